@@ -1,0 +1,56 @@
+import type { Clock } from '../lib/clock.ts'
+import type { Random } from '../lib/random.ts'
+import type { Wire } from '../lib/wire.ts'
+import type { Connection } from '../model/connection.ts'
+import type { Rules } from '../model/rules.ts'
+import type { Secret, SecretReference } from '../model/secret.ts'
+import type { Sighting } from '../model/sighting.ts'
+import type { Step } from '../model/step.ts'
+import type { RemoteTask, Survey } from '../model/survey.ts'
+import type { Outcome, Refusal } from '../model/verdict.ts'
+
+/** What a driver is given. It reads no clock, no environment and no file of its own. */
+export interface DriverDeps {
+  readonly clock: Clock
+  readonly random: Random
+  /** Opens the wire to an endpoint. The certificate is checked before the first byte of a request is sent. */
+  openWire(connection: Connection): Wire
+  resolveSecret(reference: SecretReference): Promise<Secret>
+}
+
+/** Thrown by looks (survey, observe) when the outside system could not or would not answer. */
+export class LookFailed extends Error {
+  readonly refusal: Refusal
+  constructor(refusal: Refusal) {
+    super(refusal.message)
+    this.name = 'LookFailed'
+    this.refusal = refusal
+  }
+}
+
+/** An open connection to one outside system. Looks throw LookFailed; `perform` never throws, it answers an Outcome. */
+export interface Session {
+  /** Everything there is, in a constant number of calls. Files are not in it: see `files`. */
+  survey(signal: AbortSignal): Promise<Survey>
+  /** The files on one storage of one host, in one call. */
+  files(host: string, storage: string, signal: AbortSignal): Promise<readonly Sighting[]>
+  /** One thing closely, before a write: configuration with digest; and power when asked. Undefined: it is not there. */
+  observe(sighting: Sighting, ask: { readonly power?: boolean; readonly agent?: boolean }, signal: AbortSignal): Promise<Sighting | undefined>
+  /**
+   * Is this id free for a new thing, whether or not we may see what has it? Absence from a survey is no proof:
+   * a lost permission looks exactly like an empty datacentre.
+   */
+  idIsFree(externalId: string, signal: AbortSignal): Promise<boolean>
+  /** How a task that has left the running set ended. Undefined: the system no longer knows it. */
+  taskOutcome(taskId: string, signal: AbortSignal): Promise<RemoteTask | undefined>
+  /** One call, as the step says. Never waits for the work behind it. */
+  perform(step: Step, signal: AbortSignal): Promise<Outcome>
+  close(): Promise<void>
+}
+
+/** Code that speaks to one outside system: pure rules and a thin session. */
+export interface Driver {
+  readonly name: string
+  readonly rules: Rules
+  connect(connection: Connection, deps: DriverDeps): Session
+}

@@ -1,0 +1,61 @@
+import type { z } from 'zod'
+import type { Connection } from '../model/connection.ts'
+import type { Declaration } from '../model/declaration.ts'
+import type { ResourceKey } from '../model/key.ts'
+import type { Policy } from '../model/policy.ts'
+import type { Desired } from '../model/resource.ts'
+
+/** A manifest after YAML, before its kind has looked at it. `spec` is a plain tree with prototype-free maps. */
+export interface RawManifest {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly metadata: {
+    readonly name: string
+    readonly namespace?: string
+    readonly labels: Readonly<Record<string, string>>
+    readonly annotations: Readonly<Record<string, string>>
+  }
+  readonly spec: unknown
+}
+
+/** Something wrong, at a path inside the document: the source turns the path into file:line:column. */
+export interface FieldProblem {
+  readonly code: string
+  readonly path: readonly (string | number)[]
+  readonly message: string
+  readonly hint?: string
+  readonly severity?: 'error' | 'warning'
+}
+
+export type Expanded =
+  /** This kind says how something is reached. */
+  | { readonly role: 'connection'; readonly connection: Connection }
+  /** This kind is looked up by others and makes nothing itself. */
+  | { readonly role: 'fact' }
+  /** This kind is kept by a driver. `connection` is the name it asked for, or undefined for "the only one there is". */
+  | { readonly role: 'resource'; readonly connection?: string; readonly desired: Desired; readonly needs: readonly ResourceKey[] }
+
+/** What a kind may look up while it expands. */
+export interface Lookup {
+  declaration(kind: string, name: string, namespace?: string): Declaration | undefined
+  all(kind: string): readonly Declaration[]
+}
+
+/** One type of thing that can be declared. One file, one registry line, one docs page. */
+export interface Kind<Spec = unknown> {
+  readonly kind: string
+  /** Exact apiVersions, or for Crossplane every group that ends so: matched by `accepts`. */
+  readonly apiVersion: string
+  accepts(apiVersion: string): boolean
+  readonly plural: string
+  readonly shortNames: readonly string[]
+  /** One line for `croft explain` and the docs. */
+  readonly summary: string
+  /** Strict: unknown keys are errors. The same schema gives types, errors, JSON Schema and docs. */
+  readonly schema: z.ZodType<Spec>
+  /** Checks across fields that a schema cannot say. */
+  check?(spec: Spec, manifest: RawManifest): readonly FieldProblem[]
+  policy(spec: Spec, manifest: RawManifest): Policy
+  /** Turns one declaration into what a driver keeps. Problems refuse this declaration only. */
+  expand(declaration: Declaration<Spec>, lookup: Lookup): Expanded | { readonly problems: readonly FieldProblem[] }
+}

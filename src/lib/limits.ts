@@ -1,0 +1,27 @@
+/** Every bound in one place. A queue, a retry, a page or a body without a number here is a defect. */
+export const LIMITS = {
+  /** Manifests */
+  fileBytes: 4 * 1024 * 1024,
+  files: 5000,
+  treeBytes: 64 * 1024 * 1024,
+  documentsPerFile: 10000,
+  yamlDepth: 64,
+  yamlAliases: 100,
+  yamlNodes: 500_000,
+  pathBytes: 1024,
+  problemsShown: 100,
+  /** Outside answers */
+  responseBytes: 64 * 1024 * 1024,
+  foreignTextLength: 2000,
+  requestTimeoutMs: 30_000,
+  connectTimeoutMs: 10_000,
+  /** Engine */
+  identicalFailuresUntilStalled: 5,
+  backoff: { baseMs: 1_000, factor: 2, maxMs: 300_000 },
+  connectionBackoff: { baseMs: 2_000, factor: 2, maxMs: 60_000 },
+  sweepIntervalMs: 10_000,
+  taskPollMs: 500,
+  taskPollMaxMs: 2_000,
+  /** Store */
+  eventsKept: 10_000,
+} as const

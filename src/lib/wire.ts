@@ -1,0 +1,34 @@
+/** One HTTP exchange as data, so that the same client speaks over TLS or straight to the simulator. */
+export interface WireRequest {
+  readonly method: string
+  /** Path with query string. */
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array
+}
+
+export interface WireResponse {
+  readonly status: number
+  /** The text of the status line. Proxmox puts its error text there. */
+  readonly reason: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** Sends one request. Rejects with a WireFailure when no answer came. */
+export interface Wire {
+  send(request: WireRequest, signal?: AbortSignal): Promise<WireResponse>
+  close(): Promise<void>
+}
+
+/** No answer. `sent: 'no'` means that the other side cannot have seen the request; `'maybe'` that it may have. */
+export class WireFailure extends Error {
+  readonly sent: 'no' | 'maybe'
+  readonly code: string
+  constructor(sent: 'no' | 'maybe', code: string, message: string) {
+    super(message)
+    this.name = 'WireFailure'
+    this.sent = sent
+    this.code = code
+  }
+}

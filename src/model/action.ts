@@ -1,0 +1,37 @@
+import type { Change } from './change.ts'
+import type { Step } from './step.ts'
+
+/** Does something to the outside world. */
+export type Doing =
+  | { readonly do: 'create'; readonly externalId: string; readonly host: string; readonly steps: readonly Step[] }
+  | {
+      readonly do: 'update'
+      readonly externalId: string
+      readonly changes: readonly Change[]
+      readonly steps: readonly Step[]
+    }
+  | {
+      readonly do: 'adopt'
+      readonly externalId: string
+      readonly changes: readonly Change[]
+      readonly steps: readonly Step[]
+    }
+  | {
+      readonly do: 'replace'
+      readonly externalId: string
+      readonly changes: readonly Change[]
+      readonly steps: readonly Step[]
+    }
+  | { readonly do: 'delete'; readonly externalId: string; readonly host: string; readonly steps: readonly Step[] }
+
+/** What to do next for one resource. Every action but `nothing` says why. */
+export type Action =
+  | { readonly do: 'nothing' }
+  | { readonly do: 'wait'; readonly reason: string; readonly message: string; readonly lookAgainMs: number }
+  | (Doing & { readonly reason: string })
+  /** Take it off the books; the thing itself stays as it is. */
+  | { readonly do: 'forget'; readonly reason: string; readonly externalId: string }
+  /** A guard stands in the way for now: `allow` says what would let it pass. */
+  | { readonly do: 'hold'; readonly guard: string; readonly held: Doing; readonly reason: string; readonly allow: string }
+  /** Will not be done as declared; a person must change something. */
+  | { readonly do: 'refuse'; readonly guard: string; readonly reason: string; readonly allow: string }

@@ -1,0 +1,11 @@
+/** One difference between what is declared and what is there. */
+export interface Change {
+  /** Field in the words of the declaration: `memory.dedicatedMb`, `disks.scsi0.sizeGb`. */
+  readonly path: string
+  readonly from: unknown
+  readonly to: unknown
+  /** live: takes effect at once. restart: in force after the guest restarts. replace: only a new thing can have it. */
+  readonly effect: 'live' | 'restart' | 'replace'
+  /** Secret values are shown as changed, never what they are. */
+  readonly secret?: boolean
+}

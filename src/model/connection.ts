@@ -1,0 +1,19 @@
+import type { Origin } from './origin.ts'
+import type { SecretReference } from './secret.ts'
+
+/** How an outside system is reached. Declared in Git; secrets only by reference. */
+export interface Connection {
+  readonly name: string
+  /** Which driver speaks to it. */
+  readonly driver: string
+  readonly endpoint: string
+  /** SHA-256 of the server certificate, `AA:BB:…`. Without it the system's trust store decides. */
+  readonly fingerprint?: string
+  readonly token: SecretReference
+  /** Separates two repositories that manage the same system; part of every uid. */
+  readonly estate: string
+  /** External ids that croft may choose from when a declaration names none. */
+  readonly ids: { readonly from: number; readonly to: number }
+  readonly limits: { readonly perHost: number; readonly perStorage: number; readonly reads: number }
+  readonly origin: Origin
+}

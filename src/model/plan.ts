@@ -1,0 +1,31 @@
+import type { Action } from './action.ts'
+import type { ResourceKey } from './key.ts'
+import type { Origin } from './origin.ts'
+import type { Problem } from './problem.ts'
+
+export interface PlanEntry {
+  readonly key: ResourceKey
+  readonly uid: string
+  readonly connection: string
+  readonly type: 'vm' | 'file'
+  readonly action: Action
+  /** The thing this is about, when there is one or its id is already chosen. */
+  readonly externalId?: string
+  readonly host?: string
+  readonly origin?: Origin
+}
+
+/** Something about a whole connection that stops or slows everything on it. */
+export interface ConnectionNote {
+  readonly connection: string
+  readonly code: 'unreachable' | 'refused' | 'suspect' | 'incomplete'
+  readonly message: string
+  readonly allow: string
+}
+
+/** All actions in the order they may be started, with reasons. Data: printed, compared, run, rehearsed. */
+export interface Plan {
+  readonly entries: readonly PlanEntry[]
+  readonly notes: readonly ConnectionNote[]
+  readonly problems: readonly Problem[]
+}

@@ -1,0 +1,23 @@
+/** What a person allows croft to do with one resource. Read from the manifest by the kind, judged by the guards. */
+export interface Policy {
+  /** What happens to the thing when its declaration goes away. Orphan: it stays, unmarked work for a person. */
+  readonly deletion: 'Delete' | 'Orphan'
+  /** Deletion and replacement are refused while this is set, whatever `deletion` says. */
+  readonly protect: boolean
+  /** Nothing is written while this is set (`crossplane.io/paused`, `croft.dev/paused`). */
+  readonly paused: boolean
+  /** `observe`: look and report, never write (`managementPolicies: [Observe]`). */
+  readonly manage: 'full' | 'observe'
+  /** May the thing be destroyed and made anew when a field cannot be changed in place? */
+  readonly replace: 'refused' | 'allowed'
+  /** An existing thing, not made by us, that a person asked us to take over (`crossplane.io/external-name`). */
+  readonly adopt?: string
+}
+
+export const DEFAULT_POLICY: Policy = {
+  deletion: 'Delete',
+  protect: false,
+  paused: false,
+  manage: 'full',
+  replace: 'refused',
+}

@@ -1,0 +1,35 @@
+import type { Condition } from './condition.ts'
+import type { ResourceKey } from './key.ts'
+import type { Policy } from './policy.ts'
+
+/** The same failure, counted, so that it is reported once and not retried for ever. */
+export interface FailureRun {
+  readonly reason: string
+  readonly message: string
+  readonly count: number
+  readonly firstMs: number
+  readonly lastMs: number
+  readonly nextAttemptMs: number
+}
+
+/** What the store remembers of one resource. A cache: everything in it can be found again in Git and the world. */
+export interface ResourceRecord {
+  readonly key: ResourceKey
+  readonly uid: string
+  readonly connection: string
+  readonly type: 'vm' | 'file'
+  readonly generation: string
+  readonly externalId?: string
+  readonly host?: string
+  readonly policy: Policy
+  readonly conditions: readonly Condition[]
+  readonly failure?: FailureRun
+  /** A failure that only a changed declaration clears: the generation that stalled. */
+  readonly stalledGeneration?: string
+  /** When a survey last showed the thing; what the mass-absence guard compares with. */
+  readonly seenMs?: number
+  readonly createdMs: number
+  /** Short word for tables: Running, Creating, Booting… */
+  readonly status: string
+  readonly details?: Readonly<Record<string, string>>
+}

@@ -1,0 +1,24 @@
+import type { FileSpec } from './file.ts'
+import type { ResourceKey } from './key.ts'
+import type { Origin } from './origin.ts'
+import type { Policy } from './policy.ts'
+import type { VmSpec } from './vm.ts'
+
+/** What one driver keeps: the type says which of its rules apply, `desired` is what they compare with the world. */
+export type Desired = { readonly type: 'vm'; readonly vm: VmSpec } | { readonly type: 'file'; readonly file: FileSpec }
+
+/** An accepted declaration, expanded to one thing that one driver keeps. */
+export interface Resource {
+  readonly key: ResourceKey
+  readonly uid: string
+  readonly kind: string
+  readonly name: string
+  readonly driver: string
+  readonly connection: string
+  readonly desired: Desired
+  /** What must be Ready first. Order comes from here, never from the position in a file. */
+  readonly needs: readonly ResourceKey[]
+  readonly policy: Policy
+  readonly origin: Origin
+  readonly generation: string
+}

@@ -1,0 +1,35 @@
+import type { Change } from './change.ts'
+import type { Resource } from './resource.ts'
+import type { Sighting } from './sighting.ts'
+import type { Step } from './step.ts'
+import type { Survey } from './survey.ts'
+
+/** How far a thing is on its way to being what was declared. */
+export interface Readiness {
+  readonly ready: boolean
+  readonly reason: string
+  readonly message: string
+  /** Short word for tables: Running, Booting, Stopped. */
+  readonly status: string
+}
+
+/** The pure half of a driver: every judgement about its things, and every call as data. Used by plan, never by chance. */
+export interface Rules {
+  /** The id the declaration itself fixes, if any. */
+  declaredId(resource: Resource): string | undefined
+  /** Must the id be chosen from the connection's range? */
+  readonly choosesId: (resource: Resource) => boolean
+  /** What stands in the way of creating it here, seen before anything is written (storage not on that host…). */
+  obstacles(resource: Resource, survey: Survey): readonly { readonly message: string; readonly allow: string }[]
+  /** Differences. `sighting.close` must be there; only declared fields are compared. */
+  diff(resource: Resource, sighting: Sighting): readonly Change[]
+  /** All calls from nothing to declared, in order: create, grow, start. */
+  createSteps(resource: Resource, externalId: string): readonly Step[]
+  /** All calls that make these changes true, in order. The first is always possible now. */
+  updateSteps(resource: Resource, sighting: Sighting, changes: readonly Change[]): readonly Step[]
+  /** The call that writes our mark on a thing that we take over. */
+  adoptSteps(resource: Resource, sighting: Sighting): readonly Step[]
+  /** Calls to remove it, shutting it down first. */
+  deleteSteps(sighting: Sighting): readonly Step[]
+  readiness(resource: Resource, sighting: Sighting): Readiness
+}

@@ -1,0 +1,45 @@
+import type { ResourceKey } from './key.ts'
+
+/** The mark that croft leaves on what it makes. The uid is in a tag (seen in bulk), the rest in the description. */
+export interface Mark {
+  readonly uid: string
+  /** Known after a close look only. */
+  readonly owner?: ResourceKey
+  readonly estate?: string
+  readonly deletion?: 'Delete' | 'Orphan'
+}
+
+export type PowerState = 'running' | 'stopped' | 'paused' | 'unknown'
+
+/** One thing that an outside system shows: a guest, a file. */
+export interface Sighting {
+  readonly connection: string
+  readonly type: 'vm' | 'container' | 'file'
+  /** VMID as text, or the volume id for a file (unique together with the host). */
+  readonly externalId: string
+  readonly host: string
+  readonly name?: string
+  readonly mark?: Mark
+  readonly power?: PowerState
+  /** `clone`, `create`, `backup`…: somebody is at work on it. */
+  readonly lock?: string
+  readonly template?: boolean
+  readonly uptimeSeconds?: number
+  /** What a close look brought; undefined when only the survey has seen it. Its shape belongs to the driver. */
+  readonly close?: CloseLook
+}
+
+export interface CloseLook {
+  /** The system's own version of the configuration, sent back with a write as compare-and-set. */
+  readonly digest?: string
+  /** Flat configuration as the system answers it. */
+  readonly config: Readonly<Record<string, unknown>>
+  /** Values in force now where they differ from `config` because a restart is still to come. */
+  readonly pending?: readonly string[]
+  /** Power read from the guest itself, not from a cache. */
+  readonly power?: PowerState
+  /** Does the agent inside answer? undefined: not asked. */
+  readonly agent?: 'up' | 'down'
+  readonly addresses?: readonly string[]
+  readonly atMs: number
+}

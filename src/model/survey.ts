@@ -1,0 +1,43 @@
+import type { Sighting } from './sighting.ts'
+
+/** A piece of work that the outside system is doing or has done. */
+export interface RemoteTask {
+  readonly id: string
+  readonly host: string
+  readonly verb: string
+  /** What it works on, e.g. the VMID. For a clone this is the source. */
+  readonly subject: string
+  readonly user: string
+  readonly state: 'running' | 'succeeded' | 'failed'
+  readonly message?: string
+  readonly startedMs: number
+  readonly endedMs?: number
+}
+
+export interface HostSighting {
+  readonly name: string
+  readonly online: boolean
+  readonly memoryBytes?: number
+  readonly memoryUsedBytes?: number
+  readonly cpus?: number
+}
+
+export interface StorageSighting {
+  readonly host: string
+  readonly name: string
+  readonly content: readonly string[]
+  readonly available: boolean
+  readonly shared: boolean
+  readonly totalBytes?: number
+  readonly usedBytes?: number
+}
+
+/** Everything that a connection shows at one moment, in a constant number of calls. */
+export interface Survey {
+  readonly connection: string
+  readonly atMs: number
+  readonly hosts: readonly HostSighting[]
+  readonly storages: readonly StorageSighting[]
+  readonly sightings: readonly Sighting[]
+  readonly tasks: readonly RemoteTask[]
+}
