@@ -1,0 +1,49 @@
+import type { Driver, DriverDeps } from '../drivers/port.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Random } from '../lib/random.ts'
+import type { Estate } from '../model/estate.ts'
+import type { NewEvent } from '../model/event.ts'
+import type { Plan } from '../model/plan.ts'
+import type { ResourceRecord } from '../model/record.ts'
+import type { Store } from '../store/port.ts'
+
+export interface EngineDeps {
+  readonly clock: Clock
+  readonly random: Random
+  readonly store: Store
+  readonly drivers: readonly Driver[]
+  readonly driverDeps: DriverDeps
+}
+
+/** What one pass saw, decided and did. */
+export interface PassReport {
+  readonly plan: Plan
+  readonly records: readonly ResourceRecord[]
+  readonly events: readonly NewEvent[]
+  /** Calls that write, made in this pass. */
+  readonly effects: number
+  /** Nothing to do and everything Ready, held or refused: further passes would change nothing. */
+  readonly settled: boolean
+  /** When to look again. */
+  readonly lookAgainMs: number
+}
+
+export interface Settlement {
+  readonly outcome: 'settled' | 'deadline' | 'aborted'
+  readonly last: PassReport
+  readonly passes: number
+  readonly effects: number
+}
+
+export interface Engine {
+  /** Looks closely at everything declared and plans, without doing anything and without a write to the store. */
+  plan(estate: Estate, signal: AbortSignal): Promise<Plan>
+  /** One pass: look, plan, act, judge, report. */
+  pass(estate: Estate, signal: AbortSignal): Promise<PassReport>
+  /** Passes until nothing is left to do, the deadline or the signal. */
+  settle(
+    estate: Estate,
+    options: { readonly signal: AbortSignal; readonly deadlineMs?: number; readonly onPass?: (report: PassReport) => void },
+  ): Promise<Settlement>
+  close(): Promise<void>
+}

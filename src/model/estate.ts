@@ -1,0 +1,28 @@
+import type { Connection } from './connection.ts'
+import type { ResourceKey } from './key.ts'
+import type { Origin } from './origin.ts'
+import type { Problem } from './problem.ts'
+import type { Resource } from './resource.ts'
+
+/** A person's explicit permission in Git for deletions beyond the usual limit. */
+export interface Approval {
+  readonly name: string
+  readonly deletes: readonly ResourceKey[]
+  readonly maxDeletes?: number
+  readonly expiresMs?: number
+  readonly origin: Origin
+}
+
+/** Everything that Git declares at one revision, linked: each resource knows its connection and what it needs. */
+export interface Estate {
+  /** Commit, or a hash of the directory. */
+  readonly revision: string
+  readonly connections: readonly Connection[]
+  readonly resources: readonly Resource[]
+  readonly approvals: readonly Approval[]
+  /** Keys that are declared but could not be accepted. They are not gone: nothing of theirs may be deleted. */
+  readonly unreadable: readonly ResourceKey[]
+  /** Some file could not be read at all, so what is missing proves nothing: no deletes from this revision. */
+  readonly incomplete: boolean
+  readonly problems: readonly Problem[]
+}
