@@ -24,4 +24,7 @@ export const LIMITS = {
   taskPollMaxMs: 2_000,
   /** Store */
   eventsKept: 10_000,
+  storedValueLength: 1024 * 1024,
+  storeBusyMs: 5_000,
+  damagedStoresKept: 100,
 } as const
