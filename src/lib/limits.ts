@@ -27,4 +27,9 @@ export const LIMITS = {
   storedValueLength: 1024 * 1024,
   storeBusyMs: 5_000,
   damagedStoresKept: 100,
+  /** Terminal */
+  shownValueLength: 200,
+  progressLinesShown: 12,
+  heartbeatMs: 10_000,
+  settleDeadlineMs: 30 * 60_000,
 } as const
