@@ -1,0 +1,31 @@
+import type { SimClock } from './sim-clock.ts'
+
+/** Real time, `speed` times as fast: for `croft sim --speed 20`. It starts at the true time of day. */
+export function createScaledClock(speed = 1): SimClock {
+  const factor = speed > 0 ? speed : 1
+  const wallStart = Date.now()
+  const start = performance.now()
+  const elapsedMs = () => (performance.now() - start) * factor
+  const now = () => wallStart + elapsedMs()
+  const schedule: SimClock['schedule'] = (atMs, fn) => {
+    const timer = setTimeout(fn, Math.max(0, (atMs - now()) / factor))
+    timer.unref()
+    return { cancel: () => clearTimeout(timer) }
+  }
+  return {
+    now,
+    monotonicMs: elapsedMs,
+    schedule,
+    sleep: (ms, signal) =>
+      new Promise((resolve) => {
+        if (signal?.aborted) return resolve()
+        const done = () => {
+          timer.cancel()
+          signal?.removeEventListener('abort', done)
+          resolve()
+        }
+        const timer = schedule(now() + ms, done)
+        signal?.addEventListener('abort', done, { once: true })
+      }),
+  }
+}
