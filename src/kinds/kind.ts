@@ -27,13 +27,30 @@ export interface FieldProblem {
   readonly severity?: 'error' | 'warning'
 }
 
+/** One thing that a declaration expands into when it expands into several: `Image/noble@fun-bedbug`. */
+export interface Part {
+  readonly key: ResourceKey
+  readonly connection?: string
+  readonly desired: Desired
+  readonly needs: readonly ResourceKey[]
+}
+
 export type Expanded =
   /** This kind says how something is reached. */
   | { readonly role: 'connection'; readonly connection: Connection }
   /** This kind is looked up by others and makes nothing itself. */
   | { readonly role: 'fact' }
   /** This kind is kept by a driver. `connection` is the name it asked for, or undefined for "the only one there is". */
-  | { readonly role: 'resource'; readonly connection?: string; readonly desired: Desired; readonly needs: readonly ResourceKey[] }
+  | {
+      readonly role: 'resource'
+      readonly connection?: string
+      readonly desired: Desired
+      readonly needs: readonly ResourceKey[]
+      /** Worth saying, refuses nothing. */
+      readonly warnings?: readonly FieldProblem[]
+    }
+  /** One declaration, several things (an image on each host that needs it). Each has its own key and so its own uid. */
+  | { readonly role: 'resources'; readonly parts: readonly Part[]; readonly warnings?: readonly FieldProblem[] }
 
 /** What a kind may look up while it expands. */
 export interface Lookup {
@@ -48,6 +65,8 @@ export interface Kind<Spec = unknown> {
   readonly apiVersion: string
   accepts(apiVersion: string): boolean
   readonly plural: string
+  /** Does metadata.namespace count? When it does not, a namespace that is written is left out of the key. */
+  namespaced?(apiVersion: string): boolean
   readonly shortNames: readonly string[]
   /** One line for `croft explain` and the docs. */
   readonly summary: string
