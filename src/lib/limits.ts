@@ -13,6 +13,8 @@ export const LIMITS = {
   /** Outside answers */
   responseBytes: 64 * 1024 * 1024,
   foreignTextLength: 2000,
+  foreignNameLength: 256,
+  surveyEntries: 200_000,
   requestTimeoutMs: 30_000,
   connectTimeoutMs: 10_000,
   /** Engine */

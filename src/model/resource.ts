@@ -15,6 +15,8 @@ export interface Resource {
   readonly name: string
   readonly driver: string
   readonly connection: string
+  /** The estate it belongs to; written into the mark so that a person sees whose it is. */
+  readonly estate?: string
   readonly desired: Desired
   /** What must be Ready first. Order comes from here, never from the position in a file. */
   readonly needs: readonly ResourceKey[]

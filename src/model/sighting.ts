@@ -24,6 +24,8 @@ export interface Sighting {
   /** `clone`, `create`, `backup`…: somebody is at work on it. */
   readonly lock?: string
   readonly template?: boolean
+  /** The resource pool it is in, where the system has such a thing. */
+  readonly pool?: string
   readonly uptimeSeconds?: number
   /** What a close look brought; undefined when only the survey has seen it. Its shape belongs to the driver. */
   readonly close?: CloseLook
