@@ -43,7 +43,11 @@ export interface Engine {
   /** Passes until nothing is left to do, the deadline or the signal. */
   settle(
     estate: Estate,
-    options: { readonly signal: AbortSignal; readonly deadlineMs?: number; readonly onPass?: (report: PassReport) => void },
+    options: {
+      readonly signal: AbortSignal
+      readonly deadlineMs?: number
+      readonly onPass?: (report: PassReport) => void
+    },
   ): Promise<Settlement>
   close(): Promise<void>
 }

@@ -20,6 +20,7 @@ export const LIMITS = {
   /** Engine */
   identicalFailuresUntilStalled: 5,
   backoff: { baseMs: 1_000, factor: 2, maxMs: 300_000 },
+  waitingBackoff: { baseMs: 1_000, factor: 1.5, maxMs: 30_000 },
   connectionBackoff: { baseMs: 2_000, factor: 2, maxMs: 60_000 },
   sweepIntervalMs: 10_000,
   taskPollMs: 500,

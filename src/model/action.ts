@@ -24,14 +24,32 @@ export type Doing =
     }
   | { readonly do: 'delete'; readonly externalId: string; readonly host: string; readonly steps: readonly Step[] }
 
+/** What must be looked at before the next action can be decided. */
+export type Lack =
+  | { readonly look: 'config' | 'power'; readonly externalId: string }
+  | { readonly look: 'id'; readonly externalId: string }
+  | { readonly look: 'files'; readonly host: string; readonly storage: string }
+
 /** What to do next for one resource. Every action but `nothing` says why. */
 export type Action =
   | { readonly do: 'nothing' }
-  | { readonly do: 'wait'; readonly reason: string; readonly message: string; readonly lookAgainMs: number }
+  | {
+      readonly do: 'wait'
+      readonly reason: string
+      readonly message: string
+      readonly lookAgainMs: number
+      readonly lack?: Lack
+    }
   | (Doing & { readonly reason: string })
   /** Take it off the books; the thing itself stays as it is. */
   | { readonly do: 'forget'; readonly reason: string; readonly externalId: string }
   /** A guard stands in the way for now: `allow` says what would let it pass. */
-  | { readonly do: 'hold'; readonly guard: string; readonly held: Doing; readonly reason: string; readonly allow: string }
+  | {
+      readonly do: 'hold'
+      readonly guard: string
+      readonly held: Doing
+      readonly reason: string
+      readonly allow: string
+    }
   /** Will not be done as declared; a person must change something. */
   | { readonly do: 'refuse'; readonly guard: string; readonly reason: string; readonly allow: string }

@@ -9,6 +9,8 @@ export interface Approval {
   readonly name: string
   readonly deletes: readonly ResourceKey[]
   readonly maxDeletes?: number
+  /** Connections on which machines that were there are known to be gone for good. */
+  readonly absence?: readonly string[]
   readonly expiresMs?: number
   readonly origin: Origin
 }

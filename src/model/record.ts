@@ -4,6 +4,8 @@ import type { Policy } from './policy.ts'
 
 /** The same failure, counted, so that it is reported once and not retried for ever. */
 export interface FailureRun {
+  /** waiting: nothing is wrong, somebody else is at work; never counts towards Stalled. */
+  readonly kind: 'failing' | 'waiting'
   readonly reason: string
   readonly message: string
   readonly count: number
@@ -26,7 +28,7 @@ export interface ResourceRecord {
   readonly failure?: FailureRun
   /** A failure that only a changed declaration clears: the generation that stalled. */
   readonly stalledGeneration?: string
-  /** When a survey last showed the thing; what the mass-absence guard compares with. */
+  /** When a survey first showed the thing; what the mass-absence guard compares with. Gone when we removed it. */
   readonly seenMs?: number
   readonly createdMs: number
   /** Short word for tables: Running, Creating, Booting… */

@@ -25,7 +25,7 @@ export interface Rules {
   diff(resource: Resource, sighting: Sighting): readonly Change[]
   /** All calls from nothing to declared, in order: create, grow, start. */
   createSteps(resource: Resource, externalId: string): readonly Step[]
-  /** All calls that make these changes true, in order. The first is always possible now. */
+  /** All calls that make these changes true, in order. The first is always possible now. A change of `path: 'power'` starts or stops. */
   updateSteps(resource: Resource, sighting: Sighting, changes: readonly Change[]): readonly Step[]
   /** The call that writes our mark on a thing that we take over. */
   adoptSteps(resource: Resource, sighting: Sighting): readonly Step[]

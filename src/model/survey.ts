@@ -1,4 +1,5 @@
 import type { Sighting } from './sighting.ts'
+import type { Refusal } from './verdict.ts'
 
 /** A piece of work that the outside system is doing or has done. */
 export interface RemoteTask {
@@ -10,6 +11,8 @@ export interface RemoteTask {
   readonly user: string
   readonly state: 'running' | 'succeeded' | 'failed'
   readonly message?: string
+  /** What a failure means for retrying, when the driver was asked for the outcome. */
+  readonly refusal?: Refusal
   readonly startedMs: number
   readonly endedMs?: number
 }

@@ -1,0 +1,32 @@
+import { backoffMs } from '../lib/backoff.ts'
+import { LIMITS } from '../lib/limits.ts'
+import type { Random } from '../lib/random.ts'
+import type { FailureRun } from '../model/record.ts'
+import type { Refusal } from '../model/verdict.ts'
+
+/** The next state of a run of failures. Identical ones are counted together; another one begins a new run. */
+export function countFailure(
+  before: FailureRun | undefined,
+  refusal: Refusal,
+  nowMs: number,
+  random: Random,
+): FailureRun {
+  const kind = refusal.meaning === 'waiting' ? 'waiting' : 'failing'
+  const same = before !== undefined && before.reason === refusal.reason && before.kind === kind
+  const count = same ? before.count + 1 : 1
+  const pace = kind === 'waiting' ? LIMITS.waitingBackoff : LIMITS.backoff
+  return {
+    kind,
+    reason: refusal.reason,
+    message: refusal.message,
+    count,
+    firstMs: same ? before.firstMs : nowMs,
+    lastMs: nowMs,
+    nextAttemptMs: nowMs + backoffMs(pace, count, random),
+  }
+}
+
+/** A person must act: told so by the system, or by the same failure again and again. */
+export function isStalled(refusal: Refusal, run: FailureRun): boolean {
+  return refusal.meaning === 'stalled' || (run.kind === 'failing' && run.count >= LIMITS.identicalFailuresUntilStalled)
+}

@@ -1,0 +1,35 @@
+import type { Intention } from '../model/intention.ts'
+import type { RemoteTask } from '../model/survey.ts'
+
+/** What is known of an effect that was begun in an earlier pass, perhaps by an earlier process. */
+export type Fate =
+  | { readonly is: 'running'; readonly task: RemoteTask }
+  /** Its task has left the running set: one read tells how it ended. */
+  | { readonly is: 'ended'; readonly taskId: string }
+  /** It may still arrive: wait before doing anything about the same thing. */
+  | { readonly is: 'unsure' }
+  /** Nothing of it is under way: the world's state decides what comes next. */
+  | { readonly is: 'over' }
+
+/**
+ * A call of which no answer came may still sit in a proxy's queue. A second create meets its own id and a second
+ * configure its digest, but a late delete could hit what was made anew since.
+ */
+const LATE_DELETE_MS = 40_000
+
+/** Judges one intention by the survey's tasks. Pure. */
+export function fateOf(intention: Intention, tasks: readonly RemoteTask[], nowMs: number): Fate {
+  if (intention.taskId !== undefined) {
+    const task = tasks.find((one) => one.id === intention.taskId)
+    return task?.state === 'running' ? { is: 'running', task } : { is: 'ended', taskId: intention.taskId }
+  }
+  const atWork = tasks.find((task) => task.state === 'running' && concerns(task, intention))
+  if (atWork !== undefined) return { is: 'running', task: atWork }
+  if (intention.step.verb === 'delete' && nowMs - intention.atMs < LATE_DELETE_MS) return { is: 'unsure' }
+  return { is: 'over' }
+}
+
+function concerns(task: RemoteTask, intention: Intention): boolean {
+  if (task.host !== intention.host) return false
+  return intention.step.verb === 'download' ? task.verb === 'download' : task.subject === intention.externalId
+}

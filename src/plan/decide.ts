@@ -1,0 +1,267 @@
+import type { Action } from '../model/action.ts'
+import type { Change } from '../model/change.ts'
+import type { Resource } from '../model/resource.ts'
+import type { Rules } from '../model/rules.ts'
+import type { Sighting } from '../model/sighting.ts'
+import { type Identity, isBeingMade } from './identify.ts'
+import type { Ledger, World } from './world.ts'
+
+/** Everything that the next action for one resource depends on. */
+export interface Situation {
+  readonly resource: Resource
+  readonly identity: Identity
+  readonly world: World
+  readonly ledger: Ledger
+  readonly rules: Rules
+  /** Needs that are not Ready yet. */
+  readonly unmet: readonly string[]
+  /** Id to create it under, when it needs one. */
+  readonly allocatedId: string | undefined
+  readonly nowMs: number
+}
+
+const LOOK_SOON_MS = 1_000
+const LOOK_LATER_MS = 10_000
+
+/** What to do next for one declared resource, before the guards have their say. Pure. */
+export function decide(situation: Situation): Action {
+  return (
+    notSeen(situation) ??
+    inFlight(situation) ??
+    stalled(situation) ??
+    backingOff(situation) ??
+    decideByIdentity(situation)
+  )
+}
+
+function notSeen({ world, resource }: Situation): Action | undefined {
+  if (world.survey !== undefined) return undefined
+  const why = world.refusal?.message ?? `${resource.connection} was not looked at`
+  return { do: 'wait', reason: 'ConnectionNotSeen', message: why, lookAgainMs: LOOK_LATER_MS }
+}
+
+function inFlight({ resource, ledger }: Situation): Action | undefined {
+  const intention = ledger.intentions.get(resource.key)
+  if (intention === undefined) return undefined
+  const task = ledger.running.get(resource.key)
+  const message = `${intention.step.summary}${task === undefined ? ', waiting to see what became of it' : ''}`
+  return { do: 'wait', reason: 'InProgress', message, lookAgainMs: LOOK_SOON_MS }
+}
+
+function stalled({ resource, ledger }: Situation): Action | undefined {
+  const record = ledger.records.get(resource.key)
+  if (ledger.retryStalled || record?.stalledGeneration !== resource.generation) return undefined
+  return {
+    do: 'refuse',
+    guard: 'stalled',
+    reason: record.failure?.message ?? 'it failed before',
+    allow: `change the declaration, or remove the cause and run croft apply`,
+  }
+}
+
+function backingOff({ resource, ledger, nowMs }: Situation): Action | undefined {
+  const failure = ledger.records.get(resource.key)?.failure
+  if (failure === undefined || ledger.retryStalled || failure.nextAttemptMs <= nowMs) return undefined
+  return {
+    do: 'wait',
+    reason: failure.reason,
+    message: failure.message,
+    lookAgainMs: failure.nextAttemptMs - nowMs,
+  }
+}
+
+function decideByIdentity(situation: Situation): Action {
+  const { identity } = situation
+  switch (identity.is) {
+    case 'unknown':
+      return notListed(situation)
+    case 'forming':
+      return {
+        do: 'wait',
+        reason: 'BeingCreated',
+        message: `id ${identity.sighting.externalId} is locked (${identity.sighting.lock}) while it is being made`,
+        lookAgainMs: LOOK_SOON_MS,
+      }
+    case 'ambiguous':
+      return {
+        do: 'refuse',
+        guard: 'identity',
+        reason: `${identity.sightings.map((s) => `${s.externalId} on ${s.host}`).join(' and ')} both carry the mark of ${situation.resource.key}`,
+        allow: 'remove the tags that begin with croft from the copy',
+      }
+    case 'foreign':
+      return foreign(situation, identity.sighting)
+    case 'adoptable':
+      return adopt(situation, identity.sighting)
+    case 'ours':
+      return keep(situation, identity.sighting)
+    case 'absent':
+      return create(situation)
+  }
+}
+
+function foreign({ resource }: Situation, there: Sighting): Action {
+  const called = there.name === undefined ? '' : ` (${there.name})`
+  const owner = there.mark === undefined ? 'was not made by croft' : 'is kept for another declaration'
+  return {
+    do: 'refuse',
+    guard: 'identity',
+    reason: `id ${there.externalId}${called} on ${there.host} ${owner}`,
+    allow:
+      there.mark === undefined
+        ? `choose another id, or take it over with the annotation crossplane.io/external-name: "${there.externalId}" on ${resource.key}`
+        : 'choose another id',
+  }
+}
+
+function adopt({ resource, rules }: Situation, sighting: Sighting): Action {
+  if (sighting.lock !== undefined) return locked(sighting)
+  if (sighting.close === undefined) return lookCloser(sighting, 'config')
+  const changes = rules.diff(resource, sighting)
+  if (powerIsHearsay(changes, sighting)) return lookCloser(sighting, 'power')
+  return {
+    do: 'adopt',
+    externalId: sighting.externalId,
+    changes,
+    steps: [...rules.adoptSteps(resource, sighting), ...rules.updateSteps(resource, sighting, changes)],
+    reason: `declared to be the existing id ${sighting.externalId} on ${sighting.host}`,
+  }
+}
+
+function keep({ resource, rules }: Situation, sighting: Sighting): Action {
+  if (sighting.lock !== undefined) return locked(sighting)
+  if (sighting.close === undefined) return lookCloser(sighting, 'config')
+  const changes = [...idChange(rules.declaredId(resource), sighting), ...rules.diff(resource, sighting)]
+  if (changes.length === 0) return { do: 'nothing' }
+  if (powerIsHearsay(changes, sighting)) return lookCloser(sighting, 'power')
+  if (changes.some((change) => change.effect === 'replace')) {
+    return {
+      do: 'replace',
+      externalId: sighting.externalId,
+      changes,
+      steps: [
+        ...rules.deleteSteps(sighting),
+        ...rules.createSteps(resource, rules.declaredId(resource) ?? sighting.externalId),
+      ],
+      reason: `${changes
+        .filter((c) => c.effect === 'replace')
+        .map((c) => c.path)
+        .join(', ')} cannot be changed in place`,
+    }
+  }
+  return {
+    do: 'update',
+    externalId: sighting.externalId,
+    changes,
+    steps: rules.updateSteps(resource, sighting, changes),
+    reason: `${changes.map((c) => c.path).join(', ')} differ`,
+  }
+}
+
+function idChange(declared: string | undefined, sighting: Sighting): readonly Change[] {
+  if (sighting.type === 'file' || declared === undefined || declared === sighting.externalId) return []
+  return [{ path: 'vmid', from: sighting.externalId, to: declared, effect: 'replace' }]
+}
+
+function create({ resource, world, ledger, rules, unmet, allocatedId }: Situation): Action {
+  const externalId = rules.declaredId(resource) ?? allocatedId
+  if (externalId === undefined) {
+    const { from, to } = world.connection.ids
+    return {
+      do: 'refuse',
+      guard: 'ids',
+      reason: `no id is free between ${from} and ${to} on ${world.connection.name}`,
+      allow: `widen spec.vmids of Proxmox/${world.connection.name}`,
+    }
+  }
+  const obstacle = world.survey === undefined ? undefined : rules.obstacles(resource, world.survey)[0]
+  if (obstacle !== undefined)
+    return { do: 'refuse', guard: 'placement', reason: obstacle.message, allow: obstacle.allow }
+  if (unmet.length > 0) {
+    return { do: 'wait', reason: 'NeedsNotReady', message: `waits for ${unmet.join(', ')}`, lookAgainMs: LOOK_SOON_MS }
+  }
+  if (resource.desired.type === 'vm') {
+    const unfinished = unfinishedByAnyone(world, ledger, rules.declaredId(resource))
+    if (unfinished !== undefined) return unfinished
+    const probe = world.probes.get(externalId)
+    if (probe === undefined) {
+      return {
+        do: 'wait',
+        reason: 'IdNotProbed',
+        message: `it is not known whether id ${externalId} is free`,
+        lookAgainMs: LOOK_SOON_MS,
+        lack: { look: 'id', externalId },
+      }
+    }
+    if (probe === 'taken') {
+      return {
+        do: 'refuse',
+        guard: 'identity',
+        reason: `id ${externalId} is taken by something that the token cannot see`,
+        allow: 'give the token VM.Audit on /vms (propagate), or choose another id',
+      }
+    }
+  }
+  return {
+    do: 'create',
+    externalId,
+    host: resource.desired.type === 'vm' ? resource.desired.vm.host : resource.desired.file.host,
+    steps: rules.createSteps(resource, externalId),
+    reason: 'declared and not there',
+  }
+}
+
+/**
+ * A guest that is being made shows no mark yet. With a store that remembers nothing it could be our own, begun before
+ * the store was lost: wait until it shows whose it is rather than make a second one.
+ */
+function unfinishedByAnyone(world: World, ledger: Ledger, declaredId: string | undefined): Action | undefined {
+  if (!ledger.fresh || declaredId !== undefined) return undefined
+  for (const guest of world.guests.values()) {
+    if (guest.mark !== undefined || !isBeingMade(guest)) continue
+    const id = Number(guest.externalId)
+    if (id < world.connection.ids.from || id > world.connection.ids.to) continue
+    return {
+      do: 'wait',
+      reason: 'UnfinishedCreation',
+      message: `id ${guest.externalId} on ${guest.host} is being made and may be ours; if nothing is at work on it any more, run: qm unlock ${guest.externalId} && qm destroy ${guest.externalId}`,
+      lookAgainMs: LOOK_SOON_MS,
+    }
+  }
+  return undefined
+}
+
+function locked(sighting: Sighting): Action {
+  return {
+    do: 'wait',
+    reason: 'Locked',
+    message: `id ${sighting.externalId} on ${sighting.host} is locked (${sighting.lock}); if nothing is at work on it any more, run on ${sighting.host}: qm unlock ${sighting.externalId}`,
+    lookAgainMs: 2_000,
+  }
+}
+
+/** A survey's power is up to 12 s old: before anything is done about power, the guest itself is asked. */
+function powerIsHearsay(changes: readonly Change[], sighting: Sighting): boolean {
+  return sighting.close?.power === undefined && changes.some((change) => change.path === 'power')
+}
+
+function lookCloser(sighting: Sighting, look: 'config' | 'power'): Action {
+  return {
+    do: 'wait',
+    reason: 'NotReadClosely',
+    message: `the ${look} of id ${sighting.externalId} on ${sighting.host} has not been read yet`,
+    lookAgainMs: LOOK_SOON_MS,
+    lack: { look, externalId: sighting.externalId },
+  }
+}
+
+function notListed({ resource }: Situation): Action {
+  const wait = { do: 'wait', reason: 'NotListed', lookAgainMs: LOOK_LATER_MS } as const
+  if (resource.desired.type !== 'file') return { ...wait, message: 'it could not be looked at' }
+  const { host, storage } = resource.desired.file
+  return {
+    ...wait,
+    message: `the files on ${storage} of ${host} have not been listed`,
+    lack: { look: 'files', host, storage },
+  }
+}

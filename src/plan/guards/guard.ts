@@ -1,0 +1,43 @@
+import type { Action, Doing } from '../../model/action.ts'
+import type { Estate } from '../../model/estate.ts'
+import type { PlanEntry } from '../../model/plan.ts'
+import type { Policy } from '../../model/policy.ts'
+import type { Suspicion } from '../suspicion.ts'
+
+/** An entry with what the guards need to know about it. */
+export interface Guarded {
+  readonly entry: PlanEntry
+  readonly policy: Policy
+}
+
+/** What a guard may look at beyond the one action. */
+export interface GuardContext {
+  readonly estate: Estate
+  readonly suspicions: ReadonlyMap<string, Suspicion>
+  /** Keys whose things are to be deleted in this sync, also those that cannot be deleted right now. */
+  readonly deleting: readonly string[]
+  /** Machines that are declared or about to be deleted. */
+  readonly machines: number
+  readonly nowMs: number
+}
+
+/** A pure rule that may hold or refuse an action. It gives the action back when it has no objection. */
+export interface Guard {
+  readonly name: string
+  /** One line for the documentation: what it stops. */
+  readonly stops: string
+  judge(action: Action & Doing, guarded: Guarded, context: GuardContext): Action
+}
+
+export function isDoing(action: Action): action is Action & Doing {
+  switch (action.do) {
+    case 'create':
+    case 'update':
+    case 'adopt':
+    case 'replace':
+    case 'delete':
+      return true
+    default:
+      return false
+  }
+}

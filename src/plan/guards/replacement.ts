@@ -1,0 +1,15 @@
+import type { Guard } from './guard.ts'
+
+export const replacement: Guard = {
+  name: 'replacement',
+  stops: 'destroying a thing to make it anew, unless its declaration allows that',
+  judge(action, { policy, entry }) {
+    if (action.do !== 'replace' || policy.replace === 'allowed') return action
+    return {
+      do: 'refuse',
+      guard: 'replacement',
+      reason: `${entry.key} would have to be destroyed and made anew: ${action.reason}`,
+      allow: 'set the annotation croft.dev/replace: allowed, or take the change back',
+    }
+  },
+}

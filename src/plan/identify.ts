@@ -1,0 +1,65 @@
+import type { Resource } from '../model/resource.ts'
+import type { Sighting } from '../model/sighting.ts'
+import type { Ledger, World } from './world.ts'
+
+/** Which thing in the world a resource is, if any. */
+export type Identity =
+  /** Ours, by its mark (or, for a file, by its name: files cannot be marked). */
+  | { readonly is: 'ours'; readonly sighting: Sighting }
+  /** There, not made by us, and a person asked us to take it over. */
+  | { readonly is: 'adoptable'; readonly sighting: Sighting }
+  /** The declared id belongs to something that is not ours to touch. */
+  | { readonly is: 'foreign'; readonly sighting: Sighting }
+  /** Our creation is under way: the guest shows a lock and nothing else yet. */
+  | { readonly is: 'forming'; readonly sighting: Sighting }
+  /** Several guests carry our mark and nothing tells which is the one. */
+  | { readonly is: 'ambiguous'; readonly sightings: readonly Sighting[] }
+  | { readonly is: 'absent' }
+  /** Cannot be known in this pass. */
+  | { readonly is: 'unknown' }
+
+/**
+ * Finds the thing that a resource is. Never by name: names are not unique, and a guest has none while it is being
+ * cloned. The mark decides, then the id that was written down before the call that used it.
+ */
+export function identify(resource: Resource, declaredId: string | undefined, world: World, ledger: Ledger): Identity {
+  if (world.survey === undefined) return { is: 'unknown' }
+  return resource.desired.type === 'file'
+    ? identifyFile(resource, declaredId, world)
+    : identifyGuest(resource, declaredId, world, ledger)
+}
+
+function identifyFile(resource: Resource, declaredId: string | undefined, world: World): Identity {
+  if (resource.desired.type !== 'file' || declaredId === undefined) return { is: 'unknown' }
+  const { host, storage } = resource.desired.file
+  const sighting = world.files.get(`${host}/${declaredId}`)
+  if (sighting !== undefined) return { is: 'ours', sighting }
+  return world.listed.has(`${host}/${storage}`) ? { is: 'absent' } : { is: 'unknown' }
+}
+
+function identifyGuest(resource: Resource, declaredId: string | undefined, world: World, ledger: Ledger): Identity {
+  const intended = ledger.intentions.get(resource.key)?.externalId
+  const recorded = ledger.records.get(resource.key)?.externalId
+  const ours = world.marked.get(resource.uid) ?? []
+  if (ours.length === 1 && ours[0] !== undefined) return { is: 'ours', sighting: ours[0] }
+  if (ours.length > 1) {
+    const known = ours.find((s) => s.externalId === (intended ?? recorded ?? declaredId))
+    return known === undefined ? { is: 'ambiguous', sightings: ours } : { is: 'ours', sighting: known }
+  }
+  const forming = intended === undefined ? undefined : world.guests.get(intended)
+  if (forming !== undefined && forming.mark === undefined && isBeingMade(forming))
+    return { is: 'forming', sighting: forming }
+
+  const adopt = resource.policy.adopt
+  const claimed = declaredId ?? adopt
+  if (claimed === undefined) return { is: 'absent' }
+  const there = world.guests.get(claimed)
+  if (there === undefined) return { is: 'absent' }
+  if (there.mark === undefined && adopt === claimed) return { is: 'adoptable', sighting: there }
+  return { is: 'foreign', sighting: there }
+}
+
+/** A guest in this state shows neither name nor tags, whoever makes it. */
+export function isBeingMade(sighting: Sighting): boolean {
+  return sighting.lock === 'create' || sighting.lock === 'clone'
+}

@@ -1,0 +1,214 @@
+import type { Action } from '../model/action.ts'
+import type { Estate } from '../model/estate.ts'
+import type { ResourceKey } from '../model/key.ts'
+import type { ConnectionNote, Plan, PlanEntry } from '../model/plan.ts'
+import { DEFAULT_POLICY } from '../model/policy.ts'
+import type { Resource } from '../model/resource.ts'
+import type { Rules } from '../model/rules.ts'
+import { allocateIds } from './allocate.ts'
+import { decide } from './decide.ts'
+import { type GuardContext, type Guarded, isDoing } from './guards/guard.ts'
+import { GUARDS } from './guards/registry.ts'
+import { type Identity, identify } from './identify.ts'
+import { inOrder } from './order.ts'
+import { decideRemoval, type Removal, removals } from './removals.ts'
+import { type Suspicion, suspect } from './suspicion.ts'
+import type { Ledger, World } from './world.ts'
+
+export interface PlanInput {
+  readonly estate: Estate
+  /** By connection name. */
+  readonly worlds: ReadonlyMap<string, World>
+  readonly ledger: Ledger
+  /** The pure rules of each driver, by driver name. */
+  readonly rules: ReadonlyMap<string, Rules>
+  readonly nowMs: number
+}
+
+/**
+ * plan(declared, observed, now) → actions. Pure: what `croft plan` prints is what the engine does, because both are
+ * this function's answer.
+ */
+export function plan(input: PlanInput): Plan {
+  const { estate, worlds, ledger, nowMs } = input
+  const { sorted, cycle } = inOrder(estate.resources)
+  const circular = new Set(cycle)
+  const sights = sightings(input)
+  const notes: ConnectionNote[] = []
+  const suspicions = new Map<string, Suspicion>()
+  for (const [name, world] of worlds) {
+    const suspicion = suspect(estate.resources, (r) => declaredId(input, r), world, ledger)
+    if (suspicion !== undefined) {
+      suspicions.set(name, suspicion)
+      notes.push({ connection: name, code: 'suspect', message: suspicion.message, allow: suspicion.allow })
+    }
+    if (world.refusal !== undefined) notes.push(unseen(name, world.refusal))
+  }
+
+  const guarded: Guarded[] = []
+  for (const resource of sorted) {
+    const world = worlds.get(resource.connection)
+    const rules = input.rules.get(resource.driver)
+    if (world === undefined || rules === undefined) continue
+    const sight = sights.get(resource.key) ?? { identity: { is: 'unknown' }, allocatedId: undefined }
+    const action: Action = circular.has(resource.key)
+      ? circle(resource, cycle)
+      : decide({
+          resource,
+          identity: sight.identity,
+          world,
+          ledger,
+          rules,
+          unmet: resource.needs.filter((need) => !isReady(need, ledger, sights, estate)),
+          allocatedId: sight.allocatedId,
+          nowMs,
+        })
+    guarded.push({ entry: entryOf(resource, action, sight.identity), policy: resource.policy })
+  }
+
+  const leaving: Removal[] = []
+  for (const world of worlds.values()) {
+    const rules = input.rules.get(world.connection.driver)
+    if (rules === undefined) continue
+    for (const removal of removals(estate, world, ledger)) {
+      leaving.push(removal)
+      guarded.push({
+        entry: removalEntry(removal, world, decideRemoval(removal, rules, ledger, nowMs)),
+        policy: { ...DEFAULT_POLICY, ...removal.record?.policy, deletion: removal.deletion, protect: removal.protect },
+      })
+    }
+  }
+
+  const context: GuardContext = {
+    estate,
+    suspicions,
+    deleting: deletions(leaving, guarded),
+    machines: estate.resources.filter((r) => r.desired.type === 'vm').length + leaving.length,
+    nowMs,
+  }
+  return { entries: guarded.map((one) => guard(one, context)), notes, problems: estate.problems }
+}
+
+/** Asks the guards one after another; the first objection stands. */
+function guard(guarded: Guarded, context: GuardContext): PlanEntry {
+  for (const one of GUARDS) {
+    if (!isDoing(guarded.entry.action)) return guarded.entry
+    const judged = one.judge(guarded.entry.action, guarded, context)
+    if (judged !== guarded.entry.action) return { ...guarded.entry, action: judged }
+  }
+  return guarded.entry
+}
+
+export interface Sight {
+  readonly identity: Identity
+  readonly allocatedId: string | undefined
+}
+
+/** Which thing each resource is, and under which id it would be made if it is not there. */
+export function sightings(
+  input: Pick<PlanInput, 'estate' | 'worlds' | 'ledger' | 'rules'>,
+): ReadonlyMap<ResourceKey, Sight> {
+  const sights = new Map<ResourceKey, Sight>()
+  const wanting = new Map<string, ResourceKey[]>()
+  const declared = new Map<string, Set<string>>()
+  for (const resource of input.estate.resources) {
+    const world = input.worlds.get(resource.connection)
+    const rules = input.rules.get(resource.driver)
+    if (world === undefined || rules === undefined) continue
+    const id = rules.declaredId(resource)
+    const identity = identify(resource, id, world, input.ledger)
+    sights.set(resource.key, { identity, allocatedId: undefined })
+    if (id !== undefined) setOf(declared, resource.connection).add(id)
+    if (identity.is === 'absent' && id === undefined && rules.choosesId(resource)) {
+      const keys = wanting.get(resource.connection)
+      if (keys === undefined) wanting.set(resource.connection, [resource.key])
+      else keys.push(resource.key)
+    }
+  }
+  for (const [connection, keys] of wanting) {
+    const world = input.worlds.get(connection)
+    if (world === undefined) continue
+    const ids = allocateIds(keys, setOf(declared, connection), world, input.ledger)
+    for (const [key, id] of ids) sights.set(key, { identity: { is: 'absent' }, allocatedId: id })
+  }
+  return sights
+}
+
+function setOf(sets: Map<string, Set<string>>, name: string): Set<string> {
+  const found = sets.get(name)
+  if (found !== undefined) return found
+  const made = new Set<string>()
+  sets.set(name, made)
+  return made
+}
+
+function declaredId(input: PlanInput, resource: Resource): string | undefined {
+  return input.rules.get(resource.driver)?.declaredId(resource)
+}
+
+/**
+ * Is what a resource needs there? A file is, when it was seen. Anything else is when its record says so. A need that
+ * nobody declares is no need of ours.
+ */
+function isReady(need: ResourceKey, ledger: Ledger, sights: ReadonlyMap<ResourceKey, Sight>, estate: Estate): boolean {
+  const sight = sights.get(need)
+  if (sight === undefined) return !estate.unreadable.includes(need)
+  if (sight.identity.is !== 'ours') return false
+  if (sight.identity.sighting.type === 'file') return ledger.intentions.get(need) === undefined
+  return ledger.records.get(need)?.conditions.some((c) => c.type === 'Ready' && c.status === 'True') ?? false
+}
+
+function circle(resource: Resource, cycle: readonly ResourceKey[]): Action {
+  return {
+    do: 'refuse',
+    guard: 'order',
+    reason: `${resource.key} is part of a circle of needs: ${cycle.join(', ')}`,
+    allow: 'remove one of the needs',
+  }
+}
+
+function entryOf(resource: Resource, action: Action, identity: Identity): PlanEntry {
+  const there = 'sighting' in identity ? identity.sighting : undefined
+  const externalId = there?.externalId ?? ('externalId' in action ? action.externalId : undefined)
+  const host = there?.host ?? (resource.desired.type === 'vm' ? resource.desired.vm.host : resource.desired.file.host)
+  return {
+    key: resource.key,
+    uid: resource.uid,
+    connection: resource.connection,
+    type: resource.desired.type,
+    action,
+    host,
+    origin: resource.origin,
+    ...(externalId === undefined ? {} : { externalId }),
+  }
+}
+
+function removalEntry(removal: Removal, world: World, action: Action): PlanEntry {
+  return {
+    key: removal.key,
+    uid: removal.uid,
+    connection: world.connection.name,
+    type: 'vm',
+    action,
+    externalId: removal.sighting.externalId,
+    host: removal.sighting.host,
+  }
+}
+
+/** Counts what will be destroyed, whether or not it can be destroyed in this very pass. */
+function deletions(leaving: readonly Removal[], guarded: readonly Guarded[]): readonly string[] {
+  const gone = leaving.filter((removal) => removal.deletion === 'Delete').map((removal) => removal.key)
+  const replaced = guarded
+    .filter(({ entry, policy }) => entry.action.do === 'replace' && policy.replace === 'allowed')
+    .map(({ entry }) => entry.key)
+  return [...gone, ...replaced]
+}
+
+function unseen(connection: string, refusal: { readonly reason: string; readonly message: string }): ConnectionNote {
+  return {
+    connection,
+    code: refusal.reason === 'Unreachable' ? 'unreachable' : 'refused',
+    message: refusal.message,
+    allow: 'croft looks again by itself; nothing is changed until it can see',
+  }
+}

@@ -1,0 +1,85 @@
+import type { Action } from '../model/action.ts'
+import type { Estate } from '../model/estate.ts'
+import type { ResourceKey } from '../model/key.ts'
+import type { ResourceRecord } from '../model/record.ts'
+import type { Rules } from '../model/rules.ts'
+import type { Sighting } from '../model/sighting.ts'
+import type { Ledger, World } from './world.ts'
+
+/** A thing of ours that Git no longer declares. */
+export interface Removal {
+  readonly key: ResourceKey
+  readonly uid: string
+  readonly sighting: Sighting
+  readonly record: ResourceRecord | undefined
+  readonly deletion: 'Delete' | 'Orphan'
+  readonly protect: boolean
+}
+
+/**
+ * Guests that carry our mark and are declared no more. A guest whose mark names another estate, or a declaration that
+ * is there but could not be read, is not among them; neither is one that has not been read closely yet, because only
+ * its description says whose it is and what should become of it.
+ */
+export function removals(estate: Estate, world: World, ledger: Ledger): readonly Removal[] {
+  const declared = new Set(estate.resources.map((resource) => resource.uid))
+  const unreadable = new Set(estate.unreadable)
+  const recordOf = new Map<string, ResourceRecord>()
+  for (const record of ledger.records.values()) recordOf.set(record.uid, record)
+  const found: Removal[] = []
+  for (const [uid, sightings] of world.marked) {
+    if (declared.has(uid)) continue
+    const record = recordOf.get(uid)
+    for (const sighting of sightings) {
+      const mark = sighting.mark
+      if (sighting.close === undefined || mark?.owner === undefined) continue
+      if (mark.estate !== undefined && mark.estate !== world.connection.estate) continue
+      if (unreadable.has(mark.owner)) continue
+      found.push({
+        key: mark.owner,
+        uid,
+        sighting,
+        record,
+        deletion: record?.policy.deletion ?? mark.deletion ?? 'Orphan',
+        protect: record?.policy.protect ?? false,
+      })
+    }
+  }
+  return found.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+}
+
+/** What to do about one removal, before the guards. */
+export function decideRemoval(removal: Removal, rules: Rules, ledger: Ledger, nowMs: number): Action {
+  const { sighting, record } = removal
+  const intention = ledger.intentions.get(removal.key)
+  if (intention !== undefined) {
+    return { do: 'wait', reason: 'InProgress', message: intention.step.summary, lookAgainMs: 1_000 }
+  }
+  if (removal.deletion === 'Orphan') {
+    if (record?.status === 'Orphaned') return { do: 'nothing' }
+    return {
+      do: 'forget',
+      externalId: sighting.externalId,
+      reason: 'no longer declared, and its deletion policy is Orphan',
+    }
+  }
+  const failure = record?.failure
+  if (failure !== undefined && !ledger.retryStalled && failure.nextAttemptMs > nowMs) {
+    return { do: 'wait', reason: failure.reason, message: failure.message, lookAgainMs: failure.nextAttemptMs - nowMs }
+  }
+  if (sighting.lock !== undefined) {
+    return {
+      do: 'wait',
+      reason: 'Locked',
+      message: `id ${sighting.externalId} on ${sighting.host} is locked (${sighting.lock})`,
+      lookAgainMs: 2_000,
+    }
+  }
+  return {
+    do: 'delete',
+    externalId: sighting.externalId,
+    host: sighting.host,
+    steps: rules.deleteSteps(sighting),
+    reason: 'no longer declared',
+  }
+}

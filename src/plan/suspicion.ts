@@ -1,0 +1,53 @@
+import type { Resource } from '../model/resource.ts'
+import { identify } from './identify.ts'
+import type { Ledger, World } from './world.ts'
+
+/** Why what a connection shows should not be believed. */
+export interface Suspicion {
+  readonly message: string
+  readonly allow: string
+}
+
+/**
+ * A lost permission looks exactly like an empty datacentre, so absence is never proof. Believed are: a guest whose id
+ * the system itself calls free, as long as most of what was there last time is still there.
+ */
+export function suspect(
+  resources: readonly Resource[],
+  declaredIdOf: (resource: Resource) => string | undefined,
+  world: World,
+  ledger: Ledger,
+): Suspicion | undefined {
+  if (world.survey === undefined) return undefined
+  let known = 0
+  const absent: string[] = []
+  const hidden: string[] = []
+  for (const resource of resources) {
+    if (resource.desired.type !== 'vm' || resource.connection !== world.connection.name) continue
+    const record = ledger.records.get(resource.key)
+    const seenBefore = record?.seenMs !== undefined && record.externalId !== undefined
+    if (seenBefore) known++
+    const identity = identify(resource, declaredIdOf(resource), world, ledger)
+    if (identity.is !== 'absent') continue
+    if (seenBefore) absent.push(resource.key)
+    const id = declaredIdOf(resource) ?? record?.externalId
+    if (id !== undefined && world.probes.get(id) === 'taken') hidden.push(`${resource.key} (id ${id})`)
+  }
+  if (hidden.length > 0) {
+    return {
+      message: `${list(hidden)} cannot be seen on ${world.connection.name}, yet its id is taken: the token sees less than is there`,
+      allow: 'give the token VM.Audit on /vms (propagate), or free the id',
+    }
+  }
+  if (absent.length > Math.max(1, Math.floor(known / 2))) {
+    return {
+      message: `${absent.length} of ${known} machines that were on ${world.connection.name} are gone at once: ${list(absent)}`,
+      allow: `check the token's VM.Audit on /vms and that the endpoint is the right one; if they are really gone, say so in Git with an Approval that lists ${world.connection.name} under absence`,
+    }
+  }
+  return undefined
+}
+
+function list(names: readonly string[]): string {
+  return names.length <= 5 ? names.join(', ') : `${names.slice(0, 5).join(', ')} and ${names.length - 5} more`
+}
