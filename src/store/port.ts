@@ -13,13 +13,16 @@ export class StaleEpoch extends Error {
 
 export interface EventFilter {
   readonly key?: ResourceKey
+  /** Only what came after this event. With a limit: the oldest of those, so that a reader pages forward. */
   readonly afterSeq?: number
+  /** At most so many. Without `afterSeq`: the newest. */
   readonly limit?: number
 }
 
 /**
  * History, intentions in flight and caches. Never the truth: delete it and it is rebuilt from Git and the marks.
- * Every write names the writer's epoch and fails with StaleEpoch once a newer one has begun.
+ * Every write names the writer's epoch and fails with StaleEpoch unless that epoch is the current one.
+ * What is handed out is a copy or frozen: nobody changes what is kept but by a write.
  */
 export interface Store {
   /** Begins a new epoch and returns it. Older writers are refused from now on. */
@@ -28,25 +31,31 @@ export interface Store {
   isFresh(): Promise<boolean>
   markComplete(epoch: number): Promise<void>
 
-  /** Durable when it resolves: on disk, not in a cache. */
+  /** Durable when it resolves: on disk, not in a cache. The same id again replaces what was written. */
   intend(epoch: number, intention: Intention): Promise<void>
-  /** Notes the task that an intention became. Durable. */
+  /** Notes the task that an intention became. Durable. Fails when there is no such intention. */
   noteTask(epoch: number, id: string, taskId: string): Promise<void>
-  /** The intention is over, whatever came of it. */
+  /** The intention is over, whatever came of it. Settling twice is the same as once. */
   settle(epoch: number, id: string): Promise<void>
+  /** In the order in which they were written. */
   intentions(): Promise<readonly Intention[]>
 
+  /** All or none. */
   putRecords(epoch: number, records: readonly ResourceRecord[]): Promise<void>
   dropRecord(epoch: number, key: ResourceKey): Promise<void>
+  /** In the order of their keys. */
   records(): Promise<readonly ResourceRecord[]>
   record(key: ResourceKey): Promise<ResourceRecord | undefined>
 
+  /** Numbers them upward without reuse. Only the newest are kept: see LIMITS.eventsKept. */
   appendEvents(epoch: number, events: readonly NewEvent[]): Promise<readonly CroftEvent[]>
+  /** Oldest first. */
   events(filter: EventFilter): Promise<readonly CroftEvent[]>
 
   /** Small named values: last good revision, approvals seen. */
   getValue(name: string): Promise<string | undefined>
   putValue(epoch: number, name: string, value: string): Promise<void>
 
+  /** Closing twice is the same as once. Everything else fails afterwards. */
   close(): Promise<void>
 }

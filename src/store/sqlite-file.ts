@@ -1,0 +1,163 @@
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readSync, renameSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { LIMITS } from '../lib/limits.ts'
+import { APPLICATION_ID, migrate, SCHEMA_VERSION, unreadableRows } from './sqlite-schema.ts'
+
+// SQLite's result codes, low byte: https://www.sqlite.org/rescode.html
+const BUSY = 5
+const CORRUPT = 11
+const FULL = 13
+const NOT_A_DATABASE = 26
+const GENERIC = 1
+
+/** The first bytes of every database file. */
+const MAGIC = Buffer.from('SQLite format 3\0')
+
+/** Which file a path meant when it was opened. */
+export interface FileIdentity {
+  readonly device: number
+  readonly inode: number
+}
+
+/**
+ * Makes the file ready to be used: there, private, sound, of our schema. A damaged one is moved aside, because the
+ * store is no truth and a new one costs only a look at the world, whereas refusing to start would cost a person's
+ * evening ([F-25]). A sound file that is not ours, or of a newer croft, is left exactly as it is.
+ */
+export function prepareFile(path: string, warn: (message: string) => void): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  createPrivately(path)
+  const inspected = identify(path)
+  const damage = inspect(path)
+  if (damage === undefined) return
+  // Another process may have come to the same judgement and put a new file here meanwhile: leave that one alone.
+  if (sameFile(inspected, identify(path))) {
+    const aside = moveAside(path)
+    warn(
+      `the database ${path} is damaged (${damage}); it was moved to ${aside} and a new one was begun. ` +
+        'Nothing is lost but history: what is managed is found again from Git and the marks',
+    )
+  }
+  createPrivately(path)
+  const again = inspect(path)
+  if (again !== undefined) throw new Error(`a new database at ${path} cannot be read back: ${again}`)
+}
+
+/** One connection. Its durability is fixed for its life: see openSqliteStore. */
+export function connect(path: string, durability: 'FULL' | 'NORMAL'): DatabaseSync {
+  const db = new DatabaseSync(path, { timeout: LIMITS.storeBusyMs })
+  db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${durability}`)
+  return db
+}
+
+export function identify(path: string): FileIdentity | undefined {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  return stat && { device: stat.dev, inode: stat.ino }
+}
+
+export function sameFile(a: FileIdentity | undefined, b: FileIdentity | undefined): boolean {
+  return a !== undefined && b !== undefined && a.device === b.device && a.inode === b.inode
+}
+
+/** SQLite's words with the file's name and what to do, for the failures that a person can do something about. */
+export function explained(error: unknown, path: string): unknown {
+  switch (resultCode(error)) {
+    case BUSY:
+      return new Error(
+        `the database ${path} has been locked by another program for ${LIMITS.storeBusyMs / 1000} s: end that program`,
+        { cause: error },
+      )
+    case FULL:
+      return new Error(`the database ${path} cannot be written: the disk is full`, { cause: error })
+    case CORRUPT:
+    case NOT_A_DATABASE:
+      return new Error(`the database ${path} was damaged while in use: start croft again and it begins a new one`, {
+        cause: error,
+      })
+    default:
+      return error
+  }
+}
+
+/** What is damaged, or undefined when the file is sound and of the newest schema. Throws where a person must decide. */
+function inspect(path: string): string | undefined {
+  // SQLite takes a file of a few bytes for an empty database and would write over it.
+  if (!startsLikeDatabase(path)) return 'it is not a database'
+  let db: DatabaseSync | undefined
+  try {
+    db = new DatabaseSync(path, { timeout: LIMITS.storeBusyMs })
+    refuseForeign(db, path)
+    const checked = db.prepare('PRAGMA quick_check(1)').get()?.quick_check
+    if (checked !== 'ok') return String(checked).split('\n').at(-1)
+    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
+    migrate(db)
+    return unreadableRows(db)
+  } catch (error) {
+    const code = resultCode(error)
+    if (code === CORRUPT || code === NOT_A_DATABASE) return (error as Error).message
+    // A missing table or column: the file is sound, but its schema is not what its version number says.
+    if (code === GENERIC) return (error as Error).message
+    throw explained(error, path)
+  } finally {
+    if (db?.isOpen) db.close()
+  }
+}
+
+function startsLikeDatabase(path: string): boolean {
+  const file = openSync(path, 'r')
+  try {
+    const start = Buffer.alloc(MAGIC.length)
+    const length = readSync(file, start)
+    return length === 0 || start.equals(MAGIC)
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Before anything else is read or written: another program's data is not ours to judge or to change. */
+function refuseForeign(db: DatabaseSync, path: string): void {
+  const version = Number(db.prepare('PRAGMA user_version').get()?.user_version)
+  const application = Number(db.prepare('PRAGMA application_id').get()?.application_id)
+  const pages = Number(db.prepare('PRAGMA page_count').get()?.page_count)
+  if (pages === 0) return
+  if (application !== APPLICATION_ID) {
+    const tables = Number(db.prepare('SELECT count(*) AS tables FROM sqlite_schema').get()?.tables)
+    if (tables > 0) throw new Error(`${path} is a database of another program: name another file for croft's`)
+    return
+  }
+  if (version > SCHEMA_VERSION) {
+    throw new Error(
+      `the database ${path} was written by a newer croft (schema ${version}, this one knows ${SCHEMA_VERSION}): ` +
+        'run that croft, or move the file away and it is rebuilt from Git and the marks',
+    )
+  }
+}
+
+/** The mode is set before SQLite sees the file; the files that it puts beside it (-wal, -shm) take the same mode. */
+function createPrivately(path: string): void {
+  closeSync(openSync(path, 'a', 0o600))
+  const mode = statSync(path).mode & 0o777
+  if ((mode & 0o077) !== 0) chmodSync(path, 0o600)
+}
+
+/** The database first: a log without its database is empty to SQLite, a database without its log is an older one. */
+function moveAside(path: string): string {
+  for (let n = 1; n <= LIMITS.damagedStoresKept; n++) {
+    const aside = `${path}.damaged-${n}`
+    if (existsSync(aside)) continue
+    renameSync(path, aside)
+    for (const suffix of ['-wal', '-shm']) {
+      if (existsSync(path + suffix)) renameSync(path + suffix, aside + suffix)
+    }
+    return aside
+  }
+  throw new Error(
+    `the database ${path} is damaged, and ${LIMITS.damagedStoresKept} damaged ones lie beside it already: remove them`,
+  )
+}
+
+function resultCode(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error)) return undefined
+  return Number(error.errcode) & 0xff
+}

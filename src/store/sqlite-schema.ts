@@ -1,0 +1,61 @@
+import type { DatabaseSync } from 'node:sqlite'
+
+/** "crft" as a number in the file's header, so that another program's database is never taken for ours. */
+export const APPLICATION_ID = 0x63726674
+
+/**
+ * Each entry lifts the schema by one version; `user_version` counts how many have run. Never edit one that was
+ * released: a store that has it would not run it again.
+ *
+ * Bodies are JSON: the store hands out whole nouns of the model, and a column for each field would have to follow
+ * every change of the model without anybody asking for one field alone.
+ */
+const MIGRATIONS: readonly string[] = [
+  `
+  CREATE TABLE state (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    epoch INTEGER NOT NULL,
+    complete INTEGER NOT NULL
+  ) STRICT;
+  INSERT INTO state (id, epoch, complete) VALUES (1, 0, 0);
+  CREATE TABLE intentions (
+    position INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    body TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE records (key TEXT PRIMARY KEY, body TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE events (seq INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT, body TEXT NOT NULL) STRICT;
+  CREATE TABLE entries (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  `,
+]
+
+/** The newest schema that this program understands. */
+export const SCHEMA_VERSION = MIGRATIONS.length
+
+/** Brings the schema up to date. Safe when two processes open a new file at once: the second finds it done. */
+export function migrate(db: DatabaseSync): void {
+  db.exec('BEGIN IMMEDIATE')
+  try {
+    const from = Number(db.prepare('PRAGMA user_version').get()?.user_version)
+    for (const sql of MIGRATIONS.slice(from)) db.exec(sql)
+    if (from < SCHEMA_VERSION)
+      db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}; PRAGMA application_id = ${APPLICATION_ID}`)
+    db.exec('COMMIT')
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK')
+    throw error
+  }
+}
+
+/**
+ * What no check of the file's structure can see: rows that the structure allows and we cannot read. One zeroed
+ * overflow page leaves a sound tree around a body that is not JSON.
+ */
+export function unreadableRows(db: DatabaseSync): string | undefined {
+  for (const table of ['intentions', 'records', 'events']) {
+    const bad = Number(db.prepare(`SELECT count(*) AS bad FROM ${table} WHERE NOT json_valid(body)`).get()?.bad)
+    if (bad > 0) return `${bad} rows of ${table} are unreadable`
+  }
+  const rows = Number(db.prepare('SELECT count(*) AS rows FROM state').get()?.rows)
+  return rows === 1 ? undefined : 'its row of state is missing'
+}
