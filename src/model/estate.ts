@@ -9,6 +9,8 @@ export interface Approval {
   readonly name: string
   readonly deletes: readonly ResourceKey[]
   readonly maxDeletes?: number
+  /** Also what its own policy would leave behind (Orphan): a person named it and meant it (`croft delete`). */
+  readonly orphans?: boolean
   /** Connections on which machines that were there are known to be gone for good. */
   readonly absence?: readonly string[]
   readonly expiresMs?: number

@@ -19,6 +19,8 @@ export interface PlanEntry {
 export interface ConnectionNote {
   readonly connection: string
   readonly code: 'unreachable' | 'refused' | 'suspect' | 'incomplete'
+  /** The driver's word for a refusal (`Unauthorized`), where there was one: the exit code depends on it. */
+  readonly reason?: string
   readonly message: string
   readonly allow: string
 }
