@@ -1,0 +1,183 @@
+import { type Format, splitList } from './formats/format.ts'
+import { FORMATS } from './formats/registry.ts'
+import type { Operation } from './operations.ts'
+import { parsePropertyString } from './property-string.ts'
+import type { Field, Keys, Shape } from './shape.ts'
+
+export type Checked = { readonly values: Record<string, unknown> } | { readonly errors: Record<string, string> }
+
+const UNKNOWN = 'property is not defined in schema and the schema does not allow additional properties'
+const MISSING = 'property is missing and it is not optional'
+
+/**
+ * What the daemon's own check says to the parameters of a call, those of the path among them.
+ * Good ones come back as what they mean: integers and numbers as numbers, booleans as 0 or 1, everything else as it came.
+ */
+export function checkParams(operation: Operation, params: Readonly<Record<string, unknown>>): Checked {
+  const errors = new Map<string, string>()
+  const given = new Map(Object.entries(params).filter(([, value]) => value !== undefined && value !== null))
+  checkFields(operation.parameters, given, '', operation.open, errors)
+  if (errors.size > 0) return { errors: Object.fromEntries(errors) }
+  const values: Record<string, unknown> = {}
+  for (const [name, value] of given) values[name] = meaningOf(value, operation.parameters.get(name)?.shape)
+  return { values }
+}
+
+/** Over HTTP a list may be sent as one value; the daemon makes a list of it before it checks. */
+export function withLists(operation: Operation, params: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(params).map(([name, value]) => {
+      const isList = operation.parameters.get(name)?.shape.type === 'array'
+      return [name, isList && typeof value === 'string' ? value.split('\0') : value]
+    }),
+  )
+}
+
+type Errors = Map<string, string>
+
+function checkFields(
+  fields: ReadonlyMap<string, Field>,
+  given: ReadonlyMap<string, unknown>,
+  path: string,
+  open: boolean,
+  errors: Errors,
+): void {
+  const at = (name: string) => (path === '' ? name : `${path}.${name}`)
+  for (const field of fields.values()) {
+    const value = given.get(field.name)
+    const shape = shapeFor(field.shape, given)
+    if (value === undefined) {
+      if (!field.optional && shape !== 'elsewhere') addError(errors, at(field.name), MISSING)
+      continue
+    }
+    if (shape === 'elsewhere') {
+      addError(errors, at(field.name), UNKNOWN)
+      continue
+    }
+    checkValue(value, shape, at(field.name), errors)
+    if (shape.requires !== undefined && given.get(shape.requires) === undefined) {
+      addError(errors, at(shape.requires), `missing property required by '${at(field.name)}'`)
+    }
+  }
+  if (open) return
+  for (const name of given.keys()) if (!fields.has(name)) addError(errors, at(name), UNKNOWN)
+}
+
+/** A parameter that goes with certain types only is unknown to the others. Without a type every case is open. */
+function shapeFor(shape: Shape, given: ReadonlyMap<string, unknown>): Shape | 'elsewhere' {
+  if (!shape.when) return shape
+  const type = given.get(shape.when.by)
+  if (type === undefined) return shape
+  const found = shape.when.cases.find((one) => one.values.includes(String(type)))
+  return found ? (found.shape ?? shape) : 'elsewhere'
+}
+
+function checkValue(value: unknown, shape: Shape, path: string, errors: Errors): void {
+  const wrongType = typeError(value, shape.type)
+  if (wrongType !== undefined) {
+    addError(errors, path, wrongType)
+    return
+  }
+  if (Array.isArray(value)) {
+    const { items } = shape
+    if (items) for (const [index, item] of value.entries()) checkValue(item, items, `${path}[${index}]`, errors)
+    return
+  }
+  const complaint = textError(plainText(value), shape, path)
+  if (complaint !== undefined) addError(errors, path, complaint)
+}
+
+function typeError(value: unknown, type: Shape['type']): string | undefined {
+  if (type === 'array') return Array.isArray(value) ? undefined : "type check ('array') failed"
+  if (Array.isArray(value)) return `type check ('${type}') failed - got ARRAY`
+  if (typeof value === 'object') return `type check ('${type}') failed - got HASH`
+  const text = plainText(value)
+  if (type === 'string') return undefined
+  const right =
+    type === 'boolean' ? text === '0' || text === '1' : type === 'integer' ? /^[+-]?\d+$/.test(text) : isNumber(text)
+  return right ? undefined : `type check ('${type}') failed - got '${text}'`
+}
+
+/** The daemon stops at the first thing that is wrong with a text, in this order. */
+function textError(text: string, shape: Shape, path: string): string | undefined {
+  const badFormat = shapeFormatError(text, shape, path)
+  if (badFormat !== undefined) return `invalid format - ${badFormat}\n`
+  if (shape.pattern && !shape.pattern.test(text)) return 'value does not match the regex pattern'
+  const length = [...text].length
+  if (shape.maxLength !== undefined && length > shape.maxLength) {
+    return `value may only be ${shape.maxLength} characters long`
+  }
+  if (shape.minLength !== undefined && length < shape.minLength) {
+    return `value must be at least ${shape.minLength} characters long`
+  }
+  if (isNumber(text)) {
+    const number = Number(text)
+    if (shape.maximum !== undefined && number > shape.maximum)
+      return `value must have a maximum value of ${shape.maximum}`
+    if (shape.minimum !== undefined && number < shape.minimum)
+      return `value must have a minimum value of ${shape.minimum}`
+  }
+  if (shape.choices && !shape.choices.includes(text)) {
+    return `value '${text}' does not have a value in the enumeration '${shape.choices.join(', ')}'`
+  }
+  return undefined
+}
+
+function shapeFormatError(text: string, shape: Shape, path: string): string | undefined {
+  if (shape.keys) return keysError(text, { keys: shape.keys }, path)
+  return shape.format === undefined ? undefined : formatError(text, shape.format, path)
+}
+
+function formatError(text: string, name: string, path: string): string | undefined {
+  const format = FORMATS[name]
+  if (format) return oneFormatError(text, format, path)
+  const list = /^(.*)-a?list$/.exec(name)?.[1]
+  if (list !== undefined) return firstError(splitList(text), FORMATS[list], path)
+  const optional = /^(.*)-opt$/.exec(name)?.[1]
+  // An empty text and "0" are no value at all where the value may be missing.
+  if (optional !== undefined && text !== '' && text !== '0') return firstError([text], FORMATS[optional], path)
+  return undefined
+}
+
+function firstError(texts: readonly string[], format: Format | undefined, path: string): string | undefined {
+  if (!format) return undefined
+  for (const text of texts) {
+    const complaint = oneFormatError(text, format, path)
+    if (complaint !== undefined) return complaint
+  }
+  return undefined
+}
+
+function oneFormatError(text: string, format: Format, path: string): string | undefined {
+  return 'keys' in format ? keysError(text, format, path) : format.judge(text)
+}
+
+function keysError(text: string, format: Extract<Format, { keys: Keys }>, path: string): string | undefined {
+  const parsed = parsePropertyString(text, format.keys)
+  if ('complaint' in parsed) return parsed.complaint
+  const errors: Errors = new Map()
+  checkFields(format.keys.fields, parsed.values, path, false, errors)
+  if (errors.size > 0) return `format error\n${[...errors].map(([at, why]) => `${at}: ${why}`).join('\n')}`
+  return format.together?.(parsed.values)
+}
+
+function addError(errors: Errors, path: string, text: string): void {
+  const before = errors.get(path)
+  errors.set(path, before === undefined ? text : `${before}\n${text}`)
+}
+
+function meaningOf(value: unknown, shape: Shape | undefined): unknown {
+  if (!shape) return value
+  if (Array.isArray(value)) return value.map((item: unknown) => meaningOf(item, shape.items))
+  if (shape.type === 'string') return plainText(value)
+  return Number(plainText(value))
+}
+
+/** JSON bodies bring real booleans and numbers. */
+function plainText(value: unknown): string {
+  return value === true ? '1' : value === false ? '0' : String(value)
+}
+
+function isNumber(text: string): boolean {
+  return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(text)
+}

@@ -1,0 +1,126 @@
+import { isAddress } from './addresses.ts'
+import { type Formats, matching } from './format.ts'
+import { networkError, networkVersion } from './net-ip.ts'
+
+const ALIAS = '[A-Za-z][A-Za-z0-9\\-_]+'
+const ALIAS_LENGTH = 64
+const PORTS_AT_ONCE = 15
+
+const PROTOCOLS: ReadonlySet<string> = new Set(
+  (
+    'ip icmp igmp ggp ipencap st tcp egp igp pup udp hmp xns-idp rdp iso-tp4 dccp xtp ddp idpr-cmtp ipv6 ' +
+    'ipv6-route ipv6-frag idrp rsvp gre ipv6-icmp icmpv6 ipv6-nonxt ipv6-opts esp ah skip vmtp ospf rspf ' +
+    'ax.25 ipip etherip encap pim ipcomp vrrp l2tp isis sctp fc udplite mpls-in-ip hip shim6 wesp rohc'
+  ).split(' '),
+)
+
+/** Port names that a rule is likely to use; the daemon takes every name of /etc/services. */
+const SERVICES: ReadonlySet<string> = new Set(
+  (
+    'ftp-data ftp ssh telnet smtp domain bootps bootpc tftp http kerberos pop3 sunrpc ntp netbios-ns netbios-dgm ' +
+    'netbios-ssn imap2 snmp snmp-trap bgp ldap https microsoft-ds submission ldaps imaps pop3s openvpn mysql ' +
+    'postgresql rdp nfs iscsi-target syslog'
+  ).split(' '),
+)
+
+const ICMP_TYPES: ReadonlySet<string> = new Set(
+  (
+    'any echo-reply destination-unreachable network-unreachable host-unreachable protocol-unreachable ' +
+    'port-unreachable fragmentation-needed source-route-failed network-unknown host-unknown network-prohibited ' +
+    'host-prohibited TOS-network-unreachable TOS-host-unreachable communication-prohibited ' +
+    'host-precedence-violation precedence-cutoff source-quench redirect network-redirect host-redirect ' +
+    'TOS-network-redirect TOS-host-redirect echo-request router-advertisement router-solicitation time-exceeded ' +
+    'ttl-zero-during-transit ttl-zero-during-reassembly parameter-problem ip-header-bad required-option-missing ' +
+    'timestamp-request timestamp-reply address-mask-request address-mask-reply no-route beyond-scope ' +
+    'address-unreachable failed-policy reject-route packet-too-big bad-header unknown-header-type unknown-option ' +
+    'neighbor-solicitation neighbour-solicitation neighbor-advertisement neighbour-advertisement'
+  ).split(' '),
+)
+
+const CONNTRACK_HELPERS: ReadonlySet<string> = new Set('amanda ftp irc netbios-ns pptp sane sip snmp tftp'.split(' '))
+
+/** What a firewall rule speaks of. */
+export const FIREWALL_FORMATS: Formats = {
+  'pve-fw-addr-spec': { judge: addressSpecError },
+  'pve-fw-sport-spec': { judge: (text) => portsError(text) },
+  'pve-fw-dport-spec': { judge: (text) => portsError(text) },
+  'pve-fw-icmp-type-spec': {
+    judge: (text) => (text === '' || ICMP_TYPES.has(text) ? undefined : `invalid icmp-type value '${text}'`),
+  },
+  'pve-fw-protocol-spec': {
+    judge: (text) => (PROTOCOLS.has(text) || isProtocolNumber(text) ? undefined : `unknown protocol '${text}'`),
+  },
+  'pve-fw-conntrack-helper': {
+    judge: (text) => (CONNTRACK_HELPERS.has(text) ? undefined : `unknown helper ${text}`),
+  },
+  IPorCIDR: { judge: ipOrCidrError },
+  IPorCIDRorAlias: {
+    judge: (text) => (new RegExp(`^(?:dc/|guest/)?${ALIAS}$`).test(text) ? undefined : ipOrCidrError(text)),
+  },
+  'pve-fw-ipset': matching(new RegExp(`^\\+${ALIAS}$`), (text) => `invalid ipset '${text}'`),
+}
+
+function isProtocolNumber(text: string): boolean {
+  return /^\d+$/.test(text) && Number(text) <= 255
+}
+
+function ipOrCidrError(text: string): string | undefined {
+  const [address = '', length] = text.split('/')
+  if (!isAddress(address) || !/^[^/]+(?:\/\d+)?$/.test(text)) {
+    return 'value does not look like a valid IP address or CIDR network'
+  }
+  const bits = address.includes(':') ? 128 : 32
+  return length !== undefined && Number(length) > bits
+    ? `Prefix length ${length} is longer than IP address (${bits})`
+    : undefined
+}
+
+/** An ipset (`+name`), an alias, or addresses, networks and one range, all of one version. */
+function addressSpecError(text: string): string | undefined {
+  if (/^\+\S+$/.test(text)) return undefined
+  if (new RegExp(`^(?:dc/|guest/)?${ALIAS}$`).test(text)) {
+    return text.length > ALIAS_LENGTH ? 'alias name too long' : undefined
+  }
+  const elements = perlSplit(text)
+  if (elements.join(',') !== text) return 'extraneous commas in list'
+  const versions = new Set<number>()
+  for (const element of elements) {
+    const complaint = networkError(element)
+    if (complaint !== undefined) return `invalid IP address: ${complaint}`
+    versions.add(networkVersion(element))
+    if (versions.size > 1) return `detected mixed ipv4/ipv6 addresses in address list '${text}'`
+  }
+  return elements.length > 1 && elements.some((element) => element.includes('-'))
+    ? "you can't use a range in a list"
+    : undefined
+}
+
+function portsError(text: string): string | undefined {
+  const elements = perlSplit(text)
+  if (elements.join(',') !== text) return 'extraneous commas in list'
+  let count = 0
+  for (const element of elements) {
+    const ports = /^(\d+)(?::(\d+))?$/.exec(element)
+    if (!ports) {
+      if (!SERVICES.has(element) && !ICMP_TYPES.has(element)) return `invalid port '${element}'`
+      count += 1
+      continue
+    }
+    const [, low = '', high] = ports
+    for (const port of high === undefined ? [low] : [low, high]) {
+      count += 1
+      if (Number(port) > 65535) return `invalid port '${port}'`
+    }
+    if (high !== undefined && Number(low) > Number(high)) {
+      return `backwards range '${low}:${high}' not allowed, did you mean '${high}:${low}'?`
+    }
+  }
+  return count > PORTS_AT_ONCE ? `too many entries in port list (> ${PORTS_AT_ONCE} numbers)` : undefined
+}
+
+/** Splits at commas; empty elements at the end are dropped, which is how the daemon notices them. */
+function perlSplit(text: string): string[] {
+  const elements = text.split(',')
+  while (elements.at(-1) === '') elements.pop()
+  return elements
+}
