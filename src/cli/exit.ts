@@ -1,0 +1,38 @@
+/** What the process answers. Documented in docs/cli.md; scripts rely on these numbers. */
+export const EXIT = {
+  ok: 0,
+  failed: 1,
+  /** `plan`: Git and the world differ. */
+  differs: 2,
+  /** Not ready before the deadline. */
+  timedOut: 3,
+  /** The other side does not accept our credentials. */
+  unauthorized: 4,
+  usage: 64,
+  interrupted: 130,
+  terminated: 143,
+} as const
+
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
+
+/** An error for the person at the terminal: what could not be done, and in its last sentence what to do about it. */
+export class CliError extends Error {
+  readonly code: ExitCode
+  constructor(message: string, code: ExitCode = EXIT.failed) {
+    super(message)
+    this.name = 'CliError'
+    this.code = code
+  }
+}
+
+export class UsageError extends CliError {
+  constructor(message: string) {
+    super(message, EXIT.usage)
+    this.name = 'UsageError'
+  }
+}
+
+/** 130 after SIGINT, 143 after SIGTERM: the reason of the abort says which. */
+export function signalCode(signal: AbortSignal): ExitCode {
+  return signal.reason === 'SIGTERM' ? EXIT.terminated : EXIT.interrupted
+}

@@ -1,0 +1,39 @@
+import { UsageError } from './exit.ts'
+import { cleanLines } from './render/clean.ts'
+import { type Style, styleFor } from './render/style.ts'
+import type { Runtime, Terminal } from './runtime.ts'
+
+export function styleOf(runtime: Runtime, terminal: Terminal): Style {
+  return styleFor(runtime.env, terminal.isTty)
+}
+
+export function writeJson(terminal: Terminal, value: unknown): void {
+  // JSON escapes C0 itself; C1 and DEL pass through it and some terminals obey them.
+  const text = JSON.stringify(value, undefined, 2).replace(/[\u007f-\u009f\u2028\u2029]/g, unicodeEscape)
+  terminal.write(`${text}\n`)
+}
+
+export async function writeYaml(terminal: Terminal, value: unknown): Promise<void> {
+  const { stringify } = await import('yaml')
+  // Through JSON first: secrets answer `***` there, and what JSON leaves out YAML must not show.
+  terminal.write(cleanLines(stringify(JSON.parse(JSON.stringify(value))), Number.POSITIVE_INFINITY))
+}
+
+/** A note for a person, on the side of the terminal that scripts do not read. */
+export function note(runtime: Runtime, text: string): void {
+  runtime.err.write(`${text}\n`)
+}
+
+export function wholeNumber(name: string, low: number, high: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+    if (!(value >= low && value <= high)) {
+      throw new UsageError(`${name} ${text} is not a whole number from ${low} to ${high}. Correct it.`)
+    }
+    return value
+  }
+}
+
+function unicodeEscape(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+}

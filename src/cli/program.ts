@@ -1,0 +1,144 @@
+import { Command, Option } from 'commander'
+import type { ExitCode } from './exit.ts'
+import { wholeNumber } from './output.ts'
+import type { Runtime } from './runtime.ts'
+
+/** A verb's module. It is imported when the verb runs, so that `--help` costs nothing. */
+export type Verb = (runtime: Runtime, args: readonly string[], options: Options) => Promise<ExitCode>
+export type Options = Readonly<Record<string, unknown>>
+
+/** The whole command tree. What each verb does is in verbs/, one file each. */
+export function createProgram(runtime: Runtime, done: (code: ExitCode) => void): Command {
+  const program = new Command('croft')
+    .description('Keeps K3s clusters, and the machines beneath them, as Git says they are.')
+    .enablePositionalOptions()
+    .helpCommand('help [command]', 'show help for a command')
+    .showHelpAfterError(false)
+    .configureHelp({ showGlobalOptions: false })
+    .addHelpText(
+      'after',
+      `\nExit codes: 0 well, 1 failed, 2 plan found differences, 3 not ready in time, 4 not authorized, 64 wrong usage.
+Environment: CROFT_STATE, CROFT_LOG=debug, NO_COLOR, FORCE_COLOR, XDG_STATE_HOME, XDG_CACHE_HOME.
+
+Begin with:  croft demo        a tour on a simulated datacentre, nothing real is touched
+             croft plan DIR    what would be done, and why`,
+    )
+  program.version(runtime.version, '-V, --version', 'show the version')
+
+  const verb = (usage: string, summary: string, load: () => Promise<{ readonly run: Verb }>): Command =>
+    program
+      .command(usage)
+      .description(summary)
+      .action(async (...given: unknown[]) => {
+        const command = given.at(-1) as Command
+        const { run } = await load()
+        done(await run(runtime, command.args, command.opts()))
+      })
+
+  verb('validate <dir>', 'check every manifest in a directory', () => import('./verbs/validate.ts')).addOption(
+    output(['json', 'yaml']),
+  )
+  verb('plan <dir>', 'show exactly what would be done; exit 2 when there is something', () => import('./verbs/plan.ts'))
+    .addOption(output(['wide', 'json', 'yaml']))
+    .option('--calls', 'show the exact call behind every step')
+    .addOption(keepGoing())
+    .addOption(state())
+  verb('apply <dir>', 'do what plan shows, with live progress, until all is ready', () => import('./verbs/apply.ts'))
+    .option('-y, --yes', 'do not ask; needed when nobody is at the terminal')
+    .option('--dry-run', 'only plan')
+    .option('--timeout <duration>', 'give up waiting after this long', '30m')
+    .option('--calls', 'show the exact call behind every step')
+    .addOption(progress())
+    .addOption(keepGoing())
+    .addOption(state())
+  verb('get [kind] [name]', 'list resources with their state', () => import('./verbs/get.ts'))
+    .addOption(output(['wide', 'json', 'yaml', 'name']))
+    .option('--no-headers', 'leave out the line of titles')
+    .option('-l, --selector <labels>', 'only what carries these labels, e.g. app=web,tier!=db')
+    .addOption(directory())
+    .addOption(state())
+  verb(
+    'describe <kind> [name]',
+    'everything about one resource: conditions, failures, events',
+    () => import('./verbs/describe.ts'),
+  )
+    .addOption(output(['json', 'yaml']))
+    .addOption(directory())
+    .addOption(state())
+  verb('events [resource]', 'what happened, oldest first', () => import('./verbs/events.ts'))
+    .option('-w, --watch', 'stay and show new events as they come')
+    .option('--limit <count>', 'at most this many', wholeNumber('--limit', 1, 10_000), 200)
+    .option('--no-headers', 'leave out the line of titles')
+    .addOption(output(['json', 'yaml']))
+    .addOption(directory())
+    .addOption(state())
+  verb(
+    'delete <kind> [name]',
+    'delete the outside thing of a resource that is no longer declared',
+    () => import('./verbs/delete.ts'),
+  )
+    .option('-y, --yes', 'do not ask; needed when nobody is at the terminal')
+    .option('--timeout <duration>', 'give up waiting after this long', '30m')
+    .addOption(progress())
+    .addOption(directory())
+    .addOption(state())
+  verb('schema [kind]', 'JSON Schema of the manifests, for editors', () => import('./verbs/schema.ts'))
+  verb('explain [kind]', 'what a kind is and which fields it has', () => import('./verbs/explain.ts'))
+  verb('sim', 'serve a simulated datacentre that speaks the Proxmox API over HTTPS', () => import('./verbs/sim.ts'))
+    .option('--hosts <count>', 'how many hosts', wholeNumber('--hosts', 1, 100))
+    .option('--port <port>', 'port on 127.0.0.1; 0 picks a free one', wholeNumber('--port', 0, 65_535), 8006)
+    .option('--preset <name>', 'homelab, recording or empty')
+    .option('--vms <count>', 'fill it with this many machines', wholeNumber('--vms', 0, 100_000))
+    .option('--seed <number>', 'fixes chance', wholeNumber('--seed', 0, 2 ** 32 - 1))
+    .option('--speed <factor>', 'runs its clock this many times faster', positive)
+  verb(
+    'demo',
+    'the tour: a simulated datacentre, a Git repository and croft between them',
+    () => import('./verbs/demo.ts'),
+  )
+    .option('--once', 'end by itself; exit 0 only if the tour reached its end')
+    .addOption(
+      new Option('--speed <factor>', 'how many simulated seconds in one real second').argParser(positive).hideHelp(),
+    )
+  verb('version', 'show the version', () => import('./verbs/version.ts')).addOption(output(['json', 'yaml']))
+  verb('completion <shell>', 'a completion script for bash, zsh or fish', () => import('./verbs/completion.ts'))
+
+  program
+    .command('__complete [words...]', { hidden: true })
+    .allowUnknownOption()
+    .passThroughOptions()
+    .action(async (words: readonly string[]) => {
+      const { complete } = await import('./complete.ts')
+      done(await complete(runtime, program, words))
+    })
+  return program
+}
+
+/** `-o` belongs to the verbs only: on the root commander would let `-o xml` pass without a word. */
+function output(choices: readonly string[]): Option {
+  return new Option('-o, --output <format>', 'how to print').choices([...choices])
+}
+
+function keepGoing(): Option {
+  return new Option('--keep-going', 'go on with what is valid when some manifests are not')
+}
+
+function directory(): Option {
+  return new Option('--dir <dir>', 'directory with the manifests').default('.')
+}
+
+function state(): Option {
+  return new Option('--state <file>', 'database to use instead of the one kept for the directory')
+}
+
+function progress(): Option {
+  return new Option('--progress <mode>', 'how to show progress')
+    .choices(['auto', 'tty', 'plain', 'json', 'quiet'])
+    .default('auto')
+}
+
+function positive(text: string): number {
+  const value = Number(text)
+  if (!(value > 0 && value <= 1_000_000)) throw new Error(`--speed ${text} is not a positive number. Correct it.`)
+  return value
+}

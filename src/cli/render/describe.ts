@@ -1,0 +1,104 @@
+import type { CroftEvent } from '../../model/event.ts'
+import type { ResourceKey } from '../../model/key.ts'
+import { showOrigin } from '../../model/origin.ts'
+import type { Policy } from '../../model/policy.ts'
+import type { FailureRun, ResourceRecord } from '../../model/record.ts'
+import { clean } from './clean.ts'
+import { showAge } from './duration.ts'
+import { renderEvents } from './events.ts'
+import type { ResourceRow } from './resources.ts'
+import type { Style } from './style.ts'
+import { renderTable } from './table.ts'
+
+/** Everything known about one resource, for a person who asks why. */
+export function renderDescription(
+  row: ResourceRow,
+  context: { readonly needs: readonly ResourceKey[]; readonly events: readonly CroftEvent[]; readonly nowMs: number },
+  style: Style,
+): string {
+  const sections = [
+    fields(headFields(row, context.needs), style),
+    row.record === undefined ? '' : conditions(row.record, context.nowMs, style),
+    row.record?.failure === undefined ? '' : failure(row.record.failure, context.nowMs, style),
+    eventsSection(context.events, context.nowMs, style),
+  ]
+  return sections.filter((section) => section !== '').join('\n')
+}
+
+function headFields(row: ResourceRow, needs: readonly ResourceKey[]): readonly (readonly [string, string])[] {
+  const { record } = row
+  const labels = Object.entries(row.labels).map(([name, value]) => `${name}=${value}`)
+  return [
+    ['Name', row.name],
+    ['Namespace', row.namespace ?? ''],
+    ['Kind', row.kind],
+    ['Labels', labels.join(', ')],
+    ['Declared', row.origin === undefined ? 'no longer' : showOrigin(row.origin)],
+    ['Status', record?.status ?? (row.passive ? 'Declared' : 'NotYetApplied')],
+    ['Connection', record?.connection ?? ''],
+    [
+      'External id',
+      record?.externalId === undefined ? '' : `${record.externalId} on ${record.host ?? 'an unknown host'}`,
+    ],
+    ['UID', record?.uid ?? ''],
+    ['Policy', record === undefined ? '' : showPolicy(record.policy)],
+    ['Needs', needs.join(', ')],
+    ...Object.entries(record?.details ?? {}).map(([name, value]) => [name, value] as const),
+  ]
+}
+
+function showPolicy(policy: Policy): string {
+  const parts = [
+    `deletion ${policy.deletion}`,
+    policy.protect ? 'protected' : '',
+    policy.paused ? 'paused' : '',
+    policy.manage === 'observe' ? 'observe only' : '',
+    policy.replace === 'allowed' ? 'may be replaced' : '',
+    policy.adopt === undefined ? '' : `adopts ${policy.adopt}`,
+  ]
+  return parts.filter((part) => part !== '').join(', ')
+}
+
+function fields(entries: readonly (readonly [string, string])[], style: Style): string {
+  const shown = entries.filter(([, value]) => value !== '')
+  const width = Math.max(...shown.map(([name]) => clean(name).length)) + 1
+  return shown
+    .map(([name, value]) => `${style.paint('bold', `${clean(name)}:`.padEnd(width))}  ${clean(value)}\n`)
+    .join('')
+}
+
+function conditions(record: ResourceRecord, nowMs: number, style: Style): string {
+  const rows = record.conditions.map((condition) => [
+    condition.type,
+    condition.status,
+    condition.reason,
+    showAge(nowMs - condition.sinceMs),
+    condition.message,
+  ])
+  const columns = ['TYPE', 'STATUS', 'REASON', 'SINCE', 'MESSAGE'].map((title) => ({ title, max: 400 }))
+  return `${style.paint('bold', 'Conditions:')}\n${indent(renderTable(columns, rows, style))}`
+}
+
+function failure(run: FailureRun, nowMs: number, style: Style): string {
+  const again =
+    run.nextAttemptMs > nowMs ? `in ${showAge(run.nextAttemptMs - nowMs)}` : 'with the next pass, unless it is stalled'
+  return indentAfterTitle(style.paint(['red', 'bold'], 'Failure:'), [
+    `${clean(run.reason)}: ${clean(run.message)}`,
+    `${run.count} times, first ${showAge(nowMs - run.firstMs)} ago, last ${showAge(nowMs - run.lastMs)} ago`,
+    `next attempt ${again}`,
+  ])
+}
+
+function eventsSection(events: readonly CroftEvent[], nowMs: number, style: Style): string {
+  const title = style.paint('bold', 'Events:')
+  if (events.length === 0) return `${title}  none\n`
+  return `${title}\n${indent(renderEvents(events, style, { nowMs, headers: true, withObject: false }))}`
+}
+
+function indentAfterTitle(title: string, lines: readonly string[]): string {
+  return `${title}\n${lines.map((line) => `  ${line}\n`).join('')}`
+}
+
+function indent(text: string): string {
+  return text.replace(/^(?=.)/gm, '  ')
+}

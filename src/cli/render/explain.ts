@@ -1,0 +1,79 @@
+import type { Kind } from '../../kinds/kind.ts'
+import { clean } from './clean.ts'
+import type { Style } from './style.ts'
+
+const DEPTH = 3
+
+/** What a kind is and which fields its spec has, read from the same schema that checks manifests. */
+export function renderExplanation(kind: Kind, schema: unknown, style: Style): string {
+  const names = [kind.plural, ...kind.shortNames].join(', ')
+  const head = [
+    `${style.paint('bold', 'KIND:')}        ${kind.kind}`,
+    `${style.paint('bold', 'APIVERSION:')}  ${kind.apiVersion}`,
+    `${style.paint('bold', 'NAMES:')}       ${names}`,
+    '',
+    kind.summary,
+    '',
+    style.paint('bold', 'FIELDS:'),
+  ]
+  return `${[...head, ...fieldLines(specOf(schema), rootOf(schema), 1)].join('\n')}\n\nThe whole schema: croft schema ${kind.kind}\n`
+}
+
+type Node = Readonly<Record<string, unknown>>
+
+function specOf(schema: unknown): Node {
+  const root = rootOf(schema)
+  const spec = nodeOf(nodeOf(root.properties).spec)
+  return Object.keys(spec).length > 0 ? resolved(spec, root) : root
+}
+
+function fieldLines(node: Node, root: Node, depth: number): readonly string[] {
+  const properties = Object.entries(nodeOf(node.properties))
+  const required = new Set(Array.isArray(node.required) ? node.required : [])
+  return properties.flatMap(([name, raw]) => {
+    const field = resolved(nodeOf(raw), root)
+    const mark = required.has(name) ? ' -required-' : ''
+    const about = typeof field.description === 'string' ? `  ${clean(field.description)}` : ''
+    const line = `${'  '.repeat(depth)}${clean(name)} <${typeOf(field, root)}>${mark}${about}`
+    return depth < DEPTH ? [line, ...fieldLines(inner(field, root), root, depth + 1)] : [line]
+  })
+}
+
+// A field that may be a list or an object (Crossplane has both) is shown by its object.
+function inner(field: Node, root: Node): Node {
+  if (field.items !== undefined) return inner(resolved(nodeOf(field.items), root), root)
+  const branch = branches(field, root).find((one) => one.properties !== undefined || one.items !== undefined)
+  return branch === undefined ? field : inner(branch, root)
+}
+
+function typeOf(field: Node, root: Node): string {
+  if (Array.isArray(field.enum)) return field.enum.map(String).join('|')
+  if (field.const !== undefined) return JSON.stringify(field.const)
+  if (field.type === 'array') return `[]${typeOf(resolved(nodeOf(field.items), root), root)}`
+  if (typeof field.type === 'string') return field.type
+  const kinds = [...new Set(branches(field, root).map((one) => typeOf(one, root)))]
+  return kinds.length > 0 ? kinds.join(' or ') : 'any'
+}
+
+function branches(field: Node, root: Node): readonly Node[] {
+  const many = field.anyOf ?? field.oneOf
+  return Array.isArray(many) ? many.map((one) => resolved(nodeOf(one), root)) : []
+}
+
+function resolved(node: Node, root: Node): Node {
+  const reference = node.$ref
+  if (typeof reference !== 'string' || !reference.startsWith('#/')) return node
+  const found = reference
+    .slice(2)
+    .split('/')
+    .reduce<unknown>((at, part) => nodeOf(at)[part], root)
+  return { ...nodeOf(found), ...Object.fromEntries(Object.entries(node).filter(([name]) => name !== '$ref')) }
+}
+
+function rootOf(schema: unknown): Node {
+  return nodeOf(schema)
+}
+
+function nodeOf(value: unknown): Node {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Node) : {}
+}

@@ -1,0 +1,58 @@
+import type { Action, Doing } from '../../model/action.ts'
+import type { Change } from '../../model/change.ts'
+import type { Plan, PlanEntry } from '../../model/plan.ts'
+import type { Step } from '../../model/step.ts'
+import { SENSITIVE, shownParams } from './plan.ts'
+import { summarise } from './plan-summary.ts'
+import { problemsJson } from './problems.ts'
+
+export const API_VERSION = 'croft.dev/v1alpha1'
+
+/** The plan as data for other programs. Fields are only ever added. Resources with nothing to do are counted, not listed. */
+export function planJson(plan: Plan, revision: string): unknown {
+  return {
+    apiVersion: API_VERSION,
+    kind: 'Plan',
+    revision,
+    summary: summarise(plan),
+    entries: plan.entries.filter((entry) => entry.action.do !== 'nothing').map(entryJson),
+    notes: plan.notes,
+    problems: problemsJson(plan.problems),
+  }
+}
+
+function entryJson(entry: PlanEntry): unknown {
+  return {
+    key: entry.key,
+    uid: entry.uid,
+    connection: entry.connection,
+    type: entry.type,
+    ...(entry.externalId === undefined ? {} : { externalId: entry.externalId }),
+    ...(entry.host === undefined ? {} : { host: entry.host }),
+    ...(entry.origin === undefined ? {} : { origin: entry.origin }),
+    action: actionJson(entry.action),
+  }
+}
+
+function actionJson(action: Action): unknown {
+  if (action.do === 'hold') return { ...action, held: doingJson(action.held) }
+  return 'steps' in action ? doingJson(action) : action
+}
+
+function doingJson(doing: Doing): unknown {
+  return {
+    ...doing,
+    ...('changes' in doing ? { changes: doing.changes.map(changeJson) } : {}),
+    steps: doing.steps.map(stepJson),
+  }
+}
+
+function changeJson(change: Change): unknown {
+  if (change.secret !== true) return change
+  const hidden = (value: unknown) => (value === undefined || value === null ? value : SENSITIVE)
+  return { ...change, from: hidden(change.from), to: hidden(change.to) }
+}
+
+function stepJson(step: Step): unknown {
+  return { ...step, call: { ...step.call, params: shownParams(step) } }
+}

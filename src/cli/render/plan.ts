@@ -1,0 +1,193 @@
+import type { Action, Doing } from '../../model/action.ts'
+import type { Change } from '../../model/change.ts'
+import type { ConnectionNote, Plan, PlanEntry } from '../../model/plan.ts'
+import type { Step } from '../../model/step.ts'
+import { clean, cleanValue } from './clean.ts'
+import { isDoing, type PlanSummary, summarise } from './plan-summary.ts'
+import type { Paint, Style } from './style.ts'
+
+export const SENSITIVE = '(sensitive value)'
+
+export interface PlanView {
+  /** Show the exact call behind every step. */
+  readonly calls?: boolean
+}
+
+/** The plan as a person reads it: what happens to which thing, why, in which steps, and what is held back. */
+export function renderPlan(plan: Plan, style: Style, view: PlanView = {}): string {
+  const blocks = plan.entries
+    .filter((entry) => entry.action.do !== 'nothing')
+    .map((entry) => renderEntry(entry, style, view))
+  const notes = plan.notes.map((note) => renderNote(note, style))
+  return [...notes, ...blocks, closingLine(plan, style)].join('\n')
+}
+
+/** `Plan: 1 to add, 0 to change, 0 to destroy.`, or that there is nothing to do. */
+export function closingLine(plan: Plan, style: Style): string {
+  const summary = summarise(plan)
+  const differs = plan.entries.length > summary.unchanged
+  if (!differs && plan.notes.length > 0) {
+    return style.paint(['yellow', 'bold'], 'No plan: the notes above say what could not be seen.\n')
+  }
+  if (!differs) {
+    const all =
+      summary.unchanged === 1 ? 'The 1 declared resource is' : `All ${summary.unchanged} declared resources are`
+    const seen = summary.unchanged === 0 ? 'Nothing is declared and nothing is left over.' : `${all} as declared.`
+    return `${style.paint(['green', 'bold'], 'No changes.')} ${seen}\n`
+  }
+  return `${style.paint('bold', 'Plan:')} ${countsOf(summary)}.${disruptionOf(summary)}\n`
+}
+
+export function symbolOf(action: Action): string {
+  switch (action.do) {
+    case 'create':
+      return '+'
+    case 'update':
+      return '~'
+    case 'replace':
+      return '-/+'
+    case 'delete':
+      return '-'
+    case 'adopt':
+      return '<='
+    case 'forget':
+      return 'x'
+    case 'wait':
+      return '…'
+    case 'hold':
+      return `${symbolOf({ ...action.held, reason: '' })} ‖`
+    case 'refuse':
+      return '!'
+    case 'nothing':
+      return ' '
+  }
+}
+
+function renderEntry(entry: PlanEntry, style: Style, view: PlanView): string {
+  const { action } = entry
+  const head = [
+    `${symbolOf(action)} ${clean(entry.key)}`,
+    thingOf(entry),
+    entry.origin === undefined ? '(no longer declared)' : `${clean(entry.origin.file)}:${entry.origin.line}`,
+  ].filter((part) => part !== '')
+  const lines = [style.paint([paintOf(action), 'bold'], head[0] ?? ''), ...head.slice(1)]
+  return [`  ${lines.join('   ')}`, ...bodyOf(action, style, view).map((line) => `      ${line}`), ''].join('\n')
+}
+
+function bodyOf(action: Action, style: Style, view: PlanView): readonly string[] {
+  switch (action.do) {
+    case 'nothing':
+      return []
+    case 'wait':
+      return [`waits: ${clean(action.message)}`]
+    case 'forget':
+      return [`${clean(action.reason)} (the thing itself stays as it is)`]
+    case 'refuse':
+      return [`refused [${clean(action.guard)}]: ${clean(action.reason)}`, `to allow: ${clean(action.allow)}`]
+    case 'hold':
+      return [
+        `held [${clean(action.guard)}]: ${clean(action.reason)}`,
+        `to allow: ${clean(action.allow)}`,
+        ...changesOf(action.held, style),
+        ...stepsOf(action.held.steps, style, view, 'would '),
+      ]
+    default:
+      return [
+        ...(action.reason === '' ? [] : [style.paint('dim', clean(action.reason))]),
+        ...changesOf(action, style),
+        ...stepsOf(action.steps, style, view, ''),
+      ]
+  }
+}
+
+function changesOf(doing: Doing, style: Style): readonly string[] {
+  if (!('changes' in doing)) return []
+  return doing.changes.map((change) => {
+    const effect = change.effect === 'live' ? '' : `  ${style.paint('yellow', effectOf(change))}`
+    return `${clean(change.path)}: ${shownValue(change, 'from')} → ${shownValue(change, 'to')}${effect}`
+  })
+}
+
+function effectOf(change: Change): string {
+  return change.effect === 'replace' ? '(forces replacement)' : '(restart)'
+}
+
+function shownValue(change: Change, side: 'from' | 'to'): string {
+  if (change.secret !== true) return cleanValue(change[side])
+  return change[side] === undefined || change[side] === null ? '(none)' : SENSITIVE
+}
+
+function stepsOf(steps: readonly Step[], style: Style, view: PlanView, prefix: string): readonly string[] {
+  const width = String(steps.length).length
+  return steps.flatMap((step, index) => {
+    const mark = step.disruption === 'none' ? '' : `  ${style.paint('yellow', `(${shownDisruption(step.disruption)})`)}`
+    const line = `${String(index + 1).padStart(width)}. ${prefix}${clean(step.summary)}${mark}`
+    return view.calls === true
+      ? [line, ...callLines(step, style).map((call) => `${' '.repeat(width + 2)}${call}`)]
+      : [line]
+  })
+}
+
+function callLines(step: Step, style: Style): readonly string[] {
+  const params = shownParams(step)
+  const head = `${step.call.method} ${clean(step.call.path)}  via ${step.lane}`
+  return [head, ...Object.entries(params).map(([name, value]) => `  ${clean(name)}=${value}`)].map((line) =>
+    style.paint('dim', line),
+  )
+}
+
+/** Parameters as they may be shown: those that carry a secret are named, their value is not. */
+export function shownParams(step: Step): Readonly<Record<string, string>> {
+  const secret = new Set(step.secretParams ?? [])
+  return Object.fromEntries(
+    Object.entries(step.call.params).map(([name, value]) => [name, secret.has(name) ? SENSITIVE : clean(value)]),
+  )
+}
+
+function renderNote(note: ConnectionNote, style: Style): string {
+  const head = style.paint(['red', 'bold'], `Connection ${clean(note.connection)}: ${note.code}`)
+  return `${head}\n  ${clean(note.message)}\n  to go on: ${clean(note.allow)}\n`
+}
+
+function thingOf(entry: PlanEntry): string {
+  const id = entry.externalId === undefined ? '' : `${entry.type === 'vm' ? 'VM ' : ''}${clean(entry.externalId)}`
+  const host = entry.host === undefined ? '' : `on ${clean(entry.host)}`
+  return [id, host].filter((part) => part !== '').join(' ')
+}
+
+function countsOf(summary: PlanSummary): string {
+  const always = [`${summary.add} to add`, `${summary.change} to change`, `${summary.destroy} to destroy`]
+  const also: readonly (readonly [number, string])[] = [
+    [summary.adopt, 'to adopt'],
+    [summary.forget, 'to forget'],
+    [summary.wait, 'waiting'],
+    [summary.held, 'held'],
+    [summary.refused, 'refused'],
+  ]
+  return [...always, ...also.filter(([count]) => count > 0).map(([count, word]) => `${count} ${word}`)].join(', ')
+}
+
+function disruptionOf(summary: PlanSummary): string {
+  const writes = summary.add + summary.change + summary.destroy + summary.adopt
+  return writes === 0 ? '' : ` Disruption: ${shownDisruption(summary.disruption)}.`
+}
+
+function shownDisruption(disruption: Step['disruption']): string {
+  return disruption === 'data-loss' ? 'data loss' : disruption
+}
+
+function paintOf(action: Action): Paint {
+  switch (action.do) {
+    case 'create':
+      return 'green'
+    case 'update':
+    case 'hold':
+      return 'yellow'
+    case 'delete':
+    case 'replace':
+    case 'refuse':
+      return 'red'
+    default:
+      return isDoing(action) ? 'cyan' : 'gray'
+  }
+}

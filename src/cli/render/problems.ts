@@ -1,0 +1,78 @@
+import { LIMITS } from '../../lib/limits.ts'
+import type { Problem } from '../../model/problem.ts'
+import { clean, cleanLines } from './clean.ts'
+import type { Style } from './style.ts'
+
+/** Everything wrong at once, in the order of the files. Warnings after errors of the same place. */
+export function renderProblems(problems: readonly Problem[], style: Style): string {
+  const shown = sortedProblems(problems).slice(0, LIMITS.problemsShown)
+  const rest = problems.length - shown.length
+  const more = rest > 0 ? `\n… and ${rest} more. Fix these first.\n` : ''
+  return shown.map((problem) => renderProblem(problem, style)).join('\n') + more
+}
+
+/** `Error[unknown-field]: …`, the place, the lines around it, and what to do. */
+export function renderProblem(problem: Problem, style: Style): string {
+  const isError = problem.severity === 'error'
+  const word = style.paint(isError ? ['red', 'bold'] : ['yellow', 'bold'], isError ? 'Error' : 'Warning')
+  const { file, line, column } = problem.origin
+  const about = [problem.object, problem.field].filter((part) => part !== undefined).join(' ')
+  const place = `  --> ${clean(file)}:${line}:${column}${about === '' ? '' : `  (${clean(about)})`}`
+  const lines = [`${word}[${clean(problem.code)}]: ${clean(problem.message)}`, style.paint('cyan', place)]
+  if (problem.excerpt !== undefined && problem.excerpt !== '') lines.push(indented(cleanLines(problem.excerpt)))
+  if (problem.hint !== undefined) lines.push(`${style.paint('bold', 'hint:')} ${clean(problem.hint)}`)
+  return `${lines.join('\n')}\n`
+}
+
+/** `2 errors, 1 warning`. */
+export function countProblems(problems: readonly Problem[]): string {
+  const errors = problems.filter((problem) => problem.severity === 'error').length
+  const warnings = problems.length - errors
+  const parts = [errors > 0 ? many(errors, 'error') : '', warnings > 0 ? many(warnings, 'warning') : '']
+  return parts.filter((part) => part !== '').join(', ') || 'no problems'
+}
+
+export function problemsJson(problems: readonly Problem[]): unknown {
+  return sortedProblems(problems).map((problem) => ({
+    severity: problem.severity,
+    code: problem.code,
+    file: problem.origin.file,
+    line: problem.origin.line,
+    column: problem.origin.column,
+    ...(problem.origin.commit === undefined ? {} : { commit: problem.origin.commit }),
+    ...(problem.object === undefined ? {} : { object: problem.object }),
+    ...(problem.field === undefined ? {} : { field: problem.field }),
+    message: problem.message,
+    ...(problem.hint === undefined ? {} : { hint: problem.hint }),
+    ...(problem.excerpt === undefined ? {} : { excerpt: problem.excerpt }),
+  }))
+}
+
+export function hasErrors(problems: readonly Problem[]): boolean {
+  return problems.some((problem) => problem.severity === 'error')
+}
+
+export function many(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
+function sortedProblems(problems: readonly Problem[]): readonly Problem[] {
+  return problems.toSorted(
+    (a, b) =>
+      compare(a.origin.file, b.origin.file) ||
+      a.origin.line - b.origin.line ||
+      compare(a.severity, b.severity) ||
+      a.origin.column - b.origin.column,
+  )
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+function indented(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => `  ${line}`.trimEnd())
+    .join('\n')
+}

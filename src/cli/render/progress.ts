@@ -1,0 +1,189 @@
+import type { PassReport } from '../../engine/engine.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import type { Action } from '../../model/action.ts'
+import type { ResourceKey } from '../../model/key.ts'
+import type { ResourceRecord } from '../../model/record.ts'
+import { clean } from './clean.ts'
+import { showElapsed } from './duration.ts'
+import { isDoing } from './plan-summary.ts'
+import type { Style } from './style.ts'
+
+export type Work = 'create' | 'update' | 'adopt' | 'replace' | 'delete'
+
+/** One resource that something happens to, from its first action until it is ready or gone. */
+export interface Tracked {
+  readonly key: ResourceKey
+  readonly work: Work
+  readonly sinceMs: number
+  /** When a line about it was last shown; the heartbeat counts from here. */
+  readonly shownMs: number
+  readonly status: string
+  readonly message: string
+  readonly endedMs?: number
+  readonly failed?: boolean
+}
+
+export interface Progress {
+  readonly startedMs: number
+  readonly tracked: ReadonlyMap<ResourceKey, Tracked>
+}
+
+/** One thing worth telling. The same data becomes a line of text or a line of JSON. */
+export interface ProgressLine {
+  readonly atMs: number
+  readonly key?: ResourceKey
+  readonly tone: 'normal' | 'warning' | 'done' | 'heartbeat'
+  readonly reason: string
+  readonly message: string
+}
+
+export interface Step {
+  readonly progress: Progress
+  readonly lines: readonly ProgressLine[]
+}
+
+export function beginProgress(nowMs: number): Progress {
+  return { startedMs: nowMs, tracked: new Map() }
+}
+
+/** What one pass adds to the story. Events are told as they are; a status is told only when no event has told it. */
+export function advance(progress: Progress, report: PassReport, nowMs: number): Step {
+  const tracked = new Map(progress.tracked)
+  const actions = new Map(report.plan.entries.map((entry) => [entry.key, entry.action]))
+  const records = new Map(report.records.map((record) => [record.key, record]))
+  for (const [key, action] of actions) {
+    if (isDoing(action) && !tracked.has(key)) tracked.set(key, begun(key, action.do, nowMs))
+  }
+  const lines: ProgressLine[] = report.events.map((event) => ({
+    atMs: event.atMs,
+    ...(event.key === undefined ? {} : { key: event.key }),
+    tone: event.type === 'Warning' ? 'warning' : 'normal',
+    reason: event.reason,
+    message: event.message,
+  }))
+  const told = new Set(lines.map((line) => line.key))
+  for (const [key, before] of tracked) {
+    if (before.endedMs !== undefined && !isOpenAgain(actions.get(key))) continue
+    const { after, line } = follow(before, actions.get(key), records.get(key), nowMs, told.has(key))
+    tracked.set(key, after)
+    if (line !== undefined) lines.push(line)
+  }
+  return { progress: { ...progress, tracked }, lines }
+}
+
+/** A sign of life for what has been silent for a while, so that a long import does not look like a hang. */
+export function heartbeat(progress: Progress, nowMs: number): Step {
+  const tracked = new Map(progress.tracked)
+  const lines: ProgressLine[] = []
+  for (const [key, one] of tracked) {
+    if (one.endedMs !== undefined || nowMs - one.shownMs < LIMITS.heartbeatMs) continue
+    tracked.set(key, { ...one, shownMs: nowMs })
+    const message = `still ${GERUND[one.work]}… [${showElapsed(nowMs - one.sinceMs)} elapsed]`
+    lines.push({ atMs: nowMs, key, tone: 'heartbeat', reason: 'StillWorking', message })
+  }
+  return { progress: { ...progress, tracked }, lines }
+}
+
+/** What happened in the end, by the first thing that was done to each: counted as the plan counts. */
+export function outcome(progress: Progress): Readonly<Record<Work | 'failed' | 'unfinished', number>> {
+  const all = [...progress.tracked.values()]
+  const done = (work: Work) => all.filter((one) => one.work === work && one.endedMs !== undefined && !one.failed).length
+  return {
+    create: done('create'),
+    update: done('update'),
+    adopt: done('adopt'),
+    replace: done('replace'),
+    delete: done('delete'),
+    failed: all.filter((one) => one.failed === true).length,
+    unfinished: all.filter((one) => one.endedMs === undefined).length,
+  }
+}
+
+/** `  4.2s  EnvironmentVM/web-1  Created: …`. */
+export function renderLine(line: ProgressLine, startedMs: number, style: Style): string {
+  const time = showElapsed(line.atMs - startedMs).padStart(6)
+  const about = line.key === undefined ? '' : `${style.paint('bold', clean(line.key))}  `
+  const sign = SIGN[line.tone]
+  const painted = sign.paint === undefined ? sign.text : style.paint(sign.paint, sign.text)
+  const told = line.tone === 'heartbeat' ? clean(line.message) : joined(clean(line.reason), clean(line.message))
+  return `${style.paint('dim', time)} ${painted} ${about}${told}\n`
+}
+
+/** The lines that are redrawn at the bottom of a terminal: what is under way now, the longest first. */
+export function liveLines(progress: Progress, nowMs: number, style: Style): readonly string[] {
+  const open = [...progress.tracked.values()].filter((one) => one.endedMs === undefined)
+  const shown = open.toSorted((a, b) => a.sinceMs - b.sinceMs).slice(0, LIMITS.progressLinesShown)
+  const lines = shown.map((one) => {
+    const spinner = SPINNER[Math.floor(nowMs / 250) % SPINNER.length] ?? ''
+    const elapsed = showElapsed(nowMs - one.sinceMs)
+    const message = one.message === '' ? '' : `  ${clean(one.message, 80)}`
+    return `${style.paint('cyan', spinner)} ${style.paint('bold', clean(one.key))}  ${clean(one.status)} ${elapsed}${message}`
+  })
+  return open.length > shown.length ? [...lines, `  … and ${open.length - shown.length} more`] : lines
+}
+
+const SPINNER = ['⠋', '⠙', '⠸', '⠴', '⠦', '⠇']
+const GERUND: Readonly<Record<Work, string>> = {
+  create: 'creating',
+  update: 'changing',
+  adopt: 'adopting',
+  replace: 'replacing',
+  delete: 'deleting',
+}
+const SIGN = {
+  normal: { text: '►', paint: 'cyan' },
+  warning: { text: '✗', paint: 'yellow' },
+  done: { text: '✔', paint: 'green' },
+  heartbeat: { text: '◎', paint: undefined },
+} as const
+
+function begun(key: ResourceKey, work: Work, nowMs: number): Tracked {
+  const status = `${GERUND[work].charAt(0).toUpperCase()}${GERUND[work].slice(1)}`
+  return { key, work, sinceMs: nowMs, shownMs: nowMs, status, message: '' }
+}
+
+function isOpenAgain(action: Action | undefined): boolean {
+  return action !== undefined && isDoing(action)
+}
+
+function follow(
+  before: Tracked,
+  action: Action | undefined,
+  record: ResourceRecord | undefined,
+  nowMs: number,
+  told: boolean,
+): { readonly after: Tracked; readonly line: ProgressLine | undefined } {
+  const { endedMs: _ended, failed: _failed, ...open } = before
+  const elapsed = `after ${showElapsed(nowMs - before.sinceMs)}`
+  if (action === undefined && record === undefined) {
+    return ended(open, nowMs, false, { reason: 'Gone', message: elapsed })
+  }
+  const condition = (type: string) => record?.conditions.find((one) => one.type === type)
+  if (condition('Stalled')?.status === 'True') {
+    return ended(open, nowMs, true, { reason: 'Stalled', message: condition('Stalled')?.message ?? '' })
+  }
+  const quiet = action === undefined || action.do === 'nothing'
+  if (quiet && condition('Ready')?.status === 'True') {
+    return ended(open, nowMs, false, { reason: record?.status ?? 'Ready', message: elapsed })
+  }
+  const status = record?.status ?? open.status
+  const message = condition('Ready')?.message ?? ''
+  const changed = status !== open.status || message !== open.message
+  const after: Tracked = { ...open, status, message, shownMs: changed || told ? nowMs : open.shownMs }
+  if (!changed || told) return { after, line: undefined }
+  return { after, line: { atMs: nowMs, key: open.key, tone: 'normal', reason: status, message } }
+}
+
+function ended(
+  open: Tracked,
+  nowMs: number,
+  failed: boolean,
+  tell: { readonly reason: string; readonly message: string },
+): { readonly after: Tracked; readonly line: ProgressLine } {
+  const after: Tracked = { ...open, endedMs: nowMs, shownMs: nowMs, status: tell.reason, failed }
+  return { after, line: { atMs: nowMs, key: open.key, tone: failed ? 'warning' : 'done', ...tell } }
+}
+
+function joined(reason: string, message: string): string {
+  return message === '' ? reason : `${reason}  ${message}`
+}

@@ -1,0 +1,55 @@
+import { CommanderError } from 'commander'
+import { CliError, EXIT, type ExitCode, signalCode } from './exit.ts'
+import { styleOf } from './output.ts'
+import { createProgram } from './program.ts'
+import { cleanLines } from './render/clean.ts'
+import type { Runtime } from './runtime.ts'
+
+/** Runs one command line and answers its exit code. Nothing a verb throws gets past here. */
+export async function runCli(argv: readonly string[], runtime: Runtime): Promise<ExitCode> {
+  let code: ExitCode = EXIT.ok
+  const program = createProgram(runtime, (answered) => {
+    code = answered
+  })
+  const write = {
+    writeOut: (text: string) => runtime.out.write(text),
+    writeErr: (text: string) => runtime.err.write(text),
+    // What commander says of a wrong command line gets its second half here: what to do.
+    outputError: (text: string, out: (text: string) => void) =>
+      out(`${text.replace(/^error: (.)/, (_, first: string) => `Error: ${first.toUpperCase()}`).trimEnd()}\n`),
+  }
+  for (const command of [program, ...program.commands]) command.exitOverride().configureOutput(write)
+  try {
+    if (argv.length === 0) {
+      program.outputHelp()
+      return EXIT.ok
+    }
+    await program.parseAsync([...argv], { from: 'user' })
+    return runtime.signal.aborted ? signalCode(runtime.signal) : code
+  } catch (error) {
+    return report(error, argv, runtime)
+  }
+}
+
+function report(error: unknown, argv: readonly string[], runtime: Runtime): ExitCode {
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return EXIT.ok
+    const verb = argv.find((word) => !word.startsWith('-'))
+    const about = verb !== undefined && error.code !== 'commander.unknownCommand' ? ` ${verb}` : ''
+    runtime.err.write(`Run croft${about} --help to see what is possible.\n`)
+    return EXIT.usage
+  }
+  if (runtime.signal.aborted) return signalCode(runtime.signal)
+  runtime.err.write(`${errorText(error, runtime)}\n`)
+  return error instanceof CliError ? error.code : EXIT.failed
+}
+
+function errorText(error: unknown, runtime: Runtime): string {
+  const style = styleOf(runtime, runtime.err)
+  const word = style.paint(['red', 'bold'], 'Error:')
+  const message = cleanLines(error instanceof Error ? error.message : String(error))
+  if (runtime.env.CROFT_LOG === 'debug' && error instanceof Error)
+    return `${word} ${cleanLines(error.stack ?? message, 20_000)}`
+  if (error instanceof CliError) return `${word} ${message}`
+  return `${word} ${message}\nThis was not expected. Run it again with CROFT_LOG=debug to see where it happened.`
+}

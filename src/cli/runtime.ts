@@ -1,0 +1,93 @@
+import type { Engine } from '../engine/engine.ts'
+import type { Kind } from '../kinds/kind.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Random } from '../lib/random.ts'
+import type { Declaration } from '../model/declaration.ts'
+import type { Estate } from '../model/estate.ts'
+import type { Store } from '../store/port.ts'
+
+/** One end of the terminal. Text that came from elsewhere has been cleaned before it gets here. */
+export interface Terminal {
+  write(text: string): void
+  readonly isTty: boolean
+  readonly columns: number
+}
+
+/** A directory of manifests, read and linked. */
+export interface LoadedEstate {
+  readonly declarations: readonly Declaration[]
+  readonly estate: Estate
+  /** How many manifest files were read, and how many documents in them are not ours. */
+  readonly files: number
+  readonly ignored: number
+}
+
+export interface SimulatorOptions {
+  readonly hosts?: number
+  readonly port?: number
+  readonly preset?: string
+  readonly vms?: number
+  readonly seed?: number
+  readonly speed?: number
+}
+
+/** A simulated datacentre that answers over HTTPS. `announcement` is the first line that `croft sim` prints. */
+export interface RunningSimulator {
+  readonly endpoint: string
+  readonly fingerprint: string
+  readonly token: string
+  readonly announcement: Readonly<Record<string, unknown>>
+  /** The simulator's own clock: simulated time runs faster than the wall when it was told to. */
+  readonly clock: Clock
+  /** Calls that wrote, and everything the datacentre holds: for checking what really happened. */
+  stats(): { readonly calls: number; readonly writes: number }
+  state(): unknown
+  close(): Promise<void>
+}
+
+/** A Git repository that the demonstration writes to and the controller reads from. */
+export interface Repository {
+  readonly directory: string
+  commit(message: string): Promise<string>
+}
+
+export interface EngineOptions {
+  /** Where relative paths of secret files begin. */
+  readonly directory: string
+  readonly clock?: Clock
+  /** Environment in which `{env: NAME}` references are looked up. */
+  readonly env?: Environment
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/**
+ * Everything that verbs need from outside. main.ts builds the real one; tests build their own. What is heavy is behind
+ * a function, so that `croft --help` pays for nothing it does not use.
+ */
+export interface Runtime {
+  readonly version: string
+  readonly out: Terminal
+  readonly err: Terminal
+  readonly env: Environment
+  readonly cwd: string
+  /** Can a person answer a question? */
+  readonly interactive: boolean
+  readonly clock: Clock
+  readonly random: Random
+  /** Aborted by SIGINT and SIGTERM. */
+  readonly signal: AbortSignal
+  ask(question: string): Promise<string | undefined>
+  kinds(): Promise<readonly Kind[]>
+  /** JSON Schema of one kind, or of every manifest. */
+  jsonSchema(kind: string | undefined): Promise<unknown>
+  load(directory: string): Promise<LoadedEstate>
+  openStore(file: string): Promise<Store>
+  /** A store that forgets: for commands that must not leave a file behind. */
+  openMemoryStore(): Promise<Store>
+  openEngine(store: Store, options: EngineOptions): Promise<Engine>
+  startSimulator(options: SimulatorOptions): Promise<RunningSimulator>
+  createRepository(directory: string): Promise<Repository>
+  /** The example that the tour uses, as text by relative path. */
+  readonly examplesDirectory: string
+}

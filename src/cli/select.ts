@@ -1,0 +1,98 @@
+import type { Kind } from '../kinds/kind.ts'
+import type { ResourceKey } from '../model/key.ts'
+import { UsageError } from './exit.ts'
+import type { ResourceRow } from './render/resources.ts'
+
+/** What a person asked for: `machine`, `machine web-1`, `machine/web-1`, `EnvironmentVM/prod/web-1`. */
+export interface Selection {
+  readonly kind?: string
+  readonly name?: string
+  readonly labels: readonly LabelRequirement[]
+}
+
+export type LabelRequirement =
+  | { readonly key: string; readonly is: 'equal' | 'different'; readonly value: string }
+  | { readonly key: string; readonly is: 'present' | 'absent' }
+
+export function parseSelection(
+  kinds: readonly Kind[],
+  kindOrKey: string | undefined,
+  name: string | undefined,
+  labels: string | undefined,
+): Selection {
+  const requirements = labels === undefined ? [] : parseLabels(labels)
+  if (kindOrKey === undefined || kindOrKey === 'all') return { labels: requirements }
+  const slash = kindOrKey.indexOf('/')
+  if (slash === -1) {
+    return { kind: findKind(kinds, kindOrKey), ...(name === undefined ? {} : { name }), labels: requirements }
+  }
+  if (name !== undefined) throw new UsageError(`Name ${kindOrKey} either as KIND/NAME or as KIND NAME, not both.`)
+  return { kind: findKind(kinds, kindOrKey.slice(0, slash)), name: kindOrKey.slice(slash + 1), labels: requirements }
+}
+
+/** One key from `KIND/NAME` or `KIND NAME`. */
+export function parseKey(kinds: readonly Kind[], kindOrKey: string, name: string | undefined): ResourceKey {
+  const selection = parseSelection(kinds, kindOrKey, name, undefined)
+  if (selection.kind === undefined || selection.name === undefined || selection.name === '') {
+    throw new UsageError(`${kindOrKey} names no single resource. Give KIND/NAME, e.g. Machine/web-1.`)
+  }
+  return `${selection.kind}/${selection.name}`
+}
+
+/** The kind behind a name, plural or short name, in any case. */
+export function findKind(kinds: readonly Kind[], asked: string): string {
+  const wanted = asked.toLowerCase()
+  const found = kinds.find((kind) => namesOf(kind).includes(wanted))
+  if (found !== undefined) return found.kind
+  const near = kinds.find((kind) => namesOf(kind).some((name) => name.startsWith(wanted) || wanted.startsWith(name)))
+  const guess = near === undefined ? '' : ` Did you mean ${near.kind}?`
+  throw new UsageError(`There is no kind ${asked}.${guess} Known kinds: ${kinds.map((kind) => kind.kind).join(', ')}.`)
+}
+
+export function matches(row: ResourceRow, selection: Selection): boolean {
+  if (selection.kind !== undefined && row.kind !== selection.kind) return false
+  if (
+    selection.name !== undefined &&
+    row.name !== selection.name &&
+    `${row.namespace}/${row.name}` !== selection.name
+  ) {
+    return false
+  }
+  return selection.labels.every((requirement) => holds(requirement, row.labels))
+}
+
+/** `app=web,tier!=db,gpu,!old`, as kubectl reads it. */
+export function parseLabels(text: string): readonly LabelRequirement[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .map((part) => {
+      const pair = /^([\w./-]+)\s*(!=|==|=)\s*([\w.-]*)$/.exec(part)
+      if (pair?.[1] !== undefined) {
+        return { key: pair[1], is: pair[2] === '!=' ? 'different' : 'equal', value: pair[3] ?? '' } as const
+      }
+      const alone = /^(!?)([\w./-]+)$/.exec(part)
+      if (alone?.[2] === undefined) {
+        throw new UsageError(`${text} is no label selector. Write it like app=web,tier!=db.`)
+      }
+      return { key: alone[2], is: alone[1] === '!' ? 'absent' : 'present' } as const
+    })
+}
+
+function holds(requirement: LabelRequirement, labels: Readonly<Record<string, string>>): boolean {
+  const value = Object.hasOwn(labels, requirement.key) ? labels[requirement.key] : undefined
+  switch (requirement.is) {
+    case 'equal':
+      return value === requirement.value
+    case 'different':
+      return value !== requirement.value
+    case 'present':
+      return value !== undefined
+    case 'absent':
+      return value === undefined
+  }
+}
+
+function namesOf(kind: Kind): readonly string[] {
+  return [kind.kind, kind.plural, ...kind.shortNames].map((name) => name.toLowerCase())
+}

@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto'
+import { existsSync, realpathSync } from 'node:fs'
+import { homedir } from 'node:os'
+import path from 'node:path'
+import type { Store } from '../store/port.ts'
+import { CliError, UsageError } from './exit.ts'
+import type { Environment, Runtime } from './runtime.ts'
+
+/** Where a directory's history is kept: one database per directory, so that two repositories never share one. */
+export function stateFile(env: Environment, realDirectory: string, override: string | undefined): string {
+  const asked = override ?? env.CROFT_STATE
+  if (asked !== undefined && asked !== '') return path.resolve(asked)
+  const name = createHash('sha256').update(realDirectory).digest('hex').slice(0, 16)
+  return path.join(baseDirectory(env, 'XDG_STATE_HOME', '.local/state'), 'croft', name, 'croft.db')
+}
+
+/** Where parsed files are remembered between runs. Safe to delete at any time. */
+export function cacheDirectory(env: Environment): string {
+  return path.join(baseDirectory(env, 'XDG_CACHE_HOME', '.cache'), 'croft')
+}
+
+export function realDirectory(runtime: Runtime, directory: string): string {
+  const resolved = path.resolve(runtime.cwd, directory)
+  try {
+    return realpathSync(resolved)
+  } catch {
+    throw new UsageError(`There is no directory ${directory}. Name the directory that holds the manifests.`)
+  }
+}
+
+/** Opens what an earlier run left behind. Reading must not create a database, so without one a forgetful store serves. */
+export async function openExisting(runtime: Runtime, file: string): Promise<Store> {
+  return existsSync(file) ? runtime.openStore(file) : runtime.openMemoryStore()
+}
+
+function baseDirectory(env: Environment, variable: string, fallback: string): string {
+  const set = env[variable]
+  // The XDG rule: a relative path there is to be ignored.
+  if (set !== undefined && path.isAbsolute(set)) return set
+  const home = env.HOME ?? homedir()
+  if (home === '') throw new CliError(`Neither ${variable} nor HOME is set. Set one, or name the file with --state.`)
+  return path.join(home, fallback)
+}

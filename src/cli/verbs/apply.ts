@@ -1,0 +1,117 @@
+import type { Settlement } from '../../engine/engine.ts'
+import type { Plan } from '../../model/plan.ts'
+import type { ResourceRecord } from '../../model/record.ts'
+import { closing } from '../closing.ts'
+import { CliError, EXIT, type ExitCode, signalCode } from '../exit.ts'
+import { progressMode, startProgress } from '../live-progress.ts'
+import { loadOrStop } from '../load.ts'
+import { styleOf } from '../output.ts'
+import { blindExit, planExit } from '../plan-exit.ts'
+import type { Verb } from '../program.ts'
+import { renderPlan } from '../render/plan.ts'
+import { hasSomethingToDo } from '../render/plan-summary.ts'
+import { hasErrors } from '../render/problems.ts'
+import { outcome, type Progress } from '../render/progress.ts'
+import { renderResources } from '../render/resources.ts'
+import { rowsOf } from '../rows.ts'
+import type { Runtime } from '../runtime.ts'
+import { openExisting, realDirectory, stateFile } from '../state.ts'
+import { timeoutOf } from '../timeout.ts'
+
+export const run: Verb = async (runtime, [directory = '.'], options) => {
+  const deadlineMs = timeoutOf(options.timeout)
+  const loaded = await loadOrStop(runtime, directory, { keepGoing: options.keepGoing === true })
+  const real = realDirectory(runtime, directory)
+  const file = stateFile(runtime.env, real, options.state as string | undefined)
+  const dryRun = options.dryRun === true
+  await using store = closing(dryRun ? await openExisting(runtime, file) : await runtime.openStore(file))
+  await using engine = closing(await runtime.openEngine(store.it, { directory: real }))
+
+  const plan = await engine.it.plan(loaded.estate, runtime.signal)
+  const style = styleOf(runtime, runtime.out)
+  runtime.out.write(renderPlan(plan, style, { calls: options.calls === true }))
+  const blind = blindExit(plan)
+  if (dryRun) return planExit(plan)
+  if (blind === EXIT.unauthorized) return blind
+  if (hasSomethingToDo(plan)) await confirm(runtime, options.yes === true)
+
+  const live = startProgress(
+    runtime.err,
+    styleOf(runtime, runtime.err),
+    runtime.clock,
+    progressMode(String(options.progress), runtime.err.isTty, runtime.env),
+  )
+  let settled: Settlement
+  let progress: Progress
+  try {
+    settled = await engine.it.settle(loaded.estate, { signal: runtime.signal, deadlineMs, onPass: live.onPass })
+  } finally {
+    progress = await live.end()
+  }
+  if (settled.outcome === 'aborted') {
+    runtime.err.write('Interrupted. What was begun goes on by itself; run croft apply again to see it through.\n')
+    return signalCode(runtime.signal)
+  }
+  const code = applyExit(
+    settled,
+    loaded.estate.resources.map((resource) => resource.key),
+  )
+  runtime.out.write(closingLine(settled, progress, code, style))
+  const rows = rowsOf(loaded, settled.last.records).filter((row) => !row.passive)
+  const view = { wide: false, headers: true, qualified: true, nowMs: runtime.clock.now() }
+  if (rows.length > 0) runtime.out.write(`\n${renderResources(rows, style, view)}`)
+  return code === EXIT.ok && hasErrors(loaded.estate.problems) ? EXIT.failed : code
+}
+
+/** 0 settled and ready, 1 failed or refused, 3 not ready (in time), 4 not authorized. */
+export function applyExit(settled: Settlement, declared: readonly string[]): ExitCode {
+  const { plan, records } = settled.last
+  const blind = blindExit(plan)
+  if (blind !== undefined) return blind
+  const recordOf = new Map(records.map((record) => [record.key, record]))
+  if (records.some((record) => conditionIs(record, 'Stalled', 'True')) || refusedIn(plan)) return EXIT.failed
+  if (settled.outcome === 'deadline') return EXIT.timedOut
+  const ready = declared.every((key) => conditionIs(recordOf.get(key), 'Ready', 'True'))
+  return ready ? EXIT.ok : EXIT.timedOut
+}
+
+async function confirm(runtime: Runtime, yes: boolean): Promise<void> {
+  if (yes) return
+  if (!runtime.interactive) {
+    throw new CliError('Nobody is at the terminal to confirm. Look at the plan above and run it again with --yes.')
+  }
+  const answer = await runtime.ask("\nDo you want to perform these actions? Only 'yes' will be accepted: ")
+  if (answer !== 'yes') throw new CliError('Nothing was done. Run it again and type yes to perform the plan.')
+}
+
+function closingLine(
+  settled: Settlement,
+  progress: Progress,
+  code: ExitCode,
+  style: { paint(paint: 'green' | 'red' | 'yellow', text: string): string },
+): string {
+  const done = outcome(progress)
+  const parts = [
+    `${done.create + done.replace} added`,
+    `${done.update} changed`,
+    `${done.delete + done.replace} destroyed`,
+    ...(done.adopt > 0 ? [`${done.adopt} adopted`] : []),
+    ...(done.unfinished > 0 ? [`${done.unfinished} unfinished`] : []),
+    ...(done.failed > 0 ? [`${done.failed} failed`] : []),
+  ]
+  const resources = `Resources: ${parts.join(', ')}.`
+  if (code === EXIT.ok) return `\n${style.paint('green', 'Apply complete!')} ${resources}\n`
+  if (code === EXIT.timedOut) {
+    const late = settled.outcome === 'deadline' ? 'Not finished in time.' : 'Not everything is ready.'
+    return `\n${style.paint('yellow', late)} ${resources} Run croft describe KIND/NAME to see why, then croft apply again.\n`
+  }
+  return `\n${style.paint('red', 'Apply failed.')} ${resources} Run croft describe KIND/NAME to see why.\n`
+}
+
+function conditionIs(record: ResourceRecord | undefined, type: string, status: string): boolean {
+  return record?.conditions.some((one) => one.type === type && one.status === status) ?? false
+}
+
+function refusedIn(plan: Plan): boolean {
+  return plan.entries.some((entry) => entry.action.do === 'refuse')
+}

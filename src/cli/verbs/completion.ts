@@ -1,0 +1,12 @@
+import { completionScript, SHELLS } from '../completion-script.ts'
+import { EXIT, UsageError } from '../exit.ts'
+import type { Verb } from '../program.ts'
+
+export const run: Verb = async (runtime, [shell = '']) => {
+  const script = completionScript(shell)
+  if (script === undefined) {
+    throw new UsageError(`There is no completion for ${shell}. Choose one of ${SHELLS.join(', ')}.`)
+  }
+  runtime.out.write(script)
+  return EXIT.ok
+}

@@ -1,0 +1,130 @@
+import type { Engine } from '../../engine/engine.ts'
+import type { Estate } from '../../model/estate.ts'
+import type { ResourceKey } from '../../model/key.ts'
+import { showOrigin } from '../../model/origin.ts'
+import type { Plan, PlanEntry } from '../../model/plan.ts'
+import { closing } from '../closing.ts'
+import { CliError, EXIT, type ExitCode, signalCode } from '../exit.ts'
+import { progressMode, startProgress } from '../live-progress.ts'
+import { loadOrStop } from '../load.ts'
+import { styleOf } from '../output.ts'
+import { blindExit } from '../plan-exit.ts'
+import type { Options, Verb } from '../program.ts'
+import { renderPlan } from '../render/plan.ts'
+import { isDoing } from '../render/plan-summary.ts'
+import type { LoadedEstate, Runtime } from '../runtime.ts'
+import { parseKey } from '../select.ts'
+import { realDirectory, stateFile } from '../state.ts'
+import { timeoutOf } from '../timeout.ts'
+
+/**
+ * Deletes the thing of a resource that Git no longer declares: one that was left behind by its policy or held by a
+ * guard. It is an approval given here and now; the same planner, guards, journal and engine do the rest.
+ */
+export const run: Verb = async (runtime, [kind = '', name], options) => {
+  const deadlineMs = timeoutOf(options.timeout)
+  const key = parseKey(await runtime.kinds(), kind, name)
+  const directory = String(options.dir)
+  const loaded = await loadOrStop(runtime, directory)
+  refuseWhileDeclared(loaded, key)
+  const real = realDirectory(runtime, directory)
+  const file = stateFile(runtime.env, real, options.state as string | undefined)
+  await using store = closing(await runtime.openStore(file))
+  await using engine = closing(await runtime.openEngine(store.it, { directory: real }))
+
+  const estate = approving(loaded.estate, key)
+  const plan = await engine.it.plan(estate, runtime.signal)
+  const blind = blindExit(plan)
+  if (blind !== undefined) {
+    runtime.out.write(renderPlan(plan, styleOf(runtime, runtime.out)))
+    return blind
+  }
+  const entry = deletionOf(plan, key, directory)
+  runtime.out.write(renderPlan({ ...plan, entries: [entry] }, styleOf(runtime, runtime.out)))
+  await confirm(runtime, key, options.yes === true)
+  return await perform(runtime, engine.it, estate, key, deadlineMs, options)
+}
+
+function refuseWhileDeclared(loaded: LoadedEstate, key: ResourceKey): void {
+  const declared =
+    loaded.declarations.find((declaration) => declaration.key === key) ??
+    loaded.estate.resources.find((resource) => resource.key === key)
+  if (declared === undefined) return
+  throw new CliError(
+    `${key} is still declared at ${showOrigin(declared.origin)}, so croft would make it again. ` +
+      'Remove it there and commit, then run croft delete again.',
+  )
+}
+
+/** The person's permission, with the same weight as one in Git and gone when this command ends. */
+function approving(estate: Estate, key: ResourceKey): Estate {
+  const origin = { file: '(croft delete)', line: 1, column: 1 }
+  return {
+    ...estate,
+    approvals: [...estate.approvals, { name: 'croft delete', deletes: [key], orphans: true, origin }],
+  }
+}
+
+// Passing the estate on would also perform everything else that differs, which nobody has looked at here.
+function deletionOf(plan: Plan, key: ResourceKey, directory: string): PlanEntry {
+  const others = plan.entries.filter((one) => one.key !== key && (isDoing(one.action) || one.action.do === 'forget'))
+  if (others.length > 0) {
+    const names = others
+      .slice(0, 3)
+      .map((one) => one.key)
+      .join(', ')
+    throw new CliError(
+      `Other things differ from Git as well (${names}${others.length > 3 ? ', …' : ''}). ` +
+        `Run croft apply ${directory} first, then croft delete again.`,
+    )
+  }
+  const entry = plan.entries.find((one) => one.key === key)
+  if (entry === undefined || entry.action.do === 'nothing') {
+    throw new CliError(
+      `Nothing outside carries the mark of ${key}: there is nothing to delete. Check the name with croft get.`,
+    )
+  }
+  const { action } = entry
+  if (action.do === 'delete') return entry
+  if (action.do === 'hold' || action.do === 'refuse') {
+    throw new CliError(`${key} is not deleted: ${action.reason}. To allow it: ${action.allow}.`)
+  }
+  const why = action.do === 'wait' ? action.message : action.reason
+  throw new CliError(`${key} cannot be deleted now: ${why}. Try again when that is over.`)
+}
+
+async function confirm(runtime: Runtime, key: ResourceKey, yes: boolean): Promise<void> {
+  if (yes) return
+  const name = key.slice(key.lastIndexOf('/') + 1)
+  if (!runtime.interactive) {
+    throw new CliError('Nobody is at the terminal to confirm. Look at the plan above and run it again with --yes.')
+  }
+  const answer = await runtime.ask(`\nThis destroys it and its disks for good. Type its name (${name}) to go on: `)
+  if (answer !== name) throw new CliError(`Nothing was deleted. Run it again and type ${name} to go on.`)
+}
+
+async function perform(
+  runtime: Runtime,
+  engine: Engine,
+  estate: Estate,
+  key: ResourceKey,
+  deadlineMs: number,
+  options: Options,
+): Promise<ExitCode> {
+  const mode = progressMode(String(options.progress), runtime.err.isTty, runtime.env)
+  const live = startProgress(runtime.err, styleOf(runtime, runtime.err), runtime.clock, mode)
+  try {
+    const settled = await engine.settle(estate, { signal: runtime.signal, deadlineMs, onPass: live.onPass })
+    await live.end()
+    if (settled.outcome === 'aborted') return signalCode(runtime.signal)
+    const left = settled.last.plan.entries.find((one) => one.key === key)
+    if (left === undefined || left.action.do === 'nothing') {
+      runtime.out.write(`${key} deleted.\n`)
+      return EXIT.ok
+    }
+    runtime.err.write(`${key} is not gone yet. Run croft describe ${key} to see why, then croft delete again.\n`)
+    return settled.outcome === 'deadline' ? EXIT.timedOut : EXIT.failed
+  } finally {
+    await live.end()
+  }
+}

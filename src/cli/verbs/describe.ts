@@ -1,0 +1,40 @@
+import { closing } from '../closing.ts'
+import { CliError, EXIT } from '../exit.ts'
+import { styleOf, writeJson, writeYaml } from '../output.ts'
+import type { Verb } from '../program.ts'
+import { renderDescription } from '../render/describe.ts'
+import { eventJson } from '../render/events.ts'
+import { resourceJson } from '../render/resources.ts'
+import { rowsOf } from '../rows.ts'
+import { parseKey } from '../select.ts'
+import { openExisting, realDirectory, stateFile } from '../state.ts'
+
+const EVENTS_SHOWN = 30
+
+export const run: Verb = async (runtime, [kind = '', name], options) => {
+  const key = parseKey(await runtime.kinds(), kind, name)
+  const directory = String(options.dir)
+  const real = realDirectory(runtime, directory)
+  const loaded = await runtime.load(real)
+  await using store = closing(
+    await openExisting(runtime, stateFile(runtime.env, real, options.state as string | undefined)),
+  )
+  const row = rowsOf(loaded, await store.it.records()).find((one) => one.key === key)
+  if (row === undefined) {
+    throw new CliError(
+      `There is no ${key} in ${directory}, declared or remembered. Run croft get to see what there is.`,
+    )
+  }
+  const events = (await store.it.events({ key })).slice(-EVENTS_SHOWN)
+  const needs = loaded.estate.resources.find((resource) => resource.key === key)?.needs ?? []
+  const output = options.output
+  if (output === 'json' || output === 'yaml') {
+    const data = { ...(resourceJson(row) as object), needs, events: events.map(eventJson) }
+    if (output === 'json') writeJson(runtime.out, data)
+    else await writeYaml(runtime.out, data)
+    return EXIT.ok
+  }
+  const context = { needs, events, nowMs: runtime.clock.now() }
+  runtime.out.write(renderDescription(row, context, styleOf(runtime, runtime.out)))
+  return EXIT.ok
+}

@@ -1,0 +1,64 @@
+import { existsSync } from 'node:fs'
+import type { CroftEvent } from '../../model/event.ts'
+import type { EventFilter, Store } from '../../store/port.ts'
+import { closing } from '../closing.ts'
+import { EXIT } from '../exit.ts'
+import { note, styleOf, writeJson, writeYaml } from '../output.ts'
+import type { Options, Verb } from '../program.ts'
+import { eventJson, renderEvents } from '../render/events.ts'
+import { API_VERSION } from '../render/plan-json.ts'
+import type { Runtime } from '../runtime.ts'
+import { parseKey } from '../select.ts'
+import { openExisting, realDirectory, stateFile } from '../state.ts'
+
+const WATCH_MS = 500
+
+export const run: Verb = async (runtime, [resource], options) => {
+  const key = resource === undefined ? undefined : parseKey(await runtime.kinds(), resource, undefined)
+  const real = realDirectory(runtime, String(options.dir))
+  const file = stateFile(runtime.env, real, options.state as string | undefined)
+  // Whoever watches may have come before the first apply.
+  while (options.watch === true && !existsSync(file) && !runtime.signal.aborted)
+    await runtime.clock.sleep(WATCH_MS, runtime.signal)
+  await using store = closing(await openExisting(runtime, file))
+  const filter: EventFilter = key === undefined ? {} : { key }
+  const events = await store.it.events({ ...filter, limit: Number(options.limit) })
+  if (options.watch === true) return await watch(runtime, store.it, filter, events, options)
+  if (options.output === undefined) {
+    if (events.length === 0) note(runtime, 'No events yet. They come with croft apply.')
+    else show(runtime, events, options.headers !== false)
+    return EXIT.ok
+  }
+  const list = { apiVersion: API_VERSION, kind: 'List', items: events.map(eventJson) }
+  if (options.output === 'json') writeJson(runtime.out, list)
+  else await writeYaml(runtime.out, list)
+  return EXIT.ok
+}
+
+/** Stays until a signal comes. In JSON every event is one line, so that a program can read them as they come. */
+async function watch(
+  runtime: Runtime,
+  store: Store,
+  filter: EventFilter,
+  first: readonly CroftEvent[],
+  options: Options,
+): Promise<typeof EXIT.ok> {
+  const lines = options.output !== undefined
+  const tell = (events: readonly CroftEvent[], headers: boolean) => {
+    if (lines) for (const event of events) runtime.out.write(`${JSON.stringify(eventJson(event))}\n`)
+    else if (events.length > 0) show(runtime, events, headers)
+  }
+  tell(first, options.headers !== false)
+  let afterSeq = first.at(-1)?.seq ?? 0
+  while (!runtime.signal.aborted) {
+    await runtime.clock.sleep(WATCH_MS, runtime.signal)
+    const fresh = await store.events({ ...filter, afterSeq })
+    tell(fresh, false)
+    afterSeq = fresh.at(-1)?.seq ?? afterSeq
+  }
+  return EXIT.ok
+}
+
+function show(runtime: Runtime, events: readonly CroftEvent[], headers: boolean): void {
+  runtime.out.write(renderEvents(events, styleOf(runtime, runtime.out), { nowMs: runtime.clock.now(), headers }))
+}

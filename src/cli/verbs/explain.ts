@@ -1,0 +1,21 @@
+import { EXIT } from '../exit.ts'
+import { styleOf } from '../output.ts'
+import type { Verb } from '../program.ts'
+import { renderExplanation } from '../render/explain.ts'
+import { renderTable } from '../render/table.ts'
+import { findKind } from '../select.ts'
+
+export const run: Verb = async (runtime, [asked]) => {
+  const kinds = await runtime.kinds()
+  const style = styleOf(runtime, runtime.out)
+  if (asked === undefined) {
+    const rows = kinds.map((kind) => [kind.kind, kind.shortNames.join(','), kind.apiVersion, kind.summary])
+    const columns = ['KIND', 'SHORT', 'APIVERSION', 'SUMMARY'].map((title) => ({ title, max: 200 }))
+    runtime.out.write(renderTable(columns, rows, style))
+    return EXIT.ok
+  }
+  const name = findKind(kinds, asked)
+  const kind = kinds.find((one) => one.kind === name)
+  if (kind !== undefined) runtime.out.write(renderExplanation(kind, await runtime.jsonSchema(name), style))
+  return EXIT.ok
+}

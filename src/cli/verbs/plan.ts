@@ -1,0 +1,25 @@
+import { closing } from '../closing.ts'
+import { loadOrStop } from '../load.ts'
+import { note, styleOf, writeJson, writeYaml } from '../output.ts'
+import { planExit } from '../plan-exit.ts'
+import type { Verb } from '../program.ts'
+import { renderPlan } from '../render/plan.ts'
+import { planJson } from '../render/plan-json.ts'
+import { openExisting, realDirectory, stateFile } from '../state.ts'
+
+export const run: Verb = async (runtime, [directory = '.'], options) => {
+  const loaded = await loadOrStop(runtime, directory, { keepGoing: options.keepGoing === true })
+  const file = stateFile(runtime.env, realDirectory(runtime, directory), options.state as string | undefined)
+  await using store = closing(await openExisting(runtime, file))
+  await using engine = closing(await runtime.openEngine(store.it, { directory: realDirectory(runtime, directory) }))
+  if (runtime.err.isTty) note(runtime, 'Looking at what is there…')
+  const plan = await engine.it.plan(loaded.estate, runtime.signal)
+  const { output } = options
+  if (output === 'json') writeJson(runtime.out, planJson(plan, loaded.estate.revision))
+  else if (output === 'yaml') await writeYaml(runtime.out, planJson(plan, loaded.estate.revision))
+  else {
+    const calls = options.calls === true || output === 'wide'
+    runtime.out.write(renderPlan(plan, styleOf(runtime, runtime.out), { calls }))
+  }
+  return planExit(plan)
+}
