@@ -13,6 +13,8 @@ export interface EngineDeps {
   readonly store: Store
   readonly drivers: readonly Driver[]
   readonly driverDeps: DriverDeps
+  /** The first pass tries again what had stalled: a person asked for it. */
+  readonly retryStalled?: boolean
 }
 
 /** What one pass saw, decided and did. */

@@ -22,7 +22,13 @@ export const LIMITS = {
   backoff: { baseMs: 1_000, factor: 2, maxMs: 300_000 },
   waitingBackoff: { baseMs: 1_000, factor: 1.5, maxMs: 30_000 },
   connectionBackoff: { baseMs: 2_000, factor: 2, maxMs: 60_000 },
+  /** A connection that says no (wrong token, missing right) is asked at most once a minute. */
+  refusedConnectionMs: 60_000,
+  /** A machine that we restarted has this long to become Ready before the next one may be restarted. */
+  restartGraceMs: 600_000,
   sweepIntervalMs: 10_000,
+  shortestLookMs: 100,
+  readinessPollMs: 1_000,
   taskPollMs: 500,
   taskPollMaxMs: 2_000,
   /** Store */

@@ -14,6 +14,13 @@ export interface FailureRun {
   readonly nextAttemptMs: number
 }
 
+/** The last effect that succeeded. Seen again at once for the same generation, it did not stay: no hot loop. */
+export interface LastEffect {
+  readonly signature: string
+  readonly verb: string
+  readonly atMs: number
+}
+
 /** What the store remembers of one resource. A cache: everything in it can be found again in Git and the world. */
 export interface ResourceRecord {
   readonly key: ResourceKey
@@ -26,6 +33,7 @@ export interface ResourceRecord {
   readonly policy: Policy
   readonly conditions: readonly Condition[]
   readonly failure?: FailureRun
+  readonly lastEffect?: LastEffect
   /** A failure that only a changed declaration clears: the generation that stalled. */
   readonly stalledGeneration?: string
   /** When a survey first showed the thing; what the mass-absence guard compares with. Gone when we removed it. */

@@ -1,0 +1,72 @@
+import type { Condition } from '../model/condition.ts'
+import type { Estate } from '../model/estate.ts'
+import type { ResourceKey } from '../model/key.ts'
+import type { PlanEntry } from '../model/plan.ts'
+import { DEFAULT_POLICY } from '../model/policy.ts'
+import type { Resource } from '../model/resource.ts'
+import type { Readiness, Rules } from '../model/rules.ts'
+import type { Sighting } from '../model/sighting.ts'
+import type { Ledger, World } from '../plan/world.ts'
+import type { Connections } from './connections.ts'
+import type { Case, Happening } from './judge.ts'
+import type { Observation } from './observation.ts'
+import { stillReady } from './still-ready.ts'
+
+/** Lays out, for every entry of the plan, what its verdict depends on. Pure. */
+export function casesOf(
+  estate: Estate,
+  observation: Observation,
+  ledger: Ledger,
+  rules: ReadonlyMap<string, Rules>,
+  happenings: ReadonlyMap<ResourceKey, readonly Happening[]>,
+  connections: Pick<Connections, 'trouble'>,
+  nowMs: number,
+): readonly Case[] {
+  const resources = new Map(estate.resources.map((resource) => [resource.key, resource]))
+  return observation.plan.entries.map((entry) => {
+    const resource = resources.get(entry.key)
+    const before = ledger.records.get(entry.key)
+    const world = observation.worlds.get(entry.connection)
+    const sighting = world === undefined ? undefined : sightingOf(entry, world)
+    const trouble = connections.trouble(entry.connection)
+    const details = sighting?.close?.addresses
+    return {
+      entry,
+      policy: resource?.policy ?? before?.policy ?? { ...DEFAULT_POLICY, deletion: 'Orphan' },
+      generation: resource?.generation ?? before?.generation ?? '',
+      before,
+      readiness: readinessOf(resource, sighting, rules, before?.conditions ?? [], nowMs),
+      present: sighting !== undefined,
+      seen: world?.survey !== undefined,
+      unseenMs: trouble === undefined ? 0 : nowMs - trouble.sinceMs,
+      happenings: happenings.get(entry.key) ?? [],
+      ...(details === undefined || details.length === 0 ? {} : { details: { addresses: details.join(',') } }),
+      ...(resource?.origin.commit === undefined ? {} : { commit: resource.origin.commit }),
+    }
+  })
+}
+
+function sightingOf(entry: PlanEntry, world: World): Sighting | undefined {
+  if (entry.externalId === undefined) return undefined
+  if (entry.type === 'file') return world.files.get(`${entry.host ?? ''}/${entry.externalId}`)
+  const sighting = world.guests.get(entry.externalId)
+  return sighting?.mark?.uid === entry.uid ? sighting : undefined
+}
+
+/** A machine that was Ready and has not changed since is still Ready: its agent is not asked again. */
+function readinessOf(
+  resource: Resource | undefined,
+  sighting: Sighting | undefined,
+  rules: ReadonlyMap<string, Rules>,
+  conditions: readonly Condition[],
+  nowMs: number,
+): Readiness | undefined {
+  if (resource === undefined || sighting === undefined) return undefined
+  const close = sighting.close
+  if (sighting.type !== 'file' && close === undefined) return undefined
+  const remembered: Sighting =
+    close !== undefined && close.agent === undefined && stillReady(conditions, sighting, nowMs)
+      ? { ...sighting, close: { ...close, agent: 'up' } }
+      : sighting
+  return rules.get(resource.driver)?.readiness(resource, remembered)
+}

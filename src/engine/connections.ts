@@ -1,0 +1,66 @@
+import type { Driver, DriverDeps, Session } from '../drivers/port.ts'
+import { backoffMs } from '../lib/backoff.ts'
+import { LIMITS } from '../lib/limits.ts'
+import type { Random } from '../lib/random.ts'
+import type { Connection } from '../model/connection.ts'
+import type { Refusal } from '../model/verdict.ts'
+import type { CloseLooks } from './close-looks.ts'
+
+/** A connection that does not answer, or says no. */
+export interface Trouble {
+  readonly refusal: Refusal
+  readonly count: number
+  readonly sinceMs: number
+  readonly nextMs: number
+}
+
+interface Open {
+  readonly connection: Connection
+  readonly session: Session
+  readonly looks: CloseLooks
+}
+
+/** The open sessions of an engine, each with what it remembers and its present trouble. */
+export interface Connections {
+  /** Opens on first use; opens anew when the declaration of the connection has changed. */
+  open(connection: Connection): Promise<Open>
+  trouble(name: string): Trouble | undefined
+  /** Notes trouble; the next look is put off, longer each time. */
+  troubled(name: string, refusal: Refusal, nowMs: number): Trouble
+  healed(name: string): void
+  close(): Promise<void>
+}
+
+export function createConnections(drivers: readonly Driver[], deps: DriverDeps, random: Random): Connections {
+  const open = new Map<string, Open>()
+  const troubles = new Map<string, Trouble>()
+  return {
+    async open(connection) {
+      const before = open.get(connection.name)
+      if (before !== undefined && JSON.stringify(before.connection) === JSON.stringify(connection)) return before
+      if (before !== undefined) await before.session.close()
+      const driver = drivers.find((one) => one.name === connection.driver)
+      if (driver === undefined) throw new Error(`no driver is called ${connection.driver}`)
+      const made: Open = { connection, session: driver.connect(connection, deps), looks: new Map() }
+      open.set(connection.name, made)
+      return made
+    },
+    trouble: (name) => troubles.get(name),
+    troubled(name, refusal, nowMs) {
+      const before = troubles.get(name)
+      const count = (before?.count ?? 0) + 1
+      const pause =
+        refusal.meaning === 'stalled' ? LIMITS.refusedConnectionMs : backoffMs(LIMITS.connectionBackoff, count, random)
+      const trouble: Trouble = { refusal, count, sinceMs: before?.sinceMs ?? nowMs, nextMs: nowMs + pause }
+      troubles.set(name, trouble)
+      return trouble
+    },
+    healed(name) {
+      troubles.delete(name)
+    },
+    async close() {
+      await Promise.all([...open.values()].map((one) => one.session.close()))
+      open.clear()
+    },
+  }
+}

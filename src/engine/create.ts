@@ -1,0 +1,60 @@
+import type { Rules } from '../model/rules.ts'
+import { createConnections } from './connections.ts'
+import type { Engine, EngineDeps, PassReport, Settlement } from './engine.ts'
+import { readLedger } from './ledger.ts'
+import { observeAndPlan, surveyAll } from './observation.ts'
+import { type PassDeps, runPass } from './pass.ts'
+
+/** An engine on a store. It begins its epoch with the first pass; planning alone writes nothing. */
+export function createEngine(deps: EngineDeps): Engine {
+  const { clock, store, drivers, driverDeps, random } = deps
+  const rules: ReadonlyMap<string, Rules> = new Map(drivers.map((driver) => [driver.name, driver.rules]))
+  const connections = createConnections(drivers, driverDeps, random)
+  let epoch: number | undefined
+  let intentions = 0
+  let firstPass = true
+
+  const passDeps = async (): Promise<PassDeps> => {
+    epoch ??= await store.beginEpoch()
+    const begun = epoch
+    return { clock, random, store, epoch: begun, rules, connections, nextIntentionId: () => `${begun}-${++intentions}` }
+  }
+
+  const engine: Engine = {
+    async plan(estate, signal) {
+      const ledger = await readLedger(store, true)
+      const surveyed = await surveyAll(estate, connections, clock.now(), signal)
+      return (await observeAndPlan(estate, surveyed, ledger, rules, clock.now(), signal)).plan
+    },
+    async pass(estate, signal) {
+      const report = await runPass(
+        estate,
+        await passDeps(),
+        { retryStalled: firstPass && deps.retryStalled === true },
+        signal,
+      )
+      firstPass = false
+      return report
+    },
+    async settle(estate, { signal, deadlineMs, onPass }): Promise<Settlement> {
+      const startedMs = clock.monotonicMs()
+      let passes = 0
+      let effects = 0
+      let last: PassReport
+      for (;;) {
+        last = await engine.pass(estate, signal)
+        passes++
+        effects += last.effects
+        onPass?.(last)
+        if (signal.aborted) return { outcome: 'aborted', last, passes, effects }
+        if (last.settled) return { outcome: 'settled', last, passes, effects }
+        const left =
+          deadlineMs === undefined ? Number.POSITIVE_INFINITY : deadlineMs - (clock.monotonicMs() - startedMs)
+        if (left <= 0) return { outcome: 'deadline', last, passes, effects }
+        await clock.sleep(Math.min(last.lookAgainMs, left), signal)
+      }
+    },
+    close: () => connections.close(),
+  }
+  return engine
+}

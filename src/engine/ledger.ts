@@ -1,0 +1,101 @@
+import { LookFailed } from '../drivers/port.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Intention } from '../model/intention.ts'
+import type { ResourceKey } from '../model/key.ts'
+import type { RemoteTask } from '../model/survey.ts'
+import type { Ledger } from '../plan/world.ts'
+import type { Store } from '../store/port.ts'
+import type { Happening } from './judge.ts'
+import type { Looking } from './look.ts'
+import { fateOf } from './recover.ts'
+
+/** What the store remembers, brought up to date with what the survey shows of effects in flight. */
+export interface UpToDate {
+  readonly ledger: Ledger
+  /** How effects ended that were begun in earlier passes. */
+  readonly ended: ReadonlyMap<ResourceKey, Happening>
+}
+
+/** Reads the store without changing it: what `croft plan` goes by. */
+export async function readLedger(store: Store, retryStalled: boolean): Promise<Ledger> {
+  const [records, intentions, fresh] = await Promise.all([store.records(), store.intentions(), store.isFresh()])
+  return {
+    records: new Map(records.map((record) => [record.key, record])),
+    intentions: new Map(intentions.map((intention) => [intention.key, intention])),
+    running: new Map(),
+    fresh,
+    retryStalled,
+  }
+}
+
+/** Settles the intentions whose fate is known, and says how they ended. Those of an unseen connection stay. */
+export async function bringUpToDate(
+  ledger: Ledger,
+  store: Store,
+  epoch: number,
+  lookings: ReadonlyMap<string, Looking>,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<UpToDate> {
+  const intentions = new Map<ResourceKey, Intention>()
+  const running = new Map<ResourceKey, RemoteTask>()
+  const ended = new Map<ResourceKey, Happening>()
+  for (const intention of ledger.intentions.values()) {
+    const looking = lookings.get(intention.connection)
+    if (looking === undefined) {
+      intentions.set(intention.key, intention)
+      continue
+    }
+    const fate = fateOf(intention, looking.survey.tasks, clock.now())
+    switch (fate.is) {
+      case 'running':
+        if (intention.taskId === undefined) await store.noteTask(epoch, intention.id, fate.task.id)
+        intentions.set(intention.key, intention)
+        running.set(intention.key, fate.task)
+        break
+      case 'unsure':
+        intentions.set(intention.key, intention)
+        break
+      case 'ended': {
+        const end = await endOf(intention, fate.taskId, looking, signal)
+        if (end === 'still running') {
+          intentions.set(intention.key, intention)
+          break
+        }
+        if (end !== undefined) ended.set(intention.key, end)
+        looking.looks.delete(intention.externalId)
+        looking.close.delete(intention.externalId)
+        await store.settle(epoch, intention.id)
+        break
+      }
+      case 'over':
+        looking.looks.delete(intention.externalId)
+        looking.close.delete(intention.externalId)
+        await store.settle(epoch, intention.id)
+        break
+    }
+  }
+  return { ledger: { ...ledger, intentions, running }, ended }
+}
+
+/** One read tells how a task ended. Undefined: the system has forgotten it, and the world's state must tell. */
+async function endOf(
+  intention: Intention,
+  taskId: string,
+  looking: Looking,
+  signal: AbortSignal,
+): Promise<Happening | 'still running' | undefined> {
+  try {
+    const task = await looking.session.taskOutcome(taskId, signal)
+    if (task === undefined) return undefined
+    if (task.state === 'running') return 'still running'
+    if (task.state === 'succeeded') return { what: 'succeeded', step: intention.step }
+    const message = task.message ?? 'the task failed without saying why'
+    const refusal = task.refusal ?? { reason: 'TaskFailed', meaning: 'backoff', message }
+    return { what: 'failed', step: intention.step, refusal }
+  } catch (error) {
+    // It could not be asked now: the intention stays and is asked about again in the next pass.
+    if (error instanceof LookFailed) return 'still running'
+    throw error
+  }
+}

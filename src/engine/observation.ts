@@ -1,0 +1,120 @@
+import type { Lack } from '../model/action.ts'
+import type { Estate } from '../model/estate.ts'
+import type { Plan } from '../model/plan.ts'
+import type { Rules } from '../model/rules.ts'
+import { isDoing } from '../plan/guards/guard.ts'
+import { plan } from '../plan/plan.ts'
+import type { Ledger, World } from '../plan/world.ts'
+import { isFromThisPass } from './close-looks.ts'
+import type { Connections, Trouble } from './connections.ts'
+import { fillLacks, LOOK_ROUNDS, type Looking, lacksOf, surveyConnection, worldOf, worldUnseen } from './look.ts'
+
+/** What one pass has seen, and the plan that follows from it. */
+export interface Observation {
+  readonly plan: Plan
+  readonly worlds: ReadonlyMap<string, World>
+  readonly lookings: ReadonlyMap<string, Looking>
+}
+
+/** Surveys every connection of the estate at once, but for those whose trouble says to wait. */
+export async function surveyAll(
+  estate: Estate,
+  connections: Connections,
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<{ readonly lookings: Map<string, Looking>; readonly unseen: Map<string, Trouble> }> {
+  const lookings = new Map<string, Looking>()
+  const unseen = new Map<string, Trouble>()
+  await Promise.all(
+    estate.connections.map(async (connection) => {
+      const before = connections.trouble(connection.name)
+      if (before !== undefined && before.nextMs > nowMs) {
+        unseen.set(connection.name, before)
+        return
+      }
+      const { session, looks } = await connections.open(connection)
+      const looked = await surveyConnection(connection, session, looks, signal)
+      if ('survey' in looked) {
+        connections.healed(connection.name)
+        lookings.set(connection.name, looked)
+      } else unseen.set(connection.name, connections.troubled(connection.name, looked, nowMs))
+    }),
+  )
+  return { lookings, unseen }
+}
+
+/**
+ * Plans, looks at what the plan lacks, and plans again until it lacks nothing that looking can bring. Whatever would be
+ * done is decided on looks of this very pass.
+ */
+export async function observeAndPlan(
+  estate: Estate,
+  surveyed: { readonly lookings: ReadonlyMap<string, Looking>; readonly unseen: ReadonlyMap<string, Trouble> },
+  ledger: Ledger,
+  rules: ReadonlyMap<string, Rules>,
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<Observation> {
+  const { lookings, unseen } = surveyed
+  for (const looking of lookings.values()) await readUndeclared(estate, looking, signal)
+  let worlds = worldsOf(estate, lookings, unseen)
+  let current = plan({ estate, worlds, ledger, rules, nowMs })
+  for (let round = 0; round < LOOK_ROUNDS && !signal.aborted; round++) {
+    let brought = 0
+    const lacks = lacksOf(current)
+    for (const [name, wanted] of lacks) {
+      const looking = lookings.get(name)
+      if (looking !== undefined) brought += await fillLacks(looking, wanted, signal)
+    }
+    if (lacks.size === 0) brought += await refreshOldLooks(current, lookings, nowMs, signal)
+    if (brought === 0) break
+    worlds = worldsOf(estate, lookings, unseen)
+    current = plan({ estate, worlds, ledger, rules, nowMs })
+  }
+  return { plan: current, worlds, lookings }
+}
+
+function worldsOf(
+  estate: Estate,
+  lookings: ReadonlyMap<string, Looking>,
+  unseen: ReadonlyMap<string, Trouble>,
+): ReadonlyMap<string, World> {
+  const worlds = new Map<string, World>()
+  for (const connection of estate.connections) {
+    const looking = lookings.get(connection.name)
+    const trouble = unseen.get(connection.name)
+    if (looking !== undefined) worlds.set(connection.name, worldOf(looking))
+    else if (trouble !== undefined) worlds.set(connection.name, worldUnseen(connection, trouble.refusal))
+  }
+  return worlds
+}
+
+/** Guests with a mark that nothing declares: only their description says whose they are, so each is read once. */
+async function readUndeclared(estate: Estate, looking: Looking, signal: AbortSignal): Promise<void> {
+  const declared = new Set(estate.resources.map((resource) => resource.uid))
+  const lacks = looking.survey.sightings
+    .filter((s) => s.mark !== undefined && !declared.has(s.mark.uid) && !looking.close.has(s.externalId))
+    .map((s) => ({ look: 'config' as const, externalId: s.externalId }))
+  await fillLacks(looking, lacks, signal)
+}
+
+/** Reads again what the plan would act upon, where it was read in an earlier pass. */
+async function refreshOldLooks(
+  current: Plan,
+  lookings: ReadonlyMap<string, Looking>,
+  passStartedMs: number,
+  signal: AbortSignal,
+): Promise<number> {
+  let read = 0
+  for (const [name, looking] of lookings) {
+    const stale: Lack[] = []
+    for (const { connection, externalId, action } of current.entries) {
+      if (connection !== name || !isDoing(action) || externalId === undefined) continue
+      const known = looking.close.get(externalId)
+      if (known === undefined || isFromThisPass(known, passStartedMs)) continue
+      stale.push({ look: known.close?.power === undefined ? 'config' : 'power', externalId })
+    }
+    read += await fillLacks(looking, stale, signal)
+  }
+  return read
+}

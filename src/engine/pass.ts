@@ -1,0 +1,216 @@
+import type { Clock } from '../lib/clock.ts'
+import { LIMITS } from '../lib/limits.ts'
+import type { Random } from '../lib/random.ts'
+import type { Estate } from '../model/estate.ts'
+import type { NewEvent } from '../model/event.ts'
+import type { ResourceKey } from '../model/key.ts'
+import type { ResourceRecord } from '../model/record.ts'
+import type { Rules } from '../model/rules.ts'
+import { admit } from '../plan/admit.ts'
+import type { Store } from '../store/port.ts'
+import { type Attempt, act } from './act.ts'
+import { casesOf } from './cases.ts'
+import { isTrue } from './conditions.ts'
+import type { Connections } from './connections.ts'
+import type { PassReport } from './engine.ts'
+import { type Happening, judge } from './judge.ts'
+import { bringUpToDate, readLedger } from './ledger.ts'
+import { type Observation, observeAndPlan, surveyAll } from './observation.ts'
+import { lookForReadiness } from './readiness.ts'
+import { isSettled, nextLookMs } from './settled.ts'
+
+export interface PassDeps {
+  readonly clock: Clock
+  readonly random: Random
+  readonly store: Store
+  readonly epoch: number
+  readonly rules: ReadonlyMap<string, Rules>
+  readonly connections: Connections
+  nextIntentionId(): string
+}
+
+/** One pass: look, plan, act, judge, report. One way in, one way out; whatever went wrong is in the report. */
+export async function runPass(
+  estate: Estate,
+  deps: PassDeps,
+  options: { readonly retryStalled: boolean },
+  signal: AbortSignal,
+): Promise<PassReport> {
+  const { clock, random, store, epoch, rules, connections } = deps
+  const startedMs = clock.now()
+
+  const surveyed = await surveyAll(estate, connections, startedMs, signal)
+  const remembered = await readLedger(store, options.retryStalled)
+  const { ledger, ended } = await bringUpToDate(remembered, store, epoch, surveyed.lookings, clock, signal)
+  const observation = await observeAndPlan(estate, surveyed, ledger, rules, startedMs, signal)
+
+  const attempts = signal.aborted
+    ? []
+    : await actOn(estate, observation, ledger.records, deps, [...ledger.intentions.values()], signal)
+
+  const happenings = gather(ended, attempts)
+  const worlds = await lookForReadiness(estate, observation, ledger.records, happenings, startedMs, signal)
+  const verdicts = casesOf(estate, { ...observation, worlds }, ledger, rules, happenings, connections, startedMs).map(
+    (one) => judge(one, clock.now(), random),
+  )
+
+  const seenAll = surveyed.unseen.size === 0
+  const records = verdicts.map((verdict) => verdict.record)
+  const events = verdicts.flatMap((verdict) => verdict.events)
+  const dropped = departed(estate, observation, ledger.records, records)
+  await report(store, epoch, ledger.records, records, events, dropped, seenAll && remembered.fresh, clock.now())
+
+  const inFlight = ledger.intentions.size + attempts.filter(leavesWork).length
+  const settled = isSettled(observation.plan, records, inFlight, attempts.length)
+  return {
+    plan: observation.plan,
+    records,
+    events,
+    effects: attempts.length,
+    settled,
+    lookAgainMs: settled ? LIMITS.sweepIntervalMs : nextLookMs(observation.plan, records, inFlight, attempts.length),
+  }
+}
+
+function leavesWork(attempt: Attempt): boolean {
+  return attempt.outcome.result === 'started' || attempt.outcome.result === 'unclear'
+}
+
+async function actOn(
+  estate: Estate,
+  observation: Observation,
+  records: ReadonlyMap<ResourceKey, ResourceRecord>,
+  deps: PassDeps,
+  inFlight: Parameters<typeof admit>[1]['intentions'],
+  signal: AbortSignal,
+): Promise<readonly Attempt[]> {
+  const generations = new Map(estate.resources.map((resource) => [resource.key, resource.generation]))
+  const admitted = admit(observation.plan.entries, {
+    intentions: inFlight,
+    connections: new Map(estate.connections.map((connection) => [connection.name, connection])),
+    unready: restarting(records, deps.clock.now()),
+  })
+  const attempts = await Promise.all(
+    admitted.map((one) =>
+      act(
+        one,
+        {
+          clock: deps.clock,
+          store: deps.store,
+          epoch: deps.epoch,
+          nextIntentionId: deps.nextIntentionId,
+          generationOf: (key) => generations.get(key) ?? records.get(key)?.generation ?? '',
+          sessionOf: (name) => {
+            const looking = observation.lookings.get(name)
+            if (looking === undefined) throw new Error(`an effect was admitted on ${name}, which was not seen`)
+            return looking.session
+          },
+        },
+        signal,
+      ),
+    ),
+  )
+  for (const { admitted: one, outcome } of attempts) {
+    observation.lookings.get(one.entry.connection)?.looks.delete(one.doing.externalId)
+    if (outcome.result === 'refused' && outcome.refusal.connectionWide === true) {
+      deps.connections.troubled(one.entry.connection, outcome.refusal, deps.clock.now())
+    }
+    if (outcome.result === 'not-sent') {
+      const refusal = {
+        reason: 'Unreachable',
+        meaning: 'backoff',
+        message: outcome.message,
+        connectionWide: true,
+      } as const
+      deps.connections.troubled(one.entry.connection, refusal, deps.clock.now())
+    }
+  }
+  return attempts
+}
+
+/** Machines that we restarted and that are not back yet. */
+function restarting(records: ReadonlyMap<ResourceKey, ResourceRecord>, nowMs: number): number {
+  let count = 0
+  for (const record of records.values()) {
+    const effect = record.lastEffect
+    if (effect?.verb !== 'reboot' || isTrue(record.conditions, 'Ready')) continue
+    if (nowMs - effect.atMs < LIMITS.restartGraceMs) count++
+  }
+  return count
+}
+
+function gather(
+  ended: ReadonlyMap<ResourceKey, Happening>,
+  attempts: readonly Attempt[],
+): ReadonlyMap<ResourceKey, readonly Happening[]> {
+  const all = new Map<ResourceKey, Happening[]>([...ended].map(([key, happening]) => [key, [happening]]))
+  for (const { admitted, outcome } of attempts) {
+    const step = admitted.step
+    const list = all.get(admitted.entry.key) ?? []
+    switch (outcome.result) {
+      case 'done':
+        list.push({ what: 'succeeded', step })
+        break
+      case 'started':
+        list.push({ what: 'started', step })
+        break
+      case 'unclear':
+        list.push({ what: 'unclear', step, message: outcome.message })
+        break
+      case 'refused':
+        if (outcome.refusal.connectionWide !== true) list.push({ what: 'failed', step, refusal: outcome.refusal })
+        break
+      case 'not-sent':
+        break
+    }
+    all.set(admitted.entry.key, list)
+  }
+  return all
+}
+
+/** Records of things that are neither declared nor there any more. What could not be seen is not "not there". */
+function departed(
+  estate: Estate,
+  observation: Observation,
+  before: ReadonlyMap<ResourceKey, ResourceRecord>,
+  now: readonly ResourceRecord[],
+): readonly ResourceRecord[] {
+  const kept = new Set(now.map((record) => record.key))
+  const unreadable = new Set(estate.unreadable)
+  return [...before.values()].filter(
+    (record) =>
+      !kept.has(record.key) &&
+      !unreadable.has(record.key) &&
+      observation.worlds.get(record.connection)?.survey !== undefined &&
+      !observation.plan.notes.some((note) => note.connection === record.connection && note.code === 'suspect'),
+  )
+}
+
+/** Writes what changed, and nothing when nothing did. */
+async function report(
+  store: Store,
+  epoch: number,
+  before: ReadonlyMap<ResourceKey, ResourceRecord>,
+  records: readonly ResourceRecord[],
+  events: readonly NewEvent[],
+  dropped: readonly ResourceRecord[],
+  completes: boolean,
+  nowMs: number,
+): Promise<void> {
+  const changed = records.filter((record) => JSON.stringify(before.get(record.key)) !== JSON.stringify(record))
+  if (changed.length > 0) await store.putRecords(epoch, changed)
+  for (const record of dropped) await store.dropRecord(epoch, record.key)
+  const gone = dropped
+    .filter((record) => record.type === 'vm')
+    .map(
+      (record): NewEvent => ({
+        atMs: nowMs,
+        key: record.key,
+        type: 'Normal',
+        reason: 'Gone',
+        message: `id ${record.externalId ?? '?'} is no longer there`,
+      }),
+    )
+  if (events.length + gone.length > 0) await store.appendEvents(epoch, [...events, ...gone])
+  if (completes) await store.markComplete(epoch)
+}

@@ -1,0 +1,50 @@
+import { LookFailed } from '../drivers/port.ts'
+import { inParallel } from '../lib/parallel.ts'
+import type { Estate } from '../model/estate.ts'
+import type { ResourceKey } from '../model/key.ts'
+import type { ResourceRecord } from '../model/record.ts'
+import type { World } from '../plan/world.ts'
+import type { Happening } from './judge.ts'
+import { lookClosely, worldOf } from './look.ts'
+import type { Observation } from './observation.ts'
+import { stillReady } from './still-ready.ts'
+
+/**
+ * Asks the agents of machines that run and are not known to be Ready. Ready is said only after the machine itself has
+ * answered; once it has, it is not asked again until something about it changes.
+ */
+export async function lookForReadiness(
+  estate: Estate,
+  observation: Observation,
+  records: ReadonlyMap<ResourceKey, ResourceRecord>,
+  happenings: ReadonlyMap<ResourceKey, readonly Happening[]>,
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, World>> {
+  const settled = new Map(observation.plan.entries.map((entry) => [entry.key, entry]))
+  const worlds = new Map(observation.worlds)
+  for (const [name, looking] of observation.lookings) {
+    const asked: string[] = []
+    for (const resource of estate.resources) {
+      if (resource.connection !== name || resource.desired.type !== 'vm' || resource.desired.vm.agent?.enabled !== true)
+        continue
+      const entry = settled.get(resource.key)
+      if (entry?.action.do !== 'nothing' || entry.externalId === undefined || happenings.has(resource.key)) continue
+      const seen = looking.close.get(entry.externalId)
+      const runs = (seen?.close?.power ?? seen?.power) === 'running'
+      const record = records.get(resource.key)
+      const known = seen !== undefined && record !== undefined && stillReady(record.conditions, seen, nowMs)
+      if (runs && seen?.close?.agent !== 'up' && !known) asked.push(entry.externalId)
+    }
+    if (asked.length === 0) continue
+    await inParallel(asked, looking.connection.limits.reads, async (externalId) => {
+      try {
+        await lookClosely(looking, externalId, { agent: true }, signal)
+      } catch (error) {
+        if (!(error instanceof LookFailed)) throw error
+      }
+    })
+    worlds.set(name, worldOf(looking))
+  }
+  return worlds
+}

@@ -1,0 +1,42 @@
+import { LIMITS } from '../lib/limits.ts'
+import type { Plan } from '../model/plan.ts'
+import type { ResourceRecord } from '../model/record.ts'
+import { isTrue } from './conditions.ts'
+
+/** Nothing is under way and nothing would come of another pass until the world or Git changes. */
+export function isSettled(plan: Plan, records: readonly ResourceRecord[], inFlight: number, effects: number): boolean {
+  if (inFlight > 0 || effects > 0) return false
+  const byKey = new Map(records.map((record) => [record.key, record]))
+  const refused = new Set(plan.notes.filter((note) => note.code === 'refused').map((note) => note.connection))
+  return plan.entries.every(({ key, connection, action }) => {
+    switch (action.do) {
+      case 'hold':
+      case 'refuse':
+        return true
+      case 'nothing': {
+        const record = byKey.get(key)
+        return record?.status === 'Orphaned' || (record !== undefined && isTrue(record.conditions, 'Ready'))
+      }
+      case 'wait':
+        return action.reason === 'ConnectionNotSeen' && refused.has(connection)
+      default:
+        return false
+    }
+  })
+}
+
+/** When another pass could bring something: soon after an effect, at the pace of tasks, or when a wait is over. */
+export function nextLookMs(plan: Plan, records: readonly ResourceRecord[], inFlight: number, effects: number): number {
+  if (effects > 0) return 0
+  let next: number = LIMITS.sweepIntervalMs
+  if (inFlight > 0) next = Math.min(next, LIMITS.taskPollMs)
+  for (const { action } of plan.entries) {
+    if (action.do === 'wait') next = Math.min(next, Math.max(action.lookAgainMs, LIMITS.shortestLookMs))
+    else if (action.do !== 'nothing' && action.do !== 'hold' && action.do !== 'refuse')
+      next = Math.min(next, LIMITS.readinessPollMs)
+  }
+  if (records.some((record) => !isTrue(record.conditions, 'Ready') && record.status !== 'Orphaned')) {
+    next = Math.min(next, LIMITS.readinessPollMs)
+  }
+  return next
+}

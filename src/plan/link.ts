@@ -1,0 +1,213 @@
+import type { FieldProblem, Kind, Lookup, Part } from '../kinds/kind.ts'
+import type { Connection } from '../model/connection.ts'
+import type { Declaration } from '../model/declaration.ts'
+import type { Approval, Estate } from '../model/estate.ts'
+import { type ResourceKey, resourceUid } from '../model/key.ts'
+import { type Origin, showOrigin } from '../model/origin.ts'
+import type { Problem } from '../model/problem.ts'
+import type { Resource } from '../model/resource.ts'
+
+/** What was read at one revision, as far as linking needs it. */
+export interface Read {
+  readonly id: string
+  readonly declarations: readonly Declaration[]
+  readonly problems: readonly Problem[]
+}
+
+export interface LinkTools {
+  findKind(apiVersion: string, kind: string): Kind | undefined
+  /** Finds the position of a field for a message. Without it the object's own position is given. */
+  locate?(declaration: Declaration, path: readonly (string | number)[]): Origin
+}
+
+/**
+ * Turns declarations into an estate: every resource knows its connection, its uid and what it needs. A declaration
+ * that cannot be linked is a problem of its own and hides no other.
+ */
+export function link(read: Read, tools: LinkTools): Estate {
+  const problems: Problem[] = [...read.problems]
+  const connections: Connection[] = []
+  const approvals: Approval[] = []
+  const parts: { readonly declaration: Declaration; readonly part: Part }[] = []
+  const lookup = lookupIn(read.declarations)
+
+  const complain = (declaration: Declaration, found: FieldProblem) => {
+    problems.push({
+      code: found.code,
+      origin: tools.locate?.(declaration, found.path) ?? declaration.origin,
+      object: declaration.key,
+      field: found.path.join('.'),
+      message: found.message,
+      severity: found.severity ?? 'error',
+      ...(found.hint === undefined ? {} : { hint: found.hint }),
+    })
+  }
+
+  for (const declaration of read.declarations) {
+    const kind = tools.findKind(declaration.apiVersion, declaration.kind)
+    if (kind === undefined) continue
+    const expanded = kind.expand(declaration, lookup)
+    if ('problems' in expanded) {
+      for (const found of expanded.problems) complain(declaration, found)
+      continue
+    }
+    switch (expanded.role) {
+      case 'connection':
+        connections.push(expanded.connection)
+        break
+      case 'fact':
+        if (declaration.kind === 'Approval') approvals.push(approvalOf(declaration))
+        break
+      case 'resource': {
+        const { connection, desired, needs } = expanded
+        parts.push({
+          declaration,
+          part: { key: declaration.key, desired, needs, ...(connection === undefined ? {} : { connection }) },
+        })
+        for (const warning of expanded.warnings ?? []) complain(declaration, { severity: 'warning', ...warning })
+        break
+      }
+      case 'resources':
+        for (const part of expanded.parts) parts.push({ declaration, part })
+        for (const warning of expanded.warnings ?? []) complain(declaration, { severity: 'warning', ...warning })
+        break
+    }
+  }
+
+  const resources: Resource[] = []
+  for (const { declaration, part } of parts) {
+    const connection = connectionFor(part.connection, connections, lookup)
+    if ('message' in connection) complain(declaration, connection)
+    else resources.push(resourceOf(declaration, part, connection))
+  }
+  const accepted = refuseSharedIds(
+    resources,
+    complain,
+    new Map(parts.map(({ declaration, part }) => [part.key, declaration])),
+  )
+  return {
+    revision: read.id,
+    connections,
+    resources: accepted,
+    approvals,
+    unreadable: unreadableKeys(problems),
+    incomplete: problems.some((problem) => problem.severity === 'error' && problem.object === undefined),
+    problems,
+  }
+}
+
+function lookupIn(declarations: readonly Declaration[]): Lookup {
+  const byKind = new Map<string, Declaration[]>()
+  for (const declaration of declarations) {
+    const found = byKind.get(declaration.kind)
+    if (found === undefined) byKind.set(declaration.kind, [declaration])
+    else found.push(declaration)
+  }
+  return {
+    all: (kind) => byKind.get(kind) ?? [],
+    declaration: (kind, name, namespace) =>
+      byKind.get(kind)?.find((one) => one.name === name && (namespace === undefined || one.namespace === namespace)),
+  }
+}
+
+/** The connection of that name, the one that a ProviderConfig of that name points to, or the only one there is. */
+function connectionFor(
+  asked: string | undefined,
+  connections: readonly Connection[],
+  lookup: Lookup,
+): Connection | FieldProblem {
+  const named = connections.find((connection) => connection.name === asked)
+  if (named !== undefined) return named
+  const pointed =
+    asked === undefined ? undefined : lookup.declaration('ProviderConfig', asked)?.annotations['croft.dev/connection']
+  const through = connections.find((connection) => connection.name === pointed)
+  if (through !== undefined) return through
+  const only = connections[0]
+  if (only !== undefined && connections.length === 1) return only
+  const names = connections.map((connection) => connection.name).sort()
+  return {
+    code: 'no-connection',
+    path: ['spec'],
+    message:
+      names.length === 0
+        ? 'nothing declares how Proxmox is reached'
+        : `no connection is called ${asked ?? '(none was named)'}; there are ${names.join(', ')}`,
+    hint:
+      names.length === 0
+        ? 'add a Proxmox object with endpoint, fingerprint and token'
+        : 'set spec.providerConfigRef.name (or spec.connection of a Machine) to one of them',
+  }
+}
+
+function resourceOf(declaration: Declaration, part: Part, connection: Connection): Resource {
+  return {
+    key: part.key,
+    uid: resourceUid(connection.estate, part.key),
+    kind: declaration.kind,
+    name: declaration.name,
+    driver: connection.driver,
+    connection: connection.name,
+    estate: connection.estate,
+    desired: part.desired,
+    needs: part.needs,
+    policy: declaration.policy,
+    origin: declaration.origin,
+    generation: declaration.generation,
+  }
+}
+
+/** Two resources that name the same id would fight over one guest: neither is accepted. */
+function refuseSharedIds(
+  resources: readonly Resource[],
+  complain: (declaration: Declaration, problem: FieldProblem) => void,
+  declarationOf: ReadonlyMap<ResourceKey, Declaration>,
+): readonly Resource[] {
+  const claims = new Map<string, Resource[]>()
+  for (const resource of resources) {
+    const id = resource.desired.type === 'vm' ? resource.desired.vm.vmid : undefined
+    if (id === undefined) continue
+    const claim = `${resource.connection} ${id}`
+    claims.set(claim, [...(claims.get(claim) ?? []), resource])
+  }
+  const refused = new Set<ResourceKey>()
+  for (const claimants of claims.values()) {
+    if (claimants.length < 2) continue
+    for (const claimant of claimants) {
+      refused.add(claimant.key)
+      const others = claimants.filter((one) => one !== claimant).map((one) => `${one.key} (${showOrigin(one.origin)})`)
+      const declaration = declarationOf.get(claimant.key)
+      if (declaration === undefined || claimant.desired.type !== 'vm') continue
+      complain(declaration, {
+        code: 'id-claimed-twice',
+        path: claimant.kind === 'EnvironmentVM' ? ['spec', 'forProvider', 'vmId'] : ['spec', 'proxmox', 'vmid'],
+        message: `id ${claimant.desired.vm.vmid} is also claimed by ${others.join(', ')}`,
+        hint: 'give each its own id',
+      })
+    }
+  }
+  return resources.filter((resource) => !refused.has(resource.key))
+}
+
+function unreadableKeys(problems: readonly Problem[]): readonly ResourceKey[] {
+  const keys = problems.flatMap((one) => (one.severity === 'error' && one.object !== undefined ? [one.object] : []))
+  return [...new Set(keys)]
+}
+
+interface ApprovalSpec {
+  readonly deletes?: readonly ResourceKey[]
+  readonly maxDeletes?: number
+  readonly absence?: readonly string[]
+  readonly expires?: string
+}
+
+function approvalOf(declaration: Declaration): Approval {
+  const spec = declaration.spec as ApprovalSpec
+  return {
+    name: declaration.name,
+    deletes: spec.deletes ?? [],
+    origin: declaration.origin,
+    ...(spec.maxDeletes === undefined ? {} : { maxDeletes: spec.maxDeletes }),
+    ...(spec.absence === undefined ? {} : { absence: spec.absence }),
+    ...(spec.expires === undefined ? {} : { expiresMs: Date.parse(spec.expires) }),
+  }
+}
