@@ -71,8 +71,6 @@ interface SchemaProperty {
   pattern?: string
   minimum?: number | string
   maximum?: number | string
-  min?: number
-  max?: number
   minLength?: number
   maxLength?: number
   optional?: number | boolean
@@ -86,6 +84,7 @@ interface SchemaProperty {
   'instance-type'?: string
   'type-property'?: string
   'type-property-schema'?: SchemaProperty
+  branch?: true
   properties?: Record<string, SchemaProperty>
 }
 
@@ -129,8 +128,8 @@ function pattern(perl: string): string {
 
 function shapeOf(property: SchemaProperty, shapes: Shapes): WrittenShape {
   const { type, format } = property
-  const from = property.minimum ?? property.min
-  const to = property.maximum ?? property.max
+  const from = property.minimum
+  const to = property.maximum
   return {
     ...(type === 'integer' || type === 'number' || type === 'boolean' || type === 'array' ? { is: type } : {}),
     ...(typeof format === 'string' ? { as: format } : {}),
@@ -156,7 +155,7 @@ function whenOf(property: SchemaProperty, shapes: Shapes): Pick<WrittenShape, 'w
     )
     return { when: { by, cases } }
   }
-  return { when: { by, cases: [[property['instance-types'] ?? []]] } }
+  return { when: { by, cases: [[property['instance-types'] ?? []]], ...(property.branch ? { branch: 1 } : {}) } }
 }
 
 function keysOf(format: Record<string, SchemaProperty>, shapes: Shapes): Record<string, number | string> {
@@ -186,7 +185,7 @@ function namesOf(properties: Record<string, SchemaProperty>, shapes: Shapes): Wr
   return names
 }
 
-/** Parameters that depend on a type are told apart there in two ways; here they all become properties with `when`. */
+/** Parameters that stand in branches, one branch for each type, become properties that go with that type. */
 function propertiesOf(parameters: SchemaLine['parameters']): Record<string, SchemaProperty> {
   const properties: Record<string, SchemaProperty> = { ...parameters.properties }
   for (const part of parameters.allOf ?? []) {
@@ -197,8 +196,7 @@ function propertiesOf(parameters: SchemaLine['parameters']): Record<string, Sche
     for (const branch of part.oneOf) {
       for (const [name, property] of Object.entries(branch.properties ?? {})) {
         const types = [...(properties[name]?.['instance-types'] ?? []), branch['instance-type'] ?? '']
-        const all = types.length === part.oneOf.length
-        properties[name] = all ? property : { ...property, 'type-property': by, 'instance-types': types }
+        properties[name] = { ...property, 'type-property': by, 'instance-types': types, branch: true }
       }
     }
   }

@@ -52,7 +52,12 @@ export interface WrittenShape {
   /** A comma-separated list of key=value. `key=` may stand without its key; a text value names the key it is short for. */
   readonly keys?: Readonly<Record<string, number | string>>
   /** Which values of another parameter this one goes with, each with its own shape where that differs. */
-  readonly when?: { readonly by: string; readonly cases: readonly (readonly [readonly string[], number?])[] }
+  readonly when?: {
+    readonly by: string
+    readonly cases: readonly (readonly [readonly string[], number?])[]
+    /** 1: it stands in a branch of its own for each value, and errors name the branch. */
+    readonly branch?: 1
+  }
 }
 
 export const AREAS = [

@@ -1,4 +1,4 @@
-import { type Format, splitList } from './formats/format.ts'
+import { type Format, type Known, splitList } from './formats/format.ts'
 import { FORMATS } from './formats/registry.ts'
 import type { Operation } from './operations.ts'
 import { parsePropertyString } from './property-string.ts'
@@ -13,78 +13,91 @@ const MISSING = 'property is missing and it is not optional'
  * What the daemon's own check says to the parameters of a call, those of the path among them.
  * Good ones come back as what they mean: integers and numbers as numbers, booleans as 0 or 1, everything else as it came.
  */
-export function checkParams(operation: Operation, params: Readonly<Record<string, unknown>>): Checked {
+export function checkParams(
+  operation: Operation,
+  params: Readonly<Record<string, unknown>>,
+  known: Known = {},
+): Checked {
   const errors = new Map<string, string>()
   const given = new Map(Object.entries(params).filter(([, value]) => value !== undefined && value !== null))
-  checkFields(operation.parameters, given, '', operation.open, errors)
+  checkFields(operation.parameters, given, '', operation.open, { errors, known })
   if (errors.size > 0) return { errors: Object.fromEntries(errors) }
   const values: Record<string, unknown> = {}
   for (const [name, value] of given) values[name] = meaningOf(value, operation.parameters.get(name)?.shape)
   return { values }
 }
 
-/** Over HTTP a list may be sent as one value; the daemon makes a list of it before it checks. */
+/** Over HTTP a list may be sent as one value and one value as a list; the daemon sets that right before it checks. */
 export function withLists(operation: Operation, params: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(params).map(([name, value]) => {
-      const isList = operation.parameters.get(name)?.shape.type === 'array'
-      return [name, isList && typeof value === 'string' ? value.split('\0') : value]
+      const shape = operation.parameters.get(name)?.shape
+      if (shape?.type === 'array' && typeof value === 'string') return [name, value.split('\0')]
+      const joins = shape?.type === 'string' && /-a?list$/.test(shape.format ?? '')
+      return [name, joins && Array.isArray(value) ? value.join('\0') : value]
     }),
   )
 }
 
 type Errors = Map<string, string>
 
+interface Run {
+  readonly errors: Errors
+  readonly known: Known
+}
+
 function checkFields(
   fields: ReadonlyMap<string, Field>,
   given: ReadonlyMap<string, unknown>,
   path: string,
   open: boolean,
-  errors: Errors,
+  run: Run,
 ): void {
   const at = (name: string) => (path === '' ? name : `${path}.${name}`)
   for (const field of fields.values()) {
     const value = given.get(field.name)
-    const shape = shapeFor(field.shape, given)
+    const place = placeOf(field.shape, given)
     if (value === undefined) {
-      if (!field.optional && shape !== 'elsewhere') addError(errors, at(field.name), MISSING)
+      if (!field.optional && place) addError(run.errors, `${place.prefix}${at(field.name)}`, MISSING)
       continue
     }
-    if (shape === 'elsewhere') {
-      addError(errors, at(field.name), UNKNOWN)
+    if (!place) {
+      addError(run.errors, at(field.name), UNKNOWN)
       continue
     }
-    checkValue(value, shape, at(field.name), errors)
+    const { shape } = place
+    checkValue(value, shape, `${place.prefix}${at(field.name)}`, run)
     if (shape.requires !== undefined && given.get(shape.requires) === undefined) {
-      addError(errors, at(shape.requires), `missing property required by '${at(field.name)}'`)
+      addError(run.errors, at(shape.requires), `missing property required by '${at(field.name)}'`)
     }
   }
   if (open) return
-  for (const name of given.keys()) if (!fields.has(name)) addError(errors, at(name), UNKNOWN)
+  for (const name of given.keys()) if (!fields.has(name)) addError(run.errors, at(name), UNKNOWN)
 }
 
-/** A parameter that goes with certain types only is unknown to the others. Without a type every case is open. */
-function shapeFor(shape: Shape, given: ReadonlyMap<string, unknown>): Shape | 'elsewhere' {
-  if (!shape.when) return shape
-  const type = given.get(shape.when.by)
-  if (type === undefined) return shape
-  const found = shape.when.cases.find((one) => one.values.includes(String(type)))
-  return found ? (found.shape ?? shape) : 'elsewhere'
+/** A parameter that goes with certain types only is unknown to the others; that is undefined here. */
+function placeOf(shape: Shape, given: ReadonlyMap<string, unknown>): { shape: Shape; prefix: string } | undefined {
+  const { when } = shape
+  if (!when) return { shape, prefix: '' }
+  const type = given.get(when.by)
+  if (type === undefined && !when.branch) return { shape, prefix: '' }
+  const found = when.cases.find((one) => one.values.includes(String(type)))
+  return found && { shape: found.shape ?? shape, prefix: when.branch ? `oneOf[${String(type)}].` : '' }
 }
 
-function checkValue(value: unknown, shape: Shape, path: string, errors: Errors): void {
+function checkValue(value: unknown, shape: Shape, path: string, run: Run): void {
   const wrongType = typeError(value, shape.type)
   if (wrongType !== undefined) {
-    addError(errors, path, wrongType)
+    addError(run.errors, path, wrongType)
     return
   }
   if (Array.isArray(value)) {
     const { items } = shape
-    if (items) for (const [index, item] of value.entries()) checkValue(item, items, `${path}[${index}]`, errors)
+    if (items) for (const [index, item] of value.entries()) checkValue(item, items, `${path}[${index}]`, run)
     return
   }
-  const complaint = textError(plainText(value), shape, path)
-  if (complaint !== undefined) addError(errors, path, complaint)
+  const complaint = textError(plainText(value), shape, path, run.known)
+  if (complaint !== undefined) addError(run.errors, path, complaint)
 }
 
 function typeError(value: unknown, type: Shape['type']): string | undefined {
@@ -99,8 +112,8 @@ function typeError(value: unknown, type: Shape['type']): string | undefined {
 }
 
 /** The daemon stops at the first thing that is wrong with a text, in this order. */
-function textError(text: string, shape: Shape, path: string): string | undefined {
-  const badFormat = shapeFormatError(text, shape, path)
+function textError(text: string, shape: Shape, path: string, known: Known): string | undefined {
+  const badFormat = shapeFormatError(text, shape, path, known)
   if (badFormat !== undefined) return `invalid format - ${badFormat}\n`
   if (shape.pattern && !shape.pattern.test(text)) return 'value does not match the regex pattern'
   const length = [...text].length
@@ -123,42 +136,52 @@ function textError(text: string, shape: Shape, path: string): string | undefined
   return undefined
 }
 
-function shapeFormatError(text: string, shape: Shape, path: string): string | undefined {
-  if (shape.keys) return keysError(text, { keys: shape.keys }, path)
-  return shape.format === undefined ? undefined : formatError(text, shape.format, path)
+function shapeFormatError(text: string, shape: Shape, path: string, known: Known): string | undefined {
+  if (shape.keys) return keysError(text, { keys: shape.keys }, path, known)
+  return shape.format === undefined ? undefined : formatError(text, shape.format, path, known)
 }
 
-function formatError(text: string, name: string, path: string): string | undefined {
+function formatError(text: string, name: string, path: string, known: Known): string | undefined {
   const format = FORMATS[name]
-  if (format) return oneFormatError(text, format, path)
+  if (format) return oneFormatError(text, format, path, known)
   const list = /^(.*)-a?list$/.exec(name)?.[1]
-  if (list !== undefined) return firstError(splitList(text), FORMATS[list], path)
+  if (list !== undefined) return firstError(splitList(text), FORMATS[list], path, known)
   const optional = /^(.*)-opt$/.exec(name)?.[1]
   // An empty text and "0" are no value at all where the value may be missing.
-  if (optional !== undefined && text !== '' && text !== '0') return firstError([text], FORMATS[optional], path)
+  if (optional !== undefined && text !== '' && text !== '0') return firstError([text], FORMATS[optional], path, known)
   return undefined
 }
 
-function firstError(texts: readonly string[], format: Format | undefined, path: string): string | undefined {
+function firstError(
+  texts: readonly string[],
+  format: Format | undefined,
+  path: string,
+  known: Known,
+): string | undefined {
   if (!format) return undefined
   for (const text of texts) {
-    const complaint = oneFormatError(text, format, path)
+    const complaint = oneFormatError(text, format, path, known)
     if (complaint !== undefined) return complaint
   }
   return undefined
 }
 
-function oneFormatError(text: string, format: Format, path: string): string | undefined {
-  return 'keys' in format ? keysError(text, format, path) : format.judge(text)
+function oneFormatError(text: string, format: Format, path: string, known: Known): string | undefined {
+  return 'keys' in format ? keysError(text, format, path, known) : format.judge(text)
 }
 
-function keysError(text: string, format: Extract<Format, { keys: Keys }>, path: string): string | undefined {
+function keysError(
+  text: string,
+  format: Extract<Format, { keys: Keys }>,
+  path: string,
+  known: Known,
+): string | undefined {
   const parsed = parsePropertyString(text, format.keys)
   if ('complaint' in parsed) return parsed.complaint
   const errors: Errors = new Map()
-  checkFields(format.keys.fields, parsed.values, path, false, errors)
+  checkFields(format.keys.fields, parsed.values, path, false, { errors, known })
   if (errors.size > 0) return `format error\n${[...errors].map(([at, why]) => `${at}: ${why}`).join('\n')}`
-  return format.together?.(parsed.values)
+  return format.together?.(parsed.values, known)
 }
 
 function addError(errors: Errors, path: string, text: string): void {

@@ -16,6 +16,8 @@ export interface Shape {
   readonly when?: {
     readonly by: string
     readonly cases: readonly { readonly values: readonly string[]; readonly shape?: Shape }[]
+    /** Stands in a branch for each value: unknown without one, and errors name the branch. */
+    readonly branch: boolean
   }
 }
 
@@ -73,6 +75,7 @@ function unpackShape(written: WrittenShape, read: (number: number) => Shape): Sh
       ? {
           when: {
             by: when.by,
+            branch: when.branch === 1,
             cases: when.cases.map(([values, shape]) => ({
               values,
               ...(shape === undefined ? {} : { shape: read(shape) }),

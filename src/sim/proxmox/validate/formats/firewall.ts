@@ -6,11 +6,14 @@ const ALIAS = '[A-Za-z][A-Za-z0-9\\-_]+'
 const ALIAS_LENGTH = 64
 const PORTS_AT_ONCE = 15
 
+/** Protocols by number and by name, as a host's own list has them. */
 const PROTOCOLS: ReadonlySet<string> = new Set(
   (
-    'ip icmp igmp ggp ipencap st tcp egp igp pup udp hmp xns-idp rdp iso-tp4 dccp xtp ddp idpr-cmtp ipv6 ' +
-    'ipv6-route ipv6-frag idrp rsvp gre ipv6-icmp icmpv6 ipv6-nonxt ipv6-opts esp ah skip vmtp ospf rspf ' +
-    'ax.25 ipip etherip encap pim ipcomp vrrp l2tp isis sctp fc udplite mpls-in-ip hip shim6 wesp rohc'
+    '0 ip 1 icmp 2 igmp 3 ggp 4 ipencap 5 st 6 tcp 8 egp 9 igp 12 pup 17 udp 20 hmp 22 xns-idp 27 rdp 29 iso-tp4 ' +
+    '33 dccp 36 xtp 37 ddp 38 idpr-cmtp 41 ipv6 43 ipv6-route 44 ipv6-frag 45 idrp 46 rsvp 47 gre 50 esp 51 ah ' +
+    '57 skip 58 ipv6-icmp 59 ipv6-nonxt 60 ipv6-opts 73 rspf 81 vmtp 88 eigrp 89 ospf 93 ax.25 94 ipip 97 etherip ' +
+    '98 encap 103 pim 108 ipcomp 112 vrrp 115 l2tp 124 isis 132 sctp 133 fc 135 mobility-header 136 udplite ' +
+    '137 mpls-in-ip 138 manet 139 hip 140 shim6 141 wesp 142 rohc'
   ).split(' '),
 )
 
@@ -48,7 +51,7 @@ export const FIREWALL_FORMATS: Formats = {
     judge: (text) => (text === '' || ICMP_TYPES.has(text) ? undefined : `invalid icmp-type value '${text}'`),
   },
   'pve-fw-protocol-spec': {
-    judge: (text) => (PROTOCOLS.has(text) || isProtocolNumber(text) ? undefined : `unknown protocol '${text}'`),
+    judge: (text) => (PROTOCOLS.has(text) || text === 'icmpv6' ? undefined : `unknown protocol '${text}'`),
   },
   'pve-fw-conntrack-helper': {
     judge: (text) => (CONNTRACK_HELPERS.has(text) ? undefined : `unknown helper ${text}`),
@@ -58,10 +61,6 @@ export const FIREWALL_FORMATS: Formats = {
     judge: (text) => (new RegExp(`^(?:dc/|guest/)?${ALIAS}$`).test(text) ? undefined : ipOrCidrError(text)),
   },
   'pve-fw-ipset': matching(new RegExp(`^\\+${ALIAS}$`), (text) => `invalid ipset '${text}'`),
-}
-
-function isProtocolNumber(text: string): boolean {
-  return /^\d+$/.test(text) && Number(text) <= 255
 }
 
 function ipOrCidrError(text: string): string | undefined {

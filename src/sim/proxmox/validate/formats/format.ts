@@ -6,7 +6,16 @@ export type Judge = (text: string) => string | undefined
 /** A named format: a judge of the whole text, or the keys of a property string with a judge of what they say together. */
 export type Format =
   | { readonly judge: Judge }
-  | { readonly keys: Keys; readonly together?: (values: ReadonlyMap<string, string>) => string | undefined }
+  | {
+      readonly keys: Keys
+      readonly together?: (values: ReadonlyMap<string, string>, known: Known) => string | undefined
+    }
+
+/** What the verdict on a few formats depends on besides the text. */
+export interface Known {
+  /** Names of the CPU models that were defined on this cluster. */
+  readonly cpuModels?: ReadonlySet<string>
+}
 
 export type Formats = Readonly<Record<string, Format>>
 

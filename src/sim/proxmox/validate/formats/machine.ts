@@ -1,6 +1,6 @@
 import { inlineKeys } from '../shape.ts'
 import { CPU_FLAGS, CPU_TYPES } from './cpu-types.ts'
-import type { Formats } from './format.ts'
+import type { Formats, Known } from './format.ts'
 
 const HEX = { like: '0x[0-9a-fA-F]{4}' } as const
 const BASE64 = { like: '[A-Za-z0-9+/]+={0,2}' } as const
@@ -138,12 +138,13 @@ export const MACHINE_FORMATS: Formats = {
 }
 
 /** "0" is false to the daemon, as if no type had been named. */
-function cpuError(values: ReadonlyMap<string, string>): string | undefined {
+function cpuError(values: ReadonlyMap<string, string>, known: Known): string | undefined {
   const type = values.get('cputype')
   if (type === undefined || type === '0') return 'CPU is missing cputype'
   const custom = /^custom-(.*)$/.exec(type)?.[1]
-  if (custom !== undefined) return `Custom cputype '${custom}' not found`
-  if (!CPU_TYPES.includes(type)) return `Built-in cputype '${type}' is not defined (missing 'custom-' prefix?)`
+  if (custom !== undefined && !known.cpuModels?.has(custom)) return `Custom cputype '${custom}' not found`
+  if (custom === undefined && !CPU_TYPES.includes(type))
+    return `Built-in cputype '${type}' is not defined (missing 'custom-' prefix?)`
   const flags = (values.get('flags') ?? '').split(';').filter((flag) => flag !== '')
   return flags.every((flag) => CPU_FLAGS.includes(flag.slice(1)))
     ? undefined

@@ -19,9 +19,9 @@ export const NAME_FORMATS: Formats = {
   'pve-iface': { judge: (text) => interfaceNameError(text) },
   'pve-bridge-id': matching(/^[-_.\w\d]+$/, (text) => `invalid bridge ID '${text}'`),
   'pve-replication-job-id': matching(/^[1-9][0-9]{2,8}-\d{1,9}$/, (text) => `invalid replication job id '${text}'`),
-  'pve-ha-resource-id': matching(/^[^\s:]+:\S+$/, () => 'value does not look like a valid ha resource id'),
+  'pve-ha-resource-id': matching(/^[a-z]+:\S+$/i, () => 'value does not look like a valid ha resource id'),
   'pve-ha-resource-or-vm-id': matching(
-    /^(?:[^\s:]+:\S+|\d+)$/,
+    /^(?:[a-z]+:\S+|\d+)$/i,
     () => 'value does not look like a valid ha resource id',
   ),
   'pve-ha-node': matching(new RegExp(`^${LABEL}(?::\\d+)?$`), () => 'value does not look like a valid ha group node'),

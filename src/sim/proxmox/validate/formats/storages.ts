@@ -15,7 +15,8 @@ const CONTENT_TYPES: ReadonlySet<string> = new Set([
 ])
 
 export function storageIdError(text: string): string | undefined {
-  if (text.length < 2) return `storage ID '${text}' cannot be shorter than 2 characters`
+  // Counted in bytes: one letter outside ASCII is long enough to be looked at.
+  if (Buffer.byteLength(text) < 2) return `storage ID '${text}' cannot be shorter than 2 characters`
   return /^[a-z][a-z0-9\-_.]*[a-z0-9]$/i.test(text) ? undefined : `storage ID '${text}' contains illegal characters`
 }
 
@@ -101,7 +102,7 @@ function overrideError(text: string): string | undefined {
 /** `from:to`, or one name for both. The daemon's sentence about a bad one ends with two more newlines. */
 function pairError(text: string, idError: (id: string) => string | undefined): string | undefined {
   if (text === '1') return undefined
-  const [from = '', to] = text.includes(':') ? text.split(/:(.*)/s, 2) : [text]
+  const [from = text, to] = /^[^:]+:[^:]+$/.test(text) ? text.split(':') : [text]
   const complaint = idError(from) ?? (to === undefined ? undefined : idError(to))
   return complaint === undefined ? undefined : `entry '${text}' contains invalid ID - ${complaint}\n\n`
 }
