@@ -35,7 +35,11 @@ export interface Session {
   /** The files on one storage of one host, in one call. */
   files(host: string, storage: string, signal: AbortSignal): Promise<readonly Sighting[]>
   /** One thing closely, before a write: configuration with digest; and power when asked. Undefined: it is not there. */
-  observe(sighting: Sighting, ask: { readonly power?: boolean; readonly agent?: boolean }, signal: AbortSignal): Promise<Sighting | undefined>
+  observe(
+    sighting: Sighting,
+    ask: { readonly power?: boolean; readonly agent?: boolean },
+    signal: AbortSignal,
+  ): Promise<Sighting | undefined>
   /**
    * Is this id free for a new thing, whether or not we may see what has it? Absence from a survey is no proof:
    * a lost permission looks exactly like an empty datacentre.

@@ -23,10 +23,10 @@ export interface Rules {
   obstacles(resource: Resource, survey: Survey): readonly { readonly message: string; readonly allow: string }[]
   /** Differences. `sighting.close` must be there; only declared fields are compared. */
   diff(resource: Resource, sighting: Sighting): readonly Change[]
-  /** All calls from nothing to declared, in order: create, grow, start. */
-  createSteps(resource: Resource, externalId: string): readonly Step[]
+  /** All calls from nothing to declared, in order: create, grow, start. The survey tells which storages are shared. */
+  createSteps(resource: Resource, externalId: string, survey?: Survey): readonly Step[]
   /** All calls that make these changes true, in order. The first is always possible now. A change of `path: 'power'` starts or stops. */
-  updateSteps(resource: Resource, sighting: Sighting, changes: readonly Change[]): readonly Step[]
+  updateSteps(resource: Resource, sighting: Sighting, changes: readonly Change[], survey?: Survey): readonly Step[]
   /** The call that writes our mark on a thing that we take over. */
   adoptSteps(resource: Resource, sighting: Sighting): readonly Step[]
   /** Calls to remove it, shutting it down first. */

@@ -1,0 +1,251 @@
+import type { Clock } from '../../lib/clock.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import { type Wire, WireFailure, type WireResponse } from '../../lib/wire.ts'
+import type { Secret } from '../../model/secret.ts'
+import type { Step } from '../../model/step.ts'
+import type { Outcome, Refusal } from '../../model/verdict.ts'
+import { LookFailed } from '../port.ts'
+import { type ForeignError, translate } from './api-errors.ts'
+import { cleanText, isRecord } from './foreign.ts'
+import { parseUpid } from './upid.ts'
+
+const BASE = '/api2/json'
+const FORM = 'application/x-www-form-urlencoded'
+/** Beyond this, a refused login is most likely a matter of clocks. */
+const SKEW_MS = 60_000
+
+export interface ApiDeps {
+  readonly wire: Wire
+  readonly clock: Clock
+  /** Reads that may be under way at once: Proxmox serves three calls at a time and queues the rest. */
+  readonly reads: number
+  token(): Promise<Secret>
+  /** Called when the token was refused, so that a renewed one is fetched next time. */
+  forgetToken(): void
+}
+
+/** What a call is about, for the words of an error. */
+export interface About {
+  readonly doing: string
+  readonly host?: string
+  readonly guest?: string
+}
+
+/** Proxmox's HTTP API: token, form encoding, lenient reading, and errors in our words. */
+export interface Api {
+  /** The `data` of an answer. Throws LookFailed. */
+  read(path: string, about: About, signal: AbortSignal): Promise<unknown>
+  /** One write. Never throws. `secrets` are revealed into the parameters of this one request. */
+  write(call: Step['call'], secrets: ReadonlyMap<string, Secret>, about: About, signal: AbortSignal): Promise<Outcome>
+}
+
+export function createApi(deps: ApiDeps): Api {
+  const slots = createSlots(deps.reads)
+
+  async function send(
+    method: string,
+    path: string,
+    body: string | undefined,
+    signal: AbortSignal,
+  ): Promise<{ response: WireResponse; token: Secret }> {
+    const token = await deps.token()
+    const headers: Record<string, string> = {
+      authorization: `PVEAPIToken=${token.reveal()}`,
+      accept: 'application/json',
+    }
+    // A DELETE with a body, even an empty one with a type, is refused with 501.
+    if (body !== undefined) headers['content-type'] = FORM
+    const request = { method, path: `${BASE}${path}`, headers, ...(body === undefined ? {} : { body }) }
+    return { response: await deps.wire.send(request, signal), token }
+  }
+
+  function refuse(response: WireResponse, about: About, secrets: readonly Secret[]): Refusal {
+    if (response.status === 401) deps.forgetToken()
+    return translate(readError(response, about, secrets, deps.clock.now()))
+  }
+
+  return {
+    async read(path, about, signal) {
+      const release = await slots()
+      try {
+        const { response, token } = await send('GET', path, undefined, signal)
+        if (isProxyFailure(response)) throw new LookFailed(proxyRefusal(response, about, token))
+        if (response.status !== 200) throw new LookFailed(refuse(response, about, [token]))
+        const data = dataOf(response.body)
+        if (data === undefined) throw new LookFailed(unreadable(about))
+        return data
+      } catch (error) {
+        throw error instanceof LookFailed ? error : new LookFailed(unreachable(error, about))
+      } finally {
+        release()
+      }
+    },
+
+    async write(call, secrets, about, signal) {
+      const params = formOf(call.params, secrets)
+      const inQuery = call.method === 'GET' || call.method === 'DELETE'
+      const path = inQuery && params !== '' ? `${call.path}?${params}` : call.path
+      try {
+        const { response, token } = await send(call.method, path, inQuery ? undefined : params, signal)
+        const hidden = [token, ...secrets.values()]
+        if (response.status === 595) return { result: 'not-sent', message: saidBy(response, about, hidden) }
+        if (isProxyFailure(response)) return { result: 'unclear', message: saidBy(response, about, hidden) }
+        if (response.status !== 200) return { result: 'refused', refusal: refuse(response, about, hidden) }
+        return outcomeOf(dataOf(response.body), about)
+      } catch (error) {
+        return failureOf(error, about)
+      }
+    },
+  }
+}
+
+/** `a=b&c=d` with everything escaped: Proxmox splits on every `=`, and reads `+` as itself in some places. */
+export function formOf(
+  params: Readonly<Record<string, string>>,
+  secrets: ReadonlyMap<string, Secret> = new Map(),
+): string {
+  const pairs: string[] = []
+  for (const [name, value] of Object.entries(params))
+    pairs.push(`${encodeURIComponent(name)}=${encodeURIComponent(secrets.get(name)?.reveal() ?? value)}`)
+  return pairs.join('&')
+}
+
+/** The `data` of an answer, null included; undefined when the answer is not what it should be. */
+function dataOf(body: string): unknown {
+  // A truncated answer, a proxy's HTML page or nothing at all: no JSON object.
+  if (body.charCodeAt(0) !== 0x7b) return undefined
+  try {
+    const answer: unknown = JSON.parse(body)
+    return isRecord(answer) ? answer.data : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function outcomeOf(data: unknown, about: About): Outcome {
+  if (data === undefined)
+    return { result: 'unclear', message: `the answer to "${about.doing}" could not be read; it may have happened` }
+  return typeof data === 'string' && parseUpid(data) !== undefined
+    ? { result: 'started', taskId: data }
+    : { result: 'done' }
+}
+
+/** Answers of the proxy between us and the host, not of Proxmox itself. Only 595 says that nothing was passed on. */
+function isProxyFailure({ status, body, reason }: WireResponse): boolean {
+  if (status >= 595 && status <= 599) return true
+  if (status === 502 || status === 503 || status === 504) return true
+  if (status !== 500) return false
+  if (body.charCodeAt(0) === 0x3c) return true
+  if (/timed? ?out|broken pipe|connection (?:reset|refused|closed)|proxy/i.test(reason) && !/got timeout/.test(reason))
+    return true
+  return body === '' && (reason === '' || reason === 'Internal Server Error')
+}
+
+function readError(response: WireResponse, about: About, secrets: readonly Secret[], nowMs: number): ForeignError {
+  const { message, parameters } = parseErrorBody(response.body)
+  // Older versions say it in the status line only; proxies that speak HTTP/2 lose that line.
+  const texts = [response.reason, message].filter((text, at, all) => text !== '' && all.indexOf(text) === at)
+  const skew = response.status === 401 ? clockSkew(response.headers.date, nowMs) : undefined
+  if (skew !== undefined) texts.push(`clock skew ${skew} s`)
+  return {
+    ...about,
+    status: response.status,
+    text: mask(texts.join(' '), secrets),
+    ...(parameters === undefined
+      ? {}
+      : {
+          parameters: Object.fromEntries(parameters.map(([name, text]) => [cleanText(name, 80), mask(text, secrets)])),
+        }),
+  }
+}
+
+function parseErrorBody(body: string): { message: string; parameters?: [string, string][] } {
+  if (body.charCodeAt(0) !== 0x7b) return { message: '' }
+  try {
+    const answer: unknown = JSON.parse(body)
+    if (!isRecord(answer)) return { message: '' }
+    const message = typeof answer.message === 'string' ? answer.message.trim() : ''
+    if (!isRecord(answer.errors)) return { message }
+    const parameters = Object.entries(answer.errors).slice(0, LIMITS.problemsShown)
+    return { message, parameters: parameters.map(([name, text]) => [name, cleanText(String(text))]) }
+  } catch {
+    return { message: '' }
+  }
+}
+
+function clockSkew(date: string | undefined, nowMs: number): number | undefined {
+  const theirs = date === undefined ? Number.NaN : Date.parse(date)
+  return Math.abs(theirs - nowMs) > SKEW_MS ? Math.round((theirs - nowMs) / 1000) : undefined
+}
+
+function failureOf(error: unknown, about: About): Outcome {
+  if (error instanceof LookFailed) return { result: 'refused', refusal: error.refusal }
+  const message = `could not ${about.doing}: ${textOfError(error)}`
+  return { result: error instanceof WireFailure && error.sent === 'no' ? 'not-sent' : 'unclear', message }
+}
+
+function unreachable(error: unknown, about: About): Refusal {
+  const certificate = error instanceof WireFailure && error.code === 'ERR_CERT_FINGERPRINT'
+  return {
+    reason: certificate ? 'WrongCertificate' : 'Unreachable',
+    meaning: certificate ? 'stalled' : 'backoff',
+    message: `could not ${about.doing}: ${textOfError(error)}`,
+    connectionWide: true,
+  }
+}
+
+function unreadable(about: About): Refusal {
+  return {
+    reason: 'UnreadableAnswer',
+    meaning: 'backoff',
+    message: `could not ${about.doing}: the answer is not what Proxmox sends`,
+  }
+}
+
+function proxyRefusal(response: WireResponse, about: About, token: Secret): Refusal {
+  return {
+    reason: 'HostUnreachable',
+    meaning: 'backoff',
+    message: saidBy(response, about, [token]),
+    // Without a host in question it is the front door itself that does not answer.
+    ...(about.host === undefined ? { connectionWide: true } : {}),
+  }
+}
+
+function saidBy(response: WireResponse, about: About, secrets: readonly Secret[]): string {
+  const reason = cleanText(mask(response.reason, secrets))
+  return `could not ${about.doing}: status ${response.status}${reason === '' ? '' : ` (${reason})`}`
+}
+
+function textOfError(error: unknown): string {
+  return cleanText(error instanceof Error ? error.message : String(error))
+}
+
+/** Foreign text may repeat what we sent. */
+function mask(text: string, secrets: readonly Secret[]): string {
+  let masked = text
+  for (const secret of secrets) {
+    const value = secret.reveal()
+    if (value.length < 4) continue
+    masked = masked.replaceAll(value, '***')
+    const afterEquals = value.slice(value.indexOf('=') + 1)
+    if (afterEquals.length >= 4) masked = masked.replaceAll(afterEquals, '***')
+  }
+  return masked
+}
+
+/** First come, first served; at most `most` at once. */
+function createSlots(most: number): () => Promise<() => void> {
+  let free = Math.max(1, most)
+  const waiting: (() => void)[] = []
+  const release = () => {
+    const next = waiting.shift()
+    if (next === undefined) free++
+    else next()
+  }
+  return async () => {
+    if (free > 0) free--
+    else await new Promise<void>((resolve) => waiting.push(resolve))
+    return release
+  }
+}

@@ -1,0 +1,83 @@
+import type { CloseLook, Sighting } from '../../model/sighting.ts'
+import { countOf, type Foreign, flagOf, isRecord, nameOf, recordsOf } from './foreign.ts'
+import { readMark } from './marks.ts'
+
+/** Configuration, and the keys whose new value waits for a restart. */
+export interface ConfigLook {
+  readonly config: Foreign
+  readonly pending: readonly string[]
+}
+
+/** The answer of `…/config`. A stopped guest has nothing pending. */
+export function readConfig(data: unknown): ConfigLook | undefined {
+  return isRecord(data) ? { config: data, pending: [] } : undefined
+}
+
+/**
+ * The answer of `…/pending`: a list of key, value in force and value to come. It costs the same one call as the
+ * configuration and tells besides what a restart is still owed for. The configuration is the one to come.
+ */
+export function readPending(data: unknown): ConfigLook | undefined {
+  if (!Array.isArray(data)) return undefined
+  const config: Record<string, unknown> = Object.create(null)
+  const pending: string[] = []
+  for (const entry of recordsOf(data)) {
+    const key = entry.key
+    if (typeof key !== 'string') continue
+    const removed = countOf(entry.delete) ?? 0
+    if (entry.pending !== undefined || removed > 0) pending.push(key)
+    if (removed > 0) continue
+    const value = entry.pending ?? entry.value
+    if (value !== undefined && value !== null) config[key] = value
+  }
+  return { config, pending }
+}
+
+/** A survey's sighting with what the configuration shows added to it. */
+export function withConfig(
+  sighting: Sighting,
+  look: ConfigLook,
+  atMs: number,
+): Sighting & { readonly close: CloseLook } {
+  const { config, pending } = look
+  const name = nameOf(config.name ?? config.hostname)
+  const mark = readMark(config, sighting.externalId)
+  const lock = nameOf(config.lock)
+  const digest = config.digest
+  const { mark: _mark, lock: _lock, template: _template, name: surveyName, ...rest } = sighting
+  return {
+    ...rest,
+    ...(name === undefined ? (surveyName === undefined ? {} : { name: surveyName }) : { name }),
+    ...(mark === undefined ? {} : { mark }),
+    ...(lock === undefined ? {} : { lock }),
+    ...(flagOf(config.template) ? { template: true } : {}),
+    close: {
+      config,
+      atMs,
+      ...(typeof digest === 'string' ? { digest } : {}),
+      ...(pending.length === 0 ? {} : { pending }),
+    },
+  }
+}
+
+/** Interfaces that container runtimes and the kernel make up: their addresses lead nowhere from outside. */
+const INNER_INTERFACE =
+  /^(?:lo|cni|flannel|cali|cilium|lxc|veth|docker|br-|kube-|virbr|nodelocaldns|tunl|vxlan|dummy|weave|wg)/
+
+/** Addresses by which the guest can be reached, from the agent's answer; undefined when it is none. */
+export function readAddresses(data: unknown): readonly string[] | undefined {
+  if (!isRecord(data) || !Array.isArray(data.result)) return undefined
+  const addresses: string[] = []
+  for (const nic of recordsOf(data.result)) {
+    if (typeof nic.name !== 'string' || INNER_INTERFACE.test(nic.name)) continue
+    for (const entry of recordsOf(nic['ip-addresses'])) {
+      const address = nameOf(entry['ip-address'])
+      if (address !== undefined && !isInner(address)) addresses.push(address)
+    }
+  }
+  return addresses.slice(0, 64)
+}
+
+function isInner(address: string): boolean {
+  return /^(?:127\.|169\.254\.|0\.0\.0\.0$|::1$|::$|fe[89ab][0-9a-f]:)/i.test(address)
+}

@@ -1,0 +1,100 @@
+import type { FileSpec } from '../../model/file.ts'
+import type { StorageSighting, Survey } from '../../model/survey.ts'
+import type { VmSpec } from '../../model/vm.ts'
+import { storageOf } from './vm/disks.ts'
+
+export interface Obstacle {
+  readonly message: string
+  readonly allow: string
+}
+
+/** One storage that a declaration needs on one host, and what for. */
+interface Need {
+  readonly storage: string
+  /** Any of these kinds of content will do. */
+  readonly content: readonly string[]
+  readonly purpose: string
+}
+
+/** What stands in the way of making a VM, seen before anything is written. */
+export function vmObstacles(vm: VmSpec, survey: Survey): readonly Obstacle[] {
+  const host = hostObstacle(vm.host, survey)
+  return host === undefined ? storageObstacles(vm.host, vmNeeds(vm), survey) : [host]
+}
+
+export function fileObstacles(file: FileSpec, survey: Survey): readonly Obstacle[] {
+  const host = hostObstacle(file.host, survey)
+  const need = { storage: file.storage, content: [file.content], purpose: file.fileName }
+  return host === undefined ? storageObstacles(file.host, [need], survey) : [host]
+}
+
+function hostObstacle(name: string, survey: Survey): Obstacle | undefined {
+  const host = survey.hosts.find((seen) => seen.name === name)
+  if (host?.online) return undefined
+  if (host !== undefined)
+    return { message: `host ${name} is offline`, allow: `switch ${name} on, or choose another host` }
+  const known = survey.hosts.map((seen) => seen.name).sort()
+  return { message: `there is no host ${name}`, allow: `choose one of ${listed(known)}` }
+}
+
+function vmNeeds(vm: VmSpec): Need[] {
+  const needs: Need[] = []
+  for (const disk of vm.disks) {
+    needs.push({ storage: disk.storage, content: ['images'], purpose: `disk ${disk.slot}` })
+    const source = storageOf(disk.importFrom)
+    if (source !== undefined)
+      needs.push({ storage: source, content: ['import', 'images'], purpose: `the image ${disk.importFrom}` })
+  }
+  if (vm.efiDisk !== undefined)
+    needs.push({ storage: vm.efiDisk.storage, content: ['images'], purpose: 'the EFI disk' })
+  const { cloudInit } = vm
+  if (cloudInit === undefined) return needs
+  needs.push({ storage: cloudInit.storage, content: ['images'], purpose: 'the cloud-init drive' })
+  for (const file of [cloudInit.userData, cloudInit.networkData, cloudInit.metaData, cloudInit.vendorData]) {
+    const storage = storageOf(file)
+    if (storage !== undefined) needs.push({ storage, content: ['snippets'], purpose: `the snippet ${file}` })
+  }
+  return needs
+}
+
+function storageObstacles(host: string, needs: readonly Need[], survey: Survey): Obstacle[] {
+  const obstacles: Obstacle[] = []
+  const reported = new Set<string>()
+  for (const need of needs) {
+    const obstacle = storageObstacle(host, need, survey)
+    if (obstacle === undefined || reported.has(obstacle.message)) continue
+    reported.add(obstacle.message)
+    obstacles.push(obstacle)
+  }
+  return obstacles
+}
+
+function storageObstacle(host: string, need: Need, survey: Survey): Obstacle | undefined {
+  const here = survey.storages.find((seen) => seen.host === host && seen.name === need.storage)
+  const serves = (seen: StorageSighting) => seen.available && need.content.some((kind) => seen.content.includes(kind))
+  if (here !== undefined && serves(here)) return undefined
+  const elsewhere = survey.storages.filter((seen) => seen.name === need.storage && seen.host !== host && serves(seen))
+  const hosts = [...new Set(elsewhere.map((seen) => seen.host))].sort()
+  const others = survey.storages.filter((seen) => seen.host === host && serves(seen)).map((seen) => seen.name)
+  const allow = [
+    hosts.length > 0 ? `${need.storage} serves on ${listed(hosts)}` : `no host has such a storage ${need.storage}`,
+    others.length > 0 ? `${host} has ${listed(others.sort())}` : undefined,
+    survey.storages.length === 0 ? 'the token sees no storage at all: give it Datastore.Audit on /storage' : undefined,
+  ]
+  return {
+    message: `${need.purpose} needs ${reasonOf(host, need, here)}`,
+    allow: allow.filter((part) => part !== undefined).join('; '),
+  }
+}
+
+function reasonOf(host: string, need: Need, here: StorageSighting | undefined): string {
+  if (here === undefined) return `storage ${need.storage}, which is not on host ${host}`
+  if (!here.available) return `storage ${need.storage}, which is not available on host ${host} right now`
+  return `storage ${need.storage} on host ${host} to hold ${need.content.join(' or ')}; it holds ${listed([...here.content].sort())}`
+}
+
+function listed(names: readonly string[]): string {
+  const most = 8
+  if (names.length === 0) return 'nothing'
+  return names.length > most ? `${names.slice(0, most).join(', ')} and ${names.length - most} more` : names.join(', ')
+}

@@ -1,0 +1,55 @@
+import { volumeId } from '../../model/file.ts'
+import type { Rules } from '../../model/rules.ts'
+import {
+  createFileSteps,
+  deleteFileSteps,
+  diffFile,
+  fileReadiness,
+  updateFileSteps,
+  verifyFileSteps,
+} from './file-rules.ts'
+import { fileObstacles, vmObstacles } from './obstacles.ts'
+import { deleteGuestSteps } from './vm/delete.ts'
+import { diffVm } from './vm/diff.ts'
+import { adoptVmSteps, createVmSteps, updateVmSteps } from './vm/plan-steps.ts'
+import { vmReadiness } from './vm/readiness.ts'
+
+/** The pure half of the Proxmox driver: which rules apply is decided here, by what the resource is. */
+export const proxmoxRules: Rules = {
+  declaredId({ desired }) {
+    if (desired.type === 'file') return volumeId(desired.file)
+    return desired.vm.vmid === undefined ? undefined : String(desired.vm.vmid)
+  },
+  choosesId({ desired }) {
+    return desired.type === 'vm' && desired.vm.vmid === undefined
+  },
+  obstacles({ desired }, survey) {
+    return desired.type === 'vm' ? vmObstacles(desired.vm, survey) : fileObstacles(desired.file, survey)
+  },
+  diff(resource, sighting) {
+    const { desired } = resource
+    return desired.type === 'vm' ? diffVm(resource, desired.vm, sighting) : diffFile(desired.file, sighting)
+  },
+  createSteps(resource, externalId, survey) {
+    const { desired } = resource
+    return desired.type === 'vm'
+      ? createVmSteps(resource, desired.vm, externalId, survey)
+      : createFileSteps(desired.file, survey)
+  },
+  updateSteps(resource, sighting, changes, survey) {
+    const { desired } = resource
+    return desired.type === 'vm'
+      ? updateVmSteps(resource, desired.vm, sighting, changes, survey)
+      : updateFileSteps(desired.file, sighting)
+  },
+  adoptSteps(resource, sighting) {
+    const { desired } = resource
+    return desired.type === 'vm' ? adoptVmSteps(resource, desired.vm, sighting) : verifyFileSteps(desired.file)
+  },
+  deleteSteps(sighting) {
+    return sighting.type === 'file' ? deleteFileSteps(sighting) : deleteGuestSteps(sighting)
+  },
+  readiness({ desired }, sighting) {
+    return desired.type === 'vm' ? vmReadiness(desired.vm, sighting) : fileReadiness(desired.file, sighting)
+  },
+}

@@ -1,0 +1,217 @@
+import type { Connection } from '../../model/connection.ts'
+import { Secret, type SecretReference } from '../../model/secret.ts'
+import type { Sighting } from '../../model/sighting.ts'
+import type { Step } from '../../model/step.ts'
+import { type DriverDeps, LookFailed, type Session } from '../port.ts'
+import { type About, type Api, createApi } from './api.ts'
+import { translate } from './api-errors.ts'
+import { readAddresses, readConfig, readPending, withConfig } from './close-look.ts'
+import { cleanText, countOf, isRecord, nameOf, recordsOf } from './foreign.ts'
+import { guestPath, storagePath } from './steps.ts'
+import { powerState, readSurvey, readTask } from './survey.ts'
+import { parseUpid } from './upid.ts'
+
+/** An open connection to one Proxmox cluster or host. */
+export function openSession(connection: Connection, deps: DriverDeps): Session {
+  const wire = deps.openWire(connection)
+  let token: Promise<Secret> | undefined
+  const api = createApi({
+    wire,
+    clock: deps.clock,
+    reads: connection.limits.reads,
+    token: () => {
+      token ??= resolveToken(connection, deps).catch((error: unknown) => {
+        token = undefined
+        throw error
+      })
+      return token
+    },
+    forgetToken: () => {
+      token = undefined
+    },
+  })
+  return {
+    survey: async (signal) => {
+      const about = { doing: `look at ${connection.name}` }
+      const [resources, tasks] = await Promise.all([
+        api.read('/cluster/resources', about, signal),
+        api.read('/cluster/tasks', about, signal),
+      ])
+      return readSurvey(connection.name, deps.clock.now(), resources, tasks)
+    },
+    files: (host, storage, signal) => listFiles(api, connection.name, host, storage, deps.clock.now(), signal),
+    observe: async (sighting, ask, signal) => {
+      if (sighting.type === 'file') return observeFile(api, sighting, deps.clock.now(), signal)
+      return unlessAbsent(() => observeGuest(api, sighting, ask, deps.clock.now(), signal))
+    },
+    idIsFree: (externalId, signal) => idIsFree(api, externalId, signal),
+    taskOutcome: (taskId, signal) => taskOutcome(api, taskId, signal),
+    perform: (step, signal) => perform(api, deps, step, signal),
+    close: () => wire.close(),
+  }
+}
+
+async function observeGuest(
+  api: Api,
+  sighting: Sighting,
+  ask: { readonly power?: boolean; readonly agent?: boolean },
+  atMs: number,
+  signal: AbortSignal,
+): Promise<Sighting> {
+  const { host, externalId } = sighting
+  const type = sighting.type === 'container' ? 'container' : 'vm'
+  const path = guestPath(host, type, externalId)
+  const about = { doing: `look at ${type} ${externalId} on ${host}`, host, guest: externalId }
+  // Only what runs can have changes that wait for a restart.
+  const stopped = sighting.power === 'stopped'
+  const data = await api.read(`${path}/${stopped ? 'config' : 'pending'}`, about, signal)
+  const look = stopped ? readConfig(data) : readPending(data)
+  if (look === undefined) {
+    throw new LookFailed({
+      reason: 'UnreadableAnswer',
+      meaning: 'backoff',
+      message: `could not ${about.doing}: the answer is no configuration`,
+    })
+  }
+  let seen = withConfig(sighting, look, atMs)
+  if (ask.power) {
+    const status = await api.read(`${path}/status/current`, about, signal)
+    const current = isRecord(status) ? status : {}
+    const power = current.qmpstatus === 'paused' ? 'paused' : powerState(current.status)
+    const uptimeSeconds = countOf(current.uptime)
+    seen = { ...seen, ...(uptimeSeconds === undefined ? {} : { uptimeSeconds }), close: { ...seen.close, power } }
+  }
+  const running = (seen.close.power ?? seen.power) === 'running'
+  if (!ask.agent || !running || type !== 'vm') return seen
+  return { ...seen, close: { ...seen.close, ...(await askAgent(api, path, about, signal)) } }
+}
+
+/** The agent's silence is an answer: it is down. Only when we may not ask at all is nothing known. */
+async function askAgent(
+  api: Api,
+  path: string,
+  about: About,
+  signal: AbortSignal,
+): Promise<{ agent?: 'up' | 'down'; addresses?: readonly string[] }> {
+  try {
+    const addresses = readAddresses(await api.read(`${path}/agent/network-get-interfaces`, about, signal))
+    return addresses === undefined ? { agent: 'down' } : { agent: 'up', addresses }
+  } catch (error) {
+    if (!(error instanceof LookFailed) || error.refusal.connectionWide) throw error
+    return error.refusal.reason === 'PermissionDenied' ? {} : { agent: 'down' }
+  }
+}
+
+async function unlessAbsent<T>(look: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await look()
+  } catch (error) {
+    if (error instanceof LookFailed && error.refusal.reason === 'NotFound') return undefined
+    throw error
+  }
+}
+
+const FILE_CONTENT = new Set(['iso', 'vztmpl', 'import', 'snippets'])
+
+async function listFiles(
+  api: Api,
+  connection: string,
+  host: string,
+  storage: string,
+  atMs: number,
+  signal: AbortSignal,
+): Promise<readonly Sighting[]> {
+  const about = { doing: `list the files on ${storage} of ${host}`, host }
+  const data = await api.read(`${storagePath(host, storage)}/content`, about, signal)
+  return recordsOf(data).flatMap((entry): Sighting[] => {
+    const externalId = nameOf(entry.volid)
+    if (externalId === undefined || typeof entry.content !== 'string' || !FILE_CONTENT.has(entry.content)) return []
+    const size = countOf(entry.size)
+    const config = { content: entry.content, ...(size === undefined ? {} : { size }) }
+    return [{ connection, type: 'file', externalId, host, close: { config, atMs } }]
+  })
+}
+
+async function observeFile(
+  api: Api,
+  sighting: Sighting,
+  atMs: number,
+  signal: AbortSignal,
+): Promise<Sighting | undefined> {
+  const storage = sighting.externalId.split(':', 1)[0] ?? ''
+  const files = await listFiles(api, sighting.connection, sighting.host, storage, atMs, signal)
+  return files.find((file) => file.externalId === sighting.externalId)
+}
+
+/** Asks Proxmox itself, which knows also of what this token may not see. */
+async function idIsFree(api: Api, externalId: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    await api.read(
+      `/cluster/nextid?vmid=${encodeURIComponent(externalId)}`,
+      { doing: `ask whether id ${externalId} is free` },
+      signal,
+    )
+    return true
+  } catch (error) {
+    if (error instanceof LookFailed && error.refusal.reason === 'IdTaken') return false
+    throw error
+  }
+}
+
+async function taskOutcome(api: Api, taskId: string, signal: AbortSignal) {
+  const upid = parseUpid(taskId)
+  if (upid === undefined) return undefined
+  const { host } = upid
+  const doing = `finish ${upid.verb} ${upid.subject} on ${host}`
+  const path = `/nodes/${encodeURIComponent(host)}/tasks/${encodeURIComponent(taskId)}/status`
+  const data = await unlessUnknown(() =>
+    api.read(path, { doing: `look at task ${cleanText(taskId, 200)}`, host }, signal),
+  )
+  const task = isRecord(data) ? readTask({ ...data, upid: taskId }) : undefined
+  if (task?.state !== 'failed') return task
+  const guest = /^\d+$/.test(upid.subject) ? { guest: upid.subject } : {}
+  return { ...task, refusal: translate({ text: task.message ?? 'unknown reason', doing, host, ...guest }) }
+}
+
+/** Task logs are thrown away after a while. */
+async function unlessUnknown<T>(look: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await look()
+  } catch (error) {
+    if (error instanceof LookFailed && /no such task|unable to (?:open|find).*(?:task|file)/i.test(error.message))
+      return undefined
+    throw error
+  }
+}
+
+async function perform(api: Api, deps: DriverDeps, step: Step, signal: AbortSignal) {
+  const secrets = new Map<string, Secret>()
+  for (const name of step.secretParams ?? []) {
+    try {
+      secrets.set(name, await deps.resolveSecret(JSON.parse(step.call.params[name] ?? '') as SecretReference))
+    } catch (error) {
+      const why = cleanText(error instanceof Error ? error.message : 'unknown')
+      const message = `could not ${step.summary}: the secret for ${name} could not be read: ${why}`
+      return { result: 'refused', refusal: { reason: 'SecretMissing', meaning: 'stalled', message } } as const
+    }
+  }
+  const guest = /\/(?:qemu|lxc)\/(\d+)/.exec(step.call.path)?.[1] ?? step.call.params.vmid
+  const about = { doing: step.summary, host: step.host, ...(guest === undefined ? {} : { guest }) }
+  return api.write(step.call, secrets, about, signal)
+}
+
+async function resolveToken(connection: Connection, deps: DriverDeps): Promise<Secret> {
+  const refuse = (message: string) =>
+    new LookFailed({ reason: 'TokenMissing', meaning: 'stalled', message, connectionWide: true })
+  let value: string
+  try {
+    value = (await deps.resolveSecret(connection.token)).reveal().trim()
+  } catch (error) {
+    const why = cleanText(error instanceof Error ? error.message : 'unknown')
+    throw refuse(`the token of connection ${connection.name} could not be read: ${why}`)
+  }
+  // A line break in here would begin a second header.
+  if (!/^[^\s!=]+![^\s=]+=[^\s]+$/.test(value))
+    throw refuse(`the token of connection ${connection.name} does not look like user@realm!name=secret`)
+  return new Secret(value)
+}

@@ -1,0 +1,119 @@
+import type { PowerState, Sighting } from '../../model/sighting.ts'
+import type { HostSighting, RemoteTask, StorageSighting, Survey } from '../../model/survey.ts'
+import { cleanText, countOf, type Foreign, flagOf, nameOf, recordsOf } from './foreign.ts'
+import { uidOfTags } from './marks.ts'
+import { parseUpid } from './upid.ts'
+
+/** Turns the answers of `cluster/resources` and `cluster/tasks` into a survey. Pure. */
+export function readSurvey(connection: string, atMs: number, resources: unknown, tasks: unknown): Survey {
+  const hosts: HostSighting[] = []
+  const storages: StorageSighting[] = []
+  const sightings: Sighting[] = []
+  for (const entry of recordsOf(resources)) {
+    const type = entry.type
+    if (type === 'qemu' || type === 'lxc')
+      push(sightings, readGuest(connection, entry, type === 'qemu' ? 'vm' : 'container'))
+    else if (type === 'storage') push(storages, readStorage(entry))
+    else if (type === 'node') push(hosts, readHost(entry))
+  }
+  const remote: RemoteTask[] = []
+  for (const entry of recordsOf(tasks)) push(remote, readTask(entry))
+  return { connection, atMs, hosts, storages, sightings, tasks: remote }
+}
+
+/** A task from a list or from its own status. Without `status: stopped` or an end it is running. */
+export function readTask(entry: Foreign): RemoteTask | undefined {
+  const id = entry.upid
+  const upid = typeof id === 'string' ? parseUpid(id) : undefined
+  if (typeof id !== 'string' || upid === undefined) return undefined
+  // A list says how it ended in `status`; the task's own status says so in `exitstatus`.
+  const status = entry.status
+  const ended = entry.endtime !== undefined || status === 'stopped'
+  const end = status === 'stopped' ? entry.exitstatus : status
+  const endedMs = countOf(entry.endtime)
+  return {
+    id,
+    host: upid.host,
+    verb: upid.verb,
+    subject: upid.subject,
+    user: cleanText(upid.user, 128),
+    startedMs: upid.startedMs,
+    state: ended ? (endedWell(end) ? 'succeeded' : 'failed') : 'running',
+    ...(ended && typeof end === 'string' ? { message: cleanText(end) } : {}),
+    ...(endedMs === undefined ? {} : { endedMs: endedMs * 1000 }),
+  }
+}
+
+export function powerState(status: unknown): PowerState {
+  return status === 'running' || status === 'stopped' || status === 'paused' ? status : 'unknown'
+}
+
+/** `WARNINGS: 2` is a success that had something to say. */
+function endedWell(end: unknown): boolean {
+  return end === 'OK' || (typeof end === 'string' && /^WARNINGS: \d+$/.test(end))
+}
+
+function readGuest(connection: string, entry: Foreign, type: 'vm' | 'container'): Sighting | undefined {
+  const externalId = nameOf(entry.vmid)
+  const host = nameOf(entry.node)
+  if (externalId === undefined || host === undefined || !/^[1-9]\d{0,8}$/.test(externalId)) return undefined
+  const name = nameOf(entry.name)
+  const uid = uidOfTags(entry.tags)
+  const lock = nameOf(entry.lock)
+  const pool = nameOf(entry.pool)
+  const uptimeSeconds = countOf(entry.uptime)
+  return {
+    connection,
+    type,
+    externalId,
+    host,
+    power: powerState(entry.status),
+    ...(name === undefined ? {} : { name }),
+    ...(uid === undefined ? {} : { mark: { uid } }),
+    ...(lock === undefined ? {} : { lock }),
+    ...(flagOf(entry.template) ? { template: true } : {}),
+    ...(pool === undefined ? {} : { pool }),
+    ...(uptimeSeconds === undefined ? {} : { uptimeSeconds }),
+  }
+}
+
+function readHost(entry: Foreign): HostSighting | undefined {
+  const name = nameOf(entry.node)
+  if (name === undefined) return undefined
+  const memoryBytes = countOf(entry.maxmem)
+  const memoryUsedBytes = countOf(entry.mem)
+  const cpus = countOf(entry.maxcpu)
+  return {
+    name,
+    // "unknown" only says that there are no statistics yet.
+    online: entry.status !== 'offline',
+    ...(memoryBytes === undefined ? {} : { memoryBytes }),
+    ...(memoryUsedBytes === undefined ? {} : { memoryUsedBytes }),
+    ...(cpus === undefined ? {} : { cpus }),
+  }
+}
+
+function readStorage(entry: Foreign): StorageSighting | undefined {
+  const name = nameOf(entry.storage)
+  const host = nameOf(entry.node)
+  if (name === undefined || host === undefined) return undefined
+  const totalBytes = countOf(entry.maxdisk)
+  const usedBytes = countOf(entry.disk)
+  const content =
+    nameOf(entry.content)
+      ?.split(',')
+      .filter((kind) => kind !== '') ?? []
+  return {
+    host,
+    name,
+    content,
+    available: entry.status === 'available',
+    shared: flagOf(entry.shared) ?? false,
+    ...(totalBytes === undefined ? {} : { totalBytes }),
+    ...(usedBytes === undefined ? {} : { usedBytes }),
+  }
+}
+
+function push<T>(list: T[], item: T | undefined): void {
+  if (item !== undefined) list.push(item)
+}

@@ -1,0 +1,176 @@
+import { type Properties, parseProperties, printProperties } from '../property-string.ts'
+import { flag, scalar, textOf, type VmOption, word } from './option.ts'
+
+/*
+ * Cloud-init settings. All take effect when the guest starts next: Proxmox then writes the drive anew, and the
+ * instance id changes with its content, so cloud-init runs again.
+ */
+
+export const cloudInitUser = word({
+  path: 'cloudInit.user',
+  key: 'ciuser',
+  effect: 'restart',
+  fallback: '',
+  declared: (vm) => vm.cloudInit?.user,
+})
+
+export const cloudInitUpgrade = flag({
+  path: 'cloudInit.upgrade',
+  key: 'ciupgrade',
+  effect: 'restart',
+  fallback: true,
+  declared: (vm) => vm.cloudInit?.upgrade,
+})
+
+export const cloudInitDnsDomain = word({
+  path: 'cloudInit.dnsDomain',
+  key: 'searchdomain',
+  effect: 'restart',
+  fallback: '',
+  declared: (vm) => vm.cloudInit?.dnsDomain,
+})
+
+export const cloudInitDnsServers = scalar<readonly string[]>({
+  path: 'cloudInit.dnsServers',
+  key: 'nameserver',
+  effect: 'restart',
+  declared: (vm) => vm.cloudInit?.dnsServers,
+  observed: (config) => words(textOf(config.nameserver)),
+  print: (servers) => servers.join(' '),
+  same: sameList,
+})
+
+/** The keys are percent-encoded once by us and once more by the form: Proxmox insists on it, and refuses `+`. */
+export const cloudInitSshKeys = scalar<readonly string[]>({
+  path: 'cloudInit.sshKeys',
+  key: 'sshkeys',
+  effect: 'restart',
+  declared: (vm) => vm.cloudInit?.sshKeys?.map((key) => key.trim()),
+  observed: (config) => lines(textOf(config.sshkeys)),
+  print: (keys) => encodeURIComponent(keys.join('\n')),
+  same: sameList,
+})
+
+/**
+ * A password can be set and never read back, so only a missing one is a difference. The value stays a reference
+ * until it is sent.
+ */
+export const cloudInitPassword: VmOption = {
+  create({ vm }, params) {
+    if (vm.cloudInit?.password !== undefined) params.cipassword = JSON.stringify(vm.cloudInit.password)
+  },
+  compare({ vm }, config, changes) {
+    if (vm.cloudInit?.password === undefined || config.cipassword !== undefined) return
+    changes.push({ path: 'cloudInit.password', from: undefined, to: '***', effect: 'restart', secret: true })
+  },
+  update({ vm }, _config, params, chosen) {
+    if (chosen.has('cloudInit.password') && vm.cloudInit?.password !== undefined)
+      params.cipassword = JSON.stringify(vm.cloudInit.password)
+  },
+}
+
+/** Parameters whose value is a reference to a secret, resolved only when the request is sent. */
+export const SECRET_PARAMS: readonly string[] = ['cipassword']
+
+const ADDRESS_PARTS = [
+  ['v4', 'ip'],
+  ['gateway4', 'gw'],
+  ['v6', 'ip6'],
+  ['gateway6', 'gw6'],
+] as const
+
+/** `ipconfigN` belongs to the network card `netN`. */
+export const cloudInitAddresses: VmOption = {
+  create({ vm }, params) {
+    vm.cloudInit?.addresses?.forEach((address, at) => {
+      const text = printAddress(address)
+      if (text !== '') params[`ipconfig${at}`] = text
+    })
+  },
+  compare({ vm }, config, changes) {
+    vm.cloudInit?.addresses?.forEach((address, at) => {
+      const text = textOf(config[`ipconfig${at}`]) ?? ''
+      const seen = parseProperties(text, '')
+      const differs = ADDRESS_PARTS.some(([field, key]) => normal(address[field]) !== normal(seen.get(key)))
+      if (!differs) return
+      changes.push({ path: `cloudInit.addresses.${at}`, from: text, to: printAddress(address), effect: 'restart' })
+    })
+  },
+  update({ vm }, _config, params, chosen) {
+    vm.cloudInit?.addresses?.forEach((address, at) => {
+      if (chosen.has(`cloudInit.addresses.${at}`)) params[`ipconfig${at}`] = printAddress(address)
+    })
+  },
+}
+
+const CUSTOM_PARTS = [
+  ['userData', 'user'],
+  ['networkData', 'network'],
+  ['metaData', 'meta'],
+  ['vendorData', 'vendor'],
+] as const
+
+/** Documents on a storage that take the place of what Proxmox would write. */
+export const cloudInitCustom: VmOption = {
+  create({ vm }, params) {
+    const properties: Properties = new Map()
+    for (const [field, key] of CUSTOM_PARTS) {
+      const file = vm.cloudInit?.[field]
+      if (file !== undefined) properties.set(key, file)
+    }
+    if (properties.size > 0) params.cicustom = printProperties(properties, '')
+  },
+  compare({ vm }, config, changes) {
+    if (vm.cloudInit === undefined) return
+    let seen: Properties | undefined
+    for (const [field, key] of CUSTOM_PARTS) {
+      const to = vm.cloudInit[field]
+      if (to === undefined) continue
+      seen ??= parseProperties(textOf(config.cicustom) ?? '', '')
+      const from = seen.get(key)
+      if (from !== to) changes.push({ path: `cloudInit.${field}`, from, to, effect: 'restart' })
+    }
+  },
+  update({ vm }, config, params, chosen) {
+    const fields = CUSTOM_PARTS.filter(([field]) => chosen.has(`cloudInit.${field}`))
+    if (fields.length === 0) return
+    const next = parseProperties(textOf(config.cicustom) ?? '', '')
+    for (const [field, key] of fields) next.set(key, vm.cloudInit?.[field] ?? '')
+    params.cicustom = printProperties(next, '')
+  },
+}
+
+function printAddress(address: { readonly [field: string]: string | undefined }): string {
+  return ADDRESS_PARTS.flatMap(([field, key]) =>
+    address[field] === undefined ? [] : [`${key}=${address[field]}`],
+  ).join(',')
+}
+
+function normal(address: string | undefined): string {
+  return address?.trim().toLowerCase() ?? ''
+}
+
+function words(text: string | undefined): string[] {
+  return text === undefined ? [] : text.split(/[\s,;]+/).filter((part) => part !== '')
+}
+
+function lines(encoded: string | undefined): string[] {
+  if (encoded === undefined) return []
+  const text = decode(encoded)
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+function sameList(declared: readonly string[], observed: readonly string[]): boolean {
+  return declared.length === observed.length && declared.every((item, at) => item === observed[at])
+}

@@ -1,0 +1,98 @@
+import type { Change } from '../../../model/change.ts'
+import type { Resource } from '../../../model/resource.ts'
+import type { Sighting } from '../../../model/sighting.ts'
+import type { Step } from '../../../model/step.ts'
+import type { Survey } from '../../../model/survey.ts'
+import type { VmSpec } from '../../../model/vm.ts'
+import { guestPath, hostQueue, makeStep, storageQueues } from '../steps.ts'
+import { growing } from './disks.ts'
+import type { Params } from './option.ts'
+import { OPTIONS } from './options.ts'
+import {
+  configureStep,
+  growStep,
+  poolStep,
+  rebootStep,
+  shutdownStep,
+  startStep,
+  templateStep,
+  withDigest,
+} from './single-steps.ts'
+import { createParams, isUp, powerOf, wantedOf } from './wanted.ts'
+
+export function createVmSteps(resource: Resource, vm: VmSpec, externalId: string, survey?: Survey): readonly Step[] {
+  const params = createParams(wantedOf(resource, vm, externalId))
+  const { host } = vm
+  const steps = [
+    makeStep({
+      verb: 'create',
+      summary: `create VM ${externalId} (${vm.name}) on ${host}`,
+      host,
+      method: 'POST',
+      path: guestPath(host, 'vm'),
+      params,
+      queues: [hostQueue(host), ...storageQueues(host, storagesOf(vm), survey)],
+    }),
+  ]
+  for (const disk of vm.disks) {
+    if (disk.importFrom === undefined || disk.sizeGb === undefined) continue
+    steps.push(growStep(host, externalId, disk.slot, disk.sizeGb, disk.storage, undefined, survey))
+  }
+  if (vm.template === true) steps.push(templateStep(host, externalId))
+  // Not `start=1` on creation: its task ends well even when the start failed.
+  else if (vm.power === 'running') steps.push(startStep(host, externalId, false))
+  return steps
+}
+
+/** The first step carries the digest of the close look; each later one follows a new look or stands by itself. */
+export function updateVmSteps(
+  resource: Resource,
+  vm: VmSpec,
+  sighting: Sighting,
+  changes: readonly Change[],
+  survey?: Survey,
+): readonly Step[] {
+  const { host, externalId } = sighting
+  const chosen = new Set(changes.filter((change) => change.effect !== 'replace').map((change) => change.path))
+  const steps: Step[] = []
+  const digest = () => (steps.length === 0 ? sighting.close?.digest : undefined)
+
+  const configure = configureStep(wantedOf(resource, vm, externalId), sighting, chosen, survey)
+  if (configure !== undefined) steps.push(configure)
+  for (const disk of growing(vm.disks, chosen))
+    steps.push(growStep(host, externalId, disk.slot, disk.sizeGb, disk.storage, digest(), survey))
+  if (chosen.has('pool') && vm.pool !== undefined) steps.push(poolStep(host, externalId, vm.pool))
+  if (chosen.has('template') && vm.template === true) steps.push(templateStep(host, externalId))
+
+  const power = powerOf(sighting)
+  const restarts = changes.some((change) => change.effect === 'restart')
+  if (chosen.has('power') && vm.power === 'stopped') steps.push(shutdownStep(host, externalId))
+  else if (chosen.has('power')) steps.push(startStep(host, externalId, power === 'paused'))
+  else if (isUp(power) && restarts) steps.push(rebootStep(host, externalId))
+  return steps
+}
+
+export function adoptVmSteps(resource: Resource, vm: VmSpec, sighting: Sighting): readonly Step[] {
+  const { host, externalId } = sighting
+  const params: Params = {}
+  const wanted = wantedOf(resource, vm, externalId)
+  const chosen = new Set(['mark'])
+  for (const option of OPTIONS) option.update(wanted, sighting.close?.config ?? {}, params, chosen)
+  return [
+    makeStep({
+      verb: 'mark',
+      summary: `mark VM ${externalId} on ${host} as ${resource.key}`,
+      host,
+      method: 'PUT',
+      path: `${guestPath(host, 'vm', externalId)}/config`,
+      params: withDigest(params, sighting.close?.digest),
+    }),
+  ]
+}
+
+function storagesOf(vm: VmSpec): string[] {
+  const storages = vm.disks.map((disk) => disk.storage)
+  if (vm.efiDisk !== undefined) storages.push(vm.efiDisk.storage)
+  if (vm.cloudInit !== undefined) storages.push(vm.cloudInit.storage)
+  return storages
+}

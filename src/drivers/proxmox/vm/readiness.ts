@@ -1,0 +1,60 @@
+import type { Readiness } from '../../../model/rules.ts'
+import type { PowerState, Sighting } from '../../../model/sighting.ts'
+import type { VmSpec } from '../../../model/vm.ts'
+import { powerOf } from './wanted.ts'
+
+export function vmReadiness(vm: VmSpec, sighting: Sighting): Readiness {
+  const power = powerOf(sighting)
+  const id = `VM ${sighting.externalId} on ${sighting.host}`
+  if (sighting.lock !== undefined) return lockedReadiness(sighting, id)
+  if (vm.template === true) {
+    return sighting.template === true
+      ? { ready: true, reason: 'Template', message: `${id} is a template`, status: 'Template' }
+      : { ready: false, reason: 'NotATemplate', message: `${id} is not a template yet`, status: 'Stopped' }
+  }
+  if (vm.power === 'stopped') {
+    return power === 'stopped'
+      ? { ready: true, reason: 'Stopped', message: `${id} is stopped, as declared`, status: 'Stopped' }
+      : { ready: false, reason: 'NotStopped', message: `${id} is ${power}`, status: statusOf(power) }
+  }
+  if (power !== 'running') {
+    const ready = vm.power === undefined && power === 'stopped'
+    return { ready, reason: ready ? 'Present' : 'NotRunning', message: `${id} is ${power}`, status: statusOf(power) }
+  }
+  // Only where an agent is declared may anything wait for it.
+  if (vm.agent?.enabled !== true)
+    return { ready: true, reason: 'Running', message: `${id} is running`, status: 'Running' }
+  switch (sighting.close?.agent) {
+    case 'up':
+      return { ready: true, reason: 'AgentUp', message: `${id} is running and its agent answers`, status: 'Running' }
+    case 'down':
+      return {
+        ready: false,
+        reason: 'AgentDown',
+        message: `${id} is running; its agent does not answer yet`,
+        status: 'Booting',
+      }
+    default:
+      return {
+        ready: false,
+        reason: 'AgentNotAsked',
+        message: `${id} is running; its agent was not asked`,
+        status: 'Running',
+      }
+  }
+}
+
+function statusOf(power: PowerState): string {
+  return power === 'unknown' ? 'Unknown' : `${power[0]?.toUpperCase()}${power.slice(1)}`
+}
+
+function lockedReadiness(sighting: Sighting, id: string): Readiness {
+  const unlock = `if nothing is at work on it any more, run on ${sighting.host}: qm unlock ${sighting.externalId}`
+  const making = sighting.lock === 'create' || sighting.lock === 'clone'
+  return {
+    ready: false,
+    reason: 'Locked',
+    message: `${id} is locked (${sighting.lock}); ${unlock}`,
+    status: making ? 'Creating' : 'Locked',
+  }
+}

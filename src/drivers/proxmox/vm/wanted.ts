@@ -1,0 +1,32 @@
+import type { Resource } from '../../../model/resource.ts'
+import type { Mark, PowerState, Sighting } from '../../../model/sighting.ts'
+import type { VmSpec } from '../../../model/vm.ts'
+import type { Params, Wanted } from './option.ts'
+import { OPTIONS } from './options.ts'
+
+export function wantedOf(resource: Resource, vm: VmSpec, externalId: string): Wanted {
+  const mark: Mark = {
+    uid: resource.uid,
+    owner: resource.key,
+    ...(resource.estate === undefined ? {} : { estate: resource.estate }),
+    deletion: resource.policy.deletion,
+  }
+  return { vm, mark, externalId }
+}
+
+/** All parameters of a creation. Also tells which keys of a configuration a declaration has a say in. */
+export function createParams(wanted: Wanted): Params {
+  const params: Params = { vmid: wanted.externalId }
+  for (const option of OPTIONS) option.create(wanted, params)
+  if (wanted.vm.pool !== undefined) params.pool = wanted.vm.pool
+  return params
+}
+
+/** What the guest itself said, or else what the survey has heard. */
+export function powerOf(sighting: Sighting): PowerState {
+  return sighting.close?.power ?? sighting.power ?? 'unknown'
+}
+
+export function isUp(power: PowerState): boolean {
+  return power === 'running' || power === 'paused'
+}
