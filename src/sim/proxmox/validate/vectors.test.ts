@@ -48,5 +48,8 @@ test('single parameters are judged as the real validator judged them', (context)
   )
   if (process.env.SHOW_DIFFERENCES !== undefined) console.log(different.join('\n'))
   assert.equal(vectors.length, 49_293)
+  // The vectors' validator let every schedule pass; the daemon itself did not (see the recordings), and so do we.
+  const others = different.filter((line) => JSON.parse(line)[1] !== 'schedule')
+  assert.deepEqual(others, [])
   assert.ok(same >= DEMANDED * vectors.length, `only ${same} alike, first: ${different.slice(0, 5).join('\n')}`)
 })

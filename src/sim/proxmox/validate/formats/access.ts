@@ -60,7 +60,7 @@ export const PRIVILEGES: readonly string[] = [
 
 /** Users, groups, roles, realms and what they may do. */
 export const ACCESS_FORMATS: Formats = {
-  'pve-userid': { judge: userError },
+  'pve-userid': { judge: userNameError },
   'pve-tokenid': matching(TOKEN_ID, (text) => `value '${text}' does not look like a valid token ID`),
   'pve-groupid': matching(/^[A-Za-z0-9.\-_]+$/, (text) => `group name '${text}' contains invalid characters`),
   'pve-roleid': matching(/^[A-Za-z0-9.\-_]+$/, (text) => `role name '${text}' contains invalid characters`),
@@ -90,7 +90,7 @@ export const ACCESS_FORMATS: Formats = {
 }
 
 /** "0" is false to the daemon and so no name at all; hence the empty quotes. */
-function userError(text: string): string | undefined {
+export function userNameError(text: string): string | undefined {
   const given = text === '0' ? '' : text
   if ([...given].length < 3) return `user name '${given}' is too short`
   if ([...given].length > 64) return `user name '${given}' is too long (${[...given].length} > 64)`
