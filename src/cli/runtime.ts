@@ -39,22 +39,35 @@ export interface RunningSimulator {
   readonly announcement: Readonly<Record<string, unknown>>
   /** The simulator's own clock: simulated time runs faster than the wall when it was told to. */
   readonly clock: Clock
-  /** Calls that wrote, and everything the datacentre holds: for checking what really happened. */
+  /** What was asked of it so far. */
   stats(): { readonly calls: number; readonly writes: number }
-  state(): unknown
+  /** What is really there, past every API: for checking that the tour did what it says. */
+  hosts(): readonly string[]
+  guests(): readonly SimulatedGuest[]
   close(): Promise<void>
 }
 
-/** A Git repository that the demonstration writes to and the controller reads from. */
-export interface Repository {
-  readonly directory: string
-  commit(message: string): Promise<string>
+export interface SimulatedGuest {
+  readonly vmid: number
+  readonly host: string
+  readonly name: string
+  readonly running: boolean
+  /** The system on its disk has booted, and its agent answers. */
+  readonly booted: boolean
+  readonly agent: boolean
+  readonly startedAtMs: number
+  /** The configuration as the host holds it: `scsi0`, `ide2`, `memory`. */
+  readonly config: Readonly<Record<string, string>>
+  /** Its disks as `storage:name`, with their sizes. */
+  readonly disks: readonly { readonly volume: string; readonly bytes: number }[]
 }
 
 export interface EngineOptions {
   /** Where relative paths of secret files begin. */
   readonly directory: string
   readonly clock?: Clock
+  /** A person asked for it: what had stalled is tried again. */
+  readonly retryStalled?: boolean
   /** Environment in which `{env: NAME}` references are looked up. */
   readonly env?: Environment
 }
@@ -87,7 +100,6 @@ export interface Runtime {
   openMemoryStore(): Promise<Store>
   openEngine(store: Store, options: EngineOptions): Promise<Engine>
   startSimulator(options: SimulatorOptions): Promise<RunningSimulator>
-  createRepository(directory: string): Promise<Repository>
-  /** The example that the tour uses, as text by relative path. */
-  readonly examplesDirectory: string
+  /** Directory of the example that the tour uses. */
+  readonly example: string
 }

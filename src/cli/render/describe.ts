@@ -82,7 +82,8 @@ function conditions(record: ResourceRecord, nowMs: number, style: Style): string
 function failure(run: FailureRun, nowMs: number, style: Style): string {
   const again =
     run.nextAttemptMs > nowMs ? `in ${showAge(run.nextAttemptMs - nowMs)}` : 'with the next pass, unless it is stalled'
-  return indentAfterTitle(style.paint(['red', 'bold'], 'Failure:'), [
+  const title = run.kind === 'waiting' ? style.paint('bold', 'Waiting:') : style.paint(['red', 'bold'], 'Failure:')
+  return indentAfterTitle(title, [
     `${clean(run.reason)}: ${clean(run.message)}`,
     `${run.count} times, first ${showAge(nowMs - run.firstMs)} ago, last ${showAge(nowMs - run.lastMs)} ago`,
     `next attempt ${again}`,

@@ -15,17 +15,23 @@ export interface PlanView {
 
 /** The plan as a person reads it: what happens to which thing, why, in which steps, and what is held back. */
 export function renderPlan(plan: Plan, style: Style, view: PlanView = {}): string {
-  const blocks = plan.entries
-    .filter((entry) => entry.action.do !== 'nothing')
-    .map((entry) => renderEntry(entry, style, view))
+  const blocks = shownEntries(plan).map((entry) => renderEntry(entry, style, view))
   const notes = plan.notes.map((note) => renderNote(note, style))
   return [...notes, ...blocks, closingLine(plan, style)].join('\n')
+}
+
+/** What is worth a block. A connection that cannot be seen has its note, and not one more line for each resource on it. */
+function shownEntries(plan: Plan): readonly PlanEntry[] {
+  const noted = new Set(plan.notes.map((note) => note.connection))
+  const unseen = ({ action, connection }: PlanEntry) =>
+    action.do === 'wait' && action.reason === 'ConnectionNotSeen' && noted.has(connection)
+  return plan.entries.filter((entry) => entry.action.do !== 'nothing' && !unseen(entry))
 }
 
 /** `Plan: 1 to add, 0 to change, 0 to destroy.`, or that there is nothing to do. */
 export function closingLine(plan: Plan, style: Style): string {
   const summary = summarise(plan)
-  const differs = plan.entries.length > summary.unchanged
+  const differs = shownEntries(plan).length > 0
   if (!differs && plan.notes.length > 0) {
     return style.paint(['yellow', 'bold'], 'No plan: the notes above say what could not be seen.\n')
   }

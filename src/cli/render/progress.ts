@@ -54,7 +54,7 @@ export function advance(progress: Progress, report: PassReport, nowMs: number): 
   for (const [key, action] of actions) {
     if (isDoing(action) && !tracked.has(key)) tracked.set(key, begun(key, action.do, nowMs))
   }
-  const lines: ProgressLine[] = report.events.map((event) => ({
+  let lines: ProgressLine[] = report.events.map((event) => ({
     atMs: event.atMs,
     ...(event.key === undefined ? {} : { key: event.key }),
     tone: event.type === 'Warning' ? 'warning' : 'normal',
@@ -66,7 +66,10 @@ export function advance(progress: Progress, report: PassReport, nowMs: number): 
     if (before.endedMs !== undefined && !isOpenAgain(actions.get(key))) continue
     const { after, line } = follow(before, actions.get(key), records.get(key), nowMs, told.has(key))
     tracked.set(key, after)
-    if (line !== undefined) lines.push(line)
+    if (line === undefined) continue
+    // The last line of a resource says how long it took: the event of the same moment would only repeat it.
+    if (after.endedMs !== undefined) lines = lines.filter((one) => one.key !== key || !LAST_WORDS.has(one.reason))
+    lines.push(line)
   }
   return { progress: { ...progress, tracked }, lines }
 }
@@ -122,6 +125,7 @@ export function liveLines(progress: Progress, nowMs: number, style: Style): read
   return open.length > shown.length ? [...lines, `  … and ${open.length - shown.length} more`] : lines
 }
 
+const LAST_WORDS: ReadonlySet<string> = new Set(['Ready', 'Stalled'])
 const SPINNER = ['⠋', '⠙', '⠸', '⠴', '⠦', '⠇']
 const GERUND: Readonly<Record<Work, string>> = {
   create: 'creating',

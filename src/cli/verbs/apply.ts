@@ -1,6 +1,5 @@
 import type { Settlement } from '../../engine/engine.ts'
-import type { Plan } from '../../model/plan.ts'
-import type { ResourceRecord } from '../../model/record.ts'
+import { applyExit } from '../apply-exit.ts'
 import { closing } from '../closing.ts'
 import { CliError, EXIT, type ExitCode, signalCode } from '../exit.ts'
 import { progressMode, startProgress } from '../live-progress.ts'
@@ -25,7 +24,7 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   const file = stateFile(runtime.env, real, options.state as string | undefined)
   const dryRun = options.dryRun === true
   await using store = closing(dryRun ? await openExisting(runtime, file) : await runtime.openStore(file))
-  await using engine = closing(await runtime.openEngine(store.it, { directory: real }))
+  await using engine = closing(await runtime.openEngine(store.it, { directory: real, retryStalled: true }))
 
   const plan = await engine.it.plan(loaded.estate, runtime.signal)
   const style = styleOf(runtime, runtime.out)
@@ -63,18 +62,6 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   return code === EXIT.ok && hasErrors(loaded.estate.problems) ? EXIT.failed : code
 }
 
-/** 0 settled and ready, 1 failed or refused, 3 not ready (in time), 4 not authorized. */
-export function applyExit(settled: Settlement, declared: readonly string[]): ExitCode {
-  const { plan, records } = settled.last
-  const blind = blindExit(plan)
-  if (blind !== undefined) return blind
-  const recordOf = new Map(records.map((record) => [record.key, record]))
-  if (records.some((record) => conditionIs(record, 'Stalled', 'True')) || refusedIn(plan)) return EXIT.failed
-  if (settled.outcome === 'deadline') return EXIT.timedOut
-  const ready = declared.every((key) => conditionIs(recordOf.get(key), 'Ready', 'True'))
-  return ready ? EXIT.ok : EXIT.timedOut
-}
-
 async function confirm(runtime: Runtime, yes: boolean): Promise<void> {
   if (yes) return
   if (!runtime.interactive) {
@@ -106,12 +93,4 @@ function closingLine(
     return `\n${style.paint('yellow', late)} ${resources} Run croft describe KIND/NAME to see why, then croft apply again.\n`
   }
   return `\n${style.paint('red', 'Apply failed.')} ${resources} Run croft describe KIND/NAME to see why.\n`
-}
-
-function conditionIs(record: ResourceRecord | undefined, type: string, status: string): boolean {
-  return record?.conditions.some((one) => one.type === type && one.status === status) ?? false
-}
-
-function refusedIn(plan: Plan): boolean {
-  return plan.entries.some((entry) => entry.action.do === 'refuse')
 }

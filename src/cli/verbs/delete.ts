@@ -30,7 +30,7 @@ export const run: Verb = async (runtime, [kind = '', name], options) => {
   const real = realDirectory(runtime, directory)
   const file = stateFile(runtime.env, real, options.state as string | undefined)
   await using store = closing(await runtime.openStore(file))
-  await using engine = closing(await runtime.openEngine(store.it, { directory: real }))
+  await using engine = closing(await runtime.openEngine(store.it, { directory: real, retryStalled: true }))
 
   const estate = approving(loaded.estate, key)
   const plan = await engine.it.plan(estate, runtime.signal)

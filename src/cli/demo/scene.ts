@@ -1,0 +1,59 @@
+import type { Engine, PassReport, Settlement } from '../../engine/engine.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Estate } from '../../model/estate.ts'
+import type { NewEvent } from '../../model/event.ts'
+import type { Plan } from '../../model/plan.ts'
+import type { Style } from '../render/style.ts'
+import type { RunningSimulator, Runtime, SimulatedGuest } from '../runtime.ts'
+import type { LaterManifest } from './example.ts'
+import type { Repository } from './repository.ts'
+
+/** One part of the tour. Scenes are played in order on one stage; to tell more, add one to the list in tour.ts. */
+export interface Scene {
+  readonly title: string
+  play(stage: Stage): Promise<void>
+}
+
+/** One trip through the loop for one revision: what Git said, what was planned, what came of it. */
+export interface Sync {
+  readonly revision: string
+  readonly estate: Estate
+  readonly plan: Plan
+  readonly settlement: Settlement
+}
+
+export interface SyncListener {
+  readonly revision?: (revision: string) => void
+  readonly plan?: (plan: Plan) => void
+  readonly pass?: (report: PassReport) => void
+}
+
+/** What all scenes share. */
+export interface Stage {
+  readonly runtime: Runtime
+  readonly style: Style
+  readonly simulator: RunningSimulator
+  /** Simulated time: every duration that the tour shows is in it. */
+  readonly clock: Clock
+  readonly speed: number
+  readonly repository: Repository
+  readonly engine: Engine
+  readonly database: string
+  /** The machines as they were before the tour touched anything. */
+  readonly before: readonly SimulatedGuest[]
+  /** The manifest that is committed in the middle of the tour. */
+  readonly later: LaterManifest
+  /** Everything that the engine reported, for the waterfall at the end. */
+  readonly story: readonly NewEvent[]
+  /** Waits for a revision that has not been synced yet, and syncs it. */
+  sync(on: SyncListener): Promise<Sync>
+  say(text: string): void
+}
+
+/** The tour did not get to where it says it gets. */
+export class SceneFailed extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'SceneFailed'
+  }
+}

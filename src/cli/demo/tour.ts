@@ -1,0 +1,66 @@
+import { rmSync } from 'node:fs'
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { closing } from '../closing.ts'
+import type { Runtime } from '../runtime.ts'
+import { datacentre } from './datacentre.ts'
+import { writeExample } from './example.ts'
+import { firstSync } from './first-sync.ts'
+import { nothingLeft } from './nothing-left.ts'
+import { createRepository } from './repository.ts'
+import type { Scene, Stage } from './scene.ts'
+import { createStage } from './stage.ts'
+import { summary } from './summary.ts'
+import { thirdNode } from './third-node.ts'
+
+/** The tour, in order. A later part (K3s joining, the page) is one more scene here. */
+export const SCENES: readonly Scene[] = [datacentre, firstSync, thirdNode, nothingLeft, summary]
+
+/** Simulated seconds in one real second: a machine takes its believable minute, the tour a few seconds. */
+const SPEED = 12
+const TOKEN_VARIABLE = 'CROFT_DEMO_TOKEN'
+
+export interface TourOptions {
+  readonly speed?: number
+  /** What comes after the last scene while everything still runs. */
+  readonly after?: (stage: Stage) => Promise<void>
+}
+
+/** Plays every scene on one stage and cleans up, whatever happens. Throws SceneFailed when it did not get there. */
+export async function playTour(runtime: Runtime, options: TourOptions = {}): Promise<void> {
+  const speed = options.speed ?? SPEED
+  const directory = await mkdtemp(path.join(tmpdir(), 'croft-demo-'))
+  const removeAll = () => rmSync(directory, { recursive: true, force: true })
+  // Also when the process is told to leave in the middle of a scene: nothing stays in the temporary directory.
+  process.once('exit', removeAll)
+  try {
+    await using simulator = closing(await runtime.startSimulator({ preset: 'homelab', port: 0, seed: 1, speed }))
+    const database = path.join(directory, 'state', 'croft.db')
+    await using store = closing(await runtime.openStore(database))
+    const env = { ...runtime.env, [TOKEN_VARIABLE]: simulator.it.token }
+    const clock = simulator.it.clock
+    await using engine = closing(await runtime.openEngine(store.it, { directory, clock, env }))
+    const repository = await createRepository(path.join(directory, 'infra'))
+    const { endpoint, fingerprint } = simulator.it
+    const facts = { endpoint, fingerprint, tokenVariable: TOKEN_VARIABLE }
+    const later = writeExample(runtime.example, repository.directory, facts)
+    const stage = createStage(runtime, {
+      simulator: simulator.it,
+      repository,
+      engine: engine.it,
+      database,
+      speed,
+      later,
+    })
+    for (const [index, scene] of SCENES.entries()) {
+      if (runtime.signal.aborted) return
+      stage.say(`\n${stage.style.paint(['cyan', 'bold'], `── ${index + 1}/${SCENES.length}  ${scene.title}`)}\n`)
+      await scene.play(stage)
+    }
+    await options.after?.(stage)
+  } finally {
+    process.removeListener('exit', removeAll)
+    removeAll()
+  }
+}

@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Action } from '../../model/action.ts'
+import type { Plan, PlanEntry } from '../../model/plan.ts'
+import type { Step } from '../../model/step.ts'
+import { renderPlan } from './plan.ts'
+import { planJson } from './plan-json.ts'
+import { PLAIN } from './style.ts'
+
+const create: Step = {
+  verb: 'create',
+  summary: 'create VM 114 with scsi0 from local:import/noble.qcow2',
+  lane: 'api-token',
+  host: 'fun-bedbug',
+  queues: [],
+  call: {
+    method: 'POST',
+    path: '/nodes/fun-bedbug/qemu',
+    params: { vmid: '114', cipassword: 'env:VM_PASSWORD', name: 'k3s\x1b[2J' },
+  },
+  secretParams: ['cipassword'],
+  disruption: 'none',
+}
+const start: Step = {
+  ...create,
+  verb: 'start',
+  summary: 'start VM 114',
+  call: { method: 'POST', path: '/x', params: {} },
+}
+const reboot: Step = { ...start, verb: 'reboot', summary: 'restart VM 108', disruption: 'restart' }
+const remove: Step = { ...start, verb: 'delete', summary: 'delete VM 120 with its disks', disruption: 'data-loss' }
+
+function entry(key: string, action: Action, more: Partial<PlanEntry> = {}): PlanEntry {
+  return { key, uid: 'u', connection: 'default', type: 'vm', action, ...more }
+}
+
+const added = entry(
+  'EnvironmentVM/k3s-vm-fun-bedbug',
+  { do: 'create', externalId: '114', host: 'fun-bedbug', steps: [create, start], reason: 'declared and not there' },
+  { externalId: '114', host: 'fun-bedbug', origin: { file: 'instances/k3s-vm-fun-bedbug.yaml', line: 1, column: 1 } },
+)
+const changed = entry(
+  'Machine/web-1',
+  {
+    do: 'update',
+    externalId: '108',
+    changes: [
+      { path: 'memory.dedicatedMb', from: 2048, to: 4096, effect: 'restart' },
+      { path: 'cloudInit.password', from: 'old', to: 'new', effect: 'live', secret: true },
+    ],
+    steps: [reboot],
+    reason: '',
+  },
+  { externalId: '108', host: 'still-fawn', origin: { file: 'web.yaml', line: 3, column: 1 } },
+)
+const held = entry(
+  'Machine/old',
+  {
+    do: 'hold',
+    guard: 'blast-radius',
+    held: { do: 'delete', externalId: '120', host: 'still-fawn', steps: [remove] },
+    reason: 'this revision would delete 3 of 4 machines, the limit is 1',
+    allow: 'commit an Approval that lists Machine/old under deletes',
+  },
+  { externalId: '120', host: 'still-fawn' },
+)
+const same = entry('Machine/same', { do: 'nothing' })
+
+const plan = (entries: readonly PlanEntry[], more: Partial<Plan> = {}): Plan => ({
+  entries,
+  notes: [],
+  problems: [],
+  ...more,
+})
+
+test('a plan shows every thing, change and step, and what is held with its way out', () => {
+  assert.equal(
+    renderPlan(plan([added, changed, held, same]), PLAIN),
+    `  + EnvironmentVM/k3s-vm-fun-bedbug   VM 114 on fun-bedbug   instances/k3s-vm-fun-bedbug.yaml:1
+      declared and not there
+      1. create VM 114 with scsi0 from local:import/noble.qcow2
+      2. start VM 114
+
+  ~ Machine/web-1   VM 108 on still-fawn   web.yaml:3
+      memory.dedicatedMb: 2048 → 4096  (restart)
+      cloudInit.password: (sensitive value) → (sensitive value)
+      1. restart VM 108  (restart)
+
+  - ‖ Machine/old   VM 120 on still-fawn   (no longer declared)
+      held [blast-radius]: this revision would delete 3 of 4 machines, the limit is 1
+      to allow: commit an Approval that lists Machine/old under deletes
+      1. would delete VM 120 with its disks  (data loss)
+
+Plan: 1 to add, 1 to change, 0 to destroy, 1 held. Disruption: restart.
+`,
+  )
+})
+
+test('nothing to do says so in one line', () => {
+  assert.equal(renderPlan(plan([same, same]), PLAIN), 'No changes. All 2 declared resources are as declared.\n')
+  assert.equal(renderPlan(plan([same]), PLAIN), 'No changes. The 1 declared resource is as declared.\n')
+})
+
+test('[S-16] [S-17] the exact call is shown without secrets and without control characters', () => {
+  const shown = renderPlan(plan([added]), PLAIN, { calls: true })
+  assert.match(
+    shown,
+    / {9}POST \/nodes\/fun-bedbug\/qemu {2}via api-token\n {11}vmid=114\n {11}cipassword=\(sensitive value\)\n {11}name=k3s\n/,
+  )
+  assert.doesNotMatch(shown, /VM_PASSWORD|\x1b/)
+})
+
+test('a connection that cannot be seen says so once instead of once for every resource', () => {
+  const blind = entry('Machine/a', { do: 'wait', reason: 'ConnectionNotSeen', message: 'x', lookAgainMs: 1 })
+  const note = {
+    connection: 'default',
+    code: 'unreachable',
+    message: 'no answer from https://x',
+    allow: 'check it',
+  } as const
+  assert.equal(
+    renderPlan(plan([blind, blind], { notes: [note] }), PLAIN),
+    `Connection default: unreachable
+  no answer from https://x
+  to go on: check it
+
+No plan: the notes above say what could not be seen.
+`,
+  )
+})
+
+test('replacing counts as one to add and one to destroy', () => {
+  const replaced = entry('Machine/r', {
+    do: 'replace',
+    externalId: '1',
+    changes: [{ path: 'bios', from: 'seabios', to: 'ovmf', effect: 'replace' }],
+    steps: [remove, create],
+    reason: 'bios cannot be changed in place',
+  })
+  const shown = renderPlan(plan([replaced]), PLAIN)
+  assert.match(shown, /-\/\+ Machine\/r/)
+  assert.match(shown, /bios: seabios → ovmf {2}\(forces replacement\)/)
+  assert.match(shown, /Plan: 1 to add, 0 to change, 1 to destroy\. Disruption: data loss\.\n$/)
+})
+
+test('[S-18] the JSON form is stable and hides the same values', () => {
+  const json = planJson(plan([added, changed, same]), 'a1b2c3d') as {
+    summary: unknown
+    entries: { key: string }[]
+  }
+  assert.deepEqual(Object.keys(json), ['apiVersion', 'kind', 'revision', 'summary', 'entries', 'notes', 'problems'])
+  assert.deepEqual(json.summary, {
+    add: 1,
+    change: 1,
+    destroy: 0,
+    adopt: 0,
+    forget: 0,
+    wait: 0,
+    held: 0,
+    refused: 0,
+    unchanged: 1,
+    disruption: 'restart',
+  })
+  assert.deepEqual(
+    json.entries.map((one) => one.key),
+    ['EnvironmentVM/k3s-vm-fun-bedbug', 'Machine/web-1'],
+  )
+  const text = JSON.stringify(json)
+  assert.doesNotMatch(text, /VM_PASSWORD|"old"|"new"/)
+  assert.match(text, /"from":"\(sensitive value\)"/)
+})

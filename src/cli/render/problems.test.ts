@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Problem } from '../../model/problem.ts'
+import { countProblems, problemsJson, renderProblems } from './problems.ts'
+import { PLAIN } from './style.ts'
+
+const typo: Problem = {
+  code: 'unknown-field',
+  origin: { file: 'instances/web.yaml', line: 12, column: 5 },
+  object: 'EnvironmentVM/web-1',
+  field: 'spec.forProvider.networkDevce',
+  message: 'there is no field networkDevce here',
+  hint: 'did you mean networkDevice?',
+  excerpt: '12 |     networkDevce:\n   |     ^',
+  severity: 'error',
+}
+const warning: Problem = {
+  code: 'old-group',
+  origin: { file: 'a.yaml', line: 1, column: 1 },
+  message: 'old \x1b[31mname',
+  severity: 'warning',
+}
+
+test('a problem says what, where, shows the line and what to do', () => {
+  assert.equal(
+    renderProblems([typo, warning], PLAIN),
+    `Warning[old-group]: old name
+  --> a.yaml:1:1
+
+Error[unknown-field]: there is no field networkDevce here
+  --> instances/web.yaml:12:5  (EnvironmentVM/web-1 spec.forProvider.networkDevce)
+  12 |     networkDevce:
+     |     ^
+hint: did you mean networkDevice?
+`,
+  )
+  assert.equal(countProblems([typo, typo, warning]), '2 errors, 1 warning')
+})
+
+test('the JSON form carries the same, flat', () => {
+  assert.deepEqual(problemsJson([typo]), [
+    {
+      severity: 'error',
+      code: 'unknown-field',
+      file: 'instances/web.yaml',
+      line: 12,
+      column: 5,
+      object: 'EnvironmentVM/web-1',
+      field: 'spec.forProvider.networkDevce',
+      message: 'there is no field networkDevce here',
+      hint: 'did you mean networkDevice?',
+      excerpt: '12 |     networkDevce:\n   |     ^',
+    },
+  ])
+})
+
+test('more problems than a person reads are counted, not printed', () => {
+  const shown = renderProblems(
+    Array.from({ length: 130 }, () => warning),
+    PLAIN,
+  )
+  assert.match(shown, /… and 30 more\. Fix these first\.\n$/)
+})

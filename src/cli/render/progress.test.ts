@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { PassReport } from '../../engine/engine.ts'
+import type { Action } from '../../model/action.ts'
+import type { Condition } from '../../model/condition.ts'
+import type { NewEvent } from '../../model/event.ts'
+import { DEFAULT_POLICY } from '../../model/policy.ts'
+import { advance, beginProgress, heartbeat, liveLines, outcome, renderLine } from './progress.ts'
+import { PLAIN } from './style.ts'
+
+const KEY = 'Machine/web-1'
+const creating: Action = { do: 'create', externalId: '1', host: 'h', steps: [], reason: '' }
+const waiting: Action = { do: 'wait', reason: 'InProgress', message: 'm', lookAgainMs: 1 }
+
+function report(
+  action: Action | undefined,
+  status: string | undefined,
+  conditions: readonly Partial<Condition>[] = [],
+  events: readonly NewEvent[] = [],
+): PassReport {
+  const full = conditions.map(
+    (one) => ({ type: 'Ready', status: 'False', reason: '', message: '', sinceMs: 0, ...one }) as Condition,
+  )
+  return {
+    plan: {
+      entries: action === undefined ? [] : [{ key: KEY, uid: 'u', connection: 'c', type: 'vm', action }],
+      notes: [],
+      problems: [],
+    },
+    records:
+      status === undefined
+        ? []
+        : [
+            {
+              key: KEY,
+              uid: 'u',
+              connection: 'c',
+              type: 'vm',
+              generation: 'g',
+              policy: DEFAULT_POLICY,
+              conditions: full,
+              createdMs: 0,
+              status,
+            },
+          ],
+    events,
+    effects: 0,
+    settled: false,
+    lookAgainMs: 0,
+  }
+}
+
+const event = (atMs: number, reason: string): NewEvent => ({ atMs, key: KEY, type: 'Normal', reason, message: 'm' })
+
+test('a resource is told from its first action until it is ready, each change once', () => {
+  let { progress, lines } = advance(
+    beginProgress(0),
+    report(creating, 'Creating', [], [event(100, 'CreateStarted')]),
+    100,
+  )
+  assert.deepEqual(
+    lines.map((line) => line.reason),
+    ['CreateStarted'],
+  )
+  ;({ progress, lines } = advance(progress, report(waiting, 'Creating'), 600))
+  assert.deepEqual(lines, [])
+  ;({ progress, lines } = advance(progress, report({ do: 'nothing' }, 'Booting', [{ message: 'no agent yet' }]), 4000))
+  assert.deepEqual(
+    lines.map((line) => renderLine(line, 0, PLAIN)),
+    ['  4.0s ► Machine/web-1  Booting  no agent yet\n'],
+  )
+  ;({ progress, lines } = advance(progress, report({ do: 'nothing' }, 'Running', [{ status: 'True' }]), 42_100))
+  assert.deepEqual(
+    lines.map((line) => renderLine(line, 0, PLAIN)),
+    ['   42s ✔ Machine/web-1  Running  after 42s\n'],
+  )
+  ;({ progress, lines } = advance(progress, report({ do: 'nothing' }, 'Running', [{ status: 'True' }]), 50_000))
+  assert.deepEqual(lines, [])
+  assert.equal(outcome(progress).create, 1)
+  assert.equal(outcome(progress).unfinished, 0)
+})
+
+test('what is silent for ten seconds gets a heartbeat, and again ten seconds later', () => {
+  const { progress } = advance(beginProgress(0), report(creating, 'Creating'), 0)
+  assert.deepEqual(heartbeat(progress, 9_999).lines, [])
+  const beat = heartbeat(progress, 10_000)
+  assert.deepEqual(
+    beat.lines.map((line) => renderLine(line, 0, PLAIN)),
+    ['   10s ◎ Machine/web-1  still creating… [10s elapsed]\n'],
+  )
+  assert.deepEqual(heartbeat(beat.progress, 15_000).lines, [])
+  assert.equal(heartbeat(beat.progress, 20_000).lines.length, 1)
+})
+
+test('stalled ends the story as a failure', () => {
+  const begun = advance(beginProgress(0), report(creating, 'Creating'), 0).progress
+  const refused: Action = { do: 'refuse', guard: 'stalled', reason: 'r', allow: 'a' }
+  const { progress, lines } = advance(
+    begun,
+    report(refused, 'Stalled', [{ type: 'Stalled', status: 'True', message: 'no space' }]),
+    5,
+  )
+  assert.deepEqual(
+    lines.map((line) => [line.tone, line.message]),
+    [['warning', 'no space']],
+  )
+  assert.equal(outcome(progress).failed, 1)
+  assert.equal(outcome(progress).create, 0)
+})
+
+test('a deleted thing ends when it is neither planned nor remembered', () => {
+  const gone: Action = { do: 'delete', externalId: '1', host: 'h', steps: [], reason: '' }
+  const begun = advance(beginProgress(0), report(gone, 'Deleting'), 0).progress
+  const { progress } = advance(begun, report(undefined, undefined), 5)
+  assert.equal(outcome(progress).delete, 1)
+})
+
+test('what only waits or is already fine is not followed', () => {
+  const { progress, lines } = advance(beginProgress(0), report({ do: 'nothing' }, 'Running', [{ status: 'True' }]), 0)
+  assert.equal(progress.tracked.size, 0)
+  assert.deepEqual(lines, [])
+})
+
+test('live lines show what is under way, the oldest first, and a bounded number of them', () => {
+  const entries = Array.from({ length: 20 }, (_, index) => `Machine/m${String(index).padStart(2, '0')}`)
+  const { progress } = advance(
+    beginProgress(0),
+    {
+      ...report(undefined, undefined),
+      plan: {
+        entries: entries.map((key) => ({ key, uid: key, connection: 'c', type: 'vm', action: creating })),
+        notes: [],
+        problems: [],
+      },
+      records: [],
+    },
+    0,
+  )
+  const lines = liveLines(progress, 1000, PLAIN)
+  assert.equal(lines.length, 13)
+  assert.match(lines[0] ?? '', /^. Machine\/m00 {2}Creating 1\.0s$/)
+  assert.equal(lines[12], '  … and 8 more')
+})

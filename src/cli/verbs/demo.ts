@@ -1,0 +1,53 @@
+import type { Stage } from '../demo/scene.ts'
+import { SceneFailed } from '../demo/scene.ts'
+import { playTour } from '../demo/tour.ts'
+import { EXIT, signalCode } from '../exit.ts'
+import { styleOf } from '../output.ts'
+import type { Verb } from '../program.ts'
+import { clean } from '../render/clean.ts'
+
+export const run: Verb = async (runtime, _args, options) => {
+  const style = styleOf(runtime, runtime.out)
+  const started = runtime.clock.monotonicMs()
+  try {
+    await playTour(runtime, {
+      ...(typeof options.speed === 'number' ? { speed: options.speed } : {}),
+      after: async (stage) => {
+        const seconds = ((runtime.clock.monotonicMs() - started) / 1000).toFixed(1)
+        stage.say(`\n${style.paint(['green', 'bold'], 'The tour reached its end')} in ${seconds} s of your time.`)
+        if (options.once !== true) await lookAround(stage)
+      },
+    })
+    return runtime.signal.aborted ? signalCode(runtime.signal) : EXIT.ok
+  } catch (error) {
+    if (!(error instanceof SceneFailed)) throw error
+    if (runtime.signal.aborted) return signalCode(runtime.signal)
+    runtime.err.write(`${style.paint(['red', 'bold'], 'The tour did not reach its end:')} ${clean(error.message)}.\n`)
+    runtime.err.write('Run it again; if it happens again, CROFT_LOG=debug croft demo --once shows more.\n')
+    return EXIT.failed
+  }
+}
+
+/** Everything stays up until Ctrl-C, so that a person can try things. */
+async function lookAround(stage: Stage): Promise<void> {
+  const { simulator, repository, database } = stage
+  const dim = (text: string) => stage.style.paint('dim', text)
+  stage.say(`
+It all still runs. Look around from another terminal; nothing real is touched:
+
+  cd ${repository.directory}
+  export CROFT_DEMO_TOKEN='${simulator.token}' CROFT_STATE=${database}
+
+  croft get -o wide                          ${dim('the table above, and more')}
+  croft describe evm/k3s-vm-fun-bedbug       ${dim('conditions and events of one machine')}
+  croft plan . ; echo $?                     ${dim('0: nothing to do')}
+  sed -i 's/dedicated: 4096/dedicated: 6144/' ${stage.later.file} && croft plan .
+  croft apply .                              ${dim('does exactly what the plan shows')}
+
+The Proxmox API of the simulation answers at ${simulator.endpoint}.
+Ctrl-C ends it and removes everything.`)
+  await new Promise<void>((resolve) => {
+    if (stage.runtime.signal.aborted) return resolve()
+    stage.runtime.signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}
