@@ -1,0 +1,22 @@
+/** An answer that refuses. The text goes into the status line and, with a line break, into the body. */
+export class ApiError extends Error {
+  readonly status: number
+  readonly errors: Readonly<Record<string, string>> | undefined
+  constructor(status: number, message: string, errors?: Readonly<Record<string, string>>) {
+    super(message)
+    this.name = 'ApiError'
+    this.status = status
+    this.errors = errors
+  }
+}
+
+/** What the daemon's own code says when it dies: nearly everything that is wrong answers 500. */
+export const failed = (message: string) => new ApiError(500, message)
+
+export const forbidden = (detail?: string) =>
+  new ApiError(403, detail === undefined ? 'Permission check failed' : `Permission check failed (${detail})`)
+
+export const badParameter = (name: string, text: string) => badParameters({ [name]: text })
+
+export const badParameters = (errors: Record<string, string>) =>
+  new ApiError(400, 'Parameter verification failed.', errors)

@@ -1,0 +1,134 @@
+import {
+  bootOrder,
+  configDigest,
+  driveVolume,
+  isCdrom,
+  isDrive,
+  isUnused,
+  memoryMb,
+  touch,
+} from '../../world/guest-config.ts'
+import { noteSeen } from '../../world/guest-run.ts'
+import type { Guest, Host, World } from '../../world/types.ts'
+import { findVolume, freeVolume } from '../../world/volumes.ts'
+import { badParameter, failed } from '../api-error.ts'
+import { refuseLocked } from './config-lock.ts'
+import { makeDrive, type Workshop } from './drive-make.ts'
+import { canUnplug, changesLive } from './hotplug.ts'
+import { keptValue } from './option-values.ts'
+
+export interface ConfigChange {
+  readonly set: ReadonlyMap<string, string>
+  readonly drop: readonly string[]
+  readonly revert: readonly string[]
+  readonly digest: string | undefined
+  readonly skipLock: boolean
+  /** Throw volumes away instead of keeping them as unused. */
+  readonly force: boolean
+}
+
+/** Writes a change into a guest's configuration. The caller holds the guest's lock file. */
+export async function updateConfig(
+  world: World,
+  host: Host,
+  guest: Guest,
+  change: ConfigChange,
+  work: Workshop['work'],
+): Promise<void> {
+  if (change.digest !== undefined && change.digest !== configDigest(guest)) {
+    throw failed('checksum mismatch (file change by other user?)')
+  }
+  if (!change.skipLock) refuseLocked(guest)
+  checkTogether(guest, change)
+  for (const key of change.revert) {
+    guest.pending.delete(key)
+    guest.pendingDelete.delete(key)
+  }
+  for (const key of change.drop) dropOption(host, guest, key, change.force)
+  const shop: Workshop = { world, host, vmid: guest.vmid, work, made: [] }
+  for (const [key, value] of change.set) await setOption(shop, guest, key, value)
+  touch(guest)
+  noteSeen(world, guest)
+}
+
+function checkTogether(guest: Guest, change: ConfigChange): void {
+  const after = new Map([...guest.config, ...change.set])
+  const balloon = change.set.get('balloon')
+  if (balloon !== undefined && Number(balloon) > memoryMb(after)) {
+    throw failed('balloon value too large (must be smaller than assigned memory)')
+  }
+  if (change.set.has('boot')) {
+    for (const device of bootOrder(after)) {
+      if (!after.has(device)) throw failed(`invalid bootorder: device '${device}' does not exist'`)
+    }
+  }
+}
+
+function dropOption(host: Host, guest: Guest, key: string, force: boolean): void {
+  guest.pending.delete(key)
+  const current = guest.config.get(key)
+  if (current === undefined) return
+  const pluggable = isDrive(key) || /^(net|usb)\d+$/.test(key)
+  if (!changesLive(guest, key, undefined)) {
+    guest.pendingDelete.add(key)
+    return
+  }
+  if (pluggable && guest.run.status === 'running' && !isCdrom(current) && !canUnplug(guest)) {
+    guest.pendingDelete.add(key)
+    touch(guest)
+    throw badParameter(key, `hotplug problem - error on hot-unplugging device '${key}'`)
+  }
+  guest.pendingDelete.delete(key)
+  guest.config.delete(key)
+  if (isUnused(key)) freeVolume(host, current)
+  else if (isDrive(key)) detach(host, guest, key, current, force)
+}
+
+/** A disk that is taken out stays, as `unusedN`; a cloud-init drive is thrown away. */
+function detach(host: Host, guest: Guest, key: string, value: string, force: boolean): void {
+  const volid = driveVolume(value)
+  const volume = findVolume(host, volid)
+  if (volume !== undefined && volume.vmid === guest.vmid) {
+    if (force || /cloudinit/.test(volid)) freeVolume(host, volid)
+    else keepUnused(guest, volid)
+  }
+  const order = /(?:^|,)order=([^,]*)/.exec(guest.config.get('boot') ?? '')?.[1]
+  if (order?.split(';').includes(key)) {
+    const left = order.split(';').filter((device) => device !== key)
+    guest.config.set('boot', left.length > 0 ? `order=${left.join(';')}` : ' ')
+  }
+}
+
+export function keepUnused(guest: Guest, volid: string): void {
+  for (let number = 0; ; number++) {
+    if (guest.config.has(`unused${number}`)) continue
+    guest.config.set(`unused${number}`, volid)
+    return
+  }
+}
+
+async function setOption(shop: Workshop, guest: Guest, key: string, value: string): Promise<void> {
+  const current = guest.config.get(key)
+  const kept = isDrive(key) ? await makeDrive(shop, key, value) : keptValue(shop.world.random, key, value)
+  if (isDrive(key)) {
+    // A volume that was lying about unused is in use again.
+    for (const [name, volid] of guest.config)
+      if (isUnused(name) && volid === driveVolume(kept)) guest.config.delete(name)
+  }
+  guest.pendingDelete.delete(key)
+  guest.pending.delete(key)
+  if (current === kept) return
+  if (!changesLive(guest, key, kept)) {
+    guest.pending.set(key, kept)
+    return
+  }
+  if (isDrive(key) && current !== undefined && driveVolume(current) !== driveVolume(kept)) {
+    guest.config.delete(key)
+    const volume = findVolume(shop.host, driveVolume(current))
+    if (volume?.vmid === guest.vmid) {
+      if (/cloudinit/.test(driveVolume(current))) freeVolume(shop.host, driveVolume(current))
+      else keepUnused(guest, driveVolume(current))
+    }
+  }
+  guest.config.set(key, kept)
+}

@@ -1,0 +1,59 @@
+import { may } from '../../world/access.ts'
+import { isDrive } from '../../world/guest-config.ts'
+import { parseProperties } from '../../world/properties.ts'
+import { contentOfName, findVolume, parseVolumeId, storageOn } from '../../world/volumes.ts'
+import { ApiError, badParameter, failed, forbidden } from '../api-error.ts'
+import { type Call, hostOf } from '../call.ts'
+
+/** Refuses what the daemon refuses before it starts any work: unknown storage, missing volume, wrong source. */
+export function checkDrives(call: Call): void {
+  for (const [key, value] of Object.entries(call.params)) if (isDrive(key)) checkDrive(call, key, value)
+}
+
+const NEW_DISK = /^([^:\s]+):(\d+(?:\.\d+)?)$/
+
+function checkDrive(call: Call, key: string, value: string): void {
+  const { world } = call
+  const host = hostOf(call)
+  const { main, named } = parseProperties(value, 'file')
+  if (main === 'none' || main === 'cdrom') return
+  if (main.startsWith('/')) throw failed('Only root can pass arbitrary filesystem paths.')
+  const id = parseVolumeId(main)
+  if (id === undefined) return
+  const entry = storageOn(world, host, id.storage)
+  if (entry === undefined) throw failed(`storage '${id.storage}' does not exist`)
+  const isNew = NEW_DISK.test(main) || id.name === 'cloudinit'
+  if (isNew) {
+    if (!entry.content.includes('images')) {
+      throw badParameter('storage', `storage '${id.storage}' does not support vm images`)
+    }
+    requireSpace(call, id.storage)
+  }
+  const source = named.get('import-from')
+  if (source !== undefined) return checkSource(call, key, main, source)
+  if (isNew) return
+  if (contentOfName(id.name) === undefined || (entry.files && !id.name.includes('/'))) {
+    throw failed(`unable to parse directory volume name '${id.name}'`)
+  }
+  if (findVolume(host, main) === undefined) throw failed(`volume '${main}' does not exist`)
+}
+
+function requireSpace(call: Call, storage: string): void {
+  if (!may(call.world, call.who, `/storage/${storage}`, 'Datastore.AllocateSpace')) {
+    throw forbidden(`/storage/${storage}, Datastore.AllocateSpace`)
+  }
+}
+
+/** A missing source is found out by the task, a wrong kind of source at once. */
+function checkSource(call: Call, key: string, main: string, source: string): void {
+  if (!/:0$/.test(main)) {
+    throw badParameter(key, `'import-from' requires special syntax - use <storage ID>:0,import-from=<source>`)
+  }
+  const id = parseVolumeId(source)
+  if (id === undefined) throw new ApiError(500, 'Only root can pass arbitrary filesystem paths.')
+  if (!call.world.storages.has(id.storage)) throw failed(`storage '${id.storage}' does not exist`)
+  const content = contentOfName(id.name)
+  if (content !== 'images' && content !== 'import') {
+    throw badParameter(key, `${source} has wrong type '${content ?? 'unknown'}' - needs to be 'images' or 'import'`)
+  }
+}

@@ -1,0 +1,121 @@
+import { startTask } from '../../world/tasks.ts'
+import type { World } from '../../world/types.ts'
+import { badParameter, failed } from '../api-error.ts'
+import { type Call, flag, guestOf, hostOf, type Routes, vmidOf } from '../call.ts'
+import { findOperation } from '../validate/operations.ts'
+import { withConfigLock } from './config-lock.ts'
+import { type ConfigChange, updateConfig } from './config-update.ts'
+import { shownConfig, shownPending, shownValue } from './config-view.ts'
+import { checkDrives } from './drive-check.ts'
+import { refuseRootOnly, requireOptionRights } from './option-rights.ts'
+
+export const qemuConfigRoutes: Routes = {
+  'GET /nodes/{node}/qemu/{vmid}/config': readConfig,
+  'PUT /nodes/{node}/qemu/{vmid}/config': writeConfig,
+  'POST /nodes/{node}/qemu/{vmid}/config': writeConfigInBackground,
+  'GET /nodes/{node}/qemu/{vmid}/pending': (call) => shownPending(guestOf(call)),
+  'PUT /nodes/{node}/qemu/{vmid}/unlink': unlink,
+}
+
+const NOT_CONFIG = new Set([
+  'node',
+  'vmid',
+  'digest',
+  'delete',
+  'revert',
+  'skiplock',
+  'force',
+  'background_delay',
+  'import-working-storage',
+])
+
+function readConfig(call: Call): Record<string, unknown> {
+  const guest = guestOf(call)
+  const name = call.params.snapshot
+  if (name === undefined) return shownConfig(guest, flag(call, 'current'))
+  const snapshot = guest.snapshots.get(name)
+  if (snapshot === undefined) throw failed(`snapshot '${name}' does not exist`)
+  const shown: Record<string, unknown> = { snaptime: snapshot.timeSeconds }
+  for (const [key, value] of snapshot.config) shown[key] = shownValue(guest, key, value)
+  return shown
+}
+
+async function writeConfig(call: Call): Promise<null> {
+  const change = requested(call)
+  const guest = guestOf(call)
+  const { world } = call
+  const host = hostOf(call)
+  await withConfigLock(world, host, guest.vmid, () => updateConfig(world, host, guest, change, inForeground(world)))
+  return null
+}
+
+function writeConfigInBackground(call: Call): string {
+  const change = requested(call)
+  const guest = guestOf(call)
+  const { world } = call
+  const host = hostOf(call)
+  return startTask(world, host, 'qmconfig', `${guest.vmid}`, call.who.id, async (work) => {
+    const asked = [...change.set].map(([key, value]) => `-${key} ${key === 'cipassword' ? '<hidden>' : value}`)
+    if (asked.length > 0) work.log(`update VM ${guest.vmid}: ${asked.join(' ')}`)
+    await withConfigLock(world, host, guest.vmid, () => updateConfig(world, host, guest, change, work))
+    if ([...change.set].some(([, value]) => value.includes('cloudinit'))) work.log('generating cloud-init ISO')
+    await work.pass(world.timing.shortTaskMs)
+  })
+}
+
+async function unlink(call: Call): Promise<null> {
+  const guest = guestOf(call)
+  const { world } = call
+  const host = hostOf(call)
+  const drop = listed(call.params.idlist)
+  for (const key of drop) refuseUnknown(key)
+  const change: ConfigChange = {
+    set: new Map(),
+    drop,
+    revert: [],
+    digest: undefined,
+    skipLock: false,
+    force: flag(call, 'force'),
+  }
+  await withConfigLock(world, host, guest.vmid, () => updateConfig(world, host, guest, change, inForeground(world)))
+  return null
+}
+
+/** Work inside a request: time passes, nothing is logged. */
+function inForeground(world: World) {
+  return { log: () => {}, pass: (ms: number) => (ms > 0 ? world.clock.sleep(ms) : Promise.resolve()) }
+}
+
+/** What the call asks for, refused where the daemon refuses it before it touches the guest. */
+function requested(call: Call): ConfigChange {
+  const { params, who } = call
+  const vmid = vmidOf(call)
+  if (flag(call, 'skiplock') && who.id !== 'root@pam') throw badParameter('skiplock', 'Only root may use this option.')
+  const set = new Map<string, string>()
+  for (const [key, value] of Object.entries(params)) {
+    // `cdrom` is an old name for the second IDE drive.
+    if (!NOT_CONFIG.has(key)) set.set(key === 'cdrom' ? 'ide2' : key, key === 'cdrom' ? `${value},media=cdrom` : value)
+  }
+  const drop = listed(params.delete)
+  const revert = listed(params.revert)
+  for (const key of drop) {
+    if (set.has(key)) throw badParameter('delete', `you can't use '-${key}' and -delete ${key}' at the same time`)
+    refuseUnknown(key)
+  }
+  const current = call.world.guests.get(vmid)?.config
+  for (const key of drop) refuseRootOnly(call, key, undefined, current?.get(key))
+  for (const [key, value] of set) refuseRootOnly(call, key, value)
+  for (const key of drop) requireOptionRights(call, vmid, key, current?.get(key) ?? '')
+  for (const [key, value] of set) requireOptionRights(call, vmid, key, value)
+  checkDrives(call)
+  return { set, drop, revert, digest: params.digest, skipLock: flag(call, 'skiplock'), force: flag(call, 'force') }
+}
+
+function refuseUnknown(key: string): void {
+  const known = findOperation('PUT', '/nodes/n/qemu/100/config')?.operation.parameters
+  if (known !== undefined && !known.has(key)) throw badParameter('delete', `unknown option '${key}'`)
+}
+
+function listed(text: string | undefined): string[] {
+  return (text ?? '').split(/[,;\s]+/).filter((key) => key !== '')
+}

@@ -1,0 +1,18 @@
+import { seesGuest } from '../../world/access.ts'
+import { guestOf, hostOf, type Routes } from '../call.ts'
+import { nodeRow, statusRow } from './guest-rows.ts'
+
+export const qemuListRoutes: Routes = {
+  'GET /nodes/{node}/qemu': (call) => {
+    const host = hostOf(call)
+    const rows: unknown[] = []
+    for (const guest of call.world.guests.values()) {
+      if (guest.node !== host.name || guest.type !== 'qemu' || !seesGuest(call.world, call.who, guest.vmid)) continue
+      rows.push(nodeRow(call.world, host, guest))
+    }
+    return rows
+  },
+  'GET /nodes/{node}/qemu/{vmid}/status/current': (call) => statusRow(call.world, hostOf(call), guestOf(call)),
+  'GET /nodes/{node}/qemu/{vmid}/status': () =>
+    ['current', 'start', 'stop', 'reset', 'shutdown', 'suspend', 'reboot'].map((subdir) => ({ subdir })),
+}

@@ -1,0 +1,46 @@
+import { between } from '../../world/chance.ts'
+import { driveKeys, driveVolume } from '../../world/guest-config.ts'
+import { powerOn } from '../../world/guest-run.ts'
+import { parseProperties } from '../../world/properties.ts'
+import type { Work } from '../../world/tasks.ts'
+import type { Guest, Host, World } from '../../world/types.ts'
+import { findVolume } from '../../world/volumes.ts'
+import { refuseLocked, withConfigLock } from './config-lock.ts'
+
+/** Starts the process of a guest, or says why it cannot be started. Runs inside a task. */
+export function startGuest(world: World, host: Host, guest: Guest, work: Work): Promise<void> {
+  return withConfigLock(world, host, guest.vmid, () => startLocked(world, host, guest, work))
+}
+
+/** The same, by somebody who holds the guest's lock already. */
+export async function startLocked(world: World, host: Host, guest: Guest, work: Work): Promise<void> {
+  if (guest.config.get('template') === '1') throw new Error("you can't start a vm if it's a template")
+  refuseLocked(guest)
+  if (guest.run.status === 'running') throw new Error(`VM ${guest.vmid} already running`)
+  const config = new Map(guest.config)
+  for (const key of guest.pendingDelete) config.delete(key)
+  for (const [key, value] of guest.pending) config.set(key, value)
+  checkParts(host, config, work)
+  await work.pass(between(world.random, world.timing.startMs))
+  if (world.guests.get(guest.vmid) !== guest) throw new Error(`VM ${guest.vmid} is gone`)
+  powerOn(world, host, guest)
+}
+
+/** All that must be there before the process can run: cloud-init files, disks, bridges. */
+function checkParts(host: Host, config: ReadonlyMap<string, string>, work: Work): void {
+  const drives = driveKeys(config)
+  if (drives.some((key) => (config.get(key) ?? '').includes('cloudinit'))) {
+    for (const volid of parseProperties(config.get('cicustom') ?? '').named.values()) {
+      if (findVolume(host, volid) === undefined) throw new Error(`volume '${volid}' does not exist`)
+    }
+    work.log('generating cloud-init ISO')
+  }
+  for (const key of drives) {
+    const volid = driveVolume(config.get(key) ?? '')
+    if (volid !== '' && findVolume(host, volid) === undefined) throw new Error(`volume '${volid}' does not exist`)
+  }
+  for (const [key, value] of config) {
+    const bridge = /^net\d+$/.test(key) ? parseProperties(value).named.get('bridge') : undefined
+    if (bridge !== undefined && !host.interfaces.has(bridge)) throw new Error(`bridge '${bridge}' does not exist`)
+  }
+}

@@ -1,0 +1,125 @@
+import { may } from '../../world/access.ts'
+import type { Task } from '../../world/types.ts'
+import { badParameter, failed, forbidden } from '../api-error.ts'
+import { Answer, type Call, hostOf, param, type Routes } from '../call.ts'
+
+const AT = '/nodes/{node}/tasks'
+
+export const taskRoutes: Routes = {
+  'GET /cluster/tasks': clusterTasks,
+  [`GET ${AT}`]: nodeTasks,
+  [`GET ${AT}/{upid}`]: () => [{ name: 'log' }, { name: 'status' }],
+  [`GET ${AT}/{upid}/status`]: (call) => statusRow(taskOf(call)),
+  [`GET ${AT}/{upid}/log`]: taskLog,
+  [`DELETE ${AT}/{upid}`]: stopTask,
+}
+
+/** What a node tells of its tasks at most: running ones first, and finished ones only where there is room left. */
+const SHOWN_PER_NODE = 25
+
+function clusterTasks(call: Call): unknown[] {
+  const rows: Record<string, unknown>[] = []
+  for (const host of call.world.hosts.values()) {
+    const audits = may(call.world, call.who, `/nodes/${host.name}`, 'Sys.Audit')
+    let room = SHOWN_PER_NODE - host.runningTasks.size
+    for (const task of host.runningTasks) if (audits || isOwn(call, task)) rows.push(listRow(task))
+    for (let index = host.tasks.length - 1; index >= 0 && room > 0; index--) {
+      const task = host.tasks[index]
+      if (task === undefined || task.exit === undefined) continue
+      room -= 1
+      if (audits || isOwn(call, task)) rows.push(listRow(task))
+    }
+  }
+  return rows.sort((a, b) => Number(b.starttime) - Number(a.starttime))
+}
+
+function nodeTasks(call: Call): Answer {
+  const host = hostOf(call)
+  const { params } = call
+  const audits = may(call.world, call.who, `/nodes/${host.name}`, 'Sys.Audit')
+  const source = params.source ?? 'archive'
+  const rows = host.tasks
+    .filter((task) => audits || isOwn(call, task))
+    .filter((task) => source === 'all' || (task.exit === undefined) === (source === 'active'))
+    .filter((task) => params.vmid === undefined || task.id === params.vmid)
+    .filter((task) => params.typefilter === undefined || task.type === params.typefilter)
+    .filter((task) => params.userfilter === undefined || task.user.includes(params.userfilter))
+    .filter((task) => params.since === undefined || task.startSeconds >= Number(params.since))
+    .filter((task) => params.until === undefined || task.startSeconds <= Number(params.until))
+    .filter((task) => params.errors !== '1' || (task.exit !== undefined && task.exit !== 'OK'))
+    .reverse()
+  const start = Number(params.start ?? 0)
+  return new Answer(rows.slice(start, start + Number(params.limit ?? 50)).map(listRow), { total: rows.length })
+}
+
+function isOwn(call: Call, task: Task): boolean {
+  return task.user === call.who.id || task.user === call.who.user || task.user.startsWith(`${call.who.id}!`)
+}
+
+function listRow(task: Task): Record<string, unknown> {
+  const { user, tokenid } = splitUser(task.user)
+  return {
+    upid: task.upid,
+    node: task.node,
+    pid: task.pid,
+    pstart: task.pstart,
+    starttime: task.startSeconds,
+    type: task.type,
+    id: task.id,
+    user,
+    ...(tokenid === undefined ? {} : { tokenid }),
+    ...(task.exit === undefined ? {} : { endtime: task.endSeconds, status: task.exit }),
+  }
+}
+
+function statusRow(task: Task): Record<string, unknown> {
+  const { user, tokenid } = splitUser(task.user)
+  return {
+    upid: task.upid,
+    node: task.node,
+    pid: task.pid,
+    pstart: task.pstart,
+    starttime: task.startSeconds,
+    type: task.type,
+    id: task.id,
+    user,
+    ...(tokenid === undefined ? {} : { tokenid }),
+    status: task.exit === undefined ? 'running' : 'stopped',
+    ...(task.exit === undefined ? {} : { exitstatus: task.exit }),
+  }
+}
+
+function splitUser(text: string): { user: string; tokenid: string | undefined } {
+  const [user = text, tokenid] = text.split('!')
+  return { user, tokenid }
+}
+
+function taskOf(call: Call): Task {
+  const upid = param(call, 'upid')
+  if (!/^UPID:[^:]+:[0-9A-Fa-f]{8}:[0-9A-Fa-f]{8,9}:[0-9A-Fa-f]{8}:[^:\s]+:[^:\s]*:[^:\s]+:$/.test(upid)) {
+    throw badParameter('upid', 'unable to parse worker upid')
+  }
+  const host = hostOf(call)
+  const task = host.tasksById.get(upid)
+  if (task === undefined) throw failed('no such task')
+  if (!isOwn(call, task) && !may(call.world, call.who, `/nodes/${host.name}`, 'Sys.Audit')) {
+    throw forbidden(`/nodes/${host.name}, Sys.Audit`)
+  }
+  return task
+}
+
+function taskLog(call: Call): Answer {
+  const { log } = taskOf(call)
+  const start = Number(call.params.start ?? 0)
+  const limit = Number(call.params.limit ?? 50)
+  const end = limit === 0 ? log.length : start + limit
+  const lines = log.slice(start, end).map((t, index) => ({ n: start + index + 1, t }))
+  return new Answer(lines.length > 0 || start > 0 ? lines : [{ n: 1, t: 'no content' }], { total: log.length })
+}
+
+/** Answers at once, also for a task that has ended long ago. */
+function stopTask(call: Call): null {
+  const task = taskOf(call)
+  if (task.exit === undefined) task.interrupted = true
+  return null
+}

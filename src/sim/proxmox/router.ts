@@ -1,0 +1,149 @@
+import type { WireRequest, WireResponse } from '../../lib/wire.ts'
+import { PowerLost } from '../world/locks.ts'
+import type { World } from '../world/types.ts'
+import { ApiError, badParameters, failed } from './api-error.ts'
+import { authenticate } from './authenticate.ts'
+import { Answer, type Call } from './call.ts'
+import { type Decoded, decodeRequest, PlainRefusal } from './decode.ts'
+import { ROUTES } from './handlers/index.ts'
+import { requirePermission, ruleOf } from './permission.ts'
+import { checkParams, findOperation, type Operation, withLists } from './validate/index.ts'
+
+/** A request that was understood far enough to know which workers serve it. */
+export interface Routed {
+  readonly decoded: Decoded
+  readonly operation: Operation | undefined
+  readonly pathParams: Readonly<Record<string, string>>
+}
+
+/** Undefined: no path of the API. Throws nothing: what is wrong with the form is kept for `answer`. */
+export function route(request: WireRequest): Routed | PlainRefusal | undefined {
+  try {
+    const decoded = decodeRequest(request)
+    if (decoded === undefined) return undefined
+    const found = findOperation(decoded.method, decoded.path)
+    return { decoded, operation: found?.operation, pathParams: found?.pathParams ?? {} }
+  } catch (error) {
+    if (error instanceof PlainRefusal) return error
+    throw error
+  }
+}
+
+export async function answer(world: World, request: WireRequest, routed: Routed): Promise<WireResponse> {
+  const { dialect } = routed.decoded
+  try {
+    const result = await serve(world, request, routed)
+    if (result instanceof Unauthorized) return { status: 401, reason: result.text, headers: EMPTY_CLOSE, body: '' }
+    return ok(dialect, result)
+  } catch (error) {
+    return refusal(dialect, error)
+  }
+}
+
+class Unauthorized {
+  readonly text: string
+  constructor(text: string) {
+    this.text = text
+  }
+}
+
+/** The order of the real daemon: who, what, may they, which node, are the parameters good, then the work. */
+function serve(world: World, request: WireRequest, routed: Routed): unknown {
+  const { decoded, operation, pathParams } = routed
+  const who = authenticate(world, request, decoded.method)
+  const open = operation !== undefined && ruleOf(operation.permission).kind === 'world'
+  if (typeof who === 'string' && !open) return new Unauthorized(who)
+  const identity = typeof who === 'string' ? { id: '', user: '', token: undefined } : who
+  const key = `${decoded.method} ${operation?.path ?? decoded.path}`
+  const handler = ROUTES.get(key)
+  if (operation === undefined && handler === undefined) {
+    throw new ApiError(501, `Method '${decoded.method} ${decoded.path}' not implemented`)
+  }
+  const given = Object.assign(Object.create(null), decoded.params, pathParams)
+  if (operation !== undefined) {
+    if (!operation.tokenAllowed && identity.token !== undefined) {
+      throw new ApiError(
+        403,
+        `Permission check failed (URI '${decoded.path}' not available with API token, need proper ticket.)`,
+      )
+    }
+    requirePermission(world, identity, ruleOf(operation.permission), given)
+    requireNode(world, operation, pathParams)
+  }
+  if (handler === undefined) throw new ApiError(501, `'${key}' is part of Proxmox VE but is not simulated`)
+  if (!world.quorate && decoded.method !== 'GET') throw failed('cluster not ready - no quorum?')
+  let values: Readonly<Record<string, unknown>> = given
+  if (operation !== undefined) {
+    const checked = checkParams(operation, withLists(operation, given))
+    if ('errors' in checked) throw badParameters(checked.errors)
+    values = checked.values
+  }
+  const call: Call = {
+    world,
+    who: identity,
+    method: decoded.method,
+    path: decoded.path,
+    params: texts(values),
+    raw: values,
+    ...(decoded.file ? { file: decoded.file } : {}),
+  }
+  return handler(call)
+}
+
+/** A call for another node is passed on to it; what comes back when that cannot be done is not the node's answer. */
+function requireNode(world: World, operation: Operation, pathParams: Readonly<Record<string, string>>): void {
+  const name = operation.proxyTo === undefined ? undefined : pathParams[operation.proxyTo]
+  if (name === undefined || name === 'localhost') return
+  const host = world.hosts.get(name)
+  if (host === undefined) {
+    throw failed(
+      `hostname lookup '${name}' failed - failed to get address info for: ${name}: Temporary failure in name resolution`,
+    )
+  }
+  if (host.power === 'off') throw new PlainRefusal(595, 'No route to host', '')
+}
+
+/** Proxmox keeps parameters as text, whatever they were in the request. */
+function texts(values: Readonly<Record<string, unknown>>): Record<string, string> {
+  const result: Record<string, string> = Object.create(null)
+  for (const [name, value] of Object.entries(values)) {
+    if (value === undefined || value === null) continue
+    if (typeof value === 'boolean') result[name] = value ? '1' : '0'
+    else result[name] = Array.isArray(value) ? value.join(',') : String(value)
+  }
+  return result
+}
+
+const COMMON = { 'Cache-Control': 'max-age=0', Pragma: 'no-cache', Server: 'pve-api-daemon/3.0' }
+const JSON_OPEN = { ...COMMON, Connection: 'Keep-Alive', 'Content-Type': 'application/json;charset=UTF-8' }
+const JSON_CLOSE = { ...JSON_OPEN, Connection: 'close' }
+const TEXT_CLOSE = { ...COMMON, Connection: 'close', 'Content-Type': 'text/plain' }
+const EMPTY_CLOSE = { ...COMMON, Connection: 'close' }
+
+function ok(dialect: Decoded['dialect'], result: unknown): WireResponse {
+  const whole = result instanceof Answer ? { data: result.data ?? null, ...result.beside } : { data: result ?? null }
+  const body = JSON.stringify(dialect === 'extjs' ? { ...whole, success: 1 } : whole)
+  return { status: 200, reason: 'OK', headers: JSON_OPEN, body }
+}
+
+function refusal(dialect: Decoded['dialect'], error: unknown): WireResponse {
+  if (error instanceof PlainRefusal) return plain(error)
+  if (error instanceof PowerLost) return plain(new PlainRefusal(596, 'Broken pipe', ''))
+  const known = error instanceof ApiError ? error : failed(error instanceof Error ? error.message : String(error))
+  const { status, errors } = known
+  const message = status === 501 ? known.message : `${known.message}\n`
+  const whole = { data: null, message, ...(errors ? { errors } : {}) }
+  if (dialect === 'extjs') {
+    return { status: 200, reason: 'OK', headers: JSON_OPEN, body: JSON.stringify({ ...whole, success: 0, status }) }
+  }
+  return { status, reason: oneLine(known.message), headers: JSON_CLOSE, body: JSON.stringify(whole) }
+}
+
+export function plain(error: PlainRefusal): WireResponse {
+  const headers = error.body === '' ? EMPTY_CLOSE : TEXT_CLOSE
+  return { status: error.status, reason: oneLine(error.message), headers, body: error.body }
+}
+
+function oneLine(text: string): string {
+  return text.replace(/[\r\n]+$/, '').replace(/[\x00-\x1f\x7f]+/g, ' ')
+}

@@ -1,0 +1,102 @@
+import type { Access, AclEntry, Token, World } from './types.ts'
+
+/** Who is asking: a user, or one of its tokens. */
+export interface Identity {
+  /** `root@pam` or `root@pam!croft`. */
+  readonly id: string
+  readonly user: string
+  readonly token: Token | undefined
+}
+
+const cache = new WeakMap<Access, { version: number; byIdentity: Map<string, Map<string, ReadonlySet<string>>> }>()
+
+/** Every privilege that an identity has at a path. Worked out once for each path until somebody changes a right. */
+export function privilegesAt(world: World, who: Identity, path: string): ReadonlySet<string> {
+  const { access } = world
+  let known = cache.get(access)
+  if (known === undefined || known.version !== access.version) {
+    known = { version: access.version, byIdentity: new Map() }
+    cache.set(access, known)
+  }
+  let paths = known.byIdentity.get(who.id)
+  if (paths === undefined) {
+    paths = new Map()
+    known.byIdentity.set(who.id, paths)
+  }
+  let privileges = paths.get(path)
+  if (privileges === undefined) {
+    privileges = workOut(world, who, path)
+    paths.set(path, privileges)
+  }
+  return privileges
+}
+
+export function may(world: World, who: Identity, path: string, privilege: string): boolean {
+  if (path.startsWith('/vms/')) {
+    const hidden = world.access.hidden.get(who.id) ?? world.access.hidden.get(who.user)
+    if (hidden?.(Number(path.slice(5)))) return false
+  }
+  return privilegesAt(world, who, path).has(privilege)
+}
+
+export function seesGuest(world: World, who: Identity, vmid: number): boolean {
+  return may(world, who, `/vms/${vmid}`, 'VM.Audit')
+}
+
+function workOut(world: World, who: Identity, path: string): ReadonlySet<string> {
+  const ofUser = withPools(world, path, (at) => ofPrincipal(world, 'user', who.user, at))
+  if (who.token === undefined || !who.token.privsep) return ofUser
+  const ofToken = withPools(world, path, (at) => ofPrincipal(world, 'token', who.id, at))
+  return new Set([...ofToken].filter((privilege) => ofUser.has(privilege)))
+}
+
+/** A member of a pool has, beside its own path's rights, those of the pool. */
+function withPools(world: World, path: string, at: (path: string) => ReadonlySet<string>): ReadonlySet<string> {
+  const own = at(path)
+  const pool = poolOfPath(world, path)
+  if (pool === undefined) return own
+  return new Set([...own, ...at(`/pool/${pool}`)])
+}
+
+function poolOfPath(world: World, path: string): string | undefined {
+  const guest = /^\/vms\/(\d+)$/.exec(path)?.[1]
+  const storage = /^\/storage\/([^/]+)$/.exec(path)?.[1]
+  for (const pool of world.pools.values()) {
+    if (guest !== undefined && pool.guests.has(Number(guest))) return pool.id
+    if (storage !== undefined && pool.storages.has(storage)) return pool.id
+  }
+  return undefined
+}
+
+function ofPrincipal(world: World, type: 'user' | 'token', id: string, path: string): ReadonlySet<string> {
+  const { access } = world
+  if (type === 'user' && id === 'root@pam') return access.roles.get('Administrator')?.privileges ?? new Set()
+  let roles: readonly string[] = []
+  for (const level of levels(path)) {
+    const own = access.acl.filter((entry) => entry.path === level && entry.type === type && entry.ugid === id)
+    const here =
+      own.length > 0 || type === 'token' ? own : access.acl.filter((entry) => ofGroup(access, entry, level, id))
+    const usable = here.filter((entry) => entry.propagate || level === path)
+    // Rights set deeper replace those from above: they do not add up.
+    if (usable.length > 0) roles = usable.map((entry) => entry.roleid)
+  }
+  const privileges = new Set<string>()
+  if (roles.includes('NoAccess')) return privileges
+  for (const role of roles) for (const privilege of access.roles.get(role)?.privileges ?? []) privileges.add(privilege)
+  return privileges
+}
+
+function ofGroup(access: Access, entry: AclEntry, level: string, user: string): boolean {
+  return entry.path === level && entry.type === 'group' && access.groups.get(entry.ugid)?.users.has(user) === true
+}
+
+function levels(path: string): string[] {
+  const found = ['/']
+  let at = ''
+  for (const part of path.split('/')) {
+    if (part === '') continue
+    at += `/${part}`
+    found.push(at)
+  }
+  return found
+}

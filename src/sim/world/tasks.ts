@@ -1,0 +1,103 @@
+import { PowerLost } from './locks.ts'
+import type { Host, Task, World } from './types.ts'
+
+/** What a piece of background work may do while it runs. */
+export interface Work {
+  readonly task: Task
+  log(line: string): void
+  /** Lets time pass. Throws when the host lost its power or the task was stopped meanwhile. */
+  pass(ms: number): Promise<void>
+}
+
+/** Thrown by a task that somebody stopped. The work may catch it to clean up, and must throw it on. */
+export class Interrupted extends Error {
+  constructor() {
+    super('interrupted by signal')
+    this.name = 'Interrupted'
+  }
+}
+
+/** Finished tasks that a host remembers. */
+const TASKS_KEPT = 2_000
+
+/** Begins work in the background and answers its id at once, as the daemon does. */
+export function startTask(
+  world: World,
+  host: Host,
+  type: string,
+  id: string,
+  user: string,
+  body: (work: Work) => void | Promise<void>,
+): string {
+  const task = newTask(world, host, type, id, user)
+  const life = host.life
+  const work: Work = {
+    task,
+    log: (line) => {
+      task.log.push(line)
+    },
+    pass: async (ms) => {
+      if (ms > 0) await world.clock.sleep(ms)
+      if (host.life !== life) throw new PowerLost()
+      if (task.interrupted) throw new Interrupted()
+    },
+  }
+  world.clock.schedule(world.clock.now() + world.timing.taskStartMs, () => {
+    void run()
+  })
+  async function run(): Promise<void> {
+    let exit = 'OK'
+    try {
+      if (host.life !== life) throw new PowerLost()
+      if (task.interrupted) throw new Interrupted()
+      await body(work)
+      if (host.life !== life) throw new PowerLost()
+    } catch (error) {
+      if (error instanceof PowerLost) return
+      exit = error instanceof Error ? error.message : String(error)
+    }
+    finishTask(world, host, task, exit)
+  }
+  return task.upid
+}
+
+export function finishTask(world: World, host: Host, task: Task, exit: string): void {
+  if (task.exit !== undefined) return
+  task.exit = exit
+  task.endSeconds = Math.floor(world.clock.now() / 1000)
+  task.log.push(exit === 'OK' ? 'TASK OK' : `TASK ERROR: ${exit}`)
+  host.runningTasks.delete(task)
+  if (host.tasks.length > TASKS_KEPT + 500) {
+    for (const old of host.tasks.splice(0, 500)) if (!host.runningTasks.has(old)) host.tasksById.delete(old.upid)
+  }
+}
+
+function newTask(world: World, host: Host, type: string, id: string, user: string): Task {
+  const nowMs = world.clock.now()
+  const pid = host.nextPid++
+  const pstart = Math.max(0, Math.floor((nowMs - host.bootedAtMs) / 10))
+  const startSeconds = Math.floor(nowMs / 1000)
+  const upid = `UPID:${host.name}:${hex8(pid)}:${hex8(pstart)}:${hex8(startSeconds)}:${type}:${id}:${user}:`
+  const task: Task = {
+    upid,
+    node: host.name,
+    pid,
+    pstart,
+    startSeconds,
+    type,
+    id,
+    user,
+    log: [],
+    endSeconds: undefined,
+    exit: undefined,
+    interrupted: false,
+  }
+  host.tasks.push(task)
+  host.runningTasks.add(task)
+  host.tasksById.set(upid, task)
+  return task
+}
+
+function hex8(value: number): string {
+  return value.toString(16).toUpperCase().padStart(8, '0')
+}

@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto'
+import { between } from './chance.ts'
+import { holding } from './locks.ts'
+import type { Work } from './tasks.ts'
+import type { Host, StorageEntry, Volume, World } from './types.ts'
+
+export interface VolumeId {
+  readonly storage: string
+  readonly name: string
+}
+
+export function parseVolumeId(text: string): VolumeId | undefined {
+  const colon = text.indexOf(':')
+  if (colon < 1 || text.startsWith('/')) return undefined
+  return { storage: text.slice(0, colon), name: text.slice(colon + 1) }
+}
+
+/** The storage as this host has it, or undefined when it is not there, not for it, or switched off. */
+export function storageOn(world: World, host: Host, id: string): StorageEntry | undefined {
+  const entry = world.storages.get(id)
+  if (entry === undefined || entry.disabled) return undefined
+  return entry.nodes === undefined || entry.nodes.includes(host.name) ? entry : undefined
+}
+
+export function volumesOf(host: Host, storage: string): Map<string, Volume> {
+  let volumes = host.volumes.get(storage)
+  if (volumes === undefined) {
+    volumes = new Map()
+    host.volumes.set(storage, volumes)
+  }
+  return volumes
+}
+
+export function findVolume(host: Host, volid: string): Volume | undefined {
+  const id = parseVolumeId(volid)
+  if (id === undefined) return undefined
+  const volumes = volumesOf(host, id.storage)
+  const exact = volumes.get(id.name)
+  if (exact !== undefined) return exact
+  // A linked clone is named with its base in front: `101/base-101-disk-0.qcow2/102/vm-102-disk-0.qcow2`.
+  const parts = id.name.split('/')
+  return parts.length > 2 ? volumes.get(parts.slice(2).join('/')) : undefined
+}
+
+export function usedBytes(host: Host, entry: StorageEntry): number {
+  let used = entry.baseUsedBytes
+  for (const volume of volumesOf(host, entry.id).values()) used += volume.usedBytes ?? volume.sizeBytes
+  return used
+}
+
+/** `Datastore` kinds by the first part of a file's name. */
+export function contentOfName(name: string): string | undefined {
+  const slash = name.indexOf('/')
+  if (slash < 0) return 'images'
+  const first = name.slice(0, slash)
+  if (/^\d+$/.test(first)) return 'images'
+  return ['iso', 'vztmpl', 'backup', 'snippets', 'import', 'rootdir'].includes(first) ? first : undefined
+}
+
+/** Where a file lies on the host, for messages and logs. */
+export function filePath(entry: StorageEntry, name: string): string {
+  if (!entry.files) return `/dev/zvol/${String(entry.options.pool ?? entry.id)}/${name}`
+  const slash = name.indexOf('/')
+  const first = name.slice(0, slash)
+  const rest = name.slice(slash + 1)
+  if (/^\d+$/.test(first)) return `${entry.path}/images/${name}`
+  if (first === 'iso') return `${entry.path}/template/iso/${rest}`
+  if (first === 'vztmpl') return `${entry.path}/template/cache/${rest}`
+  if (first === 'backup') return `${entry.path}/dump/${rest}`
+  return `${entry.path}/${first}/${rest}`
+}
+
+export interface NewDisk {
+  readonly storage: StorageEntry
+  readonly vmid: number
+  readonly format: string
+  readonly sizeBytes: number
+  /** `disk` is numbered; `cloudinit` is one per guest. */
+  readonly role: 'disk' | 'cloudinit' | 'subvol'
+}
+
+/** The name that the next disk of a guest gets: the lowest number that is free on that storage. */
+export function nextDiskName(host: Host, disk: NewDisk): string {
+  const { storage, vmid, format, role } = disk
+  const extension = storage.files ? `.${format}` : ''
+  const folder = storage.files ? `${vmid}/` : ''
+  if (role === 'cloudinit') return `${folder}vm-${vmid}-cloudinit${extension}`
+  const volumes = volumesOf(host, storage.id)
+  const taken = new Set<string>()
+  for (const volume of volumes.values()) if (volume.vmid === vmid) taken.add(volume.name.replace(/^.*\//, ''))
+  for (let number = 0; ; number++) {
+    const stem = role === 'subvol' ? `subvol-${vmid}-disk-${number}` : `vm-${vmid}-disk-${number}`
+    const base = `base-${vmid}-disk-${number}`
+    const used = [...taken].some(
+      (name) => name.replace(/\.[a-z0-9]+$/, '') === stem || name.startsWith(`${base}.`) || name === base,
+    )
+    if (!used) return `${folder}${stem}${extension}`
+  }
+}
+
+/** Makes a disk under the storage's lock, which is what parallel creations wait for. */
+export function allocate(world: World, host: Host, work: Work, disk: NewDisk): Promise<string> {
+  const { storage } = disk
+  const lockName = `storage-${storage.id}`
+  const refuse = () => new Error(`can't lock file '/var/lock/pve-manager/pve-storage-${storage.id}' - got timeout`)
+  return holding(world, host, lockName, refuse, async () => {
+    await work.pass(between(world.random, world.timing.allocateMs))
+    const name = nextDiskName(host, disk)
+    const free = storage.totalBytes - usedBytes(host, storage)
+    if (disk.sizeBytes > free && disk.role !== 'cloudinit') throw new Error(outOfSpace(storage, name))
+    if (disk.role === 'cloudinit' && volumesOf(host, storage.id).has(name)) {
+      throw new Error(`disk image '${filePath(storage, name)}' already exists`)
+    }
+    addVolume(world, host, storage, {
+      name,
+      content: 'images',
+      format: disk.format,
+      sizeBytes: disk.sizeBytes,
+      vmid: disk.vmid,
+      ctimeSeconds: Math.floor(world.clock.now() / 1000),
+    })
+    return `${storage.id}:${name}`
+  })
+}
+
+function outOfSpace(storage: StorageEntry, name: string): string {
+  return storage.files
+    ? `unable to create image: qemu-img: ${filePath(storage, name)}: Could not resize file: No space left on device`
+    : `zfs error: cannot create '${String(storage.options.pool ?? storage.id)}/${name}': out of space`
+}
+
+export function addVolume(_world: World, host: Host, storage: StorageEntry, volume: Volume): void {
+  volumesOf(host, storage.id).set(volume.name, volume)
+}
+
+export function freeVolume(host: Host, volid: string): boolean {
+  const id = parseVolumeId(volid)
+  const volume = findVolume(host, volid)
+  return id !== undefined && volume !== undefined && volumesOf(host, id.storage).delete(volume.name)
+}
+
+/** The volumes of a guest that lie on any storage of a host. */
+export function volumesOfGuest(host: Host, vmid: number): string[] {
+  const found: string[] = []
+  for (const [storage, volumes] of host.volumes) {
+    for (const volume of volumes.values()) if (volume.vmid === vmid) found.push(`${storage}:${volume.name}`)
+  }
+  return found
+}
+
+/** A checksum that a file would have. Two files with the same seed text are the same file. */
+export function checksumOf(seed: string, algorithm: string): string {
+  return createHash(algorithm).update(`croft-sim:${seed}`).digest('hex')
+}
