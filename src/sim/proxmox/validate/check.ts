@@ -2,7 +2,7 @@ import { type Format, type Known, splitList } from './formats/format.ts'
 import { FORMATS } from './formats/registry.ts'
 import type { Operation } from './operations.ts'
 import { parsePropertyString } from './property-string.ts'
-import type { Field, Keys, Shape } from './shape.ts'
+import type { Fields, Keys, Shape } from './shape.ts'
 
 export type Checked = { readonly values: Record<string, unknown> } | { readonly errors: Record<string, string> }
 
@@ -20,7 +20,10 @@ export function checkParams(
 ): Checked {
   const errors = new Map<string, string>()
   const given = new Map(Object.entries(params).filter(([, value]) => value !== undefined && value !== null))
-  checkFields(operation.parameters, given, '', operation.open, { errors, known })
+  checkFields({ fields: operation.parameters, required: operation.required }, given, '', operation.open, {
+    errors,
+    known,
+  })
   if (errors.size > 0) return { errors: Object.fromEntries(errors) }
   const values: Record<string, unknown> = {}
   for (const [name, value] of given) values[name] = meaningOf(value, operation.parameters.get(name)?.shape)
@@ -47,32 +50,30 @@ interface Run {
 }
 
 function checkFields(
-  fields: ReadonlyMap<string, Field>,
+  { fields, required }: Fields,
   given: ReadonlyMap<string, unknown>,
   path: string,
   open: boolean,
   run: Run,
 ): void {
   const at = (name: string) => (path === '' ? name : `${path}.${name}`)
-  for (const field of fields.values()) {
-    const value = given.get(field.name)
-    const place = placeOf(field.shape, given)
-    if (value === undefined) {
-      if (!field.optional && place) addError(run.errors, `${place.prefix}${at(field.name)}`, MISSING)
-      continue
-    }
+  for (const { name, shape } of required) {
+    const place = given.has(name) ? undefined : placeOf(shape, given)
+    if (place) addError(run.errors, `${place.prefix}${at(name)}`, MISSING)
+  }
+  for (const [name, value] of given) {
+    const field = fields.get(name)
+    const place = field && placeOf(field.shape, given)
     if (!place) {
-      addError(run.errors, at(field.name), UNKNOWN)
+      if (field || !open) addError(run.errors, at(name), UNKNOWN)
       continue
     }
-    const { shape } = place
-    checkValue(value, shape, `${place.prefix}${at(field.name)}`, run)
-    if (shape.requires !== undefined && given.get(shape.requires) === undefined) {
-      addError(run.errors, at(shape.requires), `missing property required by '${at(field.name)}'`)
+    const { requires } = place.shape
+    checkValue(value, place.shape, `${place.prefix}${at(name)}`, run)
+    if (requires !== undefined && !given.has(requires)) {
+      addError(run.errors, at(requires), `missing property required by '${at(name)}'`)
     }
   }
-  if (open) return
-  for (const name of given.keys()) if (!fields.has(name)) addError(run.errors, at(name), UNKNOWN)
 }
 
 /** A parameter that goes with certain types only is unknown to the others; that is undefined here. */
@@ -179,7 +180,7 @@ function keysError(
   const parsed = parsePropertyString(text, format.keys)
   if ('complaint' in parsed) return parsed.complaint
   const errors: Errors = new Map()
-  checkFields(format.keys.fields, parsed.values, path, false, { errors, known })
+  checkFields(format.keys, parsed.values, path, false, { errors, known })
   if (errors.size > 0) return `format error\n${[...errors].map(([at, why]) => `${at}: ${why}`).join('\n')}`
   return format.together?.(parsed.values, known)
 }

@@ -2,7 +2,6 @@ import { checkParams, withLists } from './check.ts'
 import { findOperation, operationsOfPath } from './operations.ts'
 
 export { type Checked, checkParams, withLists } from './check.ts'
-export { PRIVILEGES } from './formats/access.ts'
 export type { Known } from './formats/format.ts'
 export { findOperation, type Operation, operationsOfPath } from './operations.ts'
 export { type Asker, allowed, type Permission, permissionOf, type Refusal, refusesToken } from './permissions.ts'

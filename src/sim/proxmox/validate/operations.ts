@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { type Area, type AreaTable, areaOf, type WrittenOperation } from '../facts/form.ts'
-import { type Field, type Shape, shapeReader } from './shape.ts'
+import { type Field, requiredOf, type Shape, shapeReader } from './shape.ts'
 
 export interface Operation {
   readonly method: string
@@ -8,6 +8,8 @@ export interface Operation {
   readonly path: string
   /** By name, those of the path among them; numbered ones (`net0` … `net31`) each on their own. */
   readonly parameters: ReadonlyMap<string, Field>
+  /** Those of them that must be given. */
+  readonly required: readonly Field[]
   /** Names that are not listed are taken as they come. */
   readonly open: boolean
   /** `null`, `s`, `{name:s,vmid?:i}`, `[{…}]`. */
@@ -144,6 +146,7 @@ function unpack(
     method,
     path,
     parameters,
+    required: requiredOf(parameters),
     open: written.open === 1,
     returns: table.returns[written.gives] ?? 'any',
     permission: table.permissions[written.may] ?? 'root',

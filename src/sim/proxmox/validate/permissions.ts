@@ -138,7 +138,7 @@ function decide(permission: Permission, params: Readonly<Record<string, unknown>
     case 'self':
       return asker.id === params.userid || denied()
     case 'realm-of-user': {
-      const userid = String(params.userid ?? '')
+      const userid = textOf(params, 'userid')
       const unreadable = userNameError(userid)
       if (unreadable !== undefined) return { status: 500, message: unreadable }
       return hasAt(`/access/realm/${userid.split('@').at(-1)}`, [permission.privilege], 'all', asker)
@@ -155,7 +155,7 @@ function groupsOfUser(
   params: Readonly<Record<string, unknown>>,
   asker: Asker,
 ): true | Refusal {
-  const userid = String(params.userid ?? '')
+  const userid = textOf(params, 'userid')
   if (groups !== 'create') {
     const unreadable = userNameError(userid)
     if (unreadable !== undefined) return { status: 500, message: unreadable }
@@ -166,7 +166,7 @@ function groupsOfUser(
     asker.groups().filter((group) => hasAt(`/access/groups/${group}`, privileges, 'any', asker) === true),
   )
   if (groups !== undefined) {
-    const wanted = String(params.groups ?? '')
+    const wanted = textOf(params, 'groups')
       .split(/[,;\s]+/)
       .filter((group) => group !== '')
     if (wanted.length === 0) return denied(`/access/groups, ${privileges.join('|')}`)
@@ -203,9 +203,15 @@ function hasAt(
 
 /** A path that cannot be one (a pool named `a b`) is nowhere, and nobody has a privilege there. */
 function filledIn(template: string, params: Readonly<Record<string, unknown>>): string | undefined {
-  const filled = template.replaceAll(/\{([^}]+)\}/g, (_, name: string) => String(params[name] ?? ''))
+  const filled = template.replaceAll(/\{([^}]+)\}/g, (_, name: string) => textOf(params, name))
   const path = `/${filled}`.replaceAll(/\/+/g, '/').replace(/(?<=.)\/$/, '')
   return /^[A-Za-z0-9.\-_/]+$/.test(path) ? path : undefined
+}
+
+/** A list or an object in the place of a name names nothing. */
+function textOf(params: Readonly<Record<string, unknown>>, name: string): string {
+  const value = params[name]
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }
 
 function denied(why?: string): Refusal {

@@ -27,9 +27,14 @@ export interface Field {
   readonly shape: Shape
 }
 
-/** The keys of a property string (`virtio,bridge=vmbr0`). */
-export interface Keys {
+export interface Fields {
   readonly fields: ReadonlyMap<string, Field>
+  /** Those of them that must be given, so that a check need not look at hundreds that may be missing. */
+  readonly required: readonly Field[]
+}
+
+/** The keys of a property string (`virtio,bridge=vmbr0`). */
+export interface Keys extends Fields {
   /** Other names for a key; `model` is set to the name itself where it says so (`virtio=BC:…` gives model and MAC). */
   readonly aliases: ReadonlyMap<string, { readonly of: string; readonly sets?: string }>
   /** The key that a value without a key belongs to. */
@@ -55,6 +60,10 @@ export function shapeReader(written: readonly WrittenShape[]): (number: number) 
 
 export function inlineKeys(written: InlineKeys): Keys {
   return unpackKeys(written, (shape) => unpackShape(shape, () => ({ type: 'string' })))
+}
+
+export function requiredOf(fields: ReadonlyMap<string, Field>): Field[] {
+  return [...fields.values()].filter((field) => !field.optional)
 }
 
 function unpackShape(written: WrittenShape, read: (number: number) => Shape): Shape {
@@ -100,7 +109,7 @@ function unpackKeys<T>(written: Readonly<Record<string, T | string>>, read: (sha
     if (text.endsWith('=')) unnamed = name
     fields.set(name, { name, optional: text.slice(name.length).includes('?'), shape: read(value) })
   }
-  return { fields, aliases, ...(unnamed === undefined ? {} : { unnamed }) }
+  return { fields, required: requiredOf(fields), aliases, ...(unnamed === undefined ? {} : { unnamed }) }
 }
 
 /**

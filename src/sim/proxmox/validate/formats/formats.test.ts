@@ -11,6 +11,7 @@ function taking(format: string): Operation {
     method: 'POST',
     path: '/x',
     parameters: new Map([['p', { name: 'p', optional: false, shape }]]),
+    required: [],
     open: false,
     returns: 'null',
     permission: 'all',
