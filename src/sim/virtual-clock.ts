@@ -32,7 +32,7 @@ export function createVirtualClock(startMs: number): VirtualClock {
   let order = 0
 
   function schedule(atMs: number, fn: () => void): Scheduled {
-    const timer = { atMs: atMs > nowMs ? atMs : nowMs, order: order++, fn: fn as (() => void) | undefined }
+    const timer = { atMs: Math.max(atMs, nowMs), order: order++, fn: fn as (() => void) | undefined }
     heap.push(timer)
     return {
       cancel() {

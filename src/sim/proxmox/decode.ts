@@ -33,7 +33,7 @@ export function decodeRequest(request: WireRequest): Decoded | undefined {
   const place = /^\/api2\/(json|extjs)(\/.*)?$/.exec(rawPath)
   if (place === null) return undefined
   if (!METHODS.has(request.method)) throw new PlainRefusal(501, `method '${request.method}' not available`, '')
-  const path = unescape(place[2] ?? '/').replace(/(.)\/$/, '$1')
+  const path = decodedPath(place[2] ?? '/').replace(/(.)\/$/, '$1')
   const dialect = place[1] === 'extjs' ? 'extjs' : 'json'
   const params: Record<string, unknown> = {}
   if (mark >= 0) addForm(params, request.path.slice(mark + 1))
@@ -71,8 +71,8 @@ function addForm(params: Record<string, unknown>, text: string): void {
   for (const pair of text.split(/[&;]/)) {
     if (pair === '') continue
     const [rawName = '', rawValue = ''] = pair.split('=')
-    const name = unescape(rawName)
-    const value = unescape(rawValue)
+    const name = decoded(rawName)
+    const value = decoded(rawValue)
     const known = Object.hasOwn(params, name) ? params[name] : undefined
     if (known === undefined) set(params, name, value)
     else set(params, name, Array.isArray(known) ? [...known, value] : [known, value])
@@ -83,13 +83,16 @@ function set(params: Record<string, unknown>, name: string, value: unknown): voi
   Object.defineProperty(params, name, { value, enumerable: true, configurable: true, writable: true })
 }
 
-function unescape(text: string): string {
-  const spaced = text.includes('+') ? text.replaceAll('+', ' ') : text
-  if (!spaced.includes('%')) return spaced
+function decoded(text: string): string {
+  return decodedPath(text.includes('+') ? text.replaceAll('+', ' ') : text)
+}
+
+function decodedPath(text: string): string {
+  if (!text.includes('%')) return text
   try {
-    return decodeURIComponent(spaced)
+    return decodeURIComponent(text)
   } catch {
-    return spaced
+    return text
   }
 }
 

@@ -33,8 +33,8 @@ export function release(host: Host, name: string): void {
   const lock = host.locks.get(name)
   if (lock === undefined) return
   const next = lock.waiting.shift()
-  if (next !== undefined) return next()
-  host.locks.delete(name)
+  if (next === undefined) host.locks.delete(name)
+  else next()
 }
 
 /**

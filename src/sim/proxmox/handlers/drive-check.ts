@@ -30,8 +30,8 @@ function checkDrive(call: Call, key: string, value: string): void {
     requireSpace(call, id.storage)
   }
   const source = named.get('import-from')
-  if (source !== undefined) return checkSource(call, key, main, source)
-  if (isNew) return
+  if (source !== undefined) checkSource(call, key, main, source)
+  if (source !== undefined || isNew) return
   if (contentOfName(id.name) === undefined || (entry.files && !id.name.includes('/'))) {
     throw failed(`unable to parse directory volume name '${id.name}'`)
   }

@@ -1,0 +1,151 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createServer, type ServerOptions } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { LIMITS } from '../lib/limits.ts'
+import { seededRandom } from '../lib/random.ts'
+import type { WireResponse } from '../lib/wire.ts'
+import { createKeyPair, issueCertificate, privateKeyPem } from '../lib/x509.ts'
+import { createDatacentre, type Datacentre, type DatacentreOptions } from './datacentre.ts'
+import { createScaledClock } from './scaled-clock.ts'
+import type { SimClock } from './sim-clock.ts'
+import type { Preset } from './world/presets.ts'
+
+export interface ServedDatacentre {
+  readonly endpoint: string
+  readonly fingerprint: string
+  /** `root@pam!croft=…` */
+  readonly token: string
+  readonly tokens?: Readonly<Record<string, string>>
+  readonly datacentre: Datacentre
+  close(): Promise<void>
+}
+
+export interface SimulatorOptions extends Pick<DatacentreOptions, 'hosts' | 'vms' | 'timing'> {
+  readonly preset?: string
+  /** Any that is free unless given. */
+  readonly port?: number
+  readonly host?: string
+  readonly seed?: number
+  readonly speed?: number
+}
+
+export interface RunningSimulator extends ServedDatacentre {
+  /** The first line that `croft sim` prints, as data. */
+  readonly announcement: Readonly<Record<string, unknown>>
+  readonly clock: SimClock
+}
+
+/** All that `croft sim` does before it waits: a datacentre on a clock of its own, served over HTTPS. */
+export async function startSimulator(options: SimulatorOptions): Promise<RunningSimulator> {
+  const { hosts, vms, timing } = options
+  const preset = presetOf(options.preset)
+  const clock = createScaledClock(options.speed ?? 1)
+  const datacentre = createDatacentre({
+    clock,
+    random: seededRandom(options.seed ?? 1),
+    preset,
+    ...(hosts === undefined ? {} : { hosts }),
+    ...(vms === undefined ? {} : { vms }),
+    ...(timing === undefined ? {} : { timing }),
+  })
+  const served = await serveDatacentre(datacentre, {
+    port: options.port ?? 0,
+    ...(options.host === undefined ? {} : { host: options.host }),
+    showTokens: preset === 'recording',
+  })
+  const { endpoint, fingerprint, token, tokens } = served
+  return { ...served, clock, announcement: { endpoint, fingerprint, token, ...(tokens ? { tokens } : {}) } }
+}
+
+function presetOf(name: string | undefined): Preset {
+  if (name === undefined) return 'homelab'
+  if (name === 'homelab' || name === 'recording' || name === 'empty') return name
+  throw new Error(`there is no preset "${name}": take homelab, recording or empty`)
+}
+
+/** Serves the Proxmox API, and the simulator's own door, with a certificate made for this run. */
+export async function serveDatacentre(
+  datacentre: Datacentre,
+  options: { readonly port: number; readonly host?: string; readonly showTokens?: boolean },
+): Promise<ServedDatacentre> {
+  const host = options.host ?? '127.0.0.1'
+  const certificate = ownCertificate(host, datacentre.world.clock.now())
+  const tls: ServerOptions = { key: certificate.key, cert: certificate.pem, keepAliveTimeout: 5_000 }
+  const server = createServer(tls, (request, response) => {
+    void exchange(datacentre, request, response)
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(options.port, host, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+  const { port } = server.address() as AddressInfo
+  return {
+    endpoint: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    fingerprint: certificate.fingerprint,
+    token: datacentre.token,
+    ...(options.showTokens ? { tokens: datacentre.tokens } : {}),
+    datacentre,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+function ownCertificate(host: string, nowMs: number): { key: string; pem: string; fingerprint: string } {
+  const keys = createKeyPair()
+  const subject = { commonName: 'croft-sim', organizations: ['croft simulated datacentre'] }
+  const yearMs = 365 * 86_400_000
+  const made = issueCertificate(
+    {
+      subject,
+      publicKey: keys.publicKey,
+      altNames: [...new Set(['localhost', '127.0.0.1', '::1', host])],
+      usages: ['serverAuth'],
+      notBefore: new Date(nowMs - 86_400_000),
+      notAfter: new Date(nowMs + 2 * yearMs),
+    },
+    { subject, privateKey: keys.privateKey },
+  )
+  return { key: privateKeyPem(keys.privateKey), pem: made.pem, fingerprint: made.fingerprint }
+}
+
+async function exchange(datacentre: Datacentre, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  try {
+    const body = await readBody(request)
+    const headers: Record<string, string> = {}
+    for (const [name, value] of Object.entries(request.headers))
+      headers[name] = Array.isArray(value) ? value.join(', ') : (value ?? '')
+    const path = request.url ?? '/'
+    const method = request.method ?? 'GET'
+    const answer = await datacentre.handle({ method, path, headers, ...(body.length > 0 ? { body } : {}) })
+    write(response, answer, method)
+  } catch {
+    // A lost connection is what the fault asked for, and what a broken request deserves.
+    request.socket.destroy()
+  }
+}
+
+function write(response: ServerResponse, answer: WireResponse, method: string): void {
+  const bytes = Buffer.from(answer.body, 'utf8')
+  const headers: Record<string, string | number> = { ...answer.headers, 'Content-Length': bytes.length }
+  if (answer.status >= 400) headers.Connection = 'close'
+  // The status line carries the error text; what cannot stand there is shown as a question mark.
+  response.writeHead(answer.status, answer.reason.replace(/[^\t\x20-\x7e\x80-\xff]/g, '?'), headers)
+  response.end(method === 'HEAD' ? undefined : bytes)
+}
+
+async function readBody(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > LIMITS.responseBytes) throw new Error('the body is too large')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
