@@ -72,6 +72,8 @@ export interface Kind<Spec = unknown> {
   readonly summary: string
   /** Strict: unknown keys are errors. The same schema gives types, errors, JSON Schema and docs. */
   readonly schema: z.ZodType<Spec>
+  /** Other names under which a field may stand in the source (`networkDevice: 'network'`), to find its place. */
+  readonly aliases?: Readonly<Record<string, string>>
   /** Checks across fields that a schema cannot say. */
   check?(spec: Spec, manifest: RawManifest): readonly FieldProblem[]
   policy(spec: Spec, manifest: RawManifest): Policy

@@ -6,9 +6,13 @@ export const LIMITS = {
   treeBytes: 64 * 1024 * 1024,
   documentsPerFile: 10000,
   yamlDepth: 64,
+  /** Characters of one document that needs the full (slow) YAML reader. */
+  yamlDocumentBytes: 256 * 1024,
   yamlAliases: 100,
   yamlNodes: 500_000,
   pathBytes: 1024,
+  directoryEntries: 100_000,
+  directoryDepth: 32,
   problemsShown: 100,
   /** Outside answers */
   responseBytes: 64 * 1024 * 1024,
@@ -17,6 +21,8 @@ export const LIMITS = {
   surveyEntries: 200_000,
   requestTimeoutMs: 30_000,
   connectTimeoutMs: 10_000,
+  /** Shorter than Proxmox's own, so that it is we who close. */
+  idleConnectionMs: 4_000,
   /** Engine */
   identicalFailuresUntilStalled: 5,
   backoff: { baseMs: 1_000, factor: 2, maxMs: 300_000 },

@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import { ipv4, ipv4Cidr, ipv4Network, ipv4Number } from './fields/address.ts'
+import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
+import { line } from './fields/text.ts'
+import type { FieldProblem, Kind } from './kind.ts'
+
+const schema = z.strictObject({
+  description: line.optional(),
+  /** The network that the addresses are in; its prefix goes with every address. */
+  cidr: ipv4Cidr,
+  /** The parts of it that may be given out; all of it but the first and the last address unless said otherwise. */
+  ranges: z
+    .array(z.strictObject({ from: ipv4, to: ipv4 }))
+    .min(1)
+    .max(100)
+    .optional(),
+  /** Addresses that are never given out by themselves. */
+  reserved: z.array(ipv4).max(1000).optional(),
+})
+
+export type AddressPoolSpec = z.output<typeof schema>
+
+/** Addresses that machines may be given. */
+export const addressPool: Kind<AddressPoolSpec> = {
+  kind: 'AddressPool',
+  apiVersion: 'croft.dev/v1alpha1',
+  accepts: (apiVersion) => apiVersion === 'croft.dev/v1alpha1',
+  plural: 'addresspools',
+  shortNames: ['pool', 'pools'],
+  summary: 'A range of addresses that machines are given from.',
+  schema,
+
+  check(spec, manifest) {
+    const problems: FieldProblem[] = [...checkAnnotations(manifest)]
+    const { first, last } = ipv4Network(spec.cidr)
+    const inside = (text: string) => ipv4Number(text) >= first && ipv4Number(text) <= last
+    for (const [index, range] of (spec.ranges ?? []).entries()) {
+      for (const end of ['from', 'to'] as const) {
+        if (inside(range[end])) continue
+        problems.push({
+          code: 'bad-value',
+          path: ['spec', 'ranges', index, end],
+          message: `${range[end]} is not in ${spec.cidr}`,
+        })
+      }
+      if (ipv4Number(range.from) > ipv4Number(range.to)) {
+        problems.push({
+          code: 'bad-value',
+          path: ['spec', 'ranges', index],
+          message: `the range from ${range.from} to ${range.to} is empty`,
+          hint: 'exchange from and to',
+        })
+      }
+    }
+    for (const [index, address] of (spec.reserved ?? []).entries()) {
+      if (!inside(address)) {
+        problems.push({
+          code: 'bad-value',
+          path: ['spec', 'reserved', index],
+          message: `${address} is not in ${spec.cidr}`,
+        })
+      }
+    }
+    return problems
+  },
+
+  policy: (_spec, manifest) => annotatedPolicy(manifest),
+  expand: () => ({ role: 'fact' }),
+}

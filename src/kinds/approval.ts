@@ -1,0 +1,55 @@
+import { z } from 'zod'
+import type { Declaration } from '../model/declaration.ts'
+import type { Approval } from '../model/estate.ts'
+import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
+import { whole } from './fields/number.ts'
+import { line } from './fields/text.ts'
+import type { Kind } from './kind.ts'
+
+const key = z
+  .string()
+  .max(400)
+  .regex(/^[A-Z][A-Za-z0-9]*(?:\/[a-z0-9][a-z0-9.-]*){1,2}(?:@[A-Za-z0-9-]+)?$/, {
+    error: 'a key like Machine/web-1',
+  })
+
+const schema = z
+  .strictObject({
+    /** Why. Stays in Git with the commit that asked for it. */
+    reason: line.min(1),
+    deletes: z.array(key).min(1).max(1000).optional(),
+    maxDeletes: whole(1, 10_000).optional(),
+    /** After this it permits nothing: a permission that is forgotten must not stay open. */
+    expires: z.iso.datetime({ offset: true, error: 'a time like 2026-12-31T18:00:00Z' }),
+  })
+  .refine((spec) => spec.deletes !== undefined || spec.maxDeletes !== undefined, {
+    error: 'deletes (a list of keys) or maxDeletes (a number)',
+  })
+
+type ApprovalSpec = z.output<typeof schema>
+
+/** A person's explicit permission, in Git, for more deletions than a sync may make by itself. */
+export const approval: Kind<ApprovalSpec> = {
+  kind: 'Approval',
+  apiVersion: 'croft.dev/v1alpha1',
+  accepts: (apiVersion) => apiVersion === 'croft.dev/v1alpha1',
+  plural: 'approvals',
+  shortNames: [],
+  summary: 'Permission in Git for deletions beyond the usual limit, until a given time.',
+  schema,
+  check: (_spec, manifest) => checkAnnotations(manifest),
+  policy: (_spec, manifest) => annotatedPolicy(manifest),
+  expand: () => ({ role: 'fact' }),
+}
+
+/** An Approval declaration as the guards read it. */
+export function approvalOf(declaration: Declaration): Approval {
+  const spec = declaration.spec as ApprovalSpec
+  return {
+    name: declaration.name,
+    deletes: spec.deletes ?? [],
+    ...(spec.maxDeletes === undefined ? {} : { maxDeletes: spec.maxDeletes }),
+    expiresMs: Date.parse(spec.expires),
+    origin: declaration.origin,
+  }
+}

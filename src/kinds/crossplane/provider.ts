@@ -1,0 +1,35 @@
+import type { Declaration } from '../../model/declaration.ts'
+import type { FieldProblem, Lookup } from '../kind.ts'
+import type { Envelope } from './envelope.ts'
+
+/**
+ * Which connection serves a managed resource. A providerConfigRef is served by the Proxmox connection of that name,
+ * or by the one that the ProviderConfig of that name points to; where there is only one connection it serves all.
+ */
+export function servedBy(
+  spec: Envelope,
+  declaration: Declaration,
+  lookup: Lookup,
+): { readonly connection?: string } | { readonly problem: FieldProblem } {
+  const connections = lookup.all('Proxmox').map((connection) => connection.name)
+  if (connections.length < 2) return {}
+  const field =
+    spec.providerConfigRef === undefined && spec.providerRef !== undefined ? 'providerRef' : 'providerConfigRef'
+  const wanted = spec[field]?.name ?? 'default'
+  if (connections.includes(wanted)) return { connection: wanted }
+  const config =
+    lookup.declaration('ProviderConfig', wanted, declaration.namespace) ?? lookup.declaration('ProviderConfig', wanted)
+  const target = config?.annotations['croft.dev/connection']
+  if (target !== undefined && connections.includes(target)) return { connection: target }
+  return {
+    problem: {
+      code: 'unknown-connection',
+      path: ['spec', field],
+      message: `no Proxmox connection serves ${field} ${wanted}; there are ${connections.join(', ')}`,
+      hint:
+        config === undefined
+          ? `name one of them, or declare a ProviderConfig ${wanted} with the annotation croft.dev/connection`
+          : `give ProviderConfig ${wanted} the annotation croft.dev/connection`,
+    },
+  }
+}

@@ -1,0 +1,150 @@
+import type { z } from 'zod'
+import type { VmCloudInit, VmCpu, VmDisk, VmMemory, VmNic, VmSpec } from '../../model/vm.ts'
+import { defined } from '../fields/defined.ts'
+import type { vmFields } from './vm-schema.ts'
+
+export type VmFields = z.output<z.ZodObject<typeof vmFields>>
+type Disk = NonNullable<VmFields['disk']>[number]
+type Nic = NonNullable<VmFields['networkDevice']>[number]
+type Initialization = NonNullable<VmFields['initialization']>
+
+/** The provider's own defaults, for what a VM cannot be made without. */
+const DATASTORE = 'local-lvm'
+const BRIDGE = 'vmbr0'
+const NIC_MODEL = 'virtio'
+const DISK_GB = 8
+const CDROM_SLOT = 'ide3'
+const CLOUD_INIT_SLOT = 'ide2'
+
+/**
+ * The provider's fields as a VM. A field that was not written stays out, so that it is not compared: the provider's
+ * defaults are used only where Proxmox needs a value to make the thing, and never against a VM that is taken over.
+ */
+export function vmSpec(fields: VmFields, host: string, name: string, adopted: boolean): VmSpec {
+  return defined<VmSpec>({
+    host,
+    vmid: fields.vmId,
+    name: fields.name ?? name,
+    power: fields.template === true ? undefined : (fields.started ?? true) ? 'running' : 'stopped',
+    template: fields.template,
+    onBoot: fields.onBoot,
+    startup:
+      fields.startup &&
+      defined({
+        order: fields.startup.order,
+        upSeconds: fields.startup.upDelay,
+        downSeconds: fields.startup.downDelay,
+      }),
+    protection: fields.protection,
+    pool: fields.poolId,
+    tags: fields.tags && [...new Set(fields.tags.map((tag) => tag.toLowerCase()))],
+    description: fields.description,
+    cpu: fields.cpu && cpu(fields.cpu),
+    memory: fields.memory && memory(fields.memory),
+    machine: fields.machine,
+    bios: fields.bios,
+    osType: fields.operatingSystem?.type,
+    scsiHardware: fields.scsiHardware,
+    tablet: fields.tabletDevice,
+    keyboard: fields.keyboardLayout,
+    disks: (fields.disk ?? []).map((disk) => vmDisk(disk, adopted)),
+    efiDisk:
+      fields.efiDisk &&
+      defined({
+        storage: fields.efiDisk.datastoreId ?? DATASTORE,
+        type: fields.efiDisk.type,
+        preEnrolledKeys: fields.efiDisk.preEnrolledKeys,
+      }),
+    cdrom: fields.cdrom
+      ?.filter((drive) => drive.enabled !== false)
+      .map((drive) => ({ slot: drive.interface ?? CDROM_SLOT, file: drive.fileId ?? 'cdrom' })),
+    nics: (fields.networkDevice ?? []).flatMap((nic, index) => (nic.enabled === false ? [] : [vmNic(nic, index)])),
+    cloudInit: fields.initialization && cloudInit(fields.initialization),
+    agent:
+      fields.agent &&
+      defined({ enabled: fields.agent.enabled ?? false, trim: fields.agent.trim, type: fields.agent.type }),
+    serial: fields.serialDevice?.map((port, index) => ({ slot: `serial${index}`, device: port.device ?? 'socket' })),
+    vga: fields.vga && defined({ type: fields.vga.type, memoryMb: fields.vga.memory }),
+    bootOrder: fields.bootOrder,
+  })
+}
+
+function cpu(fields: NonNullable<VmFields['cpu']>): VmCpu {
+  return defined<VmCpu>({
+    cores: fields.cores,
+    sockets: fields.sockets,
+    type: fields.type,
+    flags: fields.flags,
+    units: fields.units,
+    limit: fields.limit,
+    numa: fields.numa,
+    hotplugged: fields.hotplugged,
+  })
+}
+
+function memory(fields: NonNullable<VmFields['memory']>): VmMemory {
+  return defined<VmMemory>({ dedicatedMb: fields.dedicated, floatingMb: fields.floating, shared: fields.shared })
+}
+
+function vmDisk(disk: Disk, adopted: boolean): VmDisk {
+  const importFrom = disk.importFrom ?? disk.fileId
+  return defined<VmDisk>({
+    slot: disk.interface,
+    storage: disk.datastoreId ?? DATASTORE,
+    sizeGb: disk.size ?? (importFrom === undefined && !adopted ? DISK_GB : undefined),
+    importFrom,
+    format: disk.fileFormat,
+    cache: disk.cache,
+    aio: disk.aio,
+    iothread: disk.iothread,
+    ssd: disk.ssd,
+    discard: disk.discard,
+    backup: disk.backup,
+    replicate: disk.replicate,
+    serial: disk.serial,
+  })
+}
+
+function vmNic(nic: Nic, index: number): VmNic {
+  return defined<VmNic>({
+    slot: `net${index}`,
+    bridge: nic.bridge ?? BRIDGE,
+    model: nic.model ?? NIC_MODEL,
+    mac: nic.macAddress?.toUpperCase(),
+    vlan: nic.vlanId === 0 ? undefined : nic.vlanId,
+    trunks: nic.trunks?.split(';').map(Number),
+    firewall: nic.firewall,
+    disconnected: nic.disconnected,
+    mtu: nic.mtu,
+    queues: nic.queues,
+    rateMBps: nic.rateLimit,
+  })
+}
+
+function cloudInit(fields: Initialization): VmCloudInit {
+  const password = fields.userAccount?.passwordSecretRef
+  return defined<VmCloudInit>({
+    storage: fields.datastoreId ?? DATASTORE,
+    slot: fields.interface ?? CLOUD_INIT_SLOT,
+    user: fields.userAccount?.username,
+    password: password && {
+      secretRef: defined({ name: password.name, namespace: password.namespace, key: password.key }),
+    },
+    sshKeys: fields.userAccount?.keys,
+    addresses: fields.ipConfig?.map((entry) =>
+      defined({
+        v4: entry.ipv4?.address,
+        gateway4: entry.ipv4?.gateway,
+        v6: entry.ipv6?.address,
+        gateway6: entry.ipv6?.gateway,
+      }),
+    ),
+    dnsServers: fields.dns?.servers,
+    dnsDomain: fields.dns?.domain,
+    upgrade: fields.upgrade,
+    userData: fields.userDataFileId,
+    networkData: fields.networkDataFileId,
+    metaData: fields.metaDataFileId,
+    vendorData: fields.vendorDataFileId,
+  })
+}

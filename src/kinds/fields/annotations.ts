@@ -1,0 +1,35 @@
+import { DEFAULT_POLICY, type Policy } from '../../model/policy.ts'
+import type { FieldProblem, RawManifest } from '../kind.ts'
+import { show, unknownField } from './explain.ts'
+
+export const EXTERNAL_NAME = 'crossplane.io/external-name'
+
+const SWITCHES = ['croft.dev/protect', 'croft.dev/paused', 'crossplane.io/paused'] as const
+const OWN = ['croft.dev/protect', 'croft.dev/paused', 'croft.dev/replace', 'croft.dev/connection']
+
+/** Wrong or unknown annotations of ours. Other people's annotations are their business. */
+export function checkAnnotations(manifest: RawManifest): readonly FieldProblem[] {
+  const problems: FieldProblem[] = []
+  for (const [name, value] of Object.entries(manifest.metadata.annotations)) {
+    const path = ['metadata', 'annotations', name]
+    if (name.startsWith('croft.dev/') && !OWN.includes(name)) problems.push(unknownField(path, name, OWN))
+    if (SWITCHES.some((known) => known === name) && value !== 'true' && value !== 'false') {
+      problems.push({ code: 'bad-value', path, message: `${name} is ${show(value)}; it may be "true" or "false"` })
+    }
+    if (name === 'croft.dev/replace' && value !== 'allowed' && value !== 'refused') {
+      problems.push({ code: 'bad-value', path, message: `${name} is ${show(value)}; it may be "allowed" or "refused"` })
+    }
+  }
+  return problems
+}
+
+/** What the annotations say about policy; a kind puts what its own fields say on top. */
+export function annotatedPolicy(manifest: RawManifest): Policy {
+  const annotations = manifest.metadata.annotations
+  return {
+    ...DEFAULT_POLICY,
+    protect: annotations['croft.dev/protect'] === 'true',
+    paused: annotations['croft.dev/paused'] === 'true' || annotations['crossplane.io/paused'] === 'true',
+    replace: annotations['croft.dev/replace'] === 'allowed' ? 'allowed' : 'refused',
+  }
+}

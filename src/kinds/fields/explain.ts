@@ -1,0 +1,182 @@
+import type { z } from 'zod'
+import type { FieldProblem } from '../kind.ts'
+import { nearest } from './nearest.ts'
+
+type Path = readonly (string | number)[]
+type Issue = z.core.$ZodIssue
+
+/** What the schema found wrong, in words that say what was expected, what was found and what to do. */
+export function explain(schema: z.ZodType, error: z.ZodError, input: unknown, base: Path): readonly FieldProblem[] {
+  return error.issues.flatMap((issue) => explainIssue(schema, issue, input, base))
+}
+
+/** Names that the schema knows at a place, for suggestions. Empty where anything goes. */
+export function knownFields(schema: z.ZodType, path: Path): readonly string[] {
+  let current: z.core.$ZodType | undefined = schema
+  for (const step of path) current = inside(unwrap(current), step)
+  const found = unwrap(current)
+  return found?._zod.def.type === 'object' ? Object.keys((found as z.ZodObject).shape) : []
+}
+
+function explainIssue(schema: z.ZodType, issue: Issue, input: unknown, base: Path): readonly FieldProblem[] {
+  const inner = issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))
+  const path = [...base, ...inner]
+  const name = fieldName(path)
+  const found = valueAt(input, inner)
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return issue.keys.map((key) => unknownField([...path, key], key, knownFields(schema, inner)))
+    case 'invalid_type':
+      return [wrongType(path, name, issue.expected, found)]
+    case 'too_small':
+    case 'too_big':
+      return [outOfRange(path, name, issue, found)]
+    case 'invalid_value': {
+      const allowed = issue.values.map(String)
+      const meant = typeof found === 'string' ? nearest(found, allowed) : undefined
+      return [
+        {
+          code: 'bad-value',
+          path,
+          message: `${name} is ${show(found)}; it may be ${listed(allowed)}`,
+          ...(meant === undefined ? {} : { hint: `did you mean ${meant}?` }),
+        },
+      ]
+    }
+    case 'invalid_key':
+      return [{ code: 'bad-value', path, message: `${name} is not a name that may stand here` }]
+    default:
+      return [{ code: 'bad-value', path, message: `${name} is ${show(found)}; expected ${issue.message}` }]
+  }
+}
+
+export function unknownField(path: Path, key: string, known: readonly string[]): FieldProblem {
+  const meant = nearest(key, known)
+  return {
+    code: 'unknown-field',
+    path,
+    message: `${show(key)} is not a field of ${fieldName(path.slice(0, -1)) || 'this object'}`,
+    ...(meant !== undefined
+      ? { hint: `did you mean ${meant}?` }
+      : known.length > 0 && known.length <= 12
+        ? { hint: `known fields: ${known.join(', ')}` }
+        : {}),
+  }
+}
+
+function wrongType(path: Path, name: string, expected: string, found: unknown): FieldProblem {
+  const wanted = NAMES[expected] ?? expected
+  if (found === undefined) return { code: 'missing-field', path, message: `${name} is missing; it is ${wanted}` }
+  if (found === null) {
+    return {
+      code: 'bad-value',
+      path,
+      message: `${name} is empty; it is ${wanted}`,
+      hint: 'give it a value or leave the field out',
+    }
+  }
+  const hint = typeHint(expected, found)
+  return {
+    code: 'wrong-type',
+    path,
+    message: `${name} is ${show(found)}; expected ${wanted}`,
+    ...(hint === undefined ? {} : { hint }),
+  }
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  object: 'a block of fields',
+  record: 'a block of fields',
+  array: 'a list',
+}
+
+function typeHint(expected: string, found: unknown): string | undefined {
+  if (expected === 'string' && (typeof found === 'number' || typeof found === 'boolean')) {
+    return `write it in quotes: "${String(found)}"`
+  }
+  if (expected === 'boolean' && typeof found === 'string') {
+    if (/^(?:yes|y|on|true)$/i.test(found)) return 'write true'
+    if (/^(?:no|n|off|false)$/i.test(found)) return 'write false'
+  }
+  if ((expected === 'number' || expected === 'int') && typeof found === 'string' && /^[0-9]+$/.test(found)) {
+    return `write it without quotes: ${found}`
+  }
+  return undefined
+}
+
+function outOfRange(
+  path: Path,
+  name: string,
+  issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig,
+  found: unknown,
+): FieldProblem {
+  const small = issue.code === 'too_small'
+  const bound = String(small ? issue.minimum : issue.maximum)
+  const size = Array.isArray(found) || typeof found === 'string' ? found.length : undefined
+  const unit = issue.origin === 'string' ? 'characters' : 'entries'
+  const message =
+    issue.origin === 'string' || issue.origin === 'array'
+      ? `${name} has ${size ?? 'too many'} ${unit}; at ${small ? 'least' : 'most'} ${bound}`
+      : `${name} is ${show(found)}; it may be ${small ? 'no less' : 'no more'} than ${bound}`
+  return { code: 'out-of-range', path, message }
+}
+
+/** The part of a path that a person needs: `spec.forProvider.cpu.cores` is `cpu.cores`. */
+function fieldName(path: Path): string {
+  const short = path[0] === 'spec' && path.length > 1 ? path.slice(1) : path
+  const inner = (short[0] === 'forProvider' || short[0] === 'initProvider') && short.length > 1 ? short.slice(1) : short
+  return inner.map((step, index) => (typeof step === 'number' ? `[${step}]` : index === 0 ? step : `.${step}`)).join('')
+}
+
+/** A value as a person wrote it, cut short and free of anything that moves a cursor. */
+export function show(value: unknown): string {
+  if (value === undefined) return 'missing'
+  if (Array.isArray(value)) return 'a list'
+  if (value !== null && typeof value === 'object') return 'a block of fields'
+  const text = typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : String(value)
+  return text.replaceAll(/[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, '?')
+}
+
+function listed(values: readonly string[]): string {
+  return values.length < 2 ? values.join('') : `${values.slice(0, -1).join(', ')} or ${values.at(-1)}`
+}
+
+/** Follows a path through the input; a list of one stands for its only element, as `block` reads it. */
+function valueAt(input: unknown, path: Path): unknown {
+  let current = input
+  for (const step of path) {
+    if (Array.isArray(current) && typeof step === 'string' && current.length === 1) current = current[0]
+    if (step === 0 && !Array.isArray(current)) continue
+    if (current === null || typeof current !== 'object') return undefined
+    current = Object.hasOwn(current, step) ? (current as Record<string | number, unknown>)[step] : undefined
+  }
+  return current
+}
+
+function unwrap(schema: z.core.$ZodType | undefined): z.core.$ZodType | undefined {
+  let current = schema
+  for (let depth = 0; current !== undefined && depth < 20; depth++) {
+    const def = current._zod.def as {
+      type: string
+      innerType?: z.core.$ZodType
+      in?: z.core.$ZodType
+      out?: z.core.$ZodType
+    }
+    if (def.innerType !== undefined) current = def.innerType
+    else if (def.type === 'pipe') current = def.in?._zod.def.type === 'transform' ? def.out : def.in
+    else return current
+  }
+  return current
+}
+
+function inside(schema: z.core.$ZodType | undefined, step: string | number): z.core.$ZodType | undefined {
+  const def = schema?._zod.def as { type: string; element?: z.core.$ZodType; valueType?: z.core.$ZodType } | undefined
+  if (def?.type === 'object') return (schema as z.ZodObject).shape[String(step)]
+  if (def?.type === 'array') return typeof step === 'number' ? def.element : undefined
+  if (def?.type === 'record') return def.valueType
+  return undefined
+}

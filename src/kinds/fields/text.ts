@@ -1,0 +1,113 @@
+import { z } from 'zod'
+
+/**
+ * Every text that may reach a host is matched against what it may be, never against what it may not: no quotes,
+ * spaces, commas, dollar signs or leading dashes can get into a property string, a path or a command line.
+ */
+function word(pattern: RegExp, max: number, what: string): z.ZodString {
+  return z.string().max(max).regex(pattern, { error: what })
+}
+
+/** A number written as text is given back by the YAML reader as a number: the message says to quote it. */
+export const objectName = word(
+  /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/,
+  253,
+  'a name: small letters, digits, dashes and dots, beginning and ending with a letter or digit',
+)
+
+export const hostName = word(
+  /^[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?$/,
+  63,
+  'a host name: letters, digits and dashes, beginning and ending with a letter or digit',
+)
+
+export const dnsName = word(
+  /^[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/,
+  253,
+  'a DNS name: labels of letters, digits and dashes, separated by dots',
+)
+
+/** What a person calls a network or a storage in Git; a Host says what it is called there. */
+export const logicalName = word(
+  /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/,
+  63,
+  'a name: small letters, digits and dashes, beginning and ending with a letter or digit',
+)
+
+export const storageName = word(
+  /^[a-zA-Z][a-zA-Z0-9._-]*[a-zA-Z0-9]$/,
+  100,
+  'a storage name: a letter, then letters, digits, dots, dashes or underscores',
+)
+
+export const bridgeName = word(
+  /^[a-zA-Z][a-zA-Z0-9_.-]{0,14}$/,
+  15,
+  'a bridge name: a letter, then at most 14 letters, digits, dots, dashes or underscores',
+)
+
+export const fileName = word(
+  /^[a-zA-Z0-9][a-zA-Z0-9._+-]*$/,
+  255,
+  'a file name without a path: letters, digits, dots, dashes, underscores or plus signs',
+)
+
+export const volumeName = word(
+  /^[a-zA-Z][a-zA-Z0-9._-]*:[a-zA-Z0-9][a-zA-Z0-9._+-]*(?:\/[a-zA-Z0-9][a-zA-Z0-9._+-]*){0,3}$/,
+  400,
+  'a volume like local:import/noble.qcow2',
+)
+
+export const poolName = word(
+  /^[a-zA-Z0-9][a-zA-Z0-9._-]*(?:\/[a-zA-Z0-9][a-zA-Z0-9._-]*){0,2}$/,
+  200,
+  'a pool name: letters, digits, dots, dashes or underscores',
+)
+
+export const tag = word(
+  /^[a-zA-Z0-9_][a-zA-Z0-9_.+-]*$/,
+  100,
+  'a tag: letters, digits, underscores, dashes, dots or plus signs, not beginning with a dash',
+).refine((text) => !/^croft[-.]/i.test(text), { error: 'a tag that does not begin with croft-: those are the marks' })
+
+export const macAddress = word(
+  /^[0-9a-fA-F][02468aceACE](?::[0-9a-fA-F]{2}){5}$/,
+  17,
+  'the MAC address of one device, like BC:24:11:00:00:01',
+)
+
+export const userName = word(
+  /^[a-z_][a-z0-9_-]{0,31}$/,
+  32,
+  'a user name: small letters, digits, dashes or underscores, at most 32',
+)
+
+export const sshKey = word(
+  /^(?:ssh-ed25519|ssh-rsa|ecdsa-sha2-nistp(?:256|384|521)|sk-(?:ssh-ed25519|ecdsa-sha2-nistp256)@openssh\.com) [A-Za-z0-9+/]{40,}={0,3}(?: [A-Za-z0-9@._+ -]*)?$/,
+  8192,
+  'one public SSH key on one line, like ssh-ed25519 AAAA… name',
+)
+
+/** No user and password in it, nothing that a shell would read; brackets only for IPv6. */
+export const webUrl = word(
+  /^https?:\/\/(?:[a-zA-Z0-9.-]+|\[[0-9a-fA-F:.]+\])(?::[0-9]{1,5})?(?:\/[a-zA-Z0-9._~%+,:@!*/-]*)?(?:\?[a-zA-Z0-9._~%+,:@!*/?&=-]*)?$/,
+  2000,
+  'a web address that begins with https:// or http://, without user, password or fragment',
+)
+
+/** A short word out of a vocabulary that grows with each release of the hypervisor: shape, not list. */
+export const term = word(/^[a-zA-Z0-9][a-zA-Z0-9._+:/-]*$/, 100, 'a word of letters, digits, dots, dashes or slashes')
+
+/** One line for people. Nothing that could move the cursor or end the line. */
+export const line = word(
+  /^[^\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]*$/,
+  1000,
+  'one line without control characters',
+)
+
+/** Several lines for people. */
+export const prose = word(
+  /^[^\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]*$/,
+  8000,
+  'text without control characters',
+)

@@ -1,0 +1,76 @@
+import type { Declaration } from '../../model/declaration.ts'
+import type { HostSpec } from '../host.ts'
+import type { FieldProblem, Lookup } from '../kind.ts'
+
+type Path = readonly (string | number)[]
+
+/** The Host of that name: in the same namespace, or one for all. */
+export function findHost(
+  name: string,
+  namespace: string | undefined,
+  lookup: Lookup,
+): Declaration<HostSpec> | undefined {
+  const found = lookup.declaration('Host', name, namespace) ?? lookup.declaration('Host', name)
+  return found as Declaration<HostSpec> | undefined
+}
+
+export function nodeOf(host: Declaration<HostSpec>): string {
+  return host.spec.node ?? host.name
+}
+
+/** Nothing is guessed about a host that nobody described. */
+export function unknownHost(name: string, path: Path, lookup: Lookup): FieldProblem {
+  const known = lookup.all('Host').map((host) => host.name)
+  return {
+    code: 'unknown-reference',
+    path,
+    message: `there is no Host ${name}`,
+    hint: known.length === 0 ? `declare Host ${name} with its bindings` : `declared hosts: ${known.join(', ')}`,
+  }
+}
+
+/** A logical name that a host does not bind: says which hosts do, so that a person can choose one. */
+export function unbound(
+  what: 'networks' | 'storages',
+  logical: string,
+  host: Declaration<HostSpec>,
+  path: Path,
+  lookup: Lookup,
+): FieldProblem {
+  const one = what === 'networks' ? 'network' : 'storage'
+  const having = (lookup.all('Host') as readonly Declaration<HostSpec>[])
+    .filter((other) => Object.hasOwn(other.spec.bindings[what], logical))
+    .map((other) => other.name)
+  return {
+    code: 'unbound',
+    path,
+    message:
+      having.length === 0
+        ? `host ${host.name} does not bind the ${one} ${logical}, and no other host does`
+        : `host ${host.name} does not bind the ${one} ${logical}; it is bound on ${having.join(', ')}`,
+    hint: `add ${logical} to bindings.${what} of Host ${host.name}`,
+  }
+}
+
+/** The connection that a host belongs to; undefined for the only one there is. */
+export function connectionOf(
+  host: Declaration<HostSpec>,
+  path: Path,
+  lookup: Lookup,
+): { readonly connection?: string } | { readonly problem: FieldProblem } {
+  const connections = lookup.all('Proxmox').map((connection) => connection.name)
+  const wanted = host.spec.connection
+  if (wanted !== undefined && connections.includes(wanted)) return { connection: wanted }
+  if (wanted === undefined && connections.length < 2) return {}
+  return {
+    problem: {
+      code: 'unknown-connection',
+      path,
+      message:
+        wanted === undefined
+          ? `host ${host.name} does not say which connection it belongs to; there are ${connections.join(', ')}`
+          : `host ${host.name} names the connection ${wanted}, which is not declared`,
+      hint: `set spec.connection of Host ${host.name}`,
+    },
+  }
+}

@@ -1,0 +1,32 @@
+import { volumeId } from '../../model/file.ts'
+import type { ResourceKey } from '../../model/key.ts'
+import type { VmSpec } from '../../model/vm.ts'
+import { downloadedFile } from '../crossplane/download-spec.ts'
+import type { Lookup } from '../kind.ts'
+import { imageFiles } from './image-files.ts'
+
+/** Computed once for a revision: a thousand machines look up the same few files. */
+const indexes = new WeakMap<Lookup, ReadonlyMap<string, ResourceKey>>()
+
+/** The declared files that a VM is made from: they must be there first. Files that nobody declared must exist. */
+export function filesNeeded(vm: VmSpec, lookup: Lookup): readonly ResourceKey[] {
+  const files = indexes.get(lookup) ?? index(lookup)
+  indexes.set(lookup, files)
+  const volumes = [...vm.disks.map((disk) => disk.importFrom), ...(vm.cdrom ?? []).map((drive) => drive.file)]
+  const needs = new Set<ResourceKey>()
+  for (const volume of volumes) {
+    const key = volume === undefined ? undefined : files.get(`${vm.host}/${volume}`)
+    if (key !== undefined) needs.add(key)
+  }
+  return [...needs]
+}
+
+function index(lookup: Lookup): ReadonlyMap<string, ResourceKey> {
+  const files = new Map<string, ResourceKey>()
+  for (const declaration of lookup.all('EnvironmentDownloadFile')) {
+    const file = downloadedFile(declaration)
+    if (file !== undefined) files.set(`${file.host}/${volumeId(file)}`, declaration.key)
+  }
+  for (const { key, file } of imageFiles(lookup)) files.set(`${file.host}/${volumeId(file)}`, key)
+  return files
+}

@@ -1,0 +1,74 @@
+import type { Declaration } from '../../model/declaration.ts'
+import type { FileSpec } from '../../model/file.ts'
+import type { ResourceKey } from '../../model/key.ts'
+import { defined } from '../fields/defined.ts'
+import { fileNameOf } from '../fields/file-name.ts'
+import type { HostSpec } from '../host.ts'
+import type { ImageSpec } from '../image.ts'
+import type { Lookup } from '../kind.ts'
+import type { MachineSpec } from '../machine.ts'
+import { findHost, nodeOf } from './bindings.ts'
+
+export interface ImageFile {
+  readonly key: ResourceKey
+  readonly host: Declaration<HostSpec>
+  readonly file: FileSpec
+}
+
+const usersOf = new WeakMap<Lookup, ReadonlyMap<string, ReadonlySet<string>>>()
+
+/** The hosts that an image must be on: those it names, or those whose machines are made from it. */
+export function imageHosts(image: Declaration<ImageSpec>, lookup: Lookup): readonly string[] {
+  if (image.spec.hosts !== undefined) return image.spec.hosts
+  const users = usersOf.get(lookup) ?? countUsers(lookup)
+  usersOf.set(lookup, users)
+  return [...(users.get(image.name) ?? [])].sort()
+}
+
+/** One copy of an image on one host. Undefined when the host does not bind the storage. */
+export function imageFile(image: Declaration<ImageSpec>, host: Declaration<HostSpec>): ImageFile | undefined {
+  const storage = Object.hasOwn(host.spec.bindings.storages, image.spec.storage)
+    ? host.spec.bindings.storages[image.spec.storage]
+    : undefined
+  const name = image.spec.fileName ?? fileNameOf(image.spec.url)
+  if (storage === undefined || name === undefined) return undefined
+  const [algorithm = 'sha256', value = ''] = image.spec.checksum?.split(':') ?? []
+  const node = nodeOf(host)
+  return {
+    key: `${image.key}@${node}`,
+    host,
+    file: defined<FileSpec>({
+      host: node,
+      storage,
+      content: image.spec.content,
+      fileName: name,
+      url: image.spec.url,
+      checksum: image.spec.checksum === undefined ? undefined : { algorithm, value },
+      decompression: image.spec.decompression,
+      overwrite: image.spec.replace,
+    }),
+  }
+}
+
+/** All copies of all images that can be placed. */
+export function imageFiles(lookup: Lookup): readonly ImageFile[] {
+  return (lookup.all('Image') as readonly Declaration<ImageSpec>[]).flatMap((image) =>
+    imageHosts(image, lookup).flatMap((name) => {
+      const host = findHost(name, image.namespace, lookup)
+      const file = host === undefined ? undefined : imageFile(image, host)
+      return file === undefined ? [] : [file]
+    }),
+  )
+}
+
+function countUsers(lookup: Lookup): ReadonlyMap<string, ReadonlySet<string>> {
+  const users = new Map<string, Set<string>>()
+  for (const machine of lookup.all('Machine') as readonly Declaration<MachineSpec>[]) {
+    for (const disk of machine.spec.disks) {
+      if (disk.image === undefined) continue
+      const hosts = users.get(disk.image) ?? new Set()
+      users.set(disk.image, hosts.add(machine.spec.host))
+    }
+  }
+  return users
+}

@@ -1,0 +1,214 @@
+import type { Declaration } from '../../model/declaration.ts'
+import { volumeId } from '../../model/file.ts'
+import type { VmCloudInit, VmDisk, VmNic, VmSpec } from '../../model/vm.ts'
+import { defined } from '../fields/defined.ts'
+import { mebibytes } from '../fields/number.ts'
+import type { HostSpec } from '../host.ts'
+import type { ImageSpec } from '../image.ts'
+import type { Expanded, FieldProblem, Lookup } from '../kind.ts'
+import type { MachineSpec } from '../machine.ts'
+import type { NetworkSpec } from '../network.ts'
+import { type GivenAddress, givenAddresses } from './addresses.ts'
+import { connectionOf, findHost, nodeOf, unbound, unknownHost } from './bindings.ts'
+import { filesNeeded } from './files-needed.ts'
+import { imageFile } from './image-files.ts'
+
+type Machine = Declaration<MachineSpec>
+type Host = Declaration<HostSpec>
+
+/** A machine as its host would call it: logical names become bridges and datastores, addresses are given. */
+export function expandMachine(
+  machine: Machine,
+  lookup: Lookup,
+): Expanded | { readonly problems: readonly FieldProblem[] } {
+  const host = findHost(machine.spec.host, machine.namespace, lookup)
+  if (host === undefined) return { problems: [unknownHost(machine.spec.host, ['spec', 'host'], lookup)] }
+  const problems: FieldProblem[] = []
+  const connection = connectionOf(host, ['spec', 'host'], lookup)
+  if ('problem' in connection) problems.push(connection.problem)
+  const given = givenAddresses(machine, lookup)
+  problems.push(...given.problems)
+  const disks = machine.spec.disks.flatMap((_, index) => diskOf(machine, index, host, lookup, problems))
+  const nics = machine.spec.networks.flatMap((_, index) => nicOf(machine, index, host, lookup, problems))
+  if (problems.length > 0 || 'problem' in connection) return { problems }
+  const vm = vmOf(machine, host, disks, nics, cloudInitOf(machine, disks, given.addresses, lookup))
+  return {
+    role: 'resource',
+    ...connection,
+    desired: { type: 'vm', vm },
+    needs: filesNeeded(vm, lookup),
+    ...(given.warnings.length === 0 ? {} : { warnings: given.warnings }),
+  }
+}
+
+function vmOf(
+  machine: Machine,
+  host: Host,
+  disks: readonly VmDisk[],
+  nics: readonly VmNic[],
+  cloudInit: VmCloudInit | undefined,
+): VmSpec {
+  const { spec } = machine
+  const adopt = machine.policy.adopt
+  const firstDisk = disks[0]
+  return defined<VmSpec>({
+    host: nodeOf(host),
+    vmid: spec.proxmox?.vmid ?? (adopt === undefined ? undefined : Number(adopt)),
+    name: machine.name,
+    power: spec.power === 'on' ? 'running' : 'stopped',
+    onBoot: spec.onBoot,
+    protection: spec.proxmox?.protection,
+    pool: spec.proxmox?.pool,
+    tags: spec.tags && [...new Set(spec.tags.map((tag) => tag.toLowerCase()))],
+    description: spec.description,
+    cpu: defined({ cores: spec.cpu.cores, type: spec.cpu.type }),
+    memory: { dedicatedMb: mebibytes(spec.memory) ?? 0 },
+    bios: spec.proxmox?.bios,
+    machine: spec.proxmox?.machine,
+    scsiHardware: spec.proxmox?.scsiHardware ?? (adopt === undefined ? 'virtio-scsi-single' : undefined),
+    disks,
+    nics,
+    cloudInit,
+    agent: { enabled: spec.agent },
+    bootOrder: firstDisk === undefined || adopt !== undefined ? undefined : [firstDisk.slot],
+  })
+}
+
+function diskOf(
+  machine: Machine,
+  index: number,
+  host: Host,
+  lookup: Lookup,
+  problems: FieldProblem[],
+): readonly VmDisk[] {
+  const disk = machine.spec.disks[index]
+  if (disk === undefined) return []
+  const storages = host.spec.bindings.storages
+  const storage = Object.hasOwn(storages, disk.storage) ? storages[disk.storage] : undefined
+  const path = ['spec', 'disks', index]
+  if (storage === undefined) {
+    problems.push(unbound('storages', disk.storage, host, [...path, 'storage'], lookup))
+    return []
+  }
+  const importFrom =
+    disk.image === undefined ? undefined : imageVolume(disk.image, machine, host, lookup, [...path, 'image'], problems)
+  if (disk.image !== undefined && importFrom === undefined) return []
+  return [
+    defined<VmDisk>({
+      slot: `scsi${index}`,
+      storage,
+      sizeGb: (mebibytes(disk.size) ?? 0) / 1024,
+      importFrom,
+      ssd: disk.ssd,
+      discard: disk.discard === undefined ? undefined : disk.discard ? 'on' : 'ignore',
+      backup: disk.backup,
+    }),
+  ]
+}
+
+function imageVolume(
+  name: string,
+  machine: Machine,
+  host: Host,
+  lookup: Lookup,
+  path: readonly (string | number)[],
+  problems: FieldProblem[],
+): string | undefined {
+  const image = (lookup.declaration('Image', name, machine.namespace) ?? lookup.declaration('Image', name)) as
+    | Declaration<ImageSpec>
+    | undefined
+  if (image === undefined) {
+    const known = lookup.all('Image').map((other) => other.name)
+    problems.push({
+      code: 'unknown-reference',
+      path,
+      message: `there is no Image ${name}`,
+      ...(known.length === 0 ? {} : { hint: `declared images: ${known.join(', ')}` }),
+    })
+    return undefined
+  }
+  if (image.spec.hosts !== undefined && !image.spec.hosts.includes(host.name)) {
+    problems.push({
+      code: 'unbound',
+      path,
+      message: `Image ${name} is not kept on host ${host.name}; it is on ${image.spec.hosts.join(', ')}`,
+      hint: `add ${host.name} to hosts of Image ${name}, or leave hosts out`,
+    })
+    return undefined
+  }
+  const file = imageFile(image, host)
+  if (file === undefined) {
+    problems.push(unbound('storages', image.spec.storage, host, path, lookup))
+    return undefined
+  }
+  return volumeId(file.file)
+}
+
+function nicOf(
+  machine: Machine,
+  index: number,
+  host: Host,
+  lookup: Lookup,
+  problems: FieldProblem[],
+): readonly VmNic[] {
+  const nic = machine.spec.networks[index]
+  if (nic === undefined) return []
+  const networks = host.spec.bindings.networks
+  const binding = Object.hasOwn(networks, nic.network) ? networks[nic.network] : undefined
+  if (binding === undefined) {
+    problems.push(unbound('networks', nic.network, host, ['spec', 'networks', index, 'network'], lookup))
+    return []
+  }
+  const network = networkOf(nic.network, machine, lookup)
+  return [
+    defined<VmNic>({
+      slot: `net${index}`,
+      bridge: binding.bridge,
+      model: 'virtio',
+      mac: nic.mac?.toUpperCase(),
+      vlan: binding.vlan ?? network?.spec.vlan,
+      firewall: nic.firewall,
+      mtu: network?.spec.mtu,
+    }),
+  ]
+}
+
+/** Cloud-init is there when anything is to be told to the guest; its drive lies with the first disk. */
+function cloudInitOf(
+  machine: Machine,
+  disks: readonly VmDisk[],
+  given: readonly (GivenAddress | undefined)[],
+  lookup: Lookup,
+): VmCloudInit | undefined {
+  const { spec } = machine
+  const storage = disks[0]?.storage
+  const fromImage = disks.some((disk) => disk.importFrom !== undefined)
+  const told = spec.user !== undefined || spec.sshKeys !== undefined || spec.userData !== undefined || fromImage
+  if (storage === undefined || !told) return undefined
+  const networks = spec.networks.map((nic) => networkOf(nic.network, machine, lookup)?.spec)
+  const gatewayAt = given.findIndex((address, index) => address !== undefined && networks[index]?.gateway !== undefined)
+  const dns = networks.find((network) => network?.dns !== undefined)?.dns
+  return defined<VmCloudInit>({
+    storage,
+    slot: 'ide2',
+    user: spec.user,
+    sshKeys: spec.sshKeys,
+    addresses:
+      spec.networks.length === 0
+        ? undefined
+        : spec.networks.map((_, index) => {
+            const address = given[index]
+            if (address === undefined) return { v4: 'dhcp' }
+            const gateway = index === gatewayAt ? networks[index]?.gateway : undefined
+            return defined({ v4: `${address.address}/${address.prefix}`, gateway4: gateway })
+          }),
+    dnsServers: spec.dns?.servers ?? dns?.servers,
+    dnsDomain: spec.dns?.domain ?? dns?.domain,
+    userData: spec.userData,
+  })
+}
+
+function networkOf(name: string, machine: Machine, lookup: Lookup): Declaration<NetworkSpec> | undefined {
+  const found = lookup.declaration('Network', name, machine.namespace) ?? lookup.declaration('Network', name)
+  return found as Declaration<NetworkSpec> | undefined
+}

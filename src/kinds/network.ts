@@ -1,0 +1,46 @@
+import { z } from 'zod'
+import { ipAddress, ipv4 } from './fields/address.ts'
+import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
+import { vlanId, whole } from './fields/number.ts'
+import { dnsName, line, objectName } from './fields/text.ts'
+import type { Kind } from './kind.ts'
+
+const schema = z.strictObject({
+  description: line.optional(),
+  /** Where addresses come from; without it machines use DHCP unless they state one. */
+  addressPool: objectName.optional(),
+  /** VLAN of the network, where a host's binding does not say another. */
+  vlan: vlanId.optional(),
+  gateway: ipv4.optional(),
+  dns: z.strictObject({ servers: z.array(ipAddress).max(10).optional(), domain: dnsName.optional() }).optional(),
+  mtu: whole(576, 65_520).optional(),
+})
+
+export type NetworkSpec = z.output<typeof schema>
+
+/** A network by the name that people use for it; each Host binds it to a bridge. */
+export const network: Kind<NetworkSpec> = {
+  kind: 'Network',
+  apiVersion: 'croft.dev/v1alpha1',
+  accepts: (apiVersion) => apiVersion === 'croft.dev/v1alpha1',
+  plural: 'networks',
+  shortNames: ['net'],
+  summary: 'A logical network: gateway, name servers and the pool that its addresses come from.',
+  schema,
+  check: (_spec, manifest) => checkAnnotations(manifest),
+  policy: (_spec, manifest) => annotatedPolicy(manifest),
+  expand(declaration, lookup) {
+    const pool = declaration.spec.addressPool
+    if (pool === undefined || lookup.declaration('AddressPool', pool, declaration.namespace) !== undefined)
+      return { role: 'fact' }
+    return {
+      problems: [
+        {
+          code: 'unknown-reference',
+          path: ['spec', 'addressPool'],
+          message: `there is no AddressPool ${pool}`,
+        },
+      ],
+    }
+  },
+}

@@ -1,0 +1,96 @@
+import { z } from 'zod'
+import type { Connection } from '../model/connection.ts'
+import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
+import { vmid, whole } from './fields/number.ts'
+import { logicalName, objectName } from './fields/text.ts'
+import type { Kind } from './kind.ts'
+
+const schema = z.strictObject({
+  endpoint: z
+    .string()
+    .max(300)
+    .regex(/^https:\/\/(?:[a-zA-Z0-9.-]+|\[[0-9a-fA-F:]+\])(?::[1-9][0-9]{0,4})?\/?$/, {
+      error: 'an address like https://192.168.4.175:8006, without user, path or query',
+    }),
+  fingerprint: z
+    .string()
+    .regex(/^[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){31}$/, {
+      error: 'the SHA-256 fingerprint of the certificate: 32 pairs of digits, AA:BB:…',
+    })
+    .optional(),
+  token: z
+    .strictObject({
+      env: z
+        .string()
+        .max(200)
+        .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: 'the name of an environment variable' })
+        .optional(),
+      file: z
+        .string()
+        .max(1024)
+        .regex(/^[A-Za-z0-9_./~][A-Za-z0-9_./~ +@-]*$/, { error: 'the path of a file' })
+        .optional(),
+    })
+    .refine((token) => (token.env === undefined) !== (token.file === undefined), { error: 'one of env and file' }),
+  estate: logicalName.default('default'),
+  vmids: z
+    .strictObject({ from: vmid.default(100), to: vmid.default(999_999) })
+    .refine((range) => range.from <= range.to, { error: 'a range whose from is not above its to' })
+    .default({ from: 100, to: 999_999 }),
+  limits: z
+    .strictObject({
+      perHost: whole(1, 20).default(3),
+      perStorage: whole(1, 20).default(1),
+      reads: whole(1, 20).default(4),
+    })
+    .default({ perHost: 3, perStorage: 1, reads: 4 }),
+})
+
+type ProxmoxSpec = z.output<typeof schema>
+
+/** How a Proxmox cluster, or a single host, is reached. */
+export const proxmox: Kind<ProxmoxSpec> = {
+  kind: 'Proxmox',
+  apiVersion: 'croft.dev/v1alpha1',
+  accepts: (apiVersion) => apiVersion === 'croft.dev/v1alpha1',
+  plural: 'proxmoxes',
+  shortNames: ['pve'],
+  summary: 'How a Proxmox cluster is reached: address, pinned certificate, reference to a token.',
+  schema,
+
+  check(spec, manifest) {
+    const problems = [...checkAnnotations(manifest)]
+    if (!objectName.safeParse(manifest.metadata.name).success) return problems
+    if (spec.fingerprint === undefined) {
+      problems.push({
+        code: 'no-fingerprint',
+        path: ['spec', 'endpoint'],
+        severity: 'warning',
+        message: "the certificate is not pinned: the system's trust store decides whether the token is sent",
+        hint: 'add fingerprint, as Proxmox shows it under Node, System, Certificates',
+      })
+    }
+    return problems
+  },
+
+  policy: (_spec, manifest) => annotatedPolicy(manifest),
+
+  expand: (declaration) => ({
+    role: 'connection',
+    connection: connectionOf(declaration.name, declaration.spec, declaration.origin),
+  }),
+}
+
+function connectionOf(name: string, spec: ProxmoxSpec, origin: Connection['origin']): Connection {
+  return {
+    name,
+    driver: 'proxmox',
+    endpoint: spec.endpoint.replace(/\/$/, ''),
+    ...(spec.fingerprint === undefined ? {} : { fingerprint: spec.fingerprint.toUpperCase() }),
+    token: spec.token.env === undefined ? { file: spec.token.file ?? '' } : { env: spec.token.env },
+    estate: spec.estate,
+    ids: spec.vmids,
+    limits: spec.limits,
+    origin,
+  }
+}

@@ -1,0 +1,40 @@
+import { addressPool } from './address-pool.ts'
+import { approval } from './approval.ts'
+import { environmentDownloadFile } from './environment-download-file.ts'
+import { environmentVm } from './environment-vm.ts'
+import { host } from './host.ts'
+import { image } from './image.ts'
+import type { Kind } from './kind.ts'
+import { machine } from './machine.ts'
+import { network } from './network.ts'
+import { providerConfig } from './provider-config.ts'
+import { proxmox } from './proxmox.ts'
+
+/** Every kind that croft knows. */
+export const KINDS: readonly Kind[] = [
+  proxmox,
+  host,
+  network,
+  addressPool,
+  image,
+  machine,
+  approval,
+  environmentVm,
+  environmentDownloadFile,
+  providerConfig,
+]
+
+export function findKind(apiVersion: string, kind: string): Kind | undefined {
+  return KINDS.find((candidate) => candidate.kind === kind && candidate.accepts(apiVersion))
+}
+
+/** The kind that a person means on the command line: `machines`, `machine`, `m`, `Machine`. */
+export function kindNamed(word: string): Kind | undefined {
+  const wanted = word.toLowerCase()
+  return KINDS.find((kind) => kindWords(kind).includes(wanted))
+}
+
+/** All the words for a kind, in small letters. */
+export function kindWords(kind: Kind): readonly string[] {
+  return [kind.kind.toLowerCase(), kind.plural, ...kind.shortNames]
+}

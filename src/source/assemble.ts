@@ -1,0 +1,135 @@
+import type { FieldProblem } from '../kinds/kind.ts'
+import type { Declaration } from '../model/declaration.ts'
+import type { ResourceKey } from '../model/key.ts'
+import { showOrigin } from '../model/origin.ts'
+import type { Problem } from '../model/problem.ts'
+import type { Judged } from './judge.ts'
+import { type FileAt, fieldProblemAt, findingAt, originOf } from './problem-at.ts'
+import type { Ignored, Revision } from './revision.ts'
+
+/** One file after judging; or why it could not be read. */
+export type FileOutcome = { readonly file: string } & (
+  | { readonly judged: readonly Judged[] }
+  | { readonly problem: Problem }
+)
+
+/** Puts the files together: one declaration per key, every problem with its place. */
+export function assemble(
+  id: string,
+  outcomes: readonly FileOutcome[],
+  commit: string | undefined,
+  extra: { readonly problems: readonly Problem[]; readonly ignored: readonly Ignored[]; readonly incomplete: boolean },
+): Revision {
+  const problems: Problem[] = [...extra.problems]
+  const ignored: Ignored[] = [...extra.ignored]
+  const unreadable = new Set<ResourceKey>()
+  const byKey = new Map<ResourceKey, { declaration: Declaration; judged: Judged }>()
+  let incomplete = extra.incomplete
+
+  for (const outcome of outcomes) {
+    if ('problem' in outcome) {
+      problems.push(outcome.problem)
+      incomplete = true
+      continue
+    }
+    const at: FileAt = { file: outcome.file, ...(commit === undefined ? {} : { commit }) }
+    for (const judged of outcome.judged) {
+      problems.push(...problemsOf(judged, at))
+      if (judged.outcome === 'unreadable') incomplete = true
+      else if (judged.outcome === 'ignored') ignored.push(ignoredOf(judged, at))
+      else if (judged.outcome === 'refused') {
+        if (judged.key === undefined) incomplete = true
+        else unreadable.add(judged.key)
+      } else {
+        const declaration = declarationOf(judged, at)
+        const first = byKey.get(declaration.key)
+        if (first === undefined) byKey.set(declaration.key, { declaration, judged })
+        else problems.push(duplicate(judged, first.declaration, at))
+      }
+    }
+  }
+  // Which of two equals is meant nobody can say: neither is followed, and neither counts as gone.
+  for (const problem of problems) {
+    if (problem.code !== 'duplicate-object' || problem.object === undefined) continue
+    unreadable.add(problem.object)
+    byKey.delete(problem.object)
+  }
+  for (const key of byKey.keys()) unreadable.delete(key)
+  const declarations = [...byKey.values()]
+  const sources = new Map(declarations.map(({ declaration, judged }) => [declaration.key, judged]))
+  return {
+    id,
+    declarations: declarations.map(({ declaration }) => declaration),
+    problems,
+    ignored,
+    files: outcomes.length,
+    unreadable: [...unreadable].sort(),
+    incomplete,
+    problemAt: (declaration, problem) => problemOf(sources.get(declaration.key), declaration, problem),
+  }
+}
+
+function problemsOf(judged: Judged, at: FileAt): readonly Problem[] {
+  const written = judged.findings.map((finding) => findingAt(judged, finding, at))
+  const places = new Set(written.map((problem) => showOrigin(problem.origin)))
+  // A number that is refused as ambiguous would be refused once more as the wrong type: once is enough.
+  const fields = judged.problems
+    .map((problem) => fieldProblemAt(judged, problem, at))
+    .filter((problem) => !places.has(showOrigin(problem.origin)))
+  return [...written, ...fields]
+}
+
+function ignoredOf(judged: Judged & { readonly outcome: 'ignored' }, at: FileAt): Ignored {
+  return {
+    file: at.file,
+    line: originOf(judged, at).line,
+    apiVersion: judged.apiVersion,
+    kind: judged.kindName,
+    ...(judged.note === undefined ? {} : { note: judged.note }),
+  }
+}
+
+function declarationOf(judged: Judged & { readonly outcome: 'declared' }, at: FileAt): Declaration {
+  const { metadata } = judged.manifest
+  return {
+    key: judged.key,
+    apiVersion: judged.manifest.apiVersion,
+    kind: judged.kind.kind,
+    name: metadata.name,
+    ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+    labels: metadata.labels,
+    annotations: metadata.annotations,
+    spec: judged.spec,
+    policy: judged.policy,
+    origin: originOf(judged, at),
+    generation: judged.generation,
+  }
+}
+
+function duplicate(judged: Judged, first: Declaration, at: FileAt): Problem {
+  return fieldProblemAt(
+    judged,
+    {
+      code: 'duplicate-object',
+      path: ['metadata', 'name'],
+      message: `${first.key} is declared twice: here and at ${showOrigin(first.origin)}`,
+      hint: 'remove one of them, or give it another name',
+    },
+    at,
+  )
+}
+
+function problemOf(judged: Judged | undefined, declaration: Declaration, problem: FieldProblem): Problem {
+  const { file, commit } = declaration.origin
+  if (judged !== undefined)
+    return fieldProblemAt(judged, problem, { file, ...(commit === undefined ? {} : { commit }) })
+  return {
+    code: problem.code,
+    origin: declaration.origin,
+    object: declaration.key,
+    field: problem.path.join('.'),
+    message: problem.message,
+    ...(problem.hint === undefined ? {} : { hint: problem.hint }),
+    severity: problem.severity ?? 'error',
+  }
+}

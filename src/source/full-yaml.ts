@@ -1,0 +1,181 @@
+import {
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type Pair,
+  parseAllDocuments,
+} from 'yaml'
+import { LIMITS } from '../lib/limits.ts'
+
+/** Something wrong at an offset of the text. */
+export interface YamlFinding {
+  readonly code: string
+  readonly offset: number
+  readonly message: string
+  readonly hint?: string
+  /** syntax: nobody can read it. strict: other readers might, and might read something else. */
+  readonly weight: 'syntax' | 'strict'
+}
+
+export interface FullYaml {
+  readonly value: unknown
+  readonly findings: readonly YamlFinding[]
+}
+
+/** Reads one document with the full reader, strictly: nothing that two readers could read differently gets through. */
+export function readFullYaml(text: string): FullYaml {
+  const document = parseOne(text)
+  if ('code' in document) return { value: undefined, findings: [document] }
+  const findings: YamlFinding[] = []
+  for (const error of document.errors) {
+    findings.push({
+      code: error.code === 'DUPLICATE_KEY' ? 'duplicate-key' : error.code === 'TAB_AS_INDENT' ? 'tab' : 'yaml-syntax',
+      offset: error.pos[0],
+      message: error.code === 'DUPLICATE_KEY' ? 'the same key stands twice in one map' : firstLine(error.message),
+      weight: error.code === 'DUPLICATE_KEY' ? 'strict' : 'syntax',
+    })
+  }
+  if (findings.some((finding) => finding.weight === 'syntax')) return { value: undefined, findings }
+  for (const warning of document.warnings) {
+    findings.push({ code: 'tag', offset: warning.pos[0], message: firstLine(warning.message), weight: 'strict' })
+  }
+  const walk = new Walk(document, findings)
+  const value = document.contents === null ? null : walk.value(document.contents, 0)
+  return { value, findings }
+}
+
+export function lineCounterOf(text: string): LineCounter {
+  const counter = new LineCounter()
+  counter.addNewLine(0)
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) counter.addNewLine(at + 1)
+  return counter
+}
+
+/** The tree of one document, for looking up where things stand. Undefined when it cannot be read. */
+export function documentTree(text: string): Document | undefined {
+  const document = parseOne(text)
+  return 'code' in document ? undefined : document
+}
+
+const OPTIONS = {
+  version: '1.2',
+  schema: 'core',
+  uniqueKeys: true,
+  merge: false,
+  prettyErrors: false,
+  logLevel: 'silent',
+} as const
+
+function parseOne(text: string): Document | YamlFinding {
+  try {
+    const parsed = parseAllDocuments(text, OPTIONS)
+    const document = 'empty' in parsed ? undefined : parsed[0]
+    if (document !== undefined && parsed.length === 1) return document
+    return { code: 'yaml-syntax', offset: 0, message: 'this is not one YAML document', weight: 'syntax' }
+  } catch (error) {
+    // The reader works by recursion: thousands of levels end its stack.
+    if (error instanceof RangeError) return tooDeep(0)
+    throw error
+  }
+}
+
+function tooDeep(offset: number): YamlFinding {
+  return { code: 'too-deep', offset, message: `more than ${LIMITS.yamlDepth} levels deep`, weight: 'syntax' }
+}
+
+const REFUSED_KEYS = new Set(['__proto__', 'constructor', 'prototype'])
+const KNOWN_TAGS = /^tag:yaml\.org,2002:(?:map|seq|str|int|float|bool|null)$/
+
+/** Goes through the tree once: makes plain values without prototypes and notes what is refused. */
+class Walk {
+  readonly #document: Document
+  readonly #findings: YamlFinding[]
+  #nodes = 0
+  #aliases = 0
+  #full = false
+
+  constructor(document: Document, findings: YamlFinding[]) {
+    this.#document = document
+    this.#findings = findings
+  }
+
+  value(node: unknown, depth: number): unknown {
+    if (this.#full || node === null || node === undefined) return null
+    if (!isScalar(node) && !isMap(node) && !isSeq(node) && !isAlias(node)) return null
+    if (depth > LIMITS.yamlDepth) return this.#stop(tooDeep(offsetOf(node)))
+    if (++this.#nodes > LIMITS.yamlNodes) {
+      return this.#stop(refused('too-large', node, `more than ${LIMITS.yamlNodes} values in one document`, 'syntax'))
+    }
+    if (isAlias(node)) {
+      if (++this.#aliases > LIMITS.yamlAliases) {
+        return this.#stop(refused('aliases', node, `more than ${LIMITS.yamlAliases} aliases in one document`, 'syntax'))
+      }
+      return this.value(node.resolve(this.#document), depth + 1)
+    }
+    if (node.tag !== undefined && !KNOWN_TAGS.test(node.tag)) {
+      this.#findings.push(refused('tag', node, `the tag ${node.tag} is not read`, 'strict'))
+      return null
+    }
+    if (isScalar(node)) return this.#scalar(node.value, node.source, node)
+    if (isSeq(node)) return node.items.map((item) => this.value(item, depth + 1))
+    const map: Record<string, unknown> = Object.create(null)
+    for (const pair of node.items) this.#pair(pair, map, depth)
+    return map
+  }
+
+  #pair(pair: Pair, map: Record<string, unknown>, depth: number): void {
+    const key = isScalar(pair.key) ? pair.key.value : undefined
+    const at = pair.key as Node
+    if (typeof key !== 'string') {
+      // Text that looks like a number or a boolean is a key to one reader and an error to the next.
+      this.#findings.push(refused('bad-key', at, 'a key must be text', 'strict', 'write it in quotes'))
+      map[String(key)] = this.value(pair.value, depth + 1)
+    } else if (REFUSED_KEYS.has(key)) {
+      this.#findings.push(refused('bad-key', at, `${key} cannot be the name of a field`, 'strict'))
+    } else if (key === '<<') {
+      this.#findings.push(refused('merge-key', at, 'merge keys (<<) are not read', 'strict', 'write the fields out'))
+    } else {
+      map[key] = this.value(pair.value, depth + 1)
+    }
+  }
+
+  #scalar(value: unknown, source: string | undefined, node: Node): unknown {
+    if (typeof value === 'bigint') return Number(value)
+    if (typeof value !== 'number') return value
+    // 1.10 is 1.1, 1e3 is 1000, 010 is 8 or 10: what is read must be what stands there.
+    if (source !== undefined && source !== String(value)) {
+      this.#findings.push(
+        refused(
+          'ambiguous-number',
+          node,
+          `${source.slice(0, 40)} would be read as the number ${value}`,
+          'strict',
+          `write "${source.slice(0, 40)}" in quotes if it is text${Number.isFinite(value) ? `, ${value} if it is a number` : ''}`,
+        ),
+      )
+    }
+    return value
+  }
+
+  #stop(finding: YamlFinding): null {
+    this.#full = true
+    this.#findings.push(finding)
+    return null
+  }
+}
+
+function refused(code: string, node: Node, message: string, weight: YamlFinding['weight'], hint?: string): YamlFinding {
+  return { code, offset: offsetOf(node), message, weight, ...(hint === undefined ? {} : { hint }) }
+}
+
+function offsetOf(node: Node | null | undefined): number {
+  return node?.range?.[0] ?? 0
+}
+
+function firstLine(message: string): string {
+  return (message.split('\n')[0] ?? '').slice(0, 200)
+}

@@ -1,0 +1,103 @@
+import { nearest } from '../kinds/fields/nearest.ts'
+import type { FieldProblem, Kind } from '../kinds/kind.ts'
+import { findKind, KINDS } from '../kinds/registry.ts'
+import { printable } from './excerpt.ts'
+import type { ManifestObject } from './manifest.ts'
+
+/** What an object says it is. */
+export type Identity =
+  | { readonly is: 'ours'; readonly kind: Kind; readonly apiVersion: string }
+  /** Somebody else's, or nothing at all: not read further. */
+  | { readonly is: 'foreign'; readonly apiVersion: string; readonly kind: string; readonly note?: string }
+  /** Of a group that we read, but croft does not keep this kind yet. */
+  | { readonly is: 'unkept'; readonly apiVersion: string; readonly kind: string; readonly problem: FieldProblem }
+  /** Of a group that is ours, and not a kind that we know. */
+  | { readonly is: 'wrong'; readonly problem: FieldProblem }
+
+const OWN_GROUP = /^croft\.dev$/
+const PROVIDER_GROUP = /^(?:virtual[a-z]*(?:\.proxmoxbpg)?|proxmoxbpg)(?:\.m)?\.crossplane\.io$/
+
+/** The provider's kinds that croft knows of and does not keep yet. */
+const UNKEPT = new Set(
+  `EnvironmentACL EnvironmentAcmeAccount EnvironmentAcmeDNSPlugin EnvironmentAptRepository
+  EnvironmentAptStandardRepository EnvironmentCertificate EnvironmentClusterFirewall
+  EnvironmentClusterFirewallSecurityGroup EnvironmentContainer EnvironmentDNS EnvironmentFile EnvironmentFirewallAlias
+  EnvironmentFirewallIPSet EnvironmentFirewallOptions EnvironmentFirewallRules EnvironmentGroup EnvironmentHagroup
+  EnvironmentHaresource EnvironmentHosts EnvironmentMetricsServer EnvironmentNetworkLinuxBridge
+  EnvironmentNetworkLinuxVlan EnvironmentNodeFirewall EnvironmentPool EnvironmentRole EnvironmentTime EnvironmentUser
+  ProviderConfigUsage StoreConfig ClusterProviderConfig`.split(/\s+/),
+)
+
+export function identify(value: ManifestObject['value']): Identity {
+  const { apiVersion, kind } = value
+  if (apiVersion === undefined && kind === undefined)
+    return { is: 'foreign', apiVersion: '', kind: '', note: 'not a manifest' }
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string') return halfNamed(apiVersion, kind)
+  const found = findKind(apiVersion, kind)
+  if (found !== undefined) return { is: 'ours', kind: found, apiVersion }
+  const group = apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : ''
+  const own = OWN_GROUP.test(group)
+  if (!own && !PROVIDER_GROUP.test(group)) {
+    return { is: 'foreign', apiVersion: printable(apiVersion.slice(0, 200)), kind: printable(kind.slice(0, 200)) }
+  }
+  const sameName = KINDS.find((candidate) => candidate.kind === kind && OWN_GROUP.test(groupOf(candidate)) === own)
+  if (sameName !== undefined) {
+    return wrong(
+      'unknown-version',
+      'apiVersion',
+      `${kind} is not known in ${shown(apiVersion)}`,
+      `write ${sameName.apiVersion}`,
+    )
+  }
+  if (!own && UNKEPT.has(kind)) {
+    const message = `croft knows ${kind} but does not keep it yet: this object is left alone`
+    return {
+      is: 'unkept',
+      apiVersion,
+      kind,
+      problem: { code: 'kind-not-kept', path: ['kind'], severity: 'warning', message },
+    }
+  }
+  const names = KINDS.filter((candidate) => OWN_GROUP.test(groupOf(candidate)) === own).map(
+    (candidate) => candidate.kind,
+  )
+  const meant = nearest(kind, own ? names : [...names, ...UNKEPT])
+  return wrong(
+    'unknown-kind',
+    'kind',
+    `${shown(kind)} is not a kind of ${group}`,
+    meant === undefined ? `known: ${names.join(', ')}` : `did you mean ${meant}?`,
+  )
+}
+
+/** One of apiVersion and kind: an accident when the other points to us, somebody's own file otherwise. */
+function halfNamed(apiVersion: unknown, kind: unknown): Identity {
+  const known = KINDS.find((candidate) => candidate.kind === kind)
+  if (known !== undefined && apiVersion === undefined) {
+    return wrong('missing-field', 'apiVersion', 'apiVersion is missing', `write apiVersion: ${known.apiVersion}`)
+  }
+  if (
+    typeof apiVersion === 'string' &&
+    (apiVersion.startsWith('croft.dev/') || PROVIDER_GROUP.test(apiVersion.split('/')[0] ?? ''))
+  ) {
+    return wrong(
+      'missing-field',
+      'kind',
+      'kind is missing',
+      `known: ${KINDS.map((candidate) => candidate.kind).join(', ')}`,
+    )
+  }
+  return { is: 'foreign', apiVersion: '', kind: '', note: 'not a manifest' }
+}
+
+function groupOf(kind: Kind): string {
+  return kind.apiVersion.split('/')[0] ?? ''
+}
+
+function shown(text: string): string {
+  return JSON.stringify(text.slice(0, 80)).slice(1, -1)
+}
+
+function wrong(code: string, field: string, message: string, hint: string): Identity {
+  return { is: 'wrong', problem: { code, path: [field], message, hint } }
+}

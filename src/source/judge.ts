@@ -1,0 +1,200 @@
+import { createHash } from 'node:crypto'
+import { explain, unknownField } from '../kinds/fields/explain.ts'
+import { objectName } from '../kinds/fields/text.ts'
+import type { FieldProblem, Kind, RawManifest } from '../kinds/kind.ts'
+import { type ResourceKey, resourceKey } from '../model/key.ts'
+import type { Policy } from '../model/policy.ts'
+import type { YamlFinding } from './full-yaml.ts'
+import { identify } from './identify.ts'
+import { isFields, type ManifestObject, objectsOf, type ReadDocument, type SourceDocument } from './manifest.ts'
+
+/** What one object of a file turned out to be. Depends on the text alone, so it can be kept by the text's hash. */
+export type Judged = {
+  readonly document: SourceDocument
+  readonly base: readonly (string | number)[]
+  readonly problems: readonly FieldProblem[]
+  readonly findings: readonly YamlFinding[]
+  readonly kind?: Kind
+  /** Known as soon as kind and name are: also for what is refused, so that it is not taken for gone. */
+  readonly key?: ResourceKey
+} & (
+  | {
+      readonly outcome: 'declared'
+      readonly kind: Kind
+      readonly key: ResourceKey
+      readonly manifest: RawManifest
+      readonly spec: unknown
+      readonly policy: Policy
+      readonly generation: string
+    }
+  | { readonly outcome: 'refused' }
+  | { readonly outcome: 'ignored'; readonly apiVersion: string; readonly kindName: string; readonly note?: string }
+  /** Nobody can say what stands here: what is missing from the file proves nothing. */
+  | { readonly outcome: 'unreadable' }
+)
+
+/** Judges every object of a document. */
+export function judgeDocument(read: ReadDocument): readonly Judged[] {
+  const { document, findings } = read
+  const broken = findings.some((finding) => finding.weight === 'syntax')
+  if (broken) return [{ outcome: 'unreadable', document, base: [], problems: [], findings }]
+  const objects = objectsOf(read.value)
+  if (objects.length === 0) {
+    return [
+      {
+        outcome: 'ignored',
+        document,
+        base: [],
+        problems: [],
+        findings: [],
+        apiVersion: '',
+        kindName: '',
+        note: 'not an object',
+      },
+    ]
+  }
+  // Findings have a place in the text but belong to no field; they count once, with the first object that is ours.
+  let left = findings
+  return objects.map((object) => {
+    const judged = judgeObject(object, document, left)
+    if (judged.outcome !== 'ignored') left = []
+    return judged
+  })
+}
+
+function judgeObject(object: ManifestObject, document: SourceDocument, findings: readonly YamlFinding[]): Judged {
+  const common = { document, base: object.base }
+  const identity = identify(object.value)
+  if (identity.is === 'foreign' || identity.is === 'unkept') {
+    return {
+      outcome: 'ignored',
+      ...common,
+      findings: [],
+      problems: identity.is === 'unkept' ? [identity.problem] : [],
+      apiVersion: identity.apiVersion,
+      kindName: identity.kind,
+      ...(identity.is === 'foreign' && identity.note !== undefined ? { note: identity.note } : {}),
+    }
+  }
+  if (identity.is === 'wrong') return { outcome: 'refused', ...common, findings, problems: [identity.problem] }
+  const { kind, apiVersion } = identity
+  const { manifest, problems } = envelopeOf(object.value, apiVersion, kind)
+  const key =
+    manifest === undefined ? undefined : resourceKey(kind.kind, manifest.metadata.name, manifest.metadata.namespace)
+  const found: FieldProblem[] = [...problems]
+  const parsed = kind.schema.safeParse(object.value.spec ?? Object.create(null))
+  if (!parsed.success) found.push(...explain(kind.schema, parsed.error, object.value.spec, ['spec']))
+  else if (manifest !== undefined) found.push(...(kind.check?.(parsed.data, manifest) ?? []))
+  const failed = findings.length > 0 || found.some((problem) => problem.severity !== 'warning')
+  if (failed || !parsed.success || manifest === undefined || key === undefined) {
+    return { outcome: 'refused', ...common, kind, ...(key === undefined ? {} : { key }), findings, problems: found }
+  }
+  const policy = kind.policy(parsed.data, manifest)
+  const generation = hashOf({ apiVersion, kind: kind.kind, spec: parsed.data, policy })
+  return {
+    outcome: 'declared',
+    ...common,
+    kind,
+    key,
+    manifest,
+    spec: parsed.data,
+    policy,
+    generation,
+    findings,
+    problems: found,
+  }
+}
+
+const TOP = ['apiVersion', 'kind', 'metadata', 'spec', 'status']
+/** Kubernetes writes these itself; they are read over. */
+const METADATA = ['name', 'namespace', 'labels', 'annotations']
+const METADATA_OTHER = new Set(
+  'uid generation resourceVersion creationTimestamp deletionTimestamp deletionGracePeriodSeconds managedFields selfLink ownerReferences finalizers'.split(
+    ' ',
+  ),
+)
+
+function envelopeOf(value: ManifestObject['value'], apiVersion: string, kind: Kind) {
+  const problems: FieldProblem[] = []
+  for (const field of Object.keys(value)) {
+    if (!TOP.includes(field)) problems.push(unknownField([field], field, TOP))
+  }
+  if (value.spec === undefined || value.spec === null) {
+    problems.push({ code: 'missing-field', path: ['spec'], message: 'spec is missing' })
+  }
+  const metadata = value.metadata
+  if (!isFields(metadata)) {
+    problems.push({ code: 'missing-field', path: ['metadata'], message: 'metadata with a name is missing' })
+    return { problems }
+  }
+  for (const field of Object.keys(metadata)) {
+    if (METADATA.includes(field) || METADATA_OTHER.has(field)) continue
+    problems.push(
+      field === 'generateName'
+        ? {
+            code: 'unknown-field',
+            path: ['metadata', field],
+            message: 'generateName is not read: what Git declares has a name',
+            hint: 'use name',
+          }
+        : unknownField(['metadata', field], field, METADATA),
+    )
+  }
+  const labels = textMap(metadata.labels, ['metadata', 'labels'], problems)
+  const annotations = textMap(metadata.annotations, ['metadata', 'annotations'], problems)
+  const name = nameField(metadata.name, 'name', problems)
+  const namespace = metadata.namespace === undefined ? undefined : nameField(metadata.namespace, 'namespace', problems)
+  if (name === undefined) return { problems }
+  // Crossplane's cluster-wide kinds and our own facts have no namespace; one that is written changes nothing there.
+  const counts = kind.namespaced === undefined || kind.namespaced(apiVersion)
+  const manifest: RawManifest = {
+    apiVersion,
+    kind: kind.kind,
+    metadata: { name, ...(namespace === undefined || !counts ? {} : { namespace }), labels, annotations },
+    spec: value.spec,
+  }
+  return { manifest, problems }
+}
+
+function nameField(value: unknown, field: string, problems: FieldProblem[]): string | undefined {
+  const parsed = objectName.safeParse(value)
+  if (parsed.success) return parsed.data
+  problems.push(...explain(objectName, parsed.error, value, ['metadata', field]))
+  return undefined
+}
+
+function textMap(value: unknown, path: readonly string[], problems: FieldProblem[]): Readonly<Record<string, string>> {
+  const map: Record<string, string> = Object.create(null)
+  if (value === undefined || value === null) return map
+  if (!isFields(value)) {
+    problems.push({ code: 'wrong-type', path, message: `${path.join('.')} must be a block of fields` })
+    return map
+  }
+  for (const [name, entry] of Object.entries(value)) {
+    if (typeof entry === 'string' && entry.length <= 10_000) map[name] = entry
+    else {
+      problems.push({
+        code: 'wrong-type',
+        path: [...path, name],
+        message: `${name} must be text`,
+        hint: `write it in quotes: "${String(entry).slice(0, 40)}"`,
+      })
+    }
+  }
+  return map
+}
+
+/** The same meaning gives the same hash, whatever order the fields stand in. */
+function hashOf(value: unknown): string {
+  return createHash('sha256').update(canonical(value)).digest('hex').slice(0, 16)
+}
+
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
+  if (isFields(value)) {
+    const entries = Object.entries(value).filter(([, entry]) => entry !== undefined)
+    entries.sort(([a], [b]) => (a < b ? -1 : 1))
+    return `{${entries.map(([name, entry]) => `${JSON.stringify(name)}:${canonical(entry)}`).join(',')}}`
+  }
+  return JSON.stringify(value) ?? 'null'
+}

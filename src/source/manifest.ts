@@ -1,0 +1,106 @@
+import { LIMITS } from '../lib/limits.ts'
+import { readFullYaml, type YamlFinding } from './full-yaml.ts'
+import { NOT_SIMPLE, readSimpleYaml } from './simple-yaml.ts'
+
+/** One document of a file: its text, and the line of the file at which that text begins. */
+export interface SourceDocument {
+  readonly text: string
+  readonly line: number
+}
+
+/** A document after YAML: a plain tree with prototype-free maps, and what is wrong with the writing. */
+export interface ReadDocument {
+  readonly document: SourceDocument
+  readonly value: unknown
+  readonly findings: readonly YamlFinding[]
+}
+
+/** One object inside a document: the document itself, or an entry of a List. `base` is the path to it. */
+export interface ManifestObject {
+  readonly value: Readonly<Record<string, unknown>>
+  readonly base: readonly (string | number)[]
+}
+
+/** Every document of a YAML text that says anything. Never throws: what cannot be read is a finding. */
+export function readDocuments(text: string): readonly ReadDocument[] {
+  const documents = splitDocuments(text)
+  if (documents.length > LIMITS.documentsPerFile) {
+    const first = documents[0] ?? { text: '', line: 1 }
+    return [unread(first, 'too-large', `more than ${LIMITS.documentsPerFile} documents in one file`)]
+  }
+  return documents.map(readDocument)
+}
+
+/** A JSON text as one document. JSON cannot show two equal keys, so what is ours is read once more as YAML. */
+export function readJson(text: string): readonly ReadDocument[] {
+  const document = { text, line: 1 }
+  try {
+    const value: unknown = JSON.parse(text)
+    if (!isFields(value) || !('apiVersion' in value) || !('kind' in value)) {
+      return [{ document, value: undefined, findings: [] }]
+    }
+  } catch {
+    const read = readDocument(document)
+    return read.findings.length > 0 ? [read] : [unread(document, 'json-syntax', 'this is not JSON')]
+  }
+  return [readDocument(document)]
+}
+
+/** The objects of a document: a List is each of its items. */
+export function objectsOf(value: unknown): readonly ManifestObject[] {
+  if (!isFields(value)) return []
+  const { kind, items } = value
+  if (typeof kind !== 'string' || !kind.endsWith('List') || !Array.isArray(items)) return [{ value, base: [] }]
+  return items.flatMap((item: unknown, index) => (isFields(item) ? [{ value: item, base: ['items', index] }] : []))
+}
+
+export function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
+  return value !== null && typeof value === 'object' && !Array.isArray(value)
+}
+
+function readDocument(document: SourceDocument): ReadDocument {
+  const simple = readSimpleYaml(document.text)
+  if (simple !== NOT_SIMPLE) return { document, value: simple, findings: [] }
+  if (document.text.length > LIMITS.yamlDocumentBytes) {
+    return unread(
+      document,
+      'too-large',
+      `the document has more than ${LIMITS.yamlDocumentBytes} characters or ${LIMITS.yamlNodes} values`,
+    )
+  }
+  if (/^%/m.test(document.text.slice(0, document.text.search(/^(?!%|#|\s*$)/m)))) {
+    return unread(document, 'directive', 'YAML directives (%) are not read')
+  }
+  return { document, ...readFullYaml(document.text) }
+}
+
+/**
+ * A line that begins with `---` always begins a document and one with `...` always ends one, even inside a string, so
+ * that a file can be cut without being read: one broken document leaves the others whole.
+ */
+function splitDocuments(text: string): readonly SourceDocument[] {
+  const documents: SourceDocument[] = []
+  let start = 0
+  let line = 1
+  const cut = (end: number, next: number) => {
+    const part = text.slice(start, end)
+    if (/^(?!---(?:\s|$))[^#\s]|^(?:---)?[ \t]+[^#\s]/m.test(part)) documents.push({ text: part, line })
+    line += part.split('\n').length - 1
+    if (next > end) line += text.slice(end, next).split('\n').length - 1
+    start = next
+  }
+  const mark = /^(?:---|\.\.\.)(?=[ \t\n]|$)/gm
+  for (let match = mark.exec(text); match !== null; match = mark.exec(text)) {
+    if (match[0] === '---') cut(match.index, match.index)
+    else {
+      const end = text.indexOf('\n', match.index)
+      cut(match.index, end < 0 ? text.length : end + 1)
+    }
+  }
+  cut(text.length, text.length)
+  return documents
+}
+
+function unread(document: SourceDocument, code: string, message: string): ReadDocument {
+  return { document, value: undefined, findings: [{ code, offset: 0, message, weight: 'syntax' }] }
+}

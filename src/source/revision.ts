@@ -1,0 +1,29 @@
+import type { FieldProblem } from '../kinds/kind.ts'
+import type { Declaration } from '../model/declaration.ts'
+import type { ResourceKey } from '../model/key.ts'
+import type { Problem } from '../model/problem.ts'
+
+/** An object that croft does not read: somebody else's, or not a manifest at all. */
+export interface Ignored {
+  readonly file: string
+  readonly line: number
+  readonly apiVersion: string
+  readonly kind: string
+  readonly note?: string
+}
+
+/** Everything that a tree of files declares at one moment. */
+export interface Revision {
+  /** The commit, or a hash of the files. */
+  readonly id: string
+  readonly declarations: readonly Declaration[]
+  readonly problems: readonly Problem[]
+  readonly ignored: readonly Ignored[]
+  readonly files: number
+  /** Keys that are declared but were refused. They are not gone: nothing of theirs may be deleted. */
+  readonly unreadable: readonly ResourceKey[]
+  /** Some file could not be read at all, so what is missing proves nothing. */
+  readonly incomplete: boolean
+  /** Gives what a kind found while it expanded a declaration its place in the source. */
+  problemAt(declaration: Declaration, problem: FieldProblem): Problem
+}
