@@ -3,7 +3,7 @@ import { EXIT, type ExitCode } from './exit.ts'
 import { hasSomethingToDo } from './render/plan-summary.ts'
 import { hasErrors } from './render/problems.ts'
 
-const AUTHORITY: ReadonlySet<string> = new Set(['Unauthorized', 'PermissionDenied', 'CertificateMismatch'])
+const AUTHORITY: ReadonlySet<string> = new Set(['Unauthorized', 'PermissionDenied', 'WrongCertificate'])
 
 /** 0 nothing to do, 2 there is something, 4 not authorized, 1 something could not be seen or is not valid. */
 export function planExit(plan: Plan): ExitCode {

@@ -24,14 +24,14 @@ export interface LoadedEstate {
 
 export interface SimulatorOptions {
   readonly hosts?: number
-  readonly port?: number
-  readonly preset?: string
+  readonly port: number
+  readonly preset?: 'homelab' | 'recording' | 'empty'
   readonly vms?: number
   readonly seed?: number
   readonly speed?: number
 }
 
-/** A simulated datacentre that answers over HTTPS. `announcement` is the first line that `croft sim` prints. */
+/** A simulated datacentre that answers over HTTPS. `announcement` is what `croft sim` prints for programs. */
 export interface RunningSimulator {
   readonly endpoint: string
   readonly fingerprint: string

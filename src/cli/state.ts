@@ -11,12 +11,7 @@ export function stateFile(env: Environment, realDirectory: string, override: str
   const asked = override ?? env.CROFT_STATE
   if (asked !== undefined && asked !== '') return path.resolve(asked)
   const name = createHash('sha256').update(realDirectory).digest('hex').slice(0, 16)
-  return path.join(baseDirectory(env, 'XDG_STATE_HOME', '.local/state'), 'croft', name, 'croft.db')
-}
-
-/** Where parsed files are remembered between runs. Safe to delete at any time. */
-export function cacheDirectory(env: Environment): string {
-  return path.join(baseDirectory(env, 'XDG_CACHE_HOME', '.cache'), 'croft')
+  return path.join(stateHome(env), 'croft', name, 'croft.db')
 }
 
 export function realDirectory(runtime: Runtime, directory: string): string {
@@ -33,11 +28,11 @@ export async function openExisting(runtime: Runtime, file: string): Promise<Stor
   return existsSync(file) ? runtime.openStore(file) : runtime.openMemoryStore()
 }
 
-function baseDirectory(env: Environment, variable: string, fallback: string): string {
-  const set = env[variable]
+function stateHome(env: Environment): string {
+  const set = env.XDG_STATE_HOME
   // The XDG rule: a relative path there is to be ignored.
   if (set !== undefined && path.isAbsolute(set)) return set
   const home = env.HOME ?? homedir()
-  if (home === '') throw new CliError(`Neither ${variable} nor HOME is set. Set one, or name the file with --state.`)
-  return path.join(home, fallback)
+  if (home === '') throw new CliError('Neither XDG_STATE_HOME nor HOME is set. Set one, or name the file with --state.')
+  return path.join(home, '.local', 'state')
 }

@@ -39,7 +39,7 @@ It all still runs. Look around from another terminal; nothing real is touched:
   export CROFT_DEMO_TOKEN='${simulator.token}' CROFT_STATE=${database}
 
   croft get -o wide                          ${dim('the table above, and more')}
-  croft describe evm/k3s-vm-fun-bedbug       ${dim('conditions and events of one machine')}
+  croft describe vm/k3s-vm-fun-bedbug       ${dim('conditions and events of one machine')}
   croft plan . ; echo $?                     ${dim('0: nothing to do')}
   sed -i 's/dedicated: 4096/dedicated: 6144/' ${stage.later.file} && croft plan .
   croft apply .                              ${dim('does exactly what the plan shows')}

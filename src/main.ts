@@ -1,0 +1,166 @@
+import { readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline/promises'
+import { fileURLToPath } from 'node:url'
+import { EXIT } from './cli/exit.ts'
+import { runCli } from './cli/run.ts'
+import type {
+  EngineOptions,
+  LoadedEstate,
+  RunningSimulator,
+  Runtime,
+  SimulatorOptions,
+  Terminal,
+} from './cli/runtime.ts'
+import type { Engine } from './engine/engine.ts'
+import { systemClock } from './lib/clock.ts'
+import { LIMITS } from './lib/limits.ts'
+import type { Declaration } from './model/declaration.ts'
+import type { Store } from './store/port.ts'
+
+/** The only file that knows every implementation. Each is imported when something asks for it, not before. */
+function createRuntime(signal: AbortSignal): Runtime {
+  const err = terminal(process.stderr)
+  const warn = (message: string) => err.write(`Warning: ${message}\n`)
+  return {
+    version: packageVersion(),
+    out: terminal(process.stdout),
+    err,
+    env: process.env,
+    cwd: process.cwd(),
+    interactive: process.stdin.isTTY === true && process.stderr.isTTY === true,
+    clock: systemClock,
+    random: { next: () => Math.random() },
+    signal,
+    example: fileURLToPath(new URL('../examples/homelab', import.meta.url)),
+    ask: (question) => ask(question, signal),
+    kinds: async () => (await import('./kinds/registry.ts')).KINDS,
+    jsonSchema: async (kind) => (await import('./kinds/json-schema.ts')).jsonSchema(kind),
+    load,
+    openStore: async (file) => (await import('./store/sqlite.ts')).openSqliteStore(file, { warn }),
+    openMemoryStore: async () => (await import('./store/memory.ts')).createMemoryStore(),
+    openEngine: (store, options) => openEngine(store, options, warn),
+    startSimulator,
+  }
+}
+
+async function load(directory: string): Promise<LoadedEstate> {
+  const [{ readTree }, { link }, { findKind }] = await Promise.all([
+    import('./source/read-tree.ts'),
+    import('./plan/link.ts'),
+    import('./kinds/registry.ts'),
+  ])
+  const revision = await readTree(directory)
+  const locate = (declaration: Declaration, path: readonly (string | number)[]) =>
+    revision.problemAt(declaration, { code: '', path, message: '' }).origin
+  const estate = link(revision, { findKind, locate })
+  return { declarations: revision.declarations, estate, files: revision.files, ignored: revision.ignored.length }
+}
+
+async function openEngine(store: Store, options: EngineOptions, warn: (message: string) => void): Promise<Engine> {
+  const [{ createEngine }, { proxmoxDriver }, { openTlsWire }, { resolveSecret }] = await Promise.all([
+    import('./engine/create.ts'),
+    import('./drivers/proxmox/driver.ts'),
+    import('./lib/tls-wire.ts'),
+    import('./cli/secrets.ts'),
+  ])
+  const clock = options.clock ?? systemClock
+  const random = { next: () => Math.random() }
+  const sources = { env: options.env ?? process.env, directory: options.directory, warn }
+  return createEngine({
+    clock,
+    random,
+    store,
+    drivers: [proxmoxDriver],
+    driverDeps: {
+      clock,
+      random,
+      openWire: ({ endpoint, fingerprint, limits }) =>
+        openTlsWire({
+          endpoint,
+          ...(fingerprint === undefined ? {} : { fingerprint }),
+          maxSockets: limits.reads,
+          timeouts: { connectMs: LIMITS.connectTimeoutMs, requestMs: LIMITS.requestTimeoutMs },
+        }),
+      resolveSecret: (reference) => resolveSecret(reference, sources),
+    },
+    ...(options.retryStalled === undefined ? {} : { retryStalled: options.retryStalled }),
+  })
+}
+
+async function startSimulator(options: SimulatorOptions): Promise<RunningSimulator> {
+  const [{ startSimulator: start }, { agentAnswers }] = await Promise.all([
+    import('./sim/serve.ts'),
+    import('./sim/world/guest-run.ts'),
+  ])
+  const served = await start(options)
+  const { world } = served.datacentre
+  return {
+    ...served,
+    clock: world.clock,
+    stats: () => served.datacentre.stats(),
+    hosts: () => [...world.hosts.keys()],
+    guests: () =>
+      [...world.guests.values()].map((guest) => ({
+        vmid: guest.vmid,
+        host: guest.node,
+        name: guest.config.get('name') ?? '',
+        running: guest.run.status === 'running',
+        booted: guest.run.bootedAtMs !== undefined && guest.run.bootedAtMs <= world.clock.now(),
+        agent: agentAnswers(guest),
+        startedAtMs: guest.run.startedAtMs,
+        config: Object.fromEntries(guest.config),
+        disks: [...(world.hosts.get(guest.node)?.volumes ?? [])].flatMap(([storage, volumes]) =>
+          [...volumes.values()]
+            .filter((volume) => volume.vmid === guest.vmid)
+            .map((volume) => ({ volume: `${storage}:${volume.name}`, bytes: volume.sizeBytes })),
+        ),
+      })),
+  }
+}
+
+function terminal(stream: NodeJS.WriteStream): Terminal {
+  return {
+    write: (text) => void stream.write(text),
+    isTty: stream.isTTY === true,
+    get columns() {
+      return stream.columns ?? 80
+    },
+  }
+}
+
+/** Undefined when the person ended the input or pressed Ctrl-C instead of answering. */
+async function ask(question: string, signal: AbortSignal): Promise<string | undefined> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return (await lines.question(question, { signal })).trim()
+  } catch {
+    return undefined
+  } finally {
+    lines.close()
+  }
+}
+
+function packageVersion(): string {
+  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(text) as { version: string }).version
+}
+
+const stop = new AbortController()
+for (const name of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(name, () => {
+    // The first asks everything to end in good order; a second one means it.
+    if (stop.signal.aborted) process.exit(name === 'SIGTERM' ? EXIT.terminated : EXIT.interrupted)
+    stop.abort(name)
+  })
+}
+for (const stream of [process.stdout, process.stderr]) {
+  // `croft get | head` closes our output: that is no error.
+  stream.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failed))
+}
+process.on('unhandledRejection', (error) => {
+  const debug = process.env.CROFT_LOG === 'debug' && error instanceof Error
+  process.stderr.write(`Error: ${debug ? error.stack : error instanceof Error ? error.message : String(error)}\n`)
+  process.stderr.write('This was not expected. Run it again with CROFT_LOG=debug to see where it happened.\n')
+  process.exit(EXIT.failed)
+})
+process.exit(await runCli(process.argv.slice(2), createRuntime(stop.signal)))
