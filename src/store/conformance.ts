@@ -15,7 +15,7 @@ export interface StorePlace {
 
 /** Every sentence of the store port as a test. An implementation is one when it passes. */
 export function storeConformance(name: string, createPlace: () => Promise<StorePlace>): void {
-  const rule = (title: string, body: (store: Store, place: StorePlace) => Promise<void>) =>
+  const rule = (title: string, body: (store: Store, place: StorePlace) => Promise<void>) => {
     test(title, async () => {
       const place = await createPlace()
       const store = await place.open()
@@ -26,6 +26,7 @@ export function storeConformance(name: string, createPlace: () => Promise<StoreP
         await place.remove()
       }
     })
+  }
 
   describe(`store conformance: ${name}`, () => {
     describe('epochs', () => {

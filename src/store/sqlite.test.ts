@@ -29,7 +29,7 @@ afterEach(() => rmSync(folder, { recursive: true }))
 
 describe('durability', () => {
   test('[F-01] what must stand before an effect commits on the connection that waits for the disk', async () => {
-    prepareFile(path, assert.fail)
+    prepareFile(path, noWarning)
     const commits: string[] = []
     const store = createSqliteStore(
       path,
@@ -72,7 +72,7 @@ describe('durability', () => {
     })
     const signal = await new Promise((resolve) => child.on('exit', (_, killedBy) => resolve(killedBy)))
     assert.equal(signal, 'SIGKILL')
-    const store = await openSqliteStore(path, { warn: assert.fail })
+    const store = await openSqliteStore(path, { warn: noWarning })
     assert.deepEqual(await store.intentions(), [intention('a')])
     await store.close()
   })
@@ -196,10 +196,14 @@ test('a full copy of a closed store opens as it was: an older backup restored', 
   copyFileSync(path, `${path}.backup`)
   writeFileSync(path, '')
   copyFileSync(`${path}.backup`, path)
-  const restored = await openSqliteStore(path, { warn: assert.fail })
+  const restored = await openSqliteStore(path, { warn: noWarning })
   assert.deepEqual(await restored.intentions(), [intention('a')])
   await restored.close()
 })
+
+function noWarning(message: string): void {
+  assert.fail(message)
+}
 
 /** The same connection, noting each commit under a name. */
 function watched(db: DatabaseSync, name: string, commits: string[]): DatabaseSync {

@@ -1,0 +1,68 @@
+import type { ReportLine } from './test-reporter.ts'
+
+/** How the process of one test file ended. */
+export interface FileRun {
+  readonly file: string
+  readonly lines: readonly ReportLine[]
+  readonly output: string
+  readonly exit: { readonly code: number | null; readonly signal: string | null; readonly timedOut: boolean }
+  readonly tookMs: number
+}
+
+export interface FileResult {
+  readonly passed: number
+  readonly skipped: readonly string[]
+  /** Each with its place and its error, ready to be printed. */
+  readonly failures: readonly string[]
+  readonly notes: readonly string[]
+}
+
+export interface Strictness {
+  /** Nothing may be skipped: a skipped test is a failed one. */
+  readonly ci: boolean
+  /** The long run: what is for the long run only must run now. */
+  readonly long: boolean
+}
+
+/** A test that is skipped for this reason runs in `npm run test:long`. */
+const LONG_RUN_ONLY = /^long run only/
+
+/** What a test file's run means. A file that proves nothing has failed, however quietly it ended. */
+export function judgeFile(run: FileRun, strictness: Strictness): FileResult {
+  const failures: string[] = []
+  const skipped: string[] = []
+  const notes: string[] = []
+  let passed = 0
+  for (const line of run.lines) {
+    if (line.type === 'passed') passed += 1
+    if (line.type === 'note') notes.push(line.text)
+    if (line.type === 'failed') failures.push(`${run.file}:${line.line} ${line.name}\n${indent(line.error)}`)
+    if (line.type === 'skipped') {
+      skipped.push(`${line.name} (${line.reason})`)
+      if (mustRun(line.reason, strictness))
+        failures.push(`${run.file} ${line.name}\n${indent(`was skipped: ${line.reason}`)}`)
+    }
+  }
+  const broken = failures.length === 0 ? brokenFile(run, passed + skipped.length) : undefined
+  if (broken !== undefined) failures.push(`${run.file} ${broken}`)
+  return { passed, skipped, failures, notes }
+}
+
+function mustRun(reason: string, { ci, long }: Strictness): boolean {
+  return LONG_RUN_ONLY.test(reason) ? long : ci
+}
+
+/** What is wrong with the file as a whole, when none of its tests failed. */
+function brokenFile(run: FileRun, tests: number): string | undefined {
+  const { code, signal, timedOut } = run.exit
+  if (timedOut) return 'did not end in time and was killed: something in it is still waiting'
+  if (signal !== null) return `was ended by ${signal}`
+  if (code !== 0) return `ended with exit code ${code}`
+  if (!run.lines.some(({ type }) => type === 'ended')) return 'ended before its tests did, or has none'
+  if (tests === 0) return 'has no tests'
+  return undefined
+}
+
+function indent(text: string): string {
+  return text.replace(/^/gm, '    ')
+}

@@ -1,0 +1,142 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, relative, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { runChecks } from './checks.ts'
+import type { ReportLine } from './test-reporter.ts'
+import { type FileRun, judgeFile } from './test-results.ts'
+
+// `npm test`: the checks, then every test file in a process of its own. With paths, only the test files there and
+// no checks. `--long` runs the whole volume of the tests that have one.
+
+const AT_ONCE = 2
+const FILE_TIMEOUT_MS = 300_000
+const LONG_FILE_TIMEOUT_MS = 4 * 3_600_000
+const OUTPUT_LENGTH = 200_000
+const PATTERNS = ['src/**/*.test.ts', 'test/**/*.test.ts']
+
+const root = dirname(import.meta.dirname)
+const { values, positionals } = parseArgs({
+  options: { long: { type: 'boolean', default: false } },
+  allowPositionals: true,
+})
+const { long } = values
+const ci = !['', '0', 'false'].includes(process.env.CI ?? '')
+const print = (text: string) => process.stdout.write(text)
+
+let passed = 0
+let failed = 0
+const failures: string[] = []
+
+if (positionals.length === 0) {
+  for (const { ok, check } of await runChecks(root, print)) {
+    if (ok) passed += 1
+    else failures.push(`${check.name} failed: its output is above`)
+  }
+  failed += failures.length
+}
+
+const files = testFiles(positionals)
+const running = new Set<ChildProcess>()
+// Ctrl-C must not leave test processes behind: each has a process group of its own and does not see it.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    for (const child of running) killGroup(child)
+    process.exit(130)
+  })
+}
+
+const scratch = mkdtempSync(join(tmpdir(), 'croft-test-'))
+const queue = files.entries()
+await Promise.all(Array.from({ length: AT_ONCE }, work))
+rmSync(scratch, { recursive: true })
+
+if (failures.length > 0) print(`\n${failures.map((failure) => `✖ ${failure}\n`).join('\n')}\n`)
+print(`${passed} passed, ${failed} failed\n`)
+process.exitCode = failed === 0 ? 0 : 1
+
+async function work(): Promise<void> {
+  for (const [index, file] of queue) {
+    const run = await runFile(file, join(scratch, `${index}.jsonl`))
+    const result = judgeFile(run, { ci, long })
+    const skipped = result.skipped.length === 0 ? '' : `, ${result.skipped.length} skipped`
+    const ok = result.failures.length === 0
+    print(`${ok ? '✔' : '✖'} ${file} (${result.passed} passed${skipped}, ${(run.tookMs / 1000).toFixed(1)} s)\n`)
+    for (const note of result.notes) print(`    ${note}\n`)
+    for (const skip of result.skipped) print(`    skipped: ${skip}\n`)
+    if (!ok) print(run.output)
+    passed += result.passed
+    failed += result.failures.length
+    failures.push(...result.failures)
+  }
+}
+
+/** All test files, or those at the given paths. A path without any is a mistake, not a green run. */
+function testFiles(paths: readonly string[]): readonly string[] {
+  const all = globSync(PATTERNS, { cwd: root }).sort((a, b) => (a < b ? -1 : 1))
+  const wanted = paths.map((path) => relative(root, resolve(path)))
+  const chosen =
+    wanted.length === 0
+      ? all
+      : all.filter((file) => wanted.some((path) => file === path || file.startsWith(`${path}/`)))
+  for (const path of wanted) {
+    if (!chosen.some((file) => file === path || file.startsWith(`${path}/`))) {
+      const known =
+        existsSync(join(root, path)) && statSync(join(root, path)).isDirectory()
+          ? 'has no *.test.ts'
+          : 'is no test file'
+      print(`${path} ${known}\n`)
+      process.exit(64)
+    }
+  }
+  return chosen
+}
+
+function runFile(file: string, reportPath: string): Promise<FileRun> {
+  const startedMs = performance.now()
+  const reporter = join(import.meta.dirname, 'test-reporter.ts')
+  const args = ['--test-reporter', reporter, '--test-reporter-destination', reportPath, file]
+  const env = { ...process.env, ...(long ? { CROFT_LONG: '1' } : {}) }
+  const child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+  running.add(child)
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      if (output.length < OUTPUT_LENGTH) output += text
+    })
+  }
+  return new Promise((done, fail) => {
+    let timedOut = false
+    const timer = setTimeout(
+      () => {
+        timedOut = true
+        killGroup(child)
+      },
+      long ? LONG_FILE_TIMEOUT_MS : FILE_TIMEOUT_MS,
+    )
+    child.on('error', fail)
+    child.on('close', (code, signal) => {
+      clearTimeout(timer)
+      running.delete(child)
+      const exit = { code, signal, timedOut }
+      done({ file, lines: reportLines(reportPath), output, exit, tookMs: performance.now() - startedMs })
+    })
+  })
+}
+
+/** What the reporter wrote before the process ended; its last line may be torn when the process was killed. */
+function reportLines(path: string): readonly ReportLine[] {
+  if (!existsSync(path)) return []
+  const complete = readFileSync(path, 'utf8').split('\n').slice(0, -1)
+  return complete.map((line) => JSON.parse(line) as ReportLine)
+}
+
+function killGroup(child: ChildProcess): void {
+  if (child.pid === undefined) return
+  try {
+    process.kill(-child.pid, 'SIGKILL')
+  } catch {
+    // It ended between the decision and the kill.
+  }
+}
