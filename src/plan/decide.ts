@@ -114,7 +114,7 @@ function foreign({ resource }: Situation, there: Sighting): Action {
   }
 }
 
-function adopt({ resource, rules }: Situation, sighting: Sighting): Action {
+function adopt({ resource, rules, world }: Situation, sighting: Sighting): Action {
   if (sighting.lock !== undefined) return locked(sighting)
   if (sighting.close === undefined) return lookCloser(sighting, 'config')
   const changes = rules.diff(resource, sighting)
@@ -123,12 +123,21 @@ function adopt({ resource, rules }: Situation, sighting: Sighting): Action {
     do: 'adopt',
     externalId: sighting.externalId,
     changes,
-    steps: [...rules.adoptSteps(resource, sighting), ...rules.updateSteps(resource, sighting, changes)],
+    // The mark is written first and alone: whatever happens next, the guest is found again as ours.
+    steps: [
+      ...rules.adoptSteps(resource, sighting),
+      ...rules.updateSteps(
+        resource,
+        sighting,
+        changes.filter((change) => change.path !== 'mark'),
+        world.survey,
+      ),
+    ],
     reason: `declared to be the existing id ${sighting.externalId} on ${sighting.host}`,
   }
 }
 
-function keep({ resource, rules }: Situation, sighting: Sighting): Action {
+function keep({ resource, rules, world }: Situation, sighting: Sighting): Action {
   if (sighting.lock !== undefined) return locked(sighting)
   if (sighting.close === undefined) return lookCloser(sighting, 'config')
   const changes = [...idChange(rules.declaredId(resource), sighting), ...rules.diff(resource, sighting)]
@@ -141,7 +150,7 @@ function keep({ resource, rules }: Situation, sighting: Sighting): Action {
       changes,
       steps: [
         ...rules.deleteSteps(sighting),
-        ...rules.createSteps(resource, rules.declaredId(resource) ?? sighting.externalId),
+        ...rules.createSteps(resource, rules.declaredId(resource) ?? sighting.externalId, world.survey),
       ],
       reason: `${changes
         .filter((c) => c.effect === 'replace')
@@ -153,7 +162,7 @@ function keep({ resource, rules }: Situation, sighting: Sighting): Action {
     do: 'update',
     externalId: sighting.externalId,
     changes,
-    steps: rules.updateSteps(resource, sighting, changes),
+    steps: rules.updateSteps(resource, sighting, changes, world.survey),
     reason: `${changes.map((c) => c.path).join(', ')} differ`,
   }
 }
@@ -206,7 +215,7 @@ function create({ resource, world, ledger, rules, unmet, allocatedId }: Situatio
     do: 'create',
     externalId,
     host: resource.desired.type === 'vm' ? resource.desired.vm.host : resource.desired.file.host,
-    steps: rules.createSteps(resource, externalId),
+    steps: rules.createSteps(resource, externalId, world.survey),
     reason: 'declared and not there',
   }
 }

@@ -5,6 +5,7 @@ import type { ConnectionNote, Plan, PlanEntry } from '../model/plan.ts'
 import { DEFAULT_POLICY } from '../model/policy.ts'
 import type { Resource } from '../model/resource.ts'
 import type { Rules } from '../model/rules.ts'
+import type { Refusal } from '../model/verdict.ts'
 import { allocateIds } from './allocate.ts'
 import { decide } from './decide.ts'
 import { type GuardContext, type Guarded, isDoing } from './guards/guard.ts'
@@ -70,7 +71,7 @@ export function plan(input: PlanInput): Plan {
   for (const world of worlds.values()) {
     const rules = input.rules.get(world.connection.driver)
     if (rules === undefined) continue
-    for (const removal of removals(estate, world, ledger)) {
+    for (const removal of removals(estate, world, ledger, nowMs)) {
       leaving.push(removal)
       guarded.push({
         entry: removalEntry(removal, world, decideRemoval(removal, rules, ledger, nowMs)),
@@ -204,10 +205,11 @@ function deletions(leaving: readonly Removal[], guarded: readonly Guarded[]): re
   return [...gone, ...replaced]
 }
 
-function unseen(connection: string, refusal: { readonly reason: string; readonly message: string }): ConnectionNote {
+function unseen(connection: string, refusal: Refusal): ConnectionNote {
   return {
     connection,
-    code: refusal.reason === 'Unreachable' ? 'unreachable' : 'refused',
+    code: refusal.meaning === 'stalled' ? 'refused' : 'unreachable',
+    reason: refusal.reason,
     message: refusal.message,
     allow: 'croft looks again by itself; nothing is changed until it can see',
   }

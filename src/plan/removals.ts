@@ -21,11 +21,18 @@ export interface Removal {
  * is there but could not be read, is not among them; neither is one that has not been read closely yet, because only
  * its description says whose it is and what should become of it.
  */
-export function removals(estate: Estate, world: World, ledger: Ledger): readonly Removal[] {
+export function removals(estate: Estate, world: World, ledger: Ledger, nowMs: number): readonly Removal[] {
   const declared = new Set(estate.resources.map((resource) => resource.uid))
   const unreadable = new Set(estate.unreadable)
   const recordOf = new Map<string, ResourceRecord>()
   for (const record of ledger.records.values()) recordOf.set(record.uid, record)
+  const meant = new Set(
+    estate.approvals
+      .filter(
+        (approval) => approval.orphans === true && (approval.expiresMs === undefined || approval.expiresMs > nowMs),
+      )
+      .flatMap((approval) => approval.deletes),
+  )
   const found: Removal[] = []
   for (const [uid, sightings] of world.marked) {
     if (declared.has(uid)) continue
@@ -40,7 +47,7 @@ export function removals(estate: Estate, world: World, ledger: Ledger): readonly
         uid,
         sighting,
         record,
-        deletion: record?.policy.deletion ?? mark.deletion ?? 'Orphan',
+        deletion: meant.has(mark.owner) ? 'Delete' : (record?.policy.deletion ?? mark.deletion ?? 'Orphan'),
         protect: record?.policy.protect ?? false,
       })
     }

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { Intention } from '../model/intention.ts'
+import type { PlanEntry } from '../model/plan.ts'
+import type { Step } from '../model/step.ts'
+import { admit } from './admit.ts'
+import { CONNECTION, NOW, step } from './fixture.ts'
+
+function updating(key: string, next: Step): PlanEntry {
+  return {
+    key,
+    uid: key,
+    connection: 'default',
+    type: 'vm',
+    action: { do: 'update', externalId: key, changes: [], steps: [next], reason: '' },
+  }
+}
+
+function flying(key: string, next: Step): Intention {
+  return {
+    id: key,
+    epoch: 1,
+    key,
+    uid: key,
+    connection: 'default',
+    externalId: key,
+    host: 'alpha',
+    step: next,
+    generation: '',
+    atMs: NOW,
+    state: 'started',
+  }
+}
+
+const connections = new Map([['default', CONNECTION]])
+const queues = fc.record({
+  host: fc.constantFrom('a', 'b'),
+  storage: fc.constantFrom(undefined, 's', 't'),
+  restart: fc.boolean(),
+})
+
+test('[A23] no queue ever holds more than its limit, and never two restarts at once', () => {
+  const steps = fc.array(
+    queues.map(({ host, storage, restart }) =>
+      step('create', 'x', {
+        queues: [`host/${host}`, ...(storage === undefined ? [] : [`storage/${host}/${storage}`])],
+        disruption: restart ? 'restart' : 'none',
+      }),
+    ),
+  )
+  fc.assert(
+    fc.property(steps, steps, fc.integer({ min: 0, max: 2 }), (planned, begun, unready) => {
+      const entries = planned.map((next, i) => updating(`p${i}`, next))
+      const intentions = begun.map((next, i) => flying(`f${i}`, next))
+      const admitted = admit(entries, { intentions, connections, unready })
+      for (const queue of new Set(planned.flatMap((one) => one.queues))) {
+        const before = intentions.filter((one) => one.step.queues.includes(queue)).length
+        const after = before + admitted.filter((one) => one.step.queues.includes(queue)).length
+        const limit = queue.startsWith('storage/') ? 1 : 3
+        assert.ok(after <= Math.max(limit, before))
+      }
+      const restarts = admitted.filter((one) => one.step.disruption === 'restart').length
+      const flyingRestarts = intentions.filter((one) => one.step.disruption === 'restart').length
+      assert.ok(restarts <= (unready > 0 || flyingRestarts > 0 ? 0 : 1))
+    }),
+  )
+})
+
+test('what is free to begin, begins', () => {
+  const entries = [updating('a', step('configure', 'a')), updating('b', step('configure', 'b'))]
+  assert.equal(admit(entries, { intentions: [], connections, unready: 0 }).length, 2)
+})

@@ -1,0 +1,201 @@
+// Small worlds for the tests of plan and engine: real types, the simplest rules that can differ.
+import type { Connection } from '../model/connection.ts'
+import type { Estate } from '../model/estate.ts'
+import { resourceUid } from '../model/key.ts'
+import { DEFAULT_POLICY, type Policy } from '../model/policy.ts'
+import type { ResourceRecord } from '../model/record.ts'
+import type { Resource } from '../model/resource.ts'
+import type { Rules } from '../model/rules.ts'
+import type { Sighting } from '../model/sighting.ts'
+import type { Step } from '../model/step.ts'
+import type { Survey } from '../model/survey.ts'
+import { EMPTY_LEDGER, type Ledger, seenWorld, type World } from './world.ts'
+
+export const NOW = 1_700_000_000_000
+export const ORIGIN = { file: 'machines.yaml', line: 1, column: 1 }
+
+export const CONNECTION: Connection = {
+  name: 'default',
+  driver: 'fake',
+  endpoint: 'https://127.0.0.1:8006',
+  token: { env: 'TOKEN' },
+  estate: 'default',
+  ids: { from: 100, to: 199 },
+  limits: { perHost: 3, perStorage: 1, reads: 4 },
+  origin: ORIGIN,
+}
+
+export function machine(
+  name: string,
+  more: { vmid?: number; memory?: number; policy?: Partial<Policy>; needs?: string[] } = {},
+): Resource {
+  const key = `Machine/${name}`
+  return {
+    key,
+    uid: resourceUid('default', key),
+    kind: 'Machine',
+    name,
+    driver: 'fake',
+    connection: 'default',
+    estate: 'default',
+    desired: {
+      type: 'vm',
+      vm: {
+        host: 'alpha',
+        name,
+        power: 'running',
+        memory: { dedicatedMb: more.memory ?? 1024 },
+        disks: [],
+        nics: [],
+        ...(more.vmid === undefined ? {} : { vmid: more.vmid }),
+      },
+    },
+    needs: more.needs ?? [],
+    policy: { ...DEFAULT_POLICY, ...more.policy },
+    origin: ORIGIN,
+    generation: `g-${name}-${more.memory ?? 1024}`,
+  }
+}
+
+/** A guest as a close look shows it. `of`: the resource whose mark it carries. */
+export function guest(
+  id: number,
+  more: {
+    of?: string
+    memory?: number
+    power?: 'running' | 'stopped'
+    lock?: string
+    seenOnly?: boolean
+    estate?: string
+    deletion?: 'Delete' | 'Orphan'
+  } = {},
+): Sighting {
+  const power = more.power ?? 'running'
+  const mark =
+    more.of === undefined
+      ? {}
+      : {
+          mark: {
+            uid: resourceUid(more.estate ?? 'default', more.of),
+            owner: more.of,
+            estate: more.estate ?? 'default',
+            deletion: more.deletion ?? ('Delete' as const),
+          },
+        }
+  return {
+    connection: 'default',
+    type: 'vm',
+    externalId: String(id),
+    host: 'alpha',
+    power,
+    ...mark,
+    ...(more.lock === undefined ? {} : { lock: more.lock }),
+    ...(more.seenOnly === true
+      ? {}
+      : { close: { config: { memory: String(more.memory ?? 1024) }, digest: 'd1', power, atMs: NOW } }),
+  }
+}
+
+export function survey(sightings: readonly Sighting[]): Survey {
+  return {
+    connection: 'default',
+    atMs: NOW,
+    hosts: [{ name: 'alpha', online: true }],
+    storages: [],
+    sightings,
+    tasks: [],
+  }
+}
+
+export function worldWith(sightings: readonly Sighting[], probes: Record<string, 'free' | 'taken'> = {}): World {
+  return seenWorld(CONNECTION, survey(sightings), new Map(), [], new Set(), new Map(Object.entries(probes)))
+}
+
+export function estateOf(resources: readonly Resource[], more: Partial<Estate> = {}): Estate {
+  return {
+    revision: 'r1',
+    connections: [CONNECTION],
+    resources,
+    approvals: [],
+    unreadable: [],
+    incomplete: false,
+    problems: [],
+    ...more,
+  }
+}
+
+export function recordOf(resource: Resource, more: Partial<ResourceRecord> = {}): ResourceRecord {
+  return {
+    key: resource.key,
+    uid: resource.uid,
+    connection: 'default',
+    type: 'vm',
+    generation: resource.generation,
+    policy: resource.policy,
+    conditions: [],
+    createdMs: NOW - 1000,
+    status: 'Running',
+    ...more,
+  }
+}
+
+export function ledgerWith(more: Partial<Ledger> & { known?: readonly ResourceRecord[] } = {}): Ledger {
+  const { known, ...rest } = more
+  return {
+    ...EMPTY_LEDGER,
+    fresh: false,
+    ...(known === undefined ? {} : { records: new Map(known.map((record) => [record.key, record])) }),
+    ...rest,
+  }
+}
+
+export function step(verb: Step['verb'], id: string, more: Partial<Step> = {}): Step {
+  return {
+    verb,
+    summary: `${verb} ${id}`,
+    lane: 'api-token',
+    host: 'alpha',
+    queues: ['host/alpha'],
+    call: { method: 'POST', path: `/${verb}/${id}`, params: {} },
+    disruption: 'none',
+    ...more,
+  }
+}
+
+/** Memory and power differ, the name `replace-me` cannot be changed: enough to tell every decision apart. */
+export const FAKE_RULES: Rules = {
+  declaredId: ({ desired }) =>
+    desired.type === 'vm' && desired.vm.vmid !== undefined ? String(desired.vm.vmid) : undefined,
+  choosesId: () => true,
+  obstacles: ({ desired }) =>
+    desired.type === 'vm' && desired.vm.host === 'nowhere' ? [{ message: 'no such host', allow: 'use alpha' }] : [],
+  diff: ({ desired }, sighting) => {
+    if (desired.type !== 'vm') return []
+    const memory = Number(sighting.close?.config['memory'])
+    const power = sighting.close?.power ?? sighting.power
+    return [
+      ...(memory === desired.vm.memory?.dedicatedMb
+        ? []
+        : [
+            {
+              path: 'memory',
+              from: memory,
+              to: desired.vm.memory?.dedicatedMb,
+              effect: desired.vm.name === 'replace-me' ? ('replace' as const) : ('restart' as const),
+            },
+          ]),
+      ...(power === desired.vm.power
+        ? []
+        : [{ path: 'power', from: power, to: desired.vm.power, effect: 'live' as const }]),
+    ]
+  },
+  createSteps: (_resource, id) => [step('create', id), step('start', id)],
+  updateSteps: (_resource, sighting, changes) =>
+    changes.map((change) => step(change.path === 'power' ? 'start' : 'configure', sighting.externalId)),
+  adoptSteps: (_resource, sighting) => [step('mark', sighting.externalId)],
+  deleteSteps: (sighting) => [step('delete', sighting.externalId, { disruption: 'data-loss' })],
+  readiness: (_resource, sighting) => {
+    const ready = (sighting.close?.power ?? sighting.power) === 'running' && sighting.close?.agent === 'up'
+    return { ready, reason: ready ? 'Up' : 'Booting', message: '', status: ready ? 'Running' : 'Booting' }
+  },
+}

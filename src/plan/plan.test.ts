@@ -1,0 +1,407 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { Action } from '../model/action.ts'
+import type { Estate } from '../model/estate.ts'
+import type { Intention } from '../model/intention.ts'
+import {
+  CONNECTION,
+  estateOf,
+  FAKE_RULES,
+  guest,
+  ledgerWith,
+  machine,
+  NOW,
+  recordOf,
+  step,
+  worldWith,
+} from './fixture.ts'
+import { plan } from './plan.ts'
+import { EMPTY_LEDGER, type Ledger, unseenWorld, type World } from './world.ts'
+
+function planOf(estate: Estate, world: World, ledger: Ledger = ledgerWith()) {
+  return plan({
+    estate,
+    worlds: new Map([['default', world]]),
+    ledger,
+    rules: new Map([['fake', FAKE_RULES]]),
+    nowMs: NOW,
+  })
+}
+
+function actionOf(estate: Estate, world: World, ledger?: Ledger): Action {
+  const entry = planOf(estate, world, ledger).entries[0]
+  assert.ok(entry)
+  return entry.action
+}
+
+function words(action: Action): string {
+  switch (action.do) {
+    case 'wait':
+      return `wait ${action.reason}`
+    case 'hold':
+      return `hold ${action.guard} ${action.held.do}`
+    case 'refuse':
+      return `refuse ${action.guard}`
+    case 'create':
+      return `create ${action.externalId}`
+    default:
+      return action.do
+  }
+}
+
+const web = machine('web')
+const web108 = machine('web', { vmid: 108 })
+
+function intention(key: string, externalId: string): Intention {
+  return {
+    id: '1-1',
+    epoch: 1,
+    key,
+    uid: 'u',
+    connection: 'default',
+    externalId,
+    host: 'alpha',
+    step: step('create', externalId),
+    generation: 'g',
+    atMs: NOW,
+    state: 'intended',
+  }
+}
+
+test('what is next follows from what is declared and what is there', () => {
+  const adopting = machine('web', { vmid: 108, policy: { adopt: '108' } })
+  const failing = {
+    kind: 'failing' as const,
+    reason: 'X',
+    message: 'x',
+    count: 2,
+    firstMs: NOW,
+    lastMs: NOW,
+    nextAttemptMs: NOW + 5000,
+  }
+  const table: [string, Estate, World, Ledger | undefined, string][] = [
+    ['absent, id not asked for', estateOf([web]), worldWith([]), undefined, 'wait IdNotProbed'],
+    ['absent, id free', estateOf([web]), worldWith([], { '100': 'free' }), undefined, 'create 100'],
+    ['absent, declared id free', estateOf([web108]), worldWith([], { '108': 'free' }), undefined, 'create 108'],
+    [
+      'absent, lower ids used by others',
+      estateOf([web]),
+      worldWith([guest(100), guest(101)], { '102': 'free' }),
+      undefined,
+      'create 102',
+    ],
+    ['there and as declared', estateOf([web]), worldWith([guest(100, { of: web.key })]), undefined, 'nothing'],
+    [
+      'there, read from afar only',
+      estateOf([web]),
+      worldWith([guest(100, { of: web.key, seenOnly: true })]),
+      undefined,
+      'wait NotReadClosely',
+    ],
+    [
+      'there with other memory',
+      estateOf([web]),
+      worldWith([guest(100, { of: web.key, memory: 512 })]),
+      undefined,
+      'update',
+    ],
+    [
+      'there and locked',
+      estateOf([web]),
+      worldWith([guest(100, { of: web.key, lock: 'backup', memory: 512 })]),
+      undefined,
+      'wait Locked',
+    ],
+    ['declared id belongs to a stranger', estateOf([web108]), worldWith([guest(108)]), undefined, 'refuse identity'],
+    [
+      'declared id is kept for another',
+      estateOf([web108]),
+      worldWith([guest(108, { of: 'Machine/other' })]),
+      undefined,
+      'refuse identity',
+    ],
+    ['declared to be an existing guest', estateOf([adopting]), worldWith([guest(108)]), undefined, 'adopt'],
+    [
+      'two guests with our mark',
+      estateOf([web]),
+      worldWith([guest(100, { of: web.key }), guest(101, { of: web.key })]),
+      undefined,
+      'refuse identity',
+    ],
+    [
+      'two guests with our mark, one of them on record',
+      estateOf([web]),
+      worldWith([guest(100, { of: web.key, memory: 512 }), guest(101, { of: web.key })]),
+      ledgerWith({ known: [recordOf(web, { externalId: '101' })] }),
+      'nothing',
+    ],
+    [
+      'in flight',
+      estateOf([web]),
+      worldWith([]),
+      ledgerWith({ intentions: new Map([[web.key, intention(web.key, '100')]]) }),
+      'wait InProgress',
+    ],
+    [
+      'backing off',
+      estateOf([web]),
+      worldWith([], { '100': 'free' }),
+      ledgerWith({ known: [recordOf(web, { failure: failing })] }),
+      'wait X',
+    ],
+    [
+      'stalled',
+      estateOf([web]),
+      worldWith([], { '100': 'free' }),
+      ledgerWith({ known: [recordOf(web, { failure: failing, stalledGeneration: web.generation })] }),
+      'refuse stalled',
+    ],
+    [
+      'stalled, declaration changed since',
+      estateOf([web]),
+      worldWith([], { '100': 'free' }),
+      ledgerWith({ known: [recordOf(web, { stalledGeneration: 'older' })] }),
+      'create 100',
+    ],
+    [
+      'stalled, a person asks for another try',
+      estateOf([web]),
+      worldWith([], { '100': 'free' }),
+      ledgerWith({
+        known: [recordOf(web, { failure: failing, stalledGeneration: web.generation })],
+        retryStalled: true,
+      }),
+      'create 100',
+    ],
+    [
+      'connection not seen',
+      estateOf([web]),
+      unseenWorld(CONNECTION, { reason: 'Unreachable', meaning: 'backoff', message: 'no route' }),
+      undefined,
+      'wait ConnectionNotSeen',
+    ],
+    [
+      'needs something that is not there',
+      estateOf([machine('web', { needs: ['Machine/web'] })]),
+      worldWith([], { '100': 'free' }),
+      undefined,
+      'refuse order',
+    ],
+  ]
+  for (const [name, estate, world, ledger, expected] of table) {
+    assert.equal(words(actionOf(estate, world, ledger)), expected, name)
+  }
+})
+
+test('power is never changed on hearsay: the survey may be 12 s old', () => {
+  const seen = guest(100, { of: web.key, power: 'stopped' })
+  const close = { config: { memory: '1024' }, digest: 'd1', atMs: NOW }
+  const hearsay = actionOf(estateOf([web]), worldWith([{ ...seen, close }]))
+  assert.equal(words(hearsay), 'wait NotReadClosely')
+  assert.deepEqual(hearsay.do === 'wait' && hearsay.lack, { look: 'power', externalId: '100' })
+  const sure = actionOf(estateOf([web]), worldWith([{ ...seen, close: { ...close, power: 'stopped' } }]))
+  assert.equal(words(sure), 'update')
+})
+
+test('[R8] what is paused, observed, protected or not to be replaced is not touched', () => {
+  const differs = worldWith([guest(100, { of: web.key, memory: 512 })])
+  assert.equal(words(actionOf(estateOf([machine('web', { policy: { paused: true } })]), differs)), 'hold paused update')
+  assert.equal(
+    words(actionOf(estateOf([machine('web', { policy: { manage: 'observe' } })]), differs)),
+    'hold observe-only update',
+  )
+  const odd = machine('replace-me')
+  const oddWorld = worldWith([guest(100, { of: odd.key, memory: 512 })])
+  assert.equal(words(actionOf(estateOf([odd]), oddWorld)), 'refuse replacement')
+  assert.equal(
+    words(actionOf(estateOf([machine('replace-me', { policy: { replace: 'allowed' } })]), oddWorld)),
+    'replace',
+  )
+  const guarded = machine('replace-me', { policy: { replace: 'allowed', protect: true } })
+  assert.equal(words(actionOf(estateOf([guarded]), oddWorld)), 'refuse protection')
+})
+
+test('what is declared no more is deleted or left as its policy says, and only if it is ours', () => {
+  const gone = machine('gone')
+  const cases: [string, World, Partial<Estate>, Ledger, string[]][] = [
+    ['policy in the mark: Delete', worldWith([guest(100, { of: gone.key })]), {}, ledgerWith(), ['delete']],
+    [
+      'policy in the mark: Orphan',
+      worldWith([guest(100, { of: gone.key, deletion: 'Orphan' })]),
+      {},
+      ledgerWith(),
+      ['forget'],
+    ],
+    [
+      'already forgotten',
+      worldWith([guest(100, { of: gone.key, deletion: 'Orphan' })]),
+      {},
+      ledgerWith({ known: [recordOf(machine('gone', { policy: { deletion: 'Orphan' } }), { status: 'Orphaned' })] }),
+      ['nothing'],
+    ],
+    [
+      'protected when it was last declared',
+      worldWith([guest(100, { of: gone.key })]),
+      {},
+      ledgerWith({ known: [recordOf(machine('gone', { policy: { protect: true } }))] }),
+      ['refuse protection'],
+    ],
+    ['another estate', worldWith([guest(100, { of: gone.key, estate: 'other' })]), {}, ledgerWith(), []],
+    ['no mark', worldWith([guest(100)]), {}, ledgerWith(), []],
+    [
+      'not read closely: nobody knows whose it is',
+      worldWith(
+        [guest(100, { of: gone.key, seenOnly: true })].map(({ mark, ...s }) => ({
+          ...s,
+          mark: { uid: mark?.uid ?? '' },
+        })),
+      ),
+      {},
+      ledgerWith(),
+      [],
+    ],
+    [
+      'declared, but its file is broken',
+      worldWith([guest(100, { of: gone.key })]),
+      { unreadable: [gone.key] },
+      ledgerWith(),
+      [],
+    ],
+    [
+      'a file could not be read at all',
+      worldWith([guest(100, { of: gone.key })]),
+      { incomplete: true },
+      ledgerWith(),
+      ['hold incomplete-source delete'],
+    ],
+    [
+      'left behind, and a person asked for it to go',
+      worldWith([guest(100, { of: gone.key, deletion: 'Orphan' })]),
+      { approvals: [{ name: 'a', deletes: [gone.key], orphans: true, origin: CONNECTION.origin }] },
+      ledgerWith(),
+      ['delete'],
+    ],
+  ]
+  for (const [name, world, more, ledger, expected] of cases) {
+    assert.deepEqual(
+      planOf(estateOf([], more), world, ledger).entries.map((entry) => words(entry.action)),
+      expected,
+      name,
+    )
+  }
+})
+
+test('[A54] [F-36] a sync that would delete 4 of 6 machines stops until Git approves', () => {
+  const names = ['a', 'b', 'c', 'd', 'e', 'f']
+  const world = worldWith(names.map((name, i) => guest(100 + i, { of: `Machine/${name}` })))
+  const two = [machine('a'), machine('b')]
+  const held = planOf(estateOf(two), world).entries.filter((entry) => entry.action.do === 'hold')
+  assert.equal(held.length, 4)
+  assert.ok(held.every((entry) => words(entry.action) === 'hold blast-radius delete'))
+
+  const origin = CONNECTION.origin
+  const deletes = names.slice(2).map((name) => `Machine/${name}`)
+  const approvals = {
+    'all named': [{ name: 'x', deletes, origin }],
+    'by number': [{ name: 'x', deletes: [], maxDeletes: 4, origin }],
+    expired: [{ name: 'x', deletes, expiresMs: NOW - 1, origin }],
+    'one missing': [{ name: 'x', deletes: deletes.slice(1), origin }],
+    'too few': [{ name: 'x', deletes: [], maxDeletes: 3, origin }],
+  }
+  const deleted = (approved: (typeof approvals)['all named']) =>
+    planOf(estateOf(two, { approvals: approved }), world).entries.filter((entry) => entry.action.do === 'delete').length
+  assert.deepEqual(Object.fromEntries(Object.entries(approvals).map(([name, approved]) => [name, deleted(approved)])), {
+    'all named': 4,
+    'by number': 4,
+    expired: 0,
+    'one missing': 0,
+    'too few': 0,
+  })
+})
+
+test('[A54] one machine may go, and of 40 machines four', () => {
+  for (const [all, gone, expected] of [
+    [3, 1, 1],
+    [3, 2, 0],
+    [40, 4, 4],
+    [40, 5, 0],
+  ] as const) {
+    const names = Array.from({ length: all }, (_, i) => `m${String(i).padStart(2, '0')}`)
+    const world = worldWith(names.map((name, i) => guest(100 + i, { of: `Machine/${name}` })))
+    const kept = names.slice(gone).map((name) => machine(name))
+    const deletes = planOf(estateOf(kept), world).entries.filter((entry) => entry.action.do === 'delete')
+    assert.equal(deletes.length, expected, `${gone} of ${all}`)
+  }
+})
+
+test('[F-09] absence is no proof: hidden guests and mass absence change nothing', () => {
+  const six = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => machine(name))
+  const known = six.map((resource, i) => recordOf(resource, { externalId: String(100 + i), seenMs: NOW - 5000 }))
+  const sightings = six.map((resource, i) => guest(100 + i, { of: resource.key }))
+  const ids = six.map((_, i) => String(100 + i))
+  for (const lost of [1, 3, 6]) {
+    for (const probe of ['taken', 'free'] as const) {
+      const probes = Object.fromEntries(ids.slice(0, lost).map((id) => [id, probe]))
+      const result = planOf(estateOf(six), worldWith(sightings.slice(lost), probes), ledgerWith({ known }))
+      const creates = result.entries.filter((entry) => entry.action.do === 'create' || entry.action.do === 'delete')
+      const reallyGone = probe === 'free' && lost <= 3
+      assert.equal(creates.length, reallyGone ? lost : 0, `${lost} lost, ids ${probe}`)
+      assert.equal(
+        result.notes.some((note) => note.code === 'suspect'),
+        !reallyGone,
+        `${lost} lost, ids ${probe}`,
+      )
+    }
+  }
+  const empty = planOf(estateOf(six), worldWith([], {}), ledgerWith({ known }))
+  assert.ok(
+    empty.notes.some((note) => note.code === 'suspect'),
+    'an empty list raises suspicion before anything is asked',
+  )
+  const said = estateOf(six, {
+    approvals: [{ name: 'x', deletes: [], absence: ['default'], origin: CONNECTION.origin }],
+  })
+  const probes = Object.fromEntries(ids.map((id) => [id, 'free' as const]))
+  const rebuilt = planOf(said, worldWith([], probes), ledgerWith({ known }))
+  assert.equal(
+    rebuilt.entries.filter((entry) => entry.action.do === 'create').length,
+    6,
+    'unless Git says that they are gone',
+  )
+})
+
+test('[F-25] with a lost store, a guest that is being made may be ours: nothing is made beside it', () => {
+  const world = worldWith([guest(100, { lock: 'create', seenOnly: true })], { '101': 'free' })
+  assert.equal(words(actionOf(estateOf([web]), world, EMPTY_LEDGER)), 'wait UnfinishedCreation')
+  assert.equal(
+    words(actionOf(estateOf([web]), world, ledgerWith())),
+    'create 101',
+    'with a store we know that it is not',
+  )
+})
+
+test('[F-11] an id that is taken and not to be seen is not used', () => {
+  const taken = worldWith([], { '108': 'taken' })
+  assert.equal(words(actionOf(estateOf([web108]), taken)), 'refuse identity')
+  const next = planOf(estateOf([web]), worldWith([], { '100': 'taken', '101': 'free' }))
+  assert.equal(words(next.entries[0]?.action ?? { do: 'nothing' }), 'create 101')
+})
+
+test('the same estate in another order gives the same plan', () => {
+  const resources = ['a', 'b', 'c', 'd'].map((name, i) =>
+    machine(name, { needs: i > 0 ? [`Machine/${'abcd'[i - 1]}`] : [] }),
+  )
+  const world = worldWith([guest(150), guest(151, { of: 'Machine/old' })], {
+    '100': 'free',
+    '101': 'free',
+    '102': 'free',
+    '103': 'free',
+  })
+  const expected = JSON.stringify(planOf(estateOf(resources), world))
+  fc.assert(
+    fc.property(fc.shuffledSubarray(resources, { minLength: resources.length }), (shuffled) => {
+      assert.equal(JSON.stringify(planOf(estateOf(shuffled), world)), expected)
+    }),
+  )
+})
