@@ -4,6 +4,14 @@ import { vlanId } from './fields/number.ts'
 import { bridgeName, hostName, line, logicalName, objectName, storageName } from './fields/text.ts'
 import type { Kind } from './kind.ts'
 
+/** Names in one order, so that reordering them in the file is no change. */
+function named<Schema extends z.ZodType>(schema: Schema) {
+  return z
+    .record(logicalName, schema)
+    .overwrite((entries) => Object.fromEntries(Object.entries(entries).sort(([a], [b]) => (a < b ? -1 : 1))) as never)
+    .default({})
+}
+
 const schema = z.strictObject({
   /** The connection that this host belongs to; not needed where there is only one. */
   connection: objectName.optional(),
@@ -13,8 +21,8 @@ const schema = z.strictObject({
   /** What the logical networks and storages are called on this host. */
   bindings: z
     .strictObject({
-      networks: z.record(logicalName, z.strictObject({ bridge: bridgeName, vlan: vlanId.optional() })).default({}),
-      storages: z.record(logicalName, storageName).default({}),
+      networks: named(z.strictObject({ bridge: bridgeName, vlan: vlanId.optional() })),
+      storages: named(storageName),
     })
     .default({ networks: {}, storages: {} }),
 })

@@ -1,15 +1,6 @@
-import {
-  type Document,
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  LineCounter,
-  type Node,
-  type Pair,
-  parseAllDocuments,
-} from 'yaml'
+import type { Document, Node, Pair } from 'yaml'
 import { LIMITS } from '../lib/limits.ts'
+import { yamlLibrary } from './yaml-library.ts'
 
 /** Something wrong at an offset of the text. */
 export interface YamlFinding {
@@ -48,13 +39,6 @@ export function readFullYaml(text: string): FullYaml {
   return { value, findings }
 }
 
-export function lineCounterOf(text: string): LineCounter {
-  const counter = new LineCounter()
-  counter.addNewLine(0)
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) counter.addNewLine(at + 1)
-  return counter
-}
-
 /** The tree of one document, for looking up where things stand. Undefined when it cannot be read. */
 export function documentTree(text: string): Document | undefined {
   const document = parseOne(text)
@@ -72,7 +56,7 @@ const OPTIONS = {
 
 function parseOne(text: string): Document | YamlFinding {
   try {
-    const parsed = parseAllDocuments(text, OPTIONS)
+    const parsed = yamlLibrary().parseAllDocuments(text, OPTIONS)
     const document = 'empty' in parsed ? undefined : parsed[0]
     if (document !== undefined && parsed.length === 1) return document
     return { code: 'yaml-syntax', offset: 0, message: 'this is not one YAML document', weight: 'syntax' }
@@ -104,6 +88,7 @@ class Walk {
   }
 
   value(node: unknown, depth: number): unknown {
+    const { isAlias, isMap, isScalar, isSeq } = yamlLibrary()
     if (this.#full || node === null || node === undefined) return null
     if (!isScalar(node) && !isMap(node) && !isSeq(node) && !isAlias(node)) return null
     if (depth > LIMITS.yamlDepth) return this.#stop(tooDeep(offsetOf(node)))
@@ -128,7 +113,7 @@ class Walk {
   }
 
   #pair(pair: Pair, map: Record<string, unknown>, depth: number): void {
-    const key = isScalar(pair.key) ? pair.key.value : undefined
+    const key = yamlLibrary().isScalar(pair.key) ? pair.key.value : undefined
     const at = pair.key as Node
     if (typeof key !== 'string') {
       // Text that looks like a number or a boolean is a key to one reader and an error to the next.

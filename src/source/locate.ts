@@ -1,4 +1,5 @@
-import { type Document, isAlias, isMap, isScalar, isSeq, type Node } from 'yaml'
+import type { Document, Node } from 'yaml'
+import { yamlLibrary } from './yaml-library.ts'
 
 export interface Place {
   /** Offset of the key, and of the value behind it. */
@@ -17,6 +18,7 @@ export function locate(
   path: readonly (string | number)[],
   aliases: Readonly<Record<string, string>> = {},
 ): Place {
+  const { isMap, isSeq } = yamlLibrary()
   let node = followed(document.contents, document)
   let place: Place = { key: offset(node), value: offset(node), complete: true }
   for (const step of path) {
@@ -42,12 +44,14 @@ function pairOf(
   step: string | number,
   aliases: Readonly<Record<string, string>>,
 ) {
+  const { isScalar } = yamlLibrary()
   const named = (name: string) => items.find((pair) => isScalar(pair.key) && String(pair.key.value) === name)
   const alias = Object.hasOwn(aliases, step) ? aliases[step] : undefined
   return named(String(step)) ?? (alias === undefined ? undefined : named(alias))
 }
 
 function followed(node: unknown, document: Document): Node | undefined {
+  const { isAlias, isMap, isScalar, isSeq } = yamlLibrary()
   const target = isAlias(node) ? node.resolve(document) : node
   return isMap(target) || isSeq(target) || isScalar(target) ? target : undefined
 }

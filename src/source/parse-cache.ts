@@ -4,8 +4,7 @@ import { readDocuments, readJson } from './manifest.ts'
 
 /**
  * What each text was judged to be, by the hash that Git gives the text. A controller that follows a repository reads
- * only what changed since the last commit. Kept in memory alone: reading is cheap enough that a cache on disk would
- * cost more to check than it saves, and nobody can tamper with what is not there.
+ * only what changed since the last commit.
  */
 export interface ParseCache {
   get(blob: string): readonly Judged[] | undefined

@@ -3,10 +3,11 @@ import type { FieldProblem } from '../kinds/kind.ts'
 import type { Origin } from '../model/origin.ts'
 import type { Problem } from '../model/problem.ts'
 import { excerpt, printable } from './excerpt.ts'
-import { documentTree, lineCounterOf, type YamlFinding } from './full-yaml.ts'
+import { documentTree, type YamlFinding } from './full-yaml.ts'
 import type { Judged } from './judge.ts'
 import { locate } from './locate.ts'
 import type { SourceDocument } from './manifest.ts'
+import { placeOf } from './text-of.ts'
 
 export interface FileAt {
   readonly file: string
@@ -22,13 +23,8 @@ export function originOf(judged: Judged, at: FileAt): Origin {
   const { text, line } = judged.document
   const first = /^(?:--- +)?(?=[^\s#])(?!---\s*(?:#|$))/m.exec(text)
   const index = first === null ? 0 : first.index + first[0].length
-  const before = text.slice(0, index)
-  return {
-    file: at.file,
-    line: line + before.split('\n').length - 1,
-    column: index - before.lastIndexOf('\n'),
-    ...commitOf(at),
-  }
+  const place = placeOf(text, index)
+  return { file: at.file, line: line + place.line - 1, column: place.column, ...commitOf(at) }
 }
 
 /** A problem at a field, with file, line, column and the lines of the source. */
@@ -82,8 +78,8 @@ function offsetOf(judged: Judged, path: FieldProblem['path'], want: 'key' | 'val
 }
 
 function originAt(document: SourceDocument, offset: number, at: FileAt): Origin {
-  const { line, col } = lineCounterOf(document.text).linePos(Math.min(offset, document.text.length))
-  return { file: at.file, line: document.line + Math.max(1, line) - 1, column: Math.max(1, col), ...commitOf(at) }
+  const place = placeOf(document.text, Math.min(offset, document.text.length))
+  return { file: at.file, line: document.line + place.line - 1, column: place.column, ...commitOf(at) }
 }
 
 function commitOf(at: FileAt): { readonly commit?: string } {

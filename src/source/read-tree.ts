@@ -1,3 +1,5 @@
+import { resolve } from 'node:path'
+import { openDiskCache } from './disk-cache.ts'
 import type { ParseCache } from './parse-cache.ts'
 import { readFiles } from './read-files.ts'
 import type { Revision } from './revision.ts'
@@ -8,9 +10,16 @@ export interface ReadTreeOptions {
   readonly commit?: string
   /** Shared between readings, so that only what changed is read again. */
   readonly cache?: ParseCache
+  /** A directory of the user's own in which a later run finds what this one has read. */
+  readonly cacheDir?: string
 }
 
 /** Reads every manifest below a directory. Rejects only when the directory itself cannot be read. */
 export async function readTree(directory: string, options: ReadTreeOptions = {}): Promise<Revision> {
-  return readFiles({ ...walkFiles(directory), ...options })
+  const { cacheDir, ...reading } = options
+  const disk =
+    cacheDir === undefined || options.cache !== undefined ? undefined : openDiskCache(cacheDir, resolve(directory))
+  const revision = readFiles({ ...walkFiles(directory), ...reading, ...(disk === undefined ? {} : { cache: disk }) })
+  disk?.save()
+  return revision
 }

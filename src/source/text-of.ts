@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer'
+
 /** Why bytes are not text that can be read, with the place. */
 export interface TextFinding {
   readonly code: string
@@ -17,14 +19,12 @@ export function textOf(bytes: Uint8Array): { readonly text: string } | { readonl
     const message = `the file begins with a byte order mark (${mark})`
     return { finding: { code: 'encoding', line: 1, column: 1, message, hint: 'save it as UTF-8 without one' } }
   }
-  let text: string
-  try {
-    text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-  } catch {
+  if (!isUtf8(bytes)) {
     const lenient = new TextDecoder('utf-8').decode(bytes)
     const place = placeOf(lenient, Math.max(0, lenient.indexOf('\ufffd')))
     return { finding: { code: 'encoding', ...place, message: 'the file is not UTF-8', hint: 'save it as UTF-8' } }
   }
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('utf8')
   const unwanted = UNWANTED.exec(text)
   if (unwanted !== null) {
     const code = (unwanted[0].codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
@@ -59,7 +59,8 @@ function byteOrderMark(bytes: Uint8Array): string | undefined {
   return undefined
 }
 
-function placeOf(text: string, index: number): { readonly line: number; readonly column: number } {
+/** Line and column, both from one, of a place in a text. */
+export function placeOf(text: string, index: number): { readonly line: number; readonly column: number } {
   const before = text.slice(0, index)
   return { line: before.split('\n').length, column: index - before.lastIndexOf('\n') }
 }

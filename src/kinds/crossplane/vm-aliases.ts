@@ -11,6 +11,8 @@ export function withoutAliases(value: unknown): unknown {
   if (!isFields(value)) return value
   const renamed = rename(value, BLOCK_ALIASES)
   const disk = renamed.disk
+  const usual = (entry: unknown) => !isFields(entry) || !hasAny(entry, DISK_ALIASES)
+  if (Array.isArray(disk) ? disk.every(usual) : usual(disk)) return renamed
   if (Array.isArray(disk)) renamed.disk = disk.map((entry) => (isFields(entry) ? rename(entry, DISK_ALIASES) : entry))
   else if (isFields(disk)) renamed.disk = rename(disk, DISK_ALIASES)
   return renamed
@@ -51,7 +53,12 @@ export function aliasWarnings(value: unknown, base: readonly string[]): readonly
   return problems
 }
 
+function hasAny(fields: Fields, aliases: Readonly<Record<string, string>>): boolean {
+  return Object.keys(aliases).some((alias) => alias in fields)
+}
+
 function rename(fields: Fields, aliases: Readonly<Record<string, string>>): Fields {
+  if (!hasAny(fields, aliases)) return fields
   const result: Fields = {}
   for (const [name, value] of Object.entries(fields)) {
     const real = Object.hasOwn(aliases, name) ? aliases[name] : undefined

@@ -1,0 +1,27 @@
+/** Why an address may not be given to git, or undefined when it may. Refused before git is started. */
+export function refusedRemote(url: string, allowLocal = false): string | undefined {
+  if (url.length === 0 || url.length > 1000 || /[\u0000-\u0020\u007f]/.test(url))
+    return 'it is empty, too long or has spaces or control characters'
+  if (url.startsWith('-')) return 'it begins with a dash'
+  if (/^https:\/\/[A-Za-z0-9.-]+(?::[0-9]{1,5})?\/[A-Za-z0-9._~%/+@-]+$/.test(url)) return undefined
+  if (/^https:\/\/[^/]*@/.test(url)) return 'it carries a user or a password; use a credential helper'
+  if (
+    /^ssh:\/\/(?:[a-z_][a-z0-9_-]*@)?[A-Za-z0-9][A-Za-z0-9.-]*(?::[0-9]{1,5})?\/[A-Za-z0-9._~/+][A-Za-z0-9._~/+-]*$/.test(
+      url,
+    )
+  )
+    return undefined
+  if (/^[a-z_][a-z0-9_-]*@[A-Za-z0-9][A-Za-z0-9.-]*:[A-Za-z0-9._~/+][A-Za-z0-9._~/+-]*$/.test(url)) return undefined
+  if (allowLocal && /^\/[^:]*$/.test(url)) return undefined
+  return 'only https:// and ssh:// addresses are read'
+}
+
+/** Why a name may not be given to git as a branch, tag or commit. */
+export function refusedRef(ref: string): string | undefined {
+  if (ref.length === 0 || ref.length > 250) return 'it is empty or too long'
+  if (!/^[A-Za-z0-9_][A-Za-z0-9_./@+-]*$/.test(ref)) return 'it has characters that a branch, tag or commit cannot have'
+  if (ref.includes('..') || ref.includes('@{') || ref.includes('//') || ref.endsWith('.lock') || ref.endsWith('/')) {
+    return 'it is not the name of one commit'
+  }
+  return undefined
+}

@@ -1,0 +1,163 @@
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { LIMITS } from '../lib/limits.ts'
+import { refusedRef, refusedRemote } from './git-names.ts'
+import { GitFailed, runGit } from './git-run.ts'
+import type { ParseCache } from './parse-cache.ts'
+import { readFiles, type SourceFile } from './read-files.ts'
+import type { Revision } from './revision.ts'
+import { isManifestName } from './walk-files.ts'
+
+interface Common {
+  readonly signal?: AbortSignal
+}
+
+/** The commit that a branch, tag or commit name stands for. */
+export async function resolveCommit(repository: string, ref: string, options: Common = {}): Promise<string> {
+  const refused = refusedRef(ref)
+  if (refused !== undefined)
+    throw new GitFailed('rev-parse', `${JSON.stringify(ref.slice(0, 100))} is refused: ${refused}`)
+  const output = await runGit({
+    directory: repository,
+    arguments: ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`],
+    ...options,
+  })
+  return output.toString('utf8').trim()
+}
+
+/** Brings the branches of a remote into a bare repository beside us. Nothing is checked out, nothing is run. */
+export async function fetchMirror(
+  url: string,
+  directory: string,
+  options: Common & { readonly allowLocal?: boolean } = {},
+): Promise<void> {
+  const refused = refusedRemote(url, options.allowLocal)
+  if (refused !== undefined) throw new GitFailed('fetch', `the address is refused: ${refused}`)
+  if (!existsSync(join(directory, 'HEAD'))) {
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    await runGit({ directory, arguments: ['init', '--bare', '--quiet', '--template='], ...options })
+  }
+  const refspec = '+refs/heads/*:refs/heads/*'
+  const flags = ['--quiet', '--prune', '--force', '--no-tags', '--no-recurse-submodules', '--no-auto-maintenance']
+  await runGit({ directory, arguments: ['fetch', ...flags, '--end-of-options', url, refspec], ...options })
+}
+
+/**
+ * Reads the manifests of a commit straight from the object store: no work tree is touched, so no filter, hook, LFS or
+ * link can come into play, and a half-finished checkout cannot be seen.
+ */
+export async function readCommit(
+  repository: string,
+  commit: string,
+  options: Common & { readonly path?: string; readonly cache?: ParseCache } = {},
+): Promise<Revision> {
+  const { path, cache, ...common } = options
+  if (!/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(commit)) throw new GitFailed('ls-tree', 'this is not a commit')
+  const prefix = path === undefined || path === '.' ? '' : `${path.replace(/\/+$/, '')}/`
+  const scope = prefix === '' ? [] : ['--', prefix]
+  const listing = await runGit({
+    directory: repository,
+    arguments: [
+      '--literal-pathspecs',
+      'ls-tree',
+      '-r',
+      '-z',
+      '-l',
+      '--full-tree',
+      '--end-of-options',
+      commit,
+      ...scope,
+    ],
+    ...common,
+  })
+  const tree = wanted(listing.toString('utf8'), prefix)
+  const unknown =
+    cache === undefined ? tree.blobs : tree.blobs.filter((entry) => cache.get(cacheKey(entry)) === undefined)
+  const contents =
+    tree.tooLarge === undefined ? await readBlobs(repository, unknown, common) : new Map<string, Buffer>()
+  const files: SourceFile[] = tree.blobs.map(({ path: name, blob }) => ({
+    path: name,
+    blob,
+    bytes: contents.get(blob) ?? new Uint8Array(),
+  }))
+  return readFiles({
+    files: [...files, ...tree.refused].sort((a, b) => (a.path < b.path ? -1 : 1)),
+    links: tree.links,
+    commit,
+    ...(tree.tooLarge === undefined ? {} : { tooLarge: tree.tooLarge }),
+    ...(cache === undefined ? {} : { cache }),
+  })
+}
+
+interface Blob {
+  readonly path: string
+  readonly blob: string
+}
+
+/** What of a listing is to be read. Sizes are in it, so that nothing over a limit is ever loaded. */
+function wanted(listing: string, prefix: string) {
+  const blobs: Blob[] = []
+  const refused: SourceFile[] = []
+  const links: string[] = []
+  let bytes = 0
+  for (const entry of listing.split('\0')) {
+    const match = /^([0-7]{6}) ([a-z]+) ([0-9a-f]+) +([0-9]+|-)\t(.*)$/s.exec(entry)
+    const [, mode, type, blob = '', size, whole = ''] = match ?? []
+    const path = whole.slice(prefix.length)
+    const segments = path.split('/')
+    if (match === null || !isManifestName(path)) continue
+    if (segments.some((segment) => segment.startsWith('.') || segment === 'node_modules')) continue
+    if (mode === '120000') links.push(path)
+    else if (type !== 'blob') continue
+    else if (Buffer.byteLength(path) > LIMITS.pathBytes) {
+      refused.push({
+        path,
+        refused: { code: 'path-too-long', message: `the path is longer than ${LIMITS.pathBytes} bytes` },
+      })
+    } else if (Number(size) > LIMITS.fileBytes) {
+      const message = `the file has ${size} bytes; at most ${LIMITS.fileBytes}`
+      refused.push({ path, refused: { code: 'too-large', message, hint: 'split it' } })
+    } else {
+      blobs.push({ path, blob })
+      bytes += Number(size)
+    }
+  }
+  const tooLarge =
+    blobs.length > LIMITS.files
+      ? `more than ${LIMITS.files} manifest files`
+      : bytes > LIMITS.treeBytes
+        ? `more than ${LIMITS.treeBytes} bytes of manifests`
+        : undefined
+  return { blobs, refused, links, tooLarge }
+}
+
+/** All blobs in one call. The answer is `<hash> blob <size>`, a line end, the bytes, a line end, for each. */
+async function readBlobs(
+  repository: string,
+  entries: readonly Blob[],
+  common: Common,
+): Promise<ReadonlyMap<string, Buffer>> {
+  const contents = new Map<string, Buffer>()
+  const hashes = [...new Set(entries.map((entry) => entry.blob))]
+  if (hashes.length === 0) return contents
+  const output = await runGit({
+    directory: repository,
+    arguments: ['cat-file', '--batch'],
+    input: `${hashes.join('\n')}\n`,
+    ...common,
+  })
+  let at = 0
+  for (const hash of hashes) {
+    const end = output.indexOf(10, at)
+    const [found, type, size] = output.toString('latin1', at, end).split(' ')
+    if (end < 0 || found !== hash || type !== 'blob')
+      throw new GitFailed('cat-file', `${hash} is missing from the repository`)
+    contents.set(hash, output.subarray(end + 1, end + 1 + Number(size)))
+    at = end + 2 + Number(size)
+  }
+  return contents
+}
+
+function cacheKey(entry: Blob): string {
+  return /\.json$/i.test(entry.path) ? `${entry.blob}.json` : entry.blob
+}
