@@ -1,0 +1,78 @@
+import type { Breach } from './layers-rules.ts'
+import { importsOf, type SourceFile } from './layers-source.ts'
+
+/** Files of src/kinds that are not kinds themselves. */
+const NOT_KINDS = ['kind.ts', 'registry.ts', 'json-schema.ts']
+
+/**
+ * Registry, folder and documentation must name the same kinds and drivers: a kind that nobody registered is dead, one
+ * that nobody documented does not exist for its users, and a page without code is a promise.
+ */
+export function findRegistryBreaches(files: readonly SourceFile[]): readonly Breach[] {
+  return [...kindBreaches(files), ...driverBreaches(files)]
+}
+
+function kindBreaches(files: readonly SourceFile[]): Breach[] {
+  const kinds = namesAt(files, /^src\/kinds\/([^/]+)\.ts$/).filter(
+    (name) => !NOT_KINDS.includes(`${name}.ts`) && !name.endsWith('.test'),
+  )
+  const registry = 'src/kinds/registry.ts'
+  const registered = importedNames(files, registry, /^src\/kinds\/([^/]+)\.ts$/).filter((name) => name !== 'kind')
+  return compare('kind', kinds, registered, registry, namesAt(files, /^docs\/kinds\/([^/]+)\.md$/), 'docs/kinds')
+}
+
+function driverBreaches(files: readonly SourceFile[]): Breach[] {
+  const drivers = [...new Set(namesAt(files, /^src\/drivers\/([^/]+)\/.+\.ts$/))]
+  const registry = files.find(({ path }) => path === 'src/drivers/registry.ts')
+  const list = /DRIVER_NAMES\s*=\s*\[([^\]]*)\]/.exec(registry?.text ?? '')?.[1] ?? ''
+  const registered = [...list.matchAll(/'([^']+)'/g)].map((match) => match[1] ?? '')
+  const pages = namesAt(files, /^docs\/drivers\/([^/]+)\.md$/)
+  const wired = importedNames(files, 'src/main.ts', /^src\/drivers\/([^/]+)\//)
+  return [
+    ...compare('driver', drivers, registered, 'src/drivers/registry.ts', pages, 'docs/drivers'),
+    ...drivers
+      .filter((driver) => !wired.includes(driver))
+      .map((driver) => breach('registry', 'src/main.ts', `the driver ${driver} is not wired in main.ts`)),
+  ]
+}
+
+function compare(
+  noun: string,
+  inFolder: readonly string[],
+  registered: readonly string[],
+  registry: string,
+  pages: readonly string[],
+  pagesFolder: string,
+): Breach[] {
+  return [
+    ...missing(inFolder, registered).map((name) =>
+      breach('registry', registry, `the ${noun} ${name} is not registered`),
+    ),
+    ...missing(registered, inFolder).map((name) =>
+      breach('registry', registry, `the ${noun} ${name} is registered and has no code`),
+    ),
+    ...missing(inFolder, pages).map((name) =>
+      breach('page', `${pagesFolder}/${name}.md`, `the ${noun} ${name} has no page`),
+    ),
+    ...missing(pages, inFolder).map((name) =>
+      breach('page', `${pagesFolder}/${name}.md`, `there is no ${noun} ${name}`),
+    ),
+  ]
+}
+
+function missing(names: readonly string[], from: readonly string[]): readonly string[] {
+  return names.filter((name) => !from.includes(name))
+}
+
+function breach(rule: Breach['rule'], path: string, message: string): Breach {
+  return { rule, path, line: 1, message }
+}
+
+function namesAt(files: readonly SourceFile[], pattern: RegExp): readonly string[] {
+  return files.flatMap(({ path }) => pattern.exec(path)?.[1] ?? [])
+}
+
+function importedNames(files: readonly SourceFile[], path: string, pattern: RegExp): readonly string[] {
+  const file = files.find((candidate) => candidate.path === path)
+  return file === undefined ? [] : importsOf(file).flatMap(({ target }) => pattern.exec(target)?.[1] ?? [])
+}
