@@ -61,6 +61,8 @@ export function advance(progress: Progress, report: PassReport, nowMs: number): 
     reason: event.reason,
     message: event.message,
   }))
+  // While something is done to it, that it is not ready yet is no news.
+  lines = lines.filter((line) => line.reason !== 'NotReady' || !isOpen(tracked, line.key))
   const told = new Set(lines.map((line) => line.key))
   for (const [key, before] of tracked) {
     if (before.endedMs !== undefined && !isOpenAgain(actions.get(key))) continue
@@ -144,6 +146,11 @@ const SIGN = {
 function begun(key: ResourceKey, work: Work, nowMs: number): Tracked {
   const status = `${GERUND[work].charAt(0).toUpperCase()}${GERUND[work].slice(1)}`
   return { key, work, sinceMs: nowMs, shownMs: nowMs, status, message: '' }
+}
+
+function isOpen(tracked: ReadonlyMap<ResourceKey, Tracked>, key: ResourceKey | undefined): boolean {
+  const one = key === undefined ? undefined : tracked.get(key)
+  return one !== undefined && one.endedMs === undefined
 }
 
 function isOpenAgain(action: Action | undefined): boolean {

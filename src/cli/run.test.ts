@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Kind } from '../kinds/kind.ts'
+import type { Declaration } from '../model/declaration.ts'
+import type { Plan } from '../model/plan.ts'
+import type { Problem } from '../model/problem.ts'
+import { EMPTY_ESTATE, fakeRuntime, planning } from './fake-runtime.ts'
+import { runCli } from './run.ts'
+
+const MACHINE = { kind: 'Machine', plural: 'machines', shortNames: ['m'] } as unknown as Kind
+const kinds = async () => [MACHINE]
+const adding: Plan = {
+  entries: [
+    {
+      key: 'Machine/a',
+      uid: 'u',
+      connection: 'c',
+      type: 'vm',
+      action: { do: 'create', externalId: '1', host: 'h', steps: [], reason: '' },
+    },
+  ],
+  notes: [],
+  problems: [],
+}
+const removing: Plan = {
+  ...adding,
+  entries: [
+    {
+      key: 'Machine/a',
+      uid: 'u',
+      connection: 'c',
+      type: 'vm',
+      action: { do: 'delete', externalId: '1', host: 'h', steps: [], reason: '' },
+    },
+  ],
+}
+const problem: Problem = {
+  code: 'bad-value',
+  origin: { file: 'a.yaml', line: 3, column: 7 },
+  message: 'cores is 0',
+  severity: 'error',
+}
+const load = async () => EMPTY_ESTATE
+
+test('wrong usage is 64 and says where to look', async () => {
+  const cases: readonly [readonly string[], RegExp][] = [
+    [['plna', '/'], /Unknown command 'plna'\n\(Did you mean plan\?\)\nRun croft --help/],
+    [['plan'], /Missing required argument 'dir'\nRun croft plan --help/],
+    [['plan', '/', '-o', 'xml'], /'xml' is invalid\. Allowed choices are wide, json, yaml\.\nRun croft plan --help/],
+    [['get', '--frob'], /Unknown option '--frob'/],
+    [['get', 'frob'], /There is no kind frob\. Known kinds: Machine\./],
+    [['apply', '/', '--timeout', 'soon'], /--timeout soon is no duration/],
+    [['sim', '--port', '70000'], /--port 70000 is not a whole number from 0 to 65535/],
+    [['completion', 'tcsh'], /There is no completion for tcsh\. Choose one of bash, zsh, fish\./],
+    [['plan', '/no/such/dir'], /There is no directory \/no\/such\/dir\. Name the directory/],
+  ]
+  for (const [argv, expected] of cases) {
+    const runtime = fakeRuntime({ kinds, load })
+    assert.equal(await runCli(argv, runtime), 64, argv.join(' '))
+    assert.match(runtime.written.err, expected)
+    assert.equal(runtime.written.out, '')
+  }
+})
+
+test('an unexpected error shows one line and no stack unless asked for', async () => {
+  const load = async () => {
+    throw new TypeError('boom\x1b[2J')
+  }
+  const quiet = fakeRuntime({ load })
+  assert.equal(await runCli(['validate', '/'], quiet), 1)
+  assert.match(quiet.written.err, /^Error: boom\nThis was not expected\. Run it again with CROFT_LOG=debug/)
+  assert.doesNotMatch(quiet.written.err, /\bat \S+ \(|\x1b/)
+  const loud = fakeRuntime({ load, env: { CROFT_LOG: 'debug' } })
+  await runCli(['validate', '/'], loud)
+  assert.match(loud.written.err, /run\.test\.ts/)
+})
+
+test('a signal decides the exit code: 130 after SIGINT, 143 after SIGTERM', async () => {
+  for (const [name, code] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const) {
+    const runtime = fakeRuntime({ signal: AbortSignal.abort(name), load })
+    assert.equal(await runCli(['validate', '/'], runtime), code)
+  }
+})
+
+test('[S-12] with an invalid manifest nothing is planned, unless asked to keep going', async () => {
+  const load = async () => ({ ...EMPTY_ESTATE, estate: { ...EMPTY_ESTATE.estate, problems: [problem] } })
+  const careful = fakeRuntime({ load })
+  assert.equal(await runCli(['plan', '/'], careful), 1)
+  assert.match(careful.written.err, /Error\[bad-value\]: cores is 0\n {2}--> a\.yaml:3:7/)
+  assert.match(
+    careful.written.err,
+    /nothing was looked at or done\. Correct the files named above, or use --keep-going/,
+  )
+  const going = fakeRuntime({ load, ...planning({ ...adding, problems: [problem] }) })
+  assert.equal(await runCli(['plan', '/', '--keep-going'], going), 1)
+  assert.match(going.written.out, /Plan: 1 to add/)
+})
+
+test('apply does nothing without a yes', async () => {
+  const alone = planning(adding)
+  const unattended = fakeRuntime({ load, ...alone })
+  assert.equal(await runCli(['apply', '/'], unattended), 1)
+  assert.match(unattended.written.err, /Nobody is at the terminal to confirm\. .* run it again with --yes/)
+  for (const answer of ['y', 'no', '', undefined]) {
+    const refused = fakeRuntime({ load, ...alone, interactive: true, ask: async () => answer })
+    assert.equal(await runCli(['apply', '/'], refused), 1)
+  }
+  assert.equal(alone.settled, 0)
+  const agreed = fakeRuntime({ load, ...alone, interactive: true, ask: async () => 'yes' })
+  assert.equal(await runCli(['apply', '/'], agreed), 0)
+  assert.equal(alone.settled, 1)
+})
+
+test('apply --dry-run answers as plan does and does nothing', async () => {
+  const world = planning(adding)
+  assert.equal(await runCli(['apply', '/', '--dry-run'], fakeRuntime({ load, ...world })), 2)
+  assert.equal(world.settled, 0)
+})
+
+test('delete refuses what is still declared and says where', async () => {
+  const declaration = { key: 'Machine/a', origin: { file: 'm.yaml', line: 4, column: 1 } } as Declaration
+  const world = planning(removing)
+  const runtime = fakeRuntime({ kinds, ...world, load: async () => ({ ...EMPTY_ESTATE, declarations: [declaration] }) })
+  assert.equal(await runCli(['delete', 'm/a', '--dir', '/', '--yes'], runtime), 1)
+  assert.match(runtime.written.err, /Machine\/a is still declared at m\.yaml:4:1.*Remove it there and commit/)
+  assert.equal(world.settled, 0)
+})
+
+test('delete asks for the name, and refuses while anything else differs', async () => {
+  const world = planning(removing)
+  const wrong = fakeRuntime({ kinds, load, ...world, interactive: true, ask: async () => 'yes' })
+  assert.equal(await runCli(['delete', 'm', 'a', '--dir', '/'], wrong), 1)
+  assert.match(wrong.written.err, /Nothing was deleted\. Run it again and type a to go on\./)
+  const mixed = planning({
+    ...removing,
+    entries: [...removing.entries, { ...adding.entries[0], key: 'Machine/b' }] as Plan['entries'],
+  })
+  const other = fakeRuntime({ kinds, load, ...mixed })
+  assert.equal(await runCli(['delete', 'm/a', '--dir', '/', '--yes'], other), 1)
+  assert.match(other.written.err, /Other things differ from Git as well \(Machine\/b\)\. Run croft apply \/ first/)
+  const gone = planning({ ...removing, entries: [] })
+  const nothing = fakeRuntime({ kinds, load, ...gone })
+  assert.equal(await runCli(['delete', 'm/a', '--dir', '/', '--yes'], nothing), 1)
+  assert.match(nothing.written.err, /there is nothing to delete/)
+  assert.equal(world.settled + mixed.settled + gone.settled, 0)
+})
+
+test('version prints for people and for programs', async () => {
+  const text = fakeRuntime()
+  assert.equal(await runCli(['version'], text), 0)
+  assert.match(text.written.out, /^croft 9\.9\.9 /)
+  const json = fakeRuntime()
+  await runCli(['version', '-o', 'json'], json)
+  assert.equal((JSON.parse(json.written.out) as { croft: string }).croft, '9.9.9')
+})
