@@ -185,7 +185,9 @@ function ready(one: Case): Standing {
     const { reason, message } = one.readiness
     return { status: one.readiness.ready ? 'True' : 'False', reason, message }
   }
-  if (one.present) return { status: 'Unknown', reason: 'NotReadClosely', message: 'it has not been read closely yet' }
+  // Something is under way and it was not read in this pass: what was known of it stands.
+  const was = one.before === undefined ? undefined : conditionOf(one.before.conditions, 'Ready')
+  if (one.present) return was ?? { status: 'False', reason: 'NotReadClosely', message: 'it has not been read closely yet' }
   return { status: 'False', reason: 'Absent', message: 'it is not there' }
 }
 
@@ -257,7 +259,7 @@ function eventsOf(one: Case, before: ResourceRecord, after: ResourceRecord, nowM
     const was = conditionOf(before.conditions, type)
     const is = conditionOf(after.conditions, type)
     if (is === undefined || was?.status === is.status) continue
-    if (was === undefined && is.status !== 'True') continue
+    if (was?.status !== 'True' && is.status !== 'True') continue
     const bad = (type === 'Stalled') === (is.status === 'True')
     tell(
       bad ? 'Warning' : 'Normal',

@@ -141,6 +141,7 @@ function keep({ resource, rules, world }: Situation, sighting: Sighting): Action
   if (sighting.lock !== undefined) return locked(sighting)
   if (sighting.close === undefined) return lookCloser(sighting, 'config')
   const changes = [...idChange(rules.declaredId(resource), sighting), ...rules.diff(resource, sighting)]
+  if (powerIsUnknown(resource, sighting)) return lookCloser(sighting, 'power')
   if (changes.length === 0) return { do: 'nothing' }
   if (powerIsHearsay(changes, sighting)) return lookCloser(sighting, 'power')
   if (changes.some((change) => change.effect === 'replace')) {
@@ -252,6 +253,12 @@ function locked(sighting: Sighting): Action {
 /** A survey's power is up to 12 s old: before anything is done about power, the guest itself is asked. */
 function powerIsHearsay(changes: readonly Change[], sighting: Sighting): boolean {
   return sighting.close?.power === undefined && changes.some((change) => change.path === 'power')
+}
+
+/** A new guest has no status in the survey yet: without a question it would be left alone until it has. */
+function powerIsUnknown({ desired }: Resource, sighting: Sighting): boolean {
+  const declared = desired.type === 'vm' && desired.vm.power !== undefined
+  return declared && sighting.power === 'unknown' && sighting.close?.power === undefined
 }
 
 function lookCloser(sighting: Sighting, look: 'config' | 'power'): Action {

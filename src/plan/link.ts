@@ -12,6 +12,8 @@ export interface Read {
   readonly id: string
   readonly declarations: readonly Declaration[]
   readonly problems: readonly Problem[]
+  readonly unreadable: readonly ResourceKey[]
+  readonly incomplete: boolean
 }
 
 export interface LinkTools {
@@ -90,8 +92,8 @@ export function link(read: Read, tools: LinkTools): Estate {
     connections,
     resources: accepted,
     approvals,
-    unreadable: unreadableKeys(problems),
-    incomplete: problems.some((problem) => problem.severity === 'error' && problem.object === undefined),
+    unreadable: [...new Set([...read.unreadable, ...refusedKeys(problems)])],
+    incomplete: read.incomplete,
     problems,
   }
 }
@@ -188,9 +190,8 @@ function refuseSharedIds(
   return resources.filter((resource) => !refused.has(resource.key))
 }
 
-function unreadableKeys(problems: readonly Problem[]): readonly ResourceKey[] {
-  const keys = problems.flatMap((one) => (one.severity === 'error' && one.object !== undefined ? [one.object] : []))
-  return [...new Set(keys)]
+function refusedKeys(problems: readonly Problem[]): readonly ResourceKey[] {
+  return problems.flatMap((one) => (one.severity === 'error' && one.object !== undefined ? [one.object] : []))
 }
 
 interface ApprovalSpec {

@@ -1,0 +1,105 @@
+import { proxmoxDriver } from '../../src/drivers/proxmox/driver.ts'
+import { createEngine } from '../../src/engine/create.ts'
+import type { Engine } from '../../src/engine/engine.ts'
+import type { Clock } from '../../src/lib/clock.ts'
+import type { Random } from '../../src/lib/random.ts'
+import type { Wire, WireRequest } from '../../src/lib/wire.ts'
+import { Secret } from '../../src/model/secret.ts'
+import { createMemoryStore, type MemoryDisk } from '../../src/store/memory.ts'
+import type { Store } from '../../src/store/port.ts'
+
+/** Thrown through nobody: a killed process simply never goes on. Tells the harness that it was killed. */
+export interface Killed {
+  readonly killed: true
+  readonly at: string
+}
+
+/** A controller as a process: real engine, planner, driver and store, on a simulated wire, that can be killed. */
+export interface Process {
+  readonly engine: Engine
+  /** Resolves when the process was killed. */
+  readonly death: Promise<Killed>
+  /** Effect points passed so far: before and after every write, to the world and to the journal. */
+  points(): number
+  kill(at?: string): void
+}
+
+export interface ProcessOptions {
+  readonly clock: Clock
+  readonly random: Random
+  readonly disk: MemoryDisk
+  readonly wire: Wire
+  readonly token: string
+  /** Kill at this effect point, counted from 1. */
+  readonly crashAt?: number
+  readonly onRequest?: (request: WireRequest) => void
+  readonly retryStalled?: boolean
+}
+
+export function startProcess(options: ProcessOptions): Process {
+  let passed = 0
+  let dead = false
+  let die: (killed: Killed) => void = () => {}
+  const death = new Promise<Killed>((resolve) => {
+    die = resolve
+  })
+  const never = new Promise<never>(() => {})
+  const kill = (at = 'from outside') => {
+    dead = true
+    die({ killed: true, at })
+  }
+
+  /** A place where a power cut would hurt. After death nothing of this process goes on. */
+  const point = async (name: string): Promise<void> => {
+    if (dead) return never
+    passed++
+    if (passed !== options.crashAt) return
+    kill(`${passed} ${name}`)
+    return never
+  }
+  const alive = async <T>(work: Promise<T>): Promise<T> => {
+    const result = await work
+    return dead ? never : result
+  }
+
+  const wire: Wire = {
+    async send(request, signal) {
+      if (dead) return never
+      options.onRequest?.(request)
+      const what = `${request.method} ${request.path}`
+      if (request.method === 'GET') return alive(options.wire.send(request, signal))
+      await point(`before ${what}`)
+      const answer = await alive(options.wire.send(request, signal))
+      await point(`after ${what}`)
+      return answer
+    },
+    close: () => options.wire.close(),
+  }
+
+  const kept = createMemoryStore(options.disk)
+  const journalled = new Set<string>(['intend', 'noteTask', 'settle', 'putRecords', 'dropRecord', 'markComplete', 'appendEvents'])
+  const store = new Proxy<Store>(kept, {
+    get(target, name) {
+      const method = Reflect.get(target, name) as unknown
+      if (typeof method !== 'function') return method
+      return async (...args: unknown[]) => {
+        if (dead) return never
+        if (!journalled.has(String(name))) return alive(Reflect.apply(method, target, args) as Promise<unknown>)
+        const result = await alive(Reflect.apply(method, target, args) as Promise<unknown>)
+        await point(`after journal ${String(name)}`)
+        return result
+      }
+    },
+  })
+
+  const secret = new Secret(options.token)
+  const engine = createEngine({
+    clock: options.clock,
+    random: options.random,
+    store,
+    drivers: [proxmoxDriver],
+    driverDeps: { clock: options.clock, random: options.random, openWire: () => wire, resolveSecret: async () => secret },
+    ...(options.retryStalled === undefined ? {} : { retryStalled: options.retryStalled }),
+  })
+  return { engine, death, points: () => passed, kill }
+}
