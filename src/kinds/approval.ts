@@ -1,9 +1,7 @@
 import { z } from 'zod'
-import type { Declaration } from '../model/declaration.ts'
-import type { Approval } from '../model/estate.ts'
 import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
 import { whole } from './fields/number.ts'
-import { line } from './fields/text.ts'
+import { line, objectName } from './fields/text.ts'
 import type { Kind } from './kind.ts'
 
 const key = z
@@ -19,11 +17,13 @@ const schema = z
     reason: line.min(1),
     deletes: z.array(key).min(1).max(1000).optional(),
     maxDeletes: whole(1, 10_000).optional(),
+    /** Connections on which machines that were there are known to be gone for good. */
+    absence: z.array(objectName).min(1).max(100).optional(),
     /** After this it permits nothing: a permission that is forgotten must not stay open. */
     expires: z.iso.datetime({ offset: true, error: 'a time like 2026-12-31T18:00:00Z' }),
   })
-  .refine((spec) => spec.deletes !== undefined || spec.maxDeletes !== undefined, {
-    error: 'deletes (a list of keys) or maxDeletes (a number)',
+  .refine((spec) => (spec.deletes ?? spec.maxDeletes ?? spec.absence) !== undefined, {
+    error: 'deletes (keys), maxDeletes (a number) or absence (connections)',
   })
 
 type ApprovalSpec = z.output<typeof schema>
@@ -40,16 +40,4 @@ export const approval: Kind<ApprovalSpec> = {
   check: (_spec, manifest) => checkAnnotations(manifest),
   policy: (_spec, manifest) => annotatedPolicy(manifest),
   expand: () => ({ role: 'fact' }),
-}
-
-/** An Approval declaration as the guards read it. */
-export function approvalOf(declaration: Declaration): Approval {
-  const spec = declaration.spec as ApprovalSpec
-  return {
-    name: declaration.name,
-    deletes: spec.deletes ?? [],
-    ...(spec.maxDeletes === undefined ? {} : { maxDeletes: spec.maxDeletes }),
-    expiresMs: Date.parse(spec.expires),
-    origin: declaration.origin,
-  }
 }

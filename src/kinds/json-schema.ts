@@ -49,7 +49,10 @@ function apiVersions(kind: Kind): readonly string[] {
   const first = group.split('.')[0] ?? ''
   const groups = [
     group,
-    ...['', '.proxmoxbpg'].flatMap((provider) => [`${first}${provider}.crossplane.io`, `${first}${provider}.m.crossplane.io`]),
+    ...['', '.proxmoxbpg'].flatMap((provider) => [
+      `${first}${provider}.crossplane.io`,
+      `${first}${provider}.m.crossplane.io`,
+    ]),
   ]
   const candidates = groups.flatMap((name) => [`${name}/${version}`, `${name}/v1alpha1`, `${name}/v1beta1`])
   return [...new Set(candidates)].filter((candidate) => kind.accepts(candidate))
@@ -60,7 +63,7 @@ function specSchema(schema: z.ZodType): JsonSchema {
     io: 'input',
     unrepresentable: 'any',
     override({ zodSchema, jsonSchema: json }) {
-      const written = zodSchema as z.ZodType
+      const written = zodSchema as unknown as z.ZodType
       const known = oneBlock.has(written) || manyBlocks.has(written)
       if (!known) return
       const { ...plain } = json

@@ -4,12 +4,12 @@ import { annotatedPolicy, checkAnnotations, EXTERNAL_NAME } from './fields/annot
 import { show } from './fields/explain.ts'
 import { mebibytes, size, vmid, whole } from './fields/number.ts'
 import {
+  description,
   dnsName,
   logicalName,
   macAddress,
   objectName,
   poolName,
-  prose,
   sshKey,
   tag,
   userName,
@@ -60,7 +60,7 @@ const schema = z.strictObject({
       protection: on,
     })
     .optional(),
-  description: prose.optional(),
+  description: description.optional(),
   cpu: z.strictObject({
     cores: whole(1, 1024),
     type: z

@@ -65,6 +65,8 @@ export function assemble(
     files: outcomes.length,
     unreadable: [...unreadable].sort(),
     incomplete,
+    locate: (declaration, path) =>
+      problemOf(sources.get(declaration.key), declaration, { code: '', path, message: '' }).origin,
     problemAt: (declaration, problem) => problemOf(sources.get(declaration.key), declaration, problem),
   }
 }

@@ -1,6 +1,7 @@
 import type { FieldProblem } from '../kinds/kind.ts'
 import type { Declaration } from '../model/declaration.ts'
 import type { ResourceKey } from '../model/key.ts'
+import type { Origin } from '../model/origin.ts'
 import type { Problem } from '../model/problem.ts'
 
 /** An object that croft does not read: somebody else's, or not a manifest at all. */
@@ -24,6 +25,8 @@ export interface Revision {
   readonly unreadable: readonly ResourceKey[]
   /** Some file could not be read at all, so what is missing proves nothing. */
   readonly incomplete: boolean
+  /** Where a field of a declaration stands in the source. */
+  locate(declaration: Declaration, path: FieldProblem['path']): Origin
   /** Gives what a kind found while it expanded a declaration its place in the source. */
   problemAt(declaration: Declaration, problem: FieldProblem): Problem
 }

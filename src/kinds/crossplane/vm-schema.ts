@@ -4,13 +4,13 @@ import { block, blocks } from '../fields/block.ts'
 import { gigabytes, megabytes, vlanId, vmid, whole } from '../fields/number.ts'
 import {
   bridgeName,
+  description,
   dnsName,
   hostName,
   line,
   macAddress,
   objectName,
   poolName,
-  prose,
   sshKey,
   storageName,
   tag,
@@ -77,7 +77,7 @@ const cpu = z.strictObject({
     .max(60)
     .regex(/^(?:custom-)?[a-zA-Z0-9][a-zA-Z0-9._-]*$/, { error: 'a CPU type like host or x86-64-v2-AES' })
     .optional(),
-  units: whole(0, 262_144).optional(),
+  units: whole(1, 262_144).optional(),
 })
 
 const memory = z.strictObject({
@@ -188,7 +188,7 @@ export const vmFields = {
     4,
   ),
   cpu: block(cpu),
-  description: prose.optional(),
+  description: description.optional(),
   disk: blocks(disk, 64),
   efiDisk: block(
     z.strictObject({

@@ -8,7 +8,6 @@ function word(pattern: RegExp, max: number, what: string): z.ZodString {
   return z.string().max(max).regex(pattern, { error: what })
 }
 
-/** A number written as text is given back by the YAML reader as a number: the message says to quote it. */
 export const objectName = word(
   /^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/,
   253,
@@ -68,7 +67,9 @@ export const tag = word(
   /^[a-zA-Z0-9_][a-zA-Z0-9_.+-]*$/,
   100,
   'a tag: letters, digits, underscores, dashes, dots or plus signs, not beginning with a dash',
-).refine((text) => !/^croft[-.]/i.test(text), { error: 'a tag that does not begin with croft-: those are the marks' })
+).refine((text) => !/^croft(?:-.*)?$/i.test(text), {
+  error: 'another tag: croft and croft-… are the marks that croft itself leaves',
+})
 
 export const macAddress = word(
   /^[0-9a-fA-F][02468aceACE](?::[0-9a-fA-F]{2}){5}$/,
@@ -106,8 +107,13 @@ export const line = word(
 )
 
 /** Several lines for people. */
-export const prose = word(
+const prose = word(
   /^[^\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]*$/,
   8000,
   'text without control characters',
 )
+
+/** A description. The line that croft adds to it tells whose the thing is: nobody else may write one. */
+export const description = prose.refine((text) => !/^croft: /m.test(text), {
+  error: 'text in which no line begins with "croft: ", which is how croft marks what is its own',
+})
