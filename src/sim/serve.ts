@@ -8,7 +8,11 @@ import { createKeyPair, issueCertificate, privateKeyPem } from '../lib/x509.ts'
 import { createDatacentre, type Datacentre, type DatacentreOptions } from './datacentre.ts'
 import { createScaledClock } from './scaled-clock.ts'
 import type { SimClock } from './sim-clock.ts'
+import type { Stats } from './stats.ts'
+import { guestName } from './world/guest-config.ts'
+import { agentAnswers } from './world/guest-run.ts'
 import type { Preset } from './world/presets.ts'
+import type { Guest } from './world/types.ts'
 
 export interface ServedDatacentre {
   readonly endpoint: string
@@ -29,10 +33,26 @@ export interface SimulatorOptions extends Pick<DatacentreOptions, 'hosts' | 'vms
   readonly speed?: number
 }
 
+/** A guest as it really is, past every API. */
+export interface SimulatedGuest {
+  readonly vmid: number
+  readonly host: string
+  readonly name: string
+  readonly running: boolean
+  readonly booted: boolean
+  /** Does the agent inside answer? */
+  readonly agent: boolean
+  readonly startedAtMs: number
+  readonly config: Readonly<Record<string, string>>
+}
+
 export interface RunningSimulator extends ServedDatacentre {
   /** The first line that `croft sim` prints, as data. */
   readonly announcement: Readonly<Record<string, unknown>>
   readonly clock: SimClock
+  stats(): Stats
+  hosts(): readonly string[]
+  guests(): readonly SimulatedGuest[]
 }
 
 /** All that `croft sim` does before it waits: a datacentre on a clock of its own, served over HTTPS. */
@@ -54,7 +74,27 @@ export async function startSimulator(options: SimulatorOptions): Promise<Running
     showTokens: preset === 'recording',
   })
   const { endpoint, fingerprint, token, tokens } = served
-  return { ...served, clock, announcement: { endpoint, fingerprint, token, ...(tokens ? { tokens } : {}) } }
+  return {
+    ...served,
+    clock,
+    announcement: { endpoint, fingerprint, token, ...(tokens ? { tokens } : {}) },
+    stats: () => datacentre.stats(),
+    hosts: () => [...datacentre.world.hosts.keys()],
+    guests: () => [...datacentre.world.guests.values()].map(simulatedGuest),
+  }
+}
+
+function simulatedGuest(guest: Guest): SimulatedGuest {
+  return {
+    vmid: guest.vmid,
+    host: guest.node,
+    name: guestName(guest),
+    running: guest.run.status === 'running',
+    booted: guest.run.bootedAtMs !== undefined,
+    agent: agentAnswers(guest),
+    startedAtMs: guest.run.startedAtMs,
+    config: Object.fromEntries(guest.config),
+  }
 }
 
 function presetOf(name: string | undefined): Preset {

@@ -39,7 +39,7 @@ export function findVolume(host: Host, volid: string): Volume | undefined {
   if (exact !== undefined) return exact
   // A linked clone is named with its base in front: `101/base-101-disk-0.qcow2/102/vm-102-disk-0.qcow2`.
   const parts = id.name.split('/')
-  return parts.length > 2 ? volumes.get(parts.slice(2).join('/')) : undefined
+  return parts.length > 1 ? volumes.get(parts.slice(parts.length > 2 ? 2 : 1).join('/')) : undefined
 }
 
 export function usedBytes(host: Host, entry: StorageEntry): number {

@@ -117,6 +117,7 @@ async function importDisk(
   const format = storage.files ? (wantedFormat ?? own) : 'raw'
   shop.work.log(`create full clone of drive (${source})`)
   const volid = await newDisk(shop, storage, format, sizeBytes, 'disk')
+  shop.work.log(`allocated target volume '${volid}'`)
   await copyBytes(shop, sizeBytes, shop.world.timing.importBytesPerSecond)
   const made = findVolume(shop.host, volid)
   if (made !== undefined && from.system !== undefined) made.system = from.system
@@ -125,7 +126,7 @@ async function importDisk(
 
 /** The time that copying takes, with the progress lines of the real log. */
 export async function copyBytes(shop: Workshop, bytes: number, bytesPerSecond: number): Promise<void> {
-  const gib = (value: number) => `${(value / GIB).toFixed(1)} GiB`
+  const gib = (value: number) => (bytes < GIB ? `${(value / MIB).toFixed(1)} MiB` : `${(value / GIB).toFixed(1)} GiB`)
   const steps = bytes > GIB ? 4 : 1
   shop.work.log(`transferred 0.0 B of ${gib(bytes)} (0.00%)`)
   for (let step = 1; step <= steps; step++) {

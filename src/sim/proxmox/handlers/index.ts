@@ -1,24 +1,58 @@
 import type { Handler, Routes } from '../call.ts'
+import { accessRoutes } from './access.ts'
+import { accessUserRoutes } from './access-users.ts'
 import { clusterRoutes } from './cluster.ts'
+import { clusterOptionRoutes } from './cluster-options.ts'
+import { contentRoutes } from './content.ts'
+import { downloadRoutes } from './download.ts'
+import { firewallRoutes } from './firewall.ts'
+import { haRoutes } from './ha.ts'
+import { lxcRoutes } from './lxc.ts'
+import { networkRoutes } from './network.ts'
 import { nodeRoutes } from './nodes.ts'
+import { poolRoutes } from './pools.ts'
+import { qemuAgentRoutes } from './qemu-agent.ts'
+import { qemuCloneRoutes } from './qemu-clone.ts'
+import { qemuCloudInitRoutes } from './qemu-cloudinit.ts'
 import { qemuConfigRoutes } from './qemu-config.ts'
 import { qemuCreateRoutes } from './qemu-create.ts'
 import { qemuDestroyRoutes } from './qemu-destroy.ts'
 import { qemuDiskRoutes } from './qemu-disk.ts'
 import { qemuListRoutes } from './qemu-list.ts'
 import { qemuPowerRoutes } from './qemu-power.ts'
+import { qemuSnapshotRoutes } from './qemu-snapshot.ts'
+import { qemuTemplateRoutes } from './qemu-template.ts'
+import { sdnRoutes } from './sdn.ts'
+import { storageRoutes } from './storage.ts'
 import { taskRoutes } from './tasks.ts'
 
 /** One table per area. A new area is one file and one line here. */
 const TABLES: readonly Routes[] = [
+  accessRoutes,
+  accessUserRoutes,
   clusterRoutes,
+  clusterOptionRoutes,
+  contentRoutes,
+  downloadRoutes,
+  firewallRoutes,
+  haRoutes,
+  lxcRoutes,
+  networkRoutes,
   nodeRoutes,
+  poolRoutes,
+  qemuAgentRoutes,
+  qemuCloneRoutes,
+  qemuCloudInitRoutes,
   qemuConfigRoutes,
   qemuCreateRoutes,
   qemuDestroyRoutes,
   qemuDiskRoutes,
   qemuListRoutes,
   qemuPowerRoutes,
+  qemuSnapshotRoutes,
+  qemuTemplateRoutes,
+  sdnRoutes,
+  storageRoutes,
   taskRoutes,
 ]
 

@@ -1,0 +1,88 @@
+import { failed } from '../api-error.ts'
+import { type Call, guestOf, hostOf, param, type Routes } from '../call.ts'
+import { digestOf, fields, shelf } from './shelf.ts'
+
+const EMPTY_LISTS = [
+  '/cluster/backup',
+  '/cluster/replication',
+  '/cluster/sdn/controllers',
+  '/cluster/sdn/ipams',
+  '/cluster/sdn/dns',
+  '/cluster/mapping/pci',
+  '/cluster/mapping/usb',
+  '/nodes/{node}/services',
+  '/nodes/{node}/aplinfo',
+  '/nodes/{node}/disks/list',
+  '/nodes/{node}/hardware/pci',
+]
+
+const CLUSTER_PARTS =
+  'acme backup backup-info bulk-action ceph config firewall ha jobs log mapping metrics notifications nextid options qemu replication resources status tasks sdn'
+
+export const clusterOptionRoutes: Routes = {
+  ...Object.fromEntries(EMPTY_LISTS.map((path) => [`GET ${path}`, () => []])),
+  'GET /': () => ['version', 'cluster', 'nodes', 'storage', 'access', 'pools'].map((subdir) => ({ subdir })),
+  'GET /cluster': () => CLUSTER_PARTS.split(' ').map((name) => ({ name })),
+  'GET /cluster/options': (call) => ({
+    description: '',
+    mac_prefix: 'BC:24:11',
+    'allowed-tags': [],
+    ...shelf(call.world, 'options').get('datacenter'),
+  }),
+  'PUT /cluster/options': (call) => {
+    const options = shelf(call.world, 'options')
+    const kept: Record<string, unknown> = { ...options.get('datacenter'), ...fields(call) }
+    for (const key of (call.params.delete ?? '').split(',')) delete kept[key]
+    options.set('datacenter', kept)
+    return null
+  },
+  'GET /cluster/log': (call) => {
+    const node = [...call.world.hosts.keys()][0] ?? ''
+    const time = Math.floor(call.world.clock.now() / 1000)
+    const entry = (uid: number, tag: string, user: string, msg: string) => ({
+      uid: `${uid}`,
+      id: `${uid}:${node}`,
+      node,
+      pid: 90,
+      pri: 6,
+      tag,
+      user,
+      msg,
+      time,
+    })
+    return [
+      entry(2, 'pvedaemon', 'root@pam', "successful auth for user 'root@pam'"),
+      entry(1, 'cluster', 'root', 'starting cluster log'),
+    ]
+  },
+  'POST /cluster/replication': (call) => {
+    if (!call.world.hosts.has(param(call, 'target'))) throw failed(`Target '${param(call, 'target')}' does not exist.`)
+    throw failed('replication is not simulated')
+  },
+  'GET /nodes/{node}/dns': () => ({ dns1: '10.255.255.53' }),
+  'GET /nodes/{node}/hosts': (call) => {
+    const host = hostOf(call)
+    const data = `127.0.0.1 localhost\n${host.address} ${host.name}.example.test ${host.name}\n`
+    return { data, digest: digestOf(data) }
+  },
+  'GET /nodes/{node}/qemu/{vmid}/feature': (call) => {
+    guestOf(call)
+    return { hasFeature: 1, nodes: [...call.world.hosts.keys()] }
+  },
+  'GET /nodes/{node}/qemu/{vmid}/rrddata': (call) => rrdTimes(call),
+  'POST /nodes/{node}/qemu/{vmid}/migrate': (call) => {
+    if (!call.world.hosts.has(param(call, 'target'))) throw failed(`no such cluster node '${param(call, 'target')}'`)
+    guestOf(call)
+    throw failed('migration is not simulated')
+  },
+  'POST /nodes/{node}/qemu/{vmid}/move_disk': (call) => {
+    guestOf(call)
+    throw failed('moving disks is not simulated')
+  },
+}
+
+function rrdTimes(call: Call): unknown[] {
+  guestOf(call)
+  const last = Math.floor(call.world.clock.now() / 60_000) * 60
+  return Array.from({ length: 59 }, (_, index) => ({ time: last - (59 - index) * 60 }))
+}

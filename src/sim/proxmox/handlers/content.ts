@@ -1,0 +1,132 @@
+import { may } from '../../world/access.ts'
+import { parseSize } from '../../world/sizes.ts'
+import { startTask } from '../../world/tasks.ts'
+import type { StorageEntry, Volume } from '../../world/types.ts'
+import {
+  addVolume,
+  contentOfName,
+  filePath,
+  findVolume,
+  freeVolume,
+  parseVolumeId,
+  volumesOf,
+} from '../../world/volumes.ts'
+import { badParameter, failed } from '../api-error.ts'
+import { type Call, hostOf, param, type Routes } from '../call.ts'
+import { refuseBaseInUse } from './qemu-destroy.ts'
+import { needStorage } from './storage.ts'
+
+const AT = '/nodes/{node}/storage/{storage}/content'
+
+export const contentRoutes: Routes = {
+  [`GET ${AT}`]: list,
+  [`POST ${AT}`]: allocateVolume,
+  [`GET ${AT}/{volume}`]: describe,
+  [`DELETE ${AT}/{volume}`]: remove,
+}
+
+function list(call: Call): unknown[] {
+  const entry = needStorage(call)
+  const host = hostOf(call)
+  const { content, vmid } = call.params
+  const rows: unknown[] = []
+  for (const volume of volumesOf(host, entry.id).values()) {
+    if (content !== undefined && volume.content !== content) continue
+    // The filter keeps a guest's own volumes and whatever belongs to nobody.
+    if (vmid !== undefined && volume.vmid !== undefined && volume.vmid !== Number(vmid)) continue
+    if (vmid !== undefined && volume.vmid === undefined && !['import', 'snippets'].includes(volume.content)) continue
+    if (!mayList(call, entry, volume)) continue
+    rows.push(row(entry, volume))
+  }
+  return rows
+}
+
+function mayList(call: Call, entry: StorageEntry, volume: Volume): boolean {
+  if (volume.vmid === undefined || may(call.world, call.who, `/storage/${entry.id}`, 'Datastore.Allocate')) return true
+  return (
+    may(call.world, call.who, `/vms/${volume.vmid}`, 'VM.Audit') ||
+    may(call.world, call.who, `/storage/${entry.id}`, 'Datastore.Audit')
+  )
+}
+
+function row(entry: StorageEntry, volume: Volume): Record<string, unknown> {
+  const base: Record<string, unknown> = {
+    volid: `${entry.id}:${fullName(volume)}`,
+    content: volume.content,
+    format: volume.format,
+    size: volume.sizeBytes,
+    ctime: volume.ctimeSeconds,
+  }
+  if (volume.vmid === undefined) return base
+  return { ...base, vmid: volume.vmid, used: volume.usedBytes ?? volume.sizeBytes, parent: volume.parent ?? null }
+}
+
+/** A linked clone is named after its base. */
+function fullName(volume: Volume): string {
+  return volume.parent === undefined ? volume.name : `${volume.parent}/${volume.name}`
+}
+
+function allocateVolume(call: Call): string {
+  const entry = needStorage(call)
+  const host = hostOf(call)
+  const filename = param(call, 'filename')
+  const extension = /\.(raw|qcow2|vmdk|subvol)$/.exec(filename)?.[1]
+  const format = call.params.format ?? extension ?? 'raw'
+  if (extension !== undefined && format !== extension) {
+    throw badParameter('format', `different storage formats (${format} != ${extension})`)
+  }
+  const vmid = Number(param(call, 'vmid'))
+  const name = entry.files ? `${vmid}/${filename}` : filename
+  if (volumesOf(host, entry.id).has(name)) throw failed(`disk image '${filePath(entry, name)}' already exists`)
+  const size = param(call, 'size')
+  addVolume(call.world, host, entry, {
+    name,
+    content: 'images',
+    format,
+    // A bare number counts in KiB here.
+    sizeBytes: parseSize(/^\d+$/.test(size) ? `${size}K` : size) ?? 0,
+    vmid,
+    ctimeSeconds: Math.floor(call.world.clock.now() / 1000),
+  })
+  return `${entry.id}:${name}`
+}
+
+/** The volume that the path names: `local:iso/x.iso`, or only `iso/x.iso`. */
+function volumeOf(call: Call): { entry: StorageEntry; volid: string } {
+  const entry = needStorage(call)
+  const text = param(call, 'volume')
+  const id = parseVolumeId(text) ?? { storage: entry.id, name: text }
+  if (id.storage !== entry.id) throw badParameter('volume', `storage ID mismatch (${id.storage} != ${entry.id})\n`)
+  if (entry.files && (contentOfName(id.name) === undefined || !id.name.includes('/'))) {
+    throw failed(`unable to parse directory volume name '${id.name}'`)
+  }
+  return { entry, volid: `${entry.id}:${id.name}` }
+}
+
+function describe(call: Call): Record<string, unknown> {
+  const { entry, volid } = volumeOf(call)
+  const volume = findVolume(hostOf(call), volid)
+  if (volume === undefined) throw failed(`volume_size_info on '${volid}' failed - no format`)
+  const guest = volume.vmid !== undefined
+  return {
+    path: filePath(entry, volume.name),
+    size: volume.virtualBytes ?? volume.sizeBytes,
+    used: volume.usedBytes ?? volume.sizeBytes,
+    format: guest || volume.content === 'import' ? volume.format : 'raw',
+  }
+}
+
+/** A volume that is not there is removed without complaint. */
+function remove(call: Call): string {
+  const { world } = call
+  const host = hostOf(call)
+  const { entry, volid } = volumeOf(call)
+  const owner = findVolume(host, volid)?.vmid
+  const id = owner === undefined ? entry.id : `${owner}@${entry.id}`
+  return startTask(world, host, 'imgdel', id, call.who.id, async (work) => {
+    refuseBaseInUse(host, volid)
+    await work.pass(world.timing.shortTaskMs)
+    freeVolume(host, volid)
+    work.log(`Removed volume '${volid}'`)
+  })
+}

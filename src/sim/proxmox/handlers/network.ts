@@ -1,0 +1,93 @@
+import { startTask } from '../../world/tasks.ts'
+import type { Host } from '../../world/types.ts'
+import { badParameter, failed } from '../api-error.ts'
+import { Answer, type Call, hostOf, param, type Routes } from '../call.ts'
+import { fields } from './shelf.ts'
+
+const AT = '/nodes/{node}/network'
+
+export const networkRoutes: Routes = {
+  [`GET ${AT}`]: list,
+  [`POST ${AT}`]: create,
+  [`PUT ${AT}`]: reload,
+  [`DELETE ${AT}`]: (call) => {
+    hostOf(call).newInterfaces = undefined
+    return null
+  },
+  [`GET ${AT}/{iface}`]: (call) => {
+    const found = written(hostOf(call)).get(param(call, 'iface'))
+    if (found === undefined) throw badParameter('iface', 'interface does not exist')
+    return found
+  },
+  [`PUT ${AT}/{iface}`]: (call) => {
+    const host = hostOf(call)
+    if (!written(host).has(param(call, 'iface'))) throw badParameter('iface', 'interface does not exist')
+    change(host).set(param(call, 'iface'), completed(host, call))
+    return null
+  },
+  [`DELETE ${AT}/{iface}`]: (call) => {
+    const host = hostOf(call)
+    if (!written(host).has(param(call, 'iface'))) throw badParameter('iface', 'interface does not exist')
+    change(host).delete(param(call, 'iface'))
+    return null
+  },
+}
+
+/** What is in the file, loaded or not. */
+function written(host: Host): Map<string, Record<string, unknown>> {
+  return host.newInterfaces ?? host.interfaces
+}
+
+/** Changes go to a second file until somebody loads it. */
+function change(host: Host): Map<string, Record<string, unknown>> {
+  host.newInterfaces ??= new Map(host.interfaces)
+  return host.newInterfaces
+}
+
+function list(call: Call): unknown {
+  const host = hostOf(call)
+  const { type } = call.params
+  const rows = [...written(host)]
+    .map(([iface, entry]): Record<string, unknown> => ({ iface, ...entry }))
+    .filter((row) => type === undefined || row.type === type || (/bridge/.test(type) && row.type === 'bridge'))
+  if (host.newInterfaces === undefined) return rows
+  return new Answer(rows, { changes: '--- /etc/network/interfaces\n+++ /etc/network/interfaces.new\n' })
+}
+
+function create(call: Call): null {
+  const host = hostOf(call)
+  const iface = param(call, 'iface')
+  if (written(host).has(iface)) throw badParameter('iface', 'interface already exists')
+  change(host).set(iface, completed(host, call))
+  return null
+}
+
+function completed(host: Host, call: Call): Record<string, unknown> {
+  const entry = fields(call, 'iface')
+  const [address, netmask] = String(entry.cidr ?? '').split('/')
+  const bridge = entry.type === 'bridge' ? { bridge_ports: '', bridge_stp: 'off', bridge_fd: '0' } : {}
+  const aware = entry.bridge_vlan_aware === undefined ? {} : { bridge_vids: '2-4094' }
+  return {
+    method: entry.cidr === undefined ? 'manual' : 'static',
+    method6: 'manual',
+    families: ['inet'],
+    priority: written(host).size + 3,
+    ...bridge,
+    ...aware,
+    ...(netmask === undefined ? {} : { address, netmask }),
+    ...entry,
+  }
+}
+
+function reload(call: Call): string {
+  const { world } = call
+  const host = hostOf(call)
+  return startTask(world, host, 'srvreload', 'networking', call.who.id, async (work) => {
+    await work.pass(world.timing.shortTaskMs)
+    if (host.newInterfaces === undefined) return
+    host.interfaces.clear()
+    for (const [iface, entry] of host.newInterfaces) host.interfaces.set(iface, { ...entry, active: 1 })
+    host.newInterfaces = undefined
+    if (!host.interfaces.has('eth0')) throw failed('no network card is left')
+  })
+}

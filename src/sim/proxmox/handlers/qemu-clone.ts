@@ -1,0 +1,157 @@
+import { driveKeys, driveVolume, isCdrom, isDrive, touch } from '../../world/guest-config.ts'
+import { newGuest, noteSeen } from '../../world/guest-run.ts'
+import { PowerLost } from '../../world/locks.ts'
+import { parseProperties, printProperties } from '../../world/properties.ts'
+import { printSize } from '../../world/sizes.ts'
+import { startTask, type Work } from '../../world/tasks.ts'
+import type { Guest, Host, StorageEntry } from '../../world/types.ts'
+import { addVolume, findVolume, freeVolume, nextDiskName, parseVolumeId, storageOn } from '../../world/volumes.ts'
+import { failed, forbidden } from '../api-error.ts'
+import { type Call, guestOn, hostOf, param, type Routes, vmidOf } from '../call.ts'
+import { clonedConfig } from './clone-names.ts'
+import { refuseLocked, withConfigLock } from './config-lock.ts'
+import { copyBytes, newDisk, type Workshop } from './drive-make.ts'
+
+export const qemuCloneRoutes: Routes = { 'POST /nodes/{node}/qemu/{vmid}/clone': clone }
+
+interface Plan {
+  readonly source: Guest
+  readonly config: ReadonlyMap<string, string>
+  readonly target: Guest
+  readonly full: boolean
+  readonly storage: StorageEntry | undefined
+  readonly format: string | undefined
+}
+
+/**
+ * The copy's configuration is at first nothing but `lock: clone` and a line that says so. The task carries the id of
+ * the source, so whoever looks for the copy by task or by name does not find it until the end.
+ */
+function clone(call: Call): string {
+  const { world, params } = call
+  const host = hostOf(call)
+  const source = guestOn(world, host.name, vmidOf(call))
+  const newid = Number(param(call, 'newid'))
+  if (source === undefined)
+    throw failed(`unable to find configuration file for VM ${vmidOf(call)} on node '${host.name}'`)
+  if (params.pool !== undefined && !world.pools.has(params.pool))
+    throw forbidden(`pool '${params.pool}' does not exist`)
+  if (params.target !== undefined && !world.hosts.has(params.target))
+    throw failed(`no such cluster node '${params.target}'`)
+  const storage = params.storage === undefined ? undefined : storageOn(world, host, params.storage)
+  if (params.storage !== undefined && storage === undefined) throw failed(`storage '${params.storage}' does not exist`)
+  refuseLocked(source)
+  const snapshot = params.snapname === undefined ? undefined : source.snapshots.get(params.snapname)
+  if (params.snapname !== undefined && snapshot === undefined)
+    throw failed(`snapshot '${params.snapname}' does not exist`)
+  const template = source.config.get('template') === '1'
+  const full = params.full === undefined ? !template : params.full === '1'
+  const config = snapshot?.config ?? source.config
+  if (!full) refuseLinked(call, host, config, params.snapname !== undefined)
+  if (world.guests.has(newid)) throw failed(`unable to create VM ${newid}: config file already exists`)
+  const target = newGuest(
+    newid,
+    'qemu',
+    host.name,
+    new Map([
+      ['lock', 'clone'],
+      ['description', ' qmclone temporary file'],
+    ]),
+  )
+  world.guests.set(newid, target)
+  noteSeen(world, target)
+  const plan: Plan = { source, config, target, full, storage, format: params.format }
+  return startTask(world, host, 'qmclone', `${source.vmid}`, call.who.id, (work) =>
+    withConfigLock(world, host, source.vmid, () => withConfigLock(world, host, newid, () => copy(call, plan, work))),
+  )
+}
+
+function refuseLinked(call: Call, host: Host, config: ReadonlyMap<string, string>, fromSnapshot: boolean): void {
+  for (const name of ['storage', 'format']) {
+    if (call.params[name] !== undefined) throw failed(`parameter '${name}' not allowed for linked clones`)
+  }
+  for (const key of driveKeys(config)) {
+    const value = config.get(key) ?? ''
+    const volid = driveVolume(value)
+    if (isCdrom(value) || volid === '') continue
+    if (fromSnapshot) throw failed(`Linked clone feature is not supported for a snapshot of '${volid}' (${key})`)
+    if (!/(^|\/)base-/.test(findVolume(host, volid)?.name ?? '')) {
+      throw failed(`Linked clone feature is not supported for '${volid}' (${key})`)
+    }
+  }
+}
+
+async function copy(call: Call, plan: Plan, work: Work): Promise<void> {
+  const { world, params } = call
+  const host = hostOf(call)
+  const { source, target } = plan
+  const shop: Workshop = { world, host, vmid: target.vmid, work, made: [] }
+  try {
+    work.log(`creating a clone of VM ${source.vmid} with ID ${target.vmid}`)
+    const config = clonedConfig(world, plan.config)
+    for (const key of [...config.keys()].filter(isDrive).sort())
+      config.set(key, await copyDrive(shop, plan, key, config.get(key) ?? ''))
+    config.set('name', params.name ?? `Copy-of-VM-${source.config.get('name') ?? source.vmid}`)
+    config.delete('description')
+    if (params.description !== undefined) config.set('description', params.description)
+    target.config = config
+    touch(target)
+    noteSeen(world, target)
+  } catch (error) {
+    if (error instanceof PowerLost) throw error
+    for (const volid of shop.made) freeVolume(host, volid)
+    world.guests.delete(target.vmid)
+    throw new Error(`clone failed: ${error instanceof Error ? error.message : String(error)}`)
+  }
+  if (params.pool !== undefined) {
+    world.pools.get(params.pool)?.guests.add(target.vmid)
+    world.access.version += 1
+  }
+  if (params.target !== undefined) target.node = params.target
+}
+
+async function copyDrive(shop: Workshop, plan: Plan, key: string, value: string): Promise<string> {
+  const volid = driveVolume(value)
+  const volume = findVolume(shop.host, volid)
+  if (volid === '' || volume === undefined || volume.content === 'iso') return value
+  const drive = parseProperties(value, 'file')
+  const isCloudInit = /cloudinit/.test(volid)
+  const ownStorage = storageOn(shop.world, shop.host, parseVolumeId(volid)?.storage ?? '')
+  const storage = plan.storage ?? ownStorage
+  if (storage === undefined || ownStorage === undefined) throw new Error(`storage of '${volid}' does not exist`)
+  if (plan.full || isCloudInit) {
+    shop.work.log(`create full clone of drive ${key} (${volid})`)
+    const format = storage.files ? (isCloudInit ? 'qcow2' : (plan.format ?? volume.format)) : 'raw'
+    drive.main = await newDisk(shop, storage, format, volume.sizeBytes, isCloudInit ? 'cloudinit' : 'disk')
+    shop.work.log(`allocated target volume '${drive.main}'`)
+    if (!isCloudInit) await copyBytes(shop, volume.sizeBytes, shop.world.timing.cloneBytesPerSecond)
+    const made = findVolume(shop.host, drive.main)
+    if (made !== undefined && volume.system !== undefined) made.system = volume.system
+  } else {
+    shop.work.log(`create linked clone of drive ${key} (${volid})`)
+    drive.main = link(shop, ownStorage, volume.name)
+  }
+  drive.named.set('size', printSize(volume.sizeBytes))
+  return printProperties(drive)
+}
+
+/** A volume that holds only what differs from its base. */
+function link(shop: Workshop, storage: StorageEntry, base: string): string {
+  const from = findVolume(shop.host, `${storage.id}:${base}`)
+  const format = storage.files ? 'qcow2' : 'raw'
+  const name = nextDiskName(shop.host, { storage, vmid: shop.vmid, format, sizeBytes: 0, role: 'disk' })
+  addVolume(shop.world, shop.host, storage, {
+    name,
+    content: 'images',
+    format,
+    sizeBytes: from?.sizeBytes ?? 0,
+    usedBytes: 0,
+    vmid: shop.vmid,
+    parent: base,
+    ctimeSeconds: Math.floor(shop.world.clock.now() / 1000),
+    ...(from?.system === undefined ? {} : { system: from.system }),
+  })
+  const volid = `${storage.id}:${base}/${name}`
+  shop.made.push(volid)
+  return volid
+}

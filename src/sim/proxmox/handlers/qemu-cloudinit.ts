@@ -1,0 +1,76 @@
+import { driveKeys, driveVolume } from '../../world/guest-config.ts'
+import { parseProperties } from '../../world/properties.ts'
+import type { Guest } from '../../world/types.ts'
+import { findVolume } from '../../world/volumes.ts'
+import { failed } from '../api-error.ts'
+import { type Call, guestOf, hostOf, type Routes } from '../call.ts'
+
+const AT = '/nodes/{node}/qemu/{vmid}/cloudinit'
+
+export const qemuCloudInitRoutes: Routes = {
+  [`GET ${AT}`]: settings,
+  [`PUT ${AT}`]: regenerate,
+  [`GET ${AT}/dump`]: dump,
+}
+
+const KEYS = /^(ci(user|password|custom|type|upgrade)|sshkeys|nameserver|searchdomain)$/
+
+function settings(call: Call): unknown[] {
+  return [...guestOf(call).config]
+    .filter(([key]) => KEYS.test(key))
+    .map(([key, value]) => ({ key, value: key === 'cipassword' ? '**********' : value }))
+}
+
+function regenerate(call: Call): null {
+  const guest = guestOf(call)
+  const host = hostOf(call)
+  if (!driveKeys(guest.config).some((key) => /cloudinit/.test(driveVolume(guest.config.get(key) ?? '')))) {
+    throw failed('no cloud-init drive found')
+  }
+  for (const volid of parseProperties(guest.config.get('cicustom') ?? '').named.values()) {
+    if (findVolume(host, volid) === undefined) throw failed(`volume '${volid}' does not exist`)
+  }
+  return null
+}
+
+function dump(call: Call): string {
+  const guest = guestOf(call)
+  if (call.params.type === 'user') return userData(guest)
+  if (call.params.type === 'network') return networkData(guest)
+  return `instance-id: ${guest.config.get('vmgenid') ?? guest.vmid}\n`
+}
+
+function userData(guest: Guest): string {
+  const { config } = guest
+  const name = config.get('name') ?? `VM${guest.vmid}`
+  const domain = config.get('searchdomain')
+  const lines = ['#cloud-config', `hostname: ${name}`, 'manage_etc_hosts: true']
+  if (domain !== undefined) lines.push(`fqdn: ${name}.${domain.split(/\s+/)[0]}`)
+  if (config.has('ciuser')) lines.push(`user: ${config.get('ciuser')}`)
+  if (config.has('cipassword')) lines.push(`password: ${config.get('cipassword')}`)
+  const keys = decodeURIComponent(config.get('sshkeys') ?? '')
+    .split('\n')
+    .filter((line) => line !== '')
+  if (keys.length > 0) lines.push('ssh_authorized_keys:', ...keys.map((key) => `  - ${key}`))
+  lines.push('chpasswd:', '  expire: False', 'users:', '  - default')
+  lines.push(`package_upgrade: ${config.get('ciupgrade') === '0' ? 'false' : 'true'}`)
+  return `${lines.join('\n')}\n`
+}
+
+function networkData(guest: Guest): string {
+  const lines = ['version: 1', 'config:']
+  for (const [key, value] of guest.config) {
+    if (!/^net\d+$/.test(key)) continue
+    const number = key.slice(3)
+    const ip = parseProperties(guest.config.get(`ipconfig${number}`) ?? '').named
+    const mac = /=((?:[0-9A-F]{2}:){5}[0-9A-F]{2})/i.exec(value)?.[1]?.toLowerCase() ?? ''
+    lines.push('    - type: physical', `      name: eth${number}`, `      mac_address: '${mac}'`, '      subnets:')
+    const address = ip.get('ip')
+    if (address === 'dhcp') lines.push('      - type: dhcp4')
+    else if (address !== undefined) {
+      lines.push('      - type: static', `        address: '${address}'`)
+      if (ip.has('gw')) lines.push(`        gateway: '${ip.get('gw')}'`)
+    }
+  }
+  return `${lines.join('\n')}\n`
+}
