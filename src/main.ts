@@ -5,6 +5,7 @@ import { EXIT } from './cli/exit.ts'
 import { runCli } from './cli/run.ts'
 import type {
   EngineOptions,
+  FollowedRepository,
   LoadedEstate,
   RunningSimulator,
   Runtime,
@@ -15,6 +16,8 @@ import type { Engine } from './engine/engine.ts'
 import { systemClock } from './lib/clock.ts'
 import { LIMITS } from './lib/limits.ts'
 import type { Declaration } from './model/declaration.ts'
+import type { RevisionFacts } from './source/follow.ts'
+import type { Revision } from './source/revision.ts'
 import type { Store } from './store/port.ts'
 
 /** The only file that knows every implementation. Each is imported when something asks for it, not before. */
@@ -34,8 +37,9 @@ function createRuntime(signal: AbortSignal): Runtime {
     example: fileURLToPath(new URL('../examples/homelab', import.meta.url)),
     ask: (question) => ask(question, signal),
     kinds: async () => (await import('./kinds/registry.ts')).KINDS,
-    jsonSchema: async (kind) => (await import('./kinds/json-schema.ts')).jsonSchema(kind),
+    jsonSchema: jsonSchemaOf,
     load,
+    follow,
     openStore: async (file) => (await import('./store/sqlite.ts')).openSqliteStore(file, { warn }),
     openMemoryStore: async () => (await import('./store/memory.ts')).createMemoryStore(),
     openEngine: (store, options) => openEngine(store, options, warn),
@@ -44,16 +48,47 @@ function createRuntime(signal: AbortSignal): Runtime {
 }
 
 async function load(directory: string): Promise<LoadedEstate> {
-  const [{ readTree }, { link }, { findKind }] = await Promise.all([
+  const [{ readTree }, { cacheDirectory }] = await Promise.all([
     import('./source/read-tree.ts'),
-    import('./plan/link.ts'),
-    import('./kinds/registry.ts'),
+    import('./cli/state.ts'),
   ])
-  const revision = await readTree(directory)
+  const cacheDir = cacheDirectory(process.env)
+  return linked(await readTree(directory, cacheDir === undefined ? {} : { cacheDir }))
+}
+
+async function linked(revision: Revision): Promise<LoadedEstate> {
+  const [{ link }, { findKind }] = await Promise.all([import('./plan/link.ts'), import('./kinds/registry.ts')])
   const locate = (declaration: Declaration, path: readonly (string | number)[]) =>
     revision.problemAt(declaration, { code: '', path, message: '' }).origin
   const estate = link(revision, { findKind, locate })
   return { declarations: revision.declarations, estate, files: revision.files, ignored: revision.ignored.length }
+}
+
+async function follow(remote: string, mirror: string): Promise<FollowedRepository> {
+  const [{ fetchMirror, readCommit, resolveCommit }, { factsOf, judgeRevision }, { createParseCache }] =
+    await Promise.all([import('./source/git.ts'), import('./source/follow.ts'), import('./source/parse-cache.ts')])
+  const cache = createParseCache()
+  let lastGood: RevisionFacts | undefined
+  return {
+    async look(signal) {
+      await fetchMirror(remote, mirror, { signal, allowLocal: true })
+      const commit = await resolveCommit(mirror, 'main', { signal })
+      if (commit === lastGood?.id) return undefined
+      const revision = await readCommit(mirror, commit, { signal, cache })
+      const facts = factsOf(revision)
+      if (judgeRevision(lastGood, { saw: 'revision', revision: facts }).follow !== 'new') return undefined
+      lastGood = facts
+      return linked(revision)
+    },
+  }
+}
+
+async function jsonSchemaOf(name: string | undefined): Promise<unknown> {
+  const [{ jsonSchema }, { kindNamed }] = await Promise.all([
+    import('./kinds/json-schema.ts'),
+    import('./kinds/registry.ts'),
+  ])
+  return jsonSchema(name === undefined ? undefined : kindNamed(name))
 }
 
 async function openEngine(store: Store, options: EngineOptions, warn: (message: string) => void): Promise<Engine> {

@@ -35,6 +35,7 @@ export function fakeRuntime(
     kinds: async () => [],
     jsonSchema: unused,
     load: unused,
+    follow: unused,
     openStore: unused,
     openMemoryStore: unused,
     openEngine: unused,

@@ -22,6 +22,12 @@ export interface LoadedEstate {
   readonly ignored: number
 }
 
+/** A repository that is followed: each new commit of its branch is given once. */
+export interface FollowedRepository {
+  /** Undefined: nothing new, or nothing that may be followed. */
+  look(signal: AbortSignal): Promise<LoadedEstate | undefined>
+}
+
 export interface SimulatorOptions {
   readonly hosts?: number
   readonly port: number
@@ -95,6 +101,8 @@ export interface Runtime {
   /** JSON Schema of one kind, or of every manifest. */
   jsonSchema(kind: string | undefined): Promise<unknown>
   load(directory: string): Promise<LoadedEstate>
+  /** Follows the branch main of a repository, through a mirror in a directory of ours. */
+  follow(remote: string, mirror: string): Promise<FollowedRepository>
   openStore(file: string): Promise<Store>
   /** A store that forgets: for commands that must not leave a file behind. */
   openMemoryStore(): Promise<Store>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { stateFile } from './state.ts'
+import { cacheDirectory, stateFile } from './state.ts'
 
 test('each directory has its own database, below the state directory of the user', () => {
   const env = { HOME: '/home/u' }
@@ -14,4 +14,6 @@ test('each directory has its own database, below the state directory of the user
     stateFile({ ...env, XDG_STATE_HOME: 'relative' }, '/srv/infra', undefined),
     /^\/home\/u\/\.local\/state\//,
   )
+  assert.equal(cacheDirectory({ ...env, XDG_CACHE_HOME: 'relative' }), '/home/u/.cache/croft')
+  assert.equal(cacheDirectory({}), undefined)
 })

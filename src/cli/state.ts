@@ -14,6 +14,13 @@ export function stateFile(env: Environment, realDirectory: string, override: str
   return path.join(stateHome(env), 'croft', name, 'croft.db')
 }
 
+/** Where what was read from manifests is remembered between runs; undefined where there is no place for it. */
+export function cacheDirectory(env: Environment): string | undefined {
+  const set = env.XDG_CACHE_HOME
+  if (set !== undefined && path.isAbsolute(set)) return path.join(set, 'croft')
+  return env.HOME === undefined || env.HOME === '' ? undefined : path.join(env.HOME, '.cache', 'croft')
+}
+
 export function realDirectory(runtime: Runtime, directory: string): string {
   const resolved = path.resolve(runtime.cwd, directory)
   try {

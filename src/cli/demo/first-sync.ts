@@ -1,25 +1,22 @@
-import { renderPlan } from '../render/plan.ts'
 import { many } from '../render/problems.ts'
 import { narrate } from './narrate.ts'
-import type { Scene } from './scene.ts'
+import { type Scene, SceneFailed } from './scene.ts'
 
 export const firstSync: Scene = {
   title: 'Git says what is there: two K3s servers, taken over as they are',
   async play(stage) {
-    const { style } = stage
-    const commit = await stage.repository.commit('Declare the homelab as it is')
+    const { style, simulator } = stage
+    const before = simulator.stats().writes
+    const commit = await stage.repository.push('Declare the homelab as it is')
     stage.say(
-      `${style.paint('dim', '$')} git commit -m "Declare the homelab as it is"   ${style.paint('dim', commit.slice(0, 7))}\n`,
+      `${style.paint('dim', '$')} git commit -m "Declare the homelab as it is" && git push   ${commit.slice(0, 7)}`,
     )
-    const before = stage.simulator.stats().writes
-    const { settlement } = await stage.sync({
-      plan: (plan) => stage.runtime.out.write(renderPlan(plan, style)),
-      pass: narrate(stage),
-    })
-    const writes = stage.simulator.stats().writes - before
+    const { settlement } = await stage.sync(narrate(stage))
+    const writes = simulator.stats().writes - before
+    if (simulator.guests().length !== stage.before.length) throw new SceneFailed('taking over made another machine')
     stage.say(
-      `\n${style.paint('green', '✔')} settled after ${many(settlement.passes, 'look')} and ${many(writes, 'write')}: ` +
-        'nothing was made, nothing restarted; each machine now carries the mark of its declaration.',
+      `\n${style.paint('green', '✔')} settled after ${many(settlement.passes, 'pass', 'passes')} and ${many(writes, 'write')}: ` +
+        'nothing made, nothing restarted;\n  each machine now carries the mark of its declaration.',
     )
   },
 }

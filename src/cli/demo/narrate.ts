@@ -1,13 +1,26 @@
 import type { PassReport } from '../../engine/engine.ts'
-import { advance, beginProgress, renderLine } from '../render/progress.ts'
-import type { Stage } from './scene.ts'
+import { renderPlan } from '../render/plan.ts'
+import { advance, beginProgress, type ProgressLine, renderLine } from '../render/progress.ts'
+import type { Stage, SyncListener } from './scene.ts'
 
-/** Tells each pass as it happens, with simulated time. */
-export function narrate(stage: Stage): (report: PassReport) => void {
+/** Tells a sync as it happens, with simulated time since the push was seen. */
+export function narrate(stage: Stage): SyncListener & { tell(line: Pick<ProgressLine, 'tone' | 'message'>): void } {
   let progress = beginProgress(stage.clock.now())
-  return (report) => {
-    const step = advance(progress, report, stage.clock.now())
-    progress = step.progress
-    for (const line of step.lines) stage.runtime.out.write(renderLine(line, progress.startedMs, stage.style))
+  const show = (line: ProgressLine) => stage.runtime.out.write(renderLine(line, progress.startedMs, stage.style))
+  return {
+    revision(revision) {
+      progress = beginProgress(stage.clock.now())
+      show({ atMs: stage.clock.now(), tone: 'normal', reason: 'push seen', message: revision.slice(0, 7) })
+    },
+    plan: (plan) => stage.runtime.out.write(`\n${renderPlan(plan, stage.style)}\n`),
+    pass(report: PassReport) {
+      const step = advance(progress, report, stage.clock.now())
+      progress = step.progress
+      // Words for a state between two steps say nothing that the steps do not say.
+      for (const line of step.lines) if (line.tone !== 'normal' || STEPS.has(line.reason)) show(line)
+    },
+    tell: ({ tone, message }) => show({ atMs: stage.clock.now(), tone, reason: '', message }),
   }
 }
+
+const STEPS: ReadonlySet<string> = new Set(['Started', 'Done'])

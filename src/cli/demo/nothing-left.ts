@@ -1,5 +1,6 @@
 import { renderPlan } from '../render/plan.ts'
 import { hasSomethingToDo } from '../render/plan-summary.ts'
+import { many } from '../render/problems.ts'
 import { type Scene, SceneFailed } from './scene.ts'
 
 export const nothingLeft: Scene = {
@@ -14,7 +15,7 @@ export const nothingLeft: Scene = {
     stage.runtime.out.write(renderPlan(plan, stage.style))
     const writes = after.writes - before.writes
     stage.say(
-      `The datacentre saw ${after.calls - before.calls} calls for a plan and a whole pass, and ${writes} writes.`,
+      `The datacentre saw ${many(after.calls - before.calls, 'call')} for a plan and a whole pass, and ${many(writes, 'write')}.`,
     )
     if (hasSomethingToDo(plan) || report.effects > 0)
       throw new SceneFailed('the second plan still finds something to do')

@@ -1,52 +1,48 @@
 import { execFile } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
+import path from 'node:path'
 import { promisify } from 'node:util'
 import { CliError } from '../exit.ts'
 
 const run = promisify(execFile)
 
-/** A real Git repository that the tour commits to, apart from whatever the person has configured for Git. */
+/** A person's clone of a real Git repository, and the place it pushes to: both below one temporary directory. */
 export interface Repository {
+  /** Where the person works. */
   readonly directory: string
-  head(): Promise<string>
-  commit(message: string): Promise<string>
+  /** Where the person pushes to and croft fetches from. */
+  readonly remote: string
+  /** Commits everything and pushes it. */
+  push(message: string): Promise<string>
 }
 
-export async function createRepository(directory: string): Promise<Repository> {
-  mkdirSync(directory, { recursive: true })
-  const git = async (...args: readonly string[]): Promise<string> => {
-    const settings = [
-      'user.name=croft',
-      'user.email=croft@localhost',
-      'commit.gpgsign=false',
-      'core.hooksPath=/dev/null',
-    ]
-    const all = [...settings.flatMap((setting) => ['-c', setting]), ...args]
-    const env = {
-      PATH: process.env.PATH,
-      HOME: directory,
-      GIT_CONFIG_GLOBAL: '/dev/null',
-      GIT_CONFIG_SYSTEM: '/dev/null',
-    }
+/** Apart from whatever the person has configured for Git: no hook, no signing, no global setting takes part. */
+export async function createRepository(below: string): Promise<Repository> {
+  const remote = path.join(below, 'infra.git')
+  const directory = path.join(below, 'infra')
+  const git = async (cwd: string, ...args: readonly string[]): Promise<string> => {
+    const env = { PATH: process.env.PATH, HOME: below, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null' }
     try {
-      return (await run('git', all, { cwd: directory, env, timeout: 20_000 })).stdout.trim()
+      const { stdout } = await run('git', ['-c', 'core.hooksPath=/dev/null', ...args], { cwd, env, timeout: 20_000 })
+      return stdout.trim()
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
-        throw new CliError(
-          'The tour needs the program git, which is not in PATH. Install it, e.g. with: apt install git',
-        )
-      }
-      throw error
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+      throw new CliError('The tour needs the program git, which is not in PATH. Install it, e.g. with: apt install git')
     }
   }
-  await git('init', '--quiet', '--initial-branch=main')
+  await git(below, 'init', '--quiet', '--bare', '--initial-branch=main', remote)
+  await git(below, 'init', '--quiet', '--initial-branch=main', directory)
+  // Kept in the clone, so that a person who looks around can commit there too.
+  await git(directory, 'config', 'user.name', 'croft')
+  await git(directory, 'config', 'user.email', 'croft@localhost')
+  await git(directory, 'remote', 'add', 'origin', remote)
   return {
     directory,
-    head: () => git('rev-parse', 'HEAD'),
-    async commit(message) {
-      await git('add', '--all')
-      await git('commit', '--quiet', '--message', message)
-      return git('rev-parse', 'HEAD')
+    remote,
+    async push(message) {
+      await git(directory, 'add', '--all')
+      await git(directory, '-c', 'commit.gpgsign=false', 'commit', '--quiet', '--message', message)
+      await git(directory, 'push', '--quiet', '--set-upstream', 'origin', 'main')
+      return git(directory, 'rev-parse', 'HEAD')
     },
   }
 }

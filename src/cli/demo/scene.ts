@@ -1,10 +1,9 @@
 import type { Engine, PassReport, Settlement } from '../../engine/engine.ts'
 import type { Clock } from '../../lib/clock.ts'
-import type { Estate } from '../../model/estate.ts'
 import type { NewEvent } from '../../model/event.ts'
 import type { Plan } from '../../model/plan.ts'
 import type { Style } from '../render/style.ts'
-import type { RunningSimulator, Runtime, SimulatedGuest } from '../runtime.ts'
+import type { LoadedEstate, RunningSimulator, Runtime, SimulatedGuest } from '../runtime.ts'
 import type { LaterManifest } from './example.ts'
 import type { Repository } from './repository.ts'
 
@@ -16,8 +15,7 @@ export interface Scene {
 
 /** One trip through the loop for one revision: what Git said, what was planned, what came of it. */
 export interface Sync {
-  readonly revision: string
-  readonly estate: Estate
+  readonly loaded: LoadedEstate
   readonly plan: Plan
   readonly settlement: Settlement
 }

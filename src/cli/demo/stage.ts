@@ -2,17 +2,18 @@ import type { Engine, PassReport } from '../../engine/engine.ts'
 import type { NewEvent } from '../../model/event.ts'
 import { styleOf } from '../output.ts'
 import { countProblems, hasErrors } from '../render/problems.ts'
-import type { RunningSimulator, Runtime } from '../runtime.ts'
+import type { FollowedRepository, LoadedEstate, RunningSimulator, Runtime } from '../runtime.ts'
 import type { LaterManifest } from './example.ts'
 import type { Repository } from './repository.ts'
 import { SceneFailed, type Stage } from './scene.ts'
 
 const SYNC_DEADLINE_MS = 10 * 60_000
-const HEAD_POLL_MS = 1_000
+const LOOK_MS = 2_000
 
 export interface Props {
   readonly simulator: RunningSimulator
   readonly repository: Repository
+  readonly followed: FollowedRepository
   readonly engine: Engine
   readonly database: string
   readonly speed: number
@@ -23,14 +24,13 @@ export interface Props {
 export function createStage(runtime: Runtime, props: Props): Stage {
   const { clock } = props.simulator
   const story: NewEvent[] = []
-  let synced = ''
 
-  const newRevision = async (): Promise<string> => {
+  const nextRevision = async (): Promise<LoadedEstate> => {
     for (;;) {
-      const head = await props.repository.head()
-      if (head !== synced) return head
       if (runtime.signal.aborted) throw new SceneFailed('interrupted')
-      await clock.sleep(HEAD_POLL_MS, runtime.signal)
+      const loaded = await props.followed.look(runtime.signal)
+      if (loaded !== undefined) return loaded
+      await clock.sleep(LOOK_MS, runtime.signal)
     }
   }
   return {
@@ -41,11 +41,12 @@ export function createStage(runtime: Runtime, props: Props): Stage {
     before: props.simulator.guests(),
     style: styleOf(runtime, runtime.out),
     async sync(on) {
-      const revision = await newRevision()
-      on.revision?.(revision)
-      const { estate } = await runtime.load(props.repository.directory)
+      const loaded = await nextRevision()
+      const { estate } = loaded
+      on.revision?.(estate.revision)
       if (hasErrors(estate.problems)) {
-        throw new SceneFailed(`the example has ${countProblems(estate.problems)}: ${estate.problems[0]?.message}`)
+        const first = estate.problems.find((problem) => problem.severity === 'error')
+        throw new SceneFailed(`${countProblems(estate.problems)} in the manifests; the first: ${first?.message ?? ''}`)
       }
       const plan = await props.engine.plan(estate, runtime.signal)
       on.plan?.(plan)
@@ -53,15 +54,11 @@ export function createStage(runtime: Runtime, props: Props): Stage {
         story.push(...report.events)
         on.pass?.(report)
       }
-      const settlement = await props.engine.settle(estate, {
-        signal: runtime.signal,
-        deadlineMs: SYNC_DEADLINE_MS,
-        onPass,
-      })
+      const options = { signal: runtime.signal, deadlineMs: SYNC_DEADLINE_MS, onPass }
+      const settlement = await props.engine.settle(estate, options)
       if (settlement.outcome !== 'settled')
         throw new SceneFailed(`the controller did not settle (${settlement.outcome})`)
-      synced = revision
-      return { revision, estate, plan, settlement }
+      return { loaded, plan, settlement }
     },
     say: (text) => runtime.out.write(`${text}\n`),
   }

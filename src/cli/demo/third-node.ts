@@ -1,36 +1,45 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { cleanLines } from '../render/clean.ts'
-import { renderPlan } from '../render/plan.ts'
+import { watchMachine } from './milestones.ts'
 import { narrate } from './narrate.ts'
 import type { Scene } from './scene.ts'
 
 export const THIRD_NODE = 'EnvironmentVM/k3s-vm-fun-bedbug'
 
 export const thirdNode: Scene = {
-  title: 'A third node: one file, one commit',
+  title: 'A third node: one file, one push',
   async play(stage) {
     const { style, later } = stage
-    stage.say(style.paint('dim', `$ cat ${later.file}`))
-    stage.say(indented(cleanLines(later.text.trimEnd())))
+    stage.say(`${style.paint('dim', '$')} cat ${later.file}`)
+    stage.say(style.paint('dim', cleanLines(withoutBlankLines(later.text)).replace(/^/gm, '    ')))
     writeFileSync(path.join(stage.repository.directory, later.file), later.text)
-    // The controller is already watching when the commit is made.
-    const syncing = stage.sync({
-      revision: (revision) => stage.say(`${style.paint('cyan', '►')} push seen: ${revision.slice(0, 7)}\n`),
-      plan: (plan) => {
-        stage.runtime.out.write(`${renderPlan(plan, style)}\n`)
-        stage.say(style.paint('dim', `Time below is simulated: ${stage.speed} seconds pass in one of yours.`))
-      },
-      pass: narrate(stage),
-    })
-    const commit = await stage.repository.commit('Add k3s-vm-fun-bedbug')
-    stage.say(
-      `${style.paint('dim', '\n$')} git commit -m "Add k3s-vm-fun-bedbug" && git push   ${style.paint('dim', commit.slice(0, 7))}`,
+    const told = narrate(stage)
+    const watching = new AbortController()
+    const find = () => stage.simulator.guests().find((guest) => guest.vmid === 114)
+    const watched = watchMachine(
+      find,
+      stage.clock,
+      AbortSignal.any([watching.signal, stage.runtime.signal]),
+      (message) => told.tell({ tone: 'heartbeat', message: `in the datacentre: ${message}` }),
     )
-    await syncing
+    try {
+      const commit = await stage.repository.push('Add k3s-vm-fun-bedbug')
+      stage.say(
+        `\n${style.paint('dim', '$')} git commit -m "Add k3s-vm-fun-bedbug" && git push   ${commit.slice(0, 7)}`,
+      )
+      stage.say(style.paint('dim', `  time is simulated: ${stage.speed} seconds of it pass in one of yours`))
+      await stage.sync(told)
+    } finally {
+      watching.abort()
+      await watched
+    }
   },
 }
 
-function indented(text: string): string {
-  return text.replace(/^/gm, '    ')
+function withoutBlankLines(text: string): string {
+  return text
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .join('\n')
 }

@@ -41,13 +41,15 @@ export async function playTour(runtime: Runtime, options: TourOptions = {}): Pro
     const env = { ...runtime.env, [TOKEN_VARIABLE]: simulator.it.token }
     const clock = simulator.it.clock
     await using engine = closing(await runtime.openEngine(store.it, { directory, clock, env }))
-    const repository = await createRepository(path.join(directory, 'infra'))
+    const repository = await createRepository(directory)
+    const followed = await runtime.follow(repository.remote, path.join(directory, 'mirror.git'))
     const { endpoint, fingerprint } = simulator.it
     const facts = { endpoint, fingerprint, tokenVariable: TOKEN_VARIABLE }
     const later = writeExample(runtime.example, repository.directory, facts)
     const stage = createStage(runtime, {
       simulator: simulator.it,
       repository,
+      followed,
       engine: engine.it,
       database,
       speed,

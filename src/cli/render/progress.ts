@@ -110,7 +110,7 @@ export function renderLine(line: ProgressLine, startedMs: number, style: Style):
   const about = line.key === undefined ? '' : `${style.paint('bold', clean(line.key))}  `
   const sign = SIGN[line.tone]
   const painted = sign.paint === undefined ? sign.text : style.paint(sign.paint, sign.text)
-  const told = line.tone === 'heartbeat' ? clean(line.message) : joined(clean(line.reason), clean(line.message))
+  const told = joined(line.tone === 'heartbeat' ? '' : clean(line.reason), clean(line.message))
   return `${style.paint('dim', time)} ${painted} ${about}${told}\n`
 }
 
@@ -196,5 +196,5 @@ function ended(
 }
 
 function joined(reason: string, message: string): string {
-  return message === '' ? reason : `${reason}  ${message}`
+  return [reason, message].filter((part) => part !== '').join('  ')
 }

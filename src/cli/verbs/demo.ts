@@ -1,5 +1,5 @@
-import type { Stage } from '../demo/scene.ts'
-import { SceneFailed } from '../demo/scene.ts'
+import { narrate } from '../demo/narrate.ts'
+import { SceneFailed, type Stage } from '../demo/scene.ts'
 import { playTour } from '../demo/tour.ts'
 import { EXIT, signalCode } from '../exit.ts'
 import { styleOf } from '../output.ts'
@@ -28,26 +28,39 @@ export const run: Verb = async (runtime, _args, options) => {
   }
 }
 
-/** Everything stays up until Ctrl-C, so that a person can try things. */
+/** Everything stays up until Ctrl-C, and what is pushed is still followed. */
 async function lookAround(stage: Stage): Promise<void> {
-  const { simulator, repository, database } = stage
+  const { simulator, repository, database, runtime } = stage
   const dim = (text: string) => stage.style.paint('dim', text)
   stage.say(`
-It all still runs. Look around from another terminal; nothing real is touched:
+It all still runs, and nothing real is touched. From another terminal:
 
   cd ${repository.directory}
   export CROFT_DEMO_TOKEN='${simulator.token}' CROFT_STATE=${database}
 
-  croft get -o wide                          ${dim('the table above, and more')}
-  croft describe vm/k3s-vm-fun-bedbug       ${dim('conditions and events of one machine')}
-  croft plan . ; echo $?                     ${dim('0: nothing to do')}
-  sed -i 's/dedicated: 4096/dedicated: 6144/' ${stage.later.file} && croft plan .
-  croft apply .                              ${dim('does exactly what the plan shows')}
+  croft get -o wide                       ${dim('the table above, and more')}
+  croft describe vm/k3s-vm-fun-bedbug     ${dim('conditions and events of one machine')}
+  croft plan . ; echo $?                  ${dim('0: nothing to do')}
+  sed -i 's/cores: 1/cores: 2/' ${stage.later.file} && croft plan .
+  git commit -am 'One more core' && git push     ${dim('and watch this terminal')}
 
 The Proxmox API of the simulation answers at ${simulator.endpoint}.
-Ctrl-C ends it and removes everything.`)
-  await new Promise<void>((resolve) => {
-    if (stage.runtime.signal.aborted) return resolve()
-    stage.runtime.signal.addEventListener('abort', () => resolve(), { once: true })
+Ctrl-C ends it and removes everything.
+`)
+  while (!runtime.signal.aborted) {
+    try {
+      await stage.sync(narrate(stage))
+    } catch (error) {
+      if (runtime.signal.aborted) return
+      stage.say(`Not followed: ${clean(error instanceof Error ? error.message : String(error))}`)
+      if (!(error instanceof SceneFailed)) return await untilStopped(runtime.signal)
+    }
+  }
+}
+
+function untilStopped(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve()
+    signal.addEventListener('abort', () => resolve(), { once: true })
   })
 }
