@@ -40,6 +40,8 @@ const TIME_ALLOWED = [
   'src/lib/clock.ts',
   'src/main.ts',
   'src/cli/',
+  // Keys and serial numbers must not be guessable.
+  'src/lib/x509.ts',
   // Sockets live in real time, and the simulator on a socket must answer in it.
   'src/lib/tls-wire.ts',
   'src/sim/serve.ts',
@@ -52,6 +54,8 @@ const TIME =
   /\bDate\s*\.\s*now\b|\bnew\s+Date\s*(?!\s*\(\s*[^\s)])|\bMath\s*\.\s*random\b|\b(?:setTimeout|setInterval|setImmediate)\b|\bperformance\s*\.|\bcrypto\s*\.\s*(?:random|getRandom)\w*|\bprocess\s*\.\s*(?:hrtime|uptime)\b/g
 const EFFECTS = /\bprocess\s*[.[]|\bfetch\s*\(|\bglobalThis\b|\bqueueMicrotask\b/g
 const PRINTS = /\bconsole\s*\.|\bprocess\s*\.\s*(?:stdout|stderr)\b/g
+/** Chance by another name: what these give cannot be repeated by a seed. */
+const CHANCE_NAMES = /^(?:random|generate)/
 const TIME_MODULES = ['node:timers', 'node:timers/promises', 'node:perf_hooks']
 
 /** Test files may know everything: they stand outside and look in. So may the suites and fixtures that they share. */
@@ -83,6 +87,8 @@ function breachesOf(file: SourceFile): Breach[] {
     } else {
       const forbidden = PURE.includes(folder ?? '') ? impureImport(specifier, names) : undefined
       if (forbidden !== undefined) add('pure', line, `${folder}/ is pure and may not import ${forbidden}`)
+      else if (specifier === 'node:crypto' && names.some((name) => CHANCE_NAMES.test(name)) && !mayTellTime(path))
+        add('time', line, `${names.filter((name) => CHANCE_NAMES.test(name)).join(', ')}: chance comes from the Random`)
       else if (TIME_MODULES.includes(specifier) && !mayTellTime(path))
         add('time', line, `${specifier}: time comes from the Clock`)
     }

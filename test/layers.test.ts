@@ -91,6 +91,7 @@ describe('each rule sees a made-up breach', () => {
     ['time', 'src/drivers/proxmox/a.ts', 'const jitter = Math.random()'],
     ['time', 'src/sim/world/a.ts', 'const started = performance.now()'],
     ['time', 'src/store/a.ts', `import { setTimeout } from 'node:timers/promises'`],
+    ['time', 'src/engine/a.ts', `import { createHash, randomUUID } from 'node:crypto'`],
     // Printing
     ['print', 'src/engine/a.ts', "console.log('here')"],
     ['print', 'src/drivers/proxmox/a.ts', "process.stderr.write('here')"],
