@@ -158,7 +158,8 @@ function terminal(stream: NodeJS.WriteStream): Terminal {
     write: (text) => void stream.write(text),
     isTty: stream.isTTY === true,
     get columns() {
-      return stream.columns ?? 80
+      // A terminal that does not know its width says 0.
+      return stream.columns || 80
     },
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
@@ -8,10 +8,12 @@ import { fileURLToPath } from 'node:url'
 
 const CROFT = fileURLToPath(new URL('../../bin/croft', import.meta.url))
 const home = mkdtempSync(path.join(tmpdir(), 'croft-bin-'))
+const tmp = path.join(home, 'tmp')
+mkdirSync(tmp)
 process.once('exit', () => rmSync(home, { recursive: true, force: true }))
 
 function croft(...args: readonly string[]) {
-  const env = { PATH: process.env.PATH, HOME: home }
+  const env = { PATH: process.env.PATH, HOME: home, TMPDIR: tmp }
   return spawnSync(process.execPath, [CROFT, ...args], { encoding: 'utf8', env, cwd: home, timeout: 60_000 })
 }
 
@@ -35,7 +37,7 @@ test('an unknown command exits 64', () => {
 
 test('[S-12] validate reports every error with its place and exits 1; plan does nothing and exits 1', () => {
   const directory = path.join(home, 'bad')
-  spawnSync('mkdir', ['-p', directory])
+  mkdirSync(directory)
   writeFileSync(
     path.join(directory, 'connection.yaml'),
     `apiVersion: croft.dev/v1alpha1
@@ -58,7 +60,7 @@ spec:
 
 test('[S-17] plan against a port where nobody listens exits 1, says so and shows no token', () => {
   const directory = path.join(home, 'far')
-  spawnSync('mkdir', ['-p', directory])
+  mkdirSync(directory)
   const fingerprint = Array.from({ length: 32 }, () => 'AA').join(':')
   writeFileSync(path.join(home, 'token'), 'root@pam!croft=canary-1234\n', { mode: 0o600 })
   writeFileSync(
@@ -77,4 +79,20 @@ spec:
   assert.equal(status, 1, stderr)
   assert.match(stdout, /Connection default: unreachable/)
   assert.doesNotMatch(stdout + stderr, /canary/)
+})
+
+test('the tour reaches its end by itself and leaves nothing behind', () => {
+  const { status, stdout, stderr } = croft('demo', '--once', '--speed', '40')
+  assert.equal(status, 0, `${stdout}\n${stderr}`)
+  assert.match(stdout, /in the datacentre: its agent is up/)
+  assert.match(
+    stdout,
+    /No changes\. All 4 declared resources are as declared\.\nThe datacentre saw \d+ calls .* and 0 writes\./,
+  )
+  assert.match(stdout, /EnvironmentVM\/k3s-vm-fun-bedbug +True +True +Running/)
+  assert.match(stdout, /The tour reached its end/)
+  assert.deepEqual(
+    readdirSync(tmp).filter((name) => name.startsWith('croft')),
+    [],
+  )
 })

@@ -4,11 +4,13 @@ import { wholeNumber } from './output.ts'
 import type { Runtime } from './runtime.ts'
 
 /** A verb's module. It is imported when the verb runs, so that `--help` costs nothing. */
-export type Verb = (runtime: Runtime, args: readonly string[], options: Options) => Promise<ExitCode>
+/** `stopped`: it was to run until a person stops it, and a person did. That is no failure. */
+export type Answer = ExitCode | 'stopped'
+export type Verb = (runtime: Runtime, args: readonly string[], options: Options) => Promise<Answer>
 export type Options = Readonly<Record<string, unknown>>
 
 /** The whole command tree. What each verb does is in verbs/, one file each. */
-export function createProgram(runtime: Runtime, done: (code: ExitCode) => void): Command {
+export function createProgram(runtime: Runtime, done: (answer: Answer) => void): Command {
   const program = new Command('croft')
     .description('Keeps K3s clusters, and the machines beneath them, as Git says they are.')
     .enablePositionalOptions()

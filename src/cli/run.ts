@@ -1,15 +1,16 @@
 import { CommanderError } from 'commander'
 import { CliError, EXIT, type ExitCode, signalCode } from './exit.ts'
 import { styleOf } from './output.ts'
-import { createProgram } from './program.ts'
+import { type Answer, createProgram } from './program.ts'
 import { cleanLines } from './render/clean.ts'
 import type { Runtime } from './runtime.ts'
 
 /** Runs one command line and answers its exit code. Nothing a verb throws gets past here. */
 export async function runCli(argv: readonly string[], runtime: Runtime): Promise<ExitCode> {
-  let code: ExitCode = EXIT.ok
+  // Not narrowed to its first value: the verb answers in the callback.
+  let answer = EXIT.ok as Answer
   const program = createProgram(runtime, (answered) => {
-    code = answered
+    answer = answered
   })
   const write = {
     writeOut: (text: string) => runtime.out.write(text),
@@ -25,7 +26,8 @@ export async function runCli(argv: readonly string[], runtime: Runtime): Promise
       return EXIT.ok
     }
     await program.parseAsync([...argv], { from: 'user' })
-    return runtime.signal.aborted ? signalCode(runtime.signal) : code
+    if (answer === 'stopped') return EXIT.ok
+    return runtime.signal.aborted ? signalCode(runtime.signal) : answer
   } catch (error) {
     return report(error, argv, runtime)
   }

@@ -42,14 +42,15 @@ export async function watchMachine(
   find: () => SimulatedGuest | undefined,
   clock: Clock,
   signal: AbortSignal,
-  tell: (milestone: string) => void,
+  on: { readonly milestone: (milestone: string) => void; readonly tick: () => void },
 ): Promise<void> {
   for (let known = 0; known < MILESTONES.length && !signal.aborted; ) {
     const guest = find()
     for (const milestone of guest === undefined ? [] : milestonesAfter(known, guest)) {
       known++
-      tell(milestone)
+      on.milestone(milestone)
     }
+    on.tick()
     await clock.sleep(WATCH_MS, signal)
   }
 }

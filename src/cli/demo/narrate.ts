@@ -1,10 +1,16 @@
 import type { PassReport } from '../../engine/engine.ts'
 import { renderPlan } from '../render/plan.ts'
-import { advance, beginProgress, type ProgressLine, renderLine } from '../render/progress.ts'
+import { advance, beginProgress, heartbeat, type ProgressLine, renderLine } from '../render/progress.ts'
 import type { Stage, SyncListener } from './scene.ts'
 
+export interface Narration extends SyncListener {
+  tell(message: string): void
+  /** A sign of life, where nothing was told for a while. */
+  beat(): void
+}
+
 /** Tells a sync as it happens, with simulated time since the push was seen. */
-export function narrate(stage: Stage): SyncListener & { tell(line: Pick<ProgressLine, 'tone' | 'message'>): void } {
+export function narrate(stage: Stage): Narration {
   let progress = beginProgress(stage.clock.now())
   const show = (line: ProgressLine) => stage.runtime.out.write(renderLine(line, progress.startedMs, stage.style))
   return {
@@ -19,7 +25,12 @@ export function narrate(stage: Stage): SyncListener & { tell(line: Pick<Progress
       // Words for a state between two steps say nothing that the steps do not say.
       for (const line of step.lines) if (line.tone !== 'normal' || STEPS.has(line.reason)) show(line)
     },
-    tell: ({ tone, message }) => show({ atMs: stage.clock.now(), tone, reason: '', message }),
+    tell: (message) => show({ atMs: stage.clock.now(), tone: 'heartbeat', reason: '', message }),
+    beat() {
+      const beat = heartbeat(progress, stage.clock.now())
+      progress = beat.progress
+      for (const line of beat.lines) show(line)
+    },
   }
 }
 

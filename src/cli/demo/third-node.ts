@@ -17,12 +17,11 @@ export const thirdNode: Scene = {
     const told = narrate(stage)
     const watching = new AbortController()
     const find = () => stage.simulator.guests().find((guest) => guest.vmid === 114)
-    const watched = watchMachine(
-      find,
-      stage.clock,
-      AbortSignal.any([watching.signal, stage.runtime.signal]),
-      (message) => told.tell({ tone: 'heartbeat', message: `in the datacentre: ${message}` }),
-    )
+    const signal = AbortSignal.any([watching.signal, stage.runtime.signal])
+    const watched = watchMachine(find, stage.clock, signal, {
+      milestone: (milestone) => told.tell(`in the datacentre: ${milestone}`),
+      tick: told.beat,
+    })
     try {
       const commit = await stage.repository.push('Add k3s-vm-fun-bedbug')
       stage.say(

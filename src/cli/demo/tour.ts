@@ -18,7 +18,7 @@ import { thirdNode } from './third-node.ts'
 export const SCENES: readonly Scene[] = [datacentre, firstSync, thirdNode, nothingLeft, summary]
 
 /** Simulated seconds in one real second: a machine takes its believable minute, the tour a few seconds. */
-const SPEED = 12
+const SPEED = 7
 const TOKEN_VARIABLE = 'CROFT_DEMO_TOKEN'
 
 export interface TourOptions {

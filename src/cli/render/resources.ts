@@ -117,9 +117,9 @@ function statusOf(row: ResourceRow, type: 'Synced' | 'Ready'): string {
 }
 
 function shortStatus(row: ResourceRow): string {
-  if (row.record !== undefined)
-    return row.origin === undefined ? `${row.record.status} (undeclared)` : row.record.status
-  return row.passive ? 'Declared' : 'NotYetApplied'
+  const status = row.record?.status
+  if (status === undefined) return row.passive ? 'Declared' : 'NotYetApplied'
+  return row.origin === undefined && status !== 'Orphaned' ? `${status} (undeclared)` : status
 }
 
 function wideCells(row: ResourceRow): readonly string[] {

@@ -9,16 +9,19 @@ import { clean } from '../render/clean.ts'
 export const run: Verb = async (runtime, _args, options) => {
   const style = styleOf(runtime, runtime.out)
   const started = runtime.clock.monotonicMs()
+  let reached = false
   try {
     await playTour(runtime, {
       ...(typeof options.speed === 'number' ? { speed: options.speed } : {}),
       after: async (stage) => {
         const seconds = ((runtime.clock.monotonicMs() - started) / 1000).toFixed(1)
         stage.say(`\n${style.paint(['green', 'bold'], 'The tour reached its end')} in ${seconds} s of your time.`)
+        reached = true
         if (options.once !== true) await lookAround(stage)
       },
     })
-    return runtime.signal.aborted ? signalCode(runtime.signal) : EXIT.ok
+    if (!reached) return signalCode(runtime.signal)
+    return options.once === true ? EXIT.ok : 'stopped'
   } catch (error) {
     if (!(error instanceof SceneFailed)) throw error
     if (runtime.signal.aborted) return signalCode(runtime.signal)
