@@ -9,7 +9,7 @@ export const LIMITS = {
   /** Characters of one document that needs the full (slow) YAML reader. */
   yamlDocumentBytes: 256 * 1024,
   yamlAliases: 100,
-  yamlNodes: 500_000,
+  yamlNodes: 200_000,
   pathBytes: 1024,
   directoryEntries: 100_000,
   directoryDepth: 32,
@@ -35,6 +35,8 @@ export const LIMITS = {
   refusedConnectionMs: 60_000,
   /** A machine that we restarted has this long to become Ready before the next one may be restarted. */
   restartGraceMs: 600_000,
+  /** A connection that looks suspicious is looked at this often in a row before anybody is troubled with it. */
+  suspiciousPasses: 3,
   sweepIntervalMs: 10_000,
   shortestLookMs: 100,
   readinessPollMs: 1_000,
