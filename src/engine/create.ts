@@ -1,3 +1,4 @@
+import { LIMITS } from '../lib/limits.ts'
 import type { Rules } from '../model/rules.ts'
 import { createConnections } from './connections.ts'
 import type { Engine, EngineDeps, PassReport, Settlement } from './engine.ts'
@@ -13,6 +14,7 @@ export function createEngine(deps: EngineDeps): Engine {
   let epoch: number | undefined
   let intentions = 0
   let firstPass = true
+  let suspicious = 0
 
   const passDeps = async (): Promise<PassDeps> => {
     epoch ??= await store.beginEpoch()
@@ -34,7 +36,10 @@ export function createEngine(deps: EngineDeps): Engine {
         signal,
       )
       firstPass = false
-      return report
+      suspicious = report.plan.notes.some((note) => note.code === 'suspect') ? suspicious + 1 : 0
+      // Something may have appeared between the survey and the question whether its id is free: look again first.
+      const hasty = suspicious > 0 && suspicious < LIMITS.suspiciousPasses
+      return hasty ? { ...report, settled: false, lookAgainMs: LIMITS.readinessPollMs } : report
     },
     async settle(estate, { signal, deadlineMs, onPass }): Promise<Settlement> {
       const startedMs = clock.monotonicMs()

@@ -51,7 +51,9 @@ export function judge(one: Case, nowMs: number, random: Random): Verdict {
   const failures = judgeFailures(one, before, renewed, nowMs, random)
   const removedByUs = one.happenings.some((h) => h.what === 'succeeded' && h.step.verb === 'delete')
   const seenMs = one.present ? (before.seenMs ?? nowMs) : removedByUs ? undefined : before.seenMs
-  const externalId = one.entry.externalId ?? before.externalId
+  // An id that was only planned is not remembered: it would be mistaken for one that was used.
+  const used = one.present || one.happenings.length > 0
+  const externalId = used ? (one.entry.externalId ?? before.externalId) : before.externalId
   const host = one.entry.host ?? before.host
   const conditions = judgeConditions(one, before, failures, nowMs)
   const record: ResourceRecord = {
@@ -187,7 +189,8 @@ function ready(one: Case): Standing {
   }
   // Something is under way and it was not read in this pass: what was known of it stands.
   const was = one.before === undefined ? undefined : conditionOf(one.before.conditions, 'Ready')
-  if (one.present) return was ?? { status: 'False', reason: 'NotReadClosely', message: 'it has not been read closely yet' }
+  if (one.present)
+    return was ?? { status: 'False', reason: 'NotReadClosely', message: 'it has not been read closely yet' }
   return { status: 'False', reason: 'Absent', message: 'it is not there' }
 }
 

@@ -4,6 +4,7 @@ import type { Random } from '../lib/random.ts'
 import type { Estate } from '../model/estate.ts'
 import type { NewEvent } from '../model/event.ts'
 import type { ResourceKey } from '../model/key.ts'
+import type { Plan } from '../model/plan.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { Rules } from '../model/rules.ts'
 import { admit } from '../plan/admit.ts'
@@ -54,11 +55,11 @@ export async function runPass(
     (one) => judge(one, clock.now(), random),
   )
 
-  const seenAll = surveyed.unseen.size === 0
+  const known = surveyed.unseen.size === 0 && isComplete(observation.plan)
   const records = verdicts.map((verdict) => verdict.record)
   const events = verdicts.flatMap((verdict) => verdict.events)
   const dropped = departed(estate, observation, ledger.records, records)
-  await report(store, epoch, ledger.records, records, events, dropped, seenAll && remembered.fresh, clock.now())
+  await report(store, epoch, ledger.records, records, events, dropped, known && remembered.fresh, clock.now())
 
   const inFlight = ledger.intentions.size + attempts.filter(leavesWork).length
   const settled = isSettled(observation.plan, records, inFlight, attempts.length)
@@ -70,6 +71,16 @@ export async function runPass(
     settled,
     lookAgainMs: settled ? LIMITS.sweepIntervalMs : nextLookMs(observation.plan, records, inFlight, attempts.length),
   }
+}
+
+/** From here on the store knows everything of ours that is there: nothing was hidden, unread or still forming. */
+function isComplete(plan: Plan): boolean {
+  if (plan.notes.length > 0) return false
+  return !plan.entries.some(
+    ({ action }) =>
+      action.do === 'wait' &&
+      (action.lack !== undefined || action.reason === 'UnfinishedCreation' || action.reason === 'BeingCreated'),
+  )
 }
 
 function leavesWork(attempt: Attempt): boolean {

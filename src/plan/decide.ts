@@ -79,7 +79,7 @@ function decideByIdentity(situation: Situation): Action {
       return {
         do: 'wait',
         reason: 'BeingCreated',
-        message: `id ${identity.sighting.externalId} is locked (${identity.sighting.lock}) while it is being made`,
+        message: `id ${identity.sighting.externalId} on ${identity.sighting.host} is locked (${identity.sighting.lock}) while it is being made; if nothing is at work on it any more, run there: qm unlock ${identity.sighting.externalId} && qm destroy ${identity.sighting.externalId}`,
         lookAgainMs: LOOK_SOON_MS,
       }
     case 'ambiguous':

@@ -10,7 +10,7 @@ export type Identity =
   | { readonly is: 'adoptable'; readonly sighting: Sighting }
   /** The declared id belongs to something that is not ours to touch. */
   | { readonly is: 'foreign'; readonly sighting: Sighting }
-  /** Our creation is under way: the guest shows a lock and nothing else yet. */
+  /** Being made under the id that is ours or that we claim: it shows a lock and nothing else yet. */
   | { readonly is: 'forming'; readonly sighting: Sighting }
   /** Several guests carry our mark and nothing tells which is the one. */
   | { readonly is: 'ambiguous'; readonly sightings: readonly Sighting[] }
@@ -55,6 +55,8 @@ function identifyGuest(resource: Resource, declaredId: string | undefined, world
   if (claimed === undefined) return { is: 'absent' }
   const there = world.guests.get(claimed)
   if (there === undefined) return { is: 'absent' }
+  // Nobody can tell yet whose it is: with a lost store it may well be ours.
+  if (there.mark === undefined && isBeingMade(there)) return { is: 'forming', sighting: there }
   if (there.mark === undefined && adopt === claimed) return { is: 'adoptable', sighting: there }
   return { is: 'foreign', sighting: there }
 }

@@ -39,6 +39,15 @@ export function suspect(
       allow: 'give the token VM.Audit on /vms (propagate), or free the id',
     }
   }
+  const unknown = ledger.fresh
+    ? [...world.probes].find(([id, state]) => state === 'taken' && !world.guests.has(id))
+    : undefined
+  if (unknown !== undefined) {
+    return {
+      message: `id ${unknown[0]} on ${world.connection.name} is taken by something that the token cannot see, and with a new store it may be ours`,
+      allow: 'give the token VM.Audit on /vms (propagate)',
+    }
+  }
   if (absent.length > Math.max(1, Math.floor(known / 2))) {
     return {
       message: `${absent.length} of ${known} machines that were on ${world.connection.name} are gone at once: ${list(absent)}`,

@@ -85,7 +85,10 @@ export function estateFrom(files: Readonly<Record<string, string>>): Estate {
 }
 
 /** The files that declare these machines and the images they are made from. */
-export function filesOf(machines: readonly Wanted[], more: Readonly<Record<string, string>> = {}): Record<string, string> {
+export function filesOf(
+  machines: readonly Wanted[],
+  more: Readonly<Record<string, string>> = {},
+): Record<string, string> {
   const hosts = [...new Set(machines.map((machine) => machine.host))]
   return {
     'connection.yaml': connection,

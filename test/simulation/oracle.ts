@@ -12,7 +12,10 @@ export function strangersOf(datacentre: Datacentre): Strangers {
 }
 
 function configText(config: ReadonlyMap<string, string>): string {
-  return [...config].sort().map(([key, value]) => `${key}: ${value}`).join('\n')
+  return [...config]
+    .sort()
+    .map(([key, value]) => `${key}: ${value}`)
+    .join('\n')
 }
 
 function marks(datacentre: Datacentre): Map<string, number[]> {
@@ -38,7 +41,12 @@ export function nothingDoubledOrLost(simulation: Simulation, strangers: Stranger
   }
   const secret = datacentre.token.split('=')[1] ?? datacentre.token
   const shown = storedText(simulation.disk) + JSON.stringify(estate)
-  for (const form of [secret, Buffer.from(secret).toString('base64'), Buffer.from(secret).toString('hex'), encodeURIComponent(secret)]) {
+  for (const form of [
+    secret,
+    Buffer.from(secret).toString('base64'),
+    Buffer.from(secret).toString('hex'),
+    encodeURIComponent(secret),
+  ]) {
     assert.ok(!shown.includes(form), `O6 the token is in the store; ${hint}`)
   }
 }
@@ -57,17 +65,28 @@ export function asDeclared(simulation: Simulation, hint: string): void {
     const { vm } = machine.desired
     if (vm.vmid !== undefined) assert.equal(ids[0], vm.vmid, `${machine.key} has another id; ${hint}`)
     assert.equal(guest.config.get('memory'), String(vm.memory?.dedicatedMb), `${machine.key} memory; ${hint}`)
-    assert.match(guest.config.get('scsi0') ?? '', new RegExp(`size=${vm.disks[0]?.sizeGb}G`), `${machine.key} disk; ${hint}`)
+    assert.match(
+      guest.config.get('scsi0') ?? '',
+      new RegExp(`size=${vm.disks[0]?.sizeGb}G`),
+      `${machine.key} disk; ${hint}`,
+    )
     assert.equal(guest.run.status, vm.power, `${machine.key} power; ${hint}`)
     const record = disk.records.get(machine.key)
     assert.equal(record?.externalId, String(ids[0]), `O2 the record of ${machine.key}; ${hint}`)
-    assert.equal(record?.conditions.find((condition) => condition.type === 'Ready')?.status, 'True', `${machine.key} Ready; ${hint}`)
+    assert.equal(
+      record?.conditions.find((condition) => condition.type === 'Ready')?.status,
+      'True',
+      `${machine.key} Ready; ${hint}`,
+    )
   }
   for (const host of datacentre.world.hosts.values()) {
     for (const [storage, volumes] of host.volumes) {
       for (const volume of volumes.values()) {
         if (volume.vmid === undefined) continue
-        assert.ok(datacentre.world.guests.has(volume.vmid), `O2 volume ${storage}:${volume.name} on ${host.name} belongs to nobody; ${hint}`)
+        assert.ok(
+          datacentre.world.guests.has(volume.vmid),
+          `O2 volume ${storage}:${volume.name} on ${host.name} belongs to nobody; ${hint}`,
+        )
       }
     }
   }

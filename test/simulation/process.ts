@@ -77,7 +77,15 @@ export function startProcess(options: ProcessOptions): Process {
   }
 
   const kept = createMemoryStore(options.disk)
-  const journalled = new Set<string>(['intend', 'noteTask', 'settle', 'putRecords', 'dropRecord', 'markComplete', 'appendEvents'])
+  const journalled = new Set<string>([
+    'intend',
+    'noteTask',
+    'settle',
+    'putRecords',
+    'dropRecord',
+    'markComplete',
+    'appendEvents',
+  ])
   const store = new Proxy<Store>(kept, {
     get(target, name) {
       const method = Reflect.get(target, name) as unknown
@@ -98,7 +106,12 @@ export function startProcess(options: ProcessOptions): Process {
     random: options.random,
     store,
     drivers: [proxmoxDriver],
-    driverDeps: { clock: options.clock, random: options.random, openWire: () => wire, resolveSecret: async () => secret },
+    driverDeps: {
+      clock: options.clock,
+      random: options.random,
+      openWire: () => wire,
+      resolveSecret: async () => secret,
+    },
     ...(options.retryStalled === undefined ? {} : { retryStalled: options.retryStalled }),
   })
   return { engine, death, points: () => passed, kill }

@@ -32,7 +32,10 @@ export interface Simulation {
   /** Starts a controller; `crashAt` kills it at that effect point. */
   start(options?: { readonly crashAt?: number }): Process
   /** Lets it run until the estate is settled or it is killed. */
-  untilSettled(process: Process, options?: { readonly mostMs?: number; readonly onPass?: (report: PassReport) => void }): Promise<'settled' | 'killed' | 'deadline'>
+  untilSettled(
+    process: Process,
+    options?: { readonly mostMs?: number; readonly onPass?: (report: PassReport) => void },
+  ): Promise<'settled' | 'killed' | 'deadline'>
   passes(process: Process, count: number): Promise<readonly PassReport[]>
   /** Everything that went over the wire and was remembered, as one hash: same seed, same hash. */
   trace(): string
@@ -108,7 +111,8 @@ export function simulate(options: SimulationOptions): Simulation {
       }
       return reports
     },
-    trace: () => hash.copy().update(JSON.stringify(datacentre.state())).update(storedText(simulation.disk)).digest('hex'),
+    trace: () =>
+      hash.copy().update(JSON.stringify(datacentre.state())).update(storedText(simulation.disk)).digest('hex'),
   }
 
   const note = (report: PassReport) => {
