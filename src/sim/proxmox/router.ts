@@ -6,7 +6,7 @@ import { authenticate } from './authenticate.ts'
 import { Answer, type Call } from './call.ts'
 import { type Decoded, decodeRequest, PlainRefusal } from './decode.ts'
 import { ROUTES } from './handlers/index.ts'
-import { requirePermission, ruleOf } from './permission.ts'
+import { isOpen, requirePermission } from './permit.ts'
 import { checkParams, findOperation, type Operation, withLists } from './validate/index.ts'
 
 /** A request that was understood far enough to know which workers serve it. */
@@ -51,7 +51,7 @@ class Unauthorized {
 function serve(world: World, request: WireRequest, routed: Routed): unknown {
   const { decoded, operation, pathParams } = routed
   const who = authenticate(world, request, decoded.method)
-  const open = operation !== undefined && ruleOf(operation.permission).kind === 'world'
+  const open = operation !== undefined && isOpen(operation)
   if (typeof who === 'string' && !open) return new Unauthorized(who)
   const identity = typeof who === 'string' ? { id: '', user: '', token: undefined } : who
   const key = `${decoded.method} ${operation?.path ?? decoded.path}`
@@ -61,13 +61,7 @@ function serve(world: World, request: WireRequest, routed: Routed): unknown {
   }
   const given = Object.assign(Object.create(null), decoded.params, pathParams)
   if (operation !== undefined) {
-    if (!operation.tokenAllowed && identity.token !== undefined) {
-      throw new ApiError(
-        403,
-        `Permission check failed (URI '${decoded.path}' not available with API token, need proper ticket.)`,
-      )
-    }
-    requirePermission(world, identity, ruleOf(operation.permission), given)
+    requirePermission(world, identity, operation, decoded.path, given)
     requireNode(world, operation, pathParams)
   }
   if (handler === undefined) throw new ApiError(501, `'${key}' is part of Proxmox VE but is not simulated`)
@@ -144,6 +138,7 @@ export function plain(error: PlainRefusal): WireResponse {
   return { status: error.status, reason: oneLine(error.message), headers, body: error.body }
 }
 
+/** A status line ends where the text breaks. */
 function oneLine(text: string): string {
-  return text.replace(/[\r\n]+$/, '').replace(/[\x00-\x1f\x7f]+/g, ' ')
+  return (text.split(/[\r\n]/, 1)[0] ?? '').replace(/[\x00-\x1f\x7f]+/g, ' ')
 }

@@ -13,6 +13,7 @@ const cache = new WeakMap<Access, { version: number; byIdentity: Map<string, Map
 /** Every privilege that an identity has at a path. Worked out once for each path until somebody changes a right. */
 export function privilegesAt(world: World, who: Identity, path: string): ReadonlySet<string> {
   const { access } = world
+  if (access.hidden.size > 0 && isHidden(access, who, path)) return NONE
   let known = cache.get(access)
   if (known === undefined || known.version !== access.version) {
     known = { version: access.version, byIdentity: new Map() }
@@ -32,11 +33,16 @@ export function privilegesAt(world: World, who: Identity, path: string): Readonl
 }
 
 export function may(world: World, who: Identity, path: string, privilege: string): boolean {
-  if (path.startsWith('/vms/')) {
-    const hidden = world.access.hidden.get(who.id) ?? world.access.hidden.get(who.user)
-    if (hidden?.(Number(path.slice(5)))) return false
-  }
   return privilegesAt(world, who, path).has(privilege)
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
+/** An experiment may take a guest out of somebody's sight whatever their rights say. */
+function isHidden(access: Access, who: Identity, path: string): boolean {
+  if (!path.startsWith('/vms/')) return false
+  const hidden = access.hidden.get(who.id) ?? access.hidden.get(who.user)
+  return hidden?.(Number(path.slice(5))) === true
 }
 
 export function seesGuest(world: World, who: Identity, vmid: number): boolean {

@@ -45,15 +45,6 @@ export const accessUserRoutes: Routes = {
     changed(call)
     return null
   },
-  'GET /access/acl': (call) =>
-    call.world.access.acl.map(({ path, type, ugid, roleid, propagate }) => ({
-      path,
-      type,
-      ugid,
-      roleid,
-      propagate: propagate ? 1 : 0,
-    })),
-  'PUT /access/acl': updateAcl,
 }
 
 function changed(call: Call): void {
@@ -129,32 +120,4 @@ function createToken(call: Call): Record<string, unknown> {
   changed(call)
   const info = { privsep, ...(params.expire === undefined ? {} : { expire: Number(params.expire) }) }
   return { 'full-tokenid': `${param(call, 'userid')}!${id}`, value: secret, info }
-}
-
-function updateAcl(call: Call): null {
-  const { params, world } = call
-  const { acl } = world.access
-  const path = param(call, 'path')
-  if (!/^\/($|access(\/|$)|nodes(\/|$)|pool(\/|$)|sdn(\/|$)|storage(\/|$)|vms(\/|$)|mapping(\/|$))/.test(path)) {
-    throw badParameter('path', `invalid ACL path '${path}'`)
-  }
-  const principals = (['user', 'group', 'token'] as const).flatMap((type) =>
-    listed(params[`${type}s`]).map((ugid) => ({ type, ugid })),
-  )
-  for (const roleid of listed(params.roles)) {
-    if (!world.access.roles.has(roleid)) throw badParameter('roles', `role '${roleid}' does not exist`)
-    for (const { type, ugid } of principals) {
-      const at = acl.findIndex(
-        (entry) => entry.path === path && entry.type === type && entry.ugid === ugid && entry.roleid === roleid,
-      )
-      if (at >= 0) acl.splice(at, 1)
-      if (params.delete !== '1') acl.push({ path, type, ugid, roleid, propagate: params.propagate !== '0' })
-    }
-  }
-  changed(call)
-  return null
-}
-
-function listed(text: string | undefined): string[] {
-  return (text ?? '').split(/[,;\s]+/).filter((part) => part !== '')
 }

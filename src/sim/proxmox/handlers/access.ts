@@ -1,6 +1,6 @@
 import { type Identity, privilegesAt } from '../../world/access.ts'
 import { hexDigits } from '../../world/chance.ts'
-import { ApiError, failed, forbidden } from '../api-error.ts'
+import { ApiError, forbidden } from '../api-error.ts'
 import { type Call, param, type Routes } from '../call.ts'
 
 export const accessRoutes: Routes = {
@@ -12,25 +12,6 @@ export const accessRoutes: Routes = {
     { realm: 'pam', type: 'pam', comment: 'Linux PAM standard authentication' },
     { realm: 'pve', type: 'pve', comment: 'Proxmox VE authentication server' },
   ],
-  'GET /access/roles': (call) =>
-    [...call.world.access.roles].map(([roleid, role]) => ({
-      roleid,
-      privs: [...role.privileges].sort().join(','),
-      ...(role.special ? { special: 1 } : {}),
-    })),
-  'POST /access/roles': createRole,
-  'GET /access/roles/{roleid}': (call) => {
-    const role = call.world.access.roles.get(param(call, 'roleid'))
-    if (role === undefined) throw failed(`role '${param(call, 'roleid')}' does not exist`)
-    return Object.fromEntries([...role.privileges].map((privilege) => [privilege, 1]))
-  },
-  'DELETE /access/roles/{roleid}': (call) => {
-    const { access } = call.world
-    access.roles.delete(param(call, 'roleid'))
-    access.acl.splice(0, access.acl.length, ...access.acl.filter((entry) => entry.roleid !== param(call, 'roleid')))
-    access.version += 1
-    return null
-  },
   'GET /access/groups': (call) =>
     [...call.world.access.groups].map(([groupid, group]) => ({ groupid, users: [...group.users].join(',') })),
   'GET /access/permissions': permissions,
@@ -80,18 +61,6 @@ function login(call: Call): Record<string, unknown> {
     }),
   )
   return { username, ticket, CSRFPreventionToken: csrf, cap }
-}
-
-function createRole(call: Call): null {
-  const { access } = call.world
-  const id = param(call, 'roleid')
-  if (access.roles.has(id)) throw failed(`create role failed: role '${id}' already exists`)
-  access.roles.set(id, {
-    privileges: new Set((call.params.privs ?? '').split(/[,;\s]+/).filter(Boolean)),
-    special: false,
-  })
-  access.version += 1
-  return null
 }
 
 const TOP_PATHS = ['/', '/access', '/access/groups', '/nodes', '/pool', '/sdn', '/storage', '/vms']

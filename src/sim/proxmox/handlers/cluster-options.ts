@@ -1,5 +1,6 @@
 import { failed } from '../api-error.ts'
 import { type Call, guestOf, hostOf, param, type Routes } from '../call.ts'
+import { CPU_TYPES } from '../validate/formats/cpu-types.ts'
 import { digestOf, fields, shelf } from './shelf.ts'
 
 const EMPTY_LISTS = [
@@ -59,6 +60,13 @@ export const clusterOptionRoutes: Routes = {
     if (!call.world.hosts.has(param(call, 'target'))) throw failed(`Target '${param(call, 'target')}' does not exist.`)
     throw failed('replication is not simulated')
   },
+  'GET /nodes/{node}/capabilities/qemu/cpu': () =>
+    CPU_TYPES.map((name) => ({
+      name,
+      custom: 0,
+      vendor: vendorOf(name),
+      ...(name.startsWith('x86-64') ? { abstract: 1 } : {}),
+    })),
   'GET /nodes/{node}/dns': () => ({ dns1: '10.255.255.53' }),
   'GET /nodes/{node}/hosts': (call) => {
     const host = hostOf(call)
@@ -79,6 +87,11 @@ export const clusterOptionRoutes: Routes = {
     guestOf(call)
     throw failed('moving disks is not simulated')
   },
+}
+
+function vendorOf(cpu: string): string {
+  if (/^(EPYC|Opteron|athlon|phenom)/.test(cpu)) return 'AuthenticAMD'
+  return /^(host|kvm|qemu|max|x86-64)/.test(cpu) ? 'default' : 'GenuineIntel'
 }
 
 function rrdTimes(call: Call): unknown[] {

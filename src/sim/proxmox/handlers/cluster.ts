@@ -43,6 +43,15 @@ function resources(call: Call): unknown[] {
         node: host.name,
         status: host.power === 'on' ? 'ok' : 'unknown',
       })
+      for (const [zone, entry] of world.shelves.get('sdn/zones') ?? []) {
+        const names = {
+          id: `network/${host.name}/zone/${zone}`,
+          network: zone,
+          'zone-type': entry.type,
+          node: host.name,
+        }
+        rows.push({ ...names, type: 'network', 'network-type': 'zone', status: 'pending' })
+      }
     }
   }
   return rows

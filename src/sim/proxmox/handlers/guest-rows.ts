@@ -38,7 +38,7 @@ export function nodeRow(world: World, host: Host, guest: Guest): Record<string, 
 }
 
 function swapBytes(config: ReadonlyMap<string, string>): number {
-  return Number(config.get('swap') ?? 512) * MIB
+  return Number(config.get('swap') ?? 0) * MIB
 }
 
 /** The same with what only one guest's own page shows. Always fresh, unlike the lists of the whole datacentre. */

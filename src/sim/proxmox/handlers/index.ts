@@ -1,5 +1,7 @@
 import type { Handler, Routes } from '../call.ts'
 import { accessRoutes } from './access.ts'
+import { accessAclRoutes } from './access-acl.ts'
+import { accessRoleRoutes } from './access-roles.ts'
 import { accessUserRoutes } from './access-users.ts'
 import { clusterRoutes } from './cluster.ts'
 import { clusterOptionRoutes } from './cluster-options.ts'
@@ -29,6 +31,8 @@ import { taskRoutes } from './tasks.ts'
 /** One table per area. A new area is one file and one line here. */
 const TABLES: readonly Routes[] = [
   accessRoutes,
+  accessAclRoutes,
+  accessRoleRoutes,
   accessUserRoutes,
   clusterRoutes,
   clusterOptionRoutes,
