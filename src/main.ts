@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { createInterface } from 'node:readline/promises'
 import { fileURLToPath } from 'node:url'
 import { EXIT } from './cli/exit.ts'
 import { runCli } from './cli/run.ts'
@@ -166,6 +165,7 @@ function terminal(stream: NodeJS.WriteStream): Terminal {
 
 /** Undefined when the person ended the input or pressed Ctrl-C instead of answering. */
 async function ask(question: string, signal: AbortSignal): Promise<string | undefined> {
+  const { createInterface } = await import('node:readline/promises')
   const lines = createInterface({ input: process.stdin, output: process.stderr })
   try {
     return (await lines.question(question, { signal })).trim()

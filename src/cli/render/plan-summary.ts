@@ -40,11 +40,6 @@ export function hasSomethingToDo(plan: Plan): boolean {
   return plan.entries.some((entry) => entry.action.do !== 'nothing')
 }
 
-/** True when performing the plan would write to the outside world or take something off the books. */
-export function hasEffects(plan: Plan): boolean {
-  return plan.entries.some((entry) => isDoing(entry.action) || entry.action.do === 'forget')
-}
-
 export function isDoing(action: Action): action is Doing & { readonly reason: string } {
   return 'steps' in action
 }

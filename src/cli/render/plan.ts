@@ -99,7 +99,8 @@ function bodyOf(action: Action, style: Style, view: PlanView): readonly string[]
       ]
     default:
       return [
-        ...(action.reason === '' ? [] : [style.paint('dim', clean(action.reason))]),
+        // The changes of an update are its reason; the sentence would only repeat their names.
+        ...(action.reason === '' || action.do === 'update' ? [] : [style.paint('dim', clean(action.reason))]),
         ...changesOf(action, style),
         ...stepsOf(action.steps, style, view, ''),
       ]
