@@ -23,6 +23,7 @@ export function readFullYaml(text: string): FullYaml {
   if ('code' in document) return { value: undefined, findings: [document] }
   const findings: YamlFinding[] = []
   for (const error of document.errors) {
+    if (/call stack/i.test(error.message)) return { value: undefined, findings: [tooDeep(error.pos[0])] }
     findings.push({
       code: error.code === 'DUPLICATE_KEY' ? 'duplicate-key' : error.code === 'TAB_AS_INDENT' ? 'tab' : 'yaml-syntax',
       offset: error.pos[0],
@@ -99,7 +100,11 @@ class Walk {
       if (++this.#aliases > LIMITS.yamlAliases) {
         return this.#stop(refused('aliases', node, `more than ${LIMITS.yamlAliases} aliases in one document`, 'syntax'))
       }
-      return this.value(node.resolve(this.#document), depth + 1)
+      const target = node.resolve(this.#document)
+      if (target === undefined) {
+        this.#findings.push(refused('unknown-alias', node, `no anchor is called ${node.source}`, 'strict'))
+      }
+      return this.value(target, depth + 1)
     }
     if (node.tag !== undefined && !KNOWN_TAGS.test(node.tag)) {
       this.#findings.push(refused('tag', node, `the tag ${node.tag} is not read`, 'strict'))

@@ -83,7 +83,7 @@ function judgeObject(object: ManifestObject, document: SourceDocument, findings:
     manifest === undefined ? undefined : resourceKey(kind.kind, manifest.metadata.name, manifest.metadata.namespace)
   const found: FieldProblem[] = [...problems]
   const parsed = kind.schema.safeParse(object.value.spec ?? Object.create(null))
-  if (!parsed.success) found.push(...explain(kind.schema, parsed.error, object.value.spec, ['spec']))
+  if (!parsed.success) found.push(...explain(kind.schema, parsed.error, object.value.spec, ['spec'], kind.aliases))
   else if (manifest !== undefined) found.push(...(kind.check?.(parsed.data, manifest) ?? []))
   const failed = findings.length > 0 || found.some((problem) => problem.severity !== 'warning')
   if (failed || !parsed.success || manifest === undefined || key === undefined) {

@@ -24,9 +24,10 @@ export function isManifestName(name: string): boolean {
 /**
  * Reads every manifest below a directory. Each directory is opened without following links and everything in it is
  * opened through that open directory, so that a link that is put in place between the look and the read leads nowhere.
+ * `between` is called at that very moment, for the tests that put one there.
  */
-export function walkFiles(root: string): Walked {
-  const state = { files: [] as WalkedFile[], links: [] as string[], entries: 0, bytes: 0 }
+export function walkFiles(root: string, between: (path: string) => void = () => {}): Walked {
+  const state = { files: [] as WalkedFile[], links: [] as string[], entries: 0, bytes: 0, between }
   const tooLarge = walkDirectory(root, '', 0, state)
   return { files: state.files, links: state.links, ...(tooLarge === undefined ? {} : { tooLarge }) }
 }
@@ -36,13 +37,21 @@ interface State {
   readonly links: string[]
   entries: number
   bytes: number
+  readonly between: (path: string) => void
 }
 
 function walkDirectory(openPath: string, shown: string, depth: number, state: State): string | undefined {
   if (depth > LIMITS.directoryDepth) return `directories are more than ${LIMITS.directoryDepth} levels deep at ${shown}`
   // The root itself may be a link: the person who named it chose it.
   const noFollow = depth === 0 ? 0 : constants.O_NOFOLLOW
-  const fd = openSync(openPath, constants.O_RDONLY | constants.O_DIRECTORY | noFollow)
+  let fd: number
+  try {
+    fd = openSync(openPath, constants.O_RDONLY | constants.O_DIRECTORY | noFollow)
+  } catch (error) {
+    if (depth === 0) throw error
+    state.files.push(refused(shown, 'unreadable', `the directory cannot be opened (${codeOf(error)})`))
+    return undefined
+  }
   try {
     const base = process.platform === 'linux' ? `/proc/self/fd/${fd}` : openPath
     const entries = readdirSync(base, { withFileTypes: true })
@@ -53,6 +62,7 @@ function walkDirectory(openPath: string, shown: string, depth: number, state: St
     for (const entry of entries) {
       if (entry.name.startsWith('.') || entry.name === 'node_modules') continue
       const path = shown === '' ? entry.name : `${shown}/${entry.name}`
+      state.between(path)
       if (entry.isDirectory()) {
         const stopped = walkDirectory(`${base}/${entry.name}`, path, depth + 1, state)
         if (stopped !== undefined) return stopped

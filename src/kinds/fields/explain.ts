@@ -4,30 +4,41 @@ import { nearest } from './nearest.ts'
 
 type Path = readonly (string | number)[]
 type Issue = z.core.$ZodIssue
+type Aliases = Readonly<Record<string, string>>
 
 /** What the schema found wrong, in words that say what was expected, what was found and what to do. */
-export function explain(schema: z.ZodType, error: z.ZodError, input: unknown, base: Path): readonly FieldProblem[] {
-  return error.issues.flatMap((issue) => explainIssue(schema, issue, input, base))
+export function explain(
+  schema: z.ZodType,
+  error: z.ZodError,
+  input: unknown,
+  base: Path,
+  aliases: Aliases = {},
+): readonly FieldProblem[] {
+  return error.issues.flatMap((issue) => explainIssue(schema, issue, input, base, aliases))
 }
 
 /** Names that the schema knows at a place, for suggestions. Empty where anything goes. */
 export function knownFields(schema: z.ZodType, path: Path): readonly string[] {
-  let current: z.core.$ZodType | undefined = schema
-  for (const step of path) current = inside(unwrap(current), step)
-  const found = unwrap(current)
+  const found = schemaAt(schema, path)
   return found?._zod.def.type === 'object' ? Object.keys((found as z.ZodObject).shape) : []
 }
 
-function explainIssue(schema: z.ZodType, issue: Issue, input: unknown, base: Path): readonly FieldProblem[] {
+function explainIssue(
+  schema: z.ZodType,
+  issue: Issue,
+  input: unknown,
+  base: Path,
+  aliases: Aliases,
+): readonly FieldProblem[] {
   const inner = issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step))
   const path = [...base, ...inner]
   const name = fieldName(path)
-  const found = valueAt(input, inner)
+  const found = valueAt(input, inner, aliases)
   switch (issue.code) {
     case 'unrecognized_keys':
       return issue.keys.map((key) => unknownField([...path, key], key, knownFields(schema, inner)))
     case 'invalid_type':
-      return [wrongType(path, name, issue.expected, found)]
+      return [wrongType(path, name, isWhole(schemaAt(schema, inner)) ? 'int' : issue.expected, found)]
     case 'too_small':
     case 'too_big':
       return [outOfRange(path, name, issue, found)]
@@ -146,15 +157,29 @@ function listed(values: readonly string[]): string {
 }
 
 /** Follows a path through the input; a list of one stands for its only element, as `block` reads it. */
-function valueAt(input: unknown, path: Path): unknown {
+function valueAt(input: unknown, path: Path, aliases: Aliases): unknown {
   let current = input
   for (const step of path) {
     if (Array.isArray(current) && typeof step === 'string' && current.length === 1) current = current[0]
     if (step === 0 && !Array.isArray(current)) continue
     if (current === null || typeof current !== 'object') return undefined
-    current = Object.hasOwn(current, step) ? (current as Record<string | number, unknown>)[step] : undefined
+    const alias = Object.hasOwn(aliases, step) ? aliases[step] : undefined
+    const name = Object.hasOwn(current, step) ? step : (alias ?? step)
+    current = Object.hasOwn(current, name) ? (current as Record<string | number, unknown>)[name] : undefined
   }
   return current
+}
+
+function schemaAt(schema: z.ZodType, path: Path): z.core.$ZodType | undefined {
+  let current: z.core.$ZodType | undefined = schema
+  for (const step of path) current = inside(unwrap(current), step)
+  return unwrap(current)
+}
+
+/** To the schema a whole number is a number with a format; to a person it is what must be written. */
+function isWhole(schema: z.core.$ZodType | undefined): boolean {
+  const def = schema?._zod.def as { readonly type: string; readonly format?: string } | undefined
+  return def?.type === 'number' && def.format === 'safeint'
 }
 
 function unwrap(schema: z.core.$ZodType | undefined): z.core.$ZodType | undefined {

@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { errorsOf, readText, readTexts, told, vmManifest } from './fixture.ts'
+import { readFiles } from './read-files.ts'
+
+function refused(text: string): readonly string[] {
+  const revision = readText(text)
+  assert.equal(revision.declarations.length, 0, text)
+  return told(errorsOf(revision))
+}
+
+test('an unknown field names the nearest known one, with place, excerpt and mark', () => {
+  const revision = readText(vmManifest('memroy:\n  dedicated: 4096\nnetworkDevcie:\n  - bridge: vmbr0'))
+  assert.deepEqual(told(revision.problems), [
+    'unknown-field 8:5 "memroy" is not a field of forProvider (did you mean memory?)',
+    'unknown-field 10:5 "networkDevcie" is not a field of forProvider (did you mean networkDevice?)',
+  ])
+  assert.equal(revision.problems[0]?.excerpt, ['7 |     nodeName: pve1', '8 |     memroy:', '  |     ^'].join('\n'))
+  assert.equal(revision.problems[0]?.object, 'EnvironmentVM/web-1')
+  assert.equal(revision.problems[0]?.field, 'spec.forProvider.memroy')
+  assert.deepEqual(revision.unreadable, ['EnvironmentVM/web-1'])
+})
+
+test('all errors of all documents are told at once, each at its own line', () => {
+  const second = vmManifest('cpu:\n  cores: "4"\nstarted: "yes"', 'web-2')
+  const problems = refused(`${vmManifest('vmId: 5')}---\n${second}---\nkind: Machine\n`)
+  assert.deepEqual(problems, [
+    'out-of-range 8:11 vmId is 5; it may be no less than 100',
+    'wrong-type 18:14 cpu.cores is "4"; expected a whole number (write it without quotes: 4)',
+    'wrong-type 19:14 started is "yes"; expected true or false (write true)',
+    'missing-field 21:1 apiVersion is missing (write apiVersion: croft.dev/v1alpha1)',
+  ])
+})
+
+test('errors inside a list of one keep the place of the source', () => {
+  const listed = refused(vmManifest('cpu:\n  - cores: 0\n    typ: host'))
+  assert.deepEqual(listed, [
+    'out-of-range 9:16 cpu.cores is 0; it may be no less than 1',
+    'unknown-field 10:9 "typ" is not a field of cpu (did you mean type?)',
+  ])
+  assert.deepEqual(refused(vmManifest('cpu:\n  - cores: 1\n  - cores: 2')), [
+    'bad-value 9:7 cpu is a list; expected one block, not 2',
+  ])
+  // A bare object where a list is usual, and a field under its other name.
+  assert.match(
+    refused(vmManifest('network:\n  bridge: 1'))[0] ?? '',
+    /^wrong-type 9:15 networkDevice\[0\]\.bridge is 1; expected text/,
+  )
+})
+
+test('[S-10] numbers out of range, or that are no numbers, are refused by range', () => {
+  for (const value of ['4294967295', '-1', '1e309', '.nan', '.inf', '0x7fffffff', '1.5', '99999999999999999999']) {
+    const problems = refused(vmManifest(`vmId: ${value}`))
+    assert.equal(problems.length, 1, problems.join('\n'))
+    assert.match(problems[0] ?? '', /^(?:out-of-range|wrong-type|ambiguous-number) 8:11 /, value)
+  }
+})
+
+test('[S-11] names that would reach a prototype are refused and pollute nothing', () => {
+  for (const key of ['__proto__', 'constructor', 'prototype']) {
+    const problems = refused(vmManifest(`${key}:\n  polluted: true`))
+    assert.match(problems[0] ?? '', new RegExp(`^bad-key 8:5 ${key} cannot be the name of a field`))
+  }
+  assert.match(refused(vmManifest('<<: {polluted: true}'))[0] ?? '', /^merge-key 8:5 /)
+  assert.match(refused(vmManifest('<<: {__proto__: {polluted: true}}')).join(), /merge-key/)
+  assert.equal(({} as Record<string, unknown>).polluted, undefined)
+  const json = readTexts({
+    'a.json':
+      '{"apiVersion":"croft.dev/v1alpha1","kind":"Host","metadata":{"name":"a"},"spec":{"__proto__":{"polluted":1}}}',
+  })
+  assert.match(told(json.problems).join(), /bad-key 1:\d+ __proto__/)
+  assert.equal(({} as Record<string, unknown>).polluted, undefined)
+})
+
+test('[S-11] a million keys are refused', () => {
+  const many = Array.from({ length: 600_000 }, (_, index) => `k${index}:`).join('\n')
+  assert.match(refused(`apiVersion: croft.dev/v1alpha1\nkind: Host\n${many}`)[0] ?? '', /^too-large 1:1 /)
+})
+
+test('[S-13] bombs, depth, duplicate keys, tags and directives are refused with their line', () => {
+  const lists = [
+    'a: &a [x,x,x,x,x,x,x,x,x]',
+    ...'bcdefghi'.split('').map((name, index) => {
+      const before = 'abcdefghi'[index]
+      return `${name}: &${name} [*${before},*${before},*${before},*${before},*${before},*${before},*${before},*${before},*${before}]`
+    }),
+  ]
+  const cases: readonly (readonly [string, RegExp])[] = [
+    [lists.join('\n'), /^aliases \d:\d+ more than 100 aliases/],
+    ['['.repeat(20_000) + ']'.repeat(20_000), /^too-deep 1:/],
+    [`a: ${'['.repeat(100)}${']'.repeat(100)}`, /^too-deep 1:/],
+    [Array.from({ length: 300 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n'), /^too-deep \d+:/],
+    [vmManifest('vmId: 100\nvmId: 101'), /^duplicate-key 9:5 the same key stands twice/],
+    [vmManifest('name: !!js/function "function () {}"'), /^tag 8:\d+ /],
+    [vmManifest('name: !secret x'), /^tag 8:\d+ /],
+    ['%YAML 1.1\n---\nkind: Host\n', /^directive 1:1 /],
+    [vmManifest('\tname: x'), /^(?:tab|yaml-syntax) 8:\d+ /],
+    [vmManifest('name: *nobody'), /^unknown-alias 8:11 no anchor is called nobody/],
+    [vmManifest('disk: &a [*a]'), /^too-deep 8:/],
+    ['a: b: c', /^yaml-syntax 1:/],
+    ['a: "x', /^yaml-syntax 1:/],
+  ]
+  for (const [text, expected] of cases) assert.match(refused(text)[0] ?? '', expected)
+  assert.ok(readText('a: b: c').incomplete)
+})
+
+test('[S-13] only UTF-8 without byte order mark and with one kind of line end is read', () => {
+  const file = (bytes: Uint8Array) =>
+    told(readFiles({ files: [{ path: 'a.yaml', bytes }], links: [] }).problems)[0] ?? ''
+  assert.match(file(Buffer.from('\ufeffa: 1')), /^encoding 1:1 .*byte order mark \(UTF-8\)/)
+  assert.match(file(Buffer.from('\ufeffa: 1', 'utf16le')), /^encoding 1:1 .*\(UTF-16\)/)
+  assert.match(file(Buffer.from([0x61, 0x3a, 0x0a, 0x20, 0xff])), /^encoding 2:2 the file is not UTF-8/)
+  assert.match(file(Buffer.from('a: 1\nb: \u0000')), /^control-character 2:4 .*U\+0000/)
+  assert.match(file(Buffer.from('a: 1\nb: \u001b[31m')), /^control-character 2:4 .*U\+001B/)
+  assert.match(file(Buffer.from('a: 1\r\nb: 2\nc: 3\r\n')), /^line-ends 2:5 /)
+  assert.match(file(Buffer.from('a: 1\rb: 2')), /^line-ends 1:5 /)
+  const crlf = readText(vmManifest('vmId: 100').replaceAll('\n', '\r\n'))
+  assert.deepEqual(told(crlf.problems), [])
+  assert.equal(crlf.declarations.length, 1)
+})
+
+test('[S-14] what two readers would read differently is refused or exact, never silently changed', () => {
+  const machine = (memory: string) =>
+    `apiVersion: croft.dev/v1alpha1\nkind: Machine\nmetadata: {name: a}\nspec:\n  host: a\n  cpu: {cores: 1}\n  memory: ${memory}\n`
+  const cases: readonly (readonly [string, RegExp])[] = [
+    [
+      vmManifest('machine: 1.10'),
+      /^ambiguous-number 8:14 1\.10 would be read as the number 1\.1 \(write "1\.10" in quotes/,
+    ],
+    [vmManifest('vmId: 1e3'), /^ambiguous-number 8:11 1e3 would be read as the number 1000/],
+    [vmManifest('vmId: 0177'), /^ambiguous-number 8:11 0177/],
+    [vmManifest('vmId: 0o177'), /^ambiguous-number 8:11 /],
+    [vmManifest('started: NO'), /^wrong-type 8:14 started is "NO"; expected true or false \(write false\)/],
+    [vmManifest('name: 123'), /^wrong-type 8:11 name is 123; expected text \(write it in quotes: "123"\)/],
+    [machine('8G'), /^bad-value 7:11 memory is "8G"; expected a size like 4Gi/],
+    [machine('8192'), /^wrong-type 7:11 memory is 8192; expected text/],
+  ]
+  for (const [text, expected] of cases) {
+    const problems = refused(text)
+    assert.equal(problems.length, 1, problems.join('\n'))
+    assert.match(problems[0] ?? '', expected)
+  }
+  const kept = readText(machine('8Gi'))
+  assert.deepEqual(told(kept.problems), [])
+})
+
+test('[S-15] storages, snippets and file names cannot leave their place', () => {
+  const path = '../../../etc/sudoers.d/x'
+  for (const fields of [
+    `disk:\n  - {interface: scsi0, datastoreId: "${path}"}`,
+    `disk:\n  - {interface: scsi0, importFrom: "local:import/${path}"}`,
+    `initialization: {userDataFileId: "local:snippets/${path}"}`,
+    `initialization: {userDataFileId: "/etc/shadow"}`,
+    `poolId: ${path}`,
+  ]) {
+    assert.match(refused(vmManifest(fields))[0] ?? '', /^bad-value [89]:\d+ /, fields)
+  }
+  const file = (name: string) =>
+    `apiVersion: virtualenvironmentdownloadfile.crossplane.io/v1alpha1\nkind: EnvironmentDownloadFile\nmetadata: {name: a}\nspec:\n  forProvider:\n    nodeName: pve1\n    datastoreId: local\n    contentType: iso\n    url: https://example.org/a.iso\n    fileName: "${name}"\n`
+  for (const name of [path, '/etc/passwd', '.hidden.iso', '-x.iso', 'a b.iso']) {
+    assert.match(refused(file(name))[0] ?? '', /^bad-value 10:15 fileName/)
+  }
+  assert.equal(readText(file('debian-13.iso')).declarations.length, 1)
+})
+
+test('messages show foreign text without anything that moves a cursor', () => {
+  const revision = readText('apiVersion: croft.dev/v1alpha1\nkind: "Mach\\e[31mine"\nmetadata: {name: a}\nspec: {}\n')
+  const [problem] = revision.problems
+  assert.equal(problem?.code, 'unknown-kind')
+  assert.doesNotMatch(Object.values(problem ?? {}).join(' '), /[\u0000-\u0009\u000b-\u001f]/)
+})
+
+test('any text at all gives declarations or problems with places, and never throws', () => {
+  const line = fc.constantFrom(
+    'apiVersion: croft.dev/v1alpha1',
+    'apiVersion: virtualenvironmentvm.crossplane.io/v1alpha1',
+    'kind: Machine',
+    'kind: EnvironmentVM',
+    'kind: List',
+    'metadata:',
+    '  name: a',
+    '  labels: [1]',
+    'spec:',
+    '  forProvider:',
+    '    cpu: [{cores: 1}, 2]',
+    '    disk: [[]]',
+    '    disk: {interface: scsi0}',
+    'items:',
+    '- kind: Host',
+    '  - &a',
+    '    *a',
+    '---',
+    '...',
+    'spec: null',
+    'metadata: []',
+    'spec: [1]',
+    '    initialization: {ipConfig: {ipv4: [{address: 1}]}}',
+    '  <<: *a',
+    '? [a]',
+    ': |',
+    '  x',
+    '\u0000',
+    '\t',
+  )
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.array(line, { maxLength: 12 }).map((lines) => lines.join('\n')),
+        fc.string({ unit: 'binary', maxLength: 60 }),
+      ),
+      (text) => {
+        const revision = readText(text)
+        const lines = text.split('\n').length
+        for (const problem of revision.problems) {
+          assert.ok(problem.origin.line >= 1 && problem.origin.line <= lines, JSON.stringify(problem))
+          assert.ok(problem.origin.column >= 1, JSON.stringify(problem))
+          assert.ok(problem.message.length > 0)
+        }
+      },
+    ),
+    { numRuns: 1500, seed: 21 },
+  )
+})
