@@ -43,7 +43,8 @@ export function judgeFile(run: FileRun, strictness: Strictness): FileResult {
         failures.push(`${run.file} ${line.name}\n${indent(`was skipped: ${line.reason}`)}`)
     }
   }
-  const broken = failures.length === 0 ? brokenFile(run, passed + skipped.length) : undefined
+  // A failed test explains a bad exit code, but not a process that never ended.
+  const broken = failures.length === 0 || run.exit.timedOut ? brokenFile(run, passed + skipped.length) : undefined
   if (broken !== undefined) failures.push(`${run.file} ${broken}`)
   return { passed, skipped, failures, notes }
 }
@@ -52,7 +53,7 @@ function mustRun(reason: string, { ci, long }: Strictness): boolean {
   return LONG_RUN_ONLY.test(reason) ? long : ci
 }
 
-/** What is wrong with the file as a whole, when none of its tests failed. */
+/** What is wrong with the file as a whole, beside its tests. */
 function brokenFile(run: FileRun, tests: number): string | undefined {
   const { code, signal, timedOut } = run.exit
   if (timedOut) return 'did not end in time and was killed: something in it is still waiting'

@@ -30,6 +30,12 @@ describe('what the run of a test file means', () => {
     assert.deepEqual(failures, ['src/a.test.ts:7 breaks\n    one\n    two'])
   })
 
+  test('a file that hangs after a failed test is told for both', () => {
+    const lines: ReportLine[] = [{ type: 'failed', name: 'breaks', line: 7, error: 'one' }]
+    const { failures } = judgeFile(fileRun(lines, { code: null, signal: 'SIGKILL', timedOut: true }), ORDINARY)
+    assert.equal(failures.length, 2)
+  })
+
   const broken: readonly [string, FileRun, RegExp][] = [
     ['is killed for taking too long', fileRun([PASSED], { code: null, signal: 'SIGKILL', timedOut: true }), /in time/],
     ['is ended by a signal', fileRun([PASSED, ENDED], { code: null, signal: 'SIGSEGV' }), /ended by SIGSEGV/],
