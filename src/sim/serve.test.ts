@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { request } from 'node:https'
+import { test } from 'node:test'
+import { type RunningSimulator, startSimulator } from './serve.ts'
+
+interface Got {
+  readonly status: number
+  readonly reason: string
+  readonly headers: Readonly<Record<string, unknown>>
+  readonly body: string
+  readonly fingerprint: string
+}
+
+function get(
+  simulator: RunningSimulator,
+  method: string,
+  path: string,
+  options: { token?: string; body?: string; type?: string } = {},
+): Promise<Got> {
+  const headers: Record<string, string> = {}
+  if (options.token !== undefined) headers.Authorization = `PVEAPIToken=${options.token}`
+  if (options.type !== undefined) headers['Content-Type'] = options.type
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      `${simulator.endpoint}${path}`,
+      { method, headers, rejectUnauthorized: false, agent: false },
+      (answer) => {
+        const socket = answer.socket as unknown as { getPeerCertificate(): { fingerprint256: string } }
+        const fingerprint = socket.getPeerCertificate().fingerprint256
+        let body = ''
+        answer.on('data', (chunk: Buffer) => {
+          body += chunk.toString('utf8')
+        })
+        answer.on('end', () =>
+          resolve({
+            status: answer.statusCode ?? 0,
+            reason: answer.statusMessage ?? '',
+            headers: answer.headers,
+            body,
+            fingerprint,
+          }),
+        )
+      },
+    )
+    sent.on('error', reject)
+    sent.end(options.body)
+  })
+}
+
+test('croft sim serves the same datacentre over HTTPS, with its certificate and its door', async () => {
+  const simulator = await startSimulator({ preset: 'recording', port: 0, speed: 50, seed: 3 })
+  try {
+    assert.match(simulator.endpoint, /^https:\/\/127\.0\.0\.1:\d+$/)
+    assert.deepEqual(Object.keys(simulator.announcement), ['endpoint', 'fingerprint', 'token', 'tokens'])
+    const { token } = simulator
+    const version = await get(simulator, 'GET', '/api2/json/version', { token })
+    assert.equal(version.fingerprint, simulator.fingerprint)
+    assert.equal(version.headers['content-type'], 'application/json;charset=UTF-8')
+    assert.equal((JSON.parse(version.body) as { data: { release: string } }).data.release, '9.2')
+    const missing = await get(simulator, 'GET', '/api2/json/nodes/pve1/qemu/999/config', { token })
+    assert.equal(missing.status, 500)
+    assert.equal(missing.reason, "Configuration file 'nodes/pve1/qemu-server/999.conf' does not exist")
+    assert.equal(missing.headers.connection, 'close')
+    const nobody = await get(simulator, 'GET', '/api2/json/nodes')
+    assert.deepEqual([nobody.status, nobody.reason, nobody.body], [401, 'No ticket', ''])
+    const type = 'application/x-www-form-urlencoded'
+    const made = await get(simulator, 'POST', '/api2/json/nodes/pve1/qemu', {
+      token,
+      type,
+      body: 'vmid=100&scsi0=local%3A1',
+    })
+    assert.match(made.body, /UPID:pve1:/)
+    const stats = await get(simulator, 'GET', '/sim/stats')
+    assert.equal((JSON.parse(stats.body) as { writes: number }).writes, 1)
+    await get(simulator, 'POST', '/sim/faults', {
+      body: JSON.stringify({ match: 'version', kind: 'drop-after', count: 1 }),
+    })
+    await assert.rejects(get(simulator, 'GET', '/api2/json/version', { token }))
+    assert.deepEqual(simulator.hosts(), ['pve1'])
+    assert.equal(simulator.guests()[0]?.vmid, 100)
+  } finally {
+    await simulator.close()
+  }
+})
+
+test('a preset that is not there is named', async () => {
+  await assert.rejects(startSimulator({ preset: 'castle' }), /no preset "castle"/)
+})
