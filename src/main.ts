@@ -14,8 +14,6 @@ import type {
 import type { Engine } from './engine/engine.ts'
 import { systemClock } from './lib/clock.ts'
 import { LIMITS } from './lib/limits.ts'
-import type { Declaration } from './model/declaration.ts'
-import type { RevisionFacts } from './source/follow.ts'
 import type { Revision } from './source/revision.ts'
 import type { Store } from './store/port.ts'
 
@@ -57,27 +55,17 @@ async function load(directory: string): Promise<LoadedEstate> {
 
 async function linked(revision: Revision): Promise<LoadedEstate> {
   const [{ link }, { findKind }] = await Promise.all([import('./plan/link.ts'), import('./kinds/registry.ts')])
-  const locate = (declaration: Declaration, path: readonly (string | number)[]) =>
-    revision.problemAt(declaration, { code: '', path, message: '' }).origin
-  const estate = link(revision, { findKind, locate })
+  const estate = link(revision, { findKind, problemAt: revision.problemAt })
   return { declarations: revision.declarations, estate, files: revision.files, ignored: revision.ignored.length }
 }
 
 async function follow(remote: string, mirror: string): Promise<FollowedRepository> {
-  const [{ fetchMirror, readCommit, resolveCommit }, { factsOf, judgeRevision }, { createParseCache }] =
-    await Promise.all([import('./source/git.ts'), import('./source/follow.ts'), import('./source/parse-cache.ts')])
-  const cache = createParseCache()
-  let lastGood: RevisionFacts | undefined
+  const { followRepository } = await import('./source/repository.ts')
+  const followed = followRepository({ remote, mirror, ref: 'main', allowLocal: true })
   return {
     async look(signal) {
-      await fetchMirror(remote, mirror, { signal, allowLocal: true })
-      const commit = await resolveCommit(mirror, 'main', { signal })
-      if (commit === lastGood?.id) return undefined
-      const revision = await readCommit(mirror, commit, { signal, cache })
-      const facts = factsOf(revision)
-      if (judgeRevision(lastGood, { saw: 'revision', revision: facts }).follow !== 'new') return undefined
-      lastGood = facts
-      return linked(revision)
+      const seen = await followed.look(signal)
+      return seen.is === 'new' ? linked(seen.revision) : undefined
     },
   }
 }

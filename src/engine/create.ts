@@ -28,11 +28,11 @@ export function createEngine(deps: EngineDeps): Engine {
       const surveyed = await surveyAll(estate, connections, clock.now(), signal)
       return (await observeAndPlan(estate, surveyed, ledger, rules, clock.now(), signal)).plan
     },
-    async pass(estate, signal) {
+    async pass(estate, signal, { only } = {}) {
       const report = await runPass(
         estate,
         await passDeps(),
-        { retryStalled: firstPass && deps.retryStalled === true },
+        { retryStalled: firstPass && deps.retryStalled === true, ...(only === undefined ? {} : { only }) },
         signal,
       )
       firstPass = false
@@ -41,13 +41,13 @@ export function createEngine(deps: EngineDeps): Engine {
       const hasty = suspicious > 0 && suspicious < LIMITS.suspiciousPasses
       return hasty ? { ...report, settled: false, lookAgainMs: LIMITS.readinessPollMs } : report
     },
-    async settle(estate, { signal, deadlineMs, onPass }): Promise<Settlement> {
+    async settle(estate, { signal, deadlineMs, onPass, only }): Promise<Settlement> {
       const startedMs = clock.monotonicMs()
       let passes = 0
       let effects = 0
       let last: PassReport
       for (;;) {
-        last = await engine.pass(estate, signal)
+        last = await engine.pass(estate, signal, only === undefined ? {} : { only })
         passes++
         effects += last.effects
         onPass?.(last)

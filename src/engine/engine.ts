@@ -3,6 +3,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Random } from '../lib/random.ts'
 import type { Estate } from '../model/estate.ts'
 import type { NewEvent } from '../model/event.ts'
+import type { ResourceKey } from '../model/key.ts'
 import type { Plan } from '../model/plan.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { Store } from '../store/port.ts'
@@ -37,15 +38,21 @@ export interface Settlement {
   readonly effects: number
 }
 
+/** What a pass is to restrict itself to. */
+export interface PassOptions {
+  /** Only these are touched; everything is looked at as always, so that the guards see the whole. */
+  readonly only?: ReadonlySet<ResourceKey>
+}
+
 export interface Engine {
   /** Looks closely at everything declared and plans, without doing anything and without a write to the store. */
   plan(estate: Estate, signal: AbortSignal): Promise<Plan>
   /** One pass: look, plan, act, judge, report. */
-  pass(estate: Estate, signal: AbortSignal): Promise<PassReport>
+  pass(estate: Estate, signal: AbortSignal, options?: PassOptions): Promise<PassReport>
   /** Passes until nothing is left to do, the deadline or the signal. */
   settle(
     estate: Estate,
-    options: {
+    options: PassOptions & {
       readonly signal: AbortSignal
       readonly deadlineMs?: number
       readonly onPass?: (report: PassReport) => void

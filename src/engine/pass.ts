@@ -34,7 +34,7 @@ export interface PassDeps {
 export async function runPass(
   estate: Estate,
   deps: PassDeps,
-  options: { readonly retryStalled: boolean },
+  options: { readonly retryStalled: boolean; readonly only?: ReadonlySet<ResourceKey> },
   signal: AbortSignal,
 ): Promise<PassReport> {
   const { clock, random, store, epoch, rules, connections } = deps
@@ -44,10 +44,11 @@ export async function runPass(
   const remembered = await readLedger(store, options.retryStalled)
   const { ledger, ended } = await bringUpToDate(remembered, store, epoch, surveyed.lookings, clock, signal)
   const observation = await observeAndPlan(estate, surveyed, ledger, rules, startedMs, signal)
+  const chosen = options.only === undefined ? observation.plan : only(observation.plan, options.only)
 
   const attempts = signal.aborted
     ? []
-    : await actOn(estate, observation, ledger.records, deps, [...ledger.intentions.values()], signal)
+    : await actOn(estate, observation, chosen, ledger.records, deps, [...ledger.intentions.values()], signal)
 
   const happenings = gather(ended, attempts)
   const worlds = await lookForReadiness(estate, observation, ledger.records, happenings, startedMs, signal)
@@ -62,15 +63,19 @@ export async function runPass(
   await report(store, epoch, ledger.records, records, events, dropped, known && remembered.fresh, clock.now())
 
   const inFlight = ledger.intentions.size + attempts.filter(leavesWork).length
-  const settled = isSettled(observation.plan, records, inFlight, attempts.length)
+  const settled = isSettled(chosen, records, inFlight, attempts.length)
   return {
     plan: observation.plan,
     records,
     events,
     effects: attempts.length,
     settled,
-    lookAgainMs: settled ? LIMITS.sweepIntervalMs : nextLookMs(observation.plan, records, inFlight, attempts.length),
+    lookAgainMs: settled ? LIMITS.sweepIntervalMs : nextLookMs(chosen, records, inFlight, attempts.length),
   }
+}
+
+function only(plan: Plan, keys: ReadonlySet<ResourceKey>): Plan {
+  return { ...plan, entries: plan.entries.filter((entry) => keys.has(entry.key)) }
 }
 
 /** From here on the store knows everything of ours that is there: nothing was hidden, unread or still forming. */
@@ -90,13 +95,14 @@ function leavesWork(attempt: Attempt): boolean {
 async function actOn(
   estate: Estate,
   observation: Observation,
+  chosen: Plan,
   records: ReadonlyMap<ResourceKey, ResourceRecord>,
   deps: PassDeps,
   inFlight: Parameters<typeof admit>[1]['intentions'],
   signal: AbortSignal,
 ): Promise<readonly Attempt[]> {
   const generations = new Map(estate.resources.map((resource) => [resource.key, resource.generation]))
-  const admitted = admit(observation.plan.entries, {
+  const admitted = admit(chosen.entries, {
     intentions: inFlight,
     connections: new Map(estate.connections.map((connection) => [connection.name, connection])),
     unready: restarting(records, deps.clock.now()),

@@ -3,7 +3,7 @@ import type { Connection } from '../model/connection.ts'
 import type { Declaration } from '../model/declaration.ts'
 import type { Approval, Estate } from '../model/estate.ts'
 import { type ResourceKey, resourceUid } from '../model/key.ts'
-import { type Origin, showOrigin } from '../model/origin.ts'
+import { showOrigin } from '../model/origin.ts'
 import type { Problem } from '../model/problem.ts'
 import type { Resource } from '../model/resource.ts'
 
@@ -18,8 +18,8 @@ export interface Read {
 
 export interface LinkTools {
   findKind(apiVersion: string, kind: string): Kind | undefined
-  /** Finds the position of a field for a message. Without it the object's own position is given. */
-  locate?(declaration: Declaration, path: readonly (string | number)[]): Origin
+  /** Gives a finding its exact place and excerpt in the source. Without it the object's own position is given. */
+  problemAt?(declaration: Declaration, problem: FieldProblem): Problem
 }
 
 /**
@@ -34,15 +34,7 @@ export function link(read: Read, tools: LinkTools): Estate {
   const lookup = lookupIn(read.declarations)
 
   const complain = (declaration: Declaration, found: FieldProblem) => {
-    problems.push({
-      code: found.code,
-      origin: tools.locate?.(declaration, found.path) ?? declaration.origin,
-      object: declaration.key,
-      field: found.path.join('.'),
-      message: found.message,
-      severity: found.severity ?? 'error',
-      ...(found.hint === undefined ? {} : { hint: found.hint }),
-    })
+    problems.push(tools.problemAt?.(declaration, found) ?? withoutExcerpt(declaration, found))
   }
 
   for (const declaration of read.declarations) {
@@ -76,11 +68,15 @@ export function link(read: Read, tools: LinkTools): Estate {
     }
   }
 
+  const brokenConnection = read.unreadable.some((key) => key.startsWith('Proxmox/'))
   const resources: Resource[] = []
+  const unlinked: ResourceKey[] = []
   for (const { declaration, part } of parts) {
     const connection = connectionFor(part.connection, connections, lookup)
-    if ('message' in connection) complain(declaration, connection)
-    else resources.push(resourceOf(declaration, part, connection))
+    // A connection that is written wrongly is one problem, not one for each of its resources as well.
+    if (!('message' in connection)) resources.push(resourceOf(declaration, part, connection))
+    else if (brokenConnection) unlinked.push(part.key)
+    else complain(declaration, connection)
   }
   const accepted = refuseSharedIds(
     resources,
@@ -92,9 +88,21 @@ export function link(read: Read, tools: LinkTools): Estate {
     connections,
     resources: accepted,
     approvals,
-    unreadable: [...new Set([...read.unreadable, ...refusedKeys(problems)])],
+    unreadable: [...new Set([...read.unreadable, ...unlinked, ...refusedKeys(problems)])],
     incomplete: read.incomplete,
     problems,
+  }
+}
+
+function withoutExcerpt(declaration: Declaration, found: FieldProblem): Problem {
+  return {
+    code: found.code,
+    origin: declaration.origin,
+    object: declaration.key,
+    field: found.path.join('.'),
+    message: found.message,
+    severity: found.severity ?? 'error',
+    ...(found.hint === undefined ? {} : { hint: found.hint }),
   }
 }
 

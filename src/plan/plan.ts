@@ -211,6 +211,6 @@ function unseen(connection: string, refusal: Refusal): ConnectionNote {
     code: refusal.meaning === 'stalled' ? 'refused' : 'unreachable',
     reason: refusal.reason,
     message: refusal.message,
-    allow: 'croft looks again by itself; nothing is changed until it can see',
+    allow: 'nothing on it is changed while it cannot be seen',
   }
 }

@@ -4,6 +4,7 @@ import type { ResourceKey } from '../model/key.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { Rules } from '../model/rules.ts'
 import type { Sighting } from '../model/sighting.ts'
+import { validApprovals } from './approvals.ts'
 import type { Ledger, World } from './world.ts'
 
 /** A thing of ours that Git no longer declares. */
@@ -27,10 +28,8 @@ export function removals(estate: Estate, world: World, ledger: Ledger, nowMs: nu
   const recordOf = new Map<string, ResourceRecord>()
   for (const record of ledger.records.values()) recordOf.set(record.uid, record)
   const meant = new Set(
-    estate.approvals
-      .filter(
-        (approval) => approval.orphans === true && (approval.expiresMs === undefined || approval.expiresMs > nowMs),
-      )
+    validApprovals(estate, nowMs)
+      .filter((approval) => approval.orphans === true)
       .flatMap((approval) => approval.deletes),
   )
   const found: Removal[] = []
@@ -80,6 +79,16 @@ export function decideRemoval(removal: Removal, rules: Rules, ledger: Ledger, no
       reason: 'Locked',
       message: `id ${sighting.externalId} on ${sighting.host} is locked (${sighting.lock})`,
       lookAgainMs: 2_000,
+    }
+  }
+  // Whether it must be shut down first is asked of the guest itself: the survey may still show it running.
+  if (sighting.close?.power === undefined) {
+    return {
+      do: 'wait',
+      reason: 'NotReadClosely',
+      message: `the power of id ${sighting.externalId} on ${sighting.host} has not been read yet`,
+      lookAgainMs: 1_000,
+      lack: { look: 'power', externalId: sighting.externalId },
     }
   }
   return {

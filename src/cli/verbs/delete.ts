@@ -11,7 +11,6 @@ import { styleOf } from '../output.ts'
 import { blindExit } from '../plan-exit.ts'
 import type { Options, Verb } from '../program.ts'
 import { renderPlan } from '../render/plan.ts'
-import { isDoing } from '../render/plan-summary.ts'
 import type { LoadedEstate, Runtime } from '../runtime.ts'
 import { parseKey } from '../select.ts'
 import { realDirectory, stateFile } from '../state.ts'
@@ -39,7 +38,7 @@ export const run: Verb = async (runtime, [kind = '', name], options) => {
     runtime.out.write(renderPlan(plan, styleOf(runtime, runtime.out)))
     return blind
   }
-  const entry = deletionOf(plan, key, directory)
+  const entry = deletionOf(plan, key)
   runtime.out.write(renderPlan({ ...plan, entries: [entry] }, styleOf(runtime, runtime.out)))
   await confirm(runtime, key, options.yes === true)
   return await perform(runtime, engine.it, estate, key, deadlineMs, options)
@@ -65,19 +64,7 @@ function approving(estate: Estate, key: ResourceKey): Estate {
   }
 }
 
-// Passing the estate on would also perform everything else that differs, which nobody has looked at here.
-function deletionOf(plan: Plan, key: ResourceKey, directory: string): PlanEntry {
-  const others = plan.entries.filter((one) => one.key !== key && (isDoing(one.action) || one.action.do === 'forget'))
-  if (others.length > 0) {
-    const names = others
-      .slice(0, 3)
-      .map((one) => one.key)
-      .join(', ')
-    throw new CliError(
-      `Other things differ from Git as well (${names}${others.length > 3 ? ', …' : ''}). ` +
-        `Run croft apply ${directory} first, then croft delete again.`,
-    )
-  }
+function deletionOf(plan: Plan, key: ResourceKey): PlanEntry {
   const entry = plan.entries.find((one) => one.key === key)
   if (entry === undefined || entry.action.do === 'nothing') {
     throw new CliError(
@@ -114,7 +101,13 @@ async function perform(
   const mode = progressMode(String(options.progress), runtime.err.isTty, runtime.env)
   const live = startProgress(runtime.err, styleOf(runtime, runtime.err), runtime.clock, mode)
   try {
-    const settled = await engine.settle(estate, { signal: runtime.signal, deadlineMs, onPass: live.onPass })
+    const settled = await engine.settle(estate, {
+      // Whatever else differs from Git is not what the person was shown here.
+      only: new Set([key]),
+      signal: runtime.signal,
+      deadlineMs,
+      onPass: live.onPass,
+    })
     await live.end()
     if (settled.outcome === 'aborted') return signalCode(runtime.signal)
     const left = settled.last.plan.entries.find((one) => one.key === key)

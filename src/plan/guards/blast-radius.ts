@@ -1,3 +1,4 @@
+import { validApprovals } from '../approvals.ts'
 import type { Guard, GuardContext } from './guard.ts'
 
 export const blastRadius: Guard = {
@@ -12,7 +13,7 @@ export const blastRadius: Guard = {
       guard: 'blast-radius',
       held: action,
       reason: `this revision would delete ${context.deleting.length} of ${context.machines} machines, the limit is ${limit}`,
-      allow: `commit an Approval that lists ${context.deleting.includes(entry.key) ? entry.key : 'them'} under deletes, or sets maxDeletes: ${context.deleting.length}`,
+      allow: `commit an Approval that lists ${context.deleting.includes(entry.key) ? entry.key : 'them'} under deletes, or sets maxDeletes: ${context.deleting.length}, with a reason and a time at which it expires`,
     }
   },
 }
@@ -23,7 +24,7 @@ export function deleteLimit(machines: number): number {
 }
 
 function approved({ estate, deleting, nowMs }: GuardContext): boolean {
-  const valid = estate.approvals.filter((approval) => approval.expiresMs === undefined || approval.expiresMs > nowMs)
+  const valid = validApprovals(estate, nowMs)
   if (valid.some((approval) => approval.maxDeletes !== undefined && deleting.length <= approval.maxDeletes)) return true
   const named = new Set(valid.flatMap((approval) => approval.deletes))
   return deleting.every((key) => named.has(key))

@@ -1,12 +1,13 @@
+import { validApprovals } from '../approvals.ts'
 import type { Guard } from './guard.ts'
 
 export const massAbsence: Guard = {
   name: 'mass-absence',
   stops: 'everything on a connection that suddenly shows less than was there',
-  judge(action, { entry }, { suspicions, estate }) {
+  judge(action, { entry }, { suspicions, estate, nowMs }) {
     const suspicion = suspicions.get(entry.connection)
     if (suspicion === undefined) return action
-    const approved = estate.approvals.some((approval) => approval.absence?.includes(entry.connection))
+    const approved = validApprovals(estate, nowMs).some((approval) => approval.absence?.includes(entry.connection))
     if (approved) return action
     return { do: 'hold', guard: 'mass-absence', held: action, reason: suspicion.message, allow: suspicion.allow }
   },

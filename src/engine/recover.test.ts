@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Intention } from '../model/intention.ts'
+import type { Step } from '../model/step.ts'
+import type { RemoteTask } from '../model/survey.ts'
+import { NOW, step } from '../plan/fixture.ts'
+import { fateOf } from './recover.ts'
+
+function intention(verb: Step['verb'], taskId?: string): Intention {
+  return {
+    id: '1-1',
+    epoch: 1,
+    key: 'Machine/web',
+    uid: 'u',
+    connection: 'default',
+    externalId: '100',
+    host: 'alpha',
+    step: step(verb, '100'),
+    generation: 'g',
+    atMs: NOW,
+    state: taskId === undefined ? 'intended' : 'started',
+    ...(taskId === undefined ? {} : { taskId }),
+  }
+}
+
+function task(id: string, more: Partial<RemoteTask> = {}): RemoteTask {
+  return {
+    id,
+    host: 'alpha',
+    verb: 'qmcreate',
+    subject: '100',
+    user: 'root@pam',
+    state: 'running',
+    startedMs: NOW,
+    ...more,
+  }
+}
+
+test('what became of an effect follows from the tasks that the system shows', () => {
+  const table: [string, Intention, RemoteTask[], number, string][] = [
+    ['its task runs', intention('create', 't1'), [task('t1')], NOW, 'running'],
+    ['its task has ended', intention('create', 't1'), [task('t1', { state: 'succeeded' })], NOW, 'ended'],
+    ['its task is not listed: left the running set', intention('create', 't1'), [], NOW, 'ended'],
+    ['no answer came, and a task is at work on it', intention('create'), [task('t2')], NOW, 'running'],
+    [
+      'no answer came, and the task is on another host',
+      intention('create'),
+      [task('t2', { host: 'beta' })],
+      NOW,
+      'over',
+    ],
+    [
+      'no answer came, and nothing is at work on it',
+      intention('create'),
+      [task('t2', { subject: '101' })],
+      NOW,
+      'over',
+    ],
+    ['a delete without an answer may still arrive', intention('delete'), [], NOW + 39_000, 'unsure'],
+    ['but not for ever', intention('delete'), [], NOW + 41_000, 'over'],
+    [
+      'a download names no guest',
+      intention('download'),
+      [task('t3', { verb: 'download', subject: '' })],
+      NOW,
+      'running',
+    ],
+  ]
+  for (const [name, one, tasks, nowMs, expected] of table) assert.equal(fateOf(one, tasks, nowMs).is, expected, name)
+})
