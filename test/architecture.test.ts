@@ -70,6 +70,17 @@ test('decisions are numbered without a gap and have the four parts', () => {
   }
 })
 
+test('at most fifteen packages run beside a token', () => {
+  const lock = JSON.parse(read('package-lock.json')) as {
+    packages: Record<string, { dev?: boolean; optional?: boolean }>
+  }
+  const atRunTime = Object.entries(lock.packages).filter(
+    ([name, entry]) => name !== '' && !entry.dev && !entry.optional,
+  )
+  assert.ok(atRunTime.length > 0)
+  assert.ok(atRunTime.length <= 15, atRunTime.map(([name]) => name).join(', '))
+})
+
 describe('the checks themselves', () => {
   test('find paths in backticks, and nothing else', () => {
     assert.deepEqual(pathsIn('`src/a.ts` and `docs/` but not `npm test`, `a/b`, src/c.ts, `EnvironmentVM/web-1`'), [

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
+import { DRIVER_NAMES } from '../src/drivers/registry.ts'
 import { findRegistryBreaches } from './layers-registry.ts'
 import { type Breach, findBreaches, MAY_IMPORT, PURE } from './layers-rules.ts'
 import { codeOf, importsOf, type SourceFile } from './layers-source.ts'
@@ -21,6 +22,17 @@ describe('the sources', () => {
   test('register and document every kind and every driver', () => {
     assert.deepEqual(findRegistryBreaches([...sources, ...pages]).map(show), [])
   })
+})
+
+test('each driver calls itself by the name of its folder', async () => {
+  for (const name of DRIVER_NAMES) {
+    const module: Record<string, unknown> = await import(`../src/drivers/${name}/driver.ts`)
+    const named = Object.values(module).filter(
+      (value) =>
+        typeof value === 'object' && value !== null && 'connect' in value && 'name' in value && value.name === name,
+    )
+    assert.equal(named.length, 1, name)
+  }
 })
 
 describe('each rule sees a made-up breach', () => {
