@@ -30,10 +30,10 @@ export class LookFailed extends Error {
 
 /** An open connection to one outside system. Looks throw LookFailed; `perform` never throws, it answers an Outcome. */
 export interface Session {
-  /** Everything there is, in a constant number of calls. Files are not in it: see `files`. */
+  /** All guests, hosts, storages and tasks, in a constant number of calls. Everything else is found in lists. */
   survey(signal: AbortSignal): Promise<Survey>
-  /** The files on one storage of one host, in one call. */
-  files(host: string, storage: string, signal: AbortSignal): Promise<readonly Sighting[]>
+  /** One list, as `Rules.listOf` names it, in one call; each thing in it as after a close look. */
+  list(list: string, signal: AbortSignal): Promise<readonly Sighting[]>
   /** One thing closely, before a write: configuration with digest; and power when asked. Undefined: it is not there. */
   observe(
     sighting: Sighting,

@@ -75,10 +75,10 @@ const PATTERNS: readonly Pattern[] = [
       `switch protection off first: qm set ${guest ?? 'ID'} --protection 0${host === undefined ? '' : ` (on ${host})`}`,
   },
   {
-    when: /is still in use by linked clone/,
+    when: /is still in use by linked clone|contains snapshots/,
     reason: 'InUse',
     meaning: 'stalled',
-    advice: () => 'remove the clones first',
+    advice: () => 'remove the clones or snapshots first',
   },
   {
     when: /is running - destroy failed/,

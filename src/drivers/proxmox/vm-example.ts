@@ -1,0 +1,55 @@
+import { DEFAULT_POLICY, type Policy } from '../../model/policy.ts'
+import type { Resource } from '../../model/resource.ts'
+import type { Sighting } from '../../model/sighting.ts'
+import type { VmSpec } from '../../model/vm.ts'
+import { printDescription } from './marks.ts'
+
+/** Things that tests start from. */
+export const EXAMPLE_UID = '0123456789abcdef'
+
+export const EXAMPLE_VM: VmSpec = { host: 'pve1', name: 'web-1', disks: [], nics: [] }
+
+export function exampleResource(vm: Partial<VmSpec> = {}, policy: Partial<Policy> = {}): Resource {
+  return {
+    key: 'EnvironmentVM/web-1',
+    uid: EXAMPLE_UID,
+    kind: 'EnvironmentVM',
+    name: 'web-1',
+    driver: 'proxmox',
+    connection: 'default',
+    estate: 'home',
+    desired: { type: 'vm', vm: { ...EXAMPLE_VM, ...vm } },
+    needs: [],
+    policy: { ...DEFAULT_POLICY, ...policy },
+    origin: { file: 'a.yaml', line: 1, column: 1 },
+    generation: 'g1',
+  }
+}
+
+/** A running guest of ours, with what its configuration says besides. */
+export function exampleSighting(
+  config: Readonly<Record<string, unknown>> = {},
+  more: Partial<Sighting> = {},
+): Sighting {
+  const mark = { uid: EXAMPLE_UID, owner: 'EnvironmentVM/web-1', estate: 'home', deletion: 'Delete' as const }
+  return {
+    connection: 'default',
+    type: 'vm',
+    externalId: '114',
+    host: 'pve1',
+    name: 'web-1',
+    mark,
+    power: 'running',
+    close: {
+      digest: 'd1',
+      atMs: 0,
+      config: {
+        name: 'web-1',
+        tags: `croft;croft-${EXAMPLE_UID}`,
+        description: printDescription('', mark, '114'),
+        ...config,
+      },
+    },
+    ...more,
+  }
+}
