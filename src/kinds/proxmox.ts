@@ -28,7 +28,9 @@ const schema = z.strictObject({
       file: z
         .string()
         .max(1024)
-        .regex(/^[A-Za-z0-9_./~][A-Za-z0-9_./~ +@-]*$/, { error: 'the path of a file' })
+        .regex(/^(?:~?\/)(?!.*(?:^|\/)\.\.(?:\/|$))[A-Za-z0-9_./+@-]+$/, {
+          error: 'the whole path of a file, like /etc/croft/token or ~/.config/croft/token',
+        })
         .optional(),
     })
     .refine((token) => (token.env === undefined) !== (token.file === undefined), { error: 'one of env and file' }),

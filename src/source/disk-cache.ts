@@ -110,7 +110,10 @@ function store(path: string, stamp: string, entries: ReadonlyMap<string, Entry>)
     writeFileSync(temporary, `${sha256(stamp + body)}\n${body}`, { mode: 0o600, flag: 'wx' })
     renameSync(temporary, path)
   } catch {
-    rmSync(temporary, { force: true })
+    // What could not be written completely must not stay; what could not even be begun left nothing.
+    try {
+      rmSync(temporary, { force: true })
+    } catch {}
   }
 }
 

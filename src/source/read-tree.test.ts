@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { after, test } from 'node:test'
 import { LIMITS } from '../lib/limits.ts'
 import { errorsOf, readText, readTexts, told, vmManifest } from './fixture.ts'
-import { createParseCache } from './parse-cache.ts'
+import { createParseCache, type ParseCache } from './parse-cache.ts'
 import { readTree } from './read-tree.ts'
 import { walkFiles } from './walk-files.ts'
 
@@ -237,9 +237,12 @@ test('what did not change is not judged again', async () => {
   const root = tree({ 'a.yaml': vmManifest('vmId: 100', 'a'), 'b.yaml': vmManifest('vmId: 101', 'b') })
   const cache = createParseCache()
   let judged = 0
-  const counting = {
+  const counting: ParseCache = {
     ...cache,
-    put: (blob: string, entry: Parameters<typeof cache.put>[1]) => (judged++, cache.put(blob, entry)),
+    put(blob, entry) {
+      judged++
+      cache.put(blob, entry)
+    },
   }
   const first = await readTree(root, { cache: counting })
   assert.equal(judged, 2)

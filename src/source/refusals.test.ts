@@ -73,8 +73,8 @@ test('[S-11] names that would reach a prototype are refused and pollute nothing'
   assert.equal(({} as Record<string, unknown>).polluted, undefined)
 })
 
-test('[S-11] a million keys are refused', () => {
-  const many = Array.from({ length: 600_000 }, (_, index) => `k${index}:`).join('\n')
+test('[S-11] more keys than a manifest can have are refused', () => {
+  const many = Array.from({ length: 300_000 }, (_, index) => `k${index}:`).join('\n')
   assert.match(refused(`apiVersion: croft.dev/v1alpha1\nkind: Host\n${many}`)[0] ?? '', /^too-large 1:1 /)
 })
 
@@ -219,6 +219,6 @@ test('any text at all gives declarations or problems with places, and never thro
         }
       },
     ),
-    { numRuns: 1500, seed: 21 },
+    { numRuns: 800, seed: 21 },
   )
 })

@@ -14,7 +14,6 @@ import {
   sshKey,
   storageName,
   tag,
-  term,
   userName,
   volumeName,
 } from '../fields/text.ts'
@@ -41,11 +40,16 @@ const limit = whole(0, 10_000_000)
 
 const OS_TYPES = 'other wxp w2k w2k3 w2k8 wvista win7 win8 win10 win11 l24 l26 solaris'.split(' ')
 const SCSI = ['lsi', 'lsi53c810', 'virtio-scsi-pci', 'virtio-scsi-single', 'megasas', 'pvscsi']
+const KEYBOARDS =
+  'de de-ch da en-gb en-us es fi fr fr-be fr-ca fr-ch hu is it ja lt mk nl no pl pt pt-br sv sl tr'.split(' ')
 const NIC_MODELS = 'virtio e1000 e1000e rtl8139 vmxnet3 e1000-82540em e1000-82544gc e1000-82545em'.split(' ')
 
 const agent = z.strictObject({
   enabled: on,
-  timeout: term.optional(),
+  timeout: z
+    .string()
+    .regex(/^(?:[0-9]{1,6}(?:ms|s|m|h))+$/, { error: 'a duration like 15m' })
+    .optional(),
   trim: on,
   type: z.enum(['virtio', 'isa']).optional(),
   waitForIp: block(z.strictObject({ disabled: on, ipv4: on, ipv6: on })),
@@ -64,7 +68,7 @@ const cpu = z.strictObject({
       z
         .string()
         .max(40)
-        .regex(/^[+-][a-z0-9_.-]+$/, { error: 'a flag like +aes or -pcid' }),
+        .regex(/^[+-][a-z0-9][a-z0-9_.-]*$/, { error: 'a flag like +aes or -pcid' }),
     )
     .max(50)
     .optional(),
@@ -116,7 +120,7 @@ const disk = z.strictObject({
   serial: z
     .string()
     .max(20)
-    .regex(/^[A-Za-z0-9_.-]+$/, { error: 'a serial number of letters and digits' })
+    .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]*$/, { error: 'a serial number of letters and digits' })
     .optional(),
   size: gigabytes.optional(),
   speed: block(speed),
@@ -199,7 +203,7 @@ export const vmFields = {
     }),
   ),
   initialization: block(initialization),
-  keyboardLayout: term.optional(),
+  keyboardLayout: z.enum(KEYBOARDS).optional(),
   machine: machineType.optional(),
   memory: block(memory),
   name: dnsName.optional(),

@@ -148,7 +148,8 @@ export function show(value: unknown): string {
   if (value === undefined) return 'missing'
   if (Array.isArray(value)) return 'a list'
   if (value !== null && typeof value === 'object') return 'a block of fields'
-  const text = typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : String(value)
+  const text =
+    typeof value === 'number' ? String(value) : JSON.stringify(typeof value === 'string' ? value.slice(0, 60) : value)
   return text.replaceAll(/[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g, '?')
 }
 

@@ -96,9 +96,6 @@ export const webUrl = word(
   'a web address that begins with https:// or http://, without user, password or fragment',
 )
 
-/** A short word out of a vocabulary that grows with each release of the hypervisor: shape, not list. */
-export const term = word(/^[a-zA-Z0-9][a-zA-Z0-9._+:/-]*$/, 100, 'a word of letters, digits, dots, dashes or slashes')
-
 /** One line for people. Nothing that could move the cursor or end the line. */
 export const line = word(
   /^[^\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]*$/,

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { Declaration } from '../../model/declaration.ts'
+import { givenAddresses } from './addresses.ts'
+import { declare, expand, lookupOf } from './fixture.ts'
+
+const pool = (spec: object = {}) => declare('AddressPool', 'lan', { cidr: '10.0.0.0/24', ...spec })
+const network = declare('Network', 'lan', { addressPool: 'lan', gateway: '10.0.0.1' })
+const host = declare('Host', 'a', { bindings: { networks: { lan: { bridge: 'vmbr0' } } } })
+
+function machine(name: string, address?: string, line = 1): Declaration {
+  return declare(
+    'Machine',
+    name,
+    {
+      host: 'a',
+      cpu: { cores: 1 },
+      memory: '1Gi',
+      networks: [{ network: 'lan', ...(address === undefined ? {} : { address }) }],
+    },
+    line,
+  )
+}
+
+/** Machine name → address, or its problems. */
+function addresses(machines: readonly Declaration[], from: Declaration = pool()): Readonly<Record<string, string>> {
+  const lookup = lookupOf([from, network, host, ...machines])
+  return Object.fromEntries(
+    machines.map((one) => {
+      const given = givenAddresses(one as never, lookup)
+      return [one.name, given.problems.map(({ message }) => message).join() || (given.addresses[0]?.address ?? 'dhcp')]
+    }),
+  )
+}
+
+const names = fc.uniqueArray(fc.stringMatching(/^[a-z][a-z0-9]{0,7}$/), { minLength: 1, maxLength: 25 })
+
+test('[R12] [R13] every machine gets an address of its own, inside the ranges, never a reserved one or the gateway', () => {
+  const from = pool({
+    ranges: [
+      { from: '10.0.0.1', to: '10.0.0.20' },
+      { from: '10.0.0.100', to: '10.0.0.119' },
+    ],
+    reserved: ['10.0.0.5'],
+  })
+  fc.assert(
+    fc.property(names, (list) => {
+      const given = Object.values(
+        addresses(
+          list.map((name) => machine(name)),
+          from,
+        ),
+      )
+      assert.equal(new Set(given).size, list.length)
+      for (const address of given) {
+        const last = Number(/^10\.0\.0\.(\d+)$/.exec(address)?.[1])
+        assert.ok((last >= 2 && last <= 20) || (last >= 100 && last <= 119), address)
+        assert.notEqual(address, '10.0.0.5')
+      }
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('[R12] the address does not depend on the order of the files', () => {
+  fc.assert(
+    fc.property(names, (list) => {
+      const machines = list.map((name) => machine(name))
+      assert.deepEqual(addresses([...machines].reverse()), addresses(machines))
+    }),
+    { numRuns: 100 },
+  )
+})
+
+test('[R12] an added machine changes no other address, unless both point to the same place, and then it is said', () => {
+  fc.assert(
+    fc.property(names, (list) => {
+      const [added = 'x', ...others] = list
+      const before = addresses(others.map((name) => machine(name)))
+      const all = list.map((name) => machine(name))
+      const after = addresses(all)
+      const lookup = lookupOf([pool(), network, host, ...all])
+      for (const name of others) {
+        if (after[name] === before[name]) continue
+        const moved = givenAddresses(machine(name) as never, lookup)
+        assert.equal(moved.warnings[0]?.code, 'address-moved', `${name} moved silently when ${added} came`)
+        assert.match(moved.warnings[0]?.hint ?? '', new RegExp(`write address: ${after[name]} `))
+      }
+      // Written down, nothing moves at all.
+      const fixed = addresses([machine(added), ...others.map((name) => machine(name, before[name]))])
+      for (const name of others) assert.equal(fixed[name], before[name])
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('[R13] the same address twice is a problem that names both places', () => {
+  const given = addresses([
+    machine('a', '10.0.0.9', 3),
+    machine('b', '10.0.0.9', 12),
+    machine('c', '10.0.0.1'),
+    machine('d', '10.1.0.9'),
+  ])
+  assert.deepEqual(given, {
+    a: '10.0.0.9',
+    b: '10.0.0.9 is used twice: here and by Machine/a (a.yaml:3:1)',
+    c: '10.0.0.1 is used twice: here and by the gateway of Network/lan',
+    d: '10.1.0.9 is not in 10.0.0.0/24, the network of AddressPool lan',
+  })
+})
+
+test('addresses of EnvironmentVMs are taken, and an exhausted pool is said', () => {
+  const vm = declare('EnvironmentVM', 'v', {
+    forProvider: { nodeName: 'a', initialization: { ipConfig: { ipv4: { address: '10.0.0.2/30' } } } },
+  })
+  const small = pool({ ranges: [{ from: '10.0.0.1', to: '10.0.0.3' }] })
+  const machines = [machine('m1'), machine('m2')]
+  const lookup = lookupOf([small, network, host, vm, ...machines])
+  const given = machines.map((one) => givenAddresses(one as never, lookup))
+  assert.equal(given[0]?.addresses[0]?.address, '10.0.0.3')
+  assert.match(given[1]?.problems[0]?.message ?? '', /AddressPool lan \(a\.yaml:1:1\) has no free address left/)
+})
+
+test('without a pool a machine uses DHCP, and cannot state an address', () => {
+  const bare = declare('Network', 'lan', {})
+  const on = (address?: string) => expand(machine('m', address), [bare, host, machine('m', address)])
+  assert.ok('role' in on())
+  assert.ok('role' in on('dhcp'))
+  assert.ok('problems' in on('pool'))
+  assert.ok('problems' in on('10.0.0.3'))
+})

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, beforeEach, test } from 'node:test'
+import { openDiskCache } from './disk-cache.ts'
+import { told, vmManifest } from './fixture.ts'
+import { readTree } from './read-tree.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'croft-cache-'))
+const tree = join(root, 'tree')
+const cacheDir = join(root, 'cache')
+after(() => rmSync(root, { recursive: true, force: true }))
+
+beforeEach(() => {
+  rmSync(cacheDir, { recursive: true, force: true })
+  mkdirSync(tree, { recursive: true })
+  writeFileSync(
+    join(tree, 'a.yaml'),
+    `${vmManifest('vmId: 100\naudioDevice: {enabled: true}')}---\n${vmManifest('vmId: x', 'bad')}`,
+  )
+  writeFileSync(join(tree, 'b.yaml'), 'apiVersion: v1\nkind: Secret\n')
+})
+
+function pack(): string {
+  return join(cacheDir, readdirSync(cacheDir)[0] ?? '')
+}
+
+test('a later run finds what an earlier one judged, and says exactly the same', async () => {
+  const plain = await readTree(tree)
+  const cold = await readTree(tree, { cacheDir })
+  const warm = await readTree(tree, { cacheDir })
+  for (const revision of [cold, warm]) {
+    assert.deepEqual(JSON.parse(JSON.stringify(revision)), JSON.parse(JSON.stringify(plain)))
+    assert.deepEqual(told(revision.problems), told(plain.problems))
+  }
+  assert.equal(plain.problems.length, 2)
+  assert.equal(statSync(pack()).mode & 0o777, 0o600)
+  assert.equal(statSync(cacheDir).mode & 0o777, 0o700)
+})
+
+test('what is in the cache is used, and is not written again when nothing changed', async () => {
+  await readTree(tree, { cacheDir })
+  const before = statSync(pack()).mtimeMs
+  const cache = openDiskCache(cacheDir, tree)
+  const blobs = (JSON.parse(readFileSync(pack(), 'utf8').slice(65)) as [string, unknown][]).map(([blob]) => blob)
+  assert.equal(blobs.length, 2)
+  assert.ok(blobs.every((blob) => cache.get(blob) !== undefined))
+  await readTree(tree, { cacheDir })
+  assert.equal(statSync(pack()).mtimeMs, before)
+  writeFileSync(join(tree, 'b.yaml'), 'apiVersion: v1\nkind: ConfigMap\n')
+  assert.equal((await readTree(tree, { cacheDir })).ignored[0]?.kind, 'ConfigMap')
+  assert.equal(readdirSync(cacheDir).length, 1)
+})
+
+test('a cache that is torn, changed, foreign or open to others is as if it were not there', async () => {
+  await readTree(tree, { cacheDir })
+  const text = readFileSync(pack(), 'utf8')
+  const known = (change: () => void): boolean => {
+    writeFileSync(pack(), text, { mode: 0o600 })
+    chmodSync(pack(), 0o600)
+    change()
+    const [blob = ''] = (JSON.parse(text.slice(65)) as [string][])[0] ?? []
+    return openDiskCache(cacheDir, tree).get(blob) !== undefined
+  }
+  assert.equal(
+    known(() => {}),
+    true,
+  )
+  assert.equal(
+    known(() => writeFileSync(pack(), text.slice(0, 500))),
+    false,
+  )
+  assert.equal(
+    known(() => writeFileSync(pack(), text.replace('"vmId":100', '"vmId":101'))),
+    false,
+  )
+  assert.equal(
+    known(() => writeFileSync(pack(), '')),
+    false,
+  )
+  assert.equal(
+    known(() => writeFileSync(pack(), Buffer.alloc(1000, 0xff))),
+    false,
+  )
+  assert.equal(
+    known(() => chmodSync(pack(), 0o666)),
+    false,
+  )
+})
+
+test('a cache that cannot be written changes nothing', async () => {
+  writeFileSync(cacheDir, 'a file where the directory should be')
+  assert.equal((await readTree(tree, { cacheDir })).declarations.length, 1)
+})

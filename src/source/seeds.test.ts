@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { errorsOf, readText, sharedPath, told } from './fixture.ts'
+
+const folder = sharedPath('seeds')
+const skip = folder === undefined && 'the seeds are not beside this clone'
+
+/** The yaml blocks of a page, as they are printed. */
+function blocksOf(text: string): readonly string[] {
+  return [...text.matchAll(/^( *)```yaml\n([\s\S]*?)^ *```/gm)].map(([, indent = '', body = '']) =>
+    body
+      .split('\n')
+      .map((line) => (line.startsWith(indent) ? line.slice(indent.length) : line))
+      .join('\n'),
+  )
+}
+
+const EXPECTED: Readonly<Record<string, readonly string[]>> = {
+  '000': ['EnvironmentVM/k3s-vm-fun-bedbug'],
+  '001': ['EnvironmentVM/k3s-vm-fun-bedbug'],
+  '004': ['EnvironmentVM/k3s-vm-still-fawn', 'EnvironmentVM/k3s-vm-still-fawn'],
+}
+
+for (const [seed, keys] of Object.entries(EXPECTED)) {
+  test(`the manifests that seed ${seed} prints load unchanged`, { skip }, () => {
+    assert.ok(folder)
+    const file = readdirSync(folder).find((name) => name.startsWith(`${seed}_`))
+    assert.ok(file)
+    const revisions = blocksOf(readFileSync(join(folder, file), 'utf8')).map(readText)
+    assert.deepEqual(
+      revisions.flatMap((revision) => told(errorsOf(revision))),
+      [],
+    )
+    assert.deepEqual(
+      revisions.flatMap(({ declarations }) => declarations.map(({ key }) => key)),
+      keys,
+    )
+  })
+}
+
+test('seed 004 is read under its own names, and told the real ones', { skip }, () => {
+  assert.ok(folder)
+  const file = readdirSync(folder).find((name) => name.startsWith('004_')) ?? ''
+  const block =
+    blocksOf(readFileSync(join(folder, file), 'utf8')).find((text) => text.includes('type: cloud-init')) ?? ''
+  const revision = readText(block)
+  assert.deepEqual(
+    revision.problems.map(({ code, message }) => `${code} ${message.slice(0, 40)}`),
+    [
+      'alias network is read as networkDevice, which ',
+      'alias storage is read as datastoreId, which is',
+      'alias initialization.type is the data format (',
+    ],
+  )
+  const [declaration] = revision.declarations
+  assert.ok(declaration)
+  const { forProvider } = declaration.spec as { forProvider: Record<string, unknown> }
+  assert.deepEqual(forProvider.networkDevice, [{ bridge: 'vmbr0', model: 'virtio' }])
+  assert.deepEqual(forProvider.disk, [
+    { datastoreId: 'local-zfs', interface: 'scsi0', iothread: true, size: 100, ssd: true },
+  ])
+})
