@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process'
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** What a command used: all of its processes together, and the largest of them. */
+export interface Usage {
+  readonly cpuSeconds: number
+  readonly rssMb: number
+  readonly output: string
+}
+
+export interface Command {
+  readonly program: string
+  readonly args: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+  /** Anything else is an error of the benchmark. */
+  readonly exitCode?: number
+}
+
+const METER = join(import.meta.dirname, 'meter.cjs')
+
+/** Runs a command once and reads what the meter inside its processes wrote. */
+export async function measure(command: Command, scratch: string): Promise<Usage> {
+  const file = join(scratch, 'meter.jsonl')
+  rmSync(file, { force: true })
+  const output = await run({
+    ...command,
+    env: { ...command.env, NODE_OPTIONS: `--require ${METER}`, METER_FILE: file },
+  })
+  const lines = readFileSync(file, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { cpuSeconds: number; rssMb: number })
+  return {
+    cpuSeconds: lines.reduce((sum, line) => sum + line.cpuSeconds, 0),
+    rssMb: Math.max(...lines.map((line) => line.rssMb)),
+    output,
+  }
+}
+
+/** The least that several runs needed: everything above it is what else the machine was doing. */
+export async function least(command: Command, scratch: string, runs: number, before?: () => void): Promise<Usage> {
+  let best: Usage | undefined
+  for (let i = 0; i < runs; i++) {
+    before?.()
+    const usage = await measure(command, scratch)
+    if (best === undefined) best = usage
+    else {
+      const { cpuSeconds, rssMb } = best
+      best = {
+        cpuSeconds: Math.min(cpuSeconds, usage.cpuSeconds),
+        // Of memory the worst counts.
+        rssMb: Math.max(rssMb, usage.rssMb),
+        output: usage.output,
+      }
+    }
+  }
+  if (best === undefined) throw new Error('nothing was run')
+  return best
+}
+
+/** Runs a command to its end and gives what it printed. */
+export async function run(command: Command): Promise<string> {
+  const chunks: string[] = []
+  const child = spawn(command.program, command.args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...command.env },
+  })
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => chunks.push(text))
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', resolve)
+  })
+  const output = chunks.join('')
+  if (code !== (command.exitCode ?? 0)) {
+    const shown = [command.program, ...command.args].join(' ')
+    throw new Error(`${shown} ended with ${code}:\n${output.slice(-2_000)}`)
+  }
+  return output
+}
