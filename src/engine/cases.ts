@@ -27,7 +27,8 @@ export function casesOf(
     const resource = resources.get(entry.key)
     const before = ledger.records.get(entry.key)
     const world = observation.worlds.get(entry.connection)
-    const sighting = world === undefined ? undefined : sightingOf(entry, world)
+    const list = resource === undefined ? before?.list : rules.get(resource.driver)?.listOf(resource)
+    const sighting = world === undefined ? undefined : sightingOf(entry, list, world)
     const trouble = connections.trouble(entry.connection)
     const details = sighting?.close?.addresses
     return {
@@ -40,15 +41,16 @@ export function casesOf(
       seen: world?.survey !== undefined,
       unseenMs: trouble === undefined ? 0 : nowMs - trouble.sinceMs,
       happenings: happenings.get(entry.key) ?? [],
+      ...(list === undefined ? {} : { list }),
       ...(details === undefined || details.length === 0 ? {} : { details: { addresses: details.join(',') } }),
       ...(resource?.origin.commit === undefined ? {} : { commit: resource.origin.commit }),
     }
   })
 }
 
-function sightingOf(entry: PlanEntry, world: World): Sighting | undefined {
+function sightingOf(entry: PlanEntry, list: string | undefined, world: World): Sighting | undefined {
   if (entry.externalId === undefined) return undefined
-  if (entry.type === 'file') return world.files.get(`${entry.host ?? ''}/${entry.externalId}`)
+  if (list !== undefined) return world.lists.get(list)?.get(entry.externalId)
   const sighting = world.guests.get(entry.externalId)
   return sighting?.mark?.uid === entry.uid ? sighting : undefined
 }
@@ -63,7 +65,7 @@ function readinessOf(
 ): Readiness | undefined {
   if (resource === undefined || sighting === undefined) return undefined
   const close = sighting.close
-  if (sighting.type !== 'file' && close === undefined) return undefined
+  if (close === undefined) return undefined
   const remembered: Sighting =
     close !== undefined && close.agent === undefined && stillReady(conditions, sighting, nowMs)
       ? { ...sighting, close: { ...close, agent: 'up' } }

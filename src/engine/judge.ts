@@ -26,6 +26,8 @@ export interface Case {
   /** Undefined: not there, or not looked at closely. */
   readonly readiness: Readiness | undefined
   readonly present: boolean
+  /** The list that shows it, for what a survey does not show. */
+  readonly list?: string
   /** False: the connection could not be seen in this pass. */
   readonly seen: boolean
   /** How long the connection has not been seen. */
@@ -53,6 +55,8 @@ export function judge(one: Case, nowMs: number, random: Random): Verdict {
   const seenMs = one.present ? (before.seenMs ?? nowMs) : removedByUs ? undefined : before.seenMs
   // An id that was only planned is not remembered: it would be mistaken for one that was used.
   const used = one.present || one.happenings.length > 0
+  const created = one.happenings.some((h) => h.what !== 'failed' && MAKING_VERBS.has(h.step.verb))
+  const made = !removedByUs && (before.made === true || created)
   const externalId = used ? (one.entry.externalId ?? before.externalId) : before.externalId
   const host = one.entry.host ?? before.host
   const conditions = judgeConditions(one, before, failures, nowMs)
@@ -69,6 +73,8 @@ export function judge(one: Case, nowMs: number, random: Random): Verdict {
     ...(externalId === undefined ? {} : { externalId }),
     ...(host === undefined ? {} : { host }),
     ...(seenMs === undefined ? {} : { seenMs }),
+    ...(one.list === undefined ? {} : { list: one.list }),
+    ...(made ? { made } : {}),
     ...(failures.failure === undefined ? {} : { failure: failures.failure }),
     ...(failures.lastEffect === undefined ? {} : { lastEffect: failures.lastEffect }),
     ...(failures.stalled ? { stalledGeneration: one.generation } : {}),
@@ -193,6 +199,8 @@ function ready(one: Case): Standing {
     return was ?? { status: 'False', reason: 'NotReadClosely', message: 'it has not been read closely yet' }
   return { status: 'False', reason: 'Absent', message: 'it is not there' }
 }
+
+const MAKING_VERBS: ReadonlySet<string> = new Set(['create', 'download'])
 
 /** After one of these the machine has to show anew that it is Ready. */
 const POWER_VERBS: ReadonlySet<string> = new Set(['start', 'shutdown', 'stop', 'reboot', 'delete'])

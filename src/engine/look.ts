@@ -18,7 +18,7 @@ export interface Looking {
   readonly looks: CloseLooks
   readonly close: Map<string, Sighting>
   readonly gone: Set<string>
-  readonly files: Map<string, readonly Sighting[]>
+  readonly lists: Map<string, readonly Sighting[]>
   readonly probes: Map<string, 'free' | 'taken'>
 }
 
@@ -35,7 +35,7 @@ export async function surveyConnection(
   try {
     const survey = await session.survey(signal)
     const close = remember(looks, survey.sightings)
-    return { connection, session, survey, looks, close, gone: new Set(), files: new Map(), probes: new Map() }
+    return { connection, session, survey, looks, close, gone: new Set(), lists: new Map(), probes: new Map() }
   } catch (error) {
     if (error instanceof LookFailed) return error.refusal
     throw error
@@ -47,8 +47,7 @@ export function worldOf(looking: Looking): World {
     looking.gone.size === 0
       ? looking.survey
       : { ...looking.survey, sightings: looking.survey.sightings.filter((s) => !looking.gone.has(s.externalId)) }
-  const files = [...looking.files.values()].flat()
-  return seenWorld(looking.connection, survey, looking.close, files, new Set(looking.files.keys()), looking.probes)
+  return seenWorld(looking.connection, survey, looking.close, looking.lists, looking.probes)
 }
 
 export function worldUnseen(connection: Connection, refusal: Refusal): World {
@@ -90,11 +89,9 @@ async function fill(looking: Looking, lack: Lack, signal: AbortSignal): Promise<
           (await looking.session.idIsFree(lack.externalId, signal)) ? 'free' : 'taken',
         )
         return true
-      case 'files': {
-        const found = await looking.session.files(lack.host, lack.storage, signal)
-        looking.files.set(`${lack.host}/${lack.storage}`, found)
+      case 'list':
+        looking.lists.set(lack.list, await looking.session.list(lack.list, signal))
         return true
-      }
     }
   } catch (error) {
     // One thing that cannot be read must not blind us to the others: it stays "not read yet" in this pass.

@@ -28,7 +28,7 @@ export type Doing =
 export type Lack =
   | { readonly look: 'config' | 'power'; readonly externalId: string }
   | { readonly look: 'id'; readonly externalId: string }
-  | { readonly look: 'files'; readonly host: string; readonly storage: string }
+  | { readonly look: 'list'; readonly list: string }
 
 /** What to do next for one resource. Every action but `nothing` says why. */
 export type Action =

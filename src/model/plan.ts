@@ -2,12 +2,13 @@ import type { Action } from './action.ts'
 import type { ResourceKey } from './key.ts'
 import type { Origin } from './origin.ts'
 import type { Problem } from './problem.ts'
+import type { Desired } from './resource.ts'
 
 export interface PlanEntry {
   readonly key: ResourceKey
   readonly uid: string
   readonly connection: string
-  readonly type: 'vm' | 'file'
+  readonly type: Desired['type']
   readonly action: Action
   /** The thing this is about, when there is one or its id is already chosen. */
   readonly externalId?: string

@@ -1,6 +1,7 @@
 import type { Condition } from './condition.ts'
 import type { ResourceKey } from './key.ts'
 import type { Policy } from './policy.ts'
+import type { Desired } from './resource.ts'
 
 /** The same failure, counted, so that it is reported once and not retried for ever. */
 export interface FailureRun {
@@ -26,7 +27,11 @@ export interface ResourceRecord {
   readonly key: ResourceKey
   readonly uid: string
   readonly connection: string
-  readonly type: 'vm' | 'file'
+  readonly type: Desired['type']
+  /** The list that shows it, for things that a survey does not show. */
+  readonly list?: string
+  /** We made it. A thing that was there before us is never deleted because Git no longer names it. */
+  readonly made?: boolean
   readonly generation: string
   readonly externalId?: string
   readonly host?: string

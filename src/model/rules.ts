@@ -17,6 +17,13 @@ export interface Readiness {
 export interface Rules {
   /** The id the declaration itself fixes, if any. */
   declaredId(resource: Resource): string | undefined
+  /**
+   * The list in which a thing of this sort is found, in the driver's own words. Undefined for guests: the survey shows
+   * them, they carry our mark, and their id is probed before it is used.
+   */
+  listOf(resource: Resource): string | undefined
+  /** Where it is to be, for lanes and for showing. */
+  hostOf(resource: Resource): string
   /** Must the id be chosen from the connection's range? */
   readonly choosesId: (resource: Resource) => boolean
   /** What stands in the way of creating it here, seen before anything is written (storage not on that host…). */

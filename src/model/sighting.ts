@@ -15,7 +15,9 @@ export type PowerState = 'running' | 'stopped' | 'paused' | 'unknown'
 export interface Sighting {
   readonly connection: string
   readonly type: 'vm' | 'container' | 'file'
-  /** VMID as text, or the volume id for a file (unique together with the host). */
+  /** The list that shows it, for things that a survey does not show (files, settings). */
+  readonly list?: string
+  /** VMID as text, or for a listed thing its name in the list. */
   readonly externalId: string
   readonly host: string
   readonly name?: string

@@ -169,7 +169,7 @@ function keep({ resource, rules, world }: Situation, sighting: Sighting): Action
 }
 
 function idChange(declared: string | undefined, sighting: Sighting): readonly Change[] {
-  if (sighting.type === 'file' || declared === undefined || declared === sighting.externalId) return []
+  if (sighting.list !== undefined || declared === undefined || declared === sighting.externalId) return []
   return [{ path: 'vmid', from: sighting.externalId, to: declared, effect: 'replace' }]
 }
 
@@ -190,7 +190,7 @@ function create({ resource, world, ledger, rules, unmet, allocatedId }: Situatio
   if (unmet.length > 0) {
     return { do: 'wait', reason: 'NeedsNotReady', message: `waits for ${unmet.join(', ')}`, lookAgainMs: LOOK_SOON_MS }
   }
-  if (resource.desired.type === 'vm') {
+  if (rules.listOf(resource) === undefined) {
     const unfinished = unfinishedByAnyone(world, ledger, rules.declaredId(resource))
     if (unfinished !== undefined) return unfinished
     const probe = world.probes.get(externalId)
@@ -215,7 +215,7 @@ function create({ resource, world, ledger, rules, unmet, allocatedId }: Situatio
   return {
     do: 'create',
     externalId,
-    host: resource.desired.type === 'vm' ? resource.desired.vm.host : resource.desired.file.host,
+    host: rules.hostOf(resource),
     steps: rules.createSteps(resource, externalId, world.survey),
     reason: 'declared and not there',
   }
@@ -271,13 +271,13 @@ function lookCloser(sighting: Sighting, look: 'config' | 'power'): Action {
   }
 }
 
-function notListed({ resource }: Situation): Action {
-  const wait = { do: 'wait', reason: 'NotListed', lookAgainMs: LOOK_LATER_MS } as const
-  if (resource.desired.type !== 'file') return { ...wait, message: 'it could not be looked at' }
-  const { host, storage } = resource.desired.file
-  return {
-    ...wait,
-    message: `the files on ${storage} of ${host} have not been listed`,
-    lack: { look: 'files', host, storage },
-  }
+function notListed({ resource, rules }: Situation): Action {
+  const list = rules.listOf(resource)
+  const wait = {
+    do: 'wait',
+    reason: 'NotListed',
+    message: 'it could not be looked at',
+    lookAgainMs: LOOK_LATER_MS,
+  } as const
+  return list === undefined ? wait : { ...wait, message: `${list} has not been read yet`, lack: { look: 'list', list } }
 }

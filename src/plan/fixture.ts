@@ -108,7 +108,7 @@ export function survey(sightings: readonly Sighting[]): Survey {
 }
 
 export function worldWith(sightings: readonly Sighting[], probes: Record<string, 'free' | 'taken'> = {}): World {
-  return seenWorld(CONNECTION, survey(sightings), new Map(), [], new Set(), new Map(Object.entries(probes)))
+  return seenWorld(CONNECTION, survey(sightings), new Map(), new Map(), new Map(Object.entries(probes)))
 }
 
 export function estateOf(resources: readonly Resource[], more: Partial<Estate> = {}): Estate {
@@ -166,6 +166,8 @@ export function step(verb: Step['verb'], id: string, more: Partial<Step> = {}): 
 export const FAKE_RULES: Rules = {
   declaredId: ({ desired }) =>
     desired.type === 'vm' && desired.vm.vmid !== undefined ? String(desired.vm.vmid) : undefined,
+  listOf: () => undefined,
+  hostOf: () => 'alpha',
   choosesId: () => true,
   obstacles: ({ desired }) =>
     desired.type === 'vm' && desired.vm.host === 'nowhere' ? [{ message: 'no such host', allow: 'use alpha' }] : [],

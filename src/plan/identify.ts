@@ -1,10 +1,11 @@
 import type { Resource } from '../model/resource.ts'
+import type { Rules } from '../model/rules.ts'
 import type { Sighting } from '../model/sighting.ts'
 import type { Ledger, World } from './world.ts'
 
 /** Which thing in the world a resource is, if any. */
 export type Identity =
-  /** Ours, by its mark (or, for a file, by its name: files cannot be marked). */
+  /** Ours, by its mark (or, for a listed thing, by its name: those cannot be marked). */
   | { readonly is: 'ours'; readonly sighting: Sighting }
   /** There, not made by us, and a person asked us to take it over. */
   | { readonly is: 'adoptable'; readonly sighting: Sighting }
@@ -22,19 +23,19 @@ export type Identity =
  * Finds the thing that a resource is. Never by name: names are not unique, and a guest has none while it is being
  * cloned. The mark decides, then the id that was written down before the call that used it.
  */
-export function identify(resource: Resource, declaredId: string | undefined, world: World, ledger: Ledger): Identity {
+export function identify(resource: Resource, rules: Rules, world: World, ledger: Ledger): Identity {
   if (world.survey === undefined) return { is: 'unknown' }
-  return resource.desired.type === 'file'
-    ? identifyFile(resource, declaredId, world)
-    : identifyGuest(resource, declaredId, world, ledger)
+  const declaredId = rules.declaredId(resource)
+  const list = rules.listOf(resource)
+  return list === undefined
+    ? identifyGuest(resource, declaredId, world, ledger)
+    : identifyListed(declaredId, world.lists.get(list))
 }
 
-function identifyFile(resource: Resource, declaredId: string | undefined, world: World): Identity {
-  if (resource.desired.type !== 'file' || declaredId === undefined) return { is: 'unknown' }
-  const { host, storage } = resource.desired.file
-  const sighting = world.files.get(`${host}/${declaredId}`)
-  if (sighting !== undefined) return { is: 'ours', sighting }
-  return world.listed.has(`${host}/${storage}`) ? { is: 'absent' } : { is: 'unknown' }
+function identifyListed(declaredId: string | undefined, things: ReadonlyMap<string, Sighting> | undefined): Identity {
+  if (declaredId === undefined || things === undefined) return { is: 'unknown' }
+  const sighting = things.get(declaredId)
+  return sighting === undefined ? { is: 'absent' } : { is: 'ours', sighting }
 }
 
 function identifyGuest(resource: Resource, declaredId: string | undefined, world: World, ledger: Ledger): Identity {

@@ -38,7 +38,7 @@ export function plan(input: PlanInput): Plan {
   const notes: ConnectionNote[] = []
   const suspicions = new Map<string, Suspicion>()
   for (const [name, world] of worlds) {
-    const suspicion = suspect(estate.resources, (r) => declaredId(input, r), world, ledger)
+    const suspicion = suspect(estate.resources, (r) => input.rules.get(r.driver), world, ledger)
     if (suspicion !== undefined) {
       suspicions.set(name, suspicion)
       notes.push({ connection: name, code: 'suspect', message: suspicion.message, allow: suspicion.allow })
@@ -64,7 +64,7 @@ export function plan(input: PlanInput): Plan {
           allocatedId: sight.allocatedId,
           nowMs,
         })
-    guarded.push({ entry: entryOf(resource, action, sight.identity), policy: resource.policy })
+    guarded.push({ entry: entryOf(resource, rules, action, sight.identity), policy: resource.policy })
   }
 
   const leaving: Removal[] = []
@@ -84,7 +84,8 @@ export function plan(input: PlanInput): Plan {
     estate,
     suspicions,
     deleting: deletions(leaving, guarded),
-    machines: estate.resources.filter((r) => r.desired.type === 'vm').length + leaving.length,
+    machines:
+      estate.resources.filter((r) => r.desired.type === 'vm').length + leaving.filter((r) => r.type === 'vm').length,
     nowMs,
   }
   return { entries: guarded.map((one) => guard(one, context)), notes, problems: estate.problems }
@@ -117,7 +118,7 @@ export function sightings(
     const rules = input.rules.get(resource.driver)
     if (world === undefined || rules === undefined) continue
     const id = rules.declaredId(resource)
-    const identity = identify(resource, id, world, input.ledger)
+    const identity = identify(resource, rules, world, input.ledger)
     sights.set(resource.key, { identity, allocatedId: undefined })
     if (id !== undefined) setOf(declared, resource.connection).add(id)
     if (identity.is === 'absent' && id === undefined && rules.choosesId(resource)) {
@@ -143,19 +144,15 @@ function setOf(sets: Map<string, Set<string>>, name: string): Set<string> {
   return made
 }
 
-function declaredId(input: PlanInput, resource: Resource): string | undefined {
-  return input.rules.get(resource.driver)?.declaredId(resource)
-}
-
 /**
- * Is what a resource needs there? A file is, when it was seen. Anything else is when its record says so. A need that
+ * Is what a resource needs there? A listed thing is, when it was seen. Anything else is when its record says so. A need that
  * nobody declares is no need of ours.
  */
 function isReady(need: ResourceKey, ledger: Ledger, sights: ReadonlyMap<ResourceKey, Sight>, estate: Estate): boolean {
   const sight = sights.get(need)
   if (sight === undefined) return !estate.unreadable.includes(need)
   if (sight.identity.is !== 'ours') return false
-  if (sight.identity.sighting.type === 'file') return ledger.intentions.get(need) === undefined
+  if (sight.identity.sighting.list !== undefined) return ledger.intentions.get(need) === undefined
   return ledger.records.get(need)?.conditions.some((c) => c.type === 'Ready' && c.status === 'True') ?? false
 }
 
@@ -168,10 +165,10 @@ function circle(resource: Resource, cycle: readonly ResourceKey[]): Action {
   }
 }
 
-function entryOf(resource: Resource, action: Action, identity: Identity): PlanEntry {
+function entryOf(resource: Resource, rules: Rules, action: Action, identity: Identity): PlanEntry {
   const there = 'sighting' in identity ? identity.sighting : undefined
   const externalId = there?.externalId ?? ('externalId' in action ? action.externalId : undefined)
-  const host = there?.host ?? (resource.desired.type === 'vm' ? resource.desired.vm.host : resource.desired.file.host)
+  const host = there?.host ?? rules.hostOf(resource)
   return {
     key: resource.key,
     uid: resource.uid,
@@ -189,7 +186,7 @@ function removalEntry(removal: Removal, world: World, action: Action): PlanEntry
     key: removal.key,
     uid: removal.uid,
     connection: world.connection.name,
-    type: 'vm',
+    type: removal.type,
     action,
     externalId: removal.sighting.externalId,
     host: removal.sighting.host,
@@ -198,7 +195,9 @@ function removalEntry(removal: Removal, world: World, action: Action): PlanEntry
 
 /** Counts what will be destroyed, whether or not it can be destroyed in this very pass. */
 function deletions(leaving: readonly Removal[], guarded: readonly Guarded[]): readonly string[] {
-  const gone = leaving.filter((removal) => removal.deletion === 'Delete').map((removal) => removal.key)
+  const gone = leaving
+    .filter((removal) => removal.type === 'vm' && removal.deletion === 'Delete')
+    .map((removal) => removal.key)
   const replaced = guarded
     .filter(({ entry, policy }) => entry.action.do === 'replace' && policy.replace === 'allowed')
     .map(({ entry }) => entry.key)

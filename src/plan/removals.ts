@@ -2,6 +2,7 @@ import type { Action } from '../model/action.ts'
 import type { Estate } from '../model/estate.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { ResourceRecord } from '../model/record.ts'
+import type { Desired } from '../model/resource.ts'
 import type { Rules } from '../model/rules.ts'
 import type { Sighting } from '../model/sighting.ts'
 import { validApprovals } from './approvals.ts'
@@ -11,6 +12,7 @@ import type { Ledger, World } from './world.ts'
 export interface Removal {
   readonly key: ResourceKey
   readonly uid: string
+  readonly type: Desired['type']
   readonly sighting: Sighting
   readonly record: ResourceRecord | undefined
   readonly deletion: 'Delete' | 'Orphan'
@@ -44,6 +46,7 @@ export function removals(estate: Estate, world: World, ledger: Ledger, nowMs: nu
       found.push({
         key: mark.owner,
         uid,
+        type: 'vm',
         sighting,
         record,
         deletion: meant.has(mark.owner) ? 'Delete' : (record?.policy.deletion ?? mark.deletion ?? 'Orphan'),
@@ -51,7 +54,50 @@ export function removals(estate: Estate, world: World, ledger: Ledger, nowMs: nu
       })
     }
   }
+  found.push(...listedRemovals(estate, world, ledger, meant))
   return found.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+}
+
+/**
+ * Listed things carry no mark: only the store knows that we made them. Without that knowledge they stay, which is the
+ * safe side; what was there before us is never among them.
+ */
+function listedRemovals(
+  estate: Estate,
+  world: World,
+  ledger: Ledger,
+  meant: ReadonlySet<ResourceKey>,
+): readonly Removal[] {
+  const declared = new Set(estate.resources.map((resource) => resource.key))
+  const found: Removal[] = []
+  for (const record of ledger.records.values()) {
+    if (record.list === undefined || record.externalId === undefined || record.connection !== world.connection.name)
+      continue
+    if (declared.has(record.key) || estate.unreadable.includes(record.key) || record.made !== true) continue
+    const things = world.lists.get(record.list)
+    const sighting: Sighting | undefined =
+      things === undefined
+        ? {
+            connection: record.connection,
+            type: 'file',
+            list: record.list,
+            externalId: record.externalId,
+            host: record.host ?? '',
+          }
+        : things.get(record.externalId)
+    if (sighting === undefined) continue
+    const deletion = meant.has(record.key) ? 'Delete' : record.policy.deletion
+    found.push({
+      key: record.key,
+      uid: record.uid,
+      type: record.type,
+      sighting,
+      record,
+      deletion,
+      protect: record.policy.protect,
+    })
+  }
+  return found
 }
 
 /** What to do about one removal, before the guards. */
@@ -81,8 +127,12 @@ export function decideRemoval(removal: Removal, rules: Rules, ledger: Ledger, no
       lookAgainMs: 2_000,
     }
   }
+  if (sighting.list !== undefined && sighting.close === undefined) {
+    const message = `${sighting.list} has not been read yet`
+    return { do: 'wait', reason: 'NotListed', message, lookAgainMs: 1_000, lack: { look: 'list', list: sighting.list } }
+  }
   // Whether it must be shut down first is asked of the guest itself: the survey may still show it running.
-  if (sighting.close?.power === undefined) {
+  if (sighting.list === undefined && sighting.close?.power === undefined) {
     return {
       do: 'wait',
       reason: 'NotReadClosely',

@@ -1,4 +1,5 @@
 import type { Resource } from '../model/resource.ts'
+import type { Rules } from '../model/rules.ts'
 import { identify } from './identify.ts'
 import type { Ledger, World } from './world.ts'
 
@@ -14,7 +15,7 @@ export interface Suspicion {
  */
 export function suspect(
   resources: readonly Resource[],
-  declaredIdOf: (resource: Resource) => string | undefined,
+  rulesOf: (resource: Resource) => Rules | undefined,
   world: World,
   ledger: Ledger,
 ): Suspicion | undefined {
@@ -23,14 +24,15 @@ export function suspect(
   const absent: string[] = []
   const hidden: string[] = []
   for (const resource of resources) {
-    if (resource.desired.type !== 'vm' || resource.connection !== world.connection.name) continue
+    const rules = resource.connection === world.connection.name ? rulesOf(resource) : undefined
+    if (rules === undefined || rules.listOf(resource) !== undefined) continue
     const record = ledger.records.get(resource.key)
     const seenBefore = record?.seenMs !== undefined && record.externalId !== undefined
     if (seenBefore) known++
-    const identity = identify(resource, declaredIdOf(resource), world, ledger)
+    const identity = identify(resource, rules, world, ledger)
     if (identity.is !== 'absent') continue
     if (seenBefore) absent.push(resource.key)
-    const id = declaredIdOf(resource) ?? record?.externalId
+    const id = rules.declaredId(resource) ?? record?.externalId
     if (id !== undefined && world.probes.get(id) === 'taken') hidden.push(`${resource.key} (id ${id})`)
   }
   if (hidden.length > 0) {

@@ -16,10 +16,8 @@ export interface World {
   readonly guests: ReadonlyMap<string, Sighting>
   /** Guests that carry a croft mark, by uid. More than one: somebody copied a guest with its tags. */
   readonly marked: ReadonlyMap<string, readonly Sighting[]>
-  /** Files by `host/volume id`. */
-  readonly files: ReadonlyMap<string, Sighting>
-  /** Storages whose files were listed, as `host/storage`. A storage not in here proves nothing about its files. */
-  readonly listed: ReadonlySet<string>
+  /** Lists that were read, each with its things by external id. A list not in here proves nothing. */
+  readonly lists: ReadonlyMap<string, ReadonlyMap<string, Sighting>>
   /** Ids that were asked for by name: is there anything behind it, visible to us or not? */
   readonly probes: ReadonlyMap<string, 'free' | 'taken'>
 }
@@ -50,8 +48,7 @@ export function seenWorld(
   connection: Connection,
   survey: Survey,
   close: ReadonlyMap<string, Sighting> = new Map(),
-  files: readonly Sighting[] = [],
-  listed: ReadonlySet<string> = new Set(),
+  lists: ReadonlyMap<string, readonly Sighting[]> = new Map(),
   probes: ReadonlyMap<string, 'free' | 'taken'> = new Map(),
 ): World {
   const guests = new Map<string, Sighting>()
@@ -69,8 +66,9 @@ export function seenWorld(
     survey,
     guests,
     marked,
-    files: new Map(files.map((file) => [`${file.host}/${file.externalId}`, file])),
-    listed,
+    lists: new Map(
+      [...lists].map(([name, things]) => [name, new Map(things.map((thing) => [thing.externalId, thing]))]),
+    ),
     probes,
   }
 }
@@ -82,8 +80,7 @@ export function unseenWorld(connection: Connection, refusal: Refusal): World {
     refusal,
     guests: new Map(),
     marked: new Map(),
-    files: new Map(),
-    listed: new Set(),
+    lists: new Map(),
     probes: new Map(),
   }
 }

@@ -1,5 +1,6 @@
 import { volumeId } from '../../model/file.ts'
 import type { Rules } from '../../model/rules.ts'
+import { fileList } from './file-list.ts'
 import {
   createFileSteps,
   deleteFileSteps,
@@ -20,6 +21,8 @@ export const proxmoxRules: Rules = {
     if (desired.type === 'file') return volumeId(desired.file)
     return desired.vm.vmid === undefined ? undefined : String(desired.vm.vmid)
   },
+  listOf: ({ desired }) => (desired.type === 'file' ? fileList(desired.file) : undefined),
+  hostOf: ({ desired }) => (desired.type === 'file' ? desired.file.host : desired.vm.host),
   choosesId({ desired }) {
     return desired.type === 'vm' && desired.vm.vmid === undefined
   },

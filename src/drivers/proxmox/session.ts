@@ -6,6 +6,7 @@ import { type DriverDeps, LookFailed, type Session } from '../port.ts'
 import { type About, type Api, createApi } from './api.ts'
 import { translate } from './api-errors.ts'
 import { readAddresses, readConfig, readPending, withConfig } from './close-look.ts'
+import { parseFileList } from './file-list.ts'
 import { cleanText, countOf, isRecord, nameOf, recordsOf } from './foreign.ts'
 import { guestPath, storagePath } from './steps.ts'
 import { powerState, readSurvey, readTask } from './survey.ts'
@@ -39,9 +40,9 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
       ])
       return readSurvey(connection.name, deps.clock.now(), resources, tasks)
     },
-    files: (host, storage, signal) => listFiles(api, connection.name, host, storage, deps.clock.now(), signal),
+    list: (list, signal) => readList(api, connection.name, list, deps.clock.now(), signal),
     observe: async (sighting, ask, signal) => {
-      if (sighting.type === 'file') return observeFile(api, sighting, deps.clock.now(), signal)
+      if (sighting.list !== undefined) return observeListed(api, sighting, sighting.list, deps.clock.now(), signal)
       return unlessAbsent(() => observeGuest(api, sighting, ask, deps.clock.now(), signal))
     },
     idIsFree: (externalId, signal) => idIsFree(api, externalId, signal),
@@ -113,14 +114,14 @@ async function unlessAbsent<T>(look: () => Promise<T>): Promise<T | undefined> {
 
 const FILE_CONTENT = new Set(['iso', 'vztmpl', 'import', 'snippets'])
 
-async function listFiles(
+async function readList(
   api: Api,
   connection: string,
-  host: string,
-  storage: string,
+  list: string,
   atMs: number,
   signal: AbortSignal,
 ): Promise<readonly Sighting[]> {
+  const { host, storage } = parseFileList(list)
   const about = { doing: `list the files on ${storage} of ${host}`, host }
   const data = await api.read(`${storagePath(host, storage)}/content`, about, signal)
   return recordsOf(data).flatMap((entry): Sighting[] => {
@@ -128,19 +129,19 @@ async function listFiles(
     if (externalId === undefined || typeof entry.content !== 'string' || !FILE_CONTENT.has(entry.content)) return []
     const size = countOf(entry.size)
     const config = { content: entry.content, ...(size === undefined ? {} : { size }) }
-    return [{ connection, type: 'file', externalId, host, close: { config, atMs } }]
+    return [{ connection, type: 'file', list, externalId, host, close: { config, atMs } }]
   })
 }
 
-async function observeFile(
+async function observeListed(
   api: Api,
   sighting: Sighting,
+  list: string,
   atMs: number,
   signal: AbortSignal,
 ): Promise<Sighting | undefined> {
-  const storage = sighting.externalId.split(':', 1)[0] ?? ''
-  const files = await listFiles(api, sighting.connection, sighting.host, storage, atMs, signal)
-  return files.find((file) => file.externalId === sighting.externalId)
+  const things = await readList(api, sighting.connection, list, atMs, signal)
+  return things.find((thing) => thing.externalId === sighting.externalId)
 }
 
 /** Asks Proxmox itself, which knows also of what this token may not see. */
