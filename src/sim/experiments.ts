@@ -2,7 +2,7 @@ import { guestName, touch } from './world/guest-config.ts'
 import { noteSeen, powerOff, powerOn } from './world/guest-run.ts'
 import { addGuest, addRunningGuest } from './world/presets.ts'
 import type { Guest, Host, World } from './world/types.ts'
-import { freeVolume, volumesOfGuest } from './world/volumes.ts'
+import { carryVolumes, freeVolume, volumesOfGuest } from './world/volumes.ts'
 
 /** What a person at the machines, or the world itself, does to a datacentre. Never used by the product. */
 export interface Experiments {
@@ -75,8 +75,11 @@ function patchGuest(world: World, guest: Guest, patch: Readonly<Record<string, u
       if (value === 'running' && guest.run.status === 'stopped') powerOn(world, needHost(world, guest.node), guest)
       if (value === 'stopped') powerOff(world, guest)
     } else if (key === 'paused') guest.run.paused = value === true
-    else if (key === 'node') guest.node = needHost(world, String(value)).name
-    else if (value === null) guest.config.delete(key)
+    else if (key === 'node') {
+      const target = needHost(world, String(value))
+      carryVolumes(needHost(world, guest.node), target, guest.vmid)
+      guest.node = target.name
+    } else if (value === null) guest.config.delete(key)
     else guest.config.set(key, typeof value === 'boolean' ? (value ? '1' : '0') : String(value))
   }
   touch(guest)

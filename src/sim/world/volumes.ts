@@ -148,6 +148,17 @@ export function volumesOfGuest(host: Host, vmid: number): string[] {
   return found
 }
 
+/** A guest's disks go where it goes. */
+export function carryVolumes(from: Host, to: Host, vmid: number): void {
+  for (const [storage, volumes] of from.volumes) {
+    for (const volume of [...volumes.values()]) {
+      if (volume.vmid !== vmid) continue
+      volumes.delete(volume.name)
+      volumesOf(to, storage).set(volume.name, volume)
+    }
+  }
+}
+
 /** A checksum that a file would have. Two files with the same seed text are the same file. */
 export function checksumOf(seed: string, algorithm: string): string {
   return createHash(algorithm).update(`croft-sim:${seed}`).digest('hex')

@@ -73,20 +73,7 @@ export const clusterOptionRoutes: Routes = {
     const data = `127.0.0.1 localhost\n${host.address} ${host.name}.example.test ${host.name}\n`
     return { data, digest: digestOf(data) }
   },
-  'GET /nodes/{node}/qemu/{vmid}/feature': (call) => {
-    guestOf(call)
-    return { hasFeature: 1, nodes: [...call.world.hosts.keys()] }
-  },
   'GET /nodes/{node}/qemu/{vmid}/rrddata': (call) => rrdTimes(call),
-  'POST /nodes/{node}/qemu/{vmid}/migrate': (call) => {
-    if (!call.world.hosts.has(param(call, 'target'))) throw failed(`no such cluster node '${param(call, 'target')}'`)
-    guestOf(call)
-    throw failed('migration is not simulated')
-  },
-  'POST /nodes/{node}/qemu/{vmid}/move_disk': (call) => {
-    guestOf(call)
-    throw failed('moving disks is not simulated')
-  },
 }
 
 function vendorOf(cpu: string): string {

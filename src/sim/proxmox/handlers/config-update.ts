@@ -14,7 +14,7 @@ import { findVolume, freeVolume } from '../../world/volumes.ts'
 import { badParameter, failed } from '../api-error.ts'
 import { refuseLocked } from './config-lock.ts'
 import { makeDrive, type Workshop } from './drive-make.ts'
-import { canUnplug, changesLive } from './hotplug.ts'
+import { canUnplug, changesLive, replacesCard } from './hotplug.ts'
 import { keptValue } from './option-values.ts'
 
 export interface ConfigChange {
@@ -68,20 +68,29 @@ function dropOption(host: Host, guest: Guest, key: string, force: boolean): void
   guest.pending.delete(key)
   const current = guest.config.get(key)
   if (current === undefined) return
-  const pluggable = isDrive(key) || /^(net|usb)\d+$/.test(key)
+  if (guest.config.get('protection') === '1') refuseProtected(key, current)
   if (!changesLive(guest, key, undefined)) {
     guest.pendingDelete.add(key)
     return
   }
-  if (pluggable && guest.run.status === 'running' && !isCdrom(current) && !canUnplug(guest)) {
+  if (!canUnplug(guest, key)) {
     guest.pendingDelete.add(key)
     touch(guest)
-    throw badParameter(key, `hotplug problem - error on hot-unplugging device '${key}'`)
+    throw stillBusy(key)
   }
   guest.pendingDelete.delete(key)
   guest.config.delete(key)
   if (isUnused(key)) freeVolume(host, current)
   else if (isDrive(key)) detach(host, guest, key, current, force)
+}
+
+function refuseProtected(key: string, value: string): void {
+  if (isUnused(key)) throw failed(`can't remove unused disk '${value}' - protection mode enabled`)
+  if (isDrive(key) && !isCdrom(value)) throw failed(`can't remove drive '${key}' - protection mode enabled`)
+}
+
+function stillBusy(key: string) {
+  return badParameter(key, `hotplug problem - error on hot-unplugging device '${key}' - still busy in guest?\n`)
 }
 
 /** A disk that is taken out stays, as `unusedN`; a cloud-init drive is thrown away. */
@@ -107,8 +116,17 @@ export function keepUnused(guest: Guest, volid: string): void {
   }
 }
 
+function refuseSecondCloudInit(guest: Guest, key: string): void {
+  for (const [other, value] of guest.config) {
+    if (other !== key && isDrive(other) && /cloudinit/.test(driveVolume(value))) {
+      throw failed(`${key} - cloud-init drive is already attached at '${other}'`)
+    }
+  }
+}
+
 async function setOption(shop: Workshop, guest: Guest, key: string, value: string): Promise<void> {
   const current = guest.config.get(key)
+  if (isDrive(key) && /:cloudinit(,|$)/.test(value)) refuseSecondCloudInit(guest, key)
   const kept = isDrive(key) ? await makeDrive(shop, key, value) : keptValue(shop.world.random, key, value)
   if (isDrive(key)) {
     // A volume that was lying about unused is in use again.
@@ -121,6 +139,11 @@ async function setOption(shop: Workshop, guest: Guest, key: string, value: strin
   if (!changesLive(guest, key, kept)) {
     guest.pending.set(key, kept)
     return
+  }
+  if (current !== undefined && replacesCard(key, current, kept) && !canUnplug(guest, key)) {
+    guest.pending.set(key, kept)
+    touch(guest)
+    throw stillBusy(key)
   }
   if (isDrive(key) && current !== undefined && driveVolume(current) !== driveVolume(kept)) {
     guest.config.delete(key)

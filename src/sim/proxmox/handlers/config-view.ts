@@ -3,7 +3,7 @@ import type { Guest } from '../../world/types.ts'
 
 /** Options that come back as numbers; all others are text, `memory` among them. */
 const NUMBERS =
-  /^(acpi|allow-ksm|autostart|balloon|ciupgrade|cores|cpuunits|freeze|keephugepages|kvm|localtime|migrate_downtime|migrate_speed|numa|onboot|protection|reboot|shares|sockets|tablet|tdf|template|vcpus|running)$/
+  /^(acpi|allow-ksm|autostart|balloon|ciupgrade|cores|cpuunits|freeze|keephugepages|kvm|localtime|migrate_speed|numa|onboot|protection|reboot|shares|sockets|tablet|tdf|template|vcpus|running)$/
 
 const CONTAINER_NUMBERS =
   /^(cmode|console|cores|cpuunits|debug|memory|onboot|protection|swap|template|tty|unprivileged)$/

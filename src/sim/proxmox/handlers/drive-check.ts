@@ -22,6 +22,11 @@ function checkDrive(call: Call, key: string, value: string): void {
   if (id === undefined) return
   const entry = storageOn(world, host, id.storage)
   if (entry === undefined) throw failed(`storage '${id.storage}' does not exist`)
+  for (const limit of ['mbps', 'iops']) {
+    if (named.has(limit) && (named.has(`${limit}_rd`) || named.has(`${limit}_wr`))) {
+      throw badParameter(key, 'unable to parse drive options')
+    }
+  }
   const isNew = NEW_DISK.test(main) || id.name === 'cloudinit'
   if (isNew) {
     if (!entry.content.includes('images')) {

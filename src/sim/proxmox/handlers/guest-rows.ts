@@ -3,6 +3,15 @@ import { lastSeen } from '../../world/guest-run.ts'
 import { MIB } from '../../world/sizes.ts'
 import type { Guest, Host, World } from '../../world/types.ts'
 
+const NO_PRESSURE = {
+  pressurecpusome: 0,
+  pressurecpufull: 0,
+  pressureiosome: 0,
+  pressureiofull: 0,
+  pressurememorysome: 0,
+  pressurememoryfull: 0,
+}
+
 /** A guest in the list of its node. */
 export function nodeRow(world: World, host: Host, guest: Guest): Record<string, unknown> {
   const { config, run } = guest
@@ -27,6 +36,7 @@ export function nodeRow(world: World, host: Host, guest: Guest): Record<string, 
     row.pid = run.pid
     row.diskread = 0
     row.diskwrite = 0
+    if (guest.type === 'qemu') Object.assign(row, NO_PRESSURE)
   }
   if (guest.type === 'lxc')
     Object.assign(row, { type: 'lxc', swap: 0, maxswap: swapBytes(config), diskread: 0, diskwrite: 0 })
@@ -48,9 +58,10 @@ export function statusRow(world: World, host: Host, guest: Guest): Record<string
   if (guest.type === 'lxc') return row
   row.qmpstatus = guest.run.paused ? 'paused' : guest.run.status
   if (agentEnabled(guest.config)) row.agent = 1
+  if (guest.config.has('vga')) row.clipboard = null
   if (guest.run.status === 'running') {
-    row['running-qemu'] = '10.0.13'
-    row['running-machine'] = 'pc-i440fx-10.0+pve0'
+    const cards = [...guest.config.keys()].filter((key) => /^net\d+$/.test(key))
+    row.nics = Object.fromEntries(cards.map((key) => [`tap${guest.vmid}i${key.slice(3)}`, { netin: 0, netout: 0 }]))
   }
   return row
 }

@@ -19,9 +19,15 @@ export function changesLive(guest: Guest, key: string, value: string | undefined
   return false
 }
 
-/** Taking something out needs a system inside that lets it go. */
-export function canUnplug(guest: Guest): boolean {
+/** Taking a card or a virtio disk out needs a system inside that lets it go; a SCSI disk can always be taken. */
+export function canUnplug(guest: Guest, key: string): boolean {
+  if (guest.run.status !== 'running' || !/^(net|virtio|usb)\d+$/.test(key)) return true
   return guest.run.system !== undefined && guest.run.bootedAtMs !== undefined
+}
+
+/** Another model or address is another card: the old one must be taken out first. */
+export function replacesCard(key: string, before: string, after: string): boolean {
+  return /^net\d+$/.test(key) && before.split(',')[0] !== after.split(',')[0]
 }
 
 function hotplugs(guest: Guest): ReadonlySet<string> {

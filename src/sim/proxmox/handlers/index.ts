@@ -21,6 +21,8 @@ import { qemuCreateRoutes } from './qemu-create.ts'
 import { qemuDestroyRoutes } from './qemu-destroy.ts'
 import { qemuDiskRoutes } from './qemu-disk.ts'
 import { qemuListRoutes } from './qemu-list.ts'
+import { qemuMigrateRoutes } from './qemu-migrate.ts'
+import { qemuMoveRoutes } from './qemu-move.ts'
 import { qemuPowerRoutes } from './qemu-power.ts'
 import { qemuSnapshotRoutes } from './qemu-snapshot.ts'
 import { qemuTemplateRoutes } from './qemu-template.ts'
@@ -52,6 +54,8 @@ const TABLES: readonly Routes[] = [
   qemuDestroyRoutes,
   qemuDiskRoutes,
   qemuListRoutes,
+  qemuMigrateRoutes,
+  qemuMoveRoutes,
   qemuPowerRoutes,
   qemuSnapshotRoutes,
   qemuTemplateRoutes,

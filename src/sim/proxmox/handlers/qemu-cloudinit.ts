@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { driveKeys, driveVolume } from '../../world/guest-config.ts'
 import { parseProperties } from '../../world/properties.ts'
 import type { Guest } from '../../world/types.ts'
@@ -13,7 +14,7 @@ export const qemuCloudInitRoutes: Routes = {
   [`GET ${AT}/dump`]: dump,
 }
 
-const KEYS = /^(ci(user|password|custom|type|upgrade)|sshkeys|nameserver|searchdomain)$/
+const KEYS = /^(ci(user|password|custom|type)|sshkeys|nameserver|searchdomain)$/
 
 function settings(call: Call): unknown[] {
   return [...guestOf(call).config]
@@ -24,20 +25,24 @@ function settings(call: Call): unknown[] {
 function regenerate(call: Call): null {
   const guest = guestOf(call)
   const host = hostOf(call)
-  if (!driveKeys(guest.config).some((key) => /cloudinit/.test(driveVolume(guest.config.get(key) ?? '')))) {
-    throw failed('no cloud-init drive found')
-  }
+  if (!hasDrive(guest)) return null
   for (const volid of parseProperties(guest.config.get('cicustom') ?? '').named.values()) {
     if (findVolume(host, volid) === undefined) throw failed(`volume '${volid}' does not exist`)
   }
   return null
 }
 
+function hasDrive(guest: Guest): boolean {
+  return driveKeys(guest.config).some((key) => /cloudinit/.test(driveVolume(guest.config.get(key) ?? '')))
+}
+
 function dump(call: Call): string {
   const guest = guestOf(call)
   if (call.params.type === 'user') return userData(guest)
   if (call.params.type === 'network') return networkData(guest)
-  return `instance-id: ${guest.config.get('vmgenid') ?? guest.vmid}\n`
+  return `instance-id: ${createHash('sha1')
+    .update(userData(guest) + networkData(guest))
+    .digest('hex')}\n`
 }
 
 function userData(guest: Guest): string {
@@ -45,7 +50,7 @@ function userData(guest: Guest): string {
   const name = config.get('name') ?? `VM${guest.vmid}`
   const domain = config.get('searchdomain')
   const lines = ['#cloud-config', `hostname: ${name}`, 'manage_etc_hosts: true']
-  if (domain !== undefined) lines.push(`fqdn: ${name}.${domain.split(/\s+/)[0]}`)
+  lines.push(`fqdn: ${name}${domain === undefined ? '' : `.${domain}`}`)
   if (config.has('ciuser')) lines.push(`user: ${config.get('ciuser')}`)
   if (config.has('cipassword')) lines.push(`password: ${config.get('cipassword')}`)
   const keys = decodeURIComponent(config.get('sshkeys') ?? '')

@@ -102,6 +102,10 @@ function requested(call: Call): ConfigChange {
     if (set.has(key)) throw badParameter('delete', `you can't use '-${key}' and -delete ${key}' at the same time`)
     refuseUnknown(key)
   }
+  for (const key of revert) {
+    if (set.has(key)) throw badParameter('delete', `you can't use '-${key}' and -revert ${key}' at the same time`)
+    refuseUnknown(key, 'revert')
+  }
   const current = call.world.guests.get(vmid)?.config
   for (const key of drop) refuseRootOnly(call, key, undefined, current?.get(key))
   for (const [key, value] of set) refuseRootOnly(call, key, value)
@@ -111,9 +115,9 @@ function requested(call: Call): ConfigChange {
   return { set, drop, revert, digest: params.digest, skipLock: flag(call, 'skiplock'), force: flag(call, 'force') }
 }
 
-function refuseUnknown(key: string): void {
+function refuseUnknown(key: string, how: 'delete' | 'revert' = 'delete'): void {
   const known = findOperation('PUT', '/nodes/n/qemu/100/config')?.operation.parameters
-  if (known !== undefined && !known.has(key)) throw badParameter('delete', `unknown option '${key}'`)
+  if (known !== undefined && !known.has(key)) throw badParameter(how, `unknown option '${key}'`)
 }
 
 function listed(text: string | undefined): string[] {

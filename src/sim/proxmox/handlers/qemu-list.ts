@@ -1,5 +1,5 @@
 import { seesGuest } from '../../world/access.ts'
-import { guestOf, hostOf, type Routes } from '../call.ts'
+import { flag, guestOf, hostOf, type Routes } from '../call.ts'
 import { nodeRow, statusRow } from './guest-rows.ts'
 
 export const qemuListRoutes: Routes = {
@@ -8,7 +8,8 @@ export const qemuListRoutes: Routes = {
     const rows: unknown[] = []
     for (const guest of call.world.guests.values()) {
       if (guest.node !== host.name || guest.type !== 'qemu' || !seesGuest(call.world, call.who, guest.vmid)) continue
-      rows.push(nodeRow(call.world, host, guest))
+      const row = nodeRow(call.world, host, guest)
+      rows.push(flag(call, 'full') ? { ...row, qmpstatus: guest.run.paused ? 'paused' : guest.run.status } : row)
     }
     return rows
   },

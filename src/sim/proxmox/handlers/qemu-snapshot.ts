@@ -11,6 +11,7 @@ import { shownValue } from './config-view.ts'
 const AT = '/nodes/{node}/qemu/{vmid}/snapshot'
 
 export const qemuSnapshotRoutes: Routes = {
+  'GET /nodes/{node}/qemu/{vmid}/feature': feature,
   [`GET ${AT}`]: list,
   [`POST ${AT}`]: take,
   [`DELETE ${AT}/{snapname}`]: (call) => inTask(call, 'qmdelsnapshot', remove),
@@ -73,6 +74,28 @@ function take(call: Call): string {
 function refuseNoSnapshot(call: Call, host: Host, volid: string): void {
   const entry = call.world.storages.get(parseVolumeId(volid)?.storage ?? '')
   if (entry?.files && findVolume(host, volid)?.format === 'raw') throw new Error('snapshot feature is not available')
+}
+
+function feature(call: Call): Record<string, unknown> {
+  const guest = guestOf(call)
+  const { snapname } = call.params
+  if (snapname !== undefined) needSnapshot(guest, snapname)
+  const template = guest.config.get('template') === '1'
+  const able =
+    call.params.feature === 'snapshot' ? canSnapshot(call, guest) : call.params.feature === 'copy' || template
+  return { hasFeature: able ? 1 : 0, nodes: [...call.world.hosts.keys()] }
+}
+
+function canSnapshot(call: Call, guest: Guest): boolean {
+  try {
+    for (const key of driveKeys(guest.config)) {
+      const value = guest.config.get(key) ?? ''
+      if (!isCdrom(value)) refuseNoSnapshot(call, hostOf(call), driveVolume(value))
+    }
+    return true
+  } catch {
+    return false
+  }
 }
 
 function inTask(

@@ -1,0 +1,50 @@
+import { touch } from '../../world/guest-config.ts'
+import { noteSeen } from '../../world/guest-run.ts'
+import { startTask, type Work } from '../../world/tasks.ts'
+import type { Guest, Host } from '../../world/types.ts'
+import { carryVolumes } from '../../world/volumes.ts'
+import { badParameter, failed } from '../api-error.ts'
+import { type Call, flag, guestOf, hostOf, param, type Routes } from '../call.ts'
+import { refuseLocked, withConfigLock } from './config-lock.ts'
+
+export const qemuMigrateRoutes: Routes = { 'POST /nodes/{node}/qemu/{vmid}/migrate': migrate }
+
+function migrate(call: Call): string {
+  const { world } = call
+  const host = hostOf(call)
+  const name = param(call, 'target')
+  const target = world.hosts.get(name)
+  if (target === undefined) throw failed(`no such cluster node '${name}'`)
+  if (target === host) throw badParameter('target', 'target is local node.')
+  const guest = guestOf(call)
+  refuseLocked(guest)
+  if (guest.run.status === 'running' && !flag(call, 'online')) throw failed("can't migrate running VM without --online")
+  return startTask(world, host, 'qmigrate', `${guest.vmid}`, call.who.id, (work) =>
+    withConfigLock(world, host, guest.vmid, () => move(call, guest, host, target, work)),
+  )
+}
+
+async function move(call: Call, guest: Guest, host: Host, target: Host, work: Work): Promise<void> {
+  const { world } = call
+  if (target.power === 'off') throw new Error(`can't connect to node '${target.name}'`)
+  guest.config.set('lock', 'migrate')
+  touch(guest)
+  work.log(`starting migration of VM ${guest.vmid} to node '${target.name}' (${target.address})`)
+  await work.pass(
+    Math.ceil((ownBytes(host, guest.vmid) / world.timing.cloneBytesPerSecond) * 1000) + world.timing.shortTaskMs,
+  )
+  carryVolumes(host, target, guest.vmid)
+  guest.node = target.name
+  guest.config.delete('lock')
+  touch(guest)
+  noteSeen(world, guest)
+  work.log('migration finished successfully')
+}
+
+function ownBytes(host: Host, vmid: number): number {
+  let bytes = 0
+  for (const volumes of host.volumes.values()) {
+    for (const volume of volumes.values()) if (volume.vmid === vmid) bytes += volume.usedBytes ?? volume.sizeBytes
+  }
+  return bytes
+}
