@@ -54,7 +54,10 @@ test('two creations of one id at once: one wins, the other is told', async () =>
   const answers = await client.clock.runUntil(
     Promise.all([client.send('POST', `${HOST}/qemu`, WEB), client.send('POST', `${HOST}/qemu`, WEB)]),
   )
-  assert.deepEqual(answers.map((answer) => answer.status).sort(), [200, 500])
+  assert.deepEqual(
+    answers.map((answer) => answer.status).sort((a, b) => a - b),
+    [200, 500],
+  )
 })
 
 test('a creation that fails leaves neither guest nor volume behind', async () => {

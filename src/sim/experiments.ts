@@ -76,14 +76,19 @@ function patchGuest(world: World, guest: Guest, patch: Readonly<Record<string, u
       if (value === 'stopped') powerOff(world, guest)
     } else if (key === 'paused') guest.run.paused = value === true
     else if (key === 'node') {
-      const target = needHost(world, String(value))
+      const target = needHost(world, configText(value))
       carryVolumes(needHost(world, guest.node), target, guest.vmid)
       guest.node = target.name
     } else if (value === null) guest.config.delete(key)
-    else guest.config.set(key, typeof value === 'boolean' ? (value ? '1' : '0') : String(value))
+    else guest.config.set(key, configText(value))
   }
   touch(guest)
   noteSeen(world, guest)
+}
+
+function configText(value: unknown): string {
+  if (typeof value === 'boolean') return value ? '1' : '0'
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
 /** All at once and without a trace: processes, locks and tasks are gone, what was written stays as it was. */

@@ -26,7 +26,7 @@ test('every promise that can run has run before time moves', async () => {
   const worker = async (name: string, ms: number) => {
     for (let step = 0; step < 3; step++) {
       await clock.sleep(ms)
-      for (let depth = 0; depth < 20; depth++) await null
+      for (let depth = 0; depth < 20; depth++) await Promise.resolve()
       seen.push(`${name}@${clock.now()}`)
     }
   }

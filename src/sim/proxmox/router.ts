@@ -103,7 +103,8 @@ function texts(values: Readonly<Record<string, unknown>>): Record<string, string
   for (const [name, value] of Object.entries(values)) {
     if (value === undefined || value === null) continue
     if (typeof value === 'boolean') result[name] = value ? '1' : '0'
-    else result[name] = Array.isArray(value) ? value.join(',') : String(value)
+    else if (Array.isArray(value)) result[name] = value.join(',')
+    else result[name] = typeof value === 'object' ? JSON.stringify(value) : `${value as string | number}`
   }
   return result
 }

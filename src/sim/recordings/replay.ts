@@ -27,6 +27,8 @@ export interface Replayed {
 }
 
 const UPID = /UPID:[^"\s/]+:/
+/** The recorder did not keep the bytes. */
+const LEFT_OUT = Symbol('left out')
 const FORM = 'application/x-www-form-urlencoded'
 const PASSWORDS: Readonly<Record<string, string>> = { 'root@pam': 'rootpw123', 'admin@pve': 'secret123' }
 
@@ -110,11 +112,11 @@ export async function replay(
     return pair
   }
 
-  function bodyFor(record: Recorded): string | Uint8Array | undefined | 'left out' {
+  function bodyFor(record: Recorded): string | Uint8Array | undefined | typeof LEFT_OUT {
     const { label } = record
     const body = record.req_body ?? undefined
     if (body === undefined) return undefined
-    if (/^<\d+ bytes>$/.test(body)) return uploadBody(label) ?? 'left out'
+    if (/^<\d+ bytes>$/.test(body)) return uploadBody(label) ?? LEFT_OUT
     if (label === 'renew-ticket')
       return new URLSearchParams({ username: 'root@pam', password: known.ticket }).toString()
     const fresh = label === 'digest-ok' || (record.status < 400 && known.digest !== '')
@@ -157,7 +159,7 @@ export async function replay(
       const body = bodyFor(record)
       const endless = record.label.endsWith('/status') && record.body.includes('"status":"running"')
       const lost = UPID.test(record.path) && !upids.has(base)
-      if (headers === undefined || body === 'left out' || endless || lost) {
+      if (headers === undefined || body === LEFT_OUT || endless || lost) {
         counts.skipped += 1
         continue
       }

@@ -28,7 +28,7 @@ export function fillEmpty(world: World, names: readonly string[]): void {
     path: '',
     totalBytes: 2000 * GIB,
     baseUsedBytes: GIB,
-    options: { pool: 'rpool/data', sparse: 1 },
+    options: { pool: 'rpool/data', sparse: '1' },
   })
   addUser(world, 'root@pam', undefined)
   addToken(world, 'root@pam', 'croft', false)

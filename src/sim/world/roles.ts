@@ -6,8 +6,18 @@ const VM_AGENT = ['Audit', 'FileRead', 'FileSystemMgmt', 'FileWrite', 'Unrestric
   (name) => `VM.GuestAgent.${name}`,
 )
 const VM_ADMIN = [
-  ...['VM.Allocate', 'VM.Audit', 'VM.Backup', 'VM.Clone', 'VM.Console', 'VM.Migrate', 'VM.PowerMgmt', 'VM.Replicate'],
-  ...['VM.Snapshot', 'VM.Snapshot.Rollback', ...VM_CONFIG, ...VM_AGENT],
+  'VM.Allocate',
+  'VM.Audit',
+  'VM.Backup',
+  'VM.Clone',
+  'VM.Console',
+  'VM.Migrate',
+  'VM.PowerMgmt',
+  'VM.Replicate',
+  'VM.Snapshot',
+  'VM.Snapshot.Rollback',
+  ...VM_CONFIG,
+  ...VM_AGENT,
 ]
 const STORAGE_ADMIN = ['Datastore.Allocate', 'Datastore.AllocateSpace', 'Datastore.AllocateTemplate', 'Datastore.Audit']
 const MAPPING_USER = ['Mapping.Audit', 'Mapping.Use']
@@ -28,15 +38,13 @@ const PVE_ADMIN = [
 export const ROLES: Readonly<Record<string, readonly string[]>> = {
   Administrator: [
     ...PVE_ADMIN,
-    ...[
-      'Mapping.Modify',
-      'Permissions.Modify',
-      'Realm.Allocate',
-      'Sys.AccessNetwork',
-      'Sys.Incoming',
-      'Sys.Modify',
-      'Sys.PowerMgmt',
-    ],
+    'Mapping.Modify',
+    'Permissions.Modify',
+    'Realm.Allocate',
+    'Sys.AccessNetwork',
+    'Sys.Incoming',
+    'Sys.Modify',
+    'Sys.PowerMgmt',
   ],
   NoAccess: [],
   PVEAdmin: PVE_ADMIN,
@@ -62,7 +70,15 @@ export const ROLES: Readonly<Record<string, readonly string[]>> = {
   PVEUserAdmin: USER_ADMIN,
   PVEVMAdmin: VM_ADMIN,
   PVEVMUser: [
-    ...['VM.Audit', 'VM.Backup', 'VM.Config.CDROM', 'VM.Config.Cloudinit', 'VM.Console', 'VM.PowerMgmt'],
-    ...['VM.GuestAgent.Audit', 'VM.GuestAgent.FileRead', 'VM.GuestAgent.FileSystemMgmt', 'VM.GuestAgent.FileWrite'],
+    'VM.Audit',
+    'VM.Backup',
+    'VM.Config.CDROM',
+    'VM.Config.Cloudinit',
+    'VM.Console',
+    'VM.PowerMgmt',
+    'VM.GuestAgent.Audit',
+    'VM.GuestAgent.FileRead',
+    'VM.GuestAgent.FileSystemMgmt',
+    'VM.GuestAgent.FileWrite',
   ],
 }

@@ -80,7 +80,7 @@ export interface StorageEntry {
   totalBytes: number
   /** What others use of the same disk. */
   readonly baseUsedBytes: number
-  readonly options: Record<string, unknown>
+  readonly options: Record<string, string>
 }
 
 export interface Volume {

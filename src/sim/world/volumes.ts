@@ -59,7 +59,7 @@ export function contentOfName(name: string): string | undefined {
 
 /** Where a file lies on the host, for messages and logs. */
 export function filePath(entry: StorageEntry, name: string): string {
-  if (!entry.files) return `/dev/zvol/${String(entry.options.pool ?? entry.id)}/${name}`
+  if (!entry.files) return `/dev/zvol/${entry.options.pool ?? entry.id}/${name}`
   const slash = name.indexOf('/')
   const first = name.slice(0, slash)
   const rest = name.slice(slash + 1)
@@ -126,7 +126,7 @@ export function allocate(world: World, host: Host, work: Work, disk: NewDisk): P
 function outOfSpace(storage: StorageEntry, name: string): string {
   return storage.files
     ? `unable to create image: qemu-img: ${filePath(storage, name)}: Could not resize file: No space left on device`
-    : `zfs error: cannot create '${String(storage.options.pool ?? storage.id)}/${name}': out of space`
+    : `zfs error: cannot create '${storage.options.pool ?? storage.id}/${name}': out of space`
 }
 
 export function addVolume(_world: World, host: Host, storage: StorageEntry, volume: Volume): void {
@@ -151,7 +151,7 @@ export function volumesOfGuest(host: Host, vmid: number): string[] {
 /** A guest's disks go where it goes. */
 export function carryVolumes(from: Host, to: Host, vmid: number): void {
   for (const [storage, volumes] of from.volumes) {
-    for (const volume of [...volumes.values()]) {
+    for (const volume of volumes.values()) {
       if (volume.vmid !== vmid) continue
       volumes.delete(volume.name)
       volumesOf(to, storage).set(volume.name, volume)

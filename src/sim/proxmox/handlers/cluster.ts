@@ -99,7 +99,8 @@ function nextId(call: Call): string {
 }
 
 function idRange(world: World): readonly [number, number] {
-  const text = String(world.shelves.get('options')?.get('datacenter')?.['next-id'] ?? '')
+  const written = world.shelves.get('options')?.get('datacenter')?.['next-id']
+  const text = typeof written === 'string' ? written : ''
   const lower = /lower=(\d+)/.exec(text)?.[1]
   const upper = /upper=(\d+)/.exec(text)?.[1]
   return [Number(lower ?? 100), Number(upper ?? 1_000_000)]

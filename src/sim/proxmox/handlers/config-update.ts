@@ -136,6 +136,10 @@ async function setOption(shop: Workshop, guest: Guest, key: string, value: strin
   guest.pendingDelete.delete(key)
   guest.pending.delete(key)
   if (current === kept) return
+  if (key === 'description' && kept === '') {
+    guest.config.delete(key)
+    return
+  }
   if (!changesLive(guest, key, kept)) {
     guest.pending.set(key, kept)
     return

@@ -51,7 +51,7 @@ function requireSpace(call: Call, storage: string): void {
 
 /** A missing source is found out by the task, a wrong kind of source at once. */
 function checkSource(call: Call, key: string, main: string, source: string): void {
-  if (!/:0$/.test(main)) {
+  if (!main.endsWith(':0')) {
     throw badParameter(key, `'import-from' requires special syntax - use <storage ID>:0,import-from=<source>`)
   }
   const id = parseVolumeId(source)

@@ -61,7 +61,8 @@ export function statusRow(world: World, host: Host, guest: Guest): Record<string
   if (guest.config.has('vga')) row.clipboard = null
   if (guest.run.status === 'running') {
     const cards = [...guest.config.keys()].filter((key) => /^net\d+$/.test(key))
-    row.nics = Object.fromEntries(cards.map((key) => [`tap${guest.vmid}i${key.slice(3)}`, { netin: 0, netout: 0 }]))
+    if (cards.length > 0)
+      row.nics = Object.fromEntries(cards.map((key) => [`tap${guest.vmid}i${key.slice(3)}`, { netin: 0, netout: 0 }]))
   }
   return row
 }

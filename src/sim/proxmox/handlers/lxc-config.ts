@@ -8,20 +8,24 @@ import type { Call } from '../call.ts'
 import { refuseLocked } from './config-lock.ts'
 
 const NOT_CONFIG = new Set([
-  ...[
-    'node',
-    'vmid',
-    'ostemplate',
-    'rootfs',
-    'storage',
-    'password',
-    'ssh-public-keys',
-    'start',
-    'pool',
-    'force',
-    'restore',
-  ],
-  ...['unique', 'bwlimit', 'ignore-unpack-errors', 'delete', 'revert', 'digest', 'ha-managed'],
+  'node',
+  'vmid',
+  'ostemplate',
+  'rootfs',
+  'storage',
+  'password',
+  'ssh-public-keys',
+  'start',
+  'pool',
+  'force',
+  'restore',
+  'unique',
+  'bwlimit',
+  'ignore-unpack-errors',
+  'delete',
+  'revert',
+  'digest',
+  'ha-managed',
 ])
 
 /** Feature flags beyond nesting reach into the host, so only root itself may set them. */

@@ -64,7 +64,7 @@ function create(call: Call): null {
 
 function completed(host: Host, call: Call): Record<string, unknown> {
   const entry = fields(call, 'iface')
-  const [address, netmask] = String(entry.cidr ?? '').split('/')
+  const [address, netmask] = (call.params.cidr ?? '').split('/')
   const bridge = entry.type === 'bridge' ? { bridge_ports: '', bridge_stp: 'off', bridge_fd: '0' } : {}
   const aware = entry.bridge_vlan_aware === undefined ? {} : { bridge_vids: '2-4094' }
   return {

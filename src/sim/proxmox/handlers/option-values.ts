@@ -26,7 +26,7 @@ export function networkCard(random: Random, value: string): string {
   const { main, named } = parseProperties(value)
   let model = main === '' ? 'rtl8139' : main
   let mac = named.get('macaddr')
-  for (const name of [...named.keys()]) {
+  for (const name of named.keys()) {
     if (!CARD_MODELS.test(name)) continue
     model = name
     mac = named.get(name)

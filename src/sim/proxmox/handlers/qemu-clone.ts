@@ -92,7 +92,6 @@ async function copy(call: Call, plan: Plan, work: Work): Promise<void> {
     for (const key of [...config.keys()].filter(isDrive).sort())
       config.set(key, await copyDrive(shop, plan, key, config.get(key) ?? ''))
     config.set('name', params.name ?? `Copy-of-VM-${source.config.get('name') ?? source.vmid}`)
-    config.delete('description')
     if (params.description !== undefined) config.set('description', params.description)
     target.config = config
     touch(target)

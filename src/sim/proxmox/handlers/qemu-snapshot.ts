@@ -1,5 +1,6 @@
 import { configDigest, driveKeys, driveVolume, isCdrom, touch } from '../../world/guest-config.ts'
 import { powerOff } from '../../world/guest-run.ts'
+import { parseSize } from '../../world/sizes.ts'
 import { startTask, type Work } from '../../world/tasks.ts'
 import type { Guest, Host } from '../../world/types.ts'
 import { findVolume, parseVolumeId } from '../../world/volumes.ts'
@@ -125,7 +126,7 @@ async function remove(guest: Guest, _host: Host, work: Work, call: Call): Promis
   else guest.config.set('parent', snapshot.parent)
 }
 
-async function rollback(guest: Guest, _host: Host, work: Work, call: Call): Promise<void> {
+async function rollback(guest: Guest, host: Host, work: Work, call: Call): Promise<void> {
   refuseLocked(guest)
   const name = param(call, 'snapname')
   const snapshot = needSnapshot(guest, name)
@@ -133,6 +134,13 @@ async function rollback(guest: Guest, _host: Host, work: Work, call: Call): Prom
   powerOff(call.world, guest)
   guest.config = new Map(snapshot.config)
   guest.config.set('parent', name)
+  // Disks that were grown since are as small again as they were.
+  for (const key of driveKeys(guest.config)) {
+    const value = guest.config.get(key) ?? ''
+    const volume = findVolume(host, driveVolume(value))
+    const bytes = parseSize(/(?:^|,)size=([^,]+)/.exec(value)?.[1] ?? '')
+    if (volume !== undefined && bytes !== undefined && !isCdrom(value)) volume.sizeBytes = bytes
+  }
 }
 
 function needSnapshot(guest: Guest, name: string) {
