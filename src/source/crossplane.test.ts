@@ -102,6 +102,7 @@ test('list-shaped and object-shaped blocks mean the same', () => {
 })
 
 test('a VM says only what was written, and what Proxmox cannot do without', () => {
+  assert.equal(expand(vmManifest('vmId: 100')).vm.power, 'running')
   assert.deepEqual(expand(vmManifest('started: false')).vm, {
     host: 'pve1',
     name: 'web-1',

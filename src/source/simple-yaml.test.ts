@@ -88,6 +88,7 @@ test('[S-13] the fast reader leaves everything unusual to the full reader', () =
     '# only\n',
     'a: {b: 1, b: 2}',
     'a: |\n\n  x',
+    'a: |\n  x\n     \n  y\n',
     'a: - 1',
     'a: [1, 2,]',
     'a: [,]',

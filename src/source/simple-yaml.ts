@@ -141,12 +141,8 @@ class Reader {
       const line = this.#lines[this.#at] ?? ''
       const blank = /^ *$/.test(line)
       if (blank && line.length > inner) return this.#fail()
-      if (!blank && !line.startsWith(' '.repeat(inner))) {
-        // Less than the block but more than its key: the full reader knows what that is.
-        const found = line.length - line.replace(/^ +/, '').length
-        if (found > indent) return this.#fail()
-        break
-      }
+      // A line that stands further in than the key but not as far as the block is refused by the map around it.
+      if (!blank && !line.startsWith(' '.repeat(inner))) break
       body.push(blank ? '' : line.slice(inner))
     }
     while (body.at(-1) === '') body.pop()

@@ -95,6 +95,16 @@ test('[R12] an added machine changes no other address, unless both point to the 
   )
 })
 
+test('[R12] in a pool with room, names lead to places of their own and nothing moves', () => {
+  const roomy = pool({ cidr: '10.0.0.0/8' })
+  const list = Array.from({ length: 100 }, (_, index) => `node-${index}`)
+  const all = addresses(
+    list.map((name) => machine(name)),
+    roomy,
+  )
+  for (const name of list) assert.deepEqual(addresses([machine(name)], roomy), { [name]: all[name] })
+})
+
 test('[R13] the same address twice is a problem that names both places', () => {
   const given = addresses([
     machine('a', '10.0.0.9', 3),

@@ -18,6 +18,12 @@ test('[A18] [R39] one declaration gets the bridge that its host calls lan', () =
   assert.deepEqual(on('b'), [{ slot: 'net0', bridge: 'vmbr0', model: 'virtio' }])
 })
 
+test('the VLAN of a binding goes before that of the network', () => {
+  const bound = declare('Host', 'a', { bindings: { networks: { lan: { bridge: 'vmbr0', vlan: 30 } } } })
+  const network = declare('Network', 'lan', { vlan: 20 })
+  assert.equal(vmOf(machine('m', { networks: [{ network: 'lan' }] }), [bound, network]).nics[0]?.vlan, 30)
+})
+
 test('[A19] [R39] a name that the host does not bind is a problem that names the hosts which do', () => {
   const hosts = [host('a', 'vmbr0', {}), host('b'), host('c')]
   const expanded = expand(
