@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import type { CloseLook, Sighting } from '../../model/sighting.ts'
 import { countOf, type Foreign, flagOf, isRecord, nameOf, recordsOf } from './foreign.ts'
 import { readMark } from './marks.ts'
@@ -71,8 +72,8 @@ export function readAddresses(data: unknown): readonly string[] | undefined {
   for (const nic of recordsOf(data.result)) {
     if (typeof nic.name !== 'string' || INNER_INTERFACE.test(nic.name)) continue
     for (const entry of recordsOf(nic['ip-addresses'])) {
-      const address = nameOf(entry['ip-address'])
-      if (address !== undefined && !isInner(address)) addresses.push(address)
+      const address = entry['ip-address']
+      if (typeof address === 'string' && isIP(address) !== 0 && !isInner(address)) addresses.push(address)
     }
   }
   return addresses.slice(0, 64)

@@ -1,0 +1,435 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { Connection } from '../model/connection.ts'
+import { resourceUid } from '../model/key.ts'
+import { DEFAULT_POLICY } from '../model/policy.ts'
+import type { Resource } from '../model/resource.ts'
+import type { Sighting } from '../model/sighting.ts'
+import type { Step } from '../model/step.ts'
+import type { RemoteTask, Survey } from '../model/survey.ts'
+import type { Outcome, Refusal } from '../model/verdict.ts'
+import type { VmSpec } from '../model/vm.ts'
+import { type Driver, type DriverDeps, LookFailed, type Session } from './port.ts'
+
+/** An outside system in which a driver can be tried: real code on a fake world with time that moves when asked. */
+export interface DriverWorld {
+  readonly driver: Driver
+  readonly connection: Connection
+  readonly deps: DriverDeps
+  /** A machine that can be made here, with one disk, declared to run and with an agent; its id is free. */
+  readonly machine: VmSpec & { readonly vmid: number }
+  /** A machine that somebody else made and that is there from the beginning. */
+  readonly foreignId: string
+  /** Lets time pass until the promise is settled. */
+  run<T>(promise: Promise<T>): Promise<T>
+  pass(ms: number): Promise<void>
+  nowMs(): number
+  calls(): number
+  writes(): number
+  /** Everything about guests that are not ours, to see that nothing happens to them. */
+  others(exceptId?: string): string
+  /** What a person does behind our back. */
+  meddle(externalId: string): void
+  makeMany(count: number): void
+  hideEverything(): void
+  refuseToken(): void
+  acceptToken(): void
+  /** The next write takes effect and its answer is lost; or it is lost on its way there, knowably or not. */
+  loseNextWrite(how: 'answer' | 'request' | 'refused'): void
+  spoilNextWrite(how: 'html' | 'truncated' | 'empty'): void
+  /** Does any text that the driver gave out hold a secret? */
+  readonly secrets: readonly string[]
+}
+
+const NEVER = new AbortController().signal
+/** Work behind a call is looked at this often and at most this many times. */
+const POLL_MS = 1_000
+const POLLS = 600
+
+/** What every driver that keeps machines must do, whatever it speaks to. One call runs all of it. */
+export function driverConformance(name: string, makeWorld: () => DriverWorld): void {
+  const test = (rule: string, body: (bench: Bench) => Promise<void>) =>
+    it(rule, async () => {
+      const world = makeWorld()
+      const session = world.driver.connect(world.connection, world.deps)
+      try {
+        await body(createBench(world, session))
+      } finally {
+        await session.close()
+      }
+    })
+
+  describe(`driver conformance: ${name}`, () => {
+    test('a survey costs the same number of calls whatever there is', async ({ world, survey }) => {
+      await survey()
+      const few = world.calls()
+      world.makeMany(200)
+      const seen = await survey()
+      assert.equal(world.calls() - few, few)
+      assert.ok(few <= 3, `${few} calls`)
+      assert.ok(seen.sightings.length > 200)
+      assert.equal(world.writes(), 0)
+    })
+
+    test('made, observed, compared: no difference, ready, and not one write more', async (bench) => {
+      const { world, make, look, resource } = bench
+      await make(resource)
+      const seen = await bench.settled(resource)
+      assert.deepEqual(world.driver.rules.diff(resource, seen), [])
+      const writes = world.writes()
+      for (let again = 0; again < 3; again++)
+        assert.deepEqual(world.driver.rules.diff(resource, await look(resource)), [])
+      assert.equal(world.writes(), writes)
+    })
+
+    test('our mark is found again: its uid in the survey, its owner in a close look', async ({
+      make,
+      survey,
+      look,
+      resource,
+      find,
+    }) => {
+      await make(resource)
+      const marked = (await survey()).sightings.filter((one) => one.mark?.uid === resource.uid)
+      assert.deepEqual(
+        marked.map((one) => one.externalId),
+        [String(find(resource))],
+      )
+      const close = await look(resource)
+      assert.equal(close.mark?.uid, resource.uid)
+      assert.equal(close.mark?.owner, resource.key)
+      assert.equal(close.mark?.deletion, resource.policy.deletion)
+    })
+
+    test('[F-11] an id that is taken is refused by name, and what has it stays as it was', async ({
+      world,
+      session,
+      resource,
+    }) => {
+      const before = world.others()
+      const taken = {
+        ...resource,
+        desired: { type: 'vm' as const, vm: { ...world.machine, vmid: Number(world.foreignId) } },
+      }
+      const [create] = world.driver.rules.createSteps(taken, world.foreignId)
+      assert.ok(create)
+      const outcome = await world.run(session.perform(create, NEVER))
+      assert.equal(outcome.result === 'refused' ? outcome.refusal.reason : outcome.result, 'IdTaken')
+      assert.equal(world.others(), before)
+    })
+
+    test('a change is written, and is then no difference any more', async ({
+      world,
+      make,
+      settled,
+      apply,
+      resource,
+      vm,
+    }) => {
+      await make(resource)
+      await settled(resource)
+      const changed = vm({ cpu: { ...world.machine.cpu, cores: 3 }, memory: { dedicatedMb: 3072 }, onBoot: true })
+      const wanted = await apply(changed)
+      assert.deepEqual(wanted.map((change) => change.path).sort(), ['cpu.cores', 'memory.dedicatedMb', 'onBoot'])
+      assert.deepEqual(world.driver.rules.diff(changed, await settled(changed)), [])
+    })
+
+    test('a disk grows, and never shrinks', async ({ world, make, settled, apply, look, resource, vm }) => {
+      await make(resource)
+      await settled(resource)
+      const grown = (sizeGb: number) => vm({ disks: world.machine.disks.map((disk) => ({ ...disk, sizeGb })) })
+      const size = world.machine.disks[0]?.sizeGb ?? 0
+      await apply(grown(size + 5))
+      assert.deepEqual(world.driver.rules.diff(grown(size + 5), await settled(grown(size + 5))), [])
+      const back = world.driver.rules.diff(grown(size), await look(resource))
+      assert.deepEqual(
+        back.map((change) => change.effect),
+        ['replace'],
+      )
+      assert.deepEqual(world.driver.rules.updateSteps(grown(size), await look(resource), back), [])
+    })
+
+    test('power follows the declaration, and nothing is done twice', async ({
+      world,
+      make,
+      settled,
+      apply,
+      resource,
+      vm,
+    }) => {
+      await make(resource)
+      await settled(resource)
+      const off = vm({ power: 'stopped' })
+      assert.deepEqual(
+        (await apply(off)).map((change) => change.path),
+        ['power'],
+      )
+      assert.equal((await settled(off)).close?.power, 'stopped')
+      assert.deepEqual(
+        (await apply(resource)).map((change) => change.path),
+        ['power'],
+      )
+      assert.deepEqual(world.driver.rules.diff(resource, await settled(resource)), [])
+    })
+
+    test('[F-12] a change on top of somebody else’s is refused, and theirs stays', async ({
+      world,
+      session,
+      make,
+      settled,
+      look,
+      resource,
+      vm,
+      find,
+    }) => {
+      await make(resource)
+      await settled(resource)
+      const changed = vm({ onBoot: true })
+      const before = await look(changed)
+      world.meddle(find(resource))
+      const theirs = await look(changed)
+      assert.notEqual(theirs.close?.digest, before.close?.digest)
+      const [step] = world.driver.rules.updateSteps(changed, before, world.driver.rules.diff(changed, before))
+      assert.ok(step)
+      const outcome = await world.run(session.perform(step, NEVER))
+      assert.equal(outcome.result === 'refused' ? outcome.refusal.reason : outcome.result, 'DigestMismatch')
+      assert.equal(outcome.result === 'refused' && outcome.refusal.meaning, 'waiting')
+      assert.deepEqual((await look(changed)).close?.config, theirs.close?.config)
+    })
+
+    test('taking over writes the mark and nothing else', async ({ world, survey, closely, perform, resource }) => {
+      const there = (await survey()).sightings.find((one) => one.externalId === world.foreignId)
+      assert.ok(there)
+      const before = await closely(there)
+      assert.equal(before.mark, undefined)
+      await perform(world.driver.rules.adoptSteps(resource, before))
+      const after = await closely(there)
+      assert.equal(after.mark?.owner, resource.key)
+      const changed = Object.keys({ ...before.close?.config, ...after.close?.config }).filter(
+        (key) => JSON.stringify(before.close?.config[key]) !== JSON.stringify(after.close?.config[key]),
+      )
+      assert.deepEqual(changed.sort(), ['description', 'digest', 'tags'])
+      for (const tag of String(before.close?.config.tags ?? '').split(';'))
+        assert.ok(String(after.close?.config.tags).includes(tag))
+      assert.ok(String(after.close?.config.description).startsWith(String(before.close?.config.description ?? '')))
+    })
+
+    test('removed means gone, its id free, and nothing else touched', async ({
+      world,
+      session,
+      make,
+      settled,
+      look,
+      perform,
+      resource,
+      find,
+      survey,
+      asked,
+    }) => {
+      const others = world.others()
+      await make(resource)
+      const seen = await settled(resource)
+      // Step by step, each after a new look, as the engine does it.
+      for (let round = 0; round < 3; round++) {
+        const now = await world.run(session.observe(seen, { power: true }, NEVER))
+        if (now === undefined) break
+        const [step] = world.driver.rules.deleteSteps(now)
+        assert.ok(step)
+        await perform([step])
+      }
+      assert.equal(await world.run(session.observe(seen, {}, NEVER)), undefined)
+      assert.equal(await asked(find(resource)), true)
+      assert.equal(
+        (await survey()).sightings.some((one) => one.externalId === find(resource)),
+        false,
+      )
+      assert.equal(world.others(), others)
+      await assert.rejects(look(resource))
+    })
+
+    test('[F-09] an id that we may not see is known to be taken', async ({ world, survey, asked }) => {
+      assert.equal(await asked(world.foreignId), false)
+      world.hideEverything()
+      assert.equal((await survey()).sightings.length, 0)
+      assert.equal(await asked(world.foreignId), false)
+    })
+
+    test('[F-04] a lost answer is unclear, and the thing is there to be found', async ({
+      world,
+      session,
+      survey,
+      resource,
+      waitFor,
+    }) => {
+      world.loseNextWrite('answer')
+      const [create] = world.driver.rules.createSteps(resource, String(world.machine.vmid))
+      assert.ok(create)
+      assert.equal((await world.run(session.perform(create, NEVER))).result, 'unclear')
+      await waitFor(async () => (await survey()).sightings.some((one) => one.mark?.uid === resource.uid))
+    })
+
+    test('[F-05] a lost request is unclear unless it surely never left', async ({
+      world,
+      session,
+      resource,
+      asked,
+    }) => {
+      const [create] = world.driver.rules.createSteps(resource, String(world.machine.vmid))
+      assert.ok(create)
+      world.loseNextWrite('request')
+      assert.equal((await world.run(session.perform(create, NEVER))).result, 'unclear')
+      world.loseNextWrite('refused')
+      assert.equal((await world.run(session.perform(create, NEVER))).result, 'not-sent')
+      assert.equal((await world.run(session.perform(create, AbortSignal.abort()))).result, 'not-sent')
+      assert.equal(await asked(String(world.machine.vmid)), true)
+    })
+
+    for (const how of ['html', 'truncated', 'empty'] as const) {
+      test(`[F-07] an answer to a write that is ${how} is unclear`, async ({ world, session, resource }) => {
+        const [create] = world.driver.rules.createSteps(resource, String(world.machine.vmid))
+        assert.ok(create)
+        world.spoilNextWrite(how)
+        assert.equal((await world.run(session.perform(create, NEVER))).result, 'unclear')
+      })
+    }
+
+    test('[F-10] a refused token concerns the whole connection, and a renewed one is used at once', async ({
+      world,
+      session,
+      survey,
+      resource,
+    }) => {
+      await survey()
+      world.refuseToken()
+      const refusal = await refusalOf(survey())
+      assert.equal(refusal.connectionWide, true)
+      assert.equal(refusal.meaning, 'stalled')
+      const [create] = world.driver.rules.createSteps(resource, String(world.machine.vmid))
+      assert.ok(create)
+      const outcome = await world.run(session.perform(create, NEVER))
+      assert.equal(outcome.result, 'refused')
+      for (const secret of world.secrets) assert.ok(!JSON.stringify([refusal, outcome]).includes(secret))
+      world.acceptToken()
+      assert.ok((await survey()).sightings.length > 0)
+    })
+
+    test('performing never waits for the work behind it', async ({ world, session, resource }) => {
+      const [create] = world.driver.rules.createSteps(resource, String(world.machine.vmid))
+      assert.ok(create)
+      const startedMs = world.nowMs()
+      const outcome = await world.run(session.perform(create, NEVER))
+      assert.equal(outcome.result, 'started')
+      assert.ok(world.nowMs() - startedMs < 1_000)
+      assert.ok(outcome.result === 'started')
+      const task = await world.run(session.taskOutcome(outcome.taskId, NEVER))
+      assert.equal(task?.state, 'running')
+    })
+  })
+}
+
+interface Bench {
+  readonly world: DriverWorld
+  readonly session: Session
+  readonly resource: Resource
+  /** The same resource with another specification. */
+  vm(change: Partial<VmSpec>): Resource
+  find(resource: Resource): string
+  survey(): Promise<Survey>
+  asked(externalId: string): Promise<boolean>
+  /** A close look with power and agent. */
+  look(resource: Resource): Promise<Sighting>
+  closely(sighting: Sighting): Promise<Sighting>
+  perform(steps: readonly Step[]): Promise<void>
+  make(resource: Resource): Promise<void>
+  /** Looks, compares, performs all steps; answers what differed. */
+  apply(resource: Resource): Promise<readonly { readonly path: string }[]>
+  /** Waits until it is ready. */
+  settled(resource: Resource): Promise<Sighting>
+  waitFor(condition: () => Promise<boolean>): Promise<void>
+}
+
+function createBench(world: DriverWorld, session: Session): Bench {
+  const { rules } = world.driver
+  const resource = machineResource(world)
+  const bench: Bench = {
+    world,
+    session,
+    resource,
+    vm: (change) => ({ ...resource, desired: { type: 'vm', vm: { ...world.machine, ...change } } }),
+    find: (one) => rules.declaredId(one) ?? assert.fail('no id declared'),
+    survey: () => world.run(session.survey(NEVER)),
+    asked: (externalId) => world.run(session.idIsFree(externalId, NEVER)),
+    async look(one) {
+      const id = bench.find(one)
+      const there = (await bench.survey()).sightings.find((sighting) => sighting.externalId === id)
+      return bench.closely(there ?? assert.fail(`${id} is not in the survey`))
+    },
+    async closely(sighting) {
+      const close = await world.run(session.observe(sighting, { power: true, agent: true }, NEVER))
+      return close ?? assert.fail(`${sighting.externalId} is gone`)
+    },
+    async perform(steps) {
+      for (const step of steps) await performed(world, session, step)
+    },
+    make: (one) => bench.perform(rules.createSteps(one, bench.find(one))),
+    async apply(one) {
+      const before = await bench.look(one)
+      const changes = rules.diff(one, before)
+      await bench.perform(rules.updateSteps(one, before, changes))
+      return changes
+    },
+    async settled(one) {
+      await bench.waitFor(async () => rules.readiness(one, await bench.look(one)).ready)
+      return bench.look(one)
+    },
+    async waitFor(condition) {
+      for (let poll = 0; poll < POLLS; poll++) {
+        if (await condition()) return
+        await world.pass(POLL_MS)
+      }
+      assert.fail('it did not come true')
+    },
+  }
+  return bench
+}
+
+/** One step and the work behind it, which must end well. */
+async function performed(world: DriverWorld, session: Session, step: Step): Promise<void> {
+  const outcome: Outcome = await world.run(session.perform(step, NEVER))
+  if (outcome.result === 'done') return
+  if (outcome.result !== 'started') assert.fail(`${step.summary}: ${JSON.stringify(outcome)}`)
+  for (let poll = 0; poll < POLLS; poll++) {
+    const task: RemoteTask | undefined = await world.run(session.taskOutcome(outcome.taskId, NEVER))
+    if (task?.state === 'succeeded') return
+    if (task?.state === 'failed') assert.fail(`${step.summary}: ${task.message}`)
+    await world.pass(POLL_MS)
+  }
+  assert.fail(`${step.summary}: never ended`)
+}
+
+async function refusalOf(looking: Promise<unknown>): Promise<Refusal> {
+  const error = await looking.then(
+    () => assert.fail('it was answered'),
+    (thrown: unknown) => thrown,
+  )
+  assert.ok(error instanceof LookFailed, String(error))
+  return error.refusal
+}
+
+function machineResource(world: DriverWorld): Resource {
+  const key = 'Machine/conformance'
+  return {
+    key,
+    uid: resourceUid(world.connection.estate, key),
+    kind: 'Machine',
+    name: 'conformance',
+    driver: world.driver.name,
+    connection: world.connection.name,
+    estate: world.connection.estate,
+    desired: { type: 'vm', vm: world.machine },
+    needs: [],
+    policy: DEFAULT_POLICY,
+    origin: { file: 'conformance.yaml', line: 1, column: 1 },
+    generation: 'g1',
+  }
+}

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { seededRandom } from '../../lib/random.ts'
+import type { Wire } from '../../lib/wire.ts'
+import { Secret } from '../../model/secret.ts'
+import { createDatacentre } from '../../sim/datacentre.ts'
+import { checkRequest } from '../../sim/proxmox/validate/index.ts'
+import { createVirtualClock } from '../../sim/virtual-clock.ts'
+import { simWire } from '../../sim/wire.ts'
+import { type DriverWorld, driverConformance } from '../conformance.ts'
+import { proxmoxDriver } from './driver.ts'
+
+const FOREIGN = '108'
+
+/** The Proxmox driver on the simulated datacentre, in-process, every request held against the real API's schema. */
+function simulatedWorld(): DriverWorld & { readonly complaints: readonly string[] } {
+  const clock = createVirtualClock(Date.UTC(2026, 0, 1))
+  const random = seededRandom(7)
+  const datacentre = createDatacentre({ clock, random })
+  datacentre.patchGuest(Number(FOREIGN), { tags: 'prod;k3s', description: 'made by hand' })
+  const [tokenId = '', secret = ''] = datacentre.token.split('=')
+  const complaints: string[] = []
+  const connection = {
+    name: 'default',
+    driver: 'proxmox',
+    endpoint: 'https://127.0.0.1:8006',
+    token: { env: 'TOKEN' },
+    estate: 'conformance',
+    ids: { from: 100, to: 999 },
+    limits: { perHost: 2, perStorage: 1, reads: 4 },
+    origin: { file: 'x.yaml', line: 1, column: 1 },
+  }
+  const lose = {
+    answer: { kind: 'drop-after' },
+    request: { kind: 'drop-before' },
+    refused: { kind: 'drop-before', sent: 'no' },
+  } as const
+  const nextWrite = '^(POST|PUT|DELETE)'
+  return {
+    driver: proxmoxDriver,
+    connection,
+    deps: {
+      clock,
+      random,
+      openWire: () => checkedWire(simWire(datacentre), complaints),
+      resolveSecret: () => Promise.resolve(new Secret(`${datacentre.token}\n`)),
+    },
+    machine: {
+      host: 'fun-bedbug',
+      vmid: 114,
+      name: 'conformance',
+      power: 'running',
+      onBoot: false,
+      cpu: { cores: 2, type: 'host' },
+      memory: { dedicatedMb: 2048 },
+      tags: ['Web'],
+      description: 'A machine\nof two lines',
+      disks: [
+        {
+          slot: 'scsi0',
+          storage: 'local-zfs',
+          sizeGb: 20,
+          importFrom: 'local:import/noble-server-cloudimg-amd64.qcow2',
+          discard: 'on',
+          ssd: true,
+        },
+      ],
+      nics: [{ slot: 'net0', bridge: 'vmbr0', model: 'virtio', firewall: true }],
+      cloudInit: {
+        storage: 'local-zfs',
+        slot: 'ide2',
+        user: 'ubuntu',
+        sshKeys: ['ssh-ed25519 AAAA+b/c= u@h'],
+        addresses: [{ v4: 'dhcp' }],
+        dnsServers: ['1.1.1.1'],
+      },
+      agent: { enabled: true },
+      serial: [{ slot: 'serial0', device: 'socket' }],
+    },
+    foreignId: FOREIGN,
+    run: (promise) => clock.runUntil(promise),
+    pass: (ms) => clock.advanceTo(clock.now() + ms),
+    nowMs: () => clock.now(),
+    calls: () => datacentre.stats().calls,
+    writes: () => datacentre.writes.length,
+    others: () =>
+      JSON.stringify(
+        [...datacentre.world.guests.values()]
+          .filter((guest) => guest.vmid !== 114)
+          .map((guest) => [guest.vmid, guest.node, ...guest.config]),
+      ),
+    meddle: (id) => datacentre.patchGuest(Number(id), { description: 'somebody was here' }),
+    makeMany: (count) => {
+      for (let at = 0; at < count; at++) datacentre.addGuest(2000 + at, 'still-fawn', { name: `many-${at}` })
+    },
+    hideEverything: () => datacentre.hideGuests(tokenId, 'all'),
+    refuseToken: () => datacentre.setToken(tokenId, { secret: 'another' }),
+    acceptToken: () => datacentre.setToken(tokenId, { secret }),
+    loseNextWrite: (how) => datacentre.faults.add({ match: nextWrite, count: 1, ...lose[how] }),
+    spoilNextWrite: (kind) => datacentre.faults.add({ match: nextWrite, count: 1, kind }),
+    secrets: [secret],
+    complaints,
+  }
+}
+
+/** Notes every request that the real API's own validation would refuse. */
+function checkedWire(wire: Wire, complaints: string[]): Wire {
+  return {
+    ...wire,
+    send(request, signal) {
+      const form = typeof request.body === 'string' ? Object.fromEntries(new URLSearchParams(request.body)) : {}
+      for (const complaint of checkRequest(request.method, request.path, form))
+        complaints.push(`${request.method} ${request.path}: ${complaint}`)
+      return wire.send(request, signal)
+    },
+  }
+}
+
+const worlds: ReturnType<typeof simulatedWorld>[] = []
+driverConformance('proxmox', () => {
+  const world = simulatedWorld()
+  worlds.push(world)
+  return world
+})
+
+describe('requests of the Proxmox driver', () => {
+  it('all of them pass the validation of the real API', () => {
+    assert.ok(worlds.length > 10)
+    assert.notDeepEqual(checkRequest('PUT', '/nodes/pve1/qemu/114/config', { cores: '0' }), [])
+    assert.deepEqual(
+      worlds.flatMap((world) => world.complaints),
+      [],
+    )
+  })
+})
