@@ -9,12 +9,10 @@ test('a pass that is told to touch only one thing touches only that, and still s
   const before = run.datacentre.writes.length
   const left = SIX.filter((machine) => machine.name !== 'agent-3').map((machine) => ({ ...machine, memory: 4096 }))
   const settled = await run.clock.runUntil(
-    run
-      .start()
-      .engine.settle(estateOf(left), {
-        signal: new AbortController().signal,
-        only: new Set(['EnvironmentVM/agent-3']),
-      }),
+    run.start().engine.settle(estateOf(left), {
+      signal: new AbortController().signal,
+      only: new Set(['EnvironmentVM/agent-3']),
+    }),
   )
   assert.equal(settled.outcome, 'settled')
   const writes = run.datacentre.writes.slice(before)

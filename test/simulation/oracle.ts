@@ -8,7 +8,12 @@ export interface Strangers {
 }
 
 export function strangersOf(datacentre: Datacentre): Strangers {
-  return { guests: new Map([...datacentre.world.guests].map(([id, guest]) => [id, configText(guest.config)])) }
+  const foreign = [...datacentre.world.guests].filter(([, guest]) => !isOurs(guest.config) && !guest.config.has('lock'))
+  return { guests: new Map(foreign.map(([id, guest]) => [id, configText(guest.config)])) }
+}
+
+function isOurs(config: ReadonlyMap<string, string>): boolean {
+  return (config.get('tags') ?? '').includes('croft') && !(config.get('description') ?? '').includes('estate=other')
 }
 
 function configText(config: ReadonlyMap<string, string>): string {
@@ -22,7 +27,7 @@ function marks(datacentre: Datacentre): Map<string, number[]> {
   const found = new Map<string, number[]>()
   for (const [id, guest] of datacentre.world.guests) {
     for (const tag of (guest.config.get('tags') ?? '').split(/[;, ]+/)) {
-      if (tag.startsWith('croft-')) found.set(tag, [...(found.get(tag) ?? []), id])
+      if (tag.startsWith('croft-') && isOurs(guest.config)) found.set(tag, [...(found.get(tag) ?? []), id])
     }
   }
   return found

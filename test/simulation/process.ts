@@ -1,3 +1,4 @@
+import type { Driver } from '../../src/drivers/port.ts'
 import { proxmoxDriver } from '../../src/drivers/proxmox/driver.ts'
 import { createEngine } from '../../src/engine/create.ts'
 import type { Engine } from '../../src/engine/engine.ts'
@@ -34,6 +35,14 @@ export interface ProcessOptions {
   readonly crashAt?: number
   readonly onRequest?: (request: WireRequest) => void
   readonly retryStalled?: boolean
+  /** A bug planted on purpose, to see that the suite finds it. */
+  readonly sabotage?: Sabotage
+}
+
+/** A part of the product replaced by a broken one. */
+export interface Sabotage {
+  readonly driver?: (driver: Driver) => Driver
+  readonly store?: (store: Store) => Store
 }
 
 export function startProcess(options: ProcessOptions): Process {
@@ -104,8 +113,8 @@ export function startProcess(options: ProcessOptions): Process {
   const engine = createEngine({
     clock: options.clock,
     random: options.random,
-    store,
-    drivers: [proxmoxDriver],
+    store: options.sabotage?.store?.(store) ?? store,
+    drivers: [options.sabotage?.driver?.(proxmoxDriver) ?? proxmoxDriver],
     driverDeps: {
       clock: options.clock,
       random: options.random,

@@ -6,7 +6,7 @@ import { createDatacentre, type Datacentre } from '../../src/sim/datacentre.ts'
 import { createVirtualClock, type VirtualClock } from '../../src/sim/virtual-clock.ts'
 import { simWire } from '../../src/sim/wire.ts'
 import { createMemoryStore, type MemoryDisk } from '../../src/store/memory.ts'
-import { type Process, startProcess } from './process.ts'
+import { type Process, type Sabotage, startProcess } from './process.ts'
 
 const START_MS = 1_760_000_000_000
 /** No run takes longer than this in simulated time; one that does is stuck. */
@@ -17,6 +17,7 @@ export interface SimulationOptions {
   readonly estate: Estate
   /** Speeds: quick unless a test is about slowness. */
   readonly timing?: Parameters<typeof createDatacentre>[0]['timing']
+  readonly sabotage?: Sabotage
 }
 
 /** One run of the whole: a datacentre, a store, and controllers that come and go on it, all under one seed. */
@@ -85,6 +86,7 @@ export function simulate(options: SimulationOptions): Simulation {
           if (request.method !== 'GET') requests.push(line)
         },
         ...(crashAt === undefined ? {} : { crashAt }),
+        ...(options.sabotage === undefined ? {} : { sabotage: options.sabotage }),
       }),
     async untilSettled(process, { mostMs = LONGEST_MS, onPass } = {}) {
       const stop = new AbortController()
