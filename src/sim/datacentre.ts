@@ -52,7 +52,7 @@ export interface Datacentre extends Experiments {
   handle(request: WireRequest): Promise<WireResponse>
   readonly world: World
   readonly faults: Faults
-  /** Every accepted write, in order. */
+  /** Every accepted write, in order; the newest hundred thousand. */
   readonly writes: readonly Write[]
   stats(): Stats
   resetStats(): void
@@ -61,6 +61,9 @@ export interface Datacentre extends Experiments {
   /** Ready for an Authorization header after `PVEAPIToken=`. */
   readonly token: string
 }
+
+/** A simulator that serves for days forgets the oldest. */
+const WRITES_KEPT = 100_000
 
 /** How long the front daemon waits for the one behind it. */
 const PROXY_TIMEOUT_MS = 30_000
@@ -150,6 +153,7 @@ export function createDatacentre(options: DatacentreOptions): Datacentre {
   function note(routed: Routed, request: WireRequest, response: WireResponse): void {
     const { decoded } = routed
     if (decoded.method === 'GET' || response.status >= 400 || decoded.path === '/access/ticket') return
+    if (writes.length >= WRITES_KEPT) writes.splice(0, WRITES_KEPT / 10)
     writes.push({
       atMs: clock.now(),
       method: decoded.method,

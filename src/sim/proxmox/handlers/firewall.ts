@@ -2,13 +2,9 @@ import { badParameter, failed } from '../api-error.ts'
 import { type Call, param, type Routes } from '../call.ts'
 import { digestOf, EMPTY_DIGEST, fields, shelf } from './shelf.ts'
 
-/** The same rules and options hang on the datacentre, on a node and on a guest. */
-const PLACES = [
-  '/cluster/firewall',
-  '/nodes/{node}/firewall',
-  '/nodes/{node}/qemu/{vmid}/firewall',
-  '/nodes/{node}/lxc/{vmid}/firewall',
-]
+/** Rules and options hang on the datacentre, on a node and on a guest alike; names for addresses not on a node. */
+const NODE = '/nodes/{node}/firewall'
+const PLACES = ['/cluster/firewall', NODE, '/nodes/{node}/qemu/{vmid}/firewall', '/nodes/{node}/lxc/{vmid}/firewall']
 
 export const firewallRoutes: Routes = Object.assign(
   {},
@@ -38,6 +34,10 @@ export const firewallRoutes: Routes = Object.assign(
         rulesOf(call).splice(Number(param(call, 'pos')), 1)
         return null
       },
+    }),
+  ),
+  ...PLACES.filter((at) => at !== NODE).map(
+    (at): Routes => ({
       [`GET ${at}/aliases`]: (call) => named(call, 'aliases'),
       [`POST ${at}/aliases`]: (call) => add(call, 'aliases', 'name'),
       [`GET ${at}/ipset`]: (call) => named(call, 'ipset'),
