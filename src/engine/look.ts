@@ -15,6 +15,8 @@ export interface Looking {
   readonly connection: Connection
   readonly session: Session
   readonly survey: Survey
+  /** The survey's sightings by external id: looked up once for every guest that is read closely. */
+  readonly seen: ReadonlyMap<string, Sighting>
   readonly looks: CloseLooks
   readonly close: Map<string, Sighting>
   readonly gone: Set<string>
@@ -35,7 +37,9 @@ export async function surveyConnection(
   try {
     const survey = await session.survey(signal)
     const close = remember(looks, survey.sightings)
-    return { connection, session, survey, looks, close, gone: new Set(), lists: new Map(), probes: new Map() }
+    // Should an id stand there twice, the first counts.
+    const seen = new Map(survey.sightings.toReversed().map((sighting) => [sighting.externalId, sighting]))
+    return { connection, session, survey, seen, looks, close, gone: new Set(), lists: new Map(), probes: new Map() }
   } catch (error) {
     if (error instanceof LookFailed) return error.refusal
     throw error
@@ -107,7 +111,7 @@ export async function lookClosely(
   ask: { readonly power?: boolean; readonly agent?: boolean },
   signal: AbortSignal,
 ): Promise<boolean> {
-  const seen = looking.close.get(externalId) ?? looking.survey.sightings.find((s) => s.externalId === externalId)
+  const seen = looking.close.get(externalId) ?? looking.seen.get(externalId)
   if (seen === undefined) return false
   const found = await looking.session.observe(seen, ask, signal)
   if (found === undefined) {

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { connect as connectTls, type TLSSocket } from 'node:tls'
+import { connect as connectTls, createSecureContext, type TLSSocket } from 'node:tls'
 import { Http1Error, type Http1Response, type ResponseReader, readResponse } from './http1-response.ts'
 import { LIMITS } from './limits.ts'
 import { type Wire, WireFailure, type WireRequest } from './wire.ts'
@@ -49,6 +49,8 @@ export function openTlsWire(options: TlsWireOptions): Wire {
     return refusingWire('ERR_CERT_FINGERPRINT', message)
   }
 
+  // One for all connections. Where a fingerprint decides, the system's trust store has no say and need not be loaded.
+  const secureContext = createSecureContext(wanted === undefined ? {} : { ca: [] })
   const links = new Set<Link>()
   const idle: Link[] = []
   const waiting: Job[] = []
@@ -68,6 +70,7 @@ export function openTlsWire(options: TlsWireOptions): Wire {
       port: Number(origin.port === '' ? '443' : origin.port),
       // Node must not judge: we do, and say what we saw.
       rejectUnauthorized: false,
+      secureContext,
       ALPNProtocols: ['http/1.1'],
       ...(isIP(host) === 0 ? { servername: host } : {}),
     })

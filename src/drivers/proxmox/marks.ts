@@ -115,6 +115,7 @@ function escapeValue(value: string): string {
 }
 
 function unescapeValue(value: string): string {
+  if (!value.includes('%')) return value
   try {
     return decodeURIComponent(value)
   } catch {
