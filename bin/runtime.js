@@ -26,7 +26,7 @@ exports.run = function run(entry, args) {
   if (Number(process.versions.node.split('.')[0]) >= OLDEST_MAJOR) {
     require('node:module').enableCompileCache?.()
     process.argv.splice(1, process.argv.length - 1, entry, ...args)
-    import(pathToFileURL(entry).href)
+    void import(pathToFileURL(entry).href)
     return
   }
   const env = { ...process.env }

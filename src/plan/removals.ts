@@ -26,7 +26,6 @@ export interface Removal {
  */
 export function removals(estate: Estate, world: World, ledger: Ledger, nowMs: number): readonly Removal[] {
   const declared = new Set(estate.resources.map((resource) => resource.uid))
-  const unreadable = new Set(estate.unreadable)
   const recordOf = new Map<string, ResourceRecord>()
   for (const record of ledger.records.values()) recordOf.set(record.uid, record)
   const meant = new Set(
@@ -42,7 +41,7 @@ export function removals(estate: Estate, world: World, ledger: Ledger, nowMs: nu
       const mark = sighting.mark
       if (sighting.close === undefined || mark?.owner === undefined) continue
       if (mark.estate !== undefined && mark.estate !== world.connection.estate) continue
-      if (unreadable.has(mark.owner)) continue
+      if (isUnreadable(mark.owner, estate)) continue
       found.push({
         key: mark.owner,
         uid,
@@ -73,7 +72,7 @@ function listedRemovals(
   for (const record of ledger.records.values()) {
     if (record.list === undefined || record.externalId === undefined || record.connection !== world.connection.name)
       continue
-    if (declared.has(record.key) || estate.unreadable.includes(record.key) || record.made !== true) continue
+    if (declared.has(record.key) || isUnreadable(record.key, estate) || record.made !== true) continue
     const things = world.lists.get(record.list)
     const sighting: Sighting | undefined =
       things === undefined
@@ -98,6 +97,11 @@ function listedRemovals(
     })
   }
   return found
+}
+
+/** `Image/noble@alpha` is a part of `Image/noble`: when that could not be read, its parts are not gone. */
+function isUnreadable(key: ResourceKey, estate: Estate): boolean {
+  return estate.unreadable.some((unreadable) => key === unreadable || key.startsWith(`${unreadable}@`))
 }
 
 /** What to do about one removal, before the guards. */

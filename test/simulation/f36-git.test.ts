@@ -56,7 +56,7 @@ test('[F-36] force-push, rewrite, empty tree, unreadable file, outage: the last 
   assert.equal(run.estate.resources.length, SIX.length + 3)
   const process = run.start()
   assert.equal(await run.untilSettled(process), 'settled')
-  const guests = [...run.datacentre.world.guests.keys()].sort()
+  const guests = [...run.datacentre.world.guests.keys()].sort((a, b) => a - b)
   const writes = run.datacentre.writes.length
 
   const nothingHappens = async (what: string, expected: string) => {
@@ -64,7 +64,11 @@ test('[F-36] force-push, rewrite, empty tree, unreadable file, outage: the last 
     assert.equal(seen.is === 'kept' ? `kept ${seen.reason}` : seen.is, expected, what)
     run.estate = inForce(run.estate, seen)
     await run.passes(process, 5)
-    assert.deepEqual([...run.datacentre.world.guests.keys()].sort(), guests, `${what}: a guest is gone`)
+    assert.deepEqual(
+      [...run.datacentre.world.guests.keys()].sort((a, b) => a - b),
+      guests,
+      `${what}: a guest is gone`,
+    )
     assert.equal(run.datacentre.writes.length, writes, `${what}: something was written`)
   }
 

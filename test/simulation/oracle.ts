@@ -18,7 +18,7 @@ function isOurs(config: ReadonlyMap<string, string>): boolean {
 
 function configText(config: ReadonlyMap<string, string>): string {
   return [...config]
-    .sort()
+    .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([key, value]) => `${key}: ${value}`)
     .join('\n')
 }
