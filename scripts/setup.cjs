@@ -6,7 +6,9 @@ const { createHash } = require('node:crypto')
 const path = require('node:path')
 
 const root = path.dirname(__dirname)
-const lock = createHash('sha256').update(readFileSync(path.join(root, 'package-lock.json'))).digest('hex')
+const lock = createHash('sha256')
+  .update(readFileSync(path.join(root, 'package-lock.json')))
+  .digest('hex')
 const stamp = path.join(root, 'node_modules', '.croft-setup')
 const done = existsSync(stamp) ? readFileSync(stamp, 'utf8') : ''
 
