@@ -20,11 +20,11 @@ export function readConfig(data: unknown): ConfigLook | undefined {
  */
 export function readPending(data: unknown): ConfigLook | undefined {
   if (!Array.isArray(data)) return undefined
-  const config: Record<string, unknown> = Object.create(null)
+  const config: Record<string, unknown> = {}
   const pending: string[] = []
   for (const entry of recordsOf(data)) {
     const key = entry.key
-    if (typeof key !== 'string') continue
+    if (typeof key !== 'string' || key === '__proto__') continue
     const removed = countOf(entry.delete) ?? 0
     if (entry.pending !== undefined || removed > 0) pending.push(key)
     if (removed > 0) continue

@@ -9,12 +9,15 @@ import type { VmOption } from './option.ts'
 export const mark: VmOption = {
   create() {},
   compare({ mark, externalId }, config, changes) {
-    if (readMark(config, externalId)?.uid !== mark.uid) return
+    const to = printLine(mark, externalId)
     const tags = splitTags(config.tags)
+    const tagged = markTags(mark.uid).every((tag) => tags.includes(tag))
+    // Nearly always it is as it should be, and then nothing need be taken apart.
+    if (tagged && typeof config.description === 'string' && config.description.endsWith(to)) return
+    if (readMark(config, externalId)?.uid !== mark.uid) return
     const line = splitDescription(config.description).line
     const from = line === undefined ? '' : printLine(line.mark, line.externalId ?? '')
-    const to = printLine(mark, externalId)
-    if (from === to && markTags(mark.uid).every((tag) => tags.includes(tag))) return
+    if (from === to && tagged) return
     changes.push({ path: 'mark', from: from === to ? 'tags missing' : from, to, effect: 'live' })
   },
   update() {},
