@@ -20,11 +20,12 @@ export function createScaledClock(speed = 1): SimClock {
       new Promise((resolve) => {
         if (signal?.aborted) return resolve()
         const done = () => {
-          timer.cancel()
+          clearTimeout(timer)
           signal?.removeEventListener('abort', done)
           resolve()
         }
-        const timer = schedule(now() + ms, done)
+        // Unlike the datacentre's own timers this one keeps the process: somebody waits for it.
+        const timer = setTimeout(done, Math.max(0, ms / factor))
         signal?.addEventListener('abort', done, { once: true })
       }),
   }

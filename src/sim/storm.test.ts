@@ -64,7 +64,7 @@ test('whatever is sent to whatever is simulated, the answer is a Proxmox answer 
           shape.choices ? pick(random, shape.choices) : pick(random, PATH_VALUES[name] ?? VALUES),
         ]),
       )
-      const query = method === 'GET' || method === 'DELETE' ? `?${new URLSearchParams(params)}` : ''
+      const query = method === 'GET' || method === 'DELETE' ? `?${new URLSearchParams(params).toString()}` : ''
       const answer = await client.call(method, `${path}${query}`, query === '' ? params : undefined)
       assert.doesNotMatch(
         answer.reason,
