@@ -11,6 +11,12 @@ const dispatcher = new Agent({ connections, connect: { rejectUnauthorized: false
 
 type Fields = Readonly<Record<string, unknown>>
 
+interface Guest {
+  readonly type: string
+  readonly node: string
+  readonly vmid: number
+}
+
 async function read<T>(path: string): Promise<T> {
   const { statusCode, body } = await request(`${endpoint}/api2/json${path}`, { dispatcher, headers })
   const answer = (await body.json()) as { data: T }
@@ -18,8 +24,8 @@ async function read<T>(path: string): Promise<T> {
   return answer.data
 }
 
-const resources = await read<readonly Fields[]>('/cluster/resources')
-const guests = resources.filter((entry) => entry.type === 'qemu' && Number(entry.vmid) >= 1000)
+const resources = await read<readonly Guest[]>('/cluster/resources')
+const guests = resources.filter((entry) => entry.type === 'qemu' && entry.vmid >= 1000)
 let next = 0
 let keys = 0
 async function worker(): Promise<void> {
