@@ -37,7 +37,7 @@ describe('marks', () => {
     assert.equal(splitDescription(text).human, 'first\nadded later')
     assert.equal(printDescription('first', MARK, '114').split('\n')[0], 'first')
     assert.deepEqual(humanTags(splitTags(`Prod, croft;b CROFT-${UID} prod`)), ['b', 'prod'])
-    assert.equal(printTags(['b', 'A'], UID), `a;b;croft;croft-${UID}`)
+    assert.equal(printTags(['b', 'A', 'CROFT', 'B'], UID), `A;B;croft;croft-${UID}`)
   })
 
   it('the line reads as documented', () => {

@@ -13,30 +13,37 @@ export function markTags(uid: string): readonly string[] {
   return [GENERAL_TAG, `croft-${uid}`]
 }
 
-/** Tags as Proxmox stores them: lower case, whatever separator a person used. */
+/** The tags of a list, whatever separator a person used. */
 export function splitTags(text: unknown): string[] {
-  if (typeof text !== 'string') return []
-  return text
-    .toLowerCase()
-    .split(/[;,\s]+/)
-    .filter((tag) => tag !== '')
+  return typeof text === 'string' ? text.split(/[;,\s]+/).filter((tag) => tag !== '') : []
 }
 
-/** Everything but our own tags, sorted and without repetition. */
+/**
+ * Everything but our own tags, for comparing: lower case, sorted, without repetition. Proxmox lowers the case itself
+ * unless a datacentre is set up to keep it.
+ */
 export function humanTags(tags: readonly string[]): string[] {
-  const human = tags.map((tag) => tag.toLowerCase()).filter((tag) => tag !== GENERAL_TAG && !UID_TAG.test(tag))
-  return [...new Set(human)].sort()
+  return [...new Set(tags.map((tag) => tag.toLowerCase()).filter((tag) => !isOurs(tag)))].sort()
 }
 
-export function printTags(human: readonly string[], uid: string): string {
-  return [...humanTags(human), ...markTags(uid)].join(';')
+/** For writing: people's tags in the case they gave them, then ours. */
+export function printTags(tags: readonly string[], uid: string): string {
+  const human = new Map<string, string>()
+  for (const tag of tags) if (!isOurs(tag.toLowerCase())) human.set(tag.toLowerCase(), tag)
+  const inOrder = [...human].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, tag]) => tag)
+  return [...inOrder, ...markTags(uid)].join(';')
+}
+
+function isOurs(tag: string): boolean {
+  return tag === GENERAL_TAG || UID_TAG.test(tag)
 }
 
 /** The uid in a tag list. Two different ones are a contradiction and count as none. */
 export function uidOfTags(text: unknown): string | undefined {
   // Asked for every guest of every survey: most have no mark at all.
-  if (typeof text !== 'string' || !text.toLowerCase().includes('croft-')) return undefined
-  const uids = new Set(splitTags(text).flatMap((tag) => UID_TAG.exec(tag)?.[1] ?? []))
+  const lower = typeof text === 'string' ? text.toLowerCase() : ''
+  if (!lower.includes('croft-')) return undefined
+  const uids = new Set(splitTags(lower).flatMap((tag) => UID_TAG.exec(tag)?.[1] ?? []))
   return uids.size === 1 ? [...uids][0] : undefined
 }
 

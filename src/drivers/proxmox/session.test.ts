@@ -55,7 +55,7 @@ function scripted(
     }),
     resolveSecret: (reference) => {
       resolved++
-      return Promise.resolve(new Secret('env' in reference && reference.env === 'PW' ? 'PW-CANARY+x' : secrets()))
+      return Promise.resolve(new Secret('env' in reference && reference.env === 'PW' ? 'PW-CANARY+=x' : secrets()))
     },
   })
   return { session, requests, resolved: () => resolved }
@@ -159,12 +159,12 @@ describe('writes', () => {
       call: { ...STEP.call, params: { cipassword: '{"env":"PW"}' } },
       secretParams: ['cipassword'],
     }
-    const echo = `got PW-CANARY+x and SECRET-CANARY and ${TOKEN}`
+    const echo = `got PW-CANARY+=x and SECRET-CANARY and ${TOKEN}`
     const { session, requests } = scripted(() =>
       refused(400, `Parameter ${echo}`, { data: null, message: echo, errors: { cipassword: echo } }),
     )
     const outcome = await session.perform(step, SIGNAL)
-    assert.equal(requests[0]?.body, 'cipassword=PW-CANARY%2Bx')
+    assert.equal(requests[0]?.body, 'cipassword=PW-CANARY%2B%3Dx')
     assert.equal(outcome.result, 'refused')
     assert.doesNotMatch(JSON.stringify(outcome), /CANARY/)
   })

@@ -10,7 +10,7 @@ export const mark: VmOption = {
   create() {},
   compare({ mark, externalId }, config, changes) {
     const to = printLine(mark, externalId)
-    const tags = splitTags(config.tags)
+    const tags = splitTags(config.tags).map((tag) => tag.toLowerCase())
     const tagged = markTags(mark.uid).every((tag) => tags.includes(tag))
     // Nearly always it is as it should be, and then nothing need be taken apart.
     if (tagged && typeof config.description === 'string' && config.description.endsWith(to)) return

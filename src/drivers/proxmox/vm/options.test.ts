@@ -80,7 +80,7 @@ describe('options of a VM', () => {
     const mark = `croft: owner=EnvironmentVM/web-1 estate=home deletion=Delete id=114 uid=${EXAMPLE_UID}`
     const params = createParams({ tags: ['Prod', 'k3s'], description: 'hello\n' })
     assert.equal(params.name, 'web-1')
-    assert.equal(params.tags, `k3s;prod;croft;croft-${EXAMPLE_UID}`)
+    assert.equal(params.tags, `k3s;Prod;croft;croft-${EXAMPLE_UID}`)
     assert.equal(params.description, `hello\n${mark}`)
     const resource = exampleResource({ tags: ['k3s', 'PROD'], description: 'hello' })
     const good = { tags: `croft-${EXAMPLE_UID};prod;croft;k3s`, description: `hello\n${mark}` }
