@@ -48,8 +48,8 @@ const POLLS = 600
 
 /** What every driver that keeps machines must do, whatever it speaks to. One call runs all of it. */
 export function driverConformance(name: string, makeWorld: () => DriverWorld): void {
-  const test = (rule: string, body: (bench: Bench) => Promise<void>) =>
-    it(rule, async () => {
+  const test = (rule: string, body: (bench: Bench) => Promise<void>): void => {
+    void it(rule, async () => {
       const world = makeWorld()
       const session = world.driver.connect(world.connection, world.deps)
       try {
@@ -58,8 +58,9 @@ export function driverConformance(name: string, makeWorld: () => DriverWorld): v
         await session.close()
       }
     })
+  }
 
-  describe(`driver conformance: ${name}`, () => {
+  void describe(`driver conformance: ${name}`, () => {
     test('a survey costs the same number of calls whatever there is', async ({ world, survey }) => {
       await survey()
       const few = world.calls()
@@ -209,9 +210,12 @@ export function driverConformance(name: string, makeWorld: () => DriverWorld): v
         (key) => JSON.stringify(before.close?.config[key]) !== JSON.stringify(after.close?.config[key]),
       )
       assert.deepEqual(changed.sort(), ['description', 'digest', 'tags'])
-      for (const tag of String(before.close?.config.tags ?? '').split(';'))
-        assert.ok(String(after.close?.config.tags).includes(tag))
-      assert.ok(String(after.close?.config.description).startsWith(String(before.close?.config.description ?? '')))
+      const text = (sighting: Sighting, key: string) => {
+        const value = sighting.close?.config[key]
+        return typeof value === 'string' ? value : ''
+      }
+      for (const tag of text(before, 'tags').split(';')) assert.ok(text(after, 'tags').includes(tag))
+      assert.ok(text(after, 'description').startsWith(text(before, 'description')))
     })
 
     test('removed means gone, its id free, and nothing else touched', async ({

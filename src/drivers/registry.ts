@@ -3,5 +3,3 @@
  * stands behind a name is said in main.ts only.
  */
 export const DRIVER_NAMES = ['proxmox'] as const
-
-export type DriverName = (typeof DRIVER_NAMES)[number]

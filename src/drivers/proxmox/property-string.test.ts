@@ -14,7 +14,7 @@ describe('property strings', () => {
         properties.delete('file')
         if (first !== null) properties.set('file', first)
         const again = parseProperties(printProperties(properties, 'file'), 'file')
-        assert.deepEqual(new Map([...again].sort()), new Map([...properties].sort()))
+        assert.deepEqual(again, properties)
       }),
     )
   })
@@ -22,7 +22,7 @@ describe('property strings', () => {
   it('order and spaces carry no meaning', () => {
     const one = parseProperties('local:100/vm-100-disk-0.raw,iothread=1,size=8G', 'file')
     const other = parseProperties(' size=8G , iothread=1,file=local:100/vm-100-disk-0.raw', 'file')
-    assert.deepEqual([...one].sort(), [...other].sort())
+    assert.deepEqual(one, other)
   })
 
   it('a default value that holds "=" is printed with its key', () => {

@@ -168,7 +168,7 @@ describe('readSurvey', () => {
   })
 
   it('[S-16] holds no more entries than it may', () => {
-    const many = new Array(LIMITS.surveyEntries + 10).fill({ type: 'qemu', vmid: 101, node: 'a' })
+    const many = Array.from({ length: LIMITS.surveyEntries + 10 }, () => ({ type: 'qemu', vmid: 101, node: 'a' }))
     assert.equal(readSurvey('c', 0, many, []).sightings.length, LIMITS.surveyEntries)
   })
 
