@@ -1,6 +1,6 @@
-import { nearest } from '../kinds/fields/nearest.ts'
 import type { FieldProblem, Kind } from '../kinds/kind.ts'
 import { findKind, KINDS } from '../kinds/registry.ts'
+import { nearest } from '../lib/nearest.ts'
 import { printable } from './excerpt.ts'
 import type { ManifestObject } from './manifest.ts'
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
+import { nearest } from '../../lib/nearest.ts'
 import type { FieldProblem } from '../kind.ts'
-import { nearest } from './nearest.ts'
 
 type Path = readonly (string | number)[]
 type Issue = z.core.$ZodIssue
