@@ -62,7 +62,7 @@ test('[S-17] plan against a port where nobody listens exits 1, says so and shows
   const directory = path.join(home, 'far')
   mkdirSync(directory)
   const fingerprint = Array.from({ length: 32 }, () => 'AA').join(':')
-  writeFileSync(path.join(home, 'token'), 'root@pam!croft=canary-1234\n', { mode: 0o600 })
+  writeFileSync(path.join(directory, 'token'), 'root@pam!croft=canary-1234\n', { mode: 0o600 })
   writeFileSync(
     path.join(directory, 'all.yaml'),
     `apiVersion: croft.dev/v1alpha1
@@ -71,7 +71,7 @@ metadata: {name: default}
 spec:
   endpoint: https://127.0.0.1:1
   fingerprint: "${fingerprint}"
-  token: {file: ../token}
+  token: {file: token}
 `,
   )
   assert.equal(croft('validate', 'far').status, 0)

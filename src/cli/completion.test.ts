@@ -1,16 +1,24 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { test } from 'node:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { after, test } from 'node:test'
 import type { Kind } from '../kinds/kind.ts'
 import { completionScript, SHELLS } from './completion-script.ts'
 import { fakeRuntime } from './fake-runtime.ts'
 import { runCli } from './run.ts'
 
+const home = mkdtempSync(path.join(tmpdir(), 'croft-completion-'))
+after(() => rmSync(home, { recursive: true, force: true }))
+
 for (const shell of SHELLS) {
   const there = spawnSync(shell, ['-c', 'exit 0']).status === 0
   const skip = there ? false : `${shell} is not installed`
   test(`the completion script for ${shell} is accepted by ${shell}`, { skip }, () => {
-    const checked = spawnSync(shell, ['-n'], { input: completionScript(shell), encoding: 'utf8' })
+    const file = path.join(home, `croft.${shell}`)
+    writeFileSync(file, completionScript(shell))
+    const checked = spawnSync(shell, ['-n', file], { encoding: 'utf8' })
     assert.equal(checked.status, 0, checked.stderr)
     assert.equal(checked.stderr, '')
   })
