@@ -92,10 +92,10 @@ function ignoredOf(judged: Judged & { readonly outcome: 'ignored' }, at: FileAt)
 }
 
 function declarationOf(judged: Judged & { readonly outcome: 'declared' }, at: FileAt): Declaration {
-  const { metadata } = judged.manifest
+  const { metadata } = judged
   return {
     key: judged.key,
-    apiVersion: judged.manifest.apiVersion,
+    apiVersion: judged.apiVersion,
     kind: judged.kind.kind,
     name: metadata.name,
     ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),

@@ -22,7 +22,8 @@ export type Judged = {
       readonly outcome: 'declared'
       readonly kind: Kind
       readonly key: ResourceKey
-      readonly manifest: RawManifest
+      readonly apiVersion: string
+      readonly metadata: RawManifest['metadata']
       readonly spec: unknown
       readonly policy: Policy
       readonly generation: string
@@ -96,7 +97,8 @@ function judgeObject(object: ManifestObject, document: SourceDocument, findings:
     ...common,
     kind,
     key,
-    manifest,
+    apiVersion,
+    metadata: manifest.metadata,
     spec: parsed.data,
     policy,
     generation,
