@@ -71,7 +71,7 @@ metadata: {name: default}
 spec:
   endpoint: https://127.0.0.1:1
   fingerprint: "${fingerprint}"
-  token: {file: token}
+  token: {file: ${path.join(directory, 'token')}}
 `,
   )
   assert.equal(croft('validate', 'far').status, 0)

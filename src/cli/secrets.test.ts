@@ -37,6 +37,8 @@ test('a secret file is read from below the directory; others who may read it are
     chmodSync(file, 0o600)
     await resolveSecret({ file: 'token' }, sources)
     assert.equal(warnings.length, 1)
+    const home = { ...sources, env: { HOME: directory }, directory: '/' }
+    assert.equal((await resolveSecret({ file: '~/token' }, home)).reveal(), CANARY)
     await assert.rejects(
       resolveSecret({ file: 'nothing' }, sources),
       /The secret file nothing cannot be read \(ENOENT\)/,

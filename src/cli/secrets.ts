@@ -33,7 +33,8 @@ function fromEnvironment(name: string, env: Environment): Secret {
 }
 
 async function fromFile(file: string, sources: SecretSources): Promise<Secret> {
-  const full = path.resolve(sources.directory, file)
+  const home = file.startsWith('~/') ? sources.env.HOME : undefined
+  const full = home === undefined ? path.resolve(sources.directory, file) : path.join(home, file.slice(2))
   const handle = await open(full, 'r').catch((error: NodeJS.ErrnoException) => {
     throw new CliError(
       `The secret file ${file} cannot be read (${error.code ?? 'error'}). Create it, or correct its path.`,
