@@ -33,7 +33,7 @@ test('recordings 1 to 4, in order, are answered as the real daemon answered them
 })
 
 /** Floors for what later work completes. Raise a number when the simulator has become better; never lower it. */
-const FLOORS: Readonly<Record<string, number>> = { A: 257, B: 480, C: 181, E: 560, F: 158, G: 70 }
+const FLOORS: Readonly<Record<string, number>> = { A: 258, B: 541, C: 187, E: 568, F: 158, G: 71 }
 
 for (const [name, floor] of Object.entries(FLOORS)) {
   test(`recording ${name}: at least ${floor} answers as the real daemon gave them`, { skip }, async () => {

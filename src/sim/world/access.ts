@@ -50,18 +50,17 @@ export function seesGuest(world: World, who: Identity, vmid: number): boolean {
 }
 
 function workOut(world: World, who: Identity, path: string): ReadonlySet<string> {
-  const ofUser = withPools(world, path, (at) => ofPrincipal(world, 'user', who.user, at))
-  if (who.token === undefined || !who.token.privsep) return ofUser
-  const ofToken = withPools(world, path, (at) => ofPrincipal(world, 'token', who.id, at))
-  return new Set([...ofToken].filter((privilege) => ofUser.has(privilege)))
+  const pool = poolOfPath(world, path)
+  const own = ownPrivilegesAt(world, who, path)
+  // A member of a pool has, beside its own path's rights, those of the pool.
+  return pool === undefined ? own : new Set([...own, ...ownPrivilegesAt(world, who, `/pool/${pool}`)])
 }
 
-/** A member of a pool has, beside its own path's rights, those of the pool. */
-function withPools(world: World, path: string, at: (path: string) => ReadonlySet<string>): ReadonlySet<string> {
-  const own = at(path)
-  const pool = poolOfPath(world, path)
-  if (pool === undefined) return own
-  return new Set([...own, ...at(`/pool/${pool}`)])
+/** Without what a pool adds. A token that is kept apart has what both it and its user have. */
+export function ownPrivilegesAt(world: World, who: Identity, path: string): ReadonlySet<string> {
+  const ofUser = ofPrincipal(world, 'user', who.user, path)
+  if (who.token === undefined || !who.token.privsep) return ofUser
+  return new Set([...ofPrincipal(world, 'token', who.id, path)].filter((privilege) => ofUser.has(privilege)))
 }
 
 function poolOfPath(world: World, path: string): string | undefined {

@@ -1,15 +1,21 @@
+import { may } from '../../world/access.ts'
 import { badParameter, badParameters, failed } from '../api-error.ts'
 import { type Call, flag, param, type Routes } from '../call.ts'
 
 export const accessAclRoutes: Routes = {
   'GET /access/acl': (call) =>
-    call.world.access.acl.map(({ path, type, ugid, roleid, propagate }) => ({
-      path,
-      type,
-      ugid,
-      roleid,
-      propagate: propagate ? 1 : 0,
-    })),
+    call.world.access.acl
+      .filter(
+        ({ path }) =>
+          may(call.world, call.who, path, 'Sys.Audit') || may(call.world, call.who, path, 'Permissions.Modify'),
+      )
+      .map(({ path, type, ugid, roleid, propagate }) => ({
+        path,
+        type,
+        ugid,
+        roleid,
+        propagate: propagate ? 1 : 0,
+      })),
   'PUT /access/acl': update,
 }
 

@@ -6,7 +6,7 @@ export const accessRoleRoutes: Routes = {
     [...call.world.access.roles].map(([roleid, role]) => ({
       roleid,
       privs: [...role.privileges].sort().join(','),
-      ...(role.special ? { special: 1 } : {}),
+      special: role.special ? 1 : 0,
     })),
   'POST /access/roles': create,
   'GET /access/roles/{roleid}': (call) => {

@@ -1,3 +1,4 @@
+import { may } from '../../world/access.ts'
 import { uuid } from '../../world/chance.ts'
 import type { Token, User } from '../../world/types.ts'
 import { badParameter, failed, forbidden } from '../api-error.ts'
@@ -7,11 +8,18 @@ const AT = '/access/users/{userid}'
 
 export const accessUserRoutes: Routes = {
   'GET /access/users': (call) =>
-    [...call.world.access.users].map(([userid, user]) => ({
-      userid,
-      'realm-type': userid.replace(/^.*@/, ''),
-      ...shown(user),
-    })),
+    [...call.world.access.users]
+      .filter(
+        ([userid]) =>
+          userid === call.who.id ||
+          may(call.world, call.who, '/access/groups', 'User.Modify') ||
+          may(call.world, call.who, '/access/groups', 'Sys.Audit'),
+      )
+      .map(([userid, user]) => ({
+        userid,
+        'realm-type': userid.replace(/^.*@/, ''),
+        ...shown(user),
+      })),
   'POST /access/users': create,
   [`GET ${AT}`]: (call) => ({ ...shown(needUser(call)), groups: [], tokens: tokenTable(needUser(call)) }),
   [`PUT ${AT}`]: (call) => {

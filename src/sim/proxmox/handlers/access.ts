@@ -1,4 +1,4 @@
-import { type Identity, privilegesAt } from '../../world/access.ts'
+import { type Identity, ownPrivilegesAt, privilegesAt } from '../../world/access.ts'
 import { hexDigits } from '../../world/chance.ts'
 import { ApiError, forbidden } from '../api-error.ts'
 import { type Call, param, type Routes } from '../call.ts'
@@ -65,20 +65,31 @@ function login(call: Call): Record<string, unknown> {
 
 const TOP_PATHS = ['/', '/access', '/access/groups', '/nodes', '/pool', '/sdn', '/storage', '/vms']
 
-/** What an identity may do, by path: the top ones, and those that rights were set on. */
+/** What an identity may do, by path; 0 where the right comes from a pool and reaches no further. */
 function permissions(call: Call): Record<string, unknown> {
   const { world, params } = call
   const who = params.userid === undefined ? call.who : identityOf(call, params.userid)
-  const paths =
-    params.path === undefined
-      ? [...new Set([...TOP_PATHS, ...world.access.acl.map((entry) => entry.path)])]
-      : [params.path]
   const result: Record<string, unknown> = {}
-  for (const path of paths) {
-    const privileges = [...privilegesAt(world, who, path)]
-    if (privileges.length > 0) result[path] = Object.fromEntries(privileges.map((privilege) => [privilege, 1]))
+  for (const path of params.path === undefined ? knownPaths(call) : [params.path]) {
+    const own = ownPrivilegesAt(world, who, path)
+    const entries = [...privilegesAt(world, who, path)].map((privilege) => [privilege, own.has(privilege) ? 1 : 0])
+    if (entries.length > 0) result[path] = Object.fromEntries(entries)
   }
   return result
+}
+
+/** The top ones, those that rights were set on with all above them, and pools with their members. */
+function knownPaths(call: Call): Set<string> {
+  const paths = new Set(TOP_PATHS)
+  for (const { path } of call.world.access.acl) {
+    for (let at = path; at !== ''; at = at.replace(/\/[^/]*$/, '')) paths.add(at)
+  }
+  for (const pool of call.world.pools.values()) {
+    paths.add(`/pool/${pool.id}`)
+    for (const vmid of pool.guests) paths.add(`/vms/${vmid}`)
+    for (const storage of pool.storages) paths.add(`/storage/${storage}`)
+  }
+  return paths
 }
 
 function identityOf(call: Call, id: string): Identity {

@@ -1,3 +1,4 @@
+import { may } from '../../world/access.ts'
 import { failed } from '../api-error.ts'
 import { type Call, guestOf, hostOf, param, type Routes } from '../call.ts'
 import { CPU_TYPES } from '../validate/formats/cpu-types.ts'
@@ -25,10 +26,10 @@ export const clusterOptionRoutes: Routes = {
   'GET /': () => ['version', 'cluster', 'nodes', 'storage', 'access', 'pools'].map((subdir) => ({ subdir })),
   'GET /cluster': () => CLUSTER_PARTS.split(' ').map((name) => ({ name })),
   'GET /cluster/options': (call) => ({
-    description: '',
-    mac_prefix: 'BC:24:11',
     'allowed-tags': [],
-    ...shelf(call.world, 'options').get('datacenter'),
+    ...(may(call.world, call.who, '/', 'Sys.Audit')
+      ? { description: '', mac_prefix: 'BC:24:11', ...shelf(call.world, 'options').get('datacenter') }
+      : {}),
   }),
   'PUT /cluster/options': (call) => {
     const options = shelf(call.world, 'options')
@@ -38,6 +39,7 @@ export const clusterOptionRoutes: Routes = {
     return null
   },
   'GET /cluster/log': (call) => {
+    if (!may(call.world, call.who, '/', 'Sys.Syslog')) return []
     const node = [...call.world.hosts.keys()][0] ?? ''
     const time = Math.floor(call.world.clock.now() / 1000)
     const entry = (uid: number, tag: string, user: string, msg: string) => ({

@@ -18,8 +18,9 @@ function resources(call: Call): unknown[] {
   const rows: unknown[] = []
   const poolOf = new Map<number, string>()
   for (const pool of world.pools.values()) {
+    if (!may(world, who, `/pool/${pool.id}`, 'Pool.Audit')) continue
     for (const vmid of pool.guests) poolOf.set(vmid, pool.id)
-    if (params.type === undefined && may(world, who, `/pool/${pool.id}`, 'Pool.Audit')) {
+    if (params.type === undefined) {
       rows.push({ id: `/pool/${pool.id}`, pool: pool.id, type: 'pool' })
     }
   }

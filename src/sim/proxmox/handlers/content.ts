@@ -13,6 +13,7 @@ import {
 } from '../../world/volumes.ts'
 import { badParameter, failed } from '../api-error.ts'
 import { type Call, hostOf, param, type Routes } from '../call.ts'
+import { requireRight } from './option-rights.ts'
 import { refuseBaseInUse } from './qemu-destroy.ts'
 import { needStorage } from './storage.ts'
 
@@ -116,12 +117,19 @@ function describe(call: Call): Record<string, unknown> {
   }
 }
 
+/** Disks of guests need more than files do. */
+function requireRemoval(call: Call, storage: string, volid: string): void {
+  const file = /:(iso|vztmpl|import)\//.test(volid)
+  requireRight(call, `/storage/${storage}`, file ? 'Datastore.AllocateTemplate' : 'Datastore.Allocate')
+}
+
 /** A volume that is not there is removed without complaint. */
 function remove(call: Call): string {
   const { world } = call
   const host = hostOf(call)
   const { entry, volid } = volumeOf(call)
   const owner = findVolume(host, volid)?.vmid
+  requireRemoval(call, entry.id, volid)
   const id = owner === undefined ? entry.id : `${owner}@${entry.id}`
   return startTask(world, host, 'imgdel', id, call.who.id, async (work) => {
     refuseBaseInUse(host, volid)

@@ -11,6 +11,9 @@ export const downloadRoutes: Routes = {
   'POST /nodes/{node}/storage/{storage}/download-url': download,
   'POST /nodes/{node}/storage/{storage}/upload': upload,
   'GET /nodes/{node}/query-url-metadata': (call) => {
+    if (/^https?:\/\/(127\.0\.0\.1|localhost):9\//.test(param(call, 'url'))) {
+      throw failed("invalid server response: '500 Can't connect to 127.0.0.1:9 (Connection refused)'")
+    }
     const file = downloadable(call.world, param(call, 'url'))
     return {
       filename: param(call, 'url').replace(/^.*\//, ''),

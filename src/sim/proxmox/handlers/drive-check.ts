@@ -1,9 +1,9 @@
-import { may } from '../../world/access.ts'
 import { isDrive } from '../../world/guest-config.ts'
 import { parseProperties } from '../../world/properties.ts'
 import { contentOfName, findVolume, parseVolumeId, storageOn } from '../../world/volumes.ts'
-import { ApiError, badParameter, failed, forbidden } from '../api-error.ts'
+import { ApiError, badParameter, failed } from '../api-error.ts'
 import { type Call, hostOf } from '../call.ts'
+import { requireRight } from './option-rights.ts'
 
 /** Refuses what the daemon refuses before it starts any work: unknown storage, missing volume, wrong source. */
 export function checkDrives(call: Call): void {
@@ -32,7 +32,7 @@ function checkDrive(call: Call, key: string, value: string): void {
     if (!entry.content.includes('images')) {
       throw badParameter('storage', `storage '${id.storage}' does not support vm images`)
     }
-    requireSpace(call, id.storage)
+    requireRight(call, `/storage/${id.storage}`, 'Datastore.AllocateSpace')
   }
   const source = named.get('import-from')
   if (source !== undefined) checkSource(call, key, main, source)
@@ -41,12 +41,6 @@ function checkDrive(call: Call, key: string, value: string): void {
     throw failed(`unable to parse directory volume name '${id.name}'`)
   }
   if (findVolume(host, main) === undefined) throw failed(`volume '${main}' does not exist`)
-}
-
-function requireSpace(call: Call, storage: string): void {
-  if (!may(call.world, call.who, `/storage/${storage}`, 'Datastore.AllocateSpace')) {
-    throw forbidden(`/storage/${storage}, Datastore.AllocateSpace`)
-  }
 }
 
 /** A missing source is found out by the task, a wrong kind of source at once. */

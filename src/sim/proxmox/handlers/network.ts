@@ -1,3 +1,4 @@
+import { may } from '../../world/access.ts'
 import { startTask } from '../../world/tasks.ts'
 import type { Host } from '../../world/types.ts'
 import { badParameter } from '../api-error.ts'
@@ -49,9 +50,16 @@ function list(call: Call): unknown {
   const { type } = call.params
   const rows = [...written(host)]
     .map(([iface, entry]): Record<string, unknown> => ({ iface, ...entry }))
+    .filter((row) => row.type !== 'bridge' || usesBridge(call, String(row.iface)))
     .filter((row) => type === undefined || row.type === type || (/bridge/.test(type) && row.type === 'bridge'))
   if (host.newInterfaces === undefined) return rows
   return new Answer(rows, { changes: '--- /etc/network/interfaces\n+++ /etc/network/interfaces.new\n' })
+}
+
+/** Bridges are shown to those who may use or see them; cards to everybody. */
+function usesBridge(call: Call, iface: string): boolean {
+  const path = `/sdn/zones/localnetwork/${iface}`
+  return may(call.world, call.who, path, 'SDN.Use') || may(call.world, call.who, path, 'SDN.Audit')
 }
 
 function create(call: Call): null {

@@ -1,5 +1,6 @@
 import { may } from '../../world/access.ts'
 import { isCdrom, isDrive, isUnused } from '../../world/guest-config.ts'
+import { parseProperties } from '../../world/properties.ts'
 import { failed, forbidden } from '../api-error.ts'
 import type { Call } from '../call.ts'
 
@@ -38,20 +39,46 @@ const PRIVILEGES: readonly (readonly [RegExp, string])[] = [
   [/^net\d+$/, 'VM.Config.Network'],
   [/^(ci(user|password|custom|type|upgrade)|sshkeys|nameserver|searchdomain|ipconfig\d+)$/, 'VM.Config.Cloudinit'],
   [
-    /^(acpi|agent|autostart|boot|bootdisk|description|freeze|hotplug|kvm|localtime|migrate_.*|name|onboot|ostype|protection|reboot|startdate|startup|tags|tdf|template|vmstatestorage)$/,
+    /^(acpi|agent|autostart|bios|boot|bootdisk|description|freeze|hotplug|kvm|localtime|migrate_.*|name|onboot|ostype|protection|reboot|startdate|startup|tags|tdf|template|vmstatestorage)$/,
     'VM.Config.Options',
   ],
 ]
 
-/** Every option needs the privilege of its group. */
-export function requireOptionRights(call: Call, vmid: number, key: string, value: string): void {
-  const privilege = privilegeFor(key, value)
-  if (privilege === undefined || may(call.world, call.who, `/vms/${vmid}`, privilege)) return
-  throw forbidden(`/vms/${vmid}, ${privilege}`)
+/** Every option needs the privilege of its group, on the guest or on the pool that it is made in. */
+export function requireOptionRights(call: Call, vmid: number, key: string, value: string, pool?: string): void {
+  const { world, who } = call
+  if (key === 'startup') requireRight(call, '/', 'Sys.Modify')
+  const mapped = /^(hostpci|usb)\d+$/.test(key) ? parseProperties(value).named.get('mapping') : undefined
+  if (mapped !== undefined)
+    requireRight(call, `/mapping/${key.startsWith('usb') ? 'usb' : 'pci'}/${mapped}`, 'Mapping.Use')
+  const enough = privilegesFor(key, value)
+  const has = (path: string) => enough.some((privilege) => may(world, who, path, privilege))
+  if (!has(`/vms/${vmid}`) && !(pool !== undefined && has(`/pool/${pool}`)))
+    throw forbidden(`/vms/${vmid}, ${enough[0]}`)
 }
 
-function privilegeFor(key: string, value: string): string | undefined {
-  if (isDrive(key)) return isCdrom(value) ? 'VM.Config.CDROM' : 'VM.Config.Disk'
-  if (isUnused(key)) return 'VM.Config.Disk'
-  return PRIVILEGES.find(([pattern]) => pattern.test(key))?.[1] ?? 'VM.Config.HWType'
+export function requireRight(call: Call, path: string, privilege: string): void {
+  if (!may(call.world, call.who, path, privilege)) throw forbidden(`${path}, ${privilege}`)
+}
+
+/** A card may only be put on a bridge that one may use. */
+export function requireBridgeRights(call: Call, key: string, value: string): void {
+  if (!/^net\d+$/.test(key)) return
+  const { named } = parseProperties(value)
+  const bridge = named.get('bridge')
+  if (bridge === undefined) return
+  const tag = named.get('tag')
+  const path = `/sdn/zones/localnetwork/${bridge}${tag === undefined ? '' : `/${tag}`}`
+  requireRight(call, path, 'SDN.Use')
+}
+
+/** Any of these is enough; a refusal names the first. */
+function privilegesFor(key: string, value: string): readonly string[] {
+  if (isDrive(key)) {
+    if (/:cloudinit(,|$)/.test(value)) return ['VM.Config.Cloudinit']
+    return [isCdrom(value) ? 'VM.Config.CDROM' : 'VM.Config.Disk']
+  }
+  if (isUnused(key)) return ['VM.Config.Disk']
+  const privilege = PRIVILEGES.find(([pattern]) => pattern.test(key))?.[1] ?? 'VM.Config.HWType'
+  return privilege === 'VM.Config.Cloudinit' ? [privilege, 'VM.Config.Network'] : [privilege]
 }

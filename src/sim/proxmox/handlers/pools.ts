@@ -31,7 +31,8 @@ function described(call: Call, pool: Pool): Record<string, unknown> {
   for (const vmid of pool.guests) {
     const guest = world.guests.get(vmid)
     const host = guest && world.hosts.get(guest.node)
-    if (guest !== undefined && host !== undefined) members.push(resourceRow(world, host, guest, undefined))
+    if (guest !== undefined && host !== undefined)
+      members.push(withoutMarks(resourceRow(world, host, guest, undefined)))
   }
   for (const id of pool.storages) {
     const entry = world.storages.get(id)
@@ -51,10 +52,15 @@ function described(call: Call, pool: Pool): Record<string, unknown> {
   return { ...comment(pool), members }
 }
 
-function needPool(call: Call): Pool {
+/** Members are listed from the status alone, so what is read from the configuration is missing. */
+function withoutMarks({ tags: _, lock: __, ...row }: Record<string, unknown>): Record<string, unknown> {
+  return row
+}
+
+function needPool(call: Call, prefix = ''): Pool {
   const id = param(call, 'poolid')
   const pool = call.world.pools.get(id)
-  if (pool === undefined) throw failed(`pool '${id}' does not exist`)
+  if (pool === undefined) throw failed(`${prefix}pool '${id}' does not exist`)
   return pool
 }
 
@@ -71,7 +77,7 @@ function create(call: Call): null {
 
 function update(call: Call): null {
   const { world, params } = call
-  const pool = needPool(call)
+  const pool = needPool(call, 'update pools failed: ')
   if (params.comment !== undefined) pool.comment = params.comment
   for (const text of listed(params.vms)) {
     const vmid = Number(text)
@@ -83,7 +89,9 @@ function update(call: Call): null {
     for (const other of world.pools.values()) {
       if (other === pool || !other.guests.has(vmid)) continue
       if (!flag(call, 'allow-move'))
-        throw failed(`update pools failed: VM ${vmid} belongs to pool '${other.id}' and 'allow-move' is not set`)
+        throw failed(
+          `update pools failed: VM ${vmid} belongs already to pool '${other.id}' and 'allow-move' is not set`,
+        )
       other.guests.delete(vmid)
     }
     pool.guests.add(vmid)
@@ -101,14 +109,16 @@ function listed(text: string | undefined): string[] {
 }
 
 function remove(call: Call): null {
-  const pool = needPool(call)
+  const pool = needPool(call, 'delete pool failed: ')
   const [guest] = pool.guests
   const [storage] = pool.storages
   const child = [...call.world.pools.keys()].find((id) => id.startsWith(`${pool.id}/`))
-  const why =
-    guest !== undefined ? `contains VM ${guest}` : storage !== undefined ? `contains storage ${storage}` : undefined
-  if (why !== undefined) throw failed(`delete pool failed: pool '${pool.id}' is not empty (${why})`)
-  if (child !== undefined) throw failed(`delete pool failed: pool '${pool.id}' is not empty (contains pool '${child}')`)
+  const inside = [
+    child === undefined ? undefined : `pool '${child}'`,
+    guest === undefined ? undefined : `VM ${guest}`,
+    storage === undefined ? undefined : `storage ${storage}`,
+  ].find((text) => text !== undefined)
+  if (inside !== undefined) throw failed(`delete pool failed: pool '${pool.id}' is not empty (contains ${inside})`)
   call.world.pools.delete(pool.id)
   call.world.access.version += 1
   return null

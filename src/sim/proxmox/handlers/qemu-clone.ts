@@ -11,6 +11,7 @@ import { type Call, guestOn, hostOf, param, type Routes, vmidOf } from '../call.
 import { clonedConfig } from './clone-names.ts'
 import { refuseLocked, withConfigLock } from './config-lock.ts'
 import { copyBytes, newDisk, type Workshop } from './drive-make.ts'
+import { requireBridgeRights, requireRight } from './option-rights.ts'
 
 export const qemuCloneRoutes: Routes = { 'POST /nodes/{node}/qemu/{vmid}/clone': clone }
 
@@ -48,6 +49,7 @@ function clone(call: Call): string {
   const full = params.full === undefined ? !template : params.full === '1'
   const config = snapshot?.config ?? source.config
   if (!full) refuseLinked(call, host, config, params.snapname !== undefined)
+  requireParts(call, config, storage?.id)
   if (world.guests.has(newid)) throw failed(`unable to create VM ${newid}: config file already exists`)
   const target = newGuest(
     newid,
@@ -64,6 +66,15 @@ function clone(call: Call): string {
   return startTask(world, host, 'qmclone', `${source.vmid}`, call.who.id, (work) =>
     withConfigLock(world, host, source.vmid, () => withConfigLock(world, host, newid, () => copy(call, plan, work))),
   )
+}
+
+/** A copy needs the same room and the same bridges as a new guest. */
+function requireParts(call: Call, config: ReadonlyMap<string, string>, storage: string | undefined): void {
+  for (const key of driveKeys(config)) {
+    const own = parseVolumeId(driveVolume(config.get(key) ?? ''))?.storage
+    if (own !== undefined) requireRight(call, `/storage/${storage ?? own}`, 'Datastore.AllocateSpace')
+  }
+  for (const [key, value] of config) requireBridgeRights(call, key, value)
 }
 
 function refuseLinked(call: Call, host: Host, config: ReadonlyMap<string, string>, fromSnapshot: boolean): void {

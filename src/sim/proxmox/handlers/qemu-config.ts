@@ -7,7 +7,7 @@ import { withConfigLock } from './config-lock.ts'
 import { type ConfigChange, updateConfig } from './config-update.ts'
 import { shownConfig, shownPending, shownValue } from './config-view.ts'
 import { checkDrives } from './drive-check.ts'
-import { refuseRootOnly, requireOptionRights } from './option-rights.ts'
+import { refuseRootOnly, requireBridgeRights, requireOptionRights } from './option-rights.ts'
 
 export const qemuConfigRoutes: Routes = {
   'GET /nodes/{node}/qemu/{vmid}/config': readConfig,
@@ -111,6 +111,7 @@ function requested(call: Call): ConfigChange {
   for (const [key, value] of set) refuseRootOnly(call, key, value)
   for (const key of drop) requireOptionRights(call, vmid, key, current?.get(key) ?? '')
   for (const [key, value] of set) requireOptionRights(call, vmid, key, value)
+  for (const [key, value] of set) requireBridgeRights(call, key, value)
   checkDrives(call)
   return { set, drop, revert, digest: params.digest, skipLock: flag(call, 'skiplock'), force: flag(call, 'force') }
 }

@@ -11,7 +11,7 @@ import { type Call, flag, hostOf, type Routes, vmidOf } from '../call.ts'
 import { withConfigLock } from './config-lock.ts'
 import { checkDrives } from './drive-check.ts'
 import { makeDrive } from './drive-make.ts'
-import { refuseRootOnly, requireOptionRights } from './option-rights.ts'
+import { refuseRootOnly, requireBridgeRights, requireOptionRights, requireRight } from './option-rights.ts'
 import { keptValue } from './option-values.ts'
 import { startGuest } from './qemu-start.ts'
 
@@ -51,8 +51,10 @@ function createGuest(call: Call): string {
   checkDrives(call)
   for (const [key, value] of wanted) {
     refuseRootOnly(call, key, value)
-    if (!inPool) requireOptionRights(call, vmid, key, value)
+    requireOptionRights(call, vmid, key, value, pool)
   }
+  for (const [key, value] of wanted) requireBridgeRights(call, key, value)
+  if (flag(call, 'start') && !inPool) requireRight(call, `/vms/${vmid}`, 'VM.PowerMgmt')
   const taken = world.guests.get(vmid)
   if (taken !== undefined) {
     const what = taken.type === 'qemu' ? 'VM' : 'CT'

@@ -9,6 +9,7 @@ import { type Call, flag, guestOf, guestOn, hostOf, param, type Routes } from '.
 import { refuseLocked, withConfigLock } from './config-lock.ts'
 import { keepUnused } from './config-update.ts'
 import { copyBytes, newDisk } from './drive-make.ts'
+import { requireRight } from './option-rights.ts'
 
 export const qemuMoveRoutes: Routes = { 'POST /nodes/{node}/qemu/{vmid}/move_disk': moveDisk }
 
@@ -46,6 +47,7 @@ function toStorage(call: Call, guest: Guest, id: string): string {
   const value = needDrive(call, guest)
   const storage = storageOn(world, host, id)
   if (storage === undefined) throw failed(`storage '${id}' does not exist`)
+  requireRight(call, `/storage/${id}`, 'Datastore.AllocateSpace')
   const volid = driveVolume(value)
   const volume = findVolume(host, volid)
   if (isCdrom(value) && !/cloudinit/.test(volid)) throw failed("you can't move a cdrom")
@@ -89,13 +91,13 @@ function reassign(call: Call, guest: Guest, vmid: number): string {
   const key = call.params['target-disk'] ?? param(call, 'disk')
   needDrive(call, guest)
   if (target.config.has(key)) throw failed(`Target disk key '${key}' is already in use for VM '${vmid}'`)
-  return startTask(world, host, 'qmmove', `${guest.vmid}-${vmid}`, call.who.id, () =>
+  const id = `${guest.vmid}-${param(call, 'disk')}>${vmid}-${key}`
+  return startTask(world, host, 'qmmove', id, call.who.id, () =>
     withConfigLock(world, host, guest.vmid, () =>
       withConfigLock(world, host, vmid, () => {
         const drive = parseProperties(needDrive(call, guest), 'file')
-        const id = parseVolumeId(drive.main)
         const volume = findVolume(host, drive.main)
-        const storage = storageOn(world, host, id?.storage ?? '')
+        const storage = storageOn(world, host, parseVolumeId(drive.main)?.storage ?? '')
         if (volume === undefined || storage === undefined) throw new Error(`volume '${drive.main}' does not exist`)
         const name = nextDiskName(host, { storage, vmid, format: volume.format, sizeBytes: 0, role: 'disk' })
         volumesOf(host, storage.id).delete(volume.name)

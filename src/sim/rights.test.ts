@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createTestClient, HOST, type TestClient, WEB } from './test-client.ts'
+
+/** The rights that a pool-scoped token needs, and no more. */
+const POOL_ROLE =
+  'VM.Allocate VM.PowerMgmt VM.Config.CPU VM.Config.Memory VM.Config.Disk VM.Config.Network VM.Config.HWType VM.Config.Options VM.Config.Cloudinit VM.GuestAgent.Audit Pool.Audit'
+
+/** A client whose token is kept apart from its user, and has only what is given to it. */
+async function limited(): Promise<{ root: TestClient; send: TestClient['call'] }> {
+  const root = createTestClient()
+  await root.data('POST', '/pools', { poolid: 'team' })
+  await root.data('POST', '/access/users', { userid: 'croft@pve', password: 'long-enough' })
+  const { value } = await root.data<{ value: string }>('POST', '/access/users/croft@pve/token/ci', { privsep: '1' })
+  const send: TestClient['call'] = (method, path, params) =>
+    root.clock.runUntil(
+      root.datacentre.handle({
+        method,
+        path: `/api2/json${path}`,
+        headers: {
+          authorization: `PVEAPIToken=croft@pve!ci=${value}`,
+          'content-type': 'application/x-www-form-urlencoded',
+        },
+        ...(params === undefined ? {} : { body: new URLSearchParams(params).toString() }),
+      }),
+    )
+  return { root, send }
+}
+
+const give = (root: TestClient, path: string, roles: string) =>
+  root.data('PUT', '/access/acl', { path, roles, users: 'croft@pve', tokens: 'croft@pve!ci' })
+
+test('a token without rights sees empty lists and is told which right it lacks', async () => {
+  const { send } = await limited()
+  assert.equal((await send('GET', '/nodes/still-fawn/qemu')).body, '{"data":[]}')
+  assert.equal(
+    (await send('GET', '/nodes/still-fawn/qemu/108/config')).reason,
+    'Permission check failed (/vms/108, VM.Audit)',
+  )
+  assert.equal((await send('POST', `${HOST}/qemu`, WEB)).reason, 'Permission check failed')
+})
+
+test('a token with rights on its pool makes a guest there, and does not see it until it is done', async () => {
+  const { root, send } = await limited()
+  await root.data('POST', '/access/roles', { roleid: 'CroftPool', privs: POOL_ROLE })
+  await give(root, '/pool/team', 'CroftPool,PVEVMUser')
+  assert.equal(
+    (await send('POST', `${HOST}/qemu`, { ...WEB, pool: 'team' })).reason,
+    'Permission check failed (/storage/local-zfs, Datastore.AllocateSpace)',
+  )
+  await give(root, '/storage/local-zfs', 'PVEDatastoreUser')
+  assert.equal(
+    (await send('POST', `${HOST}/qemu`, { ...WEB, pool: 'team' })).reason,
+    'Permission check failed (/sdn/zones/localnetwork/vmbr0, SDN.Use)',
+  )
+  await give(root, '/sdn/zones/localnetwork', 'PVESDNUser')
+  assert.equal((await send('POST', `${HOST}/qemu`, { ...WEB, pool: 'team' })).status, 200)
+  assert.equal((await send('GET', `${HOST}/qemu/114/config`)).status, 403)
+  await root.pass(60_000)
+  assert.equal((await send('GET', `${HOST}/qemu/114/config`)).status, 200)
+  assert.equal((await send('POST', `${HOST}/qemu/114/status/start`)).status, 200)
+  assert.equal(
+    (await send('PUT', `${HOST}/qemu/114/config`, { startup: 'order=1' })).reason,
+    'Permission check failed (/, Sys.Modify)',
+  )
+})
+
+test('a token has no more than its user, and its user no less for it', async () => {
+  const { root, send } = await limited()
+  await root.data('PUT', '/access/acl', { path: '/vms', roles: 'PVEVMUser', tokens: 'croft@pve!ci' })
+  assert.equal((await send('GET', '/nodes/still-fawn/qemu/108/config')).status, 403)
+  await root.data('PUT', '/access/acl', { path: '/vms', roles: 'PVEVMUser', users: 'croft@pve' })
+  assert.equal((await send('GET', '/nodes/still-fawn/qemu/108/config')).status, 200)
+})
+
+test('rights set deeper replace those from above', async () => {
+  const { root, send } = await limited()
+  await give(root, '/vms', 'PVEVMUser')
+  await give(root, '/vms/108', 'NoAccess')
+  assert.equal((await send('GET', '/nodes/still-fawn/qemu/108/config')).status, 403)
+  assert.equal((await send('GET', '/nodes/pumped-piglet/qemu/109/config')).status, 200)
+})
