@@ -13,7 +13,8 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   lib: [],
   model: ['lib'],
   kinds: ['model', 'lib'],
-  plan: ['model', 'lib', 'kinds/kind.ts'],
+  k3s: ['model', 'lib'],
+  plan: ['k3s', 'model', 'lib', 'kinds/kind.ts'],
   cloudinit: ['model', 'lib'],
   source: ['kinds', 'model', 'lib'],
   drivers: ['model', 'lib'],
@@ -25,11 +26,11 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Folders whose answers depend on their arguments alone. */
-export const PURE = ['model', 'kinds', 'plan', 'cloudinit']
+export const PURE = ['model', 'k3s', 'kinds', 'plan', 'cloudinit']
 
 /** What a pure folder may take from Node: pure functions only, by name. */
 const PURE_NAMES: Readonly<Record<string, readonly string[]>> = {
-  'node:crypto': ['createHash', 'createHmac', 'hash'],
+  'node:crypto': ['createHash', 'createHmac', 'hash', 'X509Certificate'],
   'node:net': ['isIP', 'isIPv4', 'isIPv6', 'BlockList'],
   'node:util': ['inspect', 'isDeepStrictEqual', 'stripVTControlCharacters'],
   'node:path/posix': ['*', 'posix', 'basename', 'dirname', 'extname', 'join', 'normalize', 'relative'],

@@ -1,0 +1,47 @@
+/** One file of the CA material that lies under `server/tls` before the first server starts. */
+export interface CaFile {
+  /** Below `/var/lib/rancher/k3s/server/tls`. */
+  readonly path: string
+  readonly holds: 'certificates' | 'key' | 'service-account-keys'
+  /** Which authority it is: two files of one authority belong together. */
+  readonly authority: string
+  readonly mode: number
+}
+
+const AUTHORITIES = ['server-ca', 'client-ca', 'request-header-ca', 'etcd/peer-ca', 'etcd/server-ca']
+
+/**
+ * All of it. Whoever makes these files knows the K10 token and can sign an admin certificate before any node boots,
+ * and a cluster that is rebuilt from them keeps its identity.
+ */
+export const CA_FILES: readonly CaFile[] = [
+  ...AUTHORITIES.flatMap((authority): CaFile[] => [
+    { path: `${authority}.crt`, holds: 'certificates', authority, mode: 0o644 },
+    { path: `${authority}.key`, holds: 'key', authority, mode: 0o600 },
+  ]),
+  { path: 'service.key', holds: 'service-account-keys', authority: 'service', mode: 0o600 },
+]
+
+/** The certificate that a token's hash is taken from. */
+export const TOKEN_CA_PATH = 'server-ca.crt'
+
+/** Who an admin's certificate must be, signed by `client-ca`. */
+export const ADMIN_SUBJECT = { commonName: 'system:admin', organizations: ['system:masters'] } as const
+
+/**
+ * What is missing from a set of files. K3s makes up for gaps without a word and overwrites a certificate whose key
+ * is not beside it, and the cluster would then be another one: so only a complete set is let through.
+ */
+export function caFileProblems(present: readonly string[]): readonly string[] {
+  const there = new Set(present)
+  const known = new Set(CA_FILES.map(({ path }) => path))
+  return [
+    ...CA_FILES.filter(({ path }) => !there.has(path)).map(({ path }) => {
+      const partner = path.endsWith('.key') ? path.replace(/key$/, 'crt') : path.replace(/crt$/, 'key')
+      return partner !== path && there.has(partner)
+        ? `${path} is missing although ${partner} is there: K3s would overwrite it with one of its own`
+        : `${path} is missing: K3s would make one of its own`
+    }),
+    ...present.filter((path) => !known.has(path)).map((path) => `${path} is no CA file of K3s`),
+  ]
+}

@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto'
+import type { ClusterSpec, Flags, FlagValue, NodeSpec } from '../model/cluster.ts'
+import { parseAddress } from './cidr.ts'
+
+/** Where secrets lie on a node, each readable by root alone. config.yaml names the files and holds no secret. */
+export const TOKEN_FILE = '/etc/rancher/k3s/token'
+export const AGENT_TOKEN_FILE = '/etc/rancher/k3s/agent-token'
+
+/** first: begins a new cluster. member: belongs to one that is there, also when it was once the first. */
+export type ServerPlace = 'first' | 'member'
+
+/** Everything that config.yaml of one node holds. There is no command line beside it: that would be lost or doubled. */
+export function nodeConfig(spec: ClusterSpec, node: NodeSpec, place: ServerPlace = 'member'): Flags {
+  const common: Record<string, FlagValue> = {
+    'node-name': node.name,
+    ...(node.nodeIps.length === 0 ? {} : { 'node-ip': node.nodeIps.join(',') }),
+    ...(node.externalIps === undefined ? {} : { 'node-external-ip': node.externalIps.join(',') }),
+    ...listUnlessEmpty(
+      'node-label',
+      Object.entries(node.labels).map(([key, value]) => `${key}=${value}`),
+    ),
+    ...listUnlessEmpty('node-taint', node.taints),
+    ...spec.nodeFlags,
+  }
+  if (node.role === 'agent') {
+    return { ...common, ...node.flags, server: endpointUrl(spec), 'token-file': AGENT_TOKEN_FILE }
+  }
+  return {
+    ...common,
+    ...clusterFlags(spec),
+    ...node.flags,
+    // Both on an empty disk would join, and either alone is right exactly once: so never both.
+    ...(place === 'first' ? { 'cluster-init': true } : { server: joinUrl(spec, node) }),
+    'token-file': TOKEN_FILE,
+    'agent-token-file': AGENT_TOKEN_FILE,
+  }
+}
+
+/** The flags that every server has alike: said once, in the cluster's declaration. */
+export function clusterFlags(spec: ClusterSpec): Flags {
+  const { network } = spec
+  return {
+    'cluster-cidr': network.podCidrs.join(','),
+    'service-cidr': network.serviceCidrs.join(','),
+    ...(network.clusterDomain === undefined ? {} : { 'cluster-domain': network.clusterDomain }),
+    'flannel-backend': network.flannelBackend,
+    'disable-kube-proxy': !network.kubeProxy,
+    'disable-network-policy': !network.networkPolicy,
+    ...listUnlessEmpty('disable', [...spec.disable].sort()),
+    'secrets-encryption': spec.secretsEncryption,
+    ...listUnlessEmpty('tls-san', tlsSans(spec)),
+    'tls-san-security': true,
+    'write-kubeconfig-mode': '0600',
+    ...spec.serverFlags,
+  }
+}
+
+/** The endpoint first: a certificate without it locks everyone out who comes over it. */
+export function tlsSans(spec: ClusterSpec): readonly string[] {
+  const { endpoint } = spec
+  const own = 'vip' in endpoint ? [endpoint.vip] : 'dns' in endpoint ? [endpoint.dns] : []
+  return [...new Set([...own, ...spec.tlsSans])]
+}
+
+export function endpointUrl(spec: ClusterSpec): string {
+  const { endpoint } = spec
+  if ('vip' in endpoint) return apiUrl(endpoint.vip)
+  if ('dns' in endpoint) return apiUrl(endpoint.dns)
+  const server = spec.servers.find(({ name }) => name === endpoint.server)
+  return apiUrl(server?.nodeIps[0] ?? endpoint.server)
+}
+
+/** Where a server finds the others. One that is itself the endpoint asks another: it must not wait for itself. */
+function joinUrl(spec: ClusterSpec, node: NodeSpec): string {
+  if (!('server' in spec.endpoint) || spec.endpoint.server !== node.name) return endpointUrl(spec)
+  const other = spec.servers.find(({ name }) => name !== node.name)
+  return apiUrl(other?.nodeIps[0] ?? other?.name ?? node.nodeIps[0] ?? node.name)
+}
+
+function apiUrl(host: string): string {
+  return parseAddress(host)?.family === 6 ? `https://[${host}]:6443` : `https://${host}:6443`
+}
+
+/** Keys of config.yaml that say how a node came in, not how it runs: no reason to restart it. */
+const ARRIVAL = new Set(['cluster-init', 'server', 'token-file', 'agent-token-file'])
+
+/** Changes when, and only when, a running node would have to be restarted to be as declared. */
+export function configHash(spec: ClusterSpec, node: NodeSpec): string {
+  const entries = Object.entries(nodeConfig(spec, node)).filter(([key]) => !ARRIVAL.has(key))
+  const sorted = entries.sort(([a], [b]) => (a < b ? -1 : 1))
+  return createHash('sha256').update(JSON.stringify(sorted)).digest('hex').slice(0, 16)
+}
+
+/** config.yaml as text. JSON is YAML, and in JSON no value can be taken for something else or break its line. */
+export function configYaml(config: Flags): string {
+  return Object.entries(config)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, value]) => `${JSON.stringify(key)}: ${JSON.stringify(value)}\n`)
+    .join('')
+}
+
+function listUnlessEmpty(key: string, list: readonly string[]): Flags {
+  return list.length === 0 ? {} : { [key]: [...list] }
+}

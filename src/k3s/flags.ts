@@ -1,0 +1,138 @@
+import type { ClusterSpec, FlagValue } from '../model/cluster.ts'
+import { clusterFlags } from './config.ts'
+
+/** Flags as a node was started with: `{ disable: ['traefik'], 'secrets-encryption': ['true'] }`. */
+export type LiveFlags = Readonly<Record<string, readonly string[]>>
+
+/**
+ * Flags that must be alike on all servers, with what K3s takes when they are absent. K3s compares only some of them,
+ * and only while joining: `disable` and `disable-kube-proxy` it never compares, so a server that lacks one undoes at
+ * each of its starts what the others did.
+ */
+export const EQUAL_ON_SERVERS: Readonly<Record<string, string>> = {
+  'cluster-cidr': '10.42.0.0/16',
+  'service-cidr': '10.43.0.0/16',
+  'cluster-dns': '',
+  'cluster-domain': 'cluster.local',
+  disable: '',
+  'disable-cloud-controller': 'false',
+  'disable-helm-controller': 'false',
+  'disable-kube-proxy': 'false',
+  'disable-network-policy': 'false',
+  'egress-selector-mode': 'agent',
+  'embedded-registry': 'false',
+  'flannel-backend': 'vxlan',
+  'flannel-external-ip': 'false',
+  'flannel-ipv6-masq': 'false',
+  'secrets-encryption': 'false',
+  'secrets-encryption-provider': 'aescbc',
+  'supervisor-metrics': 'false',
+}
+
+/** croft sets these itself; declared as further flags they would fight with it, or carry a secret in plain text. */
+const RESERVED = new Set([
+  ...['token', 'token-file', 'agent-token', 'agent-token-file', 'server', 'cluster-init', 'cluster-reset'],
+  ...['cluster-reset-restore-path', 'config', 'data-dir', 'datastore-endpoint', 'disable-etcd'],
+  ...['node-name', 'node-ip', 'node-external-ip', 'node-label', 'node-taint', 'with-node-id', 'tls-san'],
+  ...['etcd-s3-access-key', 'etcd-s3-secret-key', 'etcd-s3-session-token', 'vpn-auth'],
+])
+
+/** Flags of the declaration that are in the wrong place. */
+export function flagProblems(spec: ClusterSpec): readonly string[] {
+  const places = [
+    ['serverFlags', spec.serverFlags] as const,
+    ['nodeFlags', spec.nodeFlags] as const,
+    ...[...spec.servers, ...spec.agents].map((node) => [`${node.name}.flags`, node.flags ?? {}] as const),
+  ]
+  const own = clusterFlags({ ...spec, serverFlags: {} })
+  return places.flatMap(([place, flags]) =>
+    Object.keys(flags).flatMap((flag) => {
+      if (!/^[a-z0-9][a-z0-9-]*$/.test(flag)) return [`${place}: ${JSON.stringify(flag)} is no flag`]
+      if (RESERVED.has(flag)) return [`${place}: ${flag} is set by croft itself`]
+      if (flag in own) return [`${place}: ${flag} has its own field in the cluster`]
+      if (place !== 'serverFlags' && flag in EQUAL_ON_SERVERS) {
+        return [`${place}: ${flag} must be alike on all servers; say it in serverFlags`]
+      }
+      return []
+    }),
+  )
+}
+
+/** Reads the annotation `k3s.io/node-args`. A flag without a value is `true`; one that is repeated is a list. */
+export function parseNodeArgs(text: string): LiveFlags | undefined {
+  const args = parseStrings(text)
+  if (args === undefined) return undefined
+  const flags = new Map<string, string[]>()
+  for (let at = 1; at < args.length; at++) {
+    const match = /^--?([a-z0-9][a-z0-9-]*)(?:=([\s\S]*))?$/.exec(args[at] ?? '')
+    if (match === null) continue
+    const next = args[at + 1]
+    const separate = match[2] === undefined && next !== undefined && !next.startsWith('-')
+    if (separate) at += 1
+    const value = match[2] ?? (separate ? next : 'true')
+    flags.set(match[1] ?? '', [...(flags.get(match[1] ?? '') ?? []), value])
+  }
+  return Object.fromEntries(flags)
+}
+
+/** One server that does not run as declared, said so that a person knows what follows from it. */
+export interface FlagDrift {
+  readonly server: string
+  readonly flag: string
+  readonly live: string
+  readonly declared: string
+  readonly message: string
+}
+
+/** Compares what servers run with against the declaration, flag by flag. A server of which nothing is known is left out. */
+export function flagDrift(
+  spec: ClusterSpec,
+  live: readonly { readonly server: string; readonly flags: LiveFlags }[],
+): readonly FlagDrift[] {
+  const declared = clusterFlags(spec)
+  return live.flatMap(({ server, flags }) =>
+    Object.keys(EQUAL_ON_SERVERS).flatMap((flag): FlagDrift[] => {
+      const [is, should] = [canonical(flag, flags[flag]), canonical(flag, listOf(declared[flag]))]
+      if (is === should) return []
+      const told = (value: string) => (value === '' ? 'nothing' : value)
+      const message = `${server} runs with ${flag} ${told(is)}, declared is ${told(should)}${consequence(flag)}`
+      return [{ server, flag, live: is, declared: should, message }]
+    }),
+  )
+}
+
+/** The flag that a joining server's warning is about. K3s names Go fields for addresses. */
+export function mismatchedFlag(logText: string): string | undefined {
+  const field = /critical configuration mismatched: ([A-Za-z0-9-]+)/.exec(logText)?.[1]
+  if (field === undefined) return undefined
+  if (/^ClusterIPRanges?$/.test(field)) return 'cluster-cidr'
+  if (/^ServiceIPRanges?$/.test(field)) return 'service-cidr'
+  if (/^ClusterDNSs?$/.test(field)) return 'cluster-dns'
+  return field
+}
+
+function consequence(flag: string): string {
+  if (flag === 'disable') return ': each start of it deletes or deploys these components for the whole cluster'
+  if (flag === 'secrets-encryption') return ': what it writes may be stored in plain text'
+  return ''
+}
+
+function canonical(flag: string, values: readonly string[] | undefined): string {
+  const parts = (values ?? []).flatMap((value) => value.split(',')).map((value) => value.trim())
+  const text = (flag === 'disable' ? [...new Set(parts)].sort() : parts).filter((part) => part !== '').join(',')
+  return text === '' ? (EQUAL_ON_SERVERS[flag] ?? '') : text
+}
+
+function listOf(value: FlagValue | undefined): readonly string[] | undefined {
+  if (value === undefined) return undefined
+  return typeof value === 'object' ? value : [String(value)]
+}
+
+function parseStrings(text: string): readonly string[] | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return Array.isArray(value) && value.every((item) => typeof item === 'string') ? value : undefined
+  } catch {
+    return undefined
+  }
+}

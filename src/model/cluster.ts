@@ -1,0 +1,149 @@
+import type { ResourceKey } from './key.ts'
+import type { SecretReference } from './secret.ts'
+
+/** A K3s cluster as a person wants it. Cluster-wide settings stand here once; what differs by node is in NodeSpec. */
+export interface ClusterSpec {
+  readonly name: string
+  /** The exact release, `v1.34.3+k3s1`. A channel was resolved to it before, visibly, in a commit. */
+  readonly version: string
+  readonly endpoint: ClusterEndpoint
+  readonly network: ClusterNetwork
+  /** Packaged components that are not wanted: `traefik`, `servicelb`. */
+  readonly disable: readonly string[]
+  /** Names and addresses that the API's certificate must carry besides the endpoint's. */
+  readonly tlsSans: readonly string[]
+  readonly secretsEncryption: boolean
+  readonly registries?: Registries
+  /** Further flags of every server, by their name in config.yaml. */
+  readonly serverFlags: Flags
+  /** Further flags of every node, server or agent. */
+  readonly nodeFlags: Flags
+  readonly servers: readonly NodeSpec[]
+  readonly agents: readonly NodeSpec[]
+  readonly upgrade: UpgradePolicy
+  readonly remediation: RemediationPolicy
+  readonly backup?: BackupPolicy
+  /** What a machine with the K3s data of another cluster, or with mixed CA files, is to become. */
+  readonly staleState: 'refuse' | 'wipe' | 'recreate'
+  /** etcd members that belong to nobody whom Git names. `ask`: a person removes each by command. */
+  readonly ghostMembers: 'ask' | 'remove'
+  readonly allow: Overrides
+}
+
+/** What a person has said in Git to be worth its price. */
+export interface Overrides {
+  /** An even number of servers, or fewer than survive a loss. */
+  readonly degraded: boolean
+  /** Stop the API for a while where one or two servers leave no other way. */
+  readonly interruption: boolean
+}
+
+/** Where clients and nodes find the API. */
+export type ClusterEndpoint =
+  | { readonly vip: string }
+  | { readonly dns: string }
+  /** A server's own address: lost together with that server. */
+  | { readonly server: string }
+
+export interface ClusterNetwork {
+  /** One range, or one of each family for dual stack. */
+  readonly podCidrs: readonly string[]
+  readonly serviceCidrs: readonly string[]
+  readonly flannelBackend: 'vxlan' | 'host-gw' | 'wireguard-native' | 'none'
+  readonly kubeProxy: boolean
+  readonly networkPolicy: boolean
+  readonly clusterDomain?: string
+}
+
+export type FlagValue = string | number | boolean | readonly string[]
+export type Flags = Readonly<Record<string, FlagValue>>
+
+export type NodeRole = 'server' | 'agent'
+
+export interface NodeSpec {
+  readonly name: string
+  readonly role: NodeRole
+  readonly machine: NodeMachine
+  /** The first one is the address that etcd uses; one of each family for dual stack. */
+  readonly nodeIps: readonly string[]
+  readonly externalIps?: readonly string[]
+  readonly labels: Readonly<Record<string, string>>
+  readonly taints: readonly string[]
+  /** onDemand: off is healthy. Never for a server: it would hold a vote while it sleeps. */
+  readonly power: 'always' | 'onDemand'
+  readonly flags?: Flags
+}
+
+/** A machine that croft makes and destroys, or a box that was there before and is only wiped. */
+export type NodeMachine = { readonly key: ResourceKey } | { readonly host: string }
+
+export interface Registries {
+  readonly mirrors: Readonly<
+    Record<string, { readonly endpoint: readonly string[]; readonly rewrite?: Readonly<Record<string, string>> }>
+  >
+  readonly configs?: Readonly<
+    Record<string, { readonly auth?: SecretReference; readonly tls?: Readonly<Record<string, string | boolean>> }>
+  >
+}
+
+export interface UpgradePolicy {
+  /** inPlace: the new program on the same machine. replace: a new machine for each node. */
+  readonly method: 'inPlace' | 'replace'
+  readonly drain: DrainPolicy
+  /** How long a node must have been well before the next one is touched. */
+  readonly soakMs: number
+  /** How long a node may take to come back. */
+  readonly nodeTimeoutMs: number
+  /** Names of checks that must pass before each node. */
+  readonly healthChecks: readonly string[]
+  /** When work on nodes may begin; none means always. What has begun is finished. */
+  readonly windows: readonly MaintenanceWindow[]
+  /** How many agents may be under work at once. */
+  readonly agentsSurge: number
+}
+
+export interface DrainPolicy {
+  readonly timeoutMs: number
+  /** wait: keep asking. force: delete what refuses to go. abort: give the node back and stop. */
+  readonly onTimeout: 'wait' | 'force' | 'abort'
+}
+
+export interface MaintenanceWindow {
+  /** 0 is Sunday; none means every day. The day on which it begins. */
+  readonly days: readonly number[]
+  /** Minutes after midnight. `to` before `from` runs over midnight. */
+  readonly fromMinute: number
+  readonly toMinute: number
+  /** `Europe/Berlin`; UTC when absent. */
+  readonly timeZone?: string
+}
+
+export interface RemediationPolicy {
+  readonly enabled: boolean
+  /** Above this many unwell nodes nothing is replaced: then it is not the nodes that are ill. Whichever is larger. */
+  readonly brake: { readonly nodes: number; readonly percent: number }
+  /** Unready for so long without a break is dead. */
+  readonly deadAfterMs: number
+  /** At most one replacement of a server, and one of an agent, in this time. */
+  readonly pauseMs: number
+  /** A server away for so long loses its vote, even where replacing is off. Absent: never. */
+  readonly evictAfterMs?: number
+}
+
+export interface BackupPolicy {
+  /** Five fields, as in cron. */
+  readonly schedule: string
+  readonly keep: number
+  readonly to:
+    | { readonly directory: string }
+    | { readonly nfs: { readonly server: string; readonly path: string } }
+    | {
+        readonly s3: {
+          readonly endpoint: string
+          readonly bucket: string
+          readonly folder?: string
+          readonly region?: string
+          readonly credentials?: SecretReference
+        }
+      }
+}

@@ -1,0 +1,161 @@
+import type { NodeRole } from './cluster.ts'
+
+/**
+ * What could be found out. `unknown` is no third opinion but the lack of one: whoever decides must count it as the
+ * worse case.
+ */
+export type Answer = 'yes' | 'no' | 'unknown'
+
+/** Everything that is seen of a cluster at one moment, over all lanes. A crash of ours is only another such moment. */
+export interface ObservedCluster {
+  /** Do object calls get answers? Probes alone prove nothing. */
+  readonly api: Answer
+  readonly identity?: ClusterIdentity
+  /** Every node that is declared, or has a Node object, or stands on a machine with our mark. */
+  readonly nodes: readonly ObservedNode[]
+  readonly members: readonly EtcdMember[] | 'unknown'
+  /** Has the membership of etcd changed since the first server formed it? Decides about the etcd 3.5.26 hop. */
+  readonly membershipChanged: Answer
+  readonly snapshots: readonly ClusterSnapshot[] | 'unknown'
+  /** The newest result of each health check. */
+  readonly checks: readonly CheckResult[]
+  readonly orders: ClusterOrders
+}
+
+/** Written down before the first server starts, and never changed by the order of a list. */
+export interface ClusterIdentity {
+  /** Hash of the CA, as in the K10 token: the name by which data on a disk is told to be ours. */
+  readonly caHash: string
+  /** The only node that may ever be started as the first of a new cluster. */
+  readonly firstServer?: string
+  /** The first server has answered once. From then on nobody starts a new cluster. */
+  readonly formed: boolean
+}
+
+export interface ObservedNode {
+  readonly name: string
+  readonly role: NodeRole
+  readonly machine: ObservedMachine
+  readonly kube: KubeNode | 'absent' | 'unknown'
+  /** What the guest agent or SSH says about K3s on the machine. */
+  readonly k3s: LocalK3s | 'unknown'
+  /** Is the Secret `kube-system/<node>.node-password.k3s` there? */
+  readonly passwordSecret: Answer
+  /** When croft last replaced this node because it was dead. From the mark on its machine. */
+  readonly remediatedMs?: number
+}
+
+export interface ObservedMachine {
+  /** `no` only where it is certain: a survey that suddenly lacks things answers `unknown`. */
+  readonly exists: Answer
+  readonly power: 'on' | 'off' | 'unknown'
+  readonly createdMs?: number
+  readonly machineId?: string
+  /** Being made, moved or destroyed right now. */
+  readonly busy?: string
+}
+
+/** Facts of the Node object. */
+export interface KubeNode {
+  readonly createdMs: number
+  readonly ready: Answer
+  readonly readyReason?: string
+  readonly readyMessage?: string
+  /** When `ready` last changed. */
+  readonly readySinceMs: number
+  /** How often `ready` changed within the last hour. */
+  readonly readyChanges?: number
+  readonly version: string
+  readonly unschedulable: boolean
+  readonly work?: NodeWork
+  /** When our last change of version or flags was begun here. Stays after the work is over: the soak counts from it. */
+  readonly changedMs?: number
+  /** A drain for this target ran out of time and was given up; only a person's resume tries again. */
+  readonly drainGivenUp?: string
+  /** Pods that a drain would have to move. */
+  readonly podsToMove: number | 'unknown'
+  /** What refused the last eviction: `The disruption budget w needs 2 healthy pods and has 2 currently`. */
+  readonly drainBlockedBy?: string
+  readonly podCidrs: readonly string[]
+  readonly internalIps: readonly string[]
+  /** `etcd.k3s.cattle.io/removed-node-name` is set: deleting this Node would leave its etcd member behind. */
+  readonly removedNameMark?: boolean
+  /** Flags it was last started with, read from `k3s.io/node-args`. */
+  readonly args?: Readonly<Record<string, readonly string[]>>
+  /** Hash of the declared configuration that it was last started with; from our annotation. */
+  readonly configHash?: string
+}
+
+/** Our mark on a Node that is under work: the lock that keeps a second node from being touched. */
+export interface NodeWork {
+  readonly purpose: WorkPurpose
+  /** Which version or configuration it is for. */
+  readonly target: string
+  readonly sinceMs: number
+  /** It was schedulable before: only then do we make it schedulable again. */
+  readonly cordoned: boolean
+  /** When the call that takes it down was made. */
+  readonly changedMs?: number
+}
+
+export type WorkPurpose = 'upgrade' | 'configure' | 'replace' | 'remove' | 'remediate'
+
+export interface LocalK3s {
+  readonly service: 'absent' | 'stopped' | 'starting' | 'running' | 'failed'
+  /** Since when the service is in that state. */
+  readonly sinceMs: number
+  readonly version?: string
+  /** CA hash of the cluster whose data is on the disk; `none` when it is clean, `other` when it cannot be read. */
+  readonly data: string
+  /** Certificates on the disk that do not belong to one CA: joining would fail in the middle, or worse. */
+  readonly mixedCa?: boolean
+  /** What a join died of. */
+  readonly failure?: string
+}
+
+export interface EtcdMember {
+  readonly id: string
+  /** `s3-4a13e2cb`; empty for a member that was added and never started. */
+  readonly name: string
+  /** The node it belongs to: the name without its suffix. */
+  readonly node: string
+  readonly learner: boolean
+  /** Connected and answering. `unknown` counts as `no`. */
+  readonly up: Answer
+  readonly leader?: boolean
+  /** `3.6.14`, of the running process. */
+  readonly etcd?: string
+}
+
+export interface ClusterSnapshot {
+  readonly name: string
+  readonly atMs: number
+  /** First 12 digits of the hash of the token's password that it was taken with. */
+  readonly tokenHash?: string
+  /** The sealed token that opens it is kept with it. Without it the snapshot cannot be used. */
+  readonly tokenKept: Answer
+  readonly bytes?: number
+}
+
+export interface CheckResult {
+  readonly name: string
+  readonly passed: Answer
+  readonly output: string
+  readonly atMs: number
+}
+
+/** What people asked for by command; kept in the journal until it is done or withdrawn. */
+export interface ClusterOrders {
+  /** Everything stands still: a power-down, a restore, a person who said stop. */
+  readonly hold?: { readonly reason: string; readonly allow: string }
+  readonly rolloutPaused: boolean
+  /** The rollout to this version or configuration was aborted; another pin or a resume lifts it. */
+  readonly rolloutAborted?: string
+  /** When a person last said to go on after a failure. */
+  readonly resumedMs?: number
+  readonly replace: readonly { readonly node: string; readonly atMs: number }[]
+  /** Ids of etcd members that a person wants gone. */
+  readonly removeMembers: readonly string[]
+}
+
+export const NO_ORDERS: ClusterOrders = { rolloutPaused: false, replace: [], removeMembers: [] }

@@ -1,0 +1,144 @@
+// Small clusters for tests: a healthy one of any size, and the few turns that make it ill.
+import type { ClusterSpec, NodeRole, NodeSpec } from '../../../model/cluster.ts'
+import {
+  type EtcdMember,
+  type KubeNode,
+  type LocalK3s,
+  NO_ORDERS,
+  type ObservedCluster,
+  type ObservedMachine,
+  type ObservedNode,
+} from '../../../model/observed-cluster.ts'
+
+export const NOW = 1_800_000_000_000
+export const MINUTE = 60_000
+export const HOUR = 3_600_000
+export const CA = 'c'.repeat(64)
+export const VERSION = 'v1.34.3+k3s1'
+
+export function nodeSpec(name: string, more: Partial<NodeSpec> = {}): NodeSpec {
+  const role: NodeRole = name.startsWith('a') ? 'agent' : 'server'
+  return {
+    name,
+    role,
+    machine: { key: `Machine/${name}` },
+    nodeIps: [],
+    labels: {},
+    taints: [],
+    power: 'always',
+    ...more,
+  }
+}
+
+/** `clusterSpec('s1 s2 s3 a1')`: names that begin with a are agents. */
+export function clusterSpec(names: string, more: Partial<ClusterSpec> = {}): ClusterSpec {
+  const nodes = names
+    .split(' ')
+    .filter((name) => name !== '')
+    .map((name) => nodeSpec(name))
+  return {
+    name: 'homelab',
+    version: VERSION,
+    endpoint: { vip: '192.168.4.79' },
+    network: {
+      podCidrs: ['10.42.0.0/16'],
+      serviceCidrs: ['10.43.0.0/16'],
+      flannelBackend: 'vxlan',
+      kubeProxy: true,
+      networkPolicy: true,
+    },
+    disable: [],
+    tlsSans: [],
+    secretsEncryption: true,
+    serverFlags: {},
+    nodeFlags: {},
+    servers: nodes.filter(({ role }) => role === 'server'),
+    agents: nodes.filter(({ role }) => role === 'agent'),
+    upgrade: {
+      method: 'inPlace',
+      drain: { timeoutMs: 10 * MINUTE, onTimeout: 'wait' },
+      soakMs: 10 * MINUTE,
+      nodeTimeoutMs: 10 * MINUTE,
+      healthChecks: [],
+      windows: [],
+      agentsSurge: 1,
+    },
+    remediation: {
+      enabled: true,
+      brake: { nodes: 1, percent: 20 },
+      deadAfterMs: 5 * MINUTE,
+      pauseMs: HOUR,
+    },
+    staleState: 'refuse',
+    ghostMembers: 'ask',
+    allow: { degraded: false, interruption: false },
+    ...more,
+  }
+}
+
+export const kubeNode: KubeNode = {
+  createdMs: NOW - 30 * 24 * HOUR,
+  ready: 'yes',
+  readySinceMs: NOW - 24 * HOUR,
+  version: VERSION,
+  unschedulable: false,
+  podsToMove: 0,
+  podCidrs: [],
+  internalIps: [],
+}
+
+export const localK3s: LocalK3s = { service: 'running', sinceMs: NOW - 24 * HOUR, version: VERSION, data: CA }
+export const cleanK3s: LocalK3s = { service: 'absent', sinceMs: NOW - HOUR, data: 'none' }
+
+/** What a test changes of a node; `kube` and `k3s` are merged into the healthy ones. */
+export interface NodeTurn {
+  readonly role?: NodeRole
+  readonly machine?: Partial<ObservedMachine>
+  readonly kube?: Partial<KubeNode> | 'absent' | 'unknown'
+  readonly k3s?: Partial<LocalK3s> | 'unknown'
+  readonly passwordSecret?: ObservedNode['passwordSecret']
+  readonly remediatedMs?: number
+}
+
+export function observedNode(name: string, turn: NodeTurn = {}): ObservedNode {
+  const kube = turn.kube ?? {}
+  const k3s = turn.k3s ?? {}
+  return {
+    name,
+    role: turn.role ?? (name.startsWith('a') ? 'agent' : 'server'),
+    machine: { exists: 'yes', power: 'on', machineId: `id-${name}`, createdMs: NOW - 30 * 24 * HOUR, ...turn.machine },
+    kube: typeof kube === 'string' ? kube : { ...kubeNode, ...kube },
+    k3s: typeof k3s === 'string' ? k3s : { ...localK3s, ...k3s },
+    passwordSecret: turn.passwordSecret ?? (kube === 'absent' ? 'no' : 'yes'),
+    ...(turn.remediatedMs === undefined ? {} : { remediatedMs: turn.remediatedMs }),
+  }
+}
+
+export function member(node: string, more: Partial<EtcdMember> = {}): EtcdMember {
+  return { id: `m-${node}`, name: `${node}-4a13e2cb`, node, learner: false, up: 'yes', ...more }
+}
+
+/** A healthy cluster with these nodes, then the turns. */
+export function observedCluster(
+  names: string,
+  turns: Readonly<Record<string, NodeTurn>> = {},
+  more: Partial<ObservedCluster> = {},
+): ObservedCluster {
+  const list = names.split(' ').filter((name) => name !== '')
+  return {
+    api: 'yes',
+    identity: { caHash: CA, firstServer: 's1', formed: true },
+    nodes: list.map((name) => observedNode(name, turns[name])),
+    members: list.filter((name) => !name.startsWith('a')).map((name) => member(name)),
+    membershipChanged: 'yes',
+    snapshots: [],
+    checks: [],
+    orders: NO_ORDERS,
+    ...more,
+  }
+}
+
+/** A machine that is there, on and clean, and not yet part of the cluster. */
+export const FRESH: NodeTurn = { kube: 'absent', k3s: cleanK3s }
+/** Nothing at all yet. */
+export const NOTHING: NodeTurn = { kube: 'absent', k3s: 'unknown', machine: { exists: 'no', power: 'unknown' } }
