@@ -163,7 +163,7 @@ describe('[R41] flags of running servers', () => {
     for (const { label, lines } of rows) {
       const flags = new Set(lines.flatMap((line) => mismatchedFlag(line) ?? []))
       const expected = label === 'two-at-once' ? 'cluster-cidr' : label.replace('no-', '')
-      assert.ok(flags.has(expected), `${label}: ${[...flags]}`)
+      assert.ok(flags.has(expected), `${label}: ${[...flags].join(' ')}`)
       for (const flag of flags) assert.ok(flag in EQUAL_ON_SERVERS, flag)
     }
   })

@@ -31,10 +31,29 @@ export const EQUAL_ON_SERVERS: Readonly<Record<string, string>> = {
 
 /** croft sets these itself; declared as further flags they would fight with it, or carry a secret in plain text. */
 const RESERVED = new Set([
-  ...['token', 'token-file', 'agent-token', 'agent-token-file', 'server', 'cluster-init', 'cluster-reset'],
-  ...['cluster-reset-restore-path', 'config', 'data-dir', 'datastore-endpoint', 'disable-etcd'],
-  ...['node-name', 'node-ip', 'node-external-ip', 'node-label', 'node-taint', 'with-node-id', 'tls-san'],
-  ...['etcd-s3-access-key', 'etcd-s3-secret-key', 'etcd-s3-session-token', 'vpn-auth'],
+  'token',
+  'token-file',
+  'agent-token',
+  'agent-token-file',
+  'server',
+  'cluster-init',
+  'cluster-reset',
+  'cluster-reset-restore-path',
+  'config',
+  'data-dir',
+  'datastore-endpoint',
+  'disable-etcd',
+  'node-name',
+  'node-ip',
+  'node-external-ip',
+  'node-label',
+  'node-taint',
+  'with-node-id',
+  'tls-san',
+  'etcd-s3-access-key',
+  'etcd-s3-secret-key',
+  'etcd-s3-session-token',
+  'vpn-auth',
 ])
 
 /** Flags of the declaration that are in the wrong place. */

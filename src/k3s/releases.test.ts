@@ -33,8 +33,13 @@ describe('the table of releases', () => {
     assert.deepEqual(
       RELEASES.filter(isGate).map(({ version }) => version),
       [
-        ...['v1.32.11+k3s3', 'v1.32.12+k3s1', 'v1.32.13+k3s1'],
-        ...['v1.33.7+k3s3', 'v1.33.8+k3s1', 'v1.33.9+k3s1', 'v1.33.10+k3s1'],
+        'v1.32.11+k3s3',
+        'v1.32.12+k3s1',
+        'v1.32.13+k3s1',
+        'v1.33.7+k3s3',
+        'v1.33.8+k3s1',
+        'v1.33.9+k3s1',
+        'v1.33.10+k3s1',
       ],
     )
   })
