@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { runChecks } from './checks.ts'
+import { ensurePackages, TEST_PACKAGES } from './packages.ts'
 import type { ReportLine } from './test-reporter.ts'
 import { type FileRun, judgeFile } from './test-results.ts'
 
@@ -30,6 +31,7 @@ let failed = 0
 const failures: string[] = []
 
 if (positionals.length === 0) {
+  ensurePackages(TEST_PACKAGES)
   for (const { ok, check } of await runChecks(root, print)) {
     if (ok) passed += 1
     else failures.push(`${check.name} failed: its output is above`)
