@@ -2,6 +2,8 @@ import { LookFailed } from '../drivers/port.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Intention } from '../model/intention.ts'
 import type { ResourceKey } from '../model/key.ts'
+import { DEFAULT_POLICY } from '../model/policy.ts'
+import type { ResourceRecord } from '../model/record.ts'
 import type { RemoteTask } from '../model/survey.ts'
 import type { Ledger } from '../plan/world.ts'
 import type { Store } from '../store/port.ts'
@@ -38,6 +40,7 @@ export async function bringUpToDate(
   signal: AbortSignal,
 ): Promise<UpToDate> {
   const intentions = new Map<ResourceKey, Intention>()
+  const records = new Map(ledger.records)
   const running = new Map<ResourceKey, RemoteTask>()
   const ended = new Map<ResourceKey, Happening>()
   for (const intention of ledger.intentions.values()) {
@@ -63,19 +66,35 @@ export async function bringUpToDate(
           break
         }
         if (end !== undefined) ended.set(intention.key, end)
-        looking.looks.delete(intention.externalId)
-        looking.close.delete(intention.externalId)
-        await store.settle(epoch, intention.id)
+        // What failed is judged at the end of this pass: until then nobody can say whether to try again.
+        if (end?.what === 'failed') intentions.set(intention.key, intention)
+        await close(intention, looking)
         break
       }
       case 'over':
-        looking.looks.delete(intention.externalId)
-        looking.close.delete(intention.externalId)
-        await store.settle(epoch, intention.id)
+        await close(intention, looking)
         break
     }
   }
-  return { ledger: { ...ledger, intentions, running }, ended }
+  return { ledger: { ...ledger, records, intentions, running }, ended }
+
+  async function close(intention: Intention, looking: Looking): Promise<void> {
+    looking.looks.delete(intention.externalId)
+    looking.close.delete(intention.externalId)
+    if (intention.step.verb === 'create') records.set(intention.key, withId(records.get(intention.key), intention))
+    await store.settle(epoch, intention.id)
+  }
+}
+
+/**
+ * The id of a creation stays known when its intention is gone. The survey was made before its end was heard of, or the
+ * call may still be on its way: without the id, what it makes would be taken for a stranger's and made a second time.
+ */
+function withId(record: ResourceRecord | undefined, intention: Intention): ResourceRecord {
+  const { key, uid, connection, generation, externalId, host, atMs } = intention
+  if (record !== undefined) return { ...record, externalId, host }
+  const nothing = { policy: DEFAULT_POLICY, conditions: [], createdMs: atMs, status: 'Pending' }
+  return { key, uid, connection, type: 'vm', generation, externalId, host, ...nothing }
 }
 
 /** One read tells how a task ended. Undefined: the system has forgotten it, and the world's state must tell. */

@@ -47,7 +47,9 @@ function identifyGuest(resource: Resource, declaredId: string | undefined, world
     const known = ours.find((s) => s.externalId === (intended ?? recorded ?? declaredId))
     return known === undefined ? { is: 'ambiguous', sightings: ours } : { is: 'ours', sighting: known }
   }
-  const forming = intended === undefined ? undefined : world.guests.get(intended)
+  // Also the recorded one: a creation may have ended after the survey that still shows it without its mark.
+  const begun = intended ?? recorded
+  const forming = begun === undefined ? undefined : world.guests.get(begun)
   if (forming !== undefined && forming.mark === undefined && isBeingMade(forming))
     return { is: 'forming', sighting: forming }
 
