@@ -39,6 +39,8 @@ export type Action =
       readonly message: string
       readonly lookAgainMs: number
       readonly lack?: Lack
+      /** What will be done when the wait is over: part of what a person agrees to. */
+      readonly then?: Doing
     }
   | (Doing & { readonly reason: string })
   /** Take it off the books; the thing itself stays as it is. */

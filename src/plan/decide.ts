@@ -188,7 +188,14 @@ function create({ resource, world, ledger, rules, unmet, allocatedId }: Situatio
   if (obstacle !== undefined)
     return { do: 'refuse', guard: 'placement', reason: obstacle.message, allow: obstacle.allow }
   if (unmet.length > 0) {
-    return { do: 'wait', reason: 'NeedsNotReady', message: `waits for ${unmet.join(', ')}`, lookAgainMs: LOOK_SOON_MS }
+    const steps = rules.createSteps(resource, externalId, world.survey)
+    return {
+      do: 'wait',
+      reason: 'NeedsNotReady',
+      message: `waits for ${unmet.join(', ')}`,
+      lookAgainMs: LOOK_SOON_MS,
+      then: { do: 'create', externalId, host: rules.hostOf(resource), steps },
+    }
   }
   if (rules.listOf(resource) === undefined) {
     const unfinished = unfinishedByAnyone(world, ledger, rules.declaredId(resource))

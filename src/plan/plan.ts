@@ -91,8 +91,14 @@ export function plan(input: PlanInput): Plan {
   return { entries: guarded.map((one) => guard(one, context)), notes, problems: estate.problems }
 }
 
-/** Asks the guards one after another; the first objection stands. */
+/** Asks the guards one after another; the first objection stands, also to what would be done after a wait. */
 function guard(guarded: Guarded, context: GuardContext): PlanEntry {
+  const { action } = guarded.entry
+  if (action.do === 'wait' && action.then !== undefined) {
+    const after = { ...guarded.entry, action: { ...action.then, reason: action.message } }
+    const judged = guard({ ...guarded, entry: after }, context)
+    return judged === after ? guarded.entry : judged
+  }
   for (const one of GUARDS) {
     if (!isDoing(guarded.entry.action)) return guarded.entry
     const judged = one.judge(guarded.entry.action, guarded, context)

@@ -17,9 +17,13 @@ export interface PlanSummary {
   readonly disruption: Step['disruption']
 }
 
-/** A replacement is one thing gone and one thing new, as in the tools people know. */
+/**
+ * A replacement is one thing gone and one thing new, as in the tools people know. What is done after a wait for
+ * something else in the same plan counts as what it is: `apply` does it too.
+ */
 export function summarise(plan: Plan): PlanSummary {
-  const count = (wanted: Action['do']) => plan.entries.filter((entry) => entry.action.do === wanted).length
+  const meant = plan.entries.map(({ action }) => (action.do === 'wait' ? (action.then ?? action) : action))
+  const count = (wanted: Action['do']) => meant.filter((action) => action.do === wanted).length
   const replaced = count('replace')
   return {
     add: count('create') + replaced,
@@ -31,7 +35,7 @@ export function summarise(plan: Plan): PlanSummary {
     held: count('hold'),
     refused: count('refuse'),
     unchanged: count('nothing'),
-    disruption: worst(plan.entries.flatMap((entry) => (isDoing(entry.action) ? [...entry.action.steps] : []))),
+    disruption: worst(meant.flatMap((action) => ('steps' in action ? [...action.steps] : []))),
   }
 }
 

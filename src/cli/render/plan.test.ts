@@ -169,3 +169,25 @@ test('[S-18] the JSON form is stable and hides the same values', () => {
   assert.doesNotMatch(text, /VM_PASSWORD|"old"|"new"/)
   assert.match(text, /"from":"\(sensitive value\)"/)
 })
+
+test('what is made after a wait is shown and counted like what is made at once', () => {
+  const waiting = entry('Machine/web-2', {
+    do: 'wait',
+    reason: 'NeedsNotReady',
+    message: 'waits for Image/noble',
+    lookAgainMs: 1_000,
+    then: { do: 'create', externalId: '114', host: 'fun-bedbug', steps: [create, start] },
+  })
+  const plan: Plan = { entries: [waiting], notes: [], problems: [] }
+  assert.equal(
+    renderPlan(plan, PLAIN),
+    `  + … Machine/web-2   VM 114   (no longer declared)
+      waits for Image/noble
+      1. then create VM 114 with scsi0 from local:import/noble.qcow2
+      2. then start VM 114
+
+Plan: 1 to add, 0 to change, 0 to destroy. Disruption: none.
+`,
+  )
+  assert.doesNotMatch(JSON.stringify(planJson(plan, 'r')), /VM_PASSWORD/)
+})

@@ -59,7 +59,7 @@ export function symbolOf(action: Action): string {
     case 'forget':
       return 'x'
     case 'wait':
-      return '…'
+      return action.then === undefined ? '…' : `${symbolOf({ ...action.then, reason: '' })} …`
     case 'hold':
       return `${symbolOf({ ...action.held, reason: '' })} ‖`
     case 'refuse':
@@ -85,7 +85,11 @@ function bodyOf(action: Action, style: Style, view: PlanView): readonly string[]
     case 'nothing':
       return []
     case 'wait':
-      return [`waits: ${clean(action.message)}`]
+      return [
+        // `waits for Image/noble` says it itself.
+        action.message.startsWith('waits') ? clean(action.message) : `waits: ${clean(action.message)}`,
+        ...(action.then === undefined ? [] : stepsOf(action.then.steps, style, view, 'then ')),
+      ]
     case 'forget':
       return [`${clean(action.reason)} (the thing itself stays as it is)`]
     case 'refuse':
@@ -157,7 +161,8 @@ function renderNote(note: ConnectionNote, style: Style): string {
 }
 
 function thingOf(entry: PlanEntry): string {
-  const id = entry.externalId === undefined ? '' : `${entry.type === 'vm' ? 'VM ' : ''}${clean(entry.externalId)}`
+  const chosen = entry.externalId ?? (entry.action.do === 'wait' ? entry.action.then?.externalId : undefined)
+  const id = chosen === undefined ? '' : `${entry.type === 'vm' ? 'VM ' : ''}${clean(chosen)}`
   const host = entry.host === undefined ? '' : `on ${clean(entry.host)}`
   return [id, host].filter((part) => part !== '').join(' ')
 }
