@@ -40,7 +40,7 @@ export type Action =
       readonly lookAgainMs: number
       readonly lack?: Lack
       /** What will be done when the wait is over: part of what a person agrees to. */
-      readonly then?: Doing
+      readonly next?: Doing
     }
   | (Doing & { readonly reason: string })
   /** Take it off the books; the thing itself stays as it is. */

@@ -194,7 +194,7 @@ function create({ resource, world, ledger, rules, unmet, allocatedId }: Situatio
       reason: 'NeedsNotReady',
       message: `waits for ${unmet.join(', ')}`,
       lookAgainMs: LOOK_SOON_MS,
-      then: { do: 'create', externalId, host: rules.hostOf(resource), steps },
+      next: { do: 'create', externalId, host: rules.hostOf(resource), steps },
     }
   }
   if (rules.listOf(resource) === undefined) {

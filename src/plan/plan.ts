@@ -94,8 +94,8 @@ export function plan(input: PlanInput): Plan {
 /** Asks the guards one after another; the first objection stands, also to what would be done after a wait. */
 function guard(guarded: Guarded, context: GuardContext): PlanEntry {
   const { action } = guarded.entry
-  if (action.do === 'wait' && action.then !== undefined) {
-    const after = { ...guarded.entry, action: { ...action.then, reason: action.message } }
+  if (action.do === 'wait' && action.next !== undefined) {
+    const after = { ...guarded.entry, action: { ...action.next, reason: action.message } }
     const judged = guard({ ...guarded, entry: after }, context)
     return judged === after ? guarded.entry : judged
   }

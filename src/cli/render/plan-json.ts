@@ -36,7 +36,7 @@ function entryJson(entry: PlanEntry): unknown {
 
 function actionJson(action: Action): unknown {
   if (action.do === 'hold') return { ...action, held: doingJson(action.held) }
-  if (action.do === 'wait' && action.then !== undefined) return { ...action, then: doingJson(action.then) }
+  if (action.do === 'wait' && action.next !== undefined) return { ...action, next: doingJson(action.next) }
   return 'steps' in action ? doingJson(action) : action
 }
 

@@ -22,7 +22,7 @@ export interface PlanSummary {
  * something else in the same plan counts as what it is: `apply` does it too.
  */
 export function summarise(plan: Plan): PlanSummary {
-  const meant = plan.entries.map(({ action }) => (action.do === 'wait' ? (action.then ?? action) : action))
+  const meant = plan.entries.map(({ action }) => (action.do === 'wait' ? (action.next ?? action) : action))
   const count = (wanted: Action['do']) => meant.filter((action) => action.do === wanted).length
   const replaced = count('replace')
   return {

@@ -176,7 +176,7 @@ test('what is made after a wait is shown and counted like what is made at once',
     reason: 'NeedsNotReady',
     message: 'waits for Image/noble',
     lookAgainMs: 1_000,
-    then: { do: 'create', externalId: '114', host: 'fun-bedbug', steps: [create, start] },
+    next: { do: 'create', externalId: '114', host: 'fun-bedbug', steps: [create, start] },
   })
   const plan: Plan = { entries: [waiting], notes: [], problems: [] }
   assert.equal(

@@ -59,7 +59,7 @@ export function symbolOf(action: Action): string {
     case 'forget':
       return 'x'
     case 'wait':
-      return action.then === undefined ? '…' : `${symbolOf({ ...action.then, reason: '' })} …`
+      return action.next === undefined ? '…' : `${symbolOf({ ...action.next, reason: '' })} …`
     case 'hold':
       return `${symbolOf({ ...action.held, reason: '' })} ‖`
     case 'refuse':
@@ -88,7 +88,7 @@ function bodyOf(action: Action, style: Style, view: PlanView): readonly string[]
       return [
         // `waits for Image/noble` says it itself.
         action.message.startsWith('waits') ? clean(action.message) : `waits: ${clean(action.message)}`,
-        ...(action.then === undefined ? [] : stepsOf(action.then.steps, style, view, 'then ')),
+        ...(action.next === undefined ? [] : stepsOf(action.next.steps, style, view, 'then ')),
       ]
     case 'forget':
       return [`${clean(action.reason)} (the thing itself stays as it is)`]
@@ -161,7 +161,7 @@ function renderNote(note: ConnectionNote, style: Style): string {
 }
 
 function thingOf(entry: PlanEntry): string {
-  const chosen = entry.externalId ?? (entry.action.do === 'wait' ? entry.action.then?.externalId : undefined)
+  const chosen = entry.externalId ?? (entry.action.do === 'wait' ? entry.action.next?.externalId : undefined)
   const id = chosen === undefined ? '' : `${entry.type === 'vm' ? 'VM ' : ''}${clean(chosen)}`
   const host = entry.host === undefined ? '' : `on ${clean(entry.host)}`
   return [id, host].filter((part) => part !== '').join(' ')
