@@ -22,6 +22,8 @@ export const LIMITS = {
   foreignTextLength: 2000,
   foreignNameLength: 256,
   surveyEntries: 200_000,
+  /** Settings of one list that are read one by one, where the list itself does not say enough. */
+  settingsReadClosely: 500,
   requestTimeoutMs: 30_000,
   connectTimeoutMs: 10_000,
   /** Shorter than Proxmox's own, so that it is we who close. */

@@ -2,10 +2,14 @@ import type { FileSpec } from './file.ts'
 import type { ResourceKey } from './key.ts'
 import type { Origin } from './origin.ts'
 import type { Policy } from './policy.ts'
+import type { SettingSpec } from './rest.ts'
 import type { VmSpec } from './vm.ts'
 
 /** What one driver keeps: the type says which of its rules apply, `desired` is what they compare with the world. */
-export type Desired = { readonly type: 'vm'; readonly vm: VmSpec } | { readonly type: 'file'; readonly file: FileSpec }
+export type Desired =
+  | { readonly type: 'vm'; readonly vm: VmSpec }
+  | { readonly type: 'file'; readonly file: FileSpec }
+  | { readonly type: 'setting'; readonly setting: SettingSpec }
 
 /** An accepted declaration, expanded to one thing that one driver keeps. */
 export interface Resource {

@@ -196,6 +196,12 @@ const PATTERNS: readonly Pattern[] = [
     advice: () => 'correct the declaration',
   },
   {
+    when: /ha groups have been migrated to rules/,
+    reason: 'NotSupported',
+    meaning: 'stalled',
+    advice: () => 'this Proxmox has HA rules in place of HA groups: declare a ProxmoxHaRule',
+  },
+  {
     when: /can't start a (?:vm|CT) if it's a template|convert a template to a template/i,
     reason: 'IsTemplate',
     meaning: 'stalled',

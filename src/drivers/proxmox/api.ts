@@ -6,7 +6,7 @@ import type { Step } from '../../model/step.ts'
 import type { Outcome, Refusal } from '../../model/verdict.ts'
 import { LookFailed } from '../port.ts'
 import { type ForeignError, translate } from './api-errors.ts'
-import { cleanText, isRecord } from './foreign.ts'
+import { cleanText, type Foreign, isRecord } from './foreign.ts'
 import { parseUpid } from './upid.ts'
 
 const BASE = '/api2/json'
@@ -35,6 +35,8 @@ export interface About {
 export interface Api {
   /** The `data` of an answer. Throws LookFailed. */
   read(path: string, about: About, signal: AbortSignal): Promise<unknown>
+  /** The whole answer, for the few that say something beside their `data`. Throws LookFailed. */
+  readAnswer(path: string, about: About, signal: AbortSignal): Promise<Foreign>
   /** One write. Never throws. `secrets` are revealed into the parameters of this one request. */
   write(call: Step['call'], secrets: ReadonlyMap<string, Secret>, about: About, signal: AbortSignal): Promise<Outcome>
 }
@@ -64,22 +66,25 @@ export function createApi(deps: ApiDeps): Api {
     return translate(readError(response, about, secrets, deps.clock.now()))
   }
 
+  async function readAnswer(path: string, about: About, signal: AbortSignal): Promise<Foreign> {
+    const release = await slots()
+    try {
+      const { response, token } = await send('GET', path, undefined, signal)
+      if (isProxyFailure(response)) throw new LookFailed(proxyRefusal(response, about, token))
+      if (response.status !== 200) throw new LookFailed(refuse(response, about, [token]))
+      const answer = answerOf(response.body)
+      if (answer?.data === undefined) throw new LookFailed(unreadable(about))
+      return answer
+    } catch (error) {
+      throw error instanceof LookFailed ? error : new LookFailed(unreachable(error, about))
+    } finally {
+      release()
+    }
+  }
+
   return {
-    async read(path, about, signal) {
-      const release = await slots()
-      try {
-        const { response, token } = await send('GET', path, undefined, signal)
-        if (isProxyFailure(response)) throw new LookFailed(proxyRefusal(response, about, token))
-        if (response.status !== 200) throw new LookFailed(refuse(response, about, [token]))
-        const data = dataOf(response.body)
-        if (data === undefined) throw new LookFailed(unreadable(about))
-        return data
-      } catch (error) {
-        throw error instanceof LookFailed ? error : new LookFailed(unreachable(error, about))
-      } finally {
-        release()
-      }
-    },
+    readAnswer,
+    read: async (path, about, signal) => (await readAnswer(path, about, signal)).data,
 
     async write(call, secrets, about, signal) {
       const params = formOf(call.params, secrets)
@@ -91,7 +96,7 @@ export function createApi(deps: ApiDeps): Api {
         if (response.status === 595) return { result: 'not-sent', message: saidBy(response, about, hidden) }
         if (isProxyFailure(response)) return { result: 'unclear', message: saidBy(response, about, hidden) }
         if (response.status !== 200) return { result: 'refused', refusal: refuse(response, about, hidden) }
-        return outcomeOf(dataOf(response.body), about)
+        return outcomeOf(answerOf(response.body)?.data, about)
       } catch (error) {
         return failureOf(error, about)
       }
@@ -105,18 +110,21 @@ export function formOf(
   secrets: ReadonlyMap<string, Secret> = new Map(),
 ): string {
   const pairs: string[] = []
-  for (const [name, value] of Object.entries(params))
-    pairs.push(`${encodeURIComponent(name)}=${encodeURIComponent(secrets.get(name)?.reveal() ?? value)}`)
+  for (const [name, value] of Object.entries(params)) {
+    // A parameter that is a list is sent once for each of its values.
+    for (const one of secrets.has(name) ? [secrets.get(name)?.reveal() ?? ''] : value.split('\0'))
+      pairs.push(`${encodeURIComponent(name)}=${encodeURIComponent(one)}`)
+  }
   return pairs.join('&')
 }
 
-/** The `data` of an answer, null included; undefined when the answer is not what it should be. */
-function dataOf(body: string): unknown {
+/** An answer with its `data`, null included; undefined when it is not what it should be. */
+function answerOf(body: string): Foreign | undefined {
   // A truncated answer, a proxy's HTML page or nothing at all: no JSON object.
   if (body.charCodeAt(0) !== 0x7b) return undefined
   try {
     const answer: unknown = JSON.parse(body)
-    return isRecord(answer) ? answer.data : undefined
+    return isRecord(answer) ? answer : undefined
   } catch {
     return undefined
   }

@@ -28,7 +28,7 @@ export function fileObstacles(file: FileSpec, survey: Survey): readonly Obstacle
   return host === undefined ? storageObstacles(file.host, [need], survey) : [host]
 }
 
-function hostObstacle(name: string, survey: Survey): Obstacle | undefined {
+export function hostObstacle(name: string, survey: Survey): Obstacle | undefined {
   const host = survey.hosts.find((seen) => seen.name === name)
   if (host?.online) return undefined
   if (host !== undefined)

@@ -8,6 +8,8 @@ import { translate } from './api-errors.ts'
 import { readAddresses, readConfig, readPending, withConfig } from './close-look.ts'
 import { parseFileList } from './file-list.ts'
 import { cleanText, countOf, isRecord, nameOf, recordsOf } from './foreign.ts'
+import { isSettingList } from './rest/paths.ts'
+import { readSettings } from './rest/read-settings.ts'
 import { guestPath, storagePath } from './steps.ts'
 import { powerState, readSurvey, readTask } from './survey.ts'
 import { parseUpid } from './upid.ts'
@@ -121,6 +123,7 @@ async function readList(
   atMs: number,
   signal: AbortSignal,
 ): Promise<readonly Sighting[]> {
+  if (isSettingList(list)) return readSettings(api, connection, list, atMs, signal)
   const { host, storage } = parseFileList(list)
   const about = { doing: `list the files on ${storage} of ${host}`, host }
   const data = await api.read(`${storagePath(host, storage)}/content`, about, signal)

@@ -1,0 +1,37 @@
+import type { Change } from '../../../model/change.ts'
+import type { Definition, SettingSpec } from '../../../model/rest.ts'
+import type { Sighting } from '../../../model/sighting.ts'
+import { plainEntries } from './entry-list.ts'
+import { LEAVING, UNAPPLIED } from './rows.ts'
+import { plainRules } from './rule-list.ts'
+import { same, seenValue, wantedValue } from './values.ts'
+
+/** Changes that are no field's: the thing is leaving, or what was written is not in force. */
+export const EXISTS = 'exists'
+export const APPLIED = 'applied'
+
+/** Only what is declared is compared. Secrets and what no answer shows are not. */
+export function diffSetting(definition: Definition, setting: SettingSpec, sighting: Sighting): readonly Change[] {
+  const config = sighting.close?.config ?? {}
+  if (config[LEAVING] === true) return [{ path: EXISTS, from: 'leaving', to: 'there', effect: 'live' }]
+  // No token may write it: that it is there is all that can be asked for.
+  if (definition.rootOnly !== undefined) return []
+  const changes: Change[] = []
+  for (const [name, field] of Object.entries(definition.fields)) {
+    const declared = setting.fields[name]
+    if (declared === undefined || field.unread === true || field.type === 'secret') continue
+    const [to, from] =
+      field.type === 'rules'
+        ? [plainRules(field, declared), plainRules(field, config.rules)]
+        : field.type === 'entries'
+          ? [plainEntries(field, declared), plainEntries(field, config.entries)]
+          : field.type === 'pem'
+            ? [wantedValue(field, declared), wantedValue(field, (config.pem ?? '') as string)]
+            : [wantedValue(field, declared), seenValue(name, field, config)]
+    if (same(from, to)) continue
+    changes.push({ path: name, from, to, effect: field.fixed === true ? 'replace' : 'live' })
+  }
+  if (changes.length === 0 && definition.apply !== undefined && config[UNAPPLIED] !== undefined)
+    changes.push({ path: APPLIED, from: config[UNAPPLIED], to: 'in force', effect: 'live' })
+  return changes
+}

@@ -1,0 +1,36 @@
+import type { Field, SettingValue } from '../../../model/rest.ts'
+import type { SubCall } from './rule-list.ts'
+import { partsOf } from './sent.ts'
+import { plain, same } from './values.ts'
+
+type Entry = Readonly<Record<string, SettingValue>>
+
+export function plainEntries(field: Field, entries: unknown): readonly Entry[] {
+  return plain(field, entries ?? []) as readonly Entry[]
+}
+
+/** The calls that turn one set into another: first what is missing, then what is too much. */
+export function entryCalls(field: Field, seen: readonly Entry[], wanted: readonly Entry[]): readonly SubCall[] {
+  const calls: SubCall[] = []
+  const before = new Map(seen.map((entry) => [entry.cidr, entry]))
+  const after = new Set(wanted.map((entry) => entry.cidr))
+  for (const entry of wanted) {
+    const there = before.get(entry.cidr)
+    if (there === undefined) {
+      calls.push({ method: 'POST', below: '', params: partsOf(field, entry), summary: `add ${String(entry.cidr)}` })
+    } else if (!same(there, entry)) {
+      const { cidr: _, ...rest } = entry
+      const params = { comment: '', ...partsOf(field, rest) }
+      calls.push({ method: 'PUT', below: below(entry), params, summary: `change ${String(entry.cidr)}` })
+    }
+  }
+  for (const entry of seen) {
+    if (after.has(entry.cidr)) continue
+    calls.push({ method: 'DELETE', below: below(entry), params: {}, summary: `remove ${String(entry.cidr)}` })
+  }
+  return calls
+}
+
+function below(entry: Entry): string {
+  return `/${encodeURIComponent(String(entry.cidr))}`
+}

@@ -1,0 +1,91 @@
+import type { ListReading } from '../../../model/rest.ts'
+import { type Foreign, isRecord, nameOf, recordsOf } from '../foreign.ts'
+import { pendingInterfaces } from './pending-interfaces.ts'
+
+/** In a row: changes that are written and not in force yet, and what they concern. */
+export const UNAPPLIED = 'croft:unapplied'
+/** In a row: it is taken away as soon as the changes are in force. */
+export const LEAVING = 'croft:leaving'
+
+/** The things in an answer, one row each. `beside` is what stands next to the data. */
+export function rowsIn(reading: ListReading, data: unknown, beside: Foreign): readonly Foreign[] {
+  switch (reading.rows ?? 'each') {
+    case 'each':
+      return recordsOf(data)
+    case 'one':
+      return isRecord(data) ? [data] : []
+    case 'rules':
+      return [ruleList(data)]
+    case 'acl':
+      return recordsOf(data).map(accessLine)
+    case 'apt':
+      return isRecord(data) ? aptRows(data) : []
+    case 'pending':
+      return recordsOf(data).map(pendingRow)
+    case 'changes':
+      return interfaceRows(recordsOf(data), beside.changes)
+  }
+}
+
+/** A list of rules as one thing: their order is what is kept. */
+export function ruleList(data: unknown): Foreign {
+  const rules = recordsOf(data)
+  const digest = rules[0]?.digest
+  return { rules, ...(typeof digest === 'string' ? { digest } : {}) }
+}
+
+/** Who is in a field of its own for each sort, as the call that changes it wants it. */
+function accessLine(row: Foreign): Foreign {
+  const sort = row.type === 'group' ? 'groups' : row.type === 'token' ? 'tokens' : 'users'
+  return { path: row.path, roles: row.roleid, propagate: row.propagate, subject: row.ugid, [sort]: row.ugid }
+}
+
+function aptRows(data: Foreign): readonly Foreign[] {
+  const digest = data.digest
+  const lines = recordsOf(data.files).flatMap((file) =>
+    recordsOf(file.repositories).map((line, index) => ({
+      sort: 'file',
+      key: `${nameOf(file.path) ?? ''}#${index}`,
+      path: file.path,
+      index,
+      enabled: line.Enabled,
+      digest,
+    })),
+  )
+  const standard = recordsOf(data['standard-repos'])
+    .filter(({ status }) => status !== undefined && status !== null)
+    .map((one) => ({ sort: 'standard', key: one.handle, enabled: one.status, digest }))
+  return [...lines, ...standard]
+}
+
+/** Values to come stand apart from those in force. */
+function pendingRow(row: Foreign): Foreign {
+  const { pending, state, ...now } = row
+  const coming = isRecord(pending) ? pending : {}
+  const merged: Record<string, unknown> = { ...now }
+  for (const [name, value] of Object.entries(coming)) {
+    // What is to be taken away is announced as "deleted".
+    if (value === 'deleted') delete merged[name]
+    else merged[name] = value
+  }
+  return {
+    ...merged,
+    cidr: merged.cidr ?? merged.subnet,
+    ...(state === undefined || state === null ? {} : { [UNAPPLIED]: nameOf(state) ?? 'changed' }),
+    ...(state === 'deleted' ? { [LEAVING]: true } : {}),
+  }
+}
+
+/** Interfaces of a host. What is written and not loaded is known only from a difference that stands beside them. */
+function interfaceRows(rows: readonly Foreign[], changes: unknown): readonly Foreign[] {
+  const pending = pendingInterfaces(changes)
+  if (pending === undefined) return rows
+  const shown = new Set(rows.map((row) => row.iface))
+  const marked = rows.map((row) =>
+    pending.unclear || pending.names.includes(String(row.iface)) ? { ...row, [UNAPPLIED]: pending.shown } : row,
+  )
+  const leaving = pending.removed
+    .filter((iface) => !shown.has(iface))
+    .map((iface) => ({ iface, [UNAPPLIED]: pending.shown, [LEAVING]: true }))
+  return [...marked, ...leaving]
+}

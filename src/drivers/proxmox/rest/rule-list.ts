@@ -1,0 +1,106 @@
+import type { Field, SettingValue } from '../../../model/rest.ts'
+import { partsOf } from './sent.ts'
+import { apiName, plain, same } from './values.ts'
+
+type Rule = Readonly<Record<string, SettingValue>>
+
+/** One call below the list: its path, and what is sent. */
+export interface SubCall {
+  readonly method: 'POST' | 'PUT' | 'DELETE'
+  /** What follows the path of the list. */
+  readonly below: string
+  readonly params: Readonly<Record<string, string>>
+  readonly summary: string
+}
+
+/** Rules, declared or answered, in one form. A security group is a rule whose action is its name. */
+export function plainRules(field: Field, rules: unknown): readonly Rule[] {
+  const rows = Array.isArray(rules) ? (rules as readonly Record<string, unknown>[]) : []
+  const given = rows.map(({ type, action, ...row }) =>
+    type === 'group' ? { ...row, group: action } : { ...row, type, action },
+  )
+  return (plain(field, given) as readonly Rule[]).map((rule) => {
+    if (rule.group === undefined) return rule
+    const { type: _type, action: _action, ...rest } = rule
+    return rest
+  })
+}
+
+/**
+ * The calls that turn one ordered list into another. Proxmox puts a new rule first, so that each is moved to its place
+ * afterwards. A rule that is wrong is rewritten where it stands: no moment without it. Each call leaves a list from
+ * which the rest can be found again, because only the first is made before the next look.
+ */
+export function ruleCalls(field: Field, seen: readonly Rule[], wanted: readonly Rule[]): readonly SubCall[] {
+  const calls: SubCall[] = []
+  const list = [...seen]
+  const missing = without(wanted, list)
+  const surplus = positionsOf(without(list, wanted), list)
+  while (missing.length > 0 && surplus.length > 0) {
+    const [rule, at] = [missing.shift(), surplus.shift()]
+    if (rule === undefined || at === undefined) break
+    calls.push({
+      method: 'PUT',
+      below: `/${at}`,
+      params: rewritten(field, list[at] ?? {}, rule),
+      summary: `rewrite rule ${at}`,
+    })
+    list[at] = rule
+  }
+  for (const rule of missing.reverse()) {
+    calls.push({ method: 'POST', below: '', params: params(field, rule), summary: 'add a rule' })
+    list.unshift(rule)
+  }
+  // From the end, so that the positions of the others stay and no call is the same as the one before it.
+  for (const at of surplus.reverse()) {
+    calls.push({ method: 'DELETE', below: `/${at}`, params: {}, summary: `remove rule ${at}` })
+    list.splice(at, 1)
+  }
+  for (const [at, rule] of wanted.entries()) {
+    if (same(list[at], rule)) continue
+    const from = list.findIndex((one, place) => place > at && same(one, rule))
+    if (from === -1) continue
+    calls.push({
+      method: 'PUT',
+      below: `/${from}`,
+      params: { moveto: String(at) },
+      summary: `move rule ${from} to ${at}`,
+    })
+    list.splice(at, 0, ...list.splice(from, 1))
+  }
+  return calls
+}
+
+/** What is left of one list when each of the others has taken its equal out of it. */
+function without(list: readonly Rule[], others: readonly Rule[]): Rule[] {
+  const left = [...list]
+  for (const other of others) {
+    const at = left.findIndex((one) => same(one, other))
+    if (at !== -1) left.splice(at, 1)
+  }
+  return left
+}
+
+function positionsOf(rules: readonly Rule[], list: readonly Rule[]): number[] {
+  const taken = new Set<number>()
+  for (const rule of rules) {
+    const at = list.findLastIndex((one, place) => !taken.has(place) && same(one, rule))
+    if (at !== -1) taken.add(at)
+  }
+  return [...taken].sort((a, b) => a - b)
+}
+
+function params(field: Field, rule: Rule): Record<string, string> {
+  const { group, ...rest } = rule
+  if (group === undefined) return partsOf(field, rule)
+  return { ...partsOf(field, rest), type: 'group', action: String(group) }
+}
+
+function rewritten(field: Field, before: Rule, rule: Rule): Record<string, string> {
+  const sent = params(field, rule)
+  const gone = Object.entries(field.parts ?? {})
+    .filter(([name]) => before[name] !== undefined && rule[name] === undefined && name !== 'group')
+    .map(([name, part]) => apiName(name, part))
+    .filter((name) => !(name in sent))
+  return gone.length === 0 ? sent : { ...sent, delete: gone.join(',') }
+}

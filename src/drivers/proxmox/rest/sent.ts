@@ -1,0 +1,75 @@
+import type { Field, SettingValue } from '../../../model/rest.ts'
+import type { Foreign } from '../foreign.ts'
+import { printHosts } from './hosts-file.ts'
+import { apiName, isEmpty, plain } from './values.ts'
+
+/** Between the values of a parameter that is sent once for each of them; no value can hold it. */
+export const AGAIN = '\0'
+
+/** A declared value as parameters of a call: mostly one, for numbered ones several. Empty: it is to be unset. */
+export function sent(name: string, field: Field, value: SettingValue, row: Foreign = {}): Record<string, string> {
+  const api = apiName(name, field)
+  switch (field.type) {
+    case 'secret':
+      // A reference: it becomes the secret itself only in the request.
+      return { [api]: JSON.stringify(value) }
+    case 'numbered': {
+      const texts = value as readonly string[]
+      return Object.fromEntries(texts.map((text, at) => [`${api}${at + 1}`, text]))
+    }
+    case 'rules':
+    case 'entries':
+      return {}
+    default: {
+      const text = textOf(field, value, row[api])
+      return { [api]: text }
+    }
+  }
+}
+
+/** Properties, blocks, rules: `a=1,b=2` by the API's names, in the order of the definition. */
+export function printParts(field: Field, value: SettingValue): string {
+  return Object.entries(partsOf(field, value))
+    .map(([name, text]) => `${name}=${text}`)
+    .join(',')
+}
+
+/** The parts of a block by the API's names; what is not set is left out. */
+export function partsOf(field: Field, value: SettingValue): Record<string, string> {
+  const given = value as Readonly<Record<string, SettingValue | undefined>>
+  const result: Record<string, string> = {}
+  for (const [name, part] of Object.entries(field.parts ?? {})) {
+    const one = given[name]
+    if (one !== undefined && !isEmpty(plain(part, one))) result[apiName(name, part)] = textOf(part, one, undefined)
+  }
+  return result
+}
+
+function textOf(field: Field, value: SettingValue, before: unknown): string {
+  switch (field.type) {
+    case 'flag':
+      return plain(field, value) === true ? '1' : '0'
+    case 'number':
+    case 'seconds':
+      return String(plain(field, value) ?? '')
+    case 'list':
+    case 'sequence':
+      return (value as readonly string[]).join(field.separator ?? ',')
+    case 'repeated':
+      return (value as readonly string[]).join(AGAIN)
+    case 'properties':
+      return printParts(field, value)
+    case 'blocks':
+      return (value as readonly SettingValue[]).map((one) => printParts(field, one)).join(AGAIN)
+    case 'lines':
+      return Buffer.from(
+        Object.entries(value)
+          .map(([key, text]) => `${key}=${String(text)}`)
+          .join('\n'),
+      ).toString('base64')
+    case 'hosts':
+      return printHosts(value as readonly SettingValue[], typeof before === 'string' ? before : '')
+    default:
+      return String(value)
+  }
+}

@@ -1,0 +1,50 @@
+import { definitionNamed } from '../../../model/rest/registry.ts'
+import type { SettingSpec } from '../../../model/rest.ts'
+import type { Readiness } from '../../../model/rules.ts'
+import type { Sighting } from '../../../model/sighting.ts'
+import type { Step } from '../../../model/step.ts'
+import type { Survey } from '../../../model/survey.ts'
+import { hostObstacle, type Obstacle } from '../obstacles.ts'
+import { diffSetting } from './diff.ts'
+import { listName } from './paths.ts'
+import { definitionOf } from './read-settings.ts'
+import { LEAVING, UNAPPLIED } from './rows.ts'
+import { createSteps, deleteSteps, updateSteps } from './steps.ts'
+
+/** The rules of every setting: one set for all, with the definition as their table. */
+export const settingRules = {
+  declaredId: ({ id }: SettingSpec): string => id,
+  listOf: (setting: SettingSpec): string => listName(definitionNamed(setting.definition), setting),
+  hostOf: ({ host }: SettingSpec): string => host ?? '',
+  obstacles(setting: SettingSpec, survey: Survey): readonly Obstacle[] {
+    const { rootOnly, noun, create } = definitionNamed(setting.definition)
+    if (rootOnly !== undefined || create === undefined)
+      return [
+        {
+          message: `no token may make the ${noun} ${setting.id}: Proxmox leaves that to root@pam itself`,
+          allow: rootOnly === undefined ? 'make it by hand' : `run on a host: ${rootOnly.replace('{id}', setting.id)}`,
+        },
+      ]
+    const host = setting.host === undefined ? undefined : hostObstacle(setting.host, survey)
+    return host === undefined ? [] : [host]
+  },
+  diff: (setting: SettingSpec, sighting: Sighting) =>
+    diffSetting(definitionNamed(setting.definition), setting, sighting),
+  createSteps: (setting: SettingSpec): readonly Step[] => createSteps(definitionNamed(setting.definition), setting),
+  updateSteps: (setting: SettingSpec, sighting: Sighting, changes: ReturnType<typeof diffSetting>): readonly Step[] =>
+    updateSteps(definitionNamed(setting.definition), setting, sighting, changes),
+  deleteSteps(sighting: Sighting): readonly Step[] {
+    const definition = definitionOf(sighting)
+    return definition === undefined ? [] : deleteSteps(definition, sighting)
+  },
+  readiness(setting: SettingSpec, sighting: Sighting): Readiness {
+    const { noun } = definitionNamed(setting.definition)
+    const config = sighting.close?.config ?? {}
+    const what = `${noun} ${setting.id}`
+    if (config[LEAVING] === true)
+      return { ready: false, reason: 'Leaving', message: `${what} is going`, status: 'Leaving' }
+    return config[UNAPPLIED] === undefined
+      ? { ready: true, reason: 'Present', message: `${what} is there`, status: 'Present' }
+      : { ready: false, reason: 'NotInForce', message: `${what} is written and not in force yet`, status: 'Pending' }
+  },
+} satisfies Record<string, (...args: never[]) => unknown>

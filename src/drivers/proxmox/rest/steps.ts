@@ -1,0 +1,222 @@
+import type { Change } from '../../../model/change.ts'
+import type { Definition, Field, SettingSpec, SettingValue, Verb } from '../../../model/rest.ts'
+import type { Sighting } from '../../../model/sighting.ts'
+import type { Step } from '../../../model/step.ts'
+import type { Foreign } from '../foreign.ts'
+import { APPLIED, EXISTS } from './diff.ts'
+import { entryCalls, plainEntries } from './entry-list.ts'
+import { fill, findList, type Places, placesOf } from './paths.ts'
+import { LEAVING, UNAPPLIED } from './rows.ts'
+import { plainRules, ruleCalls, type SubCall } from './rule-list.ts'
+import { AGAIN, sent } from './sent.ts'
+import { apiName, isEmpty, wantedValue } from './values.ts'
+
+/** From nothing to declared: make it, fill its own lists, put it in force. */
+export function createSteps(definition: Definition, setting: SettingSpec): readonly Step[] {
+  const { create } = definition
+  if (create === undefined) return []
+  const places = placesOf(setting, setting.id)
+  const params = {
+    ...(create.id === undefined ? {} : { [create.id]: setting.id }),
+    ...create.with,
+    ...declaredParams(definition, setting),
+  }
+  const step = makeStep(definition, create, places, params, 'create', `create ${nameOf(definition, setting.id)}`)
+  return [step, ...listSteps(definition, setting, places, {}), ...applySteps(definition, places)]
+}
+
+/** Makes these changes true. Each step leaves something from which the rest is found again. */
+export function updateSteps(
+  definition: Definition,
+  setting: SettingSpec,
+  sighting: Sighting,
+  changes: readonly Change[],
+): readonly Step[] {
+  const config = sighting.close?.config ?? {}
+  const places = { ...textsIn(config), ...placesOf(setting, setting.id) }
+  const paths = new Set(changes.map(({ path }) => path))
+  if (paths.has(EXISTS)) return createSteps(definition, setting)
+  if (paths.has(APPLIED)) return applySteps(definition, places, config[UNAPPLIED])
+  const own = [...paths].filter((name) => !isList(definition.fields[name]))
+  const { update } = definition
+  const steps: Step[] = []
+  if (own.length > 0 && update !== undefined) {
+    const params = updateParams(definition, update, setting, sighting, new Set(own))
+    const summary = `set ${own.join(', ')} of ${nameOf(definition, setting.id)}`
+    steps.push(makeStep(definition, update, places, params, 'configure', summary))
+  }
+  return [...steps, ...listSteps(definition, setting, places, config), ...applySteps(definition, places)]
+}
+
+/** Takes it away, its own list first where it must be empty. */
+export function deleteSteps(definition: Definition, sighting: Sighting): readonly Step[] {
+  const config = sighting.close?.config ?? {}
+  const found = sighting.list === undefined ? undefined : findList(sighting.list)
+  const places = { ...textsIn(config), ...found?.places, id: sighting.externalId }
+  const { remove } = definition
+  if (config[LEAVING] === true) return applySteps(definition, places, config[UNAPPLIED])
+  if (remove === undefined) return []
+  const params = {
+    ...(remove.id === undefined ? {} : { [remove.id]: sighting.externalId }),
+    ...carried(remove, config),
+    ...remove.with,
+  }
+  const emptied = { definition: definition.name, id: sighting.externalId, fields: emptyLists(definition) }
+  const step = makeStep(
+    definition,
+    remove,
+    places,
+    params,
+    'delete',
+    `delete ${nameOf(definition, sighting.externalId)}`,
+  )
+  return [...listSteps(definition, emptied, places, config), step, ...applySteps(definition, places)]
+}
+
+function emptyLists(definition: Definition): Record<string, SettingValue> {
+  const lists = Object.entries(definition.fields).filter(([, field]) => isList(field))
+  return Object.fromEntries(lists.map(([name]) => [name, []]))
+}
+
+function isList(field: Field | undefined): boolean {
+  return field?.type === 'rules' || field?.type === 'entries'
+}
+
+function nameOf({ noun, identity }: Definition, id: string): string {
+  return identity !== undefined && 'constant' in identity ? noun : `${noun} ${id}`
+}
+
+function declaredParams(definition: Definition, setting: SettingSpec): Record<string, string> {
+  const params: Record<string, string> = {}
+  for (const [name, value] of Object.entries(setting.fields)) {
+    const field = definition.fields[name]
+    if (field === undefined) continue
+    if (field.type !== 'secret' && isEmpty(wantedValue(field, value))) continue
+    Object.assign(params, sent(name, field, value))
+  }
+  return params
+}
+
+function updateParams(
+  definition: Definition,
+  update: Verb,
+  setting: SettingSpec,
+  sighting: Sighting,
+  changed: ReadonlySet<string>,
+): Record<string, string> {
+  const config = sighting.close?.config ?? {}
+  const params: Record<string, string> = {
+    ...(update.id === undefined ? {} : { [update.id]: setting.id }),
+    ...update.with,
+    ...carried(update, config),
+  }
+  const unset: string[] = []
+  for (const [name, field] of Object.entries(definition.fields)) {
+    if (isList(field) || field.unread === true) continue
+    const value = setting.fields[name]
+    const api = apiName(name, field)
+    if (field.type === 'secret') {
+      if (value !== undefined && update.carry?.includes(api)) Object.assign(params, sent(name, field, value))
+      continue
+    }
+    if (field.fixed === true) continue
+    const chosen = changed.has(name) || (update.whole === true && value !== undefined)
+    if (chosen && value !== undefined) {
+      if (!isEmpty(wantedValue(field, value))) Object.assign(params, sent(name, field, value, config))
+      else if (definition.unset === 'empty') params[api] = ''
+      else if (config[api] !== undefined) unset.push(api)
+    } else if (update.whole === true) Object.assign(params, kept(name, field, config))
+  }
+  return {
+    ...params,
+    ...(unset.length === 0 ? {} : { delete: unset.join(',') }),
+    ...(update.digest === true && sighting.close?.digest !== undefined ? { digest: sighting.close.digest } : {}),
+  }
+}
+
+/** What nobody declared and a call that writes the whole thing would lose. */
+function kept(name: string, field: Field, config: Foreign): Record<string, string> {
+  if (field.type === 'numbered') {
+    const own = new RegExp(`^${apiName(name, field)}\\d$`)
+    return textsIn(Object.fromEntries(Object.entries(config).filter(([key]) => own.test(key))))
+  }
+  const api = apiName(name, field)
+  const value = config[api]
+  if (Array.isArray(value)) return { [api]: value.map(String).join(AGAIN) }
+  return textsIn({ [api]: value })
+}
+
+function carried(verb: Verb, config: Foreign): Record<string, string> {
+  return textsIn(Object.fromEntries((verb.carry ?? []).map((name) => [name, config[name]])))
+}
+
+/** Texts and numbers of an answer, as text. */
+function textsIn(config: Foreign): Record<string, string> {
+  const texts: Record<string, string> = {}
+  for (const [name, value] of Object.entries(config)) {
+    if (typeof value === 'string' || typeof value === 'number') texts[name] = String(value)
+    else if (typeof value === 'boolean') texts[name] = value ? '1' : '0'
+  }
+  return texts
+}
+
+/** Rules and entries: each is a call of its own below the thing. */
+function listSteps(definition: Definition, setting: SettingSpec, places: Places, config: Foreign): readonly Step[] {
+  return Object.entries(definition.fields).flatMap(([name, field]) => {
+    const declared = setting.fields[name]
+    if (declared === undefined || !isList(field)) return []
+    const calls =
+      field.type === 'rules'
+        ? ruleCalls(field, plainRules(field, config.rules), plainRules(field, declared))
+        : entryCalls(field, plainEntries(field, config.entries), plainEntries(field, declared))
+    return calls.map((call) => listStep(definition, setting.id, places, call))
+  })
+}
+
+function listStep(definition: Definition, id: string, places: Places, call: SubCall): Step {
+  const path = definition.list.item?.path ?? definition.list.path
+  const verb = { method: call.method, path }
+  const summary = `${call.summary} of ${nameOf(definition, id)}`
+  const step = makeStep(definition, verb, places, call.params, 'configure', summary)
+  return { ...step, call: { ...step.call, path: `${step.call.path}${call.below}` } }
+}
+
+function applySteps(definition: Definition, places: Places, pending?: unknown): readonly Step[] {
+  const { apply } = definition
+  if (apply === undefined) return []
+  const what = typeof pending === 'string' && pending !== 'changes' ? ` (${pending})` : ''
+  const where = places.host === undefined ? '' : ` of ${places.host}`
+  const summary = `put the ${apply.noun}${where} in force${what}`
+  return [makeStep(definition, { method: 'PUT', path: apply.path }, places, {}, 'configure', summary)]
+}
+
+function makeStep(
+  definition: Definition,
+  verb: Pick<Verb, 'method' | 'path' | 'disruption'>,
+  places: Places,
+  params: Readonly<Record<string, string>>,
+  step: 'create' | 'configure' | 'delete',
+  summary: string,
+): Step {
+  const path = fill(verb.path, places)
+  const secrets = Object.entries(definition.fields)
+    .filter(([name, field]) => field.type === 'secret' && isReference(params[apiName(name, field)]))
+    .map(([name, field]) => apiName(name, field))
+  const host = places.host ?? ''
+  return {
+    verb: step,
+    summary: host === '' || summary.includes(host) ? summary : `${summary} on ${host}`,
+    lane: 'api-token',
+    host,
+    // Proxmox rewrites a whole file for each of these: two at once would wait for each other's lock.
+    queues: [`single/${definition.apply?.path === verb.path ? path : fill(definition.list.path, places)}`],
+    call: { method: verb.method, path, params },
+    ...(secrets.length === 0 ? {} : { secretParams: secrets }),
+    disruption: verb.disruption ?? 'none',
+  }
+}
+
+/** A parameter may have two fields, one of them secret: only a reference is looked up. */
+function isReference(text: string | undefined): boolean {
+  return text?.startsWith('{"') === true
+}

@@ -1,0 +1,137 @@
+/** A value in a declaration of a setting: what YAML can say. A secret is a reference, never the value itself. */
+export type SettingValue =
+  | string
+  | number
+  | boolean
+  | readonly SettingValue[]
+  | { readonly [name: string]: SettingValue | undefined }
+
+/** One thing that an outside system keeps in a list of its own: a pool, a user, a storage entry, a DNS setting. */
+export interface SettingSpec {
+  /** Which definition says how it is listed, read and written. */
+  readonly definition: string
+  /** Its name in the list. */
+  readonly id: string
+  readonly host?: string
+  /** What else its path names: `vmid`, `container`, `user`, `vnet`. */
+  readonly scope?: Readonly<Record<string, string>>
+  /** By the names of the definition. What is absent was not declared and is not compared. */
+  readonly fields: Readonly<Record<string, SettingValue>>
+}
+
+/**
+ * How a field is written down and how it is read back.
+ *
+ * - text, prose (for people, any characters of a line or several), number, flag
+ * - list: texts in any order, joined by `separator`; sequence: the order counts; repeated: one parameter for each
+ * - properties: `a=1,b=2` or, in some answers, an object; blocks: several of them, in any order
+ * - seconds: a date, sent as seconds since 1970; numbered: `dns1`, `dns2`, `dns3`
+ * - lines: `KEY=value` lines, sent in base64; hosts: a hosts file; pem: a certificate
+ * - rules: an ordered list of its own below the thing; entries: an unordered one
+ * - secret: a reference; sent, never read or shown
+ */
+export type FieldType =
+  | 'text'
+  | 'prose'
+  | 'number'
+  | 'flag'
+  | 'list'
+  | 'sequence'
+  | 'repeated'
+  | 'properties'
+  | 'blocks'
+  | 'seconds'
+  | 'numbered'
+  | 'lines'
+  | 'hosts'
+  | 'pem'
+  | 'rules'
+  | 'entries'
+  | 'secret'
+
+export interface Field {
+  readonly type: FieldType
+  /** One line for the documentation. */
+  readonly about: string
+  /** The API's name, where it is not the field's own. */
+  readonly api?: string
+  readonly choices?: readonly string[]
+  readonly min?: number
+  readonly max?: number
+  readonly separator?: string
+  /** Inside properties, blocks, rules and entries. */
+  readonly parts?: Readonly<Record<string, Field>>
+  /** What it is when an answer leaves it out. */
+  readonly absent?: SettingValue
+  readonly required?: true
+  /** Only a new thing can have another value. */
+  readonly fixed?: true
+  /** Never in an answer: sent when the thing is made and not compared. */
+  readonly unread?: true
+}
+
+/** One call that writes. Paths hold `{host}`, `{id}` and the names of the scope; each is escaped when it is put in. */
+export interface Verb {
+  readonly method: 'POST' | 'PUT' | 'DELETE'
+  readonly path: string
+  /** The parameter that carries the id. */
+  readonly id?: string
+  readonly with?: Readonly<Record<string, string>>
+  /** Parameters taken from what is there: they must be sent although nobody changes them. */
+  readonly carry?: readonly string[]
+  /** Everything that is known of the thing is sent, not only what changed: what is left out would be lost or refused. */
+  readonly whole?: true
+  /** The answer's digest is sent back, so that nobody's change in between is lost. */
+  readonly digest?: true
+  readonly disruption?: 'data-loss'
+}
+
+/** How one list is read. Definitions that share a list share this. */
+export interface ListReading {
+  /** `/pools`, `/nodes/{host}/network`, `{firewall}/rules`. */
+  readonly path: string
+  readonly query?: string
+  /** How rows come out of the answer; a plain list unless said otherwise. */
+  readonly rows?: 'one' | 'rules' | 'apt' | 'acl' | 'changes' | 'pending'
+  /** The list lacks fields: each thing is read by itself. `rules` and `entries` put what comes under that name. */
+  readonly item?: { readonly path: string; readonly as?: 'rules' | 'entries' }
+  /** An error that only says that there is no such list here. */
+  readonly emptyWhen?: string
+}
+
+/** Everything that is particular to one sort of thing. Listing, comparing and writing are the same for all. */
+export interface Definition {
+  readonly name: string
+  /** Its own kind in croft.dev/v1alpha1. */
+  readonly kind: string
+  readonly noun: string
+  readonly about: string
+  readonly list: ListReading
+  /** The names in a row that make up its id. */
+  readonly key: readonly string[]
+  /** Rows of the list that are of this sort. */
+  readonly only?: Readonly<Record<string, string>>
+  /** What the path needs besides the id. `?` marks what may be left out. */
+  readonly scope?: readonly ('host' | 'host?' | 'vmid' | 'vmid?' | 'container?' | 'user' | 'vnet')[]
+  /** How a declaration gives the id: metadata.name or `id` unless said otherwise. */
+  readonly identity?: { readonly constant: string } | { readonly fields: readonly string[]; readonly join: string }
+  /** Without it the thing always exists and is never made. */
+  readonly create?: Verb
+  readonly update?: Verb
+  /** Without it the thing cannot be taken away by the API, or must not be: croft forgets it. */
+  readonly remove?: Verb
+  /** How a value is taken back: by `delete=name`, or by sending it empty. */
+  readonly unset: 'delete' | 'empty'
+  readonly fields: Readonly<Record<string, Field>>
+  /** Changes wait until this is called. */
+  readonly apply?: { readonly path: string; readonly noun: string }
+  /** Only root@pam itself may write it, no token: the command that a person runs instead. */
+  readonly rootOnly?: string
+  /** What a token needs to keep it. */
+  readonly privileges: readonly string[]
+  /** What stays when its declaration goes, unless the declaration says otherwise. */
+  readonly deletion?: 'Orphan'
+  /** A complete spec, for the documentation and the tests. */
+  readonly example: Readonly<Record<string, SettingValue>>
+  readonly exampleName?: string
+}

@@ -1,0 +1,188 @@
+import type { Definition } from '../rest.ts'
+import { flag, hostsFile, named, number, numbered, pem, properties, prose, secret, text } from './fields.ts'
+
+const AUDIT_MODIFY = ['Sys.Audit on /nodes/{host}', 'Sys.Modify on /nodes/{host}']
+const APT = { path: '/nodes/{host}/apt/repositories', rows: 'apt' } as const
+
+const domain = properties('A name for the certificate.', {
+  parts: {
+    domain: text('The name.', { required: true }),
+    plugin: text('ACME plugin that proves it; standalone unless said otherwise.'),
+    alias: text('Another name that is proved in its place.'),
+  },
+})
+
+/** What a host has for itself: names, time, packages, certificate. */
+export const NODE: readonly Definition[] = [
+  {
+    name: 'dns',
+    kind: 'ProxmoxDns',
+    noun: 'DNS settings',
+    about: 'Search domain and name servers of a host.',
+    list: { path: '/nodes/{host}/dns', rows: 'one' },
+    key: ['id'],
+    scope: ['host'],
+    identity: { constant: 'dns' },
+    update: { method: 'PUT', path: '/nodes/{host}/dns', whole: true },
+    unset: 'empty',
+    fields: {
+      domain: text('Search domain.', { api: 'search', required: true }),
+      servers: numbered('Up to three name servers, in order.', { api: 'dns', max: 3 }),
+    },
+    privileges: AUDIT_MODIFY,
+    exampleName: 'still-fawn',
+    example: { host: 'still-fawn', domain: 'home.arpa', servers: ['192.168.4.1', '1.1.1.1'] },
+  },
+  {
+    name: 'hosts',
+    kind: 'ProxmoxHosts',
+    noun: 'hosts file',
+    about: 'The hosts file of a host, kept as a whole. Lines that are comments stay.',
+    list: { path: '/nodes/{host}/hosts', rows: 'one' },
+    key: ['id'],
+    scope: ['host'],
+    identity: { constant: 'hosts' },
+    update: { method: 'POST', path: '/nodes/{host}/hosts', digest: true },
+    unset: 'empty',
+    fields: { entries: hostsFile('Addresses and their names.', { api: 'data', required: true }) },
+    privileges: ['Sys.Audit on /', 'Sys.Modify on /nodes/{host}'],
+    exampleName: 'still-fawn',
+    example: {
+      host: 'still-fawn',
+      entries: [
+        { address: '127.0.0.1', hostnames: ['localhost.localdomain', 'localhost'] },
+        { address: '192.168.4.17', hostnames: ['still-fawn.home.arpa', 'still-fawn'] },
+      ],
+    },
+  },
+  {
+    name: 'time',
+    kind: 'ProxmoxTime',
+    noun: 'time zone',
+    about: 'The time zone of a host.',
+    list: { path: '/nodes/{host}/time', rows: 'one' },
+    key: ['id'],
+    scope: ['host'],
+    identity: { constant: 'time' },
+    update: { method: 'PUT', path: '/nodes/{host}/time' },
+    unset: 'empty',
+    fields: { timeZone: text('Its name, like Europe/Vienna.', { api: 'timezone', required: true }) },
+    privileges: AUDIT_MODIFY,
+    exampleName: 'still-fawn',
+    example: { host: 'still-fawn', timeZone: 'Europe/Vienna' },
+  },
+  {
+    name: 'node-options',
+    kind: 'ProxmoxNodeOptions',
+    noun: 'host options',
+    about: 'Options of a host: when guests start, how it is woken, which names its certificate has.',
+    list: { path: '/nodes/{host}/config', rows: 'one' },
+    key: ['id'],
+    scope: ['host'],
+    identity: { constant: 'options' },
+    update: { method: 'PUT', path: '/nodes/{host}/config', digest: true },
+    unset: 'delete',
+    fields: {
+      description: prose('For people.', { absent: '' }),
+      ...named('-', {
+        startallOnbootDelay: number('Seconds after boot until the first guest starts.', {
+          min: 0,
+          max: 300,
+          absent: 0,
+        }),
+        ballooningTarget: number('Memory in use, in per cent, that ballooning aims at.', {
+          min: 0,
+          max: 100,
+          absent: 80,
+        }),
+      }),
+      wakeOnLan: properties('How it is woken over the network.', {
+        api: 'wakeonlan',
+        parts: named('-', {
+          mac: text('MAC address.', { required: true }),
+          bindInterface: text('Interface that the packet leaves by.'),
+          broadcastAddress: text('Address that it goes to.'),
+        }),
+      }),
+      acme: properties('Account for certificates.', {
+        parts: { account: text('Its name.'), domains: text('Names, separated by semicolons.') },
+      }),
+      ...Object.fromEntries(Array.from({ length: 6 }, (_, at) => [`acmedomain${at}`, domain])),
+    },
+    privileges: ['Sys.Audit on /', 'Sys.Modify on /'],
+    exampleName: 'still-fawn',
+    example: { host: 'still-fawn', startallOnbootDelay: 30, wakeOnLan: { mac: 'bc:24:11:00:00:17' } },
+  },
+  {
+    name: 'apt-repository',
+    kind: 'ProxmoxAptRepository',
+    noun: 'package repository',
+    about: 'Whether one line of the package sources of a host is in use.',
+    list: APT,
+    key: ['key'],
+    scope: ['host'],
+    identity: { fields: ['file', 'index'], join: '#' },
+    update: { method: 'POST', path: '/nodes/{host}/apt/repositories', carry: ['path', 'index'], digest: true },
+    unset: 'empty',
+    only: { sort: 'file' },
+    fields: {
+      file: text('The file, like /etc/apt/sources.list.', { api: 'path', required: true, fixed: true }),
+      index: number('Its place in the file, from 0.', { required: true, min: 0, fixed: true }),
+      enabled: flag('Is it in use?', { required: true }),
+    },
+    privileges: AUDIT_MODIFY,
+    exampleName: 'no-enterprise',
+    example: { host: 'still-fawn', file: '/etc/apt/sources.list.d/pve-enterprise.sources', index: 0, enabled: false },
+  },
+  {
+    name: 'apt-standard-repository',
+    kind: 'ProxmoxAptStandardRepository',
+    noun: 'standard package repository',
+    about: 'One of the repositories that Proxmox knows by name, added to a host.',
+    list: APT,
+    key: ['key'],
+    scope: ['host'],
+    only: { sort: 'standard' },
+    create: { method: 'PUT', path: '/nodes/{host}/apt/repositories', id: 'handle' },
+    unset: 'empty',
+    fields: {},
+    privileges: AUDIT_MODIFY,
+    exampleName: 'no-subscription',
+    example: { host: 'still-fawn' },
+  },
+  {
+    name: 'certificate',
+    kind: 'ProxmoxCertificate',
+    noun: 'certificate',
+    about: 'The certificate that a host shows. The private key is a secret; it is sent together with the certificate.',
+    list: { path: '/nodes/{host}/certificates/info' },
+    key: ['filename'],
+    scope: ['host'],
+    identity: { constant: 'pveproxy-ssl.pem' },
+    only: { filename: 'pveproxy-ssl.pem' },
+    create: { method: 'POST', path: '/nodes/{host}/certificates/custom', with: { restart: '1' } },
+    update: {
+      method: 'POST',
+      path: '/nodes/{host}/certificates/custom',
+      whole: true,
+      with: { restart: '1', force: '1' },
+    },
+    remove: { method: 'DELETE', path: '/nodes/{host}/certificates/custom', with: { restart: '1' } },
+    unset: 'empty',
+    fields: {
+      certificate: pem('The certificate and, after it, those of the authorities between, in PEM.', {
+        api: 'certificates',
+        required: true,
+      }),
+      privateKey: secret('Its key.', { api: 'key' }),
+    },
+    privileges: ['Sys.Modify on /nodes/{host}'],
+    exampleName: 'still-fawn',
+    example: {
+      host: 'still-fawn',
+      certificate:
+        '-----BEGIN CERTIFICATE-----\nMIIBszCCAVmgAwIBAgIUQ3JvZnRFeGFtcGxlMDAwMDAwMDEwCgYIKoZIzj0EAwIw\n-----END CERTIFICATE-----\n',
+      privateKey: { file: '/etc/croft/still-fawn.key' },
+    },
+  },
+]
