@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cacheDirectory, stateFile } from './state.ts'
+import { CliError } from './exit.ts'
+import { cacheDirectory, openState, stateFile } from './state.ts'
 
 test('each directory has its own database, below the state directory of the user', () => {
   const env = { HOME: '/home/u' }
@@ -16,4 +17,16 @@ test('each directory has its own database, below the state directory of the user
   )
   assert.equal(cacheDirectory({ ...env, XDG_CACHE_HOME: 'relative' }), '/home/u/.cache/croft')
   assert.equal(cacheDirectory({}), undefined)
+})
+
+test('a database that cannot be used is named, with the way round it', async () => {
+  const opening = (error: Error) => openState({ openStore: () => Promise.reject(error) }, '/var/s/croft.db')
+  const denied = Object.assign(new Error("EACCES: permission denied, mkdir '/var/s'"), { syscall: 'mkdir' })
+  await assert.rejects(opening(denied), (error) => {
+    assert.ok(error instanceof CliError)
+    assert.match(error.message, /^The database \/var\/s\/croft\.db cannot be used: EACCES: .* --state or CROFT_STATE/)
+    return true
+  })
+  const known = new Error('the database /var/s/croft.db was written by a newer croft: run that croft')
+  await assert.rejects(opening(known), (error) => error instanceof CliError && error.message === known.message)
 })

@@ -32,7 +32,21 @@ export function realDirectory(runtime: Runtime, directory: string): string {
 
 /** Opens what an earlier run left behind. Reading must not create a database, so without one a forgetful store serves. */
 export async function openExisting(runtime: Runtime, file: string): Promise<Store> {
-  return existsSync(file) ? runtime.openStore(file) : runtime.openMemoryStore()
+  return existsSync(file) ? openState(runtime, file) : runtime.openMemoryStore()
+}
+
+/** Opens the database, or makes it. What stands in the way is on this machine, so the person is told how to go round it. */
+export async function openState(runtime: Pick<Runtime, 'openStore'>, file: string): Promise<Store> {
+  try {
+    return await runtime.openStore(file)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    // What says itself which file it is about also says what to do.
+    if (why.includes(file) && !(error instanceof Error && 'syscall' in error)) throw new CliError(why)
+    throw new CliError(
+      `The database ${file} cannot be used: ${why}. Name another file with --state or CROFT_STATE, or another directory with XDG_STATE_HOME.`,
+    )
+  }
 }
 
 function stateHome(env: Environment): string {

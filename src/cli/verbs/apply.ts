@@ -14,7 +14,7 @@ import { outcome, type Progress } from '../render/progress.ts'
 import { renderResources } from '../render/resources.ts'
 import { rowsOf } from '../rows.ts'
 import type { Runtime } from '../runtime.ts'
-import { openExisting, realDirectory, stateFile } from '../state.ts'
+import { openExisting, openState, realDirectory, stateFile } from '../state.ts'
 import { timeoutOf } from '../timeout.ts'
 
 export const run: Verb = async (runtime, [directory = '.'], options) => {
@@ -23,7 +23,7 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   const real = realDirectory(runtime, directory)
   const file = stateFile(runtime.env, real, options.state as string | undefined)
   const dryRun = options.dryRun === true
-  await using store = closing(dryRun ? await openExisting(runtime, file) : await runtime.openStore(file))
+  await using store = closing(dryRun ? await openExisting(runtime, file) : await openState(runtime, file))
   await using engine = closing(await runtime.openEngine(store.it, { directory: real, retryStalled: true }))
 
   const plan = await engine.it.plan(loaded.estate, runtime.signal)

@@ -13,7 +13,7 @@ import type { Options, Verb } from '../program.ts'
 import { renderPlan } from '../render/plan.ts'
 import type { LoadedEstate, Runtime } from '../runtime.ts'
 import { parseKey } from '../select.ts'
-import { realDirectory, stateFile } from '../state.ts'
+import { openState, realDirectory, stateFile } from '../state.ts'
 import { timeoutOf } from '../timeout.ts'
 
 /**
@@ -28,7 +28,7 @@ export const run: Verb = async (runtime, [kind = '', name], options) => {
   refuseWhileDeclared(loaded, key)
   const real = realDirectory(runtime, directory)
   const file = stateFile(runtime.env, real, options.state as string | undefined)
-  await using store = closing(await runtime.openStore(file))
+  await using store = closing(await openState(runtime, file))
   await using engine = closing(await runtime.openEngine(store.it, { directory: real, retryStalled: true }))
 
   const estate = approving(loaded.estate, key)
