@@ -1,0 +1,52 @@
+import { parse, YAMLParseError } from 'yaml'
+import { LIMITS } from '../lib/limits.ts'
+import type { Tree, TreeMap } from '../model/seed.ts'
+import type { SeedProblem } from './shape.ts'
+
+/** What every machine is told about itself. */
+export interface Person {
+  readonly hostname: string
+  /** With it the machine knows its full name. */
+  readonly domain?: string
+  /** The user that people log in as; the image's own when it is left out. */
+  readonly user?: string
+  readonly sshKeys?: readonly string[]
+}
+
+/** The part of the user data that follows from the declaration. */
+export function neededUserData({ hostname, domain, user, sshKeys = [] }: Person): TreeMap {
+  const keys: Record<string, Tree> = sshKeys.length === 0 ? {} : { ssh_authorized_keys: [...sshKeys] }
+  return {
+    hostname,
+    ...(domain === undefined ? {} : { fqdn: `${hostname}.${domain}` }),
+    ...(user === undefined
+      ? keys
+      : {
+          users: [{ name: user, shell: '/bin/bash', sudo: 'ALL=(ALL) NOPASSWD:ALL', lock_passwd: true, ...keys }],
+        }),
+  }
+}
+
+/** User data that a person wrote as text: a cloud-config, read as cloud-init reads it (YAML 1.1, where yes is true). */
+export function parseUserData(
+  text: string,
+): { readonly tree: TreeMap } | { readonly problems: readonly SeedProblem[] } {
+  const refuse = (message: string, hint?: string) => ({
+    problems: [{ path: [], message, ...(hint === undefined ? {} : { hint }) }],
+  })
+  if (!/^#cloud-config[ \t]*(?:\n|$)/.test(text))
+    return refuse(
+      'the text does not begin with #cloud-config',
+      'put scripts into runcmd or write_files of a cloud-config: croft adds to it what the machine needs',
+    )
+  let tree: unknown
+  try {
+    tree = parse(text, { version: '1.1', maxAliasCount: LIMITS.yamlAliases, prettyErrors: false }) as unknown
+  } catch (error) {
+    const at = error instanceof YAMLParseError ? ` at character ${error.pos[0]} (${error.code})` : ''
+    return refuse(`the text is no YAML${at}`)
+  }
+  if (tree === null || tree === undefined) return { tree: {} }
+  if (typeof tree !== 'object' || Array.isArray(tree)) return refuse('the text is no block of fields')
+  return { tree: JSON.parse(JSON.stringify(tree)) as TreeMap }
+}
