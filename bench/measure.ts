@@ -38,24 +38,21 @@ export async function measure(command: Command, scratch: string): Promise<Usage>
   }
 }
 
-/** The least that several runs needed: everything above it is what else the machine was doing. */
-export async function least(command: Command, scratch: string, runs: number, before?: () => void): Promise<Usage> {
-  let best: Usage | undefined
-  for (let i = 0; i < runs; i++) {
-    before?.()
-    const usage = await measure(command, scratch)
-    if (best === undefined) best = usage
-    else {
-      const { cpuSeconds, rssMb } = best
-      best = {
-        cpuSeconds: Math.min(cpuSeconds, usage.cpuSeconds),
-        // Of memory the worst counts.
-        rssMb: Math.max(rssMb, usage.rssMb),
-        output: usage.output,
-      }
-    }
+/** The least processor time of two runs: everything above it is what else the machine was doing. */
+export function better(best: Usage | undefined, usage: Usage): Usage {
+  if (best === undefined) return usage
+  return {
+    cpuSeconds: Math.min(best.cpuSeconds, usage.cpuSeconds),
+    // Of memory the worst counts.
+    rssMb: Math.max(best.rssMb, usage.rssMb),
+    output: usage.output,
   }
-  if (best === undefined) throw new Error('nothing was run')
+}
+
+/** Runs a command several times. */
+export async function least(command: Command, scratch: string, runs: number): Promise<Usage> {
+  let best = await measure(command, scratch)
+  for (let i = 1; i < runs; i++) best = better(best, await measure(command, scratch))
   return best
 }
 
