@@ -6,10 +6,10 @@ import { printFlag, textOf, type VmOption } from './option.ts'
 
 /** The channel to the guest agent. It is a device: switching it needs a restart. */
 export const agent: VmOption = {
-  create({ vm }, params) {
+  create({ spec: vm }, params) {
     if (vm.agent !== undefined) params.agent = printAgent(new Map(), vm.agent, () => true)
   },
-  compare({ vm }, config, changes) {
+  compare({ spec: vm }, config, changes) {
     if (vm.agent === undefined) return
     const seen = readAgent(config.agent)
     compareTo(changes, 'agent.enabled', flagOf(seen.get('enabled')) ?? false, vm.agent.enabled, 'restart')
@@ -18,7 +18,7 @@ export const agent: VmOption = {
     compareTo(changes, 'agent.trim', flagOf(seen.get('fstrim_cloned_disks')) ?? false, vm.agent.trim, 'live')
     compareTo(changes, 'agent.type', seen.get('type') ?? 'virtio', vm.agent.type, 'restart')
   },
-  update({ vm }, config, params, chosen) {
+  update({ spec: vm }, config, params, chosen) {
     if (vm.agent === undefined) return
     if (!chosen.has('agent.enabled') && !chosen.has('agent.trim') && !chosen.has('agent.type')) return
     params.agent = printAgent(readAgent(config.agent), vm.agent, (field) => chosen.has(`agent.${field}`))

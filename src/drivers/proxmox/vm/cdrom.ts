@@ -3,10 +3,10 @@ import { textOf, type VmOption } from './option.ts'
 
 /** CD drives: a file, `none` for an empty drive, `cdrom` for the host's own. A disc can be changed at any time. */
 export const cdrom: VmOption = {
-  create({ vm }, params) {
+  create({ spec: vm }, params) {
     for (const { slot, file } of vm.cdrom ?? []) params[slot] = `${file},media=cdrom`
   },
-  compare({ vm }, config, changes) {
+  compare({ spec: vm }, config, changes) {
     for (const { slot, file } of vm.cdrom ?? []) {
       const text = textOf(config[slot])
       const seen = text === undefined ? undefined : parseProperties(text, 'file')
@@ -17,7 +17,7 @@ export const cdrom: VmOption = {
       changes.push({ path: `cdrom.${slot}`, from: from ?? text, to: file, effect: isDrive ? 'live' : 'restart' })
     }
   },
-  update({ vm }, _config, params, chosen) {
+  update({ spec: vm }, _config, params, chosen) {
     for (const { slot, file } of vm.cdrom ?? []) if (chosen.has(`cdrom.${slot}`)) params[slot] = `${file},media=cdrom`
   },
 }

@@ -11,16 +11,16 @@ const CLOUD_INIT_VOLUME = /(?:^|[:/])(?:vm-\d+-)?cloudinit(?:\.\w+)?$/
  * one serves and nothing is moved.
  */
 export const cloudInitDrive: VmOption = {
-  create({ vm }, params) {
+  create({ spec: vm }, params) {
     if (vm.cloudInit !== undefined) params[vm.cloudInit.slot] = `${vm.cloudInit.storage}:cloudinit`
   },
-  compare({ vm }, config, changes) {
+  compare({ spec: vm }, config, changes) {
     if (vm.cloudInit === undefined) return
     const from = storageOf(volumeAt(config, vm.cloudInit.slot) ?? anywhere(config))
     const to = vm.cloudInit.storage
     if (from !== to) changes.push({ path: 'cloudInit.storage', from, to, effect: 'restart' })
   },
-  update({ vm }, config, params, chosen) {
+  update({ spec: vm }, config, params, chosen) {
     if (vm.cloudInit === undefined || !chosen.has('cloudInit.storage')) return
     const slot = slotOf(config) ?? vm.cloudInit.slot
     params[slot] = `${vm.cloudInit.storage}:cloudinit`

@@ -56,14 +56,14 @@ export const cloudInitSshKeys = scalar<readonly string[]>({
  * until it is sent.
  */
 export const cloudInitPassword: VmOption = {
-  create({ vm }, params) {
+  create({ spec: vm }, params) {
     if (vm.cloudInit?.password !== undefined) params.cipassword = JSON.stringify(vm.cloudInit.password)
   },
-  compare({ vm }, config, changes) {
+  compare({ spec: vm }, config, changes) {
     if (vm.cloudInit?.password === undefined || config.cipassword !== undefined) return
     changes.push({ path: 'cloudInit.password', from: undefined, to: '***', effect: 'restart', secret: true })
   },
-  update({ vm }, _config, params, chosen) {
+  update({ spec: vm }, _config, params, chosen) {
     if (chosen.has('cloudInit.password') && vm.cloudInit?.password !== undefined)
       params.cipassword = JSON.stringify(vm.cloudInit.password)
   },
@@ -81,13 +81,13 @@ const ADDRESS_PARTS = [
 
 /** `ipconfigN` belongs to the network card `netN`. */
 export const cloudInitAddresses: VmOption = {
-  create({ vm }, params) {
+  create({ spec: vm }, params) {
     vm.cloudInit?.addresses?.forEach((address, at) => {
       const text = printAddress(address)
       if (text !== '') params[`ipconfig${at}`] = text
     })
   },
-  compare({ vm }, config, changes) {
+  compare({ spec: vm }, config, changes) {
     vm.cloudInit?.addresses?.forEach((address, at) => {
       const text = textOf(config[`ipconfig${at}`]) ?? ''
       const seen = parseProperties(text, '')
@@ -96,7 +96,7 @@ export const cloudInitAddresses: VmOption = {
       changes.push({ path: `cloudInit.addresses.${at}`, from: text, to: printAddress(address), effect: 'restart' })
     })
   },
-  update({ vm }, _config, params, chosen) {
+  update({ spec: vm }, _config, params, chosen) {
     vm.cloudInit?.addresses?.forEach((address, at) => {
       if (chosen.has(`cloudInit.addresses.${at}`)) params[`ipconfig${at}`] = printAddress(address)
     })
@@ -112,7 +112,7 @@ const CUSTOM_PARTS = [
 
 /** Documents on a storage that take the place of what Proxmox would write. */
 export const cloudInitCustom: VmOption = {
-  create({ vm }, params) {
+  create({ spec: vm }, params) {
     const properties: Properties = new Map()
     for (const [field, key] of CUSTOM_PARTS) {
       const file = vm.cloudInit?.[field]
@@ -120,7 +120,7 @@ export const cloudInitCustom: VmOption = {
     }
     if (properties.size > 0) params.cicustom = printProperties(properties, '')
   },
-  compare({ vm }, config, changes) {
+  compare({ spec: vm }, config, changes) {
     if (vm.cloudInit === undefined) return
     let seen: Properties | undefined
     for (const [field, key] of CUSTOM_PARTS) {
@@ -131,7 +131,7 @@ export const cloudInitCustom: VmOption = {
       if (from !== to) changes.push({ path: `cloudInit.${field}`, from, to, effect: 'restart' })
     }
   },
-  update({ vm }, config, params, chosen) {
+  update({ spec: vm }, config, params, chosen) {
     const fields = CUSTOM_PARTS.filter(([field]) => chosen.has(`cloudInit.${field}`))
     if (fields.length === 0) return
     const next = parseProperties(textOf(config.cicustom) ?? '', '')

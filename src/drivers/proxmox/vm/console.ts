@@ -4,27 +4,27 @@ import { textOf, type VmOption } from './option.ts'
 
 /** Serial ports: `socket`, or a device of the host, which only root may give. */
 export const serial: VmOption = {
-  create({ vm }, params) {
+  create({ spec: vm }, params) {
     for (const { slot, device } of vm.serial ?? []) params[slot] = device
   },
-  compare({ vm }, config, changes) {
+  compare({ spec: vm }, config, changes) {
     for (const { slot, device } of vm.serial ?? []) {
       const from = textOf(config[slot])
       if (from !== device) changes.push({ path: `serial.${slot}`, from, to: device, effect: 'restart' })
     }
   },
-  update({ vm }, _config, params, chosen) {
+  update({ spec: vm }, _config, params, chosen) {
     for (const { slot, device } of vm.serial ?? []) if (chosen.has(`serial.${slot}`)) params[slot] = device
   },
 }
 
 /** The screen. */
 export const vga: VmOption = {
-  create({ vm }, params) {
+  create({ spec: vm }, params) {
     const text = printProperties(withVga(new Map(), vm.vga ?? {}), 'type')
     if (text !== '') params.vga = text
   },
-  compare({ vm }, config, changes) {
+  compare({ spec: vm }, config, changes) {
     if (vm.vga === undefined) return
     const seen = parseProperties(textOf(config.vga) ?? '', 'type')
     const type = seen.get('type') ?? 'std'
@@ -34,7 +34,7 @@ export const vga: VmOption = {
     if (vm.vga.memoryMb !== undefined && vm.vga.memoryMb !== memory)
       changes.push({ path: 'vga.memoryMb', from: memory, to: vm.vga.memoryMb, effect: 'restart' })
   },
-  update({ vm }, config, params, chosen) {
+  update({ spec: vm }, config, params, chosen) {
     if (vm.vga === undefined || (!chosen.has('vga.type') && !chosen.has('vga.memoryMb'))) return
     const { type, memoryMb } = vm.vga
     const next = withVga(parseProperties(textOf(config.vga) ?? '', 'type'), {

@@ -49,16 +49,16 @@ export const cpuUnits = quantity({
 
 /** Processors plugged in at start, out of all; 0 means all of them. */
 export const cpuHotplugged: VmOption = {
-  create({ vm }, params) {
+  create({ spec: vm }, params) {
     if (vm.cpu?.hotplugged) params.vcpus = String(vm.cpu.hotplugged)
   },
-  compare({ vm }, config, changes) {
+  compare({ spec: vm }, config, changes) {
     const to = vm.cpu?.hotplugged
     const from = countOf(config.vcpus) ?? 0
     if (to === undefined || to === from) return
     changes.push({ path: 'cpu.hotplugged', from, to, effect: hotplugs(config, 'cpu') ? 'live' : 'restart' })
   },
-  update({ vm }, _config, params, chosen) {
+  update({ spec: vm }, _config, params, chosen) {
     if (!chosen.has('cpu.hotplugged')) return
     if (vm.cpu?.hotplugged) params.vcpus = String(vm.cpu.hotplugged)
     else drop(params, 'vcpus')
@@ -69,11 +69,11 @@ const DEFAULT_TYPE = 'kvm64'
 
 /** Type and flags share one property string; whatever else is in it stays. */
 export const cpuType: VmOption = {
-  create({ vm }, params) {
+  create({ spec: vm }, params) {
     if (vm.cpu?.type === undefined && vm.cpu?.flags === undefined) return
     params.cpu = printCpu(new Map([['cputype', vm.cpu.type ?? DEFAULT_TYPE]]), vm.cpu.flags)
   },
-  compare({ vm }, config, changes) {
+  compare({ spec: vm }, config, changes) {
     if (vm.cpu?.type === undefined && vm.cpu?.flags === undefined) return
     const seen = readCpu(config.cpu)
     const type = seen.get('cputype') ?? DEFAULT_TYPE
@@ -84,7 +84,7 @@ export const cpuType: VmOption = {
     const to = sortedFlags(vm.cpu.flags)
     if (from.join(';') !== to.join(';')) changes.push({ path: 'cpu.flags', from, to, effect: 'restart' })
   },
-  update({ vm }, config, params, chosen) {
+  update({ spec: vm }, config, params, chosen) {
     if (!chosen.has('cpu.type') && !chosen.has('cpu.flags')) return
     const next = readCpu(config.cpu)
     if (chosen.has('cpu.type') && vm.cpu?.type !== undefined) next.set('cputype', vm.cpu.type)

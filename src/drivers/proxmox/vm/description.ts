@@ -3,16 +3,16 @@ import type { VmOption } from './option.ts'
 
 /** What people wrote, followed by the line of our mark. */
 export const description: VmOption = {
-  create({ vm, mark, externalId }, params) {
+  create({ spec: vm, mark, externalId }, params) {
     params.description = printDescription(vm.description ?? '', mark, externalId)
   },
-  compare({ vm }, config, changes) {
+  compare({ spec: vm }, config, changes) {
     if (vm.description === undefined) return
     const from = splitDescription(config.description).human
     const to = vm.description.trimEnd()
     if (from !== to) changes.push({ path: 'description', from, to, effect: 'live' })
   },
-  update({ vm, mark, externalId }, config, params, chosen) {
+  update({ spec: vm, mark, externalId }, config, params, chosen) {
     if (!chosen.has('description') && !chosen.has('mark')) return
     const declared = chosen.has('description') ? vm.description : undefined
     const human = declared ?? splitDescription(config.description).human

@@ -2,7 +2,7 @@ import type { Change } from '../../../model/change.ts'
 import type { Resource } from '../../../model/resource.ts'
 import type { Sighting } from '../../../model/sighting.ts'
 import type { VmSpec } from '../../../model/vm.ts'
-import type { Wanted } from './option.ts'
+import type { VmWanted } from './option.ts'
 import { OPTIONS } from './options.ts'
 import { createParams, isUp, powerOf, wantedOf } from './wanted.ts'
 
@@ -40,7 +40,7 @@ function compareTemplate(vm: VmSpec, sighting: Sighting, changes: Change[]): voi
  * Values that are written and wait for a restart look like the wanted ones in the configuration. Only those that the
  * declaration has a say in count: a restart for somebody else's change is not ours to make.
  */
-function comparePending(wanted: Wanted, pending: readonly string[] | undefined, changes: Change[]): void {
+function comparePending(wanted: VmWanted, pending: readonly string[] | undefined, changes: Change[]): void {
   if (pending === undefined || pending.length === 0) return
   const declared = createParams(wanted)
   const waiting = pending.filter((key) => key in declared)

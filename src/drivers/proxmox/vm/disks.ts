@@ -30,13 +30,13 @@ const FIELDS: readonly DiskField[] = [
 
 /** Data disks. A disk in the configuration that nobody declared is left alone. */
 export const disks: VmOption = {
-  create({ vm }, params) {
+  create({ spec: vm }, params) {
     for (const disk of vm.disks) params[disk.slot] = newDisk(disk)
   },
-  compare({ vm }, config, changes) {
+  compare({ spec: vm }, config, changes) {
     for (const disk of vm.disks) compareDisk(disk, config, changes)
   },
-  update({ vm }, config, params, chosen) {
+  update({ spec: vm }, config, params, chosen) {
     for (const disk of vm.disks) {
       const path = `disks.${disk.slot}`
       const text = textOf(config[disk.slot])

@@ -6,10 +6,10 @@ import { printFlag, textOf, type VmOption } from './option.ts'
 
 /** The disk that holds UEFI variables. What is on it cannot be carried over to another type, so those are replacements. */
 export const efiDisk: VmOption = {
-  create({ vm }, params) {
+  create({ spec: vm }, params) {
     if (vm.efiDisk !== undefined) params.efidisk0 = newEfiDisk(vm.efiDisk)
   },
-  compare({ vm }, config, changes) {
+  compare({ spec: vm }, config, changes) {
     const declared = vm.efiDisk
     if (declared === undefined) return
     const text = textOf(config.efidisk0)
@@ -28,7 +28,7 @@ export const efiDisk: VmOption = {
     if (declared.preEnrolledKeys !== undefined && declared.preEnrolledKeys !== keys)
       changes.push({ path: 'efiDisk.preEnrolledKeys', from: keys, to: declared.preEnrolledKeys, effect: 'replace' })
   },
-  update({ vm }, _config, params, chosen) {
+  update({ spec: vm }, _config, params, chosen) {
     if (chosen.has('efiDisk') && vm.efiDisk !== undefined) params.efidisk0 = newEfiDisk(vm.efiDisk)
   },
 }

@@ -26,17 +26,17 @@ export const memoryFloating = scalar<number>({
 
 /** Memory shared with the host (ivshmem), in MiB. Only root may set it; a token gets a clear refusal. */
 export const memoryShared: VmOption = {
-  create({ vm, externalId }, params) {
+  create({ spec: vm, externalId }, params) {
     if (vm.memory?.shared) params.ivshmem = printShared(vm.memory.shared, externalId)
   },
-  compare({ vm }, config, changes) {
+  compare({ spec: vm }, config, changes) {
     if (!vm.memory?.shared) return
     const text = textOf(config.ivshmem)
     const from = text === undefined ? 0 : (countOf(parseProperties(text, 'size').get('size')) ?? 0)
     if (from !== vm.memory.shared)
       changes.push({ path: 'memory.shared', from, to: vm.memory.shared, effect: 'restart' })
   },
-  update({ vm, externalId }, _config, params, chosen) {
+  update({ spec: vm, externalId }, _config, params, chosen) {
     if (chosen.has('memory.shared') && vm.memory?.shared) params.ivshmem = printShared(vm.memory.shared, externalId)
   },
 }

@@ -31,13 +31,13 @@ const FIELDS: readonly NicField[] = ['model', 'mac', ...KEYS.map(([field]) => fi
 
 /** Network cards. The hardware address that Proxmox chose stays unless another is declared. */
 export const nics: VmOption = {
-  create({ vm }, params) {
+  create({ spec: vm }, params) {
     for (const nic of vm.nics) params[nic.slot] = newNic(nic)
   },
-  compare({ vm }, config, changes) {
+  compare({ spec: vm }, config, changes) {
     for (const nic of vm.nics) compareNic(nic, config, changes)
   },
-  update({ vm }, config, params, chosen) {
+  update({ spec: vm }, config, params, chosen) {
     for (const nic of vm.nics) {
       const path = `nics.${nic.slot}`
       const text = textOf(config[nic.slot])

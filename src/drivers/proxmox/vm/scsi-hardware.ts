@@ -6,15 +6,15 @@ const LEFT_OUT = 'lsi'
 
 /** The SCSI controller. Modern guests get virtio unless something else is declared. */
 export const scsiHardware: VmOption = {
-  create({ vm }, params) {
+  create({ spec: vm }, params) {
     params.scsihw = vm.scsiHardware ?? ON_CREATE
   },
-  compare({ vm }, config, changes) {
+  compare({ spec: vm }, config, changes) {
     const to = vm.scsiHardware
     const from = textOf(config.scsihw) ?? LEFT_OUT
     if (to !== undefined && to !== from) changes.push({ path: 'scsiHardware', from, to, effect: 'restart' })
   },
-  update({ vm }, _config, params, chosen) {
+  update({ spec: vm }, _config, params, chosen) {
     if (chosen.has('scsiHardware') && vm.scsiHardware !== undefined) params.scsihw = vm.scsiHardware
   },
 }

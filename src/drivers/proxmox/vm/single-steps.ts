@@ -2,11 +2,11 @@ import type { Sighting } from '../../../model/sighting.ts'
 import type { Step } from '../../../model/step.ts'
 import type { Survey } from '../../../model/survey.ts'
 import { guestPath, hostQueue, makeStep, storageQueues } from '../steps.ts'
-import type { Params, Wanted } from './option.ts'
+import type { Params, VmWanted } from './option.ts'
 import { OPTIONS } from './options.ts'
 
 export function configureStep(
-  wanted: Wanted,
+  wanted: VmWanted,
   sighting: Sighting,
   chosen: ReadonlySet<string>,
   survey?: Survey,
@@ -15,11 +15,11 @@ export function configureStep(
   const params: Params = {}
   for (const option of OPTIONS) option.update(wanted, sighting.close?.config ?? {}, params, chosen)
   if (Object.keys(params).length === 0) return undefined
-  const newDisks = wanted.vm.disks.filter((disk) => chosen.has(`disks.${disk.slot}`))
+  const newDisks = wanted.spec.disks.filter((disk) => chosen.has(`disks.${disk.slot}`))
   const allocates = [
     ...newDisks.map((disk) => disk.storage),
-    ...(chosen.has('efiDisk') && wanted.vm.efiDisk !== undefined ? [wanted.vm.efiDisk.storage] : []),
-    ...(chosen.has('cloudInit.storage') && wanted.vm.cloudInit !== undefined ? [wanted.vm.cloudInit.storage] : []),
+    ...(chosen.has('efiDisk') && wanted.spec.efiDisk !== undefined ? [wanted.spec.efiDisk.storage] : []),
+    ...(chosen.has('cloudInit.storage') && wanted.spec.cloudInit !== undefined ? [wanted.spec.cloudInit.storage] : []),
   ]
   const names = Object.keys(params).flatMap((name) => (name === 'delete' ? (params.delete ?? '').split(',') : [name]))
   return makeStep({

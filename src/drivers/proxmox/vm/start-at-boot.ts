@@ -18,11 +18,11 @@ const PARTS = [
 
 /** Order and delays when the host starts. Needs Sys.Modify on /. */
 export const startup: VmOption = {
-  create({ vm }, params) {
+  create({ spec: vm }, params) {
     const text = printStartup(vm.startup)
     if (text !== undefined) params.startup = text
   },
-  compare({ vm }, config, changes) {
+  compare({ spec: vm }, config, changes) {
     if (vm.startup === undefined) return
     const seen = parseProperties(textOf(config.startup) ?? '', 'order')
     for (const [field, key] of PARTS) {
@@ -31,7 +31,7 @@ export const startup: VmOption = {
       if (to !== undefined && to !== from) changes.push({ path: `startup.${field}`, from, to, effect: 'live' })
     }
   },
-  update({ vm }, config, params, chosen) {
+  update({ spec: vm }, config, params, chosen) {
     if (vm.startup === undefined || !PARTS.some(([field]) => chosen.has(`startup.${field}`))) return
     const next = parseProperties(textOf(config.startup) ?? '', 'order')
     for (const [field, key] of PARTS) {

@@ -1,24 +1,24 @@
 import type { Resource } from '../../../model/resource.ts'
 import type { Mark, PowerState, Sighting } from '../../../model/sighting.ts'
 import type { VmSpec } from '../../../model/vm.ts'
-import type { Params, Wanted } from './option.ts'
+import type { Params, VmWanted } from './option.ts'
 import { OPTIONS } from './options.ts'
 
-export function wantedOf(resource: Resource, vm: VmSpec, externalId: string): Wanted {
+export function wantedOf(resource: Resource, vm: VmSpec, externalId: string): VmWanted {
   const mark: Mark = {
     uid: resource.uid,
     owner: resource.key,
     ...(resource.estate === undefined ? {} : { estate: resource.estate }),
     deletion: resource.policy.deletion,
   }
-  return { vm, mark, externalId }
+  return { spec: vm, mark, externalId }
 }
 
 /** All parameters of a creation. Also tells which keys of a configuration a declaration has a say in. */
-export function createParams(wanted: Wanted): Params {
+export function createParams(wanted: VmWanted): Params {
   const params: Params = { vmid: wanted.externalId }
   for (const option of OPTIONS) option.create(wanted, params)
-  if (wanted.vm.pool !== undefined) params.pool = wanted.vm.pool
+  if (wanted.spec.pool !== undefined) params.pool = wanted.spec.pool
   return params
 }
 

@@ -1,0 +1,101 @@
+import type { Change } from '../../model/change.ts'
+import type { Mark } from '../../model/sighting.ts'
+import { countOf, type Foreign, flagOf } from './foreign.ts'
+
+export type Params = Record<string, string>
+export type Effect = Change['effect']
+
+/** What a guest is to become, with the mark it carries and the id it has or will have. */
+export interface Wanted<Spec> {
+  readonly spec: Spec
+  readonly mark: Mark
+  readonly externalId: string
+}
+
+/** One option of a guest: how it is read, compared and written. Only what is declared is compared. */
+export interface Option<Spec> {
+  create(wanted: Wanted<Spec>, params: Params): void
+  compare(wanted: Wanted<Spec>, config: Foreign, changes: Change[]): void
+  /** Writes what makes the chosen changes true, and nothing else. */
+  update(wanted: Wanted<Spec>, config: Foreign, params: Params, chosen: ReadonlySet<string>): void
+}
+
+export interface ScalarRule<Spec, T> {
+  /** In the words of the declaration. */
+  readonly path: string
+  /** In the words of Proxmox. */
+  readonly key: string
+  readonly effect: Effect | ((from: T, to: T, config: Foreign) => Effect)
+  declared(spec: Spec): T | undefined
+  /** With Proxmox's default where the configuration leaves the key out. */
+  observed(config: Foreign): T
+  print(value: T): string
+  same?(declared: T, observed: T): boolean
+}
+
+type Rule<Spec, T> = Omit<ScalarRule<Spec, T>, 'observed' | 'print'> & { readonly fallback: T }
+
+/** The ways to make a small option, for one sort of guest. */
+export interface OptionKit<Spec> {
+  /** An option that is one key with one value. */
+  scalar<T>(rule: ScalarRule<Spec, T>): Option<Spec>
+  /** A yes-or-no option. */
+  flag(rule: Rule<Spec, boolean>): Option<Spec>
+  /** A whole number or a fraction. */
+  quantity(rule: Rule<Spec, number>): Option<Spec>
+  /** A word out of Proxmox's own list. */
+  word(rule: Rule<Spec, string>): Option<Spec>
+}
+
+export function optionKit<Spec>(): OptionKit<Spec> {
+  const kit: OptionKit<Spec> = {
+    scalar: (rule) => ({
+      create({ spec }, params) {
+        const value = rule.declared(spec)
+        if (value !== undefined) params[rule.key] = rule.print(value)
+      },
+      compare({ spec }, config, changes) {
+        const to = rule.declared(spec)
+        if (to === undefined) return
+        const from = rule.observed(config)
+        if (from === to || rule.same?.(to, from)) return
+        const effect = typeof rule.effect === 'string' ? rule.effect : rule.effect(from, to, config)
+        changes.push({ path: rule.path, from, to, effect })
+      },
+      update({ spec }, _config, params, chosen) {
+        const value = chosen.has(rule.path) ? rule.declared(spec) : undefined
+        if (value !== undefined) params[rule.key] = rule.print(value)
+      },
+    }),
+    flag: (rule) =>
+      kit.scalar<boolean>({
+        ...rule,
+        observed: (config) => flagOf(config[rule.key]) ?? rule.fallback,
+        print: printFlag,
+      }),
+    quantity: (rule) =>
+      kit.scalar<number>({ ...rule, observed: (config) => countOf(config[rule.key]) ?? rule.fallback, print: String }),
+    word: (rule) =>
+      kit.scalar<string>({
+        ...rule,
+        observed: (config) => textOf(config[rule.key]) ?? rule.fallback,
+        print: (value) => value,
+      }),
+  }
+  return kit
+}
+
+export function printFlag(value: boolean): string {
+  return value ? '1' : '0'
+}
+
+/** Text of a configuration value; Proxmox gives some numbers as numbers and some as strings. */
+export function textOf(value: unknown): string | undefined {
+  if (typeof value === 'string') return value
+  return typeof value === 'number' ? String(value) : undefined
+}
+
+/** Takes a key out of the configuration. Several go into one `delete` list. */
+export function drop(params: Params, key: string): void {
+  params.delete = params.delete === undefined ? key : `${params.delete},${key}`
+}
