@@ -1,0 +1,248 @@
+import assert from 'node:assert/strict'
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import path from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { seededRandom } from '../../src/lib/random.ts'
+import { seedManifest, WITHOUT_SEEDS } from '../seeds.ts'
+import { LONG } from '../simulation/volume.ts'
+import {
+  CROFT,
+  childrenOf,
+  endAll,
+  estateAt,
+  hasEnded,
+  type Running,
+  type Simulator,
+  scratch,
+  start,
+  startSimulator,
+} from './children.ts'
+
+/** Programs whose launcher was killed. They end by themselves, because the next run began a newer epoch. */
+const orphans: number[] = []
+
+after(async () => {
+  for (const pid of orphans) if (!hasEnded(pid)) process.kill(pid, 'SIGKILL')
+  await endAll()
+})
+
+/** When the program is killed. Writes are counted as the datacentre sees them. */
+interface Moment {
+  /** So many writes have begun; 0 is the start of the program. */
+  readonly writes: number
+  /** Then so much later. */
+  readonly waitMs: number
+  /** The last of those writes is held up for so long on its way: the program dies while it waits for the answer. */
+  readonly heldMs?: number
+  /** croft chooses the id: then only its own notes and its mark keep it from making a second machine. */
+  readonly chosen?: true
+  /** Only the launcher is killed. Where it has started another Node, that one lives on beside the next run. */
+  readonly launcher?: true
+}
+
+const SPEED = 100
+const LANES = 3
+
+const ORDINARY: readonly Moment[] = [
+  { writes: 0, waitMs: 120 },
+  { writes: 0, waitMs: 350 },
+  { writes: 1, waitMs: 0, heldMs: 60 },
+  { writes: 1, waitMs: 0, heldMs: 700, chosen: true },
+  { writes: 1, waitMs: 0, chosen: true },
+  { writes: 1, waitMs: 150 },
+  { writes: 1, waitMs: 450, launcher: true },
+  { writes: 2, waitMs: 0, heldMs: 700 },
+  { writes: 2, waitMs: 0, chosen: true },
+  { writes: 2, waitMs: 300 },
+  { writes: 3, waitMs: 0, heldMs: 700, launcher: true },
+  { writes: 3, waitMs: 250 },
+]
+
+/** With CROFT_POINT=n only the n-th, to replay a failure. */
+function moments(): readonly (readonly [number, Moment])[] {
+  const all = LONG ? [...ORDINARY, ...drawn(200 - ORDINARY.length)] : ORDINARY
+  const numbered = all.map((moment, index) => [index + 1, moment] as const)
+  const wanted = process.env.CROFT_POINT
+  return wanted === undefined ? numbered : numbered.filter(([number]) => number === Number(wanted))
+}
+
+function drawn(count: number): readonly Moment[] {
+  const random = seededRandom(23)
+  const below = (limit: number) => Math.floor(random.next() * limit)
+  return Array.from({ length: count }, () => {
+    const writes = below(4)
+    const held = writes > 0 && below(3) === 0
+    return {
+      ...(held ? { writes, waitMs: below(20), heldMs: 20 + below(1500) } : { writes, waitMs: below(600) }),
+      ...(below(2) === 0 ? { chosen: true } : {}),
+      ...(below(4) === 0 ? { launcher: true } : {}),
+    }
+  })
+}
+
+interface State {
+  readonly guests: readonly Guest[]
+  readonly hosts: readonly {
+    readonly name: string
+    readonly volumes: Readonly<Record<string, readonly { readonly name: string; readonly vmid?: number }[]>>
+  }[]
+}
+
+interface Guest {
+  readonly vmid: number
+  readonly node: string
+  readonly status: string
+  readonly config: Readonly<Record<string, string>>
+  readonly pending: Readonly<Record<string, string>>
+}
+
+interface Case {
+  readonly cwd: string
+  readonly env: Readonly<Record<string, string>>
+  readonly database: string
+  readonly simulator: Simulator
+  /** Under which the machine is made. */
+  readonly vmid: number
+}
+
+/** The lowest id that is free, where croft chooses. */
+const FIRST_ID = 100
+
+const machine = WITHOUT_SEEDS === false ? seedManifest('001:133').text : ''
+
+test('[F-23] killed at any moment and run again: one machine, nothing left over', {
+  skip: WITHOUT_SEEDS,
+}, async (t) => {
+  const queue = moments().values()
+  const cwd = scratch()
+  let killed = 0
+  let cases = 0
+  const ends = new Map<boolean, unknown>()
+
+  const lane = async () => {
+    const simulator = await startSimulator(['--speed', String(SPEED)], cwd)
+    const strangers = (await simulator.door<State>('GET', 'state')).guests
+    for (const [number, moment] of queue) {
+      const hint = `moment ${JSON.stringify(moment)}; to replay: CROFT_POINT=${number} ${LONG ? 'CROFT_LONG=1 ' : ''}node bin/run scripts/test.ts test/binary/kill.test.ts`
+      const one = newCase(path.join(cwd, `case-${number}`), simulator, moment)
+      if (await killAt(one, moment, hint)) killed++
+      cases++
+      sound(one, hint)
+      const made = comparable(await runToTheEnd(one, strangers, hint))
+      // Wherever it was killed, it ends in the same place as every other.
+      const same = moment.chosen === true
+      if (!ends.has(same)) ends.set(same, made)
+      assert.deepEqual(made, ends.get(same), hint)
+      await simulator.door('DELETE', `guests/${one.vmid}`)
+    }
+  }
+  await Promise.all(Array.from({ length: LANES }, lane))
+  t.diagnostic(`${cases} runs, ${killed} killed before they ended`)
+  assert.ok(killed * 2 > cases, 'most runs ended before they could be killed: this proved little')
+})
+
+function newCase(cwd: string, simulator: Simulator, { chosen }: Moment): Case {
+  mkdirSync(cwd)
+  const text = chosen === true ? machine.replace('    vmId: 114\n', '') : machine
+  estateAt(path.join(cwd, 'estate'), simulator, { 'machine.yaml': text })
+  // One home for all, so that what Node remembers of compiled sources is made once.
+  const env = { HOME: path.join(cwd, '..', 'home'), PROXMOX_TOKEN: simulator.token }
+  return { cwd, env, database: path.join(cwd, 'state.db'), simulator, vmid: chosen === true ? FIRST_ID : 114 }
+}
+
+function apply({ cwd, env, database }: Case, launcher = false): Running {
+  const how = launcher ? { launcher: CROFT } : {}
+  return start(['apply', '--yes', '--timeout', '60s', '--state', database, 'estate'], { cwd, env, ...how })
+}
+
+/** True when the program was still at work. */
+async function killAt(one: Case, moment: Moment, hint: string): Promise<boolean> {
+  const { simulator } = one
+  const { writes, waitMs, heldMs, launcher } = moment
+  await simulator.door('DELETE', 'stats')
+  if (heldMs !== undefined) {
+    const fault = { kind: 'delay', match: '^(POST|PUT|DELETE) ', skip: writes - 1, count: 1, delayMs: heldMs * SPEED }
+    await simulator.door('POST', 'faults', fault)
+  }
+  const running = apply(one, launcher)
+  let over = false
+  void running.ended.finally(() => {
+    over = true
+  })
+  while (!over && writes > 0 && (await simulator.stats()).writes < writes) await sleep(2)
+  if (waitMs > 0) await sleep(waitMs)
+  // What outlives its launcher is left to itself, and ended at the end of the test if it has not ended before.
+  orphans.push(...childrenOf(running.child.pid ?? 0))
+  running.child.kill('SIGKILL')
+  const { code, signal, stderr } = await (launcher === true ? running.exited : running.ended)
+  assert.ok(signal === 'SIGKILL' || code === 0, `it failed by itself with ${code}: ${stderr}; ${hint}`)
+  return signal === 'SIGKILL'
+}
+
+/** Run again to its end, then look at the datacentre past every API. */
+async function runToTheEnd(one: Case, strangers: readonly Guest[], hint: string): Promise<Guest> {
+  const { simulator, cwd, env, database } = one
+  const ended = await apply(one).ended
+  assert.equal(ended.code, 0, `${ended.stdout}\n${ended.stderr}\n${hint}`)
+
+  const state = await simulator.door<State>('GET', 'state')
+  assert.deepEqual(
+    state.guests.map(({ vmid }) => vmid).sort((a, b) => a - b),
+    [108, 109, one.vmid].sort((a, b) => a - b),
+    `other guests than declared; ${hint}`,
+  )
+  for (const stranger of strangers) {
+    const now = state.guests.find(({ vmid }) => vmid === stranger.vmid)
+    assert.deepEqual(now?.config, stranger.config, `a foreign guest was changed; ${hint}`)
+  }
+  for (const { name, volumes } of state.hosts) {
+    for (const [storage, list] of Object.entries(volumes)) {
+      const lost = list.filter(({ vmid }) => vmid !== undefined && !state.guests.some((guest) => guest.vmid === vmid))
+      assert.deepEqual(lost, [], `volumes on ${storage} of ${name} belong to nobody; ${hint}`)
+      // A second creation under the same id would have left a second disk beside the first.
+      const disks = list.filter(({ vmid, name: volume }) => vmid === one.vmid && /disk-\d/.test(volume))
+      assert.ok(disks.length <= 1, `${disks.map((disk) => disk.name).join(', ')} on ${storage} of ${name}; ${hint}`)
+    }
+  }
+  const guest = state.guests.find(({ vmid }) => vmid === one.vmid)
+  assert.ok(guest?.status === 'running', `VM ${one.vmid} is ${guest?.status}; ${hint}`)
+
+  const writes = (await simulator.stats()).writes
+  const planned = await start(['plan', '--state', database, 'estate'], { cwd, env }).ended
+  assert.equal(planned.code, 0, `${planned.stdout}\n${planned.stderr}\n${hint}`)
+  assert.equal((await simulator.stats()).writes, writes, `the plan wrote; ${hint}`)
+  sound(one, hint)
+  return guest
+}
+
+/** What must be the same wherever it was killed: everything but what Proxmox draws by chance or takes from its clock. */
+function comparable({ node, status, config, pending }: Guest): unknown {
+  const { smbios1: _, vmgenid: __, meta: ___, net0, ...rest } = config
+  return { node, status, config: { ...rest, net0: net0?.replace(/=[0-9A-F:]{17}/, '') }, pending }
+}
+
+/** Looks at a copy: opening the database itself would repair what the next run has to cope with. */
+function sound({ database, simulator }: Case, hint: string): void {
+  if (!existsSync(database)) return
+  const copy = `${database}.copy`
+  const secret = simulator.token.split('=')[1] ?? simulator.token
+  for (const part of ['', '-wal']) {
+    rmSync(copy + part, { force: true })
+    if (!existsSync(database + part)) continue
+    copyFileSync(database + part, copy + part)
+    assert.ok(!readFileSync(copy + part).includes(secret), `the token is in the database; ${hint}`)
+  }
+  const opened = new DatabaseSync(copy)
+  try {
+    const answer = opened.prepare('PRAGMA integrity_check').all()
+    assert.deepEqual(
+      answer.map((row) => row.integrity_check),
+      ['ok'],
+      hint,
+    )
+  } finally {
+    opened.close()
+  }
+}
