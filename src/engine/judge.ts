@@ -236,7 +236,13 @@ const DOING_WORDS: Readonly<Record<Step['verb'], string>> = {
   template: 'Converting',
   delete: 'Deleting',
   download: 'Downloading',
+  verify: 'Verifying',
+  move: 'Moving',
   mark: 'Adopting',
+  upload: 'Seeding',
+  insert: 'Seeding',
+  eject: 'Unseeding',
+  discard: 'Unseeding',
 }
 
 function eventsOf(one: Case, before: ResourceRecord, after: ResourceRecord, nowMs: number): readonly NewEvent[] {

@@ -8,4 +8,6 @@ export interface Change {
   readonly effect: 'live' | 'restart' | 'replace'
   /** Secret values are shown as changed, never what they are. */
   readonly secret?: boolean
+  /** Why croft cannot make this change, and what a person can do. Nothing of the resource is changed meanwhile. */
+  readonly blocked?: { readonly message: string; readonly allow: string }
 }

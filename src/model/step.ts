@@ -1,3 +1,6 @@
+import type { Sealed } from './sealed.ts'
+import type { SeedDocument } from './seed.ts'
+
 /** The way an operation reaches its target. */
 export type Lane = 'api-token' | 'guest-agent' | 'ssh' | 'kubernetes' | 'local'
 
@@ -14,7 +17,14 @@ export interface Step {
     | 'template'
     | 'delete'
     | 'download'
+    | 'verify'
+    | 'move'
     | 'mark'
+    /** Of the disc with a seed: onto a storage, into the drive, out of it, off the storage. */
+    | 'upload'
+    | 'insert'
+    | 'eject'
+    | 'discard'
   /** One line for a person: `grow scsi0 to 50 GiB`. */
   readonly summary: string
   readonly lane: Lane
@@ -28,5 +38,22 @@ export interface Step {
   }
   /** Names in `call.params` whose values must not be shown; the value there is a reference, resolved when sent. */
   readonly secretParams?: readonly string[]
+  /**
+   * A file that goes with the call. It is built when the call is made, secrets and all; `bytes` is its size with their
+   * references in their place.
+   */
+  readonly upload?: {
+    readonly fileName: string
+    readonly bytes: number
+    readonly hash: string
+    readonly document: Sealed<SeedDocument>
+  }
+  /** What the system's task names as its subject, where that is not the thing itself: of a clone it is the source. */
+  readonly taskSubject?: string
+  /** What is known, and kept in the record's details, once it has succeeded, or has failed for that reason. */
+  readonly learns?: {
+    readonly done: Readonly<Record<string, string>>
+    readonly failed?: { readonly reason: string; readonly facts: Readonly<Record<string, string>> }
+  }
   readonly disruption: 'none' | 'restart' | 'data-loss'
 }

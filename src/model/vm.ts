@@ -1,4 +1,5 @@
 import type { SecretReference } from './secret.ts'
+import type { VmSeed } from './seed.ts'
 
 /**
  * A virtual machine as a person wants it, the same for every hypervisor. A field that is absent was not declared and
@@ -10,6 +11,10 @@ export interface VmSpec {
   readonly vmid?: number
   readonly name: string
   readonly power?: 'running' | 'stopped'
+  /** `never`: what needs a restart is written and waits until somebody restarts the guest. */
+  readonly restart?: 'never'
+  /** The guest that this one is made from, instead of from nothing. Looked at only when it is made. */
+  readonly clone?: VmClone
   readonly template?: boolean
   readonly onBoot?: boolean
   readonly startup?: { readonly order?: number; readonly upSeconds?: number; readonly downSeconds?: number }
@@ -23,16 +28,35 @@ export interface VmSpec {
   readonly bios?: 'seabios' | 'ovmf'
   readonly osType?: string
   readonly scsiHardware?: string
+  readonly acpi?: boolean
+  /** What may be plugged while it runs: `disk,network,usb`, `1` for the usual, `0` for nothing. */
+  readonly hotplug?: string
   readonly tablet?: boolean
   readonly keyboard?: string
   readonly disks: readonly VmDisk[]
-  readonly efiDisk?: { readonly storage: string; readonly type?: '2m' | '4m'; readonly preEnrolledKeys?: boolean }
+  readonly efiDisk?: VmEfiDisk
+  readonly tpm?: { readonly storage: string; readonly version?: 'v1.2' | 'v2.0' }
   readonly cdrom?: readonly { readonly slot: string; readonly file: string }[]
   readonly nics: readonly VmNic[]
   readonly cloudInit?: VmCloudInit
+  /** What it reads at its first boot, on a disc of its own; instead of `cloudInit`, never beside it. */
+  readonly seed?: VmSeed
   readonly agent?: { readonly enabled: boolean; readonly trim?: boolean; readonly type?: 'virtio' | 'isa' }
   readonly serial?: readonly { readonly slot: string; readonly device: string }[]
-  readonly vga?: { readonly type?: string; readonly memoryMb?: number }
+  readonly vga?: { readonly type?: string; readonly memoryMb?: number; readonly clipboard?: 'vnc' }
+  /** `false`: there is to be none. */
+  readonly audio?: VmAudio | false
+  readonly rng?: VmRng
+  readonly watchdog?: VmWatchdog | false
+  readonly smbios?: VmSmbios
+  readonly numaNodes?: readonly VmNumaNode[]
+  readonly usb?: readonly VmUsb[]
+  readonly pci?: readonly VmPci[]
+  readonly virtiofs?: readonly VmVirtiofs[]
+  readonly amdSev?: VmAmdSev
+  readonly hookScript?: string
+  /** Handed to the hypervisor's process as they are. */
+  readonly arguments?: string
   readonly bootOrder?: readonly string[]
 }
 
@@ -45,6 +69,9 @@ export interface VmCpu {
   readonly limit?: number
   readonly numa?: boolean
   readonly hotplugged?: number
+  /** Processors of the host that it may run on: `0-3,8`. */
+  readonly affinity?: string
+  readonly architecture?: string
 }
 
 export interface VmMemory {
@@ -52,6 +79,103 @@ export interface VmMemory {
   /** The least the balloon may shrink to; 0 switches ballooning off. */
   readonly floatingMb?: number
   readonly shared?: number
+  /** Weight when several guests want the memory that ballooning sets free. */
+  readonly shares?: number
+  readonly hugepages?: '2' | '1024' | 'any'
+  readonly keepHugepages?: boolean
+}
+
+export interface VmClone {
+  readonly vmid: number
+  /** Where the source is, when it is not on the same host. */
+  readonly host?: string
+  /** All disks are copied; otherwise only what differs from the source is stored. */
+  readonly full: boolean
+  readonly storage?: string
+}
+
+export interface VmEfiDisk {
+  readonly storage: string
+  readonly type?: '2m' | '4m'
+  readonly preEnrolledKeys?: boolean
+  readonly format?: 'raw' | 'qcow2'
+}
+
+export interface VmAudio {
+  readonly device?: string
+  readonly driver?: string
+}
+
+export interface VmRng {
+  readonly source: string
+  readonly maxBytes?: number
+  readonly periodMs?: number
+}
+
+export interface VmWatchdog {
+  readonly model?: string
+  readonly action?: string
+}
+
+export interface VmSmbios {
+  readonly uuid?: string
+  readonly manufacturer?: string
+  readonly product?: string
+  readonly version?: string
+  readonly serial?: string
+  readonly sku?: string
+  readonly family?: string
+}
+
+export interface VmNumaNode {
+  /** `numa0`. */
+  readonly slot: string
+  /** `0-3` or `0;2`. */
+  readonly cpus: string
+  readonly memoryMb?: number
+  readonly hostNodes?: string
+  readonly policy?: string
+}
+
+/** A USB device: by its resource mapping, or of the host itself (`1234:5678`, `1-2`), or `spice`. */
+export interface VmUsb {
+  /** `usb0`. */
+  readonly slot: string
+  readonly mapping?: string
+  readonly device?: string
+  readonly usb3?: boolean
+}
+
+/** A PCI device: by its resource mapping, or of the host itself (`0000:01:00.0`). */
+export interface VmPci {
+  /** `hostpci0`. */
+  readonly slot: string
+  readonly mapping?: string
+  readonly device?: string
+  readonly mdev?: string
+  readonly pcie?: boolean
+  readonly romBar?: boolean
+  readonly romFile?: string
+  readonly primaryGpu?: boolean
+}
+
+/** A directory of the host, by its resource mapping. */
+export interface VmVirtiofs {
+  /** `virtiofs0`. */
+  readonly slot: string
+  readonly mapping: string
+  readonly cache?: string
+  readonly directIo?: boolean
+  readonly exposeAcl?: boolean
+  readonly exposeXattr?: boolean
+}
+
+export interface VmAmdSev {
+  readonly type: string
+  readonly allowSmt?: boolean
+  readonly kernelHashes?: boolean
+  readonly noDebug?: boolean
+  readonly noKeySharing?: boolean
 }
 
 export interface VmDisk {
@@ -70,6 +194,20 @@ export interface VmDisk {
   readonly backup?: boolean
   readonly replicate?: boolean
   readonly serial?: string
+  readonly queues?: number
+  readonly speed?: VmDiskSpeed
+}
+
+/** Limits in MB and in operations per second. What bursts may go up to stands beside what is usual. */
+export interface VmDiskSpeed {
+  readonly read?: number
+  readonly readBurst?: number
+  readonly write?: number
+  readonly writeBurst?: number
+  readonly iopsRead?: number
+  readonly iopsReadBurst?: number
+  readonly iopsWrite?: number
+  readonly iopsWriteBurst?: number
 }
 
 export interface VmNic {
@@ -92,6 +230,8 @@ export interface VmCloudInit {
   readonly storage: string
   /** Drive that carries the cloud-init data, `ide2` unless declared. */
   readonly slot: string
+  readonly format?: 'raw' | 'qcow2' | 'vmdk'
+  readonly type?: 'nocloud' | 'configdrive2' | 'opennebula'
   readonly user?: string
   readonly password?: SecretReference
   readonly sshKeys?: readonly string[]
