@@ -14,6 +14,8 @@ export interface PlanEntry {
   readonly externalId?: string
   readonly host?: string
   readonly origin?: Origin
+  /** What a person should know although nothing is done about it. */
+  readonly notes?: readonly string[]
 }
 
 /** Something about a whole connection that stops or slows everything on it. */

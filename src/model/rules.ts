@@ -39,4 +39,6 @@ export interface Rules {
   /** Calls to remove it, shutting it down first. */
   deleteSteps(sighting: Sighting): readonly Step[]
   readiness(resource: Resource, sighting: Sighting): Readiness
+  /** What a person should know although nothing is done about it. */
+  notes?(resource: Resource, sighting: Sighting): readonly string[]
 }

@@ -7,6 +7,12 @@ export interface Mark {
   readonly owner?: ResourceKey
   readonly estate?: string
   readonly deletion?: 'Delete' | 'Orphan'
+  /** The first twelve digits of the hash of the document that the guest has read; `none` for one that has read none. */
+  readonly seed?: string
+  /** A document on its way to the guest, and the storage that its image is or will be on. */
+  readonly seeding?: { readonly hash: string; readonly storage: string }
+  /** The storage from which images that nobody needs any more are still to be taken away. */
+  readonly unseeding?: string
 }
 
 export type PowerState = 'running' | 'stopped' | 'paused' | 'unknown'
@@ -45,5 +51,7 @@ export interface CloseLook {
   /** Does the agent inside answer? undefined: not asked. */
   readonly agent?: 'up' | 'down'
   readonly addresses?: readonly string[]
+  /** Images made for this guest, on the storage that its mark names. Absent: its mark names none. */
+  readonly seedImages?: readonly { readonly id: string; readonly bytes: number }[]
   readonly atMs: number
 }

@@ -77,6 +77,9 @@ export function printLine(mark: Mark, externalId: string): string {
     ['owner', mark.owner],
     ['estate', mark.estate],
     ['deletion', mark.deletion],
+    ['seed', mark.seed],
+    ['seeding', mark.seeding === undefined ? undefined : `${mark.seeding.hash}@${mark.seeding.storage}`],
+    ['unseeding', mark.unseeding],
     ['id', externalId],
     ['uid', mark.uid],
   ].flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${escapeValue(value)}`]))
@@ -113,8 +116,20 @@ function readLine(text: string): MarkLine | undefined {
     ...(owner === undefined ? {} : { owner }),
     ...(estate === undefined ? {} : { estate }),
     ...(deletion === 'Delete' || deletion === 'Orphan' ? { deletion } : {}),
+    ...readSeed(values),
   }
   return externalId === undefined ? { mark } : { mark, externalId }
+}
+
+function readSeed(values: ReadonlyMap<string, string>): Pick<Mark, 'seed' | 'seeding' | 'unseeding'> {
+  const seed = values.get('seed')
+  const [, hash, storage] = /^([0-9a-f]{12})@(.+)$/.exec(values.get('seeding') ?? '') ?? []
+  const unseeding = values.get('unseeding')
+  return {
+    ...(seed !== undefined && /^(?:none|[0-9a-f]{12})$/.test(seed) ? { seed } : {}),
+    ...(hash === undefined || storage === undefined ? {} : { seeding: { hash, storage } }),
+    ...(unseeding === undefined ? {} : { unseeding }),
+  }
 }
 
 function escapeValue(value: string): string {

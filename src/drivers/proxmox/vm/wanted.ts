@@ -4,12 +4,19 @@ import type { VmSpec } from '../../../model/vm.ts'
 import type { Params, VmWanted } from './option.ts'
 import { OPTIONS } from './options.ts'
 
-export function wantedOf(resource: Resource, vm: VmSpec, externalId: string): VmWanted {
+/** How far the seed has got. */
+export type SeedMark = Pick<Mark, 'seed' | 'seeding' | 'unseeding'>
+
+/** `seed` is a fact about the guest and no wish: it stays in the mark as it is, whatever else is written. */
+export function wantedOf(resource: Resource, vm: VmSpec, externalId: string, seed: SeedMark = {}): VmWanted {
   const mark: Mark = {
     uid: resource.uid,
     owner: resource.key,
     ...(resource.estate === undefined ? {} : { estate: resource.estate }),
     deletion: resource.policy.deletion,
+    ...(seed.seed === undefined ? {} : { seed: seed.seed }),
+    ...(seed.seeding === undefined ? {} : { seeding: seed.seeding }),
+    ...(seed.unseeding === undefined ? {} : { unseeding: seed.unseeding }),
   }
   return { spec: vm, mark, externalId }
 }
