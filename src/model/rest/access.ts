@@ -103,7 +103,7 @@ export const ACCESS: readonly Definition[] = [
     key: ['path', 'subject', 'roles'],
     identity: { fields: ['path', 'user|group|token', 'role'], join: ' ' },
     create: { method: 'PUT', path: '/access/acl' },
-    update: { method: 'PUT', path: '/access/acl', whole: true },
+    update: { method: 'PUT', path: '/access/acl', carry: ['path', 'roles', 'users', 'groups', 'tokens'] },
     remove: {
       method: 'PUT',
       path: '/access/acl',

@@ -155,6 +155,8 @@ export const STORAGE: readonly Definition[] = [
     list: { path: '/cluster/backup' },
     key: ['id'],
     ...usual('/cluster/backup', 'id'),
+    // Some of the fields are taken only together with it.
+    update: { method: 'PUT', path: '/cluster/backup/{id}', carry: ['storage'] },
     unset: 'delete',
     fields: {
       schedule: prose('When, like mon..fri 02:30.', { required: true }),

@@ -1,10 +1,11 @@
 import type { Change } from '../../../model/change.ts'
-import type { Definition, SettingSpec } from '../../../model/rest.ts'
+import type { Definition, Field, SettingSpec, SettingValue } from '../../../model/rest.ts'
 import type { Sighting } from '../../../model/sighting.ts'
+import type { Foreign } from '../foreign.ts'
 import { plainEntries } from './entry-list.ts'
 import { LEAVING, UNAPPLIED } from './rows.ts'
 import { plainRules } from './rule-list.ts'
-import { same, seenValue, wantedValue } from './values.ts'
+import { isEmpty, same, seenValue, wantedValue } from './values.ts'
 
 /** Changes that are no field's: the thing is leaving, or what was written is not in force. */
 export const EXISTS = 'exists'
@@ -27,11 +28,17 @@ export function diffSetting(definition: Definition, setting: SettingSpec, sighti
           ? [plainEntries(field, declared), plainEntries(field, config.entries)]
           : field.type === 'pem'
             ? [wantedValue(field, declared), wantedValue(field, (config.pem ?? '') as string)]
-            : [wantedValue(field, declared), seenValue(name, field, config)]
+            : seenAndWanted(name, field, declared, config)
     if (same(from, to)) continue
     changes.push({ path: name, from, to, effect: field.fixed === true ? 'replace' : 'live' })
   }
   if (changes.length === 0 && definition.apply !== undefined && config[UNAPPLIED] !== undefined)
     changes.push({ path: APPLIED, from: config[UNAPPLIED], to: 'in force', effect: 'live' })
   return changes
+}
+
+/** Declared as empty: whoever wants nothing there is content with what its absence means. */
+function seenAndWanted(name: string, field: Field, declared: SettingValue, config: Foreign) {
+  const wanted = wantedValue(field, declared)
+  return [wanted, seenValue(name, field, config, isEmpty(wanted))] as const
 }

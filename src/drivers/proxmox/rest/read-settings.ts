@@ -39,7 +39,8 @@ export function definitionOf(sighting: Sighting): Definition | undefined {
   const definitions = sighting.list === undefined ? [] : (findList(sighting.list)?.definitions ?? [])
   if (definitions.length < 2) return definitions[0]
   const config = sighting.close?.config ?? {}
-  return definitions.find((definition) => isOfSort(definition, config))
+  // Of what is leaving only the name is left; what becomes of it is the same for all in the list.
+  return config[LEAVING] === true ? definitions[0] : definitions.find((definition) => isOfSort(definition, config))
 }
 
 async function readRows(

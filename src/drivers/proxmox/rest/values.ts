@@ -67,15 +67,15 @@ export function same(one: Plain, other: Plain): boolean {
   return (isEmpty(one) && isEmpty(other)) || isDeepStrictEqual(one, other)
 }
 
-/** What a row of an answer says of a field. */
-export function seenValue(name: string, field: Field, row: Readonly<Record<string, unknown>>): Plain {
+/** What a row of an answer says of a field. `bare`: what is not there is nothing, whatever its absence means. */
+export function seenValue(name: string, field: Field, row: Readonly<Record<string, unknown>>, bare = false): Plain {
   const api = apiName(name, field)
   if (field.type === 'numbered') {
     const texts = Array.from({ length: field.max ?? 1 }, (_, at) => row[`${api}${at + 1}`])
     return texts.filter((one) => one !== undefined && one !== null && one !== '').map(scalar)
   }
   const seen = plain(field, row[api])
-  return seen === undefined || seen === '' ? plain(field, field.absent) : seen
+  return (seen === undefined || seen === '') && !bare ? plain(field, field.absent) : seen
 }
 
 /** What is declared, with what is meant when nothing is said inside of it. */

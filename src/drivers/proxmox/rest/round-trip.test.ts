@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { DEFINITIONS } from '../../../model/rest/registry.ts'
+import type { Definition, SettingSpec, SettingValue } from '../../../model/rest.ts'
+import { settingRules } from './setting-rules.ts'
+import { type Keeper, NotSimulated, PASSWORD, paperKeeper, simKeeper } from './testing/keeper.ts'
+import { anotherValue, exampleOf } from './testing/samples.ts'
+
+/** Fields that do not go with the others of the example. */
+const APART = new Set([
+  'ha-rule.hosts',
+  'ha-rule.strict',
+  'acme-plugin.secretData',
+  'backup-job.host',
+  'acl.user',
+  'acl.token',
+  'realm.groupsClaim',
+])
+
+const made = DEFINITIONS.filter(({ rootOnly }) => rootOnly === undefined)
+
+for (const definition of made) {
+  describe(`the life of a ${definition.noun} (${definition.name})`, () => {
+    it('on paper: made, listed, changed field by field, put in another order, taken away', async () => {
+      const keeper = paperKeeper()
+      prepare(keeper, definition)
+      await life(keeper, definition)
+      assert.deepEqual(keeper.complaints, [], 'requests that the real API would refuse')
+    })
+  })
+}
+
+async function life(keeper: Keeper, definition: Definition): Promise<void> {
+  const example = exampleOf(definition)
+  const others = async () =>
+    JSON.stringify(
+      (await keeper.list(example))
+        .filter(({ externalId }) => externalId !== example.id)
+        .map(({ externalId, close }) => [externalId, close?.config]),
+    )
+  const before = await others()
+  const steps = await keeper.settle(example)
+  assert.ok(steps.length > 0 || definition.create !== undefined, 'the example changes nothing')
+  assert.deepEqual(await keeper.settle(example), [], 'a second look finds nothing to do')
+  await changes(keeper, definition, example)
+  await reordering(keeper, definition, example)
+  await unsetting(keeper, definition, example)
+  assert.equal(await others(), before, 'what is not ours was touched')
+  if (definition.remove === undefined) {
+    const seen = await keeper.find(example)
+    assert.ok(seen !== undefined && settingRules.deleteSteps(seen).length === 0)
+    return
+  }
+  await keeper.remove(example)
+  assert.equal(await keeper.find(example), undefined)
+  assert.equal(await others(), before, 'what is not ours was touched')
+}
+
+async function changes(keeper: Keeper, definition: Definition, example: SettingSpec): Promise<void> {
+  for (const [name, field] of Object.entries(definition.fields)) {
+    if (APART.has(`${definition.name}.${name}`) || field.type === 'secret' || field.unread === true) continue
+    const value = anotherValue(definition.name, name, field, example.fields[name])
+    assert.notEqual(value, undefined, `no other value for ${name}`)
+    const changed = { ...example, fields: { ...example.fields, [name]: value as SettingValue } }
+    const seen = await keeper.find(example)
+    assert.ok(seen)
+    const found = settingRules.diff(changed, seen)
+    assert.deepEqual(
+      found.map(({ path, effect }) => [path, effect]),
+      [[name, field.fixed === true ? 'replace' : 'live']],
+      `${name}: ${JSON.stringify(found)}`,
+    )
+    if (field.fixed === true) continue
+    assert.ok((await keeper.settle(changed)).length > 0)
+    assert.deepEqual(await keeper.settle(changed), [], `${name} comes back as it was declared`)
+    await keeper.settle(example)
+  }
+}
+
+/** [F-38] The order in which a list without order is written means nothing. */
+async function reordering(keeper: Keeper, definition: Definition, example: SettingSpec): Promise<void> {
+  for (const [name, field] of Object.entries(definition.fields)) {
+    const value = example.fields[name]
+    if (
+      !Array.isArray(value) ||
+      value.length < 2 ||
+      !['list', 'repeated', 'blocks', 'entries', 'hosts'].includes(field.type)
+    )
+      continue
+    const turned = { ...example, fields: { ...example.fields, [name]: value.toReversed() as SettingValue } }
+    assert.deepEqual(await keeper.settle(turned), [], `${name} in another order`)
+  }
+}
+
+async function unsetting(keeper: Keeper, definition: Definition, example: SettingSpec): Promise<void> {
+  for (const [name, field] of Object.entries(definition.fields)) {
+    if (!(name in example.fields) || field.required === true || field.fixed === true || field.unread === true) continue
+    const empty =
+      field.type === 'list' || field.type === 'repeated'
+        ? []
+        : field.type === 'text' || field.type === 'prose'
+          ? ''
+          : undefined
+    if (empty === undefined || field.choices !== undefined) continue
+    const without = { ...example, fields: { ...example.fields, [name]: empty } }
+    await keeper.settle(without)
+    const seen = await keeper.find(without)
+    assert.ok(seen && settingRules.diff(without, seen).length === 0, `${name} can be taken back`)
+    await keeper.settle(example)
+  }
+}
+
+/** Something of somebody else's in the same list, and what has to be there before. */
+function prepare(keeper: ReturnType<typeof paperKeeper>, definition: Definition): void {
+  const example = exampleOf(definition)
+  const path = settingRules.listOf(example).replace(/^settings/, '')
+  const place = decodeURIComponent(path)
+  if (definition.identity !== undefined && 'constant' in definition.identity) {
+    if (definition.create === undefined && definition.list.rows === 'one')
+      keeper.put(place, 'constant', { data: '# by hand\n127.0.0.1 localhost\n', timezone: 'UTC' })
+    return
+  }
+  if (definition.name === 'apt-repository') {
+    keeper.put(place, 'ours', { sort: 'file', path: example.fields.file, enabled: 1, key: example.id })
+    return
+  }
+  const [key = ''] = definition.key
+  const row =
+    definition.name === 'acl'
+      ? { path: '/', users: 'admin@pve', roles: 'Administrator', propagate: 1 }
+      : { [key]: 'somebody', ...definition.only, comment: 'by hand' }
+  keeper.put(place, definition.name === 'acl' ? '/ admin@pve Administrator' : 'somebody', row)
+}
+
+describe('secrets', () => {
+  it('[S-02] are sent when the thing is made, and stand in no step, change or sighting', async () => {
+    const keeper = paperKeeper()
+    const definition = made.find(({ name }) => name === 'user')
+    assert.ok(definition)
+    const example = exampleOf(definition)
+    const steps = await keeper.settle(example)
+    assert.deepEqual(steps[0]?.secretParams, ['password'])
+    assert.ok(keeper.requests.some((request) => request.includes(encodeURIComponent(PASSWORD))))
+    assert.ok(!JSON.stringify([steps, await keeper.list(example)]).includes(PASSWORD))
+  })
+})
+
+/** What must be there before, where the simulator checks it. */
+const BEFORE: Readonly<Record<string, string>> = { acl: 'group', token: 'user' }
+/** Served, but not with all that the recordings show. */
+const PARTLY = new Set(['user', 'sdn-subnet', 'acl', 'token'])
+
+describe('on the simulator', () => {
+  for (const definition of made) {
+    it(`${definition.name}: made, listed, taken away`, async (test) => {
+      const keeper = simKeeper()
+      const others = async () => JSON.stringify((await keeper.list(exampleOf(definition))).map((one) => one.externalId))
+      try {
+        const example = exampleOf(definition)
+        const needed = DEFINITIONS.find(({ name }) => name === BEFORE[definition.name])
+        if (needed !== undefined) await keeper.settle(exampleOf(needed))
+        const before = await others()
+        await keeper.settle(example)
+        assert.deepEqual(await keeper.settle(example), [])
+        if (definition.remove !== undefined) {
+          await keeper.remove(example)
+          assert.equal(await others(), before)
+        }
+        assert.deepEqual(keeper.complaints, [])
+      } catch (error) {
+        const text = error instanceof Error ? error.message : String(error)
+        if (definition.name === 'ha-group') return assert.match(text, /migrated to rules; .*ProxmoxHaRule/)
+        const missing = error instanceof NotSimulated || /is not simulated/.test(text) || PARTLY.has(definition.name)
+        if (!missing || error instanceof assert.AssertionError) throw error
+        test.skip(text.slice(0, 200))
+      }
+      return undefined
+    })
+  }
+})
