@@ -62,19 +62,21 @@ export function openDiskCache(directory: string, tree: string): DiskCache {
 
 /** Changes whenever the code that judges does. */
 function programStamp(): string {
-  const here = import.meta.dirname
-  const folders = [
-    here,
-    join(here, '../kinds'),
-    ...['crossplane', 'fields', 'machines'].map((name) => join(here, '../kinds', name)),
-  ]
-  const seen = folders.flatMap((folder) =>
-    readdirSync(folder).map((name) => {
-      const stat = statSync(join(folder, name))
-      return `${folder}/${name} ${stat.size} ${stat.mtimeMs}`
-    }),
-  )
+  const seen = programFiles().map((file) => {
+    const stat = statSync(file)
+    return `${file} ${stat.size} ${stat.mtimeMs}`
+  })
   return sha256(seen.join('\n'))
+}
+
+/** Every source file that can have a say in a judgement: whatever this folder and the kinds may know. */
+export function programFiles(): readonly string[] {
+  const sources = join(import.meta.dirname, '..')
+  return ['source', 'kinds', 'cloudinit', 'model', 'lib'].flatMap((folder) =>
+    readdirSync(join(sources, folder), { recursive: true, encoding: 'utf8' }).map((name) =>
+      join(sources, folder, name),
+    ),
+  )
 }
 
 function load(path: string, stamp: string): ReadonlyMap<string, readonly unknown[]> {
