@@ -7,24 +7,40 @@ import { fileURLToPath } from 'node:url'
 
 export const CROFT = fileURLToPath(new URL('../../bin/croft', import.meta.url))
 
-/** Nothing in these tests takes this long; what does is ended, and its test fails. */
+/** No command in these tests takes this long; one that does is ended, and its test fails. */
 const LONGEST_MS = 120_000
+/** A simulator serves until the end of its test. */
+const LONGEST_SERVING_MS = 3_600_000
 
 const alive = new Set<ChildProcess>()
+/** Programs behind a launcher that may have outlived it. */
+const behind = new Set<number>()
 const directories: string[] = []
 
 /** Ends every process that was started here and is still there, and removes every directory. For `after`. */
 export async function endAll(): Promise<void> {
   const gone = [...alive].map((child) => new Promise((resolve) => child.once('close', resolve)))
-  for (const child of alive) child.kill('SIGKILL')
+  killAll()
   await Promise.all(gone)
   for (const directory of directories) rmSync(directory, { recursive: true, force: true })
   directories.length = 0
 }
 // Also when the test run itself is cut short in a way that skips its hooks.
-process.once('exit', () => {
-  for (const child of alive) child.kill('SIGKILL')
-})
+process.once('exit', killAll)
+
+function killAll(): void {
+  for (const child of alive) signal({ child }, 'SIGKILL')
+  for (const pid of behind) if (!hasEnded(pid)) process.kill(pid, 'SIGKILL')
+  behind.clear()
+}
+
+/** Sends a signal to a process started here, and remembers what stands behind it. Answers what that is. */
+export function signal({ child }: Pick<Running, 'child'>, name: NodeJS.Signals): readonly number[] {
+  const programs = childrenOf(child.pid ?? 0)
+  for (const pid of programs) behind.add(pid)
+  child.kill(name)
+  return programs
+}
 
 /** A directory of its own, with a home in it, that is gone afterwards. */
 export function scratch(): string {
@@ -55,6 +71,7 @@ export interface StartOptions {
   readonly uid?: number
   /** Run this file as it is, with the Node of the PATH: what a user does. Where that Node is old, it starts another. */
   readonly launcher?: string
+  readonly longestMs?: number
 }
 
 /**
@@ -71,7 +88,7 @@ export function start(args: readonly string[], options: StartOptions): Running {
     ...(options.uid === undefined ? {} : { uid: options.uid, gid: options.uid }),
   })
   alive.add(child)
-  const timer = setTimeout(() => child.kill('SIGKILL'), LONGEST_MS)
+  const timer = setTimeout(() => signal({ child }, 'SIGKILL'), options.longestMs ?? LONGEST_MS)
   let stdout = ''
   let stderr = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -99,7 +116,7 @@ export function start(args: readonly string[], options: StartOptions): Running {
 }
 
 /** Processes that this one started: the program behind a launcher. */
-export function childrenOf(pid: number): readonly number[] {
+function childrenOf(pid: number): readonly number[] {
   try {
     const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
     return text
@@ -140,7 +157,8 @@ export async function startSimulator(
   cwd: string,
   options: Partial<StartOptions> = {},
 ): Promise<Simulator> {
-  const running = start(['sim', '--port', '0', ...args], { cwd, env: { HOME: path.join(cwd, 'home') }, ...options })
+  const defaults = { cwd, env: { HOME: path.join(cwd, 'home') }, longestMs: LONGEST_SERVING_MS }
+  const running = start(['sim', '--port', '0', ...args], { ...defaults, ...options })
   const line = await firstLine(running)
   const said = JSON.parse(line) as Pick<Simulator, 'endpoint' | 'fingerprint' | 'token'>
   const door = <T>(method: string, place: string, body?: unknown) =>

@@ -7,13 +7,13 @@ import { fileURLToPath } from 'node:url'
 import { LONG } from '../simulation/volume.ts'
 import {
   CROFT,
-  childrenOf,
   type Ended,
   endAll,
   estateAt,
   hasEnded,
   type Simulator,
   scratch,
+  signal,
   start,
   startSimulator,
 } from './children.ts'
@@ -60,29 +60,27 @@ test('croft runs through a link, from any directory, with the Node of the PATH, 
 test('SIGTERM to the launcher ends the program behind it in good order', async () => {
   const cwd = scratch()
   const simulator = await startSimulator([], cwd, { launcher: CROFT })
-  const launcher = simulator.running.child.pid ?? 0
-  const behind = childrenOf(launcher)
-  simulator.running.child.kill('SIGTERM')
-  const ended = await simulator.running.ended
+  const behind = signal(simulator.running, 'SIGTERM')
+  const ended = await simulator.running.exited
   assert.equal(ended.signal, null, 'the launcher was ended by the signal and did not hand it on')
   assert.equal(ended.code, 143, said(ended))
   for (const pid of behind) assert.ok(hasEnded(pid), `the program ${pid} lives on`)
   await assert.rejects(simulator.stats(), 'the simulator still answers')
 })
 
-for (const [signal, code] of [
+for (const [name, code] of [
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ] as const) {
-  test(`${signal} while apply waits: exit ${code}, and it says how to go on`, async () => {
+  test(`${name} while apply waits: exit ${code}, and it says how to go on`, async () => {
     const cwd = scratch()
     const simulator = await startSimulator(['--speed', '1'], cwd)
     estateAt(path.join(cwd, 'estate'), simulator, { 'machine.yaml': MACHINE })
     const env = { HOME: path.join(cwd, 'home'), PROXMOX_TOKEN: simulator.token }
     const running = start(['apply', '--yes', 'estate'], { cwd, env, launcher: CROFT })
     await firstWrite(simulator)
-    running.child.kill(signal)
-    const ended = await running.ended
+    signal(running, name)
+    const ended = await running.exited
     assert.equal(ended.code, code, said(ended))
     assert.match(ended.stderr, /Interrupted\. .*run croft apply again/)
     const planned = await start(['plan', 'estate'], { cwd, env }).ended

@@ -9,24 +9,17 @@ import { seedManifest, WITHOUT_SEEDS } from '../seeds.ts'
 import { LONG } from '../simulation/volume.ts'
 import {
   CROFT,
-  childrenOf,
   endAll,
   estateAt,
-  hasEnded,
   type Running,
   type Simulator,
   scratch,
+  signal,
   start,
   startSimulator,
 } from './children.ts'
 
-/** Programs whose launcher was killed. They end by themselves, because the next run began a newer epoch. */
-const orphans: number[] = []
-
-after(async () => {
-  for (const pid of orphans) if (!hasEnded(pid)) process.kill(pid, 'SIGKILL')
-  await endAll()
-})
+after(endAll)
 
 /** When the program is killed. Writes are counted as the datacentre sees them. */
 interface Moment {
@@ -173,12 +166,12 @@ async function killAt(one: Case, moment: Moment, hint: string): Promise<boolean>
   })
   while (!over && writes > 0 && (await simulator.stats()).writes < writes) await sleep(2)
   if (waitMs > 0) await sleep(waitMs)
-  // What outlives its launcher is left to itself, and ended at the end of the test if it has not ended before.
-  orphans.push(...childrenOf(running.child.pid ?? 0))
-  running.child.kill('SIGKILL')
-  const { code, signal, stderr } = await (launcher === true ? running.exited : running.ended)
-  assert.ok(signal === 'SIGKILL' || code === 0, `it failed by itself with ${code}: ${stderr}; ${hint}`)
-  return signal === 'SIGKILL'
+  // What outlives its launcher is left to itself: it ends, because the next run begins a newer epoch.
+  signal(running, 'SIGKILL')
+  const ended = await (launcher === true ? running.exited : running.ended)
+  const { code, stderr } = ended
+  assert.ok(ended.signal === 'SIGKILL' || code === 0, `it failed by itself with ${code}: ${stderr}; ${hint}`)
+  return ended.signal === 'SIGKILL'
 }
 
 /** Run again to its end, then look at the datacentre past every API. */
