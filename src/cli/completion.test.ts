@@ -17,7 +17,7 @@ for (const shell of SHELLS) {
   const skip = there ? false : `${shell} is not installed`
   test(`the completion script for ${shell} is accepted by ${shell}`, { skip }, () => {
     const file = path.join(home, `croft.${shell}`)
-    writeFileSync(file, completionScript(shell))
+    writeFileSync(file, completionScript(shell) ?? '')
     const checked = spawnSync(shell, ['-n', file], { encoding: 'utf8' })
     assert.equal(checked.status, 0, checked.stderr)
     assert.equal(checked.stderr, '')

@@ -15,6 +15,7 @@ import {
   fillEmpty,
   fillGuests,
   fillHomelab,
+  fillHosts,
   fillRecording,
   hostNames,
   type Preset,
@@ -87,6 +88,7 @@ export function createDatacentre(options: DatacentreOptions): Datacentre {
   const world = createWorld({ clock, random, timing, statusDaemon: !recording })
   if (recording) fillRecording(world)
   else if (preset === 'empty') fillEmpty(world, hostNames(options.hosts))
+  else if (preset === 'hosts') fillHosts(world, hostNames(options.hosts))
   else fillHomelab(world, hostNames(options.hosts))
   if (options.vms !== undefined) fillGuests(world, options.vms)
 

@@ -11,7 +11,7 @@ import type { SimClock } from './sim-clock.ts'
 import type { Stats } from './stats.ts'
 import { guestName } from './world/guest-config.ts'
 import { agentAnswers } from './world/guest-run.ts'
-import type { Preset } from './world/presets.ts'
+import { PRESETS, type Preset } from './world/presets.ts'
 import type { Guest } from './world/types.ts'
 
 export interface ServedDatacentre {
@@ -98,9 +98,10 @@ function simulatedGuest(guest: Guest): SimulatedGuest {
 }
 
 function presetOf(name: string | undefined): Preset {
-  if (name === undefined) return 'homelab'
-  if (name === 'homelab' || name === 'recording' || name === 'empty') return name
-  throw new Error(`there is no preset "${name}": take homelab, recording or empty`)
+  if (name === undefined) return 'hosts'
+  const preset = PRESETS.find((one) => one === name)
+  if (preset === undefined) throw new Error(`there is no preset "${name}": take ${PRESETS.join(', ')}`)
+  return preset
 }
 
 /** Serves the Proxmox API, and the simulator's own door, with a certificate made for this run. */

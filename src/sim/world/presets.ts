@@ -5,7 +5,8 @@ import { GIB, MIB } from './sizes.ts'
 import type { Guest, Host, Volume, World } from './types.ts'
 import { volumesOf } from './volumes.ts'
 
-export type Preset = 'homelab' | 'recording' | 'empty'
+export const PRESETS = ['hosts', 'homelab', 'recording', 'empty'] as const
+export type Preset = (typeof PRESETS)[number]
 
 const HOMELAB_HOSTS = ['pumped-piglet', 'still-fawn', 'fun-bedbug']
 export const NOBLE = 'import/noble-server-cloudimg-amd64.qcow2'
@@ -41,13 +42,22 @@ export function fillHomelab(world: World, names: readonly string[]): void {
   const last = world.hosts.get('fun-bedbug') ?? [...world.hosts.values()].at(-1)
   if (first !== undefined) addServer(world, first, 109, 'k3s-vm-pumped-piglet-gpu')
   if (second !== undefined) addServer(world, second, 108, 'k3s-vm-still-fawn')
-  if (last === undefined) return
-  putFile(world, last, 'local', 'snippets/k3s-server-fun-bedbug.yaml', {
+  if (last !== undefined) putFirstBootFiles(world, last)
+}
+
+/** Hosts on which a machine can be made at once: each has an image and user data for it. No guest runs yet. */
+export function fillHosts(world: World, names: readonly string[]): void {
+  fillEmpty(world, names)
+  for (const host of world.hosts.values()) putFirstBootFiles(world, host)
+}
+
+function putFirstBootFiles(world: World, host: Host): void {
+  putFile(world, host, 'local', 'snippets/k3s-server-fun-bedbug.yaml', {
     format: 'snippet',
     sizeBytes: 1843,
     text: SNIPPET,
   })
-  putFile(world, last, 'local', NOBLE, {
+  putFile(world, host, 'local', NOBLE, {
     format: 'qcow2',
     sizeBytes: 618_925_568,
     virtualBytes: 3.5 * GIB,
@@ -185,6 +195,8 @@ export function fillRecording(world: World): void {
   addToken(world, 'admin@pve', 't1', false)
   addToken(world, 'admin@pve', 'tps', true)
   world.access.acl.push({ path: '/', type: 'user', ugid: 'admin@pve', roleid: 'Administrator', propagate: true })
+  // The machine that was recorded had cards of its own kind in the slots that the recordings name.
+  host.pci.push({ path: '0000:00:01.0', id: '1af4:1045' }, { path: '0000:00:02.0', id: '1af4:1042' })
   const image = { sizeBytes: 196_616, virtualBytes: 64 * MIB }
   putFile(world, host, 'local', 'import/cloud.qcow2', { format: 'qcow2', ...image })
   putFile(world, host, 'local', 'iso/cloud.img', { format: 'iso', ...image })
