@@ -145,12 +145,15 @@ async function actOn(
   return attempts
 }
 
+/** A machine whose seed is renewed is down while it is put in: between its shutdown and the start that counts as reboot. */
+const RESTARTING: ReadonlySet<string> = new Set(['reboot', 'shutdown', 'insert'])
+
 /** Machines that we restarted and that are not back yet. */
 function restarting(records: ReadonlyMap<ResourceKey, ResourceRecord>, nowMs: number): number {
   let count = 0
   for (const record of records.values()) {
     const effect = record.lastEffect
-    if (effect?.verb !== 'reboot' || isTrue(record.conditions, 'Ready')) continue
+    if (effect === undefined || !RESTARTING.has(effect.verb) || isTrue(record.conditions, 'Ready')) continue
     if (nowMs - effect.atMs < LIMITS.restartGraceMs) count++
   }
   return count

@@ -15,7 +15,13 @@ export type Fate =
  * A call of which no answer came may still sit in a proxy's queue. A second create meets its own id and a second
  * configure its digest, but a late delete could hit what was made anew since.
  */
-const LATE_DELETE_MS = 40_000
+const LATE_MS = 40_000
+
+/** Verbs whose call must not arrive after something else was done: a delete, and an upload whose file was discarded. */
+const NEVER_LATE: ReadonlySet<string> = new Set(['delete', 'upload'])
+
+/** Tasks that do not name what they work on, by the verb that begins them. */
+const NAMELESS: Readonly<Record<string, string>> = { download: 'download', upload: 'imgcopy', discard: 'imgdel' }
 
 /** Judges one intention by the survey's tasks. Pure. */
 export function fateOf(intention: Intention, tasks: readonly RemoteTask[], nowMs: number): Fate {
@@ -25,11 +31,12 @@ export function fateOf(intention: Intention, tasks: readonly RemoteTask[], nowMs
   }
   const atWork = tasks.find((task) => task.state === 'running' && concerns(task, intention))
   if (atWork !== undefined) return { is: 'running', task: atWork }
-  if (intention.step.verb === 'delete' && nowMs - intention.atMs < LATE_DELETE_MS) return { is: 'unsure' }
+  if (NEVER_LATE.has(intention.step.verb) && nowMs - intention.atMs < LATE_MS) return { is: 'unsure' }
   return { is: 'over' }
 }
 
 function concerns(task: RemoteTask, intention: Intention): boolean {
   if (task.host !== intention.host) return false
-  return intention.step.verb === 'download' ? task.verb === 'download' : task.subject === intention.externalId
+  const nameless = NAMELESS[intention.step.verb]
+  return nameless === undefined ? task.subject === intention.externalId : task.verb === nameless
 }

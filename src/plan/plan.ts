@@ -175,6 +175,7 @@ function entryOf(resource: Resource, rules: Rules, action: Action, identity: Ide
   const there = 'sighting' in identity ? identity.sighting : undefined
   const externalId = there?.externalId ?? ('externalId' in action ? action.externalId : undefined)
   const host = there?.host ?? rules.hostOf(resource)
+  const notes = identity.is === 'ours' ? (rules.notes?.(resource, identity.sighting) ?? []) : []
   return {
     key: resource.key,
     uid: resource.uid,
@@ -184,6 +185,7 @@ function entryOf(resource: Resource, rules: Rules, action: Action, identity: Ide
     host,
     origin: resource.origin,
     ...(externalId === undefined ? {} : { externalId }),
+    ...(notes.length === 0 ? {} : { notes }),
   }
 }
 

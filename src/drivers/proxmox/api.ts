@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { type Wire, WireFailure, type WireResponse } from '../../lib/wire.ts'
@@ -7,6 +8,7 @@ import type { Outcome, Refusal } from '../../model/verdict.ts'
 import { LookFailed } from '../port.ts'
 import { type ForeignError, translate } from './api-errors.ts'
 import { cleanText, type Foreign, isRecord } from './foreign.ts'
+import { multipart } from './multipart.ts'
 import { parseUpid } from './upid.ts'
 
 const BASE = '/api2/json'
@@ -31,14 +33,28 @@ export interface About {
   readonly guest?: string
 }
 
+export interface UploadedFile {
+  readonly name: string
+  readonly bytes: Uint8Array
+}
+
 /** Proxmox's HTTP API: token, form encoding, lenient reading, and errors in our words. */
 export interface Api {
   /** The `data` of an answer. Throws LookFailed. */
   read(path: string, about: About, signal: AbortSignal): Promise<unknown>
   /** The whole answer, for the few that say something beside their `data`. Throws LookFailed. */
   readAnswer(path: string, about: About, signal: AbortSignal): Promise<Foreign>
-  /** One write. Never throws. `secrets` are revealed into the parameters of this one request. */
-  write(call: Step['call'], secrets: ReadonlyMap<string, Secret>, about: About, signal: AbortSignal): Promise<Outcome>
+  /**
+   * One write. Never throws. `secrets` are revealed into the parameters of this one request; a `file` goes with them
+   * and may hold secrets of its own.
+   */
+  write(
+    call: Step['call'],
+    secrets: ReadonlyMap<string, Secret>,
+    about: About,
+    signal: AbortSignal,
+    file?: UploadedFile,
+  ): Promise<Outcome>
 }
 
 export function createApi(deps: ApiDeps): Api {
@@ -47,8 +63,9 @@ export function createApi(deps: ApiDeps): Api {
   async function send(
     method: string,
     path: string,
-    body: string | undefined,
+    body: string | Uint8Array | undefined,
     signal: AbortSignal,
+    contentType = FORM,
   ): Promise<{ response: WireResponse; token: Secret }> {
     const token = await deps.token()
     const headers: Record<string, string> = {
@@ -56,7 +73,7 @@ export function createApi(deps: ApiDeps): Api {
       accept: 'application/json',
     }
     // A DELETE with a body, even an empty one with a type, is refused with 501.
-    if (body !== undefined) headers['content-type'] = FORM
+    if (body !== undefined) headers['content-type'] = contentType
     const request = { method, path: `${BASE}${path}`, headers, ...(body === undefined ? {} : { body }) }
     return { response: await deps.wire.send(request, signal), token }
   }
@@ -86,12 +103,14 @@ export function createApi(deps: ApiDeps): Api {
     readAnswer,
     read: async (path, about, signal) => (await readAnswer(path, about, signal)).data,
 
-    async write(call, secrets, about, signal) {
+    async write(call, secrets, about, signal, file) {
+      const form = file === undefined ? undefined : multipart(uploadFields(call.params, file), file)
       const params = formOf(call.params, secrets)
       const inQuery = call.method === 'GET' || call.method === 'DELETE'
       const path = inQuery && params !== '' ? `${call.path}?${params}` : call.path
       try {
-        const { response, token } = await send(call.method, path, inQuery ? undefined : params, signal)
+        const body = form?.body ?? (inQuery ? undefined : params)
+        const { response, token } = await send(call.method, path, body, signal, form?.contentType)
         const hidden = [token, ...secrets.values()]
         if (response.status === 595) return { result: 'not-sent', message: saidBy(response, about, hidden) }
         if (isProxyFailure(response)) return { result: 'unclear', message: saidBy(response, about, hidden) }
@@ -102,6 +121,13 @@ export function createApi(deps: ApiDeps): Api {
       }
     },
   }
+}
+
+/** Proxmox compares what arrived with the checksum before the file takes its place. */
+function uploadFields(params: Readonly<Record<string, string>>, file: UploadedFile): Record<string, string> {
+  const { filename: _, ...fields } = params
+  const checksum = createHash('sha256').update(file.bytes).digest('hex')
+  return { ...fields, 'checksum-algorithm': 'sha256', checksum }
 }
 
 /** `a=b&c=d` with everything escaped: Proxmox splits on every `=`, and reads `+` as itself in some places. */

@@ -19,7 +19,21 @@ interface Need {
 /** What stands in the way of making a VM, seen before anything is written. */
 export function vmObstacles(vm: VmSpec, survey: Survey): readonly Obstacle[] {
   const host = hostObstacle(vm.host, survey)
-  return host === undefined ? storageObstacles(vm.host, vmNeeds(vm), survey) : [host]
+  if (host !== undefined) return [host]
+  const obstacles = storageObstacles(vm.host, vmNeeds(vm), survey)
+  const seed = seedObstacle(vm, survey)
+  return seed === undefined ? obstacles : [...obstacles, seed]
+}
+
+/** A seed goes wherever ISO images may be; without a declared storage any of the host will do. */
+function seedObstacle(vm: VmSpec, survey: Survey): Obstacle | undefined {
+  if (vm.seed === undefined || vm.seed.storage !== undefined) return undefined
+  const here = survey.storages.filter((seen) => seen.host === vm.host)
+  if (here.some((seen) => seen.available && seen.content.includes('iso'))) return undefined
+  return {
+    message: `the seed image needs a storage on host ${vm.host} that holds iso, and there is none`,
+    allow: `add iso to the content of one of ${listed(here.map((seen) => seen.name).sort())}, or declare a storage that has it`,
+  }
 }
 
 export function fileObstacles(file: FileSpec, survey: Survey): readonly Obstacle[] {
@@ -47,6 +61,8 @@ function vmNeeds(vm: VmSpec): Need[] {
   }
   if (vm.efiDisk !== undefined)
     needs.push({ storage: vm.efiDisk.storage, content: ['images'], purpose: 'the EFI disk' })
+  if (vm.seed?.storage !== undefined)
+    needs.push({ storage: vm.seed.storage, content: ['iso'], purpose: 'the seed image' })
   const { cloudInit } = vm
   if (cloudInit === undefined) return needs
   needs.push({ storage: cloudInit.storage, content: ['images'], purpose: 'the cloud-init drive' })

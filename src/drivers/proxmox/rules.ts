@@ -15,6 +15,7 @@ import { deleteGuestSteps } from './vm/delete.ts'
 import { diffVm } from './vm/diff.ts'
 import { adoptVmSteps, createVmSteps, updateVmSteps } from './vm/plan-steps.ts'
 import { vmReadiness } from './vm/readiness.ts'
+import { seedNotes } from './vm/seed.ts'
 
 /** The pure half of the Proxmox driver: which rules apply is decided here, by what the resource is. */
 export const proxmoxRules: Rules = {
@@ -70,5 +71,8 @@ export const proxmoxRules: Rules = {
   readiness({ desired }, sighting) {
     if (desired.type === 'setting') return settingRules.readiness(desired.setting, sighting)
     return desired.type === 'vm' ? vmReadiness(desired.vm, sighting) : fileReadiness(desired.file, sighting)
+  },
+  notes({ desired }, sighting) {
+    return desired.type === 'vm' ? seedNotes(desired.vm, sighting) : []
   },
 }

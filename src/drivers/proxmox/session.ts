@@ -1,18 +1,23 @@
+import { seedImage } from '../../cloudinit/image.ts'
+import { nameOf as nameOfSecret, secretsIn, withSecrets } from '../../cloudinit/secrets.ts'
 import type { Connection } from '../../model/connection.ts'
 import { Secret, type SecretReference } from '../../model/secret.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { Step } from '../../model/step.ts'
+import type { Outcome } from '../../model/verdict.ts'
 import { type DriverDeps, LookFailed, type Session } from '../port.ts'
 import { type About, type Api, createApi } from './api.ts'
 import { translate } from './api-errors.ts'
 import { readAddresses, readConfig, readPending, withConfig } from './close-look.ts'
 import { parseFileList } from './file-list.ts'
-import { cleanText, countOf, isRecord, nameOf, recordsOf } from './foreign.ts'
+import { cleanText, countOf, type Foreign, flagOf, isRecord, nameOf, recordsOf } from './foreign.ts'
+import { parseProperties } from './property-string.ts'
 import { isSettingList } from './rest/paths.ts'
 import { readSettings } from './rest/read-settings.ts'
 import { guestPath, storagePath } from './steps.ts'
 import { powerState, readSurvey, readTask } from './survey.ts'
 import { parseUpid } from './upid.ts'
+import { insertedImage, isImageOf } from './vm/seed.ts'
 
 /** An open connection to one Proxmox cluster or host. */
 export function openSession(connection: Connection, deps: DriverDeps): Session {
@@ -54,6 +59,8 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
   }
 }
 
+type SeenClosely = ReturnType<typeof withConfig>
+
 async function observeGuest(
   api: Api,
   sighting: Sighting,
@@ -77,7 +84,10 @@ async function observeGuest(
     })
   }
   let seen = withConfig(sighting, look, atMs)
-  if (ask.power) {
+  if (type === 'vm') seen = await withSeedImages(api, seen, signal)
+  // Whether its image may be taken out is for the guest itself to say, and now.
+  const reading = isReading(seen)
+  if (ask.power || reading) {
     const status = await api.read(`${path}/status/current`, about, signal)
     const current = isRecord(status) ? status : {}
     const power = current.qmpstatus === 'paused' ? 'paused' : powerState(current.status)
@@ -85,8 +95,44 @@ async function observeGuest(
     seen = { ...seen, ...(uptimeSeconds === undefined ? {} : { uptimeSeconds }), close: { ...seen.close, power } }
   }
   const running = (seen.close.power ?? seen.power) === 'running'
-  if (!ask.agent || !running || type !== 'vm') return seen
+  if ((!ask.agent && !(reading && agentIsOn(seen.close.config))) || !running || type !== 'vm') return seen
   return { ...seen, close: { ...seen.close, ...(await askAgent(api, path, about, signal)) } }
+}
+
+function isReading({ mark, close }: SeenClosely): boolean {
+  return mark?.seeding !== undefined && insertedImage(close.config, mark.uid) !== undefined
+}
+
+function agentIsOn(config: Foreign): boolean {
+  const text = typeof config.agent === 'string' ? config.agent : ''
+  return flagOf(parseProperties(text, 'enabled').get('enabled')) === true
+}
+
+/** While a seed is on its way, or its image still to be taken away, the storage that the mark names is looked at too. */
+async function withSeedImages(api: Api, seen: SeenClosely, signal: AbortSignal): Promise<SeenClosely> {
+  const { mark, host } = seen
+  const storage = mark?.seeding?.storage ?? mark?.unseeding
+  if (mark === undefined || storage === undefined) return seen
+  const images = (await listImages(api, host, storage, signal)).filter(({ id }) => isImageOf(mark.uid, id))
+  return { ...seen, close: { ...seen.close, seedImages: images } }
+}
+
+async function listImages(api: Api, host: string, storage: string, signal: AbortSignal) {
+  const about = { doing: `list the images on ${storage} of ${host}`, host }
+  try {
+    const data = await api.read(`${storagePath(host, storage)}/content?content=iso`, about, signal)
+    return recordsOf(data).flatMap((entry) => {
+      const id = nameOf(entry.volid)
+      return id === undefined ? [] : [{ id, bytes: countOf(entry.size) ?? 0 }]
+    })
+  } catch (error) {
+    if (!(error instanceof LookFailed)) throw error
+    // With the storage its images are gone.
+    if (/storage '[^']*' does not exist/.test(error.message)) return []
+    // "Not found" would be taken for the guest.
+    const { refusal } = error
+    throw refusal.reason === 'NotFound' ? new LookFailed({ ...refusal, reason: 'SeedStorageUnread' }) : error
+  }
 }
 
 /** The agent's silence is an answer: it is down. Only when we may not ask at all is nothing known. */
@@ -188,20 +234,34 @@ async function unlessUnknown<T>(look: () => Promise<T>): Promise<T | undefined> 
   }
 }
 
-async function perform(api: Api, deps: DriverDeps, step: Step, signal: AbortSignal) {
+async function perform(api: Api, deps: DriverDeps, step: Step, signal: AbortSignal): Promise<Outcome> {
   const secrets = new Map<string, Secret>()
   for (const name of step.secretParams ?? []) {
     try {
       secrets.set(name, await deps.resolveSecret(JSON.parse(step.call.params[name] ?? '') as SecretReference))
     } catch (error) {
-      const why = cleanText(error instanceof Error ? error.message : 'unknown')
-      const message = `could not ${step.summary}: the secret for ${name} could not be read: ${why}`
-      return { result: 'refused', refusal: { reason: 'SecretMissing', meaning: 'stalled', message } } as const
+      return secretMissing(step, name, error)
     }
   }
   const guest = /\/(?:qemu|lxc)\/(\d+)/.exec(step.call.path)?.[1] ?? step.call.params.vmid
   const about = { doing: step.summary, host: step.host, ...(guest === undefined ? {} : { guest }) }
-  return api.write(step.call, secrets, about, signal)
+  if (step.upload === undefined) return api.write(step.call, secrets, about, signal)
+  const document = step.upload.document.reveal()
+  for (const reference of secretsIn(document)) {
+    try {
+      secrets.set(nameOfSecret(reference), await deps.resolveSecret(reference))
+    } catch (error) {
+      return secretMissing(step, 'what it reads at first boot', error)
+    }
+  }
+  const bytes = seedImage(withSecrets(document, secrets))
+  return api.write(step.call, secrets, about, signal, { name: step.upload.fileName, bytes })
+}
+
+function secretMissing(step: Step, what: string, error: unknown): Outcome {
+  const why = cleanText(error instanceof Error ? error.message : 'unknown')
+  const message = `could not ${step.summary}: the secret for ${what} could not be read: ${why}`
+  return { result: 'refused', refusal: { reason: 'SecretMissing', meaning: 'stalled', message } }
 }
 
 async function resolveToken(connection: Connection, deps: DriverDeps): Promise<Secret> {

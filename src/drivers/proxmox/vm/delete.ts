@@ -1,7 +1,8 @@
 import type { Sighting } from '../../../model/sighting.ts'
 import type { Step } from '../../../model/step.ts'
 import { guestPath, hostQueue, makeStep } from '../steps.ts'
-import { isUp, powerOf } from './wanted.ts'
+import { isUp, powerOf } from './power.ts'
+import { unseedSteps } from './seed-steps.ts'
 
 /** Works for containers too: nothing of the declaration is needed to remove a guest. */
 export function deleteGuestSteps(sighting: Sighting): readonly Step[] {
@@ -24,6 +25,7 @@ export function deleteGuestSteps(sighting: Sighting): readonly Step[] {
       }),
     )
   }
+  steps.push(...unseedSteps(sighting, steps.length === 0 ? sighting.close?.digest : undefined))
   steps.push(
     makeStep({
       verb: 'delete',

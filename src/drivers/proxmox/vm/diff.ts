@@ -4,15 +4,18 @@ import type { Sighting } from '../../../model/sighting.ts'
 import type { VmSpec } from '../../../model/vm.ts'
 import type { VmWanted } from './option.ts'
 import { OPTIONS } from './options.ts'
-import { createParams, isUp, powerOf, wantedOf } from './wanted.ts'
+import { isUp, powerOf } from './power.ts'
+import { compareSeed } from './seed.ts'
+import { createParams, wantedOf } from './wanted.ts'
 
 /** Differences between a VM and its declaration. Pure, and called for every VM of every pass. */
 export function diffVm(resource: Resource, vm: VmSpec, sighting: Sighting): readonly Change[] {
   const close = sighting.close
   if (close === undefined) return []
   const changes: Change[] = []
-  const wanted = wantedOf(resource, vm, sighting.externalId)
+  const wanted = wantedOf(resource, vm, sighting.externalId, sighting.mark)
   for (const option of OPTIONS) option.compare(wanted, close.config, changes)
+  compareSeed(vm, sighting, changes)
   comparePool(vm, sighting, changes)
   compareTemplate(vm, sighting, changes)
   const running = isUp(powerOf(sighting))

@@ -8,6 +8,9 @@ import { guestPath, hostQueue, makeStep, storageQueues } from '../steps.ts'
 import { growing } from './disks.ts'
 import type { Params } from './option.ts'
 import { OPTIONS } from './options.ts'
+import { isUp, powerOf } from './power.ts'
+import { bornWith, seedMoves } from './seed.ts'
+import { seedingOf, seedingOfNew, seedSteps } from './seed-steps.ts'
 import {
   configureStep,
   growStep,
@@ -18,10 +21,10 @@ import {
   templateStep,
   withDigest,
 } from './single-steps.ts'
-import { createParams, isUp, powerOf, wantedOf } from './wanted.ts'
+import { createParams, wantedOf } from './wanted.ts'
 
 export function createVmSteps(resource: Resource, vm: VmSpec, externalId: string, survey?: Survey): readonly Step[] {
-  const params = createParams(wantedOf(resource, vm, externalId))
+  const wanted = wantedOf(resource, vm, externalId, bornWith(vm, survey))
   const { host } = vm
   const steps = [
     makeStep({
@@ -30,7 +33,7 @@ export function createVmSteps(resource: Resource, vm: VmSpec, externalId: string
       host,
       method: 'POST',
       path: guestPath(host, 'vm'),
-      params,
+      params: createParams(wanted),
       queues: [hostQueue(host), ...storageQueues(host, storagesOf(vm), survey)],
     }),
   ]
@@ -39,10 +42,14 @@ export function createVmSteps(resource: Resource, vm: VmSpec, externalId: string
     steps.push(growStep(host, externalId, disk.slot, disk.sizeGb, disk.storage, undefined, survey))
   }
   if (vm.template === true) steps.push(templateStep(host, externalId))
+  else if (wanted.mark.seeding !== undefined)
+    steps.push(...seedSteps(FIRST_BOOT, seedingOfNew(vm, externalId, wanted.mark, survey), undefined))
   // Not `start=1` on creation: its task ends well even when the start failed.
   else if (vm.power === 'running') steps.push(startStep(host, externalId, false))
   return steps
 }
+
+const FIRST_BOOT = ['upload', 'insert', 'start', 'eject', 'discard', 'finish'] as const
 
 /** The first step carries the digest of the close look; each later one follows a new look or stands by itself. */
 export function updateVmSteps(
@@ -57,15 +64,21 @@ export function updateVmSteps(
   const steps: Step[] = []
   const digest = () => (steps.length === 0 ? sighting.close?.digest : undefined)
 
-  const configure = configureStep(wantedOf(resource, vm, externalId), sighting, chosen, survey)
+  const configure = configureStep(wantedOf(resource, vm, externalId, sighting.mark), sighting, chosen, survey)
   if (configure !== undefined) steps.push(configure)
   for (const disk of growing(vm.disks, chosen))
     steps.push(growStep(host, externalId, disk.slot, disk.sizeGb, disk.storage, digest(), survey))
   if (chosen.has('pool') && vm.pool !== undefined) steps.push(poolStep(host, externalId, vm.pool))
   if (chosen.has('template') && vm.template === true) steps.push(templateStep(host, externalId))
 
+  const moves = seedMoves(vm, sighting)
+  const seeds = chosen.has('seed') || chosen.has('seed.image') || (chosen.has('power') && moves[0] === 'start')
+  if (seeds) steps.push(...seedSteps(moves, seedingOf(vm, sighting, survey), digest()))
+
   const power = powerOf(sighting)
   const restarts = changes.some((change) => change.effect === 'restart')
+  // The seed brings its own shutting down and starting along.
+  if (seeds && moves.includes('start')) return steps
   if (chosen.has('power') && vm.power === 'stopped') steps.push(shutdownStep(host, externalId))
   else if (chosen.has('power')) steps.push(startStep(host, externalId, power === 'paused'))
   else if (isUp(power) && restarts) steps.push(rebootStep(host, externalId))
@@ -75,7 +88,7 @@ export function updateVmSteps(
 export function adoptVmSteps(resource: Resource, vm: VmSpec, sighting: Sighting): readonly Step[] {
   const { host, externalId } = sighting
   const params: Params = {}
-  const wanted = wantedOf(resource, vm, externalId)
+  const wanted = wantedOf(resource, vm, externalId, sighting.mark)
   const chosen = new Set(['mark'])
   for (const option of OPTIONS) option.update(wanted, sighting.close?.config ?? {}, params, chosen)
   return [

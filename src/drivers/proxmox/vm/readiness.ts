@@ -1,7 +1,7 @@
 import type { Readiness } from '../../../model/rules.ts'
 import type { PowerState, Sighting } from '../../../model/sighting.ts'
 import type { VmSpec } from '../../../model/vm.ts'
-import { powerOf } from './wanted.ts'
+import { powerOf } from './power.ts'
 
 export function vmReadiness(vm: VmSpec, sighting: Sighting): Readiness {
   const power = powerOf(sighting)
@@ -21,9 +21,19 @@ export function vmReadiness(vm: VmSpec, sighting: Sighting): Readiness {
     const ready = vm.power === undefined && power === 'stopped'
     return { ready, reason: ready ? 'Present' : 'NotRunning', message: `${id} is ${power}`, status: statusOf(power) }
   }
+  const { seeding, unseeding } = sighting.mark ?? {}
+  const seeded = seeding !== undefined || unseeding !== undefined
   // Only where an agent is declared may anything wait for it.
-  if (vm.agent?.enabled !== true)
-    return { ready: true, reason: 'Running', message: `${id} is running`, status: 'Running' }
+  if (vm.agent?.enabled !== true || (seeded && sighting.close?.agent === 'up')) {
+    return seeded
+      ? {
+          ready: false,
+          reason: 'Seeding',
+          message: `${id} is running; the image that it was seeded from is still to be taken away`,
+          status: 'Booting',
+        }
+      : { ready: true, reason: 'Running', message: `${id} is running`, status: 'Running' }
+  }
   switch (sighting.close?.agent) {
     case 'up':
       return { ready: true, reason: 'AgentUp', message: `${id} is running and its agent answers`, status: 'Running' }

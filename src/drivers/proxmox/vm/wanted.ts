@@ -1,5 +1,5 @@
 import type { Resource } from '../../../model/resource.ts'
-import type { Mark, PowerState, Sighting } from '../../../model/sighting.ts'
+import type { Mark } from '../../../model/sighting.ts'
 import type { VmSpec } from '../../../model/vm.ts'
 import type { Params, VmWanted } from './option.ts'
 import { OPTIONS } from './options.ts'
@@ -27,13 +27,4 @@ export function createParams(wanted: VmWanted): Params {
   for (const option of OPTIONS) option.create(wanted, params)
   if (wanted.spec.pool !== undefined) params.pool = wanted.spec.pool
   return params
-}
-
-/** What the guest itself said, or else what the survey has heard. */
-export function powerOf(sighting: Sighting): PowerState {
-  return sighting.close?.power ?? sighting.power ?? 'unknown'
-}
-
-export function isUp(power: PowerState): boolean {
-  return power === 'running' || power === 'paused'
 }

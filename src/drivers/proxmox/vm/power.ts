@@ -1,0 +1,10 @@
+import type { PowerState, Sighting } from '../../../model/sighting.ts'
+
+/** What the guest itself said, or else what the survey has heard. */
+export function powerOf(sighting: Sighting): PowerState {
+  return sighting.close?.power ?? sighting.power ?? 'unknown'
+}
+
+export function isUp(power: PowerState): boolean {
+  return power === 'running' || power === 'paused'
+}

@@ -1,0 +1,187 @@
+import { seedImage } from '../../../cloudinit/image.ts'
+import { secretsIn } from '../../../cloudinit/secrets.ts'
+import type { Change } from '../../../model/change.ts'
+import type { VmSeed } from '../../../model/seed.ts'
+import type { Mark, Sighting } from '../../../model/sighting.ts'
+import type { Survey } from '../../../model/survey.ts'
+import type { VmSpec } from '../../../model/vm.ts'
+import type { Foreign } from '../foreign.ts'
+import { parseProperties } from '../property-string.ts'
+import { textOf, type VmOption } from './option.ts'
+import { isUp, powerOf } from './power.ts'
+
+/*
+ * How a document reaches a guest without any way in but the API: an image is uploaded, put into a drive of the stopped
+ * guest, and taken out and away once the guest has read it. Each move is one call, and the next one follows from what
+ * is seen. Three words of the mark tell how far it has got, so that an image is never where no guest says so:
+ *
+ *   seeding    written before the image exists; the image comes, is inserted while the guest is stopped, is read
+ *   unseeding  written with the call that ejects it; the image goes
+ *   seed       what the guest has read
+ *
+ * Because it is inserted only while the guest is stopped, a running guest with its image in the drive has booted with
+ * it.
+ */
+
+const SEED_DIGITS = 12
+/** Nothing read yet. */
+const NO_SEED = 'none'
+
+/** What is to be done next about the seed, and all that follows as far as it can be told. */
+export type SeedMove =
+  | 'begin'
+  | 'upload'
+  | 'shutdown'
+  | 'insert'
+  | 'start'
+  | 'withdraw'
+  | 'eject'
+  | 'discard'
+  | 'finish'
+  | 'assume'
+
+export function shortHash(seed: VmSeed): string {
+  return seed.hash.slice(0, SEED_DIGITS)
+}
+
+export function imageName(uid: string, hash: string): string {
+  return `croft-${uid}-${hash}.iso`
+}
+
+export function imageVolume(storage: string, uid: string, hash: string): string {
+  return `${storage}:iso/${imageName(uid, hash)}`
+}
+
+/** Is this volume an image that was made for this guest? */
+export function isImageOf(uid: string, volume: string): boolean {
+  return /^[^:]+:iso\/croft-([0-9a-f]{16})-[0-9a-f]{12}\.iso$/.exec(volume)?.[1] === uid
+}
+
+/** The mark that a new machine is born with. One that is to stay off gets its image when it is first switched on. */
+export function bornWith(vm: VmSpec, survey: Survey | undefined): Pick<Mark, 'seed' | 'seeding'> {
+  if (vm.seed === undefined) return {}
+  if (vm.power !== 'running') return { seed: NO_SEED }
+  return { seed: NO_SEED, seeding: { hash: shortHash(vm.seed), storage: seedStorage(vm, survey) } }
+}
+
+/** The declared storage, or one of the host that holds ISO images: its own before one that others see as well. */
+export function seedStorage(vm: VmSpec, survey: Survey | undefined): string {
+  if (vm.seed?.storage !== undefined) return vm.seed.storage
+  const fit = (survey?.storages ?? []).filter(
+    (seen) => seen.host === vm.host && seen.available && seen.content.includes('iso'),
+  )
+  const [first] = fit.sort((a, b) => Number(a.shared) - Number(b.shared) || (a.name < b.name ? -1 : 1))
+  return first?.name ?? 'local'
+}
+
+/** The drive stands ready from the start: a disc can be put into it at any time, a drive cannot. */
+export const seedDrive: VmOption = {
+  create({ spec: vm }, params) {
+    if (vm.seed !== undefined) params[vm.seed.slot] = 'none,media=cdrom'
+  },
+  compare() {},
+  update() {},
+}
+
+const DRIVE_SLOT = /^(?:ide[0-3]|sata[0-5]|scsi(?:[12]?\d|30))$/
+
+/** The drive that holds an image of ours, and which. */
+export function insertedImage(
+  config: Foreign,
+  uid: string,
+): { readonly slot: string; readonly volume: string; readonly hash: string } | undefined {
+  for (const [slot, value] of Object.entries(config)) {
+    const text = textOf(value)
+    if (text === undefined || !DRIVE_SLOT.test(slot) || !text.includes('iso/croft-')) continue
+    const properties = parseProperties(text, 'file')
+    const volume = properties.get('file') ?? properties.get('volume') ?? ''
+    if (isImageOf(uid, volume)) return { slot, volume, hash: volume.slice(-SEED_DIGITS - 4, -4) }
+  }
+  return undefined
+}
+
+/** All moves that are left, the first of them possible now. Empty: nothing to do, or nothing but to wait. */
+export function seedMoves(vm: VmSpec, sighting: Sighting): readonly SeedMove[] {
+  const { mark, close } = sighting
+  if (mark === undefined || close === undefined || sighting.template === true) return []
+  if (mark.unseeding !== undefined) return [...discards(sighting), 'finish']
+  if (mark.seeding !== undefined) return whileSeeding(vm, sighting, mark.seeding.hash)
+  const { seed } = vm
+  if (seed === undefined || mark.seed === shortHash(seed)) return []
+  // Nobody knows what it has read: it was made before there were seeds, or somebody edited its description. It is left
+  // as it is, and from now on changes are seen.
+  if (mark.seed === undefined) return ['assume']
+  if (vm.power !== 'running') return []
+  if (mark.seed !== NO_SEED && seed.onChange !== 'rerun') return []
+  return ['begin', 'upload', ...restarted(sighting), 'eject', 'discard', 'finish']
+}
+
+function whileSeeding(vm: VmSpec, sighting: Sighting, coming: string): readonly SeedMove[] {
+  const up = isUp(powerOf(sighting))
+  const uid = sighting.mark?.uid ?? ''
+  const inserted = insertedImage(sighting.close?.config ?? {}, uid)
+  if (inserted !== undefined && up) return hasRead(vm, sighting) ? ['eject', 'discard', 'finish'] : []
+  const wanted = vm.seed !== undefined && vm.power === 'running' ? shortHash(vm.seed) : undefined
+  if (inserted !== undefined && inserted.hash === wanted) return ['start', 'eject', 'discard', 'finish']
+  if (inserted !== undefined || wanted === undefined) return ['withdraw', ...discards(sighting), 'finish']
+  if (coming !== wanted) return ['begin', 'upload', ...restarted(sighting), 'eject', 'discard', 'finish']
+  const there = vm.seed !== undefined && hasImage(vm.seed, sighting, wanted)
+  return [...(there ? [] : ['upload' as const]), ...restarted(sighting), 'eject', 'discard', 'finish']
+}
+
+function restarted(sighting: Sighting): readonly SeedMove[] {
+  return isUp(powerOf(sighting)) ? ['shutdown', 'insert', 'start'] : ['insert', 'start']
+}
+
+function discards(sighting: Sighting): readonly SeedMove[] {
+  return (sighting.close?.seedImages ?? []).map(() => 'discard')
+}
+
+/** Is the image there, and whole? With secrets in it nobody knows its size beforehand; an empty one is none anyway. */
+function hasImage({ document }: VmSeed, sighting: Sighting, hash: string): boolean {
+  const storage = sighting.mark?.seeding?.storage ?? ''
+  const volume = imageVolume(storage, sighting.mark?.uid ?? '', hash)
+  const there = (sighting.close?.seedImages ?? []).find(({ id }) => id === volume)
+  if (there === undefined || there.bytes === 0) return false
+  return secretsIn(document).length > 0 || there.bytes === seedImage(document).length
+}
+
+/**
+ * cloud-init reads its source before it lets the network come up. So a guest whose agent tells of an address has read
+ * it; and one that has been up for long has too, or never will.
+ */
+function hasRead(vm: VmSpec, sighting: Sighting): boolean {
+  const seconds = sighting.uptimeSeconds ?? 0
+  if (seconds >= (vm.seed?.removeAfterSeconds ?? 0)) return true
+  if (vm.agent?.enabled !== true || sighting.close?.agent !== 'up') return false
+  return vm.nics.length === 0 || (sighting.close.addresses ?? []).length > 0
+}
+
+/** What the moves mean to a person. */
+export function compareSeed(vm: VmSpec, sighting: Sighting, changes: Change[]): void {
+  const { mark } = sighting
+  const to = vm.seed === undefined ? undefined : shortHash(vm.seed)
+  const settled = mark?.seeding === undefined && mark?.unseeding === undefined
+  const other = settled && mark?.seed !== undefined && mark.seed !== NO_SEED && mark.seed !== to
+  if (other && to !== undefined && vm.seed?.onChange === 'replace') {
+    changes.push({ path: 'seed', from: mark.seed, to, effect: 'replace' })
+    return
+  }
+  const moves = seedMoves(vm, sighting)
+  const [next] = moves
+  if (next === undefined || next === 'start') return
+  if (next === 'eject' || next === 'discard' || next === 'finish' || next === 'withdraw')
+    changes.push({ path: 'seed.image', from: 'there', to: 'removed', effect: 'live' })
+  else changes.push({ path: 'seed', from: mark?.seed, to, effect: moves.includes('shutdown') ? 'restart' : 'live' })
+}
+
+/** A document that changed although nothing is done about it. */
+export function seedNotes(vm: VmSpec, sighting: Sighting): readonly string[] {
+  const { seed } = vm
+  const read = sighting.mark?.seed
+  if (seed === undefined || read === undefined || read === NO_SEED || read === shortHash(seed)) return []
+  if (sighting.mark?.seeding !== undefined || sighting.mark?.unseeding !== undefined) return []
+  const what = `what it reads at first boot has changed (${read} to ${shortHash(seed)})`
+  if (seed.onChange === 'ignore') return [`${what}: ignored by policy (onChange: ignore)`]
+  return seed.onChange === 'rerun' && vm.power !== 'running' ? [`${what}: read when it is switched on next`] : []
+}
