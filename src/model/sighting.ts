@@ -7,6 +7,8 @@ export interface Mark {
   readonly owner?: ResourceKey
   readonly estate?: string
   readonly deletion?: 'Delete' | 'Orphan'
+  /** Places in the configuration that croft filled: only these it ever empties again. */
+  readonly devices?: readonly string[]
   /** The first twelve digits of the hash of the document that the guest has read; `none` for one that has read none. */
   readonly seed?: string
   /** A document on its way to the guest, and the storage that its image is or will be on. */

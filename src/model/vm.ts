@@ -102,7 +102,7 @@ export interface VmEfiDisk {
 }
 
 export interface VmAudio {
-  readonly device?: string
+  readonly device: string
   readonly driver?: string
 }
 

@@ -1,12 +1,12 @@
-import { markTags, printLine, readMark, splitDescription, splitTags } from '../marks.ts'
-import type { VmOption } from './option.ts'
+import { markTags, printLine, readMark, splitDescription, splitTags } from './marks.ts'
+import type { Option } from './option.ts'
 
 /**
  * The mark itself: a tag that a person took away, or a deletion policy that changed in Git, is put right. A thing
  * without our mark is not given one here: that is taking over, and only a person may ask for it.
  * It is written together with tags and description, which share its keys.
  */
-export const mark: VmOption = {
+export const mark: Option<unknown> = {
   create() {},
   compare({ mark, externalId }, config, changes) {
     const to = printLine(mark, externalId)

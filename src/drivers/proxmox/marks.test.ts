@@ -51,9 +51,9 @@ describe('marks', () => {
     ['only the tag is left', { tags: `croft;croft-${UID}` }, { uid: UID }],
     ['only the line is left', { description: printDescription('', MARK, '114') }, MARK],
     [
-      'tag and line disagree: the tag counts',
+      'the tags came along with a clone: the line that was written for it counts',
       { tags: `croft-${OTHER}`, description: printDescription('', MARK, '114') },
-      { uid: OTHER },
+      MARK,
     ],
     [
       'a person cloned it: the line was written for another id',

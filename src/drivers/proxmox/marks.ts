@@ -77,6 +77,7 @@ export function printLine(mark: Mark, externalId: string): string {
     ['owner', mark.owner],
     ['estate', mark.estate],
     ['deletion', mark.deletion],
+    ['devices', mark.devices === undefined || mark.devices.length === 0 ? undefined : mark.devices.join(',')],
     ['seed', mark.seed],
     ['seeding', mark.seeding === undefined ? undefined : `${mark.seeding.hash}@${mark.seeding.storage}`],
     ['unseeding', mark.unseeding],
@@ -87,14 +88,17 @@ export function printLine(mark: Mark, externalId: string): string {
 }
 
 /**
- * The mark on a thing that was looked at closely. The tag decides the uid; without it our line does (someone took the
- * tags away). A line that was written for another id shows a copy, which is nobody's.
+ * The mark on a thing that was looked at closely. A line that was written for this very id says whose it is, also when
+ * someone took the tags away; one that was written for another id shows a copy, which is nobody's. Without a line the
+ * tag decides.
  */
 export function readMark(config: Foreign, externalId: string): Mark | undefined {
   const tagged = uidOfTags(config.tags)
   const { line } = splitDescription(config.description)
   if (line === undefined) return tagged === undefined ? undefined : { uid: tagged }
   if (line.externalId !== undefined && line.externalId !== externalId) return undefined
+  // Our own clone of a template of ours: the tags came along, the line was written for it.
+  if (line.externalId === externalId) return line.mark
   if (tagged !== undefined && tagged !== line.mark.uid) return { uid: tagged }
   return line.mark
 }
@@ -116,9 +120,15 @@ function readLine(text: string): MarkLine | undefined {
     ...(owner === undefined ? {} : { owner }),
     ...(estate === undefined ? {} : { estate }),
     ...(deletion === 'Delete' || deletion === 'Orphan' ? { deletion } : {}),
+    ...readDevices(values.get('devices')),
     ...readSeed(values),
   }
   return externalId === undefined ? { mark } : { mark, externalId }
+}
+
+function readDevices(text: string | undefined): Pick<Mark, 'devices'> {
+  const devices = text?.split(',').filter((slot) => /^[a-z]+\d{1,3}$/.test(slot)) ?? []
+  return devices.length === 0 ? {} : { devices }
 }
 
 function readSeed(values: ReadonlyMap<string, string>): Pick<Mark, 'seed' | 'seeding' | 'unseeding'> {

@@ -1,6 +1,9 @@
 import type { FileSpec } from '../../model/file.ts'
+import type { Resource } from '../../model/resource.ts'
 import type { StorageSighting, Survey } from '../../model/survey.ts'
 import type { VmSpec } from '../../model/vm.ts'
+import { cloneObstacles } from './vm/clone.ts'
+import { neverPossible } from './vm/diff.ts'
 import { storageOf } from './vm/disks.ts'
 
 export interface Obstacle {
@@ -17,10 +20,11 @@ interface Need {
 }
 
 /** What stands in the way of making a VM, seen before anything is written. */
-export function vmObstacles(vm: VmSpec, survey: Survey): readonly Obstacle[] {
+export function vmObstacles(resource: Resource, vm: VmSpec, survey: Survey): readonly Obstacle[] {
   const host = hostObstacle(vm.host, survey)
   if (host !== undefined) return [host]
-  const obstacles = storageObstacles(vm.host, vmNeeds(vm), survey)
+  const impossible = neverPossible(resource, vm).flatMap((change) => change.blocked ?? [])
+  const obstacles = [...impossible, ...cloneObstacles(vm, survey), ...storageObstacles(vm.host, vmNeeds(vm), survey)]
   const seed = seedObstacle(vm, survey)
   return seed === undefined ? obstacles : [...obstacles, seed]
 }

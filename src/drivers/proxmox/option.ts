@@ -31,6 +31,8 @@ export interface ScalarRule<Spec, T> {
   observed(config: Foreign): T
   print(value: T): string
   same?(declared: T, observed: T): boolean
+  /** Values that a new guest has by itself, and that a token may not set. */
+  unsent?(value: T): boolean
 }
 
 type Rule<Spec, T> = Omit<ScalarRule<Spec, T>, 'observed' | 'print'> & { readonly fallback: T }
@@ -52,7 +54,7 @@ export function optionKit<Spec>(): OptionKit<Spec> {
     scalar: (rule) => ({
       create({ spec }, params) {
         const value = rule.declared(spec)
-        if (value !== undefined) params[rule.key] = rule.print(value)
+        if (value !== undefined && !rule.unsent?.(value)) params[rule.key] = rule.print(value)
       },
       compare({ spec }, config, changes) {
         const to = rule.declared(spec)

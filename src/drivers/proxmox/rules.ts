@@ -35,9 +35,10 @@ export const proxmoxRules: Rules = {
   choosesId({ desired }) {
     return desired.type === 'vm' && desired.vm.vmid === undefined
   },
-  obstacles({ desired }, survey) {
+  obstacles(resource, survey) {
+    const { desired } = resource
     if (desired.type === 'setting') return settingRules.obstacles(desired.setting, survey)
-    return desired.type === 'vm' ? vmObstacles(desired.vm, survey) : fileObstacles(desired.file, survey)
+    return desired.type === 'vm' ? vmObstacles(resource, desired.vm, survey) : fileObstacles(desired.file, survey)
   },
   diff(resource, sighting) {
     const { desired } = resource

@@ -123,7 +123,7 @@ describe('steps', () => {
   })
 
   it('what cannot be done in place is not tried', () => {
-    const sighting = exampleSighting({ scsi0: 'other:vm-114-disk-0,size=90G' })
+    const sighting = exampleSighting({ scsi0: 'fast:vm-114-disk-0,size=90G' })
     assert.deepEqual(update({ disks: [{ slot: 'scsi0', storage: 'fast', sizeGb: 50 }] }, sighting), [])
   })
 

@@ -2,7 +2,7 @@ import { DEFAULT_POLICY, type Policy } from '../../model/policy.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { VmSpec } from '../../model/vm.ts'
-import { printDescription } from './marks.ts'
+import { printDescription, readMark } from './marks.ts'
 
 /** Things that tests start from. */
 export const EXAMPLE_UID = '0123456789abcdef'
@@ -31,24 +31,26 @@ export function exampleSighting(
   config: Readonly<Record<string, unknown>> = {},
   more: Partial<Sighting> = {},
 ): Sighting {
-  const mark = { uid: EXAMPLE_UID, owner: 'EnvironmentVM/web-1', estate: 'home', deletion: 'Delete' as const }
+  const written = { uid: EXAMPLE_UID, owner: 'EnvironmentVM/web-1', estate: 'home', deletion: 'Delete' as const }
+  const all = {
+    name: 'web-1',
+    tags: `croft;croft-${EXAMPLE_UID}`,
+    description: printDescription('', written, '114'),
+    ...config,
+  }
+  const mark = readMark(all, '114')
   return {
     connection: 'default',
     type: 'vm',
     externalId: '114',
     host: 'pve1',
     name: 'web-1',
-    mark,
+    ...(mark === undefined ? {} : { mark }),
     power: 'running',
     close: {
       digest: 'd1',
       atMs: 0,
-      config: {
-        name: 'web-1',
-        tags: `croft;croft-${EXAMPLE_UID}`,
-        description: printDescription('', mark, '114'),
-        ...config,
-      },
+      config: all,
     },
     ...more,
   }

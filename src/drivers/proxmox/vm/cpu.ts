@@ -1,6 +1,6 @@
 import { countOf } from '../foreign.ts'
 import { type Properties, parseProperties, printProperties } from '../property-string.ts'
-import { drop, flag, hotplugs, quantity, textOf, type VmOption } from './option.ts'
+import { drop, flag, hotplugs, quantity, textOf, type VmOption, word } from './option.ts'
 
 export const cpuCores = quantity({
   path: 'cpu.cores',
@@ -64,6 +64,25 @@ export const cpuHotplugged: VmOption = {
     else drop(params, 'vcpus')
   },
 }
+
+/** Only root may set these two. */
+export const cpuAffinity = word({
+  path: 'cpu.affinity',
+  key: 'affinity',
+  effect: 'restart',
+  fallback: '',
+  declared: (vm) => vm.cpu?.affinity,
+})
+
+export const cpuArchitecture = word({
+  path: 'cpu.architecture',
+  key: 'arch',
+  effect: 'restart',
+  fallback: 'x86_64',
+  declared: (vm) => vm.cpu?.architecture,
+  // The usual one is not sent: to set it at all takes root.
+  unsent: (value) => value === 'x86_64',
+})
 
 const DEFAULT_TYPE = 'kvm64'
 

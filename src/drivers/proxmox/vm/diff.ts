@@ -2,9 +2,11 @@ import type { Change } from '../../../model/change.ts'
 import type { Resource } from '../../../model/resource.ts'
 import type { Sighting } from '../../../model/sighting.ts'
 import type { VmSpec } from '../../../model/vm.ts'
+import { withoutMoving } from './move-disk.ts'
 import type { VmWanted } from './option.ts'
 import { OPTIONS } from './options.ts'
 import { isUp, powerOf } from './power.ts'
+import { withoutRoot } from './root-only.ts'
 import { compareSeed } from './seed.ts'
 import { createParams, wantedOf } from './wanted.ts'
 
@@ -19,12 +21,21 @@ export function diffVm(resource: Resource, vm: VmSpec, sighting: Sighting): read
   comparePool(vm, sighting, changes)
   compareTemplate(vm, sighting, changes)
   const running = isUp(powerOf(sighting))
-  if (running) comparePending(wanted, close.pending, changes)
+  if (running && vm.restart !== 'never') comparePending(wanted, close.pending, changes)
   comparePower(vm, sighting, changes)
-  // Without a running guest there is nothing to restart.
-  return running
-    ? changes
-    : changes.map((change) => (change.effect === 'restart' ? { ...change, effect: 'live' } : change))
+  return changes.map((change) => {
+    const possible = withoutMoving(withoutRoot(vm, change), close.config, sighting)
+    // Without a running guest there is nothing to restart.
+    return !running && possible.effect === 'restart' ? { ...possible, effect: 'live' } : possible
+  })
+}
+
+/** What of a declaration a new guest could not be given. */
+export function neverPossible(resource: Resource, vm: VmSpec): readonly Change[] {
+  const changes: Change[] = []
+  const wanted = wantedOf(resource, vm, '0')
+  for (const option of OPTIONS) option.compare(wanted, {}, changes)
+  return changes.map((change) => withoutRoot(vm, change)).filter((change) => change.blocked !== undefined)
 }
 
 function comparePool(vm: VmSpec, sighting: Sighting, changes: Change[]): void {

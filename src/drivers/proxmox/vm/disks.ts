@@ -1,31 +1,36 @@
 import type { Change } from '../../../model/change.ts'
-import type { VmDisk } from '../../../model/vm.ts'
-import { type Foreign, flagOf } from '../foreign.ts'
+import type { VmDisk, VmDiskSpeed } from '../../../model/vm.ts'
+import type { Foreign } from '../foreign.ts'
+import { compareParts, type Part, setParts, type Value } from '../parts.ts'
 import { type Properties, parseProperties, parseSize, printProperties } from '../property-string.ts'
-import { type Effect, hotplugs, printFlag, textOf, type VmOption } from './option.ts'
+import { hotplugs, textOf, type VmOption } from './option.ts'
 
 const GIB = 2 ** 30
 /** An empty disk needs a size; this is what it gets when none is declared. */
 const DEFAULT_SIZE_GB = 8
 
-interface DiskField {
-  readonly field: 'cache' | 'aio' | 'iothread' | 'ssd' | 'discard' | 'backup' | 'replicate' | 'serial'
-  readonly key: string
-  /** Proxmox's own value when the part is left out. */
-  readonly fallback: string
-  readonly effect: Effect
-}
+/** A disk with its speed limits beside everything else, as Proxmox has them. */
+type FlatDisk = Omit<VmDisk, 'speed'> & { readonly [F in keyof VmDiskSpeed as `speed.${F}`]: VmDiskSpeed[F] }
 
-// Proxmox changes only these on a running guest: backup and replicate concern no device.
-const FIELDS: readonly DiskField[] = [
-  { field: 'cache', key: 'cache', fallback: 'none', effect: 'restart' },
-  { field: 'aio', key: 'aio', fallback: 'io_uring', effect: 'restart' },
-  { field: 'iothread', key: 'iothread', fallback: '0', effect: 'restart' },
-  { field: 'ssd', key: 'ssd', fallback: '0', effect: 'restart' },
-  { field: 'discard', key: 'discard', fallback: 'ignore', effect: 'restart' },
-  { field: 'backup', key: 'backup', fallback: '1', effect: 'live' },
-  { field: 'replicate', key: 'replicate', fallback: '1', effect: 'live' },
-  { field: 'serial', key: 'serial', fallback: '', effect: 'restart' },
+// Proxmox changes only these on a running guest: backup and replicate concern no device, and limits are kept outside it.
+const PARTS: readonly Part<FlatDisk>[] = [
+  { field: 'cache', key: 'cache', fallback: 'none' },
+  { field: 'aio', key: 'aio', fallback: 'io_uring' },
+  { field: 'iothread', key: 'iothread', fallback: false },
+  { field: 'ssd', key: 'ssd', fallback: false },
+  { field: 'discard', key: 'discard', fallback: 'ignore' },
+  { field: 'backup', key: 'backup', fallback: true, effect: 'live' },
+  { field: 'replicate', key: 'replicate', fallback: true, effect: 'live' },
+  { field: 'serial', key: 'serial', fallback: '', print: (text) => encodeURIComponent(String(text)), read: decode },
+  { field: 'queues', key: 'queues' },
+  { field: 'speed.read', key: 'mbps_rd', effect: 'live' },
+  { field: 'speed.readBurst', key: 'mbps_rd_max', effect: 'live' },
+  { field: 'speed.write', key: 'mbps_wr', effect: 'live' },
+  { field: 'speed.writeBurst', key: 'mbps_wr_max', effect: 'live' },
+  { field: 'speed.iopsRead', key: 'iops_rd', effect: 'live' },
+  { field: 'speed.iopsReadBurst', key: 'iops_rd_max', effect: 'live' },
+  { field: 'speed.iopsWrite', key: 'iops_wr', effect: 'live' },
+  { field: 'speed.iopsWriteBurst', key: 'iops_wr_max', effect: 'live' },
 ]
 
 /** Data disks. A disk in the configuration that nobody declared is left alone. */
@@ -44,8 +49,12 @@ export const disks: VmOption = {
         if (chosen.has(path)) params[disk.slot] = newDisk(disk)
         continue
       }
-      const fields = FIELDS.filter(({ field }) => chosen.has(`${path}.${field}`))
-      if (fields.length > 0) params[disk.slot] = changedDisk(text, disk, fields)
+      const isChosen = (field: string) => chosen.has(`${path}.${field}`)
+      if (!PARTS.some((part) => isChosen(part.field))) continue
+      // The same volume with the chosen parts set anew and every other part as it was.
+      const properties = parseProperties(text, 'file')
+      setParts(properties, flat(disk), PARTS, isChosen)
+      params[disk.slot] = printProperties(properties, 'file')
     }
   },
 }
@@ -66,29 +75,46 @@ export function storageOf(volume: string | undefined): string | undefined {
   return volume === undefined || colon <= 0 ? undefined : volume.slice(0, colon)
 }
 
+/** The volume that a drive's property string names. */
+export function volumeOf(properties: Properties): { readonly id: string; readonly storage?: string } | undefined {
+  const id = properties.get('file') ?? properties.get('volume')
+  if (id === undefined) return undefined
+  const storage = storageOf(id)
+  return storage === undefined ? { id } : { id, storage }
+}
+
+/** Only storages that keep files show a format; on the others there is only raw. */
+export function formatOf(volume: string | undefined): string | undefined {
+  return /\.(raw|qcow2|vmdk)$/.exec(volume ?? '')?.[1]
+}
+
+/** May a drive be put there, or taken away, while the guest runs? */
+export function plugsDrive(config: Foreign, slot: string): boolean {
+  return hotplugs(config, 'disk') && (slot.startsWith('scsi') || slot.startsWith('virtio'))
+}
+
 function compareDisk(disk: VmDisk, config: Foreign, changes: Change[]): void {
   const path = `disks.${disk.slot}`
   const text = textOf(config[disk.slot])
   if (text === undefined) {
-    const effect =
-      hotplugs(config, 'disk') && !disk.slot.startsWith('ide') && !disk.slot.startsWith('sata') ? 'live' : 'restart'
-    changes.push({ path, from: undefined, to: newDisk(disk), effect })
+    changes.push({
+      path,
+      from: undefined,
+      to: newDisk(disk),
+      effect: plugsDrive(config, disk.slot) ? 'live' : 'restart',
+    })
     return
   }
   const seen = parseProperties(text, 'file')
-  const volume = seen.get('file') ?? seen.get('volume')
-  const storage = storageOf(volume)
-  if (storage !== disk.storage)
-    changes.push({ path: `${path}.storage`, from: storage, to: disk.storage, effect: 'replace' })
+  const volume = volumeOf(seen)
+  // Proxmox copies a disk to another storage, or into another format, while the guest runs.
+  if (volume?.storage !== disk.storage)
+    changes.push({ path: `${path}.storage`, from: volume?.storage, to: disk.storage, effect: 'live' })
   compareSize(path, disk, seen, changes)
-  compareFormat(path, disk, volume, changes)
-  for (const { field, key, fallback, effect } of FIELDS) {
-    const declared = disk[field]
-    if (declared === undefined) continue
-    const raw = seen.get(key) ?? fallback
-    const from = typeof declared === 'boolean' ? flagOf(raw) : decodeSerial(field, raw)
-    if (from !== declared) changes.push({ path: `${path}.${field}`, from, to: declared, effect })
-  }
+  const format = formatOf(volume?.id)
+  if (disk.format !== undefined && format !== undefined && format !== disk.format)
+    changes.push({ path: `${path}.format`, from: format, to: disk.format, effect: 'live' })
+  compareParts(path, flat(disk), seen, PARTS, 'restart', changes)
 }
 
 function compareSize(path: string, disk: VmDisk, seen: Properties, changes: Change[]): void {
@@ -105,42 +131,25 @@ function compareSize(path: string, disk: VmDisk, seen: Properties, changes: Chan
   })
 }
 
-/** Only storages that keep files show a format; on the others there is only raw. */
-function compareFormat(path: string, disk: VmDisk, volume: string | undefined, changes: Change[]): void {
-  const from = /\.(raw|qcow2|vmdk)$/.exec(volume ?? '')?.[1]
-  if (disk.format === undefined || from === undefined || from === disk.format) return
-  changes.push({ path: `${path}.format`, from, to: disk.format, effect: 'replace' })
-}
-
 /** `local:0,import-from=local:import/noble.qcow2` or `local:32`, with everything that is declared. */
 function newDisk(disk: VmDisk): string {
   const size = disk.importFrom === undefined ? (disk.sizeGb ?? DEFAULT_SIZE_GB) : 0
   const properties: Properties = new Map([['file', `${disk.storage}:${size}`]])
   if (disk.importFrom !== undefined) properties.set('import-from', disk.importFrom)
   if (disk.format !== undefined) properties.set('format', disk.format)
-  setFields(properties, disk, FIELDS)
+  setParts(properties, flat(disk), PARTS)
   return printProperties(properties, 'file')
 }
 
-/** The same volume with the chosen parts set anew and every other part as it was. */
-function changedDisk(text: string, disk: VmDisk, fields: readonly DiskField[]): string {
-  const properties = parseProperties(text, 'file')
-  setFields(properties, disk, fields)
-  return printProperties(properties, 'file')
-}
-
-function setFields(properties: Properties, disk: VmDisk, fields: readonly DiskField[]): void {
-  for (const { field, key } of fields) {
-    const value = disk[field]
-    if (value === undefined) continue
-    if (field === 'serial') properties.set(key, encodeURIComponent(String(value)))
-    else properties.set(key, typeof value === 'boolean' ? printFlag(value) : value)
-  }
+function flat({ speed, ...disk }: VmDisk): FlatDisk {
+  if (speed === undefined) return disk
+  const limits = Object.entries(speed).map(([field, value]) => [`speed.${field}`, value as unknown])
+  return { ...disk, ...(Object.fromEntries(limits) as Partial<FlatDisk>) }
 }
 
 /** Serial numbers are percent-encoded inside the property string. */
-function decodeSerial(field: DiskField['field'], raw: string): string {
-  if (field !== 'serial' || !raw.includes('%')) return raw
+function decode(raw: string): Value {
+  if (!raw.includes('%')) return raw
   try {
     return decodeURIComponent(raw)
   } catch {

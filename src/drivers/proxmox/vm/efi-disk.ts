@@ -1,7 +1,7 @@
 import type { VmSpec } from '../../../model/vm.ts'
 import { flagOf } from '../foreign.ts'
 import { parseProperties } from '../property-string.ts'
-import { storageOf } from './disks.ts'
+import { formatOf, storageOf } from './disks.ts'
 import { printFlag, textOf, type VmOption } from './option.ts'
 
 /** The disk that holds UEFI variables. What is on it cannot be carried over to another type, so those are replacements. */
@@ -20,7 +20,10 @@ export const efiDisk: VmOption = {
     const seen = parseProperties(text, 'file')
     const storage = storageOf(seen.get('file') ?? seen.get('volume'))
     if (storage !== declared.storage)
-      changes.push({ path: 'efiDisk.storage', from: storage, to: declared.storage, effect: 'replace' })
+      changes.push({ path: 'efiDisk.storage', from: storage, to: declared.storage, effect: 'live' })
+    const format = formatOf(seen.get('file') ?? seen.get('volume'))
+    if (declared.format !== undefined && format !== undefined && format !== declared.format)
+      changes.push({ path: 'efiDisk.format', from: format, to: declared.format, effect: 'live' })
     const type = seen.get('efitype') ?? '2m'
     if (declared.type !== undefined && declared.type !== type)
       changes.push({ path: 'efiDisk.type', from: type, to: declared.type, effect: 'replace' })
@@ -36,6 +39,7 @@ export const efiDisk: VmOption = {
 function newEfiDisk(declared: NonNullable<VmSpec['efiDisk']>): string {
   const parts = [`${declared.storage}:1`]
   if (declared.type !== undefined) parts.push(`efitype=${declared.type}`)
+  if (declared.format !== undefined) parts.push(`format=${declared.format}`)
   if (declared.preEnrolledKeys !== undefined) parts.push(`pre-enrolled-keys=${printFlag(declared.preEnrolledKeys)}`)
   return parts.join(',')
 }

@@ -29,6 +29,41 @@ export const osType = word({
   declared: (vm) => vm.osType,
 })
 
+export const acpi = flag({
+  path: 'acpi',
+  key: 'acpi',
+  effect: 'restart',
+  fallback: true,
+  declared: (vm) => vm.acpi,
+})
+
+/** A list in any order; 1 stands for the usual three, 0 for none. */
+export const hotplug = word({
+  path: 'hotplug',
+  key: 'hotplug',
+  effect: 'live',
+  fallback: '1',
+  declared: (vm) => vm.hotplug,
+  same: (declared, observed) => normalHotplug(declared) === normalHotplug(observed),
+})
+
+/** Only root may set these two. */
+export const hookScript = word({
+  path: 'hookScript',
+  key: 'hookscript',
+  effect: 'live',
+  fallback: '',
+  declared: (vm) => vm.hookScript,
+})
+
+export const processArguments = word({
+  path: 'arguments',
+  key: 'args',
+  effect: 'restart',
+  fallback: '',
+  declared: (vm) => vm.arguments,
+})
+
 export const tablet = flag({
   path: 'tablet',
   key: 'tablet',
@@ -45,6 +80,12 @@ export const keyboard = word({
   fallback: '',
   declared: (vm) => vm.keyboard,
 })
+
+function normalHotplug(text: string): string {
+  if (text === '0') return ''
+  const features = text === '1' ? ['disk', 'network', 'usb'] : text.split(/[;,\s]+/)
+  return [...new Set(features)].sort().join(',')
+}
 
 function normalMachine(text: string): string {
   const parts = text.replace(/^type=|,type=/, ',').split(',')

@@ -288,7 +288,7 @@ export const OPTION_ROWS: readonly OptionRow[] = [
       },
       {
         config: scsi0('fast:vm-114-disk-0,size=32G,iothread=1,discard=on'),
-        changes: [['disks.scsi0.storage', 'fast', 'local', 'replace']],
+        changes: [['disks.scsi0.storage', 'fast', 'local', 'live']],
         update: {},
       },
     ],
@@ -320,7 +320,7 @@ export const OPTION_ROWS: readonly OptionRow[] = [
       },
       {
         config: scsi0('local:114/vm-114-disk-0.raw,serial=a%20b,size=50G'),
-        changes: [['disks.scsi0.format', 'raw', 'qcow2', 'replace']],
+        changes: [['disks.scsi0.format', 'raw', 'qcow2', 'live']],
         update: {},
       },
       {
@@ -351,7 +351,7 @@ export const OPTION_ROWS: readonly OptionRow[] = [
       {
         config: { efidisk0: 'fast:x,size=528K' },
         changes: [
-          ['efiDisk.storage', 'fast', 'local', 'replace'],
+          ['efiDisk.storage', 'fast', 'local', 'live'],
           ['efiDisk.type', '2m', '4m', 'replace'],
           ['efiDisk.preEnrolledKeys', false, true, 'replace'],
         ],

@@ -30,17 +30,7 @@ import { description, detached } from './description.ts'
 import { amdSev, audio, numaNodes, pci, rng, usb, virtiofs, watchdog } from './devices.ts'
 import { disks } from './disks.ts'
 import { efiDisk } from './efi-disk.ts'
-import {
-  acpi,
-  bios,
-  hookScript,
-  hotplug,
-  keyboard,
-  machine,
-  osType,
-  processArguments,
-  tablet,
-} from './hardware.ts'
+import { acpi, bios, hookScript, hotplug, keyboard, machine, osType, processArguments, tablet } from './hardware.ts'
 import {
   memoryDedicated,
   memoryFloating,

@@ -3,10 +3,12 @@ import type { Resource } from '../../../model/resource.ts'
 import type { Sighting } from '../../../model/sighting.ts'
 import type { Step } from '../../../model/step.ts'
 import type { Survey } from '../../../model/survey.ts'
-import type { VmSpec } from '../../../model/vm.ts'
+import type { VmClone, VmSpec } from '../../../model/vm.ts'
 import { guestPath, hostQueue, makeStep, storageQueues } from '../steps.ts'
+import { cloneParams, cloneStep } from './clone.ts'
 import { growing } from './disks.ts'
-import type { Params } from './option.ts'
+import { moveSteps } from './move-disk.ts'
+import type { Params, VmWanted } from './option.ts'
 import { OPTIONS } from './options.ts'
 import { isUp, powerOf } from './power.ts'
 import { bornWith, seedMoves } from './seed.ts'
@@ -26,19 +28,9 @@ import { createParams, wantedOf } from './wanted.ts'
 export function createVmSteps(resource: Resource, vm: VmSpec, externalId: string, survey?: Survey): readonly Step[] {
   const wanted = wantedOf(resource, vm, externalId, bornWith(vm, survey))
   const { host } = vm
-  const steps = [
-    makeStep({
-      verb: 'create',
-      summary: `create VM ${externalId} (${vm.name}) on ${host}`,
-      host,
-      method: 'POST',
-      path: guestPath(host, 'vm'),
-      params: createParams(wanted),
-      queues: [hostQueue(host), ...storageQueues(host, storagesOf(vm), survey)],
-    }),
-  ]
+  const steps = vm.clone === undefined ? [newStep(wanted, survey)] : clonedSteps(wanted, vm.clone, survey)
   for (const disk of vm.disks) {
-    if (disk.importFrom === undefined || disk.sizeGb === undefined) continue
+    if ((disk.importFrom === undefined && vm.clone === undefined) || disk.sizeGb === undefined) continue
     steps.push(growStep(host, externalId, disk.slot, disk.sizeGb, disk.storage, undefined, survey))
   }
   if (vm.template === true) steps.push(templateStep(host, externalId))
@@ -47,6 +39,32 @@ export function createVmSteps(resource: Resource, vm: VmSpec, externalId: string
   // Not `start=1` on creation: its task ends well even when the start failed.
   else if (vm.power === 'running') steps.push(startStep(host, externalId, false))
   return steps
+}
+
+function newStep(wanted: VmWanted, survey?: Survey): Step {
+  const { spec: vm, externalId } = wanted
+  return makeStep({
+    verb: 'create',
+    summary: `create VM ${externalId} (${vm.name}) on ${vm.host}`,
+    host: vm.host,
+    method: 'POST',
+    path: guestPath(vm.host, 'vm'),
+    params: createParams(wanted),
+    queues: [hostQueue(vm.host), ...storageQueues(vm.host, storagesOf(vm), survey)],
+  })
+}
+
+function clonedSteps(wanted: VmWanted, clone: VmClone, survey?: Survey): Step[] {
+  const { spec: vm, externalId } = wanted
+  const configure = makeStep({
+    verb: 'configure',
+    summary: `mark VM ${externalId} on ${vm.host} and set what is declared`,
+    host: vm.host,
+    method: 'PUT',
+    path: `${guestPath(vm.host, 'vm', externalId)}/config`,
+    params: cloneParams(wanted),
+  })
+  return [cloneStep(wanted, clone, survey), configure]
 }
 
 const FIRST_BOOT = ['upload', 'insert', 'start', 'eject', 'discard', 'finish'] as const
@@ -66,6 +84,7 @@ export function updateVmSteps(
 
   const configure = configureStep(wantedOf(resource, vm, externalId, sighting.mark), sighting, chosen, survey)
   if (configure !== undefined) steps.push(configure)
+  steps.push(...moveSteps(vm, sighting, chosen, digest, survey))
   for (const disk of growing(vm.disks, chosen))
     steps.push(growStep(host, externalId, disk.slot, disk.sizeGb, disk.storage, digest(), survey))
   if (chosen.has('pool') && vm.pool !== undefined) steps.push(poolStep(host, externalId, vm.pool))
@@ -81,7 +100,7 @@ export function updateVmSteps(
   if (seeds && moves.includes('start')) return steps
   if (chosen.has('power') && vm.power === 'stopped') steps.push(shutdownStep(host, externalId))
   else if (chosen.has('power')) steps.push(startStep(host, externalId, power === 'paused'))
-  else if (isUp(power) && restarts) steps.push(rebootStep(host, externalId))
+  else if (isUp(power) && restarts && vm.restart !== 'never') steps.push(rebootStep(host, externalId))
   return steps
 }
 
@@ -106,6 +125,7 @@ export function adoptVmSteps(resource: Resource, vm: VmSpec, sighting: Sighting)
 function storagesOf(vm: VmSpec): string[] {
   const storages = vm.disks.map((disk) => disk.storage)
   if (vm.efiDisk !== undefined) storages.push(vm.efiDisk.storage)
+  if (vm.tpm !== undefined) storages.push(vm.tpm.storage)
   if (vm.cloudInit !== undefined) storages.push(vm.cloudInit.storage)
   return storages
 }

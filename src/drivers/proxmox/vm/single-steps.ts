@@ -19,12 +19,13 @@ export function configureStep(
   const allocates = [
     ...newDisks.map((disk) => disk.storage),
     ...(chosen.has('efiDisk') && wanted.spec.efiDisk !== undefined ? [wanted.spec.efiDisk.storage] : []),
+    ...(chosen.has('tpm') && wanted.spec.tpm !== undefined ? [wanted.spec.tpm.storage] : []),
     ...(chosen.has('cloudInit.storage') && wanted.spec.cloudInit !== undefined ? [wanted.spec.cloudInit.storage] : []),
   ]
   const names = Object.keys(params).flatMap((name) => (name === 'delete' ? (params.delete ?? '').split(',') : [name]))
   return makeStep({
     verb: 'configure',
-    summary: `set ${names.join(', ')} of VM ${externalId} on ${host}`,
+    summary: `set ${names.join(', ')} of VM ${externalId} on ${host}${'startup' in params ? ' (startup needs Sys.Modify on /)' : ''}`,
     host,
     // PUT answers when it is done, within thirty seconds; copying an image takes longer, so that is a task.
     method: newDisks.some((disk) => disk.importFrom !== undefined) ? 'POST' : 'PUT',

@@ -1,24 +1,27 @@
 import type { Resource } from '../../../model/resource.ts'
 import type { Mark } from '../../../model/sighting.ts'
-import type { VmSpec } from '../../../model/vm.ts'
+import type { Wanted } from '../option.ts'
 import type { Params, VmWanted } from './option.ts'
 import { OPTIONS } from './options.ts'
 
 /** How far the seed has got. */
 export type SeedMark = Pick<Mark, 'seed' | 'seeding' | 'unseeding'>
 
-/** `seed` is a fact about the guest and no wish: it stays in the mark as it is, whatever else is written. */
-export function wantedOf(resource: Resource, vm: VmSpec, externalId: string, seed: SeedMark = {}): VmWanted {
+/** Facts about the guest and no wishes: they stay in the mark as they are, whatever else is written. */
+export type MarkFacts = SeedMark & Pick<Mark, 'devices'>
+
+export function wantedOf<Spec>(resource: Resource, spec: Spec, externalId: string, seed: MarkFacts = {}): Wanted<Spec> {
   const mark: Mark = {
     uid: resource.uid,
     owner: resource.key,
     ...(resource.estate === undefined ? {} : { estate: resource.estate }),
     deletion: resource.policy.deletion,
+    ...(seed.devices === undefined ? {} : { devices: seed.devices }),
     ...(seed.seed === undefined ? {} : { seed: seed.seed }),
     ...(seed.seeding === undefined ? {} : { seeding: seed.seeding }),
     ...(seed.unseeding === undefined ? {} : { unseeding: seed.unseeding }),
   }
-  return { spec: vm, mark, externalId }
+  return { spec, mark, externalId }
 }
 
 /** All parameters of a creation. Also tells which keys of a configuration a declaration has a say in. */

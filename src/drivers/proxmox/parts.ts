@@ -1,0 +1,194 @@
+import type { Change } from '../../model/change.ts'
+import { countOf, type Foreign, flagOf } from './foreign.ts'
+import { drop, type Effect, type Option, type Params, printFlag, textOf, type Wanted } from './option.ts'
+import { type Properties, parseProperties, printProperties } from './property-string.ts'
+
+/** One part of a property string, and the field of the declaration that says what it is to be. */
+export interface Part<Item> {
+  readonly field: keyof Item & string
+  /** In the words of Proxmox. */
+  readonly key: string
+  /** Proxmox's own value when the part is left out. */
+  readonly fallback?: string | number | boolean
+  /** When it takes effect, where that differs from the rest of the device. */
+  readonly effect?: Effect
+  /** Between the declaration's value and the text. */
+  print?(value: Value): string
+  read?(text: string): Value
+}
+
+export type Value = string | number | boolean | readonly string[]
+
+interface Shape<Item> {
+  /** In the words of the declaration: `usb`. */
+  readonly path: string
+  /** The part that stands without its name. */
+  readonly bare: string
+  readonly parts: readonly Part<Item>[]
+  readonly effect: Effect | ((config: Foreign) => Effect)
+  /** What a key that is not there means: no such device, or one whose parts are all as Proxmox has them by itself. */
+  readonly whenMissing?: 'no device' | 'its parts'
+}
+
+/** Devices of one sort, each at its place in the configuration. Those that nobody declared are left alone. */
+export function devices<Spec, Item extends { readonly slot: string }>(
+  shape: Shape<Item> & { items(spec: Spec): readonly Item[] | undefined },
+): Option<Spec> {
+  return {
+    create({ spec }, params) {
+      for (const item of shape.items(spec) ?? []) params[item.slot] = newDevice(shape, item)
+    },
+    compare({ spec }, config, changes) {
+      for (const item of shape.items(spec) ?? [])
+        compareDevice(shape, `${shape.path}.${item.slot}`, item, item.slot, config, changes)
+    },
+    update({ spec }, config, params, chosen) {
+      for (const item of shape.items(spec) ?? [])
+        writeDevice(shape, `${shape.path}.${item.slot}`, item, item.slot, config, params, chosen)
+    },
+  }
+}
+
+/** A device of which there can be one. `false` declares that there is to be none. */
+export function device<Spec, Item extends object>(
+  shape: Shape<Item> & { readonly key: string; declared(spec: Spec): Item | false | undefined },
+): Option<Spec> {
+  const { key, path } = shape
+  return {
+    create({ spec }, params) {
+      const item = shape.declared(spec)
+      if (item) params[key] = newDevice(shape, item)
+    },
+    compare({ spec }, config, changes) {
+      const item = shape.declared(spec)
+      if (item) compareDevice(shape, path, item, key, config, changes)
+      else if (item === false && textOf(config[key]) !== undefined)
+        changes.push({ path, from: textOf(config[key]), to: 'none', effect: effectOf(shape, config) })
+    },
+    update({ spec }, config, params, chosen) {
+      const item = shape.declared(spec)
+      if (item) writeDevice(shape, path, item, key, config, params, chosen)
+      else if (item === false && chosen.has(path)) drop(params, key)
+    },
+  }
+}
+
+/** Several options that are one in every other respect. */
+export function together<Spec>(options: readonly Option<Spec>[]): Option<Spec> {
+  return {
+    create: (wanted: Wanted<Spec>, params) => {
+      for (const option of options) option.create(wanted, params)
+    },
+    compare: (wanted, config, changes) => {
+      for (const option of options) option.compare(wanted, config, changes)
+    },
+    update: (wanted, config, params, chosen) => {
+      for (const option of options) option.update(wanted, config, params, chosen)
+    },
+  }
+}
+
+/** Differences in the declared parts of a property string that is there. */
+export function compareParts<Item extends object>(
+  path: string,
+  item: Item,
+  seen: Properties,
+  parts: readonly Part<Item>[],
+  effect: Effect,
+  changes: Change[],
+): void {
+  for (const part of parts) {
+    const to = valueOf(item, part)
+    if (to === undefined) continue
+    const from = readPart(part, seen.get(part.key), to)
+    if (same(from, to)) continue
+    changes.push({ path: `${path}.${part.field}`, from, to, effect: part.effect ?? effect })
+  }
+}
+
+/** Sets the parts that are declared and wanted; everything else stays as it is. */
+export function setParts<Item extends object>(
+  properties: Properties,
+  item: Item,
+  parts: readonly Part<Item>[],
+  wanted: (field: string) => boolean = () => true,
+): void {
+  for (const part of parts) {
+    const value = valueOf(item, part)
+    if (value === undefined || !wanted(part.field)) continue
+    // Nothing of it: the part goes, because an empty one would not be taken.
+    if (value === '' || (Array.isArray(value) && value.length === 0)) properties.delete(part.key)
+    else properties.set(part.key, printPart(part, value))
+  }
+}
+
+function newDevice<Item extends object>(shape: Shape<Item>, item: Item): string {
+  const properties: Properties = new Map()
+  setParts(properties, item, shape.parts)
+  return printProperties(properties, shape.bare)
+}
+
+function compareDevice<Item extends object>(
+  shape: Shape<Item>,
+  path: string,
+  item: Item,
+  key: string,
+  config: Foreign,
+  changes: Change[],
+): void {
+  const text = textOf(config[key])
+  const effect = effectOf(shape, config)
+  if (text === undefined && shape.whenMissing !== 'its parts')
+    changes.push({ path, from: undefined, to: newDevice(shape, item), effect })
+  else compareParts(path, item, parseProperties(text ?? '', shape.bare), shape.parts, effect, changes)
+}
+
+function writeDevice<Item extends object>(
+  shape: Shape<Item>,
+  path: string,
+  item: Item,
+  key: string,
+  config: Foreign,
+  params: Params,
+  chosen: ReadonlySet<string>,
+): void {
+  const text = textOf(config[key])
+  if (text === undefined && shape.whenMissing !== 'its parts') {
+    if (chosen.has(path)) params[key] = newDevice(shape, item)
+    return
+  }
+  const isChosen = (field: string) => chosen.has(`${path}.${field}`)
+  if (!shape.parts.some((part) => isChosen(part.field))) return
+  const properties = parseProperties(text ?? '', shape.bare)
+  setParts(properties, item, shape.parts, isChosen)
+  params[key] = printProperties(properties, shape.bare)
+}
+
+function effectOf(shape: { readonly effect: Effect | ((config: Foreign) => Effect) }, config: Foreign): Effect {
+  return typeof shape.effect === 'string' ? shape.effect : shape.effect(config)
+}
+
+function valueOf<Item extends object>(item: Item, part: Part<Item>): Value | undefined {
+  return item[part.field] as Value | undefined
+}
+
+function readPart<Item>(part: Part<Item>, text: string | undefined, like: Value): Value | undefined {
+  if (text === undefined) return part.fallback ?? (Array.isArray(like) ? [] : undefined)
+  if (part.read !== undefined) return part.read(text)
+  if (typeof like === 'boolean') return flagOf(text)
+  if (typeof like === 'number') return countOf(text)
+  return Array.isArray(like) ? text.split(';') : text
+}
+
+function printPart<Item>(part: Part<Item>, value: Value): string {
+  if (part.print !== undefined) return part.print(value)
+  if (typeof value === 'boolean') return printFlag(value)
+  return Array.isArray(value) ? value.join(';') : String(value)
+}
+
+function same(from: Value | undefined, to: Value): boolean {
+  if (from === to) return true
+  if (Array.isArray(from) && Array.isArray(to)) return [...from].sort().join(';') === [...to].sort().join(';')
+  // 0 and nothing are how a declaration says "none of it".
+  return from === undefined && (to === 0 || to === '')
+}

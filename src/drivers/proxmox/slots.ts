@@ -1,0 +1,103 @@
+import type { Change } from '../../model/change.ts'
+import { type Foreign, flagOf } from './foreign.ts'
+import { printDescription, splitDescription } from './marks.ts'
+import { drop, type Effect, type Option, textOf, type Wanted } from './option.ts'
+
+/** Which places of a configuration a declaration fills, and how they are taken care of when it no longer does. */
+export interface SlotRule<Spec> {
+  declared(spec: Spec): readonly string[]
+  /** The declaration's word for what is at a place: `disks` for `scsi1`. */
+  pathOf(slot: string): string
+  effect(config: Foreign, slot: string): Effect
+  /** Does it hold data, which Proxmox keeps as an unused volume when it is taken out? */
+  holdsData(slot: string, text: string): boolean
+}
+
+/**
+ * What croft put into a guest and Git no longer names is taken out again; what anybody else put there stays. A disk is
+ * only detached: it stays with the guest as an unused one, and a person decides about what is on it.
+ */
+export function detached<Spec>(rule: SlotRule<Spec>): Option<Spec> {
+  return {
+    create() {},
+    compare(wanted, config, changes) {
+      const known = wanted.mark.devices
+      if (known === undefined) return
+      for (const slot of leftOver(rule, wanted, config)) changes.push(detaching(rule, config, slot))
+      // Whatever somebody puts there later is theirs.
+      const empty = known.filter((slot) => isGone(rule, wanted, config, slot))
+      if (empty.length > 0)
+        changes.push({ path: 'mark', from: known, to: known.filter((slot) => !empty.includes(slot)), effect: 'live' })
+    },
+    update(wanted, config, params, chosen) {
+      for (const slot of leftOver(rule, wanted, config))
+        if (chosen.has(`${rule.pathOf(slot)}.${slot}`)) drop(params, slot)
+    },
+  }
+}
+
+/** What people wrote, followed by the line of our mark, which also lists the places that we filled. */
+export function description<Spec extends { readonly description?: string }>(rule: SlotRule<Spec>): Option<Spec> {
+  return {
+    create({ spec, mark, externalId }, params) {
+      const devices = [...rule.declared(spec)].sort()
+      params.description = printDescription(spec.description ?? '', { ...mark, devices }, externalId)
+    },
+    compare({ spec }, config, changes) {
+      if (spec.description === undefined) return
+      const from = splitDescription(config.description).human
+      const to = spec.description.trimEnd()
+      if (from !== to) changes.push({ path: 'description', from, to, effect: 'live' })
+    },
+    update(wanted, config, params, chosen) {
+      const { spec, mark, externalId } = wanted
+      const devices = filledAfter(rule, wanted, config, chosen)
+      const before = mark.devices ?? []
+      const moved = devices.length !== before.length || devices.some((slot) => !before.includes(slot))
+      if (!chosen.has('description') && !chosen.has('mark') && !moved) return
+      const declared = chosen.has('description') ? spec.description : undefined
+      const human = declared ?? splitDescription(config.description).human
+      params.description = printDescription(human, { ...mark, devices }, externalId)
+    },
+  }
+}
+
+function leftOver<Spec>(rule: SlotRule<Spec>, { spec, mark }: Wanted<Spec>, config: Foreign): readonly string[] {
+  if (mark.devices === undefined) return []
+  const declared = rule.declared(spec)
+  return mark.devices.filter((slot) => !declared.includes(slot) && textOf(config[slot]) !== undefined)
+}
+
+function isGone<Spec>(rule: SlotRule<Spec>, { spec }: Wanted<Spec>, config: Foreign, slot: string): boolean {
+  return config[slot] === undefined && !rule.declared(spec).includes(slot)
+}
+
+/** Places that are ours once the chosen changes are made: those that stay, and those that are filled now. */
+function filledAfter<Spec>(
+  rule: SlotRule<Spec>,
+  wanted: Wanted<Spec>,
+  config: Foreign,
+  chosen: ReadonlySet<string>,
+): readonly string[] {
+  const leaving = leftOver(rule, wanted, config)
+  const path = (slot: string) => `${rule.pathOf(slot)}.${slot}`
+  const stay = (wanted.mark.devices ?? []).filter(
+    (slot) => !isGone(rule, wanted, config, slot) && !(leaving.includes(slot) && chosen.has(path(slot))),
+  )
+  const filled = rule.declared(wanted.spec).filter((slot) => config[slot] === undefined && chosen.has(path(slot)))
+  return [...new Set([...stay, ...filled])].sort()
+}
+
+function detaching<Spec>(rule: SlotRule<Spec>, config: Foreign, slot: string): Change {
+  const text = textOf(config[slot]) ?? ''
+  const data = rule.holdsData(slot, text)
+  const change = {
+    path: `${rule.pathOf(slot)}.${slot}`,
+    from: text,
+    to: data ? 'detached, kept as an unused disk' : 'taken out',
+    effect: rule.effect(config, slot),
+  }
+  if (!data || flagOf(config.protection) !== true) return change
+  const message = `${slot} cannot be detached while the guest is protected`
+  return { ...change, blocked: { message, allow: 'declare protection: false' } }
+}

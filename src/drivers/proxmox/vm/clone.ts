@@ -1,0 +1,62 @@
+import type { Step } from '../../../model/step.ts'
+import type { Survey } from '../../../model/survey.ts'
+import type { VmClone, VmSpec } from '../../../model/vm.ts'
+import type { Obstacle } from '../obstacles.ts'
+import { guestPath, hostQueue, makeStep, storageQueues } from '../steps.ts'
+import type { Params, VmWanted } from './option.ts'
+import { createParams } from './wanted.ts'
+
+/**
+ * Copies another guest. Until the copy is complete it shows nothing but a lock; then it has the description that is
+ * given here, whose line says whose it is, and still the source's tags. What else is declared is written after a look
+ * at what came along.
+ */
+export function cloneStep(wanted: VmWanted, clone: VmClone, survey?: Survey): Step {
+  const vm = wanted.spec
+  const source = clone.host ?? vm.host
+  const params = createParams(wanted)
+  const storages = clone.storage === undefined ? vm.disks.map((disk) => disk.storage) : [clone.storage]
+  return {
+    ...makeStep({
+      verb: 'create',
+      summary: `clone VM ${clone.vmid} on ${source} to ${wanted.externalId} (${vm.name})${clone.full ? '' : ', linked'}`,
+      host: source,
+      method: 'POST',
+      path: `${guestPath(source, 'vm', String(clone.vmid))}/clone`,
+      params: {
+        newid: wanted.externalId,
+        name: vm.name,
+        description: params.description ?? '',
+        full: clone.full ? '1' : '0',
+        ...(clone.storage === undefined ? {} : { storage: clone.storage }),
+        ...(source === vm.host ? {} : { target: vm.host }),
+        ...(vm.pool === undefined ? {} : { pool: vm.pool }),
+      },
+      // While it is copied nothing else may be done with the source: Proxmox would wait ten seconds and give up.
+      queues: [hostQueue(source), `single/guest/${clone.vmid}`, ...storageQueues(source, storages, survey)],
+    }),
+    taskSubject: String(clone.vmid),
+  }
+}
+
+const NOT_YET = /^(?:vmid|pool|(?:scsi|virtio|sata|ide|efidisk|tpmstate)\d+)$/
+
+/** What is written on the copy, as far as it can be told before anybody has seen it: its drives are the source's. */
+export function cloneParams(wanted: VmWanted): Params {
+  return Object.fromEntries(Object.entries(createParams(wanted)).filter(([key]) => !NOT_YET.test(key)))
+}
+
+export function cloneObstacles(vm: VmSpec, survey: Survey): readonly Obstacle[] {
+  const { clone } = vm
+  if (clone === undefined) return []
+  const id = String(clone.vmid)
+  const source = survey.sightings.find((seen) => seen.externalId === id)
+  if (source === undefined || source.type !== 'vm')
+    return [{ message: `there is no VM ${id} to clone from`, allow: 'name a VM that is there, or declare it too' }]
+  const host = clone.host ?? vm.host
+  if (source.host !== host)
+    return [{ message: `VM ${id} is on ${source.host}, not on ${host}`, allow: `set clone.nodeName to ${source.host}` }]
+  if (clone.full || source.template === true) return []
+  const message = `VM ${id} is no template, and only those can have linked clones`
+  return [{ message, allow: 'set clone.full to true, or make it a template' }]
+}
