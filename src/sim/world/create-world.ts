@@ -82,6 +82,8 @@ export function addHost(
       ['vmbr0', bridge(address)],
     ]),
     newInterfaces: undefined,
+    pci: [],
+    usb: [],
   }
   world.hosts.set(name, host)
   return host
@@ -119,6 +121,7 @@ export function addStorage(world: World, entry: Partial<StorageEntry> & { readon
     totalBytes: 500 * GIB,
     baseUsedBytes: 8 * GIB,
     options: {},
+    backed: true,
     ...entry,
   }
   world.storages.set(made.id, made)

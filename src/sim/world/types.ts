@@ -1,5 +1,6 @@
 import type { Random } from '../../lib/random.ts'
 import type { SimClock } from '../sim-clock.ts'
+import type { PciDevice, UsbDevice } from './hardware.ts'
 
 /** Everything there is in the simulated datacentre. Plain data: handlers read and write it, presets fill it. */
 export interface World {
@@ -60,6 +61,8 @@ export interface Host {
   readonly interfaces: Map<string, Record<string, unknown>>
   /** The network configuration as written but not loaded yet. */
   newInterfaces: Map<string, Record<string, unknown>> | undefined
+  readonly pci: PciDevice[]
+  readonly usb: UsbDevice[]
 }
 
 export interface Lock {
@@ -80,7 +83,9 @@ export interface StorageEntry {
   totalBytes: number
   /** What others use of the same disk. */
   readonly baseUsedBytes: number
-  readonly options: Record<string, string>
+  readonly options: Record<string, string | number>
+  /** It stands on disks that this world has. Entries that somebody writes down have to be looked into first. */
+  readonly backed?: boolean
 }
 
 export interface Volume {
@@ -98,6 +103,9 @@ export interface Volume {
   /** What boots from it, if anything. */
   system?: GuestSystem
   readonly text?: string
+  /** Of a backup: what somebody wrote beside it, and that it must not be thrown away. */
+  notes?: string
+  protected?: boolean
   readonly checksumSeed?: string
 }
 

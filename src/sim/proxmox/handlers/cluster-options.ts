@@ -1,17 +1,14 @@
 import { may } from '../../world/access.ts'
 import { failed } from '../api-error.ts'
-import { type Call, guestOf, hostOf, param, type Routes } from '../call.ts'
+import { hostOf, param, type Routes } from '../call.ts'
 import { CPU_TYPES } from '../validate/formats/cpu-types.ts'
-import { digestOf, fields, shelf } from './shelf.ts'
+import { digestOf } from './shelf.ts'
 
 const EMPTY_LISTS = [
-  '/cluster/backup',
   '/cluster/replication',
   '/cluster/sdn/controllers',
   '/cluster/sdn/ipams',
   '/cluster/sdn/dns',
-  '/cluster/mapping/pci',
-  '/cluster/mapping/usb',
   '/nodes/{node}/services',
   '/nodes/{node}/aplinfo',
   '/nodes/{node}/disks/list',
@@ -25,19 +22,6 @@ export const clusterOptionRoutes: Routes = {
   ...Object.fromEntries(EMPTY_LISTS.map((path) => [`GET ${path}`, () => []])),
   'GET /': () => ['version', 'cluster', 'nodes', 'storage', 'access', 'pools'].map((subdir) => ({ subdir })),
   'GET /cluster': () => CLUSTER_PARTS.split(' ').map((name) => ({ name })),
-  'GET /cluster/options': (call) => ({
-    'allowed-tags': [],
-    ...(may(call.world, call.who, '/', 'Sys.Audit')
-      ? { description: '', mac_prefix: 'BC:24:11', ...shelf(call.world, 'options').get('datacenter') }
-      : {}),
-  }),
-  'PUT /cluster/options': (call) => {
-    const options = shelf(call.world, 'options')
-    const kept: Record<string, unknown> = { ...options.get('datacenter'), ...fields(call) }
-    for (const key of (call.params.delete ?? '').split(',')) delete kept[key]
-    options.set('datacenter', kept)
-    return null
-  },
   'GET /cluster/log': (call) => {
     if (!may(call.world, call.who, '/', 'Sys.Syslog')) return []
     const node = [...call.world.hosts.keys()][0] ?? ''
@@ -75,16 +59,9 @@ export const clusterOptionRoutes: Routes = {
     const data = `127.0.0.1 localhost\n${host.address} ${host.name}.example.test ${host.name}\n`
     return { data, digest: digestOf(data) }
   },
-  'GET /nodes/{node}/qemu/{vmid}/rrddata': (call) => rrdTimes(call),
 }
 
 function vendorOf(cpu: string): string {
   if (/^(EPYC|Opteron|athlon|phenom)/.test(cpu)) return 'AuthenticAMD'
   return /^(host|kvm|qemu|max|x86-64)/.test(cpu) ? 'default' : 'GenuineIntel'
-}
-
-function rrdTimes(call: Call): unknown[] {
-  guestOf(call)
-  const last = Math.floor(call.world.clock.now() / 60_000) * 60
-  return Array.from({ length: 59 }, (_, index) => ({ time: last - (59 - index) * 60 }))
 }

@@ -127,7 +127,7 @@ function refuseSecondCloudInit(guest: Guest, key: string): void {
 async function setOption(shop: Workshop, guest: Guest, key: string, value: string): Promise<void> {
   const current = guest.config.get(key)
   if (isDrive(key) && /:cloudinit(,|$)/.test(value)) refuseSecondCloudInit(guest, key)
-  const kept = isDrive(key) ? await makeDrive(shop, key, value) : keptValue(shop.world.random, key, value)
+  const kept = isDrive(key) ? await makeDrive(shop, key, value) : keptValue(shop.world, key, value)
   if (isDrive(key)) {
     // A volume that was lying about unused is in use again.
     for (const [name, volid] of guest.config)

@@ -54,7 +54,7 @@ function swapBytes(config: ReadonlyMap<string, string>): number {
 /** The same with what only one guest's own page shows. Always fresh, unlike the lists of the whole datacentre. */
 export function statusRow(world: World, host: Host, guest: Guest): Record<string, unknown> {
   const row = nodeRow(world, host, guest)
-  row.ha = { managed: world.shelves.get('ha/resources')?.has(haId(guest)) ? 1 : 0 }
+  row.ha = haOf(world, guest)
   if (guest.type === 'lxc') return row
   row.qmpstatus = guest.run.paused ? 'paused' : guest.run.status
   if (agentEnabled(guest.config)) row.agent = 1
@@ -65,6 +65,13 @@ export function statusRow(world: World, host: Host, guest: Guest): Record<string
       row.nics = Object.fromEntries(cards.map((key) => [`tap${guest.vmid}i${key.slice(3)}`, { netin: 0, netout: 0 }]))
   }
   return row
+}
+
+/** Until a manager has looked at a guest it has no state of its own. */
+function haOf(world: World, guest: Guest): Record<string, unknown> {
+  if (!world.shelves.get('ha/resources')?.has(haId(guest))) return { managed: 0 }
+  const state = guest.run.status === 'running' ? 'started' : 'stopped'
+  return { managed: 1, state: world.statusDaemon ? state : null }
 }
 
 export function haId(guest: Guest): string {
@@ -109,6 +116,8 @@ export function resourceRow(world: World, host: Host, guest: Guest, pool: string
     row.template = config.get('template') === '1' ? 1 : 0
   }
   if (pool !== undefined) row.pool = pool
+  const managed = world.shelves.get('ha/resources')?.get(haId(guest))
+  if (managed !== undefined) row.hastate = managed.state ?? 'started'
   const lock = config.get('lock')
   if (lock !== undefined) row.lock = lock
   const tags = config.get('tags')

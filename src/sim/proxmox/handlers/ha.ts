@@ -1,76 +1,72 @@
 import { failed } from '../api-error.ts'
-import { type Call, param, type Routes } from '../call.ts'
-import { digestOf, fields, shelf } from './shelf.ts'
-
-const GROUPS_GONE = () => {
-  throw failed('cannot index groups: ha groups have been migrated to rules')
-}
+import { type Call, type Handler, param, type Routes } from '../call.ts'
+import { shelf, type Thing } from './shelf.ts'
 
 export const haRoutes: Routes = {
-  'GET /cluster/ha/resources': (call) => list(call, 'resources'),
-  'POST /cluster/ha/resources': (call) => {
-    const sid = sidOf(call)
-    const vmid = Number(sid.slice(3))
-    if (!call.world.guests.has(vmid)) throw failed(`unable to add resource: no guest with id ${vmid}`)
-    add(call, 'resources', sid, { sid, type: sid.slice(0, 2), ...fields(call, 'sid', 'type') })
+  'GET /cluster/ha': () => ['status', 'resources', 'groups', 'rules'].map((id) => ({ id })),
+  'GET /cluster/ha/groups': groupsGone('cannot index groups'),
+  'POST /cluster/ha/groups': groupsGone('cannot create group'),
+  'GET /cluster/ha/groups/{group}': groupsGone('cannot read group'),
+  'PUT /cluster/ha/groups/{group}': groupsGone('cannot update group'),
+  'DELETE /cluster/ha/groups/{group}': groupsGone('cannot delete group'),
+  'GET /cluster/ha/status': () => ['current', 'manager_status', 'arm-ha', 'disarm-ha'].map((name) => ({ name })),
+  'GET /cluster/ha/status/current': current,
+  'GET /cluster/ha/status/manager_status': (call) => ({
+    manager_status: { node_status: {} },
+    quorum: { node: firstNode(call), quorate: call.world.quorate ? '1' : '0' },
+  }),
+  'POST /cluster/ha/status/disarm-ha': (call) => {
+    shelf(call.world, 'ha').set('disarmed', { mode: param(call, 'resource-mode') })
     return null
   },
-  'GET /cluster/ha/resources/{sid}': (call) => shown(call, 'resources', sidOf(call)),
-  'DELETE /cluster/ha/resources/{sid}': (call) => remove(call, 'resources', sidOf(call)),
-  'GET /cluster/ha/groups': GROUPS_GONE,
-  'POST /cluster/ha/groups': GROUPS_GONE,
-  'GET /cluster/ha/rules': (call) => list(call, 'rules').map((rule, index) => ({ ...rule, order: index + 1 })),
-  'POST /cluster/ha/rules': (call) => {
-    add(call, 'rules', param(call, 'rule'), fields(call))
+  'POST /cluster/ha/status/arm-ha': (call) => {
+    shelf(call.world, 'ha').delete('disarmed')
     return null
   },
-  'DELETE /cluster/ha/rules/{rule}': (call) => remove(call, 'rules', param(call, 'rule')),
-  'GET /cluster/ha/status/current': (call) => {
-    const [host] = call.world.hosts.keys()
-    return [
-      {
-        id: 'quorum',
-        type: 'quorum',
-        node: host,
-        status: call.world.quorate ? 'OK' : 'No quorum!',
-        quorate: call.world.quorate ? 1 : 0,
-      },
-      {
-        id: 'fencing',
-        type: 'fencing',
-        node: host,
-        status: 'standby (CRM watchdog standby)',
-        'armed-state': 'standby',
-      },
-    ]
-  },
 }
 
-/** `110` and `vm:110` are the same. */
-function sidOf(call: Call): string {
-  const sid = param(call, 'sid')
-  if (sid.includes(':')) return sid
-  return `${call.world.guests.get(Number(sid))?.type === 'lxc' ? 'ct' : 'vm'}:${sid}`
+function groupsGone(what: string): Handler {
+  return () => {
+    throw failed(`${what}: ha groups have been migrated to rules`)
+  }
 }
 
-function list(call: Call, kind: string): Record<string, unknown>[] {
-  const things = [...shelf(call.world, `ha/${kind}`).values()]
-  return things.map((thing) => ({ ...thing, digest: digestOf(things) }))
+function firstNode(call: Call): string {
+  return [...call.world.hosts.keys()][0] ?? ''
 }
 
-function shown(call: Call, kind: string, id: string): Record<string, unknown> {
-  const thing = shelf(call.world, `ha/${kind}`).get(id)
-  if (thing === undefined) throw failed(`no such resource '${id}'`)
-  return { ...thing, digest: digestOf([...shelf(call.world, `ha/${kind}`).values()]) }
+function current(call: Call): Thing[] {
+  const { world } = call
+  const node = firstNode(call)
+  const quorum = { status: world.quorate ? 'OK' : 'No quorum!', quorate: world.quorate ? 1 : 0 }
+  // Nobody acts on a disarmed manager; one that never ran has nothing to disarm.
+  const disarmed = world.statusDaemon && shelf(world, 'ha').has('disarmed')
+  const fencing = disarmed
+    ? { status: 'disarmed', 'armed-state': 'disarmed' }
+    : { status: 'standby (CRM watchdog standby)', 'armed-state': 'standby' }
+  return [
+    { id: 'quorum', type: 'quorum', node, ...quorum },
+    { id: 'fencing', type: 'fencing', node, ...fencing },
+    ...[...shelf(world, 'ha/resources')].map(([sid, entry]) => service(call, sid, entry)),
+  ]
 }
 
-function add(call: Call, kind: string, id: string, thing: Record<string, unknown>): void {
-  const things = shelf(call.world, `ha/${kind}`)
-  if (things.has(id)) throw failed(`resource ID '${id}' already defined`)
-  things.set(id, thing)
-}
-
-function remove(call: Call, kind: string, id: string): null {
-  if (!shelf(call.world, `ha/${kind}`).delete(id)) throw failed(`cannot delete service '${id}' - not HA managed!`)
-  return null
+function service(call: Call, sid: string, entry: Thing): Thing {
+  const guest = call.world.guests.get(Number(sid.slice(3)))
+  const node = guest?.node ?? firstNode(call)
+  const state = !call.world.statusDaemon ? 'queued' : guest?.run.status === 'running' ? 'started' : 'stopped'
+  const { comment: _, type: __, state: wanted, ...rest } = entry
+  return {
+    id: `service:${sid}`,
+    type: 'service',
+    sid,
+    node,
+    state,
+    request_state: wanted ?? 'started',
+    status: `${sid} (${node}, ${state})`,
+    max_relocate: 1,
+    max_restart: 1,
+    failback: 1,
+    ...rest,
+  }
 }

@@ -4,14 +4,23 @@ import { accessAclRoutes } from './access-acl.ts'
 import { accessRoleRoutes } from './access-roles.ts'
 import { accessUserRoutes } from './access-users.ts'
 import { clusterRoutes } from './cluster.ts'
+import { clusterConfigRoutes } from './cluster-config.ts'
 import { clusterOptionRoutes } from './cluster-options.ts'
 import { contentRoutes } from './content.ts'
+import { cpuModelRoutes } from './cpu-models.ts'
+import { datacentreOptionRoutes } from './datacentre-options.ts'
 import { downloadRoutes } from './download.ts'
 import { firewallRoutes } from './firewall.ts'
 import { haRoutes } from './ha.ts'
+import { haResourceRoutes } from './ha-resources.ts'
+import { haRuleRoutes } from './ha-rules.ts'
 import { lxcRoutes } from './lxc.ts'
+import { mappingRoutes } from './mappings.ts'
+import { metricsRoutes } from './metrics.ts'
+import { rrdRoutes } from './rrd.ts'
 import { networkRoutes } from './network.ts'
 import { nodeRoutes } from './nodes.ts'
+import { notificationRoutes } from './notifications.ts'
 import { poolRoutes } from './pools.ts'
 import { qemuAgentRoutes } from './qemu-agent.ts'
 import { qemuCloneRoutes } from './qemu-clone.ts'
@@ -26,6 +35,7 @@ import { qemuMoveRoutes } from './qemu-move.ts'
 import { qemuPowerRoutes } from './qemu-power.ts'
 import { qemuSnapshotRoutes } from './qemu-snapshot.ts'
 import { qemuTemplateRoutes } from './qemu-template.ts'
+import { realmSyncRoutes } from './realm-sync.ts'
 import { sdnRoutes } from './sdn.ts'
 import { storageRoutes } from './storage.ts'
 import { taskRoutes } from './tasks.ts'
@@ -43,6 +53,16 @@ const TABLES: readonly Routes[] = [
   firewallRoutes,
   haRoutes,
   lxcRoutes,
+  mappingRoutes,
+  metricsRoutes,
+  cpuModelRoutes,
+  realmSyncRoutes,
+  haResourceRoutes,
+  haRuleRoutes,
+  notificationRoutes,
+  datacentreOptionRoutes,
+  clusterConfigRoutes,
+  rrdRoutes,
   networkRoutes,
   nodeRoutes,
   poolRoutes,

@@ -22,8 +22,10 @@ export function refuseRootOnly(call: Call, key: string, value: string | undefine
   if (call.who.id === 'root@pam') return
   if (ROOT_ONLY.has(key) || /^parallel\d+$/.test(key)) throw failed(`only root can set '${key}' config`)
   const text = value ?? current ?? ''
-  if (/^hostpci\d+$/.test(key) && !/(^|,)mapping=/.test(text)) {
-    throw failed(`only root can set '${key}' config for non-mapped devices`)
+  if (/^hostpci\d+$/.test(key) && text !== '') {
+    const { main, named } = parseProperties(text)
+    if (main !== '' || named.has('host')) throw failed(`only root can set '${key}' config for non-mapped devices`)
+    if (!named.has('mapping')) throw failed("either 'host' or 'mapping' must be set.")
   }
   if (/^usb\d+$/.test(key) && /(^|,)host=|^[0-9a-fA-F]{4}:|^\d+-/.test(text)) {
     throw failed(`only root can set '${key}' config for real devices`)
@@ -48,14 +50,21 @@ const PRIVILEGES: readonly (readonly [RegExp, string])[] = [
 export function requireOptionRights(call: Call, vmid: number, key: string, value: string, pool?: string): void {
   const { world, who } = call
   if (key === 'startup') requireRight(call, '/', 'Sys.Modify')
-  const mapped = /^(hostpci|usb)\d+$/.test(key) ? parseProperties(value).named.get('mapping') : undefined
-  if (mapped !== undefined)
-    requireRight(call, `/mapping/${key.startsWith('usb') ? 'usb' : 'pci'}/${mapped}`, 'Mapping.Use')
   const enough = privilegesFor(key, value)
   const has = (path: string) => enough.some((privilege) => may(world, who, path, privilege))
   if (!has(`/vms/${vmid}`) && !(pool !== undefined && has(`/pool/${pool}`)))
     throw forbidden(`/vms/${vmid}, ${enough[0]}`)
+  const mapped = MAPPED.find(({ slot }) => slot.test(key))
+  const name = mapped && parseProperties(value).named.get(mapped.key)
+  if (mapped !== undefined && name !== undefined) requireRight(call, `/mapping/${mapped.kind}/${name}`, 'Mapping.Use')
 }
+
+/** Slots that may hold something of the host by the name it was given. */
+const MAPPED = [
+  { slot: /^hostpci\d+$/, kind: 'pci', key: 'mapping' },
+  { slot: /^usb\d+$/, kind: 'usb', key: 'mapping' },
+  { slot: /^virtiofs\d+$/, kind: 'dir', key: 'dirid' },
+] as const
 
 export function requireRight(call: Call, path: string, privilege: string): void {
   if (!may(call.world, call.who, path, privilege)) throw forbidden(`${path}, ${privilege}`)
@@ -78,7 +87,7 @@ function privilegesFor(key: string, value: string): readonly string[] {
     if (/:cloudinit(,|$)/.test(value)) return ['VM.Config.Cloudinit']
     return [isCdrom(value) ? 'VM.Config.CDROM' : 'VM.Config.Disk']
   }
-  if (isUnused(key)) return ['VM.Config.Disk']
+  if (isUnused(key) || /^virtiofs\d+$/.test(key)) return ['VM.Config.Disk']
   const privilege = PRIVILEGES.find(([pattern]) => pattern.test(key))?.[1] ?? 'VM.Config.HWType'
   return privilege === 'VM.Config.Cloudinit' ? [privilege, 'VM.Config.Network'] : [privilege]
 }

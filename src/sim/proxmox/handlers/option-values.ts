@@ -1,24 +1,21 @@
 import type { Random } from '../../../lib/random.ts'
 import { hexDigits, macAddress, uuid } from '../../world/chance.ts'
 import { parseProperties, printProperties } from '../../world/properties.ts'
+import type { World } from '../../world/types.ts'
+import { normalTags, tagStyle } from './tags.ts'
 
 const CARD_MODELS =
   /^(virtio|e1000|e1000-82540em|e1000-82544gc|e1000-82545em|e1000e|i82551|i82557b|i82559er|ne2k_isa|ne2k_pci|pcnet|rtl8139|vmxnet3)$/
 
 /** The text that the configuration keeps for an option that is not a drive. */
-export function keptValue(random: Random, key: string, value: string): string {
-  if (key === 'tags') return normalTags(value)
+export function keptValue(world: World, key: string, value: string): string {
+  const { random } = world
+  if (key === 'tags') return normalTags(value, tagStyle(world))
   if (key === 'description') return value.replace(/\s+$/, '')
   if (/^net\d+$/.test(key)) return networkCard(random, value)
   if (key === 'cipassword') return passwordHash(random, value)
   if (key === 'smbios1' && !value.includes('uuid=')) return `uuid=${uuid(random)},${value}`
   return value
-}
-
-/** Lower case, each once, in order, with `;` between: so they come back however they were sent. */
-function normalTags(value: string): string {
-  const tags = value.split(/[,; ]+/).filter((tag) => tag !== '')
-  return [...new Set(tags.map((tag) => tag.toLowerCase()))].sort().join(';')
 }
 
 /** `virtio,bridge=vmbr0` becomes `virtio=BC:24:11:…,bridge=vmbr0`. */

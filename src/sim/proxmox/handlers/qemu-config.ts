@@ -8,6 +8,7 @@ import { type ConfigChange, updateConfig } from './config-update.ts'
 import { shownConfig, shownPending, shownValue } from './config-view.ts'
 import { checkDrives } from './drive-check.ts'
 import { refuseRootOnly, requireBridgeRights, requireOptionRights } from './option-rights.ts'
+import { requireTagRights } from './tags.ts'
 
 export const qemuConfigRoutes: Routes = {
   'GET /nodes/{node}/qemu/{vmid}/config': readConfig,
@@ -112,6 +113,8 @@ function requested(call: Call): ConfigChange {
   for (const key of drop) requireOptionRights(call, vmid, key, current?.get(key) ?? '')
   for (const [key, value] of set) requireOptionRights(call, vmid, key, value)
   for (const [key, value] of set) requireBridgeRights(call, key, value)
+  const tags = current?.get('tags') ?? ''
+  requireTagRights(call, tags, drop.includes('tags') ? '' : (set.get('tags') ?? tags))
   checkDrives(call)
   return { set, drop, revert, digest: params.digest, skipLock: flag(call, 'skiplock'), force: flag(call, 'force') }
 }

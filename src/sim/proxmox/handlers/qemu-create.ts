@@ -14,6 +14,7 @@ import { makeDrive } from './drive-make.ts'
 import { refuseRootOnly, requireBridgeRights, requireOptionRights, requireRight } from './option-rights.ts'
 import { keptValue } from './option-values.ts'
 import { startGuest } from './qemu-start.ts'
+import { requireTagRights } from './tags.ts'
 
 export const qemuCreateRoutes: Routes = { 'POST /nodes/{node}/qemu': createGuest }
 
@@ -54,6 +55,7 @@ function createGuest(call: Call): string {
     requireOptionRights(call, vmid, key, value, pool)
   }
   for (const [key, value] of wanted) requireBridgeRights(call, key, value)
+  requireTagRights(call, '', call.params.tags ?? '')
   if (flag(call, 'start') && !inPool) requireRight(call, `/vms/${vmid}`, 'VM.PowerMgmt')
   const taken = world.guests.get(vmid)
   if (taken !== undefined) {
@@ -77,7 +79,7 @@ async function build(call: Call, guest: Guest, wanted: [string, string][], work:
   const shop = { world, host, vmid, work, made: [] as string[] }
   try {
     const config = new Map<string, string>()
-    for (const [key, value] of wanted) if (!isDrive(key)) config.set(key, keptValue(world.random, key, value))
+    for (const [key, value] of wanted) if (!isDrive(key)) config.set(key, keptValue(world, key, value))
     const drives = new Map(wanted.filter(([key]) => isDrive(key)))
     for (const key of [...drives.keys()].sort()) config.set(key, await makeDrive(shop, key, drives.get(key) ?? ''))
     complete(call, config)

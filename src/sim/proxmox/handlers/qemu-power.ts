@@ -5,13 +5,15 @@ import type { Guest, Host, World } from '../../world/types.ts'
 import { badParameter, failed } from '../api-error.ts'
 import { type Call, flag, guestOn, hostOf, missingConfig, param, type Routes, vmidOf } from '../call.ts'
 import { refuseLocked, withConfigLock } from './config-lock.ts'
+import { byManager } from './ha-power.ts'
 import { startGuest } from './qemu-start.ts'
 
 const AT = '/nodes/{node}/qemu/{vmid}/status'
 
 export const qemuPowerRoutes: Routes = {
-  [`POST ${AT}/start`]: (call) => inTask(call, 'qmstart', missingConfig, startGuest),
-  [`POST ${AT}/stop`]: (call) => inTask(call, 'qmstop', missingFile, stop),
+  [`POST ${AT}/start`]: (call) =>
+    byManager(call, 'hastart', 'started') ?? inTask(call, 'qmstart', missingConfig, startGuest),
+  [`POST ${AT}/stop`]: (call) => byManager(call, 'hastop', 'stopped') ?? inTask(call, 'qmstop', missingFile, stop),
   [`POST ${AT}/shutdown`]: (call) => inTask(call, 'qmshutdown', missingFile, (...at) => shutdown(call, ...at)),
   [`POST ${AT}/reboot`]: (call) => inTaskIfRunning(call, 'qmreboot', (...at) => reboot(call, ...at)),
   [`POST ${AT}/reset`]: (call) => inTaskIfRunning(call, 'qmreset', reset),

@@ -1,6 +1,7 @@
 import { between } from '../../world/chance.ts'
 import { driveKeys, driveVolume } from '../../world/guest-config.ts'
 import { powerOn } from '../../world/guest-run.ts'
+import { mappedDeviceProblem } from '../../world/hardware.ts'
 import { parseProperties } from '../../world/properties.ts'
 import type { Work } from '../../world/tasks.ts'
 import type { Guest, Host, World } from '../../world/types.ts'
@@ -20,6 +21,8 @@ export async function startLocked(world: World, host: Host, guest: Guest, work: 
   const config = new Map(guest.config)
   for (const key of guest.pendingDelete) config.delete(key)
   for (const [key, value] of guest.pending) config.set(key, value)
+  const unfit = mappedDeviceProblem(world, host, config)
+  if (unfit !== undefined) throw new Error(unfit)
   checkParts(host, config, work)
   await work.pass(between(world.random, world.timing.startMs))
   if (world.guests.get(guest.vmid) !== guest) throw new Error(`VM ${guest.vmid} is gone`)

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { World } from '../../world/types.ts'
 import type { Call } from '../call.ts'
 
-type Thing = Record<string, unknown>
+export type Thing = Record<string, unknown>
 
 /** A named list of small things: what most of the configuration API is. */
 export function shelf(world: World, name: string): Map<string, Thing> {

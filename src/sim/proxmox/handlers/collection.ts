@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto'
+import { type ApiError, failed } from '../api-error.ts'
+import { type Call, type Handler, param, type Routes } from '../call.ts'
+import { fields, shelf, type Thing } from './shelf.ts'
+
+export type Verb = 'read' | 'update' | 'delete'
+
+/** Things with an id and fields that are listed, made, read, changed and removed alike: most of the settings API. */
+export interface Collection {
+  /** The list's path. A thing's own is below it. */
+  readonly at: string
+  /** The parameter that names a thing. */
+  readonly key: string
+  readonly shelf: string | ((call: Call) => string)
+  /** Things are made on their own path rather than on the list. */
+  readonly madeInPlace?: boolean
+  readonly exists: (id: string) => ApiError
+  /** Undefined: what is not there is removed without complaint. */
+  readonly missing: (id: string, verb: Verb) => ApiError | undefined
+  readonly stale?: ApiError
+  readonly hash?: 'sha1' | 'sha256'
+  /** Ids are written in more than one way. */
+  readonly idOf?: (call: Call) => string
+  readonly sees?: (call: Call, id: string, thing: Thing) => boolean
+  /** Checks and completes what will be kept. `old` is what was there before. */
+  readonly prepare?: (call: Call, thing: Thing, id: string, old: Thing | undefined) => Thing
+  readonly refuseRemoval?: (call: Call, id: string, thing: Thing) => void
+  readonly removed?: (call: Call, id: string, thing: Thing) => void
+  readonly row?: (call: Call, thing: Thing, id: string) => Thing
+  readonly one?: (call: Call, thing: Thing, id: string, digest: string) => Thing
+  readonly listed?: (call: Call, thing: Thing, id: string, digest: string) => Thing
+}
+
+export const STALE = 'detected modified configuration - file changed by other user? Try again.'
+
+export function collectionRoutes(spec: Collection): Routes {
+  const one = `${spec.at}/{${spec.key}}`
+  return {
+    [`GET ${spec.at}`]: (call) => list(spec, call),
+    [`POST ${spec.madeInPlace ? one : spec.at}`]: create(spec),
+    [`GET ${one}`]: (call) => {
+      const id = idOf(spec, call)
+      const thing = need(spec, call, id, 'read')
+      const shown = spec.row?.(call, thing, id) ?? { ...thing }
+      const digest = digestOfAll(spec, call)
+      return spec.one?.(call, shown, id, digest) ?? { ...shown, digest }
+    },
+    [`PUT ${one}`]: update(spec),
+    [`DELETE ${one}`]: remove(spec),
+  }
+}
+
+export function list(spec: Collection, call: Call): Thing[] {
+  const digest = digestOfAll(spec, call)
+  return [...things(spec, call)]
+    .filter(([id, thing]) => spec.sees?.(call, id, thing) ?? true)
+    .map(([id, thing]) => {
+      const shown = spec.row?.(call, thing, id) ?? { ...thing }
+      return spec.listed?.(call, shown, id, digest) ?? { ...shown, [spec.key]: id, digest }
+    })
+}
+
+export function things(spec: Collection, call: Call): Map<string, Thing> {
+  return shelf(call.world, typeof spec.shelf === 'string' ? spec.shelf : spec.shelf(call))
+}
+
+export function digestOfAll(spec: Collection, call: Call): string {
+  return createHash(spec.hash ?? 'sha1')
+    .update(JSON.stringify([...things(spec, call)]))
+    .digest('hex')
+}
+
+/** What `delete` names, whether it came as one text or as a list. */
+export function deletions(call: Call): string[] {
+  const raw = call.raw.delete
+  const texts = Array.isArray(raw) ? raw.map(String) : [call.params.delete ?? '']
+  return texts.flatMap((text) => text.split(/[,;\s\0]+/)).filter((name) => name !== '')
+}
+
+/** Refuses a write that was made from an older state. */
+export function refuseStale(call: Call, digest: string, error: ApiError = failed(STALE)): void {
+  if (call.params.digest !== undefined && call.params.digest !== digest) throw error
+}
+
+function idOf(spec: Collection, call: Call): string {
+  return spec.idOf?.(call) ?? param(call, spec.key)
+}
+
+function need(spec: Collection, call: Call, id: string, verb: Verb): Thing {
+  const thing = things(spec, call).get(id)
+  if (thing === undefined) throw spec.missing(id, verb) ?? failed(`'${id}' does not exist`)
+  return thing
+}
+
+function create(spec: Collection): Handler {
+  return (call) => {
+    const id = idOf(spec, call)
+    if (things(spec, call).has(id)) throw spec.exists(id)
+    const wanted = fields(call, spec.key)
+    things(spec, call).set(id, spec.prepare?.(call, wanted, id, undefined) ?? wanted)
+    return null
+  }
+}
+
+function update(spec: Collection): Handler {
+  return (call) => {
+    const id = idOf(spec, call)
+    const old = need(spec, call, id, 'update')
+    refuseStale(call, digestOfAll(spec, call), spec.stale)
+    const wanted: Thing = { ...old, ...fields(call, spec.key) }
+    for (const name of deletions(call)) delete wanted[name]
+    things(spec, call).set(id, spec.prepare?.(call, wanted, id, old) ?? wanted)
+    return null
+  }
+}
+
+function remove(spec: Collection): Handler {
+  return (call) => {
+    const id = idOf(spec, call)
+    const thing = things(spec, call).get(id)
+    if (thing === undefined) {
+      const refusal = spec.missing(id, 'delete')
+      if (refusal !== undefined) throw refusal
+      return null
+    }
+    refuseStale(call, digestOfAll(spec, call), spec.stale)
+    spec.refuseRemoval?.(call, id, thing)
+    things(spec, call).delete(id)
+    spec.removed?.(call, id, thing)
+    return null
+  }
+}
