@@ -1,11 +1,13 @@
 import { z } from 'zod'
-import { ipAddress, ipv4 } from './fields/address.ts'
+import { ipAddress, ipv4, ipv6Setting } from './fields/address.ts'
 import { annotatedPolicy, checkAnnotations, EXTERNAL_NAME } from './fields/annotations.ts'
 import { show } from './fields/explain.ts'
 import { mebibytes, size, vmid, whole } from './fields/number.ts'
 import {
+  cloudConfig,
   description,
   dnsName,
+  hostName,
   logicalName,
   macAddress,
   objectName,
@@ -40,6 +42,8 @@ const nic = z.strictObject({
   address: z
     .union([z.literal('dhcp'), z.literal('pool'), ipv4], { error: 'dhcp, pool, or an address like 192.168.4.20' })
     .optional(),
+  /** `auto` (router advertisements), `dhcp`, or an address with its prefix. */
+  ipv6: ipv6Setting.optional(),
   mac: macAddress.optional(),
   firewall: on,
 })
@@ -75,8 +79,25 @@ const schema = z.strictObject({
   /** The user that cloud-init makes. */
   user: userName.optional(),
   sshKeys: z.array(sshKey).max(100).optional(),
-  /** Volume with cloud-init user data on the host, like local:snippets/web.yaml. */
-  userData: volumeName.optional(),
+  /** What the machine calls itself; its own name unless said otherwise. */
+  hostname: hostName.optional(),
+  /** A cloud-config, as a block or as text that begins with #cloud-config; or a volume like local:snippets/web.yaml. */
+  userData: z
+    .union([volumeName, cloudConfig, z.looseObject({})], {
+      error: 'a cloud-config (a block of fields, or text that begins with #cloud-config), or a volume',
+    })
+    .optional(),
+  /** How the machine gets its document, and what a changed one means. */
+  cloudInit: z
+    .strictObject({
+      /** For a machine that has read another one: leave it, let it read the new one, or make it anew. */
+      onChange: z.enum(['ignore', 'rerun', 'replace']).default('ignore'),
+      /** Logical storage that holds the image until it was read; it must take ISO images. */
+      storage: logicalName.optional(),
+      /** The image is taken out after so long where no agent tells that it was read. */
+      removeAfterSeconds: whole(30, 86_400).default(300),
+    })
+    .optional(),
   dns: z.strictObject({ servers: z.array(ipAddress).max(10).optional(), domain: dnsName.optional() }).optional(),
   /** `on` and `off` are true and false to older YAML readers, so both are read. */
   power: z

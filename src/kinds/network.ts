@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ipAddress, ipv4 } from './fields/address.ts'
+import { ipAddress, ipv4, ipv6Gateway } from './fields/address.ts'
 import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
 import { vlanId, whole } from './fields/number.ts'
 import { dnsName, line, objectName } from './fields/text.ts'
@@ -12,6 +12,7 @@ const schema = z.strictObject({
   /** VLAN of the network, where a host's binding does not say another. */
   vlan: vlanId.optional(),
   gateway: ipv4.optional(),
+  gateway6: ipv6Gateway.optional(),
   dns: z.strictObject({ servers: z.array(ipAddress).max(10).optional(), domain: dnsName.optional() }).optional(),
   mtu: whole(576, 65_520).optional(),
 })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { LIMITS } from '../../lib/limits.ts'
 
 /**
  * Every text that may reach a host is matched against what it may be, never against what it may not: no quotes,
@@ -108,6 +109,13 @@ const prose = word(
   /^[^\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]*$/,
   8000,
   'text without control characters',
+)
+
+/** User data as text. What is in it is looked at when the machine is expanded. */
+export const cloudConfig = word(
+  /^#cloud-config[ \t]*(?:\n[^\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]*)?$/,
+  LIMITS.yamlDocumentBytes,
+  'text that begins with the line #cloud-config',
 )
 
 /** A description. The line that croft adds to it tells whose the thing is: nobody else may write one. */

@@ -74,3 +74,10 @@ export function connectionOf(
     },
   }
 }
+
+/** The estate that what runs on a host belongs to: part of every uid. */
+export function estateOf(host: Declaration<HostSpec>, lookup: Lookup): string {
+  const connections = lookup.all('Proxmox') as readonly Declaration<{ readonly estate: string }>[]
+  const named = connections.find((connection) => connection.name === host.spec.connection)
+  return (named ?? connections[0])?.spec.estate ?? 'default'
+}

@@ -9,9 +9,10 @@ import type { Expanded, FieldProblem, Lookup } from '../kind.ts'
 import type { MachineSpec } from '../machine.ts'
 import type { NetworkSpec } from '../network.ts'
 import { type GivenAddress, givenAddresses } from './addresses.ts'
-import { connectionOf, findHost, nodeOf, unbound, unknownHost } from './bindings.ts'
+import { connectionOf, estateOf, findHost, nodeOf, unbound, unknownHost } from './bindings.ts'
 import { filesNeeded } from './files-needed.ts'
 import { imageFile } from './image-files.ts'
+import { isSeeded, isVolume, seedOf, withMacs } from './seed.ts'
 
 type Machine = Declaration<MachineSpec>
 type Host = Declaration<HostSpec>
@@ -31,7 +32,10 @@ export function expandMachine(
   const disks = machine.spec.disks.flatMap((_, index) => diskOf(machine, index, host, lookup, problems))
   const nics = machine.spec.networks.flatMap((_, index) => nicOf(machine, index, host, lookup, problems))
   if (problems.length > 0 || 'problem' in connection) return { problems }
-  const vm = vmOf(machine, host, disks, nics, cloudInitOf(machine, disks, given.addresses, lookup))
+  const vm = isSeeded(machine)
+    ? seeded(machine, host, disks, nics, given.addresses, lookup, problems)
+    : { ...vmOf(machine, host, disks, nics), ...cloudInitOf(machine, disks, given.addresses, lookup) }
+  if (problems.length > 0) return { problems }
   return {
     role: 'resource',
     ...connection,
@@ -41,13 +45,28 @@ export function expandMachine(
   }
 }
 
-function vmOf(
+/** A machine that reads a document of its own, with hardware addresses that the document can name. */
+function seeded(
   machine: Machine,
   host: Host,
   disks: readonly VmDisk[],
   nics: readonly VmNic[],
-  cloudInit: VmCloudInit | undefined,
+  given: readonly (GivenAddress | undefined)[],
+  lookup: Lookup,
+  problems: FieldProblem[],
 ): VmSpec {
+  const known = withMacs(machine, estateOf(host, lookup), nics)
+  const cards = known.map((nic, index) => ({
+    nic,
+    given: given[index],
+    network: networkOf(machine.spec.networks[index]?.network ?? '', machine, lookup)?.spec,
+    ipv6: machine.spec.networks[index]?.ipv6,
+  }))
+  const seed = seedOf(machine, host, cards, lookup, problems)
+  return { ...vmOf(machine, host, disks, known), ...(seed === undefined ? {} : { seed }) }
+}
+
+function vmOf(machine: Machine, host: Host, disks: readonly VmDisk[], nics: readonly VmNic[]): VmSpec {
   const { spec } = machine
   const adopt = machine.policy.adopt
   const firstDisk = disks[0]
@@ -68,7 +87,6 @@ function vmOf(
     scsiHardware: spec.proxmox?.scsiHardware ?? (adopt === undefined ? 'virtio-scsi-single' : undefined),
     disks,
     nics,
-    cloudInit,
     agent: { enabled: spec.agent },
     bootOrder: firstDisk === undefined || adopt !== undefined ? undefined : [firstDisk.slot],
   })
@@ -173,22 +191,22 @@ function nicOf(
   ]
 }
 
-/** Cloud-init is there when anything is to be told to the guest; its drive lies with the first disk. */
+/** Proxmox's own cloud-init, for a machine that was taken over or whose user data is a snippet on the host. */
 function cloudInitOf(
   machine: Machine,
   disks: readonly VmDisk[],
   given: readonly (GivenAddress | undefined)[],
   lookup: Lookup,
-): VmCloudInit | undefined {
+): { readonly cloudInit?: VmCloudInit } {
   const { spec } = machine
   const storage = disks[0]?.storage
   const fromImage = disks.some((disk) => disk.importFrom !== undefined)
   const told = spec.user !== undefined || spec.sshKeys !== undefined || spec.userData !== undefined || fromImage
-  if (storage === undefined || !told) return undefined
+  if (storage === undefined || !told) return {}
   const networks = spec.networks.map((nic) => networkOf(nic.network, machine, lookup)?.spec)
   const gatewayAt = given.findIndex((address, index) => address !== undefined && networks[index]?.gateway !== undefined)
   const dns = networks.find((network) => network?.dns !== undefined)?.dns
-  return defined<VmCloudInit>({
+  const cloudInit = defined<VmCloudInit>({
     storage,
     slot: 'ide2',
     user: spec.user,
@@ -204,8 +222,9 @@ function cloudInitOf(
           }),
     dnsServers: spec.dns?.servers ?? dns?.servers,
     dnsDomain: spec.dns?.domain ?? dns?.domain,
-    userData: spec.userData,
+    userData: isVolume(spec.userData) ? spec.userData : undefined,
   })
+  return { cloudInit }
 }
 
 function networkOf(name: string, machine: Machine, lookup: Lookup): Declaration<NetworkSpec> | undefined {

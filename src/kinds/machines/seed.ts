@@ -1,0 +1,148 @@
+import { seedDocument } from '../../cloudinit/document.ts'
+import { stableMac } from '../../cloudinit/mac.ts'
+import { mergeUserData } from '../../cloudinit/merge.ts'
+import { networkConfig } from '../../cloudinit/network-config.ts'
+import type { SeedProblem } from '../../cloudinit/shape.ts'
+import { neededUserData, parseUserData } from '../../cloudinit/user-data.ts'
+import { checkUserData } from '../../cloudinit/validate.ts'
+import type { Declaration } from '../../model/declaration.ts'
+import { resourceUid } from '../../model/key.ts'
+import type { TreeMap, VmSeed } from '../../model/seed.ts'
+import type { VmNic } from '../../model/vm.ts'
+import { defined } from '../fields/defined.ts'
+import type { HostSpec } from '../host.ts'
+import type { FieldProblem, Lookup } from '../kind.ts'
+import type { MachineSpec } from '../machine.ts'
+import type { NetworkSpec } from '../network.ts'
+import type { GivenAddress } from './addresses.ts'
+import { unbound } from './bindings.ts'
+
+type Machine = Declaration<MachineSpec>
+
+/** One network card with what is known of its addresses. */
+export interface Card {
+  readonly nic: VmNic
+  /** Undefined is DHCP. */
+  readonly given: GivenAddress | undefined
+  readonly network: NetworkSpec | undefined
+  readonly ipv6: string | undefined
+}
+
+/** A volume like `local:snippets/web.yaml`, as opposed to the user data itself. */
+export function isVolume(userData: MachineSpec['userData']): userData is string {
+  return typeof userData === 'string' && !userData.startsWith('#')
+}
+
+/** Does the machine read a document of its own? Not one that was taken over: it has booted long ago. */
+export function isSeeded({ spec, policy }: Machine): boolean {
+  const { user, sshKeys, userData, hostname, disks } = spec
+  const told = [user, sshKeys, userData, hostname].some((part) => part !== undefined)
+  const fromImage = disks.some((disk) => disk.image !== undefined)
+  return policy.adopt === undefined && disks.length > 0 && !isVolume(userData) && (told || fromImage)
+}
+
+/** Every card with a hardware address: the document names it, so it must be known before the machine is made. */
+export function withMacs(machine: Machine, estate: string, nics: readonly VmNic[]): readonly VmNic[] {
+  const uid = resourceUid(estate, machine.key)
+  return nics.map((nic) => ({ ...nic, mac: nic.mac ?? stableMac(uid, nic.slot) }))
+}
+
+/** What the machine reads at its first boot, or the problems that are in the way. */
+export function seedOf(
+  machine: Machine,
+  host: Declaration<HostSpec>,
+  cards: readonly Card[],
+  lookup: Lookup,
+  problems: FieldProblem[],
+): VmSeed | undefined {
+  const { spec } = machine
+  const settings = spec.cloudInit ?? { onChange: 'ignore', removeAfterSeconds: 300 }
+  const storage = storageOf(machine, host, lookup, problems)
+  const userData = userDataOf(machine, cards, problems)
+  if (userData === undefined) return undefined
+  const { document, hash } = seedDocument({
+    hostname: hostnameOf(machine),
+    userData,
+    ...(cards.length === 0 ? {} : { networkConfig: networkConfig(addressing(spec, cards)) }),
+  })
+  return defined<VmSeed>({
+    document,
+    hash,
+    onChange: settings.onChange,
+    slot: 'ide2',
+    storage,
+    removeAfterSeconds: settings.removeAfterSeconds,
+  })
+}
+
+function hostnameOf({ spec, name }: Machine): string {
+  return spec.hostname ?? name.split('.')[0] ?? name
+}
+
+function userDataOf(machine: Machine, cards: readonly Card[], problems: FieldProblem[]): TreeMap | undefined {
+  const { spec } = machine
+  const written = spec.userData
+  const isText = typeof written === 'string'
+  const told = (found: readonly SeedProblem[]) => {
+    for (const { path, message, hint } of found) {
+      const place = isText ? [] : path
+      problems.push(
+        defined<FieldProblem>({ code: 'bad-user-data', path: ['spec', 'userData', ...place], message, hint }),
+      )
+    }
+    return undefined
+  }
+  const own = isText ? parseUserData(written) : { tree: JSON.parse(JSON.stringify(written ?? {})) as TreeMap }
+  if ('problems' in own) return told(own.problems)
+  const wrong = checkUserData(own.tree)
+  if (wrong.length > 0) return told(wrong)
+  const needed = neededUserData(
+    defined({
+      hostname: hostnameOf(machine),
+      domain: spec.dns?.domain ?? dnsOf(cards)?.domain,
+      user: spec.user,
+      sshKeys: spec.sshKeys,
+    }),
+  )
+  const merged = mergeUserData(needed, own.tree)
+  return 'problems' in merged ? told(merged.problems) : merged.tree
+}
+
+/** One default route and one set of name servers: those of the first network that has them. */
+function addressing(spec: MachineSpec, cards: readonly Card[]) {
+  const routed = cards.findIndex(({ given, network }) => given !== undefined && network?.gateway !== undefined)
+  const routed6 = cards.findIndex(({ ipv6, network }) => ipv6?.includes('/') && network?.gateway6 !== undefined)
+  const dns = dnsOf(cards)
+  const servers = spec.dns?.servers ?? dns?.servers
+  const domain = spec.dns?.domain ?? dns?.domain
+  return cards.map(({ nic, given, network, ipv6 }, index) =>
+    defined<Parameters<typeof networkConfig>[0][number]>({
+      id: nic.slot,
+      mac: nic.mac ?? '',
+      v4: given === undefined ? 'dhcp' : `${given.address}/${given.prefix}`,
+      gateway4: index === routed ? network?.gateway : undefined,
+      v6: ipv6,
+      gateway6: index === routed6 ? network?.gateway6 : undefined,
+      nameservers: index === Math.max(routed, 0) ? servers : undefined,
+      search: index === Math.max(routed, 0) && domain !== undefined ? [domain] : undefined,
+    }),
+  )
+}
+
+function dnsOf(cards: readonly Card[]): NetworkSpec['dns'] {
+  return cards.find(({ network }) => network?.dns !== undefined)?.network?.dns
+}
+
+function storageOf(
+  machine: Machine,
+  host: Declaration<HostSpec>,
+  lookup: Lookup,
+  problems: FieldProblem[],
+): string | undefined {
+  const logical = machine.spec.cloudInit?.storage
+  if (logical === undefined) return undefined
+  const { storages } = host.spec.bindings
+  if (Object.hasOwn(storages, logical)) return storages[logical]
+  problems.push(unbound('storages', logical, host, ['spec', 'cloudInit', 'storage'], lookup))
+  return undefined
+}
