@@ -28,6 +28,9 @@ export const LIMITS = {
   connectTimeoutMs: 10_000,
   /** Shorter than Proxmox's own, so that it is we who close. */
   idleConnectionMs: 4_000,
+  /** Examination of a connection: one call for each. */
+  examinedHosts: 64,
+  examinedPaths: 128,
   /** Engine */
   identicalFailuresUntilStalled: 5,
   backoff: { baseMs: 1_000, factor: 2, maxMs: 300_000 },
@@ -44,6 +47,15 @@ export const LIMITS = {
   readinessPollMs: 1_000,
   taskPollMs: 500,
   taskPollMaxMs: 2_000,
+  /** Clusters: how long things may take before they count as failed, and how fresh evidence must be. */
+  machineBootMs: 600_000,
+  /** etcd itself gives up on a learner after five minutes. */
+  clusterJoinMs: 300_000,
+  snapshotFreshMs: 3_600_000,
+  healthCheckFreshMs: 300_000,
+  healthCheckAgainMs: 60_000,
+  /** A node whose readiness changed more often than this within an hour is flapping. */
+  readyChangesPerHour: 6,
   /** Store */
   eventsKept: 10_000,
   storedValueLength: 1024 * 1024,

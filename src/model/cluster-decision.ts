@@ -49,7 +49,7 @@ export type NodePhase =
   | 'Unknown'
 
 export type ClusterVerb =
-  /** Write down who is the first server, before anything is started. */
+  /** Make CA and token and write down, with them, who is the first server: before anything is started. */
   | 'record-first-server'
   | 'create-machine'
   | 'start-machine'

@@ -30,6 +30,8 @@ export interface ClusterIdentity {
   readonly firstServer?: string
   /** The first server has answered once. From then on nobody starts a new cluster. */
   readonly formed: boolean
+  /** When it was written down: a machine that was made later cannot hold older data. */
+  readonly recordedMs: number
 }
 
 export interface ObservedNode {
@@ -41,7 +43,7 @@ export interface ObservedNode {
   readonly k3s: LocalK3s | 'unknown'
   /** Is the Secret `kube-system/<node>.node-password.k3s` there? */
   readonly passwordSecret: Answer
-  /** When croft last replaced this node because it was dead. From the mark on its machine. */
+  /** When croft last began to replace this node because it was dead; from the journal. */
   readonly remediatedMs?: number
 }
 
@@ -49,6 +51,8 @@ export interface ObservedMachine {
   /** `no` only where it is certain: a survey that suddenly lacks things answers `unknown`. */
   readonly exists: Answer
   readonly power: 'on' | 'off' | 'unknown'
+  /** Carries our mark: croft made it and may destroy it. */
+  readonly ours: boolean
   readonly createdMs?: number
   readonly machineId?: string
   /** Being made, moved or destroyed right now. */
@@ -71,7 +75,7 @@ export interface KubeNode {
   /** When our last change of version or flags was begun here. Stays after the work is over: the soak counts from it. */
   readonly changedMs?: number
   /** A drain for this target ran out of time and was given up; only a person's resume tries again. */
-  readonly drainGivenUp?: string
+  readonly drainGivenUp?: { readonly target: string; readonly atMs: number }
   /** Pods that a drain would have to move. */
   readonly podsToMove: number | 'unknown'
   /** What refused the last eviction: `The disruption budget w needs 2 healthy pods and has 2 currently`. */
@@ -149,7 +153,7 @@ export interface ClusterOrders {
   /** Everything stands still: a power-down, a restore, a person who said stop. */
   readonly hold?: { readonly reason: string; readonly allow: string }
   readonly rolloutPaused: boolean
-  /** The rollout to this version or configuration was aborted; another pin or a resume lifts it. */
+  /** The rollout that was aborted, as `rolloutId` names it; another declaration or a resume lifts it. */
   readonly rolloutAborted?: string
   /** When a person last said to go on after a failure. */
   readonly resumedMs?: number

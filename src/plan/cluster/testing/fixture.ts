@@ -106,7 +106,14 @@ export function observedNode(name: string, turn: NodeTurn = {}): ObservedNode {
   return {
     name,
     role: turn.role ?? (name.startsWith('a') ? 'agent' : 'server'),
-    machine: { exists: 'yes', power: 'on', machineId: `id-${name}`, createdMs: NOW - 30 * 24 * HOUR, ...turn.machine },
+    machine: {
+      exists: 'yes',
+      power: 'on',
+      ours: true,
+      machineId: `id-${name}`,
+      createdMs: NOW - 30 * 24 * HOUR,
+      ...turn.machine,
+    },
     kube: typeof kube === 'string' ? kube : { ...kubeNode, ...kube },
     k3s: typeof k3s === 'string' ? k3s : { ...localK3s, ...k3s },
     passwordSecret: turn.passwordSecret ?? (kube === 'absent' ? 'no' : 'yes'),
@@ -127,7 +134,7 @@ export function observedCluster(
   const list = names.split(' ').filter((name) => name !== '')
   return {
     api: 'yes',
-    identity: { caHash: CA, firstServer: 's1', formed: true },
+    identity: { caHash: CA, firstServer: 's1', formed: true, recordedMs: NOW - 40 * 24 * HOUR },
     nodes: list.map((name) => observedNode(name, turns[name])),
     members: list.filter((name) => !name.startsWith('a')).map((name) => member(name)),
     membershipChanged: 'yes',

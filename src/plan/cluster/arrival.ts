@@ -1,0 +1,237 @@
+import { LIMITS } from '../../lib/limits.ts'
+import type { LocalK3s } from '../../model/observed-cluster.ts'
+import { type Finding, holdFor, isEmpty, objection, refusalOf, stepOn, waitFor } from './finding.ts'
+import { allowed } from './quorum.ts'
+import { remains } from './replace.ts'
+import { isIn, isKept, kubeOf, localOf, type NodeView, sleeps, type View } from './view.ts'
+
+/** How far a declared node is on its way in. */
+export type Arrival =
+  | { readonly is: 'in' }
+  | { readonly is: 'asleep' }
+  /** Its machine is there, on, and proven clean. */
+  | { readonly is: 'ready-to-join' }
+  /** K3s has been started and is not in yet. Until it has its vote no other server may start. */
+  | { readonly is: 'joining'; readonly finding: Finding; readonly votes: boolean }
+  /** Something about it must be done, seen or decided first. */
+  | { readonly is: 'busy'; readonly finding: Finding }
+
+/** What a declared node lacks before it can join, or that it is in. */
+export function arrivalOf(view: View, node: NodeView): Arrival {
+  const finding = before(view, node)
+  if (finding !== undefined) return { is: 'busy', finding }
+  if (sleeps(node)) return { is: 'asleep' }
+  const local = localOf(node)
+  if (isIn(node)) return inCluster(view, node, local)
+  if (local === undefined) return { is: 'busy', finding: booting(view, node) }
+  const refused = stale(view, node, local) ?? twins(view, node)
+  if (refused !== undefined) return { is: 'busy', finding: refused }
+  if (local.data !== 'none') return unfinished(view, node, local)
+  if (!isKnown(view, node)) return { is: 'busy', finding: notSeen(view, node) }
+  const rest = leftBehind(view, node, `its machine is clean`)
+  return rest === undefined ? { is: 'ready-to-join' } : { is: 'busy', finding: rest }
+}
+
+/** The machine: is it there, is it on, is anything left of a former one? */
+function before(view: View, node: NodeView): Finding | undefined {
+  const { machine } = node
+  if (machine.busy !== undefined) return waitFor({ node: node.name, awaits: machine.busy, sinceMs: view.nowMs })
+  if (machine.exists === 'unknown') return sleeps(node) ? undefined : notSeen(view, node)
+  if (machine.exists === 'no') return absent(view, node)
+  if (condemned(view, node)) return destroy(view, node, 'it was dead and is being replaced')
+  if (machine.power === 'on' || sleeps(node)) return undefined
+  if (machine.power === 'unknown') return isIn(node) ? undefined : notSeen(view, node)
+  return off(view, node)
+}
+
+function absent(view: View, node: NodeView): Finding | undefined {
+  if (!isKept(node)) {
+    return holdFor({
+      node: node.name,
+      guard: 'host-missing',
+      reason: `the host of ${node.name} is not there`,
+      allow: 'connect it, or declare another machine',
+    })
+  }
+  if (!isKnown(view, node)) return notSeen(view, node)
+  return (
+    leftBehind(view, node, 'its machine is gone') ??
+    stepOn(view, node, 'create-machine', {
+      summary: `make the machine of ${node.name}`,
+      reason: `${node.name} is declared and has no machine`,
+      awaits: `${node.name} booted, its agent answering`,
+      untilMs: view.nowMs + LIMITS.machineBootMs,
+    })
+  )
+}
+
+function off(view: View, node: NodeView): Finding {
+  const { createdMs } = node.machine
+  const old = createdMs !== undefined && view.nowMs - createdMs > LIMITS.machineBootMs
+  // Outside the cluster and not new: it may wake with data of its former life and rejoin with it by itself.
+  const left = node.kube === 'absent' && node.member === undefined
+  if (view.formed && isKnown(view, node) && left && isKept(node) && old) {
+    return destroy(view, node, 'it is off, no longer part of the cluster, and would rejoin with old data')
+  }
+  return stepOn(view, node, 'start-machine', {
+    summary: `start the machine of ${node.name}`,
+    reason: `${node.name} is declared to be on`,
+    awaits: `${node.name} booted, its agent answering`,
+    untilMs: view.nowMs + LIMITS.machineBootMs,
+  })
+}
+
+/** An etcd member, Node or password that a former machine left behind; cleared before the new one comes. */
+function leftBehind(view: View, node: NodeView, why: string): Finding | undefined {
+  if (!view.formed) return undefined
+  const finding = remains(view, node, why)
+  return isEmpty(finding) ? undefined : finding
+}
+
+function inCluster(view: View, node: NodeView, local: LocalK3s | undefined): Arrival {
+  const kube = kubeOf(node)
+  if (node.member?.learner === true) return joining(view, node, local)
+  if (kube === undefined || local === undefined || kube.work !== undefined) return { is: 'in' }
+  // Contradictions are cleared before anything is started: a machine that holds nothing cannot be this Node's.
+  if (local.data === 'none') {
+    const finding = leftBehind(view, node, 'its machine is clean')
+    return finding === undefined ? { is: 'in' } : { is: 'busy', finding }
+  }
+  const refused = stale(view, node, local)
+  if (refused !== undefined) return { is: 'busy', finding: refused }
+  if (local.service === 'stopped' || local.service === 'failed')
+    return { is: 'busy', finding: restart(view, node, local) }
+  return { is: 'in' }
+}
+
+/** Our own data, and not in the cluster: on its way in, or its way in has failed, or it was put out. */
+function unfinished(view: View, node: NodeView, local: LocalK3s): Arrival {
+  const untilMs = local.sinceMs + LIMITS.clusterJoinMs
+  const running = local.service === 'starting' || local.service === 'running'
+  if (running && (view.nowMs < untilMs || !isKnown(view, node))) {
+    return joining(view, node, local)
+  }
+  // Nobody answers: what stands still may be what the quorum lacks.
+  if (!isKnown(view, node)) return { is: 'busy', finding: restart(view, node, local) }
+  return { is: 'busy', finding: failedJoin(view, node, local, running) }
+}
+
+function joining(view: View, node: NodeView, local: LocalK3s | undefined): Arrival {
+  const { member } = node
+  const votes = member?.learner === false && member.up === 'yes'
+  const sinceMs = local?.sinceMs ?? view.nowMs
+  const stage = member === undefined ? 'an etcd learner' : votes ? 'a Node' : 'an etcd voter'
+  const finding = waitFor({
+    node: node.name,
+    awaits: `${node.name} to become ${node.role === 'agent' ? 'a Node' : stage}`,
+    sinceMs,
+    untilMs: sinceMs + LIMITS.clusterJoinMs,
+  })
+  return { is: 'joining', finding, votes }
+}
+
+/** A join that failed takes its own learner away before anything is tried again: it would stop the survivors. */
+function failedJoin(view: View, node: NodeView, local: LocalK3s, running: boolean): Finding {
+  const why = local.failure ?? (running ? 'it did not join in time' : 'it holds data of this cluster and is not in it')
+  if (running) {
+    // A voter that lost its Node registers again when it starts anew.
+    const votes = node.member?.learner === false && node.member.up !== 'no'
+    const held = objection(allowed({ do: votes ? 'reboot' : 'stop', node: node.name }, view), node.name)
+    if (held !== undefined) return held
+    if (votes) return restart(view, node, local)
+    return stepOn(view, node, 'stop-k3s', {
+      summary: `stop K3s on ${node.name}`,
+      reason: why,
+      awaits: `K3s stopped on ${node.name}`,
+    })
+  }
+  const { member } = node
+  if (member !== undefined) {
+    const held = objection(allowed({ do: 'remove-member', node: node.name }, view), node.name)
+    if (held !== undefined) return held
+    return stepOn(view, node, 'remove-member', {
+      member: member.id,
+      summary: `remove the etcd ${member.learner ? 'learner' : 'member'} that the failed join of ${node.name} left`,
+      reason: why,
+      awaits: `etcd without ${member.name || member.id}`,
+    })
+  }
+  return stepOn(view, node, 'wipe-k3s', {
+    summary: `wipe K3s from ${node.name} before it joins again`,
+    reason: why,
+    awaits: `no K3s data on ${node.name}`,
+  })
+}
+
+function restart(view: View, node: NodeView, local: LocalK3s): Finding {
+  return stepOn(view, node, 'restart-k3s', {
+    summary: `start K3s on ${node.name}`,
+    reason: local.failure ?? `K3s is ${local.service} on ${node.name}`,
+    awaits: `${node.name} Ready`,
+    untilMs: view.nowMs + LIMITS.clusterJoinMs,
+  })
+}
+
+/** Data of another cluster, or certificates that do not belong together: never joined with, whatever happens. */
+function stale(view: View, node: NodeView, local: LocalK3s): Finding | undefined {
+  const own = view.observed.identity?.caHash
+  const mixed = local.mixedCa === true
+  if (!mixed && (local.data === 'none' || local.data === own)) return undefined
+  const whose = local.data === 'other' ? 'unreadable' : `cluster ${local.data.slice(0, 12)}`
+  const what = mixed
+    ? `${node.name} holds certificates of more than one CA`
+    : `${node.name} holds stale K3s state (${whose})`
+  const { staleState } = view.spec
+  const recreate = staleState === 'recreate' && isKept(node)
+  if (staleState === 'refuse' || (staleState === 'recreate' && !recreate) || isIn(node)) {
+    return refusalOf({
+      node: node.name,
+      guard: 'stale-state',
+      reason: what,
+      allow: 'wipe it and join (staleState: wipe), or make its machine anew (staleState: recreate)',
+    })
+  }
+  return stepOn(view, node, recreate ? 'destroy-machine' : 'wipe-k3s', {
+    summary: recreate ? `destroy the machine of ${node.name} to make it anew` : `wipe K3s from ${node.name}`,
+    reason: what,
+    awaits: recreate ? `no machine ${node.name}` : `no K3s data on ${node.name}`,
+  })
+}
+
+/** Refused for the whole cluster, by the names of all twins; here it only keeps this one out. */
+function twins(view: View, node: NodeView): Finding | undefined {
+  if (node.twins.length === 0) return undefined
+  return waitFor({ node: node.name, awaits: `a machine-id of its own for ${node.name}`, sinceMs: view.nowMs })
+}
+
+/** Older than the decision to replace it, and out of the cluster: whatever is on it, it is made anew. */
+function condemned(view: View, node: NodeView): boolean {
+  const { createdMs } = node.machine
+  if (!view.formed || !isKnown(view, node) || !isKept(node) || node.machine.exists !== 'yes') return false
+  if (node.kube !== 'absent' || node.member !== undefined) return false
+  return node.remediatedMs !== undefined && (createdMs ?? 0) < node.remediatedMs
+}
+
+function destroy(view: View, node: NodeView, reason: string): Finding {
+  return stepOn(view, node, 'destroy-machine', {
+    summary: `destroy the machine of ${node.name}, which left the cluster`,
+    reason,
+    awaits: `no machine ${node.name}`,
+  })
+}
+
+function booting(view: View, node: NodeView): Finding {
+  const sinceMs = node.machine.createdMs ?? view.nowMs
+  const untilMs = sinceMs + LIMITS.machineBootMs
+  return waitFor({ node: node.name, awaits: `${node.name} booted, its agent answering`, sinceMs, untilMs })
+}
+
+function notSeen(view: View, node: NodeView): Finding {
+  return waitFor({ node: node.name, awaits: `to see what there is of ${node.name}`, sinceMs: view.nowMs })
+}
+
+/** Is it known whether the cluster has this node? Before there is one: yes, it has not. */
+function isKnown(view: View, node: NodeView): boolean {
+  if (!view.formed) return true
+  return view.observed.api === 'yes' && node.kube !== 'unknown' && (node.role === 'agent' || view.members !== 'unknown')
+}

@@ -1,0 +1,151 @@
+import { LIMITS } from '../../lib/limits.ts'
+import { type Arrival, arrivalOf } from './arrival.ts'
+import { type Finding, merge, NOTHING, objection, refusalOf, stepOn, waitFor } from './finding.ts'
+import { planHops } from './hops.ts'
+import { allowed, quorum } from './quorum.ts'
+import { isDue } from './removals.ts'
+import { serversChange } from './servers-change.ts'
+import { kubeOf, type NodeView, type View, versionsOf } from './view.ts'
+
+interface Coming {
+  readonly node: NodeView
+  readonly arrival: Arrival
+}
+
+/**
+ * Brings declared servers in. Machines are made and started side by side; K3s starts on one server at a time, the
+ * next as soon as the one before has its vote. Empty when all are in.
+ */
+export function serversIn(view: View): Finding {
+  const coming = comingOf(view, view.servers)
+  const work = merge(coming.flatMap(findingOf))
+  const starting = coming.some(({ arrival }) => arrival.is === 'joining' && !arrival.votes)
+  const ready = coming.filter(({ arrival }) => arrival.is === 'ready-to-join').map(({ node }) => node)
+  if (!view.formed) {
+    const { recorded, finding } = firstServer(view, ready)
+    // Machines are made after the record: one that is younger than it needs no proof that it is blank.
+    return recorded ? merge([work, finding]) : finding
+  }
+  const next = ready[0]
+  if (next === undefined) return work
+  return merge([work, joinServer(view, next, starting)])
+}
+
+/** Brings declared agents in, all at once. */
+export function agentsIn(view: View): Finding {
+  const coming = comingOf(view, view.agents)
+  return merge([
+    ...coming.flatMap(findingOf),
+    ...coming.filter(({ arrival }) => arrival.is === 'ready-to-join').map(({ node }) => joinAgent(view, node)),
+  ])
+}
+
+/** The release that a node which comes in now gets: what the others run, never what they have yet to reach. */
+export function joinVersion(view: View): string {
+  const running = versionsOf(view.servers)
+  const [lowest, highest] = [running[0], running.at(-1)]
+  if (lowest === undefined || highest === undefined) return view.spec.version
+  if (view.spec.upgrade.method === 'inPlace' || lowest !== highest) return highest
+  const plan = planHops(lowest, view.spec.version, view.observed.membershipChanged)
+  return 'hops' in plan ? (plan.hops[0] ?? highest) : highest
+}
+
+function comingOf(view: View, nodes: readonly NodeView[]): readonly Coming[] {
+  return (
+    nodes
+      .filter((node) => node.spec !== undefined && kubeOf(node)?.work === undefined)
+      // One that a person wants replaced and that has left already goes on leaving first.
+      .filter((node) => node.kube !== 'absent' || !isDue(view, node))
+      .map((node) => ({ node, arrival: arrivalOf(view, node) }))
+  )
+}
+
+function findingOf({ arrival }: Coming): readonly Finding[] {
+  return 'finding' in arrival ? [arrival.finding] : []
+}
+
+/** Who forms the cluster is written down before it starts, and stays so whatever becomes of the list. */
+function firstServer(
+  view: View,
+  ready: readonly NodeView[],
+): { readonly recorded: boolean; readonly finding: Finding } {
+  const { identity } = view.observed
+  const declared = view.servers.filter(({ spec }) => spec !== undefined)
+  const recorded = declared.find(({ name }) => name === identity?.firstServer)
+  if (recorded === undefined) return { recorded: false, finding: record(view, declared) }
+  return { recorded: true, finding: ready.includes(recorded) ? init(view, recorded) : NOTHING }
+}
+
+function init(view: View, recorded: NodeView): Finding {
+  const { identity } = view.observed
+  const doubtful = view.servers.filter((node) => !isBlank(node, identity?.recordedMs))
+  if (doubtful.length > 0) {
+    return waitFor({
+      node: recorded.name,
+      awaits: `to see that ${doubtful.map(({ name }) => name).join(', ')} hold no data of this cluster`,
+      sinceMs: identity?.recordedMs ?? view.nowMs,
+    })
+  }
+  return stepOn(view, recorded, 'init-cluster', {
+    version: view.spec.version,
+    summary: `start ${recorded.name} as the first server`,
+    reason: 'the cluster was never formed',
+    awaits: `the API answering on ${recorded.name}`,
+    untilMs: view.nowMs + LIMITS.clusterJoinMs,
+  })
+}
+
+function record(view: View, declared: readonly NodeView[]): Finding {
+  const { endpoint } = view.spec
+  const named = declared.find(({ name }) => 'server' in endpoint && endpoint.server === name)
+  const chosen = named ?? declared[0]
+  if (chosen === undefined) return NOTHING
+  return stepOn(view, chosen, 'record-first-server', {
+    summary: `write down CA, token and ${chosen.name} as the first server`,
+    reason: 'nobody is recorded as the first server',
+    awaits: `the record of ${chosen.name}`,
+  })
+}
+
+/** Could this machine hold data of the cluster that is about to be formed? Only proof counts. */
+function isBlank({ machine, k3s }: NodeView, recordedMs: number | undefined): boolean {
+  if (machine.exists === 'no' || (k3s !== 'unknown' && k3s.data === 'none')) return true
+  return machine.createdMs !== undefined && recordedMs !== undefined && machine.createdMs >= recordedMs
+}
+
+function joinServer(view: View, node: NodeView, starting: boolean): Finding {
+  const asked = apiAnswers(view, node)
+  if (asked !== undefined) return asked
+  if (starting)
+    return waitFor({ node: node.name, awaits: 'the server before it to have its vote', sinceMs: view.nowMs })
+  const voters = view.members === 'unknown' ? 0 : quorum(view.members).voters
+  const change = serversChange(view.spec.servers.length, voters, view.spec.allow.degraded)
+  if (change.refusal !== undefined && voters >= change.joinUpTo) return refusalOf(change.refusal)
+  const held = objection(allowed({ do: 'add' }, view), node.name)
+  if (held !== undefined) return held
+  return stepOn(view, node, 'join-server', {
+    version: joinVersion(view),
+    summary: `join ${node.name} as a server`,
+    reason: `${node.name} is declared and not in the cluster`,
+    awaits: `${node.name} an etcd voter and Ready`,
+    untilMs: view.nowMs + LIMITS.clusterJoinMs,
+  })
+}
+
+function joinAgent(view: View, node: NodeView): Finding {
+  const asked = apiAnswers(view, node)
+  if (asked !== undefined) return asked
+  return stepOn(view, node, 'join-agent', {
+    // Never newer than any server.
+    version: versionsOf(view.servers)[0] ?? view.spec.version,
+    summary: `join ${node.name} as an agent`,
+    reason: `${node.name} is declared and not in the cluster`,
+    awaits: `${node.name} Ready`,
+    untilMs: view.nowMs + LIMITS.clusterJoinMs,
+  })
+}
+
+function apiAnswers(view: View, node: NodeView): Finding | undefined {
+  if (view.observed.api === 'yes') return undefined
+  return waitFor({ node: node.name, awaits: 'the API to answer', sinceMs: view.nowMs })
+}

@@ -1,0 +1,165 @@
+import type { ClusterSpec } from '../../model/cluster.ts'
+import type { ClusterDecision } from '../../model/cluster-decision.ts'
+import type { ObservedCluster } from '../../model/observed-cluster.ts'
+import { agentsIn, serversIn } from './bootstrap.ts'
+import { departing } from './departing.ts'
+import { type Finding, firstOf, holdFor, isEmpty, merge, NOTHING, refusalOf } from './finding.ts'
+import { ghostsOut } from './ghosts.ts'
+import { clusterPhase, nodeRows, quorumLost } from './phases.ts'
+import type { GuardAnswer } from './quorum.ts'
+import { eviction, remediation } from './remediate.ts'
+import { agentOut, ordered, serversOut, serversWhole } from './removals.ts'
+import { driftOf, rolloutOf } from './rollout.ts'
+import { toleranceSentence } from './servers-change.ts'
+import { abortedWork, begunWork, nextAgents, nextServer } from './upgrade.ts'
+import { kubeOf, type NodeView, type View, viewOf } from './view.ts'
+
+/**
+ * What to do next with a cluster. The same declaration, observation and time give the same answer, wherever the last
+ * attempt ended. At most one server is ever under work.
+ */
+export function coordinate(spec: ClusterSpec, observed: ObservedCluster, nowMs: number): ClusterDecision {
+  const view = viewOf(spec, observed, nowMs)
+  const finding = decide(view)
+  const { hops } = rolloutOf(view)
+  const nodes = nodeRows(view)
+  return {
+    ...finding,
+    phase: clusterPhase(view, finding, hops, nodes),
+    warnings: warningsOf(view),
+    faultTolerance: toleranceSentence(spec.servers.length),
+    hops,
+    nodes,
+  }
+}
+
+/** May this machine be destroyed for any reason outside the coordinator? Only when nothing of its node is left. */
+export function mayDestroyMachine(spec: ClusterSpec, observed: ObservedCluster, name: string): GuardAnswer {
+  const node = [...viewOf(spec, observed, 0).servers, ...viewOf(spec, observed, 0).agents].find(
+    (one) => one.name === name,
+  )
+  if (node === undefined || (node.kube === 'absent' && node.member === undefined && observed.members !== 'unknown')) {
+    return { allowed: true }
+  }
+  return {
+    allowed: false,
+    reason: `${name} is still a node of ${spec.name}${node.member === undefined ? '' : ' and holds a vote in etcd'}`,
+    allow: `take it out of the Cluster ${spec.name} first; croft destroys its machine when it has left`,
+  }
+}
+
+function decide(view: View): Finding {
+  const { hold } = view.observed.orders
+  if (hold !== undefined) return holdFor({ guard: 'order', ...hold })
+  const ghosts = ghostsOut(view)
+  if (!isEmpty(ghosts)) return ghosts
+  const aborted = abortedWork(view)
+  if (!isEmpty(aborted)) return aborted
+  const [sickServers, sickAgents] = [remediation(view, view.servers), remediation(view, view.agents)]
+  return merge([
+    lostQuorum(view),
+    twinsRefused(view),
+    sleepersRefused(view),
+    servers(view, sickServers),
+    withoutSteps(sickServers),
+    agents(view, sickAgents),
+  ])
+}
+
+/** The first judgement that has anything to say speaks for all servers: so never two of them are touched. */
+function servers(view: View, sick: Finding): Finding {
+  return firstOf([
+    () => underWork(view),
+    () => onlySteps(sick),
+    () => onlySteps(eviction(view)),
+    () => onlySteps(serversOut(view, 'dead')),
+    () => ordered(view, view.servers, 'begun'),
+    () => serversIn(view),
+    () => atWill(view),
+  ])
+}
+
+/** The one server that carries our mark. Should there ever be two, the one that is down already comes first. */
+function underWork(view: View): Finding {
+  const marked = view.servers.filter((node) => kubeOf(node)?.work !== undefined)
+  const [node] = [...marked].sort((a, b) => Number(a.member?.up === 'yes') - Number(b.member?.up === 'yes'))
+  if (node === undefined) return NOTHING
+  return firstOf([() => departing(view, node), () => begunWork(view, node)])
+}
+
+/** What nobody needs at once: only while every declared server is in and well. */
+function atWill(view: View): Finding {
+  if (!view.formed) return NOTHING
+  if (serversWhole(view)) {
+    return firstOf([() => serversOut(view, 'any'), () => ordered(view, view.servers, 'any'), () => nextServer(view)])
+  }
+  // Told as a whole, so that a refusal is seen before the cluster is well, and no step slips through.
+  return withoutSteps(merge([serversOut(view, 'any'), nextServer(view)]))
+}
+
+function agents(view: View, sick: Finding): Finding {
+  const each = view.agents.map((node) =>
+    firstOf([
+      () => departing(view, node),
+      () => begunWork(view, node),
+      () => ordered(view, [node], 'any'),
+      () => agentOut(view, node),
+    ]),
+  )
+  return merge([...each, agentsIn(view), sick, nextAgents(view)])
+}
+
+function lostQuorum(view: View): Finding {
+  if (!quorumLost(view)) return NOTHING
+  return holdFor({
+    guard: 'quorum-lost',
+    reason: 'etcd has lost its majority; croft never resets a cluster by itself',
+    allow: 'bring servers back; if their disks are lost, run croft cluster restore with the last usable snapshot',
+  })
+}
+
+function twinsRefused(view: View): Finding {
+  const pairs = new Map<string, NodeView>()
+  for (const node of [...view.servers, ...view.agents]) {
+    if (node.twins.length > 0) pairs.set([node.name, ...node.twins].sort().join(' and '), node)
+  }
+  return merge(
+    [...pairs.keys()].map((names) =>
+      refusalOf({
+        guard: 'machine-id',
+        reason: `${names} have the same machine-id: they are copies of one booted image`,
+        allow: 'make them from an image that was never booted, or empty /etc/machine-id and restart',
+      }),
+    ),
+  )
+}
+
+function sleepersRefused(view: View): Finding {
+  const sleepers = view.spec.servers.filter(({ power }) => power === 'onDemand')
+  return merge(
+    sleepers.map(({ name }) =>
+      refusalOf({
+        node: name,
+        guard: 'power',
+        reason: `${name} is a server and may be off: it would hold a vote while it sleeps`,
+        allow: `make ${name} an agent, or say power: always`,
+      }),
+    ),
+  )
+}
+
+function warningsOf(view: View): readonly string[] {
+  const { servers } = view.spec
+  return [
+    ...(servers.length % 2 === 0 ? [toleranceSentence(servers.length)] : []),
+    ...view.servers.flatMap((node) => driftOf(view, node)),
+  ]
+}
+
+function onlySteps(finding: Finding): Finding {
+  return finding.steps.length > 0 ? finding : NOTHING
+}
+
+function withoutSteps(finding: Finding): Finding {
+  return finding.steps.length > 0 ? NOTHING : finding
+}

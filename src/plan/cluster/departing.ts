@@ -1,0 +1,38 @@
+import { type Finding, NOTHING } from './finding.ts'
+import { giveBack } from './node-work.ts'
+import { isDue } from './removals.ts'
+import { departure } from './replace.ts'
+import { rolloutOf, wantedChange } from './rollout.ts'
+import { isAborted } from './upgrade.ts'
+import { isWell, kubeOf, localOf, type NodeView, type View } from './view.ts'
+
+/** Goes on with a node whose mark says that it is on its way out, or gives it back where that is no longer wanted. */
+export function departing(view: View, node: NodeView): Finding {
+  const purpose = kubeOf(node)?.work?.purpose
+  if (purpose !== 'replace' && purpose !== 'remove' && purpose !== 'remediate') return NOTHING
+  const untouched = isWell(node) && (localOf(node)?.service ?? 'running') === 'running'
+  const reason = noLongerWanted(view, node, purpose)
+  if (untouched && reason !== undefined) return giveBack(view, node, reason)
+  return departure(view, node, purpose, WHY[purpose])
+}
+
+const WHY = {
+  replace: 'it is being replaced',
+  remove: 'it is no longer declared',
+  remediate: 'it was dead',
+} as const
+
+function noLongerWanted(view: View, node: NodeView, purpose: keyof typeof WHY): string | undefined {
+  switch (purpose) {
+    case 'remediate':
+      return 'it came back by itself'
+    case 'remove':
+      return node.spec === undefined ? undefined : 'it is declared again'
+    case 'replace': {
+      if (isDue(view, node)) return undefined
+      const wanted = isAborted(view) ? undefined : wantedChange(view, node, rolloutOf(view))
+      const byRollout = view.spec.upgrade.method === 'replace' && wanted?.purpose === 'upgrade'
+      return byRollout ? undefined : 'nobody wants it replaced any more'
+    }
+  }
+}

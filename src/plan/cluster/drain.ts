@@ -1,0 +1,49 @@
+import type { KubeNode, NodeWork } from '../../model/observed-cluster.ts'
+import { type Finding, holdFor, merge, NOTHING, stepOn, waitFor } from './finding.ts'
+import type { NodeView, View } from './view.ts'
+
+/**
+ * Moves the pods of a marked node away, as far as its policy says. Empty when nothing is left to move. Each pass
+ * evicts what may be evicted at that moment: a drain is never waited for inside.
+ */
+export function drained(view: View, node: NodeView, kube: KubeNode, work: NodeWork): Finding {
+  if (kube.podsToMove === 0) return NOTHING
+  const { timeoutMs, onTimeout } = view.spec.upgrade.drain
+  const untilMs = work.sinceMs + timeoutMs
+  const late = view.nowMs >= untilMs
+  if (kube.podsToMove === 'unknown') {
+    return waitFor({ node: node.name, awaits: `the pods of ${node.name} to be seen`, sinceMs: work.sinceMs, untilMs })
+  }
+  const left = `${kube.podsToMove} pod${kube.podsToMove === 1 ? '' : 's'} left`
+  const blocked = kube.drainBlockedBy === undefined ? '' : `: ${kube.drainBlockedBy}`
+  if (late && onTimeout === 'abort') {
+    return stepOn(view, node, 'uncordon', {
+      givenUp: work.target,
+      summary: `give ${node.name} back: its drain ran out of time`,
+      reason: `${left} on ${node.name} after ${minutes(timeoutMs)}${blocked}`,
+      awaits: `${node.name} without our mark`,
+      sinceMs: work.sinceMs,
+    })
+  }
+  const force = late && onTimeout === 'force'
+  const step = stepOn(view, node, 'drain', {
+    ...(force ? { force } : {}),
+    summary: force ? `delete the pods that do not leave ${node.name}` : `move pods away from ${node.name}`,
+    reason: `${left} on ${node.name}`,
+    awaits: `no pod left to move on ${node.name}`,
+    sinceMs: work.sinceMs,
+    ...(late ? {} : { untilMs }),
+  })
+  if (!late || force) return step
+  const hold = holdFor({
+    node: node.name,
+    guard: 'drain',
+    reason: `${left} on ${node.name} after ${minutes(timeoutMs)}${blocked}`,
+    allow: 'make room for them, or set upgrade.drain.onTimeout to force or abort',
+  })
+  return merge([step, hold])
+}
+
+function minutes(ms: number): string {
+  return `${Math.round(ms / 60_000)} min`
+}

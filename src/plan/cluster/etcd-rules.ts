@@ -1,0 +1,41 @@
+import { compareEtcd } from '../../k3s/version.ts'
+
+/** etcd's own words for what it does not do. */
+export type EtcdRefusal =
+  | 'etcdserver: unhealthy cluster'
+  | 'etcdserver: too many learner members in cluster'
+  | 'etcdserver: re-configuration failed due to not enough started members'
+
+/** From this release on etcd takes a new member while a minority is away. */
+const LENIENT_ADD = '3.6.11'
+
+export function majority(voters: number): number {
+  return Math.floor(voters / 2) + 1
+}
+
+/** Would etcd take a new learner? A release that is not known is taken for the stricter one. */
+export function refusesAdd(state: {
+  readonly voters: number
+  readonly connected: number
+  readonly learners: number
+  readonly etcd: string | undefined
+}): EtcdRefusal | undefined {
+  const { voters, connected, learners, etcd } = state
+  if (learners > 0) return 'etcdserver: too many learner members in cluster'
+  const lenient = etcd !== undefined && compareEtcd(etcd, LENIENT_ADD) >= 0
+  const accepted = lenient ? voters === 1 || connected >= majority(voters + 1) : connected === voters
+  return accepted ? undefined : 'etcdserver: unhealthy cluster'
+}
+
+/** Would etcd let this voter go? `othersUp` are the started voters besides it. */
+export function refusesRemove(state: {
+  readonly voters: number
+  readonly othersUp: number
+  readonly targetUp: boolean
+}): EtcdRefusal | undefined {
+  const { voters, othersUp, targetUp } = state
+  const needed = majority(voters - 1)
+  // Of a live voter etcd counts itself as connected and takes one away again: the same number, another refusal.
+  if (targetUp) return othersUp >= needed ? undefined : 'etcdserver: unhealthy cluster'
+  return othersUp >= needed ? undefined : 'etcdserver: re-configuration failed due to not enough started members'
+}

@@ -1,0 +1,94 @@
+import type { ClusterHold, ClusterStep, ClusterVerb, ClusterWait } from '../../model/cluster-decision.ts'
+import type { Lane } from '../../model/step.ts'
+import type { GuardAnswer } from './quorum.ts'
+import { isKept, type NodeView, type View } from './view.ts'
+
+/** What one judgement found. Empty: it has nothing to say, the next one may speak. */
+export interface Finding {
+  readonly steps: readonly ClusterStep[]
+  readonly waits: readonly ClusterWait[]
+  readonly holds: readonly ClusterHold[]
+  readonly refusals: readonly ClusterHold[]
+}
+
+export const NOTHING: Finding = { steps: [], waits: [], holds: [], refusals: [] }
+
+export function isEmpty({ steps, waits, holds, refusals }: Finding): boolean {
+  return steps.length + waits.length + holds.length + refusals.length === 0
+}
+
+export function merge(findings: readonly Finding[]): Finding {
+  return {
+    steps: findings.flatMap(({ steps }) => steps),
+    waits: findings.flatMap(({ waits }) => waits),
+    holds: findings.flatMap(({ holds }) => holds),
+    refusals: findings.flatMap(({ refusals }) => refusals),
+  }
+}
+
+/** The first that has something to say. */
+export function firstOf(judgements: readonly (() => Finding)[]): Finding {
+  for (const judge of judgements) {
+    const finding = judge()
+    if (!isEmpty(finding)) return finding
+  }
+  return NOTHING
+}
+
+type StepFields = Omit<ClusterStep, 'do' | 'lane' | 'sinceMs' | 'node'> & { readonly sinceMs?: number }
+
+/** A step on one node, in the lane that its verb takes there. */
+export function stepOn(view: View, node: NodeView, verb: ClusterVerb, fields: StepFields): Finding {
+  const step: ClusterStep = {
+    ...fields,
+    do: verb,
+    node: node.name,
+    lane: laneOf(view, node, verb),
+    sinceMs: fields.sinceMs ?? view.nowMs,
+  }
+  return { ...NOTHING, steps: [step] }
+}
+
+export function waitFor(wait: ClusterWait): Finding {
+  return { ...NOTHING, waits: [wait] }
+}
+
+export function holdFor(hold: ClusterHold): Finding {
+  return { ...NOTHING, holds: [hold] }
+}
+
+export function refusalOf(refusal: ClusterHold): Finding {
+  return { ...NOTHING, refusals: [refusal] }
+}
+
+/** The quorum guard's objection, when it has one. */
+export function objection(answer: GuardAnswer, node?: string): Finding | undefined {
+  if (answer.allowed) return undefined
+  const { reason, allow } = answer
+  return holdFor({ guard: 'quorum', reason, allow, ...(node === undefined ? {} : { node }) })
+}
+
+const KUBERNETES: readonly ClusterVerb[] = [
+  'cordon',
+  'drain',
+  'uncordon',
+  'remove-member',
+  'clear-removed-mark',
+  'delete-node',
+  'delete-node-password',
+]
+const MACHINE: readonly ClusterVerb[] = ['create-machine', 'start-machine', 'stop-machine', 'destroy-machine']
+
+/** Without a Node to annotate, a member is removed by etcd itself, asked on a server that is up. */
+export function laneToEtcd(view: View): Lane {
+  const server = view.servers.find(({ member }) => member?.up === 'yes')
+  return server === undefined || isKept(server) ? 'guest-agent' : 'ssh'
+}
+
+function laneOf(view: View, node: NodeView, verb: ClusterVerb): Lane {
+  if (verb === 'remove-member' && node.kube === 'absent') return laneToEtcd(view)
+  if (KUBERNETES.includes(verb)) return 'kubernetes'
+  if (verb === 'record-first-server' || verb === 'run-health-checks') return 'local'
+  if (MACHINE.includes(verb)) return isKept(node) ? 'api-token' : 'local'
+  return isKept(node) ? 'guest-agent' : 'ssh'
+}

@@ -1,0 +1,59 @@
+import type { ClusterStep } from '../../model/cluster-decision.ts'
+import type { EtcdMember } from '../../model/observed-cluster.ts'
+import { type Finding, holdFor, laneToEtcd, merge, NOTHING, objection } from './finding.ts'
+import { allowed } from './quorum.ts'
+import { localOf, type NodeView, type View } from './view.ts'
+
+/**
+ * etcd members that nobody stands behind: no Node, no process, nothing on its way in. They hold a vote that can never
+ * be cast. Everything else waits until they are gone, each by its own step.
+ */
+export function ghostsOut(view: View): Finding {
+  if (view.members === 'unknown' || view.observed.api !== 'yes') return NOTHING
+  const ghosts = view.members.filter((member) => isGhost(view, member))
+  return merge(ghosts.slice(0, 1).map((ghost) => banish(view, ghost)))
+}
+
+export function isGhost(view: View, member: EtcdMember): boolean {
+  if (member.up !== 'no') return false
+  const node = view.servers.find(({ name }) => name === member.node)
+  // A second member of the same name, beside the one that is up, belongs to a former life of that node.
+  if (node === undefined || (node.member !== undefined && node.member.id !== member.id)) return true
+  return node.kube === 'absent' && !comesBack(view, node)
+}
+
+/** A machine that may still bring its member back, or that is being dealt with on its own. */
+function comesBack(view: View, node: NodeView): boolean {
+  const local = localOf(node)
+  if (node.machine.exists === 'no') return false
+  if (local === undefined) return true
+  return local.data === view.observed.identity?.caHash
+}
+
+function banish(view: View, ghost: EtcdMember): Finding {
+  const name = ghost.name || ghost.id
+  const declared = view.servers.some((node) => node.name === ghost.node && node.spec !== undefined)
+  const wanted =
+    declared || view.spec.ghostMembers === 'remove' || view.observed.orders.removeMembers.includes(ghost.id)
+  const reason = `etcd has a member ${name} that no node stands behind; it holds a vote that is never cast`
+  if (!wanted) {
+    return holdFor({
+      guard: 'ghost-member',
+      reason,
+      allow: `run croft cluster remove-member ${ghost.id}, or set ghostMembers: remove`,
+    })
+  }
+  const held = objection(allowed({ do: 'remove-member', node: ghost.node, member: ghost.id }, view), ghost.node)
+  if (held !== undefined) return held
+  const step: ClusterStep = {
+    do: 'remove-member',
+    node: ghost.node,
+    member: ghost.id,
+    lane: laneToEtcd(view),
+    summary: `remove the ghost member ${name}`,
+    reason,
+    awaits: `etcd without ${name}`,
+    sinceMs: view.nowMs,
+  }
+  return { ...NOTHING, steps: [step] }
+}

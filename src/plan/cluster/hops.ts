@@ -1,0 +1,95 @@
+import { etcdMayFollow, GATE_ETCD, RELEASES, type Release } from '../../k3s/releases.ts'
+import { compareEtcd, compareVersions, parseVersion } from '../../k3s/version.ts'
+import type { Answer } from '../../model/observed-cluster.ts'
+
+export type HopPlan =
+  /** Every release that every node will run, the last one being the pin; empty when it is reached. */
+  { readonly hops: readonly string[] } | { readonly refused: string; readonly allow: string }
+
+/**
+ * The way from one release to another, each fully rolled out before the next: no minor is skipped, nothing goes back,
+ * and where the membership of etcd ever changed (or may have), etcd 3.6 comes only after 3.5.26. The shortest way;
+ * among equal ones releases that are no younger than the target.
+ */
+export function planHops(
+  from: string,
+  to: string,
+  membershipChanged: Answer,
+  releases: readonly Release[] = RELEASES,
+): HopPlan {
+  if (from === to) return { hops: [] }
+  const [older, newer] = [parseVersion(from), parseVersion(to)]
+  if (newer === undefined) return refused(`${to} is no exact K3s release`, 'pin one like v1.34.3+k3s1')
+  if (older === undefined) return refused(`servers run ${from}, which is no K3s release`, 'replace these servers')
+  if (compareVersions(to, from) < 0) {
+    return refused(
+      `${to} is older than ${from}: K3s cannot go back, its data may already be newer`,
+      `pin ${from} or a later release; to go back, restore a snapshot that was taken with ${to}`,
+    )
+  }
+  const find = (version: string) => releases.find((release) => release.version === version)
+  const [start, target] = [find(from), find(to)]
+  if (start === undefined || target === undefined) {
+    const missing = start === undefined ? from : to
+    return refused(
+      `${missing} is not in the table of releases, so its etcd is not known and no safe way can be told`,
+      'pin a release that croft knows, or use a newer croft',
+    )
+  }
+  const gated = membershipChanged !== 'no'
+  const hops = shortestWay(start, target, gated, releases)
+  if (hops === undefined) {
+    const why =
+      gated && !etcdMayFollow(start, target)
+        ? `etcd ${start.etcd} must become ${GATE_ETCD} before ${target.etcd}, and no known release between ${from} and ${to} carries it`
+        : `no known releases lead from ${from} to ${to} without skipping a minor`
+    return refused(why, 'choose another release as the target')
+  }
+  return { hops: hops.map(({ version }) => version) }
+}
+
+function shortestWay(
+  start: Release,
+  target: Release,
+  gated: boolean,
+  releases: readonly Release[],
+): readonly Release[] | undefined {
+  const between = releases.filter(
+    ({ version }) => compareVersions(version, start.version) > 0 && compareVersions(version, target.version) <= 0,
+  )
+  const leads = (a: Release, b: Release) =>
+    compareVersions(a.version, b.version) < 0 && b.minor - a.minor <= 1 && (!gated || etcdMayFollow(a, b))
+  // Distance of each release to the target, found from the target backwards.
+  const distance = new Map<Release, number>([[target, 0]])
+  for (let steps = 1; steps <= releases.length; steps++) {
+    const last = [...distance].filter(([, far]) => far === steps - 1).map(([release]) => release)
+    if (last.length === 0) break
+    for (const release of [start, ...between]) {
+      if (!distance.has(release) && last.some((next) => leads(release, next))) distance.set(release, steps)
+    }
+  }
+  const way: Release[] = []
+  let at = start
+  while (at !== target) {
+    const far = distance.get(at)
+    if (far === undefined) return undefined
+    const here = at
+    const next = between.filter((release) => distance.get(release) === far - 1 && leads(here, release))
+    const best = next.sort((a, b) => preference(a, b, target))[0]
+    if (best === undefined) return undefined
+    way.push(best)
+    at = best
+  }
+  return way
+}
+
+/** First what is no younger than the target, newest first: never a step back in fixes. Else the oldest. */
+function preference(a: Release, b: Release, target: Release): number {
+  const fits = (release: Release) => release.date <= target.date && compareEtcd(release.etcd, target.etcd) <= 0
+  if (fits(a) !== fits(b)) return fits(a) ? -1 : 1
+  return fits(a) ? compareVersions(b.version, a.version) : compareVersions(a.version, b.version)
+}
+
+function refused(reason: string, allow: string): HopPlan {
+  return { refused: reason, allow }
+}

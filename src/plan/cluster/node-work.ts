@@ -1,0 +1,112 @@
+import type { KubeNode, NodeWork } from '../../model/observed-cluster.ts'
+import { drained } from './drain.ts'
+import { type Finding, holdFor, isEmpty, objection, stepOn, waitFor } from './finding.ts'
+import { allowed } from './quorum.ts'
+import type { WantedChange } from './rollout.ts'
+import { awaitsCni, isWell, kubeOf, localOf, type NodeView, type View } from './view.ts'
+
+/**
+ * The next step on a node that carries our mark for a rollout: drained, changed, well again, given back. `wanted` is
+ * what it should become now; the mark says what was begun.
+ */
+export function continueWork(view: View, node: NodeView, wanted: WantedChange | undefined): Finding | undefined {
+  const kube = kubeOf(node)
+  const work = kube?.work
+  if (kube === undefined || work === undefined || (work.purpose !== 'upgrade' && work.purpose !== 'configure')) {
+    return undefined
+  }
+  if (hasArrived(view, node, kube, work)) return giveBack(view, node, 'it is well again')
+  if (wanted === undefined || wanted.target !== work.target) {
+    if (work.changedMs === undefined) return giveBack(view, node, 'the declaration wants something else now')
+    if (wanted !== undefined) return begin(view, node, wanted, 'the declaration wants something else now')
+  }
+  return work.changedMs === undefined ? change(view, node, kube, work) : comingBack(view, node, work, work.changedMs)
+}
+
+/** Puts our mark on a node: from here on nobody else is touched. */
+export function begin(view: View, node: NodeView, wanted: WantedChange, reason: string): Finding {
+  return stepOn(view, node, 'cordon', {
+    ...wanted,
+    summary: `mark and cordon ${node.name}`,
+    reason,
+    awaits: `our mark on ${node.name}`,
+  })
+}
+
+/** Takes our mark away; the node is schedulable again if it was so before us. */
+export function giveBack(view: View, node: NodeView, reason: string): Finding {
+  return stepOn(view, node, 'uncordon', {
+    summary: `take our mark off ${node.name}`,
+    reason,
+    awaits: `${node.name} without our mark`,
+  })
+}
+
+function change(view: View, node: NodeView, kube: KubeNode, work: NodeWork): Finding {
+  if (!kube.unschedulable) {
+    const wanted = { purpose: work.purpose === 'configure' ? 'configure' : 'upgrade', target: work.target } as const
+    return begin(view, node, wanted, 'somebody uncordoned it in the middle of our work')
+  }
+  const draining = drained(view, node, kube, work)
+  return isEmpty(draining) ? takeDown(view, node, work) : draining
+}
+
+function takeDown(view: View, node: NodeView, work: NodeWork): Finding {
+  const held = objection(allowed({ do: 'upgrade', node: node.name }, view, view.spec.allow), node.name)
+  if (held !== undefined) return held
+  const untilMs = view.nowMs + view.spec.upgrade.nodeTimeoutMs
+  if (work.purpose === 'configure') {
+    return stepOn(view, node, 'configure-k3s', {
+      target: work.target,
+      summary: `write the configuration of ${node.name} and restart K3s`,
+      reason: 'its flags are not as declared',
+      awaits: `${node.name} Ready with the declared flags`,
+      sinceMs: work.sinceMs,
+      untilMs,
+    })
+  }
+  return stepOn(view, node, 'upgrade-k3s', {
+    version: work.target,
+    summary: `upgrade ${node.name} to ${work.target}`,
+    reason: `${node.name} runs ${kubeOf(node)?.version}`,
+    awaits: `${node.name} Ready with ${work.target}`,
+    sinceMs: work.sinceMs,
+    untilMs,
+  })
+}
+
+/** Changed, and not well yet. Past its time the rollout halts here, and goes on only when a person says so. */
+function comingBack(view: View, node: NodeView, work: NodeWork, changedMs: number): Finding {
+  const untilMs = changedMs + view.spec.upgrade.nodeTimeoutMs
+  const resumed = (view.observed.orders.resumedMs ?? 0) > changedMs
+  if (view.nowMs >= untilMs && !resumed) {
+    const back =
+      work.purpose === 'upgrade'
+        ? `croft cluster replace ${node.name}, or croft cluster restore with the snapshot from before`
+        : 'take the change of flags back in Git'
+    return holdFor({
+      node: node.name,
+      guard: 'halted',
+      reason: `${node.name} did not come back within ${Math.round(view.spec.upgrade.nodeTimeoutMs / 60_000)} min after its ${work.purpose} to ${work.target}; no other node is touched`,
+      allow: `mend it and run croft cluster upgrade --resume; to go back: ${back}`,
+    })
+  }
+  if (resumed || hasNotHappened(node, work)) return takeDown(view, node, work)
+  return waitFor({ node: node.name, awaits: `${node.name} Ready with ${work.target}`, sinceMs: changedMs, untilMs })
+}
+
+/** We can see that the change was noted and never made: a crash in between. */
+function hasNotHappened(node: NodeView, work: NodeWork): boolean {
+  const local = localOf(node)
+  if (local === undefined || local.service === 'starting') return false
+  if (work.purpose === 'upgrade') return local.version !== work.target
+  return local.sinceMs < (work.changedMs ?? 0) || local.service !== 'running'
+}
+
+function hasArrived(view: View, node: NodeView, kube: KubeNode, work: NodeWork): boolean {
+  if (work.changedMs === undefined && work.purpose === 'configure') return false
+  const at = work.purpose === 'upgrade' ? kube.version : kube.configHash
+  const local = localOf(node)
+  if (at !== work.target || (local !== undefined && local.service !== 'running')) return false
+  return isWell(node) || (awaitsCni(view, node) && (node.role === 'agent' || node.member?.up === 'yes'))
+}

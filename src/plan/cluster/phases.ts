@@ -1,0 +1,96 @@
+import type { ClusterDecision, ClusterPhase, NodePhase } from '../../model/cluster-decision.ts'
+import { arrivalOf } from './arrival.ts'
+import type { Finding } from './finding.ts'
+import { quorum } from './quorum.ts'
+import { isFlapping } from './remediate.ts'
+import { awaitsCni, isIn, isWell, kubeOf, type NodeView, sleeps, type View } from './view.ts'
+
+type NodeRow = ClusterDecision['nodes'][number]
+
+/** One word for each node, with a sentence where the word is not enough. */
+export function nodeRows(view: View): readonly NodeRow[] {
+  return [...view.servers, ...view.agents].map((node) => {
+    const [phase, message] = nodePhase(view, node)
+    return { name: node.name, phase, message }
+  })
+}
+
+/** One word for the cluster. */
+export function clusterPhase(
+  view: View,
+  finding: Finding,
+  hops: readonly string[],
+  rows: readonly NodeRow[],
+): ClusterPhase {
+  const guards = [...finding.holds, ...finding.refusals].map(({ guard }) => guard)
+  if (guards.some((guard) => guard === 'order' || guard === 'ghost-member')) return 'Blocked'
+  if (quorumLost(view)) return 'QuorumLost'
+  if (!view.formed) return 'Forming'
+  if (view.observed.api !== 'yes') return 'Unknown'
+  const declared = rows.filter(({ name }) => isDeclared(view, name))
+  const all = (...phases: readonly NodePhase[]) => declared.every(({ phase }) => phases.includes(phase))
+  if (hops.length > 0 || rows.some(({ phase }) => phase === 'Working')) return 'Upgrading'
+  if (finding.steps.length > 0 || rows.some(({ phase }) => phase === 'Leaving')) return 'Changing'
+  if (all('Ready', 'Soaking', 'PoweredOff')) return 'Ready'
+  if (all('Ready', 'Soaking', 'PoweredOff', 'AwaitingCNI')) return 'AwaitingCNI'
+  if (all('Ready', 'Soaking', 'PoweredOff', 'AwaitingCNI', 'Booting', 'Waiting', 'Joining', 'Learner'))
+    return 'Changing'
+  return 'Degraded'
+}
+
+/** Known to have fewer voters up than it needs. */
+export function quorumLost(view: View): boolean {
+  return view.formed && view.members !== 'unknown' && view.members.length > 0 && !quorum(view.members).held
+}
+
+function nodePhase(view: View, node: NodeView): readonly [NodePhase, string] {
+  const kube = kubeOf(node)
+  if (node.twins.length > 0) return ['Duplicate', `same machine-id as ${node.twins.join(', ')}`]
+  if (sleeps(node)) return ['PoweredOff', 'off, as it may be']
+  if (node.spec === undefined) return ['Leaving', 'no longer declared']
+  if (node.machine.exists === 'no') return ['NoMachine', '']
+  if (kube?.work !== undefined) {
+    const leaves = kube.work.purpose !== 'upgrade' && kube.work.purpose !== 'configure'
+    return [leaves ? 'Leaving' : 'Working', `${kube.work.purpose} to ${kube.work.target}`]
+  }
+  if (isIn(node) && kube !== undefined) return inPhase(view, node)
+  const arrival = arrivalOf(view, node)
+  switch (arrival.is) {
+    case 'ready-to-join':
+      return ['Waiting', 'ready to join']
+    case 'joining':
+      return [node.member?.learner === true ? 'Learner' : 'Joining', awaited(arrival.finding)]
+    case 'busy': {
+      const stale = arrival.finding.refusals.find(({ guard }) => guard === 'stale-state')
+      if (stale !== undefined) return ['StaleState', stale.reason]
+      if (node.kube === 'unknown') return ['Unknown', awaited(arrival.finding)]
+      return ['Booting', awaited(arrival.finding)]
+    }
+    case 'in':
+    case 'asleep':
+      return ['Unknown', '']
+  }
+}
+
+function inPhase(view: View, node: NodeView): readonly [NodePhase, string] {
+  const kube = kubeOf(node)
+  const why = kube?.readyMessage ?? kube?.readyReason ?? ''
+  if (kube === undefined || kube.ready === 'unknown') return ['Unknown', '']
+  if (node.member?.learner === true) return ['Learner', 'not yet a voter']
+  if (awaitsCni(view, node)) return ['AwaitingCNI', 'waits for its network plugin']
+  if (isFlapping(node)) return ['Flapping', `${kube.readyChanges} changes within the hour`]
+  if (kube.ready === 'no') return ['NotReady', why]
+  if (!isWell(node))
+    return ['NotReady', node.member?.up === 'unknown' ? 'its etcd member cannot be seen' : 'its etcd member is down']
+  const soaks =
+    kube.changedMs !== undefined && Math.max(kube.changedMs, kube.readySinceMs) + view.spec.upgrade.soakMs > view.nowMs
+  return soaks ? ['Soaking', ''] : ['Ready', '']
+}
+
+function awaited(finding: Finding): string {
+  return finding.waits[0]?.awaits ?? finding.steps[0]?.summary ?? finding.holds[0]?.reason ?? ''
+}
+
+function isDeclared(view: View, name: string): boolean {
+  return [...view.spec.servers, ...view.spec.agents].some((node) => node.name === name)
+}

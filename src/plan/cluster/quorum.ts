@@ -1,0 +1,109 @@
+import type { Overrides } from '../../model/cluster.ts'
+import type { EtcdMember, ObservedCluster } from '../../model/observed-cluster.ts'
+import { majority, refusesAdd, refusesRemove } from './etcd-rules.ts'
+
+export interface Quorum {
+  readonly voters: number
+  readonly majority: number
+  /** Voters that are known to be up. One of which nothing is known counts as down. */
+  readonly up: number
+  readonly held: boolean
+  /** How many more may fail. */
+  readonly spare: number
+}
+
+export function quorum(members: readonly EtcdMember[]): Quorum {
+  const voters = members.filter((member) => !member.learner)
+  const up = voters.filter(isUp).length
+  const needed = majority(voters.length)
+  return { voters: voters.length, majority: needed, up, held: up >= needed, spare: Math.max(0, up - needed) }
+}
+
+export type ServerAction =
+  /** Away for a while, and back with the same data. */
+  | { readonly do: 'reboot' | 'upgrade' | 'stop'; readonly node: string }
+  /** Away for good: stopped, then its member removed. Replacing is that and a join. */
+  | { readonly do: 'delete' | 'replace'; readonly node: string }
+  /** Only the member, of a server that is stopped; or of one that still runs. */
+  | { readonly do: 'remove-member' | 'remove-live'; readonly node: string; readonly member?: string }
+  | { readonly do: 'add' }
+
+export type GuardAnswer =
+  | { readonly allowed: true }
+  | { readonly allowed: false; readonly reason: string; readonly allow: string }
+
+const ALLOWED: GuardAnswer = { allowed: true }
+const NO_OVERRIDES: Overrides = { degraded: false, interruption: false }
+
+/**
+ * May this be done to a server without taking etcd below its majority? What is not known counts as down, and what
+ * may be up counts as lost when it is stopped: so the answer holds whatever the truth turns out to be.
+ */
+export function allowed(
+  action: ServerAction,
+  observed: Pick<ObservedCluster, 'members'>,
+  overrides: Overrides = NO_OVERRIDES,
+): GuardAnswer {
+  const { members } = observed
+  if (members === 'unknown') return refuse('the members of etcd are not known', 'wait until etcd can be asked')
+  if (action.do === 'add') return mayAdd(members)
+  const id = 'member' in action ? action.member : undefined
+  const target = members.find((member) => (id === undefined ? member.node === action.node : member.id === id))
+  if (target === undefined) return ALLOWED
+  const now = quorum(members)
+  const others = quorum(members.filter((member) => member !== target))
+  switch (action.do) {
+    case 'reboot':
+    case 'upgrade':
+    case 'stop':
+      if (target.learner || target.up === 'no' || others.up >= now.majority) return ALLOWED
+      // One or two servers leave no other way: stopping either always stops the API, and it comes back by itself.
+      if (overrides.interruption && now.voters <= 2 && now.up === now.voters) return ALLOWED
+      return tooFew(action.node, others.up, now)
+    case 'remove-live': {
+      if (!now.held) return tooFew(action.node, now.up, now)
+      if (target.learner) return ALLOWED
+      const refusal = refusesRemove({ voters: now.voters, othersUp: others.up, targetUp: true })
+      return refusal === undefined ? ALLOWED : tooFew(action.node, others.up, now)
+    }
+    case 'delete':
+    case 'replace':
+    case 'remove-member':
+      if (target.learner) return now.held ? ALLOWED : tooFew(action.node, now.up, now)
+      // The others alone must be able to agree on the removal, and then to go on without it.
+      return others.up >= now.majority ? ALLOWED : tooFew(action.node, others.up, now)
+  }
+}
+
+function mayAdd(members: readonly EtcdMember[]): GuardAnswer {
+  const { voters, up, held } = quorum(members)
+  if (!held) return refuse(`etcd has lost its majority: ${up} of ${voters} voters are up`, 'bring servers back')
+  const learners = members.filter(({ learner }) => learner).length
+  const etcd = members.find(({ etcd }) => etcd !== undefined)?.etcd
+  const refusal = refusesAdd({ voters, connected: up, learners, etcd })
+  if (refusal === undefined) return ALLOWED
+  return refuse(
+    learners > 0
+      ? 'another server is still joining, and etcd takes one at a time'
+      : `etcd takes no new member while voters are away (${up} of ${voters} are up)`,
+    learners > 0 ? 'wait until it has joined' : 'bring the missing server back, or remove its member first',
+  )
+}
+
+function tooFew(node: string, left: number, { voters, majority }: Quorum): GuardAnswer {
+  const plural = (count: number) => `${count} of ${voters} etcd voter${voters === 1 ? '' : 's'}`
+  return refuse(
+    `without ${node} only ${plural(left)} would certainly be up, ${majority} are needed`,
+    voters <= 2
+      ? 'add servers, or allow the interruption with allow: {interruption: true}'
+      : 'bring the other servers back first',
+  )
+}
+
+function refuse(reason: string, allow: string): GuardAnswer {
+  return { allowed: false, reason, allow }
+}
+
+function isUp(member: EtcdMember): boolean {
+  return member.up === 'yes'
+}

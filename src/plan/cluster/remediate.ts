@@ -1,0 +1,122 @@
+import { LIMITS } from '../../lib/limits.ts'
+import type { ClusterHold } from '../../model/cluster-decision.ts'
+import { type Finding, firstOf, holdFor, NOTHING, objection, stepOn } from './finding.ts'
+import { allowed } from './quorum.ts'
+import { departure } from './replace.ts'
+import { awaitsCni, kubeOf, type NodeView, sleeps, type View } from './view.ts'
+
+/**
+ * Replaces nodes that are dead: one at a time, at most one server and one agent in an hour, and none at all when too
+ * many are unwell at once, for then it is not the nodes that are ill.
+ */
+export function remediation(view: View, nodes: readonly NodeView[]): Finding {
+  // One that carries our mark is under work already.
+  const dead = nodes.filter((node) => isDead(view, node) && kubeOf(node)?.work === undefined)
+  if (dead.length === 0) return NOTHING
+  const held = braked(view) ?? unwanted(view, dead)
+  if (held !== undefined) return holdFor(held)
+  const reasons = new Map(dead.map((node) => [node.name, whyDead(view, node)]))
+  return firstOf(dead.map((node) => () => departure(view, node, 'remediate', reasons.get(node.name) ?? '')))
+}
+
+/** Takes the vote from servers that have been away for longer than the policy bears; their machines are left alone. */
+export function eviction(view: View): Finding {
+  const { evictAfterMs } = view.spec.remediation
+  if (evictAfterMs === undefined || view.observed.api !== 'yes') return NOTHING
+  const away = view.servers.filter((node) => {
+    const kube = kubeOf(node)
+    return kube !== undefined && isAway(view, node) && view.nowMs - kube.readySinceMs >= evictAfterMs
+  })
+  return firstOf(away.map((node) => () => evict(view, node)))
+}
+
+function evict(view: View, node: NodeView): Finding {
+  const held = objection(allowed({ do: 'remove-member', node: node.name }, view), node.name)
+  if (held !== undefined) return held
+  const reason = `${node.name} has been away for longer than remediation.evictAfter allows`
+  if (node.member === undefined) {
+    return stepOn(view, node, 'delete-node', {
+      summary: `delete the Node ${node.name}`,
+      reason,
+      awaits: `no Node ${node.name}`,
+    })
+  }
+  const { id, name } = node.member
+  return stepOn(view, node, 'remove-member', {
+    member: id,
+    summary: `take the vote of ${node.name}`,
+    reason,
+    awaits: `etcd without ${name || id}`,
+  })
+}
+
+/** Unwell without an innocent reason: not asleep, not waiting for a network, not under our own work. */
+export function isUnwell(view: View, node: NodeView): boolean {
+  const kube = kubeOf(node)
+  if (node.spec === undefined || kube === undefined || sleeps(node)) return false
+  return kube.ready === 'no' && !awaitsCni(view, node)
+}
+
+/** Goes up and down too often to be trusted either way. */
+export function isFlapping(node: NodeView): boolean {
+  return (kubeOf(node)?.readyChanges ?? 0) > LIMITS.readyChangesPerHour
+}
+
+/** How many nodes may be unwell at once before nothing is replaced. */
+export function brakeLimit(nodes: number, brake: { readonly nodes: number; readonly percent: number }): number {
+  return Math.max(brake.nodes, Math.floor((nodes * brake.percent) / 100))
+}
+
+/** Down without a break for the whole time: one that comes and goes starts its time anew. */
+function isDead(view: View, node: NodeView): boolean {
+  const kube = kubeOf(node)
+  if (!view.spec.remediation.enabled || kube === undefined) return false
+  return isAway(view, node) && view.nowMs - kube.readySinceMs >= view.spec.remediation.deadAfterMs
+}
+
+/** Unready, and as a server out of etcd as well: one of two witnesses is not enough. */
+function isAway(view: View, node: NodeView): boolean {
+  return isUnwell(view, node) && (node.role === 'agent' || node.member?.up !== 'yes')
+}
+
+function braked(view: View): ClusterHold | undefined {
+  const declared = [...view.servers, ...view.agents].filter((node) => node.spec !== undefined && !sleeps(node))
+  const unwell = declared.filter((node) => isUnwell(view, node))
+  const limit = brakeLimit(declared.length, view.spec.remediation.brake)
+  if (unwell.length <= limit) return undefined
+  return {
+    guard: 'brake',
+    reason: `${unwell.length} of ${declared.length} nodes are unwell at once (${unwell.map(({ name }) => name).join(', ')}), more than the ${limit} that may be replaced`,
+    allow: 'find what they have in common, or raise remediation.brake',
+  }
+}
+
+function unwanted(view: View, dead: readonly NodeView[]): ClusterHold | undefined {
+  const [first] = dead
+  if (first === undefined) return undefined
+  const busy = dead.find((node) => kubeOf(node)?.unschedulable === true)
+  if (busy !== undefined) {
+    return {
+      node: busy.name,
+      guard: 'somebody-at-work',
+      reason: `${busy.name} is dead, and was cordoned by a person`,
+      allow: `uncordon it, or run croft cluster replace ${busy.name}`,
+    }
+  }
+  const pool = first.role === 'server' ? view.servers : view.agents
+  const { pauseMs } = view.spec.remediation
+  const last = Math.max(0, ...pool.map(({ remediatedMs }) => remediatedMs ?? 0))
+  if (view.nowMs - last >= pauseMs) return undefined
+  return {
+    node: first.name,
+    guard: 'pause',
+    reason: `${first.name} is dead, and another ${first.role} was replaced less than ${Math.round(pauseMs / 60_000)} min ago`,
+    allow: `wait until ${new Date(last + pauseMs).toISOString()}, or run croft cluster replace ${first.name}`,
+  }
+}
+
+function whyDead(view: View, node: NodeView): string {
+  const kube = kubeOf(node)
+  const minutes = Math.round((view.nowMs - (kube?.readySinceMs ?? view.nowMs)) / 60_000)
+  return `${node.name} has been NotReady for ${minutes} min${kube?.readyReason === undefined ? '' : ` (${kube.readyReason})`}`
+}

@@ -1,0 +1,68 @@
+import { type Finding, firstOf, NOTHING, refusalOf } from './finding.ts'
+import { quorum } from './quorum.ts'
+import { departure } from './replace.ts'
+import { serversChange } from './servers-change.ts'
+import { awaitsCni, isIn, isWell, kubeOf, localOf, type NodeView, type View } from './view.ts'
+
+/**
+ * Takes out servers that Git no longer names: one at a time, and a live one only while every declared server is in and
+ * well. The next waits until the cluster is whole again.
+ */
+export function serversOut(view: View, which: 'dead' | 'any'): Finding {
+  const gone = view.servers.filter((node) => node.spec === undefined && hasAnything(node))
+  const wanted = gone.filter((node) => which === 'any' || isDown(node))
+  if (wanted.length === 0 || view.spec.servers.length === 0) return NOTHING
+  const voters = view.members === 'unknown' ? 0 : quorum(view.members).voters
+  const { refusal } = serversChange(view.spec.servers.length, voters, view.spec.allow.degraded)
+  // Without its vote a server costs nothing any more: what was begun is finished.
+  const [first] = [...wanted].sort((a, b) => Number(a.member !== undefined) - Number(b.member !== undefined))
+  if (first === undefined) return NOTHING
+  if (refusal !== undefined && first.member !== undefined) return refusalOf(refusal)
+  return departure(view, first, 'remove', `${first.name} is no longer declared`)
+}
+
+/** Takes out agents that Git no longer names. */
+export function agentOut(view: View, node: NodeView): Finding {
+  if (node.spec !== undefined || !hasAnything(node)) return NOTHING
+  return departure(view, node, 'remove', `${node.name} is no longer declared`)
+}
+
+/** Replaces what a person asked to have replaced. `begun`: those that have left the cluster already. */
+export function ordered(view: View, nodes: readonly NodeView[], which: 'begun' | 'any'): Finding {
+  const due = nodes.filter((node) => isDue(view, node) && (which === 'any' || node.kube === 'absent'))
+  return firstOf(due.map((node) => () => departure(view, node, 'replace', 'a person asked for it')))
+}
+
+/** Ordered to be replaced, and not yet with a machine, or a Node, younger than the order. */
+export function isDue(view: View, node: NodeView): boolean {
+  if (node.spec === undefined) return false
+  return view.observed.orders.replace.some((order) => order.node === node.name && !isYounger(node, order.atMs))
+}
+
+/** Every declared server in, voting and well: the only state in which another may be touched at will. */
+export function serversWhole(view: View): boolean {
+  if (view.observed.api !== 'yes' || view.members === 'unknown') return false
+  const declared = view.servers.filter(({ spec }) => spec !== undefined)
+  return declared.every(
+    (node) =>
+      isIn(node) && (isWell(node) || (awaitsCni(view, node) && node.member?.up === 'yes' && !node.member.learner)),
+  )
+}
+
+function isYounger({ spec, machine, kube, k3s }: NodeView, atMs: number): boolean {
+  if (spec !== undefined && 'key' in spec.machine) {
+    return machine.exists === 'no' || (machine.createdMs !== undefined && machine.createdMs >= atMs)
+  }
+  if (typeof kube === 'object') return kube.createdMs >= atMs
+  return k3s !== 'unknown' && (k3s.data === 'none' || k3s.sinceMs >= atMs)
+}
+
+function hasAnything(node: NodeView): boolean {
+  if (kubeOf(node) !== undefined || node.member !== undefined || node.passwordSecret === 'yes') return true
+  return node.machine.exists === 'yes' && (node.machine.ours || (localOf(node)?.data ?? 'none') !== 'none')
+}
+
+function isDown(node: NodeView): boolean {
+  const kube = kubeOf(node)
+  return (node.member === undefined || node.member.up === 'no') && kube?.ready !== 'yes'
+}

@@ -1,0 +1,185 @@
+import type { WorkPurpose } from '../../model/observed-cluster.ts'
+import { drained } from './drain.ts'
+import { type Finding, holdFor, isEmpty, NOTHING, objection, stepOn, waitFor } from './finding.ts'
+import { allowed } from './quorum.ts'
+import { isKept, kubeOf, localOf, type NodeView, type View } from './view.ts'
+
+/**
+ * The next step of a node on its way out: marked and cordoned, drained, stopped, its etcd member removed, its Node and
+ * its password gone, its machine destroyed (or wiped, where the box was there before us). Computed from what is seen
+ * alone, so it does not matter where the last attempt ended. Empty when nothing of the node is left.
+ */
+export function departure(view: View, node: NodeView, purpose: WorkPurpose, reason: string): Finding {
+  if (view.observed.api !== 'yes' || node.kube === 'unknown' || view.members === 'unknown') {
+    return holdFor({
+      node: node.name,
+      guard: 'api',
+      reason: `${node.name} is to leave (${reason}), and the cluster cannot be asked`,
+      allow: 'wait until its API answers',
+    })
+  }
+  return (
+    guarded(view, node, purpose) ??
+    marked(view, node, purpose, reason) ??
+    emptied(view, node) ??
+    outOfEtcd(view, node, reason) ??
+    outOfKubernetes(view, node, reason) ??
+    offTheMachine(view, node, reason)
+  )
+}
+
+/** Removes what an etcd member, a Node or a Secret is left of a node whose machine holds nothing of it any more. */
+export function remains(view: View, node: NodeView, reason: string): Finding {
+  const { member } = node
+  if (member?.up === 'yes' || kubeOf(node)?.ready === 'yes') {
+    return holdFor({
+      node: node.name,
+      guard: 'contradiction',
+      reason: `${node.name} seems well in the cluster, yet ${reason}`,
+      allow: 'look again; if it stays so, see which machine answers under this name',
+    })
+  }
+  return (
+    objectionTo(view, node, 'remove-member') ??
+    removeMember(view, node, reason) ??
+    outOfKubernetes(view, node, reason) ??
+    NOTHING
+  )
+}
+
+function guarded(view: View, node: NodeView, purpose: WorkPurpose): Finding | undefined {
+  if (leavesAlive(view, node)) return undefined
+  return objectionTo(view, node, purpose === 'remove' ? 'delete' : 'replace')
+}
+
+function objectionTo(view: View, node: NodeView, action: 'delete' | 'replace' | 'remove-member'): Finding | undefined {
+  return objection(allowed({ do: action, node: node.name }, view), node.name)
+}
+
+/** Of two servers neither can be stopped first: the member goes while its server still runs. */
+function leavesAlive(view: View, node: NodeView): boolean {
+  if (view.members === 'unknown' || view.members.filter(({ learner }) => !learner).length !== 2) return false
+  return node.member?.up === 'yes' && allowed({ do: 'remove-live', node: node.name }, view).allowed
+}
+
+function marked(view: View, node: NodeView, purpose: WorkPurpose, reason: string): Finding | undefined {
+  const kube = kubeOf(node)
+  if (kube === undefined || (kube.work?.purpose === purpose && kube.unschedulable)) return undefined
+  return stepOn(view, node, 'cordon', {
+    purpose,
+    target: purpose,
+    summary: `mark and cordon ${node.name}`,
+    reason,
+    awaits: `our mark on ${node.name}`,
+  })
+}
+
+/** Pods of a node that does not answer cannot be moved: they go with the Node. */
+function emptied(view: View, node: NodeView): Finding | undefined {
+  const kube = kubeOf(node)
+  if (kube?.work === undefined || kube.ready === 'no') return undefined
+  const finding = drained(view, node, kube, kube.work)
+  return isEmpty(finding) ? undefined : finding
+}
+
+function outOfEtcd(view: View, node: NodeView, reason: string): Finding | undefined {
+  if (node.member !== undefined && leavesAlive(view, node)) return removeMember(view, node, reason)
+  return stopped(view, node, reason) ?? removeMember(view, node, reason)
+}
+
+function removeMember(view: View, node: NodeView, reason: string): Finding | undefined {
+  const { member } = node
+  if (member === undefined) return undefined
+  if (kubeOf(node)?.removedNameMark === true) {
+    return stepOn(view, node, 'clear-removed-mark', {
+      summary: `take the mark of an earlier removal off ${node.name}`,
+      reason: 'with it K3s would leave the etcd member behind',
+      awaits: `${node.name} without removed-node-name`,
+    })
+  }
+  return stepOn(view, node, 'remove-member', {
+    member: member.id,
+    summary: `remove the etcd member ${member.name || member.id}`,
+    reason,
+    awaits: `etcd without ${member.name || member.id}`,
+  })
+}
+
+/** A removed server that still runs has a hanging API, and rejoins when it is restarted: so it is stopped first. */
+function stopped(view: View, node: NodeView, reason: string): Finding | undefined {
+  const local = localOf(node)
+  const down =
+    node.member === undefined ? node.role === 'agent' || kubeOf(node)?.ready !== 'yes' : node.member.up === 'no'
+  const off = node.machine.power === 'off' || node.machine.exists === 'no'
+  if (off || (local !== undefined ? notRunning(local.service) : down)) return undefined
+  if (local !== undefined) {
+    return stepOn(view, node, 'stop-k3s', {
+      summary: `stop K3s on ${node.name}`,
+      reason,
+      awaits: `K3s stopped on ${node.name}`,
+    })
+  }
+  if (isKept(node) && node.machine.exists === 'yes') {
+    return stepOn(view, node, 'stop-machine', {
+      summary: `stop the machine of ${node.name}, which does not answer`,
+      reason,
+      awaits: `the machine of ${node.name} off`,
+    })
+  }
+  return holdFor({
+    node: node.name,
+    guard: 'unreachable',
+    reason: `${node.name} is to leave (${reason}), still runs and cannot be reached to stop it`,
+    allow: 'stop K3s there, or switch it off',
+  })
+}
+
+function notRunning(service: string): boolean {
+  return service === 'absent' || service === 'stopped' || service === 'failed'
+}
+
+function outOfKubernetes(view: View, node: NodeView, reason: string): Finding | undefined {
+  if (kubeOf(node) !== undefined) {
+    return stepOn(view, node, 'delete-node', {
+      summary: `delete the Node ${node.name}`,
+      reason,
+      awaits: `no Node ${node.name}`,
+    })
+  }
+  if (node.passwordSecret === 'unknown') {
+    return waitFor({
+      node: node.name,
+      awaits: `to see whether the node password of ${node.name} is gone`,
+      sinceMs: view.nowMs,
+    })
+  }
+  if (node.passwordSecret === 'no') return undefined
+  return stepOn(view, node, 'delete-node-password', {
+    summary: `delete the node password of ${node.name}`,
+    reason: 'a new machine of this name would be rejected',
+    awaits: `no Secret ${node.name}.node-password.k3s`,
+  })
+}
+
+function offTheMachine(view: View, node: NodeView, reason: string): Finding {
+  const { machine } = node
+  if (machine.busy !== undefined) return waitFor({ node: node.name, awaits: machine.busy, sinceMs: view.nowMs })
+  if (machine.exists === 'no') return NOTHING
+  if (machine.exists === 'unknown') {
+    return waitFor({ node: node.name, awaits: `to see the machine of ${node.name}`, sinceMs: view.nowMs })
+  }
+  if (isKept(node)) {
+    return stepOn(view, node, 'destroy-machine', {
+      summary: `destroy the machine of ${node.name}`,
+      reason,
+      awaits: `no machine ${node.name}`,
+    })
+  }
+  const local = localOf(node)
+  if (local?.data === 'none') return NOTHING
+  return stepOn(view, node, 'wipe-k3s', {
+    summary: `wipe K3s from ${node.name}`,
+    reason,
+    awaits: `no K3s data on ${node.name}`,
+  })
+}

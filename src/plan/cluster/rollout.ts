@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto'
+import { configHash } from '../../k3s/config.ts'
+import { flagDrift } from '../../k3s/flags.ts'
+import { compareVersions } from '../../k3s/version.ts'
+import type { ClusterSpec } from '../../model/cluster.ts'
+import { planHops } from './hops.ts'
+import { kubeOf, type NodeView, sleeps, type View, versionsOf } from './view.ts'
+
+/** What one node is to become next. */
+export interface WantedChange {
+  readonly purpose: 'upgrade' | 'configure'
+  /** A release, or the hash of a configuration. */
+  readonly target: string
+}
+
+export interface Rollout {
+  /** Releases still to come, the next one first. */
+  readonly hops: readonly string[]
+  readonly refusal?: { readonly reason: string; readonly allow: string }
+}
+
+/** Names one rollout: another pin or other flags are another one. What `abort` refers to. */
+export function rolloutId(spec: ClusterSpec): string {
+  const hashes = [...spec.servers, ...spec.agents].map((node) => `${node.name}=${configHash(spec, node)}`).sort()
+  return `${spec.version}#${createHash('sha256').update(hashes.join('\n')).digest('hex').slice(0, 8)}`
+}
+
+/** The way from what the servers run to the pin. */
+export function rolloutOf(view: View): Rollout {
+  const { spec, observed } = view
+  const running = versionsOf(view.servers)
+  const [lowest, highest] = [running[0], running.at(-1)]
+  if (lowest === undefined || highest === undefined) return { hops: [] }
+  if (compareVersions(highest, spec.version) > 0) {
+    const plan = planHops(highest, spec.version, observed.membershipChanged)
+    return 'refused' in plan ? { hops: [], refusal: { reason: plan.refused, allow: plan.allow } } : { hops: [] }
+  }
+  const plan = planHops(lowest, spec.version, observed.membershipChanged)
+  return 'refused' in plan ? { hops: [], refusal: { reason: plan.refused, allow: plan.allow } } : { hops: plan.hops }
+}
+
+/**
+ * The next change of a node. Servers first, then agents up to what the oldest server runs, and only then the next
+ * hop; a changed configuration comes where the version is as it should be.
+ */
+export function wantedChange(view: View, node: NodeView, rollout: Rollout): WantedChange | undefined {
+  const kube = kubeOf(node)
+  if (kube === undefined || node.spec === undefined || sleeps(node)) return undefined
+  const lowest = versionsOf(view.servers)[0]
+  const next = node.role === 'agent' ? lowest : agentsBehind(view) ? lowest : (rollout.hops[0] ?? lowest)
+  if (next !== undefined && compareVersions(kube.version, next) < 0) return { purpose: 'upgrade', target: next }
+  const hash = configHash(view.spec, node.spec)
+  if (kube.configHash === hash) return undefined
+  // One that was not started by us is left as it is, unless it is a server that runs with other flags than it must.
+  if (kube.configHash === undefined && driftOf(view, node).length === 0) return undefined
+  return { purpose: 'configure', target: hash }
+}
+
+/** What a server runs with that is not as declared, in sentences. */
+export function driftOf(view: View, node: NodeView): readonly string[] {
+  const args = kubeOf(node)?.args
+  if (node.role !== 'server' || args === undefined) return []
+  return flagDrift(view.spec, [{ server: node.name, flags: args }]).map(({ message }) => message)
+}
+
+/** All servers run one release, and some agent that is on does not yet. */
+function agentsBehind(view: View): boolean {
+  const servers = versionsOf(view.servers)
+  const [lowest, highest] = [servers[0], servers.at(-1)]
+  if (lowest === undefined || lowest !== highest) return false
+  return view.agents.some((node) => {
+    const kube = kubeOf(node)
+    return kube !== undefined && node.spec !== undefined && !sleeps(node) && compareVersions(kube.version, lowest) < 0
+  })
+}

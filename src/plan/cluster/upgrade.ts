@@ -1,0 +1,223 @@
+import { LIMITS } from '../../lib/limits.ts'
+import type { ClusterStep } from '../../model/cluster-decision.ts'
+import { type Finding, firstOf, holdFor, isEmpty, merge, NOTHING, refusalOf, stepOn, waitFor } from './finding.ts'
+import { begin, continueWork, giveBack } from './node-work.ts'
+import { serversWhole } from './removals.ts'
+import { departure } from './replace.ts'
+import { type Rollout, rolloutId, rolloutOf, wantedChange } from './rollout.ts'
+import { kubeOf, type NodeView, sleeps, type View } from './view.ts'
+import { nextOpening, windowOpen } from './windows.ts'
+
+/** An aborted rollout: every node that carries our mark for it is given back, and no other. */
+export function abortedWork(view: View): Finding {
+  if (!isAborted(view)) return NOTHING
+  return merge(
+    underRollout([...view.servers, ...view.agents]).map((node) => giveBack(view, node, 'the rollout was aborted')),
+  )
+}
+
+/** Work of a rollout that was begun on a node: finished before anything else of its sort begins, also while paused. */
+export function begunWork(view: View, node: NodeView): Finding {
+  if (underRollout([node]).length === 0) return NOTHING
+  return continueWork(view, node, wantedChange(view, node, rolloutOf(view))) ?? NOTHING
+}
+
+/** The next server of a rollout of version or flags; empty when all are as declared. */
+export function nextServer(view: View): Finding {
+  const rollout = rolloutOf(view)
+  if (rollout.refusal !== undefined) return refusalOf({ guard: 'upgrade', ...rollout.refusal })
+  const due = dueNodes(view, view.servers, rollout)
+  // The leader last: it moves its leadership once instead of twice.
+  const [node] = [...due].sort((a, b) => Number(a.member?.leader === true) - Number(b.member?.leader === true))
+  const wanted = node === undefined ? undefined : wantedChange(view, node, rollout)
+  if (node === undefined || wanted === undefined) return NOTHING
+  return firstOf([
+    () => mayBegin(view, node, wanted.target, rolloutId(view.spec)),
+    () => snapshotFirst(view),
+    () =>
+      view.spec.upgrade.method === 'replace' && wanted.purpose === 'upgrade'
+        ? departure(view, node, 'replace', `a new machine for ${wanted.target}`)
+        : begin(view, node, wanted, reasonOf(node, wanted)),
+  ])
+}
+
+/** The next agents of a rollout, as many as may be under work at once. Only when all servers are done. */
+export function nextAgents(view: View): Finding {
+  const rollout = rolloutOf(view)
+  if (rollout.refusal !== undefined || dueNodes(view, view.servers, rollout).length > 0) return NOTHING
+  const due = dueNodes(view, view.agents, rollout)
+  const room = view.spec.upgrade.agentsSurge - view.agents.filter((node) => kubeOf(node)?.work !== undefined).length
+  const [first] = due
+  if (first === undefined || room <= 0) return NOTHING
+  const held = mayBegin(view, first, wantedChange(view, first, rollout)?.target ?? '', rolloutId(view.spec))
+  if (!isEmpty(held)) return held
+  return merge(
+    due.slice(0, room).map((node) => {
+      const wanted = wantedChange(view, node, rollout)
+      if (wanted === undefined) return NOTHING
+      return view.spec.upgrade.method === 'replace' && wanted.purpose === 'upgrade'
+        ? departure(view, node, 'replace', `a new machine for ${wanted.target}`)
+        : begin(view, node, wanted, reasonOf(node, wanted))
+    }),
+  )
+}
+
+export function isAborted(view: View): boolean {
+  return view.observed.orders.rolloutAborted === rolloutId(view.spec)
+}
+
+function underRollout(nodes: readonly NodeView[]): readonly NodeView[] {
+  return nodes.filter((node) => {
+    const purpose = kubeOf(node)?.work?.purpose
+    return purpose === 'upgrade' || purpose === 'configure'
+  })
+}
+
+function dueNodes(view: View, nodes: readonly NodeView[], rollout: Rollout): readonly NodeView[] {
+  return nodes.filter((node) => wantedChange(view, node, rollout) !== undefined)
+}
+
+function reasonOf(node: NodeView, wanted: { readonly purpose: string; readonly target: string }): string {
+  return wanted.purpose === 'upgrade'
+    ? `${node.name} runs ${kubeOf(node)?.version}, next is ${wanted.target}`
+    : `${node.name} does not run with the declared flags`
+}
+
+/** Everything that must be so before a node is touched. Empty when it is. */
+function mayBegin(view: View, node: NodeView, target: string, rollout: string): Finding {
+  return firstOf([
+    () => wishes(view, node, target, rollout),
+    () => allWell(view),
+    () => soaked(view),
+    () => window(view),
+    () => checked(view),
+  ])
+}
+
+function wishes(view: View, node: NodeView, target: string, rollout: string): Finding {
+  const { orders } = view.observed
+  if (isAborted(view)) {
+    return holdFor({
+      guard: 'aborted',
+      reason: `the rollout ${rollout} was aborted`,
+      allow: 'run croft cluster upgrade --resume, or change the pin',
+    })
+  }
+  if (orders.rolloutPaused)
+    return holdFor({ guard: 'paused', reason: 'the rollout is paused', allow: 'run croft cluster upgrade --resume' })
+  const givenUp = kubeOf(node)?.drainGivenUp
+  if (givenUp?.target !== target || (orders.resumedMs ?? 0) > givenUp.atMs) return NOTHING
+  return holdFor({
+    node: node.name,
+    guard: 'drain',
+    reason: `the drain of ${node.name} ran out of time and was given up`,
+    allow: 'make room for its pods and run croft cluster upgrade --resume',
+  })
+}
+
+function allWell(view: View): Finding {
+  const changed = [...view.servers, ...view.agents].filter(
+    (node) => kubeOf(node)?.changedMs !== undefined && !sleeps(node),
+  )
+  const fallen = changed.find((node) => kubeOf(node)?.ready !== 'yes')
+  const kube = fallen === undefined ? undefined : kubeOf(fallen)
+  if (fallen !== undefined && kube !== undefined) {
+    const minutes = Math.max(0, Math.round((kube.readySinceMs - (kube.changedMs ?? 0)) / 60_000))
+    return holdFor({
+      node: fallen.name,
+      guard: 'soak',
+      reason: `${fallen.name} turned NotReady ${minutes} min after it was changed${kube.readyReason === undefined ? '' : ` (${kube.readyReason})`}; the rollout pauses`,
+      allow: `mend ${fallen.name}; the rollout goes on when it has been well for the soak time`,
+    })
+  }
+  if (serversWhole(view)) return NOTHING
+  return holdFor({
+    guard: 'servers',
+    reason: 'not every declared server is in the cluster, voting and Ready',
+    allow: 'wait until all are',
+  })
+}
+
+function soaked(view: View): Finding {
+  const untils = [...view.servers, ...view.agents].flatMap((node) => {
+    const kube = kubeOf(node)
+    if (kube === undefined || sleeps(node)) return []
+    // A node that was never changed soaks as well, from the day it came.
+    const sinceMs = kube.changedMs === undefined ? kube.createdMs : Math.max(kube.changedMs, kube.readySinceMs)
+    return [{ node: node.name, sinceMs, untilMs: sinceMs + view.spec.upgrade.soakMs }]
+  })
+  const soaking = untils.filter(({ untilMs }) => untilMs > view.nowMs).sort((a, b) => b.untilMs - a.untilMs)[0]
+  if (soaking === undefined) return NOTHING
+  return waitFor({ ...soaking, awaits: `${soaking.node} to stay well for the soak time` })
+}
+
+function window(view: View): Finding {
+  const { windows } = view.spec.upgrade
+  if (windowOpen(windows, view.nowMs)) return NOTHING
+  const opens = nextOpening(windows, view.nowMs)
+  return holdFor({
+    guard: 'window',
+    reason: `no maintenance window is open${opens === undefined ? ' and none ever opens' : ''}`,
+    allow: opens === undefined ? 'declare another window' : `wait until ${new Date(opens).toISOString()}`,
+  })
+}
+
+/** The user's checks, each passed since the last change. */
+function checked(view: View): Finding {
+  const { healthChecks } = view.spec.upgrade
+  const changedMs = lastChange([...view.servers, ...view.agents])
+  const findings = healthChecks.map((name): Finding => {
+    const result = view.observed.checks.find((check) => check.name === name)
+    const age = result === undefined ? Number.POSITIVE_INFINITY : view.nowMs - result.atMs
+    const fresh = result !== undefined && result.atMs > changedMs && age <= LIMITS.healthCheckFreshMs
+    if (fresh && result.passed === 'yes') return NOTHING
+    const failed = result !== undefined && result.passed !== 'yes'
+    const again = !fresh || age >= LIMITS.healthCheckAgainMs
+    return merge([
+      again ? { ...NOTHING, steps: [runCheck(view, name)] } : NOTHING,
+      failed
+        ? holdFor({
+            guard: 'health-check',
+            reason: `the check ${name} fails: ${result.output}`,
+            allow: `mend what ${name} looks at, or take it out of upgrade.healthChecks`,
+          })
+        : NOTHING,
+    ])
+  })
+  return merge(findings)
+}
+
+function runCheck(view: View, name: string): ClusterStep {
+  return {
+    do: 'run-health-checks',
+    target: name,
+    lane: 'local',
+    summary: `run the check ${name}`,
+    reason: 'it must pass before the next node is touched',
+    awaits: `a result of ${name}`,
+    sinceMs: view.nowMs,
+  }
+}
+
+/** A snapshot younger than the last change of a server, with the token that opens it. */
+function snapshotFirst(view: View): Finding {
+  const { snapshots } = view.observed
+  const changedMs = lastChange(view.servers)
+  const usable =
+    snapshots !== 'unknown' &&
+    snapshots.some(
+      ({ atMs, tokenKept }) => tokenKept === 'yes' && atMs > changedMs && view.nowMs - atMs <= LIMITS.snapshotFreshMs,
+    )
+  if (usable) return NOTHING
+  const server = view.servers.find(({ member }) => member?.up === 'yes' && !member.learner)
+  if (server === undefined) return NOTHING
+  return stepOn(view, server, 'snapshot', {
+    summary: `take a snapshot of etcd on ${server.name}`,
+    reason: 'there is none from before this step',
+    awaits: 'a snapshot with its token kept',
+  })
+}
+
+function lastChange(nodes: readonly NodeView[]): number {
+  return Math.max(0, ...nodes.map((node) => kubeOf(node)?.changedMs ?? 0))
+}

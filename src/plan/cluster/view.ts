@@ -1,0 +1,116 @@
+import { compareVersions } from '../../k3s/version.ts'
+import type { ClusterSpec, NodeRole, NodeSpec } from '../../model/cluster.ts'
+import type {
+  Answer,
+  EtcdMember,
+  KubeNode,
+  LocalK3s,
+  ObservedCluster,
+  ObservedMachine,
+} from '../../model/observed-cluster.ts'
+
+/** One node with everything that is declared and seen of it. */
+export interface NodeView {
+  readonly name: string
+  readonly role: NodeRole
+  /** Undefined: Git does not name it. */
+  readonly spec?: NodeSpec
+  readonly machine: ObservedMachine
+  readonly kube: KubeNode | 'absent' | 'unknown'
+  readonly k3s: LocalK3s | 'unknown'
+  readonly passwordSecret: Answer
+  readonly remediatedMs?: number
+  readonly member?: EtcdMember
+  /** Other nodes with the same machine-id. */
+  readonly twins: readonly string[]
+}
+
+/** What is declared and what is seen, joined by name: what every judgement starts from. */
+export interface View {
+  readonly spec: ClusterSpec
+  readonly observed: ObservedCluster
+  readonly nowMs: number
+  readonly formed: boolean
+  readonly servers: readonly NodeView[]
+  readonly agents: readonly NodeView[]
+  readonly members: readonly EtcdMember[] | 'unknown'
+}
+
+export function viewOf(spec: ClusterSpec, observed: ObservedCluster, nowMs: number): View {
+  const formed = isFormed(observed)
+  // Before there is a cluster nobody can be asked about it, and nobody can be in it.
+  const members = observed.members === 'unknown' && !formed ? [] : observed.members
+  const declared = new Map([...spec.servers, ...spec.agents].map((node) => [node.name, node]))
+  const seen = new Map(observed.nodes.map((node) => [node.name, node]))
+  const names = [...new Set([...declared.keys(), ...seen.keys()])]
+  const nodes = names.map((name): NodeView => {
+    const [nodeSpec, node] = [declared.get(name), seen.get(name)]
+    const own = members === 'unknown' ? [] : members.filter((candidate) => candidate.node === name)
+    const member = own.find(({ up }) => up === 'yes') ?? own[0]
+    const kube = node?.kube ?? 'unknown'
+    const machineId = node?.machine.machineId
+    const twins = machineId === undefined ? [] : observed.nodes.filter((other) => other.machine.machineId === machineId)
+    return {
+      name,
+      role: nodeSpec?.role ?? node?.role ?? 'agent',
+      machine: node?.machine ?? { exists: 'unknown', power: 'unknown', ours: false },
+      kube: kube === 'unknown' && !formed ? 'absent' : kube,
+      k3s: node?.k3s ?? 'unknown',
+      passwordSecret: node?.passwordSecret === 'unknown' && !formed ? 'no' : (node?.passwordSecret ?? 'unknown'),
+      twins: twins.map((twin) => twin.name).filter((twin) => twin !== name),
+      ...(nodeSpec === undefined ? {} : { spec: nodeSpec }),
+      ...(node?.remediatedMs === undefined ? {} : { remediatedMs: node.remediatedMs }),
+      ...(member === undefined ? {} : { member }),
+    }
+  })
+  const of = (role: NodeRole) => nodes.filter((node) => node.role === role)
+  return { spec, observed, nowMs, formed, servers: of('server'), agents: of('agent'), members }
+}
+
+/** Any trace of the cluster proves that it was formed, whatever the record says: nobody starts a second one. */
+function isFormed({ identity, members, nodes }: ObservedCluster): boolean {
+  if (identity?.formed === true) return true
+  if (members !== 'unknown' && members.length > 0) return true
+  return nodes.some(({ kube, k3s }) => typeof kube === 'object' || (k3s !== 'unknown' && k3s.data === identity?.caHash))
+}
+
+export function kubeOf(node: NodeView): KubeNode | undefined {
+  return typeof node.kube === 'object' ? node.kube : undefined
+}
+
+export function localOf(node: NodeView): LocalK3s | undefined {
+  return typeof node.k3s === 'object' ? node.k3s : undefined
+}
+
+/** Has a Node object and, as a server, an etcd member. */
+export function isIn(node: NodeView): boolean {
+  return typeof node.kube === 'object' && (node.role === 'agent' || node.member !== undefined)
+}
+
+/** Off, and meant to be. Never a server: it holds a vote, so it is started like any other. */
+export function sleeps(node: NodeView): boolean {
+  return node.role === 'agent' && node.spec?.power === 'onDemand' && node.machine.power !== 'on'
+}
+
+/** Unready only because no network plugin is there yet, in a cluster that brings its own: an expected phase. */
+export function awaitsCni(view: View, node: NodeView): boolean {
+  const kube = kubeOf(node)
+  if (kube?.ready !== 'no' || view.spec.network.flannelBackend !== 'none') return false
+  return /network not ready|NetworkPluginNotReady|cni plugin not initialized/i.test(kube.readyMessage ?? '')
+}
+
+/** In the cluster and at work, with no doubt about it. */
+export function isWell(node: NodeView): boolean {
+  if (kubeOf(node)?.ready !== 'yes' || node.twins.length > 0) return false
+  return node.role === 'agent' || (node.member?.learner === false && node.member.up === 'yes')
+}
+
+/** Releases that run, oldest first; of servers or agents that are in the cluster. */
+export function versionsOf(nodes: readonly NodeView[]): readonly string[] {
+  return nodes.flatMap((node) => kubeOf(node)?.version ?? []).sort(compareVersions)
+}
+
+/** A machine that croft makes and destroys; any other is only wiped. */
+export function isKept({ spec, machine }: NodeView): boolean {
+  return spec === undefined ? machine.ours : 'key' in spec.machine
+}

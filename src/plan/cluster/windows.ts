@@ -1,0 +1,42 @@
+import type { MaintenanceWindow } from '../../model/cluster.ts'
+
+const MINUTE_MS = 60_000
+const WEEK_MINUTES = 7 * 24 * 60
+
+/** Is work on nodes allowed to begin at this moment? No windows: always. */
+export function windowOpen(windows: readonly MaintenanceWindow[], nowMs: number): boolean {
+  return windows.length === 0 || windows.some((window) => isOpen(window, nowMs))
+}
+
+/** When the next window opens; undefined when none ever does. Looked for in steps of five minutes over eight days. */
+export function nextOpening(windows: readonly MaintenanceWindow[], nowMs: number): number | undefined {
+  for (let minutes = 0; minutes <= WEEK_MINUTES + 24 * 60; minutes += 5) {
+    const at = Math.floor(nowMs / MINUTE_MS + minutes) * MINUTE_MS
+    if (windowOpen(windows, at)) return Math.max(at, nowMs)
+  }
+  return undefined
+}
+
+function isOpen(window: MaintenanceWindow, nowMs: number): boolean {
+  const { day, minute } = localTime(nowMs, window.timeZone ?? 'UTC')
+  const onDay = (weekday: number) => window.days.length === 0 || window.days.includes(weekday)
+  const { fromMinute, toMinute } = window
+  if (fromMinute < toMinute) return onDay(day) && minute >= fromMinute && minute < toMinute
+  // Over midnight: the part after it belongs to the day before.
+  return (onDay(day) && minute >= fromMinute) || (onDay((day + 6) % 7) && minute < toMinute)
+}
+
+const DAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat']
+
+function localTime(nowMs: number, timeZone: string): { readonly day: number; readonly minute: number } {
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    weekday: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  })
+  const parts = new Map(format.formatToParts(nowMs).map(({ type, value }) => [type, value]))
+  const minute = Number(parts.get('hour')) * 60 + Number(parts.get('minute'))
+  return { day: DAYS.indexOf(parts.get('weekday') ?? ''), minute }
+}
