@@ -18,7 +18,17 @@ function kindBreaches(files: readonly SourceFile[]): Breach[] {
   )
   const registry = 'src/kinds/registry.ts'
   const registered = importedNames(files, registry, /^src\/kinds\/([^/]+)\.ts$/).filter((name) => name !== 'kind')
-  return compare('kind', kinds, registered, registry, namesAt(files, /^docs\/kinds\/([^/]+)\.md$/), 'docs/kinds')
+  const rows = tableKinds(files)
+  const pages = namesAt(files, /^docs\/kinds\/([^/]+)\.md$/)
+  return compare('kind', [...kinds, ...rows], [...registered, ...rows], registry, pages, 'docs/kinds')
+}
+
+/** Kinds that are rows of a table and not files of their own: settings, ours and the provider's. */
+function tableKinds(files: readonly SourceFile[]): readonly string[] {
+  return files
+    .filter(({ path }) => path.startsWith('src/model/rest/') || path === 'src/kinds/settings/provider-table.ts')
+    .flatMap(({ text }) => [...text.matchAll(/\bkind: '(\w+)'/g)])
+    .map(([, kind = '']) => kind.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase())
 }
 
 function driverBreaches(files: readonly SourceFile[]): Breach[] {

@@ -1,6 +1,7 @@
 import { addressPool } from './address-pool.ts'
 import { approval } from './approval.ts'
 import { environmentDownloadFile } from './environment-download-file.ts'
+import { environmentFile } from './environment-file.ts'
 import { environmentVm } from './environment-vm.ts'
 import { host } from './host.ts'
 import { image } from './image.ts'
@@ -9,6 +10,7 @@ import { machine } from './machine.ts'
 import { network } from './network.ts'
 import { providerConfig } from './provider-config.ts'
 import { proxmox } from './proxmox.ts'
+import { SETTING_KINDS } from './settings/registry.ts'
 
 /** Every kind that croft knows. */
 export const KINDS: readonly Kind[] = [
@@ -21,7 +23,9 @@ export const KINDS: readonly Kind[] = [
   approval,
   environmentVm,
   environmentDownloadFile,
+  environmentFile,
   providerConfig,
+  ...SETTING_KINDS,
 ]
 
 export function findKind(apiVersion: string, kind: string): Kind | undefined {

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import type { z } from 'zod'
 import { unkeptFields } from './crossplane/vm-unkept.ts'
 import { KINDS } from './registry.ts'
+import { freeText } from './settings/field-schema.ts'
 
 /** Every schema of a text that a kind can hold, with the path to it. */
 function textsOf(schema: z.core.$ZodType, path: string): readonly (readonly [string, z.ZodType])[] {
@@ -68,10 +69,11 @@ const FREE =
 const UNKEPT = new RegExp(`Provider\\.(?:${Object.keys(unkeptFields).join('|')})(?:[.[]|$)`)
 
 const texts = KINDS.flatMap((kind) => textsOf(kind.schema, kind.kind))
+const isFree = (path: string, schema: z.ZodType) => FREE.test(path) || freeText.has(schema)
 
 // A CPU flag begins with a plus or a minus; it stands behind `flags=` in the middle of a property string.
 test('[S-01] no text that reaches a host can carry a shell, a flag, a path, a line end or a property', () => {
-  const reaching = texts.filter(([path]) => !FREE.test(path) && !UNKEPT.test(path))
+  const reaching = texts.filter(([path, schema]) => !isFree(path, schema) && !UNKEPT.test(path))
   assert.ok(reaching.length > 60, String(reaching.length))
   const accepted = reaching.flatMap(([path, schema]) =>
     ATTACKS.filter(
@@ -83,7 +85,8 @@ test('[S-01] no text that reaches a host can carry a shell, a flag, a path, a li
 
 test('[S-01] free text holds no control characters and is bounded', () => {
   const free = texts.filter(
-    ([path]) => FREE.test(path) && !/publishConnectionDetailsTo\.metadata\.(?:annotations|labels)/.test(path),
+    ([path, schema]) =>
+      isFree(path, schema) && !/publishConnectionDetailsTo\.metadata\.(?:annotations|labels)/.test(path),
   )
   assert.ok(free.length > 5)
   for (const [path, schema] of free) {

@@ -18,15 +18,7 @@ const OWN_GROUP = /^croft\.dev$/
 const PROVIDER_GROUP = /^(?:virtual[a-z]*(?:\.proxmoxbpg)?|proxmoxbpg)(?:\.m)?\.crossplane\.io$/
 
 /** The provider's kinds that croft knows of and does not keep yet. */
-const UNKEPT = new Set(
-  `EnvironmentACL EnvironmentAcmeAccount EnvironmentAcmeDNSPlugin EnvironmentAptRepository
-  EnvironmentAptStandardRepository EnvironmentCertificate EnvironmentClusterFirewall
-  EnvironmentClusterFirewallSecurityGroup EnvironmentContainer EnvironmentDNS EnvironmentFile EnvironmentFirewallAlias
-  EnvironmentFirewallIPSet EnvironmentFirewallOptions EnvironmentFirewallRules EnvironmentGroup EnvironmentHagroup
-  EnvironmentHaresource EnvironmentHosts EnvironmentMetricsServer EnvironmentNetworkLinuxBridge
-  EnvironmentNetworkLinuxVlan EnvironmentNodeFirewall EnvironmentPool EnvironmentRole EnvironmentTime EnvironmentUser
-  ProviderConfigUsage StoreConfig ClusterProviderConfig`.split(/\s+/),
-)
+const UNKEPT = new Set(['EnvironmentContainer', 'ProviderConfigUsage', 'StoreConfig', 'ClusterProviderConfig'])
 
 export function identify(value: ManifestObject['value']): Identity {
   const { apiVersion, kind } = value

@@ -18,7 +18,7 @@ function blocksOf(text: string): readonly string[] {
 }
 
 const EXPECTED: Readonly<Record<string, readonly string[]>> = {
-  '000': ['EnvironmentVM/k3s-vm-fun-bedbug'],
+  '000': ['EnvironmentFile/k3s-cloud-init-fun-bedbug', 'EnvironmentVM/k3s-vm-fun-bedbug'],
   '001': ['EnvironmentVM/k3s-vm-fun-bedbug'],
   '004': ['EnvironmentVM/k3s-vm-still-fawn', 'EnvironmentVM/k3s-vm-still-fawn'],
 }

@@ -1,0 +1,84 @@
+import type { Declaration } from '../../model/declaration.ts'
+import { type ResourceKey, resourceKey } from '../../model/key.ts'
+import type { SettingSpec, SettingValue } from '../../model/rest.ts'
+import type { Lookup } from '../kind.ts'
+
+/** Finds the setting that a declaration of some kind stands for; undefined when it stands for none. */
+export type SettingOf = (declaration: Declaration) => SettingSpec | undefined
+
+/** What one setting names of others: a definition and an id. */
+interface Reference {
+  readonly definition: string
+  readonly id: string
+}
+
+/** Declared settings that must be there first, so that Proxmox does not refuse this one. */
+export function neededSettings(
+  setting: SettingSpec,
+  kindsOf: (definition: string) => readonly string[],
+  settingOf: SettingOf,
+  lookup: Lookup,
+): readonly ResourceKey[] {
+  const keys = new Set<ResourceKey>()
+  for (const reference of referencesOf(setting)) {
+    for (const kind of kindsOf(reference.definition)) {
+      for (const declaration of lookup.all(kind)) {
+        if (settingOf(declaration)?.id === reference.id)
+          keys.add(resourceKey(declaration.kind, declaration.name, declaration.namespace))
+      }
+    }
+  }
+  return [...keys].sort()
+}
+
+function referencesOf({ definition, fields, scope }: SettingSpec): readonly Reference[] {
+  const to = (name: string, value: SettingValue | undefined): readonly Reference[] =>
+    value === undefined ? [] : [value].flat().map((one) => ({ definition: name, id: String(one) }))
+  switch (definition) {
+    case 'user':
+      return to('group', fields.groups)
+    case 'token':
+      return to('user', scope?.user)
+    case 'acl': {
+      const pool = /^\/pool\/(.+)$/.exec(String(fields.path))?.[1]
+      const token = /^(.*)!/.exec(String(fields.token ?? ''))?.[1]
+      return [
+        ...to('role', fields.role),
+        ...to('user', fields.user ?? token),
+        ...to('group', fields.group),
+        ...to('pool', pool),
+      ]
+    }
+    case 'backup-job':
+      return [...to('storage', fields.storage), ...to('pool', fields.pool)]
+    case 'sdn-vnet':
+      return to('sdn-zone', fields.zone)
+    case 'sdn-subnet':
+      return to('sdn-vnet', scope?.vnet)
+    case 'ha-resource':
+      return to('ha-group', fields.group)
+    case 'ha-rule':
+      return to('ha-resource', fields.resources)
+    case 'vlan':
+      return [...to('bridge', fields.device), ...to('bond', fields.device)]
+    case 'bridge':
+      return [...to('bond', fields.ports), ...to('vlan', fields.ports)]
+    case 'firewall-rules':
+    case 'firewall-group':
+      return ruleReferences(fields.rules)
+    default:
+      return []
+  }
+}
+
+function ruleReferences(rules: SettingValue | undefined): readonly Reference[] {
+  const rows = (rules ?? []) as readonly Readonly<Record<string, SettingValue>>[]
+  return rows.flatMap(({ group, source, destination }) => [
+    ...(group === undefined ? [] : [{ definition: 'firewall-group', id: String(group) }]),
+    ...[source, destination].flatMap((text) => {
+      const name = /^\+?(?:dc\/)?([A-Za-z][\w-]*)$/.exec(String(text ?? ''))?.[1]
+      const definition = String(text).startsWith('+') ? 'firewall-ipset' : 'firewall-alias'
+      return name === undefined ? [] : [{ definition, id: name }]
+    }),
+  ])
+}

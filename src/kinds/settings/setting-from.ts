@@ -1,0 +1,32 @@
+import type { Definition, SettingSpec, SettingValue } from '../../model/rest.ts'
+
+/** What a declaration says of a setting, whichever form it was written in. */
+export interface Said {
+  /** What Proxmox calls it. */
+  readonly id: string | undefined
+  readonly host?: string
+  readonly scope: Readonly<Record<string, string>>
+  readonly fields: Readonly<Record<string, SettingValue | undefined>>
+}
+
+/** The setting that a declaration stands for. */
+export function settingFrom(definition: Definition, said: Said): SettingSpec {
+  const fields: Record<string, SettingValue> = {}
+  for (const [name, value] of Object.entries(said.fields)) if (value !== undefined) fields[name] = value
+  return {
+    definition: definition.name,
+    id: idFrom(definition, said),
+    ...(said.host === undefined ? {} : { host: said.host }),
+    ...(Object.keys(said.scope).length === 0 ? {} : { scope: said.scope }),
+    fields,
+  }
+}
+
+function idFrom({ identity }: Definition, { id, fields }: Said): string {
+  if (identity === undefined) return id ?? ''
+  if ('constant' in identity) return identity.constant
+  return identity.fields
+    .map((names) => names.split('|').find((name) => fields[name] !== undefined))
+    .map((name) => (name === undefined ? '' : String(fields[name])))
+    .join(identity.join)
+}
