@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { type Wire, WireFailure, type WireResponse } from '../../lib/wire.ts'
@@ -104,7 +103,7 @@ export function createApi(deps: ApiDeps): Api {
     read: async (path, about, signal) => (await readAnswer(path, about, signal)).data,
 
     async write(call, secrets, about, signal, file) {
-      const form = file === undefined ? undefined : multipart(uploadFields(call.params, file), file)
+      const form = file === undefined ? undefined : multipart(call.params, file)
       const params = formOf(call.params, secrets)
       const inQuery = call.method === 'GET' || call.method === 'DELETE'
       const path = inQuery && params !== '' ? `${call.path}?${params}` : call.path
@@ -121,13 +120,6 @@ export function createApi(deps: ApiDeps): Api {
       }
     },
   }
-}
-
-/** Proxmox compares what arrived with the checksum before the file takes its place. */
-function uploadFields(params: Readonly<Record<string, string>>, file: UploadedFile): Record<string, string> {
-  const { filename: _, ...fields } = params
-  const checksum = createHash('sha256').update(file.bytes).digest('hex')
-  return { ...fields, 'checksum-algorithm': 'sha256', checksum }
 }
 
 /** `a=b&c=d` with everything escaped: Proxmox splits on every `=`, and reads `+` as itself in some places. */

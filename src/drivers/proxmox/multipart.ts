@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto'
 
-/** A form with a file, as Proxmox takes an upload. Fields come first: the daemon stops reading them at the file. */
+/**
+ * A form with a file, as Proxmox takes an upload: the file stands where a plain form would have its name. The other
+ * fields come first, because the daemon stops reading them at the file.
+ */
 export function multipart(
-  fields: Readonly<Record<string, string>>,
+  { filename: _, ...fields }: Readonly<Record<string, string>>,
   file: { readonly name: string; readonly bytes: Uint8Array },
 ): { readonly contentType: string; readonly body: Uint8Array } {
   // From the content itself, so that it can neither occur in it nor differ from one attempt to the next.

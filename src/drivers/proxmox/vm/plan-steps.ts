@@ -1,9 +1,10 @@
 import type { Change } from '../../../model/change.ts'
 import type { Resource } from '../../../model/resource.ts'
-import type { Sighting } from '../../../model/sighting.ts'
+import type { Mark, Sighting } from '../../../model/sighting.ts'
 import type { Step } from '../../../model/step.ts'
 import type { Survey } from '../../../model/survey.ts'
 import type { VmClone, VmSpec } from '../../../model/vm.ts'
+import { splitDescription } from '../marks.ts'
 import { guestPath, hostQueue, makeStep, storageQueues } from '../steps.ts'
 import { cloneParams, cloneStep } from './clone.ts'
 import { growing } from './disks.ts'
@@ -35,7 +36,7 @@ export function createVmSteps(resource: Resource, vm: VmSpec, externalId: string
   }
   if (vm.template === true) steps.push(templateStep(host, externalId))
   else if (wanted.mark.seeding !== undefined)
-    steps.push(...seedSteps(FIRST_BOOT, seedingOfNew(vm, externalId, wanted.mark, survey), undefined))
+    steps.push(...seedSteps(FIRST_BOOT, seedingOfNew(vm, externalId, writtenMark(steps, wanted), survey), undefined))
   // Not `start=1` on creation: its task ends well even when the start failed.
   else if (vm.power === 'running') steps.push(startStep(host, externalId, false))
   return steps
@@ -65,6 +66,12 @@ function clonedSteps(wanted: VmWanted, clone: VmClone, survey?: Survey): Step[] 
     params: cloneParams(wanted),
   })
   return [cloneStep(wanted, clone, survey), configure]
+}
+
+/** The mark as these steps write it: later ones must leave in it what they add. */
+function writtenMark(steps: readonly Step[], { mark }: VmWanted): Mark {
+  const description = steps.findLast((step) => step.call.params.description !== undefined)?.call.params.description
+  return splitDescription(description).line?.mark ?? mark
 }
 
 const FIRST_BOOT = ['upload', 'insert', 'start', 'eject', 'discard', 'finish'] as const

@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto'
 import { seedImage } from '../../../cloudinit/image.ts'
+import { secretsIn } from '../../../cloudinit/secrets.ts'
 import { Sealed } from '../../../model/sealed.ts'
 import type { Mark, Sighting } from '../../../model/sighting.ts'
 import type { Step } from '../../../model/step.ts'
@@ -140,17 +142,22 @@ function stepOf(
 function uploadStep({ seed, host, mark, coming, survey }: Seeding): readonly Step[] {
   if (seed === undefined) return []
   const fileName = imageName(mark.uid, coming.hash)
-  const bytes = seedImage(seed.document).length
+  const image = seedImage(seed.document)
+  // Proxmox compares it with what arrives. With secrets in it nobody knows it beforehand.
+  const checksum: Readonly<Record<string, string>> =
+    secretsIn(seed.document).length > 0
+      ? {}
+      : { 'checksum-algorithm': 'sha256', checksum: createHash('sha256').update(image).digest('hex') }
   const step = makeStep({
     verb: 'upload',
-    summary: `upload ${fileName} (${Math.ceil(bytes / 1024)} KiB) to ${coming.storage} on ${host}`,
+    summary: `upload ${fileName} (${Math.ceil(image.length / 1024)} KiB) to ${coming.storage} on ${host}`,
     host,
     method: 'POST',
     path: `${storagePath(host, coming.storage)}/upload`,
-    params: { content: 'iso', filename: fileName },
+    params: { content: 'iso', ...checksum, filename: fileName },
     queues: storageQueues(host, [coming.storage], survey),
   })
-  return [{ ...step, upload: { fileName, bytes, hash: seed.hash, document: new Sealed(seed.document) } }]
+  return [{ ...step, upload: { fileName, bytes: image.length, hash: seed.hash, document: new Sealed(seed.document) } }]
 }
 
 function discardStep(host: string, volume: string | undefined): readonly Step[] {
