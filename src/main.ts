@@ -11,6 +11,7 @@ import type {
   SimulatorOptions,
   Terminal,
 } from './cli/runtime.ts'
+import type { Driver, DriverDeps } from './drivers/port.ts'
 import type { Engine } from './engine/engine.ts'
 import { systemClock } from './lib/clock.ts'
 import { LIMITS } from './lib/limits.ts'
@@ -40,6 +41,7 @@ function createRuntime(signal: AbortSignal): Runtime {
     openStore: async (file) => (await import('./store/sqlite.ts')).openSqliteStore(file, { warn }),
     openMemoryStore: async () => (await import('./store/memory.ts')).createMemoryStore(),
     openEngine: (store, options) => openEngine(store, options, warn),
+    openDrivers: async (options) => ({ drivers: await loadDrivers(), deps: await driverDepsFor(options, warn) }),
     startSimulator,
   }
 }
@@ -78,35 +80,51 @@ async function jsonSchemaOf(name: string | undefined): Promise<unknown> {
   return jsonSchema(name === undefined ? undefined : kindNamed(name))
 }
 
-async function openEngine(store: Store, options: EngineOptions, warn: (message: string) => void): Promise<Engine> {
-  const [{ createEngine }, { proxmoxDriver }, { openTlsWire }, { resolveSecret }] = await Promise.all([
+type Warn = (message: string) => void
+
+async function openEngine(store: Store, options: EngineOptions, warn: Warn): Promise<Engine> {
+  const [{ createEngine }, drivers, driverDeps] = await Promise.all([
     import('./engine/create.ts'),
-    import('./drivers/proxmox/driver.ts'),
+    loadDrivers(),
+    driverDepsFor(options, warn),
+  ])
+  return createEngine({
+    clock: driverDeps.clock,
+    random: driverDeps.random,
+    store,
+    drivers,
+    driverDeps,
+    ...(options.retryStalled === undefined ? {} : { retryStalled: options.retryStalled }),
+  })
+}
+
+async function loadDrivers(): Promise<readonly Driver[]> {
+  return [(await import('./drivers/proxmox/driver.ts')).proxmoxDriver]
+}
+
+async function driverDepsFor(options: EngineOptions, warn: Warn): Promise<DriverDeps> {
+  const [{ openTlsWire }, { resolveSecret }] = await Promise.all([
     import('./lib/tls-wire.ts'),
     import('./cli/secrets.ts'),
   ])
-  const clock = options.clock ?? systemClock
-  const random = { next: () => Math.random() }
   const sources = { env: options.env ?? process.env, directory: options.directory, warn }
-  return createEngine({
-    clock,
-    random,
-    store,
-    drivers: [proxmoxDriver],
-    driverDeps: {
-      clock,
-      random,
-      openWire: ({ endpoint, fingerprint, limits }) =>
-        openTlsWire({
-          endpoint,
-          ...(fingerprint === undefined ? {} : { fingerprint }),
-          maxSockets: limits.reads,
-          timeouts: { connectMs: LIMITS.connectTimeoutMs, requestMs: LIMITS.requestTimeoutMs },
-        }),
-      resolveSecret: (reference) => resolveSecret(reference, sources),
-    },
-    ...(options.retryStalled === undefined ? {} : { retryStalled: options.retryStalled }),
-  })
+  return {
+    clock: options.clock ?? systemClock,
+    random: { next: () => Math.random() },
+    openWire: ({ endpoint, fingerprint, limits }) =>
+      openTlsWire({
+        endpoint,
+        ...(fingerprint === undefined ? {} : { fingerprint }),
+        maxSockets: limits.reads,
+        timeouts: { connectMs: LIMITS.connectTimeoutMs, requestMs: LIMITS.requestTimeoutMs },
+      }),
+    resolveSecret: (reference) => resolveSecret(reference, sources),
+    lookAtCertificate: async ({ endpoint }, signal) =>
+      (await import('./lib/tls-certificate.ts')).lookAtCertificate(endpoint, {
+        timeoutMs: LIMITS.connectTimeoutMs,
+        signal,
+      }),
+  }
 }
 
 async function startSimulator(options: SimulatorOptions): Promise<RunningSimulator> {

@@ -53,6 +53,7 @@ async function suggestions(
     case 'validate':
     case 'plan':
     case 'apply':
+    case 'doctor':
       return operands.length === 0 ? FILES : []
     case 'completion':
       return operands.length === 0 ? SHELLS.map((word) => ({ word })) : []

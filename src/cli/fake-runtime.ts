@@ -39,6 +39,7 @@ export function fakeRuntime(
     openStore: unused,
     openMemoryStore: unused,
     openEngine: unused,
+    openDrivers: unused,
     startSimulator: unused,
     ...parts,
   }

@@ -53,6 +53,14 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
     .addOption(progress())
     .addOption(keepGoing())
     .addOption(state())
+  verb(
+    'doctor [dir]',
+    'check connections, certificates, clocks, tokens and privileges, with the exact fix',
+    () => import('./verbs/doctor.ts'),
+  )
+    .option('--role', 'print the commands for the smallest role that the declarations need')
+    .addOption(new Option('--pve <version>', 'for which Proxmox VE --role is meant').choices(['8', '9']).default('9'))
+    .addOption(output(['json', 'yaml']))
   verb('get [kind] [name]', 'list resources with their state', () => import('./verbs/get.ts'))
     .addOption(output(['wide', 'json', 'yaml', 'name']))
     .option('--no-headers', 'leave out the line of titles')

@@ -1,3 +1,4 @@
+import type { Driver, DriverDeps } from '../drivers/port.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Kind } from '../kinds/kind.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -107,6 +108,8 @@ export interface Runtime {
   /** A store that forgets: for commands that must not leave a file behind. */
   openMemoryStore(): Promise<Store>
   openEngine(store: Store, options: EngineOptions): Promise<Engine>
+  /** The drivers themselves, for looking at connections as such and not at what they hold. */
+  openDrivers(options: EngineOptions): Promise<{ readonly drivers: readonly Driver[]; readonly deps: DriverDeps }>
   startSimulator(options: SimulatorOptions): Promise<RunningSimulator>
   /** Directory of the example that the tour uses. */
   readonly example: string

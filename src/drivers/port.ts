@@ -2,6 +2,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Random } from '../lib/random.ts'
 import type { Wire } from '../lib/wire.ts'
 import type { Connection } from '../model/connection.ts'
+import type { Resource } from '../model/resource.ts'
 import type { Rules } from '../model/rules.ts'
 import type { Secret, SecretReference } from '../model/secret.ts'
 import type { Sighting } from '../model/sighting.ts'
@@ -16,6 +17,40 @@ export interface DriverDeps {
   /** Opens the wire to an endpoint. The certificate is checked before the first byte of a request is sent. */
   openWire(connection: Connection): Wire
   resolveSecret(reference: SecretReference): Promise<Secret>
+  /** Which certificate the other side shows, without sending it anything. Rejects with a WireFailure. */
+  lookAtCertificate?(connection: Connection, signal: AbortSignal): Promise<PeerCertificate>
+}
+
+/** A certificate as it was shown. */
+export interface PeerCertificate {
+  /** SHA-256, `AA:BB:…`. */
+  readonly fingerprint: string
+  readonly notAfterMs: number
+  /** Why the system's trust store does not accept it; undefined when it does. */
+  readonly distrust?: string
+}
+
+/** One finding about a connection, for a person. Text is already free of secrets and control characters. */
+export interface Check {
+  readonly about:
+    | 'connection'
+    | 'certificate'
+    | 'clock'
+    | 'token'
+    | 'version'
+    | 'privileges'
+    | 'hosts'
+    | 'storages'
+    | 'networks'
+  /** Stable word for programs: `clock-skew`. */
+  readonly code: string
+  readonly level: 'ok' | 'warning' | 'wrong'
+  readonly found: string
+  readonly details?: readonly string[]
+  /** Commands to run or lines to write, exactly as they are to be. */
+  readonly fix?: readonly string[]
+  /** The other side does not know us, or we do not know it: nothing else can be looked at. */
+  readonly authentication?: true
 }
 
 /** Thrown by looks (survey, observe) when the outside system could not or would not answer. */
@@ -57,4 +92,17 @@ export interface Driver {
   readonly name: string
   readonly rules: Rules
   connect(connection: Connection, deps: DriverDeps): Session
+  /** Looks whether everything that these resources need is there. Never throws, and writes nothing. */
+  examine?(
+    connection: Connection,
+    resources: readonly Resource[],
+    deps: DriverDeps,
+    signal: AbortSignal,
+  ): Promise<readonly Check[]>
+  /** The commands that make a token which may do what these resources need, and nothing more. Asks nobody anything. */
+  leastRole?(
+    connection: Connection,
+    resources: readonly Resource[],
+    options: { readonly nowMs: number; readonly major?: number },
+  ): Promise<readonly string[]>
 }

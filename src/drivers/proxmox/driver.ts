@@ -3,4 +3,11 @@ import { proxmoxRules } from './rules.ts'
 import { openSession } from './session.ts'
 
 /** Speaks to Proxmox VE over its HTTPS API with a token, and nothing else. */
-export const proxmoxDriver: Driver = { name: 'proxmox', rules: proxmoxRules, connect: openSession }
+export const proxmoxDriver: Driver = {
+  name: 'proxmox',
+  rules: proxmoxRules,
+  connect: openSession,
+  // Only `croft doctor` needs these: no other command pays for them.
+  examine: async (...args) => (await import('./doctor/examine.ts')).examine(...args),
+  leastRole: async (...args) => (await import('./doctor/least-role.ts')).leastRole(...args),
+}

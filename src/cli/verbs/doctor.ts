@@ -1,0 +1,67 @@
+import type { Check } from '../../drivers/port.ts'
+import { CliError, EXIT, type ExitCode } from '../exit.ts'
+import { note, styleOf, writeJson, writeYaml } from '../output.ts'
+import type { Options, Verb } from '../program.ts'
+import { type Examination, examinationsJson, renderExaminations, renderRoles } from '../render/doctor.ts'
+import { API_VERSION } from '../render/plan-json.ts'
+import { countProblems, hasErrors } from '../render/problems.ts'
+import type { Runtime } from '../runtime.ts'
+import { realDirectory } from '../state.ts'
+
+export const run: Verb = async (runtime, [directory = '.'], options) => {
+  const real = realDirectory(runtime, directory)
+  const { estate } = await runtime.load(real)
+  // A broken manifest must not hide a broken connection; it is only left out.
+  if (hasErrors(estate.problems))
+    note(runtime, `${countProblems(estate.problems)} in ${directory}. Run croft validate ${directory} to see them.`)
+  if (estate.connections.length === 0)
+    throw new CliError(
+      `No connection is declared in ${directory}. Write a Proxmox object first: croft explain proxmox.`,
+    )
+  const { drivers, deps } = await runtime.openDrivers({ directory: real })
+  const driverOf = (name: string) => drivers.find((driver) => driver.name === name)
+  const resourcesOf = (name: string) => estate.resources.filter(({ connection }) => connection === name)
+
+  if (options.role === true) {
+    const settings = { nowMs: runtime.clock.now(), major: Number(options.pve ?? 9) }
+    const roles: { connection: string; commands: readonly string[] }[] = []
+    for (const connection of estate.connections) {
+      const commands = await driverOf(connection.driver)?.leastRole?.(
+        connection,
+        resourcesOf(connection.name),
+        settings,
+      )
+      if (commands !== undefined) roles.push({ connection: connection.name, commands })
+    }
+    await print(runtime, options, { apiVersion: API_VERSION, kind: 'LeastRole', roles }, () => renderRoles(roles))
+    return EXIT.ok
+  }
+
+  const examinations: Examination[] = []
+  for (const connection of estate.connections) {
+    const checks = await driverOf(connection.driver)?.examine?.(
+      connection,
+      resourcesOf(connection.name),
+      deps,
+      runtime.signal,
+    )
+    if (checks !== undefined) examinations.push({ connection: connection.name, endpoint: connection.endpoint, checks })
+  }
+  await print(runtime, options, examinationsJson(examinations), () =>
+    renderExaminations(examinations, styleOf(runtime, runtime.out)),
+  )
+  return examinationExit(examinations.flatMap(({ checks }) => checks))
+}
+
+/** 0 well, warnings allowed; 4 when one side does not know the other; 1 for anything else that is wrong. */
+export function examinationExit(checks: readonly Check[]): ExitCode {
+  const wrong = checks.filter(({ level }) => level === 'wrong')
+  if (wrong.some(({ authentication }) => authentication)) return EXIT.unauthorized
+  return wrong.length > 0 ? EXIT.failed : EXIT.ok
+}
+
+async function print(runtime: Runtime, { output }: Options, data: unknown, text: () => string): Promise<void> {
+  if (output === 'json') writeJson(runtime.out, data)
+  else if (output === 'yaml') await writeYaml(runtime.out, data)
+  else runtime.out.write(text())
+}

@@ -1,0 +1,57 @@
+import type { Clock } from '../../../lib/clock.ts'
+import type { Wire } from '../../../lib/wire.ts'
+import type { Secret } from '../../../model/secret.ts'
+import { cleanText, isRecord } from '../foreign.ts'
+
+/** An answer with everything that tells something about the one who gave it. */
+export interface Answer {
+  readonly status: number
+  /** The text of a refusal, from the status line and the body, without what we sent. */
+  readonly said: string
+  /** Undefined unless the status is 200. */
+  readonly data: unknown
+  /** How far the clock of the Date header is ahead of ours; undefined without one. */
+  readonly skewSeconds: number | undefined
+  /** Our time in the middle of the exchange. */
+  readonly atMs: number
+}
+
+/** Reads one path. Rejects with a WireFailure when nobody answers. */
+export type Ask = (path: string) => Promise<Answer>
+
+export function createAsk(wire: Wire, clock: Clock, secret: Secret, signal: AbortSignal): Ask {
+  return async (path) => {
+    const beforeMs = clock.now()
+    const headers = { authorization: `PVEAPIToken=${secret.reveal()}`, accept: 'application/json' }
+    const response = await wire.send({ method: 'GET', path: `/api2/json${path}`, headers }, signal)
+    const atMs = (beforeMs + clock.now()) / 2
+    const theirsMs = Date.parse(response.headers.date ?? response.headers.Date ?? '')
+    const body = parsed(response.body)
+    const message = typeof body?.message === 'string' ? body.message.trim() : ''
+    const said = message === response.reason ? message : `${response.reason} ${message}`.trim()
+    return {
+      status: response.status,
+      said: response.status === 200 ? '' : cleanText(masked(said, secret), 300),
+      data: response.status === 200 ? body?.data : undefined,
+      skewSeconds: Number.isNaN(theirsMs) ? undefined : Math.round((theirsMs - atMs) / 1000),
+      atMs,
+    }
+  }
+}
+
+function parsed(body: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const answer: unknown = JSON.parse(body)
+    return isRecord(answer) ? answer : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Foreign text may repeat what we sent. */
+function masked(text: string, secret: Secret): string {
+  const value = secret.reveal()
+  const afterEquals = value.slice(value.indexOf('=') + 1)
+  const without = text.replaceAll(value, '***')
+  return afterEquals.length < 4 ? without : without.replaceAll(afterEquals, '***')
+}

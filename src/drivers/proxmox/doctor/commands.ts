@@ -1,0 +1,62 @@
+import { type Grants, propagates, type Role, rolesOf } from './grants.ts'
+
+export interface Principal {
+  /** `croft@pve`. */
+  readonly user: string
+  /** `croft`. */
+  readonly token: string
+}
+
+/** `croft@pve!croft`, or undefined when it is no such thing. */
+export function principalOf(tokenId: string): Principal | undefined {
+  const match = /^([^\s!=]+@[^\s!=]+)!([^\s!=]+)$/.exec(tokenId)
+  return match === null ? undefined : { user: match[1] ?? '', token: match[2] ?? '' }
+}
+
+/** Everything from nothing to a token that may do exactly this. A separated token has what it and its user both have. */
+export function setUpCommands(
+  grants: Grants,
+  who: Principal,
+  prefix: string,
+  expireSeconds: number,
+): readonly string[] {
+  const roles = rolesOf(grants, prefix)
+  return [
+    ...roles.map((role) => roleCommand(role, 'add')),
+    `pveum user add ${quoted(who.user)}`,
+    `pveum user token add ${quoted(who.user)} ${quoted(who.token)} --privsep 1 --expire ${expireSeconds}`,
+    ...roles.flatMap((role) => role.paths.map((path) => aclCommand(path, role.id, who))),
+  ]
+}
+
+/** The commands that give what is needed on these paths and is not there. Roles that exist already are added to. */
+export function repairCommands(
+  paths: readonly string[],
+  grants: Grants,
+  who: Principal,
+  prefix: string,
+  existing: ReadonlySet<string>,
+): readonly string[] {
+  const roles = rolesOf(grants, prefix).flatMap((role) => {
+    const wanted = role.paths.filter((path) => paths.includes(path))
+    return wanted.length === 0 ? [] : [{ ...role, paths: wanted }]
+  })
+  return [
+    ...roles.map((role) => roleCommand(role, existing.has(role.id) ? 'modify' : 'add')),
+    ...roles.flatMap((role) => role.paths.map((path) => aclCommand(path, role.id, who))),
+  ]
+}
+
+function roleCommand({ id, privileges }: Role, verb: 'add' | 'modify'): string {
+  return `pveum role ${verb} ${quoted(id)} --privs ${quoted(privileges.join(','))}${verb === 'modify' ? ' --append 1' : ''}`
+}
+
+function aclCommand(path: string, role: string, { user, token }: Principal): string {
+  const alone = propagates(path) ? '' : ' --propagate 0'
+  return `pveum acl modify ${quoted(path)} --users ${quoted(user)} --tokens ${quoted(`${user}!${token}`)} --roles ${quoted(role)}${alone}`
+}
+
+/** For a shell. An exclamation mark means something to most of them. */
+export function quoted(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+}

@@ -1,0 +1,112 @@
+import { WireFailure } from '../../../lib/wire.ts'
+import type { Connection } from '../../../model/connection.ts'
+import type { Resource } from '../../../model/resource.ts'
+import { Secret } from '../../../model/secret.ts'
+import type { Check, DriverDeps } from '../../port.ts'
+import { cleanText, isRecord, nameOf } from '../foreign.ts'
+import { readSurvey } from '../survey.ts'
+import { type Answer, type Ask, createAsk } from './ask.ts'
+import { type Principal, principalOf } from './commands.ts'
+import { gather } from './gather.ts'
+import { judgeCertificate, judgeUnreachable } from './judge-certificate.ts'
+import { bridgesOf, judgeBridges, judgePlaces } from './judge-estate.ts'
+import { judgeClocks, judgeToken, judgeUnauthorized, judgeVersion } from './judge-login.ts'
+import { judgeRights } from './judge-rights.ts'
+import { rolePrefix } from './least-role.ts'
+
+/** Looks at one connection from the outside in; where one thing is wrong, what stands on it is not looked at. */
+export async function examine(
+  connection: Connection,
+  resources: readonly Resource[],
+  deps: DriverDeps,
+  signal: AbortSignal,
+): Promise<readonly Check[]> {
+  const door = await examineDoor(connection, deps, signal)
+  if (door.some((check) => check.authentication || check.about === 'connection')) return door
+  const token = await tokenOf(connection, deps)
+  if ('level' in token) return [...door, token]
+  const wire = deps.openWire(connection)
+  try {
+    const ask = createAsk(wire, deps.clock, token.secret, signal)
+    const inside = await examineInside(connection, resources, deps.clock.now(), ask, token.who)
+    // From the outside in: first that it answers, then who it is, then the rest.
+    return [...inside.slice(0, 1), ...door, ...inside.slice(1)]
+  } finally {
+    await wire.close()
+  }
+}
+
+/** No byte of a request is sent here. */
+async function examineDoor(connection: Connection, deps: DriverDeps, signal: AbortSignal): Promise<readonly Check[]> {
+  if (deps.lookAtCertificate === undefined) return []
+  try {
+    const shown = await deps.lookAtCertificate(connection, signal)
+    return judgeCertificate(shown, connection.fingerprint, connection.origin, deps.clock.now())
+  } catch (error) {
+    return [unreachable(connection, error)]
+  }
+}
+
+async function examineInside(
+  connection: Connection,
+  resources: readonly Resource[],
+  nowMs: number,
+  ask: Ask,
+  who: Principal,
+): Promise<readonly Check[]> {
+  let first: Answer
+  try {
+    first = await ask('/version')
+  } catch (error) {
+    return [unreachable(connection, error)]
+  }
+  const whose = new URL(connection.endpoint).hostname
+  const skew = first.skewSeconds === undefined ? undefined : { whose, seconds: first.skewSeconds }
+  const reached: Check = { about: 'connection', code: 'reached', level: 'ok', found: `${connection.endpoint} answers` }
+  if (first.status === 401) return [reached, judgeUnauthorized(first.said, who, skew)]
+  if (first.status !== 200 || !isRecord(first.data)) return [strange(connection, first)]
+  const version = nameOf(first.data.version) ?? ''
+  const seen = await gather(connection, resources, ask, version, who)
+  return [
+    reached,
+    judgeVersion(version),
+    ...judgeClocks([...(skew === undefined ? [] : [skew]), ...seen.skews]),
+    judgeToken(who, seen.facts, nowMs),
+    ...judgeRights({ ...seen, who, prefix: rolePrefix(connection) }),
+    ...(seen.resources === undefined
+      ? []
+      : judgePlaces(resources, readSurvey(connection.name, nowMs, seen.resources, []))),
+    ...judgeBridges(bridgesOf(resources), seen.networks, seen.zones, seen.held),
+  ]
+}
+
+function unreachable({ endpoint }: Connection, error: unknown): Check {
+  const code = error instanceof WireFailure ? error.code : 'unknown'
+  return judgeUnreachable(endpoint, code, cleanText(error instanceof Error ? error.message : String(error)))
+}
+
+function strange({ endpoint }: Connection, { status, said }: Answer): Check {
+  const found = `${endpoint} does not answer as Proxmox does (status ${status}${said === '' ? '' : `, ${said}`})`
+  return { about: 'connection', code: 'not-proxmox', level: 'wrong', found }
+}
+
+async function tokenOf(
+  connection: Connection,
+  deps: DriverDeps,
+): Promise<{ readonly secret: Secret; readonly who: Principal } | Check> {
+  const wrong = (found: string, fix: string): Check => {
+    return { about: 'token', code: 'token-missing', level: 'wrong', authentication: true, found, fix: [fix] }
+  }
+  let value: string
+  try {
+    value = (await deps.resolveSecret(connection.token)).reveal().trim()
+  } catch (error) {
+    const why = cleanText(error instanceof Error ? error.message : 'the token cannot be read')
+    return wrong(why, 'croft doctor --role   # prints the commands that make a token')
+  }
+  const who = principalOf(value.slice(0, Math.max(0, value.indexOf('='))))
+  // A line break in here would begin a second header.
+  if (who === undefined || /\s/.test(value) || value.endsWith('='))
+    return wrong('the token does not look like user@realm!name=secret', 'write the full token id, =, and the value')
+  return { secret: new Secret(value), who }
+}

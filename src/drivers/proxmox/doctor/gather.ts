@@ -1,0 +1,110 @@
+import { LIMITS } from '../../../lib/limits.ts'
+import { inParallel } from '../../../lib/parallel.ts'
+import type { Connection } from '../../../model/connection.ts'
+import type { Resource } from '../../../model/resource.ts'
+import { countOf, flagOf, isRecord, nameOf, recordsOf } from '../foreign.ts'
+import type { Answer, Ask } from './ask.ts'
+import type { Principal } from './commands.ts'
+import { type Held, readHeld } from './held.ts'
+import { bridgesOf, hostsOf, readZones } from './judge-estate.ts'
+import { majorOf, type Skew, type TokenFacts } from './judge-login.ts'
+import { type Needs, needsOf } from './needs.ts'
+
+/** Everything that was asked of a host that takes our token, read but not judged. */
+export interface Seen {
+  readonly wanted: Needs
+  readonly held: Held
+  readonly roles: ReadonlySet<string>
+  readonly facts: TokenFacts
+  /** The answer of `/cluster/resources`; undefined when there was none. */
+  readonly resources: unknown
+  /** The answers of `/nodes/{host}/network`. */
+  readonly networks: ReadonlyMap<string, unknown>
+  readonly zones: ReadonlyMap<string, string>
+  /** Of hosts whose time may be read. */
+  readonly skews: readonly Skew[]
+}
+
+export async function gather(
+  connection: Connection,
+  resources: readonly Resource[],
+  ask: Ask,
+  version: string,
+  who: Principal,
+): Promise<Seen> {
+  const reader = createReader(ask, connection.limits.reads)
+  const hosts = hostsOf(resources).slice(0, LIMITS.examinedHosts)
+  const at = (host: string, part: string) => `/nodes/${encodeURIComponent(host)}/${part}`
+  const token = `/access/users/${encodeURIComponent(who.user)}/token/${encodeURIComponent(who.token)}`
+  await reader.read([
+    '/access/permissions',
+    '/access/roles',
+    '/cluster/resources',
+    '/cluster/sdn/vnets',
+    token,
+    ...hosts.map((host) => at(host, 'time')),
+    ...[...bridgesOf(resources).keys()].slice(0, LIMITS.examinedHosts).map((host) => at(host, 'network')),
+  ])
+  const zones = readZones(reader.data('/cluster/sdn/vnets'))
+  const major = majorOf(version)
+  const wanted = needsOf(resources, {
+    connection,
+    zoneOf: (bridge) => zones.get(bridge) ?? 'localnetwork',
+    ...(major === undefined ? {} : { major }),
+  })
+  // The whole list leaves out paths without rights of their own, so those that count are asked for by name.
+  const paths = [...new Set(wanted.needs.flatMap(({ ways }) => ways.map(({ path }) => path)))]
+  const named = paths
+    .slice(0, LIMITS.examinedPaths)
+    .map((path) => `/access/permissions?path=${encodeURIComponent(path)}`)
+  await reader.read(named)
+  return {
+    wanted,
+    held: withNothingAt(
+      paths.slice(0, LIMITS.examinedPaths),
+      readHeld(reader.data('/access/permissions'), ...named.map(reader.data)),
+    ),
+    roles: new Set(recordsOf(reader.data('/access/roles')).flatMap(({ roleid }) => nameOf(roleid) ?? [])),
+    facts: readToken(reader.data(token)),
+    resources: reader.data('/cluster/resources'),
+    networks: new Map(hosts.map((host) => [host, reader.data(at(host, 'network'))])),
+    zones,
+    skews: hosts.flatMap((host) => skewOf(host, reader.answer(at(host, 'time')))),
+  }
+}
+
+/** A path that was asked for by name and of which nothing was said has nothing, whatever holds above it. */
+function withNothingAt(paths: readonly string[], held: Held): Held {
+  return new Map([...paths.map((path) => [path, new Map<string, boolean>()] as const), ...held])
+}
+
+function createReader(ask: Ask, width: number) {
+  const answers = new Map<string, Answer>()
+  return {
+    /** What cannot be read stays unknown: the judgements say so where it matters. */
+    read: (paths: readonly string[]) =>
+      inParallel(paths, width, async (path) => {
+        try {
+          answers.set(path, await ask(path))
+        } catch {
+          // Nobody answered.
+        }
+      }),
+    answer: (path: string) => answers.get(path),
+    data: (path: string) => answers.get(path)?.data,
+  }
+}
+
+function readToken(data: unknown): TokenFacts {
+  if (!isRecord(data)) return {}
+  const expireSeconds = countOf(data.expire)
+  const privsep = flagOf(data.privsep)
+  return { ...(expireSeconds === undefined ? {} : { expireSeconds }), ...(privsep === undefined ? {} : { privsep }) }
+}
+
+function skewOf(host: string, answer: Answer | undefined): Skew[] {
+  const theirs = isRecord(answer?.data) ? countOf(answer.data.time) : undefined
+  return theirs === undefined || answer === undefined
+    ? []
+    : [{ whose: host, seconds: Math.round(theirs - answer.atMs / 1000) }]
+}

@@ -1,0 +1,79 @@
+import type { Need, Way } from './need.ts'
+
+/** Privileges by path: what an access list has to say so that every need is met, and nothing more. */
+export type Grants = ReadonlyMap<string, ReadonlySet<string>>
+
+/** A role with the paths on which it is given. */
+export interface Role {
+  readonly id: string
+  readonly privileges: readonly string[]
+  readonly paths: readonly string[]
+}
+
+/**
+ * The fewest privileges that meet the needs. Guests without a pool are given on `/vms` as a whole: an entry for a
+ * single guest goes away with the guest, and the next one of that number could not be made.
+ */
+export function grantsOf(needs: readonly Need[]): Grants {
+  const grants = new Map<string, Set<string>>()
+  const add = (one: Way) => {
+    const path = grants.has(one.path) ? one.path : placeOf(one)
+    const held = grants.get(path) ?? new Set()
+    for (const privilege of one.privileges) held.add(privilege)
+    grants.set(path, held)
+  }
+  // What leaves no choice comes first: it may meet what leaves one. What can be given in either of two places is last.
+  const movable = ({ ways }: Need) => ways.some(({ place }) => place !== undefined)
+  const ordered = needs.toSorted((a, b) => Number(movable(a)) - Number(movable(b)) || a.ways.length - b.ways.length)
+  for (const { ways } of ordered) {
+    const [least] = ways
+    if (least !== undefined && !ways.some((one) => isMet(one, grants))) add(least)
+  }
+  return inherited(grants)
+}
+
+/** One role for each set of privileges, named after the place where it is given first. */
+export function rolesOf(grants: Grants, prefix: string): readonly Role[] {
+  const bySet = new Map<string, { privileges: readonly string[]; paths: string[] }>()
+  for (const [path, held] of [...grants].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const privileges = [...held].sort()
+    const known = bySet.get(privileges.join(' '))
+    if (known === undefined) bySet.set(privileges.join(' '), { privileges, paths: [path] })
+    else known.paths.push(path)
+  }
+  const taken = new Map<string, number>()
+  return [...bySet.values()].map((role) => {
+    const name = `${prefix}-${role.paths[0]?.split('/')[1] || 'root'}`
+    const count = (taken.get(name) ?? 0) + 1
+    taken.set(name, count)
+    return { ...role, id: count === 1 ? name : `${name}-${count}` }
+  })
+}
+
+/** Rights at `/` are given for that path alone: they would otherwise hold for everything there is. */
+export function propagates(path: string): boolean {
+  return path !== '/'
+}
+
+/** The path on which a right is given. */
+export function placeOf({ path, place }: Way): string {
+  return place ?? (path.startsWith('/vms/') ? '/vms' : path)
+}
+
+function isMet(one: Way, grants: Grants): boolean {
+  const held = grants.get(one.path) ?? grants.get(placeOf(one))
+  return held !== undefined && one.privileges.every((privilege) => held.has(privilege))
+}
+
+/** Rights that are set deeper take the place of those from above, so the deeper ones must hold them too. */
+function inherited(grants: ReadonlyMap<string, Set<string>>): Grants {
+  const result = new Map<string, ReadonlySet<string>>()
+  for (const [path, held] of grants) {
+    const all = new Set(held)
+    for (const [above, more] of grants) {
+      if (propagates(above) && path.startsWith(`${above}/`)) for (const privilege of more) all.add(privilege)
+    }
+    result.set(path, all)
+  }
+  return result
+}

@@ -1,0 +1,110 @@
+import { isRecord } from '../foreign.ts'
+import type { Grants } from './grants.ts'
+import type { Need, Way } from './need.ts'
+
+/** Privileges by path, each with whether it holds for everything below. */
+export type Held = ReadonlyMap<string, ReadonlyMap<string, boolean>>
+
+/** An answer of `/access/permissions`: `{"/vms": {"VM.Audit": 1}}`, where 0 means "here and not below". */
+export function readHeld(...answers: readonly unknown[]): Held {
+  const held = new Map<string, Map<string, boolean>>()
+  for (const answer of answers) {
+    if (!isRecord(answer)) continue
+    for (const [path, privileges] of Object.entries(answer)) {
+      if (!isRecord(privileges)) continue
+      held.set(path, new Map(Object.entries(privileges).map(([name, below]) => [name, Number(below) === 1])))
+    }
+  }
+  return held
+}
+
+/** What is held at a path: what was said of it, or else what the nearest path above passes down. */
+export function heldAt(held: Held, path: string): ReadonlyMap<string, boolean> {
+  const own = held.get(path)
+  if (own !== undefined) return own
+  for (let at = parentOf(path); at !== undefined; at = parentOf(at)) {
+    const above = held.get(at)
+    if (above !== undefined) return new Map([...above].filter(([, below]) => below))
+  }
+  return new Map()
+}
+
+export interface Missing {
+  readonly need: Need
+  /** The way that asks for the least, and what of it is not held. */
+  readonly way: Way
+  readonly privileges: readonly string[]
+}
+
+/** Needs that no way meets. What only root may do is not among them: no privilege helps. */
+export function missingOf(needs: readonly Need[], held: Held): readonly Missing[] {
+  return needs.flatMap((need) => {
+    const [least] = need.ways
+    if (least === undefined || need.ways.some((one) => lackOf(one, held).length === 0)) return []
+    return [{ need, way: least, privileges: lackOf(least, held) }]
+  })
+}
+
+export interface Surplus {
+  readonly path: string
+  readonly privileges: readonly string[]
+}
+
+/** What is held and not needed, by path; a path that only inherits says nothing of its own. */
+export function surplusOf(grants: Grants, held: Held): readonly Surplus[] {
+  const found: Surplus[] = []
+  for (const path of [...held.keys()].sort()) {
+    const needed = neededAround(path, grants)
+    const privileges = [...(held.get(path)?.keys() ?? [])]
+      .filter((privilege) => matters(privilege, path) && !needed.has(privilege))
+      .sort()
+    const above = found.filter((other) => other.path === '/' || path.startsWith(`${other.path}/`))
+    const fresh = privileges.filter((privilege) => !above.some((other) => other.privileges.includes(privilege)))
+    if (fresh.length > 0) found.push({ path, privileges: fresh })
+  }
+  return found
+}
+
+/** Where a privilege of this family is ever asked for. A right to a storage says nothing about a host. */
+const PLACES: Readonly<Record<string, readonly string[]>> = {
+  VM: ['/vms', '/pool'],
+  Datastore: ['/storage', '/pool'],
+  Pool: ['/pool'],
+  SDN: ['/sdn'],
+  Mapping: ['/mapping'],
+  Sys: ['/nodes', '/access'],
+  User: ['/access'],
+  Group: ['/access'],
+  Realm: ['/access'],
+}
+
+function matters(privilege: string, path: string): boolean {
+  const places = PLACES[privilege.split('.', 1)[0] ?? '']
+  return path === '/' || places === undefined || places.some((place) => path === place || isBelow(path, place))
+}
+
+/** Rights at a path are needed when they are needed there, above or below; a guest also has those of its pool. */
+function neededAround(path: string, grants: Grants): ReadonlySet<string> {
+  const needed = new Set<string>()
+  const guest = path.startsWith('/vms/')
+  for (const [place, privileges] of grants) {
+    // What is given at the root holds there alone.
+    const related = place === path || isBelow(place, path) || (place !== '/' && isBelow(path, place))
+    if (related || (guest && place.startsWith('/pool/'))) for (const privilege of privileges) needed.add(privilege)
+  }
+  return needed
+}
+
+function isBelow(path: string, above: string): boolean {
+  return above === '/' ? path !== '/' : path.startsWith(`${above}/`)
+}
+
+function lackOf({ path, privileges, below }: Way, held: Held): readonly string[] {
+  const here = heldAt(held, path)
+  return privileges.filter((privilege) => here.get(privilege) === undefined || (below && here.get(privilege) === false))
+}
+
+function parentOf(path: string): string | undefined {
+  if (path === '/') return undefined
+  return path.slice(0, path.lastIndexOf('/')) || '/'
+}

@@ -1,0 +1,134 @@
+import { type Origin, showOrigin } from '../../../model/origin.ts'
+import type { Check, PeerCertificate } from '../../port.ts'
+
+const DAY_MS = 86_400_000
+const SOON_DAYS = 30
+
+/** What is wrong with the way to the other side, before anything was sent. */
+export function judgeUnreachable(endpoint: string, code: string, message: string): Check {
+  const url = new URL(endpoint)
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const port = url.port === '' ? '443' : url.port
+  const about = { about: 'connection', level: 'wrong' } as const
+  switch (code) {
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return {
+        ...about,
+        code: 'name-unknown',
+        found: `the name ${host} cannot be resolved (${code})`,
+        fix: [`getent hosts ${host}`, 'correct the name in spec.endpoint, or write the address there'],
+      }
+    case 'ECONNREFUSED':
+      return {
+        ...about,
+        code: 'refused',
+        found: `${host} is there, and nothing listens on port ${port}`,
+        fix: [
+          ...(port === '8006' ? [] : [`Proxmox listens on 8006: write endpoint: https://${url.hostname}:8006`]),
+          `on ${host}: systemctl restart pveproxy`,
+        ],
+      }
+    case 'ETIMEDOUT':
+    case 'EHOSTUNREACH':
+    case 'ENETUNREACH':
+    case 'EHOSTDOWN':
+      return {
+        ...about,
+        code: 'timeout',
+        found: `${host} does not answer on port ${port} (${code})`,
+        fix: [`ping ${host}`, `nc -vz ${host} ${port}`, 'switch the host on, or let the firewall pass this port'],
+      }
+    case 'EPROTO':
+    case 'ERR_SSL_WRONG_VERSION_NUMBER':
+    case 'ERR_SSL_PACKET_LENGTH_TOO_LONG':
+      return {
+        ...about,
+        code: 'not-tls',
+        found: `what listens on port ${port} of ${host} does not speak TLS`,
+        fix: [`Proxmox listens on 8006: write endpoint: https://${url.hostname}:8006`],
+      }
+    default:
+      return { ...about, code: 'unreachable', found: `${host} port ${port} cannot be reached: ${message}` }
+  }
+}
+
+/** The certificate against the pinned fingerprint, and its time. A wrong one ends the examination: no token is sent. */
+export function judgeCertificate(
+  shown: PeerCertificate,
+  pinned: string | undefined,
+  origin: Origin,
+  nowMs: number,
+): readonly Check[] {
+  const identity = judgeIdentity(shown, pinned, origin)
+  const time = judgeTime(shown, nowMs)
+  return time === undefined ? [identity] : [identity, time]
+}
+
+function judgeIdentity(shown: PeerCertificate, pinned: string | undefined, origin: Origin): Check {
+  const line = `fingerprint: "${shown.fingerprint}"`
+  const where = `in ${showOrigin(origin)} under spec`
+  if (pinned !== undefined) {
+    if (bare(pinned) === bare(shown.fingerprint))
+      return { about: 'certificate', code: 'pinned', level: 'ok', found: `the certificate is the pinned one` }
+    return {
+      about: 'certificate',
+      code: 'wrong-certificate',
+      level: 'wrong',
+      authentication: true,
+      found: 'the certificate is not the pinned one; no token was sent',
+      details: [`shown:  ${shown.fingerprint}`, `pinned: ${pinned}`],
+      fix: [
+        'look on the host itself which one is right: openssl x509 -in /etc/pve/local/pve-ssl.pem -noout -fingerprint -sha256',
+        `only if it is the one shown here, write ${where}: ${line}`,
+      ],
+    }
+  }
+  const fix = [
+    'compare it on the host: openssl x509 -in /etc/pve/local/pve-ssl.pem -noout -fingerprint -sha256',
+    `write ${where}: ${line}`,
+  ]
+  if (shown.distrust === undefined)
+    return {
+      about: 'certificate',
+      code: 'not-pinned',
+      level: 'warning',
+      found: 'the certificate is trusted by this system and not pinned',
+      fix,
+    }
+  return {
+    about: 'certificate',
+    code: 'untrusted-certificate',
+    level: 'wrong',
+    authentication: true,
+    found: `the certificate is neither pinned nor trusted (${shown.distrust}); no token was sent`,
+    details: [`shown: ${shown.fingerprint}`],
+    fix,
+  }
+}
+
+function judgeTime({ notAfterMs }: PeerCertificate, nowMs: number): Check | undefined {
+  const days = Math.floor((notAfterMs - nowMs) / DAY_MS)
+  const day = new Date(notAfterMs).toISOString().slice(0, 10)
+  const fix = ['on the host: pvecm updatecerts --force && systemctl restart pveproxy', 'then pin the new fingerprint']
+  if (notAfterMs <= nowMs)
+    return {
+      about: 'certificate',
+      code: 'certificate-expired',
+      level: 'wrong',
+      found: `the certificate expired on ${day}`,
+      fix,
+    }
+  if (days >= SOON_DAYS) return undefined
+  return {
+    about: 'certificate',
+    code: 'certificate-expires',
+    level: 'warning',
+    found: `the certificate expires on ${day}, in ${days} ${days === 1 ? 'day' : 'days'}`,
+    fix,
+  }
+}
+
+function bare(fingerprint: string): string {
+  return fingerprint.replaceAll(':', '').toUpperCase()
+}

@@ -1,0 +1,118 @@
+import type { Resource } from '../../../model/resource.ts'
+import type { Survey } from '../../../model/survey.ts'
+import type { Check } from '../../port.ts'
+import { isRecord, nameOf, recordsOf } from '../foreign.ts'
+import { proxmoxRules as rules } from '../rules.ts'
+import { type Held, heldAt } from './held.ts'
+
+/** Hosts and storages that the declarations name: by the same rules that stop a creation. */
+export function judgePlaces(resources: readonly Resource[], survey: Survey): readonly Check[] {
+  const obstacles = new Map<string, { allow: string; keys: string[] }>()
+  const stopped = new Set<string>()
+  for (const resource of resources) {
+    for (const { message, allow } of rules.obstacles(resource, survey)) {
+      stopped.add(resource.key)
+      const known = obstacles.get(message)
+      if (known === undefined) obstacles.set(message, { allow, keys: [resource.key] })
+      else known.keys.push(resource.key)
+    }
+  }
+  const checks = [...obstacles].map(([message, { allow, keys }]): Check => {
+    const host = /^(?:host|there is no host) /.test(message)
+    return {
+      about: host ? 'hosts' : 'storages',
+      code: host ? 'host-missing' : 'storage-unfit',
+      level: 'wrong',
+      found: message,
+      details: [`for ${keys.slice(0, 5).join(', ')}${keys.length > 5 ? ` and ${keys.length - 5} more` : ''}`],
+      fix: [allow],
+    }
+  })
+  const hosts = hostsOf(resources)
+  const fine = checks.length === 0 && hosts.length > 0
+  return fine
+    ? [
+        { about: 'hosts', code: 'hosts', level: 'ok', found: `declared hosts are there: ${hosts.join(', ')}` },
+        {
+          about: 'storages',
+          code: 'storages',
+          level: 'ok',
+          found: 'declared storages are active and hold what is declared',
+        },
+      ]
+    : checks
+}
+
+/** Every host that a declaration names, in order. */
+export function hostsOf(resources: readonly Resource[]): readonly string[] {
+  return [...new Set(resources.map((resource) => rules.hostOf(resource)).filter((host) => host !== ''))].sort()
+}
+
+/** Bridges by host, as declared. */
+export function bridgesOf(resources: readonly Resource[]): ReadonlyMap<string, ReadonlySet<string>> {
+  const wanted = new Map<string, Set<string>>()
+  for (const { desired } of resources) {
+    if (desired.type !== 'vm') continue
+    for (const { bridge } of desired.vm.nics)
+      wanted.set(desired.vm.host, (wanted.get(desired.vm.host) ?? new Set()).add(bridge))
+  }
+  return wanted
+}
+
+/** SDN networks with their zones, from `/cluster/sdn/vnets`. */
+export function readZones(answer: unknown): ReadonlyMap<string, string> {
+  const zones = new Map<string, string>()
+  for (const entry of recordsOf(answer)) {
+    const [vnet, zone] = [nameOf(entry.vnet), nameOf(entry.zone)]
+    if (vnet !== undefined && zone !== undefined) zones.set(vnet, zone)
+  }
+  return zones
+}
+
+/**
+ * Are the bridges there? Proxmox makes a guest on a bridge that does not exist, and only the start fails. It shows a
+ * bridge only to whoever may use it, so one that is not shown and not allowed may well exist.
+ */
+export function judgeBridges(
+  wanted: ReadonlyMap<string, ReadonlySet<string>>,
+  networks: ReadonlyMap<string, unknown>,
+  zones: ReadonlyMap<string, string>,
+  held: Held,
+): readonly Check[] {
+  const checks: Check[] = []
+  let seen = 0
+  for (const [host, bridges] of wanted) {
+    const answer = networks.get(host)
+    if (!Array.isArray(answer)) continue
+    const there = answer.filter(isRecord).flatMap((entry) => {
+      const name = nameOf(entry.iface)
+      return name !== undefined && /bridge/i.test(String(entry.type)) ? [name] : []
+    })
+    for (const bridge of bridges) {
+      seen++
+      if (there.includes(bridge) || zones.has(bridge)) continue
+      const path = `/sdn/zones/localnetwork/${bridge}`
+      const allowed = [...heldAt(held, path).keys()].some((privilege) => /^SDN\.(?:Use|Audit)$/.test(privilege))
+      checks.push({
+        about: 'networks',
+        code: allowed ? 'bridge-missing' : 'bridge-unseen',
+        level: allowed ? 'wrong' : 'warning',
+        found: allowed
+          ? `there is no bridge ${bridge} on ${host}; it has ${there.sort().join(', ') || 'none'}`
+          : `bridge ${bridge} on ${host} cannot be seen without SDN.Use on ${path}`,
+        ...(allowed
+          ? {
+              fix: [
+                `pvesh create /nodes/${host}/network --iface ${bridge} --type bridge && pvesh set /nodes/${host}/network`,
+              ],
+            }
+          : {}),
+      })
+    }
+  }
+  if (checks.length > 0 || seen === 0) return checks
+  const names = [...new Set([...wanted.values()].flatMap((bridges) => [...bridges]))].sort()
+  return [
+    { about: 'networks', code: 'networks', level: 'ok', found: `declared bridges are there: ${names.join(', ')}` },
+  ]
+}

@@ -1,0 +1,144 @@
+import type { Check } from '../../port.ts'
+import type { Principal } from './commands.ts'
+import { quoted } from './commands.ts'
+
+const DAY_MS = 86_400_000
+const SOON_DAYS = 30
+/** A request and its answer take time, and a Date header has whole seconds. */
+const NOTED_SECONDS = 30
+/** Tickets of Proxmox end here, and nothing that compares times can be relied on. */
+const WRONG_SECONDS = 300
+
+/** Whose clock, and how far it is ahead of ours. */
+export interface Skew {
+  readonly whose: string
+  readonly seconds: number
+}
+
+export function judgeClocks(skews: readonly Skew[]): readonly Check[] {
+  const far = skews.filter(({ seconds }) => Math.abs(seconds) >= NOTED_SECONDS)
+  if (far.length > 0) return far.map((skew) => skewCheck(skew, Math.abs(skew.seconds) >= WRONG_SECONDS))
+  if (skews.length === 0) return []
+  const most = Math.max(...skews.map(({ seconds }) => Math.abs(seconds)))
+  return [{ about: 'clock', code: 'clock', level: 'ok', found: `the clocks agree (within ${Math.max(1, most)} s)` }]
+}
+
+function skewCheck({ whose, seconds }: Skew, wrong: boolean): Check {
+  return {
+    about: 'clock',
+    code: 'clock-skew',
+    level: wrong ? 'wrong' : 'warning',
+    found: `clock skew ${Math.abs(seconds)} s: the clock of ${whose} is ${seconds > 0 ? 'ahead of' : 'behind'} the one here`,
+    fix: [
+      'see which of the two is wrong: date -u, here and there',
+      'on the wrong one: timedatectl set-ntp true && chronyc makestep',
+    ],
+  }
+}
+
+/**
+ * The API did not take the token. When the clocks differ that is the finding, and not the refusal: a token that is
+ * right is refused by a host whose clock is past its end. The answer has no body; newer hosts say the same words
+ * whatever was wrong, older ones say more in the status line.
+ */
+export function judgeUnauthorized(said: string, who: Principal, skew: Skew | undefined): Check {
+  if (skew !== undefined && Math.abs(skew.seconds) >= NOTED_SECONDS)
+    return { ...skewCheck(skew, true), authentication: true }
+  const list = `pveum user token list ${quoted(who.user)}`
+  const about = { about: 'token', level: 'wrong', authentication: true } as const
+  const name = `${who.user}!${who.token}`
+  if (/expired/i.test(said))
+    return {
+      ...about,
+      code: 'token-expired',
+      found: `the token ${name} has expired`,
+      fix: [`pveum user token modify ${quoted(who.user)} ${quoted(who.token)} --expire 0`],
+    }
+  if (/no such (?:user|token)|does not exist|disabled/i.test(said))
+    return {
+      ...about,
+      code: 'token-unknown',
+      found: `the token ${name} is not known there (${said})`,
+      fix: [list, `pveum user token add ${quoted(who.user)} ${quoted(who.token)} --privsep 1`],
+    }
+  if (/invalid token (?:value|secret)|wrong secret/i.test(said))
+    return {
+      ...about,
+      code: 'token-secret',
+      found: `the secret of the token ${name} is not the right one`,
+      fix: [
+        `make a new one: pveum user token remove ${quoted(who.user)} ${quoted(who.token)}`,
+        'then add it again and keep the value that is shown',
+      ],
+    }
+  return {
+    ...about,
+    code: 'token-refused',
+    found: `the token ${name} is not accepted (${said === '' ? 'no reason given' : said})`,
+    details: [
+      'the host does not say which of these it is, so that nobody can guess tokens:',
+      `the token or its user is not there or disabled, it has expired, or its secret is another one`,
+    ],
+    fix: [
+      `${list}   # is it there, and is expire 0 or in the future?`,
+      'if both are so, the secret is wrong: remove the token, add it again and keep the value that is shown',
+    ],
+  }
+}
+
+/** What can be read about the token itself; mostly a token may not read even that. */
+export interface TokenFacts {
+  readonly expireSeconds?: number
+  readonly privsep?: boolean
+}
+
+export function judgeToken(who: Principal, facts: TokenFacts, nowMs: number): Check {
+  const name = `${who.user}!${who.token}`
+  const expire = facts.expireSeconds
+  const fix = (until: string) => [`pveum user token modify ${quoted(who.user)} ${quoted(who.token)} --expire ${until}`]
+  const yearSeconds = Math.floor((nowMs + 365 * DAY_MS) / 1000)
+  if (expire === undefined)
+    return {
+      about: 'token',
+      code: 'token',
+      level: 'ok',
+      found: `the token ${name} is valid; it may not read when it expires: pveum user token list ${quoted(who.user)}`,
+    }
+  if (expire === 0)
+    return {
+      about: 'token',
+      code: 'token-never-expires',
+      level: 'warning',
+      found: `the token ${name} never expires`,
+      fix: fix(String(yearSeconds)),
+    }
+  const days = Math.floor((expire * 1000 - nowMs) / DAY_MS)
+  const day = new Date(expire * 1000).toISOString().slice(0, 10)
+  if (days < SOON_DAYS)
+    return {
+      about: 'token',
+      code: 'token-expires',
+      level: 'warning',
+      found: `the token ${name} expires on ${day}, in ${days} ${days === 1 ? 'day' : 'days'}`,
+      fix: fix(String(yearSeconds)),
+    }
+  return { about: 'token', code: 'token', level: 'ok', found: `the token ${name} is valid until ${day}` }
+}
+
+export function majorOf(version: string): number | undefined {
+  const major = /^(\d{1,3})\./.exec(version)?.[1]
+  return major === undefined ? undefined : Number(major)
+}
+
+export function judgeVersion(version: string): Check {
+  const major = majorOf(version)
+  if (major === 8 || major === 9)
+    return { about: 'version', code: 'version', level: 'ok', found: `Proxmox VE ${version}` }
+  return {
+    about: 'version',
+    code: 'version-untried',
+    level: 'warning',
+    found: `Proxmox VE ${version === '' ? 'of unknown version' : version}: croft is made for 8 and 9`,
+    ...(major !== undefined && major < 8 ? { fix: ['upgrade the host to Proxmox VE 8 or 9'] } : {}),
+  }
+}

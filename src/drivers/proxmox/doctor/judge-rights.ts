@@ -1,0 +1,113 @@
+import type { Check } from '../../port.ts'
+import { type Principal, quoted, repairCommands } from './commands.ts'
+import { type Grants, grantsOf, placeOf } from './grants.ts'
+import { type Held, type Missing, missingOf, surplusOf } from './held.ts'
+import type { TokenFacts } from './judge-login.ts'
+import type { Needs } from './needs.ts'
+
+export interface Rights {
+  readonly wanted: Needs
+  readonly held: Held
+  readonly who: Principal
+  readonly facts: TokenFacts
+  /** Names of the roles that are there, to know whether one is to be made or added to. */
+  readonly roles: ReadonlySet<string>
+  readonly prefix: string
+}
+
+/** Exactly what is missing and what is too much, by path. */
+export function judgeRights(rights: Rights): readonly Check[] {
+  const { needs, unknown } = rights.wanted
+  const grants = grantsOf(needs)
+  const missing = missingOf(needs, rights.held)
+  const checks = [...missingChecks(missing, grants, rights)]
+  if (missing.length === 0 && needs.length > 0)
+    checks.push({
+      about: 'privileges',
+      code: 'privileges',
+      level: 'ok',
+      found: `every privilege that the declarations need is there (${count(needs.length, 'need')} on ${count(grants.size, 'path')})`,
+    })
+  for (const need of needs.filter(({ ways }) => ways.length === 0))
+    checks.push({
+      about: 'privileges',
+      code: 'root-only',
+      level: 'warning',
+      found: `only root@pam may ${need.why}, and no token: Proxmox will refuse it`,
+      fix: ['take the option out of the declaration, and set it on the host by hand'],
+    })
+  if (unknown.length > 0)
+    checks.push({
+      about: 'privileges',
+      code: 'privileges-unknown',
+      level: 'warning',
+      found: `nobody here knows which privileges ${count(unknown.length, 'call')} need`,
+      details: unknown,
+    })
+  const surplus = judgeSurplus(grants, rights)
+  return surplus === undefined ? checks : [...checks, surplus]
+}
+
+/** By place and privileges: one line for all the things that lack the same. */
+function missingChecks(missing: readonly Missing[], grants: Grants, rights: Rights): readonly Check[] {
+  const places = new Map<string, { level: Check['level']; byWhy: Map<string, Set<string>> }>()
+  for (const { need, way, privileges } of missing) {
+    // Where something was given on the path itself, that is what must be put right.
+    const place = grants.has(way.path) ? way.path : placeOf(way)
+    const level = need.without === 'refused' ? 'wrong' : 'warning'
+    const at = places.get(place) ?? { level, byWhy: new Map<string, Set<string>>() }
+    if (level === 'wrong') at.level = 'wrong'
+    for (const privilege of privileges) at.byWhy.set(privilege, (at.byWhy.get(privilege) ?? new Set()).add(need.why))
+    places.set(place, at)
+  }
+  return [...places].map(([place, { level, byWhy }]) => ({
+    about: 'privileges',
+    code: 'privileges-missing',
+    level,
+    found: `on ${place} the token lacks ${[...byWhy.keys()].sort().join(', ')}`,
+    details: [...byWhy]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([privilege, whys]) => `${privilege}: to ${some(whys)}`),
+    fix: repairCommands([place], grants, rights.who, rights.prefix, rights.roles),
+  }))
+}
+
+const ADMINISTRATES = ['Permissions.Modify', 'Sys.Modify', 'Sys.PowerMgmt', 'User.Modify']
+
+/** A token that may do too much works, and whoever steals it owns the datacentre: said loudly every time. */
+function judgeSurplus(grants: Grants, { held, who, facts, prefix }: Rights): Check | undefined {
+  const surplus = surplusOf(grants, held)
+  const root = held.get('/')
+  const reasons = [
+    who.user === 'root@pam' ? 'it is a token of root@pam' : undefined,
+    root !== undefined && ADMINISTRATES.every((privilege) => root.has(privilege))
+      ? 'it administrates everything (on /)'
+      : undefined,
+    facts.privsep === false ? 'it has all the rights of its user (privsep 0)' : undefined,
+  ].filter((reason) => reason !== undefined)
+  if (surplus.length === 0 && reasons.length === 0) return undefined
+  const total = new Set(surplus.flatMap(({ privileges }) => privileges)).size
+  const why = reasons.length === 0 ? '' : `: ${reasons.join('; ')}`
+  return {
+    about: 'privileges',
+    code: reasons.length === 0 ? 'privileges-surplus' : 'token-too-broad',
+    level: 'warning',
+    found: `the token may do more than the declarations need, ${count(total, 'privilege')} too many${why}`,
+    details: surplus.map(({ path, privileges }) => `on ${path}: ${privileges.join(', ')}`),
+    fix:
+      reasons.length === 0
+        ? [`see which role gives them: pveum acl list; then pveum role modify ROLE --privs '…'`]
+        : [
+            `croft doctor --role   # prints the commands for a token of ${quoted(`${prefix}@pve`)} that may do just enough`,
+          ],
+  }
+}
+
+function some(whys: ReadonlySet<string>): string {
+  const [first = '', ...rest] = whys
+  return rest.length === 0 ? first : `${first} (and ${rest.length} more)`
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${number === 1 ? noun : `${noun}s`}`
+}

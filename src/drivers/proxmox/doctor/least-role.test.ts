@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { estateFrom } from '../../../../test/simulation/manifests.ts'
+import { startProcess } from '../../../../test/simulation/process.ts'
+import type { PassReport } from '../../../engine/engine.ts'
+import { seededRandom } from '../../../lib/random.ts'
+import type { Connection } from '../../../model/connection.ts'
+import type { Estate } from '../../../model/estate.ts'
+import type { ResourceRecord } from '../../../model/record.ts'
+import { Secret } from '../../../model/secret.ts'
+import { createDatacentre } from '../../../sim/datacentre.ts'
+import { createVirtualClock } from '../../../sim/virtual-clock.ts'
+import { simWire } from '../../../sim/wire.ts'
+import { createMemoryStore } from '../../../store/memory.ts'
+import type { Check } from '../../port.ts'
+import { setUpCommands } from './commands.ts'
+import { examine } from './examine.ts'
+import { type Grants, grantsOf } from './grants.ts'
+import { leastRole } from './least-role.ts'
+import { needsOf } from './needs.ts'
+import { pveum } from './testing/pveum.ts'
+
+const NOW_MS = 1_760_000_000_000
+const IMAGE = 'noble-server-cloudimg-amd64.qcow2'
+const WHO = { user: 'croft@pve', token: 'croft' }
+
+function files(pool: boolean): Record<string, string> {
+  const vm = (name: string, host: string) => `apiVersion: virtualenvironmentvm.crossplane.io/v1alpha1
+kind: EnvironmentVM
+metadata: {name: ${name}}
+spec:
+  forProvider:
+    nodeName: ${host}
+    name: ${name}
+    started: true
+    onBoot: true
+    ${pool ? 'poolId: k3s' : ''}
+    cpu: [{cores: 2, type: host}]
+    memory: [{dedicated: 2048}]
+    scsiHardware: virtio-scsi-single
+    agent: [{enabled: true}]
+    disk: [{interface: scsi0, datastoreId: local-zfs, size: 20, importFrom: "local:import/${IMAGE}"}]
+    networkDevice: [{bridge: vmbr0, model: virtio}]
+    initialization: [{datastoreId: local-zfs, userAccount: [{username: ubuntu}], ipConfig: [{ipv4: [{address: dhcp}]}]}]
+`
+  const image = (host: string) => `apiVersion: virtualenvironmentdownloadfile.crossplane.io/v1alpha1
+kind: EnvironmentDownloadFile
+metadata: {name: noble-${host}}
+spec:
+  forProvider: {nodeName: ${host}, datastoreId: local, contentType: import, fileName: ${IMAGE}, url: "https://images.test/${IMAGE}"}
+`
+  return {
+    'connection.yaml': `apiVersion: croft.dev/v1alpha1
+kind: Proxmox
+metadata: {name: default}
+spec: {endpoint: "https://127.0.0.1:8006", token: {env: PROXMOX_TOKEN}, vmids: {from: 300, to: 399}}
+`,
+    'a.yaml': vm('server-1', 'pumped-piglet'),
+    'b.yaml': vm('server-2', 'still-fawn'),
+    'c.yaml': image('pumped-piglet'),
+    'd.yaml': image('still-fawn'),
+  }
+}
+
+const ESTATES = { 'guests on their own': estateFrom(files(false)), 'guests in a pool': estateFrom(files(true)) }
+
+function connectionOf(estate: Estate): Connection {
+  const [connection] = estate.connections
+  assert.ok(connection)
+  return connection
+}
+
+/** A datacentre in which a person has run the printed commands, and a controller with the token that came of it. */
+async function withToken(estate: Estate, commands: readonly string[]) {
+  const clock = createVirtualClock(NOW_MS)
+  const datacentre = createDatacentre({
+    clock,
+    random: seededRandom(7),
+    preset: 'homelab',
+    timing: {
+      callMs: [1, 2],
+      importBytesPerSecond: 4e9,
+      downloadBytesPerSecond: 4e9,
+      bootMs: [1000, 2000],
+      statusCycleMs: 0,
+      statusCacheMs: 0,
+    },
+  })
+  datacentre.world.pools.set('k3s', { id: 'k3s', comment: undefined, guests: new Set(), storages: new Set() })
+  const token = await clock.runUntil(pveum(datacentre, commands))
+  const { disk } = createMemoryStore()
+  const { signal } = new AbortController()
+  const wire = simWire(datacentre)
+  const random = seededRandom(8)
+  return {
+    doctor: (): Promise<readonly Check[]> =>
+      clock.runUntil(
+        examine(
+          connectionOf(estate),
+          estate.resources,
+          { clock, random, openWire: () => wire, resolveSecret: async () => new Secret(token) },
+          signal,
+        ),
+      ),
+    async apply(deadlineMs: number): Promise<{ reached: boolean; said: string }> {
+      const { engine } = startProcess({ clock, random, disk, wire, token })
+      const reports: PassReport[] = []
+      const settled = engine.settle(estate, { signal, deadlineMs, onPass: (report) => reports.push(report) })
+      const { last } = await clock.runUntil(settled, { maxMs: deadlineMs + 600_000 })
+      const ready = (record: ResourceRecord) =>
+        record.conditions.some((one) => one.type === 'Ready' && one.status === 'True')
+      return {
+        reached: last.records.length === estate.resources.length && last.records.every(ready),
+        said: JSON.stringify(reports.map(({ events, plan }) => [events, plan.notes, plan.entries])),
+      }
+    },
+  }
+}
+
+function ownGrants(estate: Estate): Grants {
+  return grantsOf(needsOf(estate.resources, { connection: connectionOf(estate) }).needs)
+}
+
+const bad = (checks: readonly Check[]) => checks.filter(({ level }) => level !== 'ok').map(({ found }) => found)
+
+/**
+ * What happens to an apply that lacks one privilege. Not every one is refused by name: some only make croft blind, and
+ * some are asked for only when a guest that exists is changed in a way that these declarations do not bring about.
+ */
+const NOT_REFUSED_BY_NAME: Readonly<Record<string, 'settles' | 'stops'>> = {
+  // Memory and other people's tasks are not seen; nothing else needs them.
+  'Sys.Audit': 'settles',
+  // Asked for when a cloud-init drive is put into a guest that exists, not when the guest is made.
+  'VM.Config.CDROM': 'settles',
+  // The agent may not be asked, so the guest never counts as ready.
+  'VM.GuestAgent.Audit': 'stops',
+  // A storage that may not be seen looks like one that is not there.
+  'Datastore.AllocateSpace': 'stops',
+  'Datastore.Audit': 'stops',
+  // The guest seems to be in no pool; what is refused is putting it into one.
+  'Pool.Audit': 'stops',
+}
+
+for (const [what, estate] of Object.entries(ESTATES)) {
+  describe(`[R47] the smallest role: ${what}`, () => {
+    test('it is enough: doctor finds nothing, and apply reaches its end', async () => {
+      const commands = leastRole(connectionOf(estate), estate.resources, { nowMs: NOW_MS })
+      const { doctor, apply } = await withToken(estate, commands)
+      assert.deepEqual(bad(await doctor()), [])
+      const { reached, said } = await apply(3_600_000)
+      assert.ok(reached, said)
+      assert.deepEqual(bad(await doctor()), [])
+    })
+
+    for (const [path, privileges] of ownGrants(estate)) {
+      for (const privilege of privileges) {
+        test(`one less is not: ${privilege} on ${path}`, async () => {
+          const fewer = new Map([...ownGrants(estate)].map(([at, held]) => [at, new Set(held)]))
+          fewer.get(path)?.delete(privilege)
+          const { doctor, apply } = await withToken(estate, setUpCommands(fewer, WHO, 'croft', 2e9))
+          const named = (await doctor()).filter(({ code }) => code === 'privileges-missing')
+          assert.ok(
+            named.some(({ found }) => found.includes(path) && found.includes(privilege)),
+            JSON.stringify(named),
+          )
+          const { reached, said } = await apply(90_000)
+          const otherwise = NOT_REFUSED_BY_NAME[privilege]
+          assert.equal(reached, otherwise === 'settles')
+          if (otherwise === 'settles') return
+          if (otherwise === undefined) assert.ok(said.includes(privilege), said.slice(0, 3000))
+        })
+      }
+    }
+  })
+}

@@ -1,0 +1,24 @@
+import type { Connection } from '../../../model/connection.ts'
+import type { Resource } from '../../../model/resource.ts'
+import { setUpCommands } from './commands.ts'
+import { grantsOf } from './grants.ts'
+import { needsOf } from './needs.ts'
+
+const YEAR_MS = 365 * 86_400_000
+
+/** The commands for the smallest role and a token that has it for a year. Asks nobody anything. */
+export function leastRole(
+  connection: Connection,
+  resources: readonly Resource[],
+  options: { readonly nowMs: number; readonly major?: number },
+): readonly string[] {
+  const { major, nowMs } = options
+  const { needs } = needsOf(resources, { connection, ...(major === undefined ? {} : { major }) })
+  const who = { user: 'croft@pve', token: connection.estate === 'default' ? 'croft' : connection.estate }
+  return setUpCommands(grantsOf(needs), who, rolePrefix(connection), Math.floor((nowMs + YEAR_MS) / 1000))
+}
+
+/** Two estates on one system have roles of their own. */
+export function rolePrefix({ estate }: Pick<Connection, 'estate'>): string {
+  return estate === 'default' ? 'croft' : `croft-${estate}`
+}

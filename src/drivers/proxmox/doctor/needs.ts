@@ -1,0 +1,157 @@
+import type { Connection } from '../../../model/connection.ts'
+import type { Resource } from '../../../model/resource.ts'
+import type { Sighting } from '../../../model/sighting.ts'
+import type { Step } from '../../../model/step.ts'
+import { proxmoxRules as rules } from '../rules.ts'
+import { guestPath, storagePath } from '../steps.ts'
+import { distinct, type Need, type Way, way } from './need.ts'
+import { needsOfOption } from './option-privileges.ts'
+import { needsOfCall } from './privileges.ts'
+
+export interface NeedOptions {
+  readonly connection: Pick<Connection, 'ids'>
+  /** Proxmox VE 8 has one privilege for everything that the guest agent does. */
+  readonly major?: number
+  /** SDN zone of a bridge; `localnetwork` for the plain ones. */
+  readonly zoneOf?: (bridge: string) => string
+}
+
+/** What was found out about the declarations of one connection: what a token must be allowed, and what nobody knows. */
+export interface Needs {
+  readonly needs: readonly Need[]
+  /** Calls that the table of privileges does not know. */
+  readonly unknown: readonly string[]
+}
+
+type Call = Step['call']
+
+/**
+ * Everything that the declarations ask of a token: making each thing, looking at it, and keeping it as declared.
+ * Taking away what is no longer declared is not part of it: nobody can tell today what that will be.
+ */
+export function needsOf(resources: readonly Resource[], options: NeedOptions): Needs {
+  const unknown = new Set<string>()
+  const needs: Need[] = []
+  const guests = resources.some(({ desired }) => desired.type === 'vm')
+  if (guests) {
+    const sees = { path: '/vms', privileges: ['VM.Audit'], below: true } as const
+    needs.push({ ways: [sees], why: 'see every guest, also while it is being made', without: 'refused' })
+  }
+  for (const host of new Set(resources.map((resource) => rules.hostOf(resource)))) {
+    if (host === '') continue
+    const sees = { path: `/nodes/${host}`, privileges: ['Sys.Audit'], place: '/nodes' }
+    needs.push({ ways: [sees], why: `see the memory, the clock and the tasks of ${host}`, without: 'blind' })
+  }
+  for (const resource of resources) {
+    for (const { call, why } of [...looksAt(resource, options), ...writesTo(resource, options)]) {
+      const found = needsOfOne(call, why, poolOf(resource), options)
+      if (found === undefined) unknown.add(`${call.method} ${call.path}`)
+      else needs.push(...found)
+    }
+    const pool = poolOf(resource)
+    if (pool !== undefined)
+      needs.push({
+        ways: [way(`/pool/${pool} Pool.Audit`)],
+        why: `see which guests are in pool ${pool}`,
+        without: 'refused',
+      })
+  }
+  const major = options.major ?? 9
+  return { needs: distinct(major >= 9 ? needs : needs.map(beforeNine)), unknown: [...unknown] }
+}
+
+function poolOf({ desired }: Resource): string | undefined {
+  return desired.type === 'vm' ? desired.vm.pool : undefined
+}
+
+function idOf(resource: Resource, { connection }: NeedOptions): string {
+  return rules.declaredId(resource) ?? resource.policy.adopt ?? String(connection.ids.from)
+}
+
+function looksAt(resource: Resource, options: NeedOptions): { call: Call; why: string }[] {
+  const { desired } = resource
+  const why = `look at ${resource.key}`
+  const read = (path: string) => ({ call: { method: 'GET', path, params: {} } as const, why })
+  if (desired.type === 'file') return [read(`${storagePath(desired.file.host, desired.file.storage)}/content`)]
+  if (desired.type !== 'vm') return []
+  const path = guestPath(desired.vm.host, 'vm', idOf(resource, options))
+  const looks = ['pending', 'config', 'status/current'].map((part) => read(`${path}/${part}`))
+  if (desired.vm.agent?.enabled !== true) return looks
+  return [
+    ...looks,
+    { ...read(`${path}/agent/network-get-interfaces`), why: `see whether the agent of ${resource.key} answers` },
+  ]
+}
+
+/** The calls from nothing to declared, and those that would put right a thing of which every field is wrong. */
+function writesTo(resource: Resource, options: NeedOptions): { call: Call; why: string }[] {
+  if (resource.policy.manage === 'observe') return []
+  const id = idOf(resource, options)
+  const steps = [...rules.createSteps(resource, id)]
+  for (const power of ['running', 'stopped'] as const) {
+    const wrong = sightingOf(resource, id, power)
+    steps.push(...rules.updateSteps(resource, wrong, rules.diff(resource, wrong)))
+    if (resource.desired.type === 'vm') steps.push(...rules.adoptSteps(resource, wrong))
+  }
+  return steps.map(({ call, summary }) => ({ call, why: summary }))
+}
+
+function sightingOf(resource: Resource, externalId: string, power: 'running' | 'stopped'): Sighting {
+  const list = rules.listOf(resource)
+  const pool = poolOf(resource)
+  return {
+    connection: resource.connection,
+    type: resource.desired.type === 'vm' ? 'vm' : 'file',
+    externalId,
+    host: rules.hostOf(resource),
+    power,
+    ...(list === undefined ? {} : { list }),
+    ...(pool === undefined ? {} : { pool }),
+    close: { config: resource.desired.type === 'file' ? { size: 0 } : {}, atMs: 0 },
+  }
+}
+
+const NOT_OPTIONS = new Set(['vmid', 'pool', 'digest', 'delete', 'node'])
+
+function needsOfOne(call: Call, why: string, pool: string | undefined, options: NeedOptions): Need[] | undefined {
+  const asked = needsOfCall(call)
+  if (asked === undefined) return undefined
+  if (asked === 'root') return [{ ways: [], why, without: 'refused' }]
+  const configures = /^\/nodes\/[^/]+\/qemu(?:\/\d+\/config)?$/.test(call.path) && call.method !== 'GET'
+  // Which options are written says more than "one of the groups".
+  const needs: Need[] = configures ? [] : asked.map((ways) => ({ ways: viaPool(ways, pool), why, without: 'refused' }))
+  if (!configures) return needs
+  const guest = `/vms/${/\/qemu\/(\d+)/.exec(call.path)?.[1] ?? call.params.vmid ?? ''}`
+  if (call.method === 'POST' && !call.path.endsWith('/config')) needs.push(onGuest(guest, ['VM.Allocate'], why, pool))
+  for (const [name, value] of Object.entries(call.params)) {
+    if (NOT_OPTIONS.has(name)) continue
+    const option = needsOfOption(name, value, options.zoneOf ?? (() => 'localnetwork'))
+    if (option.rootOnly) needs.push({ ways: [], why: `set ${name} to ${why}`, without: 'refused' })
+    for (const privileges of option.guest) needs.push(onGuest(guest, privileges, why, pool))
+    for (const ways of option.elsewhere) needs.push({ ways: ways.map(way), why, without: 'refused' })
+  }
+  return needs
+}
+
+function onGuest(path: string, anyOf: readonly string[], why: string, pool: string | undefined): Need {
+  const ways = anyOf.map((privilege) => ({ path, privileges: [privilege] }))
+  return { ways: viaPool(ways, pool), why, without: 'refused' }
+}
+
+/** A guest has the rights of the pool it is in, and one that is made in a pool is made by them. */
+function viaPool(ways: readonly Way[], pool: string | undefined): readonly Way[] {
+  if (pool === undefined) return ways
+  const through = ways.filter(({ path }) => path.startsWith('/vms/')).map((one) => ({ ...one, path: `/pool/${pool}` }))
+  return [...through, ...ways]
+}
+
+function beforeNine(need: Need): Need {
+  const agent = (privilege: string) => (privilege.startsWith('VM.GuestAgent.') ? 'VM.Monitor' : privilege)
+  const ways = need.ways.map((one) => ({ ...one, privileges: one.privileges.map(agent) }))
+  const seen = new Set<string>()
+  const different = ways.filter((one) => {
+    const text = JSON.stringify(one)
+    return !seen.has(text) && seen.add(text) !== undefined
+  })
+  return { ...need, ways: different }
+}

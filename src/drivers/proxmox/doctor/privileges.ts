@@ -1,0 +1,181 @@
+import type { Step } from '../../../model/step.ts'
+import { type Way, way } from './need.ts'
+
+/** What a call asks for before it looks at what it is given: all of these, each in any of its ways. */
+interface CallRule {
+  /** Over `METHOD /path`; named parts fill in the paths below. */
+  readonly call: RegExp
+  /** `root`: only root@pam, and no token. */
+  readonly needs: readonly (readonly string[])[] | 'root'
+}
+
+const READ = 'GET '
+const WRITE = '(?:POST|PUT|DELETE) '
+const GUEST = String.raw`/nodes/[^/]+/(?:qemu|lxc)/(?<vmid>\d+)`
+const VM = String.raw`/nodes/[^/]+/qemu/(?<vmid>\d+)`
+const CONTAINER = String.raw`/nodes/[^/]+/lxc/(?<vmid>\d+)`
+const NODE = '/nodes/(?<node>[^/]+)'
+const STORE = '/nodes/(?<node>[^/]+)/storage/(?<storage>[^/]+)'
+
+function on(call: string, ...needs: readonly (string | readonly string[])[]): CallRule {
+  return {
+    call: new RegExp(`^${call}$`),
+    needs: needs.map((need) => (typeof need === 'string' ? [need] : need)),
+  }
+}
+
+const CONFIG = ['Disk', 'CDROM', 'CPU', 'Memory', 'Network', 'HWType', 'Options', 'Cloudinit']
+const CONTAINER_CONFIG = ['Disk', 'CPU', 'Memory', 'Network', 'Options']
+
+/**
+ * The first that matches counts. What an operation's code looks at besides (the options of a guest, its disks and
+ * network cards) is in option-privileges.ts. Held against the API's own table by a test.
+ */
+export const CALL_RULES: readonly CallRule[] = [
+  // Guests.
+  on(`POST ${NODE}/(?:qemu|lxc)`),
+  on(`DELETE ${GUEST}`, '/vms/{vmid} VM.Allocate'),
+  on(`POST ${GUEST}/template`, '/vms/{vmid} VM.Allocate'),
+  on(`POST ${GUEST}/clone`, '/vms/{vmid} VM.Clone', ['/pool/{pool} VM.Allocate', '/vms/{newid} VM.Allocate']),
+  on(`POST ${GUEST}/migrate`, '/vms/{vmid} VM.Migrate'),
+  on(`POST ${GUEST}/status/\\w+`, '/vms/{vmid} VM.PowerMgmt'),
+  on(`PUT ${GUEST}/resize`, '/vms/{vmid} VM.Config.Disk'),
+  on(
+    `POST ${GUEST}/(?:move_disk|move_volume)`,
+    '/vms/{vmid} VM.Config.Disk',
+    '/storage/{storage} Datastore.AllocateSpace',
+  ),
+  on(`PUT ${GUEST}/unlink`, '/vms/{vmid} VM.Config.Disk'),
+  on(`PUT ${GUEST}/cloudinit`, '/vms/{vmid} VM.Config.Cloudinit'),
+  on(`POST ${GUEST}/snapshot/[^/]+/rollback`, ['/vms/{vmid} VM.Snapshot.Rollback', '/vms/{vmid} VM.Snapshot']),
+  on(`${WRITE}${GUEST}/snapshot(?:/.*)?`, '/vms/{vmid} VM.Snapshot'),
+  on(`${WRITE}${GUEST}/firewall/.*`, '/vms/{vmid} VM.Config.Network'),
+  on(
+    `(?:PUT|POST) ${VM}/config`,
+    CONFIG.map((group) => `/vms/{vmid} VM.Config.${group}`),
+  ),
+  on(
+    `PUT ${CONTAINER}/config`,
+    CONTAINER_CONFIG.map((group) => `/vms/{vmid} VM.Config.${group}`),
+  ),
+  on(`${READ}${GUEST}/agent/network-get-interfaces`, [
+    '/vms/{vmid} VM.GuestAgent.Audit',
+    '/vms/{vmid} VM.GuestAgent.Unrestricted',
+  ]),
+  on(`POST ${GUEST}/agent/ping`, ['/vms/{vmid} VM.GuestAgent.Audit', '/vms/{vmid} VM.GuestAgent.Unrestricted']),
+  on(`${READ}${GUEST}/agent/file-read`, [
+    '/vms/{vmid} VM.GuestAgent.FileRead',
+    '/vms/{vmid} VM.GuestAgent.Unrestricted',
+  ]),
+  on(`POST ${GUEST}/agent/file-write`, [
+    '/vms/{vmid} VM.GuestAgent.FileWrite',
+    '/vms/{vmid} VM.GuestAgent.Unrestricted',
+  ]),
+  on(`(?:GET|POST) ${GUEST}/agent/exec(?:-status)?`, '/vms/{vmid} VM.GuestAgent.Unrestricted'),
+  on(`${READ}${GUEST}/(?:config|pending|status/current|interfaces|snapshot)`, '/vms/{vmid} VM.Audit'),
+  on(`${READ}${GUEST}/firewall/(?!log$).*`, '/vms/{vmid} VM.Audit'),
+  // Files and storages.
+  on(`POST ${STORE}/download-url`, '/storage/{storage} Datastore.AllocateTemplate', [
+    '/nodes/{node} Sys.AccessNetwork',
+    '/ Sys.Audit+Sys.Modify',
+  ]),
+  on(`POST ${STORE}/upload`, '/storage/{storage} Datastore.AllocateTemplate'),
+  on(`POST ${STORE}/content`, '/storage/{storage} Datastore.AllocateSpace'),
+  // In its code, whatever lies there: only backups may go with less.
+  on(`DELETE ${STORE}/content/.*`, '/storage/{storage} Datastore.Allocate'),
+  on(`${READ}${STORE}/(?:content|status)`, [
+    '/storage/{storage} Datastore.Audit',
+    '/storage/{storage} Datastore.AllocateSpace',
+  ]),
+  on(`${WRITE}/storage(?:/[^/]+)?`, '/storage Datastore.Allocate'),
+  on(`${READ}/storage/(?<storage>[^/]+)`, '/storage/{storage} Datastore.Allocate'),
+  on(`${WRITE}/pools/(?<poolid>[^/]+)`, '/pool/{poolid} Pool.Allocate'),
+  on(`${WRITE}/pools`, '/pool/{poolid} Pool.Allocate'),
+  on(`${READ}/pools/(?<poolid>[^/]+)`, '/pool/{poolid} Pool.Audit'),
+  // Hosts.
+  on(`${WRITE}${NODE}/disks/(?:directory|lvm|lvmthin|zfs|initgpt)(?:/[^/]+)?`, '/ Sys.Modify'),
+  on(`${READ}${NODE}/disks/(?:directory|lvm|lvmthin|zfs)`, '/ Sys.Audit'),
+  on(`PUT ${NODE}/config`, '/ Sys.Modify'),
+  on(`${READ}${NODE}/(?:config|hosts)`, '/ Sys.Audit'),
+  on(
+    `${WRITE}${NODE}/(?:network|dns|hosts|time|subscription|apt/\\w+|firewall/\\w+|certificates/.*)(?:/[^/]+)?`,
+    '/nodes/{node} Sys.Modify',
+  ),
+  on(
+    `${READ}${NODE}/(?:network/[^/]+|dns|time|status|apt/repositories|firewall/(?:options|rules)(?:/[^/]+)?)`,
+    '/nodes/{node} Sys.Audit',
+  ),
+  on(`(?:POST) ${NODE}/(?:status|wakeonlan)`, '/nodes/{node} Sys.PowerMgmt'),
+  // The datacentre.
+  { call: /^(?:GET|POST|PUT|DELETE) \/cluster\/acme\/account(?:\/.+)$|^POST \/cluster\/acme\/account$/, needs: 'root' },
+  on(`(?:GET|POST|PUT|DELETE) /cluster/acme/plugins(?:/[^/]+)?`, '/ Sys.Modify'),
+  on(`${WRITE}/cluster/(?:backup|firewall|metrics/server)(?:/.*)?`, '/ Sys.Modify'),
+  on(`PUT /cluster/options`, '/ Sys.Modify'),
+  on(`${READ}/cluster/(?:backup|metrics/server|ha/(?:groups|resources|rules))(?:/[^/]+)?`, '/ Sys.Audit'),
+  on(`${READ}/cluster/firewall/(?:aliases|groups/[^/]+|ipset|options|rules)(?:/.*)?`, '/ Sys.Audit'),
+  on(`${WRITE}/cluster/ha/.*`, '/ Sys.Console'),
+  on(`(?:POST|DELETE) /cluster/mapping/(?<type>\\w+)(?:/[^/]+)?`, '/mapping/{type} Mapping.Modify'),
+  on(`PUT /cluster/mapping/(?<type>\\w+)/(?<id>[^/]+)`, '/mapping/{type}/{id} Mapping.Modify'),
+  on(`${READ}/cluster/mapping/(?<type>\\w+)/(?<id>[^/]+)`, [
+    '/mapping/{type}/{id} Mapping.Audit',
+    '/mapping/{type}/{id} Mapping.Use',
+    '/mapping/{type}/{id} Mapping.Modify',
+  ]),
+  on(`PUT /cluster/sdn`, '/sdn SDN.Allocate'),
+  on(`POST /cluster/sdn/zones`, '/sdn/zones SDN.Allocate'),
+  on(`(?:GET|PUT|DELETE) /cluster/sdn/zones/(?<zone>[^/]+)`, '/sdn/zones/{zone} SDN.Allocate'),
+  on(`POST /cluster/sdn/vnets`, '/sdn/zones/{zone} SDN.Allocate'),
+  // Who may do what.
+  on(`${WRITE}/access/roles(?:/[^/]+)?`, '/access Sys.Modify'),
+  on(`${WRITE}/access/groups(?:/[^/]+)?`, '/access/groups Group.Allocate'),
+  on(`${WRITE}/access/domains(?:/[^/]+)?`, '/access/realm Realm.Allocate'),
+  on(`(?:POST|PUT|DELETE) /access/users/[^/]+/token/[^/]+`, '/access/groups User.Modify'),
+  on(`PUT /access/users/[^/]+`, '/access/groups User.Modify'),
+  on(`POST /access/users`, '/access/realm/{realm} Realm.AllocateUser', '/access/groups User.Modify'),
+  on(
+    `DELETE /access/users/[^/@]+@(?<realm>[^/@]+)`,
+    '/access/realm/{realm} Realm.AllocateUser',
+    '/access/groups User.Modify',
+  ),
+  on(`PUT /access/acl`, '{path} Permissions.Modify'),
+  // Open to every login; what it shows is what the rest allows.
+  on(
+    `${READ}/cluster/(?:resources|tasks|nextid|options|replication|mapping/\\w+|sdn/(?:zones|vnets|controllers|ipams|dns)|firewall/groups)`,
+  ),
+  on(`${READ}/(?:version|storage|pools|access/(?:users|groups|roles|domains|acl|permissions))`),
+  on(`${READ}${NODE}/(?:network|storage|certificates/info|tasks/[^/]+/status)`),
+]
+
+/** What the API asks for before an operation's own code begins. Undefined: the table does not know the call. */
+export function needsOfCall(
+  call: Pick<Step['call'], 'method' | 'path' | 'params'>,
+): readonly (readonly Way[])[] | 'root' | undefined {
+  const text = `${call.method} ${decoded(call.path)}`
+  for (const rule of CALL_RULES) {
+    const match = rule.call.exec(text)
+    if (match === null) continue
+    if (rule.needs === 'root') return 'root'
+    const values = { ...paramsOf(call.params), ...match.groups }
+    return rule.needs.map((ways) =>
+      ways.map((one) => way(filled(one, values))).filter(({ path }) => !path.endsWith('/') || path === '/'),
+    )
+  }
+  return undefined
+}
+
+function paramsOf(params: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const realm = params.userid?.split('@').at(-1)
+  return realm === undefined ? params : { realm, ...params }
+}
+
+function filled(text: string, values: Readonly<Record<string, string | undefined>>): string {
+  return text.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '')
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
+}
