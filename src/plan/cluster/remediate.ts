@@ -1,5 +1,6 @@
 import { LIMITS } from '../../lib/limits.ts'
 import type { ClusterHold } from '../../model/cluster-decision.ts'
+import { arrivalOf } from './arrival.ts'
 import { type Finding, firstOf, holdFor, NOTHING, objection, stepOn } from './finding.ts'
 import { allowed } from './quorum.ts'
 import { departure } from './replace.ts'
@@ -10,8 +11,7 @@ import { awaitsCni, kubeOf, type NodeView, sleeps, type View } from './view.ts'
  * many are unwell at once, for then it is not the nodes that are ill.
  */
 export function remediation(view: View, nodes: readonly NodeView[]): Finding {
-  // One that carries our mark is under work already.
-  const dead = nodes.filter((node) => isDead(view, node) && kubeOf(node)?.work === undefined)
+  const dead = nodes.filter((node) => isDead(view, node) && nothingElseHelps(view, node))
   if (dead.length === 0) return NOTHING
   const held = braked(view) ?? unwanted(view, dead)
   if (held !== undefined) return holdFor(held)
@@ -77,6 +77,15 @@ function isDead(view: View, node: NodeView): boolean {
 /** Unready, and as a server out of etcd as well: one of two witnesses is not enough. */
 function isAway(view: View, node: NodeView): boolean {
   return isUnwell(view, node) && (node.role === 'agent' || node.member?.up !== 'yes')
+}
+
+/** Not under work already, and not to be had back by starting its machine or clearing away what is left of it. */
+function nothingElseHelps(view: View, node: NodeView): boolean {
+  if (kubeOf(node)?.work !== undefined) return false
+  const arrival = arrivalOf(view, node)
+  if (arrival.is !== 'busy') return arrival.is === 'in'
+  const { steps, refusals } = arrival.finding
+  return refusals.length === 0 && steps.every((step) => step.do === 'restart-k3s')
 }
 
 function braked(view: View): ClusterHold | undefined {
