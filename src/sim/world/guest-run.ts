@@ -1,5 +1,6 @@
 import { between } from './chance.ts'
 import { agentEnabled, bootableSystem, guestName, touch } from './guest-config.ts'
+import { readSeedDisc } from './guest-inside.ts'
 import type { Guest, Host, Seen, World } from './types.ts'
 
 /** A guest as it comes into being: switched off, with what its configuration says. */
@@ -60,7 +61,10 @@ export function boots(world: World, guest: Guest, bootMs: number): void {
   const life = guest.run.life
   guest.run.bootedAtMs = undefined
   world.clock.schedule(world.clock.now() + bootMs, () => {
-    if (guest.run.life === life && guest.run.status === 'running') guest.run.bootedAtMs = world.clock.now()
+    if (guest.run.life !== life || guest.run.status !== 'running') return
+    const host = world.hosts.get(guest.node)
+    if (host !== undefined) readSeedDisc(host, guest)
+    guest.run.bootedAtMs = world.clock.now()
   })
 }
 

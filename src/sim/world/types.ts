@@ -1,5 +1,6 @@
 import type { Random } from '../../lib/random.ts'
 import type { SimClock } from '../sim-clock.ts'
+import type { Inside } from './guest-inside.ts'
 import type { PciDevice, UsbDevice } from './hardware.ts'
 
 /** Everything there is in the simulated datacentre. Plain data: handlers read and write it, presets fill it. */
@@ -103,6 +104,8 @@ export interface Volume {
   /** What boots from it, if anything. */
   system?: GuestSystem
   readonly text?: string
+  /** The file itself, where somebody inside a guest may read it. */
+  readonly bytes?: Uint8Array
   /** Of a backup: what somebody wrote beside it, and that it must not be thrown away. */
   notes?: string
   protected?: boolean
@@ -135,6 +138,8 @@ export interface Guest {
   version: number
   digest: { readonly version: number; readonly value: string } | undefined
   run: Run
+  /** What its system has become; absent for one that never read anything. */
+  inside?: Inside
   /** What the status daemon could have seen, oldest first, for as long as somebody may still be shown it. */
   readonly seen: Seen[]
 }

@@ -145,6 +145,7 @@ function upload(call: Call): string {
       content,
       format,
       sizeBytes: bytes.length,
+      bytes,
       ctimeSeconds: Math.floor(world.clock.now() / 1000),
     })
     work.log('finished file import successfully')

@@ -12,7 +12,7 @@ export const qemuAgentRoutes: Routes = {
   [`GET ${AT}/info`]: asked(() => ({ version: '8.2.2', supported_commands: COMMANDS })),
   [`GET ${AT}/network-get-interfaces`]: asked(interfaces),
   [`GET ${AT}/get-osinfo`]: asked(() => OS_INFO),
-  [`GET ${AT}/get-host-name`]: asked((guest) => ({ 'host-name': guestName(guest) })),
+  [`GET ${AT}/get-host-name`]: asked((guest) => ({ 'host-name': guest.inside?.hostname ?? guestName(guest) })),
   [`GET ${AT}/get-timezone`]: asked(() => ({ zone: 'UTC', offset: 0 })),
   [`GET ${AT}/get-time`]: asked((_, call) => call.world.clock.now() * 1_000_000),
   [`GET ${AT}/get-users`]: asked(() => []),
@@ -68,7 +68,7 @@ function interfaces(guest: Guest): unknown[] {
     ...cards.map(([key, value]) => {
       const number = Number(key.slice(3))
       const mac = /=((?:[0-9A-F]{2}:){5}[0-9A-F]{2})/i.exec(value)?.[1]?.toLowerCase() ?? ''
-      return face(`eth${number}`, mac, [address(...ipv4(guest, number)), address(linkLocal(mac), 64)])
+      return face(`eth${number}`, mac, [...addressesOf(guest, number, mac), address(linkLocal(mac), 64)])
     }),
   ]
 }
@@ -89,6 +89,18 @@ function face(name: string, mac: string, addresses: unknown[]): Record<string, u
 
 function address(ip: string, prefix: number): Record<string, unknown> {
   return { 'ip-address': ip, 'ip-address-type': ip.includes(':') ? 'ipv6' : 'ipv4', prefix }
+}
+
+/** What its system was told about this card, by its hardware address; else what Proxmox or the site gives it. */
+function addressesOf(guest: Guest, number: number, mac: string): unknown[] {
+  const cards = guest.inside?.cards
+  if (cards === undefined) return [address(...ipv4(guest, number))]
+  const card = cards.get(mac)
+  const fixed = (card?.addresses ?? []).map((text) => {
+    const [ip = '', prefix = ''] = text.split('/')
+    return address(ip, Number(prefix))
+  })
+  return card?.dhcp === true ? [address(...ipv4(guest, number)), ...fixed] : fixed
 }
 
 /** The address from cloud-init, or the one that the site's DHCP server keeps for this guest. */

@@ -1,0 +1,57 @@
+import { parse } from 'yaml'
+import { driveKeys, driveVolume } from './guest-config.ts'
+import { readIso } from './read-iso.ts'
+import type { Guest, Host } from './types.ts'
+import { findVolume } from './volumes.ts'
+
+/** What the system in a guest has become by what it read at boot. It stays on its disk when the disc is taken out. */
+export interface Inside {
+  readonly instanceId: string
+  /** How often cloud-init has run its modules: once for each new instance id. */
+  readonly runs: number
+  readonly userData: string
+  readonly hostname: string | undefined
+  /** By hardware address; a card that is not in here was told nothing and stays down. Undefined: all use DHCP. */
+  readonly cards: ReadonlyMap<string, { readonly dhcp: boolean; readonly addresses: readonly string[] }> | undefined
+}
+
+/** cloud-init at boot: a disc labelled CIDATA with another instance id than the last is read and acted upon. */
+export function readSeedDisc(host: Host, guest: Guest): void {
+  for (const key of driveKeys(guest.config)) {
+    const bytes = findVolume(host, driveVolume(guest.config.get(key) ?? ''))?.bytes
+    const disc = bytes === undefined ? undefined : readIso(bytes)
+    if (disc?.volumeId.toUpperCase() !== 'CIDATA') continue
+    const metaData = yaml(disc.files.get('meta-data'))
+    const instanceId = String(metaData['instance-id'])
+    if (guest.inside?.instanceId === instanceId) return
+    const userData = text(disc.files.get('user-data'))
+    const hostname = yaml(disc.files.get('user-data')).hostname ?? metaData['local-hostname']
+    guest.inside = {
+      instanceId,
+      runs: (guest.inside?.runs ?? 0) + 1,
+      userData,
+      hostname: typeof hostname === 'string' ? hostname : undefined,
+      cards: disc.files.has('network-config') ? cardsOf(yaml(disc.files.get('network-config'))) : undefined,
+    }
+    return
+  }
+}
+
+function cardsOf(config: Record<string, unknown>): Inside['cards'] {
+  const cards = new Map<string, { dhcp: boolean; addresses: readonly string[] }>()
+  for (const card of Object.values((config.ethernets ?? {}) as Record<string, Record<string, unknown>>)) {
+    const mac = (card.match as { macaddress?: string } | undefined)?.macaddress
+    if (mac === undefined) continue
+    cards.set(mac.toLowerCase(), { dhcp: card.dhcp4 === true, addresses: (card.addresses ?? []) as string[] })
+  }
+  return cards
+}
+
+function yaml(bytes: Uint8Array | undefined): Record<string, unknown> {
+  const tree: unknown = parse(text(bytes), { version: '1.1' })
+  return typeof tree === 'object' && tree !== null ? (tree as Record<string, unknown>) : {}
+}
+
+function text(bytes: Uint8Array | undefined): string {
+  return new TextDecoder().decode(bytes ?? new Uint8Array())
+}
