@@ -195,6 +195,11 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) {
     stop.abort(name)
   })
 }
+// The launcher is gone without a word: whoever killed it meant us. Otherwise a second run would meet a first.
+if (process.channel !== undefined) {
+  process.once('disconnect', () => process.exit(EXIT.failed))
+  process.channel.unref()
+}
 for (const stream of [process.stdout, process.stderr]) {
   // `croft get | head` closes our output: that is no error.
   stream.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failed))

@@ -4,6 +4,7 @@ import type { Kind } from '../kinds/kind.ts'
 import type { Declaration } from '../model/declaration.ts'
 import type { Plan } from '../model/plan.ts'
 import type { Problem } from '../model/problem.ts'
+import { StaleEpoch } from '../store/port.ts'
 import { EMPTY_ESTATE, fakeRuntime, planning } from './fake-runtime.ts'
 import { runCli } from './run.ts'
 
@@ -73,6 +74,14 @@ test('an unexpected error shows one line and no stack unless asked for', async (
   const loud = fakeRuntime({ load, env: { CROFT_LOG: 'debug' } })
   await runCli(['validate', '/'], loud)
   assert.match(loud.written.err, /run\.test\.ts/)
+})
+
+test('a second croft on the same database is no riddle: what happened and when to try again', async () => {
+  const load = () => Promise.reject(new StaleEpoch(1, 2))
+  const runtime = fakeRuntime({ load })
+  assert.equal(await runCli(['validate', '/'], runtime), 1)
+  assert.match(runtime.written.err, /another controller began epoch 2[\s\S]*Run it again when no other croft/)
+  assert.doesNotMatch(runtime.written.err, /not expected/)
 })
 
 test('a signal decides the exit code: 130 after SIGINT, 143 after SIGTERM', async () => {

@@ -1,4 +1,5 @@
 import { CommanderError } from 'commander'
+import { StaleEpoch } from '../store/port.ts'
 import { CliError, EXIT, type ExitCode, signalCode } from './exit.ts'
 import { styleOf } from './output.ts'
 import { type Answer, createProgram } from './program.ts'
@@ -53,5 +54,7 @@ function errorText(error: unknown, runtime: Runtime): string {
   if (runtime.env.CROFT_LOG === 'debug' && error instanceof Error)
     return `${word} ${cleanLines(error.stack ?? message, 20_000)}`
   if (error instanceof CliError) return `${word} ${message}`
+  if (error instanceof StaleEpoch)
+    return `${word} ${message}\nNothing was done by halves. Run it again when no other croft is at work on this database.`
   return `${word} ${message}\nThis was not expected. Run it again with CROFT_LOG=debug to see where it happened.`
 }
