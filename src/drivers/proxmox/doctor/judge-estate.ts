@@ -52,9 +52,9 @@ export function hostsOf(resources: readonly Resource[]): readonly string[] {
 export function bridgesOf(resources: readonly Resource[]): ReadonlyMap<string, ReadonlySet<string>> {
   const wanted = new Map<string, Set<string>>()
   for (const { desired } of resources) {
-    if (desired.type !== 'vm') continue
-    for (const { bridge } of desired.vm.nics)
-      wanted.set(desired.vm.host, (wanted.get(desired.vm.host) ?? new Set()).add(bridge))
+    const guest = desired.type === 'vm' ? desired.vm : desired.type === 'container' ? desired.container : undefined
+    for (const { bridge } of guest?.nics ?? [])
+      if (guest !== undefined) wanted.set(guest.host, (wanted.get(guest.host) ?? new Set()).add(bridge))
   }
   return wanted
 }

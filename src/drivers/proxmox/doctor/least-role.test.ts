@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { estateFrom } from '../../../../test/simulation/manifests.ts'
 import { startProcess } from '../../../../test/simulation/process.ts'
@@ -173,3 +175,15 @@ for (const [what, estate] of Object.entries(ESTATES)) {
     }
   })
 }
+
+test('it is enough for the homelab of the examples: two servers taken over, one made', async () => {
+  const folder = join(import.meta.dirname, '../../../../examples/homelab')
+  const names = globSync('**/*.yaml', { cwd: folder })
+  assert.ok(names.length >= 5)
+  const estate = estateFrom(Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name), 'utf8')])))
+  const commands = leastRole(connectionOf(estate), estate.resources, { nowMs: NOW_MS })
+  const { doctor, apply } = await withToken(estate, commands)
+  assert.deepEqual(bad(await doctor()), [])
+  const { reached, said } = await apply(3_600_000)
+  assert.ok(reached, said)
+})

@@ -4,9 +4,11 @@ import type { Sighting } from '../../../model/sighting.ts'
 import type { Step } from '../../../model/step.ts'
 import { proxmoxRules as rules } from '../rules.ts'
 import { guestPath, storagePath } from '../steps.ts'
+import { needsOfContainerOption } from './container-privileges.ts'
 import { distinct, type Need, type Way, way } from './need.ts'
 import { needsOfOption } from './option-privileges.ts'
 import { needsOfCall } from './privileges.ts'
+import { settingReads, statedNeeds } from './setting-needs.ts'
 
 export interface NeedOptions {
   readonly connection: Pick<Connection, 'ids'>
@@ -32,7 +34,7 @@ type Call = Step['call']
 export function needsOf(resources: readonly Resource[], options: NeedOptions): Needs {
   const unknown = new Set<string>()
   const needs: Need[] = []
-  const guests = resources.some(({ desired }) => desired.type === 'vm')
+  const guests = resources.some(({ desired }) => desired.type === 'vm' || desired.type === 'container')
   if (guests) {
     const sees = { path: '/vms', privileges: ['VM.Audit'], below: true } as const
     needs.push({ ways: [sees], why: 'see every guest, also while it is being made', without: 'refused' })
@@ -48,6 +50,8 @@ export function needsOf(resources: readonly Resource[], options: NeedOptions): N
       if (found === undefined) unknown.add(`${call.method} ${call.path}`)
       else needs.push(...found)
     }
+    if (resource.desired.type === 'setting')
+      needs.push(...statedNeeds(resource.desired.setting, `keep ${resource.key}`))
     const pool = poolOf(resource)
     if (pool !== undefined)
       needs.push({
@@ -61,7 +65,8 @@ export function needsOf(resources: readonly Resource[], options: NeedOptions): N
 }
 
 function poolOf({ desired }: Resource): string | undefined {
-  return desired.type === 'vm' ? desired.vm.pool : undefined
+  if (desired.type === 'vm') return desired.vm.pool
+  return desired.type === 'container' ? desired.container.pool : undefined
 }
 
 function idOf(resource: Resource, { connection }: NeedOptions): string {
@@ -73,14 +78,12 @@ function looksAt(resource: Resource, options: NeedOptions): { call: Call; why: s
   const why = `look at ${resource.key}`
   const read = (path: string) => ({ call: { method: 'GET', path, params: {} } as const, why })
   if (desired.type === 'file') return [read(`${storagePath(desired.file.host, desired.file.storage)}/content`)]
-  if (desired.type !== 'vm') return []
-  const path = guestPath(desired.vm.host, 'vm', idOf(resource, options))
+  if (desired.type === 'setting') return settingReads(desired.setting).map((call) => ({ call, why }))
+  const path = guestPath(rules.hostOf(resource), desired.type, idOf(resource, options))
   const looks = ['pending', 'config', 'status/current'].map((part) => read(`${path}/${part}`))
-  if (desired.vm.agent?.enabled !== true) return looks
-  return [
-    ...looks,
-    { ...read(`${path}/agent/network-get-interfaces`), why: `see whether the agent of ${resource.key} answers` },
-  ]
+  if (desired.type !== 'vm' || desired.vm.agent?.enabled !== true) return looks
+  const asks = `see whether the agent of ${resource.key} answers`
+  return [...looks, { ...read(`${path}/agent/network-get-interfaces`), why: asks }]
 }
 
 /** The calls from nothing to declared, and those that would put right a thing of which every field is wrong. */
@@ -91,7 +94,7 @@ function writesTo(resource: Resource, options: NeedOptions): { call: Call; why: 
   for (const power of ['running', 'stopped'] as const) {
     const wrong = sightingOf(resource, id, power)
     steps.push(...rules.updateSteps(resource, wrong, rules.diff(resource, wrong)))
-    if (resource.desired.type === 'vm') steps.push(...rules.adoptSteps(resource, wrong))
+    if (resource.desired.type !== 'file') steps.push(...rules.adoptSteps(resource, wrong))
   }
   return steps.map(({ call, summary }) => ({ call, why: summary }))
 }
@@ -101,7 +104,7 @@ function sightingOf(resource: Resource, externalId: string, power: 'running' | '
   const pool = poolOf(resource)
   return {
     connection: resource.connection,
-    type: resource.desired.type === 'vm' ? 'vm' : 'file',
+    type: resource.desired.type,
     externalId,
     host: rules.hostOf(resource),
     power,
@@ -117,15 +120,17 @@ function needsOfOne(call: Call, why: string, pool: string | undefined, options: 
   const asked = needsOfCall(call)
   if (asked === undefined) return undefined
   if (asked === 'root') return [{ ways: [], why, without: 'refused' }]
-  const configures = /^\/nodes\/[^/]+\/qemu(?:\/\d+\/config)?$/.test(call.path) && call.method !== 'GET'
+  const type = /^\/nodes\/[^/]+\/(qemu|lxc)(?:\/\d+\/config)?$/.exec(call.path)?.[1]
+  const configures = type !== undefined && call.method !== 'GET'
   // Which options are written says more than "one of the groups".
   const needs: Need[] = configures ? [] : asked.map((ways) => ({ ways: viaPool(ways, pool), why, without: 'refused' }))
   if (!configures) return needs
-  const guest = `/vms/${/\/qemu\/(\d+)/.exec(call.path)?.[1] ?? call.params.vmid ?? ''}`
+  const guest = `/vms/${/\/(?:qemu|lxc)\/(\d+)/.exec(call.path)?.[1] ?? call.params.vmid ?? ''}`
   if (call.method === 'POST' && !call.path.endsWith('/config')) needs.push(onGuest(guest, ['VM.Allocate'], why, pool))
   for (const [name, value] of Object.entries(call.params)) {
     if (NOT_OPTIONS.has(name)) continue
-    const option = needsOfOption(name, value, options.zoneOf ?? (() => 'localnetwork'))
+    const ofOption = type === 'lxc' ? needsOfContainerOption : needsOfOption
+    const option = ofOption(name, value, options.zoneOf ?? (() => 'localnetwork'))
     if (option.rootOnly) needs.push({ ways: [], why: `set ${name} to ${why}`, without: 'refused' })
     for (const privileges of option.guest) needs.push(onGuest(guest, privileges, why, pool))
     for (const ways of option.elsewhere) needs.push({ ways: ways.map(way), why, without: 'refused' })

@@ -55,7 +55,7 @@ function elsewhereOf(name: string, value: string, zoneOf: (bridge: string) => st
 }
 
 /** A card in one VLAN needs the right for that VLAN only; one with a trunk is given the whole bridge. */
-function bridgePaths(value: string, zoneOf: (bridge: string) => string): string[] {
+export function bridgePaths(value: string, zoneOf: (bridge: string) => string): string[] {
   const card = parseProperties(value, 'model')
   const bridge = card.get('bridge')
   if (bridge === undefined) return []
@@ -89,11 +89,11 @@ function readsFrom(source: string): (readonly string[])[] {
 }
 
 /** Whoever may allocate on a storage may also see it. */
-function sees(storage: string): readonly string[] {
+export function sees(storage: string): readonly string[] {
   return [`/storage/${storage} Datastore.Audit`, `/storage/${storage} Datastore.AllocateSpace`]
 }
 
-function storageOf(volume: string): string[] {
+export function storageOf(volume: string): string[] {
   const colon = volume.indexOf(':')
   return colon > 0 ? [volume.slice(0, colon)] : []
 }

@@ -30,7 +30,7 @@ const VALUES: Readonly<Record<string, string>> = {
   realm: 'pve',
   zone: 'lan',
   path: '/vms/114',
-  id: 'dev1',
+  id: '100-0',
   volume: 'local:iso/x.iso',
 }
 
@@ -39,6 +39,14 @@ const IN_CODE = new Set([
   'POST /nodes/{node}/qemu/{vmid}/move_disk',
   'POST /nodes/{node}/lxc/{vmid}/move_volume',
   'DELETE /nodes/{node}/storage/{storage}/content/{volume}',
+  'POST /cluster/replication',
+  'PUT /cluster/replication/{id}',
+  'DELETE /cluster/replication/{id}',
+  'PUT /cluster/sdn/vnets/{vnet}',
+  'DELETE /cluster/sdn/vnets/{vnet}',
+  'POST /cluster/sdn/vnets/{vnet}/subnets',
+  'PUT /cluster/sdn/vnets/{vnet}/subnets/{subnet}',
+  'DELETE /cluster/sdn/vnets/{vnet}/subnets/{subnet}',
 ])
 
 function callOf({ method, path }: Operation) {

@@ -125,7 +125,13 @@ export const CALL_RULES: readonly CallRule[] = [
   on(`POST /cluster/sdn/zones`, '/sdn/zones SDN.Allocate'),
   on(`(?:GET|PUT|DELETE) /cluster/sdn/zones/(?<zone>[^/]+)`, '/sdn/zones/{zone} SDN.Allocate'),
   on(`POST /cluster/sdn/vnets`, '/sdn/zones/{zone} SDN.Allocate'),
+  // In their code, on the zone of the network, which the call does not name.
+  on('(?:PUT|DELETE) /cluster/sdn/vnets/[^/]+', '/sdn SDN.Allocate'),
+  on(`${WRITE}/cluster/sdn/vnets/[^/]+/subnets(?:/[^/]*)?`, '/sdn SDN.Allocate'),
+  // In its code; a job is called after its guest: 100-0.
+  on(`${WRITE}/cluster/replication(?:/(?<guest>\\d+)-\\d+)?`, '/vms/{guest} VM.Replicate'),
   // Who may do what.
+  on(`${READ}/access/domains/[^/]+`, ['/access/realm Sys.Audit', '/access/realm Realm.Allocate']),
   on(`${WRITE}/access/roles(?:/[^/]+)?`, '/access Sys.Modify'),
   on(`${WRITE}/access/groups(?:/[^/]+)?`, '/access/groups Group.Allocate'),
   on(`${WRITE}/access/domains(?:/[^/]+)?`, '/access/realm Realm.Allocate'),
@@ -137,10 +143,11 @@ export const CALL_RULES: readonly CallRule[] = [
     '/access/realm/{realm} Realm.AllocateUser',
     '/access/groups User.Modify',
   ),
+  on(`${READ}/access/users/[^/]+/token(?:/[^/]+)?`, '/access/groups User.Modify'),
   on(`PUT /access/acl`, '{path} Permissions.Modify'),
   // Open to every login; what it shows is what the rest allows.
   on(
-    `${READ}/cluster/(?:resources|tasks|nextid|options|replication|mapping/\\w+|sdn/(?:zones|vnets|controllers|ipams|dns)|firewall/groups)`,
+    `${READ}/cluster/(?:resources|tasks|nextid|options|replication|mapping/\\w+|acme/account|sdn/vnets/[^/]+/subnets|sdn/(?:zones|vnets|controllers|ipams|dns)|firewall/groups)`,
   ),
   on(`${READ}/(?:version|storage|pools|access/(?:users|groups|roles|domains|acl|permissions))`),
   on(`${READ}${NODE}/(?:network|storage|certificates/info|tasks/[^/]+/status)`),
@@ -165,7 +172,8 @@ export function needsOfCall(
 
 function paramsOf(params: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const realm = params.userid?.split('@').at(-1)
-  return realm === undefined ? params : { realm, ...params }
+  const guest = /^(\d+)-\d+$/.exec(params.id ?? '')?.[1]
+  return { ...(realm === undefined ? {} : { realm }), ...(guest === undefined ? {} : { guest }), ...params }
 }
 
 function filled(text: string, values: Readonly<Record<string, string | undefined>>): string {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { DEFINITIONS } from '../../../model/rest/registry.ts'
 import { exampleResource } from '../vm-example.ts'
 import { principalOf, quoted, repairCommands, setUpCommands } from './commands.ts'
+import { needsOfContainerOption } from './container-privileges.ts'
 import { grantsOf, rolesOf } from './grants.ts'
 import { heldAt, missingOf, readHeld, surplusOf } from './held.ts'
 import { judgeRights } from './judge-rights.ts'
@@ -299,4 +301,49 @@ describe('names', () => {
     assert.equal(quoted("a'b;reboot"), `'a'\\''b;reboot'`)
     assert.equal(quoted(''), "''")
   })
+})
+
+describe('which privilege lets an option of a container be written', () => {
+  const cases: readonly [string, string, string][] = [
+    ['cores', '2', 'VM.Config.CPU'],
+    ['swap', '0', 'VM.Config.Memory'],
+    ['hostname', 'ct', 'VM.Config.Network'],
+    ['onboot', '1', 'VM.Config.Options'],
+    ['startup', 'order=1', 'VM.Config.Options'],
+    ['rootfs', 'fast:8', 'VM.Config.Disk, /storage/fast Datastore.AllocateSpace'],
+    ['mp0', 'fast:subvol-1-disk-0,mp=/x', 'VM.Config.Disk'],
+    ['mp0', '/srv,mp=/x', 'root'],
+    ['net0', 'name=eth0,bridge=vmbr0,tag=7', 'VM.Config.Network, /sdn/zones/localnetwork/vmbr0/7 SDN.Use'],
+    ['features', 'nesting=1', 'VM.Allocate'],
+    ['features', 'nesting=1,keyctl=1', 'root'],
+    ['dev0', '/dev/dri', 'root'],
+    ['unprivileged', '1', ''],
+    ['unprivileged', '0', '/ Sys.Modify'],
+    ['ostemplate', 'local:vztmpl/d.tar.zst', '/storage/local Datastore.Audit|/storage/local Datastore.AllocateSpace'],
+    ['password', 'x', ''],
+  ]
+  for (const [name, value, expected] of cases) {
+    test(`${name}: ${value}`, () => {
+      const found = needsOfContainerOption(name, value, plain)
+      const all = [...found.guest, ...found.elsewhere].map((ways) => ways.join('|')).join(', ')
+      assert.equal(found.rootOnly ? 'root' : all, expected)
+    })
+  }
+})
+
+describe('of every setting that can be declared it is known what it needs', () => {
+  for (const definition of DEFINITIONS)
+    test(definition.name, () => {
+      const setting = {
+        definition: definition.name,
+        id: definition.name === 'replication' ? '100-0' : 'x1',
+        host: 'pve1',
+        scope: { vmid: '100', user: 'ann@pve', vnet: 'blue' },
+        fields: definition.example,
+      }
+      const resource = { ...exampleResource(), desired: { type: 'setting' as const, setting } }
+      const { unknown, needs } = needsOf([resource], { connection: { ids: { from: 300, to: 399 } } })
+      assert.deepEqual(unknown, [], definition.name)
+      assert.ok(needs.length > 0, definition.name)
+    })
 })
