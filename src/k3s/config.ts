@@ -86,6 +86,17 @@ const ARRIVAL = new Set(['cluster-init', 'server', 'token-file', 'agent-token-fi
 
 /** Changes when, and only when, a running node would have to be restarted to be as declared. */
 export function configHash(spec: ClusterSpec, node: NodeSpec): string {
+  const known = hashes.get(spec) ?? new Map<NodeSpec, string>()
+  hashes.set(spec, known)
+  const hash = known.get(node) ?? computeHash(spec, node)
+  known.set(node, hash)
+  return hash
+}
+
+/** Asked for many times in each pass, and a declaration never changes: a new one is a new object. */
+const hashes = new WeakMap<ClusterSpec, Map<NodeSpec, string>>()
+
+function computeHash(spec: ClusterSpec, node: NodeSpec): string {
   const entries = Object.entries(nodeConfig(spec, node)).filter(([key]) => !ARRIVAL.has(key))
   const sorted = entries.sort(([a], [b]) => (a < b ? -1 : 1))
   return createHash('sha256').update(JSON.stringify(sorted)).digest('hex').slice(0, 16)

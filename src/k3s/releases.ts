@@ -7,15 +7,25 @@ export interface Release {
   /** `2026-02-03`. */
   readonly date: string
   readonly etcd: string
+  /** Place in the order of versions; for comparing many of them quickly. */
+  readonly place: number
+  /** The same for etcd. */
+  readonly etcdPlace: number
 }
 
+const ETCDS = [...new Set(RELEASE_TABLE.map(([, , etcd]) => etcd))].sort(compareEtcd)
+
 /** Oldest version first. */
-export const RELEASES: readonly Release[] = RELEASE_TABLE.map(([version, date, etcd]) => ({
-  version,
-  minor: parseVersion(version)?.minor ?? 0,
-  date,
-  etcd,
-})).sort((a, b) => compareVersions(a.version, b.version))
+export const RELEASES: readonly Release[] = [...RELEASE_TABLE]
+  .sort(([a], [b]) => compareVersions(a, b))
+  .map(([version, date, etcd], place) => ({
+    version,
+    minor: parseVersion(version)?.minor ?? 0,
+    date,
+    etcd,
+    place,
+    etcdPlace: ETCDS.indexOf(etcd),
+  }))
 
 const BY_VERSION = new Map(RELEASES.map((release) => [release.version, release]))
 
@@ -29,11 +39,16 @@ export function releaseOf(version: string): Release | undefined {
  */
 export const GATE_ETCD = '3.5.26'
 
-export function isGate(release: Release): boolean {
-  return compareEtcd(release.etcd, GATE_ETCD) >= 0 && compareEtcd(release.etcd, '3.6.0') < 0
+const GATE_PLACE = ETCDS.indexOf(GATE_ETCD)
+
+/** Where etcd 3.6 begins. */
+const NEXT_PLACE = ETCDS.findIndex((etcd) => compareEtcd(etcd, '3.6.0') >= 0)
+
+export function isGate({ etcdPlace }: Release): boolean {
+  return etcdPlace >= GATE_PLACE && etcdPlace < NEXT_PLACE
 }
 
 /** May a server go straight from one to the other, as far as etcd is concerned? */
 export function etcdMayFollow(from: Release, to: Release): boolean {
-  return compareEtcd(to.etcd, '3.6.0') < 0 || compareEtcd(from.etcd, GATE_ETCD) >= 0
+  return to.etcdPlace < NEXT_PLACE || from.etcdPlace >= GATE_PLACE
 }

@@ -1,5 +1,5 @@
 import { etcdMayFollow, GATE_ETCD, RELEASES, type Release } from '../../k3s/releases.ts'
-import { compareEtcd, compareVersions, parseVersion } from '../../k3s/version.ts'
+import { compareVersions, parseVersion } from '../../k3s/version.ts'
 import type { Answer } from '../../model/observed-cluster.ts'
 
 export type HopPlan =
@@ -54,11 +54,9 @@ function shortestWay(
   gated: boolean,
   releases: readonly Release[],
 ): readonly Release[] | undefined {
-  const between = releases.filter(
-    ({ version }) => compareVersions(version, start.version) > 0 && compareVersions(version, target.version) <= 0,
-  )
+  const between = releases.filter(({ place }) => place > start.place && place <= target.place)
   const leads = (a: Release, b: Release) =>
-    compareVersions(a.version, b.version) < 0 && b.minor - a.minor <= 1 && (!gated || etcdMayFollow(a, b))
+    a.place < b.place && b.minor - a.minor <= 1 && (!gated || etcdMayFollow(a, b))
   // Distance of each release to the target, found from the target backwards.
   const distance = new Map<Release, number>([[target, 0]])
   for (let steps = 1; steps <= releases.length; steps++) {
@@ -85,9 +83,9 @@ function shortestWay(
 
 /** First what is no younger than the target, newest first: never a step back in fixes. Else the oldest. */
 function preference(a: Release, b: Release, target: Release): number {
-  const fits = (release: Release) => release.date <= target.date && compareEtcd(release.etcd, target.etcd) <= 0
+  const fits = (release: Release) => release.date <= target.date && release.etcdPlace <= target.etcdPlace
   if (fits(a) !== fits(b)) return fits(a) ? -1 : 1
-  return fits(a) ? compareVersions(b.version, a.version) : compareVersions(a.version, b.version)
+  return fits(a) ? b.place - a.place : a.place - b.place
 }
 
 function refused(reason: string, allow: string): HopPlan {

@@ -96,7 +96,7 @@ describe('[F-35] flapping', () => {
   test('up and down every 30 s for 24 h: never replaced, and told', () => {
     const spec = clusterSpec('s1 s2 s3 a1')
     let replacements = 0
-    for (let ms = 0; ms < 24 * HOUR; ms += 10_000) {
+    for (let ms = 0; ms < 24 * HOUR; ms += 30_000) {
       const sinceMs = NOW + Math.floor(ms / 30_000) * 30_000
       const ready = Math.floor(ms / 30_000) % 2 === 0 ? 'no' : 'yes'
       const turn: NodeTurn = { kube: { ready, readySinceMs: sinceMs, readyChanges: 120 } }
@@ -113,7 +113,7 @@ describe('[F-35] flapping', () => {
     let begun: number[] = []
     // One agent after the other dies for good; each is back an instant after its replacement began.
     const remediated = new Map<string, number>()
-    for (let ms = 0; ms < 24 * HOUR; ms += MINUTE) {
+    for (let ms = 0; ms < 24 * HOUR; ms += 5 * MINUTE) {
       const nowMs = NOW + ms
       const victim = `a${1 + (begun.length % 6)}`
       const turns: Record<string, NodeTurn> = {}

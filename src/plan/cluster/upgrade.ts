@@ -63,7 +63,8 @@ export function nextAgents(view: View): Finding {
 }
 
 export function isAborted(view: View): boolean {
-  return view.observed.orders.rolloutAborted === rolloutId(view.spec)
+  const { rolloutAborted } = view.observed.orders
+  return rolloutAborted !== undefined && rolloutAborted === rolloutId(view.spec)
 }
 
 function underRollout(nodes: readonly NodeView[]): readonly NodeView[] {

@@ -1,0 +1,357 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { configHash } from '../../k3s/config.ts'
+import type { ClusterSpec } from '../../model/cluster.ts'
+import { type KubeNode, NO_ORDERS, type NodeWork, type ObservedCluster } from '../../model/observed-cluster.ts'
+import { coordinate } from './coordinate.ts'
+import { rolloutId } from './rollout.ts'
+import { clusterSpec, HOUR, MINUTE, member, NOW, type NodeTurn, observedCluster, VERSION } from './testing/fixture.ts'
+import { nextSteps, phaseOf, toldGuards, toldSteps } from './testing/told.ts'
+import { nextOpening, windowOpen } from './windows.ts'
+
+const NEXT = 'v1.34.4+k3s1'
+const spec = clusterSpec('s1 s2 s3 a1 a2', { version: NEXT })
+const names = 's1 s2 s3 a1 a2'
+const snapshot = { name: 'before', atMs: NOW - MINUTE, tokenKept: 'yes' } as const
+const ready: Partial<ObservedCluster> = { snapshots: [snapshot] }
+const work: NodeWork = { purpose: 'upgrade', target: NEXT, sinceMs: NOW - MINUTE, cordoned: true }
+const marked: Partial<KubeNode> = { unschedulable: true, work }
+const changed: Partial<KubeNode> = {
+  unschedulable: true,
+  work: { ...work, changedMs: NOW - MINUTE },
+  changedMs: NOW - MINUTE,
+}
+const done = (agoMs: number): NodeTurn => ({ kube: { version: NEXT, changedMs: NOW - agoMs }, k3s: { version: NEXT } })
+const policy = (more: Partial<ClusterSpec['upgrade']>) => ({ ...spec, upgrade: { ...spec.upgrade, ...more } })
+
+describe('a rollout', () => {
+  test('takes a snapshot first, one whose token is kept', () => {
+    assert.deepEqual(nextSteps(spec, observedCluster(names)), ['snapshot s1'])
+    const unusable = { snapshots: [{ ...snapshot, tokenKept: 'no' as const }] }
+    assert.deepEqual(nextSteps(spec, observedCluster(names, {}, unusable)), ['snapshot s1'])
+    const old = { snapshots: [{ ...snapshot, atMs: NOW - 2 * HOUR }] }
+    assert.deepEqual(nextSteps(spec, observedCluster(names, {}, old)), ['snapshot s1'])
+    assert.deepEqual(nextSteps(spec, observedCluster(names, {}, ready)), ['cordon s1'])
+    const before = observedCluster(
+      names,
+      { s1: done(30 * MINUTE) },
+      { snapshots: [{ ...snapshot, atMs: NOW - 40 * MINUTE }] },
+    )
+    assert.deepEqual(nextSteps(spec, before), ['snapshot s1'], 'another before each server')
+  })
+
+  const moments: readonly [string, NodeTurn, readonly string[]][] = [
+    ['marked, with pods', { kube: { ...marked, podsToMove: 3 } }, ['drain s1']],
+    ['uncordoned by somebody', { kube: { ...marked, unschedulable: false } }, ['cordon s1']],
+    ['drained', { kube: marked }, [`upgrade-k3s s1 ${NEXT}`]],
+    ['noted, and never made', { kube: changed }, [`upgrade-k3s s1 ${NEXT}`]],
+    ['being made', { kube: changed, k3s: 'unknown' }, []],
+    ['starting', { kube: changed, k3s: { service: 'starting', version: NEXT } }, []],
+    ['back, not yet Ready', { kube: { ...changed, version: NEXT, ready: 'no' }, k3s: { version: NEXT } }, []],
+    ['back', { kube: { ...changed, version: NEXT }, k3s: { version: NEXT } }, ['uncordon s1']],
+  ]
+  for (const [what, turn, expected] of moments) {
+    test(`${what}: ${expected.join() || 'wait'}`, () => {
+      const decision = coordinate(spec, observedCluster(names, { s1: turn }, ready), NOW)
+      assert.deepEqual(toldSteps(decision), expected)
+      assert.equal(phaseOf(decision, 's1'), 'Working')
+      assert.equal(decision.phase, 'Upgrading')
+      if (expected.length === 0) assert.equal(decision.waits[0]?.untilMs, NOW - MINUTE + 10 * MINUTE)
+    })
+  }
+
+  test('servers one by one, then agents by surge, then the next hop', () => {
+    const far = { ...spec, version: 'v1.35.1+k3s1' }
+    const at = (version: string): NodeTurn => ({ kube: { version, changedMs: NOW - HOUR / 2 }, k3s: { version } })
+    const first = coordinate(far, observedCluster(names, {}, ready), NOW)
+    assert.deepEqual(first.hops, ['v1.35.1+k3s1'])
+    const old = Object.fromEntries(names.split(' ').map((name) => [name, at('v1.33.6+k3s1')]))
+    const decision = coordinate(far, observedCluster(names, old, ready), NOW)
+    assert.deepEqual(decision.hops, ['v1.33.8+k3s1', 'v1.34.4+k3s1', 'v1.35.1+k3s1'])
+    assert.deepEqual(
+      decision.steps.map((step) => [step.do, step.node, step.target]),
+      [['cordon', 's1', 'v1.33.8+k3s1']],
+    )
+    const half = { ...old, s1: at('v1.33.8+k3s1') }
+    assert.deepEqual(
+      coordinate(far, observedCluster(names, half, ready), NOW).steps.map((step) => [step.node, step.target]),
+      [['s2', 'v1.33.8+k3s1']],
+    )
+    const servers = { ...half, s2: at('v1.33.8+k3s1'), s3: at('v1.33.8+k3s1') }
+    assert.deepEqual(nextSteps(far, observedCluster(names, servers, ready)), ['cordon a1'])
+    const surge = { ...far, upgrade: { ...far.upgrade, agentsSurge: 2 } }
+    assert.deepEqual(nextSteps(surge, observedCluster(names, servers, ready)), ['cordon a1', 'cordon a2'])
+    const all = { ...servers, a1: at('v1.33.8+k3s1'), a2: at('v1.33.8+k3s1') }
+    assert.deepEqual(
+      coordinate(far, observedCluster(names, all, ready), NOW).steps.map((step) => step.target),
+      ['v1.34.4+k3s1'],
+    )
+  })
+
+  test('the leader last', () => {
+    const members = [member('s1', { leader: true }), member('s2'), member('s3')]
+    assert.deepEqual(nextSteps(spec, observedCluster(names, {}, { ...ready, members })), ['cordon s2'])
+  })
+
+  test('[R14] a downgrade is refused, also in the middle', () => {
+    const mixed = { s1: done(HOUR) }
+    const decision = coordinate({ ...spec, version: VERSION }, observedCluster(names, mixed, ready), NOW)
+    assert.deepEqual(decision.steps, [])
+    assert.deepEqual(toldGuards(decision), ['upgrade'])
+  })
+
+  test('one or two servers are upgraded only where the interruption is allowed', () => {
+    const one = clusterSpec('s1', { version: NEXT })
+    const observed = observedCluster('s1', { s1: { kube: marked } }, ready)
+    assert.deepEqual(toldGuards(coordinate(one, observed, NOW)), ['quorum'])
+    assert.deepEqual(nextSteps({ ...one, allow: { degraded: false, interruption: true } }, observed), [
+      `upgrade-k3s s1 ${NEXT}`,
+    ])
+  })
+
+  test('by replacement: a new machine for each, which joins with the next release', () => {
+    const anew = policy({ method: 'replace' })
+    assert.deepEqual(
+      coordinate(anew, observedCluster(names, {}, ready), NOW).steps.map((step) => [step.do, step.node, step.purpose]),
+      [['cordon', 's1', 'replace']],
+    )
+    const gone: NodeTurn = { kube: 'absent', k3s: { service: 'absent', data: 'none' } }
+    const members = [member('s2'), member('s3')]
+    assert.deepEqual(nextSteps(anew, observedCluster(names, { s1: gone }, { ...ready, members })), [
+      `join-server s1 ${NEXT}`,
+    ])
+  })
+})
+
+describe('between nodes', () => {
+  test('[A34] [R40] a node that turns NotReady within the soak time stops the rollout', () => {
+    const soaking = coordinate(spec, observedCluster(names, { s1: done(6 * MINUTE) }, ready), NOW)
+    assert.deepEqual(soaking.steps, [])
+    assert.equal(soaking.waits[0]?.untilMs, NOW + 4 * MINUTE)
+    assert.equal(phaseOf(soaking, 's1'), 'Soaking')
+    const fallen: NodeTurn = {
+      kube: {
+        version: NEXT,
+        changedMs: NOW - 7 * MINUTE,
+        ready: 'no',
+        readySinceMs: NOW - MINUTE,
+        readyReason: 'KubeletNotReady',
+      },
+    }
+    const decision = coordinate(spec, observedCluster(names, { s1: fallen }, ready), NOW)
+    assert.deepEqual(decision.steps, [])
+    assert.match(
+      decision.holds.find(({ guard }) => guard === 'soak')?.reason ?? '',
+      /s1 turned NotReady 6 min after it was changed \(KubeletNotReady\); the rollout pauses/,
+    )
+  })
+
+  test('[A34] also long after: and when it is Ready again its soak starts anew', () => {
+    const late: NodeTurn = { kube: { version: NEXT, changedMs: NOW - HOUR, ready: 'no', readySinceMs: NOW - MINUTE } }
+    assert.ok(toldGuards(coordinate(spec, observedCluster(names, { s1: late }, ready), NOW)).includes('soak'))
+    const back: NodeTurn = { kube: { version: NEXT, changedMs: NOW - 30 * MINUTE, readySinceMs: NOW - MINUTE } }
+    const decision = coordinate(spec, observedCluster(names, { s1: back }, ready), NOW)
+    assert.deepEqual(decision.steps, [])
+    assert.equal(decision.waits[0]?.untilMs, NOW + 9 * MINUTE)
+  })
+
+  const asked = policy({ healthChecks: ['ceph'] })
+  const result = (passed: 'yes' | 'no', agoMs: number) => ({
+    ...ready,
+    checks: [{ name: 'ceph', passed, output: 'HEALTH_WARN 1 osds down', atMs: NOW - agoMs }],
+  })
+
+  test("[A35] a user's check that fails: no node is touched, and its output is shown", () => {
+    const decision = coordinate(asked, observedCluster(names, {}, result('no', 1000)), NOW)
+    assert.deepEqual(decision.steps, [])
+    assert.equal(decision.holds[0]?.reason, 'the check ceph fails: HEALTH_WARN 1 osds down')
+    const again = coordinate(asked, observedCluster(names, {}, result('no', 2 * MINUTE)), NOW)
+    assert.deepEqual(toldSteps(again), ['run-health-checks'])
+  })
+
+  test('[A35] a result from before the last change, or none, is asked for anew', () => {
+    assert.deepEqual(nextSteps(asked, observedCluster(names, {}, ready)), ['run-health-checks'])
+    assert.deepEqual(nextSteps(asked, observedCluster(names, {}, result('yes', 1000))), ['cordon s1'])
+    const soaked = policy({ healthChecks: ['ceph'], soakMs: 0 })
+    assert.deepEqual(nextSteps(soaked, observedCluster(names, { s1: done(MINUTE) }, result('yes', 2 * MINUTE))), [
+      'run-health-checks',
+    ])
+  })
+
+  test('any declared server that is not whole stops it', () => {
+    const ill: readonly [string, NodeTurn, Partial<ObservedCluster>][] = [
+      ['unready', { kube: { ready: 'no', readySinceMs: NOW } }, {}],
+      ['unknown', { kube: 'unknown' }, {}],
+      ['learner', {}, { members: [member('s1'), member('s2'), member('s3', { learner: true })] }],
+      ['member not seen', {}, { members: [member('s1'), member('s2'), member('s3', { up: 'unknown' })] }],
+      ['the API is away', {}, { api: 'unknown' }],
+    ]
+    for (const [what, turn, more] of ill) {
+      const decision = coordinate(spec, observedCluster(names, { s3: turn }, { ...ready, ...more }), NOW)
+      assert.deepEqual(decision.steps, [], what)
+    }
+  })
+
+  test('a node may only be begun within a window, and what has begun is finished', () => {
+    const nights = policy({ windows: [{ days: [], fromMinute: 60, toMinute: 120 }] })
+    const noon = Date.UTC(2027, 0, 15, 12)
+    const shifted = (observed: ObservedCluster) => ({ ...observed, snapshots: [{ ...snapshot, atMs: noon - 1000 }] })
+    const decision = coordinate(nights, shifted(observedCluster(names)), noon)
+    assert.deepEqual(decision.steps, [])
+    assert.equal(decision.holds[0]?.allow, 'wait until 2027-01-16T01:00:00.000Z')
+    assert.deepEqual(nextSteps(nights, shifted(observedCluster(names, { s1: { kube: marked } })), noon), [
+      `upgrade-k3s s1 ${NEXT}`,
+    ])
+  })
+})
+
+describe('[F-29] a node that never comes back', () => {
+  const lost = { ...changed, ready: 'no', work: { ...work, changedMs: NOW - 11 * MINUTE } } as const
+  const turn: NodeTurn = { kube: lost, k3s: 'unknown' }
+  const members = [member('s1', { up: 'no' }), member('s2'), member('s3')]
+
+  test('halts everything, shows the way back, and is not replaced', () => {
+    const decision = coordinate(spec, observedCluster(names, { s1: turn }, { ...ready, members }), NOW)
+    assert.deepEqual(decision.steps, [])
+    const hold = decision.holds.find(({ guard }) => guard === 'halted')
+    assert.match(
+      hold?.reason ?? '',
+      /s1 did not come back within 10 min after its upgrade to v1\.34\.4\+k3s1; no other node is touched/,
+    )
+    assert.match(hold?.allow ?? '', /--resume.*croft cluster replace s1.*croft cluster restore/)
+    const much = coordinate(
+      spec,
+      observedCluster(names, { s1: { ...turn, kube: { ...lost, readySinceMs: NOW - HOUR } } }, { ...ready, members }),
+      NOW,
+    )
+    assert.deepEqual(much.steps, [])
+  })
+
+  test('goes on when a person says so', () => {
+    const orders = { ...NO_ORDERS, resumedMs: NOW - 1000 }
+    assert.deepEqual(nextSteps(spec, observedCluster(names, { s1: turn }, { ...ready, members, orders })), [
+      `upgrade-k3s s1 ${NEXT}`,
+    ])
+  })
+
+  test('or when another pin is chosen that mends it', () => {
+    const mended = { ...spec, version: 'v1.34.5+k3s1' }
+    const decision = coordinate(mended, observedCluster(names, { s1: turn }, { ...ready, members }), NOW)
+    assert.deepEqual(
+      decision.steps.map((step) => [step.do, step.node, step.target]),
+      [['cordon', 's1', 'v1.34.5+k3s1']],
+    )
+  })
+})
+
+describe('pause, abort, and whose cordon it is', () => {
+  test('paused: what has begun is finished, nothing new begins', () => {
+    const orders = { ...NO_ORDERS, rolloutPaused: true }
+    assert.deepEqual(nextSteps(spec, observedCluster(names, { s1: { kube: marked } }, { ...ready, orders })), [
+      `upgrade-k3s s1 ${NEXT}`,
+    ])
+    assert.deepEqual(toldGuards(coordinate(spec, observedCluster(names, {}, { ...ready, orders }), NOW)), ['paused'])
+  })
+
+  test('[A37] aborted: every node that carries our mark is given back, and no other', () => {
+    const orders = { ...NO_ORDERS, rolloutAborted: rolloutId(spec) }
+    const turns = { s1: { kube: marked }, s2: { kube: { unschedulable: true } }, a1: { kube: changed }, a2: {} }
+    const decision = coordinate(spec, observedCluster(names, turns, { ...ready, orders }), NOW)
+    assert.deepEqual(toldSteps(decision), ['uncordon s1', 'uncordon a1'])
+    const after = coordinate(spec, observedCluster(names, { s2: turns.s2 }, { ...ready, orders }), NOW)
+    assert.deepEqual(after.steps, [])
+    assert.deepEqual(toldGuards(after), ['aborted'])
+    const other = { ...spec, version: 'v1.34.5+k3s1' }
+    assert.deepEqual(
+      nextSteps(other, observedCluster(names, {}, { ...ready, orders })),
+      ['cordon s1'],
+      'another pin lifts it',
+    )
+  })
+
+  test('[A36] a node that a person cordoned is upgraded, and the mark remembers whose cordon it was', () => {
+    const byPerson = { s1: { kube: { unschedulable: true } } }
+    assert.deepEqual(nextSteps(spec, observedCluster(names, byPerson, ready)), ['cordon s1'])
+    const mine = { ...changed, version: NEXT, work: { ...work, changedMs: NOW - MINUTE, cordoned: false } }
+    // The step takes our mark off; `cordoned: false` in it is what keeps the node unschedulable.
+    assert.deepEqual(nextSteps(spec, observedCluster(names, { s1: { kube: mine, k3s: { version: NEXT } } }, ready)), [
+      'uncordon s1',
+    ])
+  })
+
+  test('a drain that was given up is not begun again until a person resumes', () => {
+    const kube = { drainGivenUp: { target: NEXT, atMs: NOW - MINUTE } }
+    const observed = observedCluster(names, { s1: { kube } }, ready)
+    assert.deepEqual(toldGuards(coordinate(spec, observed, NOW)), ['drain'])
+    assert.deepEqual(nextSteps(spec, { ...observed, orders: { ...NO_ORDERS, resumedMs: NOW } }), ['cordon s1'])
+  })
+
+  test('a mark for what is no longer wanted is taken off again', () => {
+    const back = { ...spec, version: VERSION }
+    assert.deepEqual(nextSteps(back, observedCluster(names, { s1: { kube: marked } }, ready)), ['uncordon s1'])
+  })
+})
+
+describe('flags', () => {
+  const declared = clusterSpec('s1 s2 s3', { tlsSans: ['k3s.home'] })
+  const hash = (name: string) =>
+    configHash(declared, declared.servers.find((node) => node.name === name) ?? (declared.servers[0] as never))
+  const started = (name: string, configHash: string = hash(name)): NodeTurn => ({ kube: { configHash } })
+
+  test('[R44] a new SAN goes round one server at a time', () => {
+    const turns = { s1: started('s1'), s2: started('s2', 'old'), s3: started('s3', 'old') }
+    const decision = coordinate(declared, observedCluster('s1 s2 s3', turns, ready), NOW)
+    assert.deepEqual(
+      decision.steps.map((step) => [step.do, step.node, step.purpose]),
+      [['cordon', 's2', 'configure']],
+    )
+    const configure = {
+      unschedulable: true,
+      configHash: 'old',
+      work: { ...work, purpose: 'configure', target: hash('s2') },
+    } as const
+    assert.deepEqual(nextSteps(declared, observedCluster('s1 s2 s3', { ...turns, s2: { kube: configure } }, ready)), [
+      'configure-k3s s2',
+    ])
+    const back = { ...configure, configHash: hash('s2'), work: { ...configure.work, changedMs: NOW - MINUTE } }
+    assert.deepEqual(nextSteps(declared, observedCluster('s1 s2 s3', { ...turns, s2: { kube: back } }, ready)), [
+      'uncordon s2',
+    ])
+  })
+
+  test('[R41] a server with other flags is told, and configured where it was not started by us', () => {
+    const args = { 'secrets-encryption': ['true'], disable: ['traefik'] }
+    const decision = coordinate(declared, observedCluster('s1 s2 s3', { s2: { kube: { args } } }, ready), NOW)
+    assert.match(decision.warnings.join(), /s2 runs with disable traefik, declared is nothing/)
+    assert.deepEqual(
+      decision.steps.map((step) => [step.do, step.node, step.purpose]),
+      [['cordon', 's2', 'configure']],
+    )
+    const ours = observedCluster('s1 s2 s3', { s2: { kube: { args, configHash: hash('s2') } } }, ready)
+    assert.deepEqual(nextSteps(declared, ours), [], 'never restarted again and again for it')
+  })
+})
+
+describe('windows', () => {
+  const saturday = { days: [6], fromMinute: 22 * 60, toMinute: 4 * 60 }
+  const cases: readonly [string, boolean][] = [
+    ['2027-01-16T21:59:00Z', false],
+    ['2027-01-16T22:00:00Z', true],
+    ['2027-01-17T03:59:00Z', true],
+    ['2027-01-17T04:00:00Z', false],
+    ['2027-01-16T03:00:00Z', false],
+  ]
+  for (const [at, open] of cases) {
+    test(`Saturday night at ${at}: ${open}`, () => assert.equal(windowOpen([saturday], Date.parse(at)), open))
+  }
+  test('in the time zone that is declared, also over its change of time', () => {
+    const berlin = { days: [], fromMinute: 120, toMinute: 180, timeZone: 'Europe/Berlin' }
+    assert.equal(windowOpen([berlin], Date.parse('2027-01-10T01:30:00Z')), true)
+    assert.equal(windowOpen([berlin], Date.parse('2027-07-10T00:30:00Z')), true)
+    assert.equal(windowOpen([berlin], Date.parse('2027-07-10T01:30:00Z')), false)
+  })
+  test('no windows: always; one that never opens: said', () => {
+    assert.equal(windowOpen([], NOW), true)
+    assert.equal(nextOpening([{ days: [9], fromMinute: 0, toMinute: 60 }], NOW), undefined)
+  })
+})
