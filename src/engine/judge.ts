@@ -60,6 +60,7 @@ export function judge(one: Case, nowMs: number, random: Random): Verdict {
   const externalId = used ? (one.entry.externalId ?? before.externalId) : before.externalId
   const host = one.entry.host ?? before.host
   const conditions = judgeConditions(one, before, failures, nowMs)
+  const details = { ...(removedByUs ? {} : before.details), ...one.details, ...learned(one.happenings) }
   const record: ResourceRecord = {
     key: one.entry.key,
     uid: one.entry.uid,
@@ -78,13 +79,21 @@ export function judge(one: Case, nowMs: number, random: Random): Verdict {
     ...(failures.failure === undefined ? {} : { failure: failures.failure }),
     ...(failures.lastEffect === undefined ? {} : { lastEffect: failures.lastEffect }),
     ...(failures.stalled ? { stalledGeneration: one.generation } : {}),
-    ...(one.details === undefined
-      ? before.details === undefined
-        ? {}
-        : { details: before.details }
-      : { details: one.details }),
+    ...(Object.keys(details).length === 0 ? {} : { details }),
   }
   return { record, events: eventsOf(one, before, record, nowMs) }
+}
+
+/** What the steps that ended in this pass have taught. */
+function learned(happenings: readonly Happening[]): Readonly<Record<string, string>> {
+  const facts: Record<string, string> = {}
+  for (const happening of happenings) {
+    const { learns } = happening.step
+    if (happening.what === 'succeeded') Object.assign(facts, learns?.done)
+    if (happening.what === 'failed' && happening.refusal.reason === learns?.failed?.reason)
+      Object.assign(facts, learns.failed.facts)
+  }
+  return facts
 }
 
 function newRecord(one: Case, nowMs: number): ResourceRecord {

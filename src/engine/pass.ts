@@ -6,6 +6,7 @@ import type { NewEvent } from '../model/event.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { Plan } from '../model/plan.ts'
 import type { ResourceRecord } from '../model/record.ts'
+import { isGuest } from '../model/resource.ts'
 import type { Rules } from '../model/rules.ts'
 import { admit } from '../plan/admit.ts'
 import type { Store } from '../store/port.ts'
@@ -221,7 +222,7 @@ async function report(
   if (changed.length > 0) await store.putRecords(epoch, changed)
   for (const record of dropped) await store.dropRecord(epoch, record.key)
   const gone = dropped
-    .filter((record) => record.type === 'vm')
+    .filter((record) => isGuest(record.type))
     .map(
       (record): NewEvent => ({
         atMs: nowMs,

@@ -21,7 +21,12 @@ const LATE_MS = 40_000
 const NEVER_LATE: ReadonlySet<string> = new Set(['delete', 'upload'])
 
 /** Tasks that do not name what they work on, by the verb that begins them. */
-const NAMELESS: Readonly<Record<string, string>> = { download: 'download', upload: 'imgcopy', discard: 'imgdel' }
+const NAMELESS: Readonly<Record<string, string>> = {
+  download: 'download',
+  verify: 'download',
+  upload: 'imgcopy',
+  discard: 'imgdel',
+}
 
 /** Judges one intention by the survey's tasks. Pure. */
 export function fateOf(intention: Intention, tasks: readonly RemoteTask[], nowMs: number): Fate {
@@ -37,6 +42,8 @@ export function fateOf(intention: Intention, tasks: readonly RemoteTask[], nowMs
 
 function concerns(task: RemoteTask, intention: Intention): boolean {
   if (task.host !== intention.host) return false
+  const { taskSubject } = intention.step
+  if (taskSubject !== undefined) return task.subject === taskSubject
   const nameless = NAMELESS[intention.step.verb]
   return nameless === undefined ? task.subject === intention.externalId : task.verb === nameless
 }

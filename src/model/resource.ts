@@ -1,3 +1,4 @@
+import type { ContainerSpec } from './container.ts'
 import type { FileSpec } from './file.ts'
 import type { ResourceKey } from './key.ts'
 import type { Origin } from './origin.ts'
@@ -8,6 +9,7 @@ import type { VmSpec } from './vm.ts'
 /** What one driver keeps: the type says which of its rules apply, `desired` is what they compare with the world. */
 export type Desired =
   | { readonly type: 'vm'; readonly vm: VmSpec }
+  | { readonly type: 'container'; readonly container: ContainerSpec }
   | { readonly type: 'file'; readonly file: FileSpec }
   | { readonly type: 'setting'; readonly setting: SettingSpec }
 
@@ -27,4 +29,15 @@ export interface Resource {
   readonly policy: Policy
   readonly origin: Origin
   readonly generation: string
+}
+
+/** What is declared of a guest, whatever sort of guest it is; undefined for what is none. */
+export function guestIn(desired: Desired): VmSpec | ContainerSpec | undefined {
+  if (desired.type === 'vm') return desired.vm
+  return desired.type === 'container' ? desired.container : undefined
+}
+
+/** Is it a computer that somebody works with, whose loss hurts? */
+export function isGuest(type: Desired['type']): boolean {
+  return type === 'vm' || type === 'container'
 }

@@ -28,14 +28,23 @@ export interface Rules {
   readonly choosesId: (resource: Resource) => boolean
   /** What stands in the way of creating it here, seen before anything is written (storage not on that host…). */
   obstacles(resource: Resource, survey: Survey): readonly { readonly message: string; readonly allow: string }[]
-  /** Differences. `sighting.close` must be there; only declared fields are compared. */
-  diff(resource: Resource, sighting: Sighting): readonly Change[]
+  /**
+   * Differences. `sighting.close` must be there; only declared fields are compared. `known` is what earlier steps have
+   * taught about it and no look can tell (`Step.learns`).
+   */
+  diff(resource: Resource, sighting: Sighting, known?: Readonly<Record<string, string>>): readonly Change[]
   /** All calls from nothing to declared, in order: create, grow, start. The survey tells which storages are shared. */
   createSteps(resource: Resource, externalId: string, survey?: Survey): readonly Step[]
   /** All calls that make these changes true, in order. The first is always possible now. A change of `path: 'power'` starts or stops. */
   updateSteps(resource: Resource, sighting: Sighting, changes: readonly Change[], survey?: Survey): readonly Step[]
   /** The call that writes our mark on a thing that we take over. */
   adoptSteps(resource: Resource, sighting: Sighting): readonly Step[]
+  /** What is on it that nobody could bring back if it were destroyed and made anew: `scsi1`, `unused0`. */
+  irreplaceable?(resource: Resource, sighting: Sighting): readonly string[]
+  /** The lists in which parts of an earlier, broken creation under this id would be found. */
+  remains?(resource: Resource, externalId: string): readonly string[]
+  /** Why it must not be removed, as the system itself would say. */
+  undeletable?(sighting: Sighting): { readonly message: string; readonly allow: string } | undefined
   /** Calls to remove it, shutting it down first. */
   deleteSteps(sighting: Sighting): readonly Step[]
   readiness(resource: Resource, sighting: Sighting): Readiness

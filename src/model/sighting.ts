@@ -34,6 +34,8 @@ export interface Sighting {
   /** `clone`, `create`, `backup`…: somebody is at work on it. */
   readonly lock?: string
   readonly template?: boolean
+  /** Something else than a person may move it to another host. */
+  readonly highlyAvailable?: boolean
   /** The resource pool it is in, where the system has such a thing. */
   readonly pool?: string
   readonly uptimeSeconds?: number

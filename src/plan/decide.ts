@@ -1,6 +1,6 @@
 import type { Action } from '../model/action.ts'
 import type { Change } from '../model/change.ts'
-import type { Resource } from '../model/resource.ts'
+import { guestIn, type Resource } from '../model/resource.ts'
 import type { Rules } from '../model/rules.ts'
 import type { Sighting } from '../model/sighting.ts'
 import { type Identity, isBeingMade } from './identify.ts'
@@ -79,9 +79,11 @@ function decideByIdentity(situation: Situation): Action {
       return {
         do: 'wait',
         reason: 'BeingCreated',
-        message: `id ${identity.sighting.externalId} on ${identity.sighting.host} is locked (${identity.sighting.lock}) while it is being made; if nothing is at work on it any more, run there: qm unlock ${identity.sighting.externalId} && qm destroy ${identity.sighting.externalId}`,
+        message: `id ${identity.sighting.externalId} on ${identity.sighting.host} is locked (${identity.sighting.lock}) while it is being made; if nothing is at work on it any more, run there: ${clearing(identity.sighting)}`,
         lookAgainMs: LOOK_SOON_MS,
       }
+    case 'unread':
+      return lookCloser(identity.sighting, 'config')
     case 'ambiguous':
       return {
         do: 'refuse',
@@ -114,11 +116,13 @@ function foreign({ resource }: Situation, there: Sighting): Action {
   }
 }
 
-function adopt({ resource, rules, world }: Situation, sighting: Sighting): Action {
+function adopt({ resource, rules, world, ledger }: Situation, sighting: Sighting): Action {
   if (sighting.lock !== undefined) return locked(sighting)
   if (sighting.close === undefined) return lookCloser(sighting, 'config')
-  const changes = rules.diff(resource, sighting)
+  const changes = rules.diff(resource, sighting, ledger.records.get(resource.key)?.details)
   if (powerIsHearsay(changes, sighting)) return lookCloser(sighting, 'power')
+  const impossible = blocked(resource, changes)
+  if (impossible !== undefined) return impossible
   return {
     do: 'adopt',
     externalId: sighting.externalId,
@@ -137,14 +141,22 @@ function adopt({ resource, rules, world }: Situation, sighting: Sighting): Actio
   }
 }
 
-function keep({ resource, rules, world }: Situation, sighting: Sighting): Action {
+function keep({ resource, rules, world, ledger }: Situation, sighting: Sighting): Action {
   if (sighting.lock !== undefined) return locked(sighting)
   if (sighting.close === undefined) return lookCloser(sighting, 'config')
-  const changes = [...idChange(rules.declaredId(resource), sighting), ...rules.diff(resource, sighting)]
+  const changes = [
+    ...typeChange(resource, sighting),
+    ...idChange(rules.declaredId(resource), sighting),
+    ...rules.diff(resource, sighting, ledger.records.get(resource.key)?.details),
+  ]
   if (powerIsUnknown(resource, sighting)) return lookCloser(sighting, 'power')
   if (changes.length === 0) return { do: 'nothing' }
   if (powerIsHearsay(changes, sighting)) return lookCloser(sighting, 'power')
+  const impossible = blocked(resource, changes)
+  if (impossible !== undefined) return impossible
   if (changes.some((change) => change.effect === 'replace')) {
+    const lost = rules.irreplaceable?.(resource, sighting) ?? []
+    if (lost.length > 0) return dataAtStake(resource, sighting, changes, lost)
     return {
       do: 'replace',
       externalId: sighting.externalId,
@@ -166,6 +178,38 @@ function keep({ resource, rules, world }: Situation, sighting: Sighting): Action
     steps: rules.updateSteps(resource, sighting, changes, world.survey),
     reason: `${changes.map((c) => c.path).join(', ')} differ`,
   }
+}
+
+/** A change that cannot be made holds up all of them: half of what is declared is not what was declared. */
+function blocked({ key, policy }: Resource, changes: readonly Change[]): Action | undefined {
+  // Whoever only looks is shown what differs.
+  if (policy.manage === 'observe') return undefined
+  const reasons = changes.flatMap((change) => change.blocked ?? [])
+  const [first] = reasons
+  if (first === undefined) return undefined
+  const reason = [...new Set(reasons.map(({ message }) => message))].join('; ')
+  return { do: 'refuse', guard: 'impossible', reason: `${key}: ${reason}`, allow: first.allow }
+}
+
+/** No permission to replace a machine is permission to destroy what is on its data disks. */
+function dataAtStake(
+  { key }: Resource,
+  { externalId, host }: Sighting,
+  changes: readonly Change[],
+  lost: readonly string[],
+): Action {
+  const paths = changes.filter((change) => change.effect === 'replace').map((change) => change.path)
+  return {
+    do: 'refuse',
+    guard: 'data',
+    reason: `${paths.join(', ')} cannot be changed in place, and making ${key} anew would destroy the data on ${lost.join(', ')} of id ${externalId} on ${host}`,
+    allow: 'take the change back, or move the data elsewhere and remove these disks by hand first',
+  }
+}
+
+function typeChange({ desired }: Resource, sighting: Sighting): readonly Change[] {
+  if (sighting.list !== undefined || desired.type === sighting.type) return []
+  return [{ path: 'type', from: sighting.type, to: desired.type, effect: 'replace' }]
 }
 
 function idChange(declared: string | undefined, sighting: Sighting): readonly Change[] {
@@ -219,13 +263,54 @@ function create({ resource, world, ledger, rules, unmet, allocatedId }: Situatio
       }
     }
   }
+  const remains = remainsOf(resource, externalId, rules, world, ledger)
+  if ('do' in remains) return remains
   return {
     do: 'create',
     externalId,
     host: rules.hostOf(resource),
-    steps: rules.createSteps(resource, externalId, world.survey),
-    reason: 'declared and not there',
+    steps: [
+      ...remains.sightings.flatMap((sighting) => rules.deleteSteps(sighting)),
+      ...rules.createSteps(resource, externalId, world.survey),
+    ],
+    reason:
+      remains.sightings.length === 0
+        ? 'declared and not there'
+        : 'declared and not there; an earlier attempt broke off',
   }
+}
+
+/**
+ * What a creation that broke off has left behind, to be cleared away first. Only where the store says that we began one
+ * under this very id, and only what has come into being since: anything else under the id is somebody's.
+ */
+function remainsOf(
+  resource: Resource,
+  externalId: string,
+  rules: Rules,
+  world: World,
+  ledger: Ledger,
+): Extract<Action, { do: 'wait' }> | { readonly sightings: readonly Sighting[] } {
+  const record = ledger.records.get(resource.key)
+  if (record?.made !== true || record.externalId !== externalId) return { sightings: [] }
+  const found: Sighting[] = []
+  for (const list of rules.remains?.(resource, externalId) ?? []) {
+    const things = world.lists.get(list)
+    if (things === undefined) {
+      const message = `${list} has not been read yet`
+      return { do: 'wait', reason: 'NotListed', message, lookAgainMs: LOOK_SOON_MS, lack: { look: 'list', list } }
+    }
+    for (const thing of things.values()) if (madeSince(thing, record.createdMs)) found.push(thing)
+  }
+  return { sightings: found }
+}
+
+/** Hosts have clocks of their own. */
+const CLOCK_SLACK_MS = 300_000
+
+function madeSince(thing: Sighting, sinceMs: number): boolean {
+  const seconds = thing.close?.config.ctime
+  return typeof seconds === 'number' && seconds * 1000 >= sinceMs - CLOCK_SLACK_MS
 }
 
 /**
@@ -241,7 +326,7 @@ function unfinishedByAnyone(world: World, ledger: Ledger, declaredId: string | u
     return {
       do: 'wait',
       reason: 'UnfinishedCreation',
-      message: `id ${guest.externalId} on ${guest.host} is being made and may be ours; if nothing is at work on it any more, run: qm unlock ${guest.externalId} && qm destroy ${guest.externalId}`,
+      message: `id ${guest.externalId} on ${guest.host} is being made and may be ours; if nothing is at work on it any more, run on ${guest.host}: ${clearing(guest)}`,
       lookAgainMs: LOOK_SOON_MS,
     }
   }
@@ -252,9 +337,20 @@ function locked(sighting: Sighting): Action {
   return {
     do: 'wait',
     reason: 'Locked',
-    message: `id ${sighting.externalId} on ${sighting.host} is locked (${sighting.lock}); if nothing is at work on it any more, run on ${sighting.host}: qm unlock ${sighting.externalId}`,
+    message: `id ${sighting.externalId} on ${sighting.host} is locked (${sighting.lock}); if nothing is at work on it any more, run on ${sighting.host}: ${tool(sighting)} unlock ${sighting.externalId}`,
     lookAgainMs: 2_000,
   }
+}
+
+/** Only root may lift a lock. A guest that was never finished names no volumes, so they go as unreferenced ones. */
+function clearing(sighting: Sighting): string {
+  const { externalId } = sighting
+  const command = tool(sighting)
+  return `${command} unlock ${externalId} && ${command} destroy ${externalId} --destroy-unreferenced-disks 1`
+}
+
+function tool({ type }: Sighting): 'qm' | 'pct' {
+  return type === 'container' ? 'pct' : 'qm'
 }
 
 /** A survey's power is up to 12 s old: before anything is done about power, the guest itself is asked. */
@@ -264,8 +360,7 @@ function powerIsHearsay(changes: readonly Change[], sighting: Sighting): boolean
 
 /** A new guest has no status in the survey yet: without a question it would be left alone until it has. */
 function powerIsUnknown({ desired }: Resource, sighting: Sighting): boolean {
-  const declared = desired.type === 'vm' && desired.vm.power !== undefined
-  return declared && sighting.power === 'unknown' && sighting.close?.power === undefined
+  return guestIn(desired)?.power !== undefined && sighting.power === 'unknown' && sighting.close?.power === undefined
 }
 
 function lookCloser(sighting: Sighting, look: 'config' | 'power'): Action {

@@ -13,6 +13,8 @@ export type Identity =
   | { readonly is: 'foreign'; readonly sighting: Sighting }
   /** Being made under the id that is ours or that we claim: it shows a lock and nothing else yet. */
   | { readonly is: 'forming'; readonly sighting: Sighting }
+  /** Under the id that is ours or that we claim, and its tags do not say whose it is: its description may. */
+  | { readonly is: 'unread'; readonly sighting: Sighting }
   /** Several guests carry our mark and nothing tells which is the one. */
   | { readonly is: 'ambiguous'; readonly sightings: readonly Sighting[] }
   | { readonly is: 'absent' }
@@ -45,13 +47,18 @@ function identifyGuest(resource: Resource, declaredId: string | undefined, world
   if (ours.length === 1 && ours[0] !== undefined) return { is: 'ours', sighting: ours[0] }
   if (ours.length > 1) {
     const known = ours.find((s) => s.externalId === (intended ?? recorded ?? declaredId))
-    return known === undefined ? { is: 'ambiguous', sightings: ours } : { is: 'ours', sighting: known }
+    if (known !== undefined) return { is: 'ours', sighting: known }
+    // A copy has the tags of what it was copied from; its description tells that it is one.
+    const unread = ours.find((s) => s.close === undefined)
+    return unread === undefined ? { is: 'ambiguous', sightings: ours } : { is: 'unread', sighting: unread }
   }
   // Also the recorded one: a creation may have ended after the survey that still shows it without its mark.
   const begun = intended ?? recorded
   const forming = begun === undefined ? undefined : world.guests.get(begun)
   if (forming !== undefined && forming.mark === undefined && isBeingMade(forming))
     return { is: 'forming', sighting: forming }
+  // A copy that we made has the source's tags at first, and somebody may have taken ours away.
+  if (forming !== undefined && forming.close === undefined) return { is: 'unread', sighting: forming }
 
   const adopt = resource.policy.adopt
   const claimed = declaredId ?? adopt
@@ -61,6 +68,7 @@ function identifyGuest(resource: Resource, declaredId: string | undefined, world
   // Nobody can tell yet whose it is: with a lost store it may well be ours.
   if (there.mark === undefined && isBeingMade(there)) return { is: 'forming', sighting: there }
   if (there.mark === undefined && adopt === claimed) return { is: 'adoptable', sighting: there }
+  if (there.close === undefined) return { is: 'unread', sighting: there }
   return { is: 'foreign', sighting: there }
 }
 

@@ -5,7 +5,7 @@ import type { Approval, Estate } from '../model/estate.ts'
 import { type ResourceKey, resourceUid } from '../model/key.ts'
 import { showOrigin } from '../model/origin.ts'
 import type { Problem } from '../model/problem.ts'
-import type { Resource } from '../model/resource.ts'
+import { guestIn, type Resource } from '../model/resource.ts'
 
 /** What was read at one revision, as far as linking needs it. */
 export interface Read {
@@ -174,7 +174,7 @@ function refuseSharedIds(
 ): readonly Resource[] {
   const claims = new Map<string, Resource[]>()
   for (const resource of resources) {
-    const id = resource.desired.type === 'vm' ? resource.desired.vm.vmid : undefined
+    const id = guestIn(resource.desired)?.vmid
     if (id === undefined) continue
     const claim = `${resource.connection} ${id}`
     claims.set(claim, [...(claims.get(claim) ?? []), resource])
@@ -186,11 +186,12 @@ function refuseSharedIds(
       refused.add(claimant.key)
       const others = claimants.filter((one) => one !== claimant).map((one) => `${one.key} (${showOrigin(one.origin)})`)
       const declaration = declarationOf.get(claimant.key)
-      if (declaration === undefined || claimant.desired.type !== 'vm') continue
+      const id = guestIn(claimant.desired)?.vmid
+      if (declaration === undefined || id === undefined) continue
       complain(declaration, {
         code: 'id-claimed-twice',
-        path: claimant.kind === 'EnvironmentVM' ? ['spec', 'forProvider', 'vmId'] : ['spec', 'proxmox', 'vmid'],
-        message: `id ${claimant.desired.vm.vmid} is also claimed by ${others.join(', ')}`,
+        path: claimant.kind.startsWith('Environment') ? ['spec', 'forProvider', 'vmId'] : ['spec', 'proxmox', 'vmid'],
+        message: `id ${id} is also claimed by ${others.join(', ')}`,
         hint: 'give each its own id',
       })
     }

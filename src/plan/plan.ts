@@ -3,7 +3,7 @@ import type { Estate } from '../model/estate.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { ConnectionNote, Plan, PlanEntry } from '../model/plan.ts'
 import { DEFAULT_POLICY } from '../model/policy.ts'
-import type { Resource } from '../model/resource.ts'
+import { isGuest, type Resource } from '../model/resource.ts'
 import type { Rules } from '../model/rules.ts'
 import type { Refusal } from '../model/verdict.ts'
 import { allocateIds } from './allocate.ts'
@@ -60,7 +60,7 @@ export function plan(input: PlanInput): Plan {
           world,
           ledger,
           rules,
-          unmet: resource.needs.filter((need) => !isReady(need, ledger, sights, estate)),
+          unmet: resource.needs.filter((need) => !isReady(need, input, sights)),
           allocatedId: sight.allocatedId,
           nowMs,
         })
@@ -85,7 +85,7 @@ export function plan(input: PlanInput): Plan {
     suspicions,
     deleting: deletions(leaving, guarded),
     machines:
-      estate.resources.filter((r) => r.desired.type === 'vm').length + leaving.filter((r) => r.type === 'vm').length,
+      estate.resources.filter((r) => isGuest(r.desired.type)).length + leaving.filter((r) => isGuest(r.type)).length,
     nowMs,
   }
   return { entries: guarded.map((one) => guard(one, context)), notes, problems: estate.problems }
@@ -154,11 +154,20 @@ function setOf(sets: Map<string, Set<string>>, name: string): Set<string> {
  * Is what a resource needs there? A listed thing is, when it was seen. Anything else is when its record says so. A need that
  * nobody declares is no need of ours.
  */
-function isReady(need: ResourceKey, ledger: Ledger, sights: ReadonlyMap<ResourceKey, Sight>, estate: Estate): boolean {
+function isReady(need: ResourceKey, input: PlanInput, sights: ReadonlyMap<ResourceKey, Sight>): boolean {
+  const { estate, ledger } = input
   const sight = sights.get(need)
   if (sight === undefined) return !estate.unreadable.includes(need)
   if (sight.identity.is !== 'ours') return false
-  if (sight.identity.sighting.list !== undefined) return ledger.intentions.get(need) === undefined
+  const { sighting } = sight.identity
+  if (sighting.list !== undefined) {
+    if (ledger.intentions.has(need)) return false
+    // A file that is there and is not the declared one must not become anybody's disk.
+    const resource = sighting.type === 'file' ? estate.resources.find((one) => one.key === need) : undefined
+    const rules = resource === undefined ? undefined : input.rules.get(resource.driver)
+    if (resource === undefined || rules === undefined) return true
+    return rules.diff(resource, sighting, ledger.records.get(need)?.details).length === 0
+  }
   return ledger.records.get(need)?.conditions.some((c) => c.type === 'Ready' && c.status === 'True') ?? false
 }
 
@@ -204,7 +213,7 @@ function removalEntry(removal: Removal, world: World, action: Action): PlanEntry
 /** Counts what will be destroyed, whether or not it can be destroyed in this very pass. */
 function deletions(leaving: readonly Removal[], guarded: readonly Guarded[]): readonly string[] {
   const gone = leaving
-    .filter((removal) => removal.type === 'vm' && removal.deletion === 'Delete')
+    .filter((removal) => isGuest(removal.type) && removal.deletion === 'Delete')
     .map((removal) => removal.key)
   const replaced = guarded
     .filter(({ entry, policy }) => entry.action.do === 'replace' && policy.replace === 'allowed')

@@ -45,7 +45,7 @@ export function removals(estate: Estate, world: World, ledger: Ledger, nowMs: nu
       found.push({
         key: mark.owner,
         uid,
-        type: 'vm',
+        type: sighting.type === 'container' ? 'container' : 'vm',
         sighting,
         record,
         deletion: meant.has(mark.owner) ? 'Delete' : (record?.policy.deletion ?? mark.deletion ?? 'Orphan'),
@@ -135,6 +135,9 @@ export function decideRemoval(removal: Removal, rules: Rules, ledger: Ledger, no
     const message = `${sighting.list} has not been read yet`
     return { do: 'wait', reason: 'NotListed', message, lookAgainMs: 1_000, lack: { look: 'list', list: sighting.list } }
   }
+  const standing = rules.undeletable?.(sighting)
+  if (standing !== undefined)
+    return { do: 'refuse', guard: 'protection', reason: standing.message, allow: standing.allow }
   // Whether it must be shut down first is asked of the guest itself: the survey may still show it running.
   if (sighting.list === undefined && sighting.close?.power === undefined) {
     return {

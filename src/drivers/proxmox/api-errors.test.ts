@@ -30,6 +30,7 @@ const TABLE: readonly Row[] = [
     'waiting',
   ],
   [undefined, "checksum mismatch: got 'aa' != expect 'bb'", 'ChecksumMismatch', 'stalled'],
+  [undefined, "checksum mismatch: got 'aa' != expect 'bb', aborting", 'ChecksumMismatch', 'backoff'],
   [500, "Configuration file 'nodes/pve1/qemu-server/999.conf' does not exist", 'NotFound', 'waiting'],
   [500, "unable to find configuration file for VM 999 on node 'pve1'", 'NotFound', 'waiting'],
   [500, "can't lock file '/var/lock/qemu-server/lock-160.conf' - got timeout", 'LockTimeout', 'waiting'],

@@ -37,6 +37,13 @@ const PATTERNS: readonly Pattern[] = [
     advice: () => 'the Proxmox cluster has lost its majority; it takes writes again when enough hosts are back',
   },
   {
+    // Of a file that is there: what is to become of it is decided by the declaration.
+    when: /checksum mismatch: got .*, aborting/i,
+    reason: 'ChecksumMismatch',
+    meaning: 'backoff',
+    advice: () => 'the file that is there is not the declared one',
+  },
+  {
     when: /checksum mismatch: got/i,
     reason: 'ChecksumMismatch',
     meaning: 'stalled',

@@ -9,3 +9,15 @@ export function parseFileList(list: string): { readonly host: string; readonly s
   const [, host = '', storage = ''] = list.split('/')
   return { host, storage }
 }
+
+/** The list that shows the disks of one id on one storage of one host, whether or not there is such a guest. */
+export function diskList(host: string, storage: string, externalId: string): string {
+  return `disks/${host}/${storage}/${externalId}`
+}
+
+export function parseDiskList(list: string): { host: string; storage: string; externalId: string } | undefined {
+  const [, host, storage, externalId] = /^disks\/([^/]+)\/([^/]+)\/(\d+)$/.exec(list) ?? []
+  return host === undefined || storage === undefined || externalId === undefined
+    ? undefined
+    : { host, storage, externalId }
+}

@@ -1,7 +1,10 @@
+import type { ContainerSpec } from '../../model/container.ts'
 import type { FileSpec } from '../../model/file.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { StorageSighting, Survey } from '../../model/survey.ts'
 import type { VmSpec } from '../../model/vm.ts'
+import { neverPossible as containerNeverPossible } from './lxc/diff.ts'
+import { declaredVolumes } from './lxc/volumes.ts'
 import { cloneObstacles } from './vm/clone.ts'
 import { neverPossible } from './vm/diff.ts'
 import { storageOf } from './vm/disks.ts'
@@ -38,6 +41,23 @@ function seedObstacle(vm: VmSpec, survey: Survey): Obstacle | undefined {
     message: `the seed image needs a storage on host ${vm.host} that holds iso, and there is none`,
     allow: `add iso to the content of one of ${listed(here.map((seen) => seen.name).sort())}, or declare a storage that has it`,
   }
+}
+
+export function containerObstacles(resource: Resource, container: ContainerSpec, survey: Survey): readonly Obstacle[] {
+  const host = hostObstacle(container.host, survey)
+  if (host !== undefined) return [host]
+  const impossible = containerNeverPossible(resource, container).flatMap((change) => change.blocked ?? [])
+  const needs: Need[] = declaredVolumes(container).flatMap(({ key, storage }) =>
+    storage === undefined ? [] : [{ storage, content: ['rootdir'], purpose: key }],
+  )
+  const source = storageOf(container.image)
+  if (source !== undefined)
+    needs.push({ storage: source, content: ['vztmpl'], purpose: `the template ${container.image}` })
+  const incomplete = [
+    ...(container.image === undefined ? [{ what: 'a template to unpack', field: 'templateFileId' }] : []),
+    ...(container.rootDisk === undefined ? [{ what: 'a root disk', field: 'disk' }] : []),
+  ].map(({ what, field }) => ({ message: `a new container needs ${what}`, allow: `declare ${field}` }))
+  return [...incomplete, ...impossible, ...storageObstacles(container.host, needs, survey)]
 }
 
 export function fileObstacles(file: FileSpec, survey: Survey): readonly Obstacle[] {

@@ -12,6 +12,8 @@ export interface Part<Item> {
   readonly fallback?: string | number | boolean
   /** When it takes effect, where that differs from the rest of the device. */
   readonly effect?: Effect
+  /** 0 declares that there is to be none. */
+  readonly noneAtZero?: boolean
   /** Between the declaration's value and the text. */
   print?(value: Value): string
   read?(text: string): Value
@@ -117,7 +119,8 @@ export function setParts<Item extends object>(
     const value = valueOf(item, part)
     if (value === undefined || !wanted(part.field)) continue
     // Nothing of it: the part goes, because an empty one would not be taken.
-    if (value === '' || (Array.isArray(value) && value.length === 0)) properties.delete(part.key)
+    const none = value === '' || (value === 0 && part.noneAtZero) || (Array.isArray(value) && value.length === 0)
+    if (none) properties.delete(part.key)
     else properties.set(part.key, printPart(part, value))
   }
 }

@@ -83,7 +83,7 @@ describe('every request that the driver can send is one that the API takes', () 
       ...rules.updateSteps(resource, seen, rules.diff(resource, seen)),
       ...rules.adoptSteps(resource, seen),
     ]
-    assert.equal(steps.length, 4)
+    assert.equal(steps.length, 3)
     assert.deepEqual(steps.flatMap(complaints), [])
   })
 })

@@ -1,6 +1,9 @@
 import { volumeId } from '../../model/file.ts'
+import type { Desired } from '../../model/resource.ts'
+import { guestIn } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
-import { fileList } from './file-list.ts'
+import type { Sighting } from '../../model/sighting.ts'
+import { diskList, fileList } from './file-list.ts'
 import {
   createFileSteps,
   deleteFileSteps,
@@ -9,11 +12,16 @@ import {
   updateFileSteps,
   verifyFileSteps,
 } from './file-rules.ts'
-import { fileObstacles, vmObstacles } from './obstacles.ts'
+import { irreplaceableDisks, protectedGuest, remadeBy } from './irreplaceable.ts'
+import { diffContainer } from './lxc/diff.ts'
+import { adoptContainerSteps, createContainerSteps, updateContainerSteps } from './lxc/plan-steps.ts'
+import { containerReadiness } from './lxc/readiness.ts'
+import { declaredVolumes } from './lxc/volumes.ts'
+import { containerObstacles, fileObstacles, vmObstacles } from './obstacles.ts'
 import { settingRules } from './rest/setting-rules.ts'
 import { deleteGuestSteps } from './vm/delete.ts'
 import { diffVm } from './vm/diff.ts'
-import { adoptVmSteps, createVmSteps, updateVmSteps } from './vm/plan-steps.ts'
+import { adoptVmSteps, createVmSteps, storagesOf, updateVmSteps } from './vm/plan-steps.ts'
 import { vmReadiness } from './vm/readiness.ts'
 import { seedNotes } from './vm/seed.ts'
 
@@ -22,7 +30,8 @@ export const proxmoxRules: Rules = {
   declaredId({ desired }) {
     if (desired.type === 'setting') return settingRules.declaredId(desired.setting)
     if (desired.type === 'file') return volumeId(desired.file)
-    return desired.vm.vmid === undefined ? undefined : String(desired.vm.vmid)
+    const vmid = guestIn(desired)?.vmid
+    return vmid === undefined ? undefined : String(vmid)
   },
   listOf({ desired }) {
     if (desired.type === 'setting') return settingRules.listOf(desired.setting)
@@ -30,50 +39,122 @@ export const proxmoxRules: Rules = {
   },
   hostOf({ desired }) {
     if (desired.type === 'setting') return settingRules.hostOf(desired.setting)
-    return desired.type === 'file' ? desired.file.host : desired.vm.host
+    return desired.type === 'file' ? desired.file.host : (guestIn(desired)?.host ?? '')
   },
   choosesId({ desired }) {
-    return desired.type === 'vm' && desired.vm.vmid === undefined
+    const guest = guestIn(desired)
+    return guest !== undefined && guest.vmid === undefined
   },
   obstacles(resource, survey) {
     const { desired } = resource
-    if (desired.type === 'setting') return settingRules.obstacles(desired.setting, survey)
-    return desired.type === 'vm' ? vmObstacles(resource, desired.vm, survey) : fileObstacles(desired.file, survey)
+    switch (desired.type) {
+      case 'vm':
+        return vmObstacles(resource, desired.vm, survey)
+      case 'container':
+        return containerObstacles(resource, desired.container, survey)
+      case 'file':
+        return fileObstacles(desired.file, survey)
+      case 'setting':
+        return settingRules.obstacles(desired.setting, survey)
+    }
   },
-  diff(resource, sighting) {
+  diff(resource, sighting, known) {
     const { desired } = resource
-    if (desired.type === 'setting') return settingRules.diff(desired.setting, sighting)
-    return desired.type === 'vm' ? diffVm(resource, desired.vm, sighting) : diffFile(desired.file, sighting)
+    switch (desired.type) {
+      case 'vm':
+        // What is there under this mark may be of another sort; then only a new one can be as declared.
+        return sighting.type === 'vm' ? diffVm(resource, desired.vm, sighting) : []
+      case 'container':
+        return sighting.type === 'container' ? diffContainer(resource, desired.container, sighting) : []
+      case 'file':
+        return diffFile(resource, desired.file, sighting, known)
+      case 'setting':
+        return settingRules.diff(desired.setting, sighting)
+    }
   },
   createSteps(resource, externalId, survey) {
     const { desired } = resource
-    if (desired.type === 'setting') return settingRules.createSteps(desired.setting)
-    return desired.type === 'vm'
-      ? createVmSteps(resource, desired.vm, externalId, survey)
-      : createFileSteps(desired.file, survey)
+    switch (desired.type) {
+      case 'vm':
+        return createVmSteps(resource, desired.vm, externalId, survey)
+      case 'container':
+        return createContainerSteps(resource, desired.container, externalId, survey)
+      case 'file':
+        return createFileSteps(desired.file, survey)
+      case 'setting':
+        return settingRules.createSteps(desired.setting)
+    }
   },
   updateSteps(resource, sighting, changes, survey) {
     const { desired } = resource
-    if (desired.type === 'setting') return settingRules.updateSteps(desired.setting, sighting, changes)
-    return desired.type === 'vm'
-      ? updateVmSteps(resource, desired.vm, sighting, changes, survey)
-      : updateFileSteps(desired.file, sighting)
+    switch (desired.type) {
+      case 'vm':
+        return updateVmSteps(resource, desired.vm, sighting, changes, survey)
+      case 'container':
+        return updateContainerSteps(resource, desired.container, sighting, changes, survey)
+      case 'file':
+        return updateFileSteps(desired.file, sighting, changes)
+      case 'setting':
+        return settingRules.updateSteps(desired.setting, sighting, changes)
+    }
   },
   adoptSteps(resource, sighting) {
     const { desired } = resource
-    // Nothing can be written on it that would mark it as ours.
-    if (desired.type === 'setting') return []
-    return desired.type === 'vm' ? adoptVmSteps(resource, desired.vm, sighting) : verifyFileSteps(desired.file)
+    switch (desired.type) {
+      case 'vm':
+        return adoptVmSteps(resource, desired.vm, sighting)
+      case 'container':
+        return adoptContainerSteps(resource, desired.container, sighting)
+      case 'file':
+        return verifyFileSteps(desired.file, sighting)
+      case 'setting':
+        // Nothing can be written on it that would mark it as ours.
+        return []
+    }
   },
+  irreplaceable({ desired }, sighting) {
+    const config = sighting.close?.config ?? {}
+    return sighting.list === undefined
+      ? irreplaceableDisks(sighting, desired.type === 'vm' ? remadeBy(desired.vm, config) : () => false)
+      : []
+  },
+  remains({ desired }, externalId) {
+    const guest = guestIn(desired)
+    return guest === undefined
+      ? []
+      : [...new Set(storagesFor(desired))].map((storage) => diskList(guest.host, storage, externalId))
+  },
+  undeletable: (sighting) => (sighting.list === undefined ? protectedGuest(sighting) : undefined),
   deleteSteps(sighting) {
     if (sighting.type === 'setting') return settingRules.deleteSteps(sighting)
     return sighting.type === 'file' ? deleteFileSteps(sighting) : deleteGuestSteps(sighting)
   },
-  readiness({ desired }, sighting) {
-    if (desired.type === 'setting') return settingRules.readiness(desired.setting, sighting)
-    return desired.type === 'vm' ? vmReadiness(desired.vm, sighting) : fileReadiness(desired.file, sighting)
+  readiness({ desired, policy }, sighting) {
+    switch (desired.type) {
+      case 'vm':
+        return vmReadiness(desired.vm, sighting, policy.adopt !== undefined)
+      case 'container':
+        return containerReadiness(desired.container, sighting)
+      case 'file':
+        return fileReadiness(desired.file, sighting)
+      case 'setting':
+        return settingRules.readiness(desired.setting, sighting)
+    }
   },
   notes({ desired }, sighting) {
-    return desired.type === 'vm' ? seedNotes(desired.vm, sighting) : []
+    return [...movedNotes(desired, sighting), ...(desired.type === 'vm' ? seedNotes(desired.vm, sighting) : [])]
   },
+}
+
+/** A guest is followed wherever it is: nobody who moved one wants it made anew where it was. */
+function movedNotes(desired: Desired, sighting: Sighting): readonly string[] {
+  const declared = guestIn(desired)?.host
+  if (declared === undefined || declared === sighting.host) return []
+  const by = sighting.highlyAvailable === true ? 'moved (HA)' : 'moved'
+  return [`${by}: declared on ${declared}, runs on ${sighting.host}; it is kept there`]
+}
+
+function storagesFor(desired: Desired): readonly string[] {
+  if (desired.type === 'vm') return storagesOf(desired.vm)
+  return desired.type === 'container' ? declaredVolumes(desired.container).flatMap(({ storage }) => storage ?? []) : []
 }

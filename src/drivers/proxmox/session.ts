@@ -9,7 +9,7 @@ import { type DriverDeps, LookFailed, type Session } from '../port.ts'
 import { type About, type Api, createApi } from './api.ts'
 import { translate } from './api-errors.ts'
 import { readAddresses, readConfig, readPending, withConfig } from './close-look.ts'
-import { parseFileList } from './file-list.ts'
+import { parseDiskList, parseFileList } from './file-list.ts'
 import { cleanText, countOf, type Foreign, flagOf, isRecord, nameOf, recordsOf } from './foreign.ts'
 import { parseProperties } from './property-string.ts'
 import { isSettingList } from './rest/paths.ts'
@@ -170,6 +170,8 @@ async function readList(
   signal: AbortSignal,
 ): Promise<readonly Sighting[]> {
   if (isSettingList(list)) return readSettings(api, connection, list, atMs, signal)
+  const disks = parseDiskList(list)
+  if (disks !== undefined) return readDisks(api, connection, list, disks, atMs, signal)
   const { host, storage } = parseFileList(list)
   const about = { doing: `list the files on ${storage} of ${host}`, host }
   const data = await api.read(`${storagePath(host, storage)}/content`, about, signal)
@@ -179,6 +181,30 @@ async function readList(
     const size = countOf(entry.size)
     const config = { content: entry.content, ...(size === undefined ? {} : { size }) }
     return [{ connection, type: 'file', list, externalId, host, close: { config, atMs } }]
+  })
+}
+
+/** The disks that lie on a storage for one id. Nobody else's: the question is only ever what is to be cleared away. */
+async function readDisks(
+  api: Api,
+  connection: string,
+  list: string,
+  {
+    host,
+    storage,
+    externalId: owner,
+  }: { readonly host: string; readonly storage: string; readonly externalId: string },
+  atMs: number,
+  signal: AbortSignal,
+): Promise<readonly Sighting[]> {
+  const about = { doing: `list the disks of id ${owner} on ${storage} of ${host}`, host }
+  const data = await api.read(`${storagePath(host, storage)}/content?vmid=${encodeURIComponent(owner)}`, about, signal)
+  return recordsOf(data).flatMap((entry): Sighting[] => {
+    const externalId = nameOf(entry.volid)
+    const ctime = countOf(entry.ctime)
+    const disk = entry.content === 'images' || entry.content === 'rootdir'
+    if (externalId === undefined || ctime === undefined || !disk || String(entry.vmid) !== owner) return []
+    return [{ connection, type: 'file', list, externalId, host, close: { config: { ctime }, atMs } }]
   })
 }
 

@@ -230,10 +230,25 @@ describe('files', () => {
     })
   })
 
-  it('[R9] one that is there is the declared one: nothing to do, and ready', () => {
-    assert.deepEqual(rules.diff(fileResource(), present), [])
+  it('[R9] one that is there and was verified is the declared one: nothing to do, and ready', () => {
+    assert.deepEqual(rules.diff(fileResource(), present, { verified: 'sha256:aa' }), [])
     assert.equal(rules.readiness(fileResource(), present).ready, true)
     assert.equal(rules.declaredId(fileResource()), 'local:import/noble.qcow2')
+  })
+
+  it('[A16] one that was not verified is verified, once for each declared checksum', () => {
+    const changes = rules.diff(fileResource(), present, { verified: 'sha256:bb' })
+    const [step, ...more] = rules.updateSteps(fileResource(), present, changes)
+    assert.deepEqual(show(step === undefined ? [] : [step]), ['verify POST /nodes/pve1/storage/local/download-url'])
+    assert.deepEqual(more, [])
+    assert.deepEqual(rules.diff(fileResource(), present, step?.learns?.done), [])
+    const mismatch = step?.learns?.failed?.facts ?? {}
+    assert.match(rules.diff(fileResource(), present, mismatch)[0]?.blocked?.message ?? '', /^checksum mismatch/)
+    const allowed = fileResource({ overwrite: true })
+    assert.deepEqual(show(rules.updateSteps(allowed, present, rules.diff(allowed, present, mismatch))), [
+      'delete DELETE /nodes/pve1/storage/local/content/local%3Aimport%2Fnoble.qcow2',
+      'download POST /nodes/pve1/storage/local/download-url',
+    ])
   })
 
   it('[A16] an empty one is reported, and replaced only where that is allowed', () => {

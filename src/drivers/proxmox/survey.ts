@@ -72,6 +72,7 @@ function readGuest(connection: string, entry: Foreign, type: 'vm' | 'container')
     ...(uid === undefined ? {} : { mark: { uid } }),
     ...(lock === undefined ? {} : { lock }),
     ...(flagOf(entry.template) ? { template: true } : {}),
+    ...(nameOf(entry.hastate) === undefined ? {} : { highlyAvailable: true }),
     ...(pool === undefined ? {} : { pool }),
     ...(uptimeSeconds === undefined ? {} : { uptimeSeconds }),
   }

@@ -1,3 +1,4 @@
+import { isGuest } from '../../model/resource.ts'
 import { validApprovals } from '../approvals.ts'
 import type { Guard, GuardContext } from './guard.ts'
 
@@ -5,7 +6,7 @@ export const blastRadius: Guard = {
   name: 'blast-radius',
   stops: 'a sync that would delete more than one machine or 10 %, whichever is larger',
   judge(action, { entry }, context) {
-    if (entry.type !== 'vm' || (action.do !== 'delete' && action.do !== 'replace')) return action
+    if (!isGuest(entry.type) || (action.do !== 'delete' && action.do !== 'replace')) return action
     const limit = deleteLimit(context.machines)
     if (context.deleting.length <= limit || approved(context)) return action
     return {

@@ -129,7 +129,8 @@ export function adoptVmSteps(resource: Resource, vm: VmSpec, sighting: Sighting)
   ]
 }
 
-function storagesOf(vm: VmSpec): string[] {
+/** Storages that a new VM takes room on. */
+export function storagesOf(vm: VmSpec): string[] {
   const storages = vm.disks.map((disk) => disk.storage)
   if (vm.efiDisk !== undefined) storages.push(vm.efiDisk.storage)
   if (vm.tpm !== undefined) storages.push(vm.tpm.storage)

@@ -1,10 +1,10 @@
-import { flag } from './option.ts'
+import { optionKit } from '../option.ts'
 
 /** Proxmox's own protection against removal; ours stands before it. */
-export const protection = flag({
+export const protection = optionKit<{ readonly protection?: boolean }>().flag({
   path: 'protection',
   key: 'protection',
   effect: 'live',
   fallback: false,
-  declared: (vm) => vm.protection,
+  declared: (guest) => guest.protection,
 })

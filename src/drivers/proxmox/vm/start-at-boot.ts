@@ -1,14 +1,21 @@
 import { countOf } from '../foreign.ts'
+import { type Option, optionKit, textOf } from '../option.ts'
 import { parseProperties, printProperties } from '../property-string.ts'
-import { flag, textOf, type VmOption } from './option.ts'
 
-export const onBoot = flag({
+/** The same for VMs and containers. */
+export const onBoot = optionKit<{ readonly onBoot?: boolean }>().flag({
   path: 'onBoot',
   key: 'onboot',
   effect: 'live',
   fallback: false,
-  declared: (vm) => vm.onBoot,
+  declared: (guest) => guest.onBoot,
 })
+
+interface Startup {
+  readonly order?: number
+  readonly upSeconds?: number
+  readonly downSeconds?: number
+}
 
 const PARTS = [
   ['order', 'order'],
@@ -17,32 +24,32 @@ const PARTS = [
 ] as const
 
 /** Order and delays when the host starts. Needs Sys.Modify on /. */
-export const startup: VmOption = {
-  create({ spec: vm }, params) {
-    const text = printStartup(vm.startup)
+export const startup: Option<{ readonly startup?: Startup }> = {
+  create({ spec }, params) {
+    const text = printStartup(spec.startup)
     if (text !== undefined) params.startup = text
   },
-  compare({ spec: vm }, config, changes) {
-    if (vm.startup === undefined) return
+  compare({ spec }, config, changes) {
+    if (spec.startup === undefined) return
     const seen = parseProperties(textOf(config.startup) ?? '', 'order')
     for (const [field, key] of PARTS) {
-      const to = vm.startup[field]
+      const to = spec.startup[field]
       const from = countOf(seen.get(key))
       if (to !== undefined && to !== from) changes.push({ path: `startup.${field}`, from, to, effect: 'live' })
     }
   },
-  update({ spec: vm }, config, params, chosen) {
-    if (vm.startup === undefined || !PARTS.some(([field]) => chosen.has(`startup.${field}`))) return
+  update({ spec }, config, params, chosen) {
+    if (spec.startup === undefined || !PARTS.some(([field]) => chosen.has(`startup.${field}`))) return
     const next = parseProperties(textOf(config.startup) ?? '', 'order')
     for (const [field, key] of PARTS) {
-      const to = vm.startup[field]
+      const to = spec.startup[field]
       if (to !== undefined && chosen.has(`startup.${field}`)) next.set(key, String(to))
     }
     params.startup = [...next].map(([key, value]) => `${key}=${value}`).join(',')
   },
 }
 
-function printStartup(declared: { readonly [field: string]: number | undefined } | undefined): string | undefined {
+function printStartup(declared: Startup | undefined): string | undefined {
   const properties = new Map<string, string>()
   for (const [field, key] of PARTS) {
     const value = declared?.[field]

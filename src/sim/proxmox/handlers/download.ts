@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
+import { answers, portOf } from '../../world/reachable.ts'
 import { GIB, MIB } from '../../world/sizes.ts'
 import { startTask, type Work } from '../../world/tasks.ts'
-import type { Downloadable, StorageEntry, World } from '../../world/types.ts'
+import type { Downloadable, StorageEntry, Volume, World } from '../../world/types.ts'
 import { addVolume, checksumOf, filePath, usedBytes, volumesOf } from '../../world/volumes.ts'
 import { badParameter, failed } from '../api-error.ts'
 import { type Call, hostOf, param, type Routes } from '../call.ts'
@@ -10,17 +11,23 @@ import { needStorage } from './storage.ts'
 export const downloadRoutes: Routes = {
   'POST /nodes/{node}/storage/{storage}/download-url': download,
   'POST /nodes/{node}/storage/{storage}/upload': upload,
-  'GET /nodes/{node}/query-url-metadata': (call) => {
-    if (/^https?:\/\/(127\.0\.0\.1|localhost):9\//.test(param(call, 'url'))) {
-      throw failed("invalid server response: '500 Can't connect to 127.0.0.1:9 (Connection refused)'")
-    }
-    const file = downloadable(call.world, param(call, 'url'))
-    return {
-      filename: param(call, 'url').replace(/^.*\//, ''),
-      size: file.sizeBytes,
-      mimetype: 'application/octet-stream',
-    }
-  },
+  'GET /nodes/{node}/query-url-metadata': metadata,
+}
+
+function metadata(call: Call): Record<string, unknown> {
+  const url = param(call, 'url')
+  const place = new URL(url)
+  if (!answers(call.world, place.hostname, portOf(place))) {
+    const address = `${place.hostname}:${portOf(place)}`
+    throw failed(`invalid server response: '500 Can't connect to ${address} (Connection refused)'`)
+  }
+  const file = downloadable(call.world, url)
+  if (file.status === 404) throw failed("invalid server response: '404 File not found'")
+  return {
+    filename: url.replace(/^.*\//, ''),
+    size: file.sizeBytes,
+    mimetype: file.mimetype ?? 'application/octet-stream',
+  }
 }
 
 const EXTENSIONS: Readonly<Record<string, RegExp>> = {
@@ -58,7 +65,12 @@ function download(call: Call): string {
       throw new Error('no decompression method found')
     }
     work.log(`downloading ${url} to ${path}`)
-    if (volumesOf(host, entry.id).has(name)) throw new Error(`refusing to override existing file '${path}'`)
+    const there = volumesOf(host, entry.id).get(name)
+    if (there !== undefined) {
+      if (call.params.checksum === undefined) throw new Error(`refusing to override existing file '${path}'`)
+      verifyExisting(call, work, there)
+      return
+    }
     const file = await fetched(call, work, url)
     if (file.sizeBytes > entry.totalBytes - usedBytes(host, entry)) throw new Error('download failed: exit code 3')
     verify(call, work, (algorithm) => sumOf(call, url, file, algorithm))
@@ -80,8 +92,8 @@ async function fetched(call: Call, work: Work, url: string): Promise<Downloadabl
   const { world } = call
   const place = new URL(url)
   work.log(`--${new Date(world.clock.now()).toISOString().slice(0, 19).replace('T', ' ')}--  ${url}`)
-  const address = `${place.hostname}:${place.port || (place.protocol === 'https:' ? '443' : '80')}`
-  if (/^(127\.0\.0\.1|localhost):9$/.test(address)) {
+  const address = `${place.hostname}:${portOf(place)}`
+  if (!answers(world, place.hostname, portOf(place))) {
     throw new Error(`download failed: Connecting to ${address}... failed: Connection refused.`)
   }
   const file = downloadable(world, url)
@@ -100,6 +112,10 @@ async function fetched(call: Call, work: Work, url: string): Promise<Downloadabl
 export function downloadable(world: World, url: string): Downloadable {
   const known = world.downloads.get(url)
   if (known !== undefined) return known
+  // What the host itself serves is what was put there and nothing else.
+  if (/^https?:\/\/(127\.|localhost|\[::1\])/.test(url)) {
+    return { sizeBytes: 0, virtualBytes: 0, sha256: '', sha512: '', status: 404 }
+  }
   const sizeBytes = 400 * MIB + (Number.parseInt(checksumOf(url, 'sha256').slice(0, 6), 16) % (300 * MIB))
   return { sizeBytes, virtualBytes: 3.5 * GIB, sha256: '', sha512: '' }
 }
@@ -112,6 +128,18 @@ function sumOf(call: Call, url: string, file: Downloadable, algorithm: string): 
   }
   if (algorithm === 'sha256') return file.sha256
   return algorithm === 'sha512' ? file.sha512 : checksumOf(url, algorithm)
+}
+
+/** A file that is there already is never fetched again: either it is the right one, or somebody must decide. */
+function verifyExisting(call: Call, work: Work, there: Volume): void {
+  const seed = there.checksumSeed ?? there.name
+  const expected = param(call, 'checksum')
+  const got = sumOf(call, seed, downloadable(call.world, seed), call.params['checksum-algorithm'] ?? 'sha256')
+  if (got !== expected.toLowerCase()) {
+    work.log('calculating checksum of existing file...')
+    throw new Error(`checksum mismatch: got '${got}' != expect '${expected}', aborting`)
+  }
+  work.log('calculating checksum of existing file...OK, got correct file already, no need to download')
 }
 
 function verify(call: Call, work: Work, sum: (algorithm: string) => string): void {

@@ -1,0 +1,44 @@
+import type { Change } from '../../model/change.ts'
+import type { Sighting } from '../../model/sighting.ts'
+import { powerOf } from './vm/power.ts'
+
+/** What is declared of every sort of guest and lies outside its configuration. */
+interface Outside {
+  readonly pool?: string
+  readonly template?: boolean
+  readonly power?: 'running' | 'stopped'
+}
+
+export function comparePool({ pool }: Outside, sighting: Sighting, changes: Change[]): void {
+  if (pool === undefined || pool === sighting.pool) return
+  changes.push({ path: 'pool', from: sighting.pool, to: pool, effect: 'live' })
+}
+
+export function compareTemplate({ template }: Outside, sighting: Sighting, changes: Change[]): void {
+  const from = sighting.template === true
+  if (template === undefined || template === from) return
+  // Clones may stand on a template's disks, so there is no safe way back.
+  changes.push({ path: 'template', from, to: template, effect: template ? 'live' : 'replace' })
+}
+
+/**
+ * Values that are written and wait for a restart look like the wanted ones in the configuration. Only those that the
+ * declaration has a say in count: a restart for somebody else's change is not ours to make.
+ */
+export function comparePending(
+  declared: Readonly<Record<string, string>>,
+  pending: readonly string[] | undefined,
+  changes: Change[],
+): void {
+  const waiting = pending?.filter((key) => key in declared) ?? []
+  if (waiting.length === 0) return
+  changes.push({ path: 'restart', from: `pending: ${waiting.sort().join(', ')}`, to: 'in force', effect: 'restart' })
+}
+
+export function comparePower({ power, template }: Outside, sighting: Sighting, changes: Change[]): void {
+  if (power === undefined || template === true || sighting.template === true) return
+  const from = powerOf(sighting)
+  // Nothing is concluded from "unknown": the host may only be out of sight.
+  if (from === 'unknown' || from === power) return
+  changes.push({ path: 'power', from, to: power, effect: 'live' })
+}

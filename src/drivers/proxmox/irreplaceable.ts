@@ -1,0 +1,45 @@
+import type { Sighting } from '../../model/sighting.ts'
+import type { VmSpec } from '../../model/vm.ts'
+import { type Foreign, flagOf } from './foreign.ts'
+import type { Obstacle } from './obstacles.ts'
+import { textOf } from './option.ts'
+import { parseProperties } from './property-string.ts'
+
+const DISK = /^(?:(?:scsi|virtio|sata|ide)\d+|mp\d+|unused\d+)$/
+
+/**
+ * Disks whose content nobody could bring back. What was made from an image or from a template can be made again; what
+ * somebody put on any other disk, or on one that was detached, is there only.
+ */
+export function irreplaceableDisks(sighting: Sighting, remakes: (slot: string) => boolean): readonly string[] {
+  const config = sighting.close?.config ?? {}
+  return Object.keys(config)
+    .filter((key) => DISK.test(key) && holdsData(config, key) && !remakes(key))
+    .sort()
+}
+
+/** The disks of a VM that making it anew brings back. */
+export function remadeBy(vm: VmSpec, config: Foreign): (slot: string) => boolean {
+  const imported = new Set(vm.disks.filter((disk) => disk.importFrom !== undefined).map((disk) => disk.slot))
+  const order = parseProperties(textOf(config.boot) ?? '', '').get('order') ?? ''
+  const boots = vm.clone === undefined ? undefined : order.split(';')[0]
+  return (slot) => imported.has(slot) || slot === boots
+}
+
+/** Proxmox would refuse, and only after the guest has been shut down. */
+export function protectedGuest(sighting: Sighting): Obstacle | undefined {
+  if (flagOf(sighting.close?.config.protection) !== true) return undefined
+  const command = sighting.type === 'container' ? 'pct' : 'qm'
+  return {
+    message: `id ${sighting.externalId} on ${sighting.host} is protected against removal in Proxmox`,
+    allow: `lift the protection first: declare protection: false before taking the declaration away, or run on ${sighting.host}: ${command} set ${sighting.externalId} --protection 0`,
+  }
+}
+
+function holdsData(config: Foreign, key: string): boolean {
+  const text = textOf(config[key]) ?? ''
+  const properties = parseProperties(text, 'file')
+  const volume = properties.get('file') ?? properties.get('volume') ?? ''
+  // Discs are files of their own, and paths of the host are not the guest's.
+  return volume.includes(':') && properties.get('media') !== 'cdrom'
+}

@@ -1,0 +1,48 @@
+import type { Change } from '../../../model/change.ts'
+import type { ContainerSpec } from '../../../model/container.ts'
+import type { Resource } from '../../../model/resource.ts'
+import type { Sighting } from '../../../model/sighting.ts'
+import { comparePending, comparePool, comparePower, compareTemplate } from '../guest-diff.ts'
+import type { Params } from '../option.ts'
+import { isUp, powerOf } from '../vm/power.ts'
+import { wantedOf } from '../vm/wanted.ts'
+import { possible } from './blocked.ts'
+import type { ContainerWanted } from './option.ts'
+import { OPTIONS } from './options.ts'
+
+/** Differences between a container and its declaration. Pure. */
+export function diffContainer(resource: Resource, container: ContainerSpec, sighting: Sighting): readonly Change[] {
+  const { close } = sighting
+  if (close === undefined) return []
+  const changes: Change[] = []
+  const wanted = wantedOf(resource, container, sighting.externalId, sighting.mark)
+  for (const option of OPTIONS) option.compare(wanted, close.config, changes)
+  comparePool(container, sighting, changes)
+  compareTemplate(container, sighting, changes)
+  const running = isUp(powerOf(sighting))
+  if (running && container.restart !== 'never' && close.pending !== undefined)
+    comparePending(createParams(wanted), close.pending, changes)
+  comparePower(container, sighting, changes)
+  return changes.map((change) => {
+    const next = possible(container, change, close.config, running)
+    return !running && next.effect === 'restart' ? { ...next, effect: 'live' } : next
+  })
+}
+
+/** What of a declaration a new container could not be given. */
+export function neverPossible(resource: Resource, container: ContainerSpec): readonly Change[] {
+  const changes: Change[] = []
+  const wanted = wantedOf(resource, container, '0')
+  for (const option of OPTIONS) option.compare(wanted, {}, changes)
+  return changes
+    .map((change) => possible(container, change, {}, false))
+    .filter((change) => change.blocked !== undefined)
+}
+
+/** All parameters of a creation. Also tells which keys of a configuration a declaration has a say in. */
+export function createParams(wanted: ContainerWanted): Params {
+  const params: Params = { vmid: wanted.externalId }
+  for (const option of OPTIONS) option.create(wanted, params)
+  if (wanted.spec.pool !== undefined) params.pool = wanted.spec.pool
+  return params
+}

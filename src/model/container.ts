@@ -1,0 +1,120 @@
+import type { SecretReference } from './secret.ts'
+
+/**
+ * A container that shares its host's kernel, as a person wants it. As with a VM, a field that is absent was not declared
+ * and is not compared.
+ */
+export interface ContainerSpec {
+  readonly host: string
+  readonly vmid?: number
+  /** Its host name. */
+  readonly name: string
+  readonly power?: 'running' | 'stopped'
+  /** `never`: what needs a restart is written and waits until somebody restarts the container. */
+  readonly restart?: 'never'
+  readonly template?: boolean
+  readonly onBoot?: boolean
+  readonly startup?: { readonly order?: number; readonly upSeconds?: number; readonly downSeconds?: number }
+  readonly protection?: boolean
+  readonly pool?: string
+  readonly tags?: readonly string[]
+  readonly description?: string
+  /** The archive that it is unpacked from: `local:vztmpl/debian-12.tar.zst`. Looked at only when it is made. */
+  readonly image?: string
+  readonly osType?: string
+  /** Root inside is nobody outside. Cannot be changed afterwards. */
+  readonly unprivileged?: boolean
+  readonly cpu?: ContainerCpu
+  readonly memory?: { readonly dedicatedMb?: number; readonly swapMb?: number }
+  readonly rootDisk?: ContainerRootDisk
+  readonly mounts: readonly ContainerMount[]
+  readonly nics: readonly ContainerNic[]
+  readonly dns?: { readonly servers?: readonly string[]; readonly domain?: string }
+  readonly features?: ContainerFeatures
+  readonly devices?: readonly ContainerDevice[]
+  readonly console?: { readonly enabled?: boolean; readonly ttys?: number; readonly mode?: string }
+  readonly entrypoint?: string
+  readonly environment?: Readonly<Record<string, string>>
+  readonly hookScript?: string
+  /** For root inside; can be given when it is made, and neither read nor changed from outside afterwards. */
+  readonly sshKeys?: readonly string[]
+  readonly password?: SecretReference
+}
+
+export interface ContainerCpu {
+  /** Absent: all of the host's. */
+  readonly cores?: number
+  readonly limit?: number
+  readonly units?: number
+  readonly architecture?: string
+}
+
+/** What can be said of any volume that is mounted into a container. */
+export interface ContainerVolume {
+  readonly acl?: boolean
+  readonly quota?: boolean
+  readonly replicate?: boolean
+  readonly mountOptions?: readonly string[]
+}
+
+export interface ContainerRootDisk extends ContainerVolume {
+  readonly storage: string
+  readonly sizeGb?: number
+}
+
+/** Something mounted at a path inside: a new volume on a storage, or a directory or device of the host. */
+export interface ContainerMount extends ContainerVolume {
+  /** `mp0`. */
+  readonly slot: string
+  readonly path: string
+  /** Storage for a volume of its own. */
+  readonly storage?: string
+  readonly sizeGb?: number
+  /** A path of the host (`/srv/data`), or a volume that exists (`local:200/subvol-200-disk-1.subvol`). */
+  readonly source?: string
+  readonly backup?: boolean
+  readonly readOnly?: boolean
+  /** The host's path is the same on every host. */
+  readonly shared?: boolean
+}
+
+export interface ContainerNic {
+  /** `net0`. */
+  readonly slot: string
+  /** What it is called inside: `eth0`. */
+  readonly name: string
+  readonly bridge: string
+  /** Kept when absent: the hypervisor's own choice stays. */
+  readonly mac?: string
+  readonly vlan?: number
+  readonly firewall?: boolean
+  readonly disconnected?: boolean
+  readonly mtu?: number
+  readonly rateMBps?: number
+  readonly hostManaged?: boolean
+  /** `dhcp`, `manual`, or `192.168.4.20/24`. */
+  readonly v4?: string
+  readonly gateway4?: string
+  readonly v6?: string
+  readonly gateway6?: string
+}
+
+export interface ContainerFeatures {
+  readonly nesting?: boolean
+  readonly keyctl?: boolean
+  readonly fuse?: boolean
+  readonly mknod?: boolean
+  /** Kinds of file system that may be mounted inside. */
+  readonly mount?: readonly string[]
+}
+
+/** A device of the host. */
+export interface ContainerDevice {
+  /** `dev0`. */
+  readonly slot: string
+  readonly path: string
+  readonly mode?: string
+  readonly uid?: number
+  readonly gid?: number
+  readonly denyWrite?: boolean
+}
