@@ -68,7 +68,7 @@ function serve(world: World, request: WireRequest, routed: Routed): unknown {
   if (!world.quorate && decoded.method !== 'GET') throw failed('cluster not ready - no quorum?')
   let values: Readonly<Record<string, unknown>> = given
   if (operation !== undefined) {
-    const checked = checkParams(operation, withLists(operation, given))
+    const checked = checkParams(operation, withLists(operation, given), known(world))
     if ('errors' in checked) throw badParameters(checked.errors)
     values = checked.values
   }
@@ -82,6 +82,10 @@ function serve(world: World, request: WireRequest, routed: Routed): unknown {
     ...(decoded.file ? { file: decoded.file } : {}),
   }
   return handler(call)
+}
+
+function known(world: World): { cpuModels: ReadonlySet<string> } {
+  return { cpuModels: new Set(world.shelves.get('cpu-models')?.keys()) }
 }
 
 /** A call for another node is passed on to it; what comes back when that cannot be done is not the node's answer. */

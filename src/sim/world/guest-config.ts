@@ -54,6 +54,8 @@ const byNumber = (a: string, b: string) => Number(a.replace(/\D+/, '')) - Number
 
 /** What would boot: the system on the first disk in the boot order that has one. */
 export function bootableSystem(host: Host, config: ReadonlyMap<string, string>): GuestSystem | undefined {
+  // A kernel that is named needs no disk.
+  if (/(^|\s)-kernel\s/.test(config.get('args') ?? '')) return { agent: true, acpi: true }
   for (const device of bootOrder(config)) {
     const value = config.get(device)
     if (value === undefined || !isDrive(device) || isCdrom(value)) continue

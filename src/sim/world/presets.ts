@@ -179,7 +179,7 @@ function putVolume(_world: World, host: Host, storage: string, volume: Volume): 
 }
 
 export function addUser(world: World, id: string, password: string | undefined): void {
-  world.access.users.set(id, { password, enable: true, expireSeconds: 0, tokens: new Map() })
+  world.access.users.set(id, { password, enable: true, expireSeconds: 0, tokens: new Map(), details: {} })
 }
 
 export function addToken(world: World, user: string, name: string, privsep: boolean): void {
@@ -201,6 +201,38 @@ export function fillRecording(world: World): void {
   putFile(world, host, 'local', 'import/cloud.qcow2', { format: 'qcow2', ...image })
   putFile(world, host, 'local', 'iso/cloud.img', { format: 'iso', ...image })
   putFile(world, host, 'local', 'snippets/u.yaml', { format: 'snippet', sizeBytes: 14, text: '#cloud-config\n' })
+  for (const name of ['n', 'm', 'v']) {
+    putFile(world, host, 'local', `snippets/${name}.yaml`, {
+      format: 'snippet',
+      sizeBytes: 14,
+      text: '#cloud-config\n',
+    })
+  }
+  for (const [name, exit] of [
+    ['hook', 0],
+    ['failhook', 7],
+    ['noexec', undefined],
+  ] as const) {
+    putFile(world, host, 'local', `snippets/${name}.sh`, {
+      format: 'snippet',
+      sizeBytes: 20,
+      ...(exit === undefined ? {} : { script: { exit } }),
+    })
+  }
+  const backups = ['100-2026_11_01-01', '100-2026_11_02-01', '100-2026_11_03-01', '100-2026_11_04-01']
+  for (const name of [...backups, '100-2026_11_05-01', '101-2026_11_01-02']) {
+    const seconds = Date.parse(`${name.slice(4, 14).replaceAll('_', '-')}T${name.slice(15)}:00:00Z`) / 1000
+    const file = { format: 'vma.zst', sizeBytes: 1, ctimeSeconds: seconds, vmid: Number(name.slice(0, 3)) }
+    putFile(world, host, 's2', `backup/vzdump-qemu-${name}_00_00.vma.zst`, file)
+  }
+  const sum = 'ba5d2bdef059224e8b1949def8228f5f3e4f66098dffde141623bdecaa310a58'
+  world.downloads.set('http://127.0.0.1:18080/ok.iso', {
+    sizeBytes: 10_000,
+    virtualBytes: 10_000,
+    sha256: sum,
+    sha512: '',
+    mimetype: 'application/x-iso9660-image',
+  })
   putFile(world, host, 'local', 'vztmpl/debian-12-standard_12.7-1_amd64.tar.zst', { format: 'tzst', sizeBytes: 617 })
 }
 

@@ -1,4 +1,5 @@
 import type { Random } from '../../lib/random.ts'
+import type { Machine } from '../guest/machine.ts'
 import type { SimClock } from '../sim-clock.ts'
 import type { Inside } from './guest-inside.ts'
 import type { PciDevice, UsbDevice } from './hardware.ts'
@@ -106,6 +107,8 @@ export interface Volume {
   readonly text?: string
   /** The file itself, where somebody inside a guest may read it. */
   readonly bytes?: Uint8Array
+  /** A file that can be run, and how it ends. */
+  readonly script?: { readonly exit: number }
   /** Of a backup: what somebody wrote beside it, and that it must not be thrown away. */
   notes?: string
   protected?: boolean
@@ -123,6 +126,7 @@ export interface Downloadable {
   readonly sha256: string
   readonly sha512: string
   readonly status?: number
+  readonly mimetype?: string
 }
 
 export interface Guest {
@@ -140,6 +144,8 @@ export interface Guest {
   run: Run
   /** What its system has become; absent for one that never read anything. */
   inside?: Inside
+  /** Its files and processes, once somebody has looked into it. */
+  machine?: Machine
   /** What the status daemon could have seen, oldest first, for as long as somebody may still be shown it. */
   readonly seen: Seen[]
 }
@@ -163,6 +169,8 @@ export interface Run {
   bootedAtMs: number | undefined
   /** Did the configuration offer an agent channel when it started? */
   agentChannel: boolean
+  /** Its file systems are held still for a backup. */
+  frozen?: boolean
 }
 
 export interface Seen {
@@ -212,8 +220,9 @@ export interface User {
   password: string | undefined
   enable: boolean
   expireSeconds: number
-  readonly comment?: string
   readonly tokens: Map<string, Token>
+  /** Comment, names, address: words about a person. */
+  readonly details: Record<string, string>
 }
 
 export interface Token {

@@ -22,6 +22,15 @@ export function storageOn(world: World, host: Host, id: string): StorageEntry | 
   return entry.nodes === undefined || entry.nodes.includes(host.name) ? entry : undefined
 }
 
+/** Why a volume cannot be used through its storage, or undefined when it can. */
+export function storageProblem(world: World, host: Host, id: string, content: string): string | undefined {
+  const entry = world.storages.get(id)
+  if (entry === undefined) return `storage '${id}' does not exist`
+  if (entry.disabled) return `storage '${id}' is disabled`
+  if (storageOn(world, host, id) === undefined) return `storage '${id}' is not available on node '${host.name}'`
+  return entry.content.includes(content) ? undefined : `storage '${id}' does not support content-type '${content}'`
+}
+
 export function volumesOf(host: Host, storage: string): Map<string, Volume> {
   let volumes = host.volumes.get(storage)
   if (volumes === undefined) {
@@ -143,7 +152,8 @@ export function freeVolume(host: Host, volid: string): boolean {
 export function volumesOfGuest(host: Host, vmid: number): string[] {
   const found: string[] = []
   for (const [storage, volumes] of host.volumes) {
-    for (const volume of volumes.values()) if (volume.vmid === vmid) found.push(`${storage}:${volume.name}`)
+    for (const volume of volumes.values())
+      if (volume.vmid === vmid && volume.content !== 'backup') found.push(`${storage}:${volume.name}`)
   }
   return found
 }
@@ -152,7 +162,7 @@ export function volumesOfGuest(host: Host, vmid: number): string[] {
 export function carryVolumes(from: Host, to: Host, vmid: number): void {
   for (const [storage, volumes] of from.volumes) {
     for (const volume of volumes.values()) {
-      if (volume.vmid !== vmid) continue
+      if (volume.vmid !== vmid || volume.content === 'backup') continue
       volumes.delete(volume.name)
       volumesOf(to, storage).set(volume.name, volume)
     }

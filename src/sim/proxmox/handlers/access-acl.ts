@@ -4,7 +4,8 @@ import { type Call, flag, param, type Routes } from '../call.ts'
 
 export const accessAclRoutes: Routes = {
   'GET /access/acl': (call) =>
-    call.world.access.acl
+    [...call.world.access.acl]
+      .sort((a, b) => (`${a.path}\0${a.ugid}` < `${b.path}\0${b.ugid}` ? -1 : 1))
       .filter(
         ({ path }) =>
           may(call.world, call.who, path, 'Sys.Audit') || may(call.world, call.who, path, 'Permissions.Modify'),

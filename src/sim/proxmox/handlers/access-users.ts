@@ -1,131 +1,127 @@
 import { may } from '../../world/access.ts'
-import { uuid } from '../../world/chance.ts'
-import type { Token, User } from '../../world/types.ts'
-import { badParameter, failed, forbidden } from '../api-error.ts'
-import { type Call, param, type Routes } from '../call.ts'
+import type { User } from '../../world/types.ts'
+import { failed } from '../api-error.ts'
+import { type Call, flag, param, type Routes } from '../call.ts'
+import { tokenTable } from './access-tokens.ts'
 
 const AT = '/access/users/{userid}'
 
 export const accessUserRoutes: Routes = {
-  'GET /access/users': (call) =>
-    [...call.world.access.users]
-      .filter(
-        ([userid]) =>
-          userid === call.who.id ||
-          may(call.world, call.who, '/access/groups', 'User.Modify') ||
-          may(call.world, call.who, '/access/groups', 'Sys.Audit'),
-      )
-      .map(([userid, user]) => ({
-        userid,
-        'realm-type': userid.replace(/^.*@/, ''),
-        ...shown(user),
-      })),
+  'GET /access/users': list,
   'POST /access/users': create,
-  [`GET ${AT}`]: (call) => ({ ...shown(needUser(call)), groups: [], tokens: tokenTable(needUser(call)) }),
-  [`PUT ${AT}`]: (call) => {
+  [`GET ${AT}`]: (call) => {
     const user = needUser(call)
-    if (call.params.enable !== undefined) user.enable = call.params.enable === '1'
-    if (call.params.expire !== undefined) user.expireSeconds = Number(call.params.expire)
-    return null
+    return { ...shown(user), groups: groupsOf(call, param(call, 'userid')), tokens: tokenTable(user) }
   },
-  [`DELETE ${AT}`]: (call) => {
-    const id = param(call, 'userid')
-    needUser(call)
-    // Root can be deleted; it stays all the same.
-    if (id !== 'root@pam') call.world.access.users.delete(id)
-    changed(call)
-    return null
-  },
-  [`GET ${AT}/token`]: (call) =>
-    Object.entries(tokenTable(tokenOwner(call))).map(([tokenid, token]) => ({ tokenid, ...token })),
-  [`POST ${AT}/token/{tokenid}`]: createToken,
-  [`GET ${AT}/token/{tokenid}`]: (call) => tokenRow(needToken(call)),
-  [`PUT ${AT}/token/{tokenid}`]: (call) => {
-    const token = needToken(call)
-    if (call.params.expire !== undefined) token.expireSeconds = Number(call.params.expire)
-    if (call.params.privsep !== undefined) token.privsep = call.params.privsep === '1'
-    changed(call)
-    return tokenRow(token)
-  },
-  [`DELETE ${AT}/token/{tokenid}`]: (call) => {
-    needToken(call)
-    needUser(call).tokens.delete(param(call, 'tokenid'))
-    changed(call)
+  [`PUT ${AT}`]: update,
+  [`DELETE ${AT}`]: remove,
+  'PUT /access/password': (call) => {
+    needUser(call).password = param(call, 'password')
     return null
   },
 }
 
-function changed(call: Call): void {
-  call.world.access.version += 1
+function list(call: Call): unknown[] {
+  const { world, who, params } = call
+  const sees = (userid: string) =>
+    userid === who.id ||
+    may(world, who, '/access/groups', 'User.Modify') ||
+    may(world, who, '/access/groups', 'Sys.Audit')
+  return [...world.access.users]
+    .filter(([userid, user]) => sees(userid) && (params.enabled === undefined || user.enable === flag(call, 'enabled')))
+    .map(([userid, user]) => ({
+      userid,
+      ...realmType(call, userid.replace(/^.*@/, '')),
+      ...shown(user),
+      ...(flag(call, 'full') ? { groups: groupsOf(call, userid).join(','), tokens: tokenList(user) } : {}),
+    }))
 }
+
+/** A user may be of a realm that is not there. */
+function realmType(call: Call, realm: string): { 'realm-type'?: string } {
+  const type = call.world.shelves.get('realms')?.get(realm)?.type ?? (/^(pam|pve)$/.test(realm) ? realm : undefined)
+  return typeof type === 'string' ? { 'realm-type': type } : {}
+}
+
+function tokenList(user: User): unknown {
+  const table = tokenTable(user)
+  return table === null ? null : Object.entries(table).map(([tokenid, token]) => ({ tokenid, ...token }))
+}
+
+export function groupsOf(call: Call, userid: string): string[] {
+  return [...call.world.access.groups].filter(([, group]) => group.users.has(userid)).map(([id]) => id)
+}
+
+const DETAILS = ['comment', 'email', 'firstname', 'lastname', 'keys'] as const
 
 function shown(user: User): Record<string, unknown> {
-  return {
-    enable: user.enable ? 1 : 0,
-    expire: user.expireSeconds,
-    ...(user.comment === undefined ? {} : { comment: user.comment }),
-  }
+  return { enable: user.enable ? 1 : 0, expire: user.expireSeconds, ...user.details }
 }
 
-function needUser(call: Call): User {
+export function needUser(call: Call): User {
   const user = call.world.access.users.get(param(call, 'userid'))
   if (user === undefined) throw failed(`no such user ('${param(call, 'userid')}')`)
   return user
+}
+
+/** Words about a person are kept as they come; an empty one takes the old one away. */
+function setDetails(call: Call, user: User): void {
+  for (const key of DETAILS) {
+    const value = call.params[key]
+    if (value === undefined) continue
+    if (value === '') delete user.details[key]
+    else user.details[key] = value
+  }
+}
+
+function setGroups(call: Call, userid: string, refusal: string): void {
+  const { groups } = call.world.access
+  if (call.params.groups === undefined) return
+  const wanted = call.params.groups.split(/[,;\s]+/).filter((id) => id !== '')
+  for (const id of wanted) if (!groups.has(id)) throw failed(`${refusal}no such group '${id}'`)
+  for (const [id, group] of groups) {
+    if (wanted.includes(id)) group.users.add(userid)
+    else if (!flag(call, 'append')) group.users.delete(userid)
+  }
 }
 
 function create(call: Call): null {
   const { world, params } = call
   const id = param(call, 'userid')
   if (world.access.users.has(id)) throw failed(`create user failed: user '${id}' already exists`)
-  world.access.users.set(id, {
+  const user: User = {
     password: params.password,
     enable: params.enable !== '0',
     expireSeconds: Number(params.expire ?? 0),
     tokens: new Map(),
-    ...(params.comment === undefined ? {} : { comment: params.comment }),
-  })
-  changed(call)
+    details: {},
+  }
+  setGroups(call, id, 'create user failed: ')
+  setDetails(call, user)
+  world.access.users.set(id, user)
+  world.access.version += 1
   return null
 }
 
-/** The tokens of a user who is not there are not missing, they are forbidden. */
-function tokenOwner(call: Call): User {
-  const user = call.world.access.users.get(param(call, 'userid'))
-  if (user === undefined) throw forbidden(`/access/groups, User.Modify`)
-  return user
+function update(call: Call): null {
+  const user = needUser(call)
+  setGroups(call, param(call, 'userid'), 'update user failed: ')
+  setDetails(call, user)
+  if (call.params.enable !== undefined) user.enable = call.params.enable === '1'
+  if (call.params.expire !== undefined) user.expireSeconds = Number(call.params.expire)
+  call.world.access.version += 1
+  return null
 }
 
-function needToken(call: Call): Token {
-  const id = param(call, 'tokenid')
-  const token = tokenOwner(call).tokens.get(id)
-  if (token === undefined) throw failed(`no such token '${id}' for user '${param(call, 'userid')}'`)
-  return token
-}
-
-function tokenRow(token: Token): Record<string, unknown> {
-  const comment = token.comment === undefined ? {} : { comment: token.comment }
-  return { expire: token.expireSeconds, privsep: token.privsep ? 1 : 0, ...comment }
-}
-
-function tokenTable(user: User): Record<string, Record<string, unknown>> {
-  return Object.fromEntries([...user.tokens].map(([id, token]) => [id, tokenRow(token)]))
-}
-
-/** The secret is shown here and never again. */
-function createToken(call: Call): Record<string, unknown> {
-  const { params, world } = call
-  const user = tokenOwner(call)
-  const id = param(call, 'tokenid')
-  if (user.tokens.has(id)) throw badParameter('tokenid', 'Token already exists.')
-  const secret = uuid(world.random)
-  const privsep = params.privsep ?? '1'
-  user.tokens.set(id, {
-    secret,
-    privsep: privsep === '1',
-    expireSeconds: Number(params.expire ?? 0),
-    ...(params.comment === undefined ? {} : { comment: params.comment }),
-  })
-  changed(call)
-  const info = { privsep, ...(params.expire === undefined ? {} : { expire: Number(params.expire) }) }
-  return { 'full-tokenid': `${param(call, 'userid')}!${id}`, value: secret, info }
+/** All that was given to a user goes along. Root can be deleted; it stays all the same. */
+function remove(call: Call): null {
+  const { access } = call.world
+  const id = param(call, 'userid')
+  needUser(call)
+  for (const group of access.groups.values()) group.users.delete(id)
+  const left = access.acl.filter((entry) => entry.ugid !== id && !entry.ugid.startsWith(`${id}!`))
+  access.acl.splice(0, access.acl.length, ...left)
+  if (id !== 'root@pam') access.users.delete(id)
+  access.version += 1
+  return null
 }

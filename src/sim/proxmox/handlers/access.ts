@@ -1,19 +1,14 @@
-import { type Identity, ownPrivilegesAt, privilegesAt } from '../../world/access.ts'
+import { type Identity, may, ownPrivilegesAt, privilegesAt } from '../../world/access.ts'
 import { hexDigits } from '../../world/chance.ts'
 import { ApiError, forbidden } from '../api-error.ts'
 import { type Call, param, type Routes } from '../call.ts'
+import { entriesOf } from './access-tfa.ts'
 
 export const accessRoutes: Routes = {
   'GET /access': () =>
     ['users', 'groups', 'roles', 'acl', 'domains', 'openid', 'tfa', 'ticket', 'password'].map((subdir) => ({ subdir })),
   'POST /access/ticket': login,
   'GET /access/ticket': () => null,
-  'GET /access/domains': () => [
-    { realm: 'pam', type: 'pam', comment: 'Linux PAM standard authentication' },
-    { realm: 'pve', type: 'pve', comment: 'Proxmox VE authentication server' },
-  ],
-  'GET /access/groups': (call) =>
-    [...call.world.access.groups].map(([groupid, group]) => ({ groupid, users: [...group.users].join(',') })),
   'GET /access/permissions': permissions,
 }
 
@@ -52,6 +47,10 @@ function login(call: Call): Record<string, unknown> {
     .toUpperCase()
   const ticket = `PVE:${username}:${stamp}::${hexDigits(world.random, 64)}`
   const csrf = `${stamp}:${hexDigits(world.random, 43)}`
+  if (entriesOf(world.shelves.get('tfa')?.get(username)).length > 0) {
+    // The password was right; the ticket is good for nothing but the second step.
+    return { username, ticket: `PVE:!tfa!${ticket.slice(4)}`, CSRFPreventionToken: csrf, NeedTFA: 1 }
+  }
   world.access.tickets.set(ticket, { user: username, csrf, expiresMs: world.clock.now() + TICKET_LIFE_MS })
   const who: Identity = { id: username, user: username, token: undefined }
   const cap = Object.fromEntries(
@@ -68,7 +67,10 @@ const TOP_PATHS = ['/', '/access', '/access/groups', '/nodes', '/pool', '/sdn', 
 /** What an identity may do, by path; 0 where the right comes from a pool and reaches no further. */
 function permissions(call: Call): Record<string, unknown> {
   const { world, params } = call
+  const other = params.userid !== undefined && params.userid !== call.who.id
+  if (other && !may(world, call.who, '/access', 'Sys.Audit')) throw forbidden('/access, Sys.Audit')
   const who = params.userid === undefined ? call.who : identityOf(call, params.userid)
+  if (who === undefined) return {}
   const result: Record<string, unknown> = {}
   for (const path of params.path === undefined ? knownPaths(call) : [params.path]) {
     const own = ownPrivilegesAt(world, who, path)
@@ -85,16 +87,15 @@ function knownPaths(call: Call): Set<string> {
     for (let at = path; at !== ''; at = at.replace(/\/[^/]*$/, '')) paths.add(at)
   }
   for (const pool of call.world.pools.values()) {
-    paths.add(`/pool/${pool.id}`)
     for (const vmid of pool.guests) paths.add(`/vms/${vmid}`)
     for (const storage of pool.storages) paths.add(`/storage/${storage}`)
   }
   return paths
 }
 
-function identityOf(call: Call, id: string): Identity {
+function identityOf(call: Call, id: string): Identity | undefined {
   const [user = '', token] = id.split('!')
   const found = call.world.access.users.get(user)
-  if (found === undefined) throw forbidden(`/access, Sys.Audit`)
+  if (found === undefined) return undefined
   return { id, user, token: token === undefined ? undefined : found.tokens.get(token) }
 }

@@ -1,11 +1,9 @@
 import { may } from '../../world/access.ts'
-import { failed } from '../api-error.ts'
-import { hostOf, param, type Routes } from '../call.ts'
+import { hostOf, type Routes } from '../call.ts'
 import { CPU_TYPES } from '../validate/formats/cpu-types.ts'
 import { digestOf } from './shelf.ts'
 
 const EMPTY_LISTS = [
-  '/cluster/replication',
   '/cluster/sdn/controllers',
   '/cluster/sdn/ipams',
   '/cluster/sdn/dns',
@@ -41,10 +39,6 @@ export const clusterOptionRoutes: Routes = {
       entry(2, 'pvedaemon', 'root@pam', "successful auth for user 'root@pam'"),
       entry(1, 'cluster', 'root', 'starting cluster log'),
     ]
-  },
-  'POST /cluster/replication': (call) => {
-    if (!call.world.hosts.has(param(call, 'target'))) throw failed(`Target '${param(call, 'target')}' does not exist.`)
-    throw failed('replication is not simulated')
   },
   'GET /nodes/{node}/capabilities/qemu/cpu': () =>
     CPU_TYPES.map((name) => ({

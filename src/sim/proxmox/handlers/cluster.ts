@@ -96,7 +96,7 @@ function nextId(call: Call): string {
   }
   const [lower, upper] = idRange(world)
   for (let vmid = lower; vmid < upper; vmid++) if (!world.guests.has(vmid)) return `${vmid}`
-  throw failed(`unable to get any free VMID in range [${lower}, ${upper - 1}]`)
+  throw failed(`unable to get any free VMID in range [${lower}, ${upper}]`)
 }
 
 function idRange(world: World): readonly [number, number] {

@@ -22,6 +22,8 @@ export interface Collection {
   /** Ids are written in more than one way. */
   readonly idOf?: (call: Call) => string
   readonly sees?: (call: Call, id: string, thing: Thing) => boolean
+  /** Says no to a new thing before anything else is looked at. */
+  readonly refuseNew?: (call: Call, id: string) => void
   /** Checks and completes what will be kept. `old` is what was there before. */
   readonly prepare?: (call: Call, thing: Thing, id: string, old: Thing | undefined) => Thing
   readonly refuseRemoval?: (call: Call, id: string, thing: Thing) => void
@@ -95,6 +97,7 @@ function need(spec: Collection, call: Call, id: string, verb: Verb): Thing {
 function create(spec: Collection): Handler {
   return (call) => {
     const id = idOf(spec, call)
+    spec.refuseNew?.(call, id)
     if (things(spec, call).has(id)) throw spec.exists(id)
     const wanted = fields(call, spec.key)
     things(spec, call).set(id, spec.prepare?.(call, wanted, id, undefined) ?? wanted)

@@ -11,8 +11,9 @@ import {
   parseVolumeId,
   volumesOf,
 } from '../../world/volumes.ts'
-import { badParameter, failed } from '../api-error.ts'
+import { ApiError, badParameter, failed } from '../api-error.ts'
 import { type Call, hostOf, param, type Routes } from '../call.ts'
+import { backupName } from './backups.ts'
 import { requireRight } from './option-rights.ts'
 import { refuseBaseInUse } from './qemu-destroy.ts'
 import { needStorage } from './storage.ts'
@@ -23,7 +24,12 @@ export const contentRoutes: Routes = {
   [`GET ${AT}`]: list,
   [`POST ${AT}`]: allocateVolume,
   [`GET ${AT}/{volume}`]: describe,
+  [`PUT ${AT}/{volume}`]: annotate,
+  [`POST ${AT}/{volume}`]: () => {
+    throw new ApiError(501, 'copying a volume is not simulated')
+  },
   [`DELETE ${AT}/{volume}`]: remove,
+  'GET /nodes/{node}/storage/{storage}/import-metadata': importMetadata,
 }
 
 function list(call: Call): unknown[] {
@@ -36,6 +42,8 @@ function list(call: Call): unknown[] {
     // The filter keeps a guest's own volumes and whatever belongs to nobody.
     if (vmid !== undefined && volume.vmid !== undefined && volume.vmid !== Number(vmid)) continue
     if (vmid !== undefined && volume.vmid === undefined && !['import', 'snippets'].includes(volume.content)) continue
+    // Backups are asked for by name.
+    if (vmid !== undefined && content === undefined && volume.content === 'backup') continue
     if (!mayList(call, entry, volume)) continue
     rows.push(row(entry, volume))
   }
@@ -57,6 +65,13 @@ function row(entry: StorageEntry, volume: Volume): Record<string, unknown> {
     format: volume.format,
     size: volume.sizeBytes,
     ctime: volume.ctimeSeconds,
+  }
+  const backup = volume.content === 'backup' ? backupName(volume.name) : undefined
+  if (backup !== undefined) {
+    // Only the first line of a note is listed.
+    const notes = volume.notes === undefined ? {} : { notes: volume.notes.split('\n')[0] }
+    const kept = volume.protected ? { protected: 1 } : {}
+    return { ...base, vmid: backup.vmid, subtype: backup.type, format: backup.format, ...notes, ...kept }
   }
   if (volume.vmid === undefined) return base
   return { ...base, vmid: volume.vmid, used: volume.usedBytes ?? volume.sizeBytes, parent: volume.parent ?? null }
@@ -108,13 +123,44 @@ function describe(call: Call): Record<string, unknown> {
   const { entry, volid } = volumeOf(call)
   const volume = findVolume(hostOf(call), volid)
   if (volume === undefined) throw failed(`volume_size_info on '${volid}' failed - no format`)
-  const guest = volume.vmid !== undefined
+  const guest = volume.vmid !== undefined && volume.content !== 'backup'
   return {
+    ...(volume.notes === undefined ? {} : { notes: volume.notes }),
+    ...(volume.protected ? { protected: 1 } : {}),
     path: filePath(entry, volume.name),
     size: volume.virtualBytes ?? volume.sizeBytes,
     used: volume.usedBytes ?? volume.sizeBytes,
     format: guest || volume.content === 'import' ? volume.format : 'raw',
   }
+}
+
+/** The guest that a volume's name says it belongs to, there or not. */
+function ownerOf(volid: string): string | undefined {
+  const name = volid.slice(volid.indexOf(':') + 1)
+  return (
+    /^(\d+)\//.exec(name)?.[1] ??
+    /(?:^|\/)(?:vm|base|subvol|basevol)-(\d+)-/.exec(name)?.[1] ??
+    /^backup\/vzdump-[a-z]+-(\d+)-/.exec(name)?.[1]
+  )
+}
+
+/** Notes and protection are for backups alone. */
+function annotate(call: Call): null {
+  const { entry, volid } = volumeOf(call)
+  requireRight(call, `/storage/${entry.id}`, 'Datastore.AllocateSpace')
+  const volume = findVolume(hostOf(call), volid)
+  const backup = /:backup\//.test(volid)
+  if (call.params.notes !== undefined && !backup) throw failed('only backups can have notes')
+  if (call.params.protected !== undefined && !backup) throw failed("only backups support attribute 'protected'")
+  if (volume === undefined) throw failed(`volume '${volid}' does not exist`)
+  if (call.params.notes !== undefined) volume.notes = call.params.notes
+  if (call.params.protected !== undefined) volume.protected = call.params.protected === '1'
+  return null
+}
+
+function importMetadata(call: Call): never {
+  needStorage(call)
+  throw failed(`unable to parse directory volume name '${param(call, 'volume')}'`)
 }
 
 /** Disks of guests need more than files do. */
@@ -128,11 +174,13 @@ function remove(call: Call): string {
   const { world } = call
   const host = hostOf(call)
   const { entry, volid } = volumeOf(call)
-  const owner = findVolume(host, volid)?.vmid
+  const owner = ownerOf(volid)
   requireRemoval(call, entry.id, volid)
   const id = owner === undefined ? entry.id : `${owner}@${entry.id}`
   return startTask(world, host, 'imgdel', id, call.who.id, async (work) => {
     refuseBaseInUse(host, volid)
+    if (findVolume(host, volid)?.protected)
+      throw new Error(`cannot remove protected volume '${volid.slice(entry.id.length + 1)}' on '${entry.id}'`)
     await work.pass(world.timing.shortTaskMs)
     freeVolume(host, volid)
     work.log(`Removed volume '${volid}'`)

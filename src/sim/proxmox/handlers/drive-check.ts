@@ -20,7 +20,8 @@ function checkDrive(call: Call, key: string, value: string): void {
   if (main.startsWith('/')) throw failed('Only root can pass arbitrary filesystem paths.')
   const id = parseVolumeId(main)
   if (id === undefined) return
-  const entry = storageOn(world, host, id.storage)
+  // That a storage is switched off comes out when it is used.
+  const entry = storageOn(world, host, id.storage) ?? world.storages.get(id.storage)
   if (entry === undefined) throw failed(`storage '${id.storage}' does not exist`)
   for (const limit of ['mbps', 'iops']) {
     if (named.has(limit) && (named.has(`${limit}_rd`) || named.has(`${limit}_wr`))) {
@@ -37,6 +38,7 @@ function checkDrive(call: Call, key: string, value: string): void {
   const source = named.get('import-from')
   if (source !== undefined) checkSource(call, key, main, source)
   if (source !== undefined || isNew) return
+  if (entry.disabled) throw failed(`storage '${id.storage}' is disabled`)
   if (contentOfName(id.name) === undefined || (entry.files && !id.name.includes('/'))) {
     throw failed(`unable to parse directory volume name '${id.name}'`)
   }

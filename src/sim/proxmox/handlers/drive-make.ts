@@ -2,7 +2,7 @@ import { parseProperties, printProperties } from '../../world/properties.ts'
 import { GIB, MIB, printSize } from '../../world/sizes.ts'
 import type { Work } from '../../world/tasks.ts'
 import type { Host, StorageEntry, World } from '../../world/types.ts'
-import { allocate, filePath, findVolume, parseVolumeId, storageOn } from '../../world/volumes.ts'
+import { allocate, filePath, findVolume, parseVolumeId, storageOn, storageProblem } from '../../world/volumes.ts'
 
 /** Where disks are made: for which guest, by which task, and what was made so far, to be taken back on failure. */
 export interface Workshop {
@@ -137,6 +137,7 @@ export async function copyBytes(shop: Workshop, bytes: number, bytesPerSecond: n
 
 function needStorage(shop: Workshop, id: string): StorageEntry {
   const entry = storageOn(shop.world, shop.host, id)
-  if (entry === undefined) throw new Error(`storage '${id}' does not exist`)
+  if (entry === undefined)
+    throw new Error(storageProblem(shop.world, shop.host, id, 'images') ?? `storage '${id}' is gone`)
   return entry
 }

@@ -18,6 +18,11 @@ function aliasRoutes(at: string): Routes {
     exists: (id) => badParameter('name', `alias '${id}' already exists`),
     missing: (_, verb) => (verb === 'delete' ? undefined : badParameter('name', 'no such alias')),
     row: (_, thing, name) => ({ ...thing, name, ipversion: String(thing.cidr).includes(':') ? 6 : 4 }),
+    // A change writes the whole line anew: a comment that is not given again is gone.
+    prepare: (call, { cidr }) => ({
+      cidr,
+      ...(call.params.comment === undefined ? {} : { comment: call.params.comment }),
+    }),
     one: (_, thing) => thing,
   }
   const routes = collectionRoutes(spec)
@@ -31,7 +36,6 @@ function aliasRoutes(at: string): Routes {
       if (to !== undefined && to !== from && all.has(to)) throw spec.exists(to)
       routes[`PUT ${at}/aliases/{name}`]?.(call)
       renamed(all, from, to)
-      delete all.get(to ?? from)?.rename
       return null
     },
   }

@@ -18,7 +18,8 @@ export function byManager(call: Call, type: string, state: 'started' | 'stopped'
   if (guest === undefined || entry === undefined) return undefined
   return startTask(world, host, type, `${guest.vmid}`, call.who.id, async (work) => {
     await work.pass(world.timing.shortTaskMs)
-    entry.state = state
+    // A start changes what is wanted; a stop is a request that only a manager turns into that.
+    if (state === 'started' || world.statusDaemon) entry.state = state
     work.log(`Requesting HA ${state === 'started' ? 'start' : 'stop'} for VM ${guest.vmid}`)
     if (!world.statusDaemon) return
     world.clock.schedule(world.clock.now() + MANAGER_CYCLE_MS, () => {

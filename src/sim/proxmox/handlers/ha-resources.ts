@@ -22,8 +22,8 @@ export const HA_RESOURCES: Collection = {
     ),
   stale: failed(`update resources config failed: ${STALE}`),
   sees: (call, _, thing) => call.params.type === undefined || call.params.type === thing.type,
-  prepare: (call, thing, id, old) => {
-    if (old === undefined) checkNew(call, id)
+  refuseNew: checkNew,
+  prepare: (_call, thing, id) => {
     const { type: _, ...rest } = thing
     return { ...rest, type: id.slice(0, id.indexOf(':')) }
   },

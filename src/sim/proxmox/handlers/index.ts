@@ -1,8 +1,14 @@
 import type { Handler, Routes } from '../call.ts'
 import { accessRoutes } from './access.ts'
 import { accessAclRoutes } from './access-acl.ts'
+import { accessGroupRoutes } from './access-groups.ts'
+import { accessRealmRoutes } from './access-realms.ts'
 import { accessRoleRoutes } from './access-roles.ts'
+import { accessTfaRoutes } from './access-tfa.ts'
+import { accessTokenRoutes } from './access-tokens.ts'
 import { accessUserRoutes } from './access-users.ts'
+import { backupJobRoutes } from './backup-jobs.ts'
+import { backupRoutes } from './backups.ts'
 import { clusterRoutes } from './cluster.ts'
 import { clusterConfigRoutes } from './cluster-config.ts'
 import { clusterOptionRoutes } from './cluster-options.ts'
@@ -17,7 +23,6 @@ import { haRuleRoutes } from './ha-rules.ts'
 import { lxcRoutes } from './lxc.ts'
 import { mappingRoutes } from './mappings.ts'
 import { metricsRoutes } from './metrics.ts'
-import { rrdRoutes } from './rrd.ts'
 import { networkRoutes } from './network.ts'
 import { nodeRoutes } from './nodes.ts'
 import { notificationRoutes } from './notifications.ts'
@@ -36,6 +41,8 @@ import { qemuPowerRoutes } from './qemu-power.ts'
 import { qemuSnapshotRoutes } from './qemu-snapshot.ts'
 import { qemuTemplateRoutes } from './qemu-template.ts'
 import { realmSyncRoutes } from './realm-sync.ts'
+import { replicationRoutes } from './replication.ts'
+import { rrdRoutes } from './rrd.ts'
 import { sdnRoutes } from './sdn.ts'
 import { storageRoutes } from './storage.ts'
 import { taskRoutes } from './tasks.ts'
@@ -63,6 +70,13 @@ const TABLES: readonly Routes[] = [
   datacentreOptionRoutes,
   clusterConfigRoutes,
   rrdRoutes,
+  backupJobRoutes,
+  backupRoutes,
+  replicationRoutes,
+  accessTokenRoutes,
+  accessGroupRoutes,
+  accessRealmRoutes,
+  accessTfaRoutes,
   networkRoutes,
   nodeRoutes,
   poolRoutes,

@@ -50,13 +50,17 @@ const PRIVILEGES: readonly (readonly [RegExp, string])[] = [
 export function requireOptionRights(call: Call, vmid: number, key: string, value: string, pool?: string): void {
   const { world, who } = call
   if (key === 'startup') requireRight(call, '/', 'Sys.Modify')
+  const mapped = MAPPED.find(({ slot }) => slot.test(key))
+  const name = mapped && parseProperties(value).named.get(mapped.key)
+  const requireMapping = () => {
+    if (mapped !== undefined && name !== undefined) requireRight(call, `/mapping/${mapped.kind}/${name}`, 'Mapping.Use')
+  }
+  if (mapped?.kind === 'pci') requireMapping()
   const enough = privilegesFor(key, value)
   const has = (path: string) => enough.some((privilege) => may(world, who, path, privilege))
   if (!has(`/vms/${vmid}`) && !(pool !== undefined && has(`/pool/${pool}`)))
     throw forbidden(`/vms/${vmid}, ${enough[0]}`)
-  const mapped = MAPPED.find(({ slot }) => slot.test(key))
-  const name = mapped && parseProperties(value).named.get(mapped.key)
-  if (mapped !== undefined && name !== undefined) requireRight(call, `/mapping/${mapped.kind}/${name}`, 'Mapping.Use')
+  requireMapping()
 }
 
 /** Slots that may hold something of the host by the name it was given. */

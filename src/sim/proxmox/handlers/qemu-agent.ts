@@ -1,41 +1,106 @@
-import { guestName } from '../../world/guest-config.ts'
-import { agentAnswers } from '../../world/guest-run.ts'
+import { programStatus, startProgram } from '../../guest/exec.ts'
+import { hostName, isBare, machineOf } from '../../guest/machine.ts'
+import { between } from '../../world/chance.ts'
+import { memoryMb } from '../../world/guest-config.ts'
+import { agentAnswers, powerOff } from '../../world/guest-run.ts'
 import { parseProperties } from '../../world/properties.ts'
+import { MIB } from '../../world/sizes.ts'
 import type { Guest } from '../../world/types.ts'
 import { failed } from '../api-error.ts'
-import { type Call, guestOf, type Routes } from '../call.ts'
+import { type Call, guestOf, param, type Routes } from '../call.ts'
+import { PlainRefusal } from '../decode.ts'
+import { readFile, writeFile } from './agent-files.ts'
 
 const AT = '/nodes/{node}/qemu/{vmid}/agent'
 
-export const qemuAgentRoutes: Routes = {
-  [`POST ${AT}/ping`]: asked(() => ({})),
-  [`GET ${AT}/info`]: asked(() => ({ version: '8.2.2', supported_commands: COMMANDS })),
-  [`GET ${AT}/network-get-interfaces`]: asked(interfaces),
-  [`GET ${AT}/get-osinfo`]: asked(() => OS_INFO),
-  [`GET ${AT}/get-host-name`]: asked((guest) => ({ 'host-name': guest.inside?.hostname ?? guestName(guest) })),
-  [`GET ${AT}/get-timezone`]: asked(() => ({ zone: 'UTC', offset: 0 })),
-  [`GET ${AT}/get-time`]: asked((_, call) => call.world.clock.now() * 1_000_000),
-  [`GET ${AT}/get-users`]: asked(() => []),
-  [`GET ${AT}/get-vcpus`]: asked((guest) =>
+type Question = (guest: Guest, call: Call) => unknown
+
+/** Questions that answer `result`. Some are asked by GET, some by POST, and all by name on the agent itself. */
+const READS: Readonly<Record<string, Question>> = {
+  info: () => ({ version: '8.2.2', supported_commands: COMMANDS }),
+  'network-get-interfaces': interfaces,
+  'get-osinfo': (guest) => (isBare(guest) ? BARE_INFO : OS_INFO),
+  'get-host-name': (guest) => ({ 'host-name': hostName(guest) }),
+  'get-timezone': () => ({ zone: 'UTC', offset: 0 }),
+  'get-time': (_, call) => call.world.clock.now() * 1_000_000,
+  'get-users': () => [],
+  'get-vcpus': (guest) =>
     Array.from({ length: Number(guest.config.get('cores') ?? 1) }, (_, id) => ({
       'logical-id': id,
       online: true,
       'can-offline': id > 0,
     })),
-  ),
-  [`GET ${AT}/get-fsinfo`]: asked(() => []),
-  [`POST ${AT}/exec`]: asked(notThere),
-  [`GET ${AT}/exec-status`]: asked(notThere),
+  'get-fsinfo': () => [],
+  'get-memory-blocks': (guest) =>
+    Array.from({ length: Math.ceil(memoryMb(guest.config) / BLOCK_MIB) }, (_, index) => ({
+      'phys-index': index,
+      online: true,
+      'can-offline': true,
+    })).reverse(),
+  'get-memory-block-info': () => ({ size: BLOCK_MIB * MIB }),
 }
 
-const COMMANDS = [
-  'guest-ping',
-  'guest-info',
-  'guest-network-get-interfaces',
-  'guest-get-osinfo',
-  'guest-exec',
-  'guest-shutdown',
-].map((name) => ({ name, enabled: true, 'success-response': name !== 'guest-shutdown' }))
+const DEEDS: Readonly<Record<string, Question>> = {
+  ping: () => ({}),
+  'fsfreeze-status': (guest) => (guest.run.frozen ? 'frozen' : 'thawed'),
+  'fsfreeze-freeze': (guest) => {
+    guest.run.frozen = true
+    return 0
+  },
+  'fsfreeze-thaw': (guest) => {
+    guest.run.frozen = false
+    return 0
+  },
+  fstrim: () => ({ paths: [] }),
+  shutdown: (guest, call) => {
+    const { life } = guest.run
+    const { world } = call
+    world.clock.schedule(world.clock.now() + between(world.random, world.timing.shutdownMs), () => {
+      if (guest.run.life === life) powerOff(world, guest)
+    })
+    return null
+  },
+  'suspend-disk': () => ({}),
+  'suspend-hybrid': () => ({}),
+  'suspend-ram': () => ({}),
+}
+
+const BLOCK_MIB = 128
+const BY_NAME: Readonly<Record<string, Question>> = { ...READS, ...DEEDS }
+const OTHERS = ['exec', 'exec-status', 'file-read', 'file-write', 'set-user-password']
+
+export const qemuAgentRoutes: Routes = {
+  [`GET ${AT}`]: () => [...Object.keys(BY_NAME), ...OTHERS].sort().map((name) => ({ name })),
+  [`POST ${AT}`]: asked((guest, call) => ({ result: BY_NAME[param(call, 'command')]?.(guest, call) })),
+  ...Object.fromEntries(Object.entries(READS).map(([name, answer]) => [`GET ${AT}/${name}`, result(answer)])),
+  ...Object.fromEntries(Object.entries(DEEDS).map(([name, answer]) => [`POST ${AT}/${name}`, result(answer)])),
+  [`POST ${AT}/exec`]: asked(exec),
+  [`GET ${AT}/exec-status`]: asked((guest, call) => {
+    const status = programStatus(call.world, guest, Number(param(call, 'pid')))
+    if (status === undefined) throw failed("Agent error: Invalid parameter 'pid'")
+    return status
+  }),
+  [`GET ${AT}/file-read`]: asked(readFile),
+  [`POST ${AT}/file-write`]: asked(writeFile),
+  [`POST ${AT}/set-user-password`]: asked((guest) => {
+    if (isBare(guest)) throw failed("Agent error: cannot find 'passwd' program in PATH")
+    return { result: {} }
+  }),
+}
+
+const COMMAND_NAMES =
+  'exec exec-status file-close file-flush file-open file-read file-seek file-write fsfreeze-freeze fsfreeze-freeze-list ' +
+  'fsfreeze-status fsfreeze-thaw fstrim get-cpustats get-devices get-disks get-diskstats get-fsinfo get-host-name ' +
+  'get-memory-block-info get-memory-blocks get-osinfo get-time get-timezone get-users get-vcpus info ' +
+  'network-get-interfaces ping set-memory-blocks set-time set-user-password set-vcpus shutdown ssh-add-authorized-keys ' +
+  'ssh-get-authorized-keys ssh-remove-authorized-keys suspend-disk suspend-hybrid suspend-ram sync sync-delimited'
+
+/** Those that end the conversation answer nothing when they succeed. */
+const COMMANDS = COMMAND_NAMES.split(' ').map((name) => ({
+  name: `guest-${name}`,
+  enabled: name !== 'get-devices',
+  'success-response': !/^(shutdown|suspend-)/.test(name),
+}))
 
 const OS_INFO = {
   id: 'ubuntu',
@@ -48,27 +113,47 @@ const OS_INFO = {
   machine: 'x86_64',
 }
 
-function asked(answer: (guest: Guest, call: Call) => unknown): (call: Call) => { result: unknown } {
+/** Without /etc/os-release only the kernel can be asked. */
+const BARE_INFO = {
+  'kernel-release': '6.1.0-54-cloud-amd64',
+  'kernel-version': '#1 SMP PREEMPT_DYNAMIC Debian 6.1.190-1 (2026-10-16)',
+  machine: 'x86_64',
+}
+
+function asked(answer: Question): (call: Call) => unknown {
   return (call) => {
     const guest = guestOf(call)
     if (guest.run.status !== 'running') throw failed(`VM ${guest.vmid} is not running`)
     if (!agentAnswers(guest)) throw failed('QEMU guest agent is not running')
-    return { result: answer(guest, call) }
+    return answer(guest, call)
   }
 }
 
-function notThere(): never {
-  throw failed('the simulated agent runs no commands')
+function result(answer: Question): (call: Call) => unknown {
+  return asked((guest, call) => ({ result: answer(guest, call) }))
 }
 
-function interfaces(guest: Guest): unknown[] {
+/** A program that is not there makes the daemon itself fall over its message. */
+function exec(guest: Guest, call: Call): { pid: number } {
+  const raw = call.raw.command
+  const argv = Array.isArray(raw) ? raw.map(String) : [param(call, 'command')]
+  const pid = startProgram(call.world, guest, argv, call.params['input-data'])
+  if (pid === undefined) throw new PlainRefusal(596, 'Broken pipe', '')
+  return { pid }
+}
+
+function interfaces(guest: Guest, call: Call): unknown[] {
+  const added = machineOf(call.world, guest).addresses
   const cards = [...guest.config].filter(([key]) => /^net\d+$/.test(key))
   return [
     face('lo', '00:00:00:00:00:00', [address('127.0.0.1', 8), address('::1', 128)]),
     ...cards.map(([key, value]) => {
       const number = Number(key.slice(3))
       const mac = /=((?:[0-9A-F]{2}:){5}[0-9A-F]{2})/i.exec(value)?.[1]?.toLowerCase() ?? ''
-      return face(`eth${number}`, mac, [...addressesOf(guest, number, mac), address(linkLocal(mac), 64)])
+      const byHand = (added.get(`eth${number}`) ?? []).map((text) =>
+        address(text.replace(/\/.*/, ''), Number(text.split('/')[1])),
+      )
+      return face(`eth${number}`, mac, [...addressesOf(guest, number, mac), ...byHand, address(linkLocal(mac), 64)])
     }),
   ]
 }
@@ -93,6 +178,8 @@ function address(ip: string, prefix: number): Record<string, unknown> {
 
 /** What its system was told about this card, by its hardware address; else what Proxmox or the site gives it. */
 function addressesOf(guest: Guest, number: number, mac: string): unknown[] {
+  // Nothing in it reads what cloud-init would.
+  if (isBare(guest)) return []
   const cards = guest.inside?.cards
   if (cards === undefined) return [address(...ipv4(guest, number))]
   const card = cards.get(mac)

@@ -4,6 +4,7 @@ import type { Guest, Host, World } from '../../world/types.ts'
 import { findVolume, freeVolume, volumesOf, volumesOfGuest } from '../../world/volumes.ts'
 import { badParameter, failed } from '../api-error.ts'
 import { type Call, flag, guestOf, hostOf, type Routes } from '../call.ts'
+import { leaveJobs } from './backup-jobs.ts'
 import { refuseLocked, withConfigLock } from './config-lock.ts'
 import { haId } from './guest-rows.ts'
 
@@ -45,6 +46,7 @@ export async function removeGuest(
   if (options.purge) {
     work.log(`purging ${guest.type === 'qemu' ? 'VM' : 'CT'} ${guest.vmid} from related configurations..`)
     world.shelves.get('ha/resources')?.delete(haId(guest))
+    leaveJobs(world, guest.vmid)
   }
   for (const pool of world.pools.values()) pool.guests.delete(guest.vmid)
   world.guests.delete(guest.vmid)

@@ -1,11 +1,11 @@
 import { between } from '../../world/chance.ts'
-import { driveKeys, driveVolume } from '../../world/guest-config.ts'
+import { driveKeys, driveVolume, isCdrom } from '../../world/guest-config.ts'
 import { powerOn } from '../../world/guest-run.ts'
 import { mappedDeviceProblem } from '../../world/hardware.ts'
 import { parseProperties } from '../../world/properties.ts'
 import type { Work } from '../../world/tasks.ts'
 import type { Guest, Host, World } from '../../world/types.ts'
-import { findVolume } from '../../world/volumes.ts'
+import { findVolume, parseVolumeId, storageProblem } from '../../world/volumes.ts'
 import { refuseLocked, withConfigLock } from './config-lock.ts'
 
 /** Starts the process of a guest, or says why it cannot be started. Runs inside a task. */
@@ -23,14 +23,14 @@ export async function startLocked(world: World, host: Host, guest: Guest, work: 
   for (const [key, value] of guest.pending) config.set(key, value)
   const unfit = mappedDeviceProblem(world, host, config)
   if (unfit !== undefined) throw new Error(unfit)
-  checkParts(host, config, work)
+  checkParts(world, host, config, work)
   await work.pass(between(world.random, world.timing.startMs))
   if (world.guests.get(guest.vmid) !== guest) throw new Error(`VM ${guest.vmid} is gone`)
   powerOn(world, host, guest)
 }
 
 /** All that must be there before the process can run: cloud-init files, disks, bridges. */
-function checkParts(host: Host, config: ReadonlyMap<string, string>, work: Work): void {
+function checkParts(world: World, host: Host, config: ReadonlyMap<string, string>, work: Work): void {
   const drives = driveKeys(config)
   if (drives.some((key) => (config.get(key) ?? '').includes('cloudinit'))) {
     for (const volid of parseProperties(config.get('cicustom') ?? '').named.values()) {
@@ -39,7 +39,12 @@ function checkParts(host: Host, config: ReadonlyMap<string, string>, work: Work)
     work.log('generating cloud-init ISO')
   }
   for (const key of drives) {
-    const volid = driveVolume(config.get(key) ?? '')
+    const value = config.get(key) ?? ''
+    const volid = driveVolume(value)
+    const id = parseVolumeId(volid)
+    const content = isCdrom(value) && !/cloudinit/.test(volid) ? 'iso' : 'images'
+    const problem = id === undefined ? undefined : storageProblem(world, host, id.storage, content)
+    if (problem !== undefined) throw new Error(problem)
     if (volid !== '' && findVolume(host, volid) === undefined) throw new Error(`volume '${volid}' does not exist`)
   }
   for (const [key, value] of config) {

@@ -50,17 +50,7 @@ export const STORAGE_TYPES: Readonly<Record<string, StorageType>> = {
   },
   cifs: {
     fixed: ['server', 'share'],
-    optional: [
-      ...ANY,
-      ...FOLDERS,
-      'path',
-      'options',
-      'subdir',
-      'username',
-      'password',
-      'domain',
-      'smbversion',
-    ],
+    optional: [...ANY, ...FOLDERS, 'path', 'options', 'subdir', 'username', 'password', 'domain', 'smbversion'],
     content: FILES,
     defaultContent: 'images',
     shared: true,

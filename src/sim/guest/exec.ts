@@ -1,0 +1,80 @@
+import type { Guest, World } from '../world/types.ts'
+import type { Session } from './commands.ts'
+import { machineOf, type Process, takePid } from './machine.ts'
+import { runScript } from './shell.ts'
+import { commandsOf } from './system-commands.ts'
+
+const PER_COMMAND_MS = 0.2
+/** The agent hands input over in its own time. */
+const WITH_INPUT_MS = 75
+
+/** Starts a program and answers its process id. Undefined: there is no such program. */
+export function startProgram(
+  world: World,
+  guest: Guest,
+  argv: readonly string[],
+  input: string | undefined,
+): number | undefined {
+  const machine = machineOf(world, guest)
+  const commands = commandsOf(guest)
+  const program = (argv[0] ?? '').replace(/^.*\//, '')
+  const shell = program === 'sh' || program === 'bash'
+  const pid = takePid(machine)
+  takePid(machine)
+  const run = commands.get(program)
+  if (!shell && run === undefined) return undefined
+  const session: Session = {
+    guest,
+    machine,
+    pid,
+    nowMs: world.clock.now(),
+    tookMs: input === undefined ? 0 : WITH_INPUT_MS,
+    children: 0,
+    out: '',
+    err: '',
+    exit: undefined,
+    signal: undefined,
+  }
+  if (shell) {
+    const flag = argv.findIndex((arg) => /^-\w*c$/.test(arg))
+    const script = flag >= 0 ? (argv[flag + 1] ?? '') : (machine.files.text(argv[1] ?? '') ?? input ?? '')
+    runScript(script, session, commands, input ?? '')
+    session.tookMs += PER_COMMAND_MS * (session.out.length / 40)
+  } else if (run !== undefined) {
+    const done = run({ args: argv, input: input ?? '' }, session)
+    session.out = done.out ?? ''
+    session.err = done.err ?? ''
+    session.exit = done.code ?? 0
+  }
+  // The last program of a script takes the place of the shell.
+  const last = shell && /(^|[;&|]\s*)(\/\S*\/)?(ip|sleep)\s[^;&|]*$/.test(argv.at(-1) ?? '') ? 1 : 0
+  for (let left = session.children - last; left > 0; left--) takePid(machine)
+  machine.processes.set(pid, ended(session, world.clock.now()))
+  return pid
+}
+
+function ended(session: Session, nowMs: number): Process {
+  const { out, err, signal } = session
+  return {
+    endsAtMs: nowMs + session.tookMs,
+    out,
+    err,
+    signal,
+    exit: signal === undefined ? (session.exit ?? 0) : undefined,
+  }
+}
+
+/** What became of a program. One that has ended is told of once and then forgotten. Undefined: no such process. */
+export function programStatus(world: World, guest: Guest, pid: number): Record<string, unknown> | undefined {
+  const machine = machineOf(world, guest)
+  const process = machine.processes.get(pid)
+  if (process === undefined) return undefined
+  if (process.endsAtMs > world.clock.now()) return { exited: 0 }
+  machine.processes.delete(pid)
+  return {
+    exited: 1,
+    ...(process.signal === undefined ? { exitcode: process.exit } : { signal: process.signal }),
+    ...(process.out === '' ? {} : { 'out-data': process.out, 'out-truncated': 0 }),
+    ...(process.err === '' ? {} : { 'err-data': process.err, 'err-truncated': 0 }),
+  }
+}

@@ -1,0 +1,67 @@
+/** A small file system: folders and files with bytes in them. Paths are absolute. */
+export interface Files {
+  read(path: string): Uint8Array | undefined
+  text(path: string): string | undefined
+  isFolder(path: string): boolean
+  /** Makes the folders above it. */
+  write(path: string, content: string | Uint8Array): void
+  makeFolder(path: string): void
+  /** Removes a file, or a folder with all in it. */
+  remove(path: string): boolean
+  list(path: string): string[]
+}
+
+const FOLDERS = ['/', '/tmp', '/root', '/etc', '/etc/systemd/system', '/var/lib', '/var/log', '/run', '/proc', '/home']
+
+export function createFiles(): Files {
+  const bytes = new Map<string, Uint8Array>()
+  const folders = new Set<string>()
+  const files: Files = {
+    read: (path) => bytes.get(normal(path)),
+    text: (path) => {
+      const found = bytes.get(normal(path))
+      return found === undefined ? undefined : new TextDecoder('latin1').decode(found)
+    },
+    isFolder: (path) => folders.has(normal(path)),
+    write: (path, content) => {
+      files.makeFolder(parent(normal(path)))
+      bytes.set(normal(path), typeof content === 'string' ? new TextEncoder().encode(content) : content)
+    },
+    makeFolder: (path) => {
+      for (let at = normal(path); !folders.has(at); at = parent(at)) folders.add(at)
+    },
+    remove: (path) => {
+      const at = normal(path)
+      const below = (one: string) => one === at || one.startsWith(`${at}/`)
+      const gone = [...bytes.keys()].filter(below)
+      const goneFolders = [...folders].filter(below)
+      for (const one of gone) bytes.delete(one)
+      for (const one of goneFolders) folders.delete(one)
+      return gone.length + goneFolders.length > 0
+    },
+    list: (path) => {
+      const at = normal(path) === '/' ? '/' : `${normal(path)}/`
+      const names = [...bytes.keys(), ...folders]
+        .filter((one) => one.startsWith(at) && one !== at)
+        .map((one) => one.slice(at.length).split('/')[0] ?? '')
+      return [...new Set(names)].filter((name) => name !== '').sort()
+    },
+  }
+  folders.add('/')
+  for (const folder of FOLDERS) files.makeFolder(folder)
+  return files
+}
+
+function normal(path: string): string {
+  const parts: string[] = []
+  for (const part of path.split('/')) {
+    if (part === '' || part === '.') continue
+    if (part === '..') parts.pop()
+    else parts.push(part)
+  }
+  return `/${parts.join('/')}`
+}
+
+function parent(path: string): string {
+  return path === '/' ? '/' : path.slice(0, path.lastIndexOf('/')) || '/'
+}

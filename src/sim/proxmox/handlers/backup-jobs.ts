@@ -1,0 +1,189 @@
+import { may } from '../../world/access.ts'
+import { uuid } from '../../world/chance.ts'
+import { driveKeys, driveVolume, guestName, isCdrom } from '../../world/guest-config.ts'
+import { parseProperties } from '../../world/properties.ts'
+import type { Guest, World } from '../../world/types.ts'
+import { badParameter, failed, forbidden } from '../api-error.ts'
+import { type Call, param, type Routes } from '../call.ts'
+import { nextRun } from './calendar.ts'
+import { type Collection, collectionRoutes, deletions } from './collection.ts'
+import { shelf, type Thing } from './shelf.ts'
+
+/** Backups at set times. */
+const JOBS: Collection = {
+  at: '/cluster/backup',
+  key: 'id',
+  shelf: 'backup-jobs',
+  idOf: (call) => call.params.id ?? uuid(call.world.random),
+  exists: (id) => failed(`Job '${id}' already exists`),
+  missing: (id, verb) => {
+    if (verb === 'read') return badParameter('id', `No such job '${id}'`)
+    return failed(verb === 'update' ? 'no such vzdump job' : `${INVALID}id: No such job '${id}'`)
+  },
+  prepare,
+  row: (_, thing, id) => ({ ...shownJob(thing), id, type: 'vzdump' }),
+  one: (_, thing) => thing,
+  listed: (call, thing) => ({ ...thing, ...whenNext(call, thing) }),
+}
+
+/** Some checks are made inside others: their whole answer then becomes the text. */
+const INVALID = '400 Parameter verification failed.\n'
+
+export const backupJobRoutes: Routes = {
+  ...collectionRoutes(JOBS),
+  'GET /cluster/backup/{id}/included_volumes': (call) => {
+    const job = shelf(call.world, 'backup-jobs').get(param(call, 'id'))
+    if (job === undefined) throw badParameter('id', `No such job '${param(call, 'id')}'`)
+    return { children: guestsOf(call.world, job).map((guest) => included(guest)) }
+  },
+  'GET /cluster/backup-info/not-backed-up': (call) => {
+    const kept = new Set<Guest>()
+    for (const job of shelf(call.world, 'backup-jobs').values())
+      for (const guest of guestsOf(call.world, job)) kept.add(guest)
+    return [...call.world.guests.values()]
+      .filter((guest) => !kept.has(guest))
+      .map((guest) => ({ vmid: guest.vmid, name: guestName(guest), type: guest.type }))
+  },
+  'GET /cluster/jobs/schedule-analyze': analyze,
+}
+
+const PARTS = ['prune-backups', 'fleecing', 'performance']
+const FLAGS = new Set(['enabled', 'keep-all'])
+
+function shownJob(job: Thing): Thing {
+  const shown: Thing = { ...job }
+  for (const key of PARTS) {
+    if (typeof job[key] !== 'string') continue
+    const parts = [...parseProperties(job[key], 'enabled').named]
+    const main = parseProperties(job[key], 'enabled').main
+    const all: [string, string][] = main === '' ? parts : [['enabled', main], ...parts]
+    shown[key] = Object.fromEntries(all.map(([name, part]) => [name, FLAGS.has(name) ? Number(part) : part]))
+  }
+  return shown
+}
+
+function whenNext(call: Call, job: Thing): Thing {
+  const next = job.enabled === 0 ? undefined : nextRun(String(job.schedule), call.world.clock.now())
+  return next === undefined ? {} : { 'next-run': next }
+}
+
+function prepare(call: Call, job: Thing, _id: string, old: Thing | undefined): Thing {
+  const { params, who } = call
+  for (const key of ['script', 'dumpdir', 'tmpdir']) {
+    if (params[key] !== undefined && who.id !== 'root@pam') throw badParameter(key, 'Only root may set this option.')
+  }
+  for (const key of deletions(call)) {
+    if (!KNOWN.has(key)) throw failed(`${INVALID}delete: unknown option '${key}'`)
+  }
+  if (params.starttime !== undefined && params.schedule !== undefined)
+    throw badParameter('starttime', "'starttime' and 'schedule' cannot both be set")
+  if (old === undefined && params.starttime === undefined && params.schedule === undefined)
+    throw badParameter('schedule', "neither 'starttime' nor 'schedule' were set")
+  if (params.pool !== undefined && !call.world.pools.has(params.pool))
+    throw forbidden(`pool '${params.pool}' does not exist`)
+  const { starttime, dow, node: _, ...rest } = job
+  const times = starttime === undefined ? {} : { schedule: `${dow === undefined ? '' : `${dow} `}${starttime}` }
+  // Which node it is for is a setting here, not the place that the call goes to.
+  const node = params.node ?? old?.node
+  const vmid = params.vmid === undefined ? {} : { vmid: params.vmid }
+  const wanted: Thing = { enabled: 1, ...rest, ...vmid, ...times, ...(node === undefined ? {} : { node }) }
+  checkSelection(wanted)
+  return wanted
+}
+
+const KNOWN: ReadonlySet<string> = new Set(
+  (
+    'all bwlimit comment compress exclude exclude-path fleecing ionice lockwait mailnotification mailto mode node ' +
+    'notes-template notification-mode pbs-change-detection-mode performance pigz pool protected prune-backups quiet ' +
+    'remove repeat-missed stdexcludes stop stopwait storage tmpdir vmid zstd'
+  ).split(' '),
+)
+
+const VARIABLES = new Set(['cluster', 'guestname', 'node', 'vmid'])
+
+function checkSelection(job: Thing): void {
+  const says = (key: string) => job[key] !== undefined && job[key] !== 0
+  const conflict = (key: string, other: string) => failed(`${INVALID}${key}: option conflicts with option '${other}'`)
+  if (says('vmid')) for (const key of ['all', 'exclude', 'pool']) if (says(key)) throw conflict(key, 'vmid')
+  if (says('pool') && says('all')) throw conflict('all', 'pool')
+  if (!says('vmid') && !says('all') && !says('pool')) throw failed(`${INVALID}vmid: property is missing`)
+  const template = String(job['notes-template'] ?? '')
+  for (const match of template.matchAll(/\{\{(.*?)\}\}/g)) {
+    if (!VARIABLES.has(match[1] ?? ''))
+      throw failed(`${INVALID}notes-template: found unknown: variable '${match[1]}' at char ${match.index + 4}`)
+  }
+}
+
+function guestsOf(world: World, job: Thing): Guest[] {
+  const listed = new Set(idsOf(job.vmid))
+  const excluded = new Set(idsOf(job.exclude))
+  const pool = typeof job.pool === 'string' ? world.pools.get(job.pool) : undefined
+  return [...world.guests.values()].filter((guest) => {
+    if (job.vmid !== undefined) return listed.has(guest.vmid)
+    if (job.pool !== undefined) return pool?.guests.has(guest.vmid) === true
+    return job.all === 1 && !excluded.has(guest.vmid)
+  })
+}
+
+function idsOf(value: unknown): number[] {
+  return typeof value === 'string' || typeof value === 'number' ? `${value}`.split(/[,;\s]+/).map(Number) : []
+}
+
+function included(guest: Guest): Thing {
+  const disks =
+    guest.type === 'qemu'
+      ? driveKeys(guest.config).filter((key) => !isCdrom(guest.config.get(key) ?? ''))
+      : [...guest.config.keys()].filter((key) => /^(rootfs|mp\d+)$/.test(key))
+  return {
+    id: guest.vmid,
+    name: guestName(guest),
+    type: guest.type,
+    leaf: 0,
+    children: disks.map((key) => {
+      const value = guest.config.get(key) ?? ''
+      const yes =
+        key === 'rootfs' || /(^|,)backup=1/.test(value) || (guest.type === 'qemu' && !/(^|,)backup=0/.test(value))
+      const reason = key === 'rootfs' ? 'rootfs' : yes ? 'backup=yes' : 'backup=no'
+      return { id: `${guest.vmid}:${key}`, name: driveVolume(value), leaf: 1, included: yes ? 1 : 0, reason }
+    }),
+  }
+}
+
+function analyze(call: Call): Thing[] {
+  const rows: Thing[] = []
+  let at = call.params.starttime === undefined ? call.world.clock.now() : 1000 * Number(call.params.starttime)
+  for (let left = Number(call.params.iterations ?? 10); left > 0; left--) {
+    const next = nextRun(param(call, 'schedule'), at)
+    if (next === undefined) break
+    rows.push({ timestamp: next, utc: utcText(next) })
+    at = next * 1000
+  }
+  return rows
+}
+
+/** `Mon Nov 16 02:30:00 2026` */
+function utcText(seconds: number): string {
+  const [day = '', date = '', month = '', year = '', time = ''] = new Date(seconds * 1000)
+    .toUTCString()
+    .replace(',', '')
+    .split(' ')
+  return `${day} ${month} ${String(Number(date)).padStart(2, ' ')} ${time} ${year}`
+}
+
+/** A guest that is removed with all that points to it leaves its jobs; a job for it alone goes too. */
+export function leaveJobs(world: World, vmid: number): void {
+  const jobs = shelf(world, 'backup-jobs')
+  for (const [id, job] of jobs) {
+    for (const key of ['vmid', 'exclude']) {
+      if (job[key] === undefined) continue
+      const left = idsOf(job[key]).filter((one) => one !== vmid)
+      if (left.length > 0) job[key] = left.join(',')
+      else if (key === 'vmid') jobs.delete(id)
+      else delete job[key]
+    }
+  }
+}
+
+export function mayBackUp(call: Call, vmid: number): boolean {
+  return may(call.world, call.who, `/vms/${vmid}`, 'VM.Backup')
+}

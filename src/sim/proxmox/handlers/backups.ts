@@ -1,0 +1,168 @@
+import { guestName, maxDiskBytes } from '../../world/guest-config.ts'
+import { parseProperties } from '../../world/properties.ts'
+import { startTask, type Work } from '../../world/tasks.ts'
+import type { Guest, Host, StorageEntry, Volume } from '../../world/types.ts'
+import { addVolume, filePath, volumesOf } from '../../world/volumes.ts'
+import { badParameter, failed, forbidden } from '../api-error.ts'
+import { type Call, hostOf, param, type Routes } from '../call.ts'
+import { mayBackUp } from './backup-jobs.ts'
+import { requireRight } from './option-rights.ts'
+import { type Keep, marks } from './prune.ts'
+import type { Thing } from './shelf.ts'
+import { needStorage } from './storage.ts'
+
+const PRUNE = '/nodes/{node}/storage/{storage}/prunebackups'
+
+export const backupRoutes: Routes = {
+  [`GET ${PRUNE}`]: (call) => dryRun(call),
+  [`DELETE ${PRUNE}`]: prune,
+  'GET /nodes/{node}/vzdump/defaults': defaults,
+  'POST /nodes/{node}/vzdump': dump,
+}
+
+/** Name, guest and time of a backup are in its file name. */
+export function backupName(name: string): { type: string; vmid: number; seconds: number; format: string } | undefined {
+  const parts = /^backup\/vzdump-(qemu|lxc|openvz)-(\d+)-(\d{4})_(\d\d)_(\d\d)-(\d\d)_(\d\d)_(\d\d)\.(.+)$/.exec(name)
+  if (parts === null) return undefined
+  const [, type = '', vmid, year, month, day, hour, minute, second, format = ''] = parts
+  const seconds =
+    Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second)) / 1000
+  return { type, vmid: Number(vmid), seconds, format }
+}
+
+/** What is asked for, else what the storage says. */
+function keepOf(call: Call, entry: StorageEntry): Keep {
+  const text = call.params['prune-backups'] ?? entry.options['prune-backups']
+  if (text === undefined) throw failed(`no prune-backups options configured for storage '${entry.id}'`)
+  return new Map([...parseProperties(String(text)).named].map(([key, value]) => [key, Number(value)]))
+}
+
+function dryRun(call: Call): Thing[] {
+  const entry = needStorage(call)
+  const keep = keepOf(call, entry)
+  const { vmid, type } = call.params
+  const groups = new Map<string, { volume: Volume; seconds: number; type: string; vmid: number }[]>()
+  for (const volume of volumesOf(hostOf(call), entry.id).values()) {
+    const parts = volume.content === 'backup' ? backupName(volume.name) : undefined
+    if (parts === undefined || (vmid !== undefined && parts.vmid !== Number(vmid))) continue
+    if (type !== undefined && parts.type !== type) continue
+    const group = `${parts.type}/${parts.vmid}`
+    groups.set(group, [...(groups.get(group) ?? []), { volume, ...parts }])
+  }
+  return [...groups.values()].flatMap((backups) => {
+    const given = marks(
+      backups.map(({ seconds, volume }) => ({ seconds, protected: volume.protected === true })),
+      keep,
+    )
+    return backups.map((backup, index) => ({
+      volid: `${entry.id}:${backup.volume.name}`,
+      ctime: backup.seconds,
+      type: backup.type,
+      vmid: backup.vmid,
+      mark: given[index],
+    }))
+  })
+}
+
+function prune(call: Call): string {
+  const { world } = call
+  const host = hostOf(call)
+  const entry = needStorage(call)
+  const doomed = dryRun(call).filter((row) => row.mark === 'remove')
+  const id = call.params.vmid === undefined ? entry.id : `${call.params.vmid}@${entry.id}`
+  return startTask(world, host, 'prunebackups', id, call.who.id, async (work) => {
+    for (const { volid } of doomed) {
+      work.log(`removing backup '${String(volid)}'`)
+      volumesOf(host, entry.id).delete(String(volid).slice(entry.id.length + 1))
+    }
+    await work.pass(world.timing.shortTaskMs)
+  })
+}
+
+function defaults(call: Call): Thing {
+  const id = call.params.storage ?? 'local'
+  const entry = call.world.storages.get(id)
+  if (entry === undefined) throw failed(`storage '${id}' does not exist`)
+  return {
+    all: 0,
+    bwlimit: 0,
+    compress: '0',
+    dumpdir: `${entry.path}/dump`,
+    fleecing: { enabled: 0 },
+    ionice: 7,
+    lockwait: 180,
+    mailnotification: 'always',
+    mode: 'snapshot',
+    'notification-mode': 'auto',
+    performance: { 'max-workers': 16, 'pbs-entries-max': 1_048_576 },
+    pigz: 0,
+    'prune-backups': String(entry.options['prune-backups'] ?? 'keep-all=1'),
+    quiet: 0,
+    remove: 1,
+    stdexcludes: 1,
+    stop: 0,
+    stopwait: 10,
+    storage: id,
+    zstd: 1,
+  }
+}
+
+const EXTENSIONS: Readonly<Record<string, string>> = { zstd: '.zst', gzip: '.gz', '1': '.lzo', lzo: '.lzo' }
+
+function dump(call: Call): string {
+  const { world, params } = call
+  const host = hostOf(call)
+  const ids = (params.vmid ?? '').split(/[,;\s]+/).filter((id) => id !== '')
+  if (ids.length === 0 && params.all !== '1' && params.pool === undefined)
+    throw badParameter('vmid', 'property is missing')
+  requireRight(call, `/storage/${params.storage ?? 'local'}`, 'Datastore.AllocateSpace')
+  for (const id of ids) if (!mayBackUp(call, Number(id))) throw forbidden(`/vms/${id}, VM.Backup`)
+  return startTask(world, host, 'vzdump', ids.length === 1 ? (ids[0] ?? '') : '', call.who.id, async (work) => {
+    const id = params.storage ?? 'local'
+    const entry = world.storages.get(id)
+    if (entry === undefined) {
+      const why = `storage '${id}' does not exist`
+      throw new Error(
+        `could not activate storage '${id}': ${why} could not get storage information for '${id}': ${why}`,
+      )
+    }
+    const pool = params.pool === undefined ? undefined : world.pools.get(params.pool)
+    const wanted = params.all === '1' ? [...world.guests.keys()] : [...ids.map(Number), ...(pool?.guests ?? [])]
+    let failures = 0
+    for (const vmid of wanted) {
+      const guest = world.guests.get(vmid)
+      if (guest === undefined) {
+        work.log(`ERROR: Backup of VM ${vmid} failed - unable to find VM '${vmid}'`)
+        failures += 1
+      } else if (guest.node === host.name) await dumpOne(call, host, entry, guest, work)
+    }
+    if (failures > 0) throw new Error('job errors')
+  })
+}
+
+async function dumpOne(call: Call, host: Host, entry: StorageEntry, guest: Guest, work: Work): Promise<void> {
+  const { world } = call
+  const type = guest.type === 'qemu' ? 'qemu' : 'lxc'
+  const now = new Date(world.clock.now())
+  const stamp = now.toISOString().slice(0, 19).replace(/[-:]/g, '_').replace('T', '-')
+  const format = `${type === 'qemu' ? 'vma' : 'tar'}${EXTENSIONS[param(call, 'compress')] ?? ''}`
+  const name = `backup/vzdump-${type}-${guest.vmid}-${stamp}.${format}`
+  work.log(`INFO: Starting Backup of VM ${guest.vmid} (${type})`)
+  const bytes = Math.round(maxDiskBytes(host, guest) / 4)
+  await work.pass(Math.ceil((bytes / world.timing.cloneBytesPerSecond) * 1000))
+  addVolume(world, host, entry, {
+    name,
+    content: 'backup',
+    format,
+    sizeBytes: bytes,
+    vmid: guest.vmid,
+    ctimeSeconds: Math.floor(now.getTime() / 1000),
+    notes: (call.params['notes-template'] ?? '{{guestname}}')
+      .replaceAll('{{guestname}}', guestName(guest))
+      .replaceAll('{{vmid}}', `${guest.vmid}`)
+      .replaceAll('{{node}}', host.name),
+    ...(call.params.protected === '1' ? { protected: true } : {}),
+  })
+  work.log(`INFO: archive file: ${filePath(entry, name)}`)
+  work.log(`INFO: Finished Backup of VM ${guest.vmid}`)
+}
