@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { LONG } from '../simulation/volume.ts'
 import {
@@ -66,6 +67,19 @@ test('SIGTERM to the launcher ends the program behind it in good order', async (
   assert.equal(ended.code, 143, said(ended))
   for (const pid of behind) assert.ok(hasEnded(pid), `the program ${pid} lives on`)
   await assert.rejects(simulator.stats(), 'the simulator still answers')
+})
+
+test('kill -9 of the launcher: the program behind it does not live on beside the next run', async () => {
+  const cwd = scratch()
+  const simulator = await startSimulator([], cwd, { launcher: CROFT })
+  const behind = signal(simulator.running, 'SIGKILL')
+  await simulator.running.exited
+  for (let tries = 0; tries < 500 && !behind.every(hasEnded); tries++) await sleep(10)
+  assert.deepEqual(
+    behind.filter((pid) => !hasEnded(pid)),
+    [],
+    'it still serves',
+  )
 })
 
 for (const [name, code] of [

@@ -67,10 +67,10 @@ test('seed 001: validate, plan, apply, plan again, and look', { skip: WITHOUT_SE
 
 test('seeds 000 and 004: each manifest alone has an exact plan or a reason', { skip: WITHOUT_SEEDS }, async () => {
   const cwd = scratch()
-  const simulator = await startSimulator([...SPEED, '--preset', 'empty'], cwd)
+  const simulator = await startSimulator(SPEED, cwd)
   const env = { HOME: path.join(cwd, 'home'), PROXMOX_TOKEN: simulator.token }
   const expected: Readonly<Record<string, readonly [number, RegExp]>> = {
-    // Known, and not kept yet: a warning says so.
+    // Known, and left alone: a warning says so.
     '000:25': [0, /^No changes\. Nothing is declared/m],
     // It names no storage, and the one that this means is not there.
     '000:124': [2, /refused \[placement\]: disk scsi0 needs storage local-lvm, .*\n +to allow: .*local, local-zfs/],
@@ -88,10 +88,16 @@ test('seeds 000 and 004: each manifest alone has an exact plan or a reason', { s
       const [code, shown] = expected[place] ?? [undefined, /never/]
       assert.equal(planned.code, code, `${place}\n${said(planned)}`)
       assert.match(planned.stdout, shown, place)
-      if (place === '000:25') assert.match(planned.stderr, /kind-not-kept.*EnvironmentFile/)
+      if (place === '000:25') assert.match(planned.stderr, /kind-not-kept[\s\S]*EnvironmentFile/)
     }),
   )
   assert.equal((await simulator.stats()).writes, 0)
+
+  const applied = await start(['apply', '--yes', '004-380'], { cwd, env }).ended
+  assert.equal(applied.code, 0, said(applied))
+  const again = await start(['plan', '004-380'], { cwd, env }).ended
+  assert.equal(again.code, 0, said(again))
+  assert.equal((await simulator.stats()).writes, 2)
 })
 
 test('[S-04] a certificate that is not the declared one: both shown, not one call made', async () => {
