@@ -23,7 +23,7 @@ export interface SettingSpec {
  * How a field is written down and how it is read back.
  *
  * - text, prose (for people, any characters of a line or several), number, flag
- * - list: texts in any order, joined by `separator`; sequence: the order counts; repeated: one parameter for each
+ * - list: texts in any order, joined by `separator`; repeated: the same, one parameter for each
  * - properties: `a=1,b=2` or, in some answers, an object; blocks: several of them, in any order
  * - seconds: a date, sent as seconds since 1970; numbered: `dns1`, `dns2`, `dns3`
  * - lines: `KEY=value` lines, sent in base64; hosts: a hosts file; pem: a certificate
@@ -36,7 +36,6 @@ export type FieldType =
   | 'number'
   | 'flag'
   | 'list'
-  | 'sequence'
   | 'repeated'
   | 'properties'
   | 'blocks'

@@ -56,7 +56,7 @@ export function admit(entries: readonly PlanEntry[], traffic: Traffic): readonly
 }
 
 function capacity(queue: string, connection: Connection): number {
-  // A file that is rewritten as a whole, a reload of the network: never two at once.
+  // A reload of the network and the like: never two at once.
   if (queue.startsWith('single/')) return 1
   return queue.startsWith('storage/') ? connection.limits.perStorage : connection.limits.perHost
 }

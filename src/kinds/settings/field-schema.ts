@@ -66,7 +66,6 @@ export function fieldSchema(name: string, field: Field): z.ZodType {
         error: 'a time like 2030-01-31T00:00:00Z',
       })
     case 'list':
-    case 'sequence':
     case 'numbered':
     case 'repeated':
       return z.array(word('').min(1)).max(field.type === 'numbered' ? (field.max ?? 1) : 1000)

@@ -1,5 +1,6 @@
 import type { Declaration } from '../../model/declaration.ts'
 import { type ResourceKey, resourceKey } from '../../model/key.ts'
+import { valueText } from '../../model/rest/value-text.ts'
 import type { SettingSpec, SettingValue } from '../../model/rest.ts'
 import type { Lookup } from '../kind.ts'
 
@@ -33,15 +34,15 @@ export function neededSettings(
 
 function referencesOf({ definition, fields, scope }: SettingSpec): readonly Reference[] {
   const to = (name: string, value: SettingValue | undefined): readonly Reference[] =>
-    value === undefined ? [] : [value].flat().map((one) => ({ definition: name, id: String(one) }))
+    value === undefined ? [] : [value].flat().map((one) => ({ definition: name, id: valueText(one) }))
   switch (definition) {
     case 'user':
       return to('group', fields.groups)
     case 'token':
       return to('user', scope?.user)
     case 'acl': {
-      const pool = /^\/pool\/(.+)$/.exec(String(fields.path))?.[1]
-      const token = /^(.*)!/.exec(String(fields.token ?? ''))?.[1]
+      const pool = /^\/pool\/(.+)$/.exec(valueText(fields.path))?.[1]
+      const token = /^(.*)!/.exec(valueText(fields.token ?? ''))?.[1]
       return [
         ...to('role', fields.role),
         ...to('user', fields.user ?? token),
@@ -74,10 +75,10 @@ function referencesOf({ definition, fields, scope }: SettingSpec): readonly Refe
 function ruleReferences(rules: SettingValue | undefined): readonly Reference[] {
   const rows = (rules ?? []) as readonly Readonly<Record<string, SettingValue>>[]
   return rows.flatMap(({ group, source, destination }) => [
-    ...(group === undefined ? [] : [{ definition: 'firewall-group', id: String(group) }]),
+    ...(group === undefined ? [] : [{ definition: 'firewall-group', id: valueText(group) }]),
     ...[source, destination].flatMap((text) => {
-      const name = /^\+?(?:dc\/)?([A-Za-z][\w-]*)$/.exec(String(text ?? ''))?.[1]
-      const definition = String(text).startsWith('+') ? 'firewall-ipset' : 'firewall-alias'
+      const name = /^\+?(?:dc\/)?([A-Za-z][\w-]*)$/.exec(valueText(text ?? ''))?.[1]
+      const definition = valueText(text).startsWith('+') ? 'firewall-ipset' : 'firewall-alias'
       return name === undefined ? [] : [{ definition, id: name }]
     }),
   ])

@@ -1,11 +1,13 @@
 import { z } from 'zod'
 import type { Declaration } from '../../model/declaration.ts'
+import { valueText } from '../../model/rest/value-text.ts'
 import type { Definition, SettingSpec, SettingValue } from '../../model/rest.ts'
 import { annotatedPolicy, checkAnnotations } from '../fields/annotations.ts'
 import { vmid } from '../fields/number.ts'
 import { hostName, objectName } from '../fields/text.ts'
 import type { FieldProblem, Kind, Lookup } from '../kind.ts'
 import { connectionOf, findHost, nodeOf } from '../machines/bindings.ts'
+import { checkRules } from './check-rules.ts'
 import { fieldSchema, idSchema, scopeWord } from './field-schema.ts'
 import { settingFrom } from './setting-from.ts'
 
@@ -34,6 +36,7 @@ export function ownKind(definition: Definition, needsOf: NeedsOf): Kind<OwnSpec>
       ...checkAnnotations(manifest),
       ...checkPlace(definition, spec),
       ...checkWho(definition, spec),
+      ...checkRules(definition, spec.rules, ['spec', 'rules']),
     ],
     policy: (spec, manifest) => ({
       ...annotatedPolicy(manifest),
@@ -60,7 +63,7 @@ export function ownSetting(definition: Definition, declaration: Declaration<OwnS
   const fields = Object.fromEntries(Object.keys(definition.fields).map((name) => [name, spec[name]]))
   const scope: Record<string, string> = {}
   for (const name of ['vmid', 'container', 'user', 'vnet'] as const)
-    if (takes(definition, name) && spec[name] !== undefined) scope[name] = String(spec[name])
+    if (takes(definition, name) && spec[name] !== undefined) scope[name] = valueText(spec[name])
   const node = takes(definition, 'host') ? (host ?? (spec.host as string | undefined)) : undefined
   return settingFrom(definition, {
     id: (spec.id as string | undefined) ?? declaration.name,

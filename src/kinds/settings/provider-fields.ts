@@ -1,3 +1,4 @@
+import { valueText } from '../../model/rest/value-text.ts'
 import type { Definition, SettingSpec, SettingValue } from '../../model/rest.ts'
 import type { Mapped, ProviderKind } from './provider-table.ts'
 import { settingFrom } from './setting-from.ts'
@@ -21,8 +22,8 @@ export function providerSetting(provider: ProviderKind, definition: Definition, 
   }
   const host = provider.host === undefined ? undefined : (given[provider.host] as string | undefined)
   const scope: Record<string, string> = {}
-  if (provider.guest === true && given.vmId !== undefined) scope.vmid = String(given.vmId)
-  if (provider.guest === true && given.containerId !== undefined) scope.container = String(given.containerId)
+  if (provider.guest === true && given.vmId !== undefined) scope.vmid = valueText(given.vmId)
+  if (provider.guest === true && given.containerId !== undefined) scope.container = valueText(given.containerId)
   return settingFrom(definition, { id: idOf(provider, given), ...(host === undefined ? {} : { host }), scope, fields })
 }
 
@@ -47,11 +48,11 @@ function ours(
     const joined = before[mapped]
     // The chain of authorities follows the certificate itself.
     const whole =
-      mapped === 'certificate' && joined !== undefined ? `${String(joined).trimEnd()}\n${String(value)}` : value
+      mapped === 'certificate' && joined !== undefined ? `${valueText(joined).trimEnd()}\n${valueText(value)}` : value
     return { [mapped]: whole as SettingValue }
   }
   if ('secret' in mapped) return { [mapped.secret]: { secretRef: value as SettingValue } }
-  if ('words' in mapped) return { [mapped.words]: String(value).split(/[\s,]+/) }
+  if ('words' in mapped) return { [mapped.words]: valueText(value).split(/[\s,]+/) }
   if ('priorities' in mapped) {
     const hosts = Object.entries(value as Readonly<Record<string, number | null>>)
     return { [mapped.priorities]: hosts.map(([host, priority]) => (priority === null ? host : `${host}:${priority}`)) }

@@ -6,6 +6,7 @@ import { crossplaneGroup, type Envelope, isNamespaced } from '../crossplane/enve
 import { checkEnvelope, crossplanePolicy, externalName } from '../crossplane/policy.ts'
 import { servedBy } from '../crossplane/provider.ts'
 import type { FieldProblem, Kind, Part } from '../kind.ts'
+import { checkRules } from './check-rules.ts'
 import { type NeedsOf, pluralOf } from './own-kind.ts'
 import { ownAccess, type ProviderFields, providerSetting } from './provider-fields.ts'
 import { providerSchema } from './provider-schema.ts'
@@ -37,6 +38,11 @@ export function providerKind(provider: ProviderKind, needsOf: NeedsOf): Kind<Pro
         ...unkept(provider, spec),
         ...checkGuest(provider, given),
         ...checkWho(provider, given),
+        ...checkRules(definition, providerSetting(provider, definition, given).fields.rules, [
+          'spec',
+          'forProvider',
+          'rule',
+        ]),
       ]
     },
     policy(spec, manifest) {

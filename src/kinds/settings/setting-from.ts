@@ -1,3 +1,4 @@
+import { valueText } from '../../model/rest/value-text.ts'
 import type { Definition, SettingSpec, SettingValue } from '../../model/rest.ts'
 
 /** What a declaration says of a setting, whichever form it was written in. */
@@ -27,6 +28,6 @@ function idFrom({ identity }: Definition, { id, fields }: Said): string {
   if ('constant' in identity) return identity.constant
   return identity.fields
     .map((names) => names.split('|').find((name) => fields[name] !== undefined))
-    .map((name) => (name === undefined ? '' : String(fields[name])))
+    .map((name) => (name === undefined ? '' : valueText(fields[name])))
     .join(identity.join)
 }

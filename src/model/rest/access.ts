@@ -189,7 +189,7 @@ export const ACCESS: readonly Definition[] = [
           parts: {
             scope: choice('Who.', ['users', 'groups', 'both']),
             enableNew: flag('Are new users enabled?'),
-            removeVanished: text('What is removed: acl, entry, properties, separated by semicolons; or none.'),
+            removeVanished: list('What is removed: acl, entry, properties; or none.', { separator: ';' }),
           },
         }),
         issuerUrl: text('OpenID: address of the issuer.'),

@@ -75,7 +75,7 @@ export const CLUSTER: readonly Definition[] = [
         api: 'user-tag-access',
         parts: named('-', {
           userAllow: choice('How free they are.', ['existing', 'free', 'list', 'none']),
-          userAllowList: text('With list: tags, separated by semicolons.'),
+          userAllowList: list('With list: the tags.', { separator: ';' }),
         }),
       }),
       notify: properties('What is told by mail.', {

@@ -1,4 +1,4 @@
-import type { Field, FieldType, SettingValue } from '../rest.ts'
+import type { Field, FieldType } from '../rest.ts'
 
 type More = Partial<Omit<Field, 'type' | 'about'>>
 
@@ -12,7 +12,6 @@ export const prose = of('prose')
 export const number = of('number')
 export const flag = of('flag')
 export const list = of('list')
-export const sequence = of('sequence')
 export const repeated = of('repeated')
 export const properties = of('properties')
 export const blocks = of('blocks')
@@ -50,5 +49,3 @@ export function usual(path: string, id: string, more: { readonly digest?: true; 
     remove: { method: 'DELETE', path: `${path}/{id}` },
   } as const
 }
-
-export type Example = Readonly<Record<string, SettingValue>>

@@ -1,5 +1,5 @@
 import type { Definition } from '../rest.ts'
-import { flag, hostsFile, named, number, numbered, pem, properties, prose, secret, text } from './fields.ts'
+import { flag, hostsFile, list, named, number, numbered, pem, properties, prose, secret, text } from './fields.ts'
 
 const AUDIT_MODIFY = ['Sys.Audit on /nodes/{host}', 'Sys.Modify on /nodes/{host}']
 const APT = { path: '/nodes/{host}/apt/repositories', rows: 'apt' } as const
@@ -105,7 +105,7 @@ export const NODE: readonly Definition[] = [
         }),
       }),
       acme: properties('Account for certificates.', {
-        parts: { account: text('Its name.'), domains: text('Names, separated by semicolons.') },
+        parts: { account: text('Its name.'), domains: list('Names.', { separator: ';' }) },
       }),
       ...Object.fromEntries(Array.from({ length: 6 }, (_, at) => [`acmedomain${at}`, domain])),
     },

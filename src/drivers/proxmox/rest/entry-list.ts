@@ -1,3 +1,4 @@
+import { valueText } from '../../../model/rest/value-text.ts'
 import type { Field, SettingValue } from '../../../model/rest.ts'
 import type { SubCall } from './rule-list.ts'
 import { partsOf } from './sent.ts'
@@ -17,20 +18,20 @@ export function entryCalls(field: Field, seen: readonly Entry[], wanted: readonl
   for (const entry of wanted) {
     const there = before.get(entry.cidr)
     if (there === undefined) {
-      calls.push({ method: 'POST', below: '', params: partsOf(field, entry), summary: `add ${String(entry.cidr)}` })
+      calls.push({ method: 'POST', below: '', params: partsOf(field, entry), summary: `add ${valueText(entry.cidr)}` })
     } else if (!same(there, entry)) {
       const { cidr: _, ...rest } = entry
       const params = { comment: '', ...partsOf(field, rest) }
-      calls.push({ method: 'PUT', below: below(entry), params, summary: `change ${String(entry.cidr)}` })
+      calls.push({ method: 'PUT', below: below(entry), params, summary: `change ${valueText(entry.cidr)}` })
     }
   }
   for (const entry of seen) {
     if (after.has(entry.cidr)) continue
-    calls.push({ method: 'DELETE', below: below(entry), params: {}, summary: `remove ${String(entry.cidr)}` })
+    calls.push({ method: 'DELETE', below: below(entry), params: {}, summary: `remove ${valueText(entry.cidr)}` })
   }
   return calls
 }
 
 function below(entry: Entry): string {
-  return `/${encodeURIComponent(String(entry.cidr))}`
+  return `/${encodeURIComponent(valueText(entry.cidr))}`
 }

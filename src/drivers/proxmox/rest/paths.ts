@@ -5,6 +5,8 @@ import type { Definition, ListReading, SettingSpec } from '../../../model/rest.t
 export type Places = Readonly<Record<string, string>>
 
 const PREFIX = 'settings'
+/** Where a setting of no particular host is, for people. */
+export const EVERYWHERE = 'cluster'
 
 /** Everything that the paths of one setting may name. */
 export function placesOf(setting: Pick<SettingSpec, 'host' | 'scope'>, id?: string): Places {

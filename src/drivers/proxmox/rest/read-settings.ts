@@ -4,7 +4,7 @@ import type { Sighting } from '../../../model/sighting.ts'
 import { LookFailed } from '../../port.ts'
 import type { About, Api } from '../api.ts'
 import { cleanText, type Foreign, isRecord, nameOf, recordsOf } from '../foreign.ts'
-import { type FoundList, fill, findList } from './paths.ts'
+import { EVERYWHERE, type FoundList, fill, findList } from './paths.ts'
 import { LEAVING, rowsIn, ruleList, UNAPPLIED } from './rows.ts'
 import { apiName } from './values.ts'
 
@@ -81,7 +81,7 @@ function sightingOf(
       type: 'setting',
       list,
       externalId,
-      host: places.host ?? '',
+      host: places.host ?? EVERYWHERE,
       close: { config: known(definition, row), atMs, ...digestOf(row) },
     },
   ]

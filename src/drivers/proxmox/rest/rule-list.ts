@@ -1,3 +1,4 @@
+import { valueText } from '../../../model/rest/value-text.ts'
 import type { Field, SettingValue } from '../../../model/rest.ts'
 import { partsOf } from './sent.ts'
 import { apiName, plain, same } from './values.ts'
@@ -63,7 +64,7 @@ export function ruleCalls(field: Field, seen: readonly Rule[], wanted: readonly 
     calls.push({
       method: 'PUT',
       below: `/${from}`,
-      params: { moveto: String(at) },
+      params: { moveto: valueText(at) },
       summary: `move rule ${from} to ${at}`,
     })
     list.splice(at, 0, ...list.splice(from, 1))
@@ -93,7 +94,7 @@ function positionsOf(rules: readonly Rule[], list: readonly Rule[]): number[] {
 function params(field: Field, rule: Rule): Record<string, string> {
   const { group, ...rest } = rule
   if (group === undefined) return partsOf(field, rule)
-  return { ...partsOf(field, rest), type: 'group', action: String(group) }
+  return { ...partsOf(field, rest), type: 'group', action: valueText(group) }
 }
 
 function rewritten(field: Field, before: Rule, rule: Rule): Record<string, string> {

@@ -1,3 +1,4 @@
+import { valueText } from '../../../model/rest/value-text.ts'
 import type { Field, SettingValue } from '../../../model/rest.ts'
 import type { Foreign } from '../foreign.ts'
 import { printHosts } from './hosts-file.ts'
@@ -51,9 +52,8 @@ function textOf(field: Field, value: SettingValue, before: unknown): string {
       return plain(field, value) === true ? '1' : '0'
     case 'number':
     case 'seconds':
-      return String(plain(field, value) ?? '')
+      return valueText(plain(field, value) ?? '')
     case 'list':
-    case 'sequence':
       return (value as readonly string[]).join(field.separator ?? ',')
     case 'repeated':
       return (value as readonly string[]).join(AGAIN)
@@ -64,12 +64,12 @@ function textOf(field: Field, value: SettingValue, before: unknown): string {
     case 'lines':
       return Buffer.from(
         Object.entries(value)
-          .map(([key, text]) => `${key}=${String(text)}`)
+          .map(([key, text]) => `${key}=${valueText(text)}`)
           .join('\n'),
       ).toString('base64')
     case 'hosts':
       return printHosts(value as readonly SettingValue[], typeof before === 'string' ? before : '')
     default:
-      return String(value)
+      return valueText(value)
   }
 }

@@ -6,7 +6,7 @@ import type { Step } from '../../../model/step.ts'
 import type { Survey } from '../../../model/survey.ts'
 import { hostObstacle, type Obstacle } from '../obstacles.ts'
 import { diffSetting } from './diff.ts'
-import { listName } from './paths.ts'
+import { EVERYWHERE, listName } from './paths.ts'
 import { definitionOf } from './read-settings.ts'
 import { LEAVING, UNAPPLIED } from './rows.ts'
 import { createSteps, deleteSteps, updateSteps } from './steps.ts'
@@ -15,7 +15,7 @@ import { createSteps, deleteSteps, updateSteps } from './steps.ts'
 export const settingRules = {
   declaredId: ({ id }: SettingSpec): string => id,
   listOf: (setting: SettingSpec): string => listName(definitionNamed(setting.definition), setting),
-  hostOf: ({ host }: SettingSpec): string => host ?? '',
+  hostOf: ({ host }: SettingSpec): string => host ?? EVERYWHERE,
   obstacles(setting: SettingSpec, survey: Survey): readonly Obstacle[] {
     const { rootOnly, noun, create } = definitionNamed(setting.definition)
     if (rootOnly !== undefined || create === undefined)

@@ -3,9 +3,10 @@ import type { Definition, Field, SettingSpec, SettingValue, Verb } from '../../.
 import type { Sighting } from '../../../model/sighting.ts'
 import type { Step } from '../../../model/step.ts'
 import type { Foreign } from '../foreign.ts'
+import { hostQueue } from '../steps.ts'
 import { APPLIED, EXISTS } from './diff.ts'
 import { entryCalls, plainEntries } from './entry-list.ts'
-import { fill, findList, type Places, placesOf } from './paths.ts'
+import { EVERYWHERE, fill, findList, type Places, placesOf } from './paths.ts'
 import { LEAVING, UNAPPLIED } from './rows.ts'
 import { plainRules, ruleCalls, type SubCall } from './rule-list.ts'
 import { AGAIN, sent } from './sent.ts'
@@ -202,14 +203,16 @@ function makeStep(
   const secrets = Object.entries(definition.fields)
     .filter(([name, field]) => field.type === 'secret' && isReference(params[apiName(name, field)]))
     .map(([name, field]) => apiName(name, field))
-  const host = places.host ?? ''
+  const { host } = places
   return {
     verb: step,
-    summary: host === '' || summary.includes(host) ? summary : `${summary} on ${host}`,
+    summary: host === undefined || summary.includes(host) ? summary : `${summary} on ${host}`,
     lane: 'api-token',
-    host,
-    // Proxmox rewrites a whole file for each of these: two at once would wait for each other's lock.
-    queues: [`single/${definition.apply?.path === verb.path ? path : fill(definition.list.path, places)}`],
+    host: host ?? EVERYWHERE,
+    // Two reloads at once refuse each other; one puts in force what all have written.
+    queues: [
+      definition.apply?.path === verb.path && verb.method === 'PUT' ? `single/${path}` : hostQueue(host ?? EVERYWHERE),
+    ],
     call: { method: verb.method, path, params },
     ...(secrets.length === 0 ? {} : { secretParams: secrets }),
     disruption: verb.disruption ?? 'none',

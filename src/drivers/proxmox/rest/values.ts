@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { valueText } from '../../../model/rest/value-text.ts'
 import type { Field, SettingValue } from '../../../model/rest.ts'
 import { parseHosts } from './hosts-file.ts'
 
@@ -17,15 +18,16 @@ export function plain(field: Field, value: unknown): Plain {
   if (value === undefined || value === null) return undefined
   switch (field.type) {
     case 'flag':
-      return value === true || value === 1 || /^(?:1|on|yes|true)$/i.test(String(value))
+      return value === true || value === 1 || /^(?:1|on|yes|true)$/i.test(valueText(value))
     case 'number':
       return typeof value === 'object' ? undefined : numberOf(value)
     case 'seconds':
-      return typeof value === 'number' || /^\d*$/.test(String(value)) ? Number(value) : Date.parse(String(value)) / 1000
+      return typeof value === 'number' || /^\d*$/.test(valueText(value))
+        ? Number(value)
+        : Date.parse(valueText(value)) / 1000
     case 'list':
     case 'repeated':
       return [...textsOf(field, value)].sort()
-    case 'sequence':
     case 'numbered':
       return textsOf(field, value)
     case 'properties':
@@ -40,7 +42,8 @@ export function plain(field: Field, value: unknown): Plain {
       return (typeof value === 'string' ? parseHosts(value) : (value as readonly SettingValue[])).toSorted(byText)
     case 'pem':
       return (
-        /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/.exec(String(value))?.[0].replaceAll(/\s/g, '') ?? ''
+        /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/.exec(valueText(value))?.[0].replaceAll(/\s/g, '') ??
+        ''
       )
     case 'rules':
       return rowsOf(value).map((row) => rowOf(field, row))
@@ -85,12 +88,12 @@ export function wantedValue(field: Field, value: SettingValue): Plain {
 
 function numberOf(value: unknown): Plain {
   const number = Number(value)
-  return Number.isFinite(number) && String(value).trim() !== '' ? number : undefined
+  return Number.isFinite(number) && valueText(value).trim() !== '' ? number : undefined
 }
 
 function scalar(value: unknown): string {
   if (typeof value === 'boolean') return value ? '1' : '0'
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
+  return typeof value === 'string' || typeof value === 'number' ? valueText(value) : ''
 }
 
 /** 10.0.0.5/32 is the address 10.0.0.5, and that is how Proxmox shows it. */

@@ -41,6 +41,7 @@ export function paperKeeper(): Keeper & ReturnType<typeof createPaper> {
 export function simKeeper(): Keeper & { readonly datacentre: ReturnType<typeof createDatacentre> } {
   const clock = createVirtualClock(Date.UTC(2026, 0, 1))
   const datacentre = createDatacentre({ clock, random: seededRandom(7) })
+  datacentre.addGuest(114, 'still-fawn', { name: 'web' })
   return {
     datacentre,
     ...keeperOn(
@@ -64,7 +65,7 @@ function keeperOn(
     ...wire,
     send(request, signal) {
       const form = typeof request.body === 'string' ? listsIn(new URLSearchParams(request.body)) : {}
-      requests.push(`${request.method} ${request.path} ${request.body ?? ''}`)
+      requests.push(`${request.method} ${request.path} ${typeof request.body === 'string' ? request.body : ''}`)
       for (const complaint of checkRequest(request.method, request.path, form))
         complaints.push(`${request.method} ${request.path}: ${complaint}`)
       return wire.send(request, signal)

@@ -1,5 +1,6 @@
 import type { WireRequest, WireResponse } from '../../../../lib/wire.ts'
 import { DEFINITIONS } from '../../../../model/rest/registry.ts'
+import { valueText } from '../../../../model/rest/value-text.ts'
 import type { Definition, Field, Verb } from '../../../../model/rest.ts'
 import { apiName } from '../values.ts'
 
@@ -31,7 +32,7 @@ export function createPaper() {
       write(method, place, params)
       return ok({ data: null })
     } catch (error) {
-      const text = error instanceof Error ? error.message : String(error)
+      const text = error instanceof Error ? error.message : valueText(error)
       return { status: 500, reason: text, headers: {}, body: JSON.stringify({ data: null, message: `${text}\n` }) }
     }
   }
@@ -119,7 +120,7 @@ export function createPaper() {
   function write(method: string, place: string, params: Params): void {
     for (const { apply, list } of DEFINITIONS) {
       if (apply === undefined || method !== 'PUT' || matches(apply.path, place) === undefined) continue
-      for (const waiting of [...unapplied.keys()])
+      for (const waiting of unapplied.keys())
         if (matches(list.path, waiting) !== undefined || apply.path === '/cluster/sdn') unapplied.delete(waiting)
       return
     }
@@ -169,7 +170,7 @@ export function createPaper() {
     const kept = whole ? only(before ?? {}, [...definition.key, ...FIXED(definition)]) : { ...before }
     const row: Row = { ...kept, ...(does === 'create' ? createdKey(definition, id) : {}), ...given }
     if (does === 'update') for (const key of definition.key) if (before?.[key] !== undefined) row[key] = before[key]
-    for (const name of String(params.delete ?? '').split(',')) delete row[name]
+    for (const name of valueText(params.delete ?? '').split(',')) delete row[name]
     for (const [name, value] of Object.entries(row)) if (value === '') delete row[name]
     rows.set(at, row)
   }
@@ -197,7 +198,7 @@ export function createPaper() {
     else if (moveto !== undefined) list.splice(Number(moveto), 0, ...list.splice(at, 1))
     else {
       const row: Row = { ...list[at], ...given }
-      for (const name of String(gone ?? '').split(',')) delete row[name]
+      for (const name of valueText(gone ?? '').split(',')) delete row[name]
       for (const [name, value] of Object.entries(row)) if (value === '') delete row[name]
       list[at] = row
     }
@@ -226,11 +227,11 @@ function createdKey(definition: Definition, id: string): Row {
 function idFor(definition: Definition, verb: Verb, names: Row, params: Params): string {
   if (definition.identity !== undefined && 'constant' in definition.identity) return 'constant'
   const given = names.subnet ?? names.id ?? (verb.id === undefined ? undefined : params[verb.id])
-  return String(given ?? idOf(definition, storedRow(definition, params)))
+  return valueText(given ?? idOf(definition, storedRow(definition, params)))
 }
 
 function keyOf(rows: ReadonlyMap<string, Row>, id: string): string | undefined {
-  return [...rows.keys()].find((key) => key === id || String(rows.get(key)?.subnet) === id)
+  return [...rows.keys()].find((key) => key === id || valueText(rows.get(key)?.subnet) === id)
 }
 
 function sortFits({ only: sort }: Definition, params: Params): boolean {
@@ -238,9 +239,10 @@ function sortFits({ only: sort }: Definition, params: Params): boolean {
 }
 
 function idOf({ key, name }: Definition, row: Row): string | undefined {
-  if (name === 'acl') return `${String(row.path)} ${String(row.users ?? row.groups ?? row.tokens)} ${String(row.roles)}`
+  if (name === 'acl')
+    return `${valueText(row.path)} ${valueText(row.users ?? row.groups ?? row.tokens)} ${valueText(row.roles)}`
   const parts = key.map((one) => row[one])
-  return parts.some((part) => part === undefined) ? undefined : parts.map(String).join('#')
+  return parts.some((part) => part === undefined) ? undefined : parts.map(valueText).join('#')
 }
 
 /** Parameters as Proxmox stores them and shows them again. */
@@ -273,14 +275,14 @@ function stored(field: Field, value: string | readonly string[]): unknown {
     case 'flag':
       return Number(value)
     case 'number':
-      return field.min === 0 ? String(value) : Number(value)
+      return field.min === 0 ? valueText(value) : Number(value)
     case 'blocks':
     case 'repeated':
       return typeof value === 'string' ? [value] : value
     case 'lines':
-      return Buffer.from(String(value), 'base64').toString()
+      return Buffer.from(valueText(value), 'base64').toString()
     case 'list':
-      return String(value)
+      return valueText(value)
         .split(field.separator ?? ',')
         .toReversed()
         .join(field.separator ?? ',')

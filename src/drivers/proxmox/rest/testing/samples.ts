@@ -1,3 +1,4 @@
+import { valueText } from '../../../../model/rest/value-text.ts'
 import type { Definition, Field, SettingSpec, SettingValue } from '../../../../model/rest.ts'
 
 type Values = Readonly<Record<string, SettingValue>>
@@ -6,24 +7,24 @@ type Values = Readonly<Record<string, SettingValue>>
 export function exampleOf(definition: Definition): SettingSpec {
   const { id, host, vmid, user, vnet, ...fields } = definition.example as Record<string, SettingValue>
   const scope: Record<string, string> = {}
-  if (vmid !== undefined) scope.vmid = String(vmid)
-  if (user !== undefined && definition.scope?.includes('user')) scope.user = String(user)
-  if (vnet !== undefined) scope.vnet = String(vnet)
+  if (vmid !== undefined) scope.vmid = valueText(vmid)
+  if (user !== undefined && definition.scope?.includes('user')) scope.user = valueText(user)
+  if (vnet !== undefined) scope.vnet = valueText(vnet)
   const own = definition.scope?.includes('user') || user === undefined ? fields : { ...fields, user }
   const { identity } = definition
   const name =
     identity === undefined
-      ? String(id ?? definition.exampleName ?? definition.name)
+      ? valueText(id ?? definition.exampleName ?? definition.name)
       : 'constant' in identity
         ? identity.constant
         : identity.fields
-            .map((one) => String(own[one.split('|').find((part) => own[part] !== undefined) ?? '']))
+            .map((one) => valueText(own[one.split('|').find((part) => own[part] !== undefined) ?? '']))
             .join(identity.join)
   const scoped = definition.scope?.some((one) => one.startsWith('host')) === true
   return {
     definition: definition.name,
     id: name,
-    ...(scoped && host !== undefined ? { host: String(host) } : {}),
+    ...(scoped && host !== undefined ? { host: valueText(host) } : {}),
     ...(Object.keys(scope).length === 0 ? {} : { scope }),
     fields: scoped || host === undefined ? own : { ...own, host },
   }
@@ -53,7 +54,6 @@ export function anotherValue(
     case 'text':
       return 'other'
     case 'list':
-    case 'sequence':
     case 'repeated':
       return ['one', 'two']
     case 'seconds':
@@ -98,7 +98,7 @@ const SPECIAL: Readonly<Record<string, SettingValue>> = {
   userAttr: 'sam',
   syncAttributes: 'email=mail',
   tfa: 'type=oath',
-  removeVanished: 'acl;entry',
+  removeVanished: ['acl', 'entry'],
   content: ['backup', 'images'],
   hosts: ['pumped-piglet', 'fun-bedbug'],
   'storage.path': '/srv/other',
@@ -147,6 +147,10 @@ const SPECIAL: Readonly<Record<string, SettingValue>> = {
     { group: 'other' },
     { action: 'ACCEPT', protocol: 'tcp', destinationPort: '80,443', comment: 'web' },
   ],
+  'firewall-group.rules': [
+    { action: 'DROP', type: 'out', protocol: 'udp', destinationPort: '53', comment: 'no names' },
+    { action: 'ACCEPT', protocol: 'tcp', destinationPort: '9100', source: '10.0.0.0/24' },
+  ],
   cidr: '10.3.0.0/24',
   entries: [
     { cidr: '10.4.0.0/16', comment: 'wide' },
@@ -154,7 +158,7 @@ const SPECIAL: Readonly<Record<string, SettingValue>> = {
   ],
   'hosts.entries': [{ address: '127.0.0.1', hostnames: ['localhost'] }],
   'ha-group.hosts': ['fun-bedbug:3', 'still-fawn'],
-  'ha-rule.resources': ['vm:109', 'vm:108', 'ct:120'],
+  'ha-rule.resources': ['vm:109', 'vm:108', 'vm:114'],
   'pci-mapping.devices': [
     { host: 'still-fawn', path: '0000:02:00.0', id: '10de:2485', subsystemId: '10de:0001', iommuGroup: 3 },
     { host: 'pumped-piglet', path: '0000:01:00.0', id: '10de:2484' },
@@ -164,7 +168,7 @@ const SPECIAL: Readonly<Record<string, SettingValue>> = {
   servers: ['9.9.9.9', '1.1.1.1', '8.8.8.8'],
   timeZone: 'UTC',
   wakeOnLan: { mac: 'bc:24:11:00:00:18', bindInterface: 'vmbr0', broadcastAddress: '10.0.0.255' },
-  acme: { account: 'default', domains: 'a.example.com;b.example.com' },
+  acme: { account: 'default', domains: ['a.example.com', 'b.example.com'] },
   acmedomain0: { domain: 'a.example.com', plugin: 'cloudflare' },
   acmedomain1: { domain: 'b.example.com' },
   acmedomain2: { domain: 'c.example.com' },
@@ -182,7 +186,7 @@ const SPECIAL: Readonly<Record<string, SettingValue>> = {
   migration: { type: 'insecure' },
   replication: { type: 'secure', network: '10.0.0.0/24' },
   tagStyle: { caseSensitive: true, colorMap: 'prod:ff0000:ffffff;dev:00ff00', ordering: 'config', shape: 'circle' },
-  userTagAccess: { userAllow: 'list', userAllowList: 'a;b' },
+  userTagAccess: { userAllow: 'list', userAllowList: ['b', 'a'] },
   bandwidth: { migration: 1000, clone: 500 },
   retention: { keepLast: 5, keepMonthly: 1 },
   fleecing: { enabled: true, storage: 'local' },
