@@ -210,4 +210,9 @@ process.on('unhandledRejection', (error) => {
   process.stderr.write('This was not expected. Run it again with CROFT_LOG=debug to see where it happened.\n')
   process.exit(EXIT.failed)
 })
-process.exit(await runCli(process.argv.slice(2), createRuntime(stop.signal)))
+const code = await runCli(process.argv.slice(2), createRuntime(stop.signal))
+// A pipe takes 64 KiB at a time: ending now would cut off the rest of a large plan.
+await Promise.all(
+  [process.stdout, process.stderr].map((stream) => new Promise<void>((done) => stream.write('', () => done()))),
+)
+process.exit(code)

@@ -97,7 +97,7 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
   verb('sim', 'serve a simulated datacentre that speaks the Proxmox API over HTTPS', () => import('./verbs/sim.ts'))
     .option('--hosts <count>', 'how many hosts', wholeNumber('--hosts', 1, 100))
     .option('--port <port>', 'port on 127.0.0.1; 0 picks a free one', wholeNumber('--port', 0, 65_535), 8006)
-    .addOption(new Option('--preset <name>', 'how it begins').choices(['homelab', 'recording', 'empty']))
+    .addOption(new Option('--preset <name>', 'how it begins').choices(['hosts', 'homelab', 'recording', 'empty']))
     .option('--vms <count>', 'fill it with this many machines', wholeNumber('--vms', 0, 100_000))
     .option('--seed <number>', 'fixes chance', wholeNumber('--seed', 0, 2 ** 32 - 1))
     .option('--speed <factor>', 'runs its clock this many times faster', positive)

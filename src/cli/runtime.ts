@@ -32,7 +32,7 @@ export interface FollowedRepository {
 export interface SimulatorOptions {
   readonly hosts?: number
   readonly port: number
-  readonly preset?: 'homelab' | 'recording' | 'empty'
+  readonly preset?: 'hosts' | 'homelab' | 'recording' | 'empty'
   readonly vms?: number
   readonly seed?: number
   readonly speed?: number

@@ -3,7 +3,8 @@ import type { PowerState, Sighting } from '../../../model/sighting.ts'
 import type { VmSpec } from '../../../model/vm.ts'
 import { powerOf } from './power.ts'
 
-export function vmReadiness(vm: VmSpec, sighting: Sighting): Readiness {
+/** `adopted`: it was there before us, so something runs in it whatever the declaration says. */
+export function vmReadiness(vm: VmSpec, sighting: Sighting, adopted: boolean): Readiness {
   const power = powerOf(sighting)
   const id = `VM ${sighting.externalId} on ${sighting.host}`
   if (sighting.lock !== undefined) return lockedReadiness(sighting, id)
@@ -34,6 +35,10 @@ export function vmReadiness(vm: VmSpec, sighting: Sighting): Readiness {
         }
       : { ready: true, reason: 'Running', message: `${id} is running`, status: 'Running' }
   }
+  if (!adopted && sighting.close?.agent !== 'up' && !bringsSystem(vm)) {
+    const message = `${id} is running; nothing in its declaration brings an operating system, so no agent is awaited`
+    return { ready: true, reason: 'NoSystem', message, status: 'Running' }
+  }
   switch (sighting.close?.agent) {
     case 'up':
       return { ready: true, reason: 'AgentUp', message: `${id} is running and its agent answers`, status: 'Running' }
@@ -52,6 +57,16 @@ export function vmReadiness(vm: VmSpec, sighting: Sighting): Readiness {
         status: 'Running',
       }
   }
+}
+
+/** Could an agent ever answer? Nothing waits for what the declaration makes impossible. */
+function bringsSystem(vm: VmSpec): boolean {
+  return (
+    vm.clone !== undefined ||
+    vm.disks.some((disk) => disk.importFrom !== undefined) ||
+    (vm.cdrom?.length ?? 0) > 0 ||
+    (vm.bootOrder?.some((device) => device.startsWith('net')) ?? false)
+  )
 }
 
 function statusOf(power: PowerState): string {

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Sighting } from '../../../model/sighting.ts'
+import type { VmSpec } from '../../../model/vm.ts'
+import { vmReadiness } from './readiness.ts'
+
+const bare: VmSpec = {
+  host: 'alpha',
+  name: 'web',
+  power: 'running',
+  agent: { enabled: true },
+  disks: [{ slot: 'scsi0', storage: 'local', sizeGb: 10 }],
+  nics: [],
+}
+
+function running(agent?: 'up' | 'down'): Sighting {
+  const close = { config: {}, power: 'running' as const, atMs: 0, ...(agent === undefined ? {} : { agent }) }
+  return { connection: 'default', type: 'vm', externalId: '100', host: 'alpha', power: 'running', close }
+}
+
+test('[R11] nothing waits for the agent of a machine into which nothing brings an operating system', () => {
+  const imported: VmSpec = { ...bare, disks: [{ slot: 'scsi0', storage: 'local', importFrom: 'local:import/x.qcow2' }] }
+  const table: [string, VmSpec, Sighting, boolean, string][] = [
+    ['an empty disk', bare, running('down'), false, 'NoSystem'],
+    ['an empty disk into which somebody put a system', bare, running('up'), false, 'AgentUp'],
+    ['an empty disk in the declaration of a machine that was there before', bare, running('down'), true, 'AgentDown'],
+    ['an image', imported, running('down'), false, 'AgentDown'],
+    ['an image, not asked', imported, running(), false, 'AgentNotAsked'],
+    [
+      'an installer',
+      { ...bare, cdrom: [{ slot: 'ide2', file: 'local:iso/debian.iso' }] },
+      running('down'),
+      false,
+      'AgentDown',
+    ],
+    ['the network', { ...bare, bootOrder: ['scsi0', 'net0'] }, running('down'), false, 'AgentDown'],
+  ]
+  for (const [name, vm, sighting, adopted, reason] of table) {
+    const judged = vmReadiness(vm, sighting, adopted)
+    assert.equal(judged.reason, reason, name)
+    assert.equal(judged.ready, reason === 'NoSystem' || reason === 'AgentUp', name)
+  }
+})
