@@ -16,6 +16,7 @@ export function planJson(plan: Plan, revision: string): unknown {
     revision,
     summary: summarise(plan),
     entries: plan.entries.filter((entry) => entry.action.do !== 'nothing').map(entryJson),
+    remarks: plan.entries.flatMap(({ key, notes }) => (notes ?? []).map((message) => ({ key, message }))),
     notes: plan.notes,
     problems: problemsJson(plan.problems),
   }

@@ -96,6 +96,25 @@ Plan: 1 to add, 1 to change, 0 to destroy, 1 held. Disruption: restart.
   )
 })
 
+test('what is left alone by policy is said, and is no change', () => {
+  const left = { ...same, notes: ['what it reads at first boot has changed: ignored by policy'] }
+  const text = renderPlan({ entries: [left], notes: [], problems: [] }, PLAIN)
+  assert.equal(
+    text,
+    [
+      '  = Machine/same   what it reads at first boot has changed: ignored by policy',
+      '',
+      'No changes. The 1 declared resource is as declared.',
+      '',
+    ].join('\n'),
+  )
+  const held = { ...left, action: { do: 'refuse', guard: 'g', reason: 'r', allow: 'a' } as const }
+  assert.match(renderPlan({ entries: [held], notes: [], problems: [] }, PLAIN), /\n {6}note: what it reads/)
+  assert.deepEqual((planJson({ entries: [left], notes: [], problems: [] }, 'x') as { remarks: unknown }).remarks, [
+    { key: 'Machine/same', message: left.notes[0] },
+  ])
+})
+
 test('nothing to do says so in one line', () => {
   assert.equal(renderPlan(plan([same, same]), PLAIN), 'No changes. All 2 declared resources are as declared.\n')
   assert.equal(renderPlan(plan([same]), PLAIN), 'No changes. The 1 declared resource is as declared.\n')

@@ -17,7 +17,17 @@ export interface PlanView {
 export function renderPlan(plan: Plan, style: Style, view: PlanView = {}): string {
   const blocks = shownEntries(plan).map((entry) => renderEntry(entry, style, view))
   const notes = plan.notes.map((note) => renderNote(note, style))
-  return [...notes, ...blocks, closingLine(plan, style)].join('\n')
+  return [...notes, ...blocks, ...renderRemarks(plan, style), closingLine(plan, style)].join('\n')
+}
+
+/** What is worth saying of things that nothing is done about. */
+function renderRemarks(plan: Plan, style: Style): readonly string[] {
+  const lines = plan.entries.flatMap(({ key, action, notes }) =>
+    action.do === 'nothing'
+      ? (notes ?? []).map((note) => `  ${style.paint('dim', '=')} ${clean(key)}   ${clean(note)}`)
+      : [],
+  )
+  return lines.length === 0 ? [] : [`${lines.join('\n')}\n`]
 }
 
 /** What is worth a block. A connection that cannot be seen has its note, and not one more line for each resource on it. */
@@ -77,7 +87,8 @@ function renderEntry(entry: PlanEntry, style: Style, view: PlanView): string {
     entry.origin === undefined ? '(no longer declared)' : `${clean(entry.origin.file)}:${entry.origin.line}`,
   ].filter((part) => part !== '')
   const lines = [style.paint([paintOf(action), 'bold'], head[0] ?? ''), ...head.slice(1)]
-  return [`  ${lines.join('   ')}`, ...bodyOf(action, style, view).map((line) => `      ${line}`), ''].join('\n')
+  const body = [...bodyOf(action, style, view), ...(entry.notes ?? []).map((note) => `note: ${clean(note)}`)]
+  return [`  ${lines.join('   ')}`, ...body.map((line) => `      ${line}`), ''].join('\n')
 }
 
 function bodyOf(action: Action, style: Style, view: PlanView): readonly string[] {
