@@ -64,7 +64,6 @@ function serve(world: World, request: WireRequest, routed: Routed): unknown {
     requirePermission(world, identity, operation, decoded.path, given)
     requireNode(world, operation, pathParams)
   }
-  if (handler === undefined) throw new ApiError(501, `'${key}' is part of Proxmox VE but is not simulated`)
   if (!world.quorate && decoded.method !== 'GET') throw failed('cluster not ready - no quorum?')
   let values: Readonly<Record<string, unknown>> = given
   if (operation !== undefined) {
@@ -72,6 +71,8 @@ function serve(world: World, request: WireRequest, routed: Routed): unknown {
     if ('errors' in checked) throw badParameters(checked.errors)
     values = checked.values
   }
+  // What is wrong with a call is told even where nothing would come of a right one.
+  if (handler === undefined) throw new ApiError(501, `'${key}' is part of Proxmox VE but is not simulated`)
   const call: Call = {
     world,
     who: identity,

@@ -41,6 +41,8 @@ export function powerOn(
   bootMs = between(world.random, world.timing.bootMs),
 ): void {
   applyPending(guest)
+  // The cloud-init drive is made anew at every start.
+  guest.seed = new Map(guest.config)
   const system = bootableSystem(host, guest.config)
   guest.run = {
     status: 'running',
@@ -51,6 +53,7 @@ export function powerOn(
     system,
     bootedAtMs: undefined,
     agentChannel: agentEnabled(guest.config),
+    name: guestName(guest),
   }
   noteSeen(world, guest)
   if (system !== undefined) boots(world, guest, bootMs)

@@ -144,6 +144,8 @@ export interface Guest {
   run: Run
   /** What its system has become; absent for one that never read anything. */
   inside?: Inside
+  /** The configuration that its cloud-init drive was last made from. */
+  seed?: ReadonlyMap<string, string>
   /** Its files and processes, once somebody has looked into it. */
   machine?: Machine
   /** What the status daemon could have seen, oldest first, for as long as somebody may still be shown it. */
@@ -169,6 +171,8 @@ export interface Run {
   bootedAtMs: number | undefined
   /** Did the configuration offer an agent channel when it started? */
   agentChannel: boolean
+  /** What it was called when it started: the process keeps that name. */
+  readonly name?: string
   /** Its file systems are held still for a backup. */
   frozen?: boolean
 }

@@ -48,7 +48,9 @@ function tokenRow(token: Token): Record<string, unknown> {
 
 export function tokenTable(user: User): Record<string, Record<string, unknown>> | null {
   if (user.tokens.size === 0) return null
-  return Object.fromEntries([...user.tokens].sort(([a], [b]) => (a < b ? -1 : 1)).map(([id, token]) => [id, tokenRow(token)]))
+  return Object.fromEntries(
+    [...user.tokens].sort(([a], [b]) => (a < b ? -1 : 1)).map(([id, token]) => [id, tokenRow(token)]),
+  )
 }
 
 /** Answers to a write carry what was sent as it was sent: as text. */

@@ -10,7 +10,6 @@ const EMPTY_LISTS = [
   '/nodes/{node}/services',
   '/nodes/{node}/aplinfo',
   '/nodes/{node}/disks/list',
-  '/nodes/{node}/hardware/pci',
 ]
 
 const CLUSTER_PARTS =

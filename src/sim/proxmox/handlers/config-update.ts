@@ -47,8 +47,15 @@ export async function updateConfig(
   for (const key of change.drop) dropOption(host, guest, key, change.force)
   const shop: Workshop = { world, host, vmid: guest.vmid, work, made: [] }
   for (const [key, value] of change.set) await setOption(shop, guest, key, value)
+  pinMachine(guest, change)
   touch(guest)
   noteSeen(world, guest)
+}
+
+/** Windows takes a new board for new hardware: the newest one there is at the time is kept. */
+function pinMachine(guest: Guest, change: ConfigChange): void {
+  if (/^(w|win)/.test(change.set.get('ostype') ?? '') && !guest.config.has('machine'))
+    guest.config.set('machine', 'pc-i440fx-10.0+pve1')
 }
 
 function checkTogether(guest: Guest, change: ConfigChange): void {
@@ -124,6 +131,15 @@ function refuseSecondCloudInit(guest: Guest, key: string): void {
   }
 }
 
+/** A disc that is put in can be booted from, after all that could be before. */
+function bootFrom(guest: Guest, key: string): void {
+  const order = /^order=(.+)$/.exec(guest.pending.get('boot') ?? guest.config.get('boot') ?? '')?.[1]
+  if (order === undefined || order.split(';').includes(key)) return
+  const wanted = `order=${order};${key}`
+  if (changesLive(guest, 'boot', wanted)) guest.config.set('boot', wanted)
+  else guest.pending.set('boot', wanted)
+}
+
 async function setOption(shop: Workshop, guest: Guest, key: string, value: string): Promise<void> {
   const current = guest.config.get(key)
   if (isDrive(key) && /:cloudinit(,|$)/.test(value)) refuseSecondCloudInit(guest, key)
@@ -136,6 +152,7 @@ async function setOption(shop: Workshop, guest: Guest, key: string, value: strin
   guest.pendingDelete.delete(key)
   guest.pending.delete(key)
   if (current === kept) return
+  if (isDrive(key) && isCdrom(kept) && driveVolume(kept) !== '' && !/cloudinit/.test(kept)) bootFrom(guest, key)
   if (key === 'description' && kept === '') {
     guest.config.delete(key)
     return

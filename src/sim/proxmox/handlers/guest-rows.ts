@@ -59,12 +59,15 @@ export function statusRow(world: World, host: Host, guest: Guest): Record<string
   row.qmpstatus = guest.run.paused ? 'paused' : guest.run.status
   if (agentEnabled(guest.config)) row.agent = 1
   if (guest.config.has('vga')) row.clipboard = null
-  if (guest.run.status === 'running') {
-    const cards = [...guest.config.keys()].filter((key) => /^net\d+$/.test(key))
-    if (cards.length > 0)
-      row.nics = Object.fromEntries(cards.map((key) => [`tap${guest.vmid}i${key.slice(3)}`, { netin: 0, netout: 0 }]))
-  }
-  return row
+  return { ...row, ...nics(guest) }
+}
+
+/** What went over each card of a guest that runs. */
+export function nics(guest: Guest): Record<string, unknown> {
+  const cards = [...guest.config.keys()].filter((key) => /^net\d+$/.test(key))
+  if (guest.run.status !== 'running' || cards.length === 0) return {}
+  const named = cards.map((key) => [`tap${guest.vmid}i${key.slice(3)}`, { netin: 0, netout: 0 }])
+  return { nics: Object.fromEntries(named) }
 }
 
 /** Until a manager has looked at a guest it has no state of its own. */

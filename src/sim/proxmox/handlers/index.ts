@@ -9,6 +9,7 @@ import { accessTokenRoutes } from './access-tokens.ts'
 import { accessUserRoutes } from './access-users.ts'
 import { backupJobRoutes } from './backup-jobs.ts'
 import { backupRoutes } from './backups.ts'
+import { bulkActionRoutes } from './bulk-actions.ts'
 import { clusterRoutes } from './cluster.ts'
 import { clusterConfigRoutes } from './cluster-config.ts'
 import { clusterOptionRoutes } from './cluster-options.ts'
@@ -24,6 +25,7 @@ import { lxcRoutes } from './lxc.ts'
 import { mappingRoutes } from './mappings.ts'
 import { metricsRoutes } from './metrics.ts'
 import { networkRoutes } from './network.ts'
+import { nodeHostRoutes } from './node-host.ts'
 import { nodeRoutes } from './nodes.ts'
 import { notificationRoutes } from './notifications.ts'
 import { poolRoutes } from './pools.ts'
@@ -31,6 +33,7 @@ import { qemuAgentRoutes } from './qemu-agent.ts'
 import { qemuCloneRoutes } from './qemu-clone.ts'
 import { qemuCloudInitRoutes } from './qemu-cloudinit.ts'
 import { qemuConfigRoutes } from './qemu-config.ts'
+import { qemuConsoleRoutes } from './qemu-console.ts'
 import { qemuCreateRoutes } from './qemu-create.ts'
 import { qemuDestroyRoutes } from './qemu-destroy.ts'
 import { qemuDiskRoutes } from './qemu-disk.ts'
@@ -77,6 +80,9 @@ const TABLES: readonly Routes[] = [
   accessGroupRoutes,
   accessRealmRoutes,
   accessTfaRoutes,
+  qemuConsoleRoutes,
+  bulkActionRoutes,
+  nodeHostRoutes,
   networkRoutes,
   nodeRoutes,
   poolRoutes,

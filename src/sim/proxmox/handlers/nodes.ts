@@ -3,23 +3,21 @@ import { type Identity, may } from '../../world/access.ts'
 import { memoryMb } from '../../world/guest-config.ts'
 import { GIB, MIB } from '../../world/sizes.ts'
 import type { Host, World } from '../../world/types.ts'
-import { type Call, guestOf, hostOf, type Routes } from '../call.ts'
+import { type Call, hostOf, type Routes } from '../call.ts'
 
 export const VERSION = { version: '9.2.11', release: '9.2', repoid: '14a22df3' }
 
 const NODE_PARTS =
   'qemu lxc storage network tasks status version time firewall disks hardware capabilities services dns hosts'
 const GUEST_PARTS =
-  'config pending status unlink migrate resize move_disk feature template snapshot agent firewall cloudinit clone'
+  'config cloudinit pending status unlink vncproxy termproxy migrate resize move rrd rrddata monitor agent snapshot ' +
+  'spiceproxy sendkey firewall mtunnel remote_migrate'
 
 export const nodeRoutes: Routes = {
   'GET /version': () => VERSION,
   'GET /nodes': (call) => [...call.world.hosts.values()].map((host) => listRow(call.world, host, call.who)),
   'GET /nodes/{node}': () => NODE_PARTS.split(' ').map((name) => ({ name })),
-  'GET /nodes/{node}/qemu/{vmid}': (call) => {
-    guestOf(call)
-    return GUEST_PARTS.split(' ').map((subdir) => ({ subdir }))
-  },
+  'GET /nodes/{node}/qemu/{vmid}': () => GUEST_PARTS.split(' ').map((subdir) => ({ subdir })),
   'GET /nodes/{node}/version': () => VERSION,
   'GET /nodes/{node}/status': nodeStatus,
   'GET /nodes/{node}/time': (call) => {

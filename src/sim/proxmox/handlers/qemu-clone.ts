@@ -4,7 +4,7 @@ import { PowerLost } from '../../world/locks.ts'
 import { parseProperties, printProperties } from '../../world/properties.ts'
 import { printSize } from '../../world/sizes.ts'
 import { startTask, type Work } from '../../world/tasks.ts'
-import type { Guest, Host, StorageEntry } from '../../world/types.ts'
+import type { Guest, Host, Snapshot, StorageEntry } from '../../world/types.ts'
 import { addVolume, findVolume, freeVolume, nextDiskName, parseVolumeId, storageOn } from '../../world/volumes.ts'
 import { failed, forbidden } from '../api-error.ts'
 import { type Call, guestOn, hostOf, param, type Routes, vmidOf } from '../call.ts'
@@ -18,6 +18,7 @@ export const qemuCloneRoutes: Routes = { 'POST /nodes/{node}/qemu/{vmid}/clone':
 interface Plan {
   readonly source: Guest
   readonly config: ReadonlyMap<string, string>
+  readonly snapshot: Snapshot | undefined
   readonly target: Guest
   readonly full: boolean
   readonly storage: StorageEntry | undefined
@@ -62,7 +63,7 @@ function clone(call: Call): string {
   )
   world.guests.set(newid, target)
   noteSeen(world, target)
-  const plan: Plan = { source, config, target, full, storage, format: params.format }
+  const plan: Plan = { source, config, snapshot, target, full, storage, format: params.format }
   return startTask(world, host, 'qmclone', `${source.vmid}`, call.who.id, (work) =>
     withConfigLock(world, host, source.vmid, () => withConfigLock(world, host, newid, () => copy(call, plan, work))),
   )
@@ -103,7 +104,10 @@ async function copy(call: Call, plan: Plan, work: Work): Promise<void> {
     for (const key of [...config.keys()].filter(isDrive).sort())
       config.set(key, await copyDrive(shop, plan, key, config.get(key) ?? ''))
     config.set('name', params.name ?? `Copy-of-VM-${source.config.get('name') ?? source.vmid}`)
-    if (params.description !== undefined) config.set('description', params.description)
+    // A snapshot's own words go with a copy of it.
+    const words = params.description ?? (plan.snapshot ? plan.snapshot.description : source.config.get('description'))
+    if (words === undefined) config.delete('description')
+    else config.set('description', words)
     target.config = config
     touch(target)
     noteSeen(world, target)

@@ -16,10 +16,26 @@ export const qemuCloudInitRoutes: Routes = {
 
 const KEYS = /^(ci(user|password|custom|type)|sshkeys|nameserver|searchdomain)$/
 
+/** What is on the drive, and what would be on it if it were made anew. Cards are listed only where they differ. */
 function settings(call: Call): unknown[] {
-  return [...guestOf(call).config]
-    .filter(([key]) => KEYS.test(key))
-    .map(([key, value]) => ({ key, value: key === 'cipassword' ? '**********' : value }))
+  const guest = guestOf(call)
+  // A guest that is off gets a fresh drive when it starts: nothing waits.
+  const written = guest.run.status === 'running' ? (guest.seed ?? guest.config) : guest.config
+  const rows: Record<string, unknown>[] = []
+  for (const key of new Set([...written.keys(), ...guest.config.keys()])) {
+    const always = KEYS.test(key)
+    if (!always && !/^(net|ipconfig)\d+$/.test(key)) continue
+    const [before, now] = [written.get(key), guest.config.get(key)].map((value) =>
+      value !== undefined && key === 'cipassword' ? '**********' : value,
+    )
+    if (before === now && !always) continue
+    const row: Record<string, unknown> = { key }
+    if (before !== undefined) row.value = before
+    if (now !== undefined && now !== before) row.pending = now
+    if (now === undefined) row.delete = 1
+    rows.push(row)
+  }
+  return rows
 }
 
 function regenerate(call: Call): null {
@@ -29,6 +45,7 @@ function regenerate(call: Call): null {
   for (const volid of parseProperties(guest.config.get('cicustom') ?? '').named.values()) {
     if (findVolume(host, volid) === undefined) throw failed(`volume '${volid}' does not exist`)
   }
+  guest.seed = new Map(guest.config)
   return null
 }
 

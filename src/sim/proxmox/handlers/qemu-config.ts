@@ -1,13 +1,16 @@
+import { configDigest } from '../../world/guest-config.ts'
 import { startTask } from '../../world/tasks.ts'
 import type { World } from '../../world/types.ts'
-import { badParameter, failed } from '../api-error.ts'
+import { findVolume } from '../../world/volumes.ts'
+import { badParameter, badParameters, failed } from '../api-error.ts'
 import { type Call, flag, guestOf, hostOf, type Routes, vmidOf } from '../call.ts'
 import { findOperation } from '../validate/operations.ts'
 import { withConfigLock } from './config-lock.ts'
 import { type ConfigChange, updateConfig } from './config-update.ts'
-import { shownConfig, shownPending, shownValue } from './config-view.ts'
+import { shownConfig, shownPending } from './config-view.ts'
 import { checkDrives } from './drive-check.ts'
 import { refuseRootOnly, requireBridgeRights, requireOptionRights } from './option-rights.ts'
+import { shownSnapshot } from './qemu-snapshot.ts'
 import { requireTagRights } from './tags.ts'
 
 export const qemuConfigRoutes: Routes = {
@@ -33,12 +36,14 @@ const NOT_CONFIG = new Set([
 function readConfig(call: Call): Record<string, unknown> {
   const guest = guestOf(call)
   const name = call.params.snapshot
+  if (name !== undefined && call.params.current !== undefined) {
+    const text = "cannot use 'snapshot' parameter with 'current'"
+    throw badParameters({ snapshot: text, current: text })
+  }
   if (name === undefined) return shownConfig(guest, flag(call, 'current'))
   const snapshot = guest.snapshots.get(name)
   if (snapshot === undefined) throw failed(`snapshot '${name}' does not exist`)
-  const shown: Record<string, unknown> = { snaptime: snapshot.timeSeconds }
-  for (const [key, value] of snapshot.config) shown[key] = shownValue(guest, key, value)
-  return shown
+  return { ...shownSnapshot(guest, snapshot), digest: configDigest(guest) }
 }
 
 async function writeConfig(call: Call): Promise<null> {
@@ -108,6 +113,7 @@ function requested(call: Call): ConfigChange {
     refuseUnknown(key, 'revert')
   }
   const current = call.world.guests.get(vmid)?.config
+  checkHook(call, set.get('hookscript'))
   for (const key of drop) refuseRootOnly(call, key, undefined, current?.get(key))
   for (const [key, value] of set) refuseRootOnly(call, key, value)
   for (const key of drop) requireOptionRights(call, vmid, key, current?.get(key) ?? '')
@@ -117,6 +123,15 @@ function requested(call: Call): ConfigChange {
   requireTagRights(call, tags, drop.includes('tags') ? '' : (set.get('tags') ?? tags))
   checkDrives(call)
   return { set, drop, revert, digest: params.digest, skipLock: flag(call, 'skiplock'), force: flag(call, 'force') }
+}
+
+/** A script that Proxmox would run on the host must be a snippet that can be run. */
+export function checkHook(call: Call, volid: string | undefined): void {
+  if (volid === undefined) return
+  const volume = findVolume(hostOf(call), volid)
+  if (!/:snippets\//.test(volid)) throw badParameter('hookscript', `'${volid}' is not in the snippets directory\n`)
+  if (volume === undefined) throw badParameter('hookscript', `script '${volid}' does not exist\n`)
+  if (volume.script === undefined) throw badParameter('hookscript', `script '${volid}' is not executable\n`)
 }
 
 function refuseUnknown(key: string, how: 'delete' | 'revert' = 'delete'): void {

@@ -5,8 +5,8 @@ import { newGuest, noteSeen } from '../../world/guest-run.ts'
 import { PowerLost } from '../../world/locks.ts'
 import { startTask, type Work } from '../../world/tasks.ts'
 import type { Guest } from '../../world/types.ts'
-import { freeVolume } from '../../world/volumes.ts'
-import { failed, forbidden } from '../api-error.ts'
+import { findVolume, freeVolume, parseVolumeId } from '../../world/volumes.ts'
+import { ApiError, failed, forbidden } from '../api-error.ts'
 import { type Call, flag, hostOf, type Routes, vmidOf } from '../call.ts'
 import { withConfigLock } from './config-lock.ts'
 import { checkDrives } from './drive-check.ts'
@@ -14,6 +14,7 @@ import { makeDrive } from './drive-make.ts'
 import { refuseRootOnly, requireBridgeRights, requireOptionRights, requireRight } from './option-rights.ts'
 import { keptValue } from './option-values.ts'
 import { startGuest } from './qemu-start.ts'
+import { shelf } from './shelf.ts'
 import { requireTagRights } from './tags.ts'
 
 export const qemuCreateRoutes: Routes = { 'POST /nodes/{node}/qemu': createGuest }
@@ -49,6 +50,12 @@ function createGuest(call: Call): string {
   const inPool = pool !== undefined && may(world, call.who, `/pool/${pool}`, 'VM.Allocate')
   if (!inPool && !may(world, call.who, `/vms/${vmid}`, 'VM.Allocate')) throw forbidden()
   const wanted = Object.entries(call.params).filter(([key]) => !NOT_CONFIG.has(key))
+  const archive = call.params.archive
+  if (archive !== undefined) {
+    if (parseVolumeId(archive) === undefined) throw failed('Only root can pass arbitrary filesystem paths.')
+    if (findVolume(host, archive) === undefined) throw failed(`volume '${archive}' does not exist`)
+    throw new ApiError(501, 'restoring a backup is not simulated')
+  }
   checkDrives(call)
   for (const [key, value] of wanted) {
     refuseRootOnly(call, key, value)
@@ -68,6 +75,8 @@ function createGuest(call: Call): string {
   return startTask(world, host, 'qmcreate', `${vmid}`, call.who.id, async (work) => {
     await withConfigLock(world, host, vmid, () => build(call, guest, wanted, work))
     if (pool !== undefined) joinPool(call, pool, vmid)
+    if (flag(call, 'ha-managed'))
+      shelf(world, 'ha/resources').set(`vm:${vmid}`, { type: 'vm', state: flag(call, 'start') ? 'started' : 'stopped' })
     if (flag(call, 'start')) await startAfterCreate(call, guest, work)
   })
 }

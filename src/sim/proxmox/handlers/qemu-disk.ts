@@ -2,7 +2,7 @@ import { configDigest, driveVolume, isDrive, touch } from '../../world/guest-con
 import { parseProperties, printProperties } from '../../world/properties.ts'
 import { parseSize, printSize } from '../../world/sizes.ts'
 import { startTask, type Work } from '../../world/tasks.ts'
-import { findVolume, parseVolumeId, storageOn, usedBytes } from '../../world/volumes.ts'
+import { filePath, findVolume, parseVolumeId, storageOn, usedBytes } from '../../world/volumes.ts'
 import { type Call, guestOf, hostOf, param, type Routes } from '../call.ts'
 import { refuseLocked, withConfigLock } from './config-lock.ts'
 
@@ -44,6 +44,12 @@ async function grow(call: Call, work: Work): Promise<void> {
   if (entry !== undefined && usedBytes(host, entry) + wanted - volume.sizeBytes > entry.totalBytes) {
     throw new Error(
       entry.files ? 'qemu-img: Could not resize file: No space left on device' : 'zfs error: out of space',
+    )
+  }
+  if (/(^|\/)base-/.test(volume.name) && entry?.files) {
+    const path = filePath(entry, volume.name)
+    throw new Error(
+      `command '/usr/bin/qemu-img resize '--preallocation=off' -f ${volume.format} ${path} ${wanted}' failed: exit code 1`,
     )
   }
   await work.pass(world.timing.shortTaskMs)

@@ -1,6 +1,6 @@
 import { seesGuest } from '../../world/access.ts'
 import { flag, guestOf, hostOf, type Routes } from '../call.ts'
-import { nodeRow, statusRow } from './guest-rows.ts'
+import { nics, nodeRow, statusRow } from './guest-rows.ts'
 
 export const qemuListRoutes: Routes = {
   'GET /nodes/{node}/qemu': (call) => {
@@ -9,7 +9,11 @@ export const qemuListRoutes: Routes = {
     for (const guest of call.world.guests.values()) {
       if (guest.node !== host.name || guest.type !== 'qemu' || !seesGuest(call.world, call.who, guest.vmid)) continue
       const row = nodeRow(call.world, host, guest)
-      rows.push(flag(call, 'full') ? { ...row, qmpstatus: guest.run.paused ? 'paused' : guest.run.status } : row)
+      rows.push(
+        flag(call, 'full')
+          ? { ...row, qmpstatus: guest.run.paused ? 'paused' : guest.run.status, ...nics(guest) }
+          : row,
+      )
     }
     return rows
   },

@@ -1,13 +1,57 @@
-import { touch } from '../../world/guest-config.ts'
+import { driveKeys, driveVolume, isCdrom, touch } from '../../world/guest-config.ts'
 import { noteSeen } from '../../world/guest-run.ts'
+import { parseProperties } from '../../world/properties.ts'
 import { startTask, type Work } from '../../world/tasks.ts'
 import type { Guest, Host } from '../../world/types.ts'
-import { carryVolumes } from '../../world/volumes.ts'
+import { carryVolumes, findVolume, parseVolumeId } from '../../world/volumes.ts'
 import { badParameter, failed } from '../api-error.ts'
 import { type Call, flag, guestOf, hostOf, param, type Routes } from '../call.ts'
 import { refuseLocked, withConfigLock } from './config-lock.ts'
 
-export const qemuMigrateRoutes: Routes = { 'POST /nodes/{node}/qemu/{vmid}/migrate': migrate }
+export const qemuMigrateRoutes: Routes = {
+  'GET /nodes/{node}/qemu/{vmid}/migrate': conditions,
+  'POST /nodes/{node}/qemu/{vmid}/migrate': migrate,
+}
+
+/** Where a guest could go, and what keeps it. */
+function conditions(call: Call): Record<string, unknown> {
+  const { world } = call
+  const host = hostOf(call)
+  const guest = guestOf(call)
+  for (const [key, value] of guest.config) {
+    const name = /^hostpci\d+$/.test(key) ? parseProperties(value).named.get('mapping') : undefined
+    // The daemon falls over a mapping that is gone.
+    if (name !== undefined && !world.shelves.get('mapping/pci')?.has(name))
+      throw failed("Can't use an undefined value as an ARRAY reference")
+  }
+  const disks = driveKeys(guest.config).filter((key) => driveVolume(guest.config.get(key) ?? '') !== '')
+  return {
+    running: guest.run.status === 'running' ? 1 : 0,
+    'has-dbus-vmstate': 1,
+    allowed_nodes: [...world.hosts.keys()].filter((name) => name !== host.name),
+    not_allowed_nodes: {},
+    local_resources: [],
+    'mapped-resources': [],
+    'mapped-resource-info': {},
+    local_disks: disks.map((key) => {
+      const value = guest.config.get(key) ?? ''
+      const volid = driveVolume(value)
+      return {
+        volid,
+        drivename: key,
+        size: findVolume(host, volid)?.sizeBytes ?? 0,
+        cdrom: isCdrom(value) ? 1 : 0,
+        is_attached: 1,
+        is_unused: 0,
+        is_vmstate: 0,
+        is_tpmstate: key.startsWith('tpmstate') ? 1 : 0,
+        is_cloudinit: /cloudinit/.test(volid) ? 1 : 0,
+        replicate: parseProperties(value).named.get('replicate') === '0' ? 0 : 1,
+        shared: world.storages.get(parseVolumeId(volid)?.storage ?? '')?.shared ? 1 : 0,
+      }
+    }),
+  }
+}
 
 function migrate(call: Call): string {
   const { world } = call

@@ -2,7 +2,7 @@ import { configDigest, driveKeys, driveVolume, isCdrom, touch } from '../../worl
 import { powerOff } from '../../world/guest-run.ts'
 import { parseSize } from '../../world/sizes.ts'
 import { startTask, type Work } from '../../world/tasks.ts'
-import type { Guest, Host } from '../../world/types.ts'
+import type { Guest, Host, Snapshot } from '../../world/types.ts'
 import { findVolume, parseVolumeId } from '../../world/volumes.ts'
 import { failed } from '../api-error.ts'
 import { type Call, guestOf, hostOf, param, type Routes } from '../call.ts'
@@ -20,14 +20,23 @@ export const qemuSnapshotRoutes: Routes = {
   [`GET ${AT}/{snapname}/config`]: (call) => {
     const guest = guestOf(call)
     const snapshot = needSnapshot(guest, param(call, 'snapname'))
-    return Object.fromEntries([...snapshot.config].map(([key, value]) => [key, shownValue(guest, key, value)]))
+    return shownSnapshot(guest, snapshot)
   },
+  [`GET ${AT}/{snapname}`]: () => ['rollback', 'config'].map((cmd) => ({ cmd })),
   [`PUT ${AT}/{snapname}/config`]: (call) => {
     const guest = guestOf(call)
     needSnapshot(guest, param(call, 'snapname')).description = call.params.description
     touch(guest)
     return null
   },
+}
+
+/** A snapshot's own words stand in the place of the guest's. */
+export function shownSnapshot(guest: Guest, snapshot: Snapshot): Record<string, unknown> {
+  const shown: Record<string, unknown> = { snaptime: snapshot.timeSeconds }
+  for (const [key, value] of snapshot.config) shown[key] = shownValue(guest, key, value)
+  delete shown.description
+  return snapshot.description === undefined ? shown : { ...shown, description: snapshot.description }
 }
 
 function list(call: Call): unknown[] {
@@ -121,6 +130,9 @@ async function remove(guest: Guest, _host: Host, work: Work, call: Call): Promis
   const snapshot = needSnapshot(guest, name)
   await work.pass(call.world.timing.shortTaskMs)
   guest.snapshots.delete(name)
+  // What stood on it stands on what it stood on.
+  for (const [other, entry] of guest.snapshots)
+    if (entry.parent === name) guest.snapshots.set(other, { ...entry, parent: snapshot.parent })
   if (guest.config.get('parent') !== name) return
   if (snapshot.parent === undefined) guest.config.delete('parent')
   else guest.config.set('parent', snapshot.parent)

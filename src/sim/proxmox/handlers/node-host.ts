@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto'
+import type { Host } from '../../world/types.ts'
+import { type Call, hostOf, type Routes } from '../call.ts'
+
+/** What a host is made of and proves itself with. */
+export const nodeHostRoutes: Routes = {
+  'GET /nodes/{node}/certificates': () => ['acme', 'custom', 'info'].map((name) => ({ name })),
+  'GET /nodes/{node}/certificates/info': (call) => [certificate(call, hostOf(call))],
+  'GET /nodes/{node}/hardware': () => ['pci', 'usb'].map((type) => ({ type })),
+  'GET /nodes/{node}/hardware/pci': (call) =>
+    hostOf(call).pci.map(({ path, id }) => {
+      const [vendor = '', device = ''] = id.split(':')
+      return { id: path, vendor: `0x${vendor}`, device: `0x${device}`, class: '0x000000', iommugroup: -1 }
+    }),
+  'GET /nodes/{node}/hardware/usb': (call) =>
+    hostOf(call).usb.map(({ id, path }, index) => {
+      const [vendid = '', prodid = ''] = id.split(':')
+      return {
+        vendid,
+        prodid,
+        busnum: Number(path.split('-')[0]),
+        devnum: index + 1,
+        port: Number(path.split('-')[1]),
+        usbpath: path.split('-')[1],
+        level: 1,
+        class: 0,
+        speed: '480',
+      }
+    }),
+  'GET /nodes/{node}/subscription': () => ({ status: 'notfound', message: 'There is no subscription key' }),
+}
+
+function certificate(call: Call, host: Host): Record<string, unknown> {
+  const hex = createHash('sha256').update(host.name).digest('hex').toUpperCase()
+  const now = Math.floor(call.world.clock.now() / 1000)
+  return {
+    filename: 'pve-ssl.pem',
+    fingerprint: hex.replace(/(..)(?=.)/g, '$1:'),
+    issuer: '/CN=Proxmox Virtual Environment/OU=sim/O=PVE Cluster Manager CA',
+    subject: `/OU=PVE Cluster Node/O=Proxmox Virtual Environment/CN=${host.name}`,
+    san: [host.name, host.address],
+    notbefore: now - 86_400,
+    notafter: now + 700 * 86_400,
+    'public-key-bits': 2048,
+    'public-key-type': 'rsaEncryption',
+  }
+}

@@ -1,0 +1,51 @@
+import { hexDigits } from '../../world/chance.ts'
+import { guestName } from '../../world/guest-config.ts'
+import { startTask } from '../../world/tasks.ts'
+import type { Guest } from '../../world/types.ts'
+import { ApiError, failed } from '../api-error.ts'
+import { type Call, guestOf, hostOf, param, type Routes } from '../call.ts'
+import { PlainRefusal } from '../decode.ts'
+
+const AT = '/nodes/{node}/qemu/{vmid}'
+
+/** Keyboard, monitor and screen. Nobody is at the other end of the screen: what is checked is how one gets there. */
+export const qemuConsoleRoutes: Routes = {
+  [`PUT ${AT}/sendkey`]: (call) => {
+    needRunning(call)
+    if (!KEYS.test(param(call, 'key'))) throw new PlainRefusal(400, 'Bad Request', '')
+    return null
+  },
+  [`POST ${AT}/monitor`]: (call) => monitor(guestOf(call), param(call, 'command')),
+  [`POST ${AT}/vncproxy`]: (call) => {
+    const guest = guestOf(call)
+    const ticket = `${hexDigits(call.world.random, 8)}:PVEVNC:${hexDigits(call.world.random, 8)}::${hexDigits(call.world.random, 64)}`
+    const upid = startTask(call.world, hostOf(call), 'vncproxy', `${guest.vmid}`, call.who.id, (work) =>
+      work.pass(10_000),
+    )
+    const password =
+      call.params.websocket === '1' && call.params['generate-password'] !== '1' ? {} : { password: ticket.slice(0, 8) }
+    return { upid, port: '5900', user: call.who.id, ticket, cert: '', ...password }
+  },
+  [`POST ${AT}/spiceproxy`]: (call) => {
+    guestOf(call)
+    throw failed('no spice port')
+  },
+  [`GET ${AT}/vncwebsocket`]: () => {
+    throw new ApiError(401, 'permission denied - invalid PVEVNC ticket')
+  },
+}
+
+const KEYS =
+  /^((ctrl|alt|shift|meta_l|altgr)-)*([a-z0-9]|f\d+|ret|esc|tab|spc|up|down|left|right|home|end|pgup|pgdn|insert|delete|backspace|kp_\w+|minus|equal|comma|dot|slash|semicolon|apostrophe|backslash|grave_accent|bracket_left|bracket_right|menu|print|pause|caps_lock|num_lock|scroll_lock|sysrq)$/
+
+function needRunning(call: Call): void {
+  const guest = guestOf(call)
+  if (guest.run.status !== 'running') throw failed(`VM ${guest.vmid} not running`)
+}
+
+function monitor(guest: Guest, command: string): string {
+  if (guest.run.status !== 'running') throw failed(`VM ${guest.vmid} not running`)
+  if (command === 'info name') return `${guest.run.name ?? guestName(guest)}\r\n`
+  if (command === 'info status') return `VM status: ${guest.run.paused ? 'paused' : 'running'}\r\n`
+  return `unknown command: '${command.split(' ')[0]}'\r\n`
+}
