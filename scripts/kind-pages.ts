@@ -70,7 +70,7 @@ function notes(definition: Definition): readonly string[] {
         ]),
     ...(secrets
       ? [
-          'Secrets are references (`env`, `file` or `secretRef`). Proxmox never shows them again, so that croft cannot compare them: they are sent when the thing is made.',
+          'Secrets are references (`env`, `file` or `secretRef`). Proxmox never shows them again, so that croft cannot compare them: they are sent when the thing is made, and again when the text of the annotation `croft.dev/rotate` changes.',
         ]
       : []),
     `The token needs ${definition.privileges.join('; ')}.`,

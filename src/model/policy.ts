@@ -12,6 +12,8 @@ export interface Policy {
   readonly replace: 'refused' | 'allowed'
   /** An existing thing, not made by us, that a person asked us to take over (`crossplane.io/external-name`). */
   readonly adopt?: string
+  /** Secrets that no answer shows are sent again when this text changes (`croft.dev/rotate`). */
+  readonly rotate?: string
 }
 
 export const DEFAULT_POLICY: Policy = {

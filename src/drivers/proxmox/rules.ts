@@ -69,7 +69,7 @@ export const proxmoxRules: Rules = {
       case 'file':
         return diffFile(resource, desired.file, sighting, known)
       case 'setting':
-        return settingRules.diff(desired.setting, sighting)
+        return settingRules.diff(desired.setting, sighting, { known, rotate: resource.policy.rotate })
     }
   },
   createSteps(resource, externalId, survey) {
@@ -82,7 +82,7 @@ export const proxmoxRules: Rules = {
       case 'file':
         return createFileSteps(desired.file, survey)
       case 'setting':
-        return settingRules.createSteps(desired.setting)
+        return settingRules.createSteps(desired.setting, resource.policy.rotate)
     }
   },
   updateSteps(resource, sighting, changes, survey) {
@@ -95,7 +95,7 @@ export const proxmoxRules: Rules = {
       case 'file':
         return updateFileSteps(desired.file, sighting, changes)
       case 'setting':
-        return settingRules.updateSteps(desired.setting, sighting, changes)
+        return settingRules.updateSteps(desired.setting, sighting, changes, resource.policy.rotate)
     }
   },
   adoptSteps(resource, sighting) {

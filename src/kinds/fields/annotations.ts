@@ -5,7 +5,7 @@ import { show, unknownField } from './explain.ts'
 export const EXTERNAL_NAME = 'crossplane.io/external-name'
 
 const SWITCHES = ['croft.dev/protect', 'croft.dev/paused', 'crossplane.io/paused'] as const
-const OWN = ['croft.dev/protect', 'croft.dev/paused', 'croft.dev/replace', 'croft.dev/connection']
+const OWN = ['croft.dev/protect', 'croft.dev/paused', 'croft.dev/replace', 'croft.dev/connection', 'croft.dev/rotate']
 
 /** Wrong or unknown annotations of ours. Other people's annotations are their business. */
 export function checkAnnotations(manifest: RawManifest): readonly FieldProblem[] {
@@ -31,5 +31,6 @@ export function annotatedPolicy(manifest: RawManifest): Policy {
     protect: annotations['croft.dev/protect'] === 'true',
     paused: annotations['croft.dev/paused'] === 'true' || annotations['crossplane.io/paused'] === 'true',
     replace: annotations['croft.dev/replace'] === 'allowed' ? 'allowed' : 'refused',
+    ...(annotations['croft.dev/rotate'] === undefined ? {} : { rotate: annotations['croft.dev/rotate'].slice(0, 200) }),
   }
 }

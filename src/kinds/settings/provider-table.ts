@@ -48,7 +48,7 @@ const RULE: Mapped = {
 const RELOAD: Mapped = { unkept: 'number', why: 'croft waits for the task itself' }
 const WRITE_ONLY: Mapped = {
   unkept: 'number',
-  why: 'croft sends a secret when the thing is made; see the documentation for how to send it again',
+  why: 'croft sends a secret when the thing is made, and again when the annotation croft.dev/rotate changes',
 }
 
 const ADDRESSES = same('address', 'address6', 'autostart', 'comment', 'gateway', 'gateway6', 'mtu')

@@ -53,7 +53,7 @@ export const ACCESS: readonly Definition[] = [
       lastName: prose('Last name.', { api: 'lastname', absent: '' }),
       keys: text('Keys for two factors.', { unread: true }),
       comment: comment(),
-      password: secret('At least eight characters; only for the realm pve.'),
+      password: secret('At least eight characters; only for the realm pve.', { fixed: true }),
     },
     privileges: ['Realm.AllocateUser on /access/realm/REALM', 'User.Modify on /access/groups'],
     exampleName: 'ann',

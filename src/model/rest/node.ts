@@ -165,6 +165,7 @@ export const NODE: readonly Definition[] = [
       method: 'POST',
       path: '/nodes/{host}/certificates/custom',
       whole: true,
+      carry: ['key'],
       with: { restart: '1', force: '1' },
     },
     remove: { method: 'DELETE', path: '/nodes/{host}/certificates/custom', with: { restart: '1' } },

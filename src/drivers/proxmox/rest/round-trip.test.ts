@@ -171,6 +171,41 @@ describe('secrets', () => {
   })
 })
 
+describe('[R11] rotating secrets', () => {
+  it('sends them again when a person says so, once, and never what Proxmox would not take', async () => {
+    const keeper = paperKeeper()
+    for (const name of ['storage', 'metric-server', 'certificate', 'user', 'pool']) {
+      const definition = made.find((one) => one.name === name)
+      assert.ok(definition)
+      const example = exampleOf(definition)
+      const [made1] = settingRules.createSteps(example, 'first')
+      if (made1?.secretParams !== undefined) assert.deepEqual(made1.learns?.done, { rotated: 'first' })
+      await keeper.settle(example)
+      const seen = await keeper.find(example)
+      assert.ok(seen)
+      const ask = (rotate: string | undefined, known: Record<string, string> | undefined) =>
+        settingRules.diff(example, seen, { rotate, known })
+      assert.deepEqual(ask(undefined, undefined), [])
+      assert.deepEqual(ask('first', { rotated: 'first' }), [])
+      const changes = ask('second', { rotated: 'first' })
+      if (name === 'user' || name === 'pool') {
+        assert.deepEqual(changes, [], 'no password can be changed by a token, and a pool has none')
+        continue
+      }
+      assert.deepEqual(
+        changes.map(({ path, secret }) => [path, secret]),
+        [['secrets', true]],
+      )
+      const [step, ...more] = settingRules.updateSteps(example, seen, changes, 'second')
+      assert.ok(step !== undefined && more.length === 0)
+      assert.equal(step.secretParams?.length, 1)
+      assert.deepEqual(step.learns?.done, { rotated: 'second' })
+      assert.ok(!JSON.stringify([changes, step]).includes(PASSWORD))
+    }
+    assert.deepEqual(keeper.complaints, [])
+  })
+})
+
 /** What must be there before, where the simulator checks it. */
 function neededBy(name: string): readonly SettingSpec[] {
   const exampleNamed = (other: string) => DEFINITIONS.filter((one) => one.name === other).map(exampleOf)

@@ -1,3 +1,4 @@
+import type { Change } from '../../../model/change.ts'
 import { definitionNamed } from '../../../model/rest/registry.ts'
 import type { SettingSpec } from '../../../model/rest.ts'
 import type { Readiness } from '../../../model/rules.ts'
@@ -9,7 +10,10 @@ import { diffSetting } from './diff.ts'
 import { EVERYWHERE, listName } from './paths.ts'
 import { definitionOf } from './read-settings.ts'
 import { LEAVING, UNAPPLIED } from './rows.ts'
+import { type Remembered, remembering, rotation } from './secrets.ts'
 import { createSteps, deleteSteps, updateSteps } from './steps.ts'
+
+const NOTHING: Remembered = { known: undefined, rotate: undefined }
 
 /** The rules of every setting: one set for all, with the definition as their table. */
 export const settingRules = {
@@ -28,11 +32,23 @@ export const settingRules = {
     const host = setting.host === undefined ? undefined : hostObstacle(setting.host, survey)
     return host === undefined ? [] : [host]
   },
-  diff: (setting: SettingSpec, sighting: Sighting) =>
-    diffSetting(definitionNamed(setting.definition), setting, sighting),
-  createSteps: (setting: SettingSpec): readonly Step[] => createSteps(definitionNamed(setting.definition), setting),
-  updateSteps: (setting: SettingSpec, sighting: Sighting, changes: ReturnType<typeof diffSetting>): readonly Step[] =>
-    updateSteps(definitionNamed(setting.definition), setting, sighting, changes),
+  diff(setting: SettingSpec, sighting: Sighting, remembered: Remembered = NOTHING): readonly Change[] {
+    const definition = definitionNamed(setting.definition)
+    const changes = diffSetting(definition, setting, sighting)
+    const { [LEAVING]: leaving } = sighting.close?.config ?? {}
+    return leaving === true ? changes : [...changes, ...rotation(definition, setting, remembered)]
+  },
+  createSteps: (setting: SettingSpec, rotate?: string): readonly Step[] =>
+    createSteps(definitionNamed(setting.definition), setting).map((step) => remembering(step, rotate)),
+  updateSteps: (
+    setting: SettingSpec,
+    sighting: Sighting,
+    changes: readonly Change[],
+    rotate?: string,
+  ): readonly Step[] =>
+    updateSteps(definitionNamed(setting.definition), setting, sighting, changes).map((step) =>
+      remembering(step, rotate),
+    ),
   deleteSteps(sighting: Sighting): readonly Step[] {
     const definition = definitionOf(sighting)
     return definition === undefined ? [] : deleteSteps(definition, sighting)

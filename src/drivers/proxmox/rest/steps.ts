@@ -9,6 +9,7 @@ import { entryCalls, plainEntries } from './entry-list.ts'
 import { EVERYWHERE, fill, findList, type Places, placesOf } from './paths.ts'
 import { LEAVING, UNAPPLIED } from './rows.ts'
 import { plainRules, ruleCalls, type SubCall } from './rule-list.ts'
+import { SECRETS } from './secrets.ts'
 import { AGAIN, sent } from './sent.ts'
 import { apiName, isEmpty, wantedValue } from './values.ts'
 
@@ -117,7 +118,8 @@ function updateParams(
     const value = setting.fields[name]
     const api = apiName(name, field)
     if (field.type === 'secret') {
-      if (value !== undefined && update.carry?.includes(api)) Object.assign(params, sent(name, field, value))
+      const again = changed.has(SECRETS) && field.fixed !== true
+      if (value !== undefined && (again || update.carry?.includes(api))) Object.assign(params, sent(name, field, value))
       continue
     }
     if (field.fixed === true) continue

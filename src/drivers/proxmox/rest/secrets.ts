@@ -1,0 +1,40 @@
+import type { Change } from '../../../model/change.ts'
+import type { Definition, SettingSpec } from '../../../model/rest.ts'
+import type { Step } from '../../../model/step.ts'
+
+/** A change that is no field's: secrets are to be sent again. */
+export const SECRETS = 'secrets'
+
+/** What is remembered of a thing: the text of croft.dev/rotate for which its secrets were last sent. */
+const SENT_FOR = 'rotated'
+
+export interface Remembered {
+  readonly known: Readonly<Record<string, string>> | undefined
+  readonly rotate: string | undefined
+}
+
+/**
+ * No answer shows a secret, so that none can be compared. A person says when one is to be sent again, by another text
+ * in the annotation croft.dev/rotate.
+ */
+export function rotation(
+  definition: Definition,
+  setting: SettingSpec,
+  { known, rotate }: Remembered,
+): readonly Change[] {
+  if (rotate === undefined || known?.[SENT_FOR] === rotate || !canRotate(definition, setting)) return []
+  return [{ path: SECRETS, from: 'as sent before', to: 'sent again', effect: 'live', secret: true }]
+}
+
+/** What is known once a step that carries secrets has succeeded. */
+export function remembering(step: Step, rotate: string | undefined): Step {
+  if (rotate === undefined || step.secretParams === undefined) return step
+  return { ...step, learns: { done: { [SENT_FOR]: rotate } } }
+}
+
+function canRotate(definition: Definition, setting: SettingSpec): boolean {
+  if (definition.update === undefined) return false
+  return Object.entries(definition.fields).some(
+    ([name, field]) => field.type === 'secret' && field.fixed !== true && setting.fields[name] !== undefined,
+  )
+}
