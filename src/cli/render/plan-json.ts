@@ -16,10 +16,16 @@ export function planJson(plan: Plan, revision: string): unknown {
     revision,
     summary: summarise(plan),
     entries: plan.entries.filter((entry) => entry.action.do !== 'nothing').map(entryJson),
-    remarks: plan.entries.flatMap(({ key, notes }) => (notes ?? []).map((message) => ({ key, message }))),
+    ...remarksOf(plan),
     notes: plan.notes,
     problems: problemsJson(plan.problems),
   }
+}
+
+/** What is worth saying of single resources, also of those that are not listed; absent when there is nothing. */
+function remarksOf(plan: Plan): object {
+  const remarks = plan.entries.flatMap(({ key, notes }) => (notes ?? []).map((message) => ({ key, message })))
+  return remarks.length === 0 ? {} : { remarks }
 }
 
 function entryJson(entry: PlanEntry): unknown {

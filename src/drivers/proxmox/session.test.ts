@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { inspect } from 'node:util'
 import { systemClock } from '../../lib/clock.ts'
 import { seededRandom } from '../../lib/random.ts'
 import { WireFailure, type WireRequest, type WireResponse } from '../../lib/wire.ts'
 import type { Connection } from '../../model/connection.ts'
+import { Sealed } from '../../model/sealed.ts'
 import { Secret } from '../../model/secret.ts'
+import type { SeedDocument } from '../../model/seed.ts'
 import type { Step } from '../../model/step.ts'
+import { readIso } from '../../sim/world/read-iso.ts'
 import { LookFailed, type Session } from '../port.ts'
 import { openSession } from './session.ts'
 import { exampleSighting } from './vm-example.ts'
@@ -32,7 +36,8 @@ const STEP: Step = {
   disruption: 'none',
 }
 
-type Answer = Partial<WireResponse> | Error
+type WireAnswer = Partial<WireResponse>
+type Answer = WireAnswer | Error
 
 /** A session whose wire gives prepared answers by path, and the requests that it was sent. */
 function scripted(
@@ -373,5 +378,118 @@ describe('looks', () => {
       ],
     )
     assert.deepEqual(requests.map(path), ['/nodes/pve1/storage/local/content'])
+  })
+})
+
+describe('an upload', () => {
+  const document = {
+    userData: { write_files: [{ path: '/t', content: { valueFrom: { env: 'PW' } } }] },
+    metaData: { 'instance-id': 'croft-1' },
+  } as unknown as SeedDocument
+  const upload = { fileName: 'croft-1.iso', bytes: 59_392, hash: 'h', document: new Sealed(document) }
+  const step: Step = {
+    ...STEP,
+    verb: 'upload',
+    call: {
+      method: 'POST',
+      path: '/nodes/pve1/storage/local/upload',
+      params: { content: 'iso', filename: 'croft-1.iso' },
+    },
+    upload,
+  }
+
+  it('is a form whose file comes last, with the secrets in it', async () => {
+    const { session, requests } = scripted(() => ({
+      body: '{"data":"UPID:pve1:00000218:0004FA3A:6AF9042F:imgcopy::a@pve:"}',
+    }))
+    const outcome = await session.perform(step, SIGNAL)
+    assert.equal(outcome.result, 'started')
+    const [request] = requests
+    const type = request?.headers['content-type'] ?? ''
+    const boundary = /^multipart\/form-data; boundary=([a-z0-9-]+)$/.exec(type)?.[1] ?? ''
+    const parts = Buffer.from(request?.body as Uint8Array)
+      .toString('latin1')
+      .split(`--${boundary}`)
+    assert.deepEqual(
+      parts.slice(1, -1).map((part) => /name="(\w+)"/.exec(part)?.[1]),
+      ['content', 'filename'],
+    )
+    assert.equal(parts.at(-1), '--\r\n')
+    const file = parts[2]?.slice(parts[2].indexOf('\r\n\r\n') + 4, -2) ?? ''
+    const files = readIso(Buffer.from(file, 'latin1'))?.files
+    assert.match(new TextDecoder().decode(files?.get('user-data')), /PW-CANARY\+=x/)
+  })
+
+  it('prints its document nowhere', () => {
+    for (const text of [JSON.stringify(step), inspect(step, { depth: 9 }), String(step.upload?.document)]) {
+      assert.ok(!text.includes('write_files'), text)
+      assert.match(text, /\*\*\*/)
+    }
+  })
+
+  it('is refused without a call when a secret is missing, and what Proxmox says back is masked', async () => {
+    const failing = scripted(
+      () => ({}),
+      () => {
+        throw new Error('X is not set')
+      },
+    )
+    const other: Step = {
+      ...step,
+      upload: {
+        ...upload,
+        document: new Sealed({
+          ...document,
+          userData: { password: { valueFrom: { env: 'X' } } },
+        } as unknown as SeedDocument),
+      },
+    }
+    const refused = await failing.session.perform(other, SIGNAL)
+    assert.deepEqual(failing.requests, [])
+    assert.ok(refused.result === 'refused' && refused.refusal.reason === 'SecretMissing')
+    const echoing = scripted(() => ({ status: 500, reason: 'bad file PW-CANARY+=x' }))
+    assert.doesNotMatch(JSON.stringify(await echoing.session.perform(step, SIGNAL)), /CANARY/)
+  })
+})
+
+describe('a guest whose seed is on its way', () => {
+  const line = 'croft: owner=Machine/web-1 seed=none seeding=0123456789ab@local id=114 uid=0123456789abcdef'
+  const image = 'local:iso/croft-0123456789abcdef-0123456789ab.iso'
+  const config = { description: line, tags: 'croft;croft-0123456789abcdef', agent: '1' }
+  const answers = (ide2: string, content: WireAnswer): ((request: WireRequest) => WireAnswer) => {
+    const pending = Object.entries({ ...config, ide2 }).map(([key, value]) => ({ key, value }))
+    return ({ path }) => {
+      if (path.endsWith('/pending')) return { body: JSON.stringify({ data: pending }) }
+      if (path.endsWith('/status/current')) return { body: '{"data":{"status":"running","uptime":7}}' }
+      if (path.endsWith('/agent/network-get-interfaces'))
+        return { status: 500, reason: 'QEMU guest agent is not running' }
+      return content
+    }
+  }
+  const listed = {
+    body: JSON.stringify({
+      data: [
+        { volid: image, size: 10 },
+        { volid: 'local:iso/other.iso', size: 1 },
+      ],
+    }),
+  }
+
+  it('is asked for its images, and while one is inserted for power, uptime and agent too', async () => {
+    const inserted = scripted(answers(`${image},media=cdrom`, listed))
+    const seen = await inserted.session.observe(exampleSighting(), {}, SIGNAL)
+    assert.deepEqual(seen?.close?.seedImages, [{ id: image, bytes: 10 }])
+    assert.deepEqual([seen?.close?.power, seen?.uptimeSeconds, seen?.close?.agent], ['running', 7, 'down'])
+    const empty = scripted(answers('none,media=cdrom', listed))
+    const later = await empty.session.observe(exampleSighting(), {}, SIGNAL)
+    assert.equal(later?.close?.power, undefined)
+    assert.equal(empty.requests.length, 2)
+  })
+
+  it('is not taken for gone when its storage cannot be read, and has no images when the storage is gone', async () => {
+    const unread = scripted(answers('none', { status: 404, reason: 'no such thing' }))
+    await assert.rejects(unread.session.observe(exampleSighting(), {}, SIGNAL), LookFailed)
+    const gone = scripted(answers('none', { status: 500, reason: "storage 'local' does not exist" }))
+    assert.deepEqual((await gone.session.observe(exampleSighting(), {}, SIGNAL))?.close?.seedImages, [])
   })
 })
