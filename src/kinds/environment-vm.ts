@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Declaration } from '../model/declaration.ts'
+import { cloneNeeds } from './crossplane/clone-needs.ts'
 import { crossplaneGroup, envelope, isNamespaced } from './crossplane/envelope.ts'
 import { checkEnvelope, crossplanePolicy, externalName } from './crossplane/policy.ts'
 import { servedBy } from './crossplane/provider.ts'
@@ -49,7 +50,11 @@ export const environmentVm: Kind<EnvironmentVmSpec> = {
     return problems
   },
 
-  policy: (spec, manifest) => crossplanePolicy(spec, manifest, adoptedId(manifest)),
+  policy(spec, manifest) {
+    const policy = crossplanePolicy(spec, manifest, adoptedId(manifest))
+    // Whoever declares it protected in Proxmox does not want it deleted by us.
+    return { ...policy, protect: policy.protect || allFields(spec).protection === true }
+  },
 
   expand(declaration, lookup) {
     const provider = servedBy(declaration.spec, declaration, lookup)
@@ -59,7 +64,7 @@ export const environmentVm: Kind<EnvironmentVmSpec> = {
       role: 'resource',
       ...(provider.connection === undefined ? {} : { connection: provider.connection }),
       desired: { type: 'vm', vm },
-      needs: filesNeeded(vm, lookup),
+      needs: [...filesNeeded(vm, lookup), ...cloneNeeds(vm, declaration, lookup)],
     }
   },
 }

@@ -55,8 +55,6 @@ export interface VmSpec {
   readonly virtiofs?: readonly VmVirtiofs[]
   readonly amdSev?: VmAmdSev
   readonly hookScript?: string
-  /** Handed to the hypervisor's process as they are. */
-  readonly arguments?: string
   readonly bootOrder?: readonly string[]
 }
 

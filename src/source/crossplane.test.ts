@@ -130,16 +130,16 @@ test('a VM says only what was written, and what Proxmox cannot do without', () =
 test('what croft reads and does not keep is said, field by field', () => {
   const problems = readText(
     vmManifest(
-      'audioDevice: {enabled: true}\ntimeoutCreate: 60\ndisk:\n  - interface: scsi0\n    speed: {read: 5}\ncpu: [{affinity: "0-3"}]\nhostpci: [{device: hostpci0, mapping: gpu}]',
+      'migrate: true\ntimeoutCreate: 60\ndisk:\n  - interface: scsi0\n    pathInDatastore: x\nagent: [{timeout: 5m}]\nkvmArguments: -S',
     ),
   ).problems
   assert.ok(problems.every(({ severity }) => severity === 'warning'))
   assert.deepEqual(told(problems), [
-    'not-kept 8:5 croft reads audioDevice but does not manage it yet',
-    'not-kept 14:5 croft reads hostpci but does not manage it yet',
+    'not-kept 14:5 croft reads kvmArguments but leaves it alone: only root@pam may set it, and the process takes whatever it says',
+    'not-kept 8:5 croft reads migrate but never moves a machine because its declaration changed: moving is an operation of its own',
     'not-kept 9:5 croft reads timeoutCreate but does not need it: it starts work, looks again later and never waits inside a step',
-    'not-kept 13:12 croft reads cpu.affinity but does not manage it yet',
-    'not-kept 12:9 croft reads disk.speed but does not manage it yet',
+    'not-kept 13:14 croft reads agent.timeout but does not need it: it starts work, looks again later and never waits inside a step',
+    'not-kept 12:9 croft reads disk.pathInDatastore but does not manage it: Proxmox names the volumes',
   ])
 })
 

@@ -17,7 +17,7 @@ beforeEach(() => {
   mkdirSync(tree, { recursive: true })
   writeFileSync(
     join(tree, 'a.yaml'),
-    `${vmManifest('vmId: 100\naudioDevice: {enabled: true}')}---\n${vmManifest('vmId: x', 'bad')}`,
+    `${vmManifest('vmId: 100\nmigrate: true')}---\n${vmManifest('vmId: x', 'bad')}`,
   )
   writeFileSync(join(tree, 'b.yaml'), 'apiVersion: v1\nkind: Secret\n')
 })

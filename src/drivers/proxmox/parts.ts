@@ -100,7 +100,7 @@ export function compareParts<Item extends object>(
   changes: Change[],
 ): void {
   for (const part of parts) {
-    const to = valueOf(item, part)
+    const to = declaredValue(item, part)
     if (to === undefined) continue
     const from = readPart(part, seen.get(part.key), to)
     if (same(from, to)) continue
@@ -116,7 +116,7 @@ export function setParts<Item extends object>(
   wanted: (field: string) => boolean = () => true,
 ): void {
   for (const part of parts) {
-    const value = valueOf(item, part)
+    const value = declaredValue(item, part)
     if (value === undefined || !wanted(part.field)) continue
     // Nothing of it: the part goes, because an empty one would not be taken.
     const none = value === '' || (value === 0 && part.noneAtZero) || (Array.isArray(value) && value.length === 0)
@@ -171,7 +171,7 @@ function effectOf(shape: { readonly effect: Effect | ((config: Foreign) => Effec
   return typeof shape.effect === 'string' ? shape.effect : shape.effect(config)
 }
 
-function valueOf<Item extends object>(item: Item, part: Part<Item>): Value | undefined {
+function declaredValue<Item extends object>(item: Item, part: Part<Item>): Value | undefined {
   return item[part.field] as Value | undefined
 }
 

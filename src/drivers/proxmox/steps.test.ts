@@ -319,7 +319,8 @@ describe('obstacles', () => {
 })
 
 describe('readiness', () => {
-  const agent = { agent: { enabled: true } }
+  const imported = { slot: 'scsi0', storage: 'local', importFrom: 'local:import/noble.qcow2' }
+  const agent = { agent: { enabled: true }, disks: [imported] }
   const withAgent = (state: 'up' | 'down' | undefined) => {
     const seen = exampleSighting()
     return { ...seen, close: { config: {}, atMs: 0, ...seen.close, ...(state === undefined ? {} : { agent: state }) } }

@@ -45,6 +45,21 @@ export function checkVm(fields: VmFields, manifest: RawManifest): readonly Field
       })
     }
   }
+  for (const [sort, devices] of [
+    ['usb', fields.usb?.map(({ host, mapping }) => [host, mapping])],
+    ['hostpci', fields.hostpci?.map(({ id, mapping }) => [id, mapping])],
+  ] as const) {
+    for (const [index, named] of (devices ?? []).entries()) {
+      const count = named.filter((name) => name !== undefined).length
+      if (count !== 1)
+        bad(
+          at(sort, index),
+          `a device is given by its ${sort === 'usb' ? 'host' : 'id'} or by its mapping: one of the two`,
+        )
+    }
+  }
+  for (const [index, device] of (fields.hostpci ?? []).entries()) take(device.device, at('hostpci', index, 'device'))
+  for (const [index, node] of (fields.numa ?? []).entries()) take(node.device, at('numa', index, 'device'))
   for (const [index, drive] of (fields.cdrom ?? []).entries()) {
     if (drive.enabled !== false) take(drive.interface ?? 'ide3', at('cdrom', index, 'interface'))
   }
@@ -107,14 +122,6 @@ function initialization(
         })
       }
     }
-  }
-  if (fields.type !== undefined && fields.type !== 'cloud-init' && fields.type !== 'nocloud') {
-    problems.push({
-      code: 'not-kept',
-      path: at('initialization', 'type'),
-      severity: 'warning',
-      message: 'croft reads initialization.type but does not manage it yet',
-    })
   }
   return problems
 }

@@ -17,6 +17,7 @@ import {
   userName,
   volumeName,
 } from '../fields/text.ts'
+import { deviceFields } from './vm-devices.ts'
 import { unkeptFields } from './vm-unkept.ts'
 
 const on = z.boolean().optional()
@@ -176,6 +177,7 @@ const initialization = z.strictObject({
 /** Every field of the provider's EnvironmentVM. What croft only reads is in vm-unkept.ts. */
 export const vmFields = {
   ...unkeptFields,
+  ...deviceFields,
   agent: block(agent),
   bios: z.enum(['seabios', 'ovmf']).optional(),
   bootOrder: z.array(bootDevice).max(20).optional(),

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
-import type { VmCloudInit, VmCpu, VmDisk, VmMemory, VmNic, VmSpec } from '../../model/vm.ts'
+import type { VmCloudInit, VmCpu, VmDisk, VmDiskSpeed, VmMemory, VmNic, VmSpec } from '../../model/vm.ts'
 import { defined } from '../fields/defined.ts'
+import { vmDevices } from './vm-device-spec.ts'
 import type { vmFields } from './vm-schema.ts'
 
 export type VmFields = z.output<z.ZodObject<typeof vmFields>>
@@ -47,14 +48,20 @@ export function vmSpec(fields: VmFields, host: string, name: string, adopted: bo
     scsiHardware: fields.scsiHardware,
     tablet: fields.tabletDevice,
     keyboard: fields.keyboardLayout,
-    disks: (fields.disk ?? []).map((disk) => vmDisk(disk, adopted)),
+    ...vmDevices(fields),
+    // A copy has the disks that it was copied with.
+    disks: (fields.disk ?? []).map((disk) => vmDisk(disk, adopted || fields.clone !== undefined)),
     efiDisk:
       fields.efiDisk &&
       defined({
         storage: fields.efiDisk.datastoreId ?? DATASTORE,
         type: fields.efiDisk.type,
         preEnrolledKeys: fields.efiDisk.preEnrolledKeys,
+        format: fields.efiDisk.fileFormat,
       }),
+    tpm:
+      fields.tpmState &&
+      defined({ storage: fields.tpmState.datastoreId ?? DATASTORE, version: fields.tpmState.version }),
     cdrom: fields.cdrom
       ?.filter((drive) => drive.enabled !== false)
       .map((drive) => ({ slot: drive.interface ?? CDROM_SLOT, file: drive.fileId ?? 'cdrom' })),
@@ -64,7 +71,7 @@ export function vmSpec(fields: VmFields, host: string, name: string, adopted: bo
       fields.agent &&
       defined({ enabled: fields.agent.enabled ?? false, trim: fields.agent.trim, type: fields.agent.type }),
     serial: fields.serialDevice?.map((port, index) => ({ slot: `serial${index}`, device: port.device ?? 'socket' })),
-    vga: fields.vga && defined({ type: fields.vga.type, memoryMb: fields.vga.memory }),
+    vga: fields.vga && defined({ type: fields.vga.type, memoryMb: fields.vga.memory, clipboard: fields.vga.clipboard }),
     bootOrder: fields.bootOrder,
   })
 }
@@ -79,11 +86,19 @@ function cpu(fields: NonNullable<VmFields['cpu']>): VmCpu {
     limit: fields.limit,
     numa: fields.numa,
     hotplugged: fields.hotplugged,
+    affinity: fields.affinity,
+    architecture: fields.architecture,
   })
 }
 
 function memory(fields: NonNullable<VmFields['memory']>): VmMemory {
-  return defined<VmMemory>({ dedicatedMb: fields.dedicated, floatingMb: fields.floating, shared: fields.shared })
+  return defined<VmMemory>({
+    dedicatedMb: fields.dedicated,
+    floatingMb: fields.floating,
+    shared: fields.shared,
+    hugepages: fields.hugepages,
+    keepHugepages: fields.keepHugepages,
+  })
 }
 
 function vmDisk(disk: Disk, adopted: boolean): VmDisk {
@@ -102,6 +117,21 @@ function vmDisk(disk: Disk, adopted: boolean): VmDisk {
     backup: disk.backup,
     replicate: disk.replicate,
     serial: disk.serial,
+    queues: disk.queues,
+    speed: disk.speed && speed(disk.speed),
+  })
+}
+
+function speed(fields: NonNullable<Disk['speed']>): VmDiskSpeed {
+  return defined<VmDiskSpeed>({
+    read: fields.read,
+    readBurst: fields.readBurstable,
+    write: fields.write,
+    writeBurst: fields.writeBurstable,
+    iopsRead: fields.iopsRead,
+    iopsReadBurst: fields.iopsReadBurstable,
+    iopsWrite: fields.iopsWrite,
+    iopsWriteBurst: fields.iopsWriteBurstable,
   })
 }
 
@@ -126,6 +156,8 @@ function cloudInit(fields: Initialization): VmCloudInit {
   return defined<VmCloudInit>({
     storage: fields.datastoreId ?? DATASTORE,
     slot: fields.interface ?? CLOUD_INIT_SLOT,
+    format: fields.fileFormat,
+    type: fields.type === 'cloud-init' ? undefined : fields.type,
     user: fields.userAccount?.username,
     password: password && {
       secretRef: defined({ name: password.name, namespace: password.namespace, key: password.key }),

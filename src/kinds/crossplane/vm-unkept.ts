@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { block, blocks } from '../fields/block.ts'
 import { line, macAddress } from '../fields/text.ts'
 import type { FieldProblem } from '../kind.ts'
 
@@ -7,47 +6,14 @@ const on = z.boolean().optional()
 const number = z.number().min(0).max(4_294_967_295).optional()
 const text = line.optional()
 
-/** Fields of the provider that are read and checked for their type, and that croft does not keep yet. */
+/** Fields of the provider that are read and checked for their type, and that croft does not keep. */
 export const unkeptFields = {
-  acpi: on,
-  amdSev: block(z.strictObject({ allowSmt: on, kernelHashes: on, noDebug: on, noKeySharing: on, type: text })),
-  audioDevice: block(z.strictObject({ device: text, driver: text, enabled: on })),
-  clone: block(z.strictObject({ datastoreId: text, full: on, nodeName: text, retries: number, vmId: number })),
   deleteUnreferencedDisksOnDestroy: on,
-  hookScriptFileId: text,
-  hostpci: blocks(
-    z.strictObject({
-      device: text,
-      id: text,
-      mapping: text,
-      mdev: text,
-      pcie: on,
-      romFile: text,
-      rombar: on,
-      xvga: on,
-    }),
-    16,
-  ),
-  hotplug: text,
   kvmArguments: text,
   macAddresses: z.array(macAddress).max(32).optional(),
   migrate: on,
-  numa: blocks(z.strictObject({ cpus: text, device: text, hostnodes: text, memory: number, policy: text }), 8),
   purgeOnDestroy: on,
   reboot: on,
-  rebootAfterUpdate: on,
-  rng: block(z.strictObject({ maxBytes: number, period: number, source: text })),
-  smbios: block(
-    z.strictObject({
-      family: text,
-      manufacturer: text,
-      product: text,
-      serial: text,
-      sku: text,
-      uuid: text,
-      version: text,
-    }),
-  ),
   stopOnDestroy: on,
   timeoutClone: number,
   timeoutCreate: number,
@@ -57,32 +23,32 @@ export const unkeptFields = {
   timeoutShutdownVm: number,
   timeoutStartVm: number,
   timeoutStopVm: number,
-  tpmState: block(z.strictObject({ datastoreId: text, version: text })),
-  usb: blocks(z.strictObject({ host: text, mapping: text, usb3: on }), 14),
-  virtiofs: blocks(z.strictObject({ cache: text, directIo: on, exposeAcl: on, exposeXattr: on, mapping: text }), 10),
-  watchdog: block(z.strictObject({ action: text, enabled: on, model: text })),
 }
 
 /** Fields inside blocks that are kept, which are not kept themselves. */
 const UNKEPT_INSIDE = [
   ['agent', 'waitForIp'],
   ['agent', 'timeout'],
-  ['cpu', 'affinity'],
-  ['cpu', 'architecture'],
+  ['clone', 'retries'],
   ['disk', 'pathInDatastore'],
-  ['disk', 'queues'],
-  ['disk', 'speed'],
-  ['efiDisk', 'fileFormat'],
-  ['initialization', 'fileFormat'],
-  ['memory', 'hugepages'],
-  ['memory', 'keepHugepages'],
-  ['vga', 'clipboard'],
 ] as const
 
-/** Why a field is not needed, where "not yet" would be the wrong word. */
+const NO_WAIT = 'does not need it: it starts work, looks again later and never waits inside a step'
+const OWN_WAY = 'has its own way: it shuts a machine down, stops it only if it does not listen, and removes all of it'
+
+/** Why a field is not kept. */
 const REASONS: Readonly<Record<string, string>> = {
-  timeout: 'does not need it: it starts work, looks again later and never waits inside a step',
+  timeout: NO_WAIT,
+  retries: NO_WAIT,
+  waitForIp: 'does not need it: a machine with an agent is Ready when its agent answers',
   macAddresses: 'does not use it: it is what the guest reports',
+  migrate: 'never moves a machine because its declaration changed: moving is an operation of its own',
+  reboot: 'does not need it: a new machine is started when everything about it is set',
+  kvmArguments: 'leaves it alone: only root@pam may set it, and the process takes whatever it says',
+  pathInDatastore: 'does not manage it: Proxmox names the volumes',
+  stopOnDestroy: OWN_WAY,
+  purgeOnDestroy: OWN_WAY,
+  deleteUnreferencedDisksOnDestroy: OWN_WAY,
 }
 
 /** One warning for each field that is read and not kept: silence would look like a promise. */

@@ -9,7 +9,8 @@ export const protection: Guard = {
       do: 'refuse',
       guard: 'protection',
       reason: `${entry.key} is protected from deletion`,
-      allow: 'remove the annotation croft.dev/protect in one commit and the declaration in a later one',
+      allow:
+        'lift the protection (annotation croft.dev/protect, field protect or protection) in one commit, and remove the declaration in a later one',
     }
   },
 }

@@ -43,7 +43,11 @@ const NOT_YET = /^(?:vmid|pool|(?:scsi|virtio|sata|ide|efidisk|tpmstate)\d+)$/
 
 /** What is written on the copy, as far as it can be told before anybody has seen it: its drives are the source's. */
 export function cloneParams(wanted: VmWanted): Params {
-  return Object.fromEntries(Object.entries(createParams(wanted)).filter(([key]) => !NOT_YET.test(key)))
+  const { scsiHardware, bootOrder } = wanted.spec
+  const undeclared = (key: string) =>
+    (key === 'scsihw' && scsiHardware === undefined) || (key === 'boot' && bootOrder === undefined)
+  const params = Object.entries(createParams(wanted)).filter(([key]) => !NOT_YET.test(key) && !undeclared(key))
+  return Object.fromEntries(params)
 }
 
 export function cloneObstacles(vm: VmSpec, survey: Survey): readonly Obstacle[] {

@@ -1,3 +1,4 @@
+import type { VmCloudInit } from '../../../model/vm.ts'
 import type { Foreign } from '../foreign.ts'
 import { parseProperties } from '../property-string.ts'
 import { storageOf } from './disks.ts'
@@ -12,7 +13,7 @@ const CLOUD_INIT_VOLUME = /(?:^|[:/])(?:vm-\d+-)?cloudinit(?:\.\w+)?$/
  */
 export const cloudInitDrive: VmOption = {
   create({ spec: vm }, params) {
-    if (vm.cloudInit !== undefined) params[vm.cloudInit.slot] = `${vm.cloudInit.storage}:cloudinit`
+    if (vm.cloudInit !== undefined) params[vm.cloudInit.slot] = newDrive(vm.cloudInit)
   },
   compare({ spec: vm }, config, changes) {
     if (vm.cloudInit === undefined) return
@@ -23,8 +24,13 @@ export const cloudInitDrive: VmOption = {
   update({ spec: vm }, config, params, chosen) {
     if (vm.cloudInit === undefined || !chosen.has('cloudInit.storage')) return
     const slot = slotOf(config) ?? vm.cloudInit.slot
-    params[slot] = `${vm.cloudInit.storage}:cloudinit`
+    params[slot] = newDrive(vm.cloudInit)
   },
+}
+
+/** The format matters when it is made only: what is on the drive is written anew with every start. */
+function newDrive({ storage, format }: VmCloudInit): string {
+  return `${storage}:cloudinit${format === undefined ? '' : `,format=${format}`}`
 }
 
 function volumeAt(config: Foreign, slot: string): string | undefined {

@@ -14,6 +14,14 @@ export const cloudInitUser = word({
   declared: (vm) => vm.cloudInit?.user,
 })
 
+export const cloudInitType = word({
+  path: 'cloudInit.type',
+  key: 'citype',
+  effect: 'restart',
+  fallback: 'nocloud',
+  declared: (vm) => vm.cloudInit?.type,
+})
+
 export const cloudInitUpgrade = flag({
   path: 'cloudInit.upgrade',
   key: 'ciupgrade',

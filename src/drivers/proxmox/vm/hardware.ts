@@ -47,21 +47,13 @@ export const hotplug = word({
   same: (declared, observed) => normalHotplug(declared) === normalHotplug(observed),
 })
 
-/** Only root may set these two. */
+/** Only root may set it. */
 export const hookScript = word({
   path: 'hookScript',
   key: 'hookscript',
   effect: 'live',
   fallback: '',
   declared: (vm) => vm.hookScript,
-})
-
-export const processArguments = word({
-  path: 'arguments',
-  key: 'args',
-  effect: 'restart',
-  fallback: '',
-  declared: (vm) => vm.arguments,
 })
 
 export const tablet = flag({

@@ -10,6 +10,7 @@ import {
   cloudInitDnsServers,
   cloudInitPassword,
   cloudInitSshKeys,
+  cloudInitType,
   cloudInitUpgrade,
   cloudInitUser,
 } from './cloud-init.ts'
@@ -30,7 +31,7 @@ import { description, detached } from './description.ts'
 import { amdSev, audio, numaNodes, pci, rng, usb, virtiofs, watchdog } from './devices.ts'
 import { disks } from './disks.ts'
 import { efiDisk } from './efi-disk.ts'
-import { acpi, bios, hookScript, hotplug, keyboard, machine, osType, processArguments, tablet } from './hardware.ts'
+import { acpi, bios, hookScript, hotplug, keyboard, machine, osType, tablet } from './hardware.ts'
 import {
   memoryDedicated,
   memoryFloating,
@@ -78,7 +79,6 @@ export const OPTIONS: readonly VmOption[] = [
   hotplug,
   numaNodes,
   amdSev,
-  processArguments,
   smbios,
   tablet,
   keyboard,
@@ -105,6 +105,7 @@ export const OPTIONS: readonly VmOption[] = [
   cloudInitDnsServers,
   cloudInitDnsDomain,
   cloudInitUpgrade,
+  cloudInitType,
   cloudInitCustom,
   serial,
   vga,

@@ -35,7 +35,7 @@ export function vmReadiness(vm: VmSpec, sighting: Sighting, adopted: boolean): R
         }
       : { ready: true, reason: 'Running', message: `${id} is running`, status: 'Running' }
   }
-  if (!adopted && sighting.close?.agent !== 'up' && !bringsSystem(vm)) {
+  if (!adopted && !seeded && sighting.close?.agent !== 'up' && !bringsSystem(vm)) {
     const message = `${id} is running; nothing in its declaration brings an operating system, so no agent is awaited`
     return { ready: true, reason: 'NoSystem', message, status: 'Running' }
   }

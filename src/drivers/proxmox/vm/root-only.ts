@@ -11,7 +11,6 @@ const OPTIONS: Readonly<Record<string, string>> = {
   'memory.keepHugepages': 'keephugepages',
   'memory.shared': 'ivshmem',
   hookScript: 'hookscript',
-  arguments: 'args',
 }
 
 /** The change as it is, or with the reason why it cannot be made through the API. */
