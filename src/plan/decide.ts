@@ -141,7 +141,7 @@ function adopt({ resource, rules, world, ledger }: Situation, sighting: Sighting
   }
 }
 
-function keep({ resource, rules, world, ledger }: Situation, sighting: Sighting): Action {
+function keep({ resource, rules, world, ledger, unmet }: Situation, sighting: Sighting): Action {
   if (sighting.lock !== undefined) return locked(sighting)
   if (sighting.close === undefined) return lookCloser(sighting, 'config')
   const changes = [
@@ -154,6 +154,8 @@ function keep({ resource, rules, world, ledger }: Situation, sighting: Sighting)
   if (powerIsHearsay(changes, sighting)) return lookCloser(sighting, 'power')
   const impossible = blocked(resource, changes)
   if (impossible !== undefined) return impossible
+  // A setting that is there may be about to name something that is not; a machine is not held up by its image.
+  if (resource.desired.type === 'setting' && unmet.length > 0) return waitsFor(unmet)
   if (changes.some((change) => change.effect === 'replace')) {
     const lost = rules.irreplaceable?.(resource, sighting) ?? []
     if (lost.length > 0) return dataAtStake(resource, sighting, changes, lost)
@@ -210,6 +212,11 @@ function dataAtStake(
 function typeChange({ desired }: Resource, sighting: Sighting): readonly Change[] {
   if (sighting.list !== undefined || desired.type === sighting.type) return []
   return [{ path: 'type', from: sighting.type, to: desired.type, effect: 'replace' }]
+}
+
+function waitsFor(unmet: readonly string[]): Action {
+  const message = `waits for ${unmet.join(', ')}`
+  return { do: 'wait', reason: 'NeedsNotReady', message, lookAgainMs: LOOK_SOON_MS }
 }
 
 function idChange(declared: string | undefined, sighting: Sighting): readonly Change[] {

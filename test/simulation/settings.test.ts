@@ -76,3 +76,16 @@ test('[F-01] a controller that dies at any point makes each setting once', async
     assert.ok(!storedText(run.disk).includes(run.datacentre.token.split('=')[1] ?? '!'))
   }
 })
+
+test('a setting that is always there waits for what its new value names', async () => {
+  const files = {
+    'set.yaml': own('ProxmoxFirewallIpSet', 'admins', '{entries: [{cidr: 10.0.0.0/24}]}'),
+    'rules.yaml': own('ProxmoxFirewallRules', 'all', '{rules: [{action: ACCEPT, macro: SSH, source: +admins}]}'),
+  }
+  for (let seed = 1; seed <= 12; seed++) {
+    const run = simulate({ seed, estate: estate(files) })
+    assert.equal(await run.untilSettled(run.start()), 'settled')
+    const refused = run.disk.events.filter(({ type }) => type === 'Warning').map(({ message }) => message)
+    assert.deepEqual(refused, [], `seed ${seed}`)
+  }
+})
