@@ -147,7 +147,7 @@ const BUGS: readonly (readonly [string, Sabotage, Hunt])[] = [
         rules({
           createSteps: (resource, id, seen) =>
             driver.rules.createSteps(resource, id, seen).map((step) => {
-              const { tags: _, ...params } = step.call.params
+              const { tags: _, description: __, ...params } = step.call.params
               return { ...step, call: { ...step.call, params } }
             }),
         }).driver?.(driver) ?? driver,
