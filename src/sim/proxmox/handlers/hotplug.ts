@@ -1,4 +1,5 @@
-import { isCdrom, isDrive } from '../../world/guest-config.ts'
+import { driveVolume, isCdrom, isDrive } from '../../world/guest-config.ts'
+import { parseProperties } from '../../world/properties.ts'
 import type { Guest } from '../../world/types.ts'
 
 /** Options that never need the running process. */
@@ -12,11 +13,43 @@ export function changesLive(guest: Guest, key: string, value: string | undefined
   const plugs = hotplugs(guest)
   if (/^net\d+$/.test(key)) return plugs.has('network')
   if (/^usb\d+$/.test(key)) return plugs.has('usb')
-  if (/^(scsi|virtio)\d+$/.test(key)) return plugs.has('disk')
+  if (/^(scsi|virtio|sata|ide)\d+$/.test(key)) {
+    const before = guest.config.get(key)
+    if (before !== undefined && value !== undefined && !isCdrom(value) && sameDevice(before, value)) return true
+    if (/^(scsi|virtio)\d+$/.test(key)) return plugs.has('disk') && !reshaped(before, value)
+  }
+  if (key === 'agent') return sameAgent(guest.config.get(key) ?? '', value ?? '')
   if (isDrive(key)) return isCdrom(value ?? guest.config.get(key) ?? '')
   if (/^(cores|sockets|vcpus)$/.test(key)) return plugs.has('cpu') && key === 'vcpus'
   if (key === 'memory') return plugs.has('memory')
   return false
+}
+
+/** Parts of a drive that concern no device: whether it is backed up, how fast it may be, how large it is. */
+const BESIDE_THE_DEVICE = /^(backup|replicate|size|(mbps|iops|bps)(_rd|_wr)?(_max)?(_length|_max_length)?)$/
+
+function deviceOf(value: string, ignored: RegExp): string {
+  const { main, named } = parseProperties(value, 'file')
+  return JSON.stringify([main, [...named].filter(([name]) => !ignored.test(name)).sort()])
+}
+
+function sameDevice(before: string, after: string): boolean {
+  return deviceOf(before, BESIDE_THE_DEVICE) === deviceOf(after, BESIDE_THE_DEVICE)
+}
+
+/** The same volume as another device: only a restart gives the guest that. */
+function reshaped(before: string | undefined, after: string | undefined): boolean {
+  if (before === undefined || after === undefined) return false
+  return driveVolume(before) === driveVolume(after) && !sameDevice(before, after)
+}
+
+/** What is asked of the agent can change, the channel to it cannot. */
+function sameAgent(before: string, after: string): boolean {
+  const channel = (text: string) => {
+    const { main, named } = parseProperties(text, 'enabled')
+    return `${main} ${named.get('type') ?? 'virtio'}`
+  }
+  return channel(before) === channel(after)
 }
 
 /** Taking a card or a virtio disk out needs a system inside that lets it go; a SCSI disk can always be taken. */
