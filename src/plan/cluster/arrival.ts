@@ -1,6 +1,6 @@
 import { LIMITS } from '../../lib/limits.ts'
 import type { LocalK3s } from '../../model/observed-cluster.ts'
-import { type Finding, holdFor, isEmpty, objection, refusalOf, stepOn, waitFor } from './finding.ts'
+import { type Finding, holdFor, isEmpty, merge, objection, refusalOf, stepOn, waitFor } from './finding.ts'
 import { allowed } from './quorum.ts'
 import { remains } from './replace.ts'
 import { isIn, isKept, kubeOf, localOf, type NodeView, sleeps, type View } from './view.ts'
@@ -111,8 +111,11 @@ function unfinished(view: View, node: NodeView, local: LocalK3s): Arrival {
   if (running && (view.nowMs < untilMs || !isKnown(view, node))) {
     return joining(view, node, local)
   }
-  // Nobody answers: what stands still may be what the quorum lacks.
-  if (!isKnown(view, node)) return { is: 'busy', finding: restart(view, node, local) }
+  if (!isKnown(view, node)) {
+    // The API is certainly down: what stands still may be what the quorum lacks. A mere doubt is no reason, for then
+    // it may be standing still by our own hand.
+    return { is: 'busy', finding: view.observed.api === 'no' ? restart(view, node, local) : notSeen(view, node) }
+  }
   return { is: 'busy', finding: failedJoin(view, node, local, running) }
 }
 
@@ -223,7 +226,15 @@ function destroy(view: View, node: NodeView, reason: string): Finding {
 function booting(view: View, node: NodeView): Finding {
   const sinceMs = node.machine.createdMs ?? view.nowMs
   const untilMs = sinceMs + LIMITS.machineBootMs
-  return waitFor({ node: node.name, awaits: `${node.name} booted, its agent answering`, sinceMs, untilMs })
+  const wait = waitFor({ node: node.name, awaits: `${node.name} booted, its agent answering`, sinceMs, untilMs })
+  if (view.nowMs < untilMs || !isKnown(view, node)) return wait
+  const hold = holdFor({
+    node: node.name,
+    guard: 'unreachable',
+    reason: `${node.name} is on and not in the cluster, and nobody answers on it`,
+    allow: `look at its console, or run croft cluster replace ${node.name}`,
+  })
+  return merge([wait, hold])
 }
 
 function notSeen(view: View, node: NodeView): Finding {

@@ -1,9 +1,10 @@
+import { compareVersions } from '../../k3s/version.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { type Arrival, arrivalOf } from './arrival.ts'
 import { type Finding, merge, NOTHING, objection, refusalOf, stepOn, waitFor } from './finding.ts'
-import { planHops } from './hops.ts'
 import { allowed, quorum } from './quorum.ts'
 import { isDue } from './removals.ts'
+import { isAborted, rolloutOf, serverTarget } from './rollout.ts'
 import { serversChange } from './servers-change.ts'
 import { kubeOf, type NodeView, type View, versionsOf } from './view.ts'
 
@@ -40,14 +41,13 @@ export function agentsIn(view: View): Finding {
   ])
 }
 
-/** The release that a node which comes in now gets: what the others run, never what they have yet to reach. */
-export function joinVersion(view: View): string {
-  const running = versionsOf(view.servers)
-  const [lowest, highest] = [running[0], running.at(-1)]
-  if (lowest === undefined || highest === undefined) return view.spec.version
-  if (view.spec.upgrade.method === 'inPlace' || lowest !== highest) return highest
-  const plan = planHops(lowest, view.spec.version, view.observed.membershipChanged)
-  return 'hops' in plan ? (plan.hops[0] ?? highest) : highest
+/** The release that a server which comes in now gets: what the others run, or what it is being replaced for. */
+function joinVersion(view: View): string {
+  const highest = versionsOf(view.servers).at(-1)
+  if (highest === undefined) return view.spec.version
+  const replacing = view.spec.upgrade.method === 'replace' && !isAborted(view) && !view.observed.orders.rolloutPaused
+  const target = replacing ? serverTarget(view, rolloutOf(view)) : undefined
+  return target === undefined || compareVersions(target, highest) < 0 ? highest : target
 }
 
 function comingOf(view: View, nodes: readonly NodeView[]): readonly Coming[] {

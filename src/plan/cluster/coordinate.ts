@@ -73,7 +73,7 @@ function servers(view: View, sick: Finding): Finding {
     () => onlySteps(sick),
     () => onlySteps(eviction(view)),
     () => onlySteps(serversOut(view, 'dead')),
-    () => ordered(view, view.servers, 'begun'),
+    () => ordered(view, view.servers, 'down'),
     () => serversIn(view),
     () => atWill(view),
   ])

@@ -2,18 +2,28 @@ import { type Finding, NOTHING } from './finding.ts'
 import { giveBack } from './node-work.ts'
 import { isDue } from './removals.ts'
 import { departure } from './replace.ts'
-import { rolloutOf, wantedChange } from './rollout.ts'
-import { isAborted } from './upgrade.ts'
-import { isWell, kubeOf, localOf, type NodeView, type View } from './view.ts'
+import { isAborted, rolloutOf, wantedChange } from './rollout.ts'
+import { isWell, kubeOf, localOf, type NodeView, otherAway, type View } from './view.ts'
 
 /** Goes on with a node whose mark says that it is on its way out, or gives it back where that is no longer wanted. */
 export function departing(view: View, node: NodeView): Finding {
   const purpose = kubeOf(node)?.work?.purpose
+  if (purpose === 'upgrade' || purpose === 'configure') return lostToRollout(view, node)
   if (purpose !== 'replace' && purpose !== 'remove' && purpose !== 'remediate') return NOTHING
   const untouched = isWell(node) && (localOf(node)?.service ?? 'running') === 'running'
   const reason = noLongerWanted(view, node, purpose)
   if (untouched && reason !== undefined) return giveBack(view, node, reason)
   return departure(view, node, purpose, WHY[purpose])
+}
+
+/** A node under a rollout that will not come back to it: a person wants it replaced, its machine or its place is gone. */
+function lostToRollout(view: View, node: NodeView): Finding {
+  if (isDue(view, node)) return departure(view, node, 'replace', 'a person asked for it')
+  if (node.machine.exists === 'no' || localOf(node)?.data === 'none') {
+    return departure(view, node, 'replace', 'its machine is gone')
+  }
+  if (node.spec !== undefined) return NOTHING
+  return isWell(node) ? giveBack(view, node, WHY.remove) : departure(view, node, 'remove', WHY.remove)
 }
 
 const WHY = {
@@ -23,6 +33,8 @@ const WHY = {
 } as const
 
 function noLongerWanted(view: View, node: NodeView, purpose: keyof typeof WHY): string | undefined {
+  const away = otherAway(view, node)
+  if (away !== undefined) return `${away} is away, and comes first`
   switch (purpose) {
     case 'remediate':
       return 'it came back by itself'

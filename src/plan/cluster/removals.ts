@@ -27,9 +27,9 @@ export function agentOut(view: View, node: NodeView): Finding {
   return departure(view, node, 'remove', `${node.name} is no longer declared`)
 }
 
-/** Replaces what a person asked to have replaced. `begun`: those that have left the cluster already. */
-export function ordered(view: View, nodes: readonly NodeView[], which: 'begun' | 'any'): Finding {
-  const due = nodes.filter((node) => isDue(view, node) && (which === 'any' || node.kube === 'absent'))
+/** Replaces what a person asked to have replaced. `down`: only those that have left the cluster already, or are dead. */
+export function ordered(view: View, nodes: readonly NodeView[], which: 'down' | 'any'): Finding {
+  const due = nodes.filter((node) => isDue(view, node) && (which === 'any' || isDown(node)))
   return firstOf(due.map((node) => () => departure(view, node, 'replace', 'a person asked for it')))
 }
 
@@ -63,6 +63,6 @@ function hasAnything(node: NodeView): boolean {
 }
 
 function isDown(node: NodeView): boolean {
-  const kube = kubeOf(node)
-  return (node.member === undefined || node.member.up === 'no') && kube?.ready !== 'yes'
+  if (node.kube === 'absent' && node.member === undefined) return true
+  return (node.member === undefined || node.member.up === 'no') && kubeOf(node)?.ready === 'no'
 }

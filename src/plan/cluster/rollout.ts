@@ -46,14 +46,24 @@ export function rolloutOf(view: View): Rollout {
 export function wantedChange(view: View, node: NodeView, rollout: Rollout): WantedChange | undefined {
   const kube = kubeOf(node)
   if (kube === undefined || node.spec === undefined || sleeps(node)) return undefined
-  const lowest = versionsOf(view.servers)[0]
-  const next = node.role === 'agent' ? lowest : agentsBehind(view) ? lowest : (rollout.hops[0] ?? lowest)
+  const next = node.role === 'agent' ? versionsOf(view.servers)[0] : serverTarget(view, rollout)
   if (next !== undefined && compareVersions(kube.version, next) < 0) return { purpose: 'upgrade', target: next }
   const hash = configHash(view.spec, node.spec)
   if (kube.configHash === hash) return undefined
   // One that was not started by us is left as it is, unless it is a server that runs with other flags than it must.
   if (kube.configHash === undefined && driftOf(view, node).length === 0) return undefined
   return { purpose: 'configure', target: hash }
+}
+
+/** The release that servers are to run next: the next hop, once every agent has caught up with the last. */
+export function serverTarget(view: View, rollout: Rollout): string | undefined {
+  const [lowest] = versionsOf(view.servers)
+  return agentsBehind(view) ? lowest : (rollout.hops[0] ?? lowest)
+}
+
+export function isAborted(view: View): boolean {
+  const { rolloutAborted } = view.observed.orders
+  return rolloutAborted !== undefined && rolloutAborted === rolloutId(view.spec)
 }
 
 /** What a server runs with that is not as declared, in sentences. */

@@ -4,7 +4,7 @@ import { type Finding, firstOf, holdFor, isEmpty, merge, NOTHING, refusalOf, ste
 import { begin, continueWork, giveBack } from './node-work.ts'
 import { serversWhole } from './removals.ts'
 import { departure } from './replace.ts'
-import { type Rollout, rolloutId, rolloutOf, wantedChange } from './rollout.ts'
+import { isAborted, type Rollout, rolloutId, rolloutOf, wantedChange } from './rollout.ts'
 import { kubeOf, type NodeView, sleeps, type View } from './view.ts'
 import { nextOpening, windowOpen } from './windows.ts'
 
@@ -60,11 +60,6 @@ export function nextAgents(view: View): Finding {
         : begin(view, node, wanted, reasonOf(node, wanted))
     }),
   )
-}
-
-export function isAborted(view: View): boolean {
-  const { rolloutAborted } = view.observed.orders
-  return rolloutAborted !== undefined && rolloutAborted === rolloutId(view.spec)
 }
 
 function underRollout(nodes: readonly NodeView[]): readonly NodeView[] {

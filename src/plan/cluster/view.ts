@@ -105,9 +105,19 @@ export function isWell(node: NodeView): boolean {
   return node.role === 'agent' || (node.member?.learner === false && node.member.up === 'yes')
 }
 
-/** Releases that run, oldest first; of servers or agents that are in the cluster. */
+/** Another server that is certainly down or not in: then this one, which runs, is not taken down at will. */
+export function otherAway(view: View, node: NodeView): string | undefined {
+  if (node.role === 'agent' || view.members === 'unknown') return undefined
+  const away = view.servers.filter(({ name, spec, member, kube }) => {
+    if (name === node.name) return false
+    return member === undefined ? spec !== undefined && kube !== 'unknown' : member.up === 'no' || member.learner
+  })
+  return away[0]?.name
+}
+
+/** Releases that run on these nodes, each once, oldest first. */
 export function versionsOf(nodes: readonly NodeView[]): readonly string[] {
-  return nodes.flatMap((node) => kubeOf(node)?.version ?? []).sort(compareVersions)
+  return [...new Set(nodes.flatMap((node) => kubeOf(node)?.version ?? []))].sort(compareVersions)
 }
 
 /** A machine that croft makes and destroys; any other is only wiped. */
