@@ -43,6 +43,9 @@ test('every route that is simulated is an operation of the real API', () => {
   assert.deepEqual(others, ['GET /'])
 })
 
+/** What the real daemon says when it trips over itself. */
+const RECORDED = /cannot lookup undefined type!|Can't use an undefined value as an ARRAY reference/
+
 test('whatever is sent to whatever is simulated, the answer is a Proxmox answer and never a crash', async () => {
   const random = seededRandom(11)
   const client = createTestClient()
@@ -67,7 +70,7 @@ test('whatever is sent to whatever is simulated, the answer is a Proxmox answer 
       const query = method === 'GET' || method === 'DELETE' ? `?${new URLSearchParams(params).toString()}` : ''
       const answer = await client.call(method, `${path}${query}`, query === '' ? params : undefined)
       assert.doesNotMatch(
-        answer.reason,
+        answer.reason.replace(RECORDED, ''),
         /undefined|not a function|Cannot read|is not iterable|\[object/,
         `${method} ${path} ${JSON.stringify(params)}`,
       )

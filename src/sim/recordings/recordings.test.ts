@@ -23,8 +23,11 @@ function recording(name: string): Recorded[] {
 const OF_THE_SANDBOX =
   /^get GET \/api2\/json\/(cluster\/status|nodes\/pve1\/(subscription|capabilities\/qemu\/machines|hardware\/pci)):/
 
+/** Recordings 1 to 4 are older than these. */
+const LATER = ['n.yaml', 'm.yaml', 'v.yaml', 'hook.sh', 'failhook.sh', 'noexec.sh'].map((name) => `snippets/${name}`)
+
 test('recordings 1 to 4, in order, are answered as the real daemon answered them', { skip }, async () => {
-  const result = await replay(['1', '2', '3', '4'].map(recording), { guestBeforeSecond: true })
+  const result = await replay(['1', '2', '3', '4'].map(recording), { guestBeforeSecond: true, without: LATER })
   assert.ok(result.total >= 370, `only ${result.total} exchanges were compared`)
   assert.deepEqual(
     result.different.filter((line) => !OF_THE_SANDBOX.test(line)),
@@ -32,8 +35,12 @@ test('recordings 1 to 4, in order, are answered as the real daemon answered them
   )
 })
 
-/** Floors for what later work completes. Raise a number when the simulator has become better; never lower it. */
-const FLOORS: Readonly<Record<string, number>> = { A: 258, B: 541, C: 187, E: 568, F: 158, G: 71 }
+/**
+ * How many answers are the same. What is missing comes from the sandbox that the real daemon ran in, from ids and
+ * counters that are born of each run, and from pauses that the recorder made. Raise a number when the simulator has
+ * become better; never lower it.
+ */
+const FLOORS: Readonly<Record<string, number>> = { A: 486, B: 646, C: 541, E: 657, F: 284, G: 151 }
 
 for (const [name, floor] of Object.entries(FLOORS)) {
   test(`recording ${name}: at least ${floor} answers as the real daemon gave them`, { skip }, async () => {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { parseProperties } from './properties.ts'
+import { parseSize } from './sizes.ts'
 import type { Guest, GuestSystem, Host } from './types.ts'
 import { findVolume } from './volumes.ts'
 
@@ -72,13 +73,18 @@ export function agentEnabled(config: ReadonlyMap<string, string>): boolean {
 
 /** The size of the disk that a guest boots from, as lists show it. */
 export function maxDiskBytes(host: Host, guest: Guest): number {
-  if (guest.type === 'lxc') return 4 * 1024 ** 3
+  if (guest.type === 'lxc') return rootBytes(guest.config.get('rootfs') ?? '')
   for (const device of bootOrder(guest.config)) {
     const value = guest.config.get(device)
     if (value === undefined || !isDrive(device) || isCdrom(value)) continue
     return findVolume(host, driveVolume(value))?.sizeBytes ?? 0
   }
   return 0
+}
+
+/** A root without a limit is shown as four GiB. */
+function rootBytes(rootfs: string): number {
+  return parseSize(parseProperties(rootfs).named.get('size') ?? '') || 4 * 1024 ** 3
 }
 
 export function memoryMb(config: ReadonlyMap<string, string>): number {

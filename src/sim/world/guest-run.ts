@@ -94,6 +94,7 @@ export function agentAnswers(guest: Guest): boolean {
     run.status === 'running' &&
     !run.paused &&
     run.agentChannel &&
+    run.deaf !== true &&
     run.system?.agent === true &&
     run.bootedAtMs !== undefined
   )

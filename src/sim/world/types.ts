@@ -173,6 +173,8 @@ export interface Run {
   agentChannel: boolean
   /** What it was called when it started: the process keeps that name. */
   readonly name?: string
+  /** Its agent got half a message and waits for the rest until the next start. */
+  deaf?: boolean
   /** Its file systems are held still for a backup. */
   frozen?: boolean
 }

@@ -10,6 +10,8 @@ const CONTAINER_NUMBERS =
 
 export function shownValue(guest: Guest, key: string, value: string): string | number {
   if (key === 'cipassword') return '**********'
+  // Containers' notes come back with the line break that ends them in the file.
+  if (key === 'description' && guest.type === 'lxc') return `${value}\n`
   const numbers = guest.type === 'qemu' ? NUMBERS : CONTAINER_NUMBERS
   return numbers.test(key) && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value
 }

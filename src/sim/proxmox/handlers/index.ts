@@ -22,6 +22,9 @@ import { haRoutes } from './ha.ts'
 import { haResourceRoutes } from './ha-resources.ts'
 import { haRuleRoutes } from './ha-rules.ts'
 import { lxcRoutes } from './lxc.ts'
+import { lxcCopyRoutes } from './lxc-copy.ts'
+import { lxcMountRoutes } from './lxc-mounts.ts'
+import { lxcPowerRoutes } from './lxc-power.ts'
 import { mappingRoutes } from './mappings.ts'
 import { metricsRoutes } from './metrics.ts'
 import { networkRoutes } from './network.ts'
@@ -83,6 +86,9 @@ const TABLES: readonly Routes[] = [
   qemuConsoleRoutes,
   bulkActionRoutes,
   nodeHostRoutes,
+  lxcMountRoutes,
+  lxcPowerRoutes,
+  lxcCopyRoutes,
   networkRoutes,
   nodeRoutes,
   poolRoutes,

@@ -1,74 +1,127 @@
+import { may } from '../../world/access.ts'
 import { macAddress } from '../../world/chance.ts'
 import { configDigest, touch } from '../../world/guest-config.ts'
 import { noteSeen } from '../../world/guest-run.ts'
 import { parseProperties } from '../../world/properties.ts'
 import type { Guest } from '../../world/types.ts'
-import { failed, forbidden } from '../api-error.ts'
-import type { Call } from '../call.ts'
+import { freeVolume } from '../../world/volumes.ts'
+import { badParameter, failed, forbidden } from '../api-error.ts'
+import { type Call, hostOf } from '../call.ts'
+import { findOperation } from '../validate/operations.ts'
+import { STALE } from './collection.ts'
 import { refuseLocked } from './config-lock.ts'
+import { detachMount, isMount, makeMount } from './lxc-mounts.ts'
+import { requireBridgeRights } from './option-rights.ts'
+import { normalTags, requireTagRights, tagStyle } from './tags.ts'
 
-const NOT_CONFIG = new Set([
-  'node',
-  'vmid',
-  'ostemplate',
-  'rootfs',
-  'storage',
-  'password',
-  'ssh-public-keys',
-  'start',
-  'pool',
-  'force',
-  'restore',
-  'unique',
-  'bwlimit',
-  'ignore-unpack-errors',
-  'delete',
-  'revert',
-  'digest',
-  'ha-managed',
-])
+const NOT_CONFIG = new Set(
+  (
+    'node vmid ostemplate storage password ssh-public-keys start pool force restore unique bwlimit ' +
+    'ignore-unpack-errors delete revert digest ha-managed'
+  ).split(' '),
+)
 
-/** Feature flags beyond nesting reach into the host, so only root itself may set them. */
-export function checkFeatures(
-  call: Call,
-  features: string | undefined,
-  unprivileged: boolean,
-  creating: boolean,
-): void {
-  if (features === undefined || call.who.id === 'root@pam') return
-  if (!unprivileged && creating)
-    throw forbidden('changing feature flags for privileged container is only allowed for root@pam')
-  const others = [...parseProperties(features).named.keys()].filter((name) => name !== 'nesting')
-  if (others.length > 0) throw forbidden('changing feature flags (except nesting) is only allowed for root@pam')
+const PRIVILEGES: readonly (readonly [RegExp, string])[] = [
+  [/^(cores|cpulimit|cpuunits)$/, 'VM.Config.CPU'],
+  [/^(memory|swap)$/, 'VM.Config.Memory'],
+  [/^(net\d+|nameserver|searchdomain|hostname)$/, 'VM.Config.Network'],
+  [/^(rootfs|mp\d+|unused\d+)$/, 'VM.Config.Disk'],
+  [/^features$/, 'VM.Allocate'],
+]
+
+/** Refuses what this identity may not set, change or delete. */
+export function checkOptions(call: Call, vmid: number, unprivileged: boolean, creating: boolean, pool?: string): void {
+  const { world, who, params } = call
+  const set = Object.entries(params).filter(([key]) => !NOT_CONFIG.has(key))
+  const drop = listed(params.delete)
+  for (const key of drop) {
+    if (!findOperation('PUT', '/nodes/n/lxc/100/config')?.operation.parameters.has(key))
+      throw badParameter('delete', `unknown option '${key}'`)
+  }
+  for (const [key, value] of [...set, ...drop.map((name) => [name, ''] as const)]) {
+    const privilege = PRIVILEGES.find(([pattern]) => pattern.test(key))?.[1] ?? 'VM.Config.Options'
+    const has =
+      may(world, who, `/vms/${vmid}`, privilege) || (pool !== undefined && may(world, who, `/pool/${pool}`, privilege))
+    if (!has) throw forbidden(`/vms/${vmid}, ${privilege}`)
+    if (who.id !== 'root@pam') refuseRootOnly(key, value, unprivileged, creating)
+  }
+  for (const [key, value] of set) requireBridgeRights(call, key, value)
+  const tags = world.guests.get(vmid)?.config.get('tags') ?? ''
+  if (params.tags !== undefined || drop.includes('tags')) requireTagRights(call, tags, params.tags ?? '')
 }
 
-export function buildContainer(call: Call, rootfs: string): Map<string, string> {
+/** What reaches into the host is for root itself alone. */
+function refuseRootOnly(key: string, value: string, unprivileged: boolean, creating: boolean): void {
+  const only = (what: string) => forbidden(`${what} is only allowed for root@pam`)
+  if (/^dev\d+$/.test(key)) throw only('configuring device passthrough')
+  if (key === 'hookscript') throw only('changing the hookscript')
+  if (isMount(key) && value.startsWith('/')) throw only('mount point type bind')
+  if (key !== 'features' || value === '') return
+  if (!unprivileged && creating) throw only('changing feature flags for privileged container')
+  const others = [...parseProperties(value).named.keys()].filter((name) => name !== 'nesting')
+  if (others.length > 0) throw only('changing feature flags (except nesting)')
+}
+
+/** The configuration of a new container, without its disks. */
+export function newConfig(call: Call): Map<string, string> {
   const config = new Map([
     ['arch', 'amd64'],
     ['ostype', 'debian'],
     ['memory', '512'],
     ['swap', '512'],
-    ['rootfs', rootfs],
+    ['hostname', `CT${call.params.vmid}`],
+    ['unprivileged', '1'],
   ])
-  for (const [key, value] of Object.entries(call.params))
-    if (!NOT_CONFIG.has(key)) config.set(key, kept(call, key, value))
+  for (const [key, value] of Object.entries(call.params)) {
+    if (!NOT_CONFIG.has(key) && !isMount(key)) config.set(key, kept(call, key, value))
+  }
   if (config.get('unprivileged') === '0') config.delete('unprivileged')
   return config
 }
 
-export function changeContainer(call: Call, guest: Guest): void {
-  if (call.params.digest !== undefined && call.params.digest !== configDigest(guest)) {
-    throw failed('detected modified configuration - file changed by other user? Try again.')
-  }
+/** Writes a change. A bridge that is not there is found out last, when all is written: it spoils every later change too. */
+export async function changeContainer(call: Call, guest: Guest): Promise<void> {
+  const { world, params } = call
+  const host = hostOf(call)
+  if (params.digest !== undefined && params.digest !== configDigest(guest)) throw failed(STALE)
   refuseLocked(guest)
-  for (const key of (call.params.delete ?? '').split(/[,;\s]+/)) guest.config.delete(key)
-  for (const [key, value] of Object.entries(call.params))
-    if (!NOT_CONFIG.has(key)) guest.config.set(key, kept(call, key, value))
+  for (const key of listed(params.delete)) drop(call, guest, key)
+  const work = { log: () => {}, pass: (ms: number) => (ms > 0 ? world.clock.sleep(ms) : Promise.resolve()) }
+  const shop = { world, host, vmid: guest.vmid, work, made: [] as string[] }
+  for (const [key, value] of Object.entries(params)) {
+    if (NOT_CONFIG.has(key)) continue
+    if (key === 'unprivileged') throw failed("unable to modify read-only option: 'unprivileged'")
+    const text = isMount(key) ? await makeMount(shop, key, value) : kept(call, key, value)
+    if (isMount(key)) {
+      const volid = text.split(',')[0]
+      for (const [name, unused] of guest.config)
+        if (/^unused\d+$/.test(name) && unused === volid) guest.config.delete(name)
+    }
+    guest.config.set(key, text)
+  }
   touch(guest)
-  noteSeen(call.world, guest)
+  noteSeen(world, guest)
+  for (const [key, value] of guest.config) {
+    const bridge = /^net\d+$/.test(key) ? parseProperties(value).named.get('bridge') : undefined
+    if (bridge !== undefined && !host.interfaces.has(bridge)) throw failed(`bridge '${bridge}' does not exist`)
+  }
+}
+
+function drop(call: Call, guest: Guest, key: string): void {
+  const value = guest.config.get(key)
+  if (key === 'memory' || key === 'rootfs') throw failed(`unable to delete required option '${key}'`)
+  if (key === 'unprivileged') throw failed("unable to delete read-only option: 'unprivileged'")
+  if (value === undefined) return
+  const disk = isMount(key) || /^unused\d+$/.test(key)
+  if (disk && guest.config.get('protection') === '1')
+    throw failed(`can't remove CT ${guest.vmid} drive '${key}' - protection mode enabled`)
+  guest.config.delete(key)
+  if (isMount(key)) detachMount(guest, value)
+  else if (disk) freeVolume(hostOf(call), value)
 }
 
 function kept(call: Call, key: string, value: string): string {
+  if (key === 'tags') return normalTags(value, tagStyle(call.world))
   if (!/^net\d+$/.test(key)) return value
   const { named } = parseProperties(value)
   if (!named.has('hwaddr')) named.set('hwaddr', macAddress(call.world.random))
@@ -79,4 +132,8 @@ function kept(call: Call, key: string, value: string): string {
     `name=${name}`,
     ...[...named].sort(([a], [b]) => (a < b ? -1 : 1)).map(([one, text]) => `${one}=${text}`),
   ].join(',')
+}
+
+function listed(text: string | undefined): string[] {
+  return (text ?? '').split(/[,;\s]+/).filter((key) => key !== '')
 }

@@ -1,20 +1,25 @@
-import { seesGuest } from '../../world/access.ts'
+import { may, seesGuest } from '../../world/access.ts'
 import { touch } from '../../world/guest-config.ts'
-import { newGuest, noteSeen, powerOff, powerOn } from '../../world/guest-run.ts'
+import { newGuest, noteSeen } from '../../world/guest-run.ts'
 import { startTask, type Work } from '../../world/tasks.ts'
-import type { Guest, Host, World } from '../../world/types.ts'
-import { findVolume, parseVolumeId, storageOn } from '../../world/volumes.ts'
-import { failed } from '../api-error.ts'
-import { type Call, guestOf, guestOn, hostOf, missingConfig, param, type Routes, vmidOf } from '../call.ts'
+import type { Guest } from '../../world/types.ts'
+import { findVolume, freeVolume, parseVolumeId } from '../../world/volumes.ts'
+import { badParameter, failed, forbidden } from '../api-error.ts'
+import { type Call, flag, guestOf, hostOf, param, type Routes, vmidOf } from '../call.ts'
 import { refuseLocked, withConfigLock } from './config-lock.ts'
 import { shownConfig, shownPending } from './config-view.ts'
-import { newDisk } from './drive-make.ts'
-import { nodeRow, statusRow } from './guest-rows.ts'
-import { buildContainer, changeContainer, checkFeatures } from './lxc-config.ts'
+import { haId, nodeRow, statusRow } from './guest-rows.ts'
+import { changeContainer, checkOptions, newConfig } from './lxc-config.ts'
+import { isMount, makeMount, resizeMount } from './lxc-mounts.ts'
+import { startContainer } from './lxc-power.ts'
 import { removeGuest } from './qemu-destroy.ts'
+import { shownSnapshot } from './qemu-snapshot.ts'
+import { shelf } from './shelf.ts'
 
 const AT = '/nodes/{node}/lxc'
 const ONE = `${AT}/{vmid}`
+const PARTS =
+  'config pending status vncproxy termproxy vncwebsocket spiceproxy migrate clone rrd rrddata firewall snapshot resize interfaces'
 
 export const lxcRoutes: Routes = {
   [`GET ${AT}`]: (call) => {
@@ -26,32 +31,22 @@ export const lxcRoutes: Routes = {
       .map((guest) => nodeRow(call.world, host, guest))
   },
   [`POST ${AT}`]: create,
+  [`GET ${ONE}`]: () => PARTS.split(' ').map((subdir) => ({ subdir })),
   [`DELETE ${ONE}`]: destroy,
-  [`GET ${ONE}/config`]: (call) => shownConfig(guestOf(call, 'lxc'), call.params.current === '1'),
+  [`GET ${ONE}/config`]: readConfig,
   [`PUT ${ONE}/config`]: update,
   [`GET ${ONE}/pending`]: (call) => shownPending(guestOf(call, 'lxc')),
   [`GET ${ONE}/status/current`]: (call) => statusRow(call.world, hostOf(call), guestOf(call, 'lxc')),
-  [`GET ${ONE}/interfaces`]: () => null,
-  [`POST ${ONE}/status/start`]: (call) =>
-    power(call, 'vzstart', (world, host, guest) => powerOn(world, host, guest, 1000)),
-  [`POST ${ONE}/status/stop`]: (call) => power(call, 'vzstop', (world, _, guest) => powerOff(world, guest)),
-  [`POST ${ONE}/status/shutdown`]: (call) => power(call, 'vzshutdown', (world, _, guest) => powerOff(world, guest)),
-  [`PUT ${ONE}/resize`]: (call) => inTask(call, 'resize', () => failing("can't resize this image format")),
-  [`POST ${ONE}/snapshot`]: (call) => inTask(call, 'vzsnapshot', () => failing('snapshot feature is not available')),
-  [`POST ${ONE}/template`]: (call) => {
+  [`PUT ${ONE}/resize`]: (call) => {
     const guest = guestOf(call, 'lxc')
-    guest.config.set('template', '1')
-    touch(guest)
-    return null
+    refuseLocked(guest)
+    const resize = resizeMount(call, guest)
+    return inTask(call, 'resize', (_, work) => resize(work))
   },
-  [`POST ${ONE}/clone`]: clone,
 }
 
-function failing(message: string): never {
-  throw new Error(message)
-}
-
-function inTask(call: Call, type: string, deed: (guest: Guest, work: Work) => void | Promise<void>): string {
+/** Work on a container in the background, with nobody else at it. */
+export function inTask(call: Call, type: string, deed: (guest: Guest, work: Work) => void | Promise<void>): string {
   const { world } = call
   const host = hostOf(call)
   const guest = guestOf(call, 'lxc')
@@ -63,58 +58,85 @@ function inTask(call: Call, type: string, deed: (guest: Guest, work: Work) => vo
   )
 }
 
-function power(call: Call, type: string, deed: (world: World, host: Host, guest: Guest) => void): string {
-  const { world } = call
-  const host = hostOf(call)
-  const vmid = vmidOf(call)
-  return startTask(world, host, type, `${vmid}`, call.who.id, async (work) => {
-    const guest = guestOn(world, host.name, vmid, 'lxc')
-    if (guest === undefined) throw new Error(missingConfig(host.name, vmid, 'lxc'))
-    refuseLocked(guest)
-    await work.pass(world.timing.shortTaskMs)
-    deed(world, host, guest)
-  })
+function readConfig(call: Call): Record<string, unknown> {
+  const guest = guestOf(call, 'lxc')
+  const name = call.params.snapshot
+  if (name === undefined) return shownConfig(guest, call.params.current === '1')
+  const snapshot = guest.snapshots.get(name)
+  if (snapshot === undefined) throw failed(`snapshot '${name}' does not exist`)
+  return shownSnapshot(guest, snapshot)
 }
 
 function create(call: Call): string {
-  const { world } = call
+  const { world, params } = call
   const host = hostOf(call)
   const vmid = vmidOf(call)
-  checkFeatures(call, call.params.features, call.params.unprivileged === '1', true)
+  const { pool } = params
+  if (pool !== undefined && !world.pools.has(pool)) throw forbidden(`pool '${pool}' does not exist`)
+  const inPool = pool !== undefined && may(world, call.who, `/pool/${pool}`, 'VM.Allocate')
+  if (!inPool && !may(world, call.who, `/vms/${vmid}`, 'VM.Allocate')) throw forbidden()
+  checkOptions(call, vmid, params.unprivileged !== '0', true, pool)
   const taken = world.guests.get(vmid)
-  if (taken !== undefined) {
-    throw failed(
-      `unable to create CT ${vmid} - ${taken.type === 'qemu' ? 'VM' : 'CT'} ${vmid} already exists on node '${taken.node}'`,
-    )
+  if (taken !== undefined)
+    throw failed(`${taken.type === 'qemu' ? 'VM' : 'CT'} ${vmid} already exists on node '${taken.node}'`)
+  const template = param(call, 'ostemplate')
+  checkTemplate(call, template)
+  const mounts = Object.entries({ rootfs: `${params.storage ?? 'local'}:4`, ...params }).filter(([key]) => isMount(key))
+  for (const [, value] of mounts) {
+    const storage = parseVolumeId(value)?.storage
+    if (storage !== undefined && !world.storages.has(storage)) throw failed(`storage '${storage}' does not exist`)
   }
-  const rootfs = parseVolumeId(call.params.rootfs ?? `${call.params.storage ?? 'local'}:4`)
-  const entry = storageOn(world, host, rootfs?.storage ?? '')
-  if (entry === undefined) throw failed(`storage '${rootfs?.storage}' does not exist`)
+  checkKeys(params['ssh-public-keys'])
   const guest = newGuest(vmid, 'lxc', host.name, new Map([['lock', 'create']]))
   world.guests.set(vmid, guest)
   noteSeen(world, guest)
   return startTask(world, host, 'vzcreate', `${vmid}`, call.who.id, async (work) => {
-    const template = param(call, 'ostemplate')
-    if (findVolume(host, template) === undefined) {
-      work.log(`volume '${template}' does not exist`)
-      world.guests.delete(vmid)
-      throw new Error(`unable to create CT ${vmid} - volume '${template}' does not exist`)
-    }
-    work.log(`extracting archive '${template}'`)
-    const gib = Number(/^(\d+(?:\.\d+)?)/.exec(rootfs?.name ?? '')?.[1] ?? 4)
     const shop = { world, host, vmid, work, made: [] as string[] }
-    const role = gib === 0 || !entry.files ? 'subvol' : 'disk'
-    const volid = await newDisk(shop, entry, role === 'subvol' ? 'subvol' : 'raw', gib * 1024 ** 3, role)
-    await work.pass(world.timing.shortTaskMs)
-    guest.config = buildContainer(call, `${volid},size=${gib === 0 ? '0T' : `${gib}G`}`)
-    touch(guest)
-    noteSeen(world, guest)
+    try {
+      if (findVolume(host, template) === undefined) throw new Error(`volume '${template}' does not exist`)
+      const config = newConfig(call)
+      for (const [key, value] of mounts) config.set(key, await makeMount(shop, key, value))
+      work.log(`extracting archive '${template}'`)
+      await work.pass(world.timing.shortTaskMs)
+      guest.config = config
+      touch(guest)
+      noteSeen(world, guest)
+    } catch (error) {
+      for (const volid of shop.made) freeVolume(host, volid)
+      world.guests.delete(vmid)
+      throw new Error(`unable to create CT ${vmid} - ${error instanceof Error ? error.message : String(error)}`)
+    }
+    if (pool !== undefined) world.pools.get(pool)?.guests.add(vmid)
+    world.access.version += 1
+    if (flag(call, 'ha-managed'))
+      shelf(world, 'ha/resources').set(haId(guest), { type: 'ct', state: flag(call, 'start') ? 'started' : 'stopped' })
+    if (flag(call, 'start')) await startContainer(world, host, guest, work)
   })
+}
+
+function checkTemplate(call: Call, volid: string): void {
+  const id = parseVolumeId(volid)
+  if (id === undefined) throw failed('Only root can pass arbitrary filesystem paths.')
+  if (!call.world.storages.has(id.storage)) throw failed(`storage '${id.storage}' does not exist`)
+  if (!/^(vztmpl|backup)\//.test(id.name))
+    throw failed(`unable to use volume ${volid} - content type needs to be 'vztmpl'`)
+}
+
+function checkKeys(text: string | undefined): void {
+  const wrong = (line: string) => line.trim() !== '' && !/^(#|(ssh-|ecdsa-|sk-)\S+\s+[A-Za-z0-9+/=]+)/.test(line.trim())
+  if (text?.split('\n').some(wrong)) throw failed('SSH public key validation error')
 }
 
 async function update(call: Call): Promise<null> {
   const guest = guestOf(call, 'lxc')
-  checkFeatures(call, call.params.features, guest.config.get('unprivileged') === '1', false)
+  const { params } = call
+  if (!Object.keys(params).some((key) => key !== 'node' && key !== 'vmid' && key !== 'digest'))
+    throw failed('no options specified')
+  for (const key of (params.delete ?? '').split(/[,;\s]+/)) {
+    if (params[key] !== undefined && key !== '')
+      throw badParameter('delete', `you can't use '-${key}' and -delete ${key}' at the same time`)
+  }
+  checkOptions(call, guest.vmid, guest.config.get('unprivileged') === '1', false)
   await withConfigLock(call.world, hostOf(call), guest.vmid, () => changeContainer(call, guest))
   return null
 }
@@ -123,28 +145,13 @@ function destroy(call: Call): string {
   const { world } = call
   const host = hostOf(call)
   const guest = guestOf(call, 'lxc')
+  refuseLocked(guest)
   if (guest.config.get('protection') === '1') throw failed(`can't remove CT ${guest.vmid} - protection mode enabled`)
-  if (guest.run.status === 'running') throw failed(`unable to destroy CT ${guest.vmid} - container is running`)
-  const options = { purge: call.params.purge === '1', unreferenced: false }
+  const purge = flag(call, 'purge')
+  if (!purge && world.shelves.get('ha/resources')?.has(haId(guest)))
+    throw failed(`unable to remove CT ${guest.vmid} - used in HA resources and purge parameter not set.`)
+  if (guest.run.status === 'running' && !flag(call, 'force'))
+    throw failed(`unable to destroy CT ${guest.vmid} - container is running`)
+  const options = { purge, unreferenced: flag(call, 'destroy-unreferenced-disks') }
   return inTask(call, 'vzdestroy', (_, work) => removeGuest(world, host, guest, work, options))
-}
-
-function clone(call: Call): string {
-  const { world } = call
-  const host = hostOf(call)
-  const newid = Number(param(call, 'newid'))
-  if (world.guests.has(newid)) throw failed(`unable to create CT ${newid}: config file already exists`)
-  return inTask(call, 'vzclone', async (source, work) => {
-    work.log(`creating a clone of container ${source.vmid} with ID ${newid}`)
-    const rootfs = parseVolumeId(source.config.get('rootfs') ?? '')
-    const entry = storageOn(world, host, rootfs?.storage ?? '')
-    if (entry === undefined) throw new Error('storage of the root disk does not exist')
-    const shop = { world, host, vmid: newid, work, made: [] as string[] }
-    const volid = await newDisk(shop, entry, 'subvol', 0, 'subvol')
-    const copy = newGuest(newid, 'lxc', host.name, new Map(source.config))
-    copy.config.set('rootfs', (source.config.get('rootfs') ?? '').replace(/^[^,]*/, volid))
-    if (call.params.hostname !== undefined) copy.config.set('hostname', call.params.hostname)
-    world.guests.set(newid, copy)
-    noteSeen(world, copy)
-  })
 }

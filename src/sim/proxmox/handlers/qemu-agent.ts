@@ -137,6 +137,11 @@ function result(answer: Question): (call: Call) => unknown {
 function exec(guest: Guest, call: Call): { pid: number } {
   const raw = call.raw.command
   const argv = Array.isArray(raw) ? raw.map(String) : [param(call, 'command')]
+  // Letters beyond ASCII are lost on the way: the agent waits for the rest of the message and hears nothing more.
+  if (argv.some((arg) => /[^\x00-\x7f]/.test(arg))) {
+    guest.run.deaf = true
+    throw failed(`VM ${guest.vmid} qga command 'guest-exec' failed - got timeout`)
+  }
   const pid = startProgram(call.world, guest, argv, call.params['input-data'])
   if (pid === undefined) throw new PlainRefusal(596, 'Broken pipe', '')
   return { pid }
