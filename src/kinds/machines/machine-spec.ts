@@ -63,7 +63,10 @@ function seeded(
     ipv6: machine.spec.networks[index]?.ipv6,
   }))
   const seed = seedOf(machine, host, cards, lookup, problems)
-  return { ...vmOf(machine, host, disks, known), ...(seed === undefined ? {} : { seed }) }
+  const vm = vmOf(machine, host, disks, known)
+  if (seed === undefined) return vm
+  // Proxmox adds a drive to the boot order with the first disc that is put into it. Last, it is never booted from.
+  return { ...vm, seed, bootOrder: [...(vm.bootOrder ?? []), seed.slot] }
 }
 
 function vmOf(machine: Machine, host: Host, disks: readonly VmDisk[], nics: readonly VmNic[]): VmSpec {

@@ -47,6 +47,7 @@ test('[R3] [R12] a machine from an image gets a document with its name, its user
   const mac = vm.nics[0]?.mac ?? ''
   assert.match(mac, /^[0-9A-F][26AE](:[0-9A-F]{2}){5}$/)
   assert.equal(vm.cloudInit, undefined)
+  assert.deepEqual(vm.bootOrder, ['scsi0', 'ide2'])
   assert.deepEqual(vm.seed?.document.userData, {
     hostname: 'web-1',
     fqdn: 'web-1.home.arpa',
