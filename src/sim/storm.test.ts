@@ -75,7 +75,8 @@ test('whatever is sent to whatever is simulated, the answer is a Proxmox answer 
         `${method} ${path} ${JSON.stringify(params)}`,
       )
       assert.ok(answer.status === 200 || answer.status >= 400)
-      if (answer.status !== 401 && answer.status !== 595) JSON.parse(answer.body)
+      // A few refusals have no body: no ticket, no host, a daemon that fell over, a key that is none.
+      if (![401, 595, 596].includes(answer.status) && !path.endsWith('/sendkey')) JSON.parse(answer.body)
     }
     await client.pass(5_000)
   }

@@ -7,7 +7,7 @@ import { badParameter, failed, forbidden } from '../api-error.ts'
 import { type Call, param, type Routes } from '../call.ts'
 import { nextRun } from './calendar.ts'
 import { type Collection, collectionRoutes, deletions } from './collection.ts'
-import { shelf, type Thing } from './shelf.ts'
+import { shelf, type Thing, textOf } from './shelf.ts'
 
 /** Backups at set times. */
 const JOBS: Collection = {
@@ -82,7 +82,7 @@ function prepare(call: Call, job: Thing, _id: string, old: Thing | undefined): T
   if (params.pool !== undefined && !call.world.pools.has(params.pool))
     throw forbidden(`pool '${params.pool}' does not exist`)
   const { starttime, dow, node: _, ...rest } = job
-  const times = starttime === undefined ? {} : { schedule: `${dow === undefined ? '' : `${dow} `}${starttime}` }
+  const times = starttime === undefined ? {} : { schedule: `${textOf(dow)} ${textOf(starttime)}`.trim() }
   // Which node it is for is a setting here, not the place that the call goes to.
   const node = params.node ?? old?.node
   const vmid = params.vmid === undefined ? {} : { vmid: params.vmid }
@@ -107,7 +107,7 @@ function checkSelection(job: Thing): void {
   if (says('vmid')) for (const key of ['all', 'exclude', 'pool']) if (says(key)) throw conflict(key, 'vmid')
   if (says('pool') && says('all')) throw conflict('all', 'pool')
   if (!says('vmid') && !says('all') && !says('pool')) throw failed(`${INVALID}vmid: property is missing`)
-  const template = String(job['notes-template'] ?? '')
+  const template = textOf(job['notes-template'])
   for (const match of template.matchAll(/\{\{(.*?)\}\}/g)) {
     if (!VARIABLES.has(match[1] ?? ''))
       throw failed(`${INVALID}notes-template: found unknown: variable '${match[1]}' at char ${match.index + 4}`)

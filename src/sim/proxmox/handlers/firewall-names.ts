@@ -138,7 +138,7 @@ function member({ nomatch, ...thing }: Thing): Thing {
 }
 
 function checkMember(call: Call, cidr: string): void {
-  if (/\/0$/.test(cidr)) throw badParameter('cidr', 'a zero prefix is not allowed in ipset entries')
+  if (cidr.endsWith('/0')) throw badParameter('cidr', 'a zero prefix is not allowed in ipset entries')
   if (/^[0-9a-f:.]+(\/\d+)?$/i.test(cidr) || /-/.test(cidr)) return
   if (findAlias(call.world, place(call), cidr) === undefined)
     throw failed(`no such alias '${cidr.replace(/^(dc|guest)\//, '')}'`)

@@ -1,7 +1,7 @@
 import type { World } from '../../world/types.ts'
 import { MACROS } from './firewall-macros.ts'
 import { findAlias, findSet } from './firewall-place.ts'
-import type { Thing } from './shelf.ts'
+import { type Thing, textOf } from './shelf.ts'
 
 export type RuleEnv = 'cluster' | 'host' | 'vm' | 'ct' | 'group'
 
@@ -17,7 +17,7 @@ const TYPES: Readonly<Record<RuleEnv, readonly string[]>> = {
 export function ruleErrors(world: World, at: string, env: RuleEnv, rule: Thing): Record<string, string> {
   const errors: Record<string, string> = {}
   const type = String(rule.type)
-  const text = (name: string) => (rule[name] === undefined ? undefined : String(rule[name]))
+  const text = (name: string) => (rule[name] === undefined ? undefined : textOf(rule[name]))
   if (!TYPES[env].includes(type)) errors.type = `invalid rule type '${type}' for rule_env '${env}'`
   if (type === 'group') return errors
   const action = text('action') ?? ''
@@ -45,7 +45,7 @@ export function ruleErrors(world: World, at: string, env: RuleEnv, rule: Thing):
 export function ruleVersion(world: World, at: string, rule: Thing): number | undefined {
   if (rule.proto === 'icmp') return 4
   if (rule.proto === 'icmpv6' || rule.proto === 'ipv6-icmp') return 6
-  const side = (name: string) => (rule[name] === undefined ? undefined : String(rule[name]))
+  const side = (name: string) => (rule[name] === undefined ? undefined : textOf(rule[name]))
   return versionOf(world, at, side('source')) ?? versionOf(world, at, side('dest'))
 }
 
@@ -66,7 +66,7 @@ function isName(text: string): boolean {
 
 function versionOf(world: World, at: string, text: string | undefined): number | undefined {
   if (text === undefined || text.startsWith('+')) return undefined
-  const address = isName(text) ? String(findAlias(world, at, text)?.cidr ?? '') : text
+  const address = isName(text) ? textOf(findAlias(world, at, text)?.cidr) : text
   if (address === '') return undefined
   return address.includes(':') ? 6 : 4
 }

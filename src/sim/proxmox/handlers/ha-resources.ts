@@ -3,7 +3,7 @@ import { failed } from '../api-error.ts'
 import { type Call, flag, param, type Routes } from '../call.ts'
 import { type Collection, collectionRoutes, STALE } from './collection.ts'
 import { haId } from './guest-rows.ts'
-import { shelf, type Thing } from './shelf.ts'
+import { shelf, type Thing, textOf } from './shelf.ts'
 
 /** Guests that the high-availability manager keeps in the state that is asked for. */
 export const HA_RESOURCES: Collection = {
@@ -62,7 +62,7 @@ function checkNew(call: Call, sid: string): void {
 function leaveRules(world: World, sid: string, purge: boolean): void {
   const rules = shelf(world, 'ha/rules')
   for (const [name, rule] of rules) {
-    const before = String(rule.resources ?? '').split(',')
+    const before = textOf(rule.resources).split(',')
     if (!before.includes(sid)) continue
     const left = before.filter((one) => one !== sid)
     if (left.length > 0) rule.resources = left.join(',')

@@ -2,7 +2,7 @@ import type { World } from '../../world/types.ts'
 import { failed } from '../api-error.ts'
 import { type Call, param, type Routes } from '../call.ts'
 import { type Collection, collectionRoutes, list, STALE } from './collection.ts'
-import { shelf, type Thing } from './shelf.ts'
+import { shelf, type Thing, textOf } from './shelf.ts'
 
 /** On which nodes, and together or apart, managed guests are to run. */
 const RULES: Collection = {
@@ -57,13 +57,13 @@ function prepare(call: Call, thing: Thing, id: string, old: Thing | undefined): 
 }
 
 function resourcesOf(rule: Thing): string[] {
-  return String(rule.resources ?? '')
+  return textOf(rule.resources)
     .split(/[,;\s]+/)
     .filter((sid) => sid !== '')
 }
 
 function nodesOf(rule: Thing): string[] {
-  return String(rule.nodes ?? '')
+  return textOf(rule.nodes)
     .split(',')
     .map((node) => node.replace(/:.*$/, ''))
     .filter((node) => node !== '')

@@ -10,7 +10,7 @@ import { STALE } from './collection.ts'
 import { refuseLocked } from './config-lock.ts'
 import { keepUnused } from './config-update.ts'
 import { newDisk, type Workshop } from './drive-make.ts'
-import { inTask } from './lxc.ts'
+import { inTask } from './lxc-task.ts'
 
 export const lxcMountRoutes: Routes = { 'POST /nodes/{node}/lxc/{vmid}/move_volume': move }
 

@@ -82,7 +82,7 @@ function interfaces(call: Call): unknown {
     ...cards.map(([key, value]) => {
       const number = Number(key.slice(3))
       const ip = /(?:^|,)ip=([^,]+)/.exec(value)?.[1]
-      const given = ip !== undefined && ip.includes('/') ? ip : `192.168.${4 + number}.${2 + (guest.vmid % 250)}/24`
+      const given = ip?.includes('/') ? ip : `192.168.${4 + number}.${2 + (guest.vmid % 250)}/24`
       return {
         name: /(?:^|,)name=([^,]+)/.exec(value)?.[1] ?? `eth${number}`,
         hwaddr: (/hwaddr=([^,]+)/.exec(value)?.[1] ?? '').toLowerCase(),

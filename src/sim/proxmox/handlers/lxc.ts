@@ -1,8 +1,7 @@
 import { may, seesGuest } from '../../world/access.ts'
 import { touch } from '../../world/guest-config.ts'
 import { newGuest, noteSeen } from '../../world/guest-run.ts'
-import { startTask, type Work } from '../../world/tasks.ts'
-import type { Guest } from '../../world/types.ts'
+import { startTask } from '../../world/tasks.ts'
 import { findVolume, freeVolume, parseVolumeId } from '../../world/volumes.ts'
 import { badParameter, failed, forbidden } from '../api-error.ts'
 import { type Call, flag, guestOf, hostOf, param, type Routes, vmidOf } from '../call.ts'
@@ -12,6 +11,7 @@ import { haId, nodeRow, statusRow } from './guest-rows.ts'
 import { changeContainer, checkOptions, newConfig } from './lxc-config.ts'
 import { isMount, makeMount, resizeMount } from './lxc-mounts.ts'
 import { startContainer } from './lxc-power.ts'
+import { inTask } from './lxc-task.ts'
 import { removeGuest } from './qemu-destroy.ts'
 import { shownSnapshot } from './qemu-snapshot.ts'
 import { shelf } from './shelf.ts'
@@ -43,19 +43,6 @@ export const lxcRoutes: Routes = {
     const resize = resizeMount(call, guest)
     return inTask(call, 'resize', (_, work) => resize(work))
   },
-}
-
-/** Work on a container in the background, with nobody else at it. */
-export function inTask(call: Call, type: string, deed: (guest: Guest, work: Work) => void | Promise<void>): string {
-  const { world } = call
-  const host = hostOf(call)
-  const guest = guestOf(call, 'lxc')
-  return startTask(world, host, type, `${guest.vmid}`, call.who.id, (work) =>
-    withConfigLock(world, host, guest.vmid, () => {
-      refuseLocked(guest)
-      return deed(guest, work)
-    }),
-  )
 }
 
 function readConfig(call: Call): Record<string, unknown> {

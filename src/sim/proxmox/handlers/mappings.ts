@@ -5,7 +5,7 @@ import type { Host } from '../../world/types.ts'
 import { failed } from '../api-error.ts'
 import type { Call, Routes } from '../call.ts'
 import { type Collection, collectionRoutes, STALE } from './collection.ts'
-import type { Thing } from './shelf.ts'
+import { listOf, type Thing } from './shelf.ts'
 
 /** Names for devices and directories of hosts, so that a guest can be given one without knowing where it runs. */
 const KINDS = ['pci', 'usb', 'dir'] as const
@@ -46,7 +46,7 @@ function mapping(kind: Kind): Collection {
 }
 
 function entriesOf(thing: Thing): string[] {
-  return Array.isArray(thing.map) ? thing.map.map(String) : [String(thing.map ?? '')]
+  return listOf(thing.map ?? '')
 }
 
 /** A directory is looked for on the host that answers, and only there. */

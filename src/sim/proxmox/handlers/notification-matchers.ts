@@ -1,20 +1,20 @@
 import { ApiError, failed } from '../api-error.ts'
 import type { Call } from '../call.ts'
-import type { Thing } from './shelf.ts'
+import { listOf, type Thing } from './shelf.ts'
 
 const SEVERITIES = /^(info|notice|warning|error|unknown)$/
 const DAY = /^(mon|tue|wed|thu|fri|sat|sun)[a-z]*((\.\.|-)(mon|tue|wed|thu|fri|sat|sun)[a-z]*)?$/i
 
 /** Says no to what a matcher could never match by, and to targets that are not there. */
 export function checkMatcher(_call: Call, thing: Thing, exists: (target: string) => boolean): void {
-  for (const text of texts(thing['match-severity'])) {
+  for (const text of listOf(thing['match-severity'])) {
     for (const severity of text.split(',')) {
       if (!SEVERITIES.test(severity.trim())) throw failed(`error: invalid severity ${severity}`)
     }
   }
-  for (const text of texts(thing['match-field'])) checkField(text)
-  for (const text of texts(thing['match-calendar'])) checkCalendar(text)
-  for (const target of texts(thing.target)) {
+  for (const text of listOf(thing['match-field'])) checkField(text)
+  for (const text of listOf(thing['match-calendar'])) checkCalendar(text)
+  for (const target of listOf(thing.target)) {
     if (!exists(target)) throw new ApiError(404, `endpoint '${target}' does not exist`)
   }
 }
@@ -44,8 +44,4 @@ function checkCalendar(text: string): void {
   if (!right) {
     throw failed(`error: could not parse schedule: unable to parse daily duration at '${first}' - Context("weekday")`)
   }
-}
-
-function texts(value: unknown): string[] {
-  return Array.isArray(value) ? value.map(String) : value === undefined ? [] : [String(value)]
 }

@@ -2,7 +2,7 @@ import { ApiError } from '../api-error.ts'
 import { type Call, param, type Routes } from '../call.ts'
 import { type Collection, collectionRoutes, STALE, things } from './collection.ts'
 import { checkMatcher } from './notification-matchers.ts'
-import { shelf, type Thing } from './shelf.ts'
+import { listOf, shelf, type Thing } from './shelf.ts'
 
 /** Where messages go (endpoints of four kinds) and which go where (matchers). One name stands for one thing of any kind. */
 const KINDS = ['gotify', 'sendmail', 'smtp', 'webhook'] as const
@@ -130,8 +130,4 @@ function withoutSecrets(thing: Thing): Thing {
     else if (Array.isArray(value)) shown[key] = value.map((one) => String(one).replace(/,value=.*$/, ''))
   }
   return shown
-}
-
-function listOf(value: unknown): string[] {
-  return Array.isArray(value) ? value.map(String) : value === undefined ? [] : [String(value)]
 }

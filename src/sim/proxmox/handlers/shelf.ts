@@ -28,3 +28,14 @@ export function fields(call: Call, ...not: readonly string[]): Thing {
   for (const [key, value] of Object.entries(call.params)) if (!skip.has(key)) result[key] = call.raw[key] ?? value
   return result
 }
+
+/** A field as text; empty for what is no text and no number. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? `${value}` : ''
+}
+
+/** A field that may be one text or a list of them. */
+export function listOf(value: unknown): string[] {
+  if (Array.isArray(value)) return value.map(textOf)
+  return value === undefined ? [] : [textOf(value)]
+}

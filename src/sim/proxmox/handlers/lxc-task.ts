@@ -1,0 +1,17 @@
+import { startTask, type Work } from '../../world/tasks.ts'
+import type { Guest } from '../../world/types.ts'
+import { type Call, guestOf, hostOf } from '../call.ts'
+import { refuseLocked, withConfigLock } from './config-lock.ts'
+
+/** Work on a container in the background, with nobody else at it. */
+export function inTask(call: Call, type: string, deed: (guest: Guest, work: Work) => void | Promise<void>): string {
+  const { world } = call
+  const host = hostOf(call)
+  const guest = guestOf(call, 'lxc')
+  return startTask(world, host, type, `${guest.vmid}`, call.who.id, (work) =>
+    withConfigLock(world, host, guest.vmid, () => {
+      refuseLocked(guest)
+      return deed(guest, work)
+    }),
+  )
+}
