@@ -18,6 +18,7 @@ import {
   volumeName,
 } from './fields/text.ts'
 import type { FieldProblem, Kind, RawManifest } from './kind.ts'
+import { checkContainerMachine } from './machines/container-machine.ts'
 import { expandMachine } from './machines/machine-spec.ts'
 
 const on = z.boolean().optional()
@@ -33,6 +34,12 @@ const disk = z.strictObject({
   ssd: on,
   discard: on,
   backup: on,
+  /** Where a container mounts it; its first disk is its root. */
+  path: z
+    .string()
+    .max(400)
+    .regex(/^(?:\/[a-zA-Z0-9_][a-zA-Z0-9._-]*)+$/, { error: 'a path like /srv/data' })
+    .optional(),
 })
 
 const nic = z.strictObject({
@@ -62,6 +69,16 @@ const schema = z.strictObject({
       machine: z.enum(['pc', 'q35']).optional(),
       scsiHardware: z.enum(['virtio-scsi-pci', 'virtio-scsi-single']).optional(),
       protection: on,
+    })
+    .optional(),
+  /** It is a container instead of a VM; its first disk is made from an Image with content vztmpl. */
+  lxc: z
+    .strictObject({
+      /** Root inside is nobody outside; true unless said otherwise, and cannot be changed afterwards. */
+      unprivileged: on,
+      /** May it run containers itself? */
+      nesting: on,
+      swap: size.optional(),
     })
     .optional(),
   description: description.optional(),
@@ -130,7 +147,7 @@ export const machine: Kind<MachineSpec> = {
     const adopt = adopted(spec, manifest)
     return {
       ...policy,
-      protect: policy.protect || spec.protect === true,
+      protect: policy.protect || spec.protect === true || spec.proxmox?.protection === true,
       deletion: spec.deletionPolicy ?? (adopt === undefined ? 'Delete' : 'Orphan'),
       ...(adopt === undefined ? {} : { adopt }),
     }
@@ -145,7 +162,7 @@ function adopted(spec: MachineSpec, manifest: RawManifest): string | undefined {
 }
 
 function checkMachine(spec: MachineSpec, manifest: RawManifest): readonly FieldProblem[] {
-  const problems: FieldProblem[] = [...checkAnnotations(manifest)]
+  const problems: FieldProblem[] = [...checkAnnotations(manifest), ...checkContainerMachine(spec, manifest)]
   const bad = (path: readonly (string | number)[], message: string, hint?: string) =>
     problems.push({ code: 'bad-value', path: ['spec', ...path], message, ...(hint === undefined ? {} : { hint }) })
 

@@ -1,5 +1,6 @@
 import { addressPool } from './address-pool.ts'
 import { approval } from './approval.ts'
+import { environmentContainer } from './environment-container.ts'
 import { environmentDownloadFile } from './environment-download-file.ts'
 import { environmentFile } from './environment-file.ts'
 import { environmentVm } from './environment-vm.ts'
@@ -22,6 +23,7 @@ export const KINDS: readonly Kind[] = [
   machine,
   approval,
   environmentVm,
+  environmentContainer,
   environmentDownloadFile,
   environmentFile,
   providerConfig,

@@ -18,7 +18,7 @@ const OWN_GROUP = /^croft\.dev$/
 const PROVIDER_GROUP = /^(?:virtual[a-z]*(?:\.proxmoxbpg)?|proxmoxbpg)(?:\.m)?\.crossplane\.io$/
 
 /** The provider's kinds that croft knows of and does not keep yet. */
-const UNKEPT = new Set(['EnvironmentContainer', 'ProviderConfigUsage', 'StoreConfig', 'ClusterProviderConfig'])
+const UNKEPT = new Set(['ProviderConfigUsage', 'StoreConfig', 'ClusterProviderConfig'])
 
 export function identify(value: ManifestObject['value']): Identity {
   const { apiVersion, kind } = value

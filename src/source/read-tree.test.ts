@@ -106,8 +106,8 @@ test('unknown kinds and versions of our own groups are errors, known kinds that 
     kind('virtualenvironmentvm.crossplane.io/v1alpha1', 'EnvironmentVMs')[0] ?? '',
     /did you mean EnvironmentVM\?/,
   )
-  assert.deepEqual(kind('virtualenvironmentcontainer.crossplane.io/v1alpha1', 'EnvironmentContainer'), [
-    'kind-not-kept 2:1 croft knows EnvironmentContainer but does not keep it yet: this object is left alone',
+  assert.deepEqual(kind('proxmoxbpg.crossplane.io/v1alpha1', 'ProviderConfigUsage'), [
+    'kind-not-kept 2:1 croft knows ProviderConfigUsage but does not keep it yet: this object is left alone',
   ])
   assert.match(told(readText('kind: Machine\n').problems)[0] ?? '', /^missing-field 1:1 apiVersion is missing/)
   assert.match(

@@ -10,12 +10,21 @@ const indexes = new WeakMap<Lookup, ReadonlyMap<string, ResourceKey>>()
 
 /** The declared files that a VM is made from: they must be there first. Files that nobody declared must exist. */
 export function filesNeeded(vm: VmSpec, lookup: Lookup): readonly ResourceKey[] {
+  const volumes = [...vm.disks.map((disk) => disk.importFrom), ...(vm.cdrom ?? []).map((drive) => drive.file)]
+  return volumesNeeded(vm.host, volumes, lookup)
+}
+
+/** The same for any volumes of a host. */
+export function volumesNeeded(
+  host: string,
+  volumes: readonly (string | undefined)[],
+  lookup: Lookup,
+): readonly ResourceKey[] {
   const files = indexes.get(lookup) ?? index(lookup)
   indexes.set(lookup, files)
-  const volumes = [...vm.disks.map((disk) => disk.importFrom), ...(vm.cdrom ?? []).map((drive) => drive.file)]
   const needs = new Set<ResourceKey>()
   for (const volume of volumes) {
-    const key = volume === undefined ? undefined : files.get(`${vm.host}/${volume}`)
+    const key = volume === undefined ? undefined : files.get(`${host}/${volume}`)
     if (key !== undefined) needs.add(key)
   }
   return [...needs]

@@ -10,7 +10,8 @@ import type { MachineSpec } from '../machine.ts'
 import type { NetworkSpec } from '../network.ts'
 import { type GivenAddress, givenAddresses } from './addresses.ts'
 import { connectionOf, estateOf, findHost, nodeOf, unbound, unknownHost } from './bindings.ts'
-import { filesNeeded } from './files-needed.ts'
+import { type Card, containerOf } from './container-machine.ts'
+import { filesNeeded, volumesNeeded } from './files-needed.ts'
 import { imageFile } from './image-files.ts'
 import { isSeeded, isVolume, seedOf, withMacs } from './seed.ts'
 
@@ -32,6 +33,12 @@ export function expandMachine(
   const disks = machine.spec.disks.flatMap((_, index) => diskOf(machine, index, host, lookup, problems))
   const nics = machine.spec.networks.flatMap((_, index) => nicOf(machine, index, host, lookup, problems))
   if (problems.length > 0 || 'problem' in connection) return { problems }
+  const warned = given.warnings.length === 0 ? {} : { warnings: given.warnings }
+  if (machine.spec.lxc !== undefined) {
+    const container = containerOf(machine, nodeOf(host), disks, cardsOf(machine, nics, given.addresses, lookup))
+    const needs = volumesNeeded(container.host, [container.image], lookup)
+    return { role: 'resource', ...connection, desired: { type: 'container', container }, needs, ...warned }
+  }
   const vm = isSeeded(machine)
     ? seeded(machine, host, disks, nics, given.addresses, lookup, problems)
     : { ...vmOf(machine, host, disks, nics), ...cloudInitOf(machine, disks, given.addresses, lookup) }
@@ -41,7 +48,7 @@ export function expandMachine(
     ...connection,
     desired: { type: 'vm', vm },
     needs: filesNeeded(vm, lookup),
-    ...(given.warnings.length === 0 ? {} : { warnings: given.warnings }),
+    ...warned,
   }
 }
 
@@ -56,17 +63,26 @@ function seeded(
   problems: FieldProblem[],
 ): VmSpec {
   const known = withMacs(machine, estateOf(host, lookup), nics)
-  const cards = known.map((nic, index) => ({
-    nic,
-    given: given[index],
-    network: networkOf(machine.spec.networks[index]?.network ?? '', machine, lookup)?.spec,
-    ipv6: machine.spec.networks[index]?.ipv6,
-  }))
+  const cards = cardsOf(machine, known, given, lookup)
   const seed = seedOf(machine, host, cards, lookup, problems)
   const vm = vmOf(machine, host, disks, known)
   if (seed === undefined) return vm
   // Proxmox adds a drive to the boot order with the first disc that is put into it. Last, it is never booted from.
   return { ...vm, seed, bootOrder: [...(vm.bootOrder ?? []), seed.slot] }
+}
+
+function cardsOf(
+  machine: Machine,
+  nics: readonly VmNic[],
+  given: readonly (GivenAddress | undefined)[],
+  lookup: Lookup,
+): readonly Card[] {
+  return nics.map((nic, index) => ({
+    nic,
+    given: given[index],
+    network: networkOf(machine.spec.networks[index]?.network ?? '', machine, lookup)?.spec,
+    ipv6: machine.spec.networks[index]?.ipv6,
+  }))
 }
 
 function vmOf(machine: Machine, host: Host, disks: readonly VmDisk[], nics: readonly VmNic[]): VmSpec {

@@ -1,0 +1,140 @@
+import type { z } from 'zod'
+import type {
+  ContainerDevice,
+  ContainerFeatures,
+  ContainerMount,
+  ContainerNic,
+  ContainerRootDisk,
+  ContainerSpec,
+} from '../../model/container.ts'
+import { defined } from '../fields/defined.ts'
+import type { containerFields } from './container-schema.ts'
+
+export type ContainerFields = z.output<z.ZodObject<typeof containerFields>>
+type Mount = NonNullable<ContainerFields['mountPoint']>[number]
+type Nic = NonNullable<ContainerFields['networkInterface']>[number]
+
+/** The provider's own defaults, for what a container cannot be made without. */
+const DATASTORE = 'local'
+const BRIDGE = 'vmbr0'
+const ROOT_GB = 4
+
+/**
+ * The provider's fields as a container. A field that was not written stays out, so that it is not compared: defaults
+ * are used only where Proxmox needs a value to make the thing, and never against one that is taken over.
+ */
+export function containerSpec(fields: ContainerFields, host: string, name: string, adopted: boolean): ContainerSpec {
+  const { initialization, operatingSystem } = fields
+  const password = initialization?.userAccount?.passwordSecretRef
+  return defined<ContainerSpec>({
+    host,
+    vmid: fields.vmId,
+    name: initialization?.hostname ?? name,
+    power: fields.template === true ? undefined : (fields.started ?? true) ? 'running' : 'stopped',
+    restart: undefined,
+    template: fields.template,
+    onBoot: fields.startOnBoot,
+    startup:
+      fields.startup &&
+      defined({
+        order: fields.startup.order,
+        upSeconds: fields.startup.upDelay,
+        downSeconds: fields.startup.downDelay,
+      }),
+    protection: fields.protection,
+    pool: fields.poolId,
+    tags: fields.tags && [...new Set(fields.tags.map((tag) => tag.toLowerCase()))],
+    description: fields.description,
+    image: operatingSystem?.templateFileId,
+    osType: operatingSystem?.type,
+    unprivileged: fields.unprivileged,
+    cpu: fields.cpu && defined(fields.cpu),
+    memory: fields.memory && defined({ dedicatedMb: fields.memory.dedicated, swapMb: fields.memory.swap }),
+    rootDisk: rootDisk(fields, adopted),
+    mounts: (fields.mountPoint ?? []).map(mount),
+    nics: (fields.networkInterface ?? []).flatMap((nic, index) =>
+      nic.enabled === false ? [] : [containerNic(nic, index, fields)],
+    ),
+    dns: dns(fields),
+    features: fields.features && defined<ContainerFeatures>(fields.features),
+    devices: fields.devicePassthrough?.map((device, index) =>
+      defined<ContainerDevice>({
+        slot: `dev${index}`,
+        path: device.path,
+        mode: device.mode,
+        uid: device.uid,
+        gid: device.gid,
+        denyWrite: device.denyWrite,
+      }),
+    ),
+    console: consoleOf(fields),
+    entrypoint: initialization?.entrypoint,
+    environment: fields.environmentVariables,
+    hookScript: fields.hookScriptFileId,
+    sshKeys: initialization?.userAccount?.keys,
+    password: password && {
+      secretRef: defined({ name: password.name, namespace: password.namespace, key: password.key }),
+    },
+  })
+}
+
+function consoleOf({ console: fields }: ContainerFields): ContainerSpec['console'] {
+  return fields && defined({ enabled: fields.enabled, ttys: fields.ttyCount, mode: fields.type })
+}
+
+function rootDisk({ disk }: ContainerFields, adopted: boolean): ContainerRootDisk | undefined {
+  if (disk === undefined) return adopted ? undefined : { storage: DATASTORE, sizeGb: ROOT_GB }
+  return defined<ContainerRootDisk>({
+    storage: disk.datastoreId ?? DATASTORE,
+    sizeGb: disk.size ?? (adopted ? undefined : ROOT_GB),
+    acl: disk.acl,
+    quota: disk.quota,
+    replicate: disk.replicate,
+    mountOptions: disk.mountOptions,
+  })
+}
+
+/** `volume` is a storage for a new volume, a volume that exists, or a path of the host. */
+function mount(fields: Mount, index: number): ContainerMount {
+  const isSource = fields.volume.startsWith('/') || fields.volume.includes(':')
+  return defined<ContainerMount>({
+    slot: `mp${index}`,
+    path: fields.path,
+    storage: isSource ? undefined : fields.volume,
+    source: isSource ? fields.volume : undefined,
+    sizeGb: fields.size === undefined ? undefined : Number(fields.size.slice(0, -1)),
+    backup: fields.backup,
+    readOnly: fields.readOnly,
+    shared: fields.shared,
+    acl: fields.acl,
+    quota: fields.quota,
+    replicate: fields.replicate,
+    mountOptions: fields.mountOptions,
+  })
+}
+
+function containerNic(nic: Nic, index: number, fields: ContainerFields): ContainerNic {
+  const address = fields.initialization?.ipConfig?.[index]
+  return defined<ContainerNic>({
+    slot: `net${index}`,
+    name: nic.name,
+    bridge: nic.bridge ?? BRIDGE,
+    mac: nic.macAddress?.toUpperCase(),
+    vlan: nic.vlanId,
+    firewall: nic.firewall,
+    mtu: nic.mtu,
+    rateMBps: nic.rateLimit,
+    hostManaged: nic.hostManaged,
+    v4: address?.ipv4?.address,
+    gateway4: address?.ipv4?.gateway,
+    v6: address?.ipv6?.address,
+    gateway6: address?.ipv6?.gateway,
+  })
+}
+
+function dns({ initialization }: ContainerFields): ContainerSpec['dns'] {
+  const fields = initialization?.dns
+  if (fields === undefined) return undefined
+  const servers = fields.servers ?? (fields.server === undefined ? undefined : [fields.server])
+  return defined({ servers, domain: fields.domain })
+}

@@ -1,0 +1,83 @@
+import { z } from 'zod'
+import type { Declaration } from '../model/declaration.ts'
+import { checkContainer } from './crossplane/container-check.ts'
+import { containerFields } from './crossplane/container-schema.ts'
+import { type ContainerFields, containerSpec } from './crossplane/container-spec.ts'
+import { crossplaneGroup, envelope, isNamespaced } from './crossplane/envelope.ts'
+import { checkEnvelope, crossplanePolicy, externalName } from './crossplane/policy.ts'
+import { servedBy } from './crossplane/provider.ts'
+import type { Kind, RawManifest } from './kind.ts'
+import { volumesNeeded } from './machines/files-needed.ts'
+
+const schema = z.strictObject({
+  ...envelope,
+  forProvider: z.strictObject(containerFields),
+  initProvider: z.strictObject(containerFields).optional(),
+})
+
+type EnvironmentContainerSpec = z.output<typeof schema>
+
+/** A container, as Crossplane's provider-proxmox-bpg declares it. */
+export const environmentContainer: Kind<EnvironmentContainerSpec> = {
+  kind: 'EnvironmentContainer',
+  apiVersion: 'virtualenvironmentcontainer.crossplane.io/v1alpha1',
+  accepts: crossplaneGroup('virtualenvironmentcontainer'),
+  namespaced: isNamespaced,
+  plural: 'environmentcontainers',
+  shortNames: ['ct', 'cts', 'container', 'containers'],
+  summary: "A container (LXC) on Proxmox, in the form of Crossplane's provider-proxmox-bpg.",
+  schema,
+
+  check(spec, manifest) {
+    const problems = [...checkEnvelope(spec, manifest)]
+    if (spec.initProvider !== undefined) {
+      problems.push({
+        code: 'not-kept',
+        path: ['spec', 'initProvider'],
+        severity: 'warning',
+        message: 'croft keeps what initProvider says after creation too, as if it stood in forProvider',
+      })
+    }
+    return [...problems, ...checkContainer(allFields(spec), manifest)]
+  },
+
+  policy(spec, manifest) {
+    const policy = crossplanePolicy(spec, manifest, adoptedId(manifest))
+    // Whoever declares it protected in Proxmox does not want it deleted by us.
+    return { ...policy, protect: policy.protect || allFields(spec).protection === true }
+  },
+
+  expand(declaration, lookup) {
+    const provider = servedBy(declaration.spec, declaration, lookup)
+    if ('problem' in provider) return { problems: [provider.problem] }
+    const container = containerOf(declaration)
+    return {
+      role: 'resource',
+      ...(provider.connection === undefined ? {} : { connection: provider.connection }),
+      desired: { type: 'container', container },
+      needs: volumesNeeded(container.host, [container.image], lookup),
+    }
+  },
+}
+
+/** The VMID in `crossplane.io/external-name`: `108`, or with its host `still-fawn/108`. */
+function adoptedId(manifest: RawManifest): string | undefined {
+  return externalName(manifest)?.split('/').at(-1)
+}
+
+function containerOf(declaration: Declaration<EnvironmentContainerSpec>) {
+  const fields = allFields(declaration.spec)
+  const adopted = declaration.policy.adopt
+  const vmId = fields.vmId ?? (adopted === undefined ? undefined : Number(adopted))
+  // The check has refused a declaration without a host.
+  return containerSpec(
+    vmId === undefined ? fields : { ...fields, vmId },
+    fields.nodeName ?? '',
+    declaration.name,
+    adopted !== undefined,
+  )
+}
+
+function allFields(spec: EnvironmentContainerSpec): ContainerFields {
+  return spec.initProvider === undefined ? spec.forProvider : { ...spec.initProvider, ...spec.forProvider }
+}
