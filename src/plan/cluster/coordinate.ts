@@ -5,6 +5,7 @@ import { agentsIn, serversIn } from './bootstrap.ts'
 import { departing } from './departing.ts'
 import { type Finding, firstOf, holdFor, isEmpty, merge, NOTHING, refusalOf } from './finding.ts'
 import { ghostsOut } from './ghosts.ts'
+import { giveBack } from './node-work.ts'
 import { clusterPhase, nodeRows, quorumLost } from './phases.ts'
 import type { GuardAnswer } from './quorum.ts'
 import { eviction, remediation } from './remediate.ts'
@@ -12,7 +13,7 @@ import { agentOut, ordered, serversOut, serversWhole } from './removals.ts'
 import { driftOf, rolloutOf } from './rollout.ts'
 import { toleranceSentence } from './servers-change.ts'
 import { abortedWork, begunWork, nextAgents, nextServer } from './upgrade.ts'
-import { kubeOf, type NodeView, type View, viewOf } from './view.ts'
+import { isWell, kubeOf, localOf, type NodeView, otherAway, type View, viewOf } from './view.ts'
 
 /**
  * What to do next with a cluster. The same declaration, observation and time give the same answer, wherever the last
@@ -84,7 +85,14 @@ function underWork(view: View): Finding {
   const marked = view.servers.filter((node) => kubeOf(node)?.work !== undefined)
   const [node] = [...marked].sort((a, b) => Number(a.member?.up === 'yes') - Number(b.member?.up === 'yes'))
   if (node === undefined) return NOTHING
-  return firstOf([() => departing(view, node), () => begunWork(view, node)])
+  return firstOf([() => yielding(view, node), () => departing(view, node), () => begunWork(view, node)])
+}
+
+/** While another server is away, one that runs well is left alone: the turn goes to the one that needs it. */
+function yielding(view: View, node: NodeView): Finding {
+  const untouched = isWell(node) && (localOf(node)?.service ?? 'running') === 'running'
+  const away = untouched ? otherAway(view, node) : undefined
+  return away === undefined ? NOTHING : giveBack(view, node, `${away} is away, and comes first`)
 }
 
 /** What nobody needs at once: only while every declared server is in and well. */

@@ -3,7 +3,7 @@ import { giveBack } from './node-work.ts'
 import { isDue } from './removals.ts'
 import { departure } from './replace.ts'
 import { isAborted, rolloutOf, wantedChange } from './rollout.ts'
-import { isWell, kubeOf, localOf, type NodeView, otherAway, type View } from './view.ts'
+import { isWell, kubeOf, localOf, type NodeView, type View } from './view.ts'
 
 /** Goes on with a node whose mark says that it is on its way out, or gives it back where that is no longer wanted. */
 export function departing(view: View, node: NodeView): Finding {
@@ -33,8 +33,6 @@ const WHY = {
 } as const
 
 function noLongerWanted(view: View, node: NodeView, purpose: keyof typeof WHY): string | undefined {
-  const away = otherAway(view, node)
-  if (away !== undefined) return `${away} is away, and comes first`
   switch (purpose) {
     case 'remediate':
       return 'it came back by itself'

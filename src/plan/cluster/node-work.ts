@@ -3,7 +3,7 @@ import { drained } from './drain.ts'
 import { type Finding, holdFor, isEmpty, objection, stepOn, waitFor } from './finding.ts'
 import { allowed } from './quorum.ts'
 import type { WantedChange } from './rollout.ts'
-import { awaitsCni, isWell, kubeOf, localOf, type NodeView, otherAway, type View } from './view.ts'
+import { awaitsCni, isWell, kubeOf, localOf, type NodeView, type View } from './view.ts'
 
 /**
  * The next step on a node that carries our mark for a rollout: drained, changed, well again, given back. `wanted` is
@@ -43,20 +43,12 @@ export function giveBack(view: View, node: NodeView, reason: string): Finding {
 }
 
 function change(view: View, node: NodeView, kube: KubeNode, work: NodeWork): Finding {
-  const back = yielding(view, node)
-  if (back !== undefined) return back
   if (!kube.unschedulable) {
     const wanted = { purpose: work.purpose === 'configure' ? 'configure' : 'upgrade', target: work.target } as const
     return begin(view, node, wanted, 'somebody uncordoned it in the middle of our work')
   }
   const draining = drained(view, node, kube, work)
   return isEmpty(draining) ? takeDown(view, node, work) : draining
-}
-
-/** While another server is away, one that runs well is left alone: the turn goes to the one that needs it. */
-function yielding(view: View, node: NodeView): Finding | undefined {
-  const away = isWell(node) ? otherAway(view, node) : undefined
-  return away === undefined ? undefined : giveBack(view, node, `${away} is away, and comes first`)
 }
 
 function takeDown(view: View, node: NodeView, work: NodeWork): Finding {
@@ -99,7 +91,7 @@ function comingBack(view: View, node: NodeView, work: NodeWork, changedMs: numbe
       allow: `mend it and run croft cluster upgrade --resume; to go back: ${back}`,
     })
   }
-  if (resumed || hasNotHappened(node, work)) return yielding(view, node) ?? takeDown(view, node, work)
+  if (resumed || hasNotHappened(node, work)) return takeDown(view, node, work)
   return waitFor({ node: node.name, awaits: `${node.name} Ready with ${work.target}`, sinceMs: changedMs, untilMs })
 }
 

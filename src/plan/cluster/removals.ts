@@ -39,9 +39,10 @@ export function isDue(view: View, node: NodeView): boolean {
   return view.observed.orders.replace.some((order) => order.node === node.name && !isYounger(node, order.atMs))
 }
 
-/** Every declared server in, voting and well: the only state in which another may be touched at will. */
+/** Every declared server in and well, every voter up: the only state in which one may be touched at will. */
 export function serversWhole(view: View): boolean {
   if (view.observed.api !== 'yes' || view.members === 'unknown') return false
+  if (view.members.some(({ learner, up }) => learner || up !== 'yes')) return false
   const declared = view.servers.filter(({ spec }) => spec !== undefined)
   return declared.every(
     (node) =>
@@ -63,6 +64,6 @@ function hasAnything(node: NodeView): boolean {
 }
 
 function isDown(node: NodeView): boolean {
-  if (node.kube === 'absent' && node.member === undefined) return true
-  return (node.member === undefined || node.member.up === 'no') && kubeOf(node)?.ready === 'no'
+  if (node.member !== undefined && node.member.up !== 'no') return false
+  return node.kube === 'absent' || kubeOf(node)?.ready === 'no'
 }

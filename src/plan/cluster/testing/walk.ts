@@ -8,6 +8,14 @@ import { boot, pass, perform, TICK_MS, votersUp, type World } from './world.ts'
 
 export type Coordinate = (spec: ClusterSpec, observed: ObservedCluster, nowMs: number) => ClusterDecision
 
+export interface WalkOptions {
+  readonly unkindTicks?: number
+  /** How likely a single fact is not to be seen. */
+  readonly doubt?: number
+  /** Go on in a kind world until everything is as declared. */
+  readonly settle?: boolean
+}
+
 export interface Walk {
   readonly breaches: readonly string[]
   /** Undefined when it settled. */
@@ -18,27 +26,31 @@ export interface Walk {
 
 const VERSIONS = ['v1.33.6+k3s1', 'v1.33.10+k3s1', 'v1.34.3+k3s1', 'v1.34.4+k3s1', 'v1.35.1+k3s1']
 const SETTLE_TICKS = 900
+/** So long nothing at all may be done once everything is as declared. */
+const QUIET_TICKS = 20
 /** Guards whose way out is to have the node replaced. */
 const ADVICE = ['halted', 'somebody-at-work', 'unreachable']
 
 /** One life of a cluster: it forms, the world is unkind to it for a while, then kind; all from one seed. */
-export function walk(coordinate: Coordinate, seed: number, unkindTicks: number): Walk {
+export function walk(coordinate: Coordinate, seed: number, how: WalkOptions = {}): Walk {
+  const { unkindTicks = 60, doubt = 0.05, settle = true } = how
   const random = seededRandom(seed)
   const world = newWorld(random)
   let steps = 0
   for (let tick = 0; tick < unkindTicks && world.breaches.length === 0; tick++) {
     if (tick > 8) trouble(world, random)
-    steps += turn(world, coordinate, random, 0.05, 0.15)
+    steps += turn(world, coordinate, random, doubt, 0.15)
   }
+  if (!settle) return { breaches: world.breaches, unsettled: undefined, steps, log: world.log }
   mend(world, random)
   let quiet = 0
-  for (let tick = 0; tick < SETTLE_TICKS && quiet < 3 && world.breaches.length === 0; tick++) {
+  for (let tick = 0; tick < SETTLE_TICKS && quiet < QUIET_TICKS && world.breaches.length === 0; tick++) {
     const done = turn(world, coordinate, random, 0, 0)
     steps += done
     quiet = done === 0 && isSettled(world) ? quiet + 1 : 0
     if (tick % 40 === 39) takeAdvice(world, coordinate, random)
   }
-  const unsettled = quiet >= 3 || world.breaches.length > 0 ? undefined : why(world, coordinate, random)
+  const unsettled = quiet >= QUIET_TICKS || world.breaches.length > 0 ? undefined : why(world, coordinate, random)
   return { breaches: world.breaches, unsettled, steps, log: world.log }
 }
 

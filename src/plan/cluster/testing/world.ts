@@ -193,6 +193,10 @@ function inspect(world: World, step: ClusterStep): void {
   if (step.do === 'remove-member' && member !== undefined && isMemberUp(world, member)) {
     if (kube?.ready === true && kube.pods > 0) breach(world, `member of ${member.node} removed before it was drained`)
   }
+  const takesDown = ['stop-k3s', 'stop-machine', 'upgrade-k3s', 'configure-k3s'].includes(step.do)
+  if (takesDown && kube?.ready === true && kube.pods > 0 && kube.work?.changedMs === undefined) {
+    breach(world, `${step.do} of ${step.node} before it was drained`)
+  }
   if (step.do === 'destroy-machine' || step.do === 'wipe-k3s') {
     const machine = world.machines.get(step.node ?? '')
     const votes = world.members.some(({ id, learner }) => id === machine?.member && !learner)
@@ -316,6 +320,7 @@ function act(
       world.kubes.delete(name)
       world.secrets.delete(name)
       world.byPerson.delete(name)
+      world.downByCroft.delete(name)
       world.members = world.members.filter(({ node }) => node !== name)
       return
     case 'delete-node-password':
