@@ -92,6 +92,17 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
     .addOption(progress())
     .addOption(directory())
     .addOption(state())
+  verb(
+    'import <from> <path>',
+    'write manifests for what is there already: from proxmox, crossplane or terraform',
+    () => import('./verbs/import.ts'),
+  )
+    .option('--guest <ids>', 'proxmox: these guests, e.g. 108,109')
+    .option('--all', 'proxmox: every guest that is not declared yet')
+    .option('--write <file>', 'write to this file, which must not exist, instead of printing')
+  verb('export [kind] [name]', 'what is declared, in its plain form', () => import('./verbs/export.ts')).addOption(
+    directory(),
+  )
   verb('schema [kind]', 'JSON Schema of the manifests, for editors', () => import('./verbs/schema.ts'))
   verb('explain [kind]', 'what a kind is and which fields it has', () => import('./verbs/explain.ts'))
   verb('sim', 'serve a simulated datacentre that speaks the Proxmox API over HTTPS', () => import('./verbs/sim.ts'))

@@ -87,6 +87,16 @@ export interface Session {
   close(): Promise<void>
 }
 
+/** An existing guest in the words of a manifest. Everything that stood in its configuration is in one of the three. */
+export interface ImportedGuest {
+  readonly kind: string
+  /** What differs from what the system would take anyway: `spec.forProvider`. */
+  readonly fields: Readonly<Record<string, unknown>>
+  /** Settings that no field stands for; they stay as they are. */
+  readonly unmanaged: readonly string[]
+  readonly notes: readonly string[]
+}
+
 /** Code that speaks to one outside system: pure rules and a thin session. */
 export interface Driver {
   readonly name: string
@@ -105,4 +115,6 @@ export interface Driver {
     resources: readonly Resource[],
     options: { readonly nowMs: number; readonly major?: number },
   ): Promise<readonly string[]>
+  /** The manifest of a guest that was looked at closely. Undefined: no kind declares such a thing. */
+  importGuest?(sighting: Sighting): Promise<ImportedGuest | undefined>
 }

@@ -1,0 +1,185 @@
+import { type Driver, type DriverDeps, LookFailed } from '../../drivers/port.ts'
+import { EXTERNAL_NAME } from '../../kinds/fields/annotations.ts'
+import type { Kind } from '../../kinds/kind.ts'
+import { findKind } from '../../kinds/registry.ts'
+import { inParallel } from '../../lib/parallel.ts'
+import type { Connection } from '../../model/connection.ts'
+import { resourceKey } from '../../model/key.ts'
+import { guestIn } from '../../model/resource.ts'
+import type { Sighting } from '../../model/sighting.ts'
+import { link } from '../../plan/link.ts'
+import type { Draft } from '../../source/foreign/draft.ts'
+import { fitToKind } from '../../source/foreign/fit.ts'
+import { readFiles } from '../../source/read-files.ts'
+import { CliError, EXIT } from '../exit.ts'
+import type { LoadedEstate } from '../runtime.ts'
+
+/** The other side does not know us, or shows less than it has. */
+const AUTHORITY = new Set(['Unauthorized', 'PermissionDenied', 'WrongCertificate'])
+
+/** A guest that a connection shows and that nothing in the directory declares. */
+export interface Undeclared {
+  readonly connection: Connection
+  readonly driver: Driver
+  readonly sighting: Sighting
+}
+
+export interface Guests {
+  readonly undeclared: readonly Undeclared[]
+  /** How many are left out because they are declared. */
+  readonly declared: number
+}
+
+/** Everything that is there and not declared, over all connections. */
+export async function findGuests(
+  loaded: LoadedEstate,
+  drivers: readonly Driver[],
+  deps: DriverDeps,
+  signal: AbortSignal,
+): Promise<Guests> {
+  const undeclared: Undeclared[] = []
+  let declared = 0
+  for (const connection of loaded.estate.connections) {
+    const driver = drivers.find(({ name }) => name === connection.driver)
+    if (driver?.importGuest === undefined) continue
+    const isDeclared = declaredOn(loaded, connection.name)
+    await using session = opened(driver, connection, deps)
+    const survey = await looking(connection, session.it.survey(signal))
+    for (const sighting of survey.sightings) {
+      if (sighting.type !== 'vm' && sighting.type !== 'container') continue
+      if (isDeclared(sighting)) declared++
+      else undeclared.push({ connection, driver, sighting })
+    }
+  }
+  undeclared.sort((a, b) => Number(a.sighting.externalId) - Number(b.sighting.externalId))
+  return { undeclared, declared }
+}
+
+/** Reads the guests closely. One that is gone by then is left out. */
+export async function lookClosely(
+  guests: readonly Undeclared[],
+  deps: DriverDeps,
+  signal: AbortSignal,
+): Promise<readonly Undeclared[]> {
+  const seen = new Map<Undeclared, Sighting>()
+  for (const connection of new Set(guests.map((guest) => guest.connection))) {
+    const here = guests.filter((guest) => guest.connection === connection)
+    const driver = here[0]?.driver
+    if (driver === undefined) continue
+    await using session = opened(driver, connection, deps)
+    await inParallel(here, connection.limits.reads, async (guest) => {
+      const found = await looking(connection, session.it.observe(guest.sighting, { power: true }, signal))
+      if (found !== undefined) seen.set(guest, found)
+    })
+  }
+  return guests.flatMap((guest) => {
+    const sighting = seen.get(guest)
+    return sighting === undefined ? [] : [{ ...guest, sighting }]
+  })
+}
+
+/** Manifests that take these guests over as they are. */
+export async function draftGuests(
+  guests: readonly Undeclared[],
+  kinds: readonly Kind[],
+  loaded: LoadedEstate,
+): Promise<readonly { readonly guest: Undeclared; readonly draft: Draft }[]> {
+  const taken = new Set(loaded.declarations.map(({ key }) => key))
+  const drafts: { guest: Undeclared; draft: Draft }[] = []
+  for (const guest of guests) {
+    const { sighting, connection, driver } = guest
+    const imported = await driver.importGuest?.(sighting)
+    const kind = kinds.find((one) => one.kind === imported?.kind)
+    if (imported === undefined || kind === undefined) continue
+    const name = freeName(sighting, (candidate) => taken.has(resourceKey(kind.kind, candidate)))
+    taken.add(resourceKey(kind.kind, name))
+    const { name: ownName, ...fields } = imported.fields
+    const several = loaded.estate.connections.length > 1
+    const fitted = fitToKind(
+      {
+        manifest: {
+          apiVersion: kind.apiVersion,
+          kind: kind.kind,
+          metadata: { name, annotations: { [EXTERNAL_NAME]: sighting.externalId } },
+          spec: {
+            ...(several ? { providerConfigRef: { name: connection.name } } : {}),
+            deletionPolicy: 'Orphan',
+            forProvider: { ...(ownName === undefined || ownName === name ? {} : { name: ownName }), ...fields },
+          },
+        },
+        comments: [
+          ...imported.notes,
+          ...(imported.unmanaged.length === 0
+            ? []
+            : [`not managed by croft, stays as it is: ${imported.unmanaged.join(', ')}`]),
+        ],
+      },
+      kind,
+    )
+    const [wrong] = fitted.problems
+    if (wrong !== undefined)
+      throw new CliError(`VM ${sighting.externalId} cannot be declared: ${wrong.message}. Leave it out with --guest.`)
+    drafts.push({ guest, draft: fitted.draft })
+  }
+  return drafts
+}
+
+/** What a plan would still change besides writing the mark, in a line for each guest. Well imported, there is none. */
+export function stillDiffering(
+  drafts: readonly { readonly guest: Undeclared; readonly draft: Draft }[],
+  text: string,
+  loaded: LoadedEstate,
+): readonly string[] {
+  const read = readFiles({ files: [{ path: 'import.yaml', bytes: Buffer.from(text) }], links: [] })
+  const declarations = [...loaded.declarations, ...read.declarations]
+  const { resources } = link({ ...read, declarations }, { findKind })
+  return drafts.flatMap(({ guest: { driver, sighting }, draft }) => {
+    const key = resourceKey(draft.manifest.kind, draft.manifest.metadata.name)
+    const resource = resources.find((one) => one.key === key)
+    if (resource === undefined) return [`VM ${sighting.externalId} could not be read back as ${key}`]
+    const changes = driver.rules.diff(resource, sighting).filter(({ path }) => path !== 'mark')
+    return changes.length === 0 ? [] : [`VM ${sighting.externalId}: ${changes.map(({ path }) => path).join(', ')}`]
+  })
+}
+
+function declaredOn(loaded: LoadedEstate, connection: string): (sighting: Sighting) => boolean {
+  const ids = new Set<string>()
+  const uids = new Set<string>()
+  for (const resource of loaded.estate.resources) {
+    if (resource.connection !== connection) continue
+    uids.add(resource.uid)
+    const vmid = guestIn(resource.desired)?.vmid
+    if (vmid !== undefined) ids.add(String(vmid))
+    if (resource.policy.adopt !== undefined) ids.add(resource.policy.adopt)
+  }
+  return ({ externalId, mark }) => ids.has(externalId) || (mark !== undefined && uids.has(mark.uid))
+}
+
+/** The guest's own name where it can be one of ours and is free; otherwise with its id. */
+function freeName({ name = '', externalId }: Sighting, isTaken: (name: string) => boolean): string {
+  const plain = name
+    .toLowerCase()
+    .replace(/[^a-z0-9.-]+/g, '-')
+    .replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, '')
+    .slice(0, 200)
+  const base = plain === '' ? `vm-${externalId}` : plain.replace(/[^a-z0-9]+$/, '')
+  return isTaken(base) ? `${base}-${externalId}` : base
+}
+
+function opened(driver: Driver, connection: Connection, deps: DriverDeps) {
+  const it = driver.connect(connection, deps)
+  return { it, [Symbol.asyncDispose]: () => it.close() }
+}
+
+async function looking<T>(connection: Connection, look: Promise<T>): Promise<T> {
+  try {
+    return await look
+  } catch (error) {
+    if (!(error instanceof LookFailed)) throw error
+    const { reason, message } = error.refusal
+    throw new CliError(
+      `${connection.name} (${connection.endpoint}) does not answer as it should: ${message}. Run croft doctor to see why.`,
+      AUTHORITY.has(reason) ? EXIT.unauthorized : EXIT.failed,
+    )
+  }
+}

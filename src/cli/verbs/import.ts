@@ -1,0 +1,112 @@
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { printDrafts } from '../../source/foreign/draft.ts'
+import { CliError, EXIT, type ExitCode, UsageError } from '../exit.ts'
+import { draftGuests, findGuests, lookClosely, stillDiffering, type Undeclared } from '../import/guests.ts'
+import { loadOrStop } from '../load.ts'
+import { note, styleOf } from '../output.ts'
+import type { Options, Verb } from '../program.ts'
+import { cleanLines } from '../render/clean.ts'
+import { many } from '../render/problems.ts'
+import { renderTable } from '../render/table.ts'
+import type { Runtime } from '../runtime.ts'
+import { realDirectory } from '../state.ts'
+
+export const run: Verb = async (runtime, [from = '', place = ''], options) => {
+  switch (from) {
+    case 'proxmox':
+      return fromProxmox(runtime, place, options)
+    default:
+      throw new UsageError(`Nothing can be imported from ${from}. Choose proxmox.`)
+  }
+}
+
+async function fromProxmox(runtime: Runtime, directory: string, options: Options): Promise<ExitCode> {
+  const chosen = chosenIds(options)
+  const loaded = await loadOrStop(runtime, directory)
+  if (loaded.estate.connections.length === 0)
+    throw new CliError(
+      `No connection is declared in ${directory}. Write a Proxmox object first: croft explain proxmox.`,
+    )
+  const { drivers, deps } = await runtime.openDrivers({ directory: realDirectory(runtime, directory) })
+  const { undeclared, declared } = await findGuests(loaded, drivers, deps, runtime.signal)
+  if (chosen === undefined) return list(runtime, undeclared, declared)
+  const wanted = chosen === 'all' ? undeclared : chosen.flatMap((id) => withId(undeclared, id, directory))
+  const importable = wanted.filter((guest) => mayBeImported(runtime, guest))
+  const drafts = await draftGuests(await lookClosely(importable, deps, runtime.signal), await runtime.kinds(), loaded)
+  const text = printDrafts(drafts.map(({ draft }) => draft))
+  const differing = stillDiffering(drafts, text, loaded)
+  if (drafts.length > 0) deliver(runtime, text, options)
+  note(runtime, `${many(drafts.length, 'guest')} imported; ${declared} already declared in ${directory}.`)
+  for (const line of differing) note(runtime, `Warning: croft plan will show more than the adoption of ${line}.`)
+  return EXIT.ok
+}
+
+/** The ids a person named, all, or none: then it is only shown what there is. */
+function chosenIds(options: Options): readonly string[] | 'all' | undefined {
+  if (options.guest === undefined) return options.all === true ? 'all' : undefined
+  if (options.all === true) throw new UsageError('--guest and --all cannot be used together. Use one of them.')
+  const ids = (options.guest as string).split(',')
+  const wrong = ids.find((id) => !/^[1-9]\d{2,8}$/.test(id))
+  if (wrong !== undefined) throw new UsageError(`--guest ${wrong} is no id of a guest. Write it like 108,109.`)
+  return [...new Set(ids)]
+}
+
+function withId(undeclared: readonly Undeclared[], id: string, directory: string): readonly Undeclared[] {
+  const found = undeclared.filter(({ sighting }) => sighting.externalId === id)
+  if (found.length > 0) return found
+  throw new CliError(
+    `There is no undeclared guest ${id}. Run croft import proxmox ${directory} to see which there are.`,
+  )
+}
+
+function mayBeImported(runtime: Runtime, { sighting }: Undeclared): boolean {
+  const why = hindrance(sighting)
+  if (why !== undefined) note(runtime, `Left out: ${sighting.externalId}, ${why}.`)
+  return why === undefined
+}
+
+function hindrance({ type, mark, lock }: Undeclared['sighting']): string | undefined {
+  if (type !== 'vm') return 'a container, for which there is no manifest yet'
+  if (mark !== undefined) return 'which carries the mark of another estate or of a declaration that is gone'
+  return lock === 'create' || lock === 'clone' ? 'which is still being made' : undefined
+}
+
+function list(runtime: Runtime, undeclared: readonly Undeclared[], declared: number): ExitCode {
+  const rows = undeclared.map(({ connection, sighting }) => [
+    sighting.externalId,
+    sighting.name ?? '',
+    sighting.type,
+    sighting.host,
+    connection.name,
+    sighting.template === true ? 'template' : (sighting.power ?? 'unknown'),
+    hindrance(sighting) ?? '',
+  ])
+  const columns = ['ID', 'NAME', 'TYPE', 'HOST', 'CONNECTION', 'STATE', 'NOTE'].map((title) => ({ title }))
+  if (rows.length > 0) runtime.out.write(renderTable(columns, rows, styleOf(runtime, runtime.out)))
+  note(
+    runtime,
+    rows.length === 0
+      ? `Every guest is declared (${declared}).`
+      : `${many(rows.length, 'guest')} not declared, ${declared} declared. Choose with --guest 108,109 or --all.`,
+  )
+  return EXIT.ok
+}
+
+/** Prints, or writes a file that was not there before. */
+function deliver(runtime: Runtime, text: string, options: Options): void {
+  const file = options.write as string | undefined
+  if (file === undefined) {
+    // Line by line: a terminal must not obey what a guest's description says.
+    runtime.out.write(runtime.out.isTty ? cleanLines(text, Number.POSITIVE_INFINITY) : text)
+    return
+  }
+  try {
+    writeFileSync(path.resolve(runtime.cwd, file), text, { flag: 'wx' })
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    const why = code === 'EEXIST' ? 'exists already and is not overwritten' : `cannot be written: ${message}`
+    throw new CliError(`${file} ${why}. Name another file.`)
+  }
+  note(runtime, `Written to ${file}.`)
+}

@@ -1,0 +1,117 @@
+import { countOf } from '../foreign.ts'
+import { humanTags, splitDescription, splitTags } from '../marks.ts'
+import { parseProperties } from '../property-string.ts'
+import { block, defined, type Reading, some, unless } from './reading.ts'
+
+const DEFAULT_MB = 512
+
+/** Processor, memory, firmware and everything else that is one value. */
+export function importBasics(from: Reading) {
+  return {
+    description: unless('', splitDescription(from.text('description')).human),
+    tags: some(humanTags(splitTags(from.text('tags')))),
+    onBoot: unless(false, from.flag('onboot')),
+    startup: startup(from),
+    protection: unless(false, from.flag('protection')),
+    cpu: cpu(from),
+    memory: memory(from),
+    machine: unless('pc', from.text('machine')),
+    bios: unless('seabios', from.text('bios')),
+    operatingSystem: block({ type: unless('other', from.text('ostype')) }),
+    scsiHardware: unless('lsi', from.text('scsihw')),
+    acpi: unless(true, from.flag('acpi')),
+    hotplug: hotplug(from.text('hotplug')),
+    tabletDevice: unless(true, from.flag('tablet')),
+    keyboardLayout: from.text('keyboard'),
+    hookScriptFileId: from.text('hookscript'),
+    agent: agent(from),
+    vga: vga(from),
+    bootOrder: bootOrder(from),
+  }
+}
+
+function cpu(from: Reading) {
+  const model = from.properties('cpu', 'cputype')
+  const flags = model?.text('flags')?.split(';') ?? []
+  return block({
+    cores: unless(1, from.count('cores')),
+    sockets: unless(1, from.count('sockets')),
+    type: unless('kvm64', model?.text('cputype')),
+    flags: some(flags.filter((flag) => flag !== '').sort()),
+    units: from.count('cpuunits'),
+    limit: unless(0, from.count('cpulimit')),
+    numa: unless(false, from.flag('numa')),
+    hotplugged: unless(0, from.count('vcpus')),
+    affinity: unless('', from.text('affinity')),
+    architecture: unless('x86_64', from.text('arch')),
+  })
+}
+
+function memory(from: Reading) {
+  const text = from.text('memory')
+  // `2048`, or on newer versions sometimes `current=2048`.
+  const dedicated =
+    (text === undefined ? undefined : countOf(parseProperties(text, 'current').get('current'))) ?? DEFAULT_MB
+  const shared = from.properties('ivshmem', 'size')
+  shared?.ignore('name')
+  return block({
+    dedicated: unless(DEFAULT_MB, dedicated),
+    floating: unless(dedicated, from.count('balloon')),
+    shared: shared?.count('size'),
+    hugepages: from.text('hugepages'),
+    keepHugepages: unless(false, from.flag('keephugepages')),
+  })
+}
+
+function startup(from: Reading) {
+  const parts = from.properties('startup', 'order')
+  return parts && block({ order: parts.count('order'), upDelay: parts.count('up'), downDelay: parts.count('down') })
+}
+
+/** `1` is the usual three. */
+function hotplug(text: string | undefined): string | undefined {
+  const features = text?.split(/[;,\s]+/).filter((feature) => feature !== '')
+  return unless('1', unless('disk,network,usb', features?.sort().join(',')))
+}
+
+/** What else is in the string matters only while there is an agent. */
+function agent(from: Reading) {
+  const parts = from.properties('agent', 'enabled')
+  if (parts === undefined) return undefined
+  const enabled = parts.flag('enabled') === true
+  const trim = unless(false, parts.flag('fstrim_cloned_disks'))
+  const type = unless('virtio', parts.text('type'))
+  return enabled ? block({ enabled, trim, type }) : undefined
+}
+
+function vga(from: Reading) {
+  const parts = from.properties('vga', 'type')
+  if (parts === undefined) return undefined
+  return block({
+    type: unless('std', parts.text('type')),
+    memory: parts.count('memory'),
+    clipboard: parts.text('clipboard'),
+  })
+}
+
+/** The old way to say it, in letters, stays as it is. */
+function bootOrder(from: Reading): readonly string[] | undefined {
+  const parts = from.properties('boot', 'legacy')
+  return some((parts?.text('order') ?? '').split(';').filter((device) => device !== ''))
+}
+
+/** Serial ports have no place but their position, so a gap ends what can be said. */
+export function importSerial(from: Reading) {
+  return positional(from, 'serial', (key) => defined({ device: from.text(key) }))
+}
+
+/** Devices whose position in the list is their number. What comes after a gap is left out. */
+export function positional<T>(from: Reading, word: string, read: (key: string) => T): readonly T[] | undefined {
+  const slots = from.keys.filter((key) => key.startsWith(word) && /^\d+$/.test(key.slice(word.length)))
+  const found: T[] = []
+  for (const [at, key] of slots.entries()) {
+    if (key === `${word}${at}`) found.push(read(key))
+    else from.leave(key)
+  }
+  return some(found)
+}

@@ -1,0 +1,107 @@
+import { parseSize } from '../property-string.ts'
+import { formatOf, storageOf } from '../vm/disks.ts'
+import { block, defined, type PartReading, type Reading, some, unless } from './reading.ts'
+
+const GIB = 2 ** 30
+const SLOT = /^(?:scsi|virtio|sata|ide)\d+$/
+const CLOUD_INIT = /(?:^|[:/])(?:vm-\d+-)?cloudinit(?:\.\w+)?$/
+
+/** The drive that carries the cloud-init data. */
+export interface CloudInitDrive {
+  readonly slot: string
+  readonly storage: string
+}
+
+/** Everything that a guest has on its buses. */
+export function importDrives(from: Reading) {
+  const disk: unknown[] = []
+  const cdrom: unknown[] = []
+  let cloudInit: CloudInitDrive | undefined
+  for (const slot of from.keys.filter((key) => SLOT.test(key))) {
+    const parts = from.properties(slot, 'file')
+    if (parts === undefined) continue
+    const volume = parts.text('file') ?? parts.text('volume') ?? ''
+    const storage = storageOf(volume)
+    if (parts.text('media') === 'cdrom') {
+      parts.ignore('size', 'format')
+      if (storage !== undefined && CLOUD_INIT.test(volume) && cloudInit === undefined) cloudInit = { slot, storage }
+      else cdrom.push({ interface: slot, fileId: volume })
+    } else if (storage === undefined) {
+      // A device of the host, given through: nothing that a storage could be named for.
+      from.leave(slot)
+    } else disk.push(importDisk(slot, volume, storage, parts, from))
+  }
+  return {
+    fields: {
+      disk: some(disk),
+      efiDisk: efiDisk(from),
+      tpmState: tpmState(from),
+      cdrom: some(cdrom),
+    },
+    cloudInit,
+  }
+}
+
+function importDisk(slot: string, volume: string, storage: string, parts: PartReading, from: Reading) {
+  parts.ignore('format')
+  const written = parts.text('size')
+  const size = (parseSize(written) ?? 0) / GIB
+  const whole = Number.isInteger(size) && size > 0
+  if (written !== undefined && !whole)
+    from.note(`the size of ${slot} (${written}) is no whole number of GiB: not declared`)
+  return defined({
+    interface: slot,
+    datastoreId: storage,
+    size: whole ? size : undefined,
+    fileFormat: unless('raw', formatOf(volume)),
+    cache: unless('none', parts.text('cache')),
+    aio: unless('io_uring', parts.text('aio')),
+    iothread: unless(false, parts.flag('iothread')),
+    ssd: unless(false, parts.flag('ssd')),
+    discard: unless('ignore', parts.text('discard')),
+    backup: unless(true, parts.flag('backup')),
+    replicate: unless(true, parts.flag('replicate')),
+    serial: serial(parts.text('serial')),
+    queues: parts.count('queues'),
+    speed: block({
+      read: parts.count('mbps_rd'),
+      readBurstable: parts.count('mbps_rd_max'),
+      write: parts.count('mbps_wr'),
+      writeBurstable: parts.count('mbps_wr_max'),
+      iopsRead: parts.count('iops_rd'),
+      iopsReadBurstable: parts.count('iops_rd_max'),
+      iopsWrite: parts.count('iops_wr'),
+      iopsWriteBurstable: parts.count('iops_wr_max'),
+    }),
+  })
+}
+
+function efiDisk(from: Reading) {
+  const parts = from.properties('efidisk0', 'file')
+  const storage = parts && storageOf(parts.text('file') ?? parts.text('volume'))
+  if (storage === undefined) return undefined
+  // Which certificates lie on it follows from its making.
+  parts?.ignore('size', 'format', 'ms-cert')
+  return block({
+    datastoreId: storage,
+    type: unless('2m', parts?.text('efitype')),
+    preEnrolledKeys: unless(false, parts?.flag('pre-enrolled-keys')),
+  })
+}
+
+function tpmState(from: Reading) {
+  const parts = from.properties('tpmstate0', 'file')
+  const storage = parts && storageOf(parts.text('file') ?? parts.text('volume'))
+  if (storage === undefined) return undefined
+  parts?.ignore('size', 'format')
+  return block({ datastoreId: storage, version: unless('v1.2', parts?.text('version')) })
+}
+
+/** Percent-encoded inside the property string. */
+function serial(text: string | undefined): string | undefined {
+  try {
+    return text === undefined ? undefined : decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

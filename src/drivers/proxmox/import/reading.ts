@@ -1,0 +1,113 @@
+import { cleanText, countOf, type Foreign, flagOf } from '../foreign.ts'
+import { textOf } from '../option.ts'
+import { type Properties, parseProperties } from '../property-string.ts'
+
+/** A configuration that is read key by key. What nobody asked for is what no manifest says anything about. */
+export interface Reading {
+  /** Every key that is there, read already or not. */
+  readonly keys: readonly string[]
+  text(key: string): string | undefined
+  flag(key: string): boolean | undefined
+  count(key: string): number | undefined
+  /** A property string, to be taken apart with `part`. */
+  properties(key: string, bare: string): PartReading | undefined
+  /** Read, and without a place in a manifest. */
+  leave(key: string): void
+  note(text: string): void
+  left(): readonly string[]
+  notes(): readonly string[]
+}
+
+export interface PartReading {
+  text(part: string): string | undefined
+  flag(part: string): boolean | undefined
+  count(part: string): number | undefined
+  /** These parts say nothing that a manifest could. */
+  ignore(...parts: readonly string[]): void
+}
+
+/** Made up by Proxmox for every guest, or about its state: nobody would declare them. */
+const NOBODYS =
+  /^(?:digest|meta|vmgenid|parent|snaptime|snapstate|lock|vmstate|running(?:machine|cpu|-nets-host-mtu)|unused\d+|creation)$/
+
+export function readingOf(config: Foreign): Reading {
+  const keys = Object.keys(config).sort(bySlot)
+  const unread = new Set(keys.filter((key) => !NOBODYS.test(key)))
+  const left = new Set<string>()
+  const parts: { readonly key: string; readonly properties: Properties }[] = []
+  const notes: string[] = []
+  const take = (key: string): unknown => {
+    unread.delete(key)
+    return config[key]
+  }
+  return {
+    keys,
+    text: (key) => textOf(take(key)),
+    flag: (key) => flagOf(take(key)),
+    count: (key) => countOf(take(key)),
+    properties(key, bare) {
+      const text = textOf(take(key))
+      if (text === undefined) return undefined
+      const properties = parseProperties(text, bare)
+      parts.push({ key, properties })
+      return readingOfParts(properties)
+    },
+    leave(key) {
+      unread.delete(key)
+      left.add(key)
+    },
+    note: (text) => void notes.push(cleanText(text)),
+    left: () =>
+      [
+        ...unread,
+        ...left,
+        ...parts.flatMap(({ key, properties }) =>
+          left.has(key) ? [] : [...properties.keys()].map((part) => `${key}.${part}`),
+        ),
+      ]
+        .map((name) => cleanText(name, 80))
+        .sort(bySlot),
+    notes: () => notes,
+  }
+}
+
+function readingOfParts(properties: Properties): PartReading {
+  const take = (part: string): string | undefined => {
+    const value = properties.get(part)
+    properties.delete(part)
+    return value
+  }
+  return {
+    text: take,
+    flag: (part) => flagOf(take(part)),
+    count: (part) => countOf(take(part)),
+    ignore: (...names) => names.forEach(take),
+  }
+}
+
+/** The value unless it is what Proxmox would take anyway: the shortest manifest is the one that is read. */
+export function unless<T>(usual: T, value: T | undefined): T | undefined {
+  return value === usual ? undefined : value
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** A block, which the provider writes as a list of one. Nothing in it, no block. */
+export function block(fields: Fields): readonly Fields[] | undefined {
+  const present = defined(fields)
+  return Object.keys(present).length === 0 ? undefined : [present]
+}
+
+export function defined(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+}
+
+/** A list, or nothing where it would be empty. */
+export function some<T>(list: readonly T[]): readonly T[] | undefined {
+  return list.length === 0 ? undefined : list
+}
+
+/** `net10` after `net9`. */
+export function bySlot(a: string, b: string): number {
+  return a.localeCompare(b, 'en', { numeric: true })
+}

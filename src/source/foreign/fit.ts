@@ -1,0 +1,127 @@
+import { explain } from '../../kinds/fields/explain.ts'
+import type { FieldProblem, Kind, RawManifest } from '../../kinds/kind.ts'
+import { isFields } from '../manifest.ts'
+import type { Draft, DraftManifest } from './draft.ts'
+
+export type Step = string | number
+
+export interface Fitted {
+  readonly draft: Draft
+  /** What is wrong and could not be left out. */
+  readonly problems: readonly FieldProblem[]
+}
+
+/** More rounds than a manifest has fields would mean that leaving out does not help. */
+const MOST_ROUNDS = 200
+
+/**
+ * Leaves out of a manifest what its kind refuses or does not keep, and says so above it. What is left out of a
+ * declaration is not compared, so the thing itself stays as it is.
+ */
+export function fitToKind(draft: Draft, kind: Kind): Fitted {
+  const manifest: DraftManifest = structuredClone(draft.manifest)
+  const comments = [...draft.comments]
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    const problems = problemsOf(manifest, kind)
+    const [next] = problems
+    if (next === undefined) return { draft: { manifest, comments }, problems: [] }
+    const dropped = leaveOut(manifest, next.path)
+    if (dropped === undefined) return { draft: { manifest, comments }, problems }
+    comments.push(`left out ${dropped.slice(2).join('.')}: ${next.message}`)
+  }
+  return { draft: { manifest, comments }, problems: problemsOf(manifest, kind) }
+}
+
+/** Everything that stands between a manifest and being kept in full. */
+export function problemsOf(manifest: DraftManifest, kind: Kind): readonly FieldProblem[] {
+  const parsed = kind.schema.safeParse(manifest.spec)
+  if (!parsed.success) return explain(kind.schema, parsed.error, manifest.spec, ['spec'], kind.aliases)
+  const { name, namespace, labels = {}, annotations = {} } = manifest.metadata
+  const raw: RawManifest = {
+    apiVersion: manifest.apiVersion,
+    kind: manifest.kind,
+    metadata: { name, ...(namespace === undefined ? {} : { namespace }), labels, annotations },
+    spec: manifest.spec,
+  }
+  return (kind.check?.(parsed.data, raw) ?? []).filter(
+    (problem) => problem.severity !== 'warning' || problem.code === 'not-kept',
+  )
+}
+
+/** Lists in which the position says which device is meant: what follows a hole would be another one. */
+const POSITIONAL = ['serialDevice', 'usb', 'virtiofs', 'ipConfig']
+/** Without this field its block would mean something else, by a default. */
+const ESSENTIAL: Readonly<Record<string, readonly string[]>> = {
+  disk: ['interface', 'datastoreId'],
+  networkDevice: ['bridge', 'model'],
+  cdrom: ['interface', 'fileId'],
+  efiDisk: ['datastoreId'],
+  tpmState: ['datastoreId'],
+  initialization: ['datastoreId', 'interface'],
+  hostpci: ['device', 'id', 'mapping'],
+  numa: ['device', 'cpus'],
+  audioDevice: ['device'],
+  watchdog: ['model'],
+  rng: ['source'],
+  amdSev: ['type'],
+}
+
+/** Takes the least out that makes the rest say what it said. Answers what it took. */
+function leaveOut(manifest: DraftManifest, path: readonly Step[]): readonly Step[] | undefined {
+  const real = realPath(manifest, path)
+  if (real.length < 3 || real[0] !== 'spec') return undefined
+  // The innermost list counts: initialization is a list of one, ipConfig inside it is a list of many.
+  const list = real.findLastIndex((step, index) => typeof step === 'string' && typeof real[index + 1] === 'number')
+  const [name, entry, field] = [real[list], real[list + 1], real[list + 2]]
+  if (typeof name !== 'string' || typeof entry !== 'number') return remove(manifest, real)
+  const items = valueAt(manifest, real.slice(0, list + 1)) as unknown[]
+  const positional = real.find((step) => POSITIONAL.includes(String(step)))
+  if (positional !== undefined) {
+    const first = real.indexOf(positional)
+    const index = Number(real[first + 1])
+    const all = valueAt(manifest, real.slice(0, first + 1)) as unknown[]
+    all.length = index
+    return all.length === 0 ? remove(manifest, real.slice(0, first + 1)) : real.slice(0, first + 2)
+  }
+  // A list of words is one value: with one word less it would be another.
+  if (field === undefined && !isFields(items[entry])) return remove(manifest, real.slice(0, list + 1))
+  if (field === undefined || ESSENTIAL[name]?.includes(String(field))) {
+    if (name === 'networkDevice') items[entry] = { enabled: false }
+    else items.splice(entry, 1)
+    if (items.length === 0) remove(manifest, real.slice(0, list + 1))
+    return real.slice(0, list + 2)
+  }
+  return remove(manifest, real)
+}
+
+/** Schemas speak of a block as if it were no list: here it is one, of one entry. */
+function realPath(manifest: DraftManifest, path: readonly Step[]): readonly Step[] {
+  const real: Step[] = []
+  let value: unknown = manifest
+  for (const step of path) {
+    if (Array.isArray(value) && typeof step === 'string') {
+      real.push(0)
+      value = value[0]
+    }
+    if (value === null || typeof value !== 'object') return real
+    real.push(step)
+    value = (value as Record<Step, unknown>)[step]
+    // It is missing, and nobody can make it up: what it is missing from goes.
+    if (value === undefined) return real.slice(0, -1)
+  }
+  return real
+}
+
+function remove(manifest: DraftManifest, path: readonly Step[]): readonly Step[] {
+  const parent = valueAt(manifest, path.slice(0, -1)) as Record<Step, unknown>
+  const last = path.at(-1) ?? ''
+  if (Array.isArray(parent)) parent.splice(Number(last), 1)
+  else delete parent[last]
+  // An empty block would look like a declaration.
+  if (Object.keys(parent).length === 0 && path.length > 3) remove(manifest, path.slice(0, -1))
+  return path
+}
+
+function valueAt(value: unknown, path: readonly Step[]): unknown {
+  return path.reduce<unknown>((inner, step) => (inner as Record<Step, unknown> | undefined)?.[step], value)
+}
