@@ -115,6 +115,14 @@ describe('joining', () => {
     assert.deepEqual(nextSteps(spec, observed), [`join-server s3 ${VERSION}`, `join-agent a1 ${VERSION}`])
   })
 
+  test('[R7] one more line in the declaration is all that a new node needs', () => {
+    const more = clusterSpec('s1 s2 s3 a1 a2 a3')
+    const there = 's1 s2 s3 a1 a2'
+    assert.deepEqual(nextSteps(more, observedCluster(`${there} a3`, { a3: NOTHING })), ['create-machine a3'])
+    assert.deepEqual(nextSteps(more, observedCluster(`${there} a3`, { a3: FRESH })), [`join-agent a3 ${VERSION}`])
+    assert.deepEqual(nextSteps(more, observedCluster(there)), [], 'what was not looked at is not made')
+  })
+
   test('a step says what it awaits, since when and until when', () => {
     const [step] = coordinate(three, observedCluster('s1 s2 s3', waiting, only('s1')), NOW).steps
     assert.equal(step?.awaits, 's2 an etcd voter and Ready')

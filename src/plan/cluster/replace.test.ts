@@ -224,7 +224,7 @@ describe('changing the number of servers', () => {
     assert.deepEqual(nextSteps(one, observedCluster('s1 s3', { s3: { kube: leaving } }, { members })), ['stop-k3s s3'])
   })
 
-  test('a machine is not destroyed behind the coordinator: only when its node has left', () => {
+  test('[R8] a machine is not destroyed behind the coordinator: only when its node has left', () => {
     const wanted = clusterSpec('s1 s2 s3')
     const refused = mayDestroyMachine(wanted, observedCluster('s1 s2 s3 s4'), 's4')
     assert.equal(refused.allowed, false)
