@@ -18,6 +18,7 @@ export function parseVersion(text: string): K3sVersion | undefined {
 
 /** Negative when `a` is older. Text that is no release is older than every release. */
 export function compareVersions(a: string, b: string): number {
+  if (a === b) return 0
   const [left, right] = [parseVersion(a), parseVersion(b)]
   if (left === undefined || right === undefined) return Number(left !== undefined) - Number(right !== undefined)
   return left.major - right.major || left.minor - right.minor || left.patch - right.patch || left.build - right.build
