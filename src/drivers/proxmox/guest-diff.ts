@@ -17,8 +17,8 @@ export function comparePool({ pool }: Outside, sighting: Sighting, changes: Chan
 export function compareTemplate({ template }: Outside, sighting: Sighting, changes: Change[]): void {
   const from = sighting.template === true
   if (template === undefined || template === from) return
-  // Clones may stand on a template's disks, so there is no safe way back.
-  changes.push({ path: 'template', from, to: template, effect: template ? 'live' : 'replace' })
+  // It must be switched off for it. Clones may stand on a template's disks, so there is no safe way back.
+  changes.push({ path: 'template', from, to: template, effect: template ? 'restart' : 'replace' })
 }
 
 /**
@@ -26,11 +26,11 @@ export function compareTemplate({ template }: Outside, sighting: Sighting, chang
  * declaration has a say in count: a restart for somebody else's change is not ours to make.
  */
 export function comparePending(
-  declared: Readonly<Record<string, string>>,
+  declared: ReadonlySet<string>,
   pending: readonly string[] | undefined,
   changes: Change[],
 ): void {
-  const waiting = pending?.filter((key) => key in declared) ?? []
+  const waiting = pending?.filter((key) => declared.has(key)) ?? []
   if (waiting.length === 0) return
   changes.push({ path: 'restart', from: `pending: ${waiting.sort().join(', ')}`, to: 'in force', effect: 'restart' })
 }

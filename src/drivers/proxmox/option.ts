@@ -10,6 +10,8 @@ export interface Wanted<Spec> {
   readonly spec: Spec
   readonly mark: Mark
   readonly externalId: string
+  /** Keys whose new value, or whose going, waits for a restart. */
+  readonly pending?: readonly string[]
 }
 
 /** One option of a guest: how it is read, compared and written. Only what is declared is compared. */

@@ -30,6 +30,8 @@ interface Shape<Item> {
   readonly effect: Effect | ((config: Foreign) => Effect)
   /** What a key that is not there means: no such device, or one whose parts are all as Proxmox has them by itself. */
   readonly whenMissing?: 'no device' | 'its parts'
+  /** Do not write what is so by itself: a token may not even say it. */
+  readonly omitsDefaults?: boolean
 }
 
 /** Devices of one sort, each at its place in the configuration. Those that nobody declared are left alone. */
@@ -59,7 +61,8 @@ export function device<Spec, Item extends object>(
   return {
     create({ spec }, params) {
       const item = shape.declared(spec)
-      if (item) params[key] = newDevice(shape, item)
+      const text = item ? newDevice(shape, item) : ''
+      if (text !== '') params[key] = text
     },
     compare({ spec }, config, changes) {
       const item = shape.declared(spec)
@@ -127,7 +130,10 @@ export function setParts<Item extends object>(
 
 function newDevice<Item extends object>(shape: Shape<Item>, item: Item): string {
   const properties: Properties = new Map()
-  setParts(properties, item, shape.parts)
+  const parts = shape.omitsDefaults
+    ? shape.parts.filter((part) => declaredValue(item, part) !== part.fallback)
+    : shape.parts
+  setParts(properties, item, parts)
   return printProperties(properties, shape.bare)
 }
 

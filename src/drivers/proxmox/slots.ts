@@ -53,8 +53,8 @@ export function description<Spec extends { readonly description?: string }>(rule
       const { spec, mark, externalId } = wanted
       const devices = filledAfter(rule, wanted, config, chosen)
       const before = mark.devices ?? []
-      const moved = devices.length !== before.length || devices.some((slot) => !before.includes(slot))
-      if (!chosen.has('description') && !chosen.has('mark') && !moved) return
+      const more = devices.some((slot) => !before.includes(slot))
+      if (!chosen.has('description') && !chosen.has('mark') && !more) return
       const declared = chosen.has('description') ? spec.description : undefined
       const human = declared ?? splitDescription(config.description).human
       params.description = printDescription(human, { ...mark, devices }, externalId)
@@ -68,8 +68,9 @@ function leftOver<Spec>(rule: SlotRule<Spec>, { spec, mark }: Wanted<Spec>, conf
   return mark.devices.filter((slot) => !declared.includes(slot) && textOf(config[slot]) !== undefined)
 }
 
-function isGone<Spec>(rule: SlotRule<Spec>, { spec }: Wanted<Spec>, config: Foreign, slot: string): boolean {
-  return config[slot] === undefined && !rule.declared(spec).includes(slot)
+/** Neither declared nor there; what waits for a restart to go is still there. */
+function isGone<Spec>(rule: SlotRule<Spec>, { spec, pending }: Wanted<Spec>, config: Foreign, slot: string): boolean {
+  return config[slot] === undefined && !rule.declared(spec).includes(slot) && pending?.includes(slot) !== true
 }
 
 /** Places that are ours once the chosen changes are made: those that stay, and those that are filled now. */
@@ -79,11 +80,9 @@ function filledAfter<Spec>(
   config: Foreign,
   chosen: ReadonlySet<string>,
 ): readonly string[] {
-  const leaving = leftOver(rule, wanted, config)
   const path = (slot: string) => `${rule.pathOf(slot)}.${slot}`
-  const stay = (wanted.mark.devices ?? []).filter(
-    (slot) => !isGone(rule, wanted, config, slot) && !(leaving.includes(slot) && chosen.has(path(slot))),
-  )
+  // What is taken out by this very call stays listed until it is seen to be gone.
+  const stay = (wanted.mark.devices ?? []).filter((slot) => !isGone(rule, wanted, config, slot))
   const filled = rule.declared(wanted.spec).filter((slot) => config[slot] === undefined && chosen.has(path(slot)))
   return [...new Set([...stay, ...filled])].sort()
 }

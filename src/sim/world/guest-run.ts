@@ -81,11 +81,24 @@ export function powerOff(world: World, guest: Guest): void {
 /** What waited for a restart becomes the configuration. */
 export function applyPending(guest: Guest): void {
   if (guest.pending.size === 0 && guest.pendingDelete.size === 0) return
-  for (const key of guest.pendingDelete) guest.config.delete(key)
+  for (const key of guest.pendingDelete) {
+    const value = guest.config.get(key)
+    guest.config.delete(key)
+    if (value !== undefined) keepVolume(guest, key, value)
+  }
   for (const [key, value] of guest.pending) guest.config.set(key, value)
   guest.pending.clear()
   guest.pendingDelete.clear()
   touch(guest)
+}
+
+/** A disk or a mount that was taken out stays with the guest. */
+function keepVolume(guest: Guest, key: string, value: string): void {
+  const volid = value.split(',')[0] ?? ''
+  if (!/^(ide|scsi|virtio|sata|mp)\d+$/.test(key) || !volid.includes(':') || /media=cdrom/.test(value)) return
+  let number = 0
+  while (guest.config.has(`unused${number}`)) number++
+  guest.config.set(`unused${number}`, volid)
 }
 
 export function agentAnswers(guest: Guest): boolean {

@@ -1,6 +1,6 @@
 import type { Change } from '../../../model/change.ts'
 import type { ContainerSpec } from '../../../model/container.ts'
-import type { Foreign } from '../foreign.ts'
+import { type Foreign, flagOf } from '../foreign.ts'
 
 type Blocked = NonNullable<Change['blocked']>
 
@@ -9,11 +9,12 @@ const LANE = 'it needs the SSH lane, which is not configured'
 /** The change as it is, or with the reason why it cannot be made through the API. */
 export function possible(container: ContainerSpec, change: Change, config: Foreign, running: boolean): Change {
   if (change.blocked !== undefined) return change
-  const blocked = rootOnly(container, change) ?? whileRunning(change, running) ?? snapshots(change, config)
+  const privileged = config.rootfs === undefined ? container.unprivileged === false : !flagOf(config.unprivileged)
+  const blocked = rootOnly(container, change, privileged) ?? whileRunning(change, running) ?? snapshots(change, config)
   return blocked === undefined ? change : { ...change, blocked }
 }
 
-function rootOnly(container: ContainerSpec, { path, to }: Change): Blocked | undefined {
+function rootOnly(container: ContainerSpec, { path }: Change, privileged: boolean): Blocked | undefined {
   const [sort, part] = path.split('.')
   if (path === 'hookScript') {
     return {
@@ -27,8 +28,7 @@ function rootOnly(container: ContainerSpec, { path, to }: Change): Blocked | und
       allow: 'take it out of the declaration, and set it on the host with: pct set VMID --features LIST',
     }
   }
-  // Setting it to what it is by itself is no wish for it.
-  if (path === 'features.nesting' && to === true && container.unprivileged !== true) {
+  if (path === 'features.nesting' && privileged) {
     return {
       message: `features.nesting of a privileged container can be set by root@pam only: ${LANE}`,
       allow: 'declare unprivileged: true, which a new container can have',

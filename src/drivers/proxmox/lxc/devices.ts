@@ -8,6 +8,7 @@ export const features = device<ContainerSpec, ContainerFeatures>({
   bare: '',
   effect: 'restart',
   whenMissing: 'its parts',
+  omitsDefaults: true,
   declared: ({ features: declared }) =>
     declared !== undefined && Object.keys(declared).length > 0 ? declared : undefined,
   parts: [

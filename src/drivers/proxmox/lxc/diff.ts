@@ -15,13 +15,17 @@ export function diffContainer(resource: Resource, container: ContainerSpec, sigh
   const { close } = sighting
   if (close === undefined) return []
   const changes: Change[] = []
-  const wanted = wantedOf(resource, container, sighting.externalId, sighting.mark)
+  const wanted = wantedOf(resource, container, sighting.externalId, sighting.mark, close.pending)
   for (const option of OPTIONS) option.compare(wanted, close.config, changes)
   comparePool(container, sighting, changes)
   compareTemplate(container, sighting, changes)
   const running = isUp(powerOf(sighting))
   if (running && container.restart !== 'never' && close.pending !== undefined)
-    comparePending(createParams(wanted), close.pending, changes)
+    comparePending(
+      new Set([...Object.keys(createParams(wanted)), ...(wanted.mark.devices ?? [])]),
+      close.pending,
+      changes,
+    )
   comparePower(container, sighting, changes)
   return changes.map((change) => {
     const next = possible(container, change, close.config, running)

@@ -58,7 +58,10 @@ export function updateContainerSteps(
       steps.push(growStep(host, externalId, key, sizeGb, storage, digest(), survey))
   }
   if (chosen.has('pool') && container.pool !== undefined) steps.push(poolStep(host, externalId, container.pool))
-  if (chosen.has('template') && container.template === true) steps.push(templateStep(host, externalId))
+  if (chosen.has('template') && container.template === true) {
+    if (isUp(powerOf(sighting))) steps.push(powerStep(host, externalId, 'shutdown'))
+    return [...steps, templateStep(host, externalId)]
+  }
 
   const restarts = changes.some((change) => change.effect === 'restart') && container.restart !== 'never'
   if (chosen.has('power')) steps.push(powerStep(host, externalId, container.power === 'stopped' ? 'shutdown' : 'start'))

@@ -104,7 +104,7 @@ function compare<Item extends ContainerVolume>(place: Place<Item>, config: Forei
   const seen = parseProperties(text, 'volume')
   const volume = seen.get('volume')
   if (item.source !== undefined && volume !== item.source)
-    changes.push({ path: `${path}.source`, from: volume, to: item.source, effect: 'replace' })
+    changes.push({ path: `${path}.source`, from: volume, to: item.source, effect: 'restart' })
   const storage = storageOf(volume)
   if (item.storage !== undefined && storage !== item.storage)
     changes.push({ path: `${path}.storage`, from: storage, to: item.storage, effect: 'live' })
@@ -134,8 +134,13 @@ function update<Item extends ContainerVolume>(
     return
   }
   const isChosen = (field: string) => chosen.has(`${place.path}.${field}`)
-  if (!place.parts.some((part) => isChosen(part.field))) return
+  if (!isChosen('source') && !place.parts.some((part) => isChosen(part.field))) return
   const properties = parseProperties(text, 'volume')
+  // What was mounted there before stays with the container, as an unused volume.
+  if (isChosen('source') && place.item.source !== undefined) {
+    properties.set('volume', place.item.source)
+    properties.delete('size')
+  }
   setParts<Item>(properties, place.item, place.parts, isChosen)
   params[place.key] = printProperties(properties, 'volume')
 }

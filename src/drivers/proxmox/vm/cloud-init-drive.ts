@@ -19,7 +19,9 @@ export const cloudInitDrive: VmOption = {
     if (vm.cloudInit === undefined) return
     const from = storageOf(volumeAt(config, vm.cloudInit.slot) ?? anywhere(config))
     const to = vm.cloudInit.storage
-    if (from !== to) changes.push({ path: 'cloudInit.storage', from, to, effect: 'restart' })
+    // A disc can be changed at any time; a new drive is a new device.
+    const effect = from === undefined ? 'restart' : 'live'
+    if (from !== to) changes.push({ path: 'cloudInit.storage', from, to, effect })
   },
   update({ spec: vm }, config, params, chosen) {
     if (vm.cloudInit === undefined || !chosen.has('cloudInit.storage')) return

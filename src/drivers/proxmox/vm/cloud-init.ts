@@ -2,14 +2,15 @@ import { type Properties, parseProperties, printProperties } from '../property-s
 import { flag, scalar, textOf, type VmOption, word } from './option.ts'
 
 /*
- * Cloud-init settings. All take effect when the guest starts next: Proxmox then writes the drive anew, and the
- * instance id changes with its content, so cloud-init runs again.
+ * Cloud-init settings. Proxmox keeps them at once, also of a running guest, and nothing of it waits; the guest reads
+ * them when it starts next: the drive is then written anew, and the instance id changes with its content. No machine is
+ * restarted only to read them.
  */
 
 export const cloudInitUser = word({
   path: 'cloudInit.user',
   key: 'ciuser',
-  effect: 'restart',
+  effect: 'live',
   fallback: '',
   declared: (vm) => vm.cloudInit?.user,
 })
@@ -17,7 +18,7 @@ export const cloudInitUser = word({
 export const cloudInitType = word({
   path: 'cloudInit.type',
   key: 'citype',
-  effect: 'restart',
+  effect: 'live',
   fallback: 'nocloud',
   declared: (vm) => vm.cloudInit?.type,
 })
@@ -25,7 +26,7 @@ export const cloudInitType = word({
 export const cloudInitUpgrade = flag({
   path: 'cloudInit.upgrade',
   key: 'ciupgrade',
-  effect: 'restart',
+  effect: 'live',
   fallback: true,
   declared: (vm) => vm.cloudInit?.upgrade,
 })
@@ -33,7 +34,7 @@ export const cloudInitUpgrade = flag({
 export const cloudInitDnsDomain = word({
   path: 'cloudInit.dnsDomain',
   key: 'searchdomain',
-  effect: 'restart',
+  effect: 'live',
   fallback: '',
   declared: (vm) => vm.cloudInit?.dnsDomain,
 })
@@ -41,7 +42,7 @@ export const cloudInitDnsDomain = word({
 export const cloudInitDnsServers = scalar<readonly string[]>({
   path: 'cloudInit.dnsServers',
   key: 'nameserver',
-  effect: 'restart',
+  effect: 'live',
   declared: (vm) => vm.cloudInit?.dnsServers,
   observed: (config) => words(textOf(config.nameserver)),
   print: (servers) => servers.join(' '),
@@ -52,7 +53,7 @@ export const cloudInitDnsServers = scalar<readonly string[]>({
 export const cloudInitSshKeys = scalar<readonly string[]>({
   path: 'cloudInit.sshKeys',
   key: 'sshkeys',
-  effect: 'restart',
+  effect: 'live',
   declared: (vm) => vm.cloudInit?.sshKeys?.map((key) => key.trim()),
   observed: (config) => lines(textOf(config.sshkeys)),
   print: (keys) => encodeURIComponent(keys.join('\n')),
@@ -69,7 +70,7 @@ export const cloudInitPassword: VmOption = {
   },
   compare({ spec: vm }, config, changes) {
     if (vm.cloudInit?.password === undefined || config.cipassword !== undefined) return
-    changes.push({ path: 'cloudInit.password', from: undefined, to: '***', effect: 'restart', secret: true })
+    changes.push({ path: 'cloudInit.password', from: undefined, to: '***', effect: 'live', secret: true })
   },
   update({ spec: vm }, _config, params, chosen) {
     if (chosen.has('cloudInit.password') && vm.cloudInit?.password !== undefined)
@@ -101,7 +102,7 @@ export const cloudInitAddresses: VmOption = {
       const seen = parseProperties(text, '')
       const differs = ADDRESS_PARTS.some(([field, key]) => normal(address[field]) !== normal(seen.get(key)))
       if (!differs) return
-      changes.push({ path: `cloudInit.addresses.${at}`, from: text, to: printAddress(address), effect: 'restart' })
+      changes.push({ path: `cloudInit.addresses.${at}`, from: text, to: printAddress(address), effect: 'live' })
     })
   },
   update({ spec: vm }, _config, params, chosen) {
@@ -136,7 +137,7 @@ export const cloudInitCustom: VmOption = {
       if (to === undefined) continue
       seen ??= parseProperties(textOf(config.cicustom) ?? '', '')
       const from = seen.get(key)
-      if (from !== to) changes.push({ path: `cloudInit.${field}`, from, to, effect: 'restart' })
+      if (from !== to) changes.push({ path: `cloudInit.${field}`, from, to, effect: 'live' })
     }
   },
   update({ spec: vm }, config, params, chosen) {

@@ -4,6 +4,7 @@ import type { Sighting } from '../../../model/sighting.ts'
 import type { VmSpec } from '../../../model/vm.ts'
 import { comparePending, comparePool, comparePower, compareTemplate } from '../guest-diff.ts'
 import { withoutMoving } from './move-disk.ts'
+import type { VmWanted } from './option.ts'
 import { OPTIONS } from './options.ts'
 import { isUp, powerOf } from './power.ts'
 import { withoutRoot } from './root-only.ts'
@@ -15,20 +16,31 @@ export function diffVm(resource: Resource, vm: VmSpec, sighting: Sighting): read
   const close = sighting.close
   if (close === undefined) return []
   const changes: Change[] = []
-  const wanted = wantedOf(resource, vm, sighting.externalId, sighting.mark)
+  const wanted = wantedOf(resource, vm, sighting.externalId, sighting.mark, close.pending)
   for (const option of OPTIONS) option.compare(wanted, close.config, changes)
   compareSeed(vm, sighting, changes)
   comparePool(vm, sighting, changes)
   compareTemplate(vm, sighting, changes)
   const running = isUp(powerOf(sighting))
   if (running && vm.restart !== 'never' && close.pending !== undefined)
-    comparePending(createParams(wanted), close.pending, changes)
+    comparePending(keysOf(wanted), close.pending, changes)
   comparePower(vm, sighting, changes)
   return changes.map((change) => {
     const possible = withoutMoving(withoutRoot(vm, change), close.config, sighting)
     // Without a running guest there is nothing to restart.
     return !running && possible.effect === 'restart' ? { ...possible, effect: 'live' } : possible
   })
+}
+
+/** The keys that the declaration has a say in, also where it says that there is to be none. */
+function keysOf(wanted: VmWanted): ReadonlySet<string> {
+  const { audio, watchdog } = wanted.spec
+  return new Set([
+    ...Object.keys(createParams(wanted)),
+    ...(wanted.mark.devices ?? []),
+    ...(audio === false ? ['audio0'] : []),
+    ...(watchdog === false ? ['watchdog'] : []),
+  ])
 }
 
 /** What of a declaration a new guest could not be given. */

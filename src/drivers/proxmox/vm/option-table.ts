@@ -451,7 +451,7 @@ export const OPTION_ROWS: readonly OptionRow[] = [
       },
       {
         config: { ide0: 'fast:vm-114-cloudinit,media=cdrom' },
-        changes: [['cloudInit.storage', 'fast', 'local', 'restart']],
+        changes: [['cloudInit.storage', 'fast', 'local', 'live']],
         update: { ide0: 'local:cloudinit' },
       },
     ],
@@ -471,10 +471,10 @@ export const OPTION_ROWS: readonly OptionRow[] = [
       {
         config: DRIVE,
         changes: [
-          ['cloudInit.user', '', 'ubuntu', 'restart'],
-          ['cloudInit.dnsServers', [], ['1.1.1.1', '9.9.9.9'], 'restart'],
-          ['cloudInit.dnsDomain', '', 'x.test', 'restart'],
-          ['cloudInit.upgrade', true, false, 'restart'],
+          ['cloudInit.user', '', 'ubuntu', 'live'],
+          ['cloudInit.dnsServers', [], ['1.1.1.1', '9.9.9.9'], 'live'],
+          ['cloudInit.dnsDomain', '', 'x.test', 'live'],
+          ['cloudInit.upgrade', true, false, 'live'],
         ],
         update: { ciuser: 'ubuntu', nameserver: '1.1.1.1 9.9.9.9', searchdomain: 'x.test', ciupgrade: '0' },
       },
@@ -491,7 +491,7 @@ export const OPTION_ROWS: readonly OptionRow[] = [
     differs: [
       {
         config: { ...DRIVE, sshkeys: '%zz' },
-        changes: [['cloudInit.sshKeys', ['%zz'], [KEY, `${KEY}2`], 'restart']],
+        changes: [['cloudInit.sshKeys', ['%zz'], [KEY, `${KEY}2`], 'live']],
         update: { sshkeys: encodeURIComponent(`${KEY}\n${KEY}2`) },
       },
     ],
@@ -511,7 +511,7 @@ export const OPTION_ROWS: readonly OptionRow[] = [
             'cloudInit.addresses.0',
             'ip=10.0.0.5/24,gw=10.0.0.1,ip6=fd00::5/64,gw6=fd00::1',
             'ip=10.0.0.5/24,gw=10.0.0.1,ip6=FD00::5/64',
-            'restart',
+            'live',
           ],
         ],
         update: { ipconfig0: 'ip=10.0.0.5/24,gw=10.0.0.1,ip6=FD00::5/64' },
@@ -528,7 +528,7 @@ export const OPTION_ROWS: readonly OptionRow[] = [
     differs: [
       {
         config: { ...DRIVE, cicustom: 'network=local:snippets/n.yaml,user=local:snippets/u.yaml' },
-        changes: [['cloudInit.vendorData', undefined, 'local:snippets/v.yaml', 'restart']],
+        changes: [['cloudInit.vendorData', undefined, 'local:snippets/v.yaml', 'live']],
         update: { cicustom: 'network=local:snippets/n.yaml,user=local:snippets/u.yaml,vendor=local:snippets/v.yaml' },
       },
     ],
@@ -541,7 +541,7 @@ export const OPTION_ROWS: readonly OptionRow[] = [
     differs: [
       {
         config: DRIVE,
-        changes: [['cloudInit.password', undefined, '***', 'restart']],
+        changes: [['cloudInit.password', undefined, '***', 'live']],
         update: { cipassword: '{"env":"PW"}' },
       },
     ],

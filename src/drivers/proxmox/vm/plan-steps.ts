@@ -95,7 +95,10 @@ export function updateVmSteps(
   for (const disk of growing(vm.disks, chosen))
     steps.push(growStep(host, externalId, disk.slot, disk.sizeGb, disk.storage, digest(), survey))
   if (chosen.has('pool') && vm.pool !== undefined) steps.push(poolStep(host, externalId, vm.pool))
-  if (chosen.has('template') && vm.template === true) steps.push(templateStep(host, externalId))
+  if (chosen.has('template') && vm.template === true) {
+    if (isUp(powerOf(sighting))) steps.push(shutdownStep(host, externalId))
+    return [...steps, templateStep(host, externalId)]
+  }
 
   const moves = seedMoves(vm, sighting)
   const seeds = chosen.has('seed') || chosen.has('seed.image') || (chosen.has('power') && moves[0] === 'start')

@@ -10,7 +10,13 @@ export type SeedMark = Pick<Mark, 'seed' | 'seeding' | 'unseeding'>
 /** Facts about the guest and no wishes: they stay in the mark as they are, whatever else is written. */
 export type MarkFacts = SeedMark & Pick<Mark, 'devices'>
 
-export function wantedOf<Spec>(resource: Resource, spec: Spec, externalId: string, seed: MarkFacts = {}): Wanted<Spec> {
+export function wantedOf<Spec>(
+  resource: Resource,
+  spec: Spec,
+  externalId: string,
+  seed: MarkFacts = {},
+  pending: readonly string[] = [],
+): Wanted<Spec> {
   const mark: Mark = {
     uid: resource.uid,
     owner: resource.key,
@@ -21,7 +27,7 @@ export function wantedOf<Spec>(resource: Resource, spec: Spec, externalId: strin
     ...(seed.seeding === undefined ? {} : { seeding: seed.seeding }),
     ...(seed.unseeding === undefined ? {} : { unseeding: seed.unseeding }),
   }
-  return { spec, mark, externalId }
+  return { spec, mark, externalId, pending }
 }
 
 /** All parameters of a creation. Also tells which keys of a configuration a declaration has a say in. */

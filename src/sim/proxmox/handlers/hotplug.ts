@@ -19,7 +19,8 @@ export function changesLive(guest: Guest, key: string, value: string | undefined
     if (/^(scsi|virtio)\d+$/.test(key)) return plugs.has('disk') && !reshaped(before, value)
   }
   if (key === 'agent') return sameAgent(guest.config.get(key) ?? '', value ?? '')
-  if (isDrive(key)) return isCdrom(value ?? guest.config.get(key) ?? '')
+  // A disc can be changed in a drive that is there; the drive itself cannot come or go.
+  if (isDrive(key)) return isCdrom(guest.config.get(key) ?? '') && isCdrom(value ?? '')
   if (/^(cores|sockets|vcpus)$/.test(key)) return plugs.has('cpu') && key === 'vcpus'
   if (key === 'memory') return plugs.has('memory')
   return false

@@ -97,7 +97,10 @@ export async function changeContainer(call: Call, guest: Guest): Promise<void> {
       for (const [name, unused] of guest.config)
         if (/^unused\d+$/.test(name) && unused === volid) guest.config.delete(name)
     }
-    guest.config.set(key, text)
+    guest.pendingDelete.delete(key)
+    guest.pending.delete(key)
+    if (changesLive(guest, key)) guest.config.set(key, text)
+    else if (guest.config.get(key) !== text) guest.pending.set(key, text)
   }
   touch(guest)
   noteSeen(world, guest)
@@ -105,6 +108,15 @@ export async function changeContainer(call: Call, guest: Guest): Promise<void> {
     const bridge = /^net\d+$/.test(key) ? parseProperties(value).named.get('bridge') : undefined
     if (bridge !== undefined && !host.interfaces.has(bridge)) throw failed(`bridge '${bridge}' does not exist`)
   }
+}
+
+/** What a running container takes over at once; everything else waits for its next start. */
+const AT_ONCE =
+  /^(description|onboot|startup|protection|hostname|hookscript|cores|tags|lock|memory|swap|cpulimit|cpuunits|net\d+|unused\d+|template)$/
+
+function changesLive(guest: Guest, key: string): boolean {
+  if (guest.run.status !== 'running' || AT_ONCE.test(key)) return true
+  return /^mp\d+$/.test(key) && !guest.config.has(key)
 }
 
 function drop(call: Call, guest: Guest, key: string): void {
@@ -115,6 +127,11 @@ function drop(call: Call, guest: Guest, key: string): void {
   const disk = isMount(key) || /^unused\d+$/.test(key)
   if (disk && guest.config.get('protection') === '1')
     throw failed(`can't remove CT ${guest.vmid} drive '${key}' - protection mode enabled`)
+  guest.pending.delete(key)
+  if (guest.run.status === 'running' && !AT_ONCE.test(key)) {
+    guest.pendingDelete.add(key)
+    return
+  }
   guest.config.delete(key)
   if (isMount(key)) detachMount(guest, value)
   else if (disk) freeVolume(hostOf(call), value)
