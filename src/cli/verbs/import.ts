@@ -1,13 +1,18 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { LIMITS } from '../../lib/limits.ts'
+import { type ForeignReading, readClusterExport } from '../../source/foreign/crossplane.ts'
 import { printDrafts } from '../../source/foreign/draft.ts'
+import { readTerraformState } from '../../source/foreign/terraform.ts'
+import { readFiles } from '../../source/read-files.ts'
+import { walkFiles } from '../../source/walk-files.ts'
 import { CliError, EXIT, type ExitCode, UsageError } from '../exit.ts'
 import { draftGuests, findGuests, lookClosely, stillDiffering, type Undeclared } from '../import/guests.ts'
 import { loadOrStop } from '../load.ts'
 import { note, styleOf } from '../output.ts'
 import type { Options, Verb } from '../program.ts'
-import { cleanLines } from '../render/clean.ts'
-import { many } from '../render/problems.ts'
+import { clean, cleanLines } from '../render/clean.ts'
+import { hasErrors, many, renderProblems } from '../render/problems.ts'
 import { renderTable } from '../render/table.ts'
 import type { Runtime } from '../runtime.ts'
 import { realDirectory } from '../state.ts'
@@ -16,9 +21,55 @@ export const run: Verb = async (runtime, [from = '', place = ''], options) => {
   switch (from) {
     case 'proxmox':
       return fromProxmox(runtime, place, options)
+    case 'crossplane':
+      return fromFiles(runtime, readClusterExport(filesAt(runtime, place)), place, options)
+    case 'terraform': {
+      const [file] = filesAt(runtime, place)
+      const reading = file === undefined ? undefined : readTerraformState(file.text)
+      if (reading === undefined)
+        throw new CliError(
+          `${place} is no Terraform state of version 4. Give the JSON of the state: terraform state pull.`,
+        )
+      return fromFiles(runtime, reading, place, options)
+    }
     default:
-      throw new UsageError(`Nothing can be imported from ${from}. Choose proxmox.`)
+      throw new UsageError(`Nothing can be imported from ${from}. Choose proxmox, crossplane or terraform.`)
   }
+}
+
+/** Manifests made of somebody else's files. What is wrong with them is shown, and they are written all the same. */
+function fromFiles(runtime: Runtime, reading: ForeignReading, place: string, options: Options): ExitCode {
+  const text = printDrafts(reading.drafts)
+  const { problems } = readFiles({ files: [{ path: 'import.yaml', bytes: Buffer.from(text) }], links: [] })
+  if (reading.drafts.length > 0) deliver(runtime, text, options)
+  if (problems.length > 0) note(runtime, renderProblems(problems, styleOf(runtime, runtime.err)))
+  note(runtime, `${many(reading.drafts.length, 'object')} imported from ${place}.`)
+  for (const [what, count] of reading.leftOut) note(runtime, `Left out: ${clean(what)} (${count}).`)
+  for (const file of reading.unreadable) note(runtime, `Left out: ${clean(file)} cannot be read.`)
+  return hasErrors(problems) || reading.unreadable.length > 0 ? EXIT.failed : EXIT.ok
+}
+
+/** One file, or every manifest below a directory. */
+function filesAt(runtime: Runtime, place: string): readonly { readonly path: string; readonly text: string }[] {
+  const at = path.resolve(runtime.cwd, place)
+  try {
+    if (!statSync(at).isDirectory()) return [{ path: place, text: boundedText(at) }]
+    const { files, tooLarge } = walkFiles(at)
+    if (tooLarge !== undefined) throw new Error(`it is too large: ${tooLarge}`)
+    return files.flatMap((file) => {
+      if ('bytes' in file) return [{ path: file.path, text: Buffer.from(file.bytes).toString() }]
+      note(runtime, `Left out: ${clean(file.path)}: ${clean(file.refused.message)}.`)
+      return []
+    })
+  } catch (error) {
+    throw new UsageError(`${place} cannot be read: ${(error as Error).message}. Name a file or a directory.`)
+  }
+}
+
+function boundedText(file: string): string {
+  const { size } = statSync(file)
+  if (size > LIMITS.treeBytes) throw new Error(`it has more than ${LIMITS.treeBytes} bytes`)
+  return readFileSync(file, 'utf8')
 }
 
 async function fromProxmox(runtime: Runtime, directory: string, options: Options): Promise<ExitCode> {
