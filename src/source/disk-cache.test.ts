@@ -15,10 +15,7 @@ after(() => rmSync(root, { recursive: true, force: true }))
 beforeEach(() => {
   rmSync(cacheDir, { recursive: true, force: true })
   mkdirSync(tree, { recursive: true })
-  writeFileSync(
-    join(tree, 'a.yaml'),
-    `${vmManifest('vmId: 100\nmigrate: true')}---\n${vmManifest('vmId: x', 'bad')}`,
-  )
+  writeFileSync(join(tree, 'a.yaml'), `${vmManifest('vmId: 100\nmigrate: true')}---\n${vmManifest('vmId: x', 'bad')}`)
   writeFileSync(join(tree, 'b.yaml'), 'apiVersion: v1\nkind: Secret\n')
 })
 

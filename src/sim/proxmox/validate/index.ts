@@ -1,10 +1,9 @@
 import { checkParams, withLists } from './check.ts'
 import { findOperation, operationsOfPath } from './operations.ts'
 
-export { type Checked, checkParams, withLists } from './check.ts'
-export type { Known } from './formats/format.ts'
+export { checkParams, withLists } from './check.ts'
 export { findOperation, type Operation, operationsOfPath } from './operations.ts'
-export { type Asker, allowed, type Permission, permissionOf, type Refusal, refusesToken } from './permissions.ts'
+export { type Asker, allowed, type Permission, permissionOf, refusesToken } from './permissions.ts'
 
 /**
  * What a real API would have against a request, one sentence each; empty when it would take it.
