@@ -1,16 +1,8 @@
 import { may } from '../../world/access.ts'
-import { hostOf, type Routes } from '../call.ts'
+import type { Routes } from '../call.ts'
 import { CPU_TYPES } from '../validate/formats/cpu-types.ts'
-import { digestOf } from './shelf.ts'
 
-const EMPTY_LISTS = [
-  '/cluster/sdn/controllers',
-  '/cluster/sdn/ipams',
-  '/cluster/sdn/dns',
-  '/nodes/{node}/services',
-  '/nodes/{node}/aplinfo',
-  '/nodes/{node}/disks/list',
-]
+const EMPTY_LISTS = ['/nodes/{node}/services', '/nodes/{node}/aplinfo', '/nodes/{node}/disks/list']
 
 const CLUSTER_PARTS =
   'acme backup backup-info bulk-action ceph config firewall ha jobs log mapping metrics notifications nextid options qemu replication resources status tasks sdn'
@@ -46,12 +38,6 @@ export const clusterOptionRoutes: Routes = {
       vendor: vendorOf(name),
       ...(name.startsWith('x86-64') ? { abstract: 1 } : {}),
     })),
-  'GET /nodes/{node}/dns': () => ({ dns1: '10.255.255.53' }),
-  'GET /nodes/{node}/hosts': (call) => {
-    const host = hostOf(call)
-    const data = `127.0.0.1 localhost\n${host.address} ${host.name}.example.test ${host.name}\n`
-    return { data, digest: digestOf(data) }
-  },
 }
 
 function vendorOf(cpu: string): string {

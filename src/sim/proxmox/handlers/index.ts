@@ -7,6 +7,7 @@ import { accessRoleRoutes } from './access-roles.ts'
 import { accessTfaRoutes } from './access-tfa.ts'
 import { accessTokenRoutes } from './access-tokens.ts'
 import { accessUserRoutes } from './access-users.ts'
+import { acmeRoutes } from './acme.ts'
 import { backupJobRoutes } from './backup-jobs.ts'
 import { backupRoutes } from './backups.ts'
 import { bulkActionRoutes } from './bulk-actions.ts'
@@ -28,7 +29,10 @@ import { lxcPowerRoutes } from './lxc-power.ts'
 import { mappingRoutes } from './mappings.ts'
 import { metricsRoutes } from './metrics.ts'
 import { networkRoutes } from './network.ts'
+import { nodeAptRoutes } from './node-apt.ts'
 import { nodeHostRoutes } from './node-host.ts'
+import { nodeSettingRoutes } from './node-settings.ts'
+import { nodeZfsRoutes } from './node-zfs.ts'
 import { nodeRoutes } from './nodes.ts'
 import { notificationRoutes } from './notifications.ts'
 import { poolRoutes } from './pools.ts'
@@ -89,6 +93,10 @@ const TABLES: readonly Routes[] = [
   lxcMountRoutes,
   lxcPowerRoutes,
   lxcCopyRoutes,
+  nodeSettingRoutes,
+  nodeAptRoutes,
+  nodeZfsRoutes,
+  acmeRoutes,
   networkRoutes,
   nodeRoutes,
   poolRoutes,

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { Host } from '../../world/types.ts'
 import { type Call, hostOf, type Routes } from '../call.ts'
+import { shelf } from './shelf.ts'
 
 /** What a host is made of and proves itself with. */
 export const nodeHostRoutes: Routes = {
   'GET /nodes/{node}/certificates': () => ['acme', 'custom', 'info'].map((name) => ({ name })),
-  'GET /nodes/{node}/certificates/info': (call) => [certificate(call, hostOf(call))],
+  'GET /nodes/{node}/certificates/info': (call) => [certificate(call, hostOf(call)), ...ownCertificate(call)],
   'GET /nodes/{node}/hardware': () => ['pci', 'usb'].map((type) => ({ type })),
   'GET /nodes/{node}/hardware/pci': (call) =>
     hostOf(call).pci.map(({ path, id }) => {
@@ -28,6 +29,12 @@ export const nodeHostRoutes: Routes = {
       }
     }),
   'GET /nodes/{node}/subscription': () => ({ status: 'notfound', message: 'There is no subscription key' }),
+}
+
+/** One that somebody put there stands beside the host's own. */
+function ownCertificate(call: Call): unknown[] {
+  const own = shelf(call.world, `node/${hostOf(call).name}`).get('certificate')
+  return own === undefined ? [] : [own]
 }
 
 function certificate(call: Call, host: Host): Record<string, unknown> {

@@ -20,10 +20,6 @@ export const nodeRoutes: Routes = {
   'GET /nodes/{node}/qemu/{vmid}': () => GUEST_PARTS.split(' ').map((subdir) => ({ subdir })),
   'GET /nodes/{node}/version': () => VERSION,
   'GET /nodes/{node}/status': nodeStatus,
-  'GET /nodes/{node}/time': (call) => {
-    const seconds = Math.floor(call.world.clock.now() / 1000)
-    return { time: seconds, localtime: seconds, timezone: 'UTC' }
-  },
 }
 
 function listRow(world: World, host: Host, who: Identity): Record<string, unknown> {

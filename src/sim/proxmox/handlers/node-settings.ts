@@ -1,0 +1,59 @@
+import { failed } from '../api-error.ts'
+import { type Call, hostOf, param, type Routes } from '../call.ts'
+import { deletions, refuseStale } from './collection.ts'
+import { digestOf, EMPTY_DIGEST, fields, shelf, type Thing } from './shelf.ts'
+
+const AT = '/nodes/{node}'
+
+/** What each host is told about the world around it. */
+export const nodeSettingRoutes: Routes = {
+  [`GET ${AT}/dns`]: (call) => kept(call, 'dns') ?? { dns1: '10.255.255.53' },
+  [`PUT ${AT}/dns`]: (call) => put(call, 'dns', fields(call)),
+  [`GET ${AT}/hosts`]: (call) => {
+    const data = hostsFile(call)
+    return { data, digest: digestOf(data) }
+  },
+  [`POST ${AT}/hosts`]: (call) => {
+    refuseStale(call, digestOf(hostsFile(call)))
+    return put(call, 'hosts', { data: param(call, 'data') })
+  },
+  [`GET ${AT}/time`]: (call) => {
+    const seconds = Math.floor(call.world.clock.now() / 1000)
+    return { time: seconds, localtime: seconds, timezone: 'UTC', ...kept(call, 'time') }
+  },
+  [`PUT ${AT}/time`]: (call) => put(call, 'time', { timezone: param(call, 'timezone') }),
+  [`GET ${AT}/config`]: (call) => {
+    const config = kept(call, 'config') ?? {}
+    const { property } = call.params
+    const all = { ...config, digest: digest(config) }
+    return property === undefined ? all : Object.fromEntries(Object.entries(all).filter(([key]) => key === property))
+  },
+  [`PUT ${AT}/config`]: (call) => {
+    const config: Thing = { ...kept(call, 'config') }
+    refuseStale(call, digest(config))
+    Object.assign(config, fields(call))
+    for (const name of deletions(call)) delete config[name]
+    return put(call, 'config', config)
+  },
+}
+
+function digest(config: Thing): string {
+  return Object.keys(config).length === 0 ? EMPTY_DIGEST : digestOf(config)
+}
+
+function kept(call: Call, what: string): Thing | undefined {
+  return shelf(call.world, `node/${hostOf(call).name}`).get(what)
+}
+
+function put(call: Call, what: string, thing: Thing): null {
+  shelf(call.world, `node/${hostOf(call).name}`).set(what, thing)
+  return null
+}
+
+function hostsFile(call: Call): string {
+  const host = hostOf(call)
+  const data = kept(call, 'hosts')?.data
+  if (typeof data === 'string') return data
+  if (host.address === '') throw failed('there is no /etc/hosts')
+  return `127.0.0.1 localhost\n${host.address} ${host.name}.example.test ${host.name}\n`
+}
