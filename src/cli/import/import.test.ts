@@ -86,6 +86,37 @@ test('what waits for a restart is not restarted because it is declared now', asy
   assert.doesNotMatch(err, /Warning/)
 })
 
+test('descriptions that no manifest can hold stay where they are, and hide no other guest', async () => {
+  const client = createTestClient({ preset: 'empty', hosts: ['pve1'] })
+  const odd = ['a\ufeffb', 'c\r\nd', 'e\u202ef', 'croft: mine', 'x'.repeat(9000)]
+  for (const [at, description] of odd.entries())
+    client.datacentre.addGuest(300 + at, 'pve1', { name: `odd-${at}`, description })
+  const { code, out, err } = await imported(client, { 'c.yaml': CONNECTION }, '--all')
+  assert.equal(code, 0)
+  assert.doesNotMatch(err, /Warning/)
+  assert.doesNotMatch(out, /^ +description:/m)
+  assert.equal(out.match(/^# .*description/gm)?.length, odd.length)
+  assert.equal(loaded({ 'c.yaml': CONNECTION, 'i.yaml': out }).estate.resources.length, odd.length)
+})
+
+test('what no manifest can leave as it is is said beforehand, above the manifest and at the terminal', async () => {
+  const client = createTestClient({ preset: 'empty', hosts: ['pve1'] })
+  client.datacentre.addGuest(300, 'pve1', { memory: '512' })
+  client.datacentre.addGuest(301, 'pve1', { name: 'still', memory: '512' }, true)
+  client.datacentre.patchGuest(301, { paused: true })
+  const { out, err } = await imported(client, { 'c.yaml': CONNECTION }, '--all')
+  assert.match(out, /^# it has no name in Proxmox; croft will give it the one that is declared\n[\s\S]*name: vm-300\n/)
+  assert.match(out, /---\n# it is paused; croft would resume it\n/)
+  assert.match(err, /more than the adoption of VM 300: name\.\n.*more than the adoption of VM 301: power\./)
+})
+
+test('two guests of one name are told apart by their ids', async () => {
+  const client = createTestClient({ preset: 'empty', hosts: ['pve1'] })
+  for (const vmid of [300, 301]) client.datacentre.addGuest(vmid, 'pve1', { name: 'Twin_A' })
+  const { out, err } = await imported(client, { 'c.yaml': CONNECTION }, '--all')
+  assert.match(out, /name: twin-a\n[\s\S]*name: twin-a-301\n/, err)
+})
+
 test('what cannot be done is said: unknown and declared guests, both choices, files that are there', async () => {
   const client = createTestClient()
   const texts = { 'c.yaml': CONNECTION, 'v.yaml': DECLARED }

@@ -118,7 +118,7 @@ function mayBeImported(runtime: Runtime, { sighting }: Undeclared): boolean {
 }
 
 function hindrance({ type, mark, lock }: Undeclared['sighting']): string | undefined {
-  if (type !== 'vm') return 'a container, for which there is no manifest yet'
+  if (type !== 'vm') return 'a container, which cannot be imported yet'
   if (mark !== undefined) return 'which carries the mark of another estate or of a declaration that is gone'
   return lock === 'create' || lock === 'clone' ? 'which is still being made' : undefined
 }

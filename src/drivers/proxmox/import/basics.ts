@@ -8,7 +8,7 @@ const DEFAULT_MB = 512
 /** Processor, memory, firmware and everything else that is one value. */
 export function importBasics(from: Reading) {
   return {
-    description: unless('', splitDescription(from.text('description')).human),
+    description: description(from),
     tags: some(humanTags(splitTags(from.text('tags')))),
     onBoot: unless(false, from.flag('onboot')),
     startup: startup(from),
@@ -28,6 +28,16 @@ export function importBasics(from: Reading) {
     vga: vga(from),
     bootOrder: bootOrder(from),
   }
+}
+
+/** Characters that no manifest may hold. */
+const UNWRITABLE = /[\ufeff\ufffe\uffff]/
+
+function description(from: Reading): string | undefined {
+  const { human } = splitDescription(from.text('description'))
+  if (!UNWRITABLE.test(human) && human.isWellFormed()) return unless('', human)
+  from.leave('description')
+  return undefined
 }
 
 function cpu(from: Reading) {
