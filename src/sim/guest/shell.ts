@@ -41,7 +41,7 @@ const NOTHING: Done = { out: '', err: '', code: 0 }
 function tokenize(text: string): Token[] {
   const tokens: Token[] = []
   const pattern =
-    /\s*(?:(#[^\n]*)|(\n|&&|\|\||;;?|\||2>&1|>&2|2>>|2>|>>|>|<)|((?:\$\(\([^)]*\)\)|"(?:[^"\\]|\\.)*"|'[^']*'|\\.|[^\s;|&<>"'\\])+))/gy
+    /[ \t\r]*(?:(#[^\n]*)|(\n|&&|\|\||;;?|\||2>&1|>&2|2>>|2>|>>|>|<)|((?:\$\(\([^)]*\)\)|"(?:[^"\\]|\\.)*"|'[^']*'|\\.|[^\s;|&<>"'\\])+))/gy
   for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
     if (match[2] !== undefined) tokens.push({ text: match[2] === '\n' ? ';' : match[2], operator: true })
     else if (match[3] !== undefined) tokens.push({ text: match[3], operator: false })
@@ -188,7 +188,7 @@ function redirected(state: State, done: Done, redirects: readonly { kind: string
 
 /** Takes quotes off and puts values in: `"$x"`, `${x}`, `$((x + 1))`, `$$`. */
 function expand(state: State, word: string): string {
-  const parts = word.match(/\$\(\([^)]*\)\)|"(?:[^"\\]|\\.)*"|'[^']*'|\\.|[^"'\\$]+|\$\{?\w*\}?\$?|\$/gs) ?? []
+  const parts = word.match(/\$\(\([^)]*\)\)|"(?:[^"\\]|\\.)*"|'[^']*'|\\.|[^"'\\$]+|\$[$?]|\$\{?\w*\}?|\$/gs) ?? []
   return parts
     .map((part) => {
       if (part.startsWith("'")) return part.slice(1, -1)

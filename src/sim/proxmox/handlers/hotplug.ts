@@ -31,7 +31,7 @@ const BESIDE_THE_DEVICE = /^(backup|replicate|size|(mbps|iops|bps)(_rd|_wr)?(_ma
 
 function deviceOf(value: string, ignored: RegExp): string {
   const { main, named } = parseProperties(value, 'file')
-  return JSON.stringify([main, [...named].filter(([name]) => !ignored.test(name)).sort()])
+  return JSON.stringify([main, [...named].filter(([name]) => !ignored.test(name)).sort(([a], [b]) => (a < b ? -1 : 1))])
 }
 
 function sameDevice(before: string, after: string): boolean {
