@@ -10,8 +10,13 @@ const PLUGINS: Collection = {
   shelf: 'acme/plugins',
   exists: (id) => failed(`ACME plugin ID '${id}' already defined`),
   missing: (id, verb) => failed(verb === 'read' ? `ACME plugin '${id}' not found` : `no such ACME plugin '${id}'`),
-  row: (_, thing, plugin) => ({ ...thing, plugin }),
-  listed: (_, thing, _id, digest) => ({ ...thing, digest }),
+  row: (_, thing, plugin) => ({ ...readable(thing), plugin }),
+  listed: (_, thing, _id, digest) => ({ ...readable(thing), digest }),
+}
+
+/** `data` is sent in base64 and shown as the lines that it holds. */
+function readable<T extends Readonly<Record<string, unknown>>>(thing: T): T {
+  return typeof thing.data === 'string' ? { ...thing, data: Buffer.from(thing.data, 'base64').toString('utf8') } : thing
 }
 
 const DIRECTORY = 'https://acme-v02.api.letsencrypt.org/directory'

@@ -30,7 +30,7 @@ export interface Keeper {
 const MOST = 40
 export const PASSWORD = 'correct horse battery'
 
-export class NotSimulated extends Error {}
+class NotSimulated extends Error {}
 
 export function paperKeeper(): Keeper & ReturnType<typeof createPaper> {
   const paper = createPaper()
