@@ -11,7 +11,7 @@ const PLUGINS: Collection = {
   exists: (id) => failed(`ACME plugin ID '${id}' already defined`),
   missing: (id, verb) => failed(verb === 'read' ? `ACME plugin '${id}' not found` : `no such ACME plugin '${id}'`),
   row: (_, thing, plugin) => ({ ...readable(thing), plugin }),
-  listed: (_, thing, _id, digest) => ({ ...readable(thing), digest }),
+  listed: (_, thing, _id, digest) => ({ ...thing, digest }),
 }
 
 /** `data` is sent in base64 and shown as the lines that it holds. */
