@@ -66,6 +66,7 @@ export async function bringUpToDate(
           break
         }
         if (end !== undefined) ended.set(intention.key, end)
+        learn(intention, end)
         // What failed is judged at the end of this pass: until then nobody can say whether to try again.
         if (end?.what === 'failed') intentions.set(intention.key, intention)
         await close(intention, looking)
@@ -77,6 +78,14 @@ export async function bringUpToDate(
     }
   }
   return { ledger: { ...ledger, records, intentions, running }, ended }
+
+  /** What a step has taught holds at once: the record is written only at the end of this pass. */
+  function learn({ key, step }: Intention, end: Happening | undefined): void {
+    const record = records.get(key)
+    const facts = end?.what === 'succeeded' ? step.learns?.done : undefined
+    if (record !== undefined && facts !== undefined)
+      records.set(key, { ...record, details: { ...record.details, ...facts } })
+  }
 
   async function close(intention: Intention, looking: Looking): Promise<void> {
     looking.looks.delete(intention.externalId)
