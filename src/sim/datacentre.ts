@@ -74,7 +74,7 @@ const RECORDING_TIMING: Partial<Timing> = {
   allocateMs: [1, 3],
   startMs: [20, 40],
   bootMs: [60, 60],
-  shutdownMs: [30, 30],
+  shutdownMs: [0, 0],
   shortTaskMs: 20,
   importBytesPerSecond: 4_000_000_000,
   cloneBytesPerSecond: 40_000_000_000,

@@ -4,9 +4,10 @@ import { machineOf, type Process, takePid } from './machine.ts'
 import { runScript } from './shell.ts'
 import { commandsOf } from './system-commands.ts'
 
-const PER_COMMAND_MS = 0.2
-/** The agent hands input over in its own time. */
-const WITH_INPUT_MS = 75
+/** More than this the agent does not fetch in one go. */
+const MUCH_OUTPUT = 4096
+/** After this the agent has long caught up, asked or not. */
+const CAUGHT_UP_MS = 1000
 
 /** Starts a program and answers its process id. Undefined: there is no such program. */
 export function startProgram(
@@ -28,7 +29,7 @@ export function startProgram(
     machine,
     pid,
     nowMs: world.clock.now(),
-    tookMs: input === undefined ? 0 : WITH_INPUT_MS,
+    tookMs: 0,
     children: 0,
     out: '',
     err: '',
@@ -39,7 +40,6 @@ export function startProgram(
     const flag = argv.findIndex((arg) => /^-\w*c$/.test(arg))
     const script = flag >= 0 ? (argv[flag + 1] ?? '') : (machine.files.text(argv[1] ?? '') ?? input ?? '')
     runScript(script, session, commands, input ?? '')
-    session.tookMs += PER_COMMAND_MS * (session.out.length / 40)
   } else if (run !== undefined) {
     const done = run({ args: argv, input: input ?? '' }, session)
     session.out = done.out ?? ''
@@ -49,14 +49,16 @@ export function startProgram(
   // The last program of a script takes the place of the shell.
   const last = shell && /(^|[;&|]\s*)(\/\S*\/)?(ip|sleep)\s[^;&|]*$/.test(argv.at(-1) ?? '') ? 1 : 0
   for (let left = session.children - last; left > 0; left--) takePid(machine)
-  machine.processes.set(pid, ended(session, world.clock.now()))
+  const busy = input !== undefined || session.out.length > MUCH_OUTPUT
+  machine.processes.set(pid, ended(session, world.clock.now(), busy))
   return pid
 }
 
-function ended(session: Session, nowMs: number): Process {
+function ended(session: Session, nowMs: number, busy: boolean): Process {
   const { out, err, signal } = session
   return {
     endsAtMs: nowMs + session.tookMs,
+    busy,
     out,
     err,
     signal,
@@ -69,7 +71,10 @@ export function programStatus(world: World, guest: Guest, pid: number): Record<s
   const machine = machineOf(world, guest)
   const process = machine.processes.get(pid)
   if (process === undefined) return undefined
-  if (process.endsAtMs > world.clock.now()) return { exited: 0 }
+  const nowMs = world.clock.now()
+  const busy = process.busy && nowMs < process.endsAtMs + CAUGHT_UP_MS
+  process.busy = false
+  if (busy || process.endsAtMs > nowMs) return { exited: 0 }
   machine.processes.delete(pid)
   return {
     exited: 1,

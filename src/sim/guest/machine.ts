@@ -18,6 +18,8 @@ export interface Machine {
 }
 
 export interface Process {
+  /** Input or much output: the agent is busy with it when it is asked at once, however quick the program was. */
+  busy: boolean
   readonly endsAtMs: number
   readonly out: string
   readonly err: string

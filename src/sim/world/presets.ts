@@ -48,6 +48,15 @@ export function fillHomelab(world: World, names: readonly string[]): void {
 /** Hosts on which a machine can be made at once: each has an image and user data for it. No guest runs yet. */
 export function fillHosts(world: World, names: readonly string[]): void {
   fillEmpty(world, names)
+  // An installer of Proxmox makes this one, and manifests that name no storage mean it.
+  addStorage(world, {
+    id: 'local-lvm',
+    type: 'lvmthin',
+    content: ['images', 'rootdir'],
+    path: '',
+    totalBytes: 1000 * GIB,
+    options: { thinpool: 'data', vgname: 'pve' },
+  })
   for (const host of world.hosts.values()) putFirstBootFiles(world, host)
 }
 
