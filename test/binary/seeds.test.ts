@@ -72,8 +72,8 @@ test('seeds 000 and 004: each manifest alone has an exact plan or a reason', { s
   const expected: Readonly<Record<string, readonly [number, RegExp]>> = {
     // Known, and left alone: a warning says so.
     '000:25': [0, /^No changes\. Nothing is declared/m],
-    // It names no storage, and the one that this means is not there.
-    '000:124': [2, /refused \[placement\]: disk scsi0 needs storage local-lvm, .*\n +to allow: .*local, local-zfs/],
+    // It names no storage, so local-lvm is meant.
+    '000:124': [2, /1\. create VM 114 .*\n +2\. grow scsi0 of VM 114 to 50 GiB\n +3\. start VM 114/],
     '001:133': [2, /^Plan: 1 to add/m],
     '004:55': [2, /\+ EnvironmentVM\/k3s-vm-still-fawn +VM 108 on still-fawn[\s\S]*2\. start VM 108/],
     '004:380': [2, /\+ EnvironmentVM\/k3s-vm-still-fawn +VM 108 on still-fawn[\s\S]*2\. start VM 108/],

@@ -44,15 +44,21 @@ export async function watchMachine(
   signal: AbortSignal,
   on: { readonly milestone: (milestone: string) => void; readonly tick: () => void },
 ): Promise<void> {
-  for (let known = 0; known < MILESTONES.length && !signal.aborted; ) {
+  let known = 0
+  const look = () => {
     const guest = find()
     for (const milestone of guest === undefined ? [] : milestonesAfter(known, guest)) {
       known++
       on.milestone(milestone)
     }
+  }
+  while (known < MILESTONES.length && !signal.aborted) {
+    look()
     on.tick()
     await clock.sleep(WATCH_MS, signal)
   }
+  // The watch may have been ended between two looks: what was reached meanwhile is still told.
+  look()
 }
 
 function largestDisk(guest: SimulatedGuest): number {
