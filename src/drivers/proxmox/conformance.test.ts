@@ -2,22 +2,123 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { seededRandom } from '../../lib/random.ts'
 import type { Wire } from '../../lib/wire.ts'
+import type { ContainerSpec } from '../../model/container.ts'
 import { Secret } from '../../model/secret.ts'
+import type { VmSpec } from '../../model/vm.ts'
 import { createDatacentre } from '../../sim/datacentre.ts'
 import { checkRequest } from '../../sim/proxmox/validate/index.ts'
 import { createVirtualClock } from '../../sim/virtual-clock.ts'
 import { simWire } from '../../sim/wire.ts'
+import { newGuest } from '../../sim/world/guest-run.ts'
 import { type DriverWorld, driverConformance } from '../conformance.ts'
 import { proxmoxDriver } from './driver.ts'
 
 const FOREIGN = '108'
+const FOREIGN_CONTAINER = '118'
+const TEMPLATE = 'vztmpl/debian-12-standard_12.7-1_amd64.tar.zst'
+
+const VM: VmSpec = {
+  host: 'fun-bedbug',
+  vmid: 114,
+  name: 'conformance',
+  power: 'running',
+  onBoot: false,
+  cpu: { cores: 2, type: 'host' },
+  memory: { dedicatedMb: 2048 },
+  tags: ['Web'],
+  description: 'A machine\nof two lines',
+  disks: [
+    {
+      slot: 'scsi0',
+      storage: 'local-zfs',
+      sizeGb: 20,
+      importFrom: 'local:import/noble-server-cloudimg-amd64.qcow2',
+      discard: 'on',
+      ssd: true,
+    },
+  ],
+  nics: [{ slot: 'net0', bridge: 'vmbr0', model: 'virtio', firewall: true }],
+  cloudInit: {
+    storage: 'local-zfs',
+    slot: 'ide2',
+    user: 'ubuntu',
+    sshKeys: ['ssh-ed25519 AAAA+b/c= u@h'],
+    addresses: [{ v4: 'dhcp' }],
+    dnsServers: ['1.1.1.1'],
+  },
+  agent: { enabled: true },
+  serial: [{ slot: 'serial0', device: 'socket' }],
+}
+
+const CONTAINER: ContainerSpec = {
+  host: 'fun-bedbug',
+  vmid: 114,
+  name: 'conformance',
+  power: 'running',
+  onBoot: false,
+  image: `local:${TEMPLATE}`,
+  unprivileged: true,
+  cpu: { cores: 2 },
+  memory: { dedicatedMb: 2048, swapMb: 0 },
+  tags: ['Web'],
+  description: 'A machine\nof two lines',
+  rootDisk: { storage: 'local-zfs', sizeGb: 20 },
+  mounts: [{ slot: 'mp0', path: '/data', storage: 'local-zfs', sizeGb: 2, backup: true }],
+  nics: [{ slot: 'net0', name: 'eth0', bridge: 'vmbr0', firewall: true, v4: 'dhcp' }],
+  dns: { servers: ['1.1.1.1'], domain: 'home.arpa' },
+  features: { nesting: true },
+  startup: { order: 2, upSeconds: 5 },
+}
+
+const vmMachine: DriverWorld['machine'] = {
+  vmid: 114,
+  sizeGb: 20,
+  declared: (change) => {
+    const { cores, memoryMb, sizeGb, ...rest } = change
+    const vm: VmSpec = {
+      ...VM,
+      ...rest,
+      ...(cores === undefined ? {} : { cpu: { ...VM.cpu, cores } }),
+      ...(memoryMb === undefined ? {} : { memory: { dedicatedMb: memoryMb } }),
+      ...(sizeGb === undefined ? {} : { disks: VM.disks.map((disk) => ({ ...disk, sizeGb })) }),
+    }
+    return { type: 'vm', vm }
+  },
+}
+
+const containerMachine: DriverWorld['machine'] = {
+  vmid: 114,
+  sizeGb: 20,
+  declared: (change) => {
+    const { cores, memoryMb, sizeGb, ...rest } = change
+    const container: ContainerSpec = {
+      ...CONTAINER,
+      ...rest,
+      ...(cores === undefined ? {} : { cpu: { cores } }),
+      ...(memoryMb === undefined ? {} : { memory: { ...CONTAINER.memory, dedicatedMb: memoryMb } }),
+      ...(sizeGb === undefined ? {} : { rootDisk: { storage: 'local-zfs', sizeGb } }),
+    }
+    return { type: 'container', container }
+  },
+}
 
 /** The Proxmox driver on the simulated datacentre, in-process, every request held against the real API's schema. */
-function simulatedWorld(): DriverWorld & { readonly complaints: readonly string[] } {
+function simulatedWorld(
+  machine: DriverWorld['machine'],
+  foreignId: string,
+): DriverWorld & { readonly complaints: readonly string[] } {
   const clock = createVirtualClock(Date.UTC(2026, 0, 1))
   const random = seededRandom(7)
   const datacentre = createDatacentre({ clock, random })
   datacentre.patchGuest(Number(FOREIGN), { tags: 'prod;k3s', description: 'made by hand' })
+  const local = datacentre.world.hosts.get('fun-bedbug')?.volumes.get('local')
+  local?.set(TEMPLATE, { name: TEMPLATE, content: 'vztmpl', format: 'tzst', sizeBytes: 617, ctimeSeconds: 1 })
+  const text = new Map([
+    ['hostname', 'theirs'],
+    ['tags', 'prod'],
+    ['description', 'made by hand\n'],
+  ])
+  datacentre.world.guests.set(118, newGuest(118, 'lxc', 'still-fawn', text))
   const [tokenId = '', secret = ''] = datacentre.token.split('=')
   const complaints: string[] = []
   const connection = {
@@ -45,39 +146,8 @@ function simulatedWorld(): DriverWorld & { readonly complaints: readonly string[
       openWire: () => checkedWire(simWire(datacentre), complaints),
       resolveSecret: () => Promise.resolve(new Secret(`${datacentre.token}\n`)),
     },
-    machine: {
-      host: 'fun-bedbug',
-      vmid: 114,
-      name: 'conformance',
-      power: 'running',
-      onBoot: false,
-      cpu: { cores: 2, type: 'host' },
-      memory: { dedicatedMb: 2048 },
-      tags: ['Web'],
-      description: 'A machine\nof two lines',
-      disks: [
-        {
-          slot: 'scsi0',
-          storage: 'local-zfs',
-          sizeGb: 20,
-          importFrom: 'local:import/noble-server-cloudimg-amd64.qcow2',
-          discard: 'on',
-          ssd: true,
-        },
-      ],
-      nics: [{ slot: 'net0', bridge: 'vmbr0', model: 'virtio', firewall: true }],
-      cloudInit: {
-        storage: 'local-zfs',
-        slot: 'ide2',
-        user: 'ubuntu',
-        sshKeys: ['ssh-ed25519 AAAA+b/c= u@h'],
-        addresses: [{ v4: 'dhcp' }],
-        dnsServers: ['1.1.1.1'],
-      },
-      agent: { enabled: true },
-      serial: [{ slot: 'serial0', device: 'socket' }],
-    },
-    foreignId: FOREIGN,
+    machine,
+    foreignId,
     run: (promise) => clock.runUntil(promise),
     pass: (ms) => clock.advanceTo(clock.now() + ms),
     nowMs: () => clock.now(),
@@ -117,11 +187,16 @@ function checkedWire(wire: Wire, complaints: string[]): Wire {
 }
 
 const worlds: ReturnType<typeof simulatedWorld>[] = []
-driverConformance('proxmox', () => {
-  const world = simulatedWorld()
-  worlds.push(world)
-  return world
-})
+for (const [name, machine, foreignId] of [
+  ['proxmox', vmMachine, FOREIGN],
+  ['proxmox, containers', containerMachine, FOREIGN_CONTAINER],
+] as const) {
+  driverConformance(name, () => {
+    const world = simulatedWorld(machine, foreignId)
+    worlds.push(world)
+    return world
+  })
+}
 
 describe('requests of the Proxmox driver', () => {
   it('all of them pass the validation of the real API', () => {
