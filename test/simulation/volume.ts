@@ -1,11 +1,12 @@
 /** How much to run: a minute's worth in the ordinary run, everything with `npm run test:long`. */
 export const LONG = process.env.CROFT_LONG === '1'
 
-/** The seeds to run: one when a failure is being replayed, else as many as the volume says. */
+/** The seeds to run: one when a failure is replayed, else as many as the volume says, or CROFT_SEEDS allows. */
 export function seeds(ordinary: number, long: number): readonly number[] {
   const replayed = process.env.CROFT_SEED
   if (replayed !== undefined) return [Number(replayed)]
-  return Array.from({ length: LONG ? long : ordinary }, (_, i) => i + 1)
+  const most = Number(process.env.CROFT_SEEDS ?? Number.POSITIVE_INFINITY)
+  return Array.from({ length: Math.min(most, LONG ? long : ordinary) }, (_, i) => i + 1)
 }
 
 /** The crash points to run of those there are; spread evenly when not all fit. */
