@@ -589,4 +589,208 @@ export const OPTION_ROWS: readonly OptionRow[] = [
     ['scsi0'],
     'restart',
   ]),
+  {
+    what: 'audio device',
+    declared: { audio: { device: 'intel-hda', driver: 'none' } },
+    create: { audio0: 'device=intel-hda,driver=none' },
+    same: [{ audio0: 'driver=none,device=intel-hda' }],
+    differs: [
+      {
+        config: {},
+        changes: [['audio', undefined, 'device=intel-hda,driver=none', 'restart']],
+        update: { audio0: 'device=intel-hda,driver=none' },
+      },
+      {
+        config: { audio0: 'device=AC97,driver=none' },
+        changes: [['audio.device', 'AC97', 'intel-hda', 'restart']],
+        update: { audio0: 'device=intel-hda,driver=none' },
+      },
+    ],
+  },
+  {
+    what: 'no audio device',
+    declared: { audio: false },
+    create: {},
+    same: [{}],
+    differs: [
+      {
+        config: { audio0: 'device=AC97' },
+        changes: [['audio', 'device=AC97', 'none', 'restart']],
+        update: { delete: 'audio0' },
+      },
+    ],
+  },
+  {
+    what: 'random numbers',
+    declared: { rng: { source: '/dev/urandom', maxBytes: 1024 } },
+    create: { rng0: '/dev/urandom,max_bytes=1024' },
+    same: [{ rng0: 'source=/dev/urandom' }, { rng0: '/dev/urandom,max_bytes=1024,period=1000' }],
+    differs: [
+      {
+        config: { rng0: '/dev/random,period=500' },
+        changes: [['rng.source', '/dev/random', '/dev/urandom', 'restart']],
+        update: { rng0: '/dev/urandom,period=500' },
+      },
+    ],
+  },
+  {
+    what: 'watchdog',
+    declared: { watchdog: { model: 'i6300esb', action: 'reset' } },
+    create: { watchdog: 'i6300esb,action=reset' },
+    same: [{ watchdog: 'action=reset' }, { watchdog: 'model=i6300esb,action=reset' }],
+    differs: [
+      {
+        config: { watchdog: 'ib700' },
+        changes: [
+          ['watchdog.model', 'ib700', 'i6300esb', 'restart'],
+          ['watchdog.action', 'none', 'reset', 'restart'],
+        ],
+        update: { watchdog: 'i6300esb,action=reset' },
+      },
+    ],
+  },
+  {
+    what: 'firmware tables, whose UUID stays',
+    declared: { smbios: { manufacturer: 'ACME Inc' } },
+    create: { smbios1: 'base64=1,manufacturer=QUNNRSBJbmM=' },
+    same: [{ smbios1: 'uuid=a3c19f37-f7c9-4f6e-9a4b-1d1d1d1d1d1d,base64=1,manufacturer=QUNNRSBJbmM=' }],
+    differs: [
+      {
+        config: { smbios1: 'uuid=a3c19f37-f7c9-4f6e-9a4b-1d1d1d1d1d1d,product=X' },
+        changes: [['smbios.manufacturer', undefined, 'ACME Inc', 'restart']],
+        update: {
+          smbios1: 'uuid=a3c19f37-f7c9-4f6e-9a4b-1d1d1d1d1d1d,base64=1,manufacturer=QUNNRSBJbmM=,product=WA==',
+        },
+      },
+    ],
+  },
+  {
+    what: 'NUMA node',
+    declared: { numaNodes: [{ slot: 'numa0', cpus: '0-3', memoryMb: 1024 }] },
+    create: { numa0: 'cpus=0-3,memory=1024' },
+    same: [{ numa0: 'memory=1024,cpus=0-3,hostnodes=0' }],
+    differs: [
+      {
+        config: { numa0: 'cpus=0-1,memory=1024,policy=bind' },
+        changes: [['numaNodes.numa0.cpus', '0-1', '0-3', 'restart']],
+        update: { numa0: 'cpus=0-3,memory=1024,policy=bind' },
+      },
+    ],
+  },
+  {
+    what: 'USB device by its mapping',
+    declared: { usb: [{ slot: 'usb0', mapping: 'coral', usb3: true }] },
+    create: { usb0: 'mapping=coral,usb3=1' },
+    same: [{ usb0: 'usb3=1,mapping=coral' }],
+    differs: [
+      {
+        config: {},
+        changes: [['usb.usb0', undefined, 'mapping=coral,usb3=1', 'live']],
+        update: { usb0: 'mapping=coral,usb3=1' },
+      },
+      {
+        config: { usb0: 'mapping=stick,usb3=1', hotplug: 'disk' },
+        changes: [['usb.usb0.mapping', 'stick', 'coral', 'restart']],
+        update: { usb0: 'mapping=coral,usb3=1' },
+      },
+    ],
+  },
+  {
+    what: 'PCI device by its mapping',
+    declared: { pci: [{ slot: 'hostpci0', mapping: 'gpu', pcie: true, romBar: true }] },
+    create: { hostpci0: 'mapping=gpu,pcie=1,rombar=1' },
+    same: [{ hostpci0: 'pcie=1,mapping=gpu' }],
+    differs: [
+      {
+        config: { hostpci0: 'mapping=gpu,rombar=0' },
+        changes: [
+          ['pci.hostpci0.pcie', false, true, 'restart'],
+          ['pci.hostpci0.romBar', false, true, 'restart'],
+        ],
+        update: { hostpci0: 'mapping=gpu,rombar=1,pcie=1' },
+      },
+    ],
+  },
+  {
+    what: 'directory of the host',
+    declared: { virtiofs: [{ slot: 'virtiofs0', mapping: 'share', cache: 'never' }] },
+    create: { virtiofs0: 'share,cache=never' },
+    same: [{ virtiofs0: 'dirid=share,cache=never' }],
+    differs: [
+      {
+        config: { virtiofs0: 'share' },
+        changes: [['virtiofs.virtiofs0.cache', 'auto', 'never', 'restart']],
+        update: { virtiofs0: 'share,cache=never' },
+      },
+    ],
+  },
+  {
+    what: 'TPM',
+    declared: { tpm: { storage: 'local', version: 'v2.0' } },
+    create: { tpmstate0: 'local:1,version=v2.0' },
+    same: [{ tpmstate0: 'local:114/vm-114-disk-1.raw,size=4M,version=v2.0' }],
+    differs: [
+      {
+        config: {},
+        changes: [['tpm', undefined, 'local:1,version=v2.0', 'restart']],
+        update: { tpmstate0: 'local:1,version=v2.0' },
+      },
+      {
+        config: { tpmstate0: 'local:114/vm-114-disk-1.raw,size=4M' },
+        changes: [['tpm.version', 'v1.2', 'v2.0', 'replace']],
+        update: {},
+      },
+    ],
+  },
+  {
+    what: 'speed limits',
+    declared: disk({ sizeGb: 8, speed: { read: 100, iopsWriteBurst: 500 } }),
+    create: { ...scsi0('local:8,mbps_rd=100,iops_wr_max=500'), boot: 'order=scsi0' },
+    same: [scsi0('local:114/vm-114-disk-0.raw,iops_wr_max=500,mbps_rd=100,size=8G')],
+    differs: [
+      {
+        config: scsi0('local:114/vm-114-disk-0.raw,mbps_rd=50,iops_wr_max=500,size=8G'),
+        changes: [['disks.scsi0.speed.read', 50, 100, 'live']],
+        update: scsi0('local:114/vm-114-disk-0.raw,mbps_rd=100,iops_wr_max=500,size=8G'),
+      },
+    ],
+  },
+  simple(
+    'hot-plugging, in any order',
+    { hotplug: 'disk,memory' },
+    'hotplug',
+    'disk,memory',
+    'disk',
+    ['hotplug', 'disk', 'disk,memory', 'live'],
+    [{ hotplug: 'memory,disk' }],
+  ),
+  simple(
+    'hot-plugging, the usual',
+    { hotplug: '1' },
+    'hotplug',
+    '1',
+    '0',
+    ['hotplug', '0', '1', 'live'],
+    [{}, { hotplug: 'network,disk,usb' }],
+  ),
+  simple('ACPI', { acpi: false }, 'acpi', '0', undefined, ['acpi', true, false, 'restart']),
+  simple('memory shares', { memory: { shares: 500 } }, 'shares', '500', undefined, [
+    'memory.shares',
+    1000,
+    500,
+    'live',
+  ]),
+  {
+    what: 'format of the cloud-init data',
+    declared: ci({ type: 'configdrive2' }),
+    create: { ide2: 'local:cloudinit', citype: 'configdrive2' },
+    same: [{ ...DRIVE, citype: 'configdrive2' }],
+    differs: [
+      {
+        config: DRIVE,
+        changes: [['cloudInit.type', 'nocloud', 'configdrive2', 'live']],
+        update: { citype: 'configdrive2' },
+      },
+    ],
+  },
 ]
