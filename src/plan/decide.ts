@@ -4,6 +4,8 @@ import { guestIn, type Resource } from '../model/resource.ts'
 import type { Rules } from '../model/rules.ts'
 import type { Sighting } from '../model/sighting.ts'
 import { type Identity, isBeingMade } from './identify.ts'
+import { blocked, dataAtStake } from './impossible.ts'
+import { clearing, remainsOf, tool } from './remains.ts'
 import type { Ledger, World } from './world.ts'
 
 /** Everything that the next action for one resource depends on. */
@@ -182,33 +184,6 @@ function keep({ resource, rules, world, ledger, unmet }: Situation, sighting: Si
   }
 }
 
-/** A change that cannot be made holds up all of them: half of what is declared is not what was declared. */
-function blocked({ key, policy }: Resource, changes: readonly Change[]): Action | undefined {
-  // Whoever only looks is shown what differs.
-  if (policy.manage === 'observe') return undefined
-  const reasons = changes.flatMap((change) => change.blocked ?? [])
-  const [first] = reasons
-  if (first === undefined) return undefined
-  const reason = [...new Set(reasons.map(({ message }) => message))].join('; ')
-  return { do: 'refuse', guard: 'impossible', reason: `${key}: ${reason}`, allow: first.allow }
-}
-
-/** No permission to replace a machine is permission to destroy what is on its data disks. */
-function dataAtStake(
-  { key }: Resource,
-  { externalId, host }: Sighting,
-  changes: readonly Change[],
-  lost: readonly string[],
-): Action {
-  const paths = changes.filter((change) => change.effect === 'replace').map((change) => change.path)
-  return {
-    do: 'refuse',
-    guard: 'data',
-    reason: `${paths.join(', ')} cannot be changed in place, and making ${key} anew would destroy the data on ${lost.join(', ')} of id ${externalId} on ${host}`,
-    allow: 'take the change back, or move the data elsewhere and remove these disks by hand first',
-  }
-}
-
 function typeChange({ desired }: Resource, sighting: Sighting): readonly Change[] {
   if (sighting.list !== undefined || desired.type === sighting.type) return []
   return [{ path: 'type', from: sighting.type, to: desired.type, effect: 'replace' }]
@@ -288,39 +263,6 @@ function create({ resource, world, ledger, rules, unmet, allocatedId }: Situatio
 }
 
 /**
- * What a creation that broke off has left behind, to be cleared away first. Only where the store says that we began one
- * under this very id, and only what has come into being since: anything else under the id is somebody's.
- */
-function remainsOf(
-  resource: Resource,
-  externalId: string,
-  rules: Rules,
-  world: World,
-  ledger: Ledger,
-): Extract<Action, { do: 'wait' }> | { readonly sightings: readonly Sighting[] } {
-  const record = ledger.records.get(resource.key)
-  if (record?.made !== true || record.externalId !== externalId) return { sightings: [] }
-  const found: Sighting[] = []
-  for (const list of rules.remains?.(resource, externalId) ?? []) {
-    const things = world.lists.get(list)
-    if (things === undefined) {
-      const message = `${list} has not been read yet`
-      return { do: 'wait', reason: 'NotListed', message, lookAgainMs: LOOK_SOON_MS, lack: { look: 'list', list } }
-    }
-    for (const thing of things.values()) if (madeSince(thing, record.createdMs)) found.push(thing)
-  }
-  return { sightings: found }
-}
-
-/** Hosts have clocks of their own. */
-const CLOCK_SLACK_MS = 300_000
-
-function madeSince(thing: Sighting, sinceMs: number): boolean {
-  const seconds = thing.close?.config.ctime
-  return typeof seconds === 'number' && seconds * 1000 >= sinceMs - CLOCK_SLACK_MS
-}
-
-/**
  * A guest that is being made shows no mark yet. With a store that remembers nothing it could be our own, begun before
  * the store was lost: wait until it shows whose it is rather than make a second one.
  */
@@ -347,17 +289,6 @@ function locked(sighting: Sighting): Action {
     message: `id ${sighting.externalId} on ${sighting.host} is locked (${sighting.lock}); if nothing is at work on it any more, run on ${sighting.host}: ${tool(sighting)} unlock ${sighting.externalId}`,
     lookAgainMs: 2_000,
   }
-}
-
-/** Only root may lift a lock. A guest that was never finished names no volumes, so they go as unreferenced ones. */
-function clearing(sighting: Sighting): string {
-  const { externalId } = sighting
-  const command = tool(sighting)
-  return `${command} unlock ${externalId} && ${command} destroy ${externalId} --destroy-unreferenced-disks 1`
-}
-
-function tool({ type }: Sighting): 'qm' | 'pct' {
-  return type === 'container' ? 'pct' : 'qm'
 }
 
 /** A survey's power is up to 12 s old: before anything is done about power, the guest itself is asked. */

@@ -53,7 +53,7 @@ function containersOf(run: Simulation) {
 
 function asDeclared(run: Simulation, hint: string): void {
   const found = containersOf(run)
-  assert.deepEqual(found.map((guest) => guest.config.get('hostname')).sort(), ['dns-1', 'dns-2'], hint)
+  assert.deepEqual(found.map((guest) => guest.config.get('hostname') ?? '').sort(), ['dns-1', 'dns-2'], hint)
   for (const guest of found) {
     assert.equal(guest.run.status, 'running', hint)
     assert.match(guest.config.get('rootfs') ?? '', /^local-zfs:.*size=8G/, hint)

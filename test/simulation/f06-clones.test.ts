@@ -58,7 +58,7 @@ function copiesOf(run: Simulation) {
 
 function asCloned(run: Simulation, hint: string): void {
   const copies = copiesOf(run)
-  assert.deepEqual(copies.map((guest) => guest.config.get('name')).sort(), ['full', 'linked'], hint)
+  assert.deepEqual(copies.map((guest) => guest.config.get('name') ?? '').sort(), ['full', 'linked'], hint)
   for (const { config, run: process, vmid } of copies) {
     assert.equal(config.get('cores'), '3', hint)
     assert.match(config.get('scsi0') ?? '', /size=15G/, hint)

@@ -197,7 +197,12 @@ function printPart<Item>(part: Part<Item>, value: Value): string {
 
 function same(from: Value | undefined, to: Value): boolean {
   if (from === to) return true
-  if (Array.isArray(from) && Array.isArray(to)) return [...from].sort().join(';') === [...to].sort().join(';')
+  if (Array.isArray(from) && Array.isArray(to))
+    return sorted(from as readonly string[]) === sorted(to as readonly string[])
   // 0 and nothing are how a declaration says "none of it".
   return from === undefined && (to === 0 || to === '')
+}
+
+function sorted(words: readonly string[]): string {
+  return [...words].sort().join(';')
 }
