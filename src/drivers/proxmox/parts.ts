@@ -78,21 +78,6 @@ export function device<Spec, Item extends object>(
   }
 }
 
-/** Several options that are one in every other respect. */
-export function together<Spec>(options: readonly Option<Spec>[]): Option<Spec> {
-  return {
-    create: (wanted: Wanted<Spec>, params) => {
-      for (const option of options) option.create(wanted, params)
-    },
-    compare: (wanted, config, changes) => {
-      for (const option of options) option.compare(wanted, config, changes)
-    },
-    update: (wanted, config, params, chosen) => {
-      for (const option of options) option.update(wanted, config, params, chosen)
-    },
-  }
-}
-
 /** Differences in the declared parts of a property string that is there. */
 export function compareParts<Item extends object>(
   path: string,

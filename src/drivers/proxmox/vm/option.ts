@@ -2,7 +2,7 @@ import type { VmSpec } from '../../../model/vm.ts'
 import type { Foreign } from '../foreign.ts'
 import { type Option, optionKit, textOf, type Wanted } from '../option.ts'
 
-export { drop, type Effect, type Params, printFlag, textOf } from '../option.ts'
+export { drop, type Params, printFlag, textOf } from '../option.ts'
 
 export type VmWanted = Wanted<VmSpec>
 export type VmOption = Option<VmSpec>
