@@ -1,6 +1,6 @@
 import type { Change } from '../../model/change.ts'
 import { countOf, type Foreign, flagOf } from './foreign.ts'
-import { drop, type Effect, type Option, type Params, printFlag, textOf, type Wanted } from './option.ts'
+import { drop, type Effect, type Option, type Params, printFlag, textOf } from './option.ts'
 import { type Properties, parseProperties, printProperties } from './property-string.ts'
 
 /** One part of a property string, and the field of the declaration that says what it is to be. */
