@@ -13,7 +13,7 @@ import { type FileRun, judgeFile } from './test-results.ts'
 
 const AT_ONCE = 2
 const FILE_TIMEOUT_MS = 180_000
-const LONG_FILE_TIMEOUT_MS = 4 * 3_600_000
+const LONG_FILE_TIMEOUT_MS = 72 * 3_600_000
 const OUTPUT_LENGTH = 200_000
 const PATTERNS = ['src/**/*.test.ts', 'test/**/*.test.ts']
 
