@@ -3,6 +3,7 @@ import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync } fro
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { pythonClients } from '../test/clients/python.ts'
 import { runChecks } from './checks.ts'
 import { ensurePackages, TEST_PACKAGES } from './packages.ts'
 import type { ReportLine } from './test-reporter.ts'
@@ -32,6 +33,8 @@ const failures: string[] = []
 
 if (positionals.length === 0) {
   ensurePackages(TEST_PACKAGES)
+  // The first time this may take longer than a test file is given.
+  await pythonClients()
   for (const { ok, check } of await runChecks(root, print)) {
     if (ok) passed += 1
     else failures.push(`${check.name} failed: its output is above`)
