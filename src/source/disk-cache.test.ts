@@ -1,8 +1,20 @@
 import assert from 'node:assert/strict'
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, beforeEach, test } from 'node:test'
+import { LIMITS } from '../lib/limits.ts'
 import { openDiskCache } from './disk-cache.ts'
 import { told, vmManifest } from './fixture.ts'
 import { readTree } from './read-tree.ts'
@@ -89,4 +101,19 @@ test('a cache that is torn, changed, foreign or open to others is as if it were 
 test('a cache that cannot be written changes nothing', async () => {
   writeFileSync(cacheDir, 'a file where the directory should be')
   assert.equal((await readTree(tree, { cacheDir })).declarations.length, 1)
+})
+
+test('of many trees only the newest are kept, and nothing that is not ours is removed', async () => {
+  mkdirSync(cacheDir, { mode: 0o700 })
+  const old = (index: number) => join(cacheDir, `judged-${String(index).padStart(24, '0')}.json`)
+  for (let index = 0; index < LIMITS.cachedTrees + 5; index++) {
+    writeFileSync(old(index), 'x')
+    utimesSync(old(index), 1_000 + index, 1_000 + index)
+  }
+  writeFileSync(join(cacheDir, 'theirs.json'), 'x')
+  await readTree(tree, { cacheDir })
+  const left = readdirSync(cacheDir)
+  assert.equal(left.filter((name) => name.startsWith('judged-')).length, LIMITS.cachedTrees)
+  assert.ok(!existsSync(old(0)) && existsSync(old(LIMITS.cachedTrees + 4)), 'the oldest go first')
+  assert.ok(left.includes('theirs.json'))
 })

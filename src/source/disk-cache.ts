@@ -111,12 +111,23 @@ function store(path: string, stamp: string, entries: ReadonlyMap<string, Entry>)
     if ((statSync(dirname(path)).mode & 0o022) !== 0) return
     writeFileSync(temporary, `${sha256(stamp + body)}\n${body}`, { mode: 0o600, flag: 'wx' })
     renameSync(temporary, path)
+    forgetOldest(dirname(path))
   } catch {
     // What could not be written completely must not stay; what could not even be begun left nothing.
     try {
       rmSync(temporary, { force: true })
     } catch {}
   }
+}
+
+/** Directories come and go, and each leaves a file here: only the newest are kept. */
+function forgetOldest(directory: string): void {
+  const files = readdirSync(directory).filter((name) => /^judged-[0-9a-f]{24}\.json$/.test(name))
+  if (files.length <= LIMITS.cachedTrees) return
+  const byAge = files
+    .map((name) => ({ name, atMs: statSync(join(directory, name)).mtimeMs }))
+    .sort((a, b) => b.atMs - a.atMs)
+  for (const { name } of byAge.slice(LIMITS.cachedTrees)) rmSync(join(directory, name), { force: true })
 }
 
 /** A kind is code: only its name can be stored. */
