@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -11,7 +11,12 @@ import { readIso } from '../sim/world/read-iso.ts'
 import { isoImage } from './iso.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'croft-iso-'))
-after(() => rmSync(folder, { recursive: true, force: true }))
+after(() => {
+  // What was taken off a disc may not be written to, and so could not be removed by an ordinary user.
+  const extracted = join(folder, 'out')
+  if (existsSync(extracted)) chmodSync(extracted, 0o700)
+  rmSync(folder, { recursive: true, force: true })
+})
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const FILES = [
