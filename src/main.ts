@@ -128,34 +128,7 @@ async function driverDepsFor(options: EngineOptions, warn: Warn): Promise<Driver
 }
 
 async function startSimulator(options: SimulatorOptions): Promise<RunningSimulator> {
-  const [{ startSimulator: start }, { agentAnswers }] = await Promise.all([
-    import('./sim/serve.ts'),
-    import('./sim/world/guest-run.ts'),
-  ])
-  const served = await start(options)
-  const { world } = served.datacentre
-  return {
-    ...served,
-    clock: world.clock,
-    stats: () => served.datacentre.stats(),
-    hosts: () => [...world.hosts.keys()],
-    guests: () =>
-      [...world.guests.values()].map((guest) => ({
-        vmid: guest.vmid,
-        host: guest.node,
-        name: guest.config.get('name') ?? '',
-        running: guest.run.status === 'running',
-        booted: guest.run.bootedAtMs !== undefined && guest.run.bootedAtMs <= world.clock.now(),
-        agent: agentAnswers(guest),
-        startedAtMs: guest.run.startedAtMs,
-        config: Object.fromEntries(guest.config),
-        disks: [...(world.hosts.get(guest.node)?.volumes ?? [])].flatMap(([storage, volumes]) =>
-          [...volumes.values()]
-            .filter((volume) => volume.vmid === guest.vmid)
-            .map((volume) => ({ volume: `${storage}:${volume.name}`, bytes: volume.sizeBytes })),
-        ),
-      })),
-  }
+  return (await import('./sim/serve.ts')).startSimulator(options)
 }
 
 function terminal(stream: NodeJS.WriteStream): Terminal {

@@ -2,11 +2,12 @@ import { z } from 'zod'
 import type { Declaration } from '../model/declaration.ts'
 import { checkContainer } from './crossplane/container-check.ts'
 import { containerFields } from './crossplane/container-schema.ts'
-import { type ContainerFields, containerSpec } from './crossplane/container-spec.ts'
+import { containerSpec } from './crossplane/container-spec.ts'
 import { crossplaneGroup, envelope, isNamespaced } from './crossplane/envelope.ts'
-import { checkEnvelope, crossplanePolicy, externalName } from './crossplane/policy.ts'
+import { adoptedId, allFields, guestFields } from './crossplane/guest-fields.ts'
+import { checkEnvelope, crossplanePolicy } from './crossplane/policy.ts'
 import { servedBy } from './crossplane/provider.ts'
-import type { Kind, RawManifest } from './kind.ts'
+import type { Kind } from './kind.ts'
 import { volumesNeeded } from './machines/files-needed.ts'
 
 const schema = z.strictObject({
@@ -60,24 +61,8 @@ export const environmentContainer: Kind<EnvironmentContainerSpec> = {
   },
 }
 
-/** The VMID in `crossplane.io/external-name`: `108`, or with its host `still-fawn/108`. */
-function adoptedId(manifest: RawManifest): string | undefined {
-  return externalName(manifest)?.split('/').at(-1)
-}
-
 function containerOf(declaration: Declaration<EnvironmentContainerSpec>) {
-  const fields = allFields(declaration.spec)
-  const adopted = declaration.policy.adopt
-  const vmId = fields.vmId ?? (adopted === undefined ? undefined : Number(adopted))
+  const fields = guestFields(declaration)
   // The check has refused a declaration without a host.
-  return containerSpec(
-    vmId === undefined ? fields : { ...fields, vmId },
-    fields.nodeName ?? '',
-    declaration.name,
-    adopted !== undefined,
-  )
-}
-
-function allFields(spec: EnvironmentContainerSpec): ContainerFields {
-  return spec.initProvider === undefined ? spec.forProvider : { ...spec.initProvider, ...spec.forProvider }
+  return containerSpec(fields, fields.nodeName ?? '', declaration.name, declaration.policy.adopt !== undefined)
 }

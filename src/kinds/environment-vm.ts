@@ -2,14 +2,15 @@ import { z } from 'zod'
 import type { Declaration } from '../model/declaration.ts'
 import { cloneNeeds } from './crossplane/clone-needs.ts'
 import { crossplaneGroup, envelope, isNamespaced } from './crossplane/envelope.ts'
-import { checkEnvelope, crossplanePolicy, externalName } from './crossplane/policy.ts'
+import { adoptedId, allFields, guestFields } from './crossplane/guest-fields.ts'
+import { checkEnvelope, crossplanePolicy } from './crossplane/policy.ts'
 import { servedBy } from './crossplane/provider.ts'
 import { aliasWarnings, withoutAliases } from './crossplane/vm-aliases.ts'
 import { checkVm } from './crossplane/vm-check.ts'
 import { vmFields } from './crossplane/vm-schema.ts'
-import { type VmFields, vmSpec } from './crossplane/vm-spec.ts'
+import { vmSpec } from './crossplane/vm-spec.ts'
 import { unkeptWarnings } from './crossplane/vm-unkept.ts'
-import type { Kind, RawManifest } from './kind.ts'
+import type { Kind } from './kind.ts'
 import { filesNeeded } from './machines/files-needed.ts'
 
 const schema = z.strictObject({
@@ -69,24 +70,8 @@ export const environmentVm: Kind<EnvironmentVmSpec> = {
   },
 }
 
-/** The VMID in `crossplane.io/external-name`: `108`, or with its host `still-fawn/108`. */
-function adoptedId(manifest: RawManifest): string | undefined {
-  return externalName(manifest)?.split('/').at(-1)
-}
-
 function vmSpecOf(declaration: Declaration<EnvironmentVmSpec>) {
-  const fields = allFields(declaration.spec)
-  const adopted = declaration.policy.adopt
-  const vmId = fields.vmId ?? (adopted === undefined ? undefined : Number(adopted))
+  const fields = guestFields(declaration)
   // The check has refused a declaration without a host.
-  return vmSpec(
-    vmId === undefined ? fields : { ...fields, vmId },
-    fields.nodeName ?? '',
-    declaration.name,
-    adopted !== undefined,
-  )
-}
-
-function allFields(spec: EnvironmentVmSpec): VmFields {
-  return spec.initProvider === undefined ? spec.forProvider : { ...spec.initProvider, ...spec.forProvider }
+  return vmSpec(fields, fields.nodeName ?? '', declaration.name, declaration.policy.adopt !== undefined)
 }

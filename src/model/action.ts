@@ -55,3 +55,17 @@ export type Action =
     }
   /** Will not be done as declared; a person must change something. */
   | { readonly do: 'refuse'; readonly guard: string; readonly reason: string; readonly allow: string }
+
+/** Does it do something to the outside world? */
+export function isDoing(action: Action): action is Action & Doing {
+  switch (action.do) {
+    case 'create':
+    case 'update':
+    case 'adopt':
+    case 'replace':
+    case 'delete':
+      return true
+    default:
+      return false
+  }
+}

@@ -1,8 +1,8 @@
 import { inspect } from 'node:util'
 
 /**
- * Something that travels with a step and must not be printed or written down with it. Like a Secret it gives `***` to
- * everyone who asks but the one who reveals it.
+ * A value that must not be seen, printed or written down with what carries it. Every way of printing it gives `***`. A
+ * class because JSON, template strings and util.inspect each ask the object itself.
  */
 export class Sealed<T> {
   readonly #value: T

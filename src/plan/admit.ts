@@ -1,9 +1,8 @@
-import type { Doing } from '../model/action.ts'
+import { type Doing, isDoing } from '../model/action.ts'
 import type { Connection } from '../model/connection.ts'
 import type { Intention } from '../model/intention.ts'
 import type { PlanEntry } from '../model/plan.ts'
 import type { Step } from '../model/step.ts'
-import { isDoing } from './guards/guard.ts'
 
 /** An effect that may begin now. */
 export interface Admitted {

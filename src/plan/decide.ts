@@ -5,6 +5,7 @@ import type { Rules } from '../model/rules.ts'
 import type { Sighting } from '../model/sighting.ts'
 import { type Identity, isBeingMade } from './identify.ts'
 import { blocked, dataAtStake } from './impossible.ts'
+import { lookCloser } from './look-closer.ts'
 import { clearing, remainsOf, tool } from './remains.ts'
 import type { Ledger, World } from './world.ts'
 
@@ -299,16 +300,6 @@ function powerIsHearsay(changes: readonly Change[], sighting: Sighting): boolean
 /** A new guest has no status in the survey yet: without a question it would be left alone until it has. */
 function powerIsUnknown({ desired }: Resource, sighting: Sighting): boolean {
   return guestIn(desired)?.power !== undefined && sighting.power === 'unknown' && sighting.close?.power === undefined
-}
-
-function lookCloser(sighting: Sighting, look: 'config' | 'power'): Action {
-  return {
-    do: 'wait',
-    reason: 'NotReadClosely',
-    message: `the ${look} of id ${sighting.externalId} on ${sighting.host} has not been read yet`,
-    lookAgainMs: LOOK_SOON_MS,
-    lack: { look, externalId: sighting.externalId },
-  }
 }
 
 function notListed({ resource, rules }: Situation): Action {

@@ -6,6 +6,7 @@ import type { Desired } from '../model/resource.ts'
 import type { Rules } from '../model/rules.ts'
 import type { Sighting } from '../model/sighting.ts'
 import { validApprovals } from './approvals.ts'
+import { lookCloser } from './look-closer.ts'
 import type { Ledger, World } from './world.ts'
 
 /** A thing of ours that Git no longer declares. */
@@ -139,15 +140,7 @@ export function decideRemoval(removal: Removal, rules: Rules, ledger: Ledger, no
   if (standing !== undefined)
     return { do: 'refuse', guard: 'protection', reason: standing.message, allow: standing.allow }
   // Whether it must be shut down first is asked of the guest itself: the survey may still show it running.
-  if (sighting.list === undefined && sighting.close?.power === undefined) {
-    return {
-      do: 'wait',
-      reason: 'NotReadClosely',
-      message: `the power of id ${sighting.externalId} on ${sighting.host} has not been read yet`,
-      lookAgainMs: 1_000,
-      lack: { look: 'power', externalId: sighting.externalId },
-    }
-  }
+  if (sighting.list === undefined && sighting.close?.power === undefined) return lookCloser(sighting, 'power')
   return {
     do: 'delete',
     externalId: sighting.externalId,

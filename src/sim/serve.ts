@@ -12,7 +12,7 @@ import type { Stats } from './stats.ts'
 import { guestName } from './world/guest-config.ts'
 import { agentAnswers } from './world/guest-run.ts'
 import { PRESETS, type Preset } from './world/presets.ts'
-import type { Guest } from './world/types.ts'
+import type { Guest, World } from './world/types.ts'
 
 export interface ServedDatacentre {
   readonly endpoint: string
@@ -44,6 +44,8 @@ export interface SimulatedGuest {
   readonly agent: boolean
   readonly startedAtMs: number
   readonly config: Readonly<Record<string, string>>
+  /** Its disks as `storage:name`, with their sizes. */
+  readonly disks: readonly { readonly volume: string; readonly bytes: number }[]
 }
 
 export interface RunningSimulator extends ServedDatacentre {
@@ -80,20 +82,25 @@ export async function startSimulator(options: SimulatorOptions): Promise<Running
     announcement: { endpoint, fingerprint, token, ...(tokens ? { tokens } : {}) },
     stats: () => datacentre.stats(),
     hosts: () => [...datacentre.world.hosts.keys()],
-    guests: () => [...datacentre.world.guests.values()].map(simulatedGuest),
+    guests: () => [...datacentre.world.guests.values()].map((guest) => simulatedGuest(datacentre.world, guest)),
   }
 }
 
-function simulatedGuest(guest: Guest): SimulatedGuest {
+function simulatedGuest(world: World, guest: Guest): SimulatedGuest {
   return {
     vmid: guest.vmid,
     host: guest.node,
     name: guestName(guest),
     running: guest.run.status === 'running',
-    booted: guest.run.bootedAtMs !== undefined,
+    booted: guest.run.bootedAtMs !== undefined && guest.run.bootedAtMs <= world.clock.now(),
     agent: agentAnswers(guest),
     startedAtMs: guest.run.startedAtMs,
     config: Object.fromEntries(guest.config),
+    disks: [...(world.hosts.get(guest.node)?.volumes ?? [])].flatMap(([storage, volumes]) =>
+      [...volumes.values()]
+        .filter((volume) => volume.vmid === guest.vmid)
+        .map((volume) => ({ volume: `${storage}:${volume.name}`, bytes: volume.sizeBytes })),
+    ),
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Action, Doing } from '../../model/action.ts'
+import type { Action } from '../../model/action.ts'
 import type { Plan } from '../../model/plan.ts'
 import type { Step } from '../../model/step.ts'
 
@@ -42,10 +42,6 @@ export function summarise(plan: Plan): PlanSummary {
 /** True when Git and the world differ in any way, even if a guard keeps croft from doing anything about it. */
 export function hasSomethingToDo(plan: Plan): boolean {
   return plan.entries.some((entry) => entry.action.do !== 'nothing')
-}
-
-export function isDoing(action: Action): action is Doing & { readonly reason: string } {
-  return 'steps' in action
 }
 
 export function worst(steps: readonly Step[]): Step['disruption'] {

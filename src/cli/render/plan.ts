@@ -1,9 +1,9 @@
-import type { Action, Doing } from '../../model/action.ts'
+import { type Action, type Doing, isDoing } from '../../model/action.ts'
 import type { Change } from '../../model/change.ts'
 import type { ConnectionNote, Plan, PlanEntry } from '../../model/plan.ts'
 import type { Step } from '../../model/step.ts'
 import { clean, cleanValue } from './clean.ts'
-import { isDoing, type PlanSummary, summarise } from './plan-summary.ts'
+import { type PlanSummary, summarise } from './plan-summary.ts'
 import type { Paint, Style } from './style.ts'
 
 export const SENSITIVE = '(sensitive value)'

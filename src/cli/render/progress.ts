@@ -1,11 +1,10 @@
 import type { PassReport } from '../../engine/engine.ts'
 import { LIMITS } from '../../lib/limits.ts'
-import type { Action } from '../../model/action.ts'
+import { type Action, isDoing } from '../../model/action.ts'
 import type { ResourceKey } from '../../model/key.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import { clean } from './clean.ts'
 import { showElapsed } from './duration.ts'
-import { isDoing } from './plan-summary.ts'
 import type { Style } from './style.ts'
 
 export type Work = 'create' | 'update' | 'adopt' | 'replace' | 'delete'

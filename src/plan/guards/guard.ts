@@ -28,16 +28,3 @@ export interface Guard {
   readonly stops: string
   judge(action: Action & Doing, guarded: Guarded, context: GuardContext): Action
 }
-
-export function isDoing(action: Action): action is Action & Doing {
-  switch (action.do) {
-    case 'create':
-    case 'update':
-    case 'adopt':
-    case 'replace':
-    case 'delete':
-      return true
-    default:
-      return false
-  }
-}

@@ -57,22 +57,21 @@ function isOwn(call: Call, task: Task): boolean {
 }
 
 function listRow(task: Task): Record<string, unknown> {
-  const { user, tokenid } = splitUser(task.user)
   return {
-    upid: task.upid,
-    node: task.node,
-    pid: task.pid,
-    pstart: task.pstart,
-    starttime: task.startSeconds,
-    type: task.type,
-    id: task.id,
-    user,
-    ...(tokenid === undefined ? {} : { tokenid }),
+    ...taskRow(task),
     ...(task.exit === undefined ? {} : { endtime: task.endSeconds, status: task.exit }),
   }
 }
 
 function statusRow(task: Task): Record<string, unknown> {
+  return {
+    ...taskRow(task),
+    status: task.exit === undefined ? 'running' : 'stopped',
+    ...(task.exit === undefined ? {} : { exitstatus: task.exit }),
+  }
+}
+
+function taskRow(task: Task): Record<string, unknown> {
   const { user, tokenid } = splitUser(task.user)
   return {
     upid: task.upid,
@@ -84,8 +83,6 @@ function statusRow(task: Task): Record<string, unknown> {
     id: task.id,
     user,
     ...(tokenid === undefined ? {} : { tokenid }),
-    status: task.exit === undefined ? 'running' : 'stopped',
-    ...(task.exit === undefined ? {} : { exitstatus: task.exit }),
   }
 }
 
