@@ -1,11 +1,13 @@
 import type { Clock } from '../lib/clock.ts'
 import type { Random } from '../lib/random.ts'
+import type { Shell } from '../lib/shell.ts'
 import type { Wire } from '../lib/wire.ts'
 import type { Connection } from '../model/connection.ts'
 import type { Resource } from '../model/resource.ts'
 import type { Rules } from '../model/rules.ts'
 import type { Secret, SecretReference } from '../model/secret.ts'
 import type { Sighting } from '../model/sighting.ts'
+import type { SshTarget } from '../model/ssh-target.ts'
 import type { Step } from '../model/step.ts'
 import type { RemoteTask, Survey } from '../model/survey.ts'
 import type { Outcome, Refusal } from '../model/verdict.ts'
@@ -17,6 +19,8 @@ export interface DriverDeps {
   /** Opens the wire to an endpoint. The certificate is checked before the first byte of a request is sent. */
   openWire(connection: Connection): Wire
   resolveSecret(reference: SecretReference): Promise<Secret>
+  /** A shell on a computer over SSH, or here where the target says so. Connects when it is first used. */
+  openShell?(target: SshTarget): Shell
   /** Which certificate the other side shows, without sending it anything. Rejects with a WireFailure. */
   lookAtCertificate?(connection: Connection, signal: AbortSignal): Promise<PeerCertificate>
 }
@@ -84,6 +88,8 @@ export interface Session {
   taskOutcome(taskId: string, signal: AbortSignal): Promise<RemoteTask | undefined>
   /** One call, as the step says. Never waits for the work behind it. */
   perform(step: Step, signal: AbortSignal): Promise<Outcome>
+  /** A shell inside a guest through the hypervisor's agent, with no network of its own. Connects when first used. */
+  shell?(sighting: Sighting): Shell
   close(): Promise<void>
 }
 

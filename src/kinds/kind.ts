@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { ClusterDeclaration } from '../model/cluster-declaration.ts'
 import type { Connection } from '../model/connection.ts'
 import type { Declaration } from '../model/declaration.ts'
 import type { ResourceKey } from '../model/key.ts'
@@ -51,6 +52,13 @@ export type Expanded =
     }
   /** One declaration, several things (an image on each host that needs it). Each has its own key and so its own uid. */
   | { readonly role: 'resources'; readonly parts: readonly Part[]; readonly warnings?: readonly FieldProblem[] }
+  /** A K3s cluster with the machines that are made for it. */
+  | {
+      readonly role: 'cluster'
+      readonly cluster: Omit<ClusterDeclaration, 'estate'>
+      readonly parts: readonly Part[]
+      readonly warnings?: readonly FieldProblem[]
+    }
 
 /** What a kind may look up while it expands. */
 export interface Lookup {

@@ -32,6 +32,10 @@ export const LIMITS = {
   /** Examination of a connection: one call for each. */
   examinedHosts: 64,
   examinedPaths: 128,
+  /** Programs on other computers */
+  commandTimeoutMs: 60_000,
+  commandOutputBytes: 16 * 1024 * 1024,
+  shellFileBytes: 64 * 1024 * 1024,
   /** Engine */
   identicalFailuresUntilStalled: 5,
   backoff: { baseMs: 1_000, factor: 2, maxMs: 300_000 },

@@ -1,5 +1,6 @@
 import type { Origin } from './origin.ts'
 import type { SecretReference } from './secret.ts'
+import type { SshTarget } from './ssh-target.ts'
 
 /** How an outside system is reached. Declared in Git; secrets only by reference. */
 export interface Connection {
@@ -9,7 +10,10 @@ export interface Connection {
   readonly endpoint: string
   /** SHA-256 of the server certificate, `AA:BB:…`. Without it the system's trust store decides. */
   readonly fingerprint?: string
-  readonly token: SecretReference
+  /** Where the system is reached by a token of its API. */
+  readonly token?: SecretReference
+  /** Where it is reached over SSH, or is this very computer. */
+  readonly ssh?: SshTarget
   /** Separates two repositories that manage the same system; part of every uid. */
   readonly estate: string
   /** External ids that croft may choose from when a declaration names none. */

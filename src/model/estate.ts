@@ -1,3 +1,4 @@
+import type { ClusterDeclaration } from './cluster-declaration.ts'
 import type { Connection } from './connection.ts'
 import type { ResourceKey } from './key.ts'
 import type { Origin } from './origin.ts'
@@ -24,6 +25,8 @@ export interface Estate {
   readonly connections: readonly Connection[]
   readonly resources: readonly Resource[]
   readonly approvals: readonly Approval[]
+  /** K3s clusters; their machines are among the resources. */
+  readonly clusters?: readonly ClusterDeclaration[]
   /** Keys that are declared but could not be accepted. They are not gone: nothing of theirs may be deleted. */
   readonly unreadable: readonly ResourceKey[]
   /** Some file could not be read at all, so what is missing proves nothing: no deletes from this revision. */

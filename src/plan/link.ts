@@ -61,6 +61,7 @@ export function link(read: Read, tools: LinkTools): Estate {
         for (const warning of expanded.warnings ?? []) complain(declaration, { severity: 'warning', ...warning })
         break
       }
+      case 'cluster':
       case 'resources':
         for (const part of expanded.parts) parts.push({ declaration, part })
         for (const warning of expanded.warnings ?? []) complain(declaration, { severity: 'warning', ...warning })

@@ -295,6 +295,7 @@ async function resolveToken(connection: Connection, deps: DriverDeps): Promise<S
     new LookFailed({ reason: 'TokenMissing', meaning: 'stalled', message, connectionWide: true })
   let value: string
   try {
+    if (connection.token === undefined) throw new Error('spec.token is not set')
     value = (await deps.resolveSecret(connection.token)).reveal().trim()
   } catch (error) {
     const why = cleanText(error instanceof Error ? error.message : 'unknown')

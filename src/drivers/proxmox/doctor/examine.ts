@@ -99,6 +99,7 @@ async function tokenOf(
   }
   let value: string
   try {
+    if (connection.token === undefined) throw new Error('spec.token is not set')
     value = (await deps.resolveSecret(connection.token)).reveal().trim()
   } catch (error) {
     const why = cleanText(error instanceof Error ? error.message : 'the token cannot be read')

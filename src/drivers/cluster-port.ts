@@ -1,0 +1,67 @@
+import type { Clock } from '../lib/clock.ts'
+import type { Shell } from '../lib/shell.ts'
+import type { Wire } from '../lib/wire.ts'
+import type { ClusterStep } from '../model/cluster-decision.ts'
+import type { ClusterDeclaration } from '../model/cluster-declaration.ts'
+import type { ClusterSecrets } from '../model/cluster-secrets.ts'
+import type { ClusterOrders, ObservedCluster, ObservedMachine } from '../model/observed-cluster.ts'
+import type { Secret, SecretReference } from '../model/secret.ts'
+import type { Lane } from '../model/step.ts'
+import type { Outcome } from '../model/verdict.ts'
+
+/** Keeps what makes each cluster itself, encrypted. */
+export interface ClusterVault {
+  read(cluster: string): Promise<ClusterSecrets | undefined>
+  /** Durable when it resolves. */
+  write(secrets: ClusterSecrets): Promise<void>
+}
+
+export interface ClusterDeps {
+  readonly clock: Clock
+  readonly vault: ClusterVault
+  /** Unguessable bytes, for keys and passwords. */
+  randomBytes(count: number): Uint8Array
+  /** Opens the wire to a Kubernetes API: its CA is pinned, the client certificate is ours. */
+  openKubernetes(target: KubernetesTarget): Wire
+  resolveSecret(reference: SecretReference): Promise<Secret>
+}
+
+export interface KubernetesTarget {
+  /** `https://192.168.4.79:6443`. */
+  readonly endpoint: string
+  /** The name or address that the certificate is checked for. */
+  readonly caPem: string
+  readonly certificatePem: string
+  readonly key: Secret
+  readonly proxy?: string
+}
+
+/** How one node is reached in this pass, and what the hypervisor says about its machine. */
+export interface NodeReach {
+  readonly machine: ObservedMachine
+  /** Absent: no way in is known at the moment (it is off, not made yet, its agent has not answered). */
+  readonly shell?: Shell
+  readonly lane: Lane
+}
+
+/** What a pass knows about a cluster besides what the cluster itself shows. */
+export interface ClusterSurroundings {
+  /** By node name; every declared node, and every machine with our mark that once was one. */
+  readonly nodes: ReadonlyMap<string, NodeReach>
+  readonly orders: ClusterOrders
+  /** When croft last began to replace a node because it was dead, by node name. */
+  readonly remediatedMs: ReadonlyMap<string, number>
+}
+
+/** Looks at one cluster and does single steps to it. Neither throws: what could not be found out is `unknown`. */
+export interface ClusterSession {
+  observe(surroundings: ClusterSurroundings, signal: AbortSignal): Promise<ObservedCluster>
+  /** Never the verbs about machines (create, start, stop, destroy): those are the hypervisor's. */
+  perform(step: ClusterStep, surroundings: ClusterSurroundings, signal: AbortSignal): Promise<Outcome>
+  close(): Promise<void>
+}
+
+/** Code that speaks to K3s clusters. */
+export interface ClusterDriver {
+  connect(cluster: ClusterDeclaration, deps: ClusterDeps): ClusterSession
+}

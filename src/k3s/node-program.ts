@@ -1,0 +1,100 @@
+/**
+ * What the small program on every node is asked and answers. It is one file of POSIX shell, put there by cloud-init or
+ * over the lane, and started as `NODE_PROGRAM verb arguments…` with an input of JSON where the verb needs one. Every
+ * verb can be repeated, answers within seconds and prints one line of JSON; what takes longer runs as a job of systemd
+ * and is seen in the facts. The simulated guests keep the same contract.
+ */
+export const NODE_PROGRAM = '/usr/local/lib/croft/node'
+
+export type NodeVerb =
+  /** Answers NodeFacts. */
+  | 'facts'
+  /** Input: PutFiles. Writes them, each at once or not at all, owned by root. */
+  | 'put'
+  /** Input: InstallOrder. Begins the job `install`: the program is fetched, its checksum proved, then put in place. */
+  | 'install'
+  /** Input: StartOrder. Writes the unit, enables it and starts it, without waiting for it. */
+  | 'start'
+  | 'stop'
+  | 'restart'
+  /** K3s stopped with everything it runs; its data, /etc/rancher and the unit gone. Begins the job `wipe`. */
+  | 'wipe'
+  /** Argument: name. Begins the job `snapshot`. */
+  | 'snapshot'
+  /** Input: RestoreOrder. Begins the job `restore`: cluster-reset from that snapshot. */
+  | 'restore'
+  /** Removes only server/db, as every other server must before it joins a restored cluster. */
+  | 'forget-db'
+  /** Input: {"token": "…"}. `k3s token rotate`. */
+  | 'rotate-token'
+  /** Begins the job `rotate-keys`: `k3s secrets-encrypt rotate-keys`. */
+  | 'rotate-keys'
+  /** Input: PutFiles with the new CA files. `k3s certificate rotate-ca`. */
+  | 'rotate-ca'
+
+/** Answer of every verb but `facts`. */
+export type NodeAnswer = { readonly ok: true } | { readonly ok: false; readonly error: string }
+
+export interface PutFiles {
+  readonly files: readonly { readonly path: string; readonly mode: string; readonly base64: string }[]
+}
+
+export interface InstallOrder {
+  /** `v1.34.3+k3s1`. */
+  readonly version: string
+  /** Tried in order: a URL, or the path of a file that is already there. */
+  readonly from: readonly string[]
+  readonly sha256: string
+}
+
+export interface StartOrder {
+  readonly role: 'server' | 'agent'
+}
+
+export interface RestoreOrder {
+  readonly snapshot: string
+}
+
+export interface NodeFacts {
+  readonly machineId: string
+  readonly hostname: string
+  readonly bootId: string
+  readonly clockMs: number
+  readonly architecture: string
+  readonly cloudInit: 'absent' | 'running' | 'done' | 'error'
+  readonly cloudInitError?: string
+  readonly service: 'absent' | 'stopped' | 'starting' | 'running' | 'failed'
+  readonly serviceSinceMs: number
+  readonly role?: 'server' | 'agent'
+  /** Of the installed program. */
+  readonly version?: string
+  /** SHA-256 of /etc/rancher/k3s/config.yaml. */
+  readonly configHash?: string
+  /** Hash of the CA on the disk, as in the token; `none`: no data; `other`: data that cannot be read. */
+  readonly data: string
+  readonly mixedCa: boolean
+  /** The last fatal line of the journal since the service was started. */
+  readonly failure?: string
+  /** Pre-join gates that have not passed yet, each with what it waits for and since when. */
+  readonly gates: readonly { readonly name: string; readonly message: string; readonly sinceMs: number }[]
+  /** What etcd on this server says about its members; absent where it does not answer. */
+  readonly etcd?: {
+    readonly members: readonly { readonly id: string; readonly name: string; readonly learner: boolean }[]
+    readonly leader?: string
+    readonly self?: string
+    readonly version?: string
+  }
+  readonly snapshots: readonly {
+    readonly name: string
+    readonly path: string
+    readonly atMs: number
+    readonly bytes: number
+    readonly tokenHash?: string
+  }[]
+  readonly job?: {
+    readonly name: string
+    readonly state: 'running' | 'done' | 'failed'
+    readonly sinceMs: number
+    readonly message?: string
+  }
+}

@@ -1,0 +1,47 @@
+/**
+ * Programs and files on one computer, whatever way leads there: SSH, the guest agent of a hypervisor, or this very
+ * computer. Programs are given as words, never as a line for a shell to take apart.
+ */
+export interface Shell {
+  /** Runs a program to its end. A code other than 0 is an answer, not a failure. Rejects with a ShellFailure. */
+  run(argv: readonly string[], options?: RunOptions): Promise<Ran>
+  /** Undefined: there is no such file. */
+  readFile(path: string, signal?: AbortSignal): Promise<Uint8Array | undefined>
+  /** The whole file at once or not at all; others never see half of it, nor a moment with wider rights. */
+  writeFile(path: string, content: string | Uint8Array, options?: WriteOptions): Promise<void>
+  close(): Promise<void>
+}
+
+export interface RunOptions {
+  readonly input?: string | Uint8Array
+  /** What it may take; LIMITS.commandTimeoutMs unless said otherwise. */
+  readonly timeoutMs?: number
+  readonly signal?: AbortSignal
+}
+
+export interface WriteOptions {
+  /** 0o644 unless said otherwise. */
+  readonly mode?: number
+  readonly owner?: string
+  readonly group?: string
+  readonly signal?: AbortSignal
+}
+
+export interface Ran {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** The program did not run, or nobody knows. `ran: 'no'` means that it cannot have begun. */
+export class ShellFailure extends Error {
+  readonly ran: 'no' | 'maybe'
+  /** `unreachable`, `host-key`, `denied`, `no-agent`, `timeout`, `too-large`… */
+  readonly code: string
+  constructor(ran: 'no' | 'maybe', code: string, message: string) {
+    super(message)
+    this.name = 'ShellFailure'
+    this.ran = ran
+    this.code = code
+  }
+}

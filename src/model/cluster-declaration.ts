@@ -1,0 +1,30 @@
+import type { ClusterSpec } from './cluster.ts'
+import type { ResourceKey } from './key.ts'
+import type { Origin } from './origin.ts'
+import type { Policy } from './policy.ts'
+import type { SshTarget } from './ssh-target.ts'
+
+/** A cluster as Git declares it, with what is needed to reach and build its nodes. */
+export interface ClusterDeclaration {
+  readonly key: ResourceKey
+  readonly name: string
+  readonly estate: string
+  readonly spec: ClusterSpec
+  /** Where K3s comes from: tried in order, `{version}` and `{arch}` filled in. */
+  readonly artifacts: readonly ArtifactSource[]
+  /** Boxes that were there before, by the name in `NodeMachine.host`. */
+  readonly hosts: ReadonlyMap<string, SshTarget>
+  /** HTTP proxy on the way to the Kubernetes API; else HTTPS_PROXY and NO_PROXY say. */
+  readonly proxy?: string
+  /** Where people find it: `vault` beside the store, or a SOPS file of the repository. */
+  readonly policy: Policy
+  readonly origin: Origin
+  readonly generation: string
+}
+
+export type ArtifactSource =
+  | { readonly release: true }
+  /** Base address of a mirror with the layout of the official releases. */
+  | { readonly mirror: string }
+  /** Already on the node, put there with the image. */
+  | { readonly file: string }

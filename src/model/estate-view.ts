@@ -1,0 +1,111 @@
+import type { Action } from './action.ts'
+import type { ClusterDecision } from './cluster-decision.ts'
+import type { Condition } from './condition.ts'
+import type { ResourceKey } from './key.ts'
+import type { ObservedCluster } from './observed-cluster.ts'
+import type { Problem } from './problem.ts'
+
+/** Everything that the page and the API show, at one moment. Free of secrets and of control characters. */
+export interface EstateView {
+  /** Grows with every change; what a reader has seen is told by it. */
+  readonly version: number
+  readonly atMs: number
+  readonly sources: readonly SourceView[]
+  readonly problems: readonly Problem[]
+  readonly connections: readonly ConnectionView[]
+  readonly hosts: readonly HostView[]
+  readonly resources: readonly ResourceView[]
+  readonly clusters: readonly ClusterView[]
+  readonly drifts: readonly DriftView[]
+  readonly checks: readonly CheckView[]
+  /** When the last pass ended, how long it took, and when the next begins. */
+  readonly pass?: {
+    readonly endedMs: number
+    readonly tookMs: number
+    readonly effects: number
+    readonly nextMs: number
+  }
+}
+
+export interface SourceView {
+  readonly name: string
+  readonly remote: string
+  readonly ref: string
+  /** The commit that is in force. */
+  readonly commit?: string
+  readonly subject?: string
+  readonly author?: string
+  readonly committedMs?: number
+  readonly lookedMs?: number
+  /** Why the newest commit is not the one in force. */
+  readonly trouble?: string
+}
+
+export interface ConnectionView {
+  readonly name: string
+  readonly driver: string
+  readonly endpoint: string
+  readonly state: 'ok' | 'unreachable' | 'refused' | 'suspect' | 'incomplete'
+  readonly message?: string
+  readonly allow?: string
+}
+
+export interface HostView {
+  readonly connection: string
+  readonly name: string
+  readonly online: boolean
+  readonly cpus?: number
+  readonly memoryBytes?: number
+  readonly memoryUsedBytes?: number
+  readonly temperatureC?: number
+}
+
+export interface ResourceView {
+  readonly key: ResourceKey
+  readonly kind: string
+  readonly name: string
+  readonly connection: string
+  readonly host?: string
+  readonly externalId?: string
+  /** The cluster that it is a node of. */
+  readonly cluster?: string
+  readonly status: string
+  readonly conditions: readonly Condition[]
+  /** What the present plan says; steps are in it, secrets are not. */
+  readonly action: Action
+  readonly power?: string
+  readonly addresses?: readonly string[]
+  /** The manifest as it stands in Git, and where. */
+  readonly origin?: { readonly file: string; readonly line: number; readonly commit?: string }
+  readonly paused: boolean
+}
+
+export interface ClusterView {
+  readonly key: ResourceKey
+  readonly name: string
+  readonly version: string
+  readonly endpoint: string
+  readonly decision: ClusterDecision
+  readonly observed: ObservedCluster
+  /** Voters that may still be lost before etcd stops; negative when it has. */
+  readonly quorumMargin: number | 'unknown'
+}
+
+export interface DriftView {
+  readonly key: ResourceKey
+  readonly field: string
+  /** Already shown as `***` where it is a secret. */
+  readonly declared: string
+  readonly observed: string
+  readonly sinceMs: number
+  /** `root@pam` and the task, where the outside system tells. */
+  readonly by?: { readonly user: string; readonly task: string; readonly atMs: number }
+  readonly policy: 'correct' | 'report' | 'ignore'
+}
+
+export interface CheckView {
+  readonly name: string
+  readonly passed: 'yes' | 'no' | 'unknown'
+  readonly output: string
+  readonly atMs: number
+}

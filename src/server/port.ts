@@ -1,0 +1,62 @@
+import type { EstateView } from '../model/estate-view.ts'
+import type { CroftEvent } from '../model/event.ts'
+import type { ResourceKey } from '../model/key.ts'
+
+/** Who asks for something: written into the audit log with what was asked. */
+export interface Actor {
+  /** `page:anna`, `token:ci`, `cli:root`. */
+  readonly name: string
+  readonly from: 'page' | 'api' | 'cli' | 'git'
+}
+
+/** What came of a person's wish. */
+export type Granted =
+  | { readonly ok: true; readonly message: string; readonly link?: string }
+  | { readonly ok: false; readonly reason: 'not-found' | 'conflict' | 'refused'; readonly message: string }
+
+/** What a person may ask the controller for. The same list is in the API, on the page and in the CLI. */
+export type Wish =
+  | { readonly wish: 'reconcile'; readonly key?: ResourceKey }
+  | { readonly wish: 'approve'; readonly keys: readonly ResourceKey[]; readonly expiresMs: number }
+  | { readonly wish: 'suspend' | 'resume'; readonly key: ResourceKey }
+  /** Makes Git agree with the world, by a commit on a branch. */
+  | { readonly wish: 'adopt-drift'; readonly key: ResourceKey; readonly fields: readonly string[] }
+  /** Makes the world agree with Git, whatever the policy of the resource says. */
+  | { readonly wish: 'revert-drift'; readonly key: ResourceKey }
+  | {
+      readonly wish: 'cluster'
+      readonly cluster: string
+      readonly order: 'pause' | 'resume' | 'abort' | 'replace' | 'remove-member' | 'snapshot'
+      readonly node?: string
+      readonly member?: string
+    }
+  | {
+      readonly wish: 'power'
+      readonly target: string
+      readonly order: 'off' | 'on' | 'hold' | 'release'
+      readonly reason?: string
+      readonly untilMs?: number
+    }
+
+export interface HistoryQuery {
+  readonly key?: ResourceKey
+  readonly commit?: string
+  readonly afterSeq?: number
+  readonly beforeSeq?: number
+  readonly limit: number
+}
+
+/** The controller as the server sees it: a view that changes, a history, and wishes. */
+export interface Controller {
+  view(): EstateView
+  /** Called after every change of the view, with what happened since. Returns how to stop it. */
+  subscribe(listener: (view: EstateView, events: readonly CroftEvent[]) => void): () => void
+  history(query: HistoryQuery): Promise<readonly CroftEvent[]>
+  /** The manifest of a resource as it stands in Git, with secrets taken out. Undefined: not declared. */
+  manifest(key: ResourceKey): Promise<string | undefined>
+  ask(wish: Wish, actor: Actor): Promise<Granted>
+  /** A source was pushed to: look now. Unknown names are ignored. */
+  poke(source: string): void
+  /** Has a complete pass been made, and is the loop alive? */
+  ready(): boolean
+}
