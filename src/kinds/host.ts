@@ -1,7 +1,19 @@
 import { z } from 'zod'
+import { ipAddress } from './fields/address.ts'
 import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
 import { vlanId } from './fields/number.ts'
-import { bridgeName, hostName, line, logicalName, objectName, storageName } from './fields/text.ts'
+import { secretReference, sshFields } from './fields/ssh.ts'
+import {
+  bridgeName,
+  dnsName,
+  hostName,
+  line,
+  logicalName,
+  macAddress,
+  objectName,
+  storageName,
+  userName,
+} from './fields/text.ts'
 import type { Kind } from './kind.ts'
 
 /** Names in one order, so that reordering them in the file is no change. */
@@ -25,6 +37,46 @@ const schema = z.strictObject({
       storages: named(storageName),
     })
     .default({ networks: {}, storages: {} }),
+  /** How it is reached over SSH. */
+  ssh: sshFields.optional(),
+  /** croft itself runs on this box: what is done to it is done here, without SSH. */
+  local: z.boolean().optional(),
+  /** How it is woken: a magic packet for this address. */
+  wake: z
+    .strictObject({
+      mac: macAddress,
+      /** Where the packet goes; to everybody on the network unless said otherwise. */
+      broadcast: ipAddress.default('255.255.255.255'),
+      port: z.int().min(1).max(65_535).default(9),
+    })
+    .optional(),
+  /** Its management controller, spoken to by Redfish. */
+  bmc: z
+    .strictObject({
+      address: z.union([ipAddress, dnsName], { error: 'a DNS name or an IP address' }),
+      port: z.int().min(1).max(65_535).default(443),
+      user: userName.default('root'),
+      password: secretReference,
+      fingerprint: z
+        .string()
+        .regex(/^[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){31}$/, {
+          error: 'the SHA-256 fingerprint of the certificate: 32 pairs of digits, AA:BB:…',
+        })
+        .optional(),
+      /** Which of its systems this is; the only one unless said otherwise. */
+      system: z
+        .string()
+        .max(64)
+        .regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, { error: 'the id of a Redfish system, like 1 or System.Embedded.1' })
+        .optional(),
+    })
+    .optional(),
+  /** The uninterruptible supply that it hangs on, as NUT calls it: `rack@192.168.4.2`. */
+  ups: z
+    .string()
+    .max(200)
+    .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]*(?:@[A-Za-z0-9][A-Za-z0-9.:-]*)?$/, { error: 'a UPS like rack@192.168.4.2' })
+    .optional(),
 })
 
 export type HostSpec = z.output<typeof schema>
@@ -36,7 +88,7 @@ export const host: Kind<HostSpec> = {
   accepts: (apiVersion) => apiVersion === 'croft.dev/v1alpha1',
   plural: 'hosts',
   shortNames: ['h'],
-  summary: 'A physical box, and what the logical networks and storages are called there.',
+  summary: 'A physical box: how it is reached and woken, and what the logical networks and storages are called there.',
   schema,
 
   check(spec, manifest) {
@@ -47,6 +99,14 @@ export const host: Kind<HostSpec> = {
         path: ['metadata', 'name'],
         message: 'metadata.name cannot be the name of a host',
         hint: 'say what Proxmox calls it in spec.node',
+      })
+    }
+    if (spec.ssh?.sudo !== undefined && spec.ssh.sudo !== 'none' && spec.ssh.user === 'root') {
+      problems.push({
+        code: 'bad-value',
+        path: ['spec', 'ssh', 'sudo'],
+        message: 'the user is root already and needs no sudo',
+        hint: 'leave sudo out, or name the user',
       })
     }
     return problems

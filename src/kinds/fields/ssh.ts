@@ -1,0 +1,63 @@
+import { z } from 'zod'
+import type { SecretReference } from '../../model/secret.ts'
+import { ipAddress } from './address.ts'
+import { dnsName, objectName, sshKey, userName } from './text.ts'
+
+/** Where a secret is found. Its value never stands in a manifest. */
+export const secretReference = z
+  .strictObject({
+    env: z
+      .string()
+      .max(200)
+      .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: 'the name of an environment variable' })
+      .optional(),
+    file: z
+      .string()
+      .max(1024)
+      .regex(/^(?:~?\/)(?!.*(?:^|\/)\.\.(?:\/|$))[A-Za-z0-9_./+@-]+$/, {
+        error: 'the whole path of a file, like /etc/croft/key or ~/.ssh/id_ed25519',
+      })
+      .optional(),
+    secretRef: z
+      .strictObject({
+        name: objectName,
+        namespace: objectName.optional(),
+        key: z
+          .string()
+          .max(253)
+          .regex(/^[A-Za-z0-9_.-]+$/, { error: 'the name of a key in a Secret' }),
+      })
+      .optional(),
+  })
+  .refine((one) => [one.env, one.file, one.secretRef].filter((value) => value !== undefined).length === 1, {
+    error: 'one of env, file and secretRef',
+  })
+
+export function secretReferenceOf(written: z.output<typeof secretReference>): SecretReference {
+  if (written.env !== undefined) return { env: written.env }
+  if (written.file !== undefined) return { file: written.file }
+  const { name = '', key = '', namespace } = written.secretRef ?? {}
+  return { secretRef: { name, key, ...(namespace === undefined ? {} : { namespace }) } }
+}
+
+/** How a host is reached over SSH. */
+export const sshFields = z.strictObject({
+  user: userName.default('root'),
+  /** Name or IP address. */
+  address: z.union([ipAddress, dnsName], { error: 'a DNS name or an IP address' }),
+  port: z.int().min(1).max(65_535).default(22),
+  /** Its public host keys, as ssh-keyscan shows them without the name in front. */
+  hostKeys: z.array(sshKey).min(1).max(10),
+  /** Another Host through which it is reached. */
+  jump: objectName.optional(),
+  /** How the user becomes root; `none` for root itself, `passwordless` for everybody else. */
+  sudo: z
+    .union([z.enum(['none', 'passwordless']), z.strictObject({ password: secretReference })], {
+      error: 'none, passwordless, or {password: {env: …}}',
+    })
+    .optional(),
+  /** The private key; without it the agent of the person who runs croft is asked. */
+  key: secretReference.optional(),
+})
+
+export type SshFields = z.output<typeof sshFields>
