@@ -24,12 +24,14 @@ export interface ClusterDeps {
   /** Opens the wire to a Kubernetes API: its CA is pinned, the client certificate is ours. */
   openKubernetes(target: KubernetesTarget): Wire
   resolveSecret(reference: SecretReference): Promise<Secret>
+  /** A small text from an official address or a mirror (the checksums of a release). Without it only declared checksums count. */
+  fetchText?(url: string, signal: AbortSignal): Promise<string>
 }
 
 export interface KubernetesTarget {
   /** `https://192.168.4.79:6443`. */
   readonly endpoint: string
-  /** The name or address that the certificate is checked for. */
+  /** Nothing else is trusted; the certificate must also be for the endpoint's name or address. */
   readonly caPem: string
   readonly certificatePem: string
   readonly key: Secret

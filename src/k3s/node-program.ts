@@ -25,6 +25,8 @@ export type NodeVerb =
   | 'restore'
   /** Removes only server/db, as every other server must before it joins a restored cluster. */
   | 'forget-db'
+  /** Argument: id. Removes that member from etcd, asked of the etcd on this server; for one that has no Node to annotate. */
+  | 'remove-member'
   /** Input: {"token": "…"}. `k3s token rotate`. */
   | 'rotate-token'
   /** Begins the job `rotate-keys`: `k3s secrets-encrypt rotate-keys`. */

@@ -12,6 +12,8 @@ export interface ClusterDeclaration {
   readonly spec: ClusterSpec
   /** Where K3s comes from: tried in order, `{version}` and `{arch}` filled in. */
   readonly artifacts: readonly ArtifactSource[]
+  /** SHA-256 of the program by `v1.34.3+k3s1/amd64`; what is not here is read from the release or its mirror. */
+  readonly checksums?: Readonly<Record<string, string>>
   /** Boxes that were there before, by the name in `NodeMachine.host`. */
   readonly hosts: ReadonlyMap<string, SshTarget>
   /** HTTP proxy on the way to the Kubernetes API; else HTTPS_PROXY and NO_PROXY say. */
