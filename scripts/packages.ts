@@ -16,6 +16,7 @@ export const TEST_PACKAGES: readonly Wanted[] = [
   { name: 'netplan.io', command: 'netplan' },
   { name: 'zsh', command: 'zsh' },
   { name: 'fish', command: 'fish' },
+  { name: 'chromium', command: 'chromium' },
 ]
 
 const INSTALL_TIMEOUT_MS = 300_000

@@ -36,6 +36,9 @@ export const LIMITS = {
   commandTimeoutMs: 60_000,
   commandOutputBytes: 16 * 1024 * 1024,
   shellFileBytes: 64 * 1024 * 1024,
+  /** What Proxmox passes on to an agent in one call. */
+  agentInputBytes: 64 * 1024,
+  agentPoll: { baseMs: 50, factor: 1.6, maxMs: 1_000 },
   /** Engine */
   identicalFailuresUntilStalled: 5,
   backoff: { baseMs: 1_000, factor: 2, maxMs: 300_000 },
@@ -48,6 +51,8 @@ export const LIMITS = {
   /** A connection that looks suspicious is looked at this often in a row before anybody is troubled with it. */
   suspiciousPasses: 3,
   sweepIntervalMs: 10_000,
+  /** Close looks that a settled pass of the controller renews: with 1,000 machines each is read again every 17 minutes. */
+  sweepReads: 10,
   shortestLookMs: 100,
   readinessPollMs: 1_000,
   taskPollMs: 500,
@@ -66,6 +71,56 @@ export const LIMITS = {
   storedValueLength: 1024 * 1024,
   storeBusyMs: 5_000,
   damagedStoresKept: 100,
+  /** Server: sockets and bodies */
+  serverConnections: 1024,
+  serverHeaderBytes: 16 * 1024,
+  serverHeadersMs: 10_000,
+  serverRequestMs: 30_000,
+  serverIdleMs: 65_000,
+  serverCloseMs: 3_000,
+  apiBodyBytes: 64 * 1024,
+  webhookBodyBytes: 1024 * 1024,
+  /** Server: how often one address may try, and how many addresses are remembered. */
+  webhookRate: { perSecond: 5, burst: 20 },
+  loginRate: { perSecond: 0.2, burst: 5 },
+  rateBuckets: 10_000,
+  /** Checking a password takes 32 MB: this many at once. */
+  passwordChecksAtOnce: 2,
+  passwordChecksWaiting: 20,
+  passwordLength: 1024,
+  /** Server: who may write */
+  credentialsBytes: 4 * 1024 * 1024,
+  users: 1000,
+  sessions: 1000,
+  sessionMs: 12 * 3_600_000,
+  oidcSessionMs: 3_600_000,
+  pendingLogins: 100,
+  pendingLoginMs: 600_000,
+  oidcAnswerBytes: 1024 * 1024,
+  oidcTimeoutMs: 10_000,
+  /** Keys of an issuer are asked for again when an unknown one is named, but not more often than this. */
+  oidcKeysAgainMs: 60_000,
+  clockSkewMs: 60_000,
+  apiTokens: 1000,
+  apiTokenMs: 366 * 24 * 3_600_000,
+  approvalMs: 24 * 3_600_000,
+  /** Server: the live stream */
+  streamClients: 200,
+  streamClientBytes: 4 * 1024 * 1024,
+  streamMessages: 500,
+  streamMessagesBytes: 16 * 1024 * 1024,
+  streamHeartbeatMs: 15_000,
+  streamPauseMs: 200,
+  /** Without a viewer the stream is prepared for this long: who comes back in time misses nothing. */
+  streamLingerMs: 60_000,
+  historyPage: 1000,
+  listPage: 5000,
+  pageTextLength: 8 * 1024,
+  pageManifestLength: 256 * 1024,
+  healthSlots: 48,
+  healthSlotMs: 30 * 60_000,
+  healthSubjects: 20_000,
+  buildPageMs: 120_000,
   /** Terminal */
   shownValueLength: 200,
   progressLinesShown: 12,
