@@ -40,3 +40,21 @@ function changedSince(before: Sighting, now: Sighting): boolean {
 export function isFromThisPass(sighting: Sighting | undefined, passStartedMs: number): boolean {
   return sighting?.close !== undefined && sighting.close.atMs >= passStartedMs
 }
+
+/**
+ * Drops the oldest few close looks, so that they are read anew in this pass: a change of configuration through the
+ * system's own page leaves nothing in a survey by which it could be seen.
+ */
+export function forgetForSweep(
+  looking: { readonly looks: CloseLooks; readonly close: Map<string, Sighting> },
+  oldest: number,
+): void {
+  if (oldest <= 0) return
+  const byAge = [...looking.looks]
+    .map(([externalId, sighting]) => ({ externalId, atMs: sighting.close?.atMs ?? 0 }))
+    .sort((a, b) => a.atMs - b.atMs)
+  for (const { externalId } of byAge.slice(0, oldest)) {
+    looking.looks.delete(externalId)
+    looking.close.delete(externalId)
+  }
+}

@@ -1,9 +1,12 @@
 import { LIMITS } from '../lib/limits.ts'
 import type { Rules } from '../model/rules.ts'
+import type { ClusterFailures } from './clusters/act.ts'
+import { lookAtClusters } from './clusters/look.ts'
+import { createClusterSessions } from './clusters/sessions.ts'
 import { createConnections } from './connections.ts'
 import type { Engine, EngineDeps, PassReport, Settlement } from './engine.ts'
 import { readLedger } from './ledger.ts'
-import { observeAndPlan, surveyAll } from './observation.ts'
+import { observeAndPlan, surveyAll, worldsOf } from './observation.ts'
 import { type PassDeps, runPass } from './pass.ts'
 
 /** An engine on a store. It begins its epoch with the first pass; planning alone writes nothing. */
@@ -11,6 +14,8 @@ export function createEngine(deps: EngineDeps): Engine {
   const { clock, store, drivers, driverDeps, random } = deps
   const rules: ReadonlyMap<string, Rules> = new Map(drivers.map((driver) => [driver.name, driver.rules]))
   const connections = createConnections(drivers, driverDeps, random)
+  const sessions = createClusterSessions(deps.clusters)
+  const clusterFailures: ClusterFailures = new Map()
   let epoch: number | undefined
   let intentions = 0
   let firstPass = true
@@ -19,20 +24,38 @@ export function createEngine(deps: EngineDeps): Engine {
   const passDeps = async (): Promise<PassDeps> => {
     epoch ??= await store.beginEpoch()
     const begun = epoch
-    return { clock, random, store, epoch: begun, rules, connections, nextIntentionId: () => `${begun}-${++intentions}` }
+    return {
+      clock,
+      random,
+      store,
+      epoch: begun,
+      rules,
+      connections,
+      sessions,
+      clusterFailures,
+      nextIntentionId: () => `${begun}-${++intentions}`,
+    }
   }
 
   const engine: Engine = {
     async plan(estate, signal) {
       const ledger = await readLedger(store, true)
       const surveyed = await surveyAll(estate, connections, clock.now(), signal)
-      return (await observeAndPlan(estate, surveyed, ledger, rules, clock.now(), signal)).plan
+      const worlds = worldsOf(estate, surveyed.lookings, surveyed.unseen)
+      const seen = { worlds, lookings: surveyed.lookings }
+      const clusters = await lookAtClusters(estate, seen, ledger, rules, { store, sessions }, clock.now(), signal)
+      const looks = clusters.map(({ look }) => look)
+      return (await observeAndPlan(estate, surveyed, ledger, rules, looks, clock.now(), signal)).plan
     },
-    async pass(estate, signal, { only } = {}) {
+    async pass(estate, signal, { only, sweep } = {}) {
       const report = await runPass(
         estate,
         await passDeps(),
-        { retryStalled: firstPass && deps.retryStalled === true, ...(only === undefined ? {} : { only }) },
+        {
+          retryStalled: firstPass && deps.retryStalled === true,
+          ...(only === undefined ? {} : { only }),
+          ...(sweep === undefined ? {} : { sweep }),
+        },
         signal,
       )
       firstPass = false
@@ -59,7 +82,10 @@ export function createEngine(deps: EngineDeps): Engine {
         await clock.sleep(Math.min(last.lookAgainMs, left), signal)
       }
     },
-    close: () => connections.close(),
+    async close() {
+      await sessions.close()
+      await connections.close()
+    },
   }
   return engine
 }

@@ -1,12 +1,15 @@
 import type { Driver, DriverDeps } from '../drivers/port.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Random } from '../lib/random.ts'
+import type { ClusterLook } from '../model/cluster-look.ts'
 import type { Estate } from '../model/estate.ts'
 import type { NewEvent } from '../model/event.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { Plan } from '../model/plan.ts'
 import type { ResourceRecord } from '../model/record.ts'
+import type { Survey } from '../model/survey.ts'
 import type { Store } from '../store/port.ts'
+import type { ClusterTools } from './clusters/sessions.ts'
 
 export interface EngineDeps {
   readonly clock: Clock
@@ -14,6 +17,8 @@ export interface EngineDeps {
   readonly store: Store
   readonly drivers: readonly Driver[]
   readonly driverDeps: DriverDeps
+  /** How K3s clusters are spoken to; without it an estate with clusters cannot be kept. */
+  readonly clusters?: ClusterTools
   /** The first pass tries again what had stalled: a person asked for it. */
   readonly retryStalled?: boolean
 }
@@ -23,12 +28,15 @@ export interface PassReport {
   readonly plan: Plan
   readonly records: readonly ResourceRecord[]
   readonly events: readonly NewEvent[]
+  readonly clusters: readonly ClusterLook[]
   /** Calls that write, made in this pass. */
   readonly effects: number
   /** Nothing to do and everything Ready, held or refused: further passes would change nothing. */
   readonly settled: boolean
   /** When to look again. */
   readonly lookAgainMs: number
+  /** What each connection that could be seen has shown. */
+  readonly surveys?: readonly Survey[]
 }
 
 export interface Settlement {
@@ -42,6 +50,11 @@ export interface Settlement {
 export interface PassOptions {
   /** Only these are touched; everything is looked at as always, so that the guards see the whole. */
   readonly only?: ReadonlySet<ResourceKey>
+  /**
+   * How many of the oldest close looks of each connection are forgotten first, and so read anew: in time every field of
+   * everything is compared again, at a bounded price for each pass.
+   */
+  readonly sweep?: number
 }
 
 export interface Engine {

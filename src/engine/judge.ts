@@ -1,7 +1,9 @@
+import { LIMITS } from '../lib/limits.ts'
 import type { Random } from '../lib/random.ts'
-import type { Action } from '../model/action.ts'
+import { type Action, isDoing } from '../model/action.ts'
+import type { Change } from '../model/change.ts'
 import type { Condition } from '../model/condition.ts'
-import type { NewEvent } from '../model/event.ts'
+import type { EventCause, NewEvent } from '../model/event.ts'
 import type { PlanEntry } from '../model/plan.ts'
 import type { Policy } from '../model/policy.ts'
 import type { FailureRun, LastEffect, ResourceRecord } from '../model/record.ts'
@@ -60,6 +62,7 @@ export function judge(one: Case, nowMs: number, random: Random): Verdict {
   const externalId = used ? (one.entry.externalId ?? before.externalId) : before.externalId
   const host = one.entry.host ?? before.host
   const conditions = judgeConditions(one, before, failures, nowMs)
+  const drift = driftOf(one, before, nowMs)
   const details = { ...(removedByUs ? {} : before.details), ...one.details, ...learned(one.happenings) }
   const record: ResourceRecord = {
     key: one.entry.key,
@@ -74,6 +77,7 @@ export function judge(one: Case, nowMs: number, random: Random): Verdict {
     ...(externalId === undefined ? {} : { externalId }),
     ...(host === undefined ? {} : { host }),
     ...(seenMs === undefined ? {} : { seenMs }),
+    ...drift,
     ...(one.list === undefined ? {} : { list: one.list }),
     ...(made ? { made } : {}),
     ...(failures.failure === undefined ? {} : { failure: failures.failure }),
@@ -82,6 +86,23 @@ export function judge(one: Case, nowMs: number, random: Random): Verdict {
     ...(Object.keys(details).length === 0 ? {} : { details }),
   }
   return { record, events: eventsOf(one, before, record, nowMs) }
+}
+
+/** Which generation was last seen in force, and since when the world has moved away from it. */
+function driftOf(
+  { entry, generation, seen }: Case,
+  before: ResourceRecord,
+  nowMs: number,
+): Pick<ResourceRecord, 'syncedGeneration' | 'driftSinceMs'> {
+  const insync = seen && entry.action.do === 'nothing'
+  const syncedGeneration = insync ? generation : before.syncedGeneration
+  const drifts = entry.drift === true && entry.action.do !== 'nothing'
+  const over = insync || before.generation !== generation
+  const driftSinceMs = drifts ? (before.driftSinceMs ?? nowMs) : over ? undefined : before.driftSinceMs
+  return {
+    ...(syncedGeneration === undefined ? {} : { syncedGeneration }),
+    ...(driftSinceMs === undefined ? {} : { driftSinceMs }),
+  }
 }
 
 /** What the steps that ended in this pass have taught. */
@@ -256,7 +277,8 @@ const DOING_WORDS: Readonly<Record<Step['verb'], string>> = {
 
 function eventsOf(one: Case, before: ResourceRecord, after: ResourceRecord, nowMs: number): readonly NewEvent[] {
   const events: NewEvent[] = []
-  const tell = (type: NewEvent['type'], reason: string, message: string) =>
+  const tell = (type: NewEvent['type'], reason: string, message: string, step?: Step) => {
+    const cause = causeOf(one.entry, step)
     events.push({
       atMs: nowMs,
       key: one.entry.key,
@@ -264,20 +286,29 @@ function eventsOf(one: Case, before: ResourceRecord, after: ResourceRecord, nowM
       reason,
       message,
       ...(one.commit === undefined ? {} : { commit: one.commit }),
+      ...(cause === undefined ? {} : { cause }),
     })
+  }
+  if (after.driftSinceMs !== undefined && before.driftSinceMs === undefined)
+    tell('Warning', 'Drift', driftText(one.entry.action))
   for (const happening of one.happenings) {
     switch (happening.what) {
       case 'started':
-        tell('Normal', 'Started', happening.step.summary)
+        tell('Normal', 'Started', happening.step.summary, happening.step)
         break
       case 'succeeded':
-        tell('Normal', 'Done', happening.step.summary)
+        tell('Normal', 'Done', happening.step.summary, happening.step)
         break
       case 'failed':
-        tell('Warning', happening.refusal.reason, `${happening.step.summary}: ${happening.refusal.message}`)
+        tell(
+          'Warning',
+          happening.refusal.reason,
+          `${happening.step.summary}: ${happening.refusal.message}`,
+          happening.step,
+        )
         break
       case 'unclear':
-        tell('Warning', 'NoAnswer', `${happening.step.summary}: ${happening.message}`)
+        tell('Warning', 'NoAnswer', `${happening.step.summary}: ${happening.message}`, happening.step)
         break
     }
   }
@@ -306,4 +337,31 @@ function eventsOf(one: Case, before: ResourceRecord, after: ResourceRecord, nowM
     )
   }
   return events
+}
+
+/** From the plan's reason to the call. Parameters stay out: they hold more than a reader needs. */
+function causeOf({ action, drift }: PlanEntry, step: Step | undefined): EventCause | undefined {
+  const plan = isDoing(action) ? action.reason : undefined
+  const call = step === undefined ? undefined : `${step.call.method} ${step.call.path}`
+  if (plan === undefined && call === undefined) return undefined
+  return {
+    ...(plan === undefined ? {} : { plan }),
+    ...(call === undefined ? {} : { call }),
+    ...(drift === undefined ? {} : { drift }),
+  }
+}
+
+function driftText(action: Action): string {
+  const doing = action.do === 'hold' ? action.held : action
+  if (doing.do === 'create') return 'it is gone, and Git still declares it'
+  if (!('changes' in doing)) return 'it differs from what Git declares'
+  return doing.changes
+    .map((change) => `${change.path} ${shown(change.to, change)} → ${shown(change.from, change)}`)
+    .join(', ')
+}
+
+function shown(value: unknown, { secret }: Change): string {
+  if (secret === true) return '***'
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing')
+  return text.length > LIMITS.shownValueLength ? `${text.slice(0, LIMITS.shownValueLength)}…` : text
 }

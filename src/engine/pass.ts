@@ -12,12 +12,17 @@ import { admit } from '../plan/admit.ts'
 import type { Store } from '../store/port.ts'
 import { type Attempt, act } from './act.ts'
 import { casesOf } from './cases.ts'
+import { forgetForSweep } from './close-looks.ts'
+import { actOnCluster, type ClusterFailures } from './clusters/act.ts'
+import { isClusterSettled, judgeCluster } from './clusters/judge.ts'
+import { type LookedAt, lookAtClusters } from './clusters/look.ts'
+import type { ClusterSessions } from './clusters/sessions.ts'
 import { isTrue } from './conditions.ts'
 import type { Connections } from './connections.ts'
 import type { PassReport } from './engine.ts'
 import { type Happening, judge } from './judge.ts'
 import { bringUpToDate, readLedger } from './ledger.ts'
-import { type Observation, observeAndPlan, surveyAll } from './observation.ts'
+import { type Observation, observeAndPlan, surveyAll, worldsOf } from './observation.ts'
 import { lookForReadiness } from './readiness.ts'
 import { isSettled, nextLookMs } from './settled.ts'
 
@@ -28,6 +33,8 @@ export interface PassDeps {
   readonly epoch: number
   readonly rules: ReadonlyMap<string, Rules>
   readonly connections: Connections
+  readonly sessions: ClusterSessions
+  readonly clusterFailures: ClusterFailures
   nextIntentionId(): string
 }
 
@@ -35,21 +42,27 @@ export interface PassDeps {
 export async function runPass(
   estate: Estate,
   deps: PassDeps,
-  options: { readonly retryStalled: boolean; readonly only?: ReadonlySet<ResourceKey> },
+  options: { readonly retryStalled: boolean; readonly only?: ReadonlySet<ResourceKey>; readonly sweep?: number },
   signal: AbortSignal,
 ): Promise<PassReport> {
   const { clock, random, store, epoch, rules, connections } = deps
   const startedMs = clock.now()
 
   const surveyed = await surveyAll(estate, connections, startedMs, signal)
+  for (const looking of surveyed.lookings.values()) forgetForSweep(looking, options.sweep ?? 0)
   const remembered = await readLedger(store, options.retryStalled)
   const { ledger, ended } = await bringUpToDate(remembered, store, epoch, surveyed.lookings, clock, signal)
-  const observation = await observeAndPlan(estate, surveyed, ledger, rules, startedMs, signal)
+  const seen = { worlds: worldsOf(estate, surveyed.lookings, surveyed.unseen), lookings: surveyed.lookings }
+  const clusters = await lookAtClusters(estate, seen, ledger, rules, deps, startedMs, signal)
+  const looks = clusters.map(({ look }) => look)
+  const observation = await observeAndPlan(estate, surveyed, ledger, rules, looks, startedMs, signal)
   const chosen = options.only === undefined ? observation.plan : only(observation.plan, options.only)
 
   const attempts = signal.aborted
     ? []
     : await actOn(estate, observation, chosen, ledger.records, deps, [...ledger.intentions.values()], signal)
+
+  const clusterVerdicts = await keepClusters(clusters, ledger.records, deps, options.only, signal)
 
   const happenings = gather(ended, attempts)
   const worlds = await lookForReadiness(estate, observation, ledger.records, happenings, startedMs, signal)
@@ -58,21 +71,43 @@ export async function runPass(
   )
 
   const known = surveyed.unseen.size === 0 && isComplete(observation.plan)
-  const records = verdicts.map((verdict) => verdict.record)
-  const events = verdicts.flatMap((verdict) => verdict.events)
+  const records = [...verdicts, ...clusterVerdicts].map((verdict) => verdict.record)
+  const events = [...verdicts, ...clusterVerdicts].flatMap((verdict) => verdict.events)
   const dropped = departed(estate, observation, ledger.records, records)
   await report(store, epoch, ledger.records, records, events, dropped, known && remembered.fresh, clock.now())
 
   const inFlight = ledger.intentions.size + attempts.filter(leavesWork).length
-  const settled = isSettled(chosen, records, inFlight, attempts.length)
+  const effects = attempts.length + clusterVerdicts.reduce((sum, verdict) => sum + verdict.effects, 0)
+  const watched = options.only === undefined ? looks : looks.filter((look) => options.only?.has(look.declaration.key))
+  const settled = watched.every(isClusterSettled) && isSettled(chosen, records, inFlight, effects)
   return {
     plan: observation.plan,
     records,
     events,
     effects: attempts.length,
     settled,
+    surveys: [...surveyed.lookings.values()].map(({ survey }) => survey),
     lookAgainMs: settled ? LIMITS.sweepIntervalMs : nextLookMs(chosen, records, inFlight, attempts.length),
   }
+}
+
+/** Takes each cluster one step further and says what came of it. */
+async function keepClusters(
+  clusters: readonly LookedAt[],
+  records: ReadonlyMap<ResourceKey, ResourceRecord>,
+  deps: PassDeps,
+  only: ReadonlySet<ResourceKey> | undefined,
+  signal: AbortSignal,
+): Promise<readonly (ReturnType<typeof judgeCluster> & { readonly effects: number })[]> {
+  return Promise.all(
+    clusters.map(async (looked) => {
+      const { declaration } = looked.look
+      const idle = signal.aborted || declaration.policy.paused || (only !== undefined && !only.has(declaration.key))
+      const attempts = idle ? [] : await actOnCluster(looked, { ...deps, failures: deps.clusterFailures }, signal)
+      const verdict = judgeCluster(looked.look, attempts, records.get(declaration.key), deps.clock.now())
+      return { ...verdict, effects: attempts.length }
+    }),
+  )
 }
 
 function only(plan: Plan, keys: ReadonlySet<ResourceKey>): Plan {
@@ -202,7 +237,7 @@ function departed(
     (record) =>
       !kept.has(record.key) &&
       !unreadable.has(record.key) &&
-      observation.worlds.get(record.connection)?.survey !== undefined &&
+      (record.type === 'cluster' || observation.worlds.get(record.connection)?.survey !== undefined) &&
       !observation.plan.notes.some((note) => note.connection === record.connection && note.code === 'suspect'),
   )
 }

@@ -14,6 +14,11 @@ export interface Policy {
   readonly adopt?: string
   /** Secrets that no answer shows are sent again when this text changes (`croft.dev/rotate`). */
   readonly rotate?: string
+  /**
+   * What happens when the world moves and Git does not (`croft.dev/drift`). correct: it is put back. report: it is shown
+   * and held until a person decides. ignore: it is left alone. Absent: correct.
+   */
+  readonly drift?: 'correct' | 'report' | 'ignore'
 }
 
 export const DEFAULT_POLICY: Policy = {

@@ -27,7 +27,7 @@ export interface ResourceRecord {
   readonly key: ResourceKey
   readonly uid: string
   readonly connection: string
-  readonly type: Desired['type']
+  readonly type: Desired['type'] | 'cluster'
   /** The list that shows it, for things that a survey does not show. */
   readonly list?: string
   /** We made it. A thing that was there before us is never deleted because Git no longer names it. */
@@ -43,6 +43,10 @@ export interface ResourceRecord {
   readonly stalledGeneration?: string
   /** When a survey first showed the thing; what the mass-absence guard compares with. Gone when we removed it. */
   readonly seenMs?: number
+  /** The generation that was last seen to be in force as declared: a difference from it since then is drift. */
+  readonly syncedGeneration?: string
+  /** Since when the world has drifted away from it. */
+  readonly driftSinceMs?: number
   readonly createdMs: number
   /** Short word for tables: Running, Creating, Booting… */
   readonly status: string

@@ -91,7 +91,9 @@ function judgeObject(object: ManifestObject, document: SourceDocument, findings:
     return { outcome: 'refused', ...common, kind, ...(key === undefined ? {} : { key }), findings, problems: found }
   }
   const policy = kind.policy(parsed.data, manifest)
-  const generation = hashOf({ apiVersion, kind: kind.kind, spec: parsed.data, policy })
+  // How drift is met is no part of what is declared: changing it must not make a drift look like a new declaration.
+  const { drift: _, ...declared } = policy
+  const generation = hashOf({ apiVersion, kind: kind.kind, spec: parsed.data, policy: declared })
   return {
     outcome: 'declared',
     ...common,

@@ -5,7 +5,14 @@ import { show, unknownField } from './explain.ts'
 export const EXTERNAL_NAME = 'crossplane.io/external-name'
 
 const SWITCHES = ['croft.dev/protect', 'croft.dev/paused', 'crossplane.io/paused'] as const
-const OWN = ['croft.dev/protect', 'croft.dev/paused', 'croft.dev/replace', 'croft.dev/connection', 'croft.dev/rotate']
+const OWN = [
+  'croft.dev/protect',
+  'croft.dev/paused',
+  'croft.dev/replace',
+  'croft.dev/connection',
+  'croft.dev/rotate',
+  'croft.dev/drift',
+]
 
 /** Wrong or unknown annotations of ours. Other people's annotations are their business. */
 export function checkAnnotations(manifest: RawManifest): readonly FieldProblem[] {
@@ -19,18 +26,28 @@ export function checkAnnotations(manifest: RawManifest): readonly FieldProblem[]
     if (name === 'croft.dev/replace' && value !== 'allowed' && value !== 'refused') {
       problems.push({ code: 'bad-value', path, message: `${name} is ${show(value)}; it may be "allowed" or "refused"` })
     }
+    if (name === 'croft.dev/drift' && !isDriftPolicy(value)) {
+      const message = `${name} is ${show(value)}; it may be "correct", "report" or "ignore"`
+      problems.push({ code: 'bad-value', path, message })
+    }
   }
   return problems
+}
+
+function isDriftPolicy(value: string | undefined): value is 'correct' | 'report' | 'ignore' {
+  return value === 'correct' || value === 'report' || value === 'ignore'
 }
 
 /** What the annotations say about policy; a kind puts what its own fields say on top. */
 export function annotatedPolicy(manifest: RawManifest): Policy {
   const annotations = manifest.metadata.annotations
+  const drift = annotations['croft.dev/drift']
   return {
     ...DEFAULT_POLICY,
     protect: annotations['croft.dev/protect'] === 'true',
     paused: annotations['croft.dev/paused'] === 'true' || annotations['crossplane.io/paused'] === 'true',
     replace: annotations['croft.dev/replace'] === 'allowed' ? 'allowed' : 'refused',
     ...(annotations['croft.dev/rotate'] === undefined ? {} : { rotate: annotations['croft.dev/rotate'].slice(0, 200) }),
+    ...(isDriftPolicy(drift) ? { drift } : {}),
   }
 }

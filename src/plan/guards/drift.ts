@@ -1,0 +1,20 @@
+import type { Guard } from './guard.ts'
+
+export const drift: Guard = {
+  name: 'drift',
+  stops: 'correcting what somebody changed in the world, where croft.dev/drift is report or ignore',
+  judge(action, { policy, entry }) {
+    const kept = policy.drift ?? 'correct'
+    if (entry.drift !== true || kept === 'correct') return action
+    // A thing that is gone altogether is nothing that one can look past.
+    if (kept === 'ignore' && action.do === 'update') return { do: 'nothing' }
+    const what = 'changes' in action ? action.changes.map((change) => change.path).join(', ') : 'it'
+    return {
+      do: 'hold',
+      guard: 'drift',
+      held: action,
+      reason: `${what} changed in the world, not in Git`,
+      allow: 'revert it, adopt it into Git, or set the annotation croft.dev/drift to correct',
+    }
+  },
+}
