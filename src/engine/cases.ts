@@ -22,6 +22,13 @@ export function casesOf(
   connections: Pick<Connections, 'trouble'>,
   nowMs: number,
 ): readonly Case[] {
+  const clusterOf = new Map(
+    (estate.clusters ?? []).flatMap(({ key, spec }) =>
+      [...spec.servers, ...spec.agents].flatMap(({ machine }) =>
+        'key' in machine ? [[machine.key, key] as const] : [],
+      ),
+    ),
+  )
   const resources = new Map(estate.resources.map((resource) => [resource.key, resource]))
   return observation.plan.entries.map((entry) => {
     const resource = resources.get(entry.key)
@@ -30,7 +37,12 @@ export function casesOf(
     const list = resource === undefined ? before?.list : rules.get(resource.driver)?.listOf(resource)
     const sighting = world === undefined ? undefined : sightingOf(entry, list, world)
     const trouble = connections.trouble(entry.connection)
-    const details = sighting?.close?.addresses
+    const addresses = sighting?.close?.addresses
+    const cluster = clusterOf.get(entry.key)
+    const details = {
+      ...(addresses === undefined || addresses.length === 0 ? {} : { addresses: addresses.join(',') }),
+      ...(cluster === undefined ? {} : { cluster }),
+    }
     return {
       entry,
       policy: resource?.policy ?? before?.policy ?? { ...DEFAULT_POLICY, deletion: 'Orphan' },
@@ -42,7 +54,7 @@ export function casesOf(
       unseenMs: trouble === undefined ? 0 : nowMs - trouble.sinceMs,
       happenings: happenings.get(entry.key) ?? [],
       ...(list === undefined ? {} : { list }),
-      ...(details === undefined || details.length === 0 ? {} : { details: { addresses: details.join(',') } }),
+      ...(Object.keys(details).length === 0 ? {} : { details }),
       ...(resource?.origin.commit === undefined ? {} : { commit: resource.origin.commit }),
     }
   })

@@ -28,7 +28,7 @@ export interface PassReport {
   readonly plan: Plan
   readonly records: readonly ResourceRecord[]
   readonly events: readonly NewEvent[]
-  readonly clusters: readonly ClusterLook[]
+  readonly clusters?: readonly ClusterLook[]
   /** Calls that write, made in this pass. */
   readonly effects: number
   /** Nothing to do and everything Ready, held or refused: further passes would change nothing. */

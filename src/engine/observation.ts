@@ -1,4 +1,5 @@
 import { isDoing, type Lack } from '../model/action.ts'
+import type { ClusterLook } from '../model/cluster-look.ts'
 import type { Estate } from '../model/estate.ts'
 import type { Plan } from '../model/plan.ts'
 import type { Rules } from '../model/rules.ts'
@@ -39,6 +40,7 @@ export async function surveyAll(
       } else unseen.set(connection.name, connections.troubled(connection.name, looked, nowMs))
     }),
   )
+  for (const looking of lookings.values()) await readUndeclared(estate, looking, signal)
   return { lookings, unseen }
 }
 
@@ -51,13 +53,13 @@ export async function observeAndPlan(
   surveyed: { readonly lookings: ReadonlyMap<string, Looking>; readonly unseen: ReadonlyMap<string, Trouble> },
   ledger: Ledger,
   rules: ReadonlyMap<string, Rules>,
+  clusters: readonly ClusterLook[],
   nowMs: number,
   signal: AbortSignal,
 ): Promise<Observation> {
   const { lookings, unseen } = surveyed
-  for (const looking of lookings.values()) await readUndeclared(estate, looking, signal)
   let worlds = worldsOf(estate, lookings, unseen)
-  let current = plan({ estate, worlds, ledger, rules, nowMs })
+  let current = plan({ estate, worlds, ledger, rules, clusters, nowMs })
   for (let round = 0; round < LOOK_ROUNDS && !signal.aborted; round++) {
     let brought = 0
     const lacks = lacksOf(current)
@@ -68,12 +70,13 @@ export async function observeAndPlan(
     if (lacks.size === 0) brought += await refreshOldLooks(current, lookings, nowMs, signal)
     if (brought === 0) break
     worlds = worldsOf(estate, lookings, unseen)
-    current = plan({ estate, worlds, ledger, rules, nowMs })
+    current = plan({ estate, worlds, ledger, rules, clusters, nowMs })
   }
   return { plan: current, worlds, lookings }
 }
 
-function worldsOf(
+/** What the surveys have shown, indexed. */
+export function worldsOf(
   estate: Estate,
   lookings: ReadonlyMap<string, Looking>,
   unseen: ReadonlyMap<string, Trouble>,

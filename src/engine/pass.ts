@@ -84,10 +84,11 @@ export async function runPass(
     plan: observation.plan,
     records,
     events,
-    effects: attempts.length,
+    clusters: looks,
+    effects,
     settled,
     surveys: [...surveyed.lookings.values()].map(({ survey }) => survey),
-    lookAgainMs: settled ? LIMITS.sweepIntervalMs : nextLookMs(chosen, records, inFlight, attempts.length),
+    lookAgainMs: settled ? LIMITS.sweepIntervalMs : nextLookMs(chosen, records, inFlight, effects),
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Action } from './action.ts'
+import type { ClusterLook } from './cluster-look.ts'
 import type { ResourceKey } from './key.ts'
 import type { Origin } from './origin.ts'
 import type { Problem } from './problem.ts'
@@ -16,6 +17,8 @@ export interface PlanEntry {
   readonly origin?: Origin
   /** What a person should know although nothing is done about it. */
   readonly notes?: readonly string[]
+  /** The world moved and Git did not: this very generation was in force before. */
+  readonly drift?: true
 }
 
 /** Something about a whole connection that stops or slows everything on it. */
@@ -33,4 +36,5 @@ export interface Plan {
   readonly entries: readonly PlanEntry[]
   readonly notes: readonly ConnectionNote[]
   readonly problems: readonly Problem[]
+  readonly clusters?: readonly ClusterLook[]
 }

@@ -38,6 +38,6 @@ export function guestIn(desired: Desired): VmSpec | ContainerSpec | undefined {
 }
 
 /** Is it a computer that somebody works with, whose loss hurts? */
-export function isGuest(type: Desired['type']): boolean {
+export function isGuest(type: Desired['type'] | 'cluster'): boolean {
   return type === 'vm' || type === 'container'
 }

@@ -52,6 +52,8 @@ export interface CloseLook {
   readonly pending?: readonly string[]
   /** Power read from the guest itself, not from a cache. */
   readonly power?: PowerState
+  /** When it was made, where the system remembers. */
+  readonly createdMs?: number
   /** Does the agent inside answer? undefined: not asked. */
   readonly agent?: 'up' | 'down'
   readonly addresses?: readonly string[]

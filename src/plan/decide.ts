@@ -3,6 +3,7 @@ import type { Change } from '../model/change.ts'
 import { guestIn, type Resource } from '../model/resource.ts'
 import type { Rules } from '../model/rules.ts'
 import type { Sighting } from '../model/sighting.ts'
+import type { MachineOrder } from './cluster/membership.ts'
 import { type Identity, isBeingMade } from './identify.ts'
 import { blocked, dataAtStake } from './impossible.ts'
 import { lookCloser } from './look-closer.ts'
@@ -21,6 +22,8 @@ export interface Situation {
   /** Id to create it under, when it needs one. */
   readonly allocatedId: string | undefined
   readonly nowMs: number
+  /** What the coordinator of its cluster wants of it. */
+  readonly order?: MachineOrder
 }
 
 const LOOK_SOON_MS = 1_000
@@ -144,9 +147,11 @@ function adopt({ resource, rules, world, ledger }: Situation, sighting: Sighting
   }
 }
 
-function keep({ resource, rules, world, ledger, unmet }: Situation, sighting: Sighting): Action {
+function keep(situation: Situation, sighting: Sighting): Action {
+  const { resource, rules, world, ledger, unmet, order } = situation
   if (sighting.lock !== undefined) return locked(sighting)
   if (sighting.close === undefined) return lookCloser(sighting, 'config')
+  if (order !== undefined) return obey(situation, sighting, order)
   const changes = [
     ...typeChange(resource, sighting),
     ...idChange(rules.declaredId(resource), sighting),
@@ -183,6 +188,29 @@ function keep({ resource, rules, world, ledger, unmet }: Situation, sighting: Si
     steps: rules.updateSteps(resource, sighting, changes, world.survey),
     reason: `${changes.map((c) => c.path).join(', ')} differ`,
   }
+}
+
+/** What the coordinator of a cluster wants of a machine comes before what its own declaration says. */
+function obey({ resource, rules, world }: Situation, sighting: Sighting, { order, reason }: MachineOrder): Action {
+  if (sighting.close?.power === undefined) return lookCloser(sighting, 'power')
+  const { externalId } = sighting
+  if (order === 'stop') {
+    const off = powerOff(resource)
+    const changes = rules.diff(off, sighting).filter((change) => change.path === 'power')
+    if (changes.length === 0) return { do: 'nothing' }
+    return { do: 'update', externalId, changes, steps: rules.updateSteps(off, sighting, changes, world.survey), reason }
+  }
+  const lost = rules.irreplaceable?.(resource, sighting) ?? []
+  if (lost.length > 0) return dataAtStake(resource, sighting, [], lost)
+  const again = rules.createSteps(resource, rules.declaredId(resource) ?? externalId, world.survey)
+  return { do: 'replace', externalId, changes: [], steps: [...rules.deleteSteps(sighting), ...again], reason }
+}
+
+function powerOff(resource: Resource): Resource {
+  const { desired } = resource
+  if (desired.type === 'vm') return { ...resource, desired: { type: 'vm', vm: { ...desired.vm, power: 'stopped' } } }
+  if (desired.type !== 'container') return resource
+  return { ...resource, desired: { type: 'container', container: { ...desired.container, power: 'stopped' } } }
 }
 
 function typeChange({ desired }: Resource, sighting: Sighting): readonly Change[] {

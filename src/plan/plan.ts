@@ -1,4 +1,5 @@
 import { type Action, isDoing } from '../model/action.ts'
+import type { ClusterLook } from '../model/cluster-look.ts'
 import type { Estate } from '../model/estate.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { ConnectionNote, Plan, PlanEntry } from '../model/plan.ts'
@@ -7,6 +8,7 @@ import { isGuest, type Resource } from '../model/resource.ts'
 import type { Rules } from '../model/rules.ts'
 import type { Refusal } from '../model/verdict.ts'
 import { allocateIds } from './allocate.ts'
+import { machineOrder, memberships } from './cluster/membership.ts'
 import { decide } from './decide.ts'
 import type { GuardContext, Guarded } from './guards/guard.ts'
 import { GUARDS } from './guards/registry.ts'
@@ -23,6 +25,8 @@ export interface PlanInput {
   readonly ledger: Ledger
   /** The pure rules of each driver, by driver name. */
   readonly rules: ReadonlyMap<string, Rules>
+  /** What was seen of each cluster, and what follows from it. */
+  readonly clusters?: readonly ClusterLook[]
   readonly nowMs: number
 }
 
@@ -46,12 +50,21 @@ export function plan(input: PlanInput): Plan {
     if (world.refusal !== undefined) notes.push(unseen(name, world.refusal))
   }
 
+  const clusters = input.clusters ?? []
+  const gone = [...worlds.values()].flatMap((world) => removals(estate, world, ledger, nowMs))
+  const members = memberships(
+    clusters,
+    gone.map(({ key, sighting }) => ({ key, name: sighting.name ?? key.slice(key.lastIndexOf('/') + 1) })),
+  )
+
   const guarded: Guarded[] = []
   for (const resource of sorted) {
     const world = worlds.get(resource.connection)
     const rules = input.rules.get(resource.driver)
     if (world === undefined || rules === undefined) continue
     const sight = sights.get(resource.key) ?? { identity: { is: 'unknown' }, allocatedId: undefined }
+    const member = members.get(resource.key)
+    const order = member === undefined ? undefined : machineOrder(member)
     const action: Action = circular.has(resource.key)
       ? circle(resource, cycle)
       : decide({
@@ -63,8 +76,13 @@ export function plan(input: PlanInput): Plan {
           unmet: resource.needs.filter((need) => !isReady(need, input, sights)),
           allocatedId: sight.allocatedId,
           nowMs,
+          ...(order === undefined ? {} : { order }),
         })
-    guarded.push({ entry: entryOf(resource, rules, action, sight.identity), policy: resource.policy })
+    // The coordinator has moved everything off it: making it anew is no longer a question of policy.
+    const policy = order?.order === 'destroy' ? { ...resource.policy, replace: 'allowed' as const } : resource.policy
+    const drift = isDoing(action) && ledger.records.get(resource.key)?.syncedGeneration === resource.generation
+    const entry = entryOf(resource, rules, action, sight.identity)
+    guarded.push({ entry: drift ? { ...entry, drift } : entry, policy })
   }
 
   const leaving: Removal[] = []
@@ -83,12 +101,18 @@ export function plan(input: PlanInput): Plan {
   const context: GuardContext = {
     estate,
     suspicions,
+    members,
     deleting: deletions(leaving, guarded),
     machines:
       estate.resources.filter((r) => isGuest(r.desired.type)).length + leaving.filter((r) => isGuest(r.type)).length,
     nowMs,
   }
-  return { entries: guarded.map((one) => guard(one, context)), notes, problems: estate.problems }
+  return {
+    entries: guarded.map((one) => guard(one, context)),
+    notes,
+    problems: estate.problems,
+    ...(clusters.length === 0 ? {} : { clusters }),
+  }
 }
 
 /** Asks the guards one after another; the first objection stands, also to what would be done after a wait. */

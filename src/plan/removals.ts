@@ -71,8 +71,8 @@ function listedRemovals(
   const declared = new Set(estate.resources.map((resource) => resource.key))
   const found: Removal[] = []
   for (const record of ledger.records.values()) {
-    if (record.list === undefined || record.externalId === undefined || record.connection !== world.connection.name)
-      continue
+    if (record.list === undefined || record.externalId === undefined || record.type === 'cluster') continue
+    if (record.connection !== world.connection.name) continue
     if (declared.has(record.key) || isUnreadable(record.key, estate) || record.made !== true) continue
     const things = world.lists.get(record.list)
     const sighting: Sighting | undefined =

@@ -2,6 +2,7 @@ import type { Action, Doing } from '../../model/action.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { PlanEntry } from '../../model/plan.ts'
 import type { Policy } from '../../model/policy.ts'
+import type { Membership } from '../cluster/membership.ts'
 import type { Suspicion } from '../suspicion.ts'
 
 /** An entry with what the guards need to know about it. */
@@ -13,6 +14,8 @@ export interface Guarded {
 /** What a guard may look at beyond the one action. */
 export interface GuardContext {
   readonly estate: Estate
+  /** Machines that are nodes of a cluster. */
+  readonly members: ReadonlyMap<string, Membership>
   readonly suspicions: ReadonlyMap<string, Suspicion>
   /** Keys whose things are to be deleted in this sync, also those that cannot be deleted right now. */
   readonly deleting: readonly string[]

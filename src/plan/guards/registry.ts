@@ -1,4 +1,6 @@
 import { blastRadius } from './blast-radius.ts'
+import { clusterMember } from './cluster-member.ts'
+import { drift } from './drift.ts'
 import type { Guard } from './guard.ts'
 import { incompleteSource } from './incomplete-source.ts'
 import { massAbsence } from './mass-absence.ts'
@@ -11,8 +13,10 @@ import { replacement } from './replacement.ts'
 export const GUARDS: readonly Guard[] = [
   paused,
   observeOnly,
+  drift,
   massAbsence,
   protection,
+  clusterMember,
   replacement,
   incompleteSource,
   blastRadius,

@@ -1,0 +1,88 @@
+import type { Clock } from '../../lib/clock.ts'
+import type { Random } from '../../lib/random.ts'
+import type { ClusterStep, ClusterVerb } from '../../model/cluster-decision.ts'
+import type { FailureRun } from '../../model/record.ts'
+import type { Outcome, Refusal } from '../../model/verdict.ts'
+import type { Store } from '../../store/port.ts'
+import { countFailure } from '../failures.ts'
+import type { LookedAt } from './look.ts'
+import { noteRemediation } from './remembered.ts'
+import type { ClusterSessions } from './sessions.ts'
+
+/** One step on a cluster and what came of it. */
+export interface ClusterAttempt {
+  readonly step: ClusterStep
+  readonly outcome: Outcome
+}
+
+/** Steps that failed of late, and when each may be tried again. Lost with the process: then it is tried at once. */
+export type ClusterFailures = Map<string, FailureRun>
+
+export interface ClusterActDeps {
+  readonly clock: Clock
+  readonly random: Random
+  readonly store: Store
+  readonly epoch: number
+  readonly sessions: ClusterSessions
+  readonly failures: ClusterFailures
+}
+
+/** What the hypervisor does, as part of the plan for machines. */
+const MACHINES: ReadonlySet<ClusterVerb> = new Set([
+  'create-machine',
+  'start-machine',
+  'stop-machine',
+  'destroy-machine',
+])
+
+/** The steps that this pass would begin: those of the machines are in the plan, those that just failed wait. */
+export function dueSteps({ look }: LookedAt, failures: ClusterFailures, nowMs: number): readonly ClusterStep[] {
+  return look.decision.steps.filter((step) => {
+    if (MACHINES.has(step.do)) return false
+    const failure = failures.get(nameOf(look.declaration.key, step))
+    return failure === undefined || failure.nextAttemptMs <= nowMs
+  })
+}
+
+/**
+ * Performs the due steps of one cluster side by side. That they are begun is written down first, under our epoch: a
+ * controller whose time is over does nothing any more. Each of them may be repeated, so no more than that is kept.
+ */
+export async function actOnCluster(
+  looked: LookedAt,
+  deps: ClusterActDeps,
+  signal: AbortSignal,
+): Promise<readonly ClusterAttempt[]> {
+  const { declaration } = looked.look
+  const { clock, store, epoch, failures, random } = deps
+  const steps = dueSteps(looked, failures, clock.now())
+  if (steps.length === 0) return []
+  const begun = steps.map((step) => ({ do: step.do, node: step.node, atMs: clock.now() }))
+  await store.putValue(epoch, `cluster-steps/${declaration.name}`, JSON.stringify(begun))
+  for (const step of steps) {
+    if (step.purpose === 'remediate' && step.node !== undefined)
+      await noteRemediation(store, epoch, declaration.name, step.node, clock.now())
+  }
+  const session = deps.sessions.of(declaration)
+  return Promise.all(
+    steps.map(async (step) => {
+      const outcome = await session.perform(step, looked.surroundings, signal)
+      const name = nameOf(declaration.key, step)
+      const refusal = refusalIn(outcome)
+      if (refusal === undefined) failures.delete(name)
+      else failures.set(name, countFailure(failures.get(name), refusal, clock.now(), random))
+      return { step, outcome }
+    }),
+  )
+}
+
+/** Why a step did not come off. An unclear one is looked at again as soon as possible, like one that was done. */
+export function refusalIn(outcome: Outcome): Refusal | undefined {
+  if (outcome.result === 'refused') return outcome.refusal
+  if (outcome.result !== 'not-sent') return undefined
+  return { reason: 'NotReached', meaning: 'backoff', message: outcome.message }
+}
+
+function nameOf(key: string, step: ClusterStep): string {
+  return `${key} ${step.do} ${step.node ?? ''} ${step.member ?? ''}`
+}

@@ -1,0 +1,157 @@
+import type { ClusterHold, ClusterStep } from '../../model/cluster-decision.ts'
+import type { ClusterLook } from '../../model/cluster-look.ts'
+import type { Condition } from '../../model/condition.ts'
+import type { NewEvent } from '../../model/event.ts'
+import { resourceUid } from '../../model/key.ts'
+import type { ResourceRecord } from '../../model/record.ts'
+import { conditionOf, isTrue, withCondition } from '../conditions.ts'
+import { type ClusterAttempt, refusalIn } from './act.ts'
+
+/** Turns what was seen of a cluster and what was done to it into its record and the events worth telling. Pure. */
+export function judgeCluster(
+  look: ClusterLook,
+  attempts: readonly ClusterAttempt[],
+  before: ResourceRecord | undefined,
+  nowMs: number,
+): { readonly record: ResourceRecord; readonly events: readonly NewEvent[] } {
+  const { declaration, decision, observed } = look
+  const conditions = conditionsOf(look, attempts, before?.conditions ?? [], nowMs)
+  const ready = decision.nodes.filter(({ phase }) => phase === 'Ready' || phase === 'Soaking').length
+  const record: ResourceRecord = {
+    key: declaration.key,
+    uid: resourceUid(declaration.estate, declaration.key),
+    connection: '',
+    type: 'cluster',
+    generation: declaration.generation,
+    policy: declaration.policy,
+    conditions,
+    createdMs: before?.createdMs ?? nowMs,
+    status: decision.phase,
+    details: {
+      version: declaration.spec.version,
+      nodes: `${ready}/${declaration.spec.servers.length + declaration.spec.agents.length}`,
+      ...(observed.identity === undefined ? {} : { caHash: observed.identity.caHash.slice(0, 12) }),
+    },
+  }
+  return { record, events: eventsOf(look, attempts, before, record, nowMs) }
+}
+
+/** Nothing under way, nothing to be done, and either well or waiting for a person. */
+export function isClusterSettled({ decision }: ClusterLook): boolean {
+  if (decision.steps.length > 0 || decision.waits.length > 0) return false
+  return decision.phase === 'Ready' || decision.phase === 'AwaitingCNI' || objections(decision).length > 0
+}
+
+function conditionsOf(
+  look: ClusterLook,
+  attempts: readonly ClusterAttempt[],
+  before: readonly Condition[],
+  nowMs: number,
+): readonly Condition[] {
+  const { decision, observed } = look
+  const failure = attempts.map(({ outcome }) => refusalIn(outcome)).find((refusal) => refusal !== undefined)
+  const [refused] = decision.refusals
+  const [held] = decision.holds
+  const [step] = decision.steps
+  const [wait] = decision.waits
+  const blocked = refused ?? held
+  const synced: Omit<Condition, 'sinceMs'> =
+    blocked !== undefined
+      ? { type: 'Synced', status: 'False', reason: pascal(blocked.guard), message: sentence(blocked) }
+      : failure !== undefined
+        ? { type: 'Synced', status: 'False', reason: failure.reason, message: failure.message }
+        : step !== undefined
+          ? { type: 'Synced', status: 'False', reason: pascal(step.do), message: step.summary }
+          : { type: 'Synced', status: 'True', reason: 'AsDeclared', message: '' }
+  const ready: Omit<Condition, 'sinceMs'> =
+    observed.api === 'yes' && isWell(look)
+      ? { type: 'Ready', status: 'True', reason: 'NodesReady', message: decision.faultTolerance }
+      : decision.phase === 'Unknown'
+        ? { type: 'Ready', status: 'Unknown', reason: 'NotSeen', message: 'its API does not answer' }
+        : {
+            type: 'Ready',
+            status: 'False',
+            reason: decision.phase,
+            message: wait === undefined ? unready(look) : `waits for ${wait.awaits}`,
+          }
+  const stalled: Omit<Condition, 'sinceMs'> =
+    refused === undefined
+      ? { type: 'Stalled', status: 'False', reason: 'Progressing', message: '' }
+      : { type: 'Stalled', status: 'True', reason: pascal(refused.guard), message: sentence(refused) }
+  return [synced, ready, stalled].reduce((all, next) => withCondition(all, next, nowMs), before)
+}
+
+/** Every declared node is Ready, or off and meant to be. */
+function isWell({ declaration, decision }: ClusterLook): boolean {
+  const rows = new Map(decision.nodes.map((row) => [row.name, row.phase]))
+  const { servers, agents } = declaration.spec
+  return [...servers, ...agents].every(({ name }) =>
+    ['Ready', 'Soaking', 'PoweredOff'].includes(rows.get(name) ?? 'Unknown'),
+  )
+}
+
+function unready({ decision }: ClusterLook): string {
+  const rows = decision.nodes.filter(({ phase }) => !['Ready', 'Soaking', 'PoweredOff'].includes(phase))
+  return rows
+    .slice(0, 5)
+    .map(({ name, phase, message }) => `${name}: ${message === '' ? phase : message}`)
+    .join('; ')
+}
+
+function eventsOf(
+  look: ClusterLook,
+  attempts: readonly ClusterAttempt[],
+  before: ResourceRecord | undefined,
+  after: ResourceRecord,
+  nowMs: number,
+): readonly NewEvent[] {
+  const { commit } = look.declaration.origin
+  const tell = (type: NewEvent['type'], reason: string, message: string): NewEvent => ({
+    atMs: nowMs,
+    key: look.declaration.key,
+    type,
+    reason,
+    message,
+    ...(commit === undefined ? {} : { commit }),
+  })
+  const events = attempts.map(({ step, outcome }) => {
+    const refusal = refusalIn(outcome)
+    if (refusal !== undefined) return tell('Warning', refusal.reason, `could not ${step.summary}: ${refusal.message}`)
+    const unclear = outcome.result === 'unclear' ? `, and it is not clear what came of it: ${outcome.message}` : ''
+    return tell(unclear === '' ? 'Normal' : 'Warning', pascal(step.do), `${told(step)}${unclear}`)
+  })
+  if (before?.status !== after.status) events.push(tell('Normal', after.status, phaseSentence(look, after)))
+  const known = before === undefined ? undefined : conditionOf(before.conditions, 'Synced')?.message
+  const [objection] = objections(look.decision)
+  if (objection !== undefined && known !== sentence(objection))
+    events.push(tell('Warning', pascal(objection.guard), sentence(objection)))
+  return events
+}
+
+function phaseSentence(look: ClusterLook, after: ResourceRecord): string {
+  if (isTrue(after.conditions, 'Ready')) return look.decision.faultTolerance
+  return conditionOf(after.conditions, 'Ready')?.message ?? ''
+}
+
+function told({ summary, reason }: ClusterStep): string {
+  return reason === '' ? summary : `${summary}: ${reason}`
+}
+
+function objections({
+  holds,
+  refusals,
+}: {
+  readonly holds: readonly ClusterHold[]
+  readonly refusals: readonly ClusterHold[]
+}): readonly ClusterHold[] {
+  return [...refusals, ...holds]
+}
+
+function sentence({ reason, allow }: ClusterHold): string {
+  return `${reason}. To go on: ${allow}`
+}
+
+/** `join-server` → `JoinServer`. */
+function pascal(word: string): string {
+  return word.replace(/(?:^|-)(.)/g, (_all, letter: string) => letter.toUpperCase())
+}

@@ -1,0 +1,100 @@
+import type { ClusterSurroundings } from '../../drivers/cluster-port.ts'
+import type { ClusterLook } from '../../model/cluster-look.ts'
+import type { Estate } from '../../model/estate.ts'
+import type { ObservedCluster } from '../../model/observed-cluster.ts'
+import type { ResourceRecord } from '../../model/record.ts'
+import type { Rules } from '../../model/rules.ts'
+import { coordinate } from '../../plan/cluster/coordinate.ts'
+import { sightings } from '../../plan/plan.ts'
+import { removals } from '../../plan/removals.ts'
+import { suspect } from '../../plan/suspicion.ts'
+import type { Ledger, World } from '../../plan/world.ts'
+import type { Store } from '../../store/port.ts'
+import type { Looking } from '../look.ts'
+import { readOrders, readRemediations } from './remembered.ts'
+import type { ClusterSessions } from './sessions.ts'
+import { type MachinesSeen, surroundingsOf, type Ways } from './surroundings.ts'
+
+/** A cluster that was looked at, with the ways into its nodes that were open then. */
+export interface LookedAt {
+  readonly look: ClusterLook
+  readonly surroundings: ClusterSurroundings
+}
+
+/** Looks at every declared cluster at once and decides what each needs next. */
+export async function lookAtClusters(
+  estate: Estate,
+  seen: {
+    readonly worlds: ReadonlyMap<string, World>
+    readonly lookings: ReadonlyMap<string, Looking>
+  },
+  ledger: Ledger,
+  rules: ReadonlyMap<string, Rules>,
+  deps: { readonly store: Pick<Store, 'getValue'>; readonly sessions: ClusterSessions },
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<readonly LookedAt[]> {
+  const clusters = estate.clusters ?? []
+  if (clusters.length === 0) return []
+  const machines = machinesSeen(estate, seen.worlds, ledger, rules, nowMs)
+  const ways: Ways = {
+    intoGuest: (sighting) => seen.lookings.get(sighting.connection)?.session.shell?.(sighting),
+    intoHost: (cluster, host) => deps.sessions.shellTo(cluster, host),
+  }
+  return Promise.all(
+    clusters.map(async (declaration) => {
+      const [orders, remediated] = await Promise.all([
+        readOrders(deps.store, declaration.name),
+        readRemediations(deps.store, declaration.name),
+      ])
+      const surroundings = surroundingsOf(declaration, machines, ways, orders, remediated)
+      const all = await deps.sessions.of(declaration).observe(surroundings, signal)
+      const observed = { ...all, nodes: all.nodes.filter((node) => belongs(node.name, all, declaration, ledger)) }
+      return { look: { declaration, observed, decision: coordinate(declaration.spec, observed, nowMs) }, surroundings }
+    }),
+  )
+}
+
+/**
+ * A machine that Git no longer names is a node of this cluster only if the cluster shows something under its name, or
+ * we remember that it was one. Otherwise it is an ordinary machine, which is no business of the coordinator.
+ */
+function belongs(
+  name: string,
+  observed: ObservedCluster,
+  { spec, key }: ClusterLook['declaration'],
+  ledger: Ledger,
+): boolean {
+  if ([...spec.servers, ...spec.agents].some((node) => node.name === name)) return true
+  const node = observed.nodes.find((one) => one.name === name)
+  if (typeof node?.kube === 'object' || node?.passwordSecret === 'yes') return true
+  if (observed.members !== 'unknown' && observed.members.some((member) => member.node === name)) return true
+  return [...ledger.records.values()].some((record) => wasNode(record, name, key))
+}
+
+/** The record of a machine says whose node it is. */
+function wasNode(record: ResourceRecord, name: string, cluster: string): boolean {
+  return record.details?.cluster === cluster && record.key.endsWith(`/${name}`)
+}
+
+function machinesSeen(
+  estate: Estate,
+  worlds: ReadonlyMap<string, World>,
+  ledger: Ledger,
+  rules: ReadonlyMap<string, Rules>,
+  nowMs: number,
+): MachinesSeen {
+  const sights = sightings({ estate, worlds, ledger, rules })
+  const suspicious = [...worlds].filter(
+    ([, world]) => suspect(estate.resources, (one) => rules.get(one.driver), world, ledger) !== undefined,
+  )
+  return {
+    resources: new Map(estate.resources.map((resource) => [resource.key, resource])),
+    identities: new Map([...sights].map(([key, sight]) => [key, sight.identity])),
+    leaving: [...worlds.values()]
+      .flatMap((world) => removals(estate, world, ledger, nowMs))
+      .filter(({ type }) => type === 'vm' || type === 'container'),
+    ledger,
+    suspect: new Set(suspicious.map(([name]) => name)),
+  }
+}

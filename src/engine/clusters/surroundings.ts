@@ -1,0 +1,92 @@
+import type { ClusterSurroundings, NodeReach } from '../../drivers/cluster-port.ts'
+import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
+import type { ResourceKey } from '../../model/key.ts'
+import type { ClusterOrders, ObservedMachine } from '../../model/observed-cluster.ts'
+import type { Resource } from '../../model/resource.ts'
+import type { Sighting } from '../../model/sighting.ts'
+import type { Identity } from '../../plan/identify.ts'
+import type { Removal } from '../../plan/removals.ts'
+import type { Ledger } from '../../plan/world.ts'
+
+/** What a pass has seen of machines, as far as a cluster needs it. */
+export interface MachinesSeen {
+  /** By resource key. */
+  readonly resources: ReadonlyMap<ResourceKey, Resource>
+  readonly identities: ReadonlyMap<ResourceKey, Identity>
+  /** Machines with our mark that Git no longer declares. */
+  readonly leaving: readonly Removal[]
+  readonly ledger: Ledger
+  /** Connections on which things are missing that were there: absence proves nothing. */
+  readonly suspect: ReadonlySet<string>
+}
+
+/** Ways into machines. */
+export interface Ways {
+  /** Through the hypervisor's agent. Undefined: this hypervisor has none. */
+  intoGuest(sighting: Sighting): NodeReach['shell']
+  /** Over SSH, by the name in `NodeMachine.host`. */
+  intoHost(cluster: ClusterDeclaration, host: string): NodeReach['shell']
+}
+
+/**
+ * What a cluster's session is told about its machines. Machines that are no longer declared are among them under their
+ * names; whether they ever were nodes, the cluster itself must say.
+ */
+export function surroundingsOf(
+  cluster: ClusterDeclaration,
+  seen: MachinesSeen,
+  ways: Ways,
+  orders: ClusterOrders,
+  remediatedMs: ReadonlyMap<string, number>,
+): ClusterSurroundings {
+  const nodes = new Map<string, NodeReach>()
+  for (const { key, sighting } of seen.leaving) {
+    const name = sighting.name ?? key.slice(key.lastIndexOf('/') + 1)
+    nodes.set(name, guestReach(machineOf({ is: 'ours', sighting }, key, seen), sighting, ways))
+  }
+  for (const { name, machine } of [...cluster.spec.servers, ...cluster.spec.agents]) {
+    if ('host' in machine) {
+      const shell = ways.intoHost(cluster, machine.host)
+      const reach: NodeReach = { machine: { exists: 'yes', power: 'unknown', ours: false }, lane: 'ssh' }
+      nodes.set(name, shell === undefined ? reach : { ...reach, shell })
+      continue
+    }
+    const identity = seen.identities.get(machine.key) ?? { is: 'unknown' }
+    const sighting = identity.is === 'ours' ? identity.sighting : undefined
+    nodes.set(name, guestReach(machineOf(identity, machine.key, seen), sighting, ways))
+  }
+  return { nodes, orders, remediatedMs }
+}
+
+function guestReach(machine: ObservedMachine, sighting: Sighting | undefined, ways: Ways): NodeReach {
+  const shell = sighting !== undefined && machine.power === 'on' ? ways.intoGuest(sighting) : undefined
+  return { machine, lane: 'guest-agent', ...(shell === undefined ? {} : { shell }) }
+}
+
+/** A machine as the hypervisor shows it. `no` is said only where the whole connection was seen and looked right. */
+function machineOf(identity: Identity, key: ResourceKey, seen: MachinesSeen): ObservedMachine {
+  const intention = seen.ledger.intentions.get(key)
+  const connection = seen.resources.get(key)?.connection
+  const doubtful = connection === undefined || seen.suspect.has(connection)
+  const busy = intention?.step.summary
+  const common = { ours: true, ...(busy === undefined ? {} : { busy }) }
+  switch (identity.is) {
+    case 'ours': {
+      const { sighting } = identity
+      const power = sighting.close?.power ?? sighting.power
+      const locked = sighting.lock === undefined ? {} : { busy: `its machine is locked (${sighting.lock})` }
+      const createdMs = sighting.close?.createdMs
+      return {
+        ...common,
+        ...locked,
+        exists: 'yes',
+        power: power === 'running' ? 'on' : power === 'stopped' ? 'off' : 'unknown',
+        ...(createdMs === undefined ? {} : { createdMs }),
+      }
+    }
+    case 'absent':
+      return { ...common, exists: doubtful ? 'unknown' : 'no', power: doubtful ? 'unknown' : 'off' }
+    default:
+      return { ...common, exists: 'unknown', power: 'unknown' }
+  }
+}

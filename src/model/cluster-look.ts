@@ -1,0 +1,10 @@
+import type { ClusterDecision } from './cluster-decision.ts'
+import type { ClusterDeclaration } from './cluster-declaration.ts'
+import type { ObservedCluster } from './observed-cluster.ts'
+
+/** One cluster in one pass: what was declared, what was seen, and what follows from it. */
+export interface ClusterLook {
+  readonly declaration: ClusterDeclaration
+  readonly observed: ObservedCluster
+  readonly decision: ClusterDecision
+}

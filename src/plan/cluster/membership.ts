@@ -1,0 +1,82 @@
+import type { ClusterLook } from '../../model/cluster-look.ts'
+import type { ResourceKey } from '../../model/key.ts'
+import { coordinatorWants, mayDestroyMachine } from './coordinate.ts'
+import { allowed, type GuardAnswer } from './quorum.ts'
+
+/** A machine that is a node of a cluster, or was one and has not left it yet. */
+export interface Membership {
+  readonly look: ClusterLook
+  readonly node: string
+}
+
+/** What the coordinator wants to happen to a machine, in the hypervisor's hands. */
+export interface MachineOrder {
+  readonly order: 'destroy' | 'stop'
+  readonly reason: string
+}
+
+/** Something of ours that Git no longer declares, as far as it could be a node: its key and what it is called. */
+export interface Leaving {
+  readonly key: ResourceKey
+  readonly name: string
+}
+
+/**
+ * Which machines are nodes of which cluster. A machine that Git no longer names is one as long as its cluster shows
+ * anything under its name.
+ */
+export function memberships(
+  looks: readonly ClusterLook[],
+  leaving: readonly Leaving[],
+): ReadonlyMap<ResourceKey, Membership> {
+  const members = new Map<ResourceKey, Membership>()
+  for (const look of looks) {
+    const { servers, agents } = look.declaration.spec
+    const declared = [...servers, ...agents]
+    for (const { name, machine } of declared) if ('key' in machine) members.set(machine.key, { look, node: name })
+    const seen = new Set(look.observed.nodes.map((node) => node.name))
+    for (const { key, name } of leaving) {
+      if (seen.has(name) && !members.has(key)) members.set(key, { look, node: name })
+    }
+  }
+  return members
+}
+
+/** What the coordinator wants of the machine behind a membership. */
+export function machineOrder({ look, node }: Membership): MachineOrder | undefined {
+  for (const step of look.decision.steps) {
+    if (step.node !== node) continue
+    if (step.do === 'destroy-machine') return { order: 'destroy', reason: step.reason }
+    if (step.do === 'stop-machine') return { order: 'stop', reason: step.reason }
+  }
+  return undefined
+}
+
+/** May the machine be destroyed now, for whatever reason? */
+export function mayDestroy(membership: Membership): GuardAnswer {
+  if (machineOrder(membership)?.order === 'destroy') return { allowed: true }
+  const { look, node } = membership
+  return mayDestroyMachine(look.declaration.spec, look.observed, node)
+}
+
+/** May the machine be taken down and brought up again now? */
+export function mayRestart({ look, node }: Membership): GuardAnswer {
+  const { spec, name } = look.declaration
+  const server = spec.servers.some((one) => one.name === node)
+  if (!server) return { allowed: true }
+  if (!look.observed.nodes.some((one) => one.name === node && typeof one.kube === 'object')) return { allowed: true }
+  const busy = coordinatorWants(look, node)
+  if (busy !== undefined) {
+    return {
+      allowed: false,
+      reason: `${node} is a server of ${name}, and ${busy}`,
+      allow: `wait until every server of ${name} is well`,
+    }
+  }
+  return allowed({ do: 'reboot', node }, look.observed, spec.allow)
+}
+
+/** Is the node on its way out? Then nobody starts its machine again. */
+export function isLeaving({ look, node }: Membership): boolean {
+  return look.decision.nodes.some((row) => row.name === node && row.phase === 'Leaving')
+}

@@ -1,0 +1,45 @@
+import type { Action, Doing } from '../../model/action.ts'
+import { isLeaving, type Membership, machineOrder, mayDestroy, mayRestart } from '../cluster/membership.ts'
+import type { GuardAnswer } from '../cluster/quorum.ts'
+import type { Guard } from './guard.ts'
+
+export const clusterMember: Guard = {
+  name: 'cluster-member',
+  stops: 'taking down or destroying the machine of a node while its cluster needs it',
+  judge(action, { entry }, { members }) {
+    const membership = members.get(entry.key)
+    if (membership === undefined) return action
+    switch (action.do) {
+      case 'delete':
+      case 'replace':
+        return judged(action, mayDestroy(membership), allowReplacing(action, membership))
+      case 'update':
+      case 'adopt':
+        if (machineOrder(membership)?.order === 'stop') return action
+        if (action.steps[0]?.verb === 'start' && isLeaving(membership)) return leaving(action, membership)
+        return action.steps[0]?.disruption === 'none' ? action : judged(action, mayRestart(membership))
+      case 'create':
+        return action
+    }
+  },
+}
+
+function judged(action: Action & Doing, answer: GuardAnswer, allow?: string): Action {
+  if (answer.allowed) return action
+  return { do: 'hold', guard: 'cluster-member', held: action, reason: answer.reason, allow: allow ?? answer.allow }
+}
+
+function allowReplacing(action: Doing, { look, node }: Membership): string | undefined {
+  if (action.do !== 'replace') return undefined
+  return `run croft cluster replace ${look.declaration.name} ${node}: it is drained and leaves etcd first`
+}
+
+function leaving(action: Action & Doing, { look, node }: Membership): Action {
+  return {
+    do: 'hold',
+    guard: 'cluster-member',
+    held: action,
+    reason: `${node} is leaving ${look.declaration.name}`,
+    allow: 'nothing: it goes on by itself',
+  }
+}
