@@ -18,6 +18,8 @@ export interface EstateView {
   readonly clusters: readonly ClusterView[]
   readonly drifts: readonly DriftView[]
   readonly checks: readonly CheckView[]
+  /** The newest commits that were in force, newest first: what events name only by their hash. */
+  readonly commits?: readonly CommitView[]
   /** When the last pass ended, how long it took, and when the next begins. */
   readonly pass?: {
     readonly endedMs: number
@@ -41,6 +43,16 @@ export interface SourceView {
   readonly trouble?: string
 }
 
+export interface CommitView {
+  readonly source: string
+  readonly commit: string
+  readonly subject: string
+  readonly author: string
+  readonly committedMs: number
+  /** When croft first saw it: what lies between is the way of the push. */
+  readonly seenMs?: number
+}
+
 export interface ConnectionView {
   readonly name: string
   readonly driver: string
@@ -58,6 +70,8 @@ export interface HostView {
   readonly memoryBytes?: number
   readonly memoryUsedBytes?: number
   readonly temperatureC?: number
+  /** Share of its processors that is busy, 0 to 1. */
+  readonly load?: number
 }
 
 export interface ResourceView {
@@ -78,6 +92,8 @@ export interface ResourceView {
   /** The manifest as it stands in Git, and where. */
   readonly origin?: { readonly file: string; readonly line: number; readonly commit?: string }
   readonly paused: boolean
+  /** What the outside system shows of it, by field and already as text; secrets are `***`. */
+  readonly observed?: Readonly<Record<string, string>>
 }
 
 export interface ClusterView {
