@@ -6,7 +6,7 @@ import { createClusterSessions } from './clusters/sessions.ts'
 import { createConnections } from './connections.ts'
 import type { Engine, EngineDeps, PassReport, Settlement } from './engine.ts'
 import { readLedger } from './ledger.ts'
-import { observeAndPlan, surveyAll, worldsOf } from './observation.ts'
+import { observeAndPlan, readAllUndeclared, surveyAll, worldsOf } from './observation.ts'
 import { type PassDeps, runPass } from './pass.ts'
 
 /** An engine on a store. It begins its epoch with the first pass; planning alone writes nothing. */
@@ -41,6 +41,7 @@ export function createEngine(deps: EngineDeps): Engine {
     async plan(estate, signal) {
       const ledger = await readLedger(store, true)
       const surveyed = await surveyAll(estate, connections, clock.now(), signal)
+      await readAllUndeclared(estate, surveyed.lookings, signal)
       const worlds = worldsOf(estate, surveyed.lookings, surveyed.unseen)
       const seen = { worlds, lookings: surveyed.lookings }
       const clusters = await lookAtClusters(estate, seen, ledger, rules, { store, sessions }, clock.now(), signal)

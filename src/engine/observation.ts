@@ -40,7 +40,6 @@ export async function surveyAll(
       } else unseen.set(connection.name, connections.troubled(connection.name, looked, nowMs))
     }),
   )
-  for (const looking of lookings.values()) await readUndeclared(estate, looking, signal)
   return { lookings, unseen }
 }
 
@@ -89,6 +88,15 @@ export function worldsOf(
     else if (trouble !== undefined) worlds.set(connection.name, worldUnseen(connection, trouble.refusal))
   }
   return worlds
+}
+
+/** Reads what has our mark and is not declared, on every connection: before anything is concluded from its absence. */
+export async function readAllUndeclared(
+  estate: Estate,
+  lookings: ReadonlyMap<string, Looking>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const looking of lookings.values()) await readUndeclared(estate, looking, signal)
 }
 
 /** Guests with a mark that nothing declares: only their description says whose they are, so each is read once. */

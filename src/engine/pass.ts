@@ -22,7 +22,7 @@ import type { Connections } from './connections.ts'
 import type { PassReport } from './engine.ts'
 import { type Happening, judge } from './judge.ts'
 import { bringUpToDate, readLedger } from './ledger.ts'
-import { type Observation, observeAndPlan, surveyAll, worldsOf } from './observation.ts'
+import { type Observation, observeAndPlan, readAllUndeclared, surveyAll, worldsOf } from './observation.ts'
 import { lookForReadiness } from './readiness.ts'
 import { isSettled, nextLookMs } from './settled.ts'
 
@@ -52,6 +52,7 @@ export async function runPass(
   for (const looking of surveyed.lookings.values()) forgetForSweep(looking, options.sweep ?? 0)
   const remembered = await readLedger(store, options.retryStalled)
   const { ledger, ended } = await bringUpToDate(remembered, store, epoch, surveyed.lookings, clock, signal)
+  await readAllUndeclared(estate, surveyed.lookings, signal)
   const seen = { worlds: worldsOf(estate, surveyed.lookings, surveyed.unseen), lookings: surveyed.lookings }
   const clusters = await lookAtClusters(estate, seen, ledger, rules, deps, startedMs, signal)
   const looks = clusters.map(({ look }) => look)
