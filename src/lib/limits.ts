@@ -36,6 +36,14 @@ export const LIMITS = {
   commandTimeoutMs: 60_000,
   commandOutputBytes: 16 * 1024 * 1024,
   shellFileBytes: 64 * 1024 * 1024,
+  /** sshd allows ten sessions on a connection unless told otherwise; one of them holds the connection. */
+  channelsPerHost: 8,
+  channelsWaiting: 10_000,
+  sshHops: 4,
+  sshKeepaliveMs: 15_000,
+  /** One argument of a program may have 128 KiB on Linux, and the line is one. */
+  sshLineLength: 120_000,
+  sshTalkLength: 64 * 1024,
   /** What Proxmox passes on to an agent in one call. */
   agentInputBytes: 64 * 1024,
   agentPoll: { baseMs: 50, factor: 1.6, maxMs: 1_000 },
@@ -53,6 +61,8 @@ export const LIMITS = {
   sweepIntervalMs: 10_000,
   /** Close looks that a settled pass of the controller renews: with 1,000 machines each is read again every 17 minutes. */
   sweepReads: 10,
+  /** A task is named as the cause of a drift when it was begun at most so long before the drift was seen. */
+  driftBlameMs: 3_600_000,
   shortestLookMs: 100,
   readinessPollMs: 1_000,
   taskPollMs: 500,

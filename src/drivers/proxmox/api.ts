@@ -54,7 +54,13 @@ export interface Api {
     signal: AbortSignal,
     file?: UploadedFile,
   ): Promise<Outcome>
+  /** One write whose answer is wanted. Never throws. */
+  ask(call: Step['call'], secrets: ReadonlyMap<string, Secret>, about: About, signal: AbortSignal): Promise<Answered>
 }
+
+export type Answered =
+  | { readonly result: 'answered'; readonly data: unknown }
+  | Exclude<Outcome, { result: 'done' | 'started' }>
 
 export function createApi(deps: ApiDeps): Api {
   const slots = createSlots(deps.reads)
@@ -102,23 +108,35 @@ export function createApi(deps: ApiDeps): Api {
     readAnswer,
     read: async (path, about, signal) => (await readAnswer(path, about, signal)).data,
 
+    ask,
     async write(call, secrets, about, signal, file) {
-      const form = file === undefined ? undefined : multipart(call.params, file)
-      const params = formOf(call.params, secrets)
-      const inQuery = call.method === 'GET' || call.method === 'DELETE'
-      const path = inQuery && params !== '' ? `${call.path}?${params}` : call.path
-      try {
-        const body = form?.body ?? (inQuery ? undefined : params)
-        const { response, token } = await send(call.method, path, body, signal, form?.contentType)
-        const hidden = [token, ...secrets.values()]
-        if (response.status === 595) return { result: 'not-sent', message: saidBy(response, about, hidden) }
-        if (isProxyFailure(response)) return { result: 'unclear', message: saidBy(response, about, hidden) }
-        if (response.status !== 200) return { result: 'refused', refusal: refuse(response, about, hidden) }
-        return outcomeOf(answerOf(response.body)?.data, about)
-      } catch (error) {
-        return failureOf(error, about)
-      }
+      const answer = await ask(call, secrets, about, signal, file)
+      return answer.result === 'answered' ? outcomeOf(answer.data, about) : answer
     },
+  }
+
+  async function ask(
+    call: Step['call'],
+    secrets: ReadonlyMap<string, Secret>,
+    about: About,
+    signal: AbortSignal,
+    file?: UploadedFile,
+  ): Promise<Answered> {
+    const form = file === undefined ? undefined : multipart(call.params, file)
+    const params = formOf(call.params, secrets)
+    const inQuery = call.method === 'GET' || call.method === 'DELETE'
+    const path = inQuery && params !== '' ? `${call.path}?${params}` : call.path
+    try {
+      const body = form?.body ?? (inQuery ? undefined : params)
+      const { response, token } = await send(call.method, path, body, signal, form?.contentType)
+      const hidden = [token, ...secrets.values()]
+      if (response.status === 595) return { result: 'not-sent', message: saidBy(response, about, hidden) }
+      if (isProxyFailure(response)) return { result: 'unclear', message: saidBy(response, about, hidden) }
+      if (response.status !== 200) return { result: 'refused', refusal: refuse(response, about, hidden) }
+      return { result: 'answered', data: answerOf(response.body)?.data }
+    } catch (error) {
+      return failureOf(error, about)
+    }
   }
 }
 
@@ -204,7 +222,7 @@ function clockSkew(date: string | undefined, nowMs: number): number | undefined 
   return Math.abs(theirs - nowMs) > SKEW_MS ? Math.round((theirs - nowMs) / 1000) : undefined
 }
 
-function failureOf(error: unknown, about: About): Outcome {
+function failureOf(error: unknown, about: About): Exclude<Answered, { result: 'answered' }> {
   if (error instanceof LookFailed) return { result: 'refused', refusal: error.refusal }
   const message = `could not ${about.doing}: ${textOfError(error)}`
   return { result: error instanceof WireFailure && error.sent === 'no' ? 'not-sent' : 'unclear', message }

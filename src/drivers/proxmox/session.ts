@@ -6,6 +6,7 @@ import type { Sighting } from '../../model/sighting.ts'
 import type { Step } from '../../model/step.ts'
 import type { Outcome } from '../../model/verdict.ts'
 import { type DriverDeps, LookFailed, type Session } from '../port.ts'
+import { openAgentShell } from './agent/shell.ts'
 import { type About, type Api, createApi } from './api.ts'
 import { translate } from './api-errors.ts'
 import { readAddresses, readConfig, readPending, withConfig } from './close-look.ts'
@@ -55,6 +56,7 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
     idIsFree: (externalId, signal) => idIsFree(api, externalId, signal),
     taskOutcome: (taskId, signal) => taskOutcome(api, taskId, signal),
     perform: (step, signal) => perform(api, deps, step, signal),
+    shell: (sighting) => openAgentShell(api, deps, sighting),
     close: () => wire.close(),
   }
 }

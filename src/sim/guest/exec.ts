@@ -13,9 +13,12 @@ const CAUGHT_UP_MS = 1000
 export function startProgram(
   world: World,
   guest: Guest,
-  argv: readonly string[],
+  words: readonly string[],
   input: string | undefined,
 ): number | undefined {
+  // `env` starts what it is given, and says so itself when there is no such program.
+  const byEnv = /(^|\/)env$/.test(words[0] ?? '')
+  const argv = byEnv ? words.slice(words[1] === '--' ? 2 : 1) : words
   const machine = machineOf(world, guest)
   const commands = commandsOf(guest)
   const program = (argv[0] ?? '').replace(/^.*\//, '')
@@ -23,7 +26,7 @@ export function startProgram(
   const pid = takePid(machine)
   takePid(machine)
   const run = commands.get(program)
-  if (!shell && run === undefined) return undefined
+  if (!shell && run === undefined && !byEnv) return undefined
   const session: Session = {
     guest,
     machine,
@@ -39,12 +42,15 @@ export function startProgram(
   if (shell) {
     const flag = argv.findIndex((arg) => /^-\w*c$/.test(arg))
     const script = flag >= 0 ? (argv[flag + 1] ?? '') : (machine.files.text(argv[1] ?? '') ?? input ?? '')
-    runScript(script, session, commands, input ?? '')
+    runScript(script, session, commands, input ?? '', flag >= 0 ? argv.slice(flag + 2) : argv.slice(1))
   } else if (run !== undefined) {
     const done = run({ args: argv, input: input ?? '' }, session)
     session.out = done.out ?? ''
     session.err = done.err ?? ''
     session.exit = done.code ?? 0
+  } else {
+    session.err = `env: '${argv[0]}': No such file or directory\n`
+    session.exit = 127
   }
   // The last program of a script takes the place of the shell.
   const last = shell && /(^|[;&|]\s*)(\/\S*\/)?(ip|sleep)\s[^;&|]*$/.test(argv.at(-1) ?? '') ? 1 : 0

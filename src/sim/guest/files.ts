@@ -20,7 +20,7 @@ export function createFiles(): Files {
     read: (path) => bytes.get(normal(path)),
     text: (path) => {
       const found = bytes.get(normal(path))
-      return found === undefined ? undefined : new TextDecoder('latin1').decode(found)
+      return found === undefined ? undefined : Buffer.from(found).toString('latin1')
     },
     isFolder: (path) => folders.has(normal(path)),
     write: (path, content) => {

@@ -4,9 +4,16 @@ import type { Commands, Io, Session } from './commands.ts'
  * A small shell: lists (`;`, `&&`, `||`), pipes, quotes, variables, sums, redirections, `while` and `if`. Enough for
  * what administration programs send; not for scripts that people are proud of.
  */
-export function runScript(text: string, session: Session, commands: Commands, input = ''): void {
+export function runScript(
+  text: string,
+  session: Session,
+  commands: Commands,
+  input = '',
+  words: readonly string[] = [],
+): void {
   const tokens = tokenize(text)
-  const state: State = { tokens, at: 0, session, commands, steps: 0, vars: new Map([['?', '0']]) }
+  const vars = new Map([['?', '0'], ...words.map((word, at): [string, string] => [`${at}`, word])])
+  const state: State = { tokens, at: 0, session, commands, steps: 0, vars }
   const done = block(state, [], true, input)
   session.out += done.out
   session.err += done.err
@@ -170,7 +177,10 @@ function redirected(state: State, done: Done, redirects: readonly { kind: string
   let { out, err } = done
   const { files } = state.session.machine
   const put = (target: string, text: string, append: boolean) => {
-    if (target !== '/dev/null') files.write(target, (append ? (files.text(target) ?? '') : '') + text)
+    if (target === '/dev/null') return
+    // Here a character is a byte, unless it is none that a byte can be.
+    const whole = (append ? (files.text(target) ?? '') : '') + text
+    files.write(target, /[^\x00-\xff]/.test(whole) ? whole : Buffer.from(whole, 'latin1'))
   }
   for (const { kind, target } of redirects) {
     if (kind === '>&2') [out, err] = ['', err + out]
@@ -204,7 +214,7 @@ function withValues(state: State, text: string): string {
     .replace(/\$\(\(([^)]*)\)\)/g, (_, sum: string) => `${arithmetic(state, sum)}`)
     .replace(/\$\$/g, `${state.session.pid}`)
     .replace(/\$\?/g, state.vars.get('?') ?? '0')
-    .replace(/\$\{(\w+)\}|\$([A-Za-z_]\w*)/g, (_, a?: string, b?: string) => state.vars.get(a ?? b ?? '') ?? '')
+    .replace(/\$\{(\w+)\}|\$([A-Za-z_]\w*|\d)/g, (_, a?: string, b?: string) => state.vars.get(a ?? b ?? '') ?? '')
 }
 
 /** Numbers and variables with + - * between them, from left to right. */

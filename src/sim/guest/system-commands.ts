@@ -1,4 +1,5 @@
 import { BASIC_COMMANDS, type Command, type Commands, type Outcome } from './commands.ts'
+import { FILE_COMMANDS } from './file-commands.ts'
 import { hostName, isBare } from './machine.ts'
 
 /** Programs that ask or change the system as a whole. */
@@ -67,7 +68,9 @@ function change(verb: string, name: string, now: boolean, units: Units): void {
   if (verb === 'disable') units.enabled.delete(name)
 }
 
-export const ALL_COMMANDS: Commands = new Map(Object.entries({ ...BASIC_COMMANDS, ...SYSTEM_COMMANDS }))
+export const ALL_COMMANDS: Commands = new Map(
+  Object.entries({ ...BASIC_COMMANDS, ...FILE_COMMANDS, ...SYSTEM_COMMANDS }),
+)
 
 /** A system that is only a kernel and a shell has no services. */
 const BARE_COMMANDS: Commands = new Map(

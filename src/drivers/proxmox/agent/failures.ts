@@ -1,0 +1,16 @@
+import { ShellFailure } from '../../../lib/shell.ts'
+import type { Answered } from '../api.ts'
+
+/** Why nothing came of it, in the words of a shell. `ran` is what a plain refusal says about it. */
+export function failureOf(answer: Exclude<Answered, { result: 'answered' }>, ran: 'no' | 'maybe'): ShellFailure {
+  if (answer.result === 'not-sent') return new ShellFailure('no', 'unreachable', answer.message)
+  if (answer.result === 'unclear') return new ShellFailure('maybe', 'unreachable', answer.message)
+  const { reason, message } = answer.refusal
+  // The agent took the request and was not heard of again.
+  if (/got timeout/.test(message)) return new ShellFailure('maybe', 'timeout', message)
+  if (reason === 'AgentDown') return new ShellFailure(ran, 'no-agent', message)
+  if (reason === 'NotRunning') return new ShellFailure(ran, 'not-running', message)
+  if (reason === 'PermissionDenied')
+    return new ShellFailure(ran, 'denied', `${message} (on Proxmox 8 the privilege is VM.Monitor)`)
+  return new ShellFailure(ran, reason === 'Unauthorized' ? 'denied' : 'refused', message)
+}
