@@ -86,6 +86,8 @@ export interface Session {
   idIsFree(externalId: string, signal: AbortSignal): Promise<boolean>
   /** How a task that has left the running set ended. Undefined: the system no longer knows it. */
   taskOutcome(taskId: string, signal: AbortSignal): Promise<RemoteTask | undefined>
+  /** What was done to a thing lately, newest first: more than a survey shows. Asked when a drift is first seen. */
+  recentTasks?(sighting: Sighting, sinceMs: number, signal: AbortSignal): Promise<readonly RemoteTask[]>
   /** One call, as the step says. Never waits for the work behind it. */
   perform(step: Step, signal: AbortSignal): Promise<Outcome>
   /** A shell inside a guest through the hypervisor's agent, with no network of its own. Connects when first used. */

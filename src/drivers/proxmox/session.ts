@@ -4,6 +4,7 @@ import type { Connection } from '../../model/connection.ts'
 import { Secret, type SecretReference } from '../../model/secret.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { Step } from '../../model/step.ts'
+import type { RemoteTask } from '../../model/survey.ts'
 import type { Outcome } from '../../model/verdict.ts'
 import { type DriverDeps, LookFailed, type Session } from '../port.ts'
 import { openAgentShell } from './agent/shell.ts'
@@ -55,6 +56,7 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
     },
     idIsFree: (externalId, signal) => idIsFree(api, externalId, signal),
     taskOutcome: (taskId, signal) => taskOutcome(api, taskId, signal),
+    recentTasks: (sighting, sinceMs, signal) => recentTasks(api, sighting, sinceMs, signal),
     perform: (step, signal) => perform(api, deps, step, signal),
     shell: (sighting) => openAgentShell(api, deps, sighting),
     close: () => wire.close(),
@@ -249,6 +251,26 @@ async function taskOutcome(api: Api, taskId: string, signal: AbortSignal) {
   if (task?.state !== 'failed') return task
   const guest = /^\d+$/.test(upid.subject) ? { guest: upid.subject } : {}
   return { ...task, refusal: translate({ text: task.message ?? 'unknown reason', doing, host, ...guest }) }
+}
+
+/** The list of the host itself goes back weeks, where that of the cluster shows the last 25 of each host. */
+async function recentTasks(
+  api: Api,
+  { host, externalId, type }: Sighting,
+  sinceMs: number,
+  signal: AbortSignal,
+): Promise<readonly RemoteTask[]> {
+  const guest = type === 'vm' || type === 'container'
+  const query = new URLSearchParams({
+    source: 'all',
+    limit: '50',
+    // The host counts in whole seconds of its own clock.
+    since: String(Math.max(0, Math.floor(sinceMs / 1000) - 60)),
+    ...(guest ? { vmid: externalId } : {}),
+  })
+  const about = { doing: `list the tasks of ${externalId} on ${host}`, host }
+  const data = await api.read(`/nodes/${encodeURIComponent(host)}/tasks?${query.toString()}`, about, signal)
+  return recordsOf(data).flatMap((entry) => readTask(entry) ?? [])
 }
 
 /** Task logs are thrown away after a while. */
