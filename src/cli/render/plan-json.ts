@@ -2,6 +2,7 @@ import type { Action, Doing } from '../../model/action.ts'
 import type { Change } from '../../model/change.ts'
 import type { Plan, PlanEntry } from '../../model/plan.ts'
 import type { Step } from '../../model/step.ts'
+import { forecast } from '../../plan/cluster/forecast.ts'
 import { SENSITIVE, shownParams } from './plan.ts'
 import { summarise } from './plan-summary.ts'
 import { problemsJson } from './problems.ts'
@@ -16,9 +17,23 @@ export function planJson(plan: Plan, revision: string): unknown {
     revision,
     summary: summarise(plan),
     entries: plan.entries.filter((entry) => entry.action.do !== 'nothing').map(entryJson),
+    ...clustersOf(plan),
     ...remarksOf(plan),
     notes: plan.notes,
     problems: problemsJson(plan.problems),
+  }
+}
+
+/** Where each cluster is heading and what comes next; absent when none is declared. */
+function clustersOf(plan: Plan): object {
+  if (plan.clusters === undefined) return {}
+  return {
+    clusters: plan.clusters.map((look) => ({
+      key: look.declaration.key,
+      version: look.declaration.spec.version,
+      forecast: forecast(look),
+      ...look.decision,
+    })),
   }
 }
 

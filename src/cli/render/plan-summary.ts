@@ -1,6 +1,7 @@
 import type { Action } from '../../model/action.ts'
 import type { Plan } from '../../model/plan.ts'
 import type { Step } from '../../model/step.ts'
+import { clusterDiffers } from '../../plan/cluster/forecast.ts'
 
 /** What a plan comes to, in numbers. */
 export interface PlanSummary {
@@ -41,7 +42,7 @@ export function summarise(plan: Plan): PlanSummary {
 
 /** True when Git and the world differ in any way, even if a guard keeps croft from doing anything about it. */
 export function hasSomethingToDo(plan: Plan): boolean {
-  return plan.entries.some((entry) => entry.action.do !== 'nothing')
+  return plan.entries.some((entry) => entry.action.do !== 'nothing') || (plan.clusters ?? []).some(clusterDiffers)
 }
 
 export function worst(steps: readonly Step[]): Step['disruption'] {

@@ -2,7 +2,9 @@ import { type Action, type Doing, isDoing } from '../../model/action.ts'
 import type { Change } from '../../model/change.ts'
 import type { ConnectionNote, Plan, PlanEntry } from '../../model/plan.ts'
 import type { Step } from '../../model/step.ts'
+import { clusterDiffers } from '../../plan/cluster/forecast.ts'
 import { clean, cleanValue } from './clean.ts'
+import { clusterCounts, renderClusterPlan } from './plan-cluster.ts'
 import { type PlanSummary, summarise } from './plan-summary.ts'
 import type { Paint, Style } from './style.ts'
 
@@ -17,7 +19,8 @@ export interface PlanView {
 export function renderPlan(plan: Plan, style: Style, view: PlanView = {}): string {
   const blocks = shownEntries(plan).map((entry) => renderEntry(entry, style, view))
   const notes = plan.notes.map((note) => renderNote(note, style))
-  return [...notes, ...blocks, ...renderRemarks(plan, style), closingLine(plan, style)].join('\n')
+  const clusters = (plan.clusters ?? []).map((look) => renderClusterPlan(look, style)).filter((text) => text !== '')
+  return [...notes, ...blocks, ...clusters, ...renderRemarks(plan, style), closingLine(plan, style)].join('\n')
 }
 
 /** What is worth saying of things that nothing is done about. */
@@ -41,7 +44,8 @@ function shownEntries(plan: Plan): readonly PlanEntry[] {
 /** `Plan: 1 to add, 0 to change, 0 to destroy.`, or that there is nothing to do. */
 export function closingLine(plan: Plan, style: Style): string {
   const summary = summarise(plan)
-  const differs = shownEntries(plan).length > 0
+  const clusters = plan.clusters ?? []
+  const differs = shownEntries(plan).length > 0 || clusters.some(clusterDiffers)
   if (!differs && plan.notes.length > 0) {
     return style.paint(['yellow', 'bold'], 'No plan: the notes above say what could not be seen.\n')
   }
@@ -51,7 +55,8 @@ export function closingLine(plan: Plan, style: Style): string {
     const seen = summary.unchanged === 0 ? 'Nothing is declared and nothing is left over.' : `${all} as declared.`
     return `${style.paint(['green', 'bold'], 'No changes.')} ${seen}\n`
   }
-  return `${style.paint('bold', 'Plan:')} ${countsOf(summary)}.${disruptionOf(summary)}\n`
+  const nodes = clusterCounts(clusters)
+  return `${style.paint('bold', 'Plan:')} ${countsOf(summary)}.${disruptionOf(summary)}${nodes === '' ? '' : ` ${nodes}`}\n`
 }
 
 export function symbolOf(action: Action): string {

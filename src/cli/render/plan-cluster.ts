@@ -1,0 +1,59 @@
+import type { ClusterHold } from '../../model/cluster-decision.ts'
+import type { ClusterLook } from '../../model/cluster-look.ts'
+import { clusterDiffers, forecast, type NodeForecast } from '../../plan/cluster/forecast.ts'
+import { clean } from './clean.ts'
+import type { Style } from './style.ts'
+
+const SYMBOL: Readonly<Record<NodeForecast['becomes'], string>> = {
+  nothing: '=',
+  joins: '+',
+  leaves: '-',
+  changes: '~',
+  replaced: '-/+',
+}
+
+const PAINT = { nothing: 'dim', joins: 'green', leaves: 'red', changes: 'yellow', replaced: 'yellow' } as const
+
+/** A cluster as a person reads it in a plan: what becomes of each node, what is next, what stands in the way. */
+export function renderClusterPlan(look: ClusterLook, style: Style): string {
+  if (!clusterDiffers(look)) return ''
+  const { declaration, decision } = look
+  const { file, line } = declaration.origin
+  const nodes = forecast(look)
+  const width = Math.max(...nodes.map(({ name }) => name.length))
+  const head = `  ${style.paint('bold', `${clean(declaration.key)}`)}   K3s ${clean(declaration.spec.version)}   ${clean(file)}:${line}`
+  const rows = nodes.map(
+    ({ name, becomes, text, role }) =>
+      `${style.paint(PAINT[becomes], SYMBOL[becomes].padEnd(3))} ${clean(name).padEnd(width)}  ${role}${text === '' ? '' : `  ${clean(text)}`}`,
+  )
+  const next = [...decision.steps.map(({ summary }) => `next: ${clean(summary)}`)]
+  const waits = decision.waits.map(({ awaits }) => `waits for ${clean(awaits)}`)
+  const body = [
+    ...rows,
+    ...next,
+    ...waits,
+    ...decision.holds.flatMap((hold) => objection('held', hold)),
+    ...decision.refusals.flatMap((refusal) => objection('refused', refusal)),
+    ...decision.warnings.map((warning) => `warning: ${clean(warning)}`),
+    clean(decision.faultTolerance),
+  ]
+  return [head, ...body.filter((text) => text !== '').map((text) => `      ${text}`), ''].join('\n')
+}
+
+/** `3 nodes to join, 1 to upgrade`: what the clusters of a plan come to. Empty when they are as declared. */
+export function clusterCounts(looks: readonly ClusterLook[]): string {
+  const all = looks.flatMap((look) => forecast(look))
+  const count = (becomes: NodeForecast['becomes']) => all.filter((node) => node.becomes === becomes).length
+  const words = [
+    [count('joins'), 'to join'],
+    [count('changes'), 'to change'],
+    [count('replaced'), 'to replace'],
+    [count('leaves'), 'to leave'],
+  ] as const
+  const told = words.filter(([number]) => number > 0).map(([number, word]) => `${number} ${word}`)
+  return told.length === 0 ? '' : `Nodes: ${told.join(', ')}.`
+}
+
+function objection(word: string, { guard, reason, allow }: ClusterHold): readonly string[] {
+  return [`${word} [${clean(guard)}]: ${clean(reason)}`, `to allow: ${clean(allow)}`]
+}

@@ -1,0 +1,59 @@
+import type { NodeRole } from '../../model/cluster.ts'
+import type { ClusterLook } from '../../model/cluster-look.ts'
+import { isDue } from './removals.ts'
+import { rolloutOf, wantedChange } from './rollout.ts'
+import { kubeOf, type NodeView, type View, viewOf } from './view.ts'
+
+/** What will have become of one node when everything declared is true. */
+export interface NodeForecast {
+  readonly name: string
+  readonly role: NodeRole
+  readonly becomes: 'nothing' | 'joins' | 'leaves' | 'changes' | 'replaced'
+  /** One line for a person. */
+  readonly text: string
+}
+
+/**
+ * Where a cluster is heading, node by node: what a person agrees to. The steps on the way are computed one at a time
+ * from what is seen then; this says where they end.
+ */
+export function forecast({ declaration, observed }: ClusterLook): readonly NodeForecast[] {
+  const view = viewOf(declaration.spec, observed, 0)
+  return [...view.servers, ...view.agents].map((node) => ({ name: node.name, role: node.role, ...fateOf(view, node) }))
+}
+
+/** Is anything about the cluster other than declared, under way, held or refused? */
+export function clusterDiffers(look: ClusterLook): boolean {
+  const { steps, waits, holds, refusals } = look.decision
+  if (steps.length + waits.length + holds.length + refusals.length > 0) return true
+  return forecast(look).some(({ becomes }) => becomes !== 'nothing')
+}
+
+function fateOf(view: View, node: NodeView): Pick<NodeForecast, 'becomes' | 'text'> {
+  const kube = kubeOf(node)
+  if (node.spec === undefined) return { becomes: 'leaves', text: `leaves ${view.spec.name}: no longer declared` }
+  if (isDue(view, node)) return { becomes: 'replaced', text: 'replaced by a new one: a person asked for it' }
+  if (kube === undefined) return { becomes: 'joins', text: joining(view, node) }
+  const rollout = rolloutOf(view)
+  const { version } = view.spec
+  if (kube.version !== version && rollout.refusal === undefined) {
+    const via = rollout.hops.slice(0, -1)
+    const by = view.spec.upgrade.method === 'replace' ? ', on a new machine' : ''
+    return {
+      becomes: 'changes',
+      text: `${kube.version} → ${version}${via.length === 0 ? '' : ` by way of ${via.join(', ')}`}${by}`,
+    }
+  }
+  const change = wantedChange(view, node, rollout)
+  if (change?.purpose === 'configure') return { becomes: 'changes', text: 'restarted with changed settings' }
+  return { becomes: 'nothing', text: '' }
+}
+
+function joining(view: View, node: NodeView): string {
+  const { identity } = view.observed
+  const first = identity?.firstServer ?? view.spec.servers[0]?.name
+  if (!view.formed && node.name === first) return `starts the cluster on ${view.spec.version}`
+  return node.role === 'server'
+    ? `joins as a server on ${view.spec.version}, one at a time`
+    : `joins as an agent on ${view.spec.version}`
+}

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { ClusterSpec } from '../../model/cluster.ts'
+import type { ClusterLook } from '../../model/cluster-look.ts'
+import type { ObservedCluster } from '../../model/observed-cluster.ts'
+import { DEFAULT_POLICY } from '../../model/policy.ts'
+import { estateOf, FAKE_RULES, guest, ledgerWith, machine, NOW, ORIGIN, recordOf, step, worldWith } from '../fixture.ts'
+import { plan } from '../plan.ts'
+import { coordinate } from './coordinate.ts'
+import { clusterDiffers, forecast } from './forecast.ts'
+import { NOW as CLUSTER_NOW, clusterSpec, observedCluster } from './testing/fixture.ts'
+
+function lookAt(spec: ClusterSpec, observed: ObservedCluster): ClusterLook {
+  return {
+    declaration: {
+      key: 'Cluster/homelab',
+      name: 'homelab',
+      estate: 'default',
+      spec,
+      artifacts: [{ release: true }],
+      hosts: new Map(),
+      policy: DEFAULT_POLICY,
+      origin: ORIGIN,
+      generation: 'g1',
+    },
+    observed,
+    decision: coordinate(spec, observed, CLUSTER_NOW),
+  }
+}
+
+const NAMES = ['s1', 's2', 's3']
+const THREE = clusterSpec('s1 s2 s3')
+const memory = { ...FAKE_RULES, updateSteps: restartsFor('memory') }
+
+/** A change of memory restarts the guest; one of power starts or stops it. */
+function restartsFor(path: string): typeof FAKE_RULES.updateSteps {
+  return (resource, sighting, changes) =>
+    changes.map((change) => {
+      if (change.path === path) return step('reboot', sighting.externalId, { disruption: 'restart' })
+      const off = resource.desired.type === 'vm' && resource.desired.vm.power === 'stopped'
+      return step(off ? 'shutdown' : 'start', sighting.externalId, { disruption: off ? 'restart' : 'none' })
+    })
+}
+
+function planned(
+  look: ClusterLook,
+  declared: readonly string[] = NAMES,
+  turns: Readonly<Record<string, { memory?: number; power?: 'running' | 'stopped' }>> = {},
+) {
+  const guests = NAMES.map((name, index) => guest(101 + index, { of: `Machine/${name}`, ...turns[name] }))
+  const resources = declared.map((name) => machine(name))
+  const { entries } = plan({
+    estate: estateOf(resources),
+    worlds: new Map([['default', worldWith(guests.map((one, index) => ({ ...one, name: NAMES[index] ?? '' })))]]),
+    ledger: ledgerWith({ known: NAMES.map((name) => recordOf(machine(name), { seenMs: NOW, externalId: '1' })) }),
+    rules: new Map([['fake', memory]]),
+    clusters: [look],
+    nowMs: NOW,
+  })
+  return new Map(
+    entries.map(({ key, action }) => [
+      key,
+      action.do === 'hold' ? `hold ${action.guard}: ${action.reason}` : action.do,
+    ]),
+  )
+}
+
+describe('the machine of a node', () => {
+  test('is restarted while the others keep the majority', () => {
+    const look = lookAt(THREE, observedCluster('s1 s2 s3'))
+    assert.equal(planned(look, NAMES, { s2: { memory: 2048 } }).get('Machine/s2'), 'update')
+  })
+
+  test('is left running while another server is away', () => {
+    const observed = observedCluster('s1 s2 s3', { s3: { kube: { ready: 'no' } } })
+    const down = { ...observed, members: observed.members === 'unknown' ? [] : observed.members }
+    const members = down.members.map((one) => (one.node === 's3' ? { ...one, up: 'no' as const } : one))
+    const look = lookAt(THREE, { ...observed, members })
+    assert.match(planned(look, NAMES, { s2: { memory: 2048 } }).get('Machine/s2') ?? '', /^hold cluster-member: s2 is/)
+  })
+
+  test('is left running when nobody can say how etcd is', () => {
+    const look = lookAt(THREE, observedCluster('s1 s2 s3', {}, { members: 'unknown' }))
+    assert.match(planned(look, NAMES, { s1: { memory: 2048 } }).get('Machine/s1') ?? '', /^hold cluster-member/)
+  })
+
+  test('that Git no longer names is not deleted before the node has left', () => {
+    const spec = { ...clusterSpec('s1 s2'), allow: { degraded: true, interruption: false } }
+    const there = lookAt(spec, observedCluster('s1 s2 s3'))
+    assert.match(planned(there, ['s1', 's2']).get('Machine/s3') ?? '', /^hold cluster-member: s3 is still a node/)
+    const gone = observedCluster('s1 s2 s3', { s3: { kube: 'absent', k3s: 'unknown' } })
+    const members = gone.members === 'unknown' ? [] : gone.members.filter(({ node }) => node !== 's3')
+    const left = lookAt(spec, { ...gone, members })
+    assert.deepEqual(
+      left.decision.steps.map((one) => one.do),
+      ['destroy-machine'],
+    )
+    assert.equal(planned(left, ['s1', 's2']).get('Machine/s3'), 'delete')
+  })
+
+  test('that is ordered to be replaced is destroyed when its node has left, whatever its own policy', () => {
+    const orders = { rolloutPaused: false, removeMembers: [], replace: [{ node: 's3', atMs: CLUSTER_NOW }] }
+    const gone = observedCluster('s1 s2 s3', { s3: { kube: 'absent', k3s: 'unknown' } }, { orders })
+    const members = gone.members === 'unknown' ? [] : gone.members.filter(({ node }) => node !== 's3')
+    const look = lookAt(THREE, { ...gone, members })
+    assert.equal(planned(look).get('Machine/s3'), 'replace')
+    assert.equal(planned(look).get('Machine/s1'), 'nothing')
+  })
+
+  test('an ordinary machine is no business of the cluster', () => {
+    const look = lookAt(clusterSpec('s1'), observedCluster('s1'))
+    assert.equal(planned(look, ['s1', 's2'], { s2: { memory: 2048 } }).get('Machine/s2'), 'update')
+  })
+})
+
+describe('a forecast', () => {
+  test('says what becomes of every node', () => {
+    const spec = { ...clusterSpec('s1 s2 s4 a1'), version: 'v1.34.4+k3s1' }
+    const observed = observedCluster('s1 s2 s3 a1', { s2: { kube: { version: 'v1.34.4+k3s1' } } })
+    const rows = forecast(lookAt(spec, observed)).map(({ name, becomes }) => `${name} ${becomes}`)
+    assert.deepEqual(rows.sort(), ['a1 changes', 's1 changes', 's2 nothing', 's3 leaves', 's4 joins'])
+  })
+
+  test('of a cluster that is as declared says nothing', () => {
+    const observed = observedCluster('s1 s2 s3')
+    assert.equal(clusterDiffers(lookAt(THREE, observed)), false)
+  })
+})
