@@ -95,6 +95,7 @@ async function openEngine(store: Store, options: EngineOptions, warn: Warn): Pro
     drivers,
     driverDeps,
     ...(options.retryStalled === undefined ? {} : { retryStalled: options.retryStalled }),
+    ...(options.epoch === undefined ? {} : { epoch: options.epoch }),
   })
 }
 

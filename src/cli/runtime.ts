@@ -75,6 +75,8 @@ export interface EngineOptions {
   readonly clock?: Clock
   /** A person asked for it: what had stalled is tried again. */
   readonly retryStalled?: boolean
+  /** The epoch of whoever shares the store with the engine. */
+  readonly epoch?: number
   /** Environment in which `{env: NAME}` references are looked up. */
   readonly env?: Environment
 }

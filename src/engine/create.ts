@@ -22,7 +22,7 @@ export function createEngine(deps: EngineDeps): Engine {
   let suspicious = 0
 
   const passDeps = async (): Promise<PassDeps> => {
-    epoch ??= await store.beginEpoch()
+    epoch ??= deps.epoch ?? (await store.beginEpoch())
     const begun = epoch
     return {
       clock,

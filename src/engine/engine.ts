@@ -21,6 +21,8 @@ export interface EngineDeps {
   readonly clusters?: ClusterTools
   /** The first pass tries again what had stalled: a person asked for it. */
   readonly retryStalled?: boolean
+  /** The epoch that the caller has begun on this store and shares with the engine. Without it the engine begins one. */
+  readonly epoch?: number
 }
 
 /** What one pass saw, decided and did. */
