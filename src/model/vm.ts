@@ -55,6 +55,8 @@ export interface VmSpec {
   readonly virtiofs?: readonly VmVirtiofs[]
   readonly amdSev?: VmAmdSev
   readonly hookScript?: string
+  /** By software alone, without the processor's help: slow, and runs everywhere. */
+  readonly emulated?: boolean
   readonly bootOrder?: readonly string[]
 }
 
@@ -183,6 +185,8 @@ export interface VmDisk {
   readonly sizeGb?: number
   /** Volume that the disk is made from at creation, e.g. `local:import/noble.qcow2`. */
   readonly importFrom?: string
+  /** It stands on the image and stores only what differs, instead of being a copy of it. */
+  readonly backing?: boolean
   readonly format?: 'raw' | 'qcow2' | 'vmdk'
   readonly cache?: string
   readonly aio?: string
