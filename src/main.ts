@@ -104,14 +104,24 @@ async function loadDrivers(): Promise<readonly Driver[]> {
 }
 
 async function driverDepsFor(options: EngineOptions, warn: Warn): Promise<DriverDeps> {
-  const [{ openTlsWire }, { resolveSecret }] = await Promise.all([
+  const [{ openTlsWire }, { resolveSecret }, { createShells }] = await Promise.all([
     import('./lib/tls-wire.ts'),
     import('./cli/secrets.ts'),
+    import('./ssh/open.ts'),
   ])
   const sources = { env: options.env ?? process.env, directory: options.directory, warn }
+  const random = { next: () => Math.random() }
+  // Connections to other computers live in real time, whatever clock the engine runs on.
+  const shells = createShells({
+    env: sources.env,
+    clock: systemClock,
+    random,
+    resolveSecret: (reference) => resolveSecret(reference, sources),
+  })
   return {
     clock: options.clock ?? systemClock,
-    random: { next: () => Math.random() },
+    random,
+    openShell: (target) => shells.open(target),
     openWire: ({ endpoint, fingerprint, limits }) =>
       openTlsWire({
         endpoint,

@@ -19,9 +19,10 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   source: ['kinds', 'model', 'lib'],
   drivers: ['cloudinit', 'k3s', 'model', 'lib'],
   store: ['model', 'lib'],
+  ssh: ['model', 'lib'],
   engine: ['plan', 'drivers/port.ts', 'drivers/cluster-port.ts', 'store/port.ts', 'model', 'lib'],
   sim: ['k3s', 'model', 'lib'],
-  controller: ['engine', 'plan', 'kinds', 'source', 'drivers/port.ts', 'store/port.ts', 'model', 'lib'],
+  controller: ['engine', 'plan', 'kinds', 'source', 'server/port.ts', 'drivers/port.ts', 'store/port.ts', 'model', 'lib'],
   server: ['controller', 'engine', 'plan', 'kinds', 'store/port.ts', 'model', 'lib'],
   cli: [
     'server',
@@ -148,7 +149,7 @@ function brokenArrow(path: string, folder: string, target: string): Pick<Breach,
 
 /** Code that stands behind a port, and the simulated world. */
 function isImplementation(target: string): boolean {
-  return driverOf(target) !== undefined || /^src\/store\/(?!port\.ts$)/.test(target) || target.startsWith('src/sim/')
+  return driverOf(target) !== undefined || /^src\/store\/(?!port\.ts$)/.test(target) || /^src\/(?:sim|ssh)\//.test(target)
 }
 
 function impureImport(specifier: string, names: readonly string[]): string | undefined {

@@ -39,6 +39,8 @@ export const LIMITS = {
   /** sshd allows ten sessions on a connection unless told otherwise; one of them holds the connection. */
   channelsPerHost: 8,
   channelsWaiting: 10_000,
+  busyRetries: 40,
+  busyRetryMs: 250,
   sshHops: 4,
   sshKeepaliveMs: 15_000,
   /** One argument of a program may have 128 KiB on Linux, and the line is one. */
@@ -63,10 +65,18 @@ export const LIMITS = {
   sweepReads: 10,
   /** A task is named as the cause of a drift when it was begun at most so long before the drift was seen. */
   driftBlameMs: 3_600_000,
+  /** Controller */
+  tasksRemembered: 1000,
+  approvalMs: 7 * 86_400_000,
+  approvalsKept: 100,
   shortestLookMs: 100,
   readinessPollMs: 1_000,
   taskPollMs: 500,
   taskPollMaxMs: 2_000,
+  /** What a host keeps for itself when machines are put on it. */
+  hostReserveBytes: 1024 * 1024 * 1024,
+  /** A host that was busier than this for so long gets nothing new. */
+  busyHost: { above: 0.9, forMs: 600_000 },
   /** Clusters: how long things may take before they count as failed, and how fresh evidence must be. */
   machineBootMs: 600_000,
   /** etcd itself gives up on a learner after five minutes. */
@@ -76,8 +86,19 @@ export const LIMITS = {
   healthCheckAgainMs: 60_000,
   /** A node whose readiness changed more often than this within an hour is flapping. */
   readyChangesPerHour: 6,
+  /** How long one server may take to list its Nodes before the others are asked. */
+  clusterAnswerMs: 5_000,
+  /** An admin's certificate is made anew when less than this is left of it. */
+  adminRenewMs: 6 * 3_600_000,
+  /** A settled node is asked over its shell at most so often; everything else about it comes from the API. */
+  nodeFactsMs: 600_000,
+  snapshotListMs: 60_000,
+  bootstrapTokenMs: 15 * 60_000,
+  nodesAskedAtOnce: 16,
+  evictionsAtOnce: 8,
   /** Store */
   eventsKept: 10_000,
+  auditKept: 100_000,
   storedValueLength: 1024 * 1024,
   storeBusyMs: 5_000,
   damagedStoresKept: 100,

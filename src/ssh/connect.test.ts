@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { systemClock } from '../lib/clock.ts'
+import { seededRandom } from '../lib/random.ts'
+import { ShellFailure } from '../lib/shell.ts'
+import { Secret } from '../model/secret.ts'
+import type { SshTarget } from '../model/ssh-target.ts'
+import { keyFingerprint } from './config.ts'
+import { createShells } from './open.ts'
+import { freePort, type RealSshd, sshdMissing, startSshd } from './testing/sshd.ts'
+
+const skip = sshdMissing() ?? false
+const shells = createShells({
+  env: { PATH: process.env.PATH, HOME: '/nonexistent' },
+  clock: systemClock,
+  random: seededRandom(3),
+  resolveSecret: async (reference) =>
+    new Secret('env' in reference && secrets[reference.env] !== undefined ? (secrets[reference.env] ?? '') : 'wrong'),
+})
+const secrets: Record<string, string> = {}
+let running: RealSshd | undefined
+async function sshd(): Promise<RealSshd> {
+  running ??= await startSshd()
+  secrets.KEY = readFileSync(running.privateKeyFile, 'utf8')
+  return running
+}
+after(async () => {
+  await shells.close()
+  await running?.stop()
+})
+
+async function failureOf(target: SshTarget): Promise<ShellFailure> {
+  const shell = shells.open(target)
+  try {
+    await shell.run(['true'])
+  } catch (error) {
+    assert.ok(error instanceof ShellFailure, String(error))
+    return error
+  } finally {
+    await shell.close()
+  }
+  assert.fail('it connected')
+}
+
+const OTHER = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKAaOJ8Ks8dgpFhFv1y1HHCNOL3Bxq2Gm8TfqJZiT7sO'
+
+test('[S-05] a host key other than the pinned one is refused, and both are shown', { skip }, async () => {
+  const real = await sshd()
+  const failure = await failureOf(real.target({ hostKeys: [OTHER] }))
+  assert.deepEqual([failure.ran, failure.code], ['no', 'host-key'])
+  assert.ok(failure.message.includes(keyFingerprint(real.hostKey)), failure.message)
+  assert.ok(failure.message.includes(keyFingerprint(OTHER)), failure.message)
+})
+
+test('[S-05] an unknown type of key is refused as well, and so is a host without a pinned key', { skip }, async () => {
+  const real = await sshd()
+  const rsa = `ssh-rsa ${Buffer.concat([Buffer.from([0, 0, 0, 7]), Buffer.from('ssh-rsa'), Buffer.from([0, 0, 0, 3, 1, 0, 1, 0, 0, 1, 1]), Buffer.alloc(256, 7)]).toString('base64')}`
+  assert.equal((await failureOf(real.target({ hostKeys: [rsa] }))).code, 'host-key')
+  assert.equal((await failureOf(real.target({ hostKeys: [] }))).code, 'host-key')
+})
+
+test('a key that is a secret goes through an agent of our own and into no file', { skip }, async () => {
+  const real = await sshd()
+  const before = new Set(readdirSync(tmpdir()))
+  const shell = shells.open(real.target({ key: { env: 'KEY' } }))
+  assert.equal((await shell.run(['echo', 'in'])).stdout, 'in\n')
+  const made = readdirSync(tmpdir()).filter((name) => name.startsWith('croft-ssh-') && !before.has(name))
+  assert.equal(made.length, 1)
+  const directory = join(tmpdir(), made[0] ?? '')
+  assert.equal(statSync(directory).mode & 0o777, 0o700)
+  for (const name of readdirSync(directory)) {
+    const path = join(directory, name)
+    if (statSync(path).isFile()) assert.ok(!readFileSync(path, 'utf8').includes('PRIVATE KEY'), name)
+  }
+  await shell.close()
+  assert.deepEqual(
+    readdirSync(tmpdir()).filter((name) => made.includes(name)),
+    [],
+  )
+})
+
+test('a wrong key, a wrong password of a key and a closed port each say what they are', { skip }, async () => {
+  const real = await sshd()
+  const denied = await failureOf(real.target({ key: { file: join(real.directory, 'host') } }))
+  assert.deepEqual([denied.ran, denied.code], ['no', 'denied'])
+  assert.equal((await failureOf(real.target({ key: { env: 'NOTHING' } }))).code, 'bad-key')
+  const closed = await failureOf(real.target({ port: await freePort() }))
+  assert.deepEqual([closed.ran, closed.code], ['no', 'unreachable'])
+})
+
+test('a jump host is on the way, and its key is pinned like any other', { skip }, async () => {
+  const real = await sshd()
+  const second = await startSshd()
+  try {
+    const shell = shells.open(second.target({ name: 'inner', jump: real.target({ name: 'jump' }) }))
+    assert.equal(
+      (await shell.run(['sh', '-c', 'echo $SSH_CONNECTION | cut -d" " -f4'])).stdout.trim(),
+      String(second.port),
+    )
+    await shell.close()
+    const wrong = await failureOf(
+      second.target({ name: 'inner', jump: real.target({ name: 'jump', hostKeys: [OTHER] }) }),
+    )
+    assert.equal(wrong.code, 'host-key')
+    assert.ok(wrong.message.startsWith('jump shows'), wrong.message)
+  } finally {
+    await second.stop()
+  }
+})
+
+test('a connection that ended is made anew, and a program that was cut off may have run', { skip }, async () => {
+  const real = await startSshd()
+  const shell = shells.open(real.target())
+  try {
+    assert.equal((await shell.run(['echo', 'one'])).stdout, 'one\n')
+    const cut = await shell
+      .run(['sh', '-c', 'kill -9 $(ps -o ppid= -p $(ps -o ppid= -p $PPID)); sleep 5'])
+      .catch((error: unknown) => error)
+    assert.ok(cut instanceof ShellFailure, JSON.stringify(cut))
+    assert.equal(cut.ran, 'maybe')
+    assert.equal((await shell.run(['echo', 'two'])).stdout, 'two\n')
+  } finally {
+    await shell.close()
+    await real.stop()
+  }
+})
+
+test('[S-01] what would be a line of configuration is refused before ssh is started', async () => {
+  const base: SshTarget = { name: 'x', address: '127.0.0.1', port: 22, user: 'root', hostKeys: [OTHER], sudo: 'none' }
+  const hostile: Partial<SshTarget>[] = [
+    { address: '-oProxyCommand=touch /tmp/p' },
+    { address: 'a\nProxyCommand touch /tmp/p' },
+    { user: 'root\nProxyCommand x' },
+    { user: '-x' },
+    { port: 22.5 },
+    { hostKeys: [`${OTHER}\n* ssh-rsa AAAA`] },
+    { key: { file: '/a"\nProxyCommand x' } },
+  ]
+  for (const one of hostile)
+    assert.equal((await failureOf({ ...base, ...one })).code, 'bad-target', JSON.stringify(one))
+})

@@ -1,0 +1,75 @@
+import type { SshTarget } from '../model/ssh-target.ts'
+
+/** How the user becomes root; the password itself travels on the input, never here. */
+export type Become = 'none' | 'passwordless' | 'password'
+
+export function becomeOf(sudo: SshTarget['sudo']): Become {
+  return typeof sudo === 'object' ? 'password' : sudo
+}
+
+/** Words that every login shell takes as they are. */
+const PLAIN = /^[A-Za-z0-9_./:=@%+,-]+$/
+/** The same set for the shell on the other side, which takes apart what is not in it. */
+const NOT_PLAIN = '*[!A-Za-z0-9_./:=@%+,-]*'
+
+/**
+ * Gives every word back as it was and runs them. Nothing in it is special inside single quotes of any shell, so that
+ * it does not matter whether the user's login shell is dash, bash, zsh or fish. The x keeps newlines at the end, which
+ * `$( )` would take off.
+ */
+const DECODE =
+  `LC_ALL=C; export LC_ALL; for a do shift; case $a in ${NOT_PLAIN}) a=$(printf %bx "$a"); a=\${a%x};; esac; ` +
+  'set -- "$@" "$a"; done; exec "$@"'
+
+/**
+ * Says that the program begins and how it ended, on the error output between marks that nobody can guess. Without the
+ * first mark it cannot have begun; without the second nobody knows how it went. What stands on the input before the
+ * mark is skipped: a password that sudo did not ask for must not become input of the program.
+ */
+const BEGIN =
+  'n=$1; s=$2; t=$3; shift 3; ' +
+  'if [ "$s" = skip ]; then while IFS= read -r l; do [ "$l" = "$n" ] && break; done; fi; ' +
+  'echo "began $n $$" >&2; ' +
+  // A program whose caller is gone must not run for ever.
+  'if command -v timeout >/dev/null 2>&1; then timeout -k 5 "$t" "$@"; else "$@"; fi; ' +
+  'c=$?; echo "ended $n $c" >&2; exit $c'
+
+export interface Wrapping {
+  readonly become: Become
+  /** A word that cannot be guessed; marks what is ours in the streams. */
+  readonly nonce: string
+  readonly timeoutMs: number
+}
+
+/** The program with the marks around it, and with sudo where it is needed. */
+export function wrap(argv: readonly string[], { become, nonce, timeoutMs }: Wrapping): readonly string[] {
+  const seconds = String(Math.ceil(timeoutMs / 1000) + 5)
+  const inner = ['sh', '-c', BEGIN, 'croft', nonce, become === 'password' ? 'skip' : 'keep', seconds, ...argv]
+  switch (become) {
+    case 'none':
+      return inner
+    case 'passwordless':
+      return ['sudo', '-n', '--', ...inner]
+    case 'password':
+      // -k: a password that was given earlier does not count, so that it is always asked for and always read.
+      return ['sudo', '-S', '-k', '-p', '', '--', ...inner]
+  }
+}
+
+/** The words as one line for a login shell that we do not know. Undefined: no line can carry them. */
+export function remoteLine(argv: readonly string[]): string | undefined {
+  if (argv.some((word) => word.includes('\0'))) return undefined
+  return `exec sh -c '${DECODE}' croft ${argv.map(encodeWord).join(' ')}`
+}
+
+/** Octal for every byte that is not plain, in single quotes: printf gives it back. */
+export function encodeWord(word: string): string {
+  if (PLAIN.test(word)) return word
+  let text = ''
+  for (const byte of Buffer.from(word, 'utf8')) {
+    const char = String.fromCharCode(byte)
+    text += PLAIN.test(char) ? char : `\\0${byte.toString(8).padStart(3, '0')}`
+  }
+  // An empty word has nothing to decode, and needs the quotes to be seen at all.
+  return `'${text}'`
+}
