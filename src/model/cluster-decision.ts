@@ -54,6 +54,8 @@ export type ClusterVerb =
   | 'create-machine'
   | 'start-machine'
   | 'stop-machine'
+  /** Let the hypervisor take the machine down and up again, for a change that waits for it. */
+  | 'restart-machine'
   | 'destroy-machine'
   /** K3s uninstalled, its data and `/etc/rancher/node` gone. */
   | 'wipe-k3s'

@@ -55,6 +55,8 @@ export interface ObservedMachine {
   readonly ours: boolean
   readonly createdMs?: number
   readonly machineId?: string
+  /** What of its declaration comes into force only with a restart: `memory.dedicatedMb`. */
+  readonly wantsRestart?: string
   /** Being made, moved or destroyed right now. */
   readonly busy?: string
 }
@@ -102,7 +104,7 @@ export interface NodeWork {
   readonly changedMs?: number
 }
 
-export type WorkPurpose = 'upgrade' | 'configure' | 'replace' | 'remove' | 'remediate'
+export type WorkPurpose = 'upgrade' | 'configure' | 'restart' | 'replace' | 'remove' | 'remediate'
 
 export interface LocalK3s {
   readonly service: 'absent' | 'stopped' | 'starting' | 'running' | 'failed'

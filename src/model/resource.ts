@@ -2,6 +2,7 @@ import type { ContainerSpec } from './container.ts'
 import type { FileSpec } from './file.ts'
 import type { ResourceKey } from './key.ts'
 import type { Origin } from './origin.ts'
+import type { Placement } from './placement.ts'
 import type { Policy } from './policy.ts'
 import type { SettingSpec } from './rest.ts'
 import type { VmSpec } from './vm.ts'
@@ -27,6 +28,8 @@ export interface Resource {
   /** What must be Ready first. Order comes from here, never from the position in a file. */
   readonly needs: readonly ResourceKey[]
   readonly policy: Policy
+  /** Its host is for croft to choose: until that is done, `desired` is what it would be on the first of them. */
+  readonly placement?: Placement
   readonly origin: Origin
   readonly generation: string
 }

@@ -39,6 +39,10 @@ export interface Sighting {
   /** The resource pool it is in, where the system has such a thing. */
   readonly pool?: string
   readonly uptimeSeconds?: number
+  /** What it may use at most. */
+  readonly memoryBytes?: number
+  readonly diskBytes?: number
+  readonly cpus?: number
   /** What a close look brought; undefined when only the survey has seen it. Its shape belongs to the driver. */
   readonly close?: CloseLook
 }

@@ -23,6 +23,8 @@ export interface HostSighting {
   readonly memoryBytes?: number
   readonly memoryUsedBytes?: number
   readonly cpus?: number
+  /** How busy its processors are right now, 0 to 1. */
+  readonly load?: number
 }
 
 export interface StorageSighting {

@@ -151,7 +151,7 @@ function keep(situation: Situation, sighting: Sighting): Action {
   const { resource, rules, world, ledger, unmet, order } = situation
   if (sighting.lock !== undefined) return locked(sighting)
   if (sighting.close === undefined) return lookCloser(sighting, 'config')
-  if (order !== undefined) return obey(situation, sighting, order)
+  if (order !== undefined && order.order !== 'restart') return obey(situation, sighting, order)
   const changes = [
     ...typeChange(resource, sighting),
     ...idChange(rules.declaredId(resource), sighting),

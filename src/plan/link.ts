@@ -53,10 +53,16 @@ export function link(read: Read, tools: LinkTools): Estate {
         if (declaration.kind === 'Approval') approvals.push(approvalOf(declaration))
         break
       case 'resource': {
-        const { connection, desired, needs } = expanded
+        const { connection, desired, needs, placement } = expanded
         parts.push({
           declaration,
-          part: { key: declaration.key, desired, needs, ...(connection === undefined ? {} : { connection }) },
+          part: {
+            key: declaration.key,
+            desired,
+            needs,
+            ...(connection === undefined ? {} : { connection }),
+            ...(placement === undefined ? {} : { placement }),
+          },
         })
         for (const warning of expanded.warnings ?? []) complain(declaration, { severity: 'warning', ...warning })
         break
@@ -161,6 +167,7 @@ function resourceOf(declaration: Declaration, part: Part, connection: Connection
     estate: connection.estate,
     desired: part.desired,
     needs: part.needs,
+    ...(part.placement === undefined ? {} : { placement: part.placement }),
     policy: declaration.policy,
     origin: declaration.origin,
     generation: declaration.generation,

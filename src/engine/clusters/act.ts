@@ -32,6 +32,7 @@ const MACHINES: ReadonlySet<ClusterVerb> = new Set([
   'create-machine',
   'start-machine',
   'stop-machine',
+  'restart-machine',
   'destroy-machine',
 ])
 

@@ -1,11 +1,13 @@
 import type { ClusterSurroundings } from '../../drivers/cluster-port.ts'
 import type { ClusterLook } from '../../model/cluster-look.ts'
 import type { Estate } from '../../model/estate.ts'
+import type { ResourceKey } from '../../model/key.ts'
 import type { ObservedCluster } from '../../model/observed-cluster.ts'
 import type { ResourceRecord } from '../../model/record.ts'
+import { isGuest, type Resource } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
 import { coordinate } from '../../plan/cluster/coordinate.ts'
-import { sightings } from '../../plan/plan.ts'
+import { type Sight, sightings } from '../../plan/plan.ts'
 import { removals } from '../../plan/removals.ts'
 import { suspect } from '../../plan/suspicion.ts'
 import type { Ledger, World } from '../../plan/world.ts'
@@ -88,7 +90,13 @@ function machinesSeen(
   const suspicious = [...worlds].filter(
     ([, world]) => suspect(estate.resources, (one) => rules.get(one.driver), world, ledger) !== undefined,
   )
+  const restarts = new Map<ResourceKey, string>()
+  for (const resource of estate.resources) {
+    const wants = restartFor(resource, sights.get(resource.key), rules.get(resource.driver), ledger)
+    if (wants !== undefined) restarts.set(resource.key, wants)
+  }
   return {
+    restarts,
     resources: new Map(estate.resources.map((resource) => [resource.key, resource])),
     identities: new Map([...sights].map(([key, sight]) => [key, sight.identity])),
     leaving: [...worlds.values()]
@@ -97,4 +105,22 @@ function machinesSeen(
     ledger,
     suspect: new Set(suspicious.map(([name]) => name)),
   }
+}
+
+/** What a restart of the machine would bring into force, when its update needs one. */
+function restartFor(
+  resource: Resource,
+  sight: Sight | undefined,
+  rules: Rules | undefined,
+  ledger: Ledger,
+): string | undefined {
+  if (rules === undefined || sight?.identity.is !== 'ours' || !isGuest(resource.desired.type)) return undefined
+  const { sighting } = sight.identity
+  if (sighting.close === undefined || sighting.lock !== undefined) return undefined
+  const changes = rules.diff(resource, sighting, ledger.records.get(resource.key)?.details)
+  if (changes.length === 0 || changes.some(({ effect }) => effect === 'replace')) return undefined
+  const disturbs = rules.updateSteps(resource, sighting, changes).some(({ disruption }) => disruption === 'restart')
+  if (!disturbs) return undefined
+  const paths = changes.filter(({ effect }) => effect === 'restart').map(({ path }) => path)
+  return paths.length === 0 ? changes[0]?.path : paths.join(', ')
 }

@@ -15,6 +15,8 @@ export interface MachinesSeen {
   readonly identities: ReadonlyMap<ResourceKey, Identity>
   /** Machines with our mark that Git no longer declares. */
   readonly leaving: readonly Removal[]
+  /** What of a machine's declaration comes into force only with a restart. */
+  readonly restarts: ReadonlyMap<ResourceKey, string>
   readonly ledger: Ledger
   /** Connections on which things are missing that were there: absence proves nothing. */
   readonly suspect: ReadonlySet<string>
@@ -76,12 +78,14 @@ function machineOf(identity: Identity, key: ResourceKey, seen: MachinesSeen): Ob
       const power = sighting.close?.power ?? sighting.power
       const locked = sighting.lock === undefined ? {} : { busy: `its machine is locked (${sighting.lock})` }
       const createdMs = sighting.close?.createdMs
+      const wantsRestart = seen.restarts.get(key)
       return {
         ...common,
         ...locked,
         exists: 'yes',
         power: power === 'running' ? 'on' : power === 'stopped' ? 'off' : 'unknown',
         ...(createdMs === undefined ? {} : { createdMs }),
+        ...(wantsRestart === undefined ? {} : { wantsRestart }),
       }
     }
     case 'absent':

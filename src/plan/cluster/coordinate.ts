@@ -1,6 +1,5 @@
 import type { ClusterSpec } from '../../model/cluster.ts'
 import type { ClusterDecision } from '../../model/cluster-decision.ts'
-import type { ClusterLook } from '../../model/cluster-look.ts'
 import type { ObservedCluster } from '../../model/observed-cluster.ts'
 import { agentsIn, serversIn } from './bootstrap.ts'
 import { departing } from './departing.ts'
@@ -48,18 +47,6 @@ export function mayDestroyMachine(spec: ClusterSpec, observed: ObservedCluster, 
     reason: `${name} is still a node of ${spec.name}${node.member === undefined ? '' : ' and holds a vote in etcd'}`,
     allow: `take it out of the Cluster ${spec.name} first; croft destroys its machine when it has left`,
   }
-}
-
-/** What keeps a server from being taken down for a reason of its machine. Undefined: nothing does. */
-export function coordinatorWants({ declaration, observed }: ClusterLook, name: string): string | undefined {
-  const view = viewOf(declaration.spec, observed, 0)
-  const node = view.servers.find((one) => one.name === name)
-  const marked = view.servers.find((one) => kubeOf(one)?.work !== undefined)
-  if (marked !== undefined) return `${marked.name} is under work`
-  // A server that is down already loses nothing by a restart.
-  if (node !== undefined && !isWell(node) && node.member?.up === 'no') return undefined
-  if (!serversWhole(view)) return 'not every server is well'
-  return undefined
 }
 
 function decide(view: View): Finding {

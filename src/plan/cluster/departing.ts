@@ -8,7 +8,7 @@ import { isWell, kubeOf, localOf, type NodeView, type View } from './view.ts'
 /** Goes on with a node whose mark says that it is on its way out, or gives it back where that is no longer wanted. */
 export function departing(view: View, node: NodeView): Finding {
   const purpose = kubeOf(node)?.work?.purpose
-  if (purpose === 'upgrade' || purpose === 'configure') return lostToRollout(view, node)
+  if (purpose === 'upgrade' || purpose === 'configure' || purpose === 'restart') return lostToRollout(view, node)
   if (purpose !== 'replace' && purpose !== 'remove' && purpose !== 'remediate') return NOTHING
   const untouched = isWell(node) && (localOf(node)?.service ?? 'running') === 'running'
   const reason = noLongerWanted(view, node, purpose)

@@ -77,7 +77,13 @@ const KUBERNETES: readonly ClusterVerb[] = [
   'delete-node',
   'delete-node-password',
 ]
-const MACHINE: readonly ClusterVerb[] = ['create-machine', 'start-machine', 'stop-machine', 'destroy-machine']
+const MACHINE: readonly ClusterVerb[] = [
+  'create-machine',
+  'start-machine',
+  'stop-machine',
+  'restart-machine',
+  'destroy-machine',
+]
 
 /** Without a Node to annotate, a member is removed by etcd itself, asked on a server that is up. */
 export function laneToEtcd(view: View): Lane {

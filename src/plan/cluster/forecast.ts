@@ -46,6 +46,7 @@ function fateOf(view: View, node: NodeView): Pick<NodeForecast, 'becomes' | 'tex
   }
   const change = wantedChange(view, node, rollout)
   if (change?.purpose === 'configure') return { becomes: 'changes', text: 'restarted with changed settings' }
+  if (change?.purpose === 'restart') return { becomes: 'changes', text: `drained and restarted for ${change.target}` }
   return { becomes: 'nothing', text: '' }
 }
 

@@ -28,6 +28,12 @@ function lookAt(spec: ClusterSpec, observed: ObservedCluster): ClusterLook {
   }
 }
 
+const SNAPSHOT = { snapshots: [{ name: 'x', atMs: CLUSTER_NOW - 1000, tokenKept: 'yes' as const }] }
+
+function verbs({ decision }: ClusterLook): readonly string[] {
+  return decision.steps.map((one) => `${one.do} ${one.node}`)
+}
+
 const NAMES = ['s1', 's2', 's3']
 const THREE = clusterSpec('s1 s2 s3')
 const memory = { ...FAKE_RULES, updateSteps: restartsFor('memory') }
@@ -66,16 +72,40 @@ function planned(
 }
 
 describe('the machine of a node', () => {
-  test('is restarted while the others keep the majority', () => {
-    const look = lookAt(THREE, observedCluster('s1 s2 s3'))
-    assert.equal(planned(look, NAMES, { s2: { memory: 2048 } }).get('Machine/s2'), 'update')
+  test('[A24] is restarted only when the coordinator has cordoned and drained it, one at a time', () => {
+    const wants = { machine: { wantsRestart: 'memory' } }
+    const turns = { s2: { memory: 2048 }, s3: { memory: 2048 } }
+    const whole = observedCluster('s1 s2 s3', { s2: wants, s3: wants }, SNAPSHOT)
+    const begun = lookAt(THREE, whole)
+    assert.deepEqual(verbs(begun), ['cordon s2'])
+    assert.match(planned(begun, NAMES, turns).get('Machine/s2') ?? '', /^hold cluster-member: s2 is a node of/)
+
+    const work = { purpose: 'restart', target: 'memory', sinceMs: CLUSTER_NOW, cordoned: true } as const
+    const marked = { ...wants, kube: { work, unschedulable: true } }
+    const full = lookAt(
+      THREE,
+      observedCluster('s1 s2 s3', { s2: { ...marked, kube: { ...marked.kube, podsToMove: 2 } }, s3: wants }, SNAPSHOT),
+    )
+    assert.deepEqual(verbs(full), ['drain s2'])
+    const empty = lookAt(THREE, observedCluster('s1 s2 s3', { s2: marked, s3: wants }, SNAPSHOT))
+    assert.deepEqual(verbs(empty), ['restart-machine s2'])
+    const plan = planned(empty, NAMES, turns)
+    assert.equal(plan.get('Machine/s2'), 'update')
+    assert.match(plan.get('Machine/s3') ?? '', /^hold cluster-member/)
+
+    const back = observedCluster('s1 s2 s3', { s2: { kube: { work, unschedulable: true } }, s3: wants }, SNAPSHOT)
+    assert.deepEqual(verbs(lookAt(THREE, back)), ['uncordon s2'])
+    const down = observedCluster('s1 s2 s3', { s2: { kube: { work, unschedulable: true, ready: 'no' } } }, SNAPSHOT)
+    assert.deepEqual(verbs(lookAt(THREE, down)), [])
   })
 
-  test('is left running while another server is away', () => {
-    const observed = observedCluster('s1 s2 s3', { s3: { kube: { ready: 'no' } } })
-    const down = { ...observed, members: observed.members === 'unknown' ? [] : observed.members }
-    const members = down.members.map((one) => (one.node === 's3' ? { ...one, up: 'no' as const } : one))
-    const look = lookAt(THREE, { ...observed, members })
+  test('is not even begun to be restarted while another server is away', () => {
+    const wants = { machine: { wantsRestart: 'memory' } }
+    const observed = observedCluster('s1 s2 s3', { s2: wants, s3: { kube: { ready: 'no' } } }, SNAPSHOT)
+    const members = observed.members === 'unknown' ? [] : observed.members
+    const away = members.map((one) => (one.node === 's3' ? { ...one, up: 'no' as const } : one))
+    const look = lookAt(THREE, { ...observed, members: away })
+    assert.ok(!verbs(look).some((verb) => verb.endsWith('s2')))
     assert.match(planned(look, NAMES, { s2: { memory: 2048 } }).get('Machine/s2') ?? '', /^hold cluster-member: s2 is/)
   })
 

@@ -1,7 +1,7 @@
 import type { ClusterLook } from '../../model/cluster-look.ts'
 import type { ResourceKey } from '../../model/key.ts'
-import { coordinatorWants, mayDestroyMachine } from './coordinate.ts'
-import { allowed, type GuardAnswer } from './quorum.ts'
+import { mayDestroyMachine } from './coordinate.ts'
+import type { GuardAnswer } from './quorum.ts'
 
 /** A machine that is a node of a cluster, or was one and has not left it yet. */
 export interface Membership {
@@ -11,7 +11,7 @@ export interface Membership {
 
 /** What the coordinator wants to happen to a machine, in the hypervisor's hands. */
 export interface MachineOrder {
-  readonly order: 'destroy' | 'stop'
+  readonly order: 'destroy' | 'stop' | 'restart'
   readonly reason: string
 }
 
@@ -48,6 +48,7 @@ export function machineOrder({ look, node }: Membership): MachineOrder | undefin
     if (step.node !== node) continue
     if (step.do === 'destroy-machine') return { order: 'destroy', reason: step.reason }
     if (step.do === 'stop-machine') return { order: 'stop', reason: step.reason }
+    if (step.do === 'restart-machine') return { order: 'restart', reason: step.reason }
   }
   return undefined
 }
@@ -59,21 +60,20 @@ export function mayDestroy(membership: Membership): GuardAnswer {
   return mayDestroyMachine(look.declaration.spec, look.observed, node)
 }
 
-/** May the machine be taken down and brought up again now? */
-export function mayRestart({ look, node }: Membership): GuardAnswer {
-  const { spec, name } = look.declaration
-  const server = spec.servers.some((one) => one.name === node)
-  if (!server) return { allowed: true }
-  if (!look.observed.nodes.some((one) => one.name === node && typeof one.kube === 'object')) return { allowed: true }
-  const busy = coordinatorWants(look, node)
-  if (busy !== undefined) {
-    return {
-      allowed: false,
-      reason: `${node} is a server of ${name}, and ${busy}`,
-      allow: `wait until every server of ${name} is well`,
-    }
+/** May the machine be taken down and brought up again now? Only when the coordinator has drained it for that. */
+export function mayRestart(membership: Membership): GuardAnswer {
+  const { look, node } = membership
+  const { name } = look.declaration
+  const seen = look.observed.nodes.find((one) => one.name === node)
+  if (seen?.kube === 'absent' || machineOrder(membership)?.order === 'restart') return { allowed: true }
+  const members = look.observed.members === 'unknown' ? [] : look.observed.members
+  // One that is down already loses nothing by a restart.
+  if (members.some((member) => member.node === node && member.up === 'no')) return { allowed: true }
+  return {
+    allowed: false,
+    reason: `${node} is a node of ${name}: it is cordoned and drained before its machine is restarted`,
+    allow: 'nothing: croft does it when its turn comes, one node at a time',
   }
-  return allowed({ do: 'reboot', node }, look.observed, spec.allow)
 }
 
 /** Is the node on its way out? Then nobody starts its machine again. */

@@ -12,15 +12,35 @@ import { awaitsCni, isWell, kubeOf, localOf, type NodeView, type View } from './
 export function continueWork(view: View, node: NodeView, wanted: WantedChange | undefined): Finding | undefined {
   const kube = kubeOf(node)
   const work = kube?.work
-  if (kube === undefined || work === undefined || (work.purpose !== 'upgrade' && work.purpose !== 'configure')) {
-    return undefined
-  }
+  if (kube === undefined || work === undefined) return undefined
+  if (work.purpose === 'restart') return restarting(view, node, kube, work)
+  if (work.purpose !== 'upgrade' && work.purpose !== 'configure') return undefined
   if (hasArrived(view, node, kube, work)) return giveBack(view, node, 'it is well again')
   if (wanted === undefined || wanted.target !== work.target) {
     if (work.changedMs === undefined) return giveBack(view, node, 'the declaration wants something else now')
     if (wanted !== undefined) return begin(view, node, wanted, 'the declaration wants something else now')
   }
   return work.changedMs === undefined ? change(view, node, kube, work) : comingBack(view, node, work, work.changedMs)
+}
+
+/** A machine that must be restarted for its own sake: drained first, and given back when it is well again. */
+function restarting(view: View, node: NodeView, kube: KubeNode, work: NodeWork): Finding {
+  if (node.machine.wantsRestart !== undefined) return change(view, node, kube, work)
+  const local = localOf(node)
+  const runs = local === undefined || local.service === 'running'
+  if (runs && isBack(view, node)) return giveBack(view, node, 'it is well again')
+  // A person who says to go on gives it as much time once more.
+  const sinceMs = Math.max(work.sinceMs, view.observed.orders.resumedMs ?? 0)
+  const untilMs = sinceMs + view.spec.upgrade.drain.timeoutMs + view.spec.upgrade.nodeTimeoutMs
+  if (view.nowMs < untilMs) {
+    return waitFor({ node: node.name, awaits: `${node.name} Ready after its restart`, sinceMs, untilMs })
+  }
+  return holdFor({
+    node: node.name,
+    guard: 'halted',
+    reason: `${node.name} did not come back after its machine was restarted for ${work.target}; no other node is touched`,
+    allow: `mend it and run croft cluster upgrade --resume, or croft cluster replace ${node.name}`,
+  })
 }
 
 /** Puts our mark on a node: from here on nobody else is touched. */
@@ -44,7 +64,8 @@ export function giveBack(view: View, node: NodeView, reason: string): Finding {
 
 function change(view: View, node: NodeView, kube: KubeNode, work: NodeWork): Finding {
   if (!kube.unschedulable) {
-    const wanted = { purpose: work.purpose === 'configure' ? 'configure' : 'upgrade', target: work.target } as const
+    const purpose = work.purpose === 'configure' || work.purpose === 'restart' ? work.purpose : 'upgrade'
+    const wanted = { purpose, target: work.target } as const
     return begin(view, node, wanted, 'somebody uncordoned it in the middle of our work')
   }
   const draining = drained(view, node, kube, work)
@@ -55,6 +76,15 @@ function takeDown(view: View, node: NodeView, work: NodeWork): Finding {
   const held = objection(allowed({ do: 'upgrade', node: node.name }, view, view.spec.allow), node.name)
   if (held !== undefined) return held
   const untilMs = view.nowMs + view.spec.upgrade.nodeTimeoutMs
+  if (work.purpose === 'restart') {
+    return stepOn(view, node, 'restart-machine', {
+      summary: `restart the machine of ${node.name}`,
+      reason: `${node.machine.wantsRestart} comes into force with it`,
+      awaits: `${node.name} Ready after its restart`,
+      sinceMs: work.sinceMs,
+      untilMs,
+    })
+  }
   if (work.purpose === 'configure') {
     return stepOn(view, node, 'configure-k3s', {
       target: work.target,
@@ -108,5 +138,9 @@ function hasArrived(view: View, node: NodeView, kube: KubeNode, work: NodeWork):
   const at = work.purpose === 'upgrade' ? kube.version : kube.configHash
   const local = localOf(node)
   if (at !== work.target || (local !== undefined && local.service !== 'running')) return false
+  return isBack(view, node)
+}
+
+function isBack(view: View, node: NodeView): boolean {
   return isWell(node) || (awaitsCni(view, node) && (node.role === 'agent' || node.member?.up === 'yes'))
 }

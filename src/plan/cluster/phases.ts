@@ -50,7 +50,7 @@ function nodePhase(view: View, node: NodeView): readonly [NodePhase, string] {
   if (node.spec === undefined) return ['Leaving', 'no longer declared']
   if (node.machine.exists === 'no') return ['NoMachine', '']
   if (kube?.work !== undefined) {
-    const leaves = kube.work.purpose !== 'upgrade' && kube.work.purpose !== 'configure'
+    const leaves = !['upgrade', 'configure', 'restart'].includes(kube.work.purpose)
     return [leaves ? 'Leaving' : 'Working', `${kube.work.purpose} to ${kube.work.target}`]
   }
   if (isIn(node) && kube !== undefined) return inPhase(view, node)

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto'
 import { configHash } from '../../k3s/config.ts'
 import { flagDrift } from '../../k3s/flags.ts'
 import { compareVersions } from '../../k3s/version.ts'
-import type { ClusterSpec } from '../../model/cluster.ts'
+import type { ClusterSpec, NodeSpec } from '../../model/cluster.ts'
 import { planHops } from './hops.ts'
 import { kubeOf, type NodeView, sleeps, type View, versionsOf } from './view.ts'
 
 /** What one node is to become next. */
 export interface WantedChange {
-  readonly purpose: 'upgrade' | 'configure'
-  /** A release, or the hash of a configuration. */
+  readonly purpose: 'upgrade' | 'configure' | 'restart'
+  /** A release, the hash of a configuration, or what the machine is restarted for. */
   readonly target: string
 }
 
@@ -48,10 +48,18 @@ export function wantedChange(view: View, node: NodeView, rollout: Rollout): Want
   if (kube === undefined || node.spec === undefined || sleeps(node)) return undefined
   const next = node.role === 'agent' ? versionsOf(view.servers)[0] : serverTarget(view, rollout)
   if (next !== undefined && compareVersions(kube.version, next) < 0) return { purpose: 'upgrade', target: next }
-  const hash = configHash(view.spec, node.spec)
-  if (kube.configHash === hash) return undefined
+  return flagChange(view, node, kube.configHash, node.spec) ?? machineChange(node)
+}
+
+function machineChange({ machine }: NodeView): WantedChange | undefined {
+  return machine.wantsRestart === undefined ? undefined : { purpose: 'restart', target: machine.wantsRestart }
+}
+
+function flagChange(view: View, node: NodeView, running: string | undefined, spec: NodeSpec): WantedChange | undefined {
+  const hash = configHash(view.spec, spec)
+  if (running === hash) return undefined
   // One that was not started by us is left as it is, unless it is a server that runs with other flags than it must.
-  if (kube.configHash === undefined && driftOf(view, node).length === 0) return undefined
+  if (running === undefined && driftOf(view, node).length === 0) return undefined
   return { purpose: 'configure', target: hash }
 }
 

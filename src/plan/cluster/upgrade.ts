@@ -65,7 +65,7 @@ export function nextAgents(view: View): Finding {
 function underRollout(nodes: readonly NodeView[]): readonly NodeView[] {
   return nodes.filter((node) => {
     const purpose = kubeOf(node)?.work?.purpose
-    return purpose === 'upgrade' || purpose === 'configure'
+    return purpose === 'upgrade' || purpose === 'configure' || purpose === 'restart'
   })
 }
 
@@ -76,7 +76,9 @@ function dueNodes(view: View, nodes: readonly NodeView[], rollout: Rollout): rea
 function reasonOf(node: NodeView, wanted: { readonly purpose: string; readonly target: string }): string {
   return wanted.purpose === 'upgrade'
     ? `${node.name} runs ${kubeOf(node)?.version}, next is ${wanted.target}`
-    : `${node.name} does not run with the declared flags`
+    : wanted.purpose === 'restart'
+      ? `the machine of ${node.name} must be restarted for ${wanted.target}`
+      : `${node.name} does not run with the declared flags`
 }
 
 /** Everything that must be so before a node is touched. Empty when it is. */

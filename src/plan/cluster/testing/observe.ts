@@ -47,6 +47,7 @@ function observeNode(world: World, name: string, blind: boolean, doubtful: () =>
       power: machine === undefined || doubtful() ? 'unknown' : machine.on ? 'on' : 'off',
       ours: true,
       ...(machine === undefined ? {} : { createdMs: machine.createdMs, machineId: `id-${machine.createdMs}-${name}` }),
+      ...(machine?.wants === undefined ? {} : { wantsRestart: machine.wants }),
     },
     kube:
       blind || doubtful()

@@ -132,7 +132,10 @@ function trouble(world: World, random: Random): void {
     else world.machines.delete(name)
     note(world, `! ${name} ${machine.hung ? 'hangs' : 'was deleted by a person'}`)
   } else if (kind < 0.76) person(world, name, random)
-  else change(world, random)
+  else if (kind < 0.84 && machine !== undefined) {
+    machine.wants = 'memory'
+    note(world, `! Git: more memory for ${name}`)
+  } else change(world, random)
 }
 
 /** What cannot be had back is lost only while the others can go on without it. */
@@ -206,6 +209,7 @@ function isSettled(world: World): boolean {
   const names = [...spec.servers, ...spec.agents].map(({ name }) => name)
   const { up, voters } = votersUp(world)
   return (
+    names.every((name) => world.machines.get(name)?.wants === undefined) &&
     names.every((name) => world.kubes.get(name)?.ready === true && world.kubes.get(name)?.version === spec.version) &&
     [...world.kubes.keys(), ...world.machines.keys()].every((name) => names.includes(name)) &&
     [...world.kubes.values()].every(({ work }) => work === undefined) &&

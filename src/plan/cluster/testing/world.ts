@@ -19,6 +19,8 @@ export interface Machine {
   service: 'absent' | 'stopped' | 'starting' | 'running' | 'failed'
   sinceMs: number
   password: number
+  /** A change of its declaration that waits for a restart. */
+  wants?: string | undefined
 }
 
 export interface Member {
@@ -193,7 +195,7 @@ function inspect(world: World, step: ClusterStep): void {
   if (step.do === 'remove-member' && member !== undefined && isMemberUp(world, member)) {
     if (kube?.ready === true && kube.pods > 0) breach(world, `member of ${member.node} removed before it was drained`)
   }
-  const takesDown = ['stop-k3s', 'stop-machine', 'upgrade-k3s', 'configure-k3s'].includes(step.do)
+  const takesDown = ['stop-k3s', 'stop-machine', 'restart-machine', 'upgrade-k3s', 'configure-k3s'].includes(step.do)
   if (takesDown && kube?.ready === true && kube.pods > 0 && kube.work?.changedMs === undefined) {
     breach(world, `${step.do} of ${step.node} before it was drained`)
   }
@@ -238,6 +240,13 @@ function act(
       if (machine === undefined) return
       noteDown(world, name)
       machine.on = false
+      return
+    case 'restart-machine':
+      if (machine === undefined) return
+      noteDown(world, name)
+      machine.wants = undefined
+      machine.on = false
+      boot(world, machine, random)
       return
     case 'destroy-machine':
       world.machines.delete(name)
