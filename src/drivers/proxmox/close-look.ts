@@ -57,8 +57,15 @@ export function withConfig(
       atMs,
       ...(typeof digest === 'string' ? { digest } : {}),
       ...(pending.length === 0 ? {} : { pending }),
+      ...createdIn(config.meta),
     },
   }
+}
+
+/** `creation-qemu=10.0.2,ctime=1700000000`: whole seconds, so a guest may seem made up to a second too early. */
+function createdIn(meta: unknown): { readonly createdMs?: number } {
+  const seconds = typeof meta === 'string' ? /(?:^|,)ctime=(\d{1,12})(?:,|$)/.exec(meta)?.[1] : undefined
+  return seconds === undefined ? {} : { createdMs: Number(seconds) * 1000 + 999 }
 }
 
 /** Interfaces that container runtimes and the kernel make up: their addresses lead nowhere from outside. */
