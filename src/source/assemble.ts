@@ -67,6 +67,7 @@ export function assemble(
     incomplete,
     locate: (declaration, path) =>
       problemOf(sources.get(declaration.key), declaration, { code: '', path, message: '' }).origin,
+    text: (declaration) => sources.get(declaration.key)?.document.text,
     problemAt: (declaration, problem) => problemOf(sources.get(declaration.key), declaration, problem),
   }
 }

@@ -34,16 +34,23 @@ export interface GitRun {
   readonly signal?: AbortSignal
   /** Only when a person asked for a repository on this machine. */
   readonly allowLocal?: boolean
+  /** Further settings of ours, each `name=value`. No secrets: they stand in the process list. */
+  readonly settings?: readonly string[]
+  /** The command that git starts for SSH, instead of the plain one. */
+  readonly sshCommand?: string
+  /** Where GnuPG finds the keys that it accepts. */
+  readonly gnupgHome?: string
 }
 
 /** The one way in which the git program is started: an argument list, no shell, no questions, an end. */
 export function runGit(run: GitRun): Promise<Buffer> {
-  const settings = run.allowLocal === true ? [...SETTINGS, 'protocol.file.allow=always'] : SETTINGS
+  const local = run.allowLocal === true ? ['protocol.file.allow=always'] : []
+  const settings = [...SETTINGS, ...local, ...(run.settings ?? [])]
   const args = [...settings.flatMap((setting) => ['-c', setting]), '-C', run.directory, ...run.arguments]
   return new Promise((resolve, reject) => {
     const what = run.arguments[0] ?? ''
     const child = spawn('git', args, {
-      env: environment(),
+      env: { ...environment(run.sshCommand), ...(run.gnupgHome === undefined ? {} : { GNUPGHOME: run.gnupgHome }) },
       stdio: ['pipe', 'pipe', 'pipe'],
       timeout: LIMITS.gitTimeoutMs,
       ...(run.signal === undefined ? {} : { signal: run.signal }),
@@ -73,7 +80,7 @@ export function runGit(run: GitRun): Promise<Buffer> {
 }
 
 /** What git needs and no more: a GIT_DIR of whoever started us, or a proxy command, would lead it elsewhere. */
-function environment(): NodeJS.ProcessEnv {
+function environment(sshCommand = 'ssh -oBatchMode=yes'): NodeJS.ProcessEnv {
   const kept = [
     'PATH',
     'HOME',
@@ -97,7 +104,7 @@ function environment(): NodeJS.ProcessEnv {
     GIT_OPTIONAL_LOCKS: '0',
     GIT_ASKPASS: 'true',
     SSH_ASKPASS: 'true',
-    GIT_SSH_COMMAND: 'ssh -oBatchMode=yes',
+    GIT_SSH_COMMAND: sshCommand,
   }
 }
 

@@ -10,6 +10,8 @@ import { isManifestName } from './walk-files.ts'
 
 interface Common {
   readonly signal?: AbortSignal
+  readonly settings?: readonly string[]
+  readonly sshCommand?: string
 }
 
 /** The commit that a branch, tag or commit name stands for. */
@@ -29,17 +31,18 @@ export async function resolveCommit(repository: string, ref: string, options: Co
 export async function fetchMirror(
   url: string,
   directory: string,
-  options: Common & { readonly allowLocal?: boolean } = {},
+  options: Common & { readonly allowLocal?: boolean; readonly tags?: boolean } = {},
 ): Promise<void> {
+  const { tags = false, ...common } = options
   const refused = refusedRemote(url, options.allowLocal)
   if (refused !== undefined) throw new GitFailed('fetch', `the address is refused: ${refused}`)
   if (!existsSync(join(directory, 'HEAD'))) {
     mkdirSync(directory, { recursive: true, mode: 0o700 })
-    await runGit({ directory, arguments: ['init', '--bare', '--quiet', '--template='], ...options })
+    await runGit({ directory, arguments: ['init', '--bare', '--quiet', '--template='], ...common })
   }
-  const refspec = '+refs/heads/*:refs/heads/*'
+  const refspecs = ['+refs/heads/*:refs/heads/*', ...(tags ? ['+refs/tags/*:refs/tags/*'] : [])]
   const flags = ['--quiet', '--prune', '--force', '--no-tags', '--no-recurse-submodules', '--no-auto-maintenance']
-  await runGit({ directory, arguments: ['fetch', ...flags, '--end-of-options', url, refspec], ...options })
+  await runGit({ directory, arguments: ['fetch', ...flags, '--end-of-options', url, ...refspecs], ...common })
 }
 
 /**

@@ -29,4 +29,6 @@ export interface Revision {
   locate(declaration: Declaration, path: FieldProblem['path']): Origin
   /** Gives what a kind found while it expanded a declaration its place in the source. */
   problemAt(declaration: Declaration, problem: FieldProblem): Problem
+  /** The document that it stands in, as it was written. */
+  text?(declaration: Declaration): string | undefined
 }

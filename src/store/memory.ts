@@ -1,4 +1,5 @@
 import { LIMITS } from '../lib/limits.ts'
+import type { AuditEntry } from '../model/audit.ts'
 import type { CroftEvent } from '../model/event.ts'
 import type { Intention } from '../model/intention.ts'
 import type { ResourceRecord } from '../model/record.ts'
@@ -13,6 +14,7 @@ export interface MemoryDisk {
   readonly records: Map<string, ResourceRecord>
   readonly values: Map<string, string>
   events: CroftEvent[]
+  audit?: AuditEntry[]
 }
 
 export interface MemoryStore extends Store {
@@ -111,6 +113,19 @@ export function createMemoryStore(disk: MemoryDisk = emptyDisk()): MemoryStore {
       writing(epoch)
       if (value.length > LIMITS.storedValueLength) throw new Error(`the value ${name} is too long to be kept`)
       disk.values.set(name, value)
+    },
+
+    async appendAudit(entry) {
+      reading()
+      const kept = disk.audit ?? []
+      const added = frozenCopy({ ...entry, seq: (kept.at(-1)?.seq ?? 0) + 1 })
+      disk.audit = [...kept, added].slice(-LIMITS.auditKept)
+      return added
+    },
+    async audit({ afterSeq, limit = LIMITS.auditKept }) {
+      reading()
+      const found = (disk.audit ?? []).filter((entry) => entry.seq > (afterSeq ?? 0))
+      return afterSeq === undefined ? found.slice(Math.max(0, found.length - limit)) : found.slice(0, limit)
     },
 
     async close() {

@@ -1,3 +1,4 @@
+import type { AuditEntry, NewAuditEntry } from '../model/audit.ts'
 import type { CroftEvent, NewEvent } from '../model/event.ts'
 import type { Intention } from '../model/intention.ts'
 import type { ResourceKey } from '../model/key.ts'
@@ -55,6 +56,14 @@ export interface Store {
   /** Small named values: last good revision, approvals seen. */
   getValue(name: string): Promise<string | undefined>
   putValue(epoch: number, name: string, value: string): Promise<void>
+
+  /**
+   * Notes what somebody asked for. Append-only, durable when it resolves, and of no epoch: also what is refused because
+   * another controller is at work is noted. The oldest go when there are more than LIMITS.auditKept.
+   */
+  appendAudit?(entry: NewAuditEntry): Promise<AuditEntry>
+  /** Oldest first; with `afterSeq` the oldest after it, else the newest. */
+  audit?(filter: { readonly afterSeq?: number; readonly limit?: number }): Promise<readonly AuditEntry[]>
 
   /** Closing twice is the same as once. Everything else fails afterwards. */
   close(): Promise<void>

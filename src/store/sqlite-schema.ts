@@ -3,6 +3,12 @@ import type { DatabaseSync } from 'node:sqlite'
 /** "crft" as a number in the file's header, so that another program's database is never taken for ours. */
 export const APPLICATION_ID = 0x63726674
 
+interface Migration {
+  readonly up: string
+  /** What takes it back. A croft of the version before can then use the file again; what only the newer one knows goes. */
+  readonly down?: string
+}
+
 /**
  * Each entry lifts the schema by one version; `user_version` counts how many have run. Never edit one that was
  * released: a store that has it would not run it again.
@@ -10,8 +16,9 @@ export const APPLICATION_ID = 0x63726674
  * Bodies are JSON: the store hands out whole nouns of the model, and a column for each field would have to follow
  * every change of the model without anybody asking for one field alone.
  */
-const MIGRATIONS: readonly string[] = [
-  `
+const MIGRATIONS: readonly Migration[] = [
+  {
+    up: `
   CREATE TABLE state (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     epoch INTEGER NOT NULL,
@@ -27,6 +34,11 @@ const MIGRATIONS: readonly string[] = [
   CREATE TABLE events (seq INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT, body TEXT NOT NULL) STRICT;
   CREATE TABLE entries (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
   `,
+  },
+  {
+    up: 'CREATE TABLE audit (seq INTEGER PRIMARY KEY AUTOINCREMENT, body TEXT NOT NULL) STRICT;',
+    down: 'DROP TABLE audit;',
+  },
 ]
 
 /** The newest schema that this program understands. */
@@ -37,10 +49,27 @@ export function migrate(db: DatabaseSync): void {
   db.exec('BEGIN IMMEDIATE')
   try {
     const from = Number(db.prepare('PRAGMA user_version').get()?.user_version)
-    for (const sql of MIGRATIONS.slice(from)) db.exec(sql)
+    for (const { up } of MIGRATIONS.slice(from)) db.exec(up)
     if (from < SCHEMA_VERSION)
       db.exec(`PRAGMA user_version = ${SCHEMA_VERSION}; PRAGMA application_id = ${APPLICATION_ID}`)
     db.exec('COMMIT')
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK')
+    throw error
+  }
+}
+
+/** Takes the schema back by one version, so that the croft before this one can use the file. Answers the version. */
+export function migrateDown(db: DatabaseSync): number {
+  db.exec('BEGIN IMMEDIATE')
+  try {
+    const from = Number(db.prepare('PRAGMA user_version').get()?.user_version)
+    const down = MIGRATIONS[from - 1]?.down
+    if (down === undefined) throw new Error(`there is no way back from schema ${from}`)
+    db.exec(down)
+    db.exec(`PRAGMA user_version = ${from - 1}`)
+    db.exec('COMMIT')
+    return from - 1
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK')
     throw error
@@ -52,7 +81,7 @@ export function migrate(db: DatabaseSync): void {
  * overflow page leaves a sound tree around a body that is not JSON.
  */
 export function unreadableRows(db: DatabaseSync): string | undefined {
-  for (const table of ['intentions', 'records', 'events']) {
+  for (const table of ['intentions', 'records', 'events', 'audit']) {
     const bad = Number(db.prepare(`SELECT count(*) AS bad FROM ${table} WHERE NOT json_valid(body)`).get()?.bad)
     if (bad > 0) return `${bad} rows of ${table} are unreadable`
   }

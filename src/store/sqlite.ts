@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { LIMITS } from '../lib/limits.ts'
+import type { AuditEntry } from '../model/audit.ts'
 import type { CroftEvent } from '../model/event.ts'
 import type { Intention } from '../model/intention.ts'
 import type { ResourceRecord } from '../model/record.ts'
@@ -172,6 +173,24 @@ export function createSqliteStore(path: string, journal: DatabaseSync, cache: Da
           )
           .run(name, value),
       )
+    },
+
+    async appendAudit(entry) {
+      return transact(journal, () => {
+        const body = JSON.stringify(entry)
+        const seq = Number(journal.prepare('INSERT INTO audit (body) VALUES (?) RETURNING seq').get(body)?.seq)
+        journal.prepare('DELETE FROM audit WHERE seq <= ?').run(seq - LIMITS.auditKept)
+        return { ...(JSON.parse(body) as typeof entry), seq }
+      })
+    },
+    async audit({ afterSeq, limit = LIMITS.auditKept }) {
+      const rows = bodies<AuditEntry>(
+        `SELECT json_set(body, '$.seq', seq) AS body FROM audit WHERE seq > ?1
+         ORDER BY seq ${afterSeq === undefined ? 'DESC' : 'ASC'} LIMIT ?2`,
+        afterSeq ?? 0,
+        Math.max(0, Math.floor(limit)),
+      )
+      return afterSeq === undefined ? rows.reverse() : rows
     },
 
     async close() {

@@ -1,0 +1,304 @@
+import type { Engine, PassReport } from '../engine/engine.ts'
+import type { Clock } from '../lib/clock.ts'
+import { LIMITS } from '../lib/limits.ts'
+import type { Estate } from '../model/estate.ts'
+import type { CheckView, EstateView } from '../model/estate-view.ts'
+import type { CroftEvent, NewEvent } from '../model/event.ts'
+import type { ResourceKey } from '../model/key.ts'
+import type { Controller, Granted, Wish } from '../server/port.ts'
+import type { Revision } from '../source/revision.ts'
+import type { Store } from '../store/port.ts'
+import { createAsking } from './ask.ts'
+import { driftsOf } from './drifts.ts'
+import { maskManifest } from './masked.ts'
+import { mergeRevisions } from './merge.ts'
+import { lookAt, type Source, type SourceState, sourceView } from './source-state.ts'
+import { viewOf } from './view.ts'
+import { createWaker } from './waker.ts'
+import { currentWishes, NO_WISHES, readWishes, type StandingWishes, withWishes } from './wishes.ts'
+
+export interface ControllerOptions {
+  readonly clock: Clock
+  readonly store: Store
+  /** The epoch begun on the store; the engine shares it. */
+  readonly epoch: number
+  readonly engine: Engine
+  readonly sources: readonly Source[]
+  link(revision: Revision): Estate
+  /** Makes Git agree with the world: a commit on a branch, or why not. */
+  adopt?(wish: Extract<Wish, { readonly wish: 'adopt-drift' }>, state: AdoptState): Promise<Granted>
+  /** Orders for clusters and power, where somebody takes them. */
+  order?(wish: Extract<Wish, { readonly wish: 'cluster' | 'power' }>): Promise<Granted>
+  /** Health checks that are run beside the passes. */
+  checks?: Checks
+}
+
+/** What adopting a drift needs to know. */
+export interface AdoptState {
+  readonly view: EstateView
+  readonly report: PassReport
+  readonly revision: Revision
+  readonly sources: readonly SourceState[]
+}
+
+/** Health checks as the controller sees them: run when they are due, shown always. */
+export interface Checks {
+  /** Runs what is due. Answers true when a result has changed. */
+  look(estate: Estate, revision: Revision, signal: AbortSignal): Promise<boolean>
+  views(): readonly CheckView[]
+  /** When the next one is due; Infinity when there is none. */
+  dueMs(): number
+}
+
+/** Numbers for the metrics. They only ever grow. */
+export interface Counters {
+  passes: number
+  effects: number
+  passMs: number
+  sourceLooks: number
+  sourceTroubles: number
+  pokes: number
+}
+
+export interface RunningController extends Controller {
+  /** Follows, reconciles and shows until the signal. Rejects when it must not go on: another controller, a full disk. */
+  run(signal: AbortSignal): Promise<void>
+  counters(): Readonly<Counters>
+}
+
+const WISHES = 'controller/wishes'
+
+/** The controller: one loop that wakes by a push, a poll or a timer, makes a pass, and shows what came of it. */
+export async function createController(options: ControllerOptions): Promise<RunningController> {
+  const { clock, store, epoch, engine } = options
+  const waker = createWaker(clock)
+  const counters: Counters = { passes: 0, effects: 0, passMs: 0, sourceLooks: 0, sourceTroubles: 0, pokes: 0 }
+  const listeners = new Set<(view: EstateView, events: readonly CroftEvent[]) => void>()
+  const mayReturn = new Set<string>()
+  const sources: SourceState[] = await Promise.all(
+    options.sources.map(async (source): Promise<SourceState> => {
+      const lastGood = await store.getValue(`source/${source.name}`)
+      const mayReturnTo = (commit: string) => mayReturn.has(`${source.name}@${commit}`)
+      const followed = source.open({ mayReturnTo, ...(lastGood === undefined ? {} : { lastGood }) })
+      return { source, followed, dueMs: clock.now() }
+    }),
+  )
+  let wishes: StandingWishes = NO_WISHES
+  let revision: Revision | undefined
+  let estate: Estate | undefined
+  let report: PassReport | undefined
+  let pass: EstateView['pass']
+  let passDueMs = Number.POSITIVE_INFINITY
+  let lastSeq = (await store.events({ limit: 1 })).at(-1)?.seq ?? 0
+  let alive = false
+  let shownText = ''
+  const ours = new Set<string>()
+  let view: EstateView = {
+    ...viewOf({ sources: sources.map(sourceView), drifts: [], checks: [] }),
+    version: 0,
+    atMs: clock.now(),
+  }
+  wishes = readWishes(await store.getValue(WISHES))
+
+  /** Shows what is new to whoever listens. Nothing new: nobody is called, and the version stays. */
+  const publish = async (): Promise<void> => {
+    const fresh = lastSeq === newestSeq ? [] : await store.events({ afterSeq: lastSeq })
+    lastSeq = fresh.at(-1)?.seq ?? lastSeq
+    newestSeq = lastSeq
+    const next = viewOf({
+      sources: sources.map(sourceView),
+      drifts: report === undefined ? [] : driftsOf(report, ours),
+      checks: options.checks?.views() ?? [],
+      ...(estate === undefined ? {} : { estate: effective(estate) }),
+      ...(report === undefined ? {} : { report }),
+    })
+    const text = JSON.stringify(next)
+    if (text === shownText && fresh.length === 0) {
+      view = { ...view, ...(pass === undefined ? {} : { pass }) }
+      return
+    }
+    shownText = text
+    view = { ...next, ...(pass === undefined ? {} : { pass }), version: view.version + 1, atMs: clock.now() }
+    for (const listener of listeners) listener(view, fresh)
+  }
+  let newestSeq = lastSeq
+
+  const tell = async (events: readonly NewEvent[]): Promise<void> => {
+    const written = await store.appendEvents(epoch, events)
+    newestSeq = written.at(-1)?.seq ?? newestSeq
+  }
+
+  const effective = (declared: Estate): Estate => {
+    const complete = sources.every((state) => state.revision !== undefined)
+    const whole = complete ? declared : { ...declared, incomplete: true }
+    return withWishes(whole, wishes, clock.now())
+  }
+
+  const keepWishes = async (next: StandingWishes): Promise<void> => {
+    if (next === wishes) return
+    wishes = next
+    await store.putValue(epoch, WISHES, JSON.stringify(next))
+  }
+
+  const lookAtSources = async (signal: AbortSignal): Promise<void> => {
+    const due = sources.filter((state) => state.dueMs <= clock.now())
+    if (due.length === 0) return
+    let changed = false
+    for (const state of due) {
+      if (signal.aborted) return
+      counters.sourceLooks++
+      const { name } = state.source
+      const result = await lookAt(state, clock, signal)
+      if (signal.aborted) return
+      if (result.was === 'trouble') {
+        counters.sourceTroubles++
+        if (!result.again)
+          await tell([
+            { atMs: clock.now(), type: 'Warning', reason: 'SourceTrouble', message: `${name}: ${result.message}` },
+          ])
+      }
+      if (result.was !== 'new') continue
+      changed = true
+      const { facts } = state
+      if ((await store.getValue(`source/${name}`)) !== result.commit) {
+        await store.putValue(epoch, `source/${name}`, result.commit)
+        const message =
+          facts === undefined ? `${name} is at ${result.commit}` : `${name}: ${facts.subject} (${facts.author})`
+        await tell([{ atMs: clock.now(), type: 'Normal', reason: 'Revision', message, commit: result.commit }])
+        await store.appendAudit?.({
+          atMs: clock.now(),
+          actor: `git:${facts?.author ?? name}`,
+          from: 'git',
+          what: 'commit',
+          subject: result.commit,
+          outcome: 'done',
+          message,
+        })
+      }
+    }
+    if (!changed) return
+    const inForce = sources.flatMap((state) =>
+      state.revision === undefined ? [] : [{ source: state.source.name, revision: state.revision }],
+    )
+    revision = mergeRevisions(inForce)
+    estate = options.link(revision)
+    passDueMs = clock.now()
+  }
+
+  const makePass = async (signal: AbortSignal): Promise<void> => {
+    if (estate === undefined || passDueMs > clock.now()) return
+    const startedMs = clock.monotonicMs()
+    const sweep = report?.settled === true ? LIMITS.sweepReads : 0
+    const made = await engine.pass(effective(estate), signal, { sweep })
+    // Interrupted in the middle, it has seen only half: what was shown before is nearer to the truth.
+    if (signal.aborted) return
+    report = made
+    const tookMs = Math.round(clock.monotonicMs() - startedMs)
+    counters.passes++
+    counters.effects += made.effects
+    counters.passMs += tookMs
+    if (made.events.length > 0) newestSeq = -1
+    if (made.effects > 0) await rememberTasks()
+    const endedMs = clock.now()
+    passDueMs = endedMs + made.lookAgainMs
+    pass = { endedMs, tookMs, effects: made.effects, nextMs: passDueMs }
+    await keepWishes(currentWishes(wishes, new Map(made.records.map((record) => [record.key, record])), endedMs))
+  }
+
+  /** Tasks that we began ourselves are nobody else's doing. */
+  const rememberTasks = async (): Promise<void> => {
+    for (const { taskId } of await store.intentions()) if (taskId !== undefined) ours.add(taskId)
+    for (const id of ours) {
+      if (ours.size <= LIMITS.tasksRemembered) break
+      ours.delete(id)
+    }
+  }
+
+  const askNow = createAsking({
+    clock,
+    store,
+    epoch,
+    wishes: () => wishes,
+    keepWishes,
+    report: () => report,
+    allowReturn: (name) => {
+      mayReturn.add(name)
+      for (const state of sources) if (name.startsWith(`${state.source.name}@`)) state.dueMs = clock.now()
+    },
+    troubles: () => sources,
+    adopt: async (wish) => {
+      if (options.adopt === undefined || report === undefined || revision === undefined)
+        return { ok: false, reason: 'refused', message: 'this controller cannot write to Git' }
+      return options.adopt(wish, { view, report, revision, sources })
+    },
+    ...(options.order === undefined ? {} : { order: options.order }),
+    passNow: () => {
+      passDueMs = clock.now()
+      waker.wake()
+    },
+  })
+
+  return {
+    view: () => view,
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+    async history({ key, commit, afterSeq, beforeSeq, limit }) {
+      const narrow = commit !== undefined || beforeSeq !== undefined
+      const all = await store.events({
+        ...(key === undefined ? {} : { key }),
+        ...(afterSeq === undefined ? {} : { afterSeq }),
+        ...(narrow ? {} : { limit }),
+      })
+      const found = all.filter(
+        (event) =>
+          (commit === undefined || event.commit === commit) && (beforeSeq === undefined || event.seq < beforeSeq),
+      )
+      return afterSeq === undefined ? found.slice(-limit) : found.slice(0, limit)
+    },
+    async manifest(key: ResourceKey) {
+      const declared = revision?.declarations.find((one) => one.key === key) ?? ownerOf(key)
+      const text = declared === undefined ? undefined : revision?.text?.(declared)
+      return text === undefined ? undefined : maskManifest(text)
+    },
+    ask: askNow,
+    poke(name) {
+      const state = sources.find((one) => one.source.name === name)
+      if (state === undefined) return
+      counters.pokes++
+      state.dueMs = clock.now()
+      waker.wake()
+    },
+    ready: () => alive && pass !== undefined,
+    counters: () => counters,
+    async run(signal) {
+      alive = true
+      try {
+        while (!signal.aborted) {
+          await lookAtSources(signal)
+          if (signal.aborted) break
+          await makePass(signal)
+          if (signal.aborted) break
+          if (options.checks !== undefined && estate !== undefined && revision !== undefined)
+            await options.checks.look(estate, revision, signal)
+          await publish()
+          const nextMs = Math.min(
+            passDueMs,
+            options.checks?.dueMs() ?? Number.POSITIVE_INFINITY,
+            ...sources.map((state) => state.dueMs),
+          )
+          await waker.sleepUntil(nextMs, signal)
+        }
+      } finally {
+        alive = false
+      }
+    },
+  }
+
+  /** A thing that a declaration expanded into has the place of its declaration. */
+  function ownerOf(key: ResourceKey) {
+    const origin = estate?.resources.find((resource) => resource.key === key)?.origin
+    return revision?.declarations.find((one) => one.origin === origin)
+  }
+}

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { maskManifest } from './masked.ts'
+
+test('[S-17] a manifest is shown without what its keys call secret; references, comments and order stay', () => {
+  const text = `# who
+spec:
+  user: anna
+  password: hunter2
+  token: {env: PROXMOX_TOKEN}
+  passwordSecretRef: {name: a, key: password}
+  privateKey: |
+    -----BEGIN KEY-----
+    canary
+
+  after: 1
+  inline: {password: "hunter2", user: x, apiToken: {env: A}}
+  list:
+    - secret: hunter2
+      name: n
+    - token: >-
+        hunter2
+        more
+  tokenFile: /etc/t
+`
+  const masked = maskManifest(text)
+  assert.ok(!/hunter2|canary|more/.test(masked), masked)
+  for (const kept of [
+    '# who',
+    'user: anna',
+    '{env: PROXMOX_TOKEN}',
+    '{name: a, key: password}',
+    'after: 1',
+    'name: n',
+    '/etc/t',
+    '{env: A}',
+  ])
+    assert.ok(masked.includes(kept), `${kept} is missing from ${masked}`)
+})

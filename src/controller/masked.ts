@@ -1,0 +1,40 @@
+/** Words that name what nobody should read over a shoulder. */
+const SECRET_WORD = /pass(?:word|wd|phrase)?|secret|token|private[-_]?key|credential|api[-_]?key|^key$/i
+/** Places where such a word stands for something that may be seen: a reference to a secret, a file of keys. */
+const REFERENCE = /(?:ref|reference|from|file|name|id|hash|fingerprint)$/i
+
+/**
+ * A manifest with its secrets taken out: the value behind a key whose name says secret becomes `***`, line for line, so
+ * that comments and order stay as they were written. References to secrets (`{env: …}`) stay: they are no secrets.
+ */
+export function maskManifest(text: string): string {
+  const lines = text.split('\n')
+  const masked: string[] = []
+  let blockIndent: number | undefined
+  for (const line of lines) {
+    const indent = line.length - line.trimStart().length
+    if (blockIndent !== undefined) {
+      if (line.trim() === '') continue
+      if (indent > blockIndent) continue
+      blockIndent = undefined
+    }
+    const match = /^(\s*(?:- +)*)(["']?)([\w./-]+)\2(\s*:)(\s*)(.*)$/.exec(line)
+    const [, lead = '', quote = '', key = '', colon = '', gap = '', value = ''] = match ?? []
+    if (match === null || !isSecretKey(key) || value === '' || value.startsWith('#') || /^[{[&*]/.test(value)) {
+      masked.push(line.replaceAll(INLINE_SECRET, '$1***'))
+      continue
+    }
+    // A block of text (| or >), or text that goes on in the next lines, goes with its key.
+    blockIndent = lead.replaceAll('-', ' ').length
+    masked.push(`${lead}${quote}${key}${quote}${colon}${gap === '' ? ' ' : gap}***`)
+  }
+  return masked.join('\n')
+}
+
+/** `{password: hunter2, user: x}`: the same on one line. */
+const INLINE_SECRET =
+  /(\b(?:password|passwd|secret|token|privateKey)["']?\s*:\s*)(?![{[&*\s])(?:"[^"]*"|'[^']*'|[^,}\]\s]+)/gi
+
+function isSecretKey(key: string): boolean {
+  return SECRET_WORD.test(key) && !REFERENCE.test(key)
+}

@@ -1,0 +1,164 @@
+import { filesOf, type Wanted } from '../../../test/simulation/manifests.ts'
+import { proxmoxDriver } from '../../drivers/proxmox/driver.ts'
+import { createEngine } from '../../engine/create.ts'
+import { findKind } from '../../kinds/registry.ts'
+import { seededRandom } from '../../lib/random.ts'
+import type { CroftEvent } from '../../model/event.ts'
+import { Secret } from '../../model/secret.ts'
+import { link } from '../../plan/link.ts'
+import { createDatacentre, type Datacentre } from '../../sim/datacentre.ts'
+import { createVirtualClock, type VirtualClock } from '../../sim/virtual-clock.ts'
+import { simWire } from '../../sim/wire.ts'
+import { factsOf, judgeRevision, type RevisionFacts } from '../../source/follow.ts'
+import { readFiles } from '../../source/read-files.ts'
+import type { FollowedRepository } from '../../source/repository.ts'
+import { createMemoryStore, type MemoryDisk } from '../../store/memory.ts'
+import type { Store } from '../../store/port.ts'
+import { type ControllerOptions, createController, type RunningController } from '../controller.ts'
+
+export const START_MS = 1_760_000_000_000
+
+/** A controller on a simulated datacentre in virtual time, with a source that a test pushes to. */
+export interface Harness {
+  readonly clock: VirtualClock
+  readonly datacentre: Datacentre
+  readonly store: Store
+  readonly disk: MemoryDisk
+  readonly controller: RunningController
+  readonly heard: CroftEvent[]
+  /** Calls that changed something, with the moment. */
+  readonly writes: { readonly atMs: number; readonly line: string }[]
+  /** Reads and writes since the last call of this. */
+  calls(): number
+  push(files: Readonly<Record<string, string>>, commit?: string): void
+  /** Lets virtual time pass. */
+  pass(ms: number): Promise<void>
+  /** Lets time pass until this holds. */
+  until(holds: () => boolean, maxMs?: number): Promise<void>
+  stop(): Promise<void>
+}
+
+export interface HarnessOptions {
+  readonly files?: Readonly<Record<string, string>>
+  readonly machines?: readonly Wanted[]
+  readonly pollMs?: number
+  readonly disk?: MemoryDisk
+  readonly options?: Partial<ControllerOptions>
+  readonly seed?: number
+  readonly wrap?: (store: Store) => Store
+}
+
+export async function startHarness(given: HarnessOptions = {}): Promise<Harness> {
+  const clock = createVirtualClock(START_MS)
+  const seed = given.seed ?? 1
+  const datacentre = createDatacentre({
+    clock,
+    random: seededRandom(seed),
+    preset: 'homelab',
+    timing: {
+      callMs: [1, 8],
+      allocateMs: [50, 200],
+      importBytesPerSecond: 4_000_000_000,
+      downloadBytesPerSecond: 4_000_000_000,
+      startMs: [100, 400],
+      bootMs: [2_000, 6_000],
+      shutdownMs: [500, 2_000],
+    },
+  })
+  const memory = createMemoryStore(given.disk)
+  const store = given.wrap?.(memory) ?? memory
+  const writes: { atMs: number; line: string }[] = []
+  let calls = 0
+  const wire = simWire(datacentre)
+  const random = seededRandom(seed ^ 0x5bd1e995)
+  const epoch = await store.beginEpoch()
+  const engine = createEngine({
+    clock,
+    random,
+    store,
+    epoch,
+    drivers: [proxmoxDriver],
+    driverDeps: {
+      clock,
+      random,
+      openWire: () => ({
+        send(request, signal) {
+          calls++
+          if (request.method !== 'GET') writes.push({ atMs: clock.now(), line: `${request.method} ${request.path}` })
+          return wire.send(request, signal)
+        },
+        close: () => wire.close(),
+      }),
+      resolveSecret: async () => new Secret(datacentre.token),
+    },
+  })
+  let pushed = given.files ?? (given.machines === undefined ? {} : filesOf(given.machines))
+  let commit: string | undefined = 'c'.repeat(40)
+  const source = inMemory(() => ({ files: pushed, commit }))
+  const controller = await createController({
+    clock,
+    store,
+    epoch,
+    engine,
+    sources: [{ name: 'main', remote: 'memory', ref: 'main', pollMs: given.pollMs ?? 60_000, open: () => source }],
+    link: (revision) => link(revision, { findKind, problemAt: revision.problemAt }),
+    ...given.options,
+  })
+  const heard: CroftEvent[] = []
+  controller.subscribe((_view, events) => void heard.push(...events))
+  const stop = new AbortController()
+  const running = controller.run(stop.signal)
+  running.catch(() => {})
+  return {
+    clock,
+    datacentre,
+    store,
+    disk: memory.disk,
+    controller,
+    heard,
+    writes,
+    calls() {
+      const made = calls
+      calls = 0
+      return made
+    },
+    push(files, next = `${Object.keys(files).length}${Math.floor(clock.now())}`.padStart(40, 'd')) {
+      pushed = files
+      commit = next
+    },
+    pass: (ms) => clock.advanceTo(clock.now() + ms),
+    until: (holds, maxMs = 600_000) => clock.runUntil(holds, { maxMs }),
+    async stop() {
+      stop.abort()
+      await clock.runUntil(running)
+    },
+  }
+}
+
+/** A repository in memory, judged as a real one is. */
+function inMemory(
+  now: () => { readonly files: Readonly<Record<string, string>>; readonly commit: string | undefined },
+): FollowedRepository {
+  let lastGood: RevisionFacts | undefined
+  const encoder = new TextEncoder()
+  return {
+    async look() {
+      const { files, commit } = now()
+      const revision = readFiles({
+        files: Object.entries(files).map(([path, text]) => ({ path, bytes: encoder.encode(text) })),
+        links: [],
+        ...(commit === undefined ? {} : { commit }),
+      })
+      const facts = factsOf(revision)
+      if (facts.id === lastGood?.id) return { is: 'same' }
+      const judged = judgeRevision(lastGood, { saw: 'revision', revision: facts })
+      if (judged.follow !== 'new') return { is: 'kept', reason: judged.reason, message: judged.message }
+      lastGood = facts
+      return {
+        is: 'new',
+        revision,
+        facts: { commit: revision.id, subject: 'a change', author: 'anna', committedMs: 0 },
+      }
+    },
+  }
+}

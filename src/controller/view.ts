@@ -1,0 +1,155 @@
+import type { PassReport } from '../engine/engine.ts'
+import type { Action } from '../model/action.ts'
+import type { ClusterLook } from '../model/cluster-look.ts'
+import type { Estate } from '../model/estate.ts'
+import type {
+  CheckView,
+  ClusterView,
+  ConnectionView,
+  DriftView,
+  EstateView,
+  HostView,
+  ResourceView,
+  SourceView,
+} from '../model/estate-view.ts'
+import type { ObservedCluster } from '../model/observed-cluster.ts'
+import type { PlanEntry } from '../model/plan.ts'
+import type { ResourceRecord } from '../model/record.ts'
+import type { Sighting } from '../model/sighting.ts'
+import { clean } from './drifts.ts'
+
+/** Everything that a view is made of. */
+export interface Shown {
+  readonly sources: readonly SourceView[]
+  readonly estate?: Estate
+  readonly report?: PassReport & { readonly clusters?: readonly ClusterLook[] }
+  readonly drifts: readonly DriftView[]
+  readonly checks: readonly CheckView[]
+  readonly pass?: EstateView['pass']
+}
+
+/** What the page and the API show, but for its version and time. Pure; secrets and control characters are out. */
+export function viewOf(shown: Shown): Omit<EstateView, 'version' | 'atMs'> {
+  const { estate, report } = shown
+  const looks = report?.clusters ?? report?.plan.clusters ?? []
+  return {
+    sources: shown.sources,
+    problems: estate?.problems ?? [],
+    connections: estate === undefined ? [] : connectionsOf(estate, report),
+    hosts: hostsOf(report),
+    resources: estate === undefined || report === undefined ? [] : resourcesOf(estate, report, looks),
+    clusters: looks.map(clusterOf),
+    drifts: shown.drifts,
+    checks: shown.checks,
+    ...(shown.pass === undefined ? {} : { pass: shown.pass }),
+  }
+}
+
+function connectionsOf(estate: Estate, report: PassReport | undefined): readonly ConnectionView[] {
+  return estate.connections.map(({ name, driver, endpoint }) => {
+    const note = report?.plan.notes.find((one) => one.connection === name)
+    if (note === undefined) return { name, driver, endpoint, state: 'ok' }
+    return { name, driver, endpoint, state: note.code, message: clean(note.message), allow: clean(note.allow) }
+  })
+}
+
+function hostsOf(report: PassReport | undefined): readonly HostView[] {
+  return (report?.surveys ?? []).flatMap((survey) =>
+    survey.hosts.map((host) => ({ ...host, name: clean(host.name), connection: survey.connection })),
+  )
+}
+
+function resourcesOf(estate: Estate, report: PassReport, looks: readonly ClusterLook[]): readonly ResourceView[] {
+  const declared = new Map(estate.resources.map((resource) => [resource.key, resource]))
+  const records = new Map(report.records.map((record) => [record.key, record]))
+  const sightings = new Map<string, Sighting>()
+  for (const survey of report.surveys ?? []) {
+    for (const sighting of survey.sightings) sightings.set(`${survey.connection}/${sighting.externalId}`, sighting)
+  }
+  const clusterOfNode = new Map<string, string>()
+  for (const { declaration, observed } of looks) {
+    for (const node of observed.nodes) clusterOfNode.set(node.name, declaration.name)
+  }
+  return report.plan.entries.map((entry) => {
+    const resource = declared.get(entry.key)
+    const record = records.get(entry.key)
+    const externalId = record?.externalId ?? entry.externalId
+    const sighting = externalId === undefined ? undefined : sightings.get(`${entry.connection}/${externalId}`)
+    const name = resource?.name ?? entry.key.slice(entry.key.lastIndexOf('/') + 1)
+    const cluster = clusterOfNode.get(name)
+    const host = sighting?.host ?? record?.host ?? entry.host
+    return {
+      key: entry.key,
+      kind: resource?.kind ?? entry.key.slice(0, entry.key.indexOf('/')),
+      name,
+      connection: entry.connection,
+      ...(host === undefined ? {} : { host: clean(host) }),
+      ...(externalId === undefined ? {} : { externalId: clean(externalId) }),
+      ...(cluster === undefined ? {} : { cluster }),
+      status: record?.status ?? 'Pending',
+      conditions: record?.conditions ?? [],
+      action: shownAction(entry),
+      ...(sighting?.power === undefined ? {} : { power: sighting.power }),
+      ...addressesOf(record),
+      ...(resource === undefined ? {} : { origin: placeOf(resource.origin) }),
+      paused: resource?.policy.paused ?? record?.policy.paused ?? false,
+    }
+  })
+}
+
+function placeOf({ file, line, commit }: Estate['resources'][number]['origin']): NonNullable<ResourceView['origin']> {
+  return { file, line, ...(commit === undefined ? {} : { commit }) }
+}
+
+function addressesOf(record: ResourceRecord | undefined): { readonly addresses?: readonly string[] } {
+  const text = record?.details?.addresses
+  return text === undefined || text === '' ? {} : { addresses: clean(text).split(',') }
+}
+
+/** Steps go out without what is secret in them: values of secret fields, and what a step carries sealed. */
+function shownAction({ action }: PlanEntry): Action {
+  return JSON.parse(JSON.stringify(action), hideSecret) as Action
+}
+
+function hideSecret(this: unknown, _key: string, value: unknown): unknown {
+  if (typeof value === 'string') return clean(value)
+  if (value === null || typeof value !== 'object') return value
+  if ('secret' in value && value.secret === true && 'path' in value) return { ...value, from: '***', to: '***' }
+  if (!('secretParams' in value) || !Array.isArray(value.secretParams) || !('call' in value)) return value
+  const call = value.call as { readonly params: Readonly<Record<string, string>> }
+  const params = Object.fromEntries(
+    Object.entries(call.params).map(([name, text]) => [
+      name,
+      (value.secretParams as unknown[]).includes(name) ? '***' : text,
+    ]),
+  )
+  return { ...value, call: { ...call, params } }
+}
+
+function clusterOf({ declaration, observed, decision }: ClusterLook): ClusterView {
+  return {
+    key: declaration.key,
+    name: declaration.name,
+    version: declaration.spec.version,
+    endpoint: endpointOf(declaration.spec),
+    decision,
+    observed,
+    quorumMargin: quorumMargin(observed),
+  }
+}
+
+function endpointOf(spec: ClusterLook['declaration']['spec']): string {
+  const { endpoint } = spec as { readonly endpoint?: unknown }
+  if (typeof endpoint === 'string') return endpoint
+  if (endpoint === null || typeof endpoint !== 'object') return ''
+  return Object.values(endpoint).find((value): value is string => typeof value === 'string') ?? ''
+}
+
+/** Voters that may still be lost before etcd stops. One of which nothing is known counts as lost. */
+export function quorumMargin({ members }: Pick<ObservedCluster, 'members'>): number | 'unknown' {
+  if (members === 'unknown') return 'unknown'
+  const voters = members.filter((member) => !member.learner)
+  if (voters.length === 0) return 'unknown'
+  const up = voters.filter((member) => member.up === 'yes').length
+  return up - (Math.floor(voters.length / 2) + 1)
+}

@@ -1,0 +1,31 @@
+import { factsOf, judgeRevision, type RevisionFacts } from './follow.ts'
+import { createParseCache } from './parse-cache.ts'
+import { readTree } from './read-tree.ts'
+import type { Followed, FollowedRepository } from './repository.ts'
+
+/** Follows a plain directory. What is half written or suddenly empty does not count, as with a repository. */
+export function followDirectory(directory: string): FollowedRepository {
+  const cache = createParseCache()
+  let lastGood: RevisionFacts | undefined
+  const kept = (look: Parameters<typeof judgeRevision>[1]): Followed => {
+    const judged = judgeRevision(lastGood, look)
+    return judged.follow === 'new' ? { is: 'same' } : { is: 'kept', reason: judged.reason, message: judged.message }
+  }
+  return {
+    async look() {
+      let revision: Awaited<ReturnType<typeof readTree>>
+      try {
+        revision = await readTree(directory, { cache })
+      } catch (error) {
+        const why = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
+        return kept({ saw: 'nothing', message: `the directory ${directory} cannot be read (${why})` })
+      }
+      const facts = factsOf(revision)
+      if (facts.id === lastGood?.id) return { is: 'same' }
+      const look = { saw: 'revision', revision: facts } as const
+      if (judgeRevision(lastGood, look).follow !== 'new') return kept(look)
+      lastGood = facts
+      return { is: 'new', revision }
+    },
+  }
+}

@@ -1,0 +1,49 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+
+/** Who is at work on a database. */
+export interface LockOwner {
+  readonly pid: number
+  readonly host: string
+  readonly sinceMs: number
+}
+
+export type Locked = { readonly got: true; release(): void } | { readonly got: false; readonly owner?: LockOwner }
+
+/**
+ * One controller for one database. The lock is a transaction that stays open on a file beside it: the kernel ends it
+ * with the process, however that ends, so that no lock is ever left behind and no number of a process can be mistaken
+ * for another's. Who holds it is written beside it for people only.
+ */
+export function lockDatabase(path: string, owner: LockOwner): Locked {
+  const lock = `${path}.lock`
+  const db = new DatabaseSync(lock, { timeout: 0 })
+  try {
+    db.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE')
+  } catch (error) {
+    db.close()
+    if (!(error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === BUSY)) throw error
+    const known = readOwner(`${path}.owner`)
+    return { got: false, ...(known === undefined ? {} : { owner: known }) }
+  }
+  writeFileSync(`${path}.owner`, JSON.stringify(owner), { mode: 0o600 })
+  return {
+    got: true,
+    release() {
+      if (!db.isOpen) return
+      db.exec('ROLLBACK')
+      db.close()
+    },
+  }
+}
+
+const BUSY = 5
+
+function readOwner(file: string): LockOwner | undefined {
+  try {
+    const { pid, host, sinceMs } = JSON.parse(readFileSync(file, 'utf8')) as LockOwner
+    return { pid: Number(pid), host: String(host).slice(0, 100), sinceMs: Number(sinceMs) }
+  } catch {
+    return undefined
+  }
+}
