@@ -2,6 +2,7 @@ import { LIMITS } from '../lib/limits.ts'
 import type { Rules } from '../model/rules.ts'
 import type { ClusterFailures } from './clusters/act.ts'
 import { lookAtClusters } from './clusters/look.ts'
+import type { KnownWaits } from './clusters/pace.ts'
 import { createClusterSessions } from './clusters/sessions.ts'
 import { createConnections } from './connections.ts'
 import type { Engine, EngineDeps, PassReport, Settlement } from './engine.ts'
@@ -16,6 +17,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const connections = createConnections(drivers, driverDeps, random)
   const sessions = createClusterSessions(deps.clusters)
   const clusterFailures: ClusterFailures = new Map()
+  const clusterWaits: KnownWaits = new Map()
   let epoch: number | undefined
   let intentions = 0
   let firstPass = true
@@ -33,6 +35,7 @@ export function createEngine(deps: EngineDeps): Engine {
       connections,
       sessions,
       clusterFailures,
+      clusterWaits,
       nextIntentionId: () => `${begun}-${++intentions}`,
     }
   }

@@ -16,6 +16,7 @@ import { forgetForSweep } from './close-looks.ts'
 import { actOnCluster, type ClusterFailures } from './clusters/act.ts'
 import { isClusterSettled, judgeCluster } from './clusters/judge.ts'
 import { type LookedAt, lookAtClusters } from './clusters/look.ts'
+import { type KnownWaits, nextClusterLookMs } from './clusters/pace.ts'
 import type { ClusterSessions } from './clusters/sessions.ts'
 import { isTrue } from './conditions.ts'
 import type { Connections } from './connections.ts'
@@ -35,6 +36,7 @@ export interface PassDeps {
   readonly connections: Connections
   readonly sessions: ClusterSessions
   readonly clusterFailures: ClusterFailures
+  readonly clusterWaits: KnownWaits
   nextIntentionId(): string
 }
 
@@ -89,7 +91,12 @@ export async function runPass(
     effects,
     settled,
     surveys: [...surveyed.lookings.values()].map(({ survey }) => survey),
-    lookAgainMs: settled ? LIMITS.sweepIntervalMs : nextLookMs(chosen, records, inFlight, effects),
+    lookAgainMs: settled
+      ? LIMITS.sweepIntervalMs
+      : Math.min(
+          nextLookMs(chosen, records, inFlight, effects),
+          nextClusterLookMs(watched, deps.clusterWaits, clock.now()),
+        ),
   }
 }
 

@@ -62,7 +62,7 @@ export function withConfig(
   }
 }
 
-/** `creation-qemu=10.0.2,ctime=1700000000`: whole seconds, so a guest may seem made up to a second too early. */
+/** `creation-qemu=10.0.2,ctime=1700000000`: the end of that second, so that what was made after an order counts as younger. */
 function createdIn(meta: unknown): { readonly createdMs?: number } {
   const seconds = typeof meta === 'string' ? /(?:^|,)ctime=(\d{1,12})(?:,|$)/.exec(meta)?.[1] : undefined
   return seconds === undefined ? {} : { createdMs: Number(seconds) * 1000 + 999 }
