@@ -3,6 +3,7 @@ import type { Random } from '../lib/random.ts'
 import type { Shell } from '../lib/shell.ts'
 import type { Wire } from '../lib/wire.ts'
 import type { Connection } from '../model/connection.ts'
+import type { LoadSample } from '../model/placement.ts'
 import type { Resource } from '../model/resource.ts'
 import type { Rules } from '../model/rules.ts'
 import type { Secret, SecretReference } from '../model/secret.ts'
@@ -69,8 +70,11 @@ export class LookFailed extends Error {
 
 /** An open connection to one outside system. Looks throw LookFailed; `perform` never throws, it answers an Outcome. */
 export interface Session {
-  /** All guests, hosts, storages and tasks, in a constant number of calls. Everything else is found in lists. */
-  survey(signal: AbortSignal): Promise<Survey>
+  /**
+   * All guests, hosts, storages and tasks, in a constant number of calls. Everything else is found in lists. A driver
+   * that can only see what it is asked about (items of a host) looks at what is wanted.
+   */
+  survey(signal: AbortSignal, wanted?: readonly Resource[]): Promise<Survey>
   /** One list, as `Rules.listOf` names it, in one call; each thing in it as after a close look. */
   list(list: string, signal: AbortSignal): Promise<readonly Sighting[]>
   /** One thing closely, before a write: configuration with digest; and power when asked. Undefined: it is not there. */
@@ -88,6 +92,8 @@ export interface Session {
   taskOutcome(taskId: string, signal: AbortSignal): Promise<RemoteTask | undefined>
   /** What was done to a thing lately, newest first: more than a survey shows. Asked when a drift is first seen. */
   recentTasks?(sighting: Sighting, sinceMs: number, signal: AbortSignal): Promise<readonly RemoteTask[]>
+  /** How busy a host was in the last hour, oldest first. Asked only when something new is to be put somewhere. */
+  hostLoad?(host: string, signal: AbortSignal): Promise<readonly LoadSample[]>
   /** One call, as the step says. Never waits for the work behind it. */
   perform(step: Step, signal: AbortSignal): Promise<Outcome>
   /** A shell inside a guest through the hypervisor's agent, with no network of its own. Connects when first used. */

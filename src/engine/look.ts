@@ -4,6 +4,7 @@ import { inParallel } from '../lib/parallel.ts'
 import type { Lack } from '../model/action.ts'
 import type { Connection } from '../model/connection.ts'
 import type { Plan } from '../model/plan.ts'
+import type { Resource } from '../model/resource.ts'
 import type { Sighting } from '../model/sighting.ts'
 import type { Survey } from '../model/survey.ts'
 import type { Refusal } from '../model/verdict.ts'
@@ -33,9 +34,10 @@ export async function surveyConnection(
   session: Session,
   looks: CloseLooks,
   signal: AbortSignal,
+  wanted: readonly Resource[] = [],
 ): Promise<Looking | Refusal> {
   try {
-    const survey = await session.survey(signal)
+    const survey = await session.survey(signal, wanted)
     const close = remember(looks, survey.sightings)
     // Should an id stand there twice, the first counts.
     const seen = new Map(survey.sightings.toReversed().map((sighting) => [sighting.externalId, sighting]))

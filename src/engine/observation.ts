@@ -33,7 +33,8 @@ export async function surveyAll(
         return
       }
       const { session, looks } = await connections.open(connection)
-      const looked = await surveyConnection(connection, session, looks, signal)
+      const wanted = estate.resources.filter((resource) => resource.connection === connection.name)
+      const looked = await surveyConnection(connection, session, looks, signal, wanted)
       if ('survey' in looked) {
         connections.healed(connection.name)
         lookings.set(connection.name, looked)

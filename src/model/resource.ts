@@ -1,5 +1,6 @@
 import type { ContainerSpec } from './container.ts'
 import type { FileSpec } from './file.ts'
+import type { WantedItem } from './host-item.ts'
 import type { ResourceKey } from './key.ts'
 import type { Origin } from './origin.ts'
 import type { Placement } from './placement.ts'
@@ -13,6 +14,7 @@ export type Desired =
   | { readonly type: 'container'; readonly container: ContainerSpec }
   | { readonly type: 'file'; readonly file: FileSpec }
   | { readonly type: 'setting'; readonly setting: SettingSpec }
+  | { readonly type: 'item'; readonly item: WantedItem }
 
 /** An accepted declaration, expanded to one thing that one driver keeps. */
 export interface Resource {
@@ -30,6 +32,8 @@ export interface Resource {
   readonly policy: Policy
   /** Its host is for croft to choose: until that is done, `desired` is what it would be on the first of them. */
   readonly placement?: Placement
+  /** Only wanted once something needs it: a machine that may go anywhere needs its image where it goes. */
+  readonly justInCase?: true
   readonly origin: Origin
   readonly generation: string
 }

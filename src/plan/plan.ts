@@ -186,8 +186,12 @@ function isReady(need: ResourceKey, input: PlanInput, sights: ReadonlyMap<Resour
   const { sighting } = sight.identity
   if (sighting.list !== undefined) {
     if (ledger.intentions.has(need)) return false
-    // A file that is there and is not the declared one must not become anybody's disk.
-    const resource = sighting.type === 'file' ? estate.resources.find((one) => one.key === need) : undefined
+    // A file that is there and is not the declared one must not become anybody's disk, nor a host's half-done item
+    // anybody's ground.
+    const resource =
+      sighting.type === 'file' || sighting.type === 'item'
+        ? estate.resources.find((one) => one.key === need)
+        : undefined
     const rules = resource === undefined ? undefined : input.rules.get(resource.driver)
     if (resource === undefined || rules === undefined) return true
     return rules.diff(resource, sighting, ledger.records.get(need)?.details).length === 0

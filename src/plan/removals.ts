@@ -73,13 +73,16 @@ function listedRemovals(
   for (const record of ledger.records.values()) {
     if (record.list === undefined || record.externalId === undefined || record.type === 'cluster') continue
     if (record.connection !== world.connection.name) continue
-    if (declared.has(record.key) || isUnreadable(record.key, estate) || record.made !== true) continue
+    if (declared.has(record.key) || isUnreadable(record.key, estate)) continue
     const things = world.lists.get(record.list)
+    // What croft changed on a host has its mark there; what it found as it should be has none, and stays.
+    const marked = record.type === 'item' && (things === undefined || isMarked(things.get(record.externalId), record))
+    if (record.made !== true && !marked) continue
     const sighting: Sighting | undefined =
       things === undefined
         ? {
             connection: record.connection,
-            type: 'file',
+            type: record.type === 'item' ? 'item' : 'file',
             list: record.list,
             externalId: record.externalId,
             host: record.host ?? '',
@@ -98,6 +101,10 @@ function listedRemovals(
     })
   }
   return found
+}
+
+function isMarked(sighting: Sighting | undefined, record: ResourceRecord): boolean {
+  return sighting?.mark?.uid === record.uid
 }
 
 /** `Image/noble@alpha` is a part of `Image/noble`: when that could not be read, its parts are not gone. */

@@ -56,6 +56,9 @@ export const proxmoxRules: Rules = {
         return fileObstacles(desired.file, survey)
       case 'setting':
         return settingRules.obstacles(desired.setting, survey)
+      // Items are on hosts that are reached by SSH.
+      case 'item':
+        return []
     }
   },
   diff(resource, sighting, known) {
@@ -70,6 +73,9 @@ export const proxmoxRules: Rules = {
         return diffFile(resource, desired.file, sighting, known)
       case 'setting':
         return settingRules.diff(desired.setting, sighting, { known, rotate: resource.policy.rotate })
+      // Items are on hosts that are reached by SSH.
+      case 'item':
+        return []
     }
   },
   createSteps(resource, externalId, survey) {
@@ -83,6 +89,9 @@ export const proxmoxRules: Rules = {
         return createFileSteps(desired.file, survey)
       case 'setting':
         return settingRules.createSteps(desired.setting, resource.policy.rotate)
+      // Items are on hosts that are reached by SSH.
+      case 'item':
+        return []
     }
   },
   updateSteps(resource, sighting, changes, survey) {
@@ -96,6 +105,9 @@ export const proxmoxRules: Rules = {
         return updateFileSteps(desired.file, sighting, changes)
       case 'setting':
         return settingRules.updateSteps(desired.setting, sighting, changes, resource.policy.rotate)
+      // Items are on hosts that are reached by SSH.
+      case 'item':
+        return []
     }
   },
   adoptSteps(resource, sighting) {
@@ -109,6 +121,9 @@ export const proxmoxRules: Rules = {
         return verifyFileSteps(desired.file, sighting)
       case 'setting':
         // Nothing can be written on it that would mark it as ours.
+        return []
+      // Items are on hosts that are reached by SSH.
+      case 'item':
         return []
     }
   },
@@ -139,6 +154,13 @@ export const proxmoxRules: Rules = {
         return fileReadiness(desired.file, sighting)
       case 'setting':
         return settingRules.readiness(desired.setting, sighting)
+      case 'item':
+        return {
+          ready: false,
+          reason: 'NotHere',
+          message: 'items are on hosts that are reached by SSH',
+          status: 'Unknown',
+        }
     }
   },
   notes({ desired }, sighting) {

@@ -1,0 +1,133 @@
+import type { SecretReference } from './secret.ts'
+
+/**
+ * One small thing that a host is to have: a package, a file, a line, a user. Each is checked and applied by itself and
+ * can be applied again at any time. `name` is unique among the items of its type on a host.
+ */
+export type HostItem =
+  | Item<'package', { readonly version?: string; readonly absent?: boolean }>
+  | Item<
+      'apt-repository',
+      {
+        readonly uris: readonly string[]
+        readonly suites: readonly string[]
+        readonly components: readonly string[]
+        readonly architectures?: readonly string[]
+        /** The key in ASCII armour; without it the system's own keys must do. */
+        readonly key?: string
+      }
+    >
+  | Item<'file', FileContent & FileRights & { readonly absent?: boolean; readonly restart?: readonly string[] }>
+  | Item<'directory', FileRights & { readonly absent?: boolean }>
+  /** `name` is path and line together; `match`: a line that begins so is replaced. */
+  | Item<'line', { readonly path: string; readonly line: string; readonly match?: string; readonly absent?: boolean }>
+  | Item<
+      'block',
+      { readonly path: string; readonly block: string; readonly content: string; readonly absent?: boolean }
+    >
+  | Item<
+      'user',
+      {
+        readonly uid?: number
+        readonly groups: readonly string[]
+        readonly shell?: string
+        readonly home?: string
+        readonly system?: boolean
+        readonly keys?: readonly string[]
+        readonly sudo?: boolean
+        readonly absent?: boolean
+      }
+    >
+  | Item<'sshd', { readonly settings: Readonly<Record<string, string>> }>
+  | Item<'sysctl', { readonly value: string }>
+  | Item<'module', { readonly absent?: boolean; readonly options?: string }>
+  | Item<'kernel-args', { readonly args: readonly string[]; readonly remove: readonly string[] }>
+  | Item<'vfio', { readonly ids: readonly string[]; readonly blacklist: readonly string[] }>
+  | Item<'udev', { readonly rules: string }>
+  | Item<'coral', { readonly bus: 'usb' | 'pcie' }>
+  | Item<
+      'unit',
+      {
+        readonly content?: string
+        readonly dropIn?: string
+        readonly enabled?: boolean
+        readonly state?: 'started' | 'stopped'
+        readonly masked?: boolean
+      }
+    >
+  | Item<'mount', { readonly device: string; readonly fs: string; readonly options: string; readonly mounted: boolean }>
+  | Item<
+      'btrfs',
+      { readonly device: string; readonly label?: string; readonly subvolumes: readonly string[] } & Destroys
+    >
+  | Item<
+      'zpool',
+      {
+        readonly vdevs: readonly {
+          readonly type: 'disk' | 'mirror' | 'raidz1' | 'raidz2'
+          readonly devices: readonly string[]
+        }[]
+        readonly properties: Readonly<Record<string, string>>
+        readonly import?: boolean
+      } & Destroys
+    >
+  | Item<'zfs-dataset', { readonly properties: Readonly<Record<string, string>> }>
+  | Item<'ceph-disk', Destroys>
+  | Item<
+      'network-address',
+      {
+        readonly manager: 'networkmanager' | 'netplan' | 'ifupdown'
+        readonly interface: string
+        readonly addresses: readonly string[]
+        readonly gateway4?: string
+        readonly gateway6?: string
+        readonly dns: readonly string[]
+        /** Must answer after the change, or it is taken back. */
+        readonly reach?: string
+      }
+    >
+  | Item<'hosts', { readonly entries: readonly { readonly address: string; readonly names: readonly string[] }[] }>
+  | Item<'dns', { readonly servers: readonly string[]; readonly search: readonly string[] }>
+  | Item<'time', { readonly timezone?: string; readonly servers: readonly string[] }>
+  | Item<'hostname', { readonly hostname: string }>
+  | Item<'node-exporter', { readonly listen: string; readonly collectors: readonly string[] }>
+
+interface Item<Type extends string, Spec> {
+  readonly type: Type
+  readonly name: string
+  readonly spec: Spec
+}
+
+/** What is on the disk is lost. Nobody guesses: the person writes the disk's serial number down. */
+export interface Destroys {
+  /** Serial numbers of the disks that may be emptied, as `croft host devices` shows them. */
+  readonly erase?: readonly string[]
+}
+
+export interface FileRights {
+  readonly mode?: number
+  readonly owner?: string
+  readonly group?: string
+}
+
+/** What is in a file: text that stands in Git, or a secret that does not. */
+export interface FileContent {
+  readonly content?: string
+  readonly secret?: SecretReference
+}
+
+export type HostItemType = HostItem['type']
+export type HostItemOf<Type extends HostItemType> = Extract<HostItem, { readonly type: Type }>
+
+/** An item on one host, with what a person allows there. */
+export interface WantedItem {
+  readonly host: string
+  readonly item: HostItem
+  /** May the host be restarted when only that makes the item true? */
+  readonly reboot: 'allowed' | 'refused'
+}
+
+/** `file:/etc/motd`: the name of an item on its host. */
+export function itemId(item: HostItem): string {
+  return `${item.type}:${item.name}`
+}
