@@ -76,6 +76,27 @@ test('[A56] a field that somebody changed by hand is named, with old and new val
   await harness.stop()
 })
 
+test('[A56] who stopped a machine is named, with the task and the time', async () => {
+  const harness = await startHarness({ machines: THREE })
+  await settled(harness)
+  await harness.pass(30_000)
+  const atMs = harness.clock.now()
+  const stop = {
+    method: 'POST',
+    path: '/api2/json/nodes/pumped-piglet/qemu/201/status/stop',
+    headers: { authorization: `PVEAPIToken=${harness.datacentre.token}` },
+  }
+  assert.equal((await harness.clock.runUntil(harness.datacentre.handle(stop))).status, 200)
+  await harness.until(() => harness.heard.some((event) => event.reason === 'Drift'), 3_600_000)
+  const record = harness.disk.records.get('EnvironmentVM/server-1')
+  assert.match(record?.driftBy?.user ?? '', /^root@pam/)
+  assert.equal(record?.driftBy?.task, 'qmstop')
+  assert.ok((record?.driftBy?.atMs ?? 0) >= atMs - 1_000)
+  await harness.until(() => harness.datacentre.world.guests.get(201)?.run.status === 'running')
+  await settled(harness)
+  await harness.stop()
+})
+
 test('[A56] with croft.dev/drift: report it is shown and held until a person reverts it', async () => {
   const files = filesOf(THREE)
   const name = 'machines/server-1.yaml'

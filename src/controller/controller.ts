@@ -92,7 +92,6 @@ export async function createController(options: ControllerOptions): Promise<Runn
   let lastSeq = (await store.events({ limit: 1 })).at(-1)?.seq ?? 0
   let alive = false
   let shownText = ''
-  const ours = new Set<string>()
   let view: EstateView = {
     ...viewOf({ sources: sources.map(sourceView), drifts: [], checks: [] }),
     version: 0,
@@ -107,7 +106,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
     newestSeq = lastSeq
     const next = viewOf({
       sources: sources.map(sourceView),
-      drifts: report === undefined ? [] : driftsOf(report, ours),
+      drifts: report === undefined ? [] : driftsOf(report),
       checks: options.checks?.views() ?? [],
       ...(estate === undefined ? {} : { estate: effective(estate) }),
       ...(report === undefined ? {} : { report }),
@@ -198,20 +197,10 @@ export async function createController(options: ControllerOptions): Promise<Runn
     counters.effects += made.effects
     counters.passMs += tookMs
     if (made.events.length > 0) newestSeq = -1
-    if (made.effects > 0) await rememberTasks()
     const endedMs = clock.now()
     passDueMs = endedMs + made.lookAgainMs
     pass = { endedMs, tookMs, effects: made.effects, nextMs: passDueMs }
     await keepWishes(currentWishes(wishes, new Map(made.records.map((record) => [record.key, record])), endedMs))
-  }
-
-  /** Tasks that we began ourselves are nobody else's doing. */
-  const rememberTasks = async (): Promise<void> => {
-    for (const { taskId } of await store.intentions()) if (taskId !== undefined) ours.add(taskId)
-    for (const id of ours) {
-      if (ours.size <= LIMITS.tasksRemembered) break
-      ours.delete(id)
-    }
   }
 
   const askNow = createAsking({

@@ -37,6 +37,10 @@ export interface Case {
   readonly happenings: readonly Happening[]
   readonly details?: Readonly<Record<string, string>>
   readonly commit?: string
+  /** Of a guest: the host that is declared, wherever it is. */
+  readonly declaredHost?: string
+  /** Who moved it, where it has just been seen to have drifted. */
+  readonly driftBy?: ResourceRecord['driftBy']
 }
 
 /** What an attempt means: the new record, the events worth telling. */
@@ -78,6 +82,7 @@ export function judge(one: Case, nowMs: number, random: Random): Verdict {
     ...(host === undefined ? {} : { host }),
     ...(seenMs === undefined ? {} : { seenMs }),
     ...drift,
+    ...declaredHostOf(one, before),
     ...(one.list === undefined ? {} : { list: one.list }),
     ...(made ? { made } : {}),
     ...(failures.failure === undefined ? {} : { failure: failures.failure }),
@@ -90,19 +95,26 @@ export function judge(one: Case, nowMs: number, random: Random): Verdict {
 
 /** Which generation was last seen in force, and since when the world has moved away from it. */
 function driftOf(
-  { entry, generation, seen }: Case,
+  { entry, generation, seen, driftBy }: Case,
   before: ResourceRecord,
   nowMs: number,
-): Pick<ResourceRecord, 'syncedGeneration' | 'driftSinceMs'> {
+): Pick<ResourceRecord, 'syncedGeneration' | 'driftSinceMs' | 'driftBy'> {
   const insync = seen && entry.action.do === 'nothing'
   const syncedGeneration = insync ? generation : before.syncedGeneration
   const drifts = entry.drift === true && entry.action.do !== 'nothing'
   const over = insync || before.generation !== generation
   const driftSinceMs = drifts ? (before.driftSinceMs ?? nowMs) : over ? undefined : before.driftSinceMs
+  const by = before.driftSinceMs === undefined ? driftBy : before.driftBy
   return {
     ...(syncedGeneration === undefined ? {} : { syncedGeneration }),
     ...(driftSinceMs === undefined ? {} : { driftSinceMs }),
+    ...(driftSinceMs === undefined || by === undefined ? {} : { driftBy: by }),
   }
+}
+
+function declaredHostOf(one: Case, before: ResourceRecord): Pick<ResourceRecord, 'declaredHost'> {
+  const host = one.seen && one.entry.action.do === 'nothing' ? one.declaredHost : before.declaredHost
+  return host === undefined ? {} : { declaredHost: host }
 }
 
 /** What the steps that ended in this pass have taught. */
@@ -290,7 +302,7 @@ function eventsOf(one: Case, before: ResourceRecord, after: ResourceRecord, nowM
     })
   }
   if (after.driftSinceMs !== undefined && before.driftSinceMs === undefined)
-    tell('Warning', 'Drift', driftText(one.entry.action))
+    tell('Warning', 'Drift', driftText(one.entry.action, after.driftBy))
   for (const happening of one.happenings) {
     switch (happening.what) {
       case 'started':
@@ -351,13 +363,15 @@ function causeOf({ action, drift }: PlanEntry, step: Step | undefined): EventCau
   }
 }
 
-function driftText(action: Action): string {
+function driftText(action: Action, by: ResourceRecord['driftBy']): string {
   const doing = action.do === 'hold' ? action.held : action
-  if (doing.do === 'create') return 'it is gone, and Git still declares it'
-  if (!('changes' in doing)) return 'it differs from what Git declares'
-  return doing.changes
-    .map((change) => `${change.path} ${shown(change.to, change)} → ${shown(change.from, change)}`)
-    .join(', ')
+  const who = by === undefined ? '' : ` (${by.user}, ${by.task})`
+  if (doing.do === 'create') return `it is gone, and Git still declares it${who}`
+  if (!('changes' in doing)) return `it differs from what Git declares${who}`
+  const fields = doing.changes.map(
+    (change) => `${change.path} ${shown(change.to, change)} → ${shown(change.from, change)}`,
+  )
+  return `${fields.join(', ')}${who}`
 }
 
 function shown(value: unknown, { secret }: Change): string {

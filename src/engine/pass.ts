@@ -11,6 +11,7 @@ import type { Rules } from '../model/rules.ts'
 import { admit } from '../plan/admit.ts'
 import type { Store } from '../store/port.ts'
 import { type Attempt, act } from './act.ts'
+import { blame } from './blame.ts'
 import { casesOf } from './cases.ts'
 import { forgetForSweep } from './close-looks.ts'
 import { actOnCluster, type ClusterFailures } from './clusters/act.ts'
@@ -21,9 +22,10 @@ import type { ClusterSessions } from './clusters/sessions.ts'
 import { isTrue } from './conditions.ts'
 import type { Connections } from './connections.ts'
 import type { PassReport } from './engine.ts'
-import { type Happening, judge } from './judge.ts'
+import { type Case, type Happening, judge } from './judge.ts'
 import { bringUpToDate, readLedger } from './ledger.ts'
 import { type Observation, observeAndPlan, readAllUndeclared, surveyAll, worldsOf } from './observation.ts'
+import { placeAll } from './placing.ts'
 import { lookForReadiness } from './readiness.ts'
 import { isSettled, nextLookMs } from './settled.ts'
 
@@ -42,7 +44,7 @@ export interface PassDeps {
 
 /** One pass: look, plan, act, judge, report. One way in, one way out; whatever went wrong is in the report. */
 export async function runPass(
-  estate: Estate,
+  declared: Estate,
   deps: PassDeps,
   options: { readonly retryStalled: boolean; readonly only?: ReadonlySet<ResourceKey>; readonly sweep?: number },
   signal: AbortSignal,
@@ -50,17 +52,19 @@ export async function runPass(
   const { clock, random, store, epoch, rules, connections } = deps
   const startedMs = clock.now()
 
-  const surveyed = await surveyAll(estate, connections, startedMs, signal)
+  const surveyed = await surveyAll(declared, connections, startedMs, signal)
   for (const looking of surveyed.lookings.values()) forgetForSweep(looking, options.sweep ?? 0)
   const remembered = await readLedger(store, options.retryStalled)
   const { ledger, ended } = await bringUpToDate(remembered, store, epoch, surveyed.lookings, clock, signal)
-  await readAllUndeclared(estate, surveyed.lookings, signal)
-  const seen = { worlds: worldsOf(estate, surveyed.lookings, surveyed.unseen), lookings: surveyed.lookings }
+  await readAllUndeclared(declared, surveyed.lookings, signal)
+  const seen = { worlds: worldsOf(declared, surveyed.lookings, surveyed.unseen), lookings: surveyed.lookings }
+  const estate = await placeAll(declared, seen, ledger, startedMs, signal)
   const clusters = await lookAtClusters(estate, seen, ledger, rules, deps, startedMs, signal)
   const looks = clusters.map(({ look }) => look)
   const observation = await observeAndPlan(estate, surveyed, ledger, rules, looks, startedMs, signal)
   const chosen = options.only === undefined ? observation.plan : only(observation.plan, options.only)
 
+  const blamed = await blame(observation, ledger.records, startedMs, signal)
   const attempts = signal.aborted
     ? []
     : await actOn(estate, observation, chosen, ledger.records, deps, [...ledger.intentions.values()], signal)
@@ -70,7 +74,7 @@ export async function runPass(
   const happenings = gather(ended, attempts)
   const worlds = await lookForReadiness(estate, observation, ledger.records, happenings, startedMs, signal)
   const verdicts = casesOf(estate, { ...observation, worlds }, ledger, rules, happenings, connections, startedMs).map(
-    (one) => judge(one, clock.now(), random),
+    (one) => judge(withBlame(one, blamed), clock.now(), random),
   )
 
   const known = surveyed.unseen.size === 0 && isComplete(observation.plan)
@@ -117,6 +121,11 @@ async function keepClusters(
       return { ...verdict, effects: attempts.length }
     }),
   )
+}
+
+function withBlame(one: Case, blamed: Awaited<ReturnType<typeof blame>>): Case {
+  const driftBy = blamed.get(one.entry.key)
+  return driftBy === undefined ? one : { ...one, driftBy }
 }
 
 function only(plan: Plan, keys: ReadonlySet<ResourceKey>): Plan {

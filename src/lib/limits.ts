@@ -65,8 +65,9 @@ export const LIMITS = {
   sweepReads: 10,
   /** A task is named as the cause of a drift when it was begun at most so long before the drift was seen. */
   driftBlameMs: 3_600_000,
+  blamedPerPass: 20,
   /** Controller */
-  tasksRemembered: 1000,
+  webhookDeliveries: 2000,
   approvalMs: 7 * 86_400_000,
   approvalsKept: 100,
   shortestLookMs: 100,
@@ -96,6 +97,8 @@ export const LIMITS = {
   nodeFactsMs: 600_000,
   snapshotListMs: 60_000,
   bootstrapTokenMs: 15 * 60_000,
+  /** A failed install is shown for this long before it is tried again. */
+  installAgainMs: 30_000,
   nodesAskedAtOnce: 16,
   evictionsAtOnce: 8,
   /** Store */

@@ -45,8 +45,12 @@ export interface ResourceRecord {
   readonly seenMs?: number
   /** The generation that was last seen to be in force as declared: a difference from it since then is drift. */
   readonly syncedGeneration?: string
+  /** The host that was declared then. A guest elsewhere was carried there by somebody, unless this has changed. */
+  readonly declaredHost?: string
   /** Since when the world has drifted away from it. */
   readonly driftSinceMs?: number
+  /** Who moved it, where the outside system keeps a list. */
+  readonly driftBy?: { readonly user: string; readonly task: string; readonly atMs: number }
   readonly createdMs: number
   /** Short word for tables: Running, Creating, Booting… */
   readonly status: string

@@ -1,0 +1,53 @@
+import { LookFailed } from '../drivers/port.ts'
+import { LIMITS } from '../lib/limits.ts'
+import type { ResourceKey } from '../model/key.ts'
+import type { ResourceRecord } from '../model/record.ts'
+import { type WhoChanged, whoChanged } from '../plan/who-changed.ts'
+import { conditionOf } from './conditions.ts'
+import type { Observation } from './observation.ts'
+
+/** Hosts count tasks in whole seconds. */
+const SECOND_MS = 1_000
+
+/**
+ * Who moved what has just been seen to have drifted. Asked once, when it is first seen, and before anything is done
+ * about it: afterwards our own correction would be the newest task. What ended before it was last in force is ours.
+ */
+export async function blame(
+  { plan, lookings }: Pick<Observation, 'plan' | 'lookings'>,
+  records: ReadonlyMap<ResourceKey, ResourceRecord>,
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<ResourceKey, WhoChanged>> {
+  const found = new Map<ResourceKey, WhoChanged>()
+  let asked = 0
+  for (const { key, drift, connection, externalId } of plan.entries) {
+    const record = records.get(key)
+    const id = externalId ?? record?.externalId
+    if (drift !== true || record === undefined || record.driftSinceMs !== undefined || id === undefined) continue
+    const looking = lookings.get(connection)
+    if (looking === undefined || signal.aborted || ++asked > LIMITS.blamedPerPass) continue
+    const syncedMs = conditionOf(record.conditions, 'Synced')?.sinceMs ?? 0
+    const sinceMs = Math.max(syncedMs + SECOND_MS, nowMs - LIMITS.driftBlameMs)
+    const seen = looking.close.get(id) ?? looking.seen.get(id)
+    const tasks = seen === undefined ? undefined : await recent(looking, seen, sinceMs, signal)
+    const who = whoChanged(tasks ?? looking.survey.tasks, id, sinceMs)
+    if (who !== undefined) found.set(key, who)
+  }
+  return found
+
+  async function recent(
+    looking: NonNullable<ReturnType<typeof lookings.get>>,
+    seen: Parameters<NonNullable<typeof looking.session.recentTasks>>[0],
+    sinceMs: number,
+    until: AbortSignal,
+  ) {
+    try {
+      return await looking.session.recentTasks?.(seen, sinceMs, until)
+    } catch (error) {
+      // The drift is there whether or not somebody can be named for it.
+      if (error instanceof LookFailed) return undefined
+      throw error
+    }
+  }
+}
