@@ -23,6 +23,10 @@ export interface Process {
   /** Effect points passed so far: before and after every write, to the world and to the journal. */
   points(): number
   kill(at?: string): void
+  /** Resolves when the process stands still at the point where it was told to. */
+  readonly standstill: Promise<void>
+  /** Lets it go on, as if it had only been slow. */
+  wake(): void
 }
 
 export interface ProcessOptions {
@@ -33,6 +37,8 @@ export interface ProcessOptions {
   readonly token: string
   /** Kill at this effect point, counted from 1. */
   readonly crashAt?: number
+  /** Stand still at this effect point until woken: a virtual machine that was paused, a disk that hung. */
+  readonly pauseAt?: number
   readonly onRequest?: (request: WireRequest) => void
   readonly retryStalled?: boolean
   /** A bug planted on purpose, to see that the suite finds it. */
@@ -53,6 +59,14 @@ export function startProcess(options: ProcessOptions): Process {
     die = resolve
   })
   const never = new Promise<never>(() => {})
+  let stand: () => void = () => {}
+  const standstill = new Promise<void>((resolve) => {
+    stand = resolve
+  })
+  let wake: () => void = () => {}
+  const woken = new Promise<void>((resolve) => {
+    wake = resolve
+  })
   const kill = (at = 'from outside') => {
     dead = true
     die({ killed: true, at })
@@ -62,6 +76,10 @@ export function startProcess(options: ProcessOptions): Process {
   const point = async (name: string): Promise<void> => {
     if (dead) return never
     passed++
+    if (passed === options.pauseAt) {
+      stand()
+      await woken
+    }
     if (passed !== options.crashAt) return
     kill(`${passed} ${name}`)
     return never
@@ -123,5 +141,5 @@ export function startProcess(options: ProcessOptions): Process {
     },
     ...(options.retryStalled === undefined ? {} : { retryStalled: options.retryStalled }),
   })
-  return { engine, death, points: () => passed, kill }
+  return { engine, death, points: () => passed, kill, standstill, wake: () => wake() }
 }

@@ -31,7 +31,7 @@ export interface Simulation {
   reconciles: number
   effects: number
   /** Starts a controller; `crashAt` kills it at that effect point. */
-  start(options?: { readonly crashAt?: number }): Process
+  start(options?: { readonly crashAt?: number; readonly pauseAt?: number }): Process
   /** Lets it run until the estate is settled or it is killed. */
   untilSettled(
     process: Process,
@@ -73,7 +73,7 @@ export function simulate(options: SimulationOptions): Simulation {
     reconciles: 0,
     effects: 0,
     requests,
-    start: ({ crashAt } = {}) =>
+    start: ({ crashAt, pauseAt } = {}) =>
       startProcess({
         clock,
         random,
@@ -86,6 +86,7 @@ export function simulate(options: SimulationOptions): Simulation {
           if (request.method !== 'GET') requests.push(line)
         },
         ...(crashAt === undefined ? {} : { crashAt }),
+        ...(pauseAt === undefined ? {} : { pauseAt }),
         ...(options.sabotage === undefined ? {} : { sabotage: options.sabotage }),
       }),
     async untilSettled(process, { mostMs = LONGEST_MS, onPass } = {}) {
