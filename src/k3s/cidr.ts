@@ -91,8 +91,9 @@ export function networkProblems(network: ClusterNetwork, nodes: readonly NodeSpe
     for (const service of services) {
       if (overlap(pod, service)) add('network', `the pods' ${pod.text} and the services' ${service.text} overlap`)
     }
-    const room = NODE_MASK[pod.family] - pod.prefix
-    if (room < 0) add('network.podCidrs', `${pod.text} is smaller than the /${NODE_MASK[pod.family]} of one node`)
+    const mask = nodeMask(network, pod.family)
+    const room = mask - pod.prefix
+    if (room < 0) add('network.podCidrs', `${pod.text} is smaller than the /${mask} of one node`)
     else if (room > NODE_BITS) add('network.podCidrs', `${pod.text} is wider than Kubernetes can divide among nodes`)
     else if (2 ** room < nodes.length) {
       add('network.podCidrs', `${pod.text} has room for ${2 ** room} nodes, ${nodes.length} are declared`)
@@ -105,6 +106,11 @@ export function networkProblems(network: ClusterNetwork, nodes: readonly NodeSpe
   for (const node of nodes) problems.push(...nodeProblems(node, pods, services))
   problems.push(...sharedAddresses(nodes))
   return problems
+}
+
+/** The share of the pod range that each node gets. */
+function nodeMask({ nodeMasks }: ClusterNetwork, family: 4 | 6): number {
+  return (family === 4 ? nodeMasks?.ipv4 : nodeMasks?.ipv6) ?? NODE_MASK[family]
 }
 
 /** A node without declared addresses takes what its machine has: there is nothing to compare. */

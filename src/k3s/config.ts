@@ -52,7 +52,19 @@ export function clusterFlags(spec: ClusterSpec): Flags {
     'tls-san-security': true,
     'write-kubeconfig-mode': '0600',
     ...spec.serverFlags,
+    ...listUnlessEmpty('kube-controller-manager-arg', controllerManagerArgs(spec)),
   }
+}
+
+/** Masks of the nodes have no flag of their own; with one family Kubernetes wants the one name, with two the others. */
+function controllerManagerArgs({ network, serverFlags }: ClusterSpec): readonly string[] {
+  const stated = serverFlags['kube-controller-manager-arg']
+  const own = stated === undefined ? [] : typeof stated === 'object' ? stated : [String(stated)]
+  const { ipv4, ipv6 } = network.nodeMasks ?? {}
+  const dual = network.podCidrs.length > 1
+  const mask = (family: 'ipv4' | 'ipv6', bits: number | undefined) =>
+    bits === undefined ? [] : [`node-cidr-mask-size${dual ? `-${family}` : ''}=${bits}`]
+  return [...own, ...mask('ipv4', ipv4), ...mask('ipv6', ipv6)]
 }
 
 /** The endpoint first: a certificate without it locks everyone out who comes over it. */
@@ -97,7 +109,10 @@ export function configHash(spec: ClusterSpec, node: NodeSpec): string {
 const hashes = new WeakMap<ClusterSpec, Map<NodeSpec, string>>()
 
 function computeHash(spec: ClusterSpec, node: NodeSpec): string {
-  const entries = Object.entries(nodeConfig(spec, node)).filter(([key]) => !ARRIVAL.has(key))
+  const config = Object.entries(nodeConfig(spec, node)).filter(([key]) => !ARRIVAL.has(key))
+  // K3s reads registries.yaml when it starts, like config.yaml.
+  const entries: [string, unknown][] =
+    spec.registries === undefined ? config : [...config, ['registries.yaml', spec.registries]]
   const sorted = entries.sort(([a], [b]) => (a < b ? -1 : 1))
   return createHash('sha256').update(JSON.stringify(sorted)).digest('hex').slice(0, 16)
 }

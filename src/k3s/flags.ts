@@ -68,7 +68,12 @@ export function flagProblems(spec: ClusterSpec): readonly string[] {
     Object.keys(flags).flatMap((flag) => {
       if (!/^[a-z0-9][a-z0-9-]*$/.test(flag)) return [`${place}: ${JSON.stringify(flag)} is no flag`]
       if (RESERVED.has(flag)) return [`${place}: ${flag} is set by croft itself`]
-      if (flag in own) return [`${place}: ${flag} has its own field in the cluster`]
+      const args = [flags[flag]].flat().map(String)
+      if (flag === 'kube-controller-manager-arg' && args.some((arg) => arg.startsWith('node-cidr-mask-size'))) {
+        return [`${place}: ${flag}: say how large the share of each node is in nodeMasks`]
+      }
+      if (flag in own && flag !== 'kube-controller-manager-arg')
+        return [`${place}: ${flag} has its own field in the cluster`]
       if (place !== 'serverFlags' && flag in EQUAL_ON_SERVERS) {
         return [`${place}: ${flag} must be alike on all servers; say it in serverFlags`]
       }

@@ -3,6 +3,7 @@ import type { ClusterDeclaration } from '../model/cluster-declaration.ts'
 import type { Connection } from '../model/connection.ts'
 import type { Declaration } from '../model/declaration.ts'
 import type { ResourceKey } from '../model/key.ts'
+import type { Placement } from '../model/placement.ts'
 import type { Policy } from '../model/policy.ts'
 import type { Desired } from '../model/resource.ts'
 
@@ -34,6 +35,18 @@ export interface Part {
   readonly connection?: string
   readonly desired: Desired
   readonly needs: readonly ResourceKey[]
+  readonly placement?: Placement
+  /** Only wanted once something needs it. */
+  readonly justInCase?: true
+  /** What it is to be taken for, where that is not its declaration: the machine of a node of a cluster. */
+  readonly as?: {
+    readonly kind: string
+    readonly name: string
+    readonly policy: Policy
+    readonly generation: string
+    /** Where it is written in the declaration. */
+    readonly path: readonly (string | number)[]
+  }
 }
 
 export type Expanded =
@@ -47,6 +60,7 @@ export type Expanded =
       readonly connection?: string
       readonly desired: Desired
       readonly needs: readonly ResourceKey[]
+      readonly placement?: Placement
       /** Worth saying, refuses nothing. */
       readonly warnings?: readonly FieldProblem[]
     }

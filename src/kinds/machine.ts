@@ -1,74 +1,31 @@
 import { z } from 'zod'
-import { ipAddress, ipv4, ipv6Setting } from './fields/address.ts'
+import { ipAddress } from './fields/address.ts'
 import { annotatedPolicy, checkAnnotations, EXTERNAL_NAME } from './fields/annotations.ts'
 import { show } from './fields/explain.ts'
 import { mebibytes, size, vmid, whole } from './fields/number.ts'
-import {
-  cloudConfig,
-  description,
-  dnsName,
-  hostName,
-  logicalName,
-  macAddress,
-  objectName,
-  poolName,
-  sshKey,
-  tag,
-  userName,
-  volumeName,
-} from './fields/text.ts'
+import { description, dnsName, hostName, logicalName, objectName, sshKey, tag, userName } from './fields/text.ts'
 import type { FieldProblem, Kind, RawManifest } from './kind.ts'
 import { checkContainerMachine } from './machines/container-machine.ts'
+import { disk, nic, proxmoxHardware, someCpu, userData } from './machines/fields.ts'
 import { expandMachine } from './machines/machine-spec.ts'
+import { placementFields } from './machines/placement.ts'
 
 const on = z.boolean().optional()
 
-const disk = z.strictObject({
-  /** What the disk is for; for people. */
-  name: logicalName.optional(),
-  size,
-  /** Image that the disk is made from. */
-  image: objectName.optional(),
-  /** Logical storage; the host says what it is called there. */
-  storage: logicalName,
-  ssd: on,
-  discard: on,
-  backup: on,
-  /** Where a container mounts it; its first disk is its root. */
-  path: z
-    .string()
-    .max(400)
-    .regex(/^(?:\/[a-zA-Z0-9_][a-zA-Z0-9._-]*)+$/, { error: 'a path like /srv/data' })
-    .optional(),
-})
-
-const nic = z.strictObject({
-  /** Logical network; the host says which bridge it is there. */
-  network: logicalName,
-  /** `dhcp`, `pool`, or a fixed address; from the network's pool where it has one, else DHCP. */
-  address: z
-    .union([z.literal('dhcp'), z.literal('pool'), ipv4], { error: 'dhcp, pool, or an address like 192.168.4.20' })
-    .optional(),
-  /** `auto` (router advertisements), `dhcp`, or an address with its prefix. */
-  ipv6: ipv6Setting.optional(),
-  mac: macAddress.optional(),
-  firewall: on,
-})
-
 const schema = z.strictObject({
-  /** Name of the Host that it runs on. */
+  /** Name of the Host that it runs on, or `auto`: croft chooses one that has room, and keeps it there. */
   host: objectName,
+  /** Where it may go when host is auto. */
+  placement: placementFields.optional(),
+  /** MachineClass that says what is not said here. */
+  class: objectName.optional(),
   /** What only Proxmox knows. */
   proxmox: z
     .strictObject({
       vmid: vmid.optional(),
-      pool: poolName.optional(),
       /** Take over the existing VM with this vmid. */
       adopt: on,
-      bios: z.enum(['seabios', 'ovmf']).optional(),
-      machine: z.enum(['pc', 'q35']).optional(),
-      scsiHardware: z.enum(['virtio-scsi-pci', 'virtio-scsi-single']).optional(),
-      protection: on,
+      ...proxmoxHardware,
     })
     .optional(),
   /** It is a container instead of a VM; its first disk is made from an Image with content vztmpl. */
@@ -82,28 +39,18 @@ const schema = z.strictObject({
     })
     .optional(),
   description: description.optional(),
-  cpu: z.strictObject({
-    cores: whole(1, 1024),
-    type: z
-      .string()
-      .max(60)
-      .regex(/^[a-zA-Z0-9][a-zA-Z0-9._-]*$/, { error: 'a CPU type like host or x86-64-v2-AES' })
-      .optional(),
-  }),
-  memory: size,
+  cpu: someCpu.optional(),
+  memory: size.optional(),
   disks: z.array(disk).max(30).default([]),
   networks: z.array(nic).max(32).default([]),
+  /** Devices that it is given, by the names of their Device objects. */
+  devices: z.array(objectName).max(16).optional(),
   /** The user that cloud-init makes. */
   user: userName.optional(),
   sshKeys: z.array(sshKey).max(100).optional(),
   /** What the machine calls itself; its own name unless said otherwise. */
   hostname: hostName.optional(),
-  /** A cloud-config, as a block or as text that begins with #cloud-config; or a volume like local:snippets/web.yaml. */
-  userData: z
-    .union([volumeName, cloudConfig, z.looseObject({})], {
-      error: 'a cloud-config (a block of fields, or text that begins with #cloud-config), or a volume',
-    })
-    .optional(),
+  userData: userData.optional(),
   /** How the machine gets its document, and what a changed one means. */
   cloudInit: z
     .strictObject({
@@ -122,17 +69,25 @@ const schema = z.strictObject({
     .default('on'),
   /** Start it when the host starts? */
   onBoot: on,
-  /** Does the guest agent run inside? */
-  agent: z.boolean().default(true),
+  /** Does the guest agent run inside? Yes, unless said otherwise here or in the class. */
+  agent: on,
   tags: z.array(tag).max(100).optional(),
   deletionPolicy: z.enum(['Delete', 'Orphan']).optional(),
   protect: on,
 })
 
-export type MachineSpec = z.output<typeof schema>
+/** A machine as it is written: a class may say the rest. */
+export type WrittenMachine = z.output<typeof schema>
+
+/** A machine with everything that its class says. */
+export type MachineSpec = Omit<WrittenMachine, 'cpu' | 'memory' | 'agent'> & {
+  readonly cpu: { readonly cores: number; readonly type?: string | undefined }
+  readonly memory: string
+  readonly agent: boolean
+}
 
 /** A computer that we give to someone. */
-export const machine: Kind<MachineSpec> = {
+export const machine: Kind<WrittenMachine> = {
   kind: 'Machine',
   apiVersion: 'croft.dev/v1alpha1',
   accepts: (apiVersion) => apiVersion === 'croft.dev/v1alpha1',
@@ -156,15 +111,23 @@ export const machine: Kind<MachineSpec> = {
   expand: expandMachine,
 }
 
-function adopted(spec: MachineSpec, manifest: RawManifest): string | undefined {
+function adopted(spec: WrittenMachine, manifest: RawManifest): string | undefined {
   if (spec.proxmox?.adopt === true && spec.proxmox.vmid !== undefined) return String(spec.proxmox.vmid)
   return manifest.metadata.annotations[EXTERNAL_NAME]
 }
 
-function checkMachine(spec: MachineSpec, manifest: RawManifest): readonly FieldProblem[] {
+function checkMachine(spec: WrittenMachine, manifest: RawManifest): readonly FieldProblem[] {
   const problems: FieldProblem[] = [...checkAnnotations(manifest), ...checkContainerMachine(spec, manifest)]
   const bad = (path: readonly (string | number)[], message: string, hint?: string) =>
     problems.push({ code: 'bad-value', path: ['spec', ...path], message, ...(hint === undefined ? {} : { hint }) })
+
+  const missing = (field: string, message: string) =>
+    problems.push({
+      code: 'missing-field',
+      path: ['spec', field],
+      message,
+      hint: 'say it here, or name a class that does',
+    })
 
   if (!dnsName.safeParse(manifest.metadata.name).success)
     problems.push({
@@ -172,7 +135,12 @@ function checkMachine(spec: MachineSpec, manifest: RawManifest): readonly FieldP
       path: ['metadata', 'name'],
       message: 'metadata.name cannot be the name of a machine',
     })
-  if ((mebibytes(spec.memory) ?? 0) < 16) bad(['memory'], `memory is ${spec.memory}; a machine needs 16Mi or more`)
+  if (spec.class === undefined) {
+    for (const field of ['cpu', 'memory'] as const) if (spec[field] === undefined) missing(field, `${field} is missing`)
+    if (spec.cpu !== undefined && spec.cpu.cores === undefined) missing('cpu', 'cpu.cores is missing')
+  }
+  if (spec.memory !== undefined && (mebibytes(spec.memory) ?? 0) < 16)
+    bad(['memory'], `memory is ${spec.memory}; a machine needs 16Mi or more`)
   for (const [index, entry] of spec.disks.entries()) {
     if ((mebibytes(entry.size) ?? 0) % 1024 !== 0) {
       bad(['disks', index, 'size'], `size is ${entry.size}; disks grow in whole Gi`, 'write it in Gi')

@@ -1,5 +1,7 @@
 import { addressPool } from './address-pool.ts'
 import { approval } from './approval.ts'
+import { cluster } from './cluster.ts'
+import { device } from './device.ts'
 import { environmentContainer } from './environment-container.ts'
 import { environmentDownloadFile } from './environment-download-file.ts'
 import { environmentFile } from './environment-file.ts'
@@ -8,6 +10,7 @@ import { host } from './host.ts'
 import { image } from './image.ts'
 import type { Kind } from './kind.ts'
 import { machine } from './machine.ts'
+import { machineClass } from './machine-class.ts'
 import { network } from './network.ts'
 import { providerConfig } from './provider-config.ts'
 import { proxmox } from './proxmox.ts'
@@ -20,7 +23,10 @@ export const KINDS: readonly Kind[] = [
   network,
   addressPool,
   image,
+  machineClass,
   machine,
+  device,
+  cluster,
   approval,
   environmentVm,
   environmentContainer,

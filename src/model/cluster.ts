@@ -40,15 +40,26 @@ export interface Overrides {
 
 /** Where clients and nodes find the API. */
 export type ClusterEndpoint =
-  | { readonly vip: string }
+  /** kubeVip: croft has it announced by that release of kube-vip; without it somebody else does. */
+  | { readonly vip: string; readonly kubeVip?: KubeVip }
   | { readonly dns: string }
   /** A server's own address: lost together with that server. */
   | { readonly server: string }
+
+export interface KubeVip {
+  readonly version: string
+  /** Where the image comes from, without its tag. */
+  readonly image?: string
+  /** The card that the address is put on; that of the default route when absent. */
+  readonly interface?: string
+}
 
 export interface ClusterNetwork {
   /** One range, or one of each family for dual stack. */
   readonly podCidrs: readonly string[]
   readonly serviceCidrs: readonly string[]
+  /** How much of the pod ranges each node gets; 24 and 64 when absent. */
+  readonly nodeMasks?: { readonly ipv4?: number; readonly ipv6?: number }
   readonly flannelBackend: 'vxlan' | 'host-gw' | 'wireguard-native' | 'none'
   readonly kubeProxy: boolean
   readonly networkPolicy: boolean
@@ -134,6 +145,8 @@ export interface BackupPolicy {
   /** Five fields, as in cron. */
   readonly schedule: string
   readonly keep: number
+  /** When the newest backup is restored on a throw-away node, to see that it can be. */
+  readonly drill?: { readonly schedule: string }
   readonly to:
     | { readonly directory: string }
     | { readonly nfs: { readonly server: string; readonly path: string } }

@@ -1,9 +1,10 @@
 import type { FieldProblem, Kind, Lookup, Part } from '../kinds/kind.ts'
+import type { ClusterDeclaration } from '../model/cluster-declaration.ts'
 import type { Connection } from '../model/connection.ts'
 import type { Declaration } from '../model/declaration.ts'
 import type { Approval, Estate } from '../model/estate.ts'
 import { type ResourceKey, resourceUid } from '../model/key.ts'
-import { showOrigin } from '../model/origin.ts'
+import { type Origin, showOrigin } from '../model/origin.ts'
 import type { Problem } from '../model/problem.ts'
 import { guestIn, type Resource } from '../model/resource.ts'
 
@@ -30,6 +31,7 @@ export function link(read: Read, tools: LinkTools): Estate {
   const problems: Problem[] = [...read.problems]
   const connections: Connection[] = []
   const approvals: Approval[] = []
+  const clusters: ExpandedCluster[] = []
   const parts: { readonly declaration: Declaration; readonly part: Part }[] = []
   const lookup = lookupIn(read.declarations)
 
@@ -68,6 +70,10 @@ export function link(read: Read, tools: LinkTools): Estate {
         break
       }
       case 'cluster':
+        clusters.push({ cluster: expanded.cluster, parts: expanded.parts })
+        for (const part of expanded.parts) parts.push({ declaration, part })
+        for (const warning of expanded.warnings ?? []) complain(declaration, { severity: 'warning', ...warning })
+        break
       case 'resources':
         for (const part of expanded.parts) parts.push({ declaration, part })
         for (const warning of expanded.warnings ?? []) complain(declaration, { severity: 'warning', ...warning })
@@ -75,13 +81,16 @@ export function link(read: Read, tools: LinkTools): Estate {
     }
   }
 
+  const placeOf = (declaration: Declaration, path: FieldProblem['path']): Origin =>
+    tools.problemAt?.(declaration, { code: '', path, message: '' }).origin ?? declaration.origin
+
   const brokenConnection = read.unreadable.some((key) => key.startsWith('Proxmox/'))
   const resources: Resource[] = []
   const unlinked: ResourceKey[] = []
   for (const { declaration, part } of parts) {
     const connection = connectionFor(part.connection, connections, lookup)
     // A connection that is written wrongly is one problem, not one for each of its resources as well.
-    if (!('message' in connection)) resources.push(resourceOf(declaration, part, connection))
+    if (!('message' in connection)) resources.push(resourceOf(declaration, part, connection, placeOf))
     else if (brokenConnection) unlinked.push(part.key)
     else complain(declaration, connection)
   }
@@ -90,13 +99,16 @@ export function link(read: Read, tools: LinkTools): Estate {
     complain,
     new Map(parts.map(({ declaration, part }) => [part.key, declaration])),
   )
+  const unreadable = [...new Set([...read.unreadable, ...unlinked, ...refusedKeys(problems)])]
   return {
     revision: read.id,
     connections,
     resources: accepted,
     approvals,
-    unreadable: [...new Set([...read.unreadable, ...unlinked, ...refusedKeys(problems)])],
-    incomplete: read.incomplete,
+    ...(clusters.length === 0 ? {} : { clusters: clusters.map((one) => clusterOf(one, resources, connections)) }),
+    unreadable,
+    // Nobody can say which machines a cluster has that cannot be read: what is missing proves nothing.
+    incomplete: read.incomplete || unreadable.some((key) => key.startsWith('Cluster/')),
     problems,
   }
 }
@@ -156,21 +168,46 @@ function connectionFor(
   }
 }
 
-function resourceOf(declaration: Declaration, part: Part, connection: Connection): Resource {
+interface ExpandedCluster {
+  readonly cluster: Omit<ClusterDeclaration, 'estate'>
+  readonly parts: readonly Part[]
+}
+
+/** A cluster belongs to the estate of its machines; one without machines of ours to the first there is. */
+function clusterOf(
+  { cluster, parts }: ExpandedCluster,
+  resources: readonly Resource[],
+  connections: readonly Connection[],
+): ClusterDeclaration {
+  const { servers, agents } = cluster.spec
+  const keys = [...servers, ...agents].flatMap(({ machine }) => ('key' in machine ? [machine.key] : []))
+  const wanted = new Set([...parts.map(({ key }) => key), ...keys])
+  const first = resources.find(({ key }) => wanted.has(key))
+  return { ...cluster, estate: first?.estate ?? connections[0]?.estate ?? 'default' }
+}
+
+function resourceOf(
+  declaration: Declaration,
+  part: Part,
+  connection: Connection,
+  placeOf: (declaration: Declaration, path: FieldProblem['path']) => Origin,
+): Resource {
+  const { as } = part
   return {
     key: part.key,
     uid: resourceUid(connection.estate, part.key),
-    kind: declaration.kind,
-    name: declaration.name,
+    kind: as?.kind ?? declaration.kind,
+    name: as?.name ?? declaration.name,
     driver: connection.driver,
     connection: connection.name,
     estate: connection.estate,
     desired: part.desired,
     needs: part.needs,
     ...(part.placement === undefined ? {} : { placement: part.placement }),
-    policy: declaration.policy,
-    origin: declaration.origin,
-    generation: declaration.generation,
+    ...(part.justInCase === undefined ? {} : { justInCase: part.justInCase }),
+    policy: as?.policy ?? declaration.policy,
+    origin: as === undefined ? declaration.origin : placeOf(declaration, as.path),
+    generation: as?.generation ?? declaration.generation,
   }
 }
 

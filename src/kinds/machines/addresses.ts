@@ -7,6 +7,7 @@ import { ipv4Network, ipv4Number, ipv4Text } from '../fields/address.ts'
 import type { FieldProblem, Lookup } from '../kind.ts'
 import type { MachineSpec } from '../machine.ts'
 import type { NetworkSpec } from '../network.ts'
+import { machinesIn } from './all-machines.ts'
 
 export interface GivenAddress {
   readonly address: string
@@ -54,7 +55,7 @@ function allocate(lookup: Lookup): Book {
   const book: Book = { given: new Map(), problems: new Map(), warnings: new Map() }
   const taken = takenElsewhere(lookup)
   const wishes: Wish[] = []
-  for (const machine of lookup.all('Machine') as readonly Declaration<MachineSpec>[]) {
+  for (const machine of machinesIn(lookup)) {
     for (const [index, nic] of machine.spec.networks.entries()) {
       const path = ['spec', 'networks', index, 'address']
       const pool = poolOf(nic.network, machine, lookup)

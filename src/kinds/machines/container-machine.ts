@@ -4,7 +4,7 @@ import type { VmDisk, VmNic } from '../../model/vm.ts'
 import { defined } from '../fields/defined.ts'
 import { mebibytes } from '../fields/number.ts'
 import type { FieldProblem, RawManifest } from '../kind.ts'
-import type { MachineSpec } from '../machine.ts'
+import type { MachineSpec, WrittenMachine } from '../machine.ts'
 import type { NetworkSpec } from '../network.ts'
 import type { GivenAddress } from './addresses.ts'
 
@@ -65,7 +65,7 @@ export function containerOf(
 }
 
 /** Fields that mean nothing for a container, and what one cannot be made without. */
-export function checkContainerMachine(spec: MachineSpec, _manifest: RawManifest): readonly FieldProblem[] {
+export function checkContainerMachine(spec: WrittenMachine, _manifest: RawManifest): readonly FieldProblem[] {
   const problems: FieldProblem[] = []
   const bad = (path: readonly (string | number)[], message: string, hint?: string) =>
     problems.push({ code: 'bad-value', path: ['spec', ...path], message, ...(hint === undefined ? {} : { hint }) })
@@ -88,7 +88,7 @@ export function checkContainerMachine(spec: MachineSpec, _manifest: RawManifest)
       bad([field], `${field} is for machines that run cloud-init; a container is set up by its template`)
   for (const field of ['bios', 'machine', 'scsiHardware'] as const)
     if (spec.proxmox?.[field] !== undefined) bad(['proxmox', field], `a container has no ${field}`)
-  if (spec.cpu.type !== undefined) bad(['cpu', 'type'], 'a container has the processor of its host')
+  if (spec.cpu?.type !== undefined) bad(['cpu', 'type'], 'a container has the processor of its host')
   return problems
 }
 

@@ -6,7 +6,7 @@ import { fileNameOf } from '../fields/file-name.ts'
 import type { HostSpec } from '../host.ts'
 import type { ImageSpec } from '../image.ts'
 import type { Lookup } from '../kind.ts'
-import type { MachineSpec } from '../machine.ts'
+import { machinesIn } from './all-machines.ts'
 import { findHost, nodeOf } from './bindings.ts'
 
 export interface ImageFile {
@@ -23,6 +23,14 @@ export function imageHosts(image: Declaration<ImageSpec>, lookup: Lookup): reado
   const users = usersOf.get(lookup) ?? countUsers(lookup)
   usersOf.set(lookup, users)
   return [...(users.get(image.name) ?? [])].sort()
+}
+
+/** Is a copy there only in case that a machine which may go anywhere comes to this host? */
+export function isJustInCase(image: Declaration<ImageSpec>, host: string, lookup: Lookup): boolean {
+  if (image.spec.hosts !== undefined) return false
+  return !machinesIn(lookup).some(
+    ({ spec }) => spec.host === host && spec.disks.some((disk) => disk.image === image.name),
+  )
 }
 
 /** One copy of an image on one host. Undefined when the host does not bind the storage. */
@@ -63,11 +71,13 @@ export function imageFiles(lookup: Lookup): readonly ImageFile[] {
 
 function countUsers(lookup: Lookup): ReadonlyMap<string, ReadonlySet<string>> {
   const users = new Map<string, Set<string>>()
-  for (const machine of lookup.all('Machine') as readonly Declaration<MachineSpec>[]) {
+  for (const machine of machinesIn(lookup)) {
     for (const disk of machine.spec.disks) {
       if (disk.image === undefined) continue
       const hosts = users.get(disk.image) ?? new Set()
-      users.set(disk.image, hosts.add(machine.spec.host))
+      const anywhere = machine.spec.host === 'auto' ? lookup.all('Host').map(({ name }) => name) : [machine.spec.host]
+      for (const host of anywhere) hosts.add(host)
+      users.set(disk.image, hosts)
     }
   }
   return users

@@ -6,25 +6,47 @@ import { mebibytes } from '../fields/number.ts'
 import type { HostSpec } from '../host.ts'
 import type { ImageSpec } from '../image.ts'
 import type { Expanded, FieldProblem, Lookup } from '../kind.ts'
-import type { MachineSpec } from '../machine.ts'
+import type { MachineSpec, WrittenMachine } from '../machine.ts'
 import type { NetworkSpec } from '../network.ts'
 import { type GivenAddress, givenAddresses } from './addresses.ts'
 import { connectionOf, estateOf, findHost, nodeOf, unbound, unknownHost } from './bindings.ts'
 import { type Card, containerOf } from './container-machine.ts'
+import { type GivenDevices, givenDevices } from './devices.ts'
 import { filesNeeded, volumesNeeded } from './files-needed.ts'
 import { imageFile } from './image-files.ts'
+import { expandAnywhere, isAnywhere } from './placement.ts'
 import { isSeeded, isVolume, seedOf, withMacs } from './seed.ts'
+import { withClass } from './with-class.ts'
 
 type Machine = Declaration<MachineSpec>
 type Host = Declaration<HostSpec>
 
+type Problems = { readonly problems: readonly FieldProblem[] }
+
 /** A machine as its host would call it: logical names become bridges and datastores, addresses are given. */
-export function expandMachine(
-  machine: Machine,
-  lookup: Lookup,
-): Expanded | { readonly problems: readonly FieldProblem[] } {
+export function expandMachine(machine: Declaration<WrittenMachine>, lookup: Lookup): Expanded | Problems {
+  const whole = withClass(machine.spec, machine.namespace, lookup)
+  return 'problems' in whole ? whole : expandWhole({ ...machine, spec: whole.spec }, lookup)
+}
+
+/** The same for a machine that has everything its class says. */
+export function expandWhole(machine: Machine, lookup: Lookup): (Expanded & { readonly role: 'resource' }) | Problems {
+  const problems: FieldProblem[] = []
+  const devices = givenDevices(machine, lookup, problems)
+  if (problems.length > 0) return { problems }
+  if (isAnywhere(machine, lookup))
+    return expandAnywhere(machine, devices.host, lookup, (host) => expandOn(machine, host, devices, lookup))
   const host = findHost(machine.spec.host, machine.namespace, lookup)
   if (host === undefined) return { problems: [unknownHost(machine.spec.host, ['spec', 'host'], lookup)] }
+  return expandOn(machine, host, devices, lookup)
+}
+
+function expandOn(
+  machine: Machine,
+  host: Host,
+  devices: GivenDevices,
+  lookup: Lookup,
+): (Expanded & { readonly role: 'resource' }) | Problems {
   const problems: FieldProblem[] = []
   const connection = connectionOf(host, ['spec', 'host'], lookup)
   if ('problem' in connection) problems.push(connection.problem)
@@ -39,15 +61,20 @@ export function expandMachine(
     const needs = volumesNeeded(container.host, [container.image], lookup)
     return { role: 'resource', ...connection, desired: { type: 'container', container }, needs, ...warned }
   }
-  const vm = isSeeded(machine)
+  const bare = isSeeded(machine)
     ? seeded(machine, host, disks, nics, given.addresses, lookup, problems)
     : { ...vmOf(machine, host, disks, nics), ...cloudInitOf(machine, disks, given.addresses, lookup) }
   if (problems.length > 0) return { problems }
+  const vm: VmSpec = {
+    ...bare,
+    ...(devices.pci.length === 0 ? {} : { pci: devices.pci }),
+    ...(devices.usb.length === 0 ? {} : { usb: devices.usb }),
+  }
   return {
     role: 'resource',
     ...connection,
     desired: { type: 'vm', vm },
-    needs: filesNeeded(vm, lookup),
+    needs: [...filesNeeded(vm, lookup), ...devices.needs],
     ...warned,
   }
 }

@@ -1,0 +1,118 @@
+import { isIP } from 'node:net'
+import { RELEASES } from '../../k3s/releases.ts'
+import { parseVersion } from '../../k3s/version.ts'
+import { checkAnnotations } from '../fields/annotations.ts'
+import { show } from '../fields/explain.ts'
+import type { FieldProblem, RawManifest } from '../kind.ts'
+import { checkNodes } from './check-nodes.ts'
+import type { ClusterFields } from './schema.ts'
+
+/** What a schema cannot say about a cluster, as far as it follows from its own manifest. */
+export function checkCluster(spec: ClusterFields, manifest: RawManifest): readonly FieldProblem[] {
+  return [
+    ...checkAnnotations(manifest),
+    ...checkVersion(spec.version),
+    ...checkEndpoint(spec),
+    ...checkFamily(spec),
+    ...checkNodes(spec, manifest.metadata.name),
+  ]
+}
+
+/** A channel would be another release tomorrow: what runs must be what the commit says. */
+function checkVersion(version: string): readonly FieldProblem[] {
+  const path = ['spec', 'version']
+  if (parseVersion(version) === undefined) {
+    const minor = /^v?1\.([0-9]+)(?:\.|$)/.exec(version)?.[1]
+    const candidates = RELEASES.filter((release) => minor === undefined || release.minor === Number(minor))
+    const newest = candidates.at(-1)?.version
+    return [
+      {
+        code: 'bad-value',
+        path,
+        message: `version is ${show(version)}; expected the exact release, like v1.34.3+k3s1`,
+        ...(newest === undefined
+          ? {}
+          : { hint: `the newest${minor === undefined ? '' : ` of 1.${minor}`} that croft knows is ${newest}` }),
+      },
+    ]
+  }
+  if (RELEASES.some((release) => release.version === version)) return []
+  return [
+    {
+      code: 'unknown-release',
+      path,
+      severity: 'warning',
+      message: `${version} is not in croft's table of releases, so its etcd is not known`,
+      hint: 'upgrades to it are refused where its etcd matters',
+    },
+  ]
+}
+
+function checkEndpoint({ endpoint, servers }: ClusterFields): readonly FieldProblem[] {
+  const path = ['spec', 'endpoint']
+  const names = servers.map((server) => server.name ?? server.machine?.split('/')[1] ?? '')
+  const bad = (message: string, hint?: string, more: readonly string[] = []): readonly FieldProblem[] => [
+    { code: 'bad-value', path: [...path, ...more], message, ...(hint === undefined ? {} : { hint }) },
+  ]
+  if (endpoint === undefined) {
+    if (servers.length === 1) return []
+    return [
+      {
+        code: 'missing-field',
+        path,
+        message: `endpoint is missing: with ${servers.length} servers the API needs an address that survives one of them`,
+        hint: 'add endpoint: {vip: …}, {dns: …}, or {server: NAME} if it may be lost with that server',
+      },
+    ]
+  }
+  const { vip, dns, server, kubeVip } = endpoint
+  if ([vip, dns, server].filter((one) => one !== undefined).length !== 1)
+    return bad('endpoint is one of vip, dns and server')
+  if (kubeVip !== undefined && vip === undefined)
+    return bad('kubeVip announces a vip, and there is none', undefined, ['kubeVip'])
+  if (server !== undefined && !names.includes(server))
+    return bad(`there is no server ${server}`, `servers: ${names.join(', ')}`, ['server'])
+  if (server !== undefined && servers.length > 1) {
+    return [
+      {
+        code: 'endpoint-of-one',
+        path: [...path, 'server'],
+        severity: 'warning',
+        message: `the API is lost to everybody when ${server} is, although ${servers.length - 1} other servers run`,
+        hint: 'use a vip or a dns name',
+      },
+    ]
+  }
+  return []
+}
+
+function checkFamily({ family, podCidrs, serviceCidrs, endpoint }: ClusterFields): readonly FieldProblem[] {
+  const problems: FieldProblem[] = []
+  const wanted = { ipv4: 'IPv4', ipv6: 'IPv6', dual: 'IPv4 and IPv6' }
+  for (const [field, ranges] of [
+    ['podCidrs', podCidrs],
+    ['serviceCidrs', serviceCidrs],
+  ] as const) {
+    if (family === undefined || ranges === undefined) continue
+    const has = (version: 4 | 6) => ranges.some((text) => isIP(text.split('/')[0] ?? '') === version)
+    const is = has(4) && has(6) ? 'dual' : has(6) ? 'ipv6' : 'ipv4'
+    if (is !== family) {
+      problems.push({
+        code: 'bad-value',
+        path: ['spec', field],
+        message: `${field} has ${wanted[is]} and family says ${wanted[family]}`,
+        hint: 'leave family out where the ranges are written',
+      })
+    }
+  }
+  if (endpoint?.vip !== undefined && family !== undefined && family !== 'dual') {
+    const vipFamily = isIP(endpoint.vip) === 6 ? 'ipv6' : 'ipv4'
+    if (vipFamily !== family)
+      problems.push({
+        code: 'bad-value',
+        path: ['spec', 'endpoint', 'vip'],
+        message: `the vip is ${wanted[vipFamily]} and the cluster ${wanted[family]}`,
+      })
+  }
+  return problems
+}

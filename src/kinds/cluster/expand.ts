@@ -1,0 +1,175 @@
+import { createHash } from 'node:crypto'
+import { contains, networkProblems, parseCidr } from '../../k3s/cidr.ts'
+import { flagProblems } from '../../k3s/flags.ts'
+import type { ClusterSpec } from '../../model/cluster.ts'
+import type { SshTarget } from '../../model/ssh-target.ts'
+import type { Expanded, FieldProblem, Lookup, Part } from '../kind.ts'
+import { expandWhole } from '../machines/machine-spec.ts'
+import { sshTargetOf } from '../ssh-target.ts'
+import { rangesOf } from './address-ranges.ts'
+import { artifactsOf, clusterSpecOf } from './cluster-spec.ts'
+import { classPath, type MadeMember, machineFor } from './machines.ts'
+import { type Cluster, isMade, type Member, membersOf, type Path } from './members.ts'
+import { nodeAddresses } from './node-addresses.ts'
+
+type Result = Expanded | { readonly problems: readonly FieldProblem[] }
+
+/** A cluster as the machines that are made for it and the declaration that the coordinator works from. */
+export function expandCluster(cluster: Cluster, lookup: Lookup): Result {
+  const { members, problems: claimed } = membersOf(cluster, lookup)
+  const problems: FieldProblem[] = [...claimed]
+  const warnings: FieldProblem[] = []
+  const parts: Part[] = []
+  const hosts = new Map<string, SshTarget>()
+  for (const member of members) {
+    const { on } = member
+    if (isMade(member)) {
+      const part = partOf(cluster, member, lookup)
+      if ('problems' in part) problems.push(...part.problems)
+      else {
+        parts.push(part.part)
+        warnings.push(...part.warnings)
+      }
+    } else if (on.kind === 'Host') {
+      const target = sshTargetOf(on.of, lookup)
+      if (!('problems' in target)) hosts.set(on.of.name, target)
+      else problems.push(...target.problems.map((problem) => atReference(member, problem)))
+    } else problems.push(...checkHostname(member))
+  }
+  // Addresses would only repeat what is wrong with the machines.
+  if (problems.length > 0) return { problems }
+  const { families } = rangesOf(cluster.spec)
+  const spec = clusterSpecOf(cluster.name, cluster.spec, members, (member) =>
+    nodeAddresses(member, families, lookup, member.on.kind === 'Host' ? hosts.get(member.on.of.name) : undefined),
+  )
+  problems.push(...specProblems(spec, members))
+  if (problems.length > 0) return { problems }
+  return {
+    role: 'cluster',
+    parts,
+    warnings,
+    cluster: {
+      key: cluster.key,
+      name: cluster.name,
+      spec,
+      artifacts: artifactsOf(cluster.spec),
+      hosts,
+      ...(cluster.spec.proxy === undefined ? {} : { proxy: cluster.spec.proxy }),
+      policy: cluster.policy,
+      origin: cluster.origin,
+      generation: cluster.generation,
+    },
+  }
+}
+
+function partOf(
+  cluster: Cluster,
+  member: MadeMember,
+  lookup: Lookup,
+):
+  | { readonly part: Part; readonly warnings: readonly FieldProblem[] }
+  | { readonly problems: readonly FieldProblem[] } {
+  const machine = machineFor(cluster, member, lookup)
+  if ('problems' in machine) return machine
+  const expanded = expandWhole(machine, lookup)
+  if ('problems' in expanded) return { problems: expanded.problems.map((problem) => atNode(cluster, member, problem)) }
+  const { connection, needs } = expanded
+  const desired = member.fields.power === 'onDemand' ? whateverPower(expanded.desired) : expanded.desired
+  const generation = createHash('sha256')
+    .update(JSON.stringify([machine.spec, machine.policy]))
+    .digest('hex')
+    .slice(0, 16)
+  return {
+    part: {
+      key: machine.key,
+      ...(connection === undefined ? {} : { connection }),
+      desired,
+      needs,
+      as: { kind: 'Machine', name: machine.name, policy: machine.policy, generation, path: member.path },
+    },
+    warnings: (expanded.warnings ?? []).map((warning) => atNode(cluster, member, warning)),
+  }
+}
+
+/** Whether it runs is for those to say who use it: neither state is put right. */
+function whateverPower(desired: Part['desired']): Part['desired'] {
+  if (desired.type !== 'vm') return desired
+  const { power: _power, ...vm } = desired.vm
+  return { type: 'vm', vm }
+}
+
+/** A finding about the machine, at the place in the cluster that led to it. */
+function atNode(cluster: Cluster, member: Member, problem: FieldProblem): FieldProblem {
+  const [, field, index, inner] = problem.path
+  const told = `${member.name}: ${problem.message}`
+  const at = (path: Path, message = told): FieldProblem => ({ ...problem, path, message })
+  if (field === 'host')
+    return at([...member.path, member.fields.host === undefined ? 'hosts' : 'host'], problem.message)
+  if (field === 'networks' && index === 0) {
+    if (inner === 'address') return at([...member.path, 'address'], problem.message)
+    return at(inner === 'network' && cluster.spec.network !== undefined ? ['spec', 'network'] : member.path)
+  }
+  if (field !== undefined && Object.hasOwn(member.fields, field))
+    return at([...member.path, ...problem.path.slice(1)], problem.message)
+  return at(classPath(member))
+}
+
+function atReference(member: Member, problem: FieldProblem): FieldProblem {
+  return { ...problem, path: [...member.path, 'machine'] }
+}
+
+/** K3s starts only when the machine calls itself what the node is called. */
+function checkHostname(member: Member): readonly FieldProblem[] {
+  const { on } = member
+  if (on.kind !== 'Machine') return []
+  const { hostname } = on.of.spec as { readonly hostname?: string }
+  const called = hostname ?? on.of.name.split('.')[0]
+  if (called === member.name) return []
+  return [
+    {
+      code: 'bad-value',
+      path: [...member.path, member.fields.name === undefined ? 'machine' : 'name'],
+      message: `the node is called ${member.name} and ${on.of.key} calls itself ${called}`,
+      hint: `set hostname: ${member.name} of the machine, or name: ${called} here`,
+    },
+  ]
+}
+
+/** What is wrong with the cluster as a whole, at the fields that say it. */
+function specProblems(spec: ClusterSpec, members: readonly Member[]): readonly FieldProblem[] {
+  const pathOf = (name: string) => members.find((member) => member.name === name)?.path ?? ['spec']
+  const nodes = [...spec.servers, ...spec.agents]
+  const bad = (path: Path, message: string): FieldProblem => ({ code: 'bad-value', path, message })
+  const network = networkProblems(spec.network, nodes).map(({ field, message }) => {
+    const range = /^network\.(podCidrs|serviceCidrs)(?:\[([0-9]+)\])?$/.exec(field)
+    if (range !== null)
+      return bad(['spec', range[1] ?? '', ...(range[2] === undefined ? [] : [Number(range[2])])], message)
+    if (field === 'network') return bad(['spec', 'podCidrs'], message)
+    const path = pathOf(field.replace(/\.nodeIps$/, ''))
+    const member = members.find((one) => one.path === path)
+    const inner =
+      member?.fields.addresses !== undefined ? 'addresses' : member?.fields.address === undefined ? [] : 'address'
+    return bad([...path, ...[inner].flat()], message)
+  })
+  const flags = flagProblems(spec).map((told) => {
+    const [, place = '', flag = '', message = ''] = /^(\S+): (?:"?([^\s":]+)"?.*)$/.exec(told) ?? []
+    const owner = place.endsWith('.flags') ? [...pathOf(place.slice(0, -'.flags'.length)), 'flags'] : ['spec', place]
+    return bad([...owner, flag], told.slice(place.length + 2) || message)
+  })
+  return [...network, ...flags, ...endpointProblems(spec)]
+}
+
+function endpointProblems({ endpoint, network, servers, agents }: ClusterSpec): readonly FieldProblem[] {
+  if (!('vip' in endpoint)) return []
+  const { vip } = endpoint
+  const path = ['spec', 'endpoint', 'vip']
+  const range = [...network.podCidrs, ...network.serviceCidrs].find((text) => {
+    const cidr = parseCidr(text)
+    return cidr !== undefined && contains(cidr, vip)
+  })
+  const node = [...servers, ...agents].find(({ nodeIps }) => nodeIps.includes(vip))
+  if (range !== undefined) return [{ code: 'bad-value', path, message: `the vip ${vip} lies in ${range}` }]
+  if (node !== undefined)
+    return [{ code: 'address-conflict', path, message: `the vip ${vip} is also the address of ${node.name}` }]
+  return []
+}

@@ -1,0 +1,117 @@
+import type { Declaration } from '../../model/declaration.ts'
+import { defined } from '../fields/defined.ts'
+import type { FieldProblem, Lookup } from '../kind.ts'
+import type { MachineSpec, WrittenMachine } from '../machine.ts'
+import { findClass, unknownClass, withClass } from '../machines/with-class.ts'
+import { type Cluster, clustersIn, isMade, type MadeOn, type Member, membersOf, type Path } from './members.ts'
+import { machinePolicy } from './policy.ts'
+import { nodeUserData } from './user-data.ts'
+
+export type MadeMember = Member & { readonly on: MadeOn }
+export type MadeMachine = Declaration<MachineSpec>
+
+/** The machines that are made for all clusters, as if somebody had declared each. Those with a problem are left out. */
+export function clusterMachines(lookup: Lookup): readonly MadeMachine[] {
+  return clustersIn(lookup).flatMap((cluster) =>
+    membersOf(cluster, lookup)
+      .members.filter(isMade)
+      .flatMap((member) => {
+        const machine = machineFor(cluster, member, lookup)
+        return 'problems' in machine ? [] : [machine]
+      }),
+  )
+}
+
+/** The machine of one node. Its key is that of a Machine of the same name, and so is everything that follows from it. */
+export function machineFor(
+  cluster: Cluster,
+  member: MadeMember,
+  lookup: Lookup,
+): MadeMachine | { readonly problems: readonly FieldProblem[] } {
+  const { fields, path } = member
+  const name = fields.class ?? cluster.spec.class
+  const at = classPath(member)
+  const base = name === undefined ? undefined : findClass(name, cluster.namespace, lookup)
+  if (name !== undefined && base === undefined) return { problems: [unknownClass(name, at, lookup)] }
+  const document = nodeUserData(cluster, member, base?.spec.userData)
+  if ('problems' in document) return document
+  const written = defined<WrittenMachine>({
+    host: member.on.host,
+    placement: member.on.host === 'auto' ? placementOf(cluster, member) : undefined,
+    class: name,
+    proxmox: fields.proxmox,
+    cpu: fields.cpu,
+    memory: fields.memory,
+    disks: fields.disks ?? [],
+    networks: cardsFor(cluster, member, base?.spec.networks ?? []),
+    devices: fields.devices,
+    user: cluster.spec.user,
+    sshKeys: cluster.spec.sshKeys,
+    hostname: member.name,
+    userData: document.tree,
+    cloudInit: { removeAfterSeconds: 300, ...base?.spec.cloudInit, onChange: 'ignore' },
+    power: 'on',
+    onBoot: base?.spec.onBoot ?? true,
+  } as WrittenMachine)
+  const problem = (
+    message: string,
+    hint: string,
+    where: Path = at,
+  ): { readonly problems: readonly FieldProblem[] } => ({
+    problems: [{ code: 'missing-field', path: where, message, hint }],
+  })
+  if (written.networks.length === 0)
+    return problem(`${member.name} is connected to no network`, 'set network of the cluster', path)
+  const whole = withClass(written, cluster.namespace, lookup)
+  if ('problems' in whole)
+    return problem(`nothing says how large ${member.name} is`, 'name a class with cpu and memory, or write them here')
+  if (!whole.spec.disks.some((disk) => disk.image !== undefined))
+    return problem(`${member.name} has no disk that is made from an image`, 'add disks with an image to its class')
+  return {
+    key: member.on.key,
+    apiVersion: cluster.apiVersion,
+    kind: 'Machine',
+    name: member.name,
+    ...(cluster.namespace === undefined ? {} : { namespace: cluster.namespace }),
+    labels: {},
+    annotations: {},
+    spec: whole.spec,
+    policy: machinePolicy(cluster, member),
+    origin: cluster.origin,
+    generation: cluster.generation,
+  }
+}
+
+/** Servers never share a host: it would take two votes with it. Agents that are alike are spread. */
+function placementOf({ name, spec }: Cluster, { role, fields }: Member): WrittenMachine['placement'] {
+  const group = role === 'server' ? `${name}-servers` : `${name}-${fields.name ?? 'agents'}`
+  return defined<NonNullable<WrittenMachine['placement']>>({
+    apart: role === 'server' ? group : undefined,
+    spread: role === 'agent' ? group : undefined,
+    connection: spec.connection,
+  } as NonNullable<WrittenMachine['placement']>)
+}
+
+/** Where the class of a node is written; where it could be, if it is not. */
+export function classPath({ fields, path }: Member): Path {
+  return fields.class === undefined ? ['spec', 'class'] : [...path, 'class']
+}
+
+/** The cluster's network first: what the node is known by. Then what else its class connects it to. */
+function cardsFor(
+  { spec }: Cluster,
+  { fields }: Member,
+  others: WrittenMachine['networks'],
+): WrittenMachine['networks'] {
+  const first = spec.network ?? others[0]?.network
+  if (first === undefined) return []
+  const base = others.find((card) => card.network === first)
+  const card = defined<WrittenMachine['networks'][number]>({
+    network: first,
+    address: fields.address ?? base?.address,
+    ipv6: fields.ipv6 ?? base?.ipv6,
+    mac: fields.mac,
+    firewall: base?.firewall,
+  })
+  return [card, ...others.filter((other) => other !== base)]
+}

@@ -1,0 +1,199 @@
+import { nearest } from '../../lib/nearest.ts'
+import type { NodeRole } from '../../model/cluster.ts'
+import type { Declaration } from '../../model/declaration.ts'
+import { type ResourceKey, resourceKey } from '../../model/key.ts'
+import { showOrigin } from '../../model/origin.ts'
+import type { FieldProblem, Lookup } from '../kind.ts'
+import type { AgentFields, ServerFields } from './node-schema.ts'
+import type { ClusterFields } from './schema.ts'
+
+export type Cluster = Declaration<ClusterFields>
+export type Path = readonly (string | number)[]
+
+/** One node of a cluster, as it is written. */
+export interface Member {
+  readonly name: string
+  readonly role: NodeRole
+  readonly fields: ServerFields
+  /** Where it stands in the declaration. */
+  readonly path: Path
+  readonly on: MadeOn | Existing
+}
+
+/** A machine that croft makes for it. */
+export interface MadeOn {
+  readonly kind: 'made'
+  readonly key: ResourceKey
+  readonly host: string
+}
+
+/** Something that is declared by itself. */
+export interface Existing {
+  readonly kind: 'Machine' | 'EnvironmentVM' | 'Host'
+  readonly of: Declaration
+}
+
+export interface Members {
+  /** In the order of their names: the order of a list means nothing. */
+  readonly members: readonly Member[]
+  readonly problems: readonly FieldProblem[]
+}
+
+const known = new WeakMap<Lookup, ReadonlyMap<ResourceKey, Members>>()
+
+/** The nodes of a cluster. What belongs to two nodes, here or in another cluster, is told of both. */
+export function membersOf(cluster: Cluster, lookup: Lookup): Members {
+  const all = known.get(lookup) ?? everyCluster(lookup)
+  known.set(lookup, all)
+  return all.get(cluster.key) ?? { members: [], problems: [] }
+}
+
+export function clustersIn(lookup: Lookup): readonly Cluster[] {
+  return lookup.all('Cluster') as readonly Cluster[]
+}
+
+/** What the machine of a node is known by: two nodes cannot have the same. */
+export function machineOf(member: Member): ResourceKey {
+  return member.on.kind === 'made' ? member.on.key : member.on.of.key
+}
+
+export function isMade(member: Member): member is Member & { readonly on: MadeOn } {
+  return member.on.kind === 'made'
+}
+
+/** The name of each of several agents that are alike. */
+export function countedName(prefix: string, count: number): string {
+  return `${prefix}-${count}`
+}
+
+function everyCluster(lookup: Lookup): ReadonlyMap<ResourceKey, Members> {
+  const clusters = clustersIn(lookup)
+  const found = new Map(clusters.map((cluster) => [cluster.key, readMembers(cluster, lookup)]))
+  const owners = new Map<ResourceKey, { readonly cluster: Cluster; readonly member: Member }[]>()
+  for (const cluster of clusters) {
+    for (const member of found.get(cluster.key)?.members ?? []) {
+      const key = machineOf(member)
+      owners.set(key, [...(owners.get(key) ?? []), { cluster, member }])
+    }
+  }
+  return new Map(
+    clusters.map((cluster) => {
+      const { members, problems } = found.get(cluster.key) ?? { members: [], problems: [] }
+      const more = members.flatMap((member) =>
+        claimProblems(cluster, member, owners.get(machineOf(member)) ?? [], lookup),
+      )
+      return [cluster.key, { members, problems: [...problems, ...more] }]
+    }),
+  )
+}
+
+function claimProblems(
+  cluster: Cluster,
+  member: Member,
+  owners: readonly { readonly cluster: Cluster; readonly member: Member }[],
+  lookup: Lookup,
+): readonly FieldProblem[] {
+  const key = machineOf(member)
+  const declared = isMade(member) ? lookup.declaration('Machine', member.name, cluster.namespace) : undefined
+  if (declared !== undefined) {
+    return [
+      {
+        code: 'machine-declared-twice',
+        path: [...member.path, 'host'],
+        message: `the machine of ${member.name} would be ${key}, and that is declared at ${showOrigin(declared.origin)}`,
+        hint: `write machine: ${key} instead of host, or take the declaration away`,
+      },
+    ]
+  }
+  const others = owners.filter((owner) => owner.member !== member)
+  if (others.length === 0) return []
+  const told = others.map((owner) =>
+    owner.cluster === cluster ? `node ${owner.member.name}` : `node ${owner.member.name} of ${owner.cluster.key}`,
+  )
+  return [
+    {
+      code: 'machine-claimed-twice',
+      path: isMade(member) ? [...member.path, 'name'] : [...member.path, 'machine'],
+      message: `${key} is also ${told.join(' and ')}`,
+      hint: 'a machine is one node of one cluster',
+    },
+  ]
+}
+
+function readMembers(cluster: Cluster, lookup: Lookup): Members {
+  const problems: FieldProblem[] = []
+  const { servers, agents = [] } = cluster.spec
+  const members = [
+    ...servers.flatMap((fields, index) =>
+      readOne(cluster, 'server', fields, ['spec', 'servers', index], lookup, problems),
+    ),
+    ...agents.flatMap((fields, index) => {
+      const path = ['spec', 'agents', index]
+      return fields.count === undefined
+        ? readOne(cluster, 'agent', fields, path, lookup, problems)
+        : readSeveral(cluster, fields, fields.count, path)
+    }),
+  ]
+  return { members: members.sort((a, b) => (a.name < b.name ? -1 : 1)), problems }
+}
+
+function readOne(
+  cluster: Cluster,
+  role: NodeRole,
+  fields: ServerFields,
+  path: Path,
+  lookup: Lookup,
+  problems: FieldProblem[],
+): readonly Member[] {
+  if (fields.machine === undefined) {
+    const { name, host } = fields
+    // The check of the kind has said what is missing.
+    if (name === undefined || host === undefined) return []
+    return [
+      { name, role, fields, path, on: { kind: 'made', key: resourceKey('Machine', name, cluster.namespace), host } },
+    ]
+  }
+  const [kind, wanted] = fields.machine.split('/') as [Existing['kind'], string]
+  const of = lookup.declaration(kind, wanted, cluster.namespace) ?? lookup.declaration(kind, wanted)
+  if (of === undefined) {
+    problems.push(unknownMember(kind, wanted, [...path, 'machine'], lookup))
+    return []
+  }
+  return [{ name: fields.name ?? of.name, role, fields, path, on: { kind, of } }]
+}
+
+/**
+ * So many agents that are alike: dealt out to the hosts that are listed, in the order of their names, so that one more
+ * changes none of the others; placed by croft where none is.
+ */
+function readSeveral(cluster: Cluster, fields: AgentFields, count: number, path: Path): readonly Member[] {
+  const hosts = fields.host === undefined ? [...new Set(fields.hosts ?? ['auto'])].sort() : [fields.host]
+  const prefix = fields.name ?? `${cluster.name}-agent`
+  return Array.from({ length: count }, (_, index) => {
+    const name = countedName(prefix, index + 1)
+    const key = resourceKey('Machine', name, cluster.namespace)
+    return {
+      name,
+      role: 'agent' as const,
+      fields,
+      path,
+      on: { kind: 'made' as const, key, host: hosts[index % hosts.length] ?? 'auto' },
+    }
+  })
+}
+
+function unknownMember(kind: string, name: string, path: Path, lookup: Lookup): FieldProblem {
+  const names = lookup.all(kind).map((one) => one.name)
+  const meant = nearest(name, names)
+  return {
+    code: 'unknown-reference',
+    path,
+    message: `there is no ${kind} ${name}`,
+    hint:
+      meant !== undefined
+        ? `did you mean ${kind}/${meant}?`
+        : names.length === 0
+          ? `declare ${kind} ${name}`
+          : `declared: ${names.join(', ')}`,
+  }
+}

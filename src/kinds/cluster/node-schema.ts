@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import { ipAddress, ipv6Setting } from '../fields/address.ts'
+import { size, vmid, whole } from '../fields/number.ts'
+import { logicalName, macAddress, objectName } from '../fields/text.ts'
+import { cardAddress, disk, proxmoxHardware, someCpu } from '../machines/fields.ts'
+
+/** Key and value of a label as Kubernetes takes them. */
+const labelKey = z
+  .string()
+  .max(317)
+  .regex(/^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?\/)?[a-zA-Z0-9](?:[a-zA-Z0-9._-]{0,61}[a-zA-Z0-9])?$/, {
+    error: 'a label like zone or example.com/zone',
+  })
+const labelValue = z
+  .string()
+  .max(63)
+  .regex(/^(?:[a-zA-Z0-9](?:[a-zA-Z0-9._-]*[a-zA-Z0-9])?)?$/, {
+    error:
+      'the value of a label: letters, digits, dashes, dots and underscores, beginning and ending with a letter or digit',
+  })
+
+export const labels = z.record(labelKey, labelValue)
+
+export const taint = z
+  .string()
+  .max(400)
+  .regex(
+    /^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?\/)?[a-zA-Z0-9](?:[a-zA-Z0-9._-]*[a-zA-Z0-9])?(?:=[a-zA-Z0-9._-]*)?:(?:NoSchedule|PreferNoSchedule|NoExecute)$/,
+    { error: 'a taint like dedicated=gpu:NoSchedule, with NoSchedule, PreferNoSchedule or NoExecute behind the colon' },
+  )
+
+const flagText = z
+  .string()
+  .max(2000)
+  .regex(/^[^\u0000-\u001f\u007f-\u009f]*$/, { error: 'text without control characters' })
+
+/** Further flags of K3s, by their names in config.yaml. */
+export const flags = z.record(
+  z.string().max(100),
+  z.union([flagText, z.number(), z.boolean(), z.array(flagText).max(100)], {
+    error: 'text, a number, true, false, or a list of texts',
+  }),
+)
+
+/** What already is there: `Machine/web-1`, `EnvironmentVM/k3s-1`, `Host/cow`. */
+export const memberReference = z
+  .string()
+  .max(300)
+  .regex(/^(?:Machine|EnvironmentVM|Host)\/[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/, {
+    error: 'Machine/…, EnvironmentVM/… or Host/…',
+  })
+
+const fields = {
+  /** What Kubernetes calls it, and what the machine calls itself. */
+  name: logicalName.optional(),
+  /** Host that a machine is made on, or `auto`. */
+  host: objectName.optional(),
+  /** MachineClass of the machine; the cluster's unless said otherwise. */
+  class: objectName.optional(),
+  /** Instead of making one: a machine that is declared by itself, or a box that was there before. */
+  machine: memberReference.optional(),
+  /** Devices of the host that are passed through to it. */
+  devices: z.array(objectName).max(16).optional(),
+  /** Its address on the cluster's network, of a machine that is made. */
+  address: cardAddress.optional(),
+  ipv6: ipv6Setting.optional(),
+  mac: macAddress.optional(),
+  /** Addresses of a box that was there before: one, or one of each family. */
+  addresses: z.array(ipAddress).min(1).max(2).optional(),
+  externalAddresses: z.array(ipAddress).min(1).max(2).optional(),
+  labels: labels.optional(),
+  taints: z.array(taint).max(50).optional(),
+  power: z.enum(['always', 'onDemand']).default('always'),
+  flags: flags.optional(),
+  cpu: someCpu.optional(),
+  memory: size.optional(),
+  disks: z.array(disk).max(30).optional(),
+  proxmox: z.strictObject({ vmid: vmid.optional(), ...proxmoxHardware }).optional(),
+}
+
+export const serverFields = z.strictObject(fields)
+
+/** An agent, or with `count` several that are alike. */
+export const agentFields = z.strictObject({
+  ...fields,
+  /** So many, named after `name` and counted. */
+  count: whole(0, 500).optional(),
+  /** Over what they are spread. */
+  spread: z.enum(['host']).optional(),
+  /** Hosts that they are dealt out to; without it croft chooses. */
+  hosts: z.array(objectName).min(1).max(100).optional(),
+})
+
+export type ServerFields = z.output<typeof serverFields>
+export type AgentFields = z.output<typeof agentFields>

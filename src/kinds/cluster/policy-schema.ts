@@ -1,0 +1,92 @@
+import { z } from 'zod'
+import { duration } from '../fields/duration.ts'
+import { whole } from '../fields/number.ts'
+import { schedule } from '../fields/schedule.ts'
+import { secretReference } from '../fields/ssh.ts'
+import { dnsName, line, objectName, webUrl } from '../fields/text.ts'
+
+/** `02:30`. */
+const timeOfDay = z.string().regex(/^(?:[01][0-9]|2[0-3]):[0-5][0-9]$/, { error: 'a time of day like "02:30"' })
+
+const timeZone = z.string().max(100).refine(isTimeZone, { error: 'a time zone like Europe/Berlin' })
+
+export const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'] as const
+
+const window = z.strictObject({
+  /** Days on which it begins; every day without it. */
+  days: z.array(z.enum(DAYS)).max(7).default([]),
+  from: timeOfDay,
+  to: timeOfDay,
+  timeZone: timeZone.optional(),
+})
+
+export const upgrade = z.strictObject({
+  method: z.enum(['inPlace', 'replace']).default('inPlace'),
+  drain: z
+    .strictObject({
+      timeout: duration.default('10m'),
+      onTimeout: z.enum(['wait', 'force', 'abort']).default('wait'),
+    })
+    .default({ timeout: '10m', onTimeout: 'wait' }),
+  soak: duration.default('10m'),
+  nodeTimeout: duration.default('15m'),
+  healthChecks: z.array(objectName).max(50).default([]),
+  windows: z.array(window).max(50).default([]),
+  agentsSurge: whole(1, 100).default(1),
+})
+
+export const remediation = z.strictObject({
+  enabled: z.boolean().default(true),
+  brake: z
+    .strictObject({ nodes: whole(0, 500).default(1), percent: whole(0, 100).default(20) })
+    .default({ nodes: 1, percent: 20 }),
+  deadAfter: duration.default('15m'),
+  pause: duration.default('1h'),
+  evictAfter: duration.optional(),
+})
+
+const absolutePath = z
+  .string()
+  .max(1024)
+  .regex(/^(?:\/[a-zA-Z0-9_][a-zA-Z0-9._@+-]*)+\/?$/, { error: 'a whole path like /srv/backup' })
+
+const s3 = z.strictObject({
+  /** `s3.example.com` or with https:// in front. */
+  endpoint: z.union([webUrl, dnsName], { error: 'a name like s3.example.com, or its address with https://' }),
+  bucket: z
+    .string()
+    .max(63)
+    .regex(/^[a-z0-9][a-z0-9.-]+[a-z0-9]$/, { error: 'the name of a bucket: small letters, digits, dots and dashes' }),
+  folder: z
+    .string()
+    .max(400)
+    .regex(/^[a-zA-Z0-9][a-zA-Z0-9._/-]*$/, { error: 'a path in the bucket like homelab/etcd' })
+    .optional(),
+  region: line.max(60).optional(),
+  credentials: secretReference.optional(),
+})
+
+export const backup = z.strictObject({
+  schedule,
+  keep: whole(1, 1000).default(12),
+  to: z
+    .strictObject({
+      directory: absolutePath.optional(),
+      nfs: z.strictObject({ server: dnsName, path: absolutePath }).optional(),
+      s3: s3.optional(),
+    })
+    .refine((to) => Object.values(to).filter((one) => one !== undefined).length === 1, {
+      error: 'one of directory, nfs and s3',
+    }),
+  /** When the newest backup is restored on a throw-away node, to see that it can be. */
+  drill: z.strictObject({ schedule }).optional(),
+})
+
+function isTimeZone(text: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en-US', { timeZone: text })
+    return /^[A-Za-z]/.test(text)
+  } catch {
+    return false
+  }
+}

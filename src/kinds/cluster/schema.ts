@@ -1,0 +1,158 @@
+import { z } from 'zod'
+import { ipAddress } from '../fields/address.ts'
+import { blocks } from '../fields/block.ts'
+import { duration } from '../fields/duration.ts'
+import { whole } from '../fields/number.ts'
+import { secretReference } from '../fields/ssh.ts'
+import { dnsName, line, logicalName, objectName, sshKey, userName, webUrl } from '../fields/text.ts'
+import { userData } from '../machines/fields.ts'
+import { agentFields, flags, labels, serverFields, taint } from './node-schema.ts'
+import { backup, remediation, upgrade } from './policy-schema.ts'
+
+/** Packaged components of K3s that can be left out. */
+const COMPONENTS = ['coredns', 'local-storage', 'metrics-server', 'runtimes', 'servicelb', 'traefik'] as const
+
+/** In one order, so that reordering them in the file is no change. */
+const sorted = <Value extends string>(list: Value[]): Value[] => [...new Set(list)].sort()
+
+const range = z.string().max(60)
+
+const registryHost = z
+  .string()
+  .max(300)
+  .regex(/^(?:\*|[a-zA-Z0-9](?:[a-zA-Z0-9.-]*[a-zA-Z0-9])?(?::[0-9]{1,5})?)$/, {
+    error: 'a registry like docker.io or registry.home.arpa:5000, or "*"',
+  })
+
+const registries = z.strictObject({
+  mirrors: z
+    .record(
+      registryHost,
+      z.strictObject({
+        endpoint: z.array(webUrl).min(1).max(10),
+        rewrite: z.record(z.string().max(400), z.string().max(400)).optional(),
+      }),
+    )
+    .default({}),
+  configs: z
+    .record(
+      registryHost,
+      z.strictObject({
+        /** `user:password`, or a token alone. */
+        auth: secretReference.optional(),
+        tls: z
+          .strictObject({
+            caFile: line.optional(),
+            certFile: line.optional(),
+            keyFile: line.optional(),
+            insecureSkipVerify: z.boolean().optional(),
+          })
+          .optional(),
+      }),
+    )
+    .optional(),
+})
+
+const artifact = z
+  .strictObject({
+    /** The official release. */
+    release: z.literal(true).optional(),
+    /** A mirror with the layout of the official releases. */
+    mirror: webUrl.optional(),
+    /** A file that is on the node already; {version} and {arch} are filled in. */
+    file: z
+      .string()
+      .max(1024)
+      .regex(/^\/[a-zA-Z0-9._/+{}-]+$/, { error: 'a whole path like /opt/k3s/{version}/k3s' })
+      .optional(),
+  })
+  .refine((one) => Object.values(one).filter((value) => value !== undefined).length === 1, {
+    error: 'one of release, mirror and file',
+  })
+
+const gate = z.union([z.literal('off'), z.literal(false), duration], { error: 'a deadline like 5m, or off' })
+
+export const clusterSchema = z.strictObject({
+  description: line.optional(),
+  /** The exact release of K3s. What else may stand here is said by the check, with a hint. */
+  version: z.string().max(60),
+  endpoint: z
+    .strictObject({
+      /** An address that moves to a server that lives. */
+      vip: ipAddress.optional(),
+      dns: dnsName.optional(),
+      /** Name of a server: the API is lost together with it. */
+      server: logicalName.optional(),
+      /** croft has kube-vip announce the vip. */
+      kubeVip: z
+        .strictObject({
+          version: z
+            .string()
+            .max(60)
+            .regex(/^v[0-9]+\.[0-9]+\.[0-9]+$/, { error: 'a release of kube-vip like v1.0.3' }),
+          image: line.max(300).optional(),
+          interface: z
+            .string()
+            .max(15)
+            .regex(/^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/, { error: 'the name of a network interface' })
+            .optional(),
+        })
+        .optional(),
+    })
+    .optional(),
+  /** Logical network of the nodes; each Host binds it. */
+  network: logicalName.optional(),
+  /** Connection that machines with `host: auto` are made on; needed where there are several. */
+  connection: objectName.optional(),
+  /** MachineClass of every node that names none. */
+  class: objectName.optional(),
+  servers: z.array(serverFields).min(1).max(99),
+  agents: blocks(agentFields, 500),
+  /** Which families pods, services and nodes have. */
+  family: z.enum(['ipv4', 'ipv6', 'dual']).optional(),
+  podCidrs: z.array(range).min(1).max(2).optional(),
+  serviceCidrs: z.array(range).min(1).max(2).optional(),
+  /** Share of the pod ranges that each node gets; /24 and /64 unless said otherwise. */
+  nodeMasks: z.strictObject({ ipv4: whole(8, 32).optional(), ipv6: whole(16, 128).optional() }).optional(),
+  flannelBackend: z.enum(['vxlan', 'host-gw', 'wireguard-native', 'none']).default('vxlan'),
+  kubeProxy: z.boolean().default(true),
+  networkPolicy: z.boolean().default(true),
+  clusterDomain: dnsName.optional(),
+  disable: z.array(z.enum(COMPONENTS)).max(20).overwrite(sorted).default([]),
+  tlsSans: z
+    .array(z.union([ipAddress, dnsName], { error: 'a DNS name or an IP address' }))
+    .max(100)
+    .default([]),
+  secretsEncryption: z.boolean().default(true),
+  registries: registries.optional(),
+  serverFlags: flags.default({}),
+  nodeFlags: flags.default({}),
+  labels: labels.default({}),
+  taints: z.array(taint).max(50).default([]),
+  user: userName.optional(),
+  sshKeys: z.array(sshKey).max(100).optional(),
+  userData: userData.optional(),
+  gates: z
+    .strictObject({
+      route: gate.optional(),
+      dns: gate.optional(),
+      clock: gate.optional(),
+      api: gate.optional(),
+      hostname: gate.optional(),
+    })
+    .optional(),
+  upgrade: upgrade.prefault({}),
+  remediation: remediation.prefault({}),
+  backup: backup.optional(),
+  staleState: z.enum(['refuse', 'wipe', 'recreate']).default('refuse'),
+  ghostMembers: z.enum(['ask', 'remove']).default('ask'),
+  allow: z
+    .strictObject({ degraded: z.boolean().default(false), interruption: z.boolean().default(false) })
+    .prefault({}),
+  artifacts: blocks(artifact, 10),
+  proxy: webUrl.optional(),
+  deletionPolicy: z.enum(['Delete', 'Orphan']).default('Delete'),
+  protect: z.boolean().optional(),
+})
+
+export type ClusterFields = z.output<typeof clusterSchema>

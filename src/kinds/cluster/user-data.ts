@@ -1,0 +1,84 @@
+import { mergeUserData } from '../../cloudinit/merge.ts'
+import type { SeedProblem } from '../../cloudinit/shape.ts'
+import { parseUserData } from '../../cloudinit/user-data.ts'
+import { checkUserData } from '../../cloudinit/validate.ts'
+import { GATE_DEADLINES, GATES, type GateName, type GateSettings } from '../../k3s/gates.ts'
+import { nodeSeed } from '../../k3s/node-seed.ts'
+import type { TreeMap } from '../../model/seed.ts'
+import { defined } from '../fields/defined.ts'
+import { milliseconds } from '../fields/duration.ts'
+import type { FieldProblem } from '../kind.ts'
+import type { WrittenMachine } from '../machine.ts'
+import { isVolume } from '../machines/seed.ts'
+import { rangesOf } from './address-ranges.ts'
+import type { Cluster, Member, Path } from './members.ts'
+import type { ClusterFields } from './schema.ts'
+
+type Written = WrittenMachine['userData']
+type Result = { readonly tree: TreeMap } | { readonly problems: readonly FieldProblem[] }
+
+/** What a node reads at its first boot beside what every machine does; with what the class and the cluster add to it. */
+export function nodeUserData(cluster: Cluster, member: Member, ofClass: Written): Result {
+  const { spec } = cluster
+  const ipv6 = rangesOf(spec).families.includes(6)
+  const needed = nodeSeed({ gates: gateSettings(spec, member.name), ipv6, packages: packagesOf(spec) })
+  const classAt = member.fields.class === undefined ? ['spec', 'class'] : [...member.path, 'class']
+  const withClass = add(needed, ofClass, classAt, false)
+  return 'problems' in withClass ? withClass : add(withClass.tree, spec.userData, ['spec', 'userData'], true)
+}
+
+/** Deadlines of the gates as declared, and what they look for. */
+export function gateSettings(spec: ClusterFields, hostname: string): GateSettings {
+  const deadline = (name: GateName) => {
+    const written = spec.gates?.[name]
+    if (written === 'off' || written === false) return undefined
+    return written === undefined ? GATE_DEADLINES[name] : milliseconds(written) / 1_000
+  }
+  const dnsName = nameToFetchFrom(spec)
+  return {
+    hostname,
+    deadlines: defined<GateSettings['deadlines']>(
+      Object.fromEntries(GATES.map((name) => [name, deadline(name)])) as Record<GateName, number | undefined>,
+    ),
+    ...(dnsName === undefined ? {} : { dnsName }),
+  }
+}
+
+/** A name that must be known for K3s to be fetched. Nothing is waited for that the declaration makes impossible. */
+function nameToFetchFrom({ artifacts }: ClusterFields): string | undefined {
+  const first = artifacts?.[0]
+  if (first === undefined || first.release === true) return 'github.com'
+  const host = /^https?:\/\/([^/:[\]]+)/.exec(first.mirror ?? '')?.[1]
+  return host === undefined || /^[0-9.]+$/.test(host) ? undefined : host
+}
+
+/** Where everything is in the image already, nothing is fetched: the image must bring the guest agent too. */
+function packagesOf({ artifacts }: ClusterFields): readonly string[] {
+  const offline = artifacts !== undefined && artifacts.length > 0 && artifacts.every((one) => one.file !== undefined)
+  return offline ? [] : ['qemu-guest-agent']
+}
+
+function add(needed: TreeMap, written: Written, at: Path, places: boolean): Result {
+  if (written === undefined) return { tree: needed }
+  const told = (found: readonly SeedProblem[]): Result => ({
+    problems: found.map(({ path, message, hint }) =>
+      defined<FieldProblem>({
+        code: 'bad-user-data',
+        path: places && typeof written !== 'string' ? [...at, ...path] : at,
+        message: places ? message : `the user data of the class: ${message}`,
+        hint,
+      }),
+    ),
+  })
+  if (isVolume(written))
+    return told([
+      { path: [], message: 'user data on a volume cannot be added to', hint: 'write the cloud-config here' },
+    ])
+  const own =
+    typeof written === 'string' ? parseUserData(written) : { tree: JSON.parse(JSON.stringify(written)) as TreeMap }
+  if ('problems' in own) return told(own.problems)
+  const wrong = checkUserData(own.tree)
+  if (wrong.length > 0) return told(wrong)
+  const merged = mergeUserData(needed, own.tree)
+  return 'problems' in merged ? told(merged.problems) : merged
+}

@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import { ipAddress } from './fields/address.ts'
+import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
+import { mebibytes, size, whole } from './fields/number.ts'
+import { dnsName, line, logicalName, sshKey, tag, userName } from './fields/text.ts'
+import type { FieldProblem, Kind } from './kind.ts'
+import { disk, nic, proxmoxHardware, someCpu, userData } from './machines/fields.ts'
+
+const schema = z.strictObject({
+  description: line.optional(),
+  cpu: someCpu.optional(),
+  memory: size.optional(),
+  /** The first is booted from; a machine that lists disks of its own has only those. */
+  disks: z.array(disk).max(30).default([]),
+  /** Where the machine is connected; one that lists networks of its own has only those. */
+  networks: z
+    .array(nic.omit({ mac: true }))
+    .max(32)
+    .default([]),
+  /** What only Proxmox knows. */
+  proxmox: z.strictObject(proxmoxHardware).optional(),
+  user: userName.optional(),
+  sshKeys: z.array(sshKey).max(100).optional(),
+  userData: userData.optional(),
+  cloudInit: z
+    .strictObject({
+      onChange: z.enum(['ignore', 'rerun', 'replace']).default('ignore'),
+      storage: logicalName.optional(),
+      removeAfterSeconds: whole(30, 86_400).default(300),
+    })
+    .optional(),
+  dns: z.strictObject({ servers: z.array(ipAddress).max(10).optional(), domain: dnsName.optional() }).optional(),
+  onBoot: z.boolean().optional(),
+  agent: z.boolean().optional(),
+  tags: z.array(tag).max(100).optional(),
+})
+
+export type MachineClassSpec = z.output<typeof schema>
+
+/** What machines of one sort have in common. */
+export const machineClass: Kind<MachineClassSpec> = {
+  kind: 'MachineClass',
+  apiVersion: 'croft.dev/v1alpha1',
+  accepts: (apiVersion) => apiVersion === 'croft.dev/v1alpha1',
+  plural: 'machineclasses',
+  shortNames: ['class', 'classes'],
+  summary: 'What machines of one sort have in common: size, disks, networks, users.',
+  schema,
+
+  check(spec, manifest) {
+    const problems: FieldProblem[] = [...checkAnnotations(manifest)]
+    const bad = (path: readonly (string | number)[], message: string, hint?: string) =>
+      problems.push({ code: 'bad-value', path: ['spec', ...path], message, ...(hint === undefined ? {} : { hint }) })
+    if (spec.memory !== undefined && (mebibytes(spec.memory) ?? 0) < 16)
+      bad(['memory'], `memory is ${spec.memory}; a machine needs 16Mi or more`)
+    for (const [index, entry] of spec.disks.entries()) {
+      if ((mebibytes(entry.size) ?? 0) % 1024 !== 0)
+        bad(['disks', index, 'size'], `size is ${entry.size}; disks grow in whole Gi`, 'write it in Gi')
+    }
+    for (const [index, card] of spec.networks.entries()) {
+      if (card.address !== undefined && card.address !== 'dhcp' && card.address !== 'pool')
+        bad(['networks', index, 'address'], 'a fixed address belongs to one machine', 'write pool or dhcp here')
+    }
+    return problems
+  },
+
+  policy: (_spec, manifest) => annotatedPolicy(manifest),
+  expand: () => ({ role: 'fact' }),
+}

@@ -1,0 +1,66 @@
+import { z } from 'zod'
+import { ipv4, ipv6Setting } from '../fields/address.ts'
+import { size, whole } from '../fields/number.ts'
+import { cloudConfig, logicalName, macAddress, objectName, poolName, volumeName } from '../fields/text.ts'
+
+/** Fields that a machine, its class and a node of a cluster write alike. */
+
+const on = z.boolean().optional()
+
+export const disk = z.strictObject({
+  /** What the disk is for; for people. */
+  name: logicalName.optional(),
+  size,
+  /** Image that the disk is made from. */
+  image: objectName.optional(),
+  /** Logical storage; the host says what it is called there. */
+  storage: logicalName,
+  ssd: on,
+  discard: on,
+  backup: on,
+  /** Where a container mounts it; its first disk is its root. */
+  path: z
+    .string()
+    .max(400)
+    .regex(/^(?:\/[a-zA-Z0-9_][a-zA-Z0-9._-]*)+$/, { error: 'a path like /srv/data' })
+    .optional(),
+})
+
+export const cardAddress = z.union([z.literal('dhcp'), z.literal('pool'), ipv4], {
+  error: 'dhcp, pool, or an address like 192.168.4.20',
+})
+
+export const nic = z.strictObject({
+  /** Logical network; the host says which bridge it is there. */
+  network: logicalName,
+  /** `dhcp`, `pool`, or a fixed address; from the network's pool where it has one, else DHCP. */
+  address: cardAddress.optional(),
+  /** `auto` (router advertisements), `dhcp`, or an address with its prefix. */
+  ipv6: ipv6Setting.optional(),
+  mac: macAddress.optional(),
+  firewall: on,
+})
+
+const cores = whole(1, 1024)
+const cpuType = z
+  .string()
+  .max(60)
+  .regex(/^[a-zA-Z0-9][a-zA-Z0-9._-]*$/, { error: 'a CPU type like host or x86-64-v2-AES' })
+
+export const cpu = z.strictObject({ cores, type: cpuType.optional() })
+/** The same where a class says the rest. */
+export const someCpu = z.strictObject({ cores: cores.optional(), type: cpuType.optional() })
+
+/** What Proxmox alone knows of a machine's hardware. */
+export const proxmoxHardware = {
+  pool: poolName.optional(),
+  bios: z.enum(['seabios', 'ovmf']).optional(),
+  machine: z.enum(['pc', 'q35']).optional(),
+  scsiHardware: z.enum(['virtio-scsi-pci', 'virtio-scsi-single']).optional(),
+  protection: on,
+}
+
+/** A cloud-config, as a block or as text that begins with #cloud-config; or a volume like local:snippets/web.yaml. */
+export const userData = z.union([volumeName, cloudConfig, z.looseObject({})], {
+  error: 'a cloud-config (a block of fields, or text that begins with #cloud-config), or a volume',
+})

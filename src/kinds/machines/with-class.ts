@@ -1,0 +1,78 @@
+import { nearest } from '../../lib/nearest.ts'
+import type { Declaration } from '../../model/declaration.ts'
+import { defined } from '../fields/defined.ts'
+import type { FieldProblem, Lookup } from '../kind.ts'
+import type { MachineSpec, WrittenMachine } from '../machine.ts'
+import type { MachineClassSpec } from '../machine-class.ts'
+
+type Whole = { readonly spec: MachineSpec } | { readonly problems: readonly FieldProblem[] }
+
+/** A machine with what its class says and it does not. Blocks are filled field by field, lists are taken whole. */
+export function withClass(written: WrittenMachine, namespace: string | undefined, lookup: Lookup): Whole {
+  const base = written.class === undefined ? undefined : findClass(written.class, namespace, lookup)
+  if (written.class !== undefined && base === undefined)
+    return { problems: [unknownClass(written.class, ['spec', 'class'], lookup)] }
+  const from = base?.spec
+  const cpu = { ...from?.cpu, ...defined<{ cores?: number; type?: string }>(written.cpu ?? {}) }
+  const memory = written.memory ?? from?.memory
+  const { cores } = cpu
+  if (cores === undefined || memory === undefined) {
+    const lacking = cores === undefined ? 'cpu.cores' : 'memory'
+    const message = `neither the machine nor MachineClass ${written.class} says ${lacking}`
+    return { problems: [{ code: 'missing-field', path: ['spec', 'class'], message, hint: `add ${lacking} to either` }] }
+  }
+  return {
+    spec: {
+      ...written,
+      ...filled('proxmox', written.proxmox, from?.proxmox),
+      ...filled('cloudInit', written.cloudInit, from?.cloudInit),
+      ...filled('dns', written.dns, from?.dns),
+      ...defined<Pick<WrittenMachine, 'user' | 'sshKeys' | 'userData' | 'onBoot' | 'tags'>>({
+        user: written.user ?? from?.user,
+        sshKeys: written.sshKeys ?? from?.sshKeys,
+        userData: written.userData ?? from?.userData,
+        onBoot: written.onBoot ?? from?.onBoot,
+        tags: written.tags ?? from?.tags,
+      }),
+      disks: written.disks.length > 0 ? written.disks : (from?.disks ?? []),
+      networks: written.networks.length > 0 ? written.networks : (from?.networks ?? []),
+      agent: written.agent ?? from?.agent ?? true,
+      cpu: { ...cpu, cores },
+      memory,
+    },
+  }
+}
+
+export function findClass(
+  name: string,
+  namespace: string | undefined,
+  lookup: Lookup,
+): Declaration<MachineClassSpec> | undefined {
+  const found = lookup.declaration('MachineClass', name, namespace) ?? lookup.declaration('MachineClass', name)
+  return found as Declaration<MachineClassSpec> | undefined
+}
+
+export function unknownClass(name: string, path: FieldProblem['path'], lookup: Lookup): FieldProblem {
+  const known = lookup.all('MachineClass').map((one) => one.name)
+  const meant = nearest(name, known)
+  return {
+    code: 'unknown-reference',
+    path,
+    message: `there is no MachineClass ${name}`,
+    hint:
+      meant !== undefined
+        ? `did you mean ${meant}?`
+        : known.length === 0
+          ? `declare MachineClass ${name}`
+          : `declared classes: ${known.join(', ')}`,
+  }
+}
+
+function filled<Key extends string, Block extends object>(
+  key: Key,
+  own: Block | undefined,
+  base: object | undefined,
+): { readonly [K in Key]?: Block } {
+  if (own === undefined && base === undefined) return {}
+  return { [key]: { ...base, ...defined<object>(own ?? {}) } } as { readonly [K in Key]?: Block }
+}
