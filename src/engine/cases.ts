@@ -3,7 +3,7 @@ import type { Estate } from '../model/estate.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { PlanEntry } from '../model/plan.ts'
 import { DEFAULT_POLICY } from '../model/policy.ts'
-import type { Resource } from '../model/resource.ts'
+import { guestIn, type Resource } from '../model/resource.ts'
 import type { Readiness, Rules } from '../model/rules.ts'
 import type { Sighting } from '../model/sighting.ts'
 import type { Ledger, World } from '../plan/world.ts'
@@ -39,6 +39,7 @@ export function casesOf(
     const trouble = connections.trouble(entry.connection)
     const addresses = sighting?.close?.addresses
     const cluster = clusterOf.get(entry.key)
+    const guest = resource === undefined ? undefined : guestIn(resource.desired)
     const details = {
       ...(addresses === undefined || addresses.length === 0 ? {} : { addresses: addresses.join(',') }),
       ...(cluster === undefined ? {} : { cluster }),
@@ -55,6 +56,7 @@ export function casesOf(
       happenings: happenings.get(entry.key) ?? [],
       ...(list === undefined ? {} : { list }),
       ...(Object.keys(details).length === 0 ? {} : { details }),
+      ...(guest === undefined ? {} : { declaredHost: guest.host }),
       ...(resource?.origin.commit === undefined ? {} : { commit: resource.origin.commit }),
     }
   })

@@ -9,6 +9,7 @@ import type { Engine, EngineDeps, PassReport, Settlement } from './engine.ts'
 import { readLedger } from './ledger.ts'
 import { observeAndPlan, readAllUndeclared, surveyAll, worldsOf } from './observation.ts'
 import { type PassDeps, runPass } from './pass.ts'
+import { placeAll } from './placing.ts'
 
 /** An engine on a store. It begins its epoch with the first pass; planning alone writes nothing. */
 export function createEngine(deps: EngineDeps): Engine {
@@ -41,12 +42,13 @@ export function createEngine(deps: EngineDeps): Engine {
   }
 
   const engine: Engine = {
-    async plan(estate, signal) {
+    async plan(declared, signal) {
       const ledger = await readLedger(store, true)
-      const surveyed = await surveyAll(estate, connections, clock.now(), signal)
-      await readAllUndeclared(estate, surveyed.lookings, signal)
-      const worlds = worldsOf(estate, surveyed.lookings, surveyed.unseen)
+      const surveyed = await surveyAll(declared, connections, clock.now(), signal)
+      await readAllUndeclared(declared, surveyed.lookings, signal)
+      const worlds = worldsOf(declared, surveyed.lookings, surveyed.unseen)
       const seen = { worlds, lookings: surveyed.lookings }
+      const estate = await placeAll(declared, seen, ledger, clock.now(), signal)
       const clusters = await lookAtClusters(estate, seen, ledger, rules, { store, sessions }, clock.now(), signal)
       const looks = clusters.map(({ look }) => look)
       return (await observeAndPlan(estate, surveyed, ledger, rules, looks, clock.now(), signal)).plan

@@ -6,6 +6,8 @@ import type { SecretReference } from './secret.ts'
  */
 export interface ContainerSpec {
   readonly host: string
+  /** Why one that is on another host is moved to this one; without it, it is followed and kept where it is. */
+  readonly moveHere?: string
   readonly vmid?: number
   /** Its host name. */
   readonly name: string

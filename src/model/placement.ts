@@ -11,6 +11,8 @@ export interface Placement {
   readonly spread?: string
   /** Of one group no two are on the same host. */
   readonly apart?: string
+  /** The Host that its devices are plugged into: a machine that is elsewhere is moved there. */
+  readonly pinned?: string
   /** What came of it; only after placing. */
   readonly chosen?: { readonly host: string; readonly why: string }
   readonly refused?: { readonly reason: string; readonly allow: string }

@@ -17,6 +17,8 @@ export interface SettingSpec {
   readonly scope?: Readonly<Record<string, string>>
   /** By the names of the definition. What is absent was not declared and is not compared. */
   readonly fields: Readonly<Record<string, SettingValue>>
+  /** Other values of a field that are just as right when they are found. */
+  readonly accepts?: Readonly<Record<string, readonly SettingValue[]>>
 }
 
 /**

@@ -7,6 +7,8 @@ import type { VmSeed } from './seed.ts'
  */
 export interface VmSpec {
   readonly host: string
+  /** Why a guest that is on another host is moved to this one; without it, it is followed and kept where it is. */
+  readonly moveHere?: string
   /** The number the hypervisor knows it by; chosen from the connection's range when not declared. */
   readonly vmid?: number
   readonly name: string

@@ -67,7 +67,8 @@ export function plan(input: PlanInput): Plan {
     const order = member === undefined ? undefined : machineOrder(member)
     const action: Action = circular.has(resource.key)
       ? circle(resource, cycle)
-      : decide({
+      : (homeless(resource) ??
+        decide({
           resource,
           identity: sight.identity,
           world,
@@ -77,7 +78,7 @@ export function plan(input: PlanInput): Plan {
           allocatedId: sight.allocatedId,
           nowMs,
           ...(order === undefined ? {} : { order }),
-        })
+        }))
     // The coordinator has moved everything off it: making it anew is no longer a question of policy.
     const policy = order?.order === 'destroy' ? { ...resource.policy, replace: 'allowed' as const } : resource.policy
     const drift = isDoing(action) && ledger.records.get(resource.key)?.syncedGeneration === resource.generation
@@ -199,6 +200,11 @@ function isReady(need: ResourceKey, input: PlanInput, sights: ReadonlyMap<Resour
   return ledger.records.get(need)?.conditions.some((c) => c.type === 'Ready' && c.status === 'True') ?? false
 }
 
+/** No host may hold it: nothing is made anywhere. */
+function homeless({ placement }: Resource): Action | undefined {
+  return placement?.refused === undefined ? undefined : { do: 'refuse', guard: 'placement', ...placement.refused }
+}
+
 function circle(resource: Resource, cycle: readonly ResourceKey[]): Action {
   return {
     do: 'refuse',
@@ -212,7 +218,11 @@ function entryOf(resource: Resource, rules: Rules, action: Action, identity: Ide
   const there = 'sighting' in identity ? identity.sighting : undefined
   const externalId = there?.externalId ?? ('externalId' in action ? action.externalId : undefined)
   const host = there?.host ?? rules.hostOf(resource)
-  const notes = identity.is === 'ours' ? (rules.notes?.(resource, identity.sighting) ?? []) : []
+  const chosen = identity.is === 'absent' ? resource.placement?.chosen : undefined
+  const notes = [
+    ...(chosen === undefined ? [] : [`placed on ${chosen.host}: ${chosen.why}`]),
+    ...(identity.is === 'ours' ? (rules.notes?.(resource, identity.sighting) ?? []) : []),
+  ]
   return {
     key: resource.key,
     uid: resource.uid,

@@ -1,6 +1,7 @@
 import { seedImage } from '../../cloudinit/image.ts'
 import { nameOf as nameOfSecret, secretsIn, withSecrets } from '../../cloudinit/secrets.ts'
 import type { Connection } from '../../model/connection.ts'
+import type { LoadSample } from '../../model/placement.ts'
 import { Secret, type SecretReference } from '../../model/secret.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { Step } from '../../model/step.ts'
@@ -57,6 +58,7 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
     idIsFree: (externalId, signal) => idIsFree(api, externalId, signal),
     taskOutcome: (taskId, signal) => taskOutcome(api, taskId, signal),
     recentTasks: (sighting, sinceMs, signal) => recentTasks(api, sighting, sinceMs, signal),
+    hostLoad: (host, signal) => hostLoad(api, host, signal),
     perform: (step, signal) => perform(api, deps, step, signal),
     shell: (sighting) => openAgentShell(api, deps, sighting),
     close: () => wire.close(),
@@ -271,6 +273,17 @@ async function recentTasks(
   const about = { doing: `list the tasks of ${externalId} on ${host}`, host }
   const data = await api.read(`/nodes/${encodeURIComponent(host)}/tasks?${query.toString()}`, about, signal)
   return recordsOf(data).flatMap((entry) => readTask(entry) ?? [])
+}
+
+/** The averages of every minute, as the host keeps them. Without the right to see them nothing is known. */
+async function hostLoad(api: Api, host: string, signal: AbortSignal): Promise<readonly LoadSample[]> {
+  const path = `/nodes/${encodeURIComponent(host)}/rrddata?timeframe=hour&cf=AVERAGE`
+  const data = await api.read(path, { doing: `ask how busy ${host} was`, host }, signal)
+  return recordsOf(data).flatMap((entry) => {
+    const seconds = countOf(entry.time)
+    const load = countOf(entry.cpu)
+    return seconds === undefined || load === undefined ? [] : [{ atMs: seconds * 1000, load }]
+  })
 }
 
 /** Task logs are thrown away after a while. */

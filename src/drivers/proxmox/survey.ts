@@ -62,6 +62,9 @@ function readGuest(connection: string, entry: Foreign, type: 'vm' | 'container')
   const lock = nameOf(entry.lock)
   const pool = nameOf(entry.pool)
   const uptimeSeconds = countOf(entry.uptime)
+  const memoryBytes = countOf(entry.maxmem)
+  const diskBytes = countOf(entry.maxdisk)
+  const cpus = countOf(entry.maxcpu)
   return {
     connection,
     type,
@@ -75,6 +78,9 @@ function readGuest(connection: string, entry: Foreign, type: 'vm' | 'container')
     ...(nameOf(entry.hastate) === undefined ? {} : { highlyAvailable: true }),
     ...(pool === undefined ? {} : { pool }),
     ...(uptimeSeconds === undefined ? {} : { uptimeSeconds }),
+    ...(memoryBytes === undefined ? {} : { memoryBytes }),
+    ...(diskBytes === undefined ? {} : { diskBytes }),
+    ...(cpus === undefined ? {} : { cpus }),
   }
 }
 
@@ -84,6 +90,7 @@ function readHost(entry: Foreign): HostSighting | undefined {
   const memoryBytes = countOf(entry.maxmem)
   const memoryUsedBytes = countOf(entry.mem)
   const cpus = countOf(entry.maxcpu)
+  const load = countOf(entry.cpu)
   return {
     name,
     // "unknown" only says that there are no statistics yet.
@@ -91,6 +98,7 @@ function readHost(entry: Foreign): HostSighting | undefined {
     ...(memoryBytes === undefined ? {} : { memoryBytes }),
     ...(memoryUsedBytes === undefined ? {} : { memoryUsedBytes }),
     ...(cpus === undefined ? {} : { cpus }),
+    ...(load === undefined ? {} : { load }),
   }
 }
 

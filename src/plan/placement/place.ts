@@ -4,6 +4,7 @@ import type { Candidate, LoadSample, Placement } from '../../model/placement.ts'
 import { guestIn, type Resource } from '../../model/resource.ts'
 import type { Ledger, World } from '../world.ts'
 import { busySince } from './busy.ts'
+import { movedByGit, movingHere } from './follow.ts'
 import { type Demand, demandOf, freeMemory, gib, lackOf, type Room, roomsOf, withPromise } from './room.ts'
 
 export interface PlaceInput {
@@ -19,23 +20,29 @@ export interface PlaceInput {
  * else the least crowded host of those that may and can hold it. The same world gives the same answer.
  */
 export function place(estate: Estate, input: PlaceInput): Estate {
-  if (!estate.resources.some(({ placement }) => placement !== undefined)) return estate
-  const yard = yardOf(estate, input)
-  const placed = new Map<ResourceKey, Resource>()
+  const { worlds, ledger } = input
   const open = estate.resources.filter(({ placement }) => placement !== undefined)
-  for (const resource of open) {
-    const settled = settledHost(resource, input)
-    if (settled === undefined) continue
-    placed.set(resource.key, stay(resource, settled))
-    occupy(yard, resource, settled.node)
+  const placed = new Map<ResourceKey, Resource>()
+  const yard = open.length === 0 ? undefined : yardOf(estate, input)
+  if (yard !== undefined) {
+    for (const resource of open) {
+      const settled = settledHost(resource, input)
+      if (settled === undefined) continue
+      placed.set(resource.key, stay(resource, settled))
+      occupy(yard, resource, settled.node)
+    }
+    const left = open.filter(({ key }) => !placed.has(key)).sort((a, b) => (a.key < b.key ? -1 : 1))
+    for (const resource of left) {
+      const choice = choose(resource, yard, input)
+      placed.set(resource.key, choice.resource)
+      if (choice.node !== undefined) occupy(yard, choice.resource, choice.node, demandOf(choice.resource.desired))
+    }
   }
-  const left = open.filter(({ key }) => !placed.has(key)).sort((a, b) => (a.key < b.key ? -1 : 1))
-  for (const resource of left) {
-    const choice = choose(resource, yard, input)
-    placed.set(resource.key, choice.resource)
-    if (choice.node !== undefined) occupy(yard, choice.resource, choice.node, demandOf(choice.resource.desired))
-  }
-  return { ...estate, resources: estate.resources.map((resource) => placed.get(resource.key) ?? resource) }
+  const chosen = estate.resources.map(
+    (resource) => placed.get(resource.key) ?? movedByGit(resource, worlds.get(resource.connection), ledger),
+  )
+  const needed = new Set(chosen.flatMap(({ needs }) => needs))
+  return { ...estate, resources: chosen.filter(({ key, justInCase }) => justInCase !== true || needed.has(key)) }
 }
 
 /** Machines that a host is still to be chosen for: only for them is it worth asking how busy the hosts are. */
@@ -84,11 +91,19 @@ function settledHost(
 
 function stay(resource: Resource, { node, there }: { readonly node: string; readonly there: boolean }): Resource {
   const placement = resource.placement as Placement
+  const aim = placement.candidates.find((one) => one.host === placement.pinned)
+  if (aim !== undefined && aim.node !== node) {
+    const why = `its devices are on ${aim.host}`
+    return movingHere(on(resource, aim, why), why)
+  }
   const candidate = placement.candidates.find((one) => one.node === node)
-  if (candidate !== undefined)
-    return on(resource, candidate, there ? 'it is there already' : 'it is being made there')
+  if (candidate !== undefined) return on(resource, candidate, there ? 'it is there already' : 'it is being made there')
   const why = placement.unfit.find((one) => one.host === node)?.why ?? 'no Host declares it'
-  return refused(resource, `it is on ${node}, where it cannot be kept as declared: ${why}`, `bind there what it names, or move it: croft move ${resource.name} HOST`)
+  return refused(
+    resource,
+    `it is on ${node}, where it cannot be kept as declared: ${why}`,
+    `bind there what it names, or move it: croft move ${resource.name} HOST`,
+  )
 }
 
 function choose(resource: Resource, yard: Yard, input: PlaceInput): { resource: Resource; node?: string } {
@@ -108,7 +123,8 @@ function choose(resource: Resource, yard: Yard, input: PlaceInput): { resource: 
     }
     const companions = count(yard, placement.spread, resource.connection, candidate.node)
     const free = freeMemory(room)
-    const share = free === undefined || room.memoryBytes === undefined ? 0 : (free - demand.memoryBytes) / room.memoryBytes
+    const share =
+      free === undefined || room.memoryBytes === undefined ? 0 : (free - demand.memoryBytes) / room.memoryBytes
     fitting.push({
       candidate,
       // Where it was before comes first: a plan that was shown must not look different a minute later.
@@ -124,7 +140,9 @@ function choose(resource: Resource, yard: Yard, input: PlaceInput): { resource: 
   return {
     resource: refused(
       resource,
-      reasons.length === 0 ? 'no host is declared that could hold it' : `no host can take it: ${reasons.sort().join('; ')}`,
+      reasons.length === 0
+        ? 'no host is declared that could hold it'
+        : `no host can take it: ${reasons.sort().join('; ')}`,
       'make room on one of them, add a host, or ask for less',
     ),
   }

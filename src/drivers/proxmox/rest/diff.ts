@@ -30,6 +30,7 @@ export function diffSetting(definition: Definition, setting: SettingSpec, sighti
             ? [wantedValue(field, declared), wantedValue(field, (config.pem ?? '') as string)]
             : seenAndWanted(name, field, declared, config)
     if (same(from, to)) continue
+    if (setting.accepts?.[name]?.some((other) => same(from, wantedValue(field, other)))) continue
     changes.push({ path: name, from, to, effect: field.fixed === true ? 'replace' : 'live' })
   }
   if (changes.length === 0 && definition.apply !== undefined && config[UNAPPLIED] !== undefined)
