@@ -17,7 +17,9 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   plan: ['k3s', 'model', 'lib', 'kinds/kind.ts'],
   cloudinit: ['model', 'lib'],
   source: ['kinds', 'model', 'lib'],
-  drivers: ['cloudinit', 'k3s', 'model', 'lib'],
+  kubernetes: ['model', 'lib'],
+  vault: ['drivers/cluster-port.ts', 'model', 'lib'],
+  drivers: ['cloudinit', 'k3s', 'kubernetes', 'model', 'lib'],
   store: ['model', 'lib'],
   ssh: ['model', 'lib'],
   engine: ['plan', 'drivers/port.ts', 'drivers/cluster-port.ts', 'store/port.ts', 'model', 'lib'],
@@ -29,6 +31,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'controller',
     'engine',
     'k3s',
+    'kubernetes',
     'drivers/cluster-port.ts',
     'plan',
     'kinds',
@@ -149,7 +152,7 @@ function brokenArrow(path: string, folder: string, target: string): Pick<Breach,
 
 /** Code that stands behind a port, and the simulated world. */
 function isImplementation(target: string): boolean {
-  return driverOf(target) !== undefined || /^src\/store\/(?!port\.ts$)/.test(target) || /^src\/(?:sim|ssh)\//.test(target)
+  return driverOf(target) !== undefined || /^src\/store\/(?!port\.ts$)/.test(target) || /^src\/(?:sim|ssh|vault)\//.test(target)
 }
 
 function impureImport(specifier: string, names: readonly string[]): string | undefined {

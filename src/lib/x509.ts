@@ -42,6 +42,18 @@ export function privateKeyPem(key: KeyObject): string {
   return key.export({ type: 'pkcs8', format: 'pem' }).toString()
 }
 
+/** The older shape, `EC PRIVATE KEY`, which programs written in Go read from files. */
+export function ecPrivateKeyPem(key: KeyObject): string {
+  return key.export({ type: 'sec1', format: 'pem' }).toString()
+}
+
+/** A fresh RSA key as `RSA PRIVATE KEY`: what signs the tokens of service accounts. */
+export function createRsaKeyPem(): string {
+  return generateKeyPairSync('rsa', { modulusLength: 2048 })
+    .privateKey.export({ type: 'pkcs1', format: 'pem' })
+    .toString()
+}
+
 /** For a self-signed certificate the issuer is the subject with its own key. */
 export function issueCertificate(request: CertificateRequest, issuer: CertificateIssuer): SignedCertificate {
   const algorithm = der.sequence(der.objectId('1.2.840.10045.4.3.2'))

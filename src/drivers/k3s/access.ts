@@ -1,0 +1,164 @@
+import { endpointUrl } from '../../k3s/config.ts'
+import { type Asked, createKubernetesClient, type KubernetesClient } from '../../kubernetes/client.ts'
+import type { Foreign } from '../../kubernetes/objects.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
+import type { ClusterSecrets } from '../../model/cluster-secrets.ts'
+import type { Answer } from '../../model/observed-cluster.ts'
+import type { ClusterDeps } from '../cluster-port.ts'
+import { type AdminCredentials, adminCredentials } from './make-secrets.ts'
+
+export type NodesAnswer =
+  | { readonly api: 'yes'; readonly nodes: readonly Foreign[] }
+  | { readonly api: Exclude<Answer, 'yes'>; readonly message: string }
+
+/** The way to a cluster's API: over its endpoint, and where that does not answer over any of its servers. */
+export interface Access {
+  /** Asks for the Nodes, which is also how the way that works is found. */
+  nodes(secrets: ClusterSecrets, signal: AbortSignal): Promise<NodesAnswer>
+  /** The way that worked last. */
+  client(secrets: ClusterSecrets): KubernetesClient | undefined
+  /** Addresses of servers that no declaration names, learnt from their Nodes. */
+  learn(addresses: readonly string[]): void
+  close(): Promise<void>
+}
+
+interface Way {
+  readonly endpoint: string
+  readonly caHash: string
+  readonly client: KubernetesClient
+}
+
+const NODES = '/api/v1/nodes'
+
+export function createAccess(declaration: ClusterDeclaration, deps: ClusterDeps): Access {
+  const ways = new Map<string, Way>()
+  let credentials: (AdminCredentials & { readonly caHash: string }) | undefined
+  let good: string | undefined
+  let learnt: readonly string[] = []
+
+  function admin(secrets: ClusterSecrets): AdminCredentials | undefined {
+    const now = deps.clock.now()
+    const usable = credentials?.caHash === secrets.caHash && credentials.untilMs - now > LIMITS.adminRenewMs
+    if (!usable) {
+      const made = adminCredentials(secrets, now)
+      credentials = made === undefined ? undefined : { ...made, caHash: secrets.caHash }
+      for (const way of ways.values()) void way.client.close()
+      ways.clear()
+    }
+    return credentials
+  }
+
+  function way(endpoint: string, secrets: ClusterSecrets): Way | undefined {
+    const own = admin(secrets)
+    if (own === undefined) return undefined
+    const there = ways.get(endpoint)
+    if (there !== undefined) return there
+    const wire = deps.openKubernetes({
+      endpoint,
+      caPem: own.caPem,
+      certificatePem: own.certificatePem,
+      key: own.key,
+      ...(declaration.proxy === undefined ? {} : { proxy: declaration.proxy }),
+    })
+    const made = { endpoint, caHash: secrets.caHash, client: createKubernetesClient(wire) }
+    ways.set(endpoint, made)
+    return made
+  }
+
+  async function ask(
+    endpoint: string,
+    secrets: ClusterSecrets,
+    signal: AbortSignal,
+  ): Promise<Asked<readonly Foreign[]>> {
+    const chosen = way(endpoint, secrets)
+    if (chosen === undefined) {
+      return { is: 'silence', sent: 'no', code: 'ERR_NO_CA', message: 'the client CA of this cluster is not known' }
+    }
+    return within(deps, LIMITS.clusterAnswerMs, signal, (limited) => chosen.client.list(NODES, {}, limited))
+  }
+
+  return {
+    async nodes(secrets, signal) {
+      const all = endpointsOf(declaration, learnt)
+      const first = good !== undefined && all.includes(good) ? good : all[0]
+      if (first === undefined) return { api: 'unknown', message: 'no address of a server is known' }
+      const failed: Asked<readonly Foreign[]>[] = []
+      const tried = await ask(first, secrets, signal)
+      if (tried.is === 'answer') {
+        good = first
+        return { api: 'yes', nodes: tried.value }
+      }
+      failed.push(tried)
+      const others = all.filter((endpoint) => endpoint !== first)
+      const answers = await Promise.all(
+        others.map(async (endpoint) => ({ endpoint, asked: await ask(endpoint, secrets, signal) })),
+      )
+      for (const { endpoint, asked } of answers) {
+        if (asked.is === 'answer') {
+          good = endpoint
+          return { api: 'yes', nodes: asked.value }
+        }
+        failed.push(asked)
+      }
+      good = undefined
+      return { api: downOrUnknown(failed), message: messageOf(failed) }
+    },
+    client(secrets) {
+      const endpoint = good ?? endpointsOf(declaration, learnt)[0]
+      return endpoint === undefined ? undefined : way(endpoint, secrets)?.client
+    },
+    learn(addresses) {
+      learnt = addresses
+    },
+    async close() {
+      await Promise.all([...ways.values()].map(({ client }) => client.close()))
+      ways.clear()
+    },
+  }
+}
+
+/** The endpoint first; then every server by its own address, which its certificate carries as well. */
+function endpointsOf({ spec }: ClusterDeclaration, learnt: readonly string[]): readonly string[] {
+  const own = [...spec.servers.flatMap(({ nodeIps }) => nodeIps.slice(0, 1)), ...learnt]
+  return [...new Set([endpointUrl(spec), ...own.map(addressUrl)])]
+}
+
+function addressUrl(address: string): string {
+  return address.includes(':') ? `https://[${address}]:6443` : `https://${address}:6443`
+}
+
+/** Down only where somebody said so: a host that refuses the connection, or an API that cannot reach its etcd. */
+function downOrUnknown(failed: readonly Asked<unknown>[]): 'no' | 'unknown' {
+  const says = (asked: Asked<unknown>) =>
+    (asked.is === 'silence' && asked.code === 'ECONNREFUSED') || (asked.is === 'error' && asked.status >= 500)
+  return failed.length > 0 && failed.some(says) ? 'no' : 'unknown'
+}
+
+function messageOf(failed: readonly Asked<unknown>[]): string {
+  const [first] = failed
+  if (first === undefined || first.is === 'answer') return 'nobody was asked'
+  return first.is === 'error' ? first.refusal.message : first.message
+}
+
+/** Gives up after a while, so that one server that swallows everything does not hold up the look at the others. */
+async function within<T>(
+  { clock }: ClusterDeps,
+  ms: number,
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const [late, over] = [new AbortController(), new AbortController()]
+  const stop = () => late.abort()
+  signal.addEventListener('abort', stop, { once: true })
+  if (signal.aborted) late.abort()
+  void clock.sleep(ms, over.signal).then(() => {
+    if (!over.signal.aborted) late.abort()
+  })
+  try {
+    return await work(late.signal)
+  } finally {
+    over.abort()
+    signal.removeEventListener('abort', stop)
+  }
+}

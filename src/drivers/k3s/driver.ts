@@ -1,0 +1,73 @@
+import { cleanText } from '../../lib/clean-text.ts'
+import type { ObservedCluster } from '../../model/observed-cluster.ts'
+import type { ClusterDriver, ClusterSurroundings } from '../cluster-port.ts'
+import { createAccess } from './access.ts'
+import type { CheckRunner } from './actor.ts'
+import { emptyMemory } from './memory.ts'
+import { observeCluster } from './observe.ts'
+import { performStep } from './perform.ts'
+
+export interface K3sDriverOptions {
+  /** Runs the user's health checks. Without it a cluster that names some is held by them. */
+  readonly runCheck?: CheckRunner
+}
+
+/** Speaks to K3s clusters: their API, and the program that croft puts on each node. */
+export function createK3sDriver({ runCheck }: K3sDriverOptions = {}): ClusterDriver {
+  return {
+    connect(declaration, deps) {
+      const access = createAccess(declaration, deps)
+      const looker = { declaration, deps, access, memory: emptyMemory() }
+      return {
+        async observe(surroundings, signal) {
+          try {
+            return await observeCluster(looker, surroundings, signal)
+          } catch {
+            // The record cannot be read, or something that nobody foresaw: then nothing is known, and nothing is done.
+            return blind(surroundings, declaration.spec)
+          }
+        },
+        async perform(step, surroundings, signal) {
+          try {
+            const secrets = await deps.vault.read(declaration.name)
+            const checks = runCheck === undefined ? {} : { runCheck }
+            return await performStep({ ...looker, step, surroundings, signal, secrets, ...checks })
+          } catch (error) {
+            const message = cleanText(error instanceof Error ? error.message : String(error))
+            return { result: 'unclear', message: `${step.summary}: ${message}` }
+          }
+        },
+        close: () => access.close(),
+      }
+    },
+  }
+}
+
+function blind(
+  { nodes, orders }: ClusterSurroundings,
+  spec: {
+    readonly servers: readonly { readonly name: string }[]
+    readonly agents: readonly { readonly name: string }[]
+  },
+): ObservedCluster {
+  const servers = new Set(spec.servers.map(({ name }) => name))
+  const names = new Set([...servers, ...spec.agents.map(({ name }) => name), ...nodes.keys()])
+  return {
+    api: 'unknown',
+    // Formed counts as yes while nobody can tell: so that nobody begins a second cluster.
+    identity: { caHash: 'unknown', formed: true, recordedMs: 0 },
+    nodes: [...names].map((name) => ({
+      name,
+      role: servers.has(name) ? 'server' : 'agent',
+      machine: nodes.get(name)?.machine ?? { exists: 'unknown', power: 'unknown', ours: false },
+      kube: 'unknown',
+      k3s: 'unknown',
+      passwordSecret: 'unknown',
+    })),
+    members: 'unknown',
+    membershipChanged: 'unknown',
+    snapshots: 'unknown',
+    checks: [],
+    orders,
+  }
+}

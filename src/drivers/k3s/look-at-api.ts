@@ -1,0 +1,90 @@
+import { tokenHash } from '../../k3s/token.ts'
+import type { KubernetesClient } from '../../kubernetes/client.ts'
+import { annotationsOf, at, type Foreign, nameOf, objectName, recordsOf, timeOf } from '../../kubernetes/objects.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import type { ClusterSecrets } from '../../model/cluster-secrets.ts'
+import type { Answer, ClusterSnapshot } from '../../model/observed-cluster.ts'
+import { optional } from './optional.ts'
+
+const PASSWORD = '.node-password.k3s'
+
+/** Nodes that have a password in the cluster; undefined when that cannot be told. Only names travel. */
+export async function passwordsIn(
+  client: KubernetesClient,
+  signal: AbortSignal,
+): Promise<ReadonlySet<string> | undefined> {
+  const asked = await client.list('/api/v1/namespaces/kube-system/secrets', { metadataOnly: true }, signal)
+  if (asked.is !== 'answer') return undefined
+  const names = asked.value.flatMap((secret) => objectName(secret) ?? [])
+  return new Set(names.filter((name) => name.endsWith(PASSWORD)).map((name) => name.slice(0, -PASSWORD.length)))
+}
+
+/** Pods that a drain of a node would have to move, by node; undefined when that cannot be told. One call for all. */
+export async function podsToMove(
+  client: KubernetesClient,
+  nodes: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, readonly Foreign[]> | undefined> {
+  const [only] = nodes
+  if (only === undefined) return new Map()
+  const asked = await client.list(
+    '/api/v1/pods',
+    nodes.length === 1 ? { fieldSelector: `spec.nodeName=${only}` } : {},
+    signal,
+  )
+  if (asked.is !== 'answer') return undefined
+  const pods = new Map<string, Foreign[]>(nodes.map((node) => [node, []]))
+  for (const pod of asked.value) {
+    const node = nameOf(at(pod, 'spec', 'nodeName'))
+    if (node !== undefined && mustMove(pod)) pods.get(node)?.push(pod)
+  }
+  return pods
+}
+
+/** Everything but what is finished, what its kubelet started from a file, and what a DaemonSet would only start again. */
+export function mustMove(pod: Foreign): boolean {
+  const phase = at(pod, 'status', 'phase')
+  if (phase === 'Succeeded' || phase === 'Failed') return false
+  if (annotationsOf(pod).has('kubernetes.io/config.mirror')) return false
+  return !recordsOf(at(pod, 'metadata', 'ownerReferences')).some(
+    ({ kind, controller }) => kind === 'DaemonSet' && controller === true,
+  )
+}
+
+/** What K3s has noted of its snapshots, with whether the token that opens each is kept. */
+export async function snapshotsIn(
+  client: KubernetesClient,
+  secrets: ClusterSecrets,
+  signal: AbortSignal,
+): Promise<readonly ClusterSnapshot[] | 'unknown'> {
+  const asked = await client.list('/apis/k3s.cattle.io/v1/etcdsnapshotfiles', {}, signal)
+  // A cluster that is a few seconds old does not know the kind yet, and has none.
+  if (asked.is === 'error' && asked.status === 404) return []
+  if (asked.is !== 'answer') return 'unknown'
+  return asked.value.flatMap((file): readonly ClusterSnapshot[] => {
+    const name = nameOf(at(file, 'spec', 'snapshotName')) ?? objectName(file)
+    const atMs = timeOf(at(file, 'status', 'creationTime')) ?? timeOf(at(file, 'metadata', 'creationTimestamp'))
+    if (name === undefined || atMs === undefined || at(file, 'status', 'readyToUse') === false) return []
+    const hash = nameOf(annotationsOf(file).get('etcd.k3s.cattle.io/snapshot-token-hash'))
+    const bytes = Number(at(file, 'status', 'size'))
+    return [
+      {
+        name,
+        atMs,
+        tokenKept: tokenKept(hash, secrets),
+        ...optional('tokenHash', hash),
+        ...optional('bytes', Number.isFinite(bytes) && bytes >= 0 ? bytes : undefined),
+      },
+    ]
+  })
+}
+
+/** Without the password that a snapshot was taken with, nobody can ever use it. */
+export function tokenKept(hash: string | undefined, { password, formerPasswords }: ClusterSecrets): Answer {
+  if (hash === undefined) return 'unknown'
+  return [password, ...formerPasswords].some((secret) => tokenHash(secret.reveal()) === hash) ? 'yes' : 'no'
+}
+
+export function isFresh(readMs: number, nowMs: number): boolean {
+  return nowMs - readMs < LIMITS.snapshotListMs
+}

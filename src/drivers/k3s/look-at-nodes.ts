@@ -1,0 +1,83 @@
+import type { NodeFacts } from '../../k3s/node-program.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import { inParallel } from '../../lib/parallel.ts'
+import type { ClusterSurroundings } from '../cluster-port.ts'
+import type { Memory } from './memory.ts'
+import { askFacts, placeProgram } from './node-lane.ts'
+import type { NodeSeen } from './read-node.ts'
+
+/** Names of the nodes that answered in this look. */
+export type Answered = ReadonlySet<string>
+
+/**
+ * Asks nodes over their shells, side by side. One that does not answer is forgotten: what it said earlier proves
+ * nothing about now.
+ */
+export async function lookAtNodes(
+  names: Iterable<string>,
+  { nodes }: ClusterSurroundings,
+  memory: Memory,
+  seen: ReadonlyMap<string, NodeSeen>,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Answered> {
+  const answered = new Set<string>()
+  await inParallel([...new Set(names)], LIMITS.nodesAskedAtOnce, async (name) => {
+    const shell = nodes.get(name)?.shell
+    memory.facts.delete(name)
+    if (shell === undefined) return
+    if (!memory.programs.has(name)) {
+      if ((await placeProgram(shell, signal)) !== undefined) return
+      memory.programs.add(name)
+    }
+    const told = await askFacts(shell, signal)
+    if (told.is !== 'answer') {
+      // It may be another machine by now, on which nobody has put our program.
+      memory.programs.delete(name)
+      return
+    }
+    const readMs = clock.now()
+    memory.facts.set(name, {
+      facts: onOurClock(told.value, readMs),
+      readMs,
+      fingerprint: fingerprintOf(seen.get(name)),
+    })
+    memory.touched.delete(name)
+    answered.add(name)
+  })
+  return answered
+}
+
+/**
+ * Must this node be asked? A settled one only every few minutes: it runs, its Node is Ready and the same as when it was
+ * last asked, and we have not touched it since.
+ */
+export function isSettled(name: string, memory: Memory, seen: NodeSeen | undefined, nowMs: number): boolean {
+  const known = memory.facts.get(name)
+  if (known === undefined || seen === undefined || memory.touched.has(name)) return false
+  if (nowMs - known.readMs >= LIMITS.nodeFactsMs || known.fingerprint !== fingerprintOf(seen)) return false
+  const { kube, voter } = seen
+  if (kube.ready !== 'yes' || kube.work !== undefined || known.facts.service !== 'running') return false
+  return seen.role === 'agent' || voter === 'voter' || voter === 'unknown'
+}
+
+/** What of a Node, when it changes, makes it worth asking the node itself. */
+export function fingerprintOf(seen: NodeSeen | undefined): string {
+  if (seen === undefined) return ''
+  const { kube, etcdName, voter } = seen
+  return [kube.createdMs, kube.ready, kube.readySinceMs, kube.version, kube.configHash, etcdName, voter].join(' ')
+}
+
+/** Clocks of nodes differ. Every time that a node tells is moved by the difference, so that it can be compared. */
+function onOurClock(facts: NodeFacts, nowMs: number): NodeFacts {
+  const byMs = facts.clockMs === 0 ? 0 : nowMs - facts.clockMs
+  const move = (ms: number) => (ms === 0 ? 0 : ms + byMs)
+  return {
+    ...facts,
+    serviceSinceMs: move(facts.serviceSinceMs),
+    gates: facts.gates.map((gate) => ({ ...gate, sinceMs: move(gate.sinceMs) })),
+    snapshots: facts.snapshots.map((snapshot) => ({ ...snapshot, atMs: move(snapshot.atMs) })),
+    ...(facts.job === undefined ? {} : { job: { ...facts.job, sinceMs: move(facts.job.sinceMs) } }),
+  }
+}

@@ -1,0 +1,72 @@
+import { isRecord } from '../../kubernetes/objects.ts'
+import type { KubeNode, NodeWork, WorkPurpose } from '../../model/observed-cluster.ts'
+
+/** Names of what croft leaves on a Node. They are all that a rollout remembers. */
+export const MARKS = {
+  work: 'croft.dev/work',
+  changed: 'croft.dev/changed',
+  givenUp: 'croft.dev/drain-given-up',
+  configHash: 'croft.dev/config-hash',
+} as const
+
+/** What K3s itself writes on a Node. */
+export const K3S_MARKS = {
+  etcdName: 'etcd.k3s.cattle.io/node-name',
+  remove: 'etcd.k3s.cattle.io/remove',
+  removedName: 'etcd.k3s.cattle.io/removed-node-name',
+  args: 'k3s.io/node-args',
+} as const
+
+const PURPOSES: readonly WorkPurpose[] = ['upgrade', 'configure', 'restart', 'replace', 'remove', 'remediate']
+
+export function formatWork(work: NodeWork): string {
+  return JSON.stringify({
+    purpose: work.purpose,
+    target: work.target,
+    since: isoTime(work.sinceMs),
+    cordoned: work.cordoned,
+    ...(work.changedMs === undefined ? {} : { changed: isoTime(work.changedMs) }),
+  })
+}
+
+/** Undefined when there is no mark. A mark that cannot be read counts as one: whoever wrote it meant to stop us. */
+export function readWork(text: string | undefined): NodeWork | undefined {
+  if (text === undefined) return undefined
+  const value = parse(text)
+  const changedMs = readTime(value?.changed)
+  return {
+    purpose: PURPOSES.find((purpose) => purpose === value?.purpose) ?? 'configure',
+    target: typeof value?.target === 'string' ? value.target : '',
+    sinceMs: readTime(value?.since) ?? 0,
+    cordoned: value?.cordoned === true,
+    ...(changedMs === undefined ? {} : { changedMs }),
+  }
+}
+
+export function formatGivenUp(target: string, atMs: number): string {
+  return JSON.stringify({ target, at: isoTime(atMs) })
+}
+
+export function readGivenUp(text: string | undefined): KubeNode['drainGivenUp'] {
+  const value = text === undefined ? undefined : parse(text)
+  if (typeof value?.target !== 'string') return undefined
+  return { target: value.target, atMs: readTime(value.at) ?? 0 }
+}
+
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString()
+}
+
+export function readTime(value: unknown): number | undefined {
+  const ms = typeof value === 'string' ? Date.parse(value) : Number.NaN
+  return Number.isFinite(ms) ? ms : undefined
+}
+
+function parse(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isRecord(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}

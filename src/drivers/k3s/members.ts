@@ -1,0 +1,89 @@
+import type { NodeFacts } from '../../k3s/node-program.ts'
+import type { Answer, EtcdMember, ObservedMachine } from '../../model/observed-cluster.ts'
+import { optional } from './optional.ts'
+import type { NodeSeen } from './read-node.ts'
+
+/** Everything that bears witness of one server's etcd. */
+export interface Witness {
+  readonly machine: ObservedMachine
+  /** Of this very look. */
+  readonly facts?: NodeFacts
+  /** `absent` only when the API said so. */
+  readonly seen: NodeSeen | 'absent' | 'unknown'
+}
+
+export interface MemberList {
+  readonly members: readonly { readonly id: string; readonly name: string; readonly learner: boolean }[]
+  readonly leader?: string
+}
+
+/** The list of the members, from the server whose word counts most: the leader's, else any. */
+export function memberList(facts: Iterable<NodeFacts>): MemberList | undefined {
+  const lists = [...facts].flatMap(({ etcd }) => etcd ?? [])
+  const best = lists.find(({ self, leader }) => self !== undefined && self === leader) ?? lists[0]
+  return best === undefined ? undefined : { members: best.members, ...optional('leader', best.leader) }
+}
+
+/** `s3` of `s3-4a13e2cb`: K3s adds eight digits to a node's name. */
+export function nodeOfMember(name: string): string {
+  return name.replace(/-[0-9a-f]{8}$/, '')
+}
+
+/** The members with what is known about each. Nothing is guessed: without a witness a member is neither up nor down. */
+export function judgeMembers(list: MemberList, witnesses: ReadonlyMap<string, Witness>): readonly EtcdMember[] {
+  // One that has just been added has no name until it runs.
+  const arriving = [...witnesses.values()].some(
+    ({ facts }) => facts?.role === 'server' && isMoving(facts.service) && facts.etcd?.self === undefined,
+  )
+  return list.members.map(({ id, name, learner }): EtcdMember => {
+    const node = nodeOfMember(name)
+    const witness = witnesses.get(node)
+    const up = name === '' ? (arriving ? 'unknown' : 'no') : isUp(id, name, witness)
+    const etcd = witness?.facts?.etcd?.self === id ? witness.facts.etcd.version : undefined
+    return {
+      id,
+      name,
+      node,
+      learner,
+      up,
+      ...optional('leader', list.leader === undefined ? undefined : list.leader === id),
+      ...optional('etcd', etcd),
+    }
+  })
+}
+
+/**
+ * The members as K3s itself writes them on the Nodes, where etcd's own list is not to be had. A member that no Node
+ * stands for is not among them.
+ */
+export function membersOfNodes(nodes: readonly NodeSeen[]): MemberList {
+  return {
+    members: nodes.flatMap(({ etcdName, voter }) =>
+      etcdName === undefined || voter === 'not-a-member'
+        ? []
+        : [{ id: etcdName, name: etcdName, learner: voter === 'learner' }],
+    ),
+  }
+}
+
+function isUp(id: string, name: string, witness: Witness | undefined): Answer {
+  // Nobody knows a node of that name: no machine, no Node.
+  if (witness === undefined) return 'no'
+  const { machine, facts, seen } = witness
+  if (machine.exists === 'no' || machine.power === 'off') return 'no'
+  if (facts !== undefined) {
+    if (facts.etcd?.self === id) return 'yes'
+    // It runs etcd under another id: this one belongs to a former life.
+    if (facts.etcd?.self !== undefined) return 'no'
+    if (!isMoving(facts.service)) return 'no'
+  }
+  if (seen === 'unknown' || seen === 'absent') return 'unknown'
+  if (seen.etcdName !== undefined && seen.etcdName !== name) return 'no'
+  if (seen.voter === 'unhealthy' || seen.voter === 'not-a-member') return 'no'
+  const speaks = seen.voter === 'voter' || seen.voter === 'learner'
+  return speaks && seen.kube.ready === 'yes' ? 'yes' : 'unknown'
+}
+
+function isMoving(service: NodeFacts['service']): boolean {
+  return service === 'starting' || service === 'running'
+}

@@ -1,0 +1,53 @@
+import type { NodeFacts } from '../../k3s/node-program.ts'
+import type { CheckResult, ClusterSnapshot } from '../../model/observed-cluster.ts'
+import type { MemberList } from './members.ts'
+
+/** What a node said, and when; times in it have been moved to our clock. */
+export interface KnownFacts {
+  readonly facts: NodeFacts
+  readonly readMs: number
+  /** The Node as it was then: another one means that what was said may no longer hold. */
+  readonly fingerprint: string
+}
+
+/**
+ * What a session keeps between two looks. All of it may be lost: then the next look asks everybody again.
+ */
+export interface Memory {
+  readonly facts: Map<string, KnownFacts>
+  /** Nodes on which our program has been seen, by the boot in which it was. */
+  readonly programs: Set<string>
+  /** Nodes that we have acted on since they were last asked. */
+  readonly touched: Set<string>
+  /** When readiness was last seen to change, by node; and since when it is as it is. */
+  readonly readiness: Map<string, { readonly sinceMs: number; readonly changes: readonly number[] }>
+  readonly drainBlockedBy: Map<string, string>
+  readonly checks: Map<string, CheckResult>
+  /** Ids of bootstrap tokens that were handed to nodes on their way in. */
+  readonly tokens: Map<string, string>
+  members: { readonly list: MemberList; readonly readMs: number } | undefined
+  snapshots: { readonly list: readonly ClusterSnapshot[]; readonly readMs: number } | undefined
+}
+
+export function emptyMemory(): Memory {
+  return {
+    facts: new Map(),
+    programs: new Set(),
+    touched: new Set(),
+    readiness: new Map(),
+    drainBlockedBy: new Map(),
+    checks: new Map(),
+    tokens: new Map(),
+    members: undefined,
+    snapshots: undefined,
+  }
+}
+
+/** How often readiness changed within the last hour, as far as we were there to see it. */
+export function noteReadiness(memory: Memory, node: string, sinceMs: number, nowMs: number): number {
+  const known = memory.readiness.get(node)
+  const recent = (known?.changes ?? []).filter((at) => nowMs - at < 3_600_000)
+  const changes = known !== undefined && known.sinceMs !== sinceMs ? [...recent, nowMs] : recent
+  memory.readiness.set(node, { sinceMs, changes })
+  return changes.length
+}

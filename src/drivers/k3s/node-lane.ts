@@ -1,0 +1,95 @@
+import { NODE_PROGRAM, type NodeAnswer, type NodeFacts, type NodeVerb } from '../../k3s/node-program.ts'
+import { NODE_PROGRAM_TEXT } from '../../k3s/node-program-text.ts'
+import { cleanText } from '../../lib/clean-text.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import { type Shell, ShellFailure } from '../../lib/shell.ts'
+import type { Outcome } from '../../model/verdict.ts'
+import { readFacts } from './read-facts.ts'
+
+/** What came of one call of the program on a node. */
+export type Told<T> =
+  | { readonly is: 'answer'; readonly value: T }
+  | { readonly is: 'refused'; readonly error: string }
+  | { readonly is: 'silence'; readonly ran: 'no' | 'maybe'; readonly message: string }
+
+/** Puts the program there, or our version of it in the place of another. Answers what kept it from that. */
+export async function placeProgram(shell: Shell, signal: AbortSignal): Promise<string | undefined> {
+  try {
+    const there = await shell.readFile(NODE_PROGRAM, signal)
+    if (there !== undefined && Buffer.from(there).toString('utf8') === NODE_PROGRAM_TEXT) return undefined
+    await shell.writeFile(NODE_PROGRAM, NODE_PROGRAM_TEXT, { mode: 0o755, signal })
+    return undefined
+  } catch (error) {
+    if (error instanceof ShellFailure) return cleanText(error.message)
+    throw error
+  }
+}
+
+export async function askFacts(shell: Shell, signal: AbortSignal): Promise<Told<NodeFacts>> {
+  const told = await call(shell, ['facts'], undefined, signal)
+  if (told.is !== 'answer') return told
+  const facts = readFacts(told.value)
+  return facts === undefined
+    ? { is: 'refused', error: 'the program on the node answers something else than facts' }
+    : { is: 'answer', value: facts }
+}
+
+/** Runs one verb. Secrets are in the input, never in an argument: arguments are seen by everybody on the node. */
+export async function command(
+  shell: Shell,
+  verb: Exclude<NodeVerb, 'facts'>,
+  signal: AbortSignal,
+  { argument, input }: { readonly argument?: string; readonly input?: unknown } = {},
+): Promise<Told<'done'>> {
+  const words = argument === undefined ? [verb] : [verb, argument]
+  const told = await call(shell, words, input === undefined ? undefined : JSON.stringify(input), signal)
+  if (told.is !== 'answer') return told
+  const answer = told.value as NodeAnswer
+  return answer.ok === true
+    ? { is: 'answer', value: 'done' }
+    : { is: 'refused', error: cleanText(String((answer as { error?: unknown }).error ?? 'no reason given')) }
+}
+
+/** What a call that gave no success means for the step that made it. */
+export function outcomeOf(told: Exclude<Told<unknown>, { readonly is: 'answer' }>, doing: string): Outcome {
+  if (told.is === 'silence') {
+    const message = `could not ${doing}: ${told.message}`
+    return told.ran === 'no' ? { result: 'not-sent', message } : { result: 'unclear', message }
+  }
+  return {
+    result: 'refused',
+    refusal: { reason: 'NodeRefused', meaning: 'backoff', message: `could not ${doing}: ${told.error}` },
+  }
+}
+
+async function call(
+  shell: Shell,
+  words: readonly string[],
+  input: string | undefined,
+  signal: AbortSignal,
+): Promise<Told<unknown>> {
+  try {
+    const ran = await shell.run([NODE_PROGRAM, ...words], {
+      signal,
+      timeoutMs: LIMITS.commandTimeoutMs,
+      ...(input === undefined ? {} : { input }),
+    })
+    const line = ran.stdout.trim().split('\n').at(-1) ?? ''
+    const value = parse(line)
+    if (value !== undefined) return { is: 'answer', value }
+    const said = cleanText(ran.stderr.trim() === '' ? line : ran.stderr.trim(), 500)
+    return { is: 'refused', error: `exit code ${ran.code}${said === '' ? '' : `: ${said}`}` }
+  } catch (error) {
+    if (!(error instanceof ShellFailure)) throw error
+    return { is: 'silence', ran: error.ran, message: cleanText(error.message) }
+  }
+}
+
+function parse(line: string): unknown {
+  try {
+    const value: unknown = JSON.parse(line)
+    return typeof value === 'object' && value !== null ? value : undefined
+  } catch {
+    return undefined
+  }
+}

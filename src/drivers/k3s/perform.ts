@@ -1,0 +1,53 @@
+import type { ClusterVerb } from '../../model/cluster-decision.ts'
+import type { Outcome } from '../../model/verdict.ts'
+import { type Actor, DONE, refused } from './actor.ts'
+import { initCluster, joinAgent, joinServer, recordFirstServer } from './steps/bootstrap.ts'
+import { configureK3s, upgradeK3s } from './steps/change.ts'
+import { drain } from './steps/drain.ts'
+import { clearRemovedMark, cordon, uncordon } from './steps/node-marks.ts'
+import { deleteNode, deleteNodePassword, removeMember } from './steps/removal.ts'
+import { restartK3s, snapshot, stopK3s, wipeK3s } from './steps/service.ts'
+
+type Perform = (actor: Actor) => Promise<Outcome>
+
+const notOurs: Perform = async ({ step }) =>
+  refused('WrongDriver', 'stalled', `${step.do} is done by the driver of the machine`)
+
+/** How each verb is done. Every one is short, and can be repeated. */
+const STEPS: Readonly<Record<ClusterVerb, Perform>> = {
+  'record-first-server': recordFirstServer,
+  'create-machine': notOurs,
+  'start-machine': notOurs,
+  'stop-machine': notOurs,
+  'restart-machine': notOurs,
+  'destroy-machine': notOurs,
+  'wipe-k3s': wipeK3s,
+  'init-cluster': initCluster,
+  'join-server': joinServer,
+  'join-agent': joinAgent,
+  'stop-k3s': stopK3s,
+  'restart-k3s': restartK3s,
+  cordon,
+  drain,
+  uncordon,
+  'upgrade-k3s': upgradeK3s,
+  'configure-k3s': configureK3s,
+  'remove-member': removeMember,
+  'clear-removed-mark': clearRemovedMark,
+  'delete-node': deleteNode,
+  'delete-node-password': deleteNodePassword,
+  snapshot,
+  'run-health-checks': runHealthCheck,
+}
+
+export function performStep(actor: Actor): Promise<Outcome> {
+  return STEPS[actor.step.do](actor)
+}
+
+async function runHealthCheck(actor: Actor): Promise<Outcome> {
+  const { step, declaration, runCheck, memory, signal } = actor
+  const name = step.target ?? ''
+  if (runCheck === undefined) return refused('NoChecks', 'stalled', `nobody can run the check ${name}`)
+  memory.checks.set(name, await runCheck(declaration.name, name, signal))
+  return DONE
+}

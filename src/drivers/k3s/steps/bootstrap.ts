@@ -1,0 +1,222 @@
+import type { NodeFacts, PutFiles, StartOrder } from '../../../k3s/node-program.ts'
+import { parseToken } from '../../../k3s/token.ts'
+import { LIMITS } from '../../../lib/limits.ts'
+import { type Shell, ShellFailure } from '../../../lib/shell.ts'
+import type { ClusterSecrets } from '../../../model/cluster-secrets.ts'
+import { Secret } from '../../../model/secret.ts'
+import type { Outcome } from '../../../model/verdict.ts'
+import { type Actor, DONE, nodeName, outcomeOfAsked, refused, specOf, withApi, withFacts } from '../actor.ts'
+import { makeClusterSecrets } from '../make-secrets.ts'
+import { isoTime } from '../marks.ts'
+import { askFacts, command, outcomeOf, placeProgram } from '../node-lane.ts'
+import { installed } from './install.ts'
+import { agentFiles, caFiles, serverFiles } from './node-files.ts'
+
+/** Makes CA and tokens and writes them down together with the name of the first server, all at once. */
+export async function recordFirstServer(actor: Actor): Promise<Outcome> {
+  const { declaration, deps, secrets, step } = actor
+  const firstServer = step.node
+  if (firstServer === undefined) return refused('Invalid', 'stalled', 'no server is named')
+  const nowMs = deps.clock.now()
+  if (secrets !== undefined) {
+    if (secrets.formed || secrets.firstServer === firstServer) return DONE
+    // The CA stays: nothing has been started with it that could contradict.
+    await deps.vault.write({ ...secrets, firstServer, recordedMs: nowMs })
+    return DONE
+  }
+  const found = await strangers(actor)
+  if (found !== undefined) return found
+  await deps.vault.write(
+    makeClusterSecrets({
+      cluster: declaration.name,
+      firstServer,
+      nowMs,
+      randomBytes: (count) => deps.randomBytes(count),
+    }),
+  )
+  return DONE
+}
+
+/**
+ * A server with data on its disk, of which nothing is written down: the record was lost, or it is somebody else's. A new
+ * CA would make a stranger of it, and a policy that wipes strangers would then destroy a living cluster.
+ */
+async function strangers(actor: Actor): Promise<Outcome | undefined> {
+  const { declaration, surroundings, signal, deps } = actor
+  for (const { name } of declaration.spec.servers) {
+    const reach = surroundings.nodes.get(name)
+    if (reach === undefined || reach.machine.exists === 'no' || reach.machine.power === 'off') continue
+    const young = deps.clock.now() - (reach.machine.createdMs ?? 0) < LIMITS.machineBootMs
+    const told =
+      reach.shell === undefined || (await placeProgram(reach.shell, signal)) !== undefined
+        ? undefined
+        : await askFacts(reach.shell, signal)
+    if (told?.is === 'answer') {
+      if (told.value.data === 'none') continue
+      return refused(
+        'RecordMissing',
+        'stalled',
+        `${name} holds K3s data (${told.value.data.slice(0, 12)}) and the record of ${declaration.name} is missing; if it is this cluster, run croft cluster recover ${declaration.name} --from ${name}, else wipe ${name}`,
+      )
+    }
+    if (reach.machine.exists === 'yes' && reach.machine.power === 'on' && !young) {
+      const message = `waits to see that ${name} holds no data of an earlier ${declaration.name} before a new CA is made`
+      return refused('NotSeen', 'waiting', message)
+    }
+  }
+  return undefined
+}
+
+export async function initCluster(actor: Actor): Promise<Outcome> {
+  return withFacts(actor, async (shell, facts) => {
+    const { secrets, step, declaration } = actor
+    const node = specOf(actor)
+    if (secrets === undefined || node === undefined)
+      return refused('NotRecorded', 'waiting', 'nothing is written down yet')
+    if (secrets.formed || secrets.firstServer !== node.name) {
+      return refused('NotFirst', 'stalled', `${node.name} may not begin a new cluster ${declaration.name}`)
+    }
+    const before = standing(facts, secrets, node.name)
+    if (before !== undefined) return before
+    const missing = await installed(actor, shell, facts, step.version ?? declaration.spec.version)
+    if (missing !== undefined) return missing
+    const files = [...caFiles(secrets), ...(await serverFiles(actor, node, 'first', secrets))]
+    return putAndStart(actor, shell, { files }, { role: 'server' })
+  })
+}
+
+export async function joinServer(actor: Actor): Promise<Outcome> {
+  return withFacts(actor, async (shell, facts) => {
+    const { secrets, step, declaration } = actor
+    const node = specOf(actor)
+    if (secrets === undefined || node === undefined)
+      return refused('NotRecorded', 'waiting', 'nothing is written down yet')
+    const before = standing(facts, secrets, node.name)
+    if (before !== undefined) return before
+    const missing = await installed(actor, shell, facts, step.version ?? declaration.spec.version)
+    if (missing !== undefined) return missing
+    const current = await currentSecrets(actor, secrets)
+    return putAndStart(actor, shell, { files: await serverFiles(actor, node, 'member', current) }, { role: 'server' })
+  })
+}
+
+export async function joinAgent(actor: Actor): Promise<Outcome> {
+  return withFacts(actor, async (shell, facts) => {
+    const { secrets, step, declaration } = actor
+    const node = specOf(actor)
+    if (secrets === undefined || node === undefined)
+      return refused('NotRecorded', 'waiting', 'nothing is written down yet')
+    const before = standing(facts, secrets, node.name)
+    if (before !== undefined) return before
+    const missing = await installed(actor, shell, facts, step.version ?? declaration.spec.version)
+    if (missing !== undefined) return missing
+    const token = await bootstrapToken(actor, node.name, secrets)
+    if (!(token instanceof Secret)) return token
+    return putAndStart(actor, shell, { files: await agentFiles(actor, node, token) }, { role: 'agent' })
+  })
+}
+
+/** Undefined: clean, or with our own data and standing still. K3s that is on its way is left alone. */
+function standing(facts: NodeFacts, { caHash }: ClusterSecrets, name: string): Outcome | undefined {
+  if (facts.mixedCa) {
+    return refused('MixedCa', 'stalled', `${name} holds certificates of more than one CA; it does not join with them`)
+  }
+  if (facts.data !== 'none' && facts.data !== caHash) {
+    return refused(
+      'StaleState',
+      'stalled',
+      `${name} holds stale K3s state (${facts.data.slice(0, 12)}); it does not join with it`,
+    )
+  }
+  if (facts.cloudInit === 'running') return refused('CloudInit', 'waiting', `cloud-init is still running on ${name}`)
+  return facts.service === 'running' || facts.service === 'starting' ? DONE : undefined
+}
+
+async function putAndStart(actor: Actor, shell: Shell, files: PutFiles, order: StartOrder): Promise<Outcome> {
+  const name = nodeName(actor)
+  const put = await command(shell, 'put', actor.signal, { input: files })
+  if (put.is !== 'answer') return outcomeOf(put, `write the configuration of ${name}`)
+  const start = await command(shell, 'start', actor.signal, { input: order })
+  return start.is === 'answer' ? DONE : outcomeOf(start, `start K3s on ${name}`)
+}
+
+/**
+ * The token as it is at this moment, read from a server that runs: it may have been rotated by a person. What is found
+ * is written down, with the former password kept for older snapshots.
+ */
+async function currentSecrets(
+  { declaration, surroundings, deps, memory, signal }: Actor,
+  secrets: ClusterSecrets,
+): Promise<ClusterSecrets> {
+  for (const { name } of declaration.spec.servers) {
+    const shell = surroundings.nodes.get(name)?.shell
+    const facts = memory.facts.get(name)?.facts
+    if (shell === undefined || facts?.service !== 'running' || facts.data !== secrets.caHash) continue
+    const found = await tokenOn(shell, signal)
+    if (found === undefined || found.caHash !== secrets.caHash) continue
+    if (found.password === secrets.password.reveal()) return secrets
+    const changed = {
+      ...secrets,
+      password: new Secret(found.password),
+      formerPasswords: [secrets.password, ...secrets.formerPasswords],
+    }
+    await deps.vault.write(changed)
+    return changed
+  }
+  return secrets
+}
+
+async function tokenOn(shell: Shell, signal: AbortSignal): Promise<{ caHash?: string; password: string } | undefined> {
+  try {
+    const bytes = await shell.readFile('/var/lib/rancher/k3s/server/token', signal)
+    const token = bytes === undefined ? undefined : parseToken(Buffer.from(bytes).toString('utf8'))
+    if (token === undefined || 'problem' in token || !('password' in token.credentials)) return undefined
+    return {
+      password: token.credentials.password,
+      ...(token.caHash === undefined ? {} : { caHash: token.caHash }),
+    }
+  } catch (error) {
+    if (error instanceof ShellFailure) return undefined
+    throw error
+  }
+}
+
+/** A token for one agent that expires soon. The server's own would let its bearer in as a server. */
+async function bootstrapToken(actor: Actor, node: string, secrets: ClusterSecrets): Promise<Secret | Outcome> {
+  const { deps, memory, signal } = actor
+  const [id, secret] = [letters(deps.randomBytes(6)), letters(deps.randomBytes(16))]
+  let token: Secret | undefined
+  const outcome = await withApi(actor, async (client) => {
+    const asked = await client.create(
+      '/api/v1/namespaces/kube-system/secrets',
+      {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        type: 'bootstrap.kubernetes.io/token',
+        metadata: { name: `bootstrap-token-${id}`, namespace: 'kube-system' },
+        stringData: {
+          description: `croft: for ${node} to join once`,
+          'token-id': id,
+          'token-secret': secret,
+          expiration: isoTime(deps.clock.now() + LIMITS.bootstrapTokenMs).replace(/\.\d+Z$/, 'Z'),
+          'usage-bootstrap-authentication': 'true',
+          'usage-bootstrap-signing': 'true',
+          'auth-extra-groups': 'system:bootstrappers:k3s:default-node-token',
+        },
+      },
+      `make a token for ${node} to join with`,
+      signal,
+    )
+    if (asked.is === 'answer') token = new Secret(`K10${secrets.caHash}::${id}.${secret}`)
+    return outcomeOfAsked(asked)
+  })
+  if (token === undefined) return outcome
+  memory.tokens.set(node, id)
+  return token
+}
+
+/** 32 letters, so that no byte favours one of them. */
+function letters(bytes: Uint8Array): string {
+  const alphabet = 'abcdefghijkmnpqrstuvwxyz23456789'
+  return [...bytes].map((byte) => alphabet[byte % alphabet.length]).join('')
+}

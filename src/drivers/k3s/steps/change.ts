@@ -1,0 +1,42 @@
+import { configHash } from '../../../k3s/config.ts'
+import type { Outcome } from '../../../model/verdict.ts'
+import { type Actor, DONE, nodeName, refused, specOf, withFacts } from '../actor.ts'
+import { command, outcomeOf } from '../node-lane.ts'
+import { installed } from './install.ts'
+import { configFiles, placeOf } from './node-files.ts'
+import { noteChange, noteConfig } from './node-marks.ts'
+
+/**
+ * The new program is fetched and proved while the old one still runs. Only when it lies there is the change noted, and
+ * K3s restarted: so the time without this node is the time of one restart.
+ */
+export async function upgradeK3s(actor: Actor): Promise<Outcome> {
+  return withFacts(actor, async (shell, facts) => {
+    const { step, declaration } = actor
+    const missing = await installed(actor, shell, facts, step.version ?? declaration.spec.version)
+    if (missing !== undefined) return missing
+    const noted = await noteChange(actor)
+    if (noted.result !== 'done') return noted
+    const told = await command(shell, 'restart', actor.signal)
+    return told.is === 'answer' ? DONE : outcomeOf(told, `restart K3s on ${nodeName(actor)}`)
+  })
+}
+
+/** Writes config.yaml and restarts with it. */
+export async function configureK3s(actor: Actor): Promise<Outcome> {
+  return withFacts(actor, async (shell) => {
+    const name = nodeName(actor)
+    const node = specOf(actor)
+    if (node === undefined) return refused('NotDeclared', 'waiting', `${name} is no longer declared`)
+    const files = await configFiles(actor, node, placeOf(actor))
+    const noted = await noteChange(actor)
+    if (noted.result !== 'done') return noted
+    const put = await command(shell, 'put', actor.signal, { input: { files } })
+    if (put.is !== 'answer') return outcomeOf(put, `write the configuration of ${name}`)
+    const told = await command(shell, 'restart', actor.signal)
+    if (told.is !== 'answer') return outcomeOf(told, `restart K3s on ${name}`)
+    // Lost, it is found again by comparing the file on the node.
+    await noteConfig(actor, configHash(actor.declaration.spec, node))
+    return DONE
+  })
+}

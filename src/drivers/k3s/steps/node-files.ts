@@ -1,0 +1,75 @@
+import { CA_FILES } from '../../../k3s/ca-files.ts'
+import { AGENT_TOKEN_FILE, configYaml, nodeConfig, type ServerPlace, TOKEN_FILE } from '../../../k3s/config.ts'
+import type { PutFiles } from '../../../k3s/node-program.ts'
+import type { NodeSpec, Registries } from '../../../model/cluster.ts'
+import type { ClusterSecrets } from '../../../model/cluster-secrets.ts'
+import type { Secret } from '../../../model/secret.ts'
+import type { Actor } from '../actor.ts'
+import { serverToken } from '../make-secrets.ts'
+
+type NodeFile = PutFiles['files'][number]
+
+export const CONFIG_FILE = '/etc/rancher/k3s/config.yaml'
+const REGISTRIES_FILE = '/etc/rancher/k3s/registries.yaml'
+const TLS = '/var/lib/rancher/k3s/server/tls'
+
+/** The CA as it must lie there before the first server starts. Keys of the roots stay with us. */
+export function caFiles({ files }: ClusterSecrets): readonly NodeFile[] {
+  return CA_FILES.flatMap(({ path, mode }) => {
+    const content = files.get(path)
+    return content === undefined ? [] : [fileOf(`${TLS}/${path}`, content.reveal(), mode)]
+  })
+}
+
+/** config.yaml, registries.yaml and the tokens of a server. */
+export async function serverFiles(
+  actor: Actor,
+  node: NodeSpec,
+  place: ServerPlace,
+  secrets: ClusterSecrets,
+): Promise<readonly NodeFile[]> {
+  return [
+    ...(await configFiles(actor, node, place)),
+    fileOf(TOKEN_FILE, `${serverToken(secrets).reveal()}\n`, 0o600),
+    fileOf(AGENT_TOKEN_FILE, `${(secrets.agentPassword ?? secrets.password).reveal()}\n`, 0o600),
+  ]
+}
+
+export async function agentFiles(actor: Actor, node: NodeSpec, token: Secret): Promise<readonly NodeFile[]> {
+  return [...(await configFiles(actor, node, 'member')), fileOf(AGENT_TOKEN_FILE, `${token.reveal()}\n`, 0o600)]
+}
+
+/** What may change while a node is in the cluster. */
+export async function configFiles(actor: Actor, node: NodeSpec, place: ServerPlace): Promise<readonly NodeFile[]> {
+  const { spec } = actor.declaration
+  const registries = spec.registries === undefined ? undefined : await registriesYaml(actor, spec.registries)
+  return [
+    fileOf(CONFIG_FILE, configYaml(nodeConfig(spec, node, place)), 0o600),
+    ...(registries === undefined ? [] : [fileOf(REGISTRIES_FILE, registries, 0o600)]),
+  ]
+}
+
+/** The only server there is begins its cluster; every other finds the rest by their address, also the one that began. */
+export function placeOf({ declaration }: Actor): ServerPlace {
+  return declaration.spec.servers.length > 1 ? 'member' : 'first'
+}
+
+/** As JSON, which is YAML. A credential is `user:password`. */
+async function registriesYaml({ deps }: Actor, { mirrors, configs }: Registries): Promise<string> {
+  const resolved: Record<string, unknown> = Object.create(null)
+  for (const [host, { auth, tls }] of Object.entries(configs ?? {})) {
+    const text = auth === undefined ? undefined : (await deps.resolveSecret(auth)).reveal().trim()
+    const at = text?.indexOf(':') ?? -1
+    resolved[host] = {
+      ...(text === undefined
+        ? {}
+        : { auth: at < 0 ? { auth: text } : { username: text.slice(0, at), password: text.slice(at + 1) } }),
+      ...(tls === undefined ? {} : { tls }),
+    }
+  }
+  return `${JSON.stringify({ mirrors, configs: resolved })}\n`
+}
+
+function fileOf(path: string, content: string, mode: number): NodeFile {
+  return { path, mode: mode.toString(8).padStart(4, '0'), base64: Buffer.from(content).toString('base64') }
+}

@@ -1,0 +1,69 @@
+import type { ArtifactSource } from '../model/cluster-declaration.ts'
+import { parseVersion } from './version.ts'
+
+export type Architecture = 'amd64' | 'arm64' | 'arm'
+
+const OFFICIAL = 'https://github.com/k3s-io/k3s/releases/download'
+
+/** As K3s names it; undefined for a machine that K3s is not built for. */
+export function architectureOf(machine: string): Architecture | undefined {
+  if (machine === 'x86_64' || machine === 'amd64') return 'amd64'
+  if (machine === 'aarch64' || machine === 'arm64') return 'arm64'
+  return /^arm/.test(machine) ? 'arm' : undefined
+}
+
+/** Where the program of a release is found, in the declared order: addresses, or files on the node itself. */
+export function programSources(
+  sources: readonly ArtifactSource[],
+  version: string,
+  architecture: Architecture,
+): readonly string[] {
+  const list = sources.length === 0 ? [{ release: true } as const] : sources
+  return list.map((source) =>
+    'file' in source
+      ? filled(source.file, version, architecture)
+      : `${baseOf(source, version, architecture)}/${fileName(architecture)}`,
+  )
+}
+
+/** Where the checksums of a release are found. A file on a node brings none: it must be declared. */
+export function checksumSources(
+  sources: readonly ArtifactSource[],
+  version: string,
+  architecture: Architecture,
+): readonly string[] {
+  const list = sources.length === 0 ? [{ release: true } as const] : sources
+  return list.flatMap((source) =>
+    'file' in source ? [] : [`${baseOf(source, version, architecture)}/sha256sum-${architecture}.txt`],
+  )
+}
+
+/** The checksum of the program in a `sha256sum-…txt`; the file names images as well. */
+export function checksumIn(text: string, architecture: Architecture): string | undefined {
+  for (const line of text.split('\n')) {
+    const match = /^([0-9a-f]{64}) [ *](\S+)\s*$/.exec(line)
+    if (match?.[2] === fileName(architecture)) return match[1]
+  }
+  return undefined
+}
+
+/** A plus sign in an address is a space to some servers. */
+function baseOf(source: Exclude<ArtifactSource, { file: string }>, version: string, arch: Architecture): string {
+  const tag = encodeURIComponent(version)
+  if ('release' in source) return `${OFFICIAL}/${tag}`
+  const base = source.mirror.replace(/\/+$/, '')
+  return base.includes('{version}') ? filled(base, tag, arch) : `${base}/${tag}`
+}
+
+function fileName(architecture: Architecture): string {
+  return { amd64: 'k3s', arm64: 'k3s-arm64', arm: 'k3s-armhf' }[architecture]
+}
+
+function filled(text: string, version: string, architecture: Architecture): string {
+  return text.replaceAll('{version}', version).replaceAll('{arch}', architecture)
+}
+
+/** Only exact releases are ever fetched. */
+export function isRelease(version: string): boolean {
+  return parseVersion(version) !== undefined
+}

@@ -1,0 +1,76 @@
+import { cleanText } from '../lib/clean-text.ts'
+import type { Refusal } from '../model/verdict.ts'
+import { at, recordsOf, textOf } from './objects.ts'
+
+/** An answer that is no success, before it is translated. */
+export interface ForeignAnswer {
+  readonly status: number
+  /** A Status object where the API made one; else text of whatever answered in its place. */
+  readonly body: unknown
+  /** `evict default/web-1`. */
+  readonly doing: string
+}
+
+interface Meaning {
+  readonly reason: string
+  readonly meaning: Refusal['meaning']
+  readonly advice?: string
+  readonly connectionWide?: boolean
+}
+
+/** What the API's own word means for trying again. */
+const BY_REASON: Readonly<Record<string, Meaning>> = {
+  NotFound: { reason: 'NotFound', meaning: 'backoff' },
+  AlreadyExists: { reason: 'AlreadyExists', meaning: 'waiting', advice: 'it will be looked at again' },
+  Conflict: { reason: 'Conflict', meaning: 'waiting', advice: 'somebody changed it since; it will be looked at again' },
+  TooManyRequests: { reason: 'TooManyRequests', meaning: 'waiting' },
+  Invalid: { reason: 'Invalid', meaning: 'stalled' },
+  BadRequest: { reason: 'Invalid', meaning: 'stalled' },
+  Forbidden: { reason: 'PermissionDenied', meaning: 'stalled', advice: 'give the credentials the right that is named' },
+  Unauthorized: {
+    reason: 'Unauthorized',
+    meaning: 'backoff',
+    advice: 'the CA of this cluster, or the clock, is not the one that croft knows',
+    connectionWide: true,
+  },
+}
+
+const BY_STATUS: Readonly<Record<number, string>> = {
+  400: 'BadRequest',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  409: 'Conflict',
+  422: 'Invalid',
+  429: 'TooManyRequests',
+}
+
+/** A foreign error in our words. The only place that knows how Kubernetes says no. */
+export function translate({ status, body, doing }: ForeignAnswer): Refusal {
+  const budget = blockedBy(body)
+  if (budget !== undefined) {
+    return { reason: 'DisruptionBudget', meaning: 'waiting', message: `could not ${doing}: ${budget}` }
+  }
+  const word = textOf(at(body, 'reason')) ?? BY_STATUS[status] ?? ''
+  const known = BY_REASON[word] ?? BY_REASON[BY_STATUS[status] ?? '']
+  const said = textOf(at(body, 'message')) ?? (typeof body === 'string' ? cleanText(body, 200) : '')
+  const text = `could not ${doing}: ${said === '' ? `HTTP ${status}` : said}`
+  if (known === undefined) {
+    // 500 and 503 are how an API speaks whose etcd is away or that is still starting.
+    return { reason: 'ServerError', meaning: 'backoff', message: text, connectionWide: status >= 500 }
+  }
+  return {
+    reason: known.reason,
+    meaning: known.meaning,
+    message: known.advice === undefined ? text : `${text}; ${known.advice}`,
+    ...(known.connectionWide === undefined ? {} : { connectionWide: known.connectionWide }),
+  }
+}
+
+/** What a disruption budget says about the pod that it keeps: `The disruption budget w needs 2 healthy pods and has 2`. */
+export function blockedBy(body: unknown): string | undefined {
+  const cause = recordsOf(at(body, 'details', 'causes')).find((one) => one.reason === 'DisruptionBudget')
+  if (cause !== undefined) return textOf(cause.message) ?? 'a disruption budget keeps it'
+  const message = textOf(at(body, 'message'))
+  return message !== undefined && /more than one PodDisruptionBudget/i.test(message) ? message : undefined
+}

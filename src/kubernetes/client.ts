@@ -1,0 +1,129 @@
+import { cleanText } from '../lib/clean-text.ts'
+import { LIMITS } from '../lib/limits.ts'
+import { type Wire, WireFailure, type WireRequest } from '../lib/wire.ts'
+import type { Refusal } from '../model/verdict.ts'
+import { translate } from './api-errors.ts'
+import { at, type Foreign, isRecord, recordOf, recordsOf } from './objects.ts'
+
+/** What came of one call. `silence`: no answer; `sent` says whether it may have happened all the same. */
+export type Asked<T> =
+  | { readonly is: 'answer'; readonly value: T }
+  | { readonly is: 'error'; readonly status: number; readonly body: unknown; readonly refusal: Refusal }
+  | { readonly is: 'silence'; readonly sent: 'no' | 'maybe'; readonly code: string; readonly message: string }
+
+export interface ListOptions {
+  readonly fieldSelector?: string
+  readonly labelSelector?: string
+  /** Names and annotations only: of Secrets nothing else may travel. */
+  readonly metadataOnly?: boolean
+}
+
+/** One Kubernetes API, thinly: paths are the caller's, errors are translated, nothing is retried and nothing cached. */
+export interface KubernetesClient {
+  get(path: string, signal?: AbortSignal): Promise<Asked<Foreign>>
+  /** All pages. */
+  list(path: string, options?: ListOptions, signal?: AbortSignal): Promise<Asked<readonly Foreign[]>>
+  create(path: string, body: Foreign, doing: string, signal?: AbortSignal): Promise<Asked<Foreign>>
+  /** Merge patch: null takes a key away. */
+  merge(path: string, patch: Foreign, doing: string, signal?: AbortSignal): Promise<Asked<Foreign>>
+  /** Server-side apply as `croft`. */
+  apply(path: string, object: Foreign, doing: string, signal?: AbortSignal): Promise<Asked<Foreign>>
+  delete(path: string, doing: string, options?: Foreign, signal?: AbortSignal): Promise<Asked<Foreign>>
+  evict(namespace: string, pod: string, signal?: AbortSignal): Promise<Asked<Foreign>>
+  close(): Promise<void>
+}
+
+const JSON_TYPE = 'application/json'
+const METADATA = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json'
+const PAGE = 500
+
+export function createKubernetesClient(wire: Wire): KubernetesClient {
+  async function ask(request: WireRequest, doing: string, signal: AbortSignal | undefined): Promise<Asked<Foreign>> {
+    try {
+      const { status, body } = await wire.send(request, signal)
+      const parsed = parse(body)
+      if (status >= 200 && status < 300) {
+        if (isRecord(parsed)) return { is: 'answer', value: parsed }
+        return { is: 'silence', sent: 'maybe', code: 'ERR_NOT_JSON', message: `no JSON came for: ${doing}` }
+      }
+      return { is: 'error', status, body: parsed, refusal: translate({ status, body: parsed, doing }) }
+    } catch (error) {
+      if (!(error instanceof WireFailure)) throw error
+      return { is: 'silence', sent: error.sent, code: error.code, message: cleanText(error.message) }
+    }
+  }
+
+  const write = (
+    method: string,
+    path: string,
+    body: Foreign,
+    doing: string,
+    signal: AbortSignal | undefined,
+    type: string = JSON_TYPE,
+  ) =>
+    ask(
+      { method, path, headers: { accept: JSON_TYPE, 'content-type': type }, body: JSON.stringify(body) },
+      doing,
+      signal,
+    )
+
+  const read = (path: string, accept: string, signal: AbortSignal | undefined) =>
+    ask({ method: 'GET', path, headers: { accept } }, `read ${path}`, signal)
+
+  return {
+    get: (path, signal) => read(path, JSON_TYPE, signal),
+    async list(path, options = {}, signal) {
+      const items: Foreign[] = []
+      const query = new URLSearchParams({ limit: String(PAGE) })
+      if (options.fieldSelector !== undefined) query.set('fieldSelector', options.fieldSelector)
+      if (options.labelSelector !== undefined) query.set('labelSelector', options.labelSelector)
+      const accept = options.metadataOnly === true ? METADATA : JSON_TYPE
+      for (;;) {
+        const asked = await read(`${path}?${query}`, accept, signal)
+        if (asked.is !== 'answer') return asked
+        items.push(...recordsOf(asked.value.items))
+        const next = at(asked.value, 'metadata', 'continue')
+        if (typeof next !== 'string' || next === '') return { is: 'answer', value: items }
+        if (items.length >= LIMITS.surveyEntries) {
+          return { is: 'silence', sent: 'no', code: 'ERR_TOO_MANY', message: `${path} has more than we take` }
+        }
+        query.set('continue', next)
+      }
+    },
+    create: (path, body, doing, signal) => write('POST', path, body, doing, signal),
+    merge: (path, patch, doing, signal) => write('PATCH', path, patch, doing, signal, 'application/merge-patch+json'),
+    apply: (path, object, doing, signal) =>
+      write(
+        'PATCH',
+        `${path}?fieldManager=croft&force=true`,
+        object,
+        doing,
+        signal,
+        // JSON is YAML; this type is the one that every server knows.
+        'application/apply-patch+yaml',
+      ),
+    delete: (path, doing, options, signal) => write('DELETE', path, recordOf(options), doing, signal),
+    evict: (namespace, pod, signal) =>
+      write(
+        'POST',
+        `/api/v1/namespaces/${segment(namespace)}/pods/${segment(pod)}/eviction`,
+        { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: pod, namespace } },
+        `evict ${namespace}/${pod}`,
+        signal,
+      ),
+    close: () => wire.close(),
+  }
+}
+
+/** A name as one part of a path, whatever characters somebody put into it. */
+export function segment(name: string): string {
+  return encodeURIComponent(name)
+}
+
+function parse(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return body
+  }
+}

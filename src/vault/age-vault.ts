@@ -1,0 +1,84 @@
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { Decrypter, Encrypter } from 'age-encryption'
+import type { ClusterVault } from '../drivers/cluster-port.ts'
+import type { ClusterSecrets } from '../model/cluster-secrets.ts'
+import { replaceFile } from './atomic-file.ts'
+import { type VaultIdentity, vaultIdentity } from './identity.ts'
+import { formatSecrets, readSecrets } from './secrets-json.ts'
+
+export interface AgeVaultOptions {
+  /** One file per cluster in it. */
+  readonly directory: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Where our own key is, or will be; used where no variable names one. */
+  readonly keyFile?: string
+}
+
+const NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/
+
+/** Keeps what makes each cluster itself in files that only the holder of an age key can read. */
+export function openAgeVault({
+  directory,
+  env,
+  keyFile = path.join(directory, 'age-key.txt'),
+}: AgeVaultOptions): ClusterVault {
+  let known: Promise<VaultIdentity> | undefined
+  const identity = () => {
+    known ??= vaultIdentity(env, keyFile)
+    known.catch(() => {
+      known = undefined
+    })
+    return known
+  }
+  const fileOf = (cluster: string): string => {
+    if (!NAME.test(cluster)) throw new Error(`${JSON.stringify(cluster)} is no name of a cluster`)
+    return path.join(directory, `${cluster}.cluster.age`)
+  }
+
+  return {
+    async read(cluster) {
+      const file = fileOf(cluster)
+      const sealed = await readIfThere(file)
+      if (sealed === undefined) return undefined
+      const { identities, from } = await identity()
+      const decrypter = new Decrypter()
+      for (const one of identities) decrypter.addIdentity(one.reveal())
+      let text: string
+      try {
+        text = await decrypter.decrypt(sealed, 'text')
+      } catch {
+        throw new Error(
+          `${file} cannot be opened with the key of ${from}: it is damaged, or was written for another key`,
+        )
+      }
+      return checked(file, cluster, text)
+    },
+    async write(secrets) {
+      const { recipients } = await identity()
+      const encrypter = new Encrypter()
+      for (const recipient of recipients) encrypter.addRecipient(recipient)
+      await replaceFile(fileOf(secrets.cluster), await encrypter.encrypt(formatSecrets(secrets)))
+    },
+  }
+}
+
+function checked(file: string, cluster: string, text: string): ClusterSecrets {
+  let secrets: ClusterSecrets
+  try {
+    secrets = readSecrets(text)
+  } catch (error) {
+    throw new Error(`${file} cannot be used: ${error instanceof Error ? error.message : 'it cannot be read'}`)
+  }
+  if (secrets.cluster !== cluster) throw new Error(`${file} is the record of ${secrets.cluster}, not of ${cluster}`)
+  return secrets
+}
+
+async function readIfThere(file: string): Promise<Uint8Array | undefined> {
+  try {
+    return await readFile(file)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}

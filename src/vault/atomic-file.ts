@@ -1,0 +1,52 @@
+import { link, mkdir, open, rename, unlink } from 'node:fs/promises'
+import path from 'node:path'
+
+/** Writes a whole file, or none: under another name first, then on disk, then in its place; then its directory. */
+export async function replaceFile(file: string, content: Uint8Array | string): Promise<void> {
+  const temporary = await writeBeside(file, content)
+  try {
+    await rename(temporary, file)
+  } catch (error) {
+    await unlink(temporary).catch(() => undefined)
+    throw error
+  }
+  await syncDirectory(path.dirname(file))
+}
+
+/** The same, unless there is one already: then that one stays. */
+export async function createOnce(file: string, content: string): Promise<void> {
+  const temporary = await writeBeside(file, content)
+  try {
+    await link(temporary, file)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    await unlink(temporary).catch(() => undefined)
+  }
+  await syncDirectory(path.dirname(file))
+}
+
+async function writeBeside(file: string, content: Uint8Array | string): Promise<string> {
+  await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
+  // Left over from a crash: it was never in anybody's place.
+  const temporary = `${file}.${process.pid}.new`
+  await unlink(temporary).catch(() => undefined)
+  const handle = await open(temporary, 'wx', 0o600)
+  try {
+    await handle.writeFile(content)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  return temporary
+}
+
+/** Without this a power cut may bring the old name back. */
+async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}

@@ -1,0 +1,62 @@
+import { readFile } from 'node:fs/promises'
+import { generateIdentity, identityToRecipient } from 'age-encryption'
+import { Secret } from '../model/secret.ts'
+import { createOnce } from './atomic-file.ts'
+
+/** Who can open the vault, and for whom it is written. */
+export interface VaultIdentity {
+  /** All that may open it; the first is the one it is written for. */
+  readonly identities: readonly Secret[]
+  readonly recipients: readonly string[]
+  /** Where they came from, for a message. */
+  readonly from: string
+}
+
+const KEY = /^AGE-SECRET-KEY-1[0-9A-Z]+$/
+
+/**
+ * The keys that SOPS users have already (SOPS_AGE_KEY, SOPS_AGE_KEY_FILE), or one of our own that is made on first use.
+ * A variable that is set and holds no key is an error: another key in its place would split the vault in two.
+ */
+export async function vaultIdentity(
+  env: Readonly<Record<string, string | undefined>>,
+  keyFile: string,
+): Promise<VaultIdentity> {
+  if (env.SOPS_AGE_KEY !== undefined && env.SOPS_AGE_KEY !== '') {
+    return identityFrom(env.SOPS_AGE_KEY, 'SOPS_AGE_KEY')
+  }
+  if (env.SOPS_AGE_KEY_FILE !== undefined && env.SOPS_AGE_KEY_FILE !== '') {
+    return identityFrom(await readFile(env.SOPS_AGE_KEY_FILE, 'utf8'), env.SOPS_AGE_KEY_FILE)
+  }
+  const there = await readIfThere(keyFile)
+  if (there !== undefined) return identityFrom(there, keyFile)
+  const made = await generateIdentity()
+  const note = '# croft: opens the records of clusters. Without it they are lost; keep a copy in a safe place.\n'
+  await createOnce(keyFile, `${note}${made}\n`)
+  // Another process may have been faster: then its key counts.
+  return identityFrom(await readFile(keyFile, 'utf8'), keyFile)
+}
+
+async function identityFrom(text: string, from: string): Promise<VaultIdentity> {
+  const keys = text
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('#'))
+  if (keys.length === 0 || keys.some((key) => !KEY.test(key))) {
+    throw new Error(`${from} holds no age key (AGE-SECRET-KEY-1…)`)
+  }
+  return {
+    identities: keys.map((key) => new Secret(key)),
+    recipients: await Promise.all(keys.map((key) => identityToRecipient(key))),
+    from,
+  }
+}
+
+async function readIfThere(file: string): Promise<string | undefined> {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
