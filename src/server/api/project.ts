@@ -1,0 +1,195 @@
+import type { Action, Doing } from '../../model/action.ts'
+import type { Change } from '../../model/change.ts'
+import type { ClusterView, EstateView, ResourceView } from '../../model/estate-view.ts'
+import type { ObservedNode } from '../../model/observed-cluster.ts'
+import type { Step } from '../../model/step.ts'
+import type { ActionOnPage, ClusterOnPage, Page, PlanEntryOnPage, ResourceDetail, Row } from './schemas.ts'
+
+/** The controller's view as the page and the API show it. Pure: names what is shown and leaves out the rest. */
+export function projectPage(view: EstateView, more: { cursor: string; ready: boolean }, rowOf = rowMaker(view)): Page {
+  return {
+    version: view.version,
+    atMs: view.atMs,
+    ...more,
+    sources: view.sources,
+    problems: view.problems.map(({ origin: { file, line, column }, ...rest }) => ({ ...rest, file, line, column })),
+    connections: view.connections,
+    hosts: view.hosts,
+    rows: view.resources.map(rowOf),
+    clusters: view.clusters.map(projectCluster),
+    drifts: view.drifts,
+    checks: view.checks,
+    ...(view.pass === undefined ? {} : { pass: view.pass }),
+  }
+}
+
+/** Makes rows; which resources have drifted is looked up once for all of them. */
+export function rowMaker(view: EstateView): (resource: ResourceView) => Row {
+  const drifted = new Set(view.drifts.filter(({ policy }) => policy !== 'ignore').map(({ key }) => key))
+  return (resource) => projectRow(resource, drifted.has(resource.key))
+}
+
+function projectRow(resource: ResourceView, drifted: boolean): Row {
+  const { key, kind, name, connection, status, paused, action } = resource
+  const of = (type: 'Synced' | 'Ready' | 'Stalled') => resource.conditions.find((one) => one.type === type)
+  const [synced, ready, stalled] = [of('Synced'), of('Ready'), of('Stalled')]
+  const telling = stalled?.status === 'True' ? stalled : synced?.status === 'True' ? ready : synced
+  const next = nextOf(action)?.do
+  const address = resource.addresses?.[0]
+  return {
+    key,
+    kind,
+    name,
+    connection,
+    status,
+    paused,
+    synced: synced?.status ?? 'Unknown',
+    ready: ready?.status ?? 'Unknown',
+    stalled: stalled?.status === 'True',
+    message: (telling?.message ?? '').slice(0, 300),
+    do: action.do,
+    drifted,
+    ...(telling === undefined ? {} : { sinceMs: telling.sinceMs }),
+    ...(next === undefined ? {} : { next }),
+    ...('guard' in action ? { guard: action.guard } : {}),
+    ...(resource.host === undefined ? {} : { host: resource.host }),
+    ...(resource.externalId === undefined ? {} : { externalId: resource.externalId }),
+    ...(resource.cluster === undefined ? {} : { cluster: resource.cluster }),
+    ...(resource.power === undefined ? {} : { power: resource.power }),
+    ...(address === undefined ? {} : { address }),
+  }
+}
+
+export function projectResource(view: EstateView, resource: ResourceView): ResourceDetail {
+  return {
+    ...rowMaker(view)(resource),
+    addresses: resource.addresses ?? [],
+    conditions: resource.conditions,
+    action: projectAction(resource.action),
+    observed: resource.observed ?? {},
+    command: `croft describe ${resource.key.replace('/', ' ')}`,
+    ...(resource.origin === undefined ? {} : { origin: resource.origin }),
+  }
+}
+
+/** Everything that is not settled, in the order of the plan. */
+export function projectPlan(view: EstateView): readonly PlanEntryOnPage[] {
+  return view.resources
+    .filter(({ action }) => action.do !== 'nothing')
+    .map(({ key, connection, host, externalId, origin, action }) => ({
+      key,
+      connection,
+      action: projectAction(action),
+      ...(host === undefined ? {} : { host }),
+      ...(externalId === undefined ? {} : { externalId }),
+      ...(origin === undefined ? {} : { origin }),
+    }))
+}
+
+export function projectAction(action: Action): ActionOnPage {
+  const doing = nextOf(action) ?? ('steps' in action ? action : undefined)
+  const next = nextOf(action)?.do
+  const externalId = doing?.externalId ?? ('externalId' in action ? action.externalId : undefined)
+  return {
+    do: action.do,
+    changes: (doing !== undefined && 'changes' in doing ? doing.changes : []).map(projectChange),
+    steps: (doing?.steps ?? []).map(projectStep),
+    ...(next === undefined ? {} : { next }),
+    ...(externalId === undefined ? {} : { externalId }),
+    ...('reason' in action ? { reason: action.reason } : {}),
+    ...('message' in action ? { message: action.message } : {}),
+    ...('guard' in action ? { guard: action.guard } : {}),
+    ...('allow' in action ? { allow: action.allow } : {}),
+  }
+}
+
+/** What is held, or comes after a wait. */
+function nextOf(action: Action): Doing | undefined {
+  if (action.do === 'hold') return action.held
+  return action.do === 'wait' ? action.next : undefined
+}
+
+function projectChange(change: Change): ActionOnPage['changes'][number] {
+  const secret = change.secret === true
+  return {
+    path: change.path,
+    from: secret ? '***' : asText(change.from),
+    to: secret ? '*** (changed)' : asText(change.to),
+    effect: change.effect,
+    secret,
+    ...(change.blocked === undefined ? {} : { blocked: change.blocked }),
+  }
+}
+
+function projectStep({ verb, summary, lane, host, call, secretParams, disruption }: Step) {
+  const hidden = new Set(secretParams)
+  const params = Object.fromEntries(
+    Object.entries(call.params).map(([name, value]) => [name, hidden.has(name) ? '***' : value]),
+  )
+  return { verb, summary, lane, host, method: call.method, path: call.path, params, disruption }
+}
+
+function asText(value: unknown): string {
+  if (value === undefined || value === null) return ''
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+}
+
+function projectCluster(view: ClusterView): ClusterOnPage {
+  const { decision, observed } = view
+  const phases = new Map(decision.nodes.map((node) => [node.name, node]))
+  return {
+    key: view.key,
+    name: view.name,
+    version: view.version,
+    endpoint: view.endpoint,
+    quorumMargin: view.quorumMargin,
+    phase: decision.phase,
+    api: observed.api,
+    faultTolerance: decision.faultTolerance,
+    hops: decision.hops,
+    warnings: decision.warnings,
+    rolloutPaused: observed.orders.rolloutPaused,
+    steps: decision.steps.map((one) => ({ ...one })),
+    waits: decision.waits,
+    holds: decision.holds,
+    refusals: decision.refusals,
+    nodes: observed.nodes.map((node) => projectNode(node, phases.get(node.name))),
+    members:
+      observed.members === 'unknown'
+        ? 'unknown'
+        : observed.members.map((member) => ({ ...member, leader: member.leader === true })),
+    snapshots:
+      observed.snapshots === 'unknown'
+        ? 'unknown'
+        : observed.snapshots.map(({ name, atMs, tokenKept, bytes }) => ({
+            name,
+            atMs,
+            usable: tokenKept,
+            ...(bytes === undefined ? {} : { bytes }),
+          })),
+    checks: observed.checks,
+  }
+}
+
+function projectNode(
+  node: ObservedNode,
+  decided: { readonly phase: string; readonly message: string } | undefined,
+): ClusterOnPage['nodes'][number] {
+  const kube = typeof node.kube === 'string' ? undefined : node.kube
+  const version = kube?.version ?? (typeof node.k3s === 'string' ? undefined : node.k3s.version)
+  return {
+    name: node.name,
+    role: node.role,
+    phase: decided?.phase ?? 'Unknown',
+    message: decided?.message ?? '',
+    power: node.machine.power,
+    ready: kube?.ready ?? (node.kube === 'absent' ? 'no' : 'unknown'),
+    unschedulable: kube?.unschedulable === true,
+    addresses: kube?.internalIps ?? [],
+    ...(version === undefined ? {} : { version }),
+    ...(kube === undefined ? {} : { readySinceMs: kube.readySinceMs }),
+    ...(kube?.work === undefined ? {} : { work: kube.work }),
+    ...(typeof kube?.podsToMove === 'number' ? { podsToMove: kube.podsToMove } : {}),
+    ...(kube?.drainBlockedBy === undefined ? {} : { drainBlockedBy: kube.drainBlockedBy }),
+  }
+}

@@ -1,0 +1,150 @@
+import { z } from 'zod'
+import { LIMITS } from '../../lib/limits.ts'
+import { projectPlan, projectResource, rowMaker } from './project.ts'
+import { Declined, type Route, route } from './route.ts'
+import * as schemas from './schemas.ts'
+import { tellTimeline } from './timeline.ts'
+
+const nothing = z.object({})
+const byKey = z.object({ key: schemas.keySchema })
+const whole = z.coerce.number().int().nonnegative()
+
+export const READS: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/api/me',
+    summary: 'Who asks, and what he may do',
+    scope: 'read',
+    input: nothing,
+    output: schemas.me,
+    handle: ({ me }) => me,
+  }),
+  route({
+    method: 'GET',
+    path: '/api/view',
+    summary: 'The whole estate at one moment, a line for each resource',
+    scope: 'read',
+    input: nothing,
+    output: schemas.page,
+    handle: ({ stream }) => stream.page(),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/resources',
+    summary: 'Resources, by kind, host, cluster or a word in their name',
+    scope: 'read',
+    input: z.object({
+      kind: z.string().optional(),
+      host: z.string().optional(),
+      cluster: z.string().optional(),
+      contains: z.string().max(256).optional(),
+      offset: whole.default(0),
+      limit: whole.max(LIMITS.listPage).default(500),
+    }),
+    output: z.object({ total: z.number(), rows: schemas.list(schemas.row) }),
+    handle({ controller }, { kind, host, cluster, contains, offset, limit }) {
+      const view = controller.view()
+      const found = view.resources.filter(
+        (one) =>
+          (kind === undefined || one.kind === kind) &&
+          (host === undefined || one.host === host) &&
+          (cluster === undefined || one.cluster === cluster) &&
+          (contains === undefined || one.key.toLowerCase().includes(contains.toLowerCase())),
+      )
+      return { total: found.length, rows: found.slice(offset, offset + limit).map(rowMaker(view)) }
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/resource',
+    summary: 'Everything about one resource',
+    scope: 'read',
+    input: byKey,
+    output: schemas.resource,
+    handle({ controller }, { key }) {
+      const view = controller.view()
+      const found = view.resources.find((one) => one.key === key)
+      if (found === undefined) throw new Declined(404, 'not-found', `There is no resource ${key}.`)
+      return projectResource(view, found)
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/manifest',
+    summary: 'The manifest of a resource as it stands in Git, secrets taken out',
+    scope: 'read',
+    input: byKey,
+    output: z.object({ key: schemas.keySchema, yaml: z.string().optional() }),
+    async handle({ controller }, { key }) {
+      const yaml = await controller.manifest(key)
+      return { key, ...(yaml === undefined ? {} : { yaml }) }
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/plan',
+    summary: 'Everything that is not as declared: what will be done, what is held and why',
+    scope: 'read',
+    input: nothing,
+    output: z.object({ version: z.number(), entries: schemas.list(schemas.planEntry) }),
+    handle: ({ controller }) => ({ version: controller.view().version, entries: projectPlan(controller.view()) }),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/drifts',
+    summary: 'Differences that somebody else made: which field, since when, by whom',
+    scope: 'read',
+    input: nothing,
+    output: z.object({ drifts: schemas.list(schemas.drift) }),
+    handle: ({ controller }) => ({ drifts: controller.view().drifts }),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/history',
+    summary: 'What happened, newest last',
+    scope: 'read',
+    input: z.object({
+      key: schemas.keySchema.optional(),
+      commit: z.string().max(64).optional(),
+      after: whole.optional(),
+      before: whole.optional(),
+      limit: whole.min(1).max(LIMITS.historyPage).default(200),
+    }),
+    output: z.object({ events: schemas.list(schemas.event) }),
+    async handle({ controller }, { key, commit, after, before, limit }) {
+      const events = await controller.history({
+        limit,
+        ...(key === undefined ? {} : { key }),
+        ...(commit === undefined ? {} : { commit }),
+        ...(after === undefined ? {} : { afterSeq: after }),
+        ...(before === undefined ? {} : { beforeSeq: before }),
+      })
+      return { events: events.toSorted((a, b) => a.seq - b.seq) }
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/timeline',
+    summary: 'What happened by commit, with where the time went',
+    scope: 'read',
+    input: z.object({ limit: whole.min(1).max(LIMITS.historyPage).default(500) }),
+    output: z.object({ chapters: schemas.list(schemas.chapter) }),
+    async handle({ controller }, { limit }) {
+      const { commits, sources } = controller.view()
+      return { chapters: tellTimeline(await controller.history({ limit }), commits ?? [], sources) }
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/health',
+    summary: 'How well everything was in the last 24 hours, in slots of half an hour',
+    scope: 'read',
+    input: nothing,
+    output: z.object({ slotMs: z.number(), atMs: z.number(), strips: schemas.list(schemas.strip) }),
+    handle: ({ strips, clock }) => ({
+      slotMs: LIMITS.healthSlotMs,
+      atMs: clock.now(),
+      strips: strips.strips(clock.now()),
+    }),
+  }),
+]

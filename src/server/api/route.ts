@@ -1,0 +1,53 @@
+import type { z } from 'zod'
+import type { Clock } from '../../lib/clock.ts'
+import type { Scope } from '../auth/roles.ts'
+import type { HealthStrips } from '../health-strips.ts'
+import type { Actor, Controller } from '../port.ts'
+import type { Stream } from '../stream.ts'
+import type { Me } from './schemas.ts'
+
+/** One thing that the API can do. The server, the document of the API and its tests are all made from it. */
+export interface Route<I extends z.ZodObject = z.ZodObject, O extends z.ZodType = z.ZodType> {
+  readonly method: 'GET' | 'POST'
+  readonly path: `/api/${string}`
+  readonly summary: string
+  /** What the asker must be allowed. Reading needs no sign-in. */
+  readonly scope: Scope
+  /** Written into the audit log. Reading is not; neither is the input of what holds a password. */
+  readonly audit?: 'input' | 'name'
+  /** The query of a GET, the JSON body of a POST. */
+  readonly input: I
+  readonly output: O
+  handle(context: Context, input: z.output<I>): Promise<z.input<O>> | z.input<O>
+}
+
+export interface Context {
+  readonly controller: Controller
+  readonly clock: Clock
+  readonly stream: Stream
+  readonly strips: HealthStrips
+  readonly version: string
+  readonly actor: Actor
+  readonly me: Me
+  may(scope: Scope): boolean
+  /** Opens a session in this browser, by name and password. */
+  signIn(name: string, password: string): Promise<Me>
+  signOut(): Me
+}
+
+/** An answer other than 200. Its message is for the person who asked. */
+export class Declined extends Error {
+  override readonly name = 'Declined'
+  readonly status: number
+  readonly code: string
+  constructor(status: number, code: string, message: string) {
+    super(message)
+    this.status = status
+    this.code = code
+  }
+}
+
+/** Keeps the types of input and output together; afterwards all routes are of one type. */
+export function route<I extends z.ZodObject, O extends z.ZodType>(one: Route<I, O>): Route {
+  return one as unknown as Route
+}

@@ -1,0 +1,311 @@
+import { z } from 'zod'
+
+// What leaves the server. Every answer is read through one of these, and fields that are not named here are dropped:
+// a field that somebody adds to the model is not public until somebody says so in this file.
+
+const list = <T extends z.ZodType>(item: T) => z.array(item).readonly()
+const key = z.string().min(1).max(512)
+const answer = z.enum(['yes', 'no', 'unknown'])
+const ms = z.number()
+
+export const condition = z.object({
+  type: z.enum(['Synced', 'Ready', 'Stalled']),
+  status: z.enum(['True', 'False', 'Unknown']),
+  reason: z.string(),
+  message: z.string(),
+  sinceMs: ms,
+})
+
+export const change = z.object({
+  path: z.string(),
+  from: z.string(),
+  to: z.string(),
+  effect: z.enum(['live', 'restart', 'replace']),
+  secret: z.boolean(),
+  blocked: z.object({ message: z.string(), allow: z.string() }).optional(),
+})
+
+export const step = z.object({
+  verb: z.string(),
+  summary: z.string(),
+  lane: z.string(),
+  host: z.string(),
+  method: z.string(),
+  path: z.string(),
+  params: z.record(z.string(), z.string()),
+  disruption: z.enum(['none', 'restart', 'data-loss']),
+})
+
+const DOINGS = ['create', 'update', 'adopt', 'replace', 'delete'] as const
+
+export const action = z.object({
+  do: z.enum(['nothing', 'wait', ...DOINGS, 'forget', 'hold', 'refuse']),
+  /** What is held, or will be done when a wait is over. */
+  next: z.enum(DOINGS).optional(),
+  reason: z.string().optional(),
+  message: z.string().optional(),
+  guard: z.string().optional(),
+  allow: z.string().optional(),
+  externalId: z.string().optional(),
+  changes: list(change),
+  steps: list(step),
+})
+
+/** One line of a list: enough to show, sort and filter a thousand of them. */
+export const row = z.object({
+  key,
+  kind: z.string(),
+  name: z.string(),
+  connection: z.string(),
+  host: z.string().optional(),
+  externalId: z.string().optional(),
+  cluster: z.string().optional(),
+  status: z.string(),
+  synced: condition.shape.status,
+  ready: condition.shape.status,
+  stalled: z.boolean(),
+  sinceMs: ms.optional(),
+  message: z.string(),
+  do: action.shape.do,
+  next: action.shape.next,
+  guard: z.string().optional(),
+  power: z.string().optional(),
+  address: z.string().optional(),
+  paused: z.boolean(),
+  drifted: z.boolean(),
+})
+
+const origin = z.object({ file: z.string(), line: z.number(), commit: z.string().optional() })
+
+export const resource = row.extend({
+  addresses: list(z.string()),
+  conditions: list(condition),
+  action,
+  origin: origin.optional(),
+  observed: z.record(z.string(), z.string()),
+  /** The same in a terminal. */
+  command: z.string(),
+})
+
+const source = z.object({
+  name: z.string(),
+  remote: z.string(),
+  ref: z.string(),
+  commit: z.string().optional(),
+  subject: z.string().optional(),
+  author: z.string().optional(),
+  committedMs: ms.optional(),
+  lookedMs: ms.optional(),
+  trouble: z.string().optional(),
+})
+
+const problem = z.object({
+  code: z.string(),
+  severity: z.enum(['error', 'warning']),
+  file: z.string(),
+  line: z.number(),
+  column: z.number(),
+  object: z.string().optional(),
+  field: z.string().optional(),
+  message: z.string(),
+  hint: z.string().optional(),
+  excerpt: z.string().optional(),
+})
+
+const connection = z.object({
+  name: z.string(),
+  driver: z.string(),
+  endpoint: z.string(),
+  state: z.enum(['ok', 'unreachable', 'refused', 'suspect', 'incomplete']),
+  message: z.string().optional(),
+  allow: z.string().optional(),
+})
+
+const host = z.object({
+  connection: z.string(),
+  name: z.string(),
+  online: z.boolean(),
+  cpus: z.number().optional(),
+  load: z.number().optional(),
+  memoryBytes: z.number().optional(),
+  memoryUsedBytes: z.number().optional(),
+  temperatureC: z.number().optional(),
+})
+
+export const drift = z.object({
+  key,
+  field: z.string(),
+  declared: z.string(),
+  observed: z.string(),
+  sinceMs: ms,
+  by: z.object({ user: z.string(), task: z.string(), atMs: ms }).optional(),
+  policy: z.enum(['correct', 'report', 'ignore']),
+})
+
+const check = z.object({ name: z.string(), passed: answer, output: z.string(), atMs: ms })
+
+const hold = z.object({ node: z.string().optional(), guard: z.string(), reason: z.string(), allow: z.string() })
+
+export const cluster = z.object({
+  key,
+  name: z.string(),
+  version: z.string(),
+  endpoint: z.string(),
+  quorumMargin: z.union([z.number(), z.literal('unknown')]),
+  phase: z.string(),
+  api: answer,
+  faultTolerance: z.string(),
+  hops: list(z.string()),
+  warnings: list(z.string()),
+  rolloutPaused: z.boolean(),
+  steps: list(
+    z.object({
+      do: z.string(),
+      node: z.string().optional(),
+      summary: z.string(),
+      reason: z.string(),
+      awaits: z.string(),
+      lane: z.string(),
+      sinceMs: ms,
+    }),
+  ),
+  waits: list(z.object({ node: z.string().optional(), awaits: z.string(), sinceMs: ms, untilMs: ms.optional() })),
+  holds: list(hold),
+  refusals: list(hold),
+  nodes: list(
+    z.object({
+      name: z.string(),
+      role: z.enum(['server', 'agent']),
+      phase: z.string(),
+      message: z.string(),
+      power: z.enum(['on', 'off', 'unknown']),
+      ready: answer,
+      readySinceMs: ms.optional(),
+      version: z.string().optional(),
+      unschedulable: z.boolean(),
+      work: z.object({ purpose: z.string(), target: z.string(), sinceMs: ms }).optional(),
+      podsToMove: z.number().optional(),
+      drainBlockedBy: z.string().optional(),
+      addresses: list(z.string()),
+    }),
+  ),
+  members: z.union([
+    z.literal('unknown'),
+    list(
+      z.object({
+        id: z.string(),
+        name: z.string(),
+        node: z.string(),
+        learner: z.boolean(),
+        up: answer,
+        leader: z.boolean(),
+        etcd: z.string().optional(),
+      }),
+    ),
+  ]),
+  snapshots: z.union([
+    z.literal('unknown'),
+    list(z.object({ name: z.string(), atMs: ms, usable: answer, bytes: z.number().optional() })),
+  ]),
+  checks: list(check),
+})
+
+export const pass = z.object({ endedMs: ms, tookMs: ms, effects: z.number(), nextMs: ms })
+
+/** What the page begins with; afterwards it is told only what changes. */
+export const page = z.object({
+  version: z.number(),
+  atMs: ms,
+  /** Hand it to /api/events?after= and miss nothing. */
+  cursor: z.string(),
+  sources: list(source),
+  problems: list(problem),
+  connections: list(connection),
+  hosts: list(host),
+  rows: list(row),
+  clusters: list(cluster),
+  drifts: list(drift),
+  checks: list(check),
+  pass: pass.optional(),
+  ready: z.boolean(),
+})
+
+export const event = z.object({
+  seq: z.number(),
+  atMs: ms,
+  key: key.optional(),
+  type: z.enum(['Normal', 'Warning']),
+  reason: z.string(),
+  message: z.string(),
+  commit: z.string().optional(),
+})
+
+export const planEntry = z.object({
+  key,
+  connection: z.string(),
+  host: z.string().optional(),
+  externalId: z.string().optional(),
+  origin: origin.optional(),
+  action,
+})
+
+export const span = z.object({
+  key,
+  label: z.string(),
+  fromMs: ms,
+  /** Absent: still under way. */
+  toMs: ms.optional(),
+  kind: z.enum(['seen', 'step', 'settle']),
+  failed: z.boolean(),
+})
+
+export const chapter = z.object({
+  commit: z.string().optional(),
+  subject: z.string().optional(),
+  author: z.string().optional(),
+  source: z.string().optional(),
+  committedMs: ms.optional(),
+  firstMs: ms,
+  lastMs: ms,
+  warnings: z.number(),
+  spans: list(span),
+  events: list(event),
+})
+
+export const strip = z.object({
+  subject: z.string(),
+  what: z.enum(['cluster', 'host', 'check', 'resource']),
+  /** One letter for each slot, oldest first: `o` well, `x` not well, `?` not known, `.` not looked. */
+  slots: z.string(),
+  /** Share of the looked-at slots that were well, 0 to 1. */
+  share: z.number().optional(),
+})
+
+export const me = z.object({
+  name: z.string().optional(),
+  role: z.enum(['viewer', 'operator', 'admin']).optional(),
+  scopes: list(z.string()),
+  /** Goes into the header X-Croft-Csrf of every request that changes something. */
+  csrf: z.string().optional(),
+  signIn: z.object({ local: z.boolean(), oidc: z.boolean() }),
+  version: z.string(),
+})
+
+export const granted = z.object({ ok: z.literal(true), message: z.string(), link: z.string().optional() })
+export const trouble = z.object({ error: z.string(), message: z.string() })
+
+export type Row = z.output<typeof row>
+export type ResourceDetail = z.output<typeof resource>
+export type Page = z.output<typeof page>
+export type ClusterOnPage = z.output<typeof cluster>
+export type ActionOnPage = z.output<typeof action>
+export type PlanEntryOnPage = z.output<typeof planEntry>
+export type Chapter = z.output<typeof chapter>
+export type Span = z.output<typeof span>
+export type Strip = z.output<typeof strip>
+export type Me = z.output<typeof me>
+export type EventOnPage = z.output<typeof event>
+export type DriftOnPage = z.output<typeof drift>
+export type HostOnPage = z.output<typeof host>
+export type CheckOnPage = z.output<typeof check>
+export { key as keySchema, list }

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { CroftEvent } from '../../model/event.ts'
+import { createHealthStrips } from '../health-strips.ts'
+import { storyEvents, withResource } from '../testing/fake-controller.ts'
+import { COMMIT, conditions, NOW, smallEstate } from '../testing/fake-estate.ts'
+import { spansOf, tellTimeline } from './timeline.ts'
+
+const events = storyEvents().map((event, index): CroftEvent => ({ ...event, seq: index + 1 }))
+
+describe('the timeline', () => {
+  test('[A55] tells by commit, newest first, with the way of the push, the steps and the wait', () => {
+    const { commits = [], sources } = smallEstate()
+    const [newest, older] = tellTimeline(events, commits, sources)
+    assert.deepEqual(
+      [newest?.commit, newest?.subject, older?.spans.length],
+      [COMMIT, 'Give k3s-vm-still-fawn 8 GiB', 5],
+    )
+    assert.deepEqual(
+      newest?.spans.map(({ label, kind, fromMs, toMs }) => [label, kind, (toMs ?? 0) - fromMs]),
+      [
+        ['commit to first step', 'seen', 500],
+        ['set memory of VM 109 to 8192', 'step', 400],
+        ['restart VM 109', 'step', 8_400],
+        ['until ready', 'settle', 21_600],
+      ],
+    )
+  })
+
+  const at = (seq: number, reason: string, message: string, type: CroftEvent['type'] = 'Normal'): CroftEvent => ({
+    seq,
+    atMs: seq * 1000,
+    key: 'Machine/a',
+    type,
+    reason,
+    message,
+  })
+  test('a step that failed ends where it failed; one under way has no end; a word of nobody breaks nothing', () => {
+    const spans = spansOf(
+      [
+        at(1, 'Started', 'create'),
+        at(2, 'Locked', 'create: it is locked', 'Warning'),
+        at(3, 'Started', 'create'),
+        at(4, 'Odd', 'x', 'Warning'),
+      ],
+      undefined,
+    )
+    assert.deepEqual(
+      spans.map(({ fromMs, toMs, failed }) => [fromMs, toMs, failed]),
+      [
+        [1000, 2000, true],
+        [3000, undefined, false],
+      ],
+    )
+  })
+
+  test('a commit that changed nothing has its line, and events without a commit have one too', () => {
+    const { commits = [] } = smallEstate()
+    assert.deepEqual(
+      tellTimeline([at(1, 'Ready', 'up')], commits, []).map(({ commit, events: told }) => [
+        commit?.slice(0, 3),
+        told.length,
+      ]),
+      [
+        ['a1b', 0],
+        ['9f8', 0],
+        [undefined, 1],
+      ],
+    )
+  })
+})
+
+describe('health strips', () => {
+  test('keep the worst of each half hour, forget after a day, and know the share', () => {
+    const strips = createHealthStrips()
+    const estate = smallEstate()
+    const key = 'Machine/k3s-vm-still-fawn'
+    const ill = { ...estate, ...withResource(estate, key, (one) => ({ ...one, conditions: conditions(true, false) })) }
+    strips.note(estate, NOW)
+    strips.note(ill, NOW + 1_000)
+    strips.note(estate, NOW + 2_000)
+    strips.note(estate, NOW + 30 * 60_000)
+    const find = (nowMs: number) => strips.strips(nowMs).find(({ subject }) => subject === key)
+    assert.match(find(NOW + 30 * 60_000)?.slots ?? '', /^\.{46}xo$/)
+    assert.equal(find(NOW + 30 * 60_000)?.share, 0.5)
+    assert.equal(find(NOW + 25 * 3_600_000), undefined)
+  })
+})

@@ -1,0 +1,87 @@
+import type { CommitView, SourceView } from '../../model/estate-view.ts'
+import type { CroftEvent } from '../../model/event.ts'
+import type { Chapter, Span } from './schemas.ts'
+
+/**
+ * What happened, told by the commit that asked for it, newest first; and within each where the time went: the way of
+ * the push, each step, and the wait until the resource was ready. Pure: the same events tell the same story.
+ */
+export function tellTimeline(
+  events: readonly CroftEvent[],
+  commits: readonly CommitView[],
+  sources: readonly SourceView[] = [],
+): readonly Chapter[] {
+  const about = new Map<string, Omit<CommitView, 'seenMs'> & { readonly seenMs?: number }>()
+  for (const { name, commit, subject, author, committedMs } of sources) {
+    if (commit !== undefined)
+      about.set(commit, {
+        source: name,
+        commit,
+        subject: subject ?? '',
+        author: author ?? '',
+        committedMs: committedMs ?? 0,
+      })
+  }
+  for (const commit of commits) about.set(commit.commit, commit)
+  const groups = Map.groupBy(events, (event) => event.commit)
+  // A commit that changed nothing is worth its line: the push was seen.
+  for (const commit of commits) if (!groups.has(commit.commit)) groups.set(commit.commit, [])
+  const chapters: Chapter[] = []
+  for (const [commit, group] of groups) {
+    const sorted = group.toSorted((a, b) => a.seq - b.seq)
+    const known = commit === undefined ? undefined : about.get(commit)
+    const firstMs = sorted[0]?.atMs ?? known?.seenMs ?? known?.committedMs
+    if (firstMs === undefined) continue
+    const beganMs = known === undefined || known.committedMs === 0 ? firstMs : Math.min(known.committedMs, firstMs)
+    chapters.push({
+      ...(commit === undefined ? {} : { commit }),
+      ...(known === undefined ? {} : { subject: known.subject, author: known.author, source: known.source }),
+      ...(known === undefined || known.committedMs === 0 ? {} : { committedMs: known.committedMs }),
+      firstMs: beganMs,
+      lastMs: sorted.at(-1)?.atMs ?? firstMs,
+      warnings: sorted.filter(({ type }) => type === 'Warning').length,
+      spans: spansOf(sorted, known === undefined || known.committedMs === 0 ? undefined : known.committedMs),
+      events: sorted,
+    })
+  }
+  return chapters.toSorted((a, b) => b.lastMs - a.lastMs)
+}
+
+/** Effects with their beginnings and ends. Events must be in their order. */
+export function spansOf(events: readonly CroftEvent[], askedMs: number | undefined): readonly Span[] {
+  const spans: Span[] = []
+  for (const [key, own] of Map.groupBy(events, (event) => event.key)) {
+    if (key === undefined) continue
+    const open = new Map<string, number>()
+    let lastDoneMs: number | undefined
+    let began = false
+    const begin = (atMs: number) => {
+      if (!began && askedMs !== undefined && askedMs < atMs)
+        spans.push({ key, label: 'commit to first step', fromMs: askedMs, toMs: atMs, kind: 'seen', failed: false })
+      began = true
+    }
+    for (const { reason, message, atMs, type } of own) {
+      if (reason === 'Started') {
+        begin(atMs)
+        open.set(message, atMs)
+      } else if (reason === 'Done') {
+        begin(atMs)
+        spans.push({ key, label: message, fromMs: open.get(message) ?? atMs, toMs: atMs, kind: 'step', failed: false })
+        open.delete(message)
+        lastDoneMs = atMs
+      } else if (reason === 'Ready' && lastDoneMs !== undefined) {
+        if (atMs > lastDoneMs)
+          spans.push({ key, label: 'until ready', fromMs: lastDoneMs, toMs: atMs, kind: 'settle', failed: false })
+        lastDoneMs = undefined
+      } else if (type === 'Warning') {
+        const label = [...open.keys()].find((step) => message.startsWith(step))
+        const fromMs = label === undefined ? undefined : open.get(label)
+        if (label === undefined || fromMs === undefined) continue
+        spans.push({ key, label, fromMs, toMs: atMs, kind: 'step', failed: true })
+        open.delete(label)
+      }
+    }
+    for (const [label, fromMs] of open) spans.push({ key, label, fromMs, kind: 'step', failed: false })
+  }
+  return spans.toSorted((a, b) => a.fromMs - b.fromMs || (a.key < b.key ? -1 : 1))
+}

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { askServer, testServer } from '../testing/client.ts'
+import { fakeIssuer, type Twist } from '../testing/fake-issuer.ts'
+import { setUser, usersFile } from './users.ts'
+
+const SECRET = 'oidc-client-secret-canary'
+const SETTINGS = {
+  clientId: 'croft',
+  clientSecret: () => SECRET,
+  redirectUrl: 'http://127.0.0.1/api/sign-in/oidc/callback',
+  roleClaim: 'groups',
+  roles: { 'homelab-admins': 'admin', 'homelab-people': 'operator' },
+} as const
+
+type Issuer = Awaited<ReturnType<typeof fakeIssuer>>
+type It = Awaited<ReturnType<typeof testServer>>
+
+/** What a browser does: to us, to the issuer, back to us with the cookie. */
+async function browse(it: It, issuer: Issuer, twist: Twist = {}) {
+  issuer.state.twist = twist
+  const begun = await it.ask('/api/sign-in/oidc')
+  assert.equal(begun.status, 302)
+  const [binding = ''] = begun.headers['set-cookie'] ?? []
+  const there = new URL(String(begun.headers.location))
+  const agreed = await askServer(Number(new URL(issuer.url).port), `${there.pathname}${there.search}`)
+  const back = new URL(String(agreed.headers.location))
+  const path = `/api/sign-in/oidc/callback${back.search}`
+  const cookie = binding.split(';')[0] ?? ''
+  return { path, cookie, there, come: () => it.ask(path, { headers: { cookie } }) }
+}
+
+async function scene() {
+  const issuer = await fakeIssuer('croft', SECRET)
+  const it = await testServer({ oidc: { ...SETTINGS, issuer: issuer.url } })
+  return {
+    issuer,
+    it,
+    async [Symbol.asyncDispose]() {
+      await it[Symbol.asyncDispose]()
+      await issuer[Symbol.asyncDispose]()
+    },
+  }
+}
+
+describe('OpenID Connect', () => {
+  for (const alg of ['RS256', 'ES256'] as const) {
+    test(`a good sign-in with ${alg} opens a session with the role of the groups`, async () => {
+      await using all = await scene()
+      const { it, issuer } = all
+      const visit = await browse(it, issuer, { alg })
+      assert.equal(visit.there.searchParams.get('code_challenge_method'), 'S256')
+      const answer = await visit.come()
+      assert.equal(answer.status, 302, answer.text)
+      assert.equal(answer.headers.location, '/')
+      const [session = ''] = answer.headers['set-cookie'] ?? []
+      assert.match(session, /HttpOnly; SameSite=Strict; Max-Age=3600/)
+      const me = (await it.ask('/api/me', { headers: { cookie: session.split(';')[0] ?? '' } })).json()
+      assert.deepEqual([me.name, me.role], ['olga', 'admin'])
+    })
+  }
+
+  const nowS = Math.floor(Date.now() / 1000)
+  const refused: readonly [string, Twist, RegExp][] = [
+    ['alg: none', { alg: 'none' }, /algorithm none is not accepted/],
+    ['the public key as a symmetric secret', { alg: 'HS256' }, /algorithm HS256 is not accepted/],
+    ['a broken signature', { breakSignature: true }, /signature is wrong/],
+    ['a key that is not the issuer’s', { foreignKey: true }, /signature is wrong/],
+    ['an unknown key', { kid: 'other' }, /no key of the issuer/],
+    ['another audience', { claims: { aud: 'somebody-else' } }, /another audience/],
+    ['several audiences, issued to another party', { claims: { aud: ['croft', 'x'], azp: 'x' } }, /another party/],
+    ['another issuer', { claims: { iss: 'https://evil.example' } }, /another issuer/],
+    ['an expired token', { claims: { exp: nowS - 120 } }, /expired/],
+    ['a token from the future', { claims: { iat: nowS + 3600 } }, /future/],
+    ['a nonce of another login', { claims: { nonce: 'replayed' } }, /another login/],
+    ['no nonce', { claims: { nonce: undefined } }, /another login/],
+  ]
+  test('[S-22] refuses what is wrong with a token, row by row', async (t) => {
+    await using all = await scene()
+    const { it, issuer } = all
+    for (const [name, twist, message] of refused) {
+      await t.test(name, async () => {
+        const answer = await (await browse(it, issuer, twist)).come()
+        assert.equal(answer.status, 401)
+        assert.match(answer.text, message)
+        assert.equal(answer.headers['set-cookie'], undefined)
+      })
+    }
+  })
+
+  test('a state is good once, in the browser that began it, and an unknown one never', async () => {
+    await using all = await scene()
+    const { it, issuer } = all
+    const first = await browse(it, issuer)
+    assert.equal((await it.ask(first.path)).status, 401, 'without the cookie of the beginning')
+    assert.equal((await first.come()).status, 401, 'the attempt has used it up')
+    const second = await browse(it, issuer)
+    assert.equal((await second.come()).status, 302)
+    assert.equal((await second.come()).status, 401, 'a replay')
+    assert.equal((await it.ask('/api/sign-in/oidc/callback?state=x&code=y')).status, 401)
+  })
+
+  test('groups that mean nothing here give no right but to read; a disabled user stays outside', async () => {
+    await using all = await scene()
+    const { it, issuer } = all
+    const answer = await (await browse(it, issuer, { claims: { groups: ['toString', 'others'] } })).come()
+    const cookie = String(answer.headers['set-cookie']).split(';')[0] ?? ''
+    assert.equal((await it.ask('/api/me', { headers: { cookie } })).json().role, 'viewer')
+    const users = usersFile(it.paths.users)
+    await setUser(users, 'olga', 'admin', undefined)
+    await users.change(({ users: all }) => ({ users: all.map((one) => ({ ...one, disabled: true })) }))
+    assert.equal((await it.ask('/api/me', { headers: { cookie } })).json().role, undefined, 'the open session ends')
+    assert.equal((await (await browse(it, issuer)).come()).status, 401)
+  })
+
+  test('neither the client secret nor a code appears in an answer or in the audit log', async () => {
+    await using all = await scene()
+    const { it, issuer } = all
+    const visit = await browse(it, issuer, { alg: 'none' })
+    const answer = await visit.come()
+    const everything = JSON.stringify([answer.text, answer.headers, it.audit])
+    assert.ok(!everything.includes(SECRET) && !everything.includes('code-'))
+  })
+})

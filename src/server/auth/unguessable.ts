@@ -1,0 +1,17 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+
+/** A value that nobody can guess, for sessions, tokens, states and salts. The seeded Random would be repeatable. */
+export function unguessable(bytes = 32): string {
+  return randomBytes(bytes).toString('base64url')
+}
+
+/** What is kept of a secret of ours that has full entropy: a plain hash is enough, and a stolen file is worth nothing. */
+export function fingerprintOf(secret: string): string {
+  return createHash('sha256').update(secret).digest('base64url')
+}
+
+/** Compares without telling by its time where the first difference is. */
+export function sameSecret(a: string, b: string): boolean {
+  const [left, right] = [a, b].map((text) => createHash('sha256').update(text).digest())
+  return left !== undefined && right !== undefined && timingSafeEqual(left, right)
+}

@@ -1,0 +1,52 @@
+import { z } from 'zod'
+import { LIMITS } from '../../lib/limits.ts'
+import { type CredentialFile, credentialFile } from './credential-file.ts'
+import { hashPassword } from './passwords.ts'
+import { ROLES, type Role } from './roles.ts'
+import { unguessable } from './unguessable.ts'
+
+const user = z.strictObject({
+  name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/),
+  role: z.enum(ROLES),
+  /** Absent: signs in with OpenID Connect only. */
+  password: z.string().startsWith('scrypt$').optional(),
+  /** Signs in nowhere, whatever else says he may. */
+  disabled: z.boolean().optional(),
+  /** Another one with every new password, and for a user who is removed and made again: old sessions end with it. */
+  generation: z.string().default(''),
+})
+const file = z.strictObject({ users: z.array(user).max(LIMITS.users).readonly() })
+
+export type User = z.output<typeof user>
+export type UsersFile = CredentialFile<z.output<typeof file>>
+
+export function usersFile(path: string): UsersFile {
+  return credentialFile(path, file as z.ZodType<z.output<typeof file>>, { users: [] })
+}
+
+export async function findUser(users: UsersFile, name: string): Promise<User | undefined> {
+  return (await users.read()).users.find((one) => one.name === name)
+}
+
+/** Makes a user or gives an existing one another role or password. */
+export async function setUser(users: UsersFile, name: string, role: Role, password: string | undefined): Promise<void> {
+  const hash = password === undefined ? undefined : await hashPassword(password)
+  await users.change(({ users: before }) => {
+    const old = before.find((one) => one.name === name)
+    const kept = hash ?? old?.password
+    const next: User = {
+      name,
+      role,
+      ...(kept === undefined ? {} : { password: kept }),
+      generation: old !== undefined && hash === undefined ? old.generation : unguessable(9),
+    }
+    return { users: [...before.filter((one) => one.name !== name), next] }
+  })
+}
+
+/** False: there was none. */
+export async function removeUser(users: UsersFile, name: string): Promise<boolean> {
+  if ((await findUser(users, name)) === undefined) return false
+  await users.change(({ users: before }) => ({ users: before.filter((one) => one.name !== name) }))
+  return true
+}

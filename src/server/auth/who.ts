@@ -1,0 +1,104 @@
+import type { Clock } from '../../lib/clock.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import { Declined } from '../api/route.ts'
+import type { Actor } from '../port.ts'
+import { type Identified, LoginRefused } from './oidc.ts'
+import { checkPassword } from './passwords.ts'
+import { createRate } from './rate.ts'
+import { type Role, type Scope, scopesOf } from './roles.ts'
+import { createSessions } from './sessions.ts'
+import { judgeToken, type TokensFile } from './tokens.ts'
+import { findUser, type UsersFile } from './users.ts'
+
+/** Who asks. `csrf` is there for sessions only: a token is never sent by a browser on its own. */
+export interface Who {
+  readonly actor: Actor
+  readonly scopes: readonly Scope[]
+  readonly role?: Role
+  readonly name?: string
+  readonly csrf?: string
+}
+
+export const NOBODY: Who = { actor: { name: 'nobody', from: 'page' }, scopes: ['read'] }
+
+export interface Doorkeeper {
+  /** Judged anew at every request: who was removed a moment ago is nobody now. */
+  identify(authorization: string | undefined, cookie: string | undefined): Promise<Who>
+  signIn(name: string, password: string, address: string): Promise<{ readonly cookie: string; readonly who: Who }>
+  signInOidc(identified: Identified): Promise<string>
+  signOut(cookie: string): void
+  readonly local: boolean
+}
+
+export function createDoorkeeper(
+  clock: Clock,
+  users: UsersFile | undefined,
+  tokens: TokensFile | undefined,
+): Doorkeeper {
+  const sessions = createSessions()
+  const rate = createRate(LIMITS.loginRate)
+
+  async function byToken(token: string): Promise<Who> {
+    const verdict = tokens === undefined ? 'unknown' : await judgeToken(tokens, token, clock.now())
+    if (verdict === 'expired') throw new Declined(401, 'expired', 'This token has expired. Create another one.')
+    if (verdict === 'unknown') throw new Declined(401, 'unauthorized', 'This token is not known here.')
+    return { actor: { name: `token:${verdict.name}`, from: 'api' }, scopes: verdict.scopes, name: verdict.name }
+  }
+
+  async function bySession(cookie: string): Promise<Who> {
+    const session = sessions.find(cookie, clock.monotonicMs())
+    if (session === undefined) return NOBODY
+    const user = users === undefined ? undefined : await findUser(users, session.user)
+    const gone =
+      user?.disabled === true ||
+      (session.source === 'local' && (user === undefined || user.generation !== session.generation))
+    if (gone) {
+      sessions.close(cookie)
+      return NOBODY
+    }
+    // A local user has the role that the file gives him now, not the one he had when he signed in.
+    const role = session.source === 'local' && user !== undefined ? user.role : session.role
+    return of(session.user, role, session.csrf)
+  }
+
+  return {
+    local: users !== undefined,
+    async identify(authorization, cookie) {
+      if (authorization !== undefined) {
+        const [, token] = /^Bearer ([\x21-\x7e]{1,512})$/i.exec(authorization) ?? []
+        if (token === undefined) throw new Declined(401, 'unauthorized', 'Only Bearer tokens are taken.')
+        return byToken(token)
+      }
+      return cookie === undefined ? NOBODY : bySession(cookie)
+    },
+    async signIn(name, password, address) {
+      const nowMs = clock.monotonicMs()
+      // By address and by name: neither one guesser nor many behind different addresses get far.
+      if (!rate.take(`address ${address}`, nowMs) || !rate.take(`name ${name}`, nowMs))
+        throw new Declined(429, 'too-many', 'Too many attempts. Wait a few seconds.')
+      const user = users === undefined ? undefined : await findUser(users, name)
+      const right = await checkPassword(password, user?.password)
+      if (right === undefined) throw new Declined(429, 'too-many', 'Too many attempts. Wait a few seconds.')
+      if (!right || user === undefined || user.disabled === true)
+        throw new Declined(401, 'unauthorized', 'Name and password do not fit.')
+      const { role, generation } = user
+      const expiresMs = clock.monotonicMs() + LIMITS.sessionMs
+      const cookie = sessions.open({ user: name, role, source: 'local', generation, expiresMs })
+      return { cookie, who: await bySession(cookie) }
+    },
+    async signInOidc({ name, role }) {
+      const user = users === undefined ? undefined : await findUser(users, name)
+      if (user?.disabled === true) throw new LoginRefused('This user is disabled here.')
+      const expiresMs = clock.monotonicMs() + LIMITS.oidcSessionMs
+      // A name in the users file is somebody who was set up here: the file then says what he may do.
+      return user === undefined
+        ? sessions.open({ user: name, role, source: 'oidc', generation: '', expiresMs })
+        : sessions.open({ user: name, role: user.role, source: 'local', generation: user.generation, expiresMs })
+    },
+    signOut: (cookie) => sessions.close(cookie),
+  }
+}
+
+function of(name: string, role: Role, csrf: string): Who {
+  return { actor: { name: `page:${name}`, from: 'page' }, scopes: scopesOf(role), role, name, csrf }
+}

@@ -1,0 +1,29 @@
+/** `__Host-` binds a cookie to this very host over HTTPS; a browser takes it only from there. */
+export interface CookieNames {
+  readonly session: string
+  readonly login: string
+  readonly secure: boolean
+}
+
+export function cookieNames(secure: boolean): CookieNames {
+  const prefix = secure ? '__Host-' : ''
+  return { session: `${prefix}croft_session`, login: `${prefix}croft_login`, secure }
+}
+
+export function readCookie(header: string | undefined, name: string): string | undefined {
+  for (const part of header?.split(';') ?? []) {
+    const [key, value] = part.trim().split('=', 2)
+    if (key === name && value !== undefined && /^[\w-]{20,200}$/.test(value)) return value
+  }
+  return undefined
+}
+
+/** An empty value takes it away. Lax only for the way back from a sign-in elsewhere. */
+export function writeCookie(
+  name: string,
+  value: string,
+  { secure, sameSite, maxAgeMs }: { secure: boolean; sameSite: 'Strict' | 'Lax'; maxAgeMs: number },
+): string {
+  const age = value === '' ? 0 : Math.floor(maxAgeMs / 1000)
+  return `${name}=${value}; Path=/; HttpOnly; SameSite=${sameSite}; Max-Age=${age}${secure ? '; Secure' : ''}`
+}

@@ -1,0 +1,56 @@
+import type { Page, Row } from './api/schemas.ts'
+import { shownJson } from './shown-json.ts'
+
+/** The parts of the page that are sent whole when anything in them changes. Rows are sent one by one. */
+export const SECTIONS = [
+  'sources',
+  'problems',
+  'connections',
+  'hosts',
+  'clusters',
+  'drifts',
+  'checks',
+  'pass',
+  'ready',
+] as const
+type Section = (typeof SECTIONS)[number]
+
+export interface Delta extends Partial<Pick<Page, Section>> {
+  readonly version: number
+  readonly atMs: number
+  readonly rows?: readonly Row[]
+  readonly gone?: readonly string[]
+}
+
+/** A page in a form that is cheap to compare with the next. */
+export interface Pictured {
+  readonly page: Page
+  readonly sections: Readonly<Record<Section, string>>
+  readonly rows: ReadonlyMap<string, string>
+}
+
+export function picture(page: Page): Pictured {
+  return {
+    page,
+    sections: Object.fromEntries(SECTIONS.map((name) => [name, shownJson(page[name] ?? null)])) as Record<
+      Section,
+      string
+    >,
+    rows: new Map(page.rows.map((row) => [row.key, shownJson(row)])),
+  }
+}
+
+/** What somebody who has seen `before` must be told. Undefined: nothing. */
+export function deltaOf(before: Pictured, after: Pictured): Delta | undefined {
+  const changed = SECTIONS.filter((name) => before.sections[name] !== after.sections[name])
+  const rows = after.page.rows.filter((row) => before.rows.get(row.key) !== after.rows.get(row.key))
+  const gone = [...before.rows.keys()].filter((key) => !after.rows.has(key))
+  if (changed.length === 0 && rows.length === 0 && gone.length === 0) return undefined
+  return {
+    version: after.page.version,
+    atMs: after.page.atMs,
+    ...(Object.fromEntries(changed.map((name) => [name, after.page[name]])) as Partial<Pick<Page, Section>>),
+    ...(rows.length === 0 ? {} : { rows }),
+    ...(gone.length === 0 ? {} : { gone }),
+  }
+}

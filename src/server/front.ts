@@ -1,0 +1,261 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { LIMITS } from '../lib/limits.ts'
+import { type Context, Declined, type Route } from './api/route.ts'
+import { ROUTES } from './api/routes.ts'
+import type { Me } from './api/schemas.ts'
+import { LoginRefused, type Oidc } from './auth/oidc.ts'
+import { createRate } from './auth/rate.ts'
+import { sameSecret } from './auth/unguessable.ts'
+import { type Doorkeeper, NOBODY, type Who } from './auth/who.ts'
+import { type CookieNames, readCookie, writeCookie } from './cookies.ts'
+import type { HealthStrips } from './health-strips.ts'
+import type { ServerOptions } from './options.ts'
+import { isOwnOrigin, type Names } from './origin-rules.ts'
+import type { PageFile } from './page-files.ts'
+import { readBody } from './read-body.ts'
+import { sendFile, sendJson, sendText } from './respond.ts'
+import { shownJson } from './shown-json.ts'
+import type { Stream } from './stream.ts'
+
+export interface Front {
+  answer(request: IncomingMessage, response: ServerResponse): Promise<void>
+}
+
+interface Parts {
+  readonly options: ServerOptions
+  readonly names: Names
+  readonly files: ReadonlyMap<string, PageFile>
+  readonly stream: Stream
+  readonly strips: HealthStrips
+  readonly door: Doorkeeper
+  readonly oidc: Oidc | undefined
+  readonly cookies: CookieNames
+}
+
+/** Decides what a request is and who may have it. */
+export function createFront(parts: Parts): Front {
+  const { options, names, files, stream, strips, door, oidc, cookies } = parts
+  const { controller, clock } = options
+  const routes = new Map(ROUTES.map((route) => [`${route.method} ${route.path}`, route]))
+  const hookRate = createRate(LIMITS.webhookRate)
+
+  const sessionOf = (request: IncomingMessage) => readCookie(request.headers.cookie, cookies.session)
+
+  const meOf = (who: Who): Me => ({
+    scopes: who.scopes,
+    signIn: { local: door.local, oidc: oidc !== undefined },
+    version: options.version,
+    ...(who.name === undefined ? {} : { name: who.name }),
+    ...(who.role === undefined ? {} : { role: who.role }),
+    ...(who.csrf === undefined ? {} : { csrf: who.csrf }),
+  })
+
+  function setSession(response: ServerResponse, value: string, maxAgeMs: number): void {
+    const cookie = writeCookie(cookies.session, value, { secure: cookies.secure, sameSite: 'Strict', maxAgeMs })
+    response.appendHeader('set-cookie', cookie)
+  }
+
+  /** What changes something must come from a page of ours, or from a program that shows a token. */
+  function checkForgery(request: IncomingMessage, who: Who): void {
+    const type = request.headers['content-type'] ?? ''
+    if (!/^application\/json\s*(;|$)/i.test(type))
+      throw new Declined(request.headers.cookie === undefined ? 415 : 403, 'wrong-type', 'Send application/json.')
+    if (request.headers.authorization !== undefined) return
+    const site = request.headers['sec-fetch-site']
+    if (site !== undefined && site !== 'same-origin')
+      throw new Declined(403, 'forged', 'This request comes from another page.')
+    if (!isOwnOrigin(request.headers.origin, request.headers.host, names))
+      throw new Declined(403, 'forged', 'This request comes from another page.')
+    if (who.csrf !== undefined && !sameSecret(String(request.headers['x-croft-csrf'] ?? ''), who.csrf))
+      throw new Declined(403, 'forged', 'The CSRF token is missing or wrong. Load the page again.')
+  }
+
+  async function callRoute(route: Route, url: URL, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let who = NOBODY
+    let about = ''
+    const audit = (result: 'done' | 'refused', message: string) => {
+      if (route.audit === undefined) return
+      const { actor } = who
+      options.audit?.({ atMs: clock.now(), actor, what: route.path.slice(5), about, result, message })
+    }
+    try {
+      who = await door.identify(request.headers.authorization, sessionOf(request))
+      const writes = route.method === 'POST'
+      const signingIn = route.path.startsWith('/api/sign-')
+      // Signing in is judged as if by nobody: an old session must not stand in its way.
+      if (writes) checkForgery(request, signingIn && route.path === '/api/sign-in' ? NOBODY : who)
+      const body = writes
+        ? parseJson(await readBody(request, LIMITS.apiBodyBytes))
+        : Object.fromEntries(url.searchParams)
+      about = route.audit === 'input' ? shownJson(body) : route.audit === 'name' ? nameIn(body) : ''
+      if (!who.scopes.includes(route.scope)) {
+        if (who === NOBODY) throw new Declined(401, 'unauthorized', 'Sign in to do this.')
+        throw new Declined(403, 'forbidden', `This needs the right "${route.scope}", which ${who.name} does not have.`)
+      }
+      const input = route.input.safeParse(body)
+      if (!input.success) {
+        const [issue] = input.error.issues
+        const at = issue?.path.join('.') ?? ''
+        throw new Declined(400, 'malformed', `${at === '' ? '' : `${at}: `}${issue?.message ?? 'not well formed'}`)
+      }
+      const output = route.output.parse(await route.handle(contextFor(who, request, response), input.data))
+      audit('done', isGranted(output) ? output.message : '')
+      await sendJson(request, response, 200, output)
+    } catch (error) {
+      audit('refused', error instanceof Declined ? error.message : 'it failed')
+      throw error
+    }
+  }
+
+  function contextFor(who: Who, request: IncomingMessage, response: ServerResponse): Context {
+    return {
+      controller,
+      clock,
+      stream,
+      strips,
+      version: options.version,
+      actor: who.actor,
+      me: meOf(who),
+      may: (scope) => who.scopes.includes(scope),
+      async signIn(name, password) {
+        const opened = await door.signIn(name, password, request.socket.remoteAddress ?? '')
+        const old = sessionOf(request)
+        if (old !== undefined) door.signOut(old)
+        setSession(response, opened.cookie, LIMITS.sessionMs)
+        return meOf(opened.who)
+      },
+      signOut() {
+        const cookie = sessionOf(request)
+        if (cookie !== undefined) door.signOut(cookie)
+        setSession(response, '', 0)
+        return meOf(NOBODY)
+      },
+    }
+  }
+
+  async function hook(source: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (options.webhook === undefined) throw new Declined(404, 'not-found', 'No webhook is configured.')
+    // Counted before a byte of the body is read: a flood must cost nothing.
+    if (!hookRate.take(request.socket.remoteAddress ?? '', clock.monotonicMs()))
+      throw new Declined(429, 'too-many', 'Too many notices. The source is looked at by itself as well.')
+    const body = await readBody(request, LIMITS.webhookBodyBytes)
+    const headers = Object.fromEntries(
+      Object.entries(request.headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]),
+    )
+    const verdict = await options.webhook({ source, headers, body })
+    if (verdict.take === 'refuse') throw new Declined(verdict.status, 'refused', verdict.message)
+    if (verdict.take === 'poke') controller.poke(source)
+    await sendJson(request, response, 202, { ok: true })
+  }
+
+  async function oidcBegin(response: ServerResponse): Promise<void> {
+    if (oidc === undefined) throw new Declined(404, 'not-found', 'No OpenID Connect provider is configured.')
+    const { location, binding } = await oidc.begin()
+    const { secure } = cookies
+    // Lax: the browser comes back from the provider by a link, and must bring this one along.
+    const cookie = writeCookie(cookies.login, binding, { secure, sameSite: 'Lax', maxAgeMs: LIMITS.pendingLoginMs })
+    response.appendHeader('set-cookie', cookie)
+    response.writeHead(302, { location, 'cache-control': 'no-store' }).end()
+  }
+
+  async function oidcFinish(url: URL, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (oidc === undefined) throw new Declined(404, 'not-found', 'No OpenID Connect provider is configured.')
+    const note = (name: string, result: 'done' | 'refused', message: string) =>
+      options.audit?.({
+        atMs: clock.now(),
+        actor: { name: `page:${name}`, from: 'page' },
+        what: 'sign-in',
+        about: 'oidc',
+        result,
+        message,
+      })
+    try {
+      const identified = await oidc.finish(url.searchParams, readCookie(request.headers.cookie, cookies.login))
+      setSession(response, await door.signInOidc(identified), LIMITS.oidcSessionMs)
+      note(identified.name, 'done', '')
+    } catch (error) {
+      if (!(error instanceof LoginRefused)) throw error
+      note('nobody', 'refused', error.message)
+      throw new Declined(401, 'unauthorized', error.message)
+    }
+    const { secure } = cookies
+    response.appendHeader('set-cookie', writeCookie(cookies.login, '', { secure, sameSite: 'Lax', maxAgeMs: 0 }))
+    response.writeHead(302, { location: '/', 'cache-control': 'no-store' }).end()
+  }
+
+  async function open(path: string, url: URL, request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+    switch (path) {
+      case '/healthz': {
+        const well = options.healthy?.() ?? true
+        await sendText(request, response, well ? 200 : 503, well ? 'ok\n' : 'not well\n')
+        return true
+      }
+      case '/readyz': {
+        const ready = controller.ready()
+        await sendText(request, response, ready ? 200 : 503, ready ? 'ready\n' : 'no complete pass yet\n')
+        return true
+      }
+      case '/metrics':
+        if (options.metrics === undefined) throw new Declined(404, 'not-found', 'No metrics here.')
+        await sendText(request, response, 200, await options.metrics(), 'text/plain; version=0.0.4; charset=utf-8')
+        return true
+      case '/api/events': {
+        const last = request.headers['last-event-id']
+        const after = (typeof last === 'string' ? last : undefined) ?? url.searchParams.get('after') ?? undefined
+        if (!stream.attach(response, after)) throw new Declined(503, 'too-many', 'Too many listeners. Try again later.')
+        return true
+      }
+      case '/api/sign-in/oidc':
+        await oidcBegin(response)
+        return true
+      case '/api/sign-in/oidc/callback':
+        await oidcFinish(url, request, response)
+        return true
+      default:
+        return false
+    }
+  }
+
+  return {
+    async answer(request, response) {
+      const url = new URL(request.url ?? '/', 'http://croft')
+      const method = request.method === 'HEAD' ? 'GET' : request.method
+      const path = url.pathname
+      const route = routes.get(`${method} ${path}`)
+      if (route !== undefined) return callRoute(route, url, request, response)
+      const [, source] = /^\/hooks\/([A-Za-z0-9][\w.-]{0,63})$/.exec(path) ?? []
+      if (source !== undefined && method === 'POST') return hook(source, request, response)
+      if (method !== 'GET') throw new Declined(405, 'method', 'This cannot be asked for in that way.')
+      if (await open(path, url, request, response)) return
+      const file = files.get(path)
+      if (file !== undefined) return sendFile(request, response, file)
+      if (path === '/') {
+        await sendText(
+          request,
+          response,
+          200,
+          'croft is running; its page is not built. The API is at /api/openapi.json.\n',
+        )
+        return
+      }
+      throw new Declined(404, 'not-found', 'There is nothing at this address.')
+    },
+  }
+}
+
+function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch {
+    throw new Declined(400, 'malformed', 'The body is not JSON.')
+  }
+}
+
+function nameIn(body: unknown): string {
+  const name = typeof body === 'object' && body !== null && 'name' in body ? body.name : undefined
+  return typeof name === 'string' ? shownJson({ name: name.slice(0, 64) }) : ''
+}
+
+function isGranted(output: unknown): output is { readonly message: string } {
+  return typeof output === 'object' && output !== null && 'message' in output && typeof output.message === 'string'
+}

@@ -1,0 +1,67 @@
+import type { Clock } from '../lib/clock.ts'
+import type { OidcOptions } from './auth/oidc.ts'
+import type { Actor, Controller } from './port.ts'
+
+/** Everything that the server is told. It reads no environment and no file that is not named here. */
+export interface ServerOptions {
+  readonly controller: Controller
+  readonly clock: Clock
+  /** Version of croft, for the page and the API document. */
+  readonly version: string
+  /** 0 picks a free one. */
+  readonly port: number
+  /** Loopback unless told otherwise. */
+  readonly host?: string
+  /** Under which names it may be asked for, besides loopback and the address it listens on: `croft.lan`. */
+  readonly names?: readonly string[]
+  /** How browsers reach it where a proxy stands before it: `https://croft.lan`. Its cookies then demand HTTPS. */
+  readonly publicUrl?: string
+  /** Files of users and of API tokens. Without them nobody can sign in and the server is for reading only. */
+  readonly usersFile?: string
+  readonly tokensFile?: string
+  readonly oidc?: OidcOptions
+  /** Directory with the built page; found by itself unless told. */
+  readonly page?: string
+  readonly webhook?: Webhook
+  /** The text of /metrics in Prometheus' form. */
+  readonly metrics?: () => string | Promise<string>
+  /** Is the process well (not: is the estate well)? Always yes where nobody says. */
+  readonly healthy?: () => boolean
+  /** Told of what should not have happened here. */
+  readonly warn?: (message: string) => void
+  /** Told of everything that was asked for and refused or done; the audit log. */
+  readonly audit?: (entry: AuditEntry) => void
+}
+
+/** Judges a push notice: is it signed by who it says, and new? The server has already bounded and counted it. */
+export type Webhook = (push: {
+  readonly source: string
+  readonly headers: Readonly<Record<string, string | undefined>>
+  readonly body: Buffer
+}) => WebhookVerdict | Promise<WebhookVerdict>
+
+export type WebhookVerdict =
+  /** Look now. */
+  | { readonly take: 'poke' }
+  /** Well formed and not about what is followed: a ping, another branch. */
+  | { readonly take: 'ignore' }
+  | { readonly take: 'refuse'; readonly status: 400 | 401 | 404 | 409; readonly message: string }
+
+export interface AuditEntry {
+  readonly atMs: number
+  readonly actor: Actor | { readonly name: 'nobody'; readonly from: 'page' | 'api' }
+  /** `approve`, `sign-in`, `reconcile`… */
+  readonly what: string
+  /** The input in JSON, without any secret. */
+  readonly about: string
+  readonly result: 'done' | 'refused'
+  readonly message: string
+}
+
+export interface RunningServer {
+  /** `http://127.0.0.1:8087` */
+  readonly url: string
+  readonly port: number
+  /** Ends streams, lets answers under way finish, then cuts what is left. */
+  close(): Promise<void>
+}

@@ -1,0 +1,123 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { LIMITS } from '../lib/limits.ts'
+import { Declined } from './api/route.ts'
+import { createOidc } from './auth/oidc.ts'
+import { tokensFile } from './auth/tokens.ts'
+import { unguessable } from './auth/unguessable.ts'
+import { usersFile } from './auth/users.ts'
+import { createDoorkeeper } from './auth/who.ts'
+import { cookieNames } from './cookies.ts'
+import { createFront, type Front } from './front.ts'
+import { SECURITY_HEADERS } from './headers.ts'
+import { createHealthStrips } from './health-strips.ts'
+import type { RunningServer, ServerOptions } from './options.ts'
+import { isOwnHost, type Names } from './origin-rules.ts'
+import { findPage, readPage } from './page-files.ts'
+import { sendJson } from './respond.ts'
+import { createStream } from './stream.ts'
+
+export type { AuditEntry, RunningServer, ServerOptions, Webhook, WebhookVerdict } from './options.ts'
+
+/** Serves the page and the API until it is closed. Rejects when the port is taken. */
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const { controller, clock } = options
+  const host = options.host ?? '127.0.0.1'
+  const files = readPage(options.page ?? (await findPage()))
+  const stream = createStream(controller, clock, unguessable(6).replace(/[.]/g, 'x'))
+  const strips = createHealthStrips()
+  strips.note(controller.view(), clock.now())
+  const unsubscribe = controller.subscribe((view) => strips.note(view, clock.now()))
+  const server = createServer({
+    maxHeaderSize: LIMITS.serverHeaderBytes,
+    headersTimeout: LIMITS.serverHeadersMs,
+    requestTimeout: LIMITS.serverRequestMs,
+    keepAliveTimeout: LIMITS.serverIdleMs,
+    connectionsCheckingInterval: LIMITS.serverHeadersMs / 2,
+    requireHostHeader: true,
+  })
+  server.maxConnections = LIMITS.serverConnections
+  const port = await listen(server, options.port, host)
+  const names: Names = {
+    host,
+    port,
+    names: options.names ?? [],
+    ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
+  }
+  const front = createFront({
+    options,
+    names,
+    files,
+    stream,
+    strips,
+    cookies: cookieNames(options.publicUrl?.startsWith('https:') === true),
+    door: createDoorkeeper(
+      clock,
+      options.usersFile === undefined ? undefined : usersFile(options.usersFile),
+      options.tokensFile === undefined ? undefined : tokensFile(options.tokensFile),
+    ),
+    oidc: options.oidc === undefined ? undefined : createOidc(options.oidc, clock),
+  })
+  server.on('request', (request, response) => void answer(request, response, front, names, options.warn))
+  // A client that speaks no HTTP, or goes away in the middle, is no event of ours.
+  server.on('clientError', (_error, socket) => {
+    if (socket.writable) socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n')
+    else socket.destroy()
+  })
+  return {
+    port,
+    url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    async close() {
+      unsubscribe()
+      stream.close()
+      const closed = new Promise<void>((done) => server.close(() => done()))
+      server.closeIdleConnections()
+      const patience = new AbortController()
+      await Promise.race([closed, clock.sleep(LIMITS.serverCloseMs, patience.signal)])
+      patience.abort()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+/** One request. Nothing that goes wrong with it gets past here. */
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  front: Front,
+  names: Names,
+  warn: ServerOptions['warn'],
+): Promise<void> {
+  for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value)
+  response.on('error', () => {})
+  try {
+    if (!isOwnHost(request.headers.host, names))
+      throw new Declined(421, 'misdirected', 'This server is not known under that name. Add it with --name.')
+    await front.answer(request, response)
+  } catch (error) {
+    // A client that went away is no trouble of ours.
+    if (!(error instanceof Declined) && !request.destroyed)
+      warn?.(`${request.method} ${request.url?.split('?')[0]}: ${error instanceof Error ? error.message : 'it failed'}`)
+    if (response.headersSent || response.destroyed) {
+      response.destroy()
+      return
+    }
+    const declined =
+      error instanceof Declined ? error : new Declined(500, 'internal', 'Something went wrong here. The log says what.')
+    // What is left of a body that we do not want is not read: the line is closed instead.
+    if (!request.complete) response.setHeader('connection', 'close')
+    await sendJson(request, response, declined.status, { error: declined.code, message: declined.message })
+    if (!request.complete) request.destroy()
+  }
+}
+
+function listen(server: Server, port: number, host: string): Promise<number> {
+  return new Promise((done, fail) => {
+    server.once('error', fail)
+    server.listen(port, host, () => {
+      server.off('error', fail)
+      done((server.address() as AddressInfo).port)
+    })
+  })
+}

@@ -1,0 +1,160 @@
+import type { ServerResponse } from 'node:http'
+import { z } from 'zod'
+import type { Clock } from '../lib/clock.ts'
+import { LIMITS } from '../lib/limits.ts'
+import type { EstateView } from '../model/estate-view.ts'
+import type { CroftEvent } from '../model/event.ts'
+import { projectPage } from './api/project.ts'
+import { event, type Page, page as pageSchema } from './api/schemas.ts'
+import { deltaOf, type Pictured, picture } from './delta.ts'
+import type { Controller } from './port.ts'
+import { shownJson } from './shown-json.ts'
+
+/** The live stream: what changed, told to everybody who listens, and again to those who lost the line for a while. */
+export interface Stream {
+  /** The page as it is now, with the place in the stream that it belongs to. */
+  page(): Page
+  /** Begins to tell. `after` is where the listener stopped; unknown: he is told to begin anew. False: too many. */
+  attach(response: ServerResponse, after: string | undefined): boolean
+  readonly listeners: number
+  close(): void
+}
+
+interface Message {
+  readonly n: number
+  readonly text: string
+}
+
+const events = z.array(event).readonly()
+
+export function createStream(controller: Controller, clock: Clock, boot: string): Stream {
+  const clients = new Set<ServerResponse>()
+  const stop = new AbortController()
+  let messages: Message[] = []
+  let bytes = 0
+  let n = 0
+  /** What listeners have been told so far. Undefined while nobody has listened for long: then nothing is prepared. */
+  let told: Pictured | undefined
+  let untold: CroftEvent[] = []
+  let dirty = false
+  let leftMs = clock.monotonicMs()
+  let wake: (() => void) | undefined
+
+  const cursor = () => `${boot}.${n}`
+  const wanted = () => clients.size > 0 || clock.monotonicMs() - leftMs < LIMITS.streamLingerMs
+  const present = (view: EstateView): Page =>
+    pageSchema.parse(projectPage(view, { cursor: cursor(), ready: controller.ready() }))
+
+  function forget(): void {
+    // The count goes on, so that an old cursor is never taken for a new one.
+    n += 1
+    messages = []
+    bytes = 0
+    told = undefined
+    untold = []
+  }
+
+  const unsubscribe = controller.subscribe((_view, happened) => {
+    if (told === undefined) return
+    if (!wanted()) return forget()
+    untold.push(...happened.slice(-LIMITS.historyPage))
+    if (untold.length > LIMITS.historyPage) untold = untold.slice(-LIMITS.historyPage)
+    dirty = true
+    wake?.()
+  })
+
+  function tell(): void {
+    dirty = false
+    if (told === undefined) return
+    const next = picture(present(controller.view()))
+    const delta = deltaOf(told, next)
+    told = next
+    const happened = untold
+    untold = []
+    if (delta !== undefined) send('delta', shownJson(delta))
+    if (happened.length > 0) send('happened', shownJson(events.parse(happened)))
+  }
+
+  function send(name: string, data: string): void {
+    n += 1
+    const text = `id: ${cursor()}\nevent: ${name}\ndata: ${data}\n\n`
+    messages.push({ n, text })
+    bytes += text.length
+    while (messages.length > LIMITS.streamMessages || bytes > LIMITS.streamMessagesBytes) {
+      bytes -= messages.shift()?.text.length ?? 0
+    }
+    for (const client of clients) write(client, text)
+  }
+
+  function write(client: ServerResponse, text: string): void {
+    // A listener that does not take what it is told would fill our memory: it is cut off and may come back.
+    if (client.writableLength > LIMITS.streamClientBytes) client.destroy()
+    else client.write(text)
+  }
+
+  async function work(): Promise<void> {
+    while (!stop.signal.aborted) {
+      if (!dirty)
+        await new Promise<void>((go) => {
+          wake = go
+        })
+      if (stop.signal.aborted) return
+      wake = undefined
+      // Changes come in bursts; a pause makes one message of them.
+      await clock.sleep(LIMITS.streamPauseMs, stop.signal)
+      tell()
+    }
+  }
+  void work()
+
+  async function beat(): Promise<void> {
+    while (!stop.signal.aborted) {
+      await clock.sleep(LIMITS.streamHeartbeatMs, stop.signal)
+      for (const client of clients) write(client, `: ${clock.now()}\n\n`)
+      if (told !== undefined && !wanted()) forget()
+    }
+  }
+  void beat()
+
+  return {
+    get listeners() {
+      return clients.size
+    },
+    page() {
+      if (told === undefined) {
+        leftMs = clock.monotonicMs()
+        told = picture(present(controller.view()))
+      } else if (dirty) tell()
+      return { ...told.page, cursor: cursor() }
+    },
+    attach(response, after) {
+      if (clients.size >= LIMITS.streamClients) return false
+      if (told === undefined) told = picture(present(controller.view()))
+      response.writeHead(200, {
+        'content-type': 'text/event-stream; charset=utf-8',
+        'cache-control': 'no-store',
+        'x-accel-buffering': 'no',
+      })
+      response.write('retry: 2000\n\n')
+      const [from, at] = after?.split('.') ?? []
+      const seen = from === boot ? Number(at) : Number.NaN
+      const oldest = messages[0]?.n ?? n + 1
+      if (seen >= oldest - 1 && seen <= n) {
+        for (const message of messages) if (message.n > seen) write(response, message.text)
+      } else write(response, `id: ${cursor()}\nevent: reset\ndata: {}\n\n`)
+      clients.add(response)
+      response.on('close', () => {
+        clients.delete(response)
+        leftMs = clock.monotonicMs()
+      })
+      return true
+    },
+    close() {
+      stop.abort()
+      wake?.()
+      unsubscribe()
+      for (const client of clients) client.end()
+      clients.clear()
+    },
+  }
+}
