@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { EXIT } from './cli/exit.ts'
 import { runCli } from './cli/run.ts'
@@ -39,6 +41,14 @@ function createRuntime(signal: AbortSignal): Runtime {
     load,
     follow,
     openStore: async (file) => (await import('./store/sqlite.ts')).openSqliteStore(file, { warn }),
+    lockState: async (file) => {
+      const { mkdirSync } = await import('node:fs')
+      mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
+      const owner = { pid: process.pid, host: hostname(), sinceMs: Date.now() }
+      return (await import('./store/sqlite-lock.ts')).lockDatabase(file, owner)
+    },
+    takeSchemaBack: async (file) => (await import('./store/sqlite-down.ts')).takeSchemaBack(file),
+    parseYaml: async (text) => (await import('yaml')).parse(text) as unknown,
     openMemoryStore: async () => (await import('./store/memory.ts')).createMemoryStore(),
     openEngine: (store, options) => openEngine(store, options, warn),
     openDrivers: async (options) => ({ drivers: await loadDrivers(), deps: await driverDepsFor(options, warn) }),

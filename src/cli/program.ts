@@ -54,6 +54,19 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
     .addOption(keepGoing())
     .addOption(state())
   verb(
+    'run [source]',
+    'the controller: follow Git, keep everything as it says, serve the page, until stopped',
+    () => import('./verbs/run.ts'),
+  )
+    .option('--config <file>', 'configuration; see docs/run.md')
+    .option('--listen <address>', 'where the page is served, e.g. 127.0.0.1:8087, or off')
+    .option('--branch <name>', 'branch of the source')
+    .option('--path <dir>', 'only this directory of the source')
+    .option('--poll <duration>', 'how often to look at the source when nobody tells of a push')
+    .option('--wait', 'wait for another croft on the same database to end, instead of refusing')
+    .addOption(new Option('--log <format>', 'how to tell what happens').choices(['text', 'json']).default('text'))
+    .addOption(state())
+  verb(
     'doctor [dir]',
     'check connections, certificates, clocks, tokens and privileges, with the exact fix',
     () => import('./verbs/doctor.ts'),

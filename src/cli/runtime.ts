@@ -81,6 +81,10 @@ export interface EngineOptions {
   readonly env?: Environment
 }
 
+export type LockedState =
+  | { readonly got: true; release(): void }
+  | { readonly got: false; readonly owner?: { readonly pid: number; readonly host: string } }
+
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /**
@@ -107,6 +111,11 @@ export interface Runtime {
   /** Follows the branch main of a repository, through a mirror in a directory of ours. */
   follow(remote: string, mirror: string): Promise<FollowedRepository>
   openStore(file: string): Promise<Store>
+  /** Makes this process the only controller on a database, until it is released or the process ends. */
+  lockState(file: string): Promise<LockedState>
+  /** Takes a database back by one version of its schema; answers the version it has then. */
+  takeSchemaBack(file: string): Promise<number>
+  parseYaml(text: string): Promise<unknown>
   /** A store that forgets: for commands that must not leave a file behind. */
   openMemoryStore(): Promise<Store>
   openEngine(store: Store, options: EngineOptions): Promise<Engine>

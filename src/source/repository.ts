@@ -22,7 +22,12 @@ export interface FollowOptions {
   /** A step back in history that a person has allowed, by its commit. */
   readonly mayReturnTo?: (commit: string) => boolean
   /** Settings for git that reach the remote: where its credentials are. */
-  readonly access?: { readonly settings?: readonly string[]; readonly sshCommand?: string }
+  readonly access?: {
+    readonly settings?: readonly string[]
+    readonly sshCommand?: string
+    /** Lays out what the settings point to, before the remote is spoken to; answers how to take it away again. */
+    prepare?(): Promise<() => void>
+  }
 }
 
 /** What a look at the repository means for what is in force. */
@@ -66,9 +71,19 @@ export function followRepository(options: FollowOptions): FollowedRepository {
     return { reason: 'rewound', message, commit }
   }
 
+  const fetch = async (signal: AbortSignal) => {
+    const { prepare, ...settings } = access
+    const tidy = await prepare?.()
+    try {
+      await fetchMirror(remote, mirror, { signal, allowLocal, ...settings, ...(options.tags ? { tags: true } : {}) })
+    } finally {
+      tidy?.()
+    }
+  }
+
   const newest = async (signal: AbortSignal): Promise<Followed> => {
     try {
-      await fetchMirror(remote, mirror, { signal, allowLocal, ...access, ...(options.tags ? { tags: true } : {}) })
+      await fetch(signal)
       const name = options.tags === true ? `refs/tags/${ref}` : ref
       const commit = await resolveCommit(mirror, name, { signal })
       if (commit === lastGood?.id) return { is: 'same' }

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 
 /** Who is at work on a database. */
@@ -17,6 +17,7 @@ export type Locked = { readonly got: true; release(): void } | { readonly got: f
  */
 export function lockDatabase(path: string, owner: LockOwner): Locked {
   const lock = `${path}.lock`
+  closeSync(openSync(lock, 'a', 0o600))
   const db = new DatabaseSync(lock, { timeout: 0 })
   try {
     db.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE')

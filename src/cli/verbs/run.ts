@@ -1,0 +1,165 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { ConfigError, type ControllerConfig, type Overrides, readConfig } from '../../controller/config.ts'
+import { createController, type RunningController } from '../../controller/controller.ts'
+import { metricsText } from '../../controller/metrics.ts'
+import { hookedSources, openSources } from '../../controller/open-sources.ts'
+import { findKind } from '../../kinds/registry.ts'
+import { link } from '../../plan/link.ts'
+import type { RunningServer } from '../../server/options.ts'
+import { createWebhookDoor } from '../../source/webhook.ts'
+import type { Store } from '../../store/port.ts'
+import { closing } from '../closing.ts'
+import { CliError, UsageError } from '../exit.ts'
+import type { Verb } from '../program.ts'
+import { cleanLines } from '../render/clean.ts'
+import { eventJson } from '../render/events.ts'
+import type { Runtime } from '../runtime.ts'
+import { openState, stateFile } from '../state.ts'
+
+const WAIT_FOR_LOCK_MS = 1_000
+
+/** The controller: follows Git, keeps everything as it says, serves the page, until it is told to stop. */
+export const run: Verb = async (runtime, [source], options) => {
+  const config = await configOf(runtime, source, options)
+  const file = stateFile(runtime.env, identityOf(config), config.state)
+  const release = await lockOrStop(runtime, file, options.wait === true)
+  await using _ = { [Symbol.asyncDispose]: async () => release() }
+  await using store = closing(await openState(runtime, file))
+  const epoch = await store.it.beginEpoch()
+  const data = path.dirname(file)
+  await using engine = closing(await runtime.openEngine(store.it, { directory: runtime.cwd, epoch }))
+  const { deps } = await runtime.openDrivers({ directory: runtime.cwd })
+  const controller = await createController({
+    clock: runtime.clock,
+    store: store.it,
+    epoch,
+    engine: engine.it,
+    sources: openSources(config.sources, { data, cwd: runtime.cwd, resolveSecret: deps.resolveSecret }),
+    link: (revision) => link(revision, { findKind, problemAt: revision.problemAt }),
+  })
+  narrate(runtime, controller, options.log === 'json')
+  const hooks = createWebhookDoor(await hookedSources(config.sources, deps.resolveSecret))
+  await using server = await serve(runtime, config, controller, store.it, hooks)
+  if (server.url !== undefined) runtime.err.write(`The page is at ${server.url}\n`)
+  await controller.run(runtime.signal)
+  return 'stopped'
+}
+
+async function configOf(
+  runtime: Runtime,
+  source: string | undefined,
+  options: Readonly<Record<string, unknown>>,
+): Promise<ControllerConfig> {
+  const named = (options.config as string | undefined) ?? runtime.env.CROFT_CONFIG
+  const text = (name: string) => (typeof options[name] === 'string' ? { [name]: options[name] } : {})
+  const flags: Overrides = {
+    ...(source === undefined ? {} : { source }),
+    ...text('state'),
+    ...text('listen'),
+    ...text('branch'),
+    ...text('path'),
+    ...text('poll'),
+  }
+  try {
+    return readConfig(
+      named === undefined || named === '' ? undefined : await readYaml(runtime, named),
+      runtime.env,
+      flags,
+    )
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    const where = named === undefined ? '' : ` in ${named}`
+    throw new UsageError(`The configuration${where} cannot be used:\n${error.message}\nCorrect it, or see docs/run.md.`)
+  }
+}
+
+async function readYaml(runtime: Runtime, name: string): Promise<unknown> {
+  try {
+    const text = readFileSync(path.resolve(runtime.cwd, name), 'utf8')
+    return await runtime.parseYaml(text)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new CliError(`The configuration ${name} cannot be read: ${why}. Correct it, or name another with --config.`)
+  }
+}
+
+/** The same sources keep their history; where a state file is named this does not matter. */
+function identityOf({ sources }: ControllerConfig): string {
+  return JSON.stringify(sources.map(({ name, url, directory }) => [name, url ?? directory]))
+}
+
+async function lockOrStop(runtime: Runtime, file: string, wait: boolean): Promise<() => void> {
+  let told = false
+  for (;;) {
+    const locked = await runtime.lockState(file)
+    if (locked.got) return () => locked.release()
+    const who =
+      locked.owner === undefined
+        ? 'another croft'
+        : `another croft (process ${locked.owner.pid} on ${locked.owner.host})`
+    if (!wait)
+      throw new CliError(`${who} is at work on ${file}. Stop it, name another database with --state, or use --wait.`)
+    if (!told) runtime.err.write(`Waiting: ${who} is at work on ${file}.\n`)
+    told = true
+    await runtime.clock.sleep(WAIT_FOR_LOCK_MS, runtime.signal)
+    if (runtime.signal.aborted) throw new CliError('Stopped while waiting.')
+  }
+}
+
+/** What happens, one line each: the journal of the system keeps it. */
+function narrate(runtime: Runtime, controller: RunningController, json: boolean): void {
+  controller.subscribe((_view, events) => {
+    for (const event of events) {
+      const { key, type, reason, message, commit } = event
+      if (json) runtime.out.write(`${JSON.stringify(eventJson(event))}\n`)
+      else {
+        const at = commit === undefined || !/^[0-9a-f]{40}/.test(commit) ? '' : ` (${commit.slice(0, 7)})`
+        const line = `${new Date(event.atMs).toISOString()} ${type === 'Warning' ? 'warning ' : ''}${key ?? '-'} ${reason}: ${message}${at}`
+        runtime.out.write(`${cleanLines(line).replaceAll('\n', ' ')}\n`)
+      }
+    }
+  })
+}
+
+async function serve(
+  runtime: Runtime,
+  config: ControllerConfig,
+  controller: RunningController,
+  store: Store,
+  webhook: ReturnType<typeof createWebhookDoor>,
+): Promise<AsyncDisposable & { readonly url?: string }> {
+  if (config.listen === 'off') return { [Symbol.asyncDispose]: async () => {} }
+  const { startServer } = await import('../../server/start.ts')
+  const at = config.listen.lastIndexOf(':')
+  const listening: RunningServer = await startServer({
+    controller,
+    clock: runtime.clock,
+    version: runtime.version,
+    host: config.listen.slice(0, at).replace(/^\[|\]$/g, ''),
+    port: Number(config.listen.slice(at + 1)),
+    names: config.names,
+    webhook,
+    metrics: () => metricsText(controller.view(), controller.counters(), runtime.version, runtime.clock.now()),
+    warn: (message) => runtime.err.write(`Warning: ${message}\n`),
+    audit: ({ atMs, actor, what, about, result, message }) =>
+      void store.appendAudit?.({
+        atMs,
+        actor: actor.name,
+        from: actor.from,
+        what,
+        subject: about,
+        outcome: result,
+        message,
+      }),
+    ...(config.publicUrl === undefined ? {} : { publicUrl: config.publicUrl }),
+    ...(config.users === undefined ? {} : { usersFile: config.users }),
+    ...(config.tokens === undefined ? {} : { tokensFile: config.tokens }),
+  }).catch((error: unknown): never => {
+    const why = error instanceof Error ? error.message : String(error)
+    throw new CliError(
+      `The page cannot be served at ${config.listen}: ${why}. Choose another address with --listen, or --listen off.`,
+    )
+  })
+  return { url: listening.url, [Symbol.asyncDispose]: () => listening.close() }
+}

@@ -1,0 +1,191 @@
+import { z } from 'zod'
+import { LIMITS } from '../lib/limits.ts'
+import type { SecretReference } from '../model/secret.ts'
+import { refusedRef, refusedRemote } from '../source/git-names.ts'
+
+/** What is wrong with the configuration of the controller, as one sentence for each. */
+export class ConfigError extends Error {
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'))
+    this.name = 'ConfigError'
+  }
+}
+
+const duration = z.string().transform((text, context) => {
+  const ms = durationMs(text)
+  if (ms !== undefined) return ms
+  context.addIssue({ code: 'custom', message: 'a duration like 30s, 5m or 1h' })
+  return z.NEVER
+})
+
+const safePath = z
+  .string()
+  .max(1024)
+  .regex(/^\/[A-Za-z0-9_./@+-]+$/, { error: 'the whole path of a file, without spaces' })
+
+const secret: z.ZodType<SecretReference> = z.union([
+  z.strictObject({ env: z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/) }),
+  z.strictObject({ file: safePath }),
+])
+
+const sourceName = z.string().regex(/^[a-z0-9][a-z0-9-]{0,62}$/, { error: 'small letters, digits and dashes' })
+
+const source = z
+  .strictObject({
+    name: sourceName.default('main'),
+    /** Where the repository is: https:// or ssh://. */
+    url: z.string().optional(),
+    /** A directory of this machine instead of a repository. */
+    directory: z.string().min(1).max(1024).optional(),
+    branch: z.string().optional(),
+    tag: z.string().optional(),
+    path: z
+      .string()
+      .max(LIMITS.pathBytes)
+      .regex(/^(?!\/)(?!.*(?:^|\/)\.\.(?:\/|$))[^\u0000-\u001f]+$/, { error: 'a path inside the repository' })
+      .optional(),
+    poll: duration.default(60_000),
+    /** Shared with the forge that tells us of pushes. */
+    webhook: secret.optional(),
+    /** For https: a token, sent as the password of this user. */
+    token: secret.optional(),
+    user: z
+      .string()
+      .regex(/^[A-Za-z0-9._-]+$/)
+      .default('git'),
+    /** For SSH: our key, and the host key that the other side must show. */
+    ssh: z
+      .strictObject({
+        key: safePath.optional(),
+        hostKey: z.string().regex(/^(?:ssh-ed25519|ecdsa-sha2-nistp(?:256|384|521)|ssh-rsa) [A-Za-z0-9+/=]+$/, {
+          error: 'a host key like "ssh-ed25519 AAAA…", as ssh-keyscan prints it',
+        }),
+      })
+      .optional(),
+    /** Commits must be signed: OpenSSH's allowed_signers file, or a GnuPG home. */
+    signers: z.union([z.strictObject({ ssh: safePath }), z.strictObject({ gpg: safePath })]).optional(),
+  })
+  .superRefine((given, context) => {
+    const wrong = (message: string, field: string) => context.addIssue({ code: 'custom', message, path: [field] })
+    if ((given.url === undefined) === (given.directory === undefined)) wrong('one of url and directory', 'url')
+    if (given.branch !== undefined && given.tag !== undefined) wrong('one of branch and tag', 'tag')
+    const remote = given.url === undefined ? undefined : refusedRemote(given.url)
+    if (remote !== undefined) wrong(remote, 'url')
+    const ref = refusedRef(given.tag ?? given.branch ?? 'main')
+    if (ref !== undefined) wrong(ref, given.tag === undefined ? 'branch' : 'tag')
+    if (given.url !== undefined && !given.url.startsWith('https:') && given.ssh === undefined)
+      wrong('ssh.hostKey is missing: without it nobody can tell who answers', 'ssh')
+    if (given.poll < 1_000) wrong('at least 1s', 'poll')
+  })
+
+const schema = z.strictObject({
+  state: z.string().min(1).optional(),
+  /** `127.0.0.1:8087`, or `off`. */
+  listen: z
+    .string()
+    .regex(/^(?:off|(?:\[[0-9a-fA-F:]+\]|[A-Za-z0-9.-]+):[0-9]{1,5})$/, {
+      error: 'an address and a port like 127.0.0.1:8087, or off',
+    })
+    .default('127.0.0.1:8087'),
+  names: z.array(z.string().max(255)).max(20).default([]),
+  publicUrl: z.string().max(500).optional(),
+  users: z.string().max(1024).optional(),
+  tokens: z.string().max(1024).optional(),
+  /** Addresses of repositories must begin with one of these. Without it every https and ssh address may be used. */
+  allow: z.array(z.string().min(1).max(500)).max(100).optional(),
+  sources: z.array(source).min(1).max(50),
+})
+
+export type ControllerConfig = z.output<typeof schema>
+export type SourceConfig = ControllerConfig['sources'][number]
+
+/** What came from the command line and the environment, where somebody set it. */
+export interface Overrides {
+  readonly state?: string
+  readonly listen?: string
+  /** A directory or an address: takes the place of the sources in the file. */
+  readonly source?: string
+  readonly branch?: string
+  readonly path?: string
+  readonly poll?: string
+}
+
+/** One configuration from a file's content, the environment and the flags; the latter win over the former. Pure. */
+export function readConfig(
+  file: unknown,
+  env: Readonly<Record<string, string | undefined>>,
+  flags: Overrides,
+): ControllerConfig {
+  const set = (name: string) => (env[name] === undefined || env[name] === '' ? undefined : env[name])
+  const over: Overrides = {
+    ...defined({
+      state: set('CROFT_STATE'),
+      listen: set('CROFT_LISTEN'),
+      source: set('CROFT_SOURCE'),
+      branch: set('CROFT_BRANCH'),
+      path: set('CROFT_PATH'),
+      poll: set('CROFT_POLL'),
+    }),
+    ...defined(flags),
+  }
+  const base = file === null || typeof file !== 'object' ? {} : (file as Readonly<Record<string, unknown>>)
+  const sources = over.source === undefined ? base.sources : [oneSource(over)]
+  const given = {
+    ...base,
+    ...defined({ state: over.state, listen: over.listen }),
+    ...(sources === undefined ? {} : { sources }),
+  }
+  const parsed = schema.safeParse(given)
+  if (!parsed.success) throw new ConfigError(parsed.error.issues.map(sentence))
+  const problems = [...namesTwice(parsed.data), ...notAllowed(parsed.data)]
+  if (problems.length > 0) throw new ConfigError(problems)
+  return parsed.data
+}
+
+/** Why an address may not be followed, by the allow-list. */
+export function outsideAllowed(url: string, allow: readonly string[] | undefined): string | undefined {
+  if (allow === undefined || allow.some((prefix) => begins(url, prefix))) return undefined
+  return `${url} is not in the list of addresses that may be followed`
+}
+
+/** `https://example.org/me` allows `https://example.org/me/x`, not `https://example.org/mean`. */
+function begins(url: string, prefix: string): boolean {
+  if (!url.startsWith(prefix)) return false
+  return url.length === prefix.length || prefix.endsWith('/') || prefix.endsWith(':') || url[prefix.length] === '/'
+}
+
+function oneSource({ source: where = '', branch, path, poll }: Overrides): Readonly<Record<string, unknown>> {
+  const remote = /^(?:https:|ssh:|[a-z_][a-z0-9_-]*@[^/]+:)/.test(where) || /^[a-z]+:/.test(where)
+  return { ...(remote ? { url: where } : { directory: where }), ...defined({ branch, path, poll }) }
+}
+
+function namesTwice({ sources }: ControllerConfig): readonly string[] {
+  const names = sources.map(({ name }) => name)
+  return [...new Set(names.filter((name, index) => names.indexOf(name) !== index))].map(
+    (name) => `sources: two are called ${name}; give each its own name`,
+  )
+}
+
+function notAllowed({ sources, allow }: ControllerConfig): readonly string[] {
+  return sources.flatMap(({ name, url }) => {
+    const outside = url === undefined ? undefined : outsideAllowed(url, allow)
+    return outside === undefined ? [] : [`sources.${name}.url: ${outside}`]
+  })
+}
+
+function sentence(issue: z.core.$ZodIssue): string {
+  return `${issue.path.length === 0 ? 'the configuration' : issue.path.join('.')}: ${issue.message}`
+}
+
+function durationMs(text: string): number | undefined {
+  const parts = /^(?:(\d{1,4})h)?(?:(\d{1,6})m)?(?:(\d{1,7})s)?$/.exec(text)
+  if (text === '' || parts === null) return undefined
+  const [h = 0, m = 0, s = 0] = parts.slice(1).map((part) => Number(part ?? 0))
+  return (h * 3600 + m * 60 + s) * 1000
+}
+
+function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>
+  }
+}

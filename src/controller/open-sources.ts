@@ -1,0 +1,118 @@
+import { createHash } from 'node:crypto'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import type { Secret, SecretReference } from '../model/secret.ts'
+import { followDirectory } from '../source/directory.ts'
+import { type FollowOptions, followRepository } from '../source/repository.ts'
+import type { Hooked } from '../source/webhook.ts'
+import type { SourceConfig } from './config.ts'
+import type { Source } from './source-state.ts'
+
+export interface OpenSources {
+  /** A directory of ours for mirrors. */
+  readonly data: string
+  readonly cwd: string
+  resolveSecret(reference: SecretReference): Promise<Secret>
+}
+
+/** The sources of a configuration, ready to be followed. */
+export function openSources(configs: readonly SourceConfig[], deps: OpenSources): readonly Source[] {
+  return configs.map((config): Source => {
+    const { name, url, directory, poll } = config
+    if (directory !== undefined) {
+      const real = path.resolve(deps.cwd, directory)
+      return { name, remote: real, ref: 'directory', pollMs: poll, open: () => followDirectory(real) }
+    }
+    const remote = url ?? ''
+    const ref = config.tag ?? config.branch ?? 'main'
+    return {
+      name,
+      remote,
+      ref,
+      pollMs: poll,
+      open: ({ lastGood, mayReturnTo }) =>
+        followRepository({
+          remote,
+          ref,
+          mirror: mirrorOf(deps.data, config),
+          mayReturnTo,
+          access: accessOf(config, deps),
+          ...(config.tag === undefined ? {} : { tags: true }),
+          ...(config.path === undefined ? {} : { path: config.path }),
+          ...(lastGood === undefined ? {} : { lastGood }),
+          ...(config.signers === undefined ? {} : { signers: signersOf(config.signers) }),
+        }),
+    }
+  })
+}
+
+/** Where the mirror of a source is kept. Another address is another mirror: histories must not be mixed. */
+export function mirrorOf(data: string, { name, url = '' }: Pick<SourceConfig, 'name' | 'url'>): string {
+  return path.join(data, 'sources', `${name}-${createHash('sha256').update(url).digest('hex').slice(0, 8)}.git`)
+}
+
+/** The sources that are told of pushes, with their secrets. */
+export async function hookedSources(
+  configs: readonly SourceConfig[],
+  resolveSecret: OpenSources['resolveSecret'],
+): Promise<readonly Hooked[]> {
+  const hooked: Hooked[] = []
+  for (const { name, webhook, branch, tag } of configs) {
+    if (webhook === undefined) continue
+    const ref = tag === undefined ? `refs/heads/${branch ?? 'main'}` : `refs/tags/${tag}`
+    hooked.push({ source: name, ref, secret: await resolveSecret(webhook) })
+  }
+  return hooked
+}
+
+function signersOf(signers: NonNullable<SourceConfig['signers']>): NonNullable<FollowOptions['signers']> {
+  return 'ssh' in signers ? { allowedSigners: signers.ssh } : { gnupgHome: signers.gpg }
+}
+
+/** How git reaches the remote. Secrets go through a private file: not its arguments, not its environment. */
+export function accessOf(config: SourceConfig, deps: OpenSources): NonNullable<FollowOptions['access']> {
+  const { token, user, ssh, url = '', name } = config
+  if (ssh !== undefined) {
+    const directory = path.join(deps.data, 'sources')
+    const known = path.join(directory, `${name}.known-hosts`)
+    return {
+      sshCommand: [
+        'ssh -oBatchMode=yes -oStrictHostKeyChecking=yes -oGlobalKnownHostsFile=/dev/null -oUpdateHostKeys=no',
+        `-oUserKnownHostsFile=${quoted(known)}`,
+        ...(ssh.key === undefined ? [] : [`-oIdentitiesOnly=yes -i ${quoted(ssh.key)}`]),
+      ].join(' '),
+      async prepare() {
+        mkdirSync(directory, { recursive: true, mode: 0o700 })
+        writeFileSync(known, `${knownHost(url)} ${ssh.hostKey}\n`, { mode: 0o600 })
+        return () => {}
+      },
+    }
+  }
+  if (token === undefined) return {}
+  const file = path.join(deps.data, 'sources', `${name}.credentials`)
+  return {
+    settings: [`include.path=${file}`],
+    async prepare() {
+      const value = (await deps.resolveSecret(token)).reveal()
+      const basic = Buffer.from(`${user}:${value}`).toString('base64')
+      mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 })
+      writeFileSync(file, `[http "${new URL(url).origin}/"]\n\textraHeader = Authorization: Basic ${basic}\n`, {
+        mode: 0o600,
+      })
+      return () => rmSync(file, { force: true })
+    },
+  }
+}
+
+/** The name under which OpenSSH looks a host up: with its port where that is not the usual one. */
+function knownHost(url: string): string {
+  const scp = /^[^/@]+@([^:/]+):/.exec(url)
+  if (scp !== null && !url.startsWith('ssh:')) return scp[1] ?? ''
+  const { hostname, port } = new URL(url)
+  return port === '' || port === '22' ? hostname : `[${hostname}]:${port}`
+}
+
+/** git hands the command to a shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`
+}
