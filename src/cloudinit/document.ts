@@ -17,10 +17,27 @@ export function seedDocument({ hostname, userData, networkConfig }: SeedParts): 
 } {
   const parts = { hostname, userData, ...(networkConfig === undefined ? {} : { networkConfig }) }
   const hash = createHash('sha256')
-    .update(JSON.stringify(inOrder(parts)))
+    .update(JSON.stringify(inOrder({ ...parts, userData: withoutPrograms(userData) })))
     .digest('hex')
   const metaData = { 'instance-id': `croft-${hash.slice(0, 12)}`, 'local-hostname': hostname }
   return { document: { userData, metaData, ...(networkConfig === undefined ? {} : { networkConfig }) }, hash }
+}
+
+/** Where croft's own programs lie on a machine. */
+const PROGRAMS = '/usr/local/lib/croft/'
+
+/**
+ * A newer croft brings newer programs, and brings them up to date on machines that run already: they are no reason to
+ * think that such a machine has read another document.
+ */
+function withoutPrograms(userData: TreeMap): TreeMap {
+  const files = userData.write_files
+  if (!Array.isArray(files)) return userData
+  const stripped = (files as readonly Tree[]).map((file): Tree => {
+    const { path, content: _content, ...rest } = file as { readonly path?: Tree; readonly content?: Tree }
+    return typeof path === 'string' && path.startsWith(PROGRAMS) ? { path, ...rest } : file
+  })
+  return { ...userData, write_files: stripped }
 }
 
 /** The order of keys means nothing in YAML, so it must not mean anything here. */

@@ -1,3 +1,5 @@
+import type { ResourceKey } from './key.ts'
+
 /** What a person allows croft to do with one resource. Read from the manifest by the kind, judged by the guards. */
 export interface Policy {
   /** What happens to the thing when its declaration goes away. Orphan: it stays, unmarked work for a person. */
@@ -14,6 +16,8 @@ export interface Policy {
   readonly adopt?: string
   /** Secrets that no answer shows are sent again when this text changes (`croft.dev/rotate`). */
   readonly rotate?: string
+  /** The cluster whose memory it holds as a server: it goes by that cluster's doing, and not because the cluster is gone. */
+  readonly serverOf?: ResourceKey
   /**
    * What happens when the world moves and Git does not (`croft.dev/drift`). correct: it is put back. report: it is shown
    * and held until a person decides. ignore: it is left alone. Absent: correct.

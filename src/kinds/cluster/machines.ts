@@ -3,6 +3,7 @@ import { defined } from '../fields/defined.ts'
 import type { FieldProblem, Lookup } from '../kind.ts'
 import type { MachineSpec, WrittenMachine } from '../machine.ts'
 import { findClass, unknownClass, withClass } from '../machines/with-class.ts'
+import type { NetworkSpec } from '../network.ts'
 import { type Cluster, clustersIn, isMade, type MadeOn, type Member, membersOf, type Path } from './members.ts'
 import { machinePolicy } from './policy.ts'
 import { nodeUserData } from './user-data.ts'
@@ -33,7 +34,8 @@ export function machineFor(
   const at = classPath(member)
   const base = name === undefined ? undefined : findClass(name, cluster.namespace, lookup)
   if (name !== undefined && base === undefined) return { problems: [unknownClass(name, at, lookup)] }
-  const document = nodeUserData(cluster, member, base?.spec.userData)
+  const networks = cardsFor(cluster, member, base?.spec.networks ?? [])
+  const document = nodeUserData(cluster, member, base?.spec.userData, isRouted(networks, cluster, lookup))
   if ('problems' in document) return document
   const written = defined<WrittenMachine>({
     host: member.on.host,
@@ -43,7 +45,7 @@ export function machineFor(
     cpu: fields.cpu,
     memory: fields.memory,
     disks: fields.disks ?? [],
-    networks: cardsFor(cluster, member, base?.spec.networks ?? []),
+    networks,
     devices: fields.devices,
     user: cluster.spec.user,
     sshKeys: cluster.spec.sshKeys,
@@ -90,6 +92,16 @@ function placementOf({ name, spec }: Cluster, { role, fields }: Member): Written
     spread: role === 'agent' ? group : undefined,
     connection: spec.connection,
   } as NonNullable<WrittenMachine['placement']>)
+}
+
+/** Can there be a default route? Over DHCP or router advertisements, or by a gateway that the network states. */
+function isRouted(cards: WrittenMachine['networks'], { namespace }: Cluster, lookup: Lookup): boolean {
+  return cards.some(({ network, address, ipv6 }) => {
+    const found = lookup.declaration('Network', network, namespace) ?? lookup.declaration('Network', network)
+    const { addressPool, gateway, gateway6 } = (found as Declaration<NetworkSpec> | undefined)?.spec ?? {}
+    const byDhcp = address === 'dhcp' || (address === undefined && addressPool === undefined)
+    return byDhcp || ipv6 === 'auto' || gateway !== undefined || gateway6 !== undefined
+  })
 }
 
 /** Where the class of a node is written; where it could be, if it is not. */

@@ -66,6 +66,17 @@ export function countedName(prefix: string, count: number): string {
   return `${prefix}-${count}`
 }
 
+/** Addresses that clusters state themselves: nobody else may be given them. */
+export function clusterAddresses(lookup: Lookup): readonly { readonly address: string; readonly owner: string }[] {
+  return clustersIn(lookup).flatMap((cluster) => {
+    const { vip } = cluster.spec.endpoint ?? {}
+    const nodes = membersOf(cluster, lookup).members.flatMap(({ name, fields }) =>
+      (fields.addresses ?? []).map((address) => ({ address, owner: `node ${name} of ${cluster.key}` })),
+    )
+    return vip === undefined ? nodes : [{ address: vip, owner: `the endpoint of ${cluster.key}` }, ...nodes]
+  })
+}
+
 function everyCluster(lookup: Lookup): ReadonlyMap<ResourceKey, Members> {
   const clusters = clustersIn(lookup)
   const found = new Map(clusters.map((cluster) => [cluster.key, readMembers(cluster, lookup)]))

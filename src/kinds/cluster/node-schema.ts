@@ -3,6 +3,7 @@ import { ipAddress, ipv6Setting } from '../fields/address.ts'
 import { size, vmid, whole } from '../fields/number.ts'
 import { logicalName, macAddress, objectName } from '../fields/text.ts'
 import { cardAddress, disk, proxmoxHardware, someCpu } from '../machines/fields.ts'
+import { freeText } from '../settings/field-schema.ts'
 
 /** Key and value of a label as Kubernetes takes them. */
 const labelKey = z
@@ -29,15 +30,22 @@ export const taint = z
     { error: 'a taint like dedicated=gpu:NoSchedule, with NoSchedule, PreferNoSchedule or NoExecute behind the colon' },
   )
 
-const flagText = z
+/** What reaches K3s as JSON in a file and is never read by a shell. */
+export const freeLine = z
   .string()
   .max(2000)
-  .regex(/^[^\u0000-\u001f\u007f-\u009f]*$/, { error: 'text without control characters' })
+  .regex(/^[^\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]*$/, {
+    error: 'one line without control characters',
+  })
+freeText.add(freeLine, { free: true })
 
 /** Further flags of K3s, by their names in config.yaml. */
 export const flags = z.record(
-  z.string().max(100),
-  z.union([flagText, z.number(), z.boolean(), z.array(flagText).max(100)], {
+  z
+    .string()
+    .max(100)
+    .regex(/^[a-z0-9][a-z0-9-]*$/, { error: 'the name of a flag, like kubelet-arg' }),
+  z.union([freeLine, z.number(), z.boolean(), z.array(freeLine).max(100)], {
     error: 'text, a number, true, false, or a list of texts',
   }),
 )

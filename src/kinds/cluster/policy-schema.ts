@@ -3,7 +3,7 @@ import { duration } from '../fields/duration.ts'
 import { whole } from '../fields/number.ts'
 import { schedule } from '../fields/schedule.ts'
 import { secretReference } from '../fields/ssh.ts'
-import { dnsName, line, objectName, webUrl } from '../fields/text.ts'
+import { dnsName, objectName, webUrl } from '../fields/text.ts'
 
 /** `02:30`. */
 const timeOfDay = z.string().regex(/^(?:[01][0-9]|2[0-3]):[0-5][0-9]$/, { error: 'a time of day like "02:30"' })
@@ -45,7 +45,7 @@ export const remediation = z.strictObject({
   evictAfter: duration.optional(),
 })
 
-const absolutePath = z
+export const wholePath = z
   .string()
   .max(1024)
   .regex(/^(?:\/[a-zA-Z0-9_][a-zA-Z0-9._@+-]*)+\/?$/, { error: 'a whole path like /srv/backup' })
@@ -62,7 +62,11 @@ const s3 = z.strictObject({
     .max(400)
     .regex(/^[a-zA-Z0-9][a-zA-Z0-9._/-]*$/, { error: 'a path in the bucket like homelab/etcd' })
     .optional(),
-  region: line.max(60).optional(),
+  region: z
+    .string()
+    .max(60)
+    .regex(/^[a-z0-9][a-z0-9-]*$/, { error: 'a region like us-east-1' })
+    .optional(),
   credentials: secretReference.optional(),
 })
 
@@ -71,8 +75,8 @@ export const backup = z.strictObject({
   keep: whole(1, 1000).default(12),
   to: z
     .strictObject({
-      directory: absolutePath.optional(),
-      nfs: z.strictObject({ server: dnsName, path: absolutePath }).optional(),
+      directory: wholePath.optional(),
+      nfs: z.strictObject({ server: dnsName, path: wholePath }).optional(),
       s3: s3.optional(),
     })
     .refine((to) => Object.values(to).filter((one) => one !== undefined).length === 1, {

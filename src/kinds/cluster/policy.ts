@@ -2,16 +2,13 @@ import type { Policy } from '../../model/policy.ts'
 import type { Cluster, Member } from './members.ts'
 
 /**
- * What may be done with the machine of a node. Servers hold the cluster's memory: they are protected unless the
- * declaration says otherwise.
+ * What may be done with the machine of a node. Servers hold the cluster's memory: taking the whole cluster out of Git
+ * does not destroy them, unless `protect: false` was said before.
  */
 export function machinePolicy(cluster: Cluster, member: Member): Policy {
-  const { deletion, paused, manage, replace } = cluster.policy
+  const { adopt: _adopt, rotate: _rotate, ...policy } = cluster.policy
   return {
-    deletion,
-    paused,
-    manage,
-    replace,
-    protect: cluster.spec.protect ?? (cluster.policy.protect || member.role === 'server'),
+    ...policy,
+    ...(member.role === 'server' && cluster.spec.protect !== false ? { serverOf: cluster.key } : {}),
   }
 }

@@ -6,8 +6,8 @@ import { whole } from '../fields/number.ts'
 import { secretReference } from '../fields/ssh.ts'
 import { dnsName, line, logicalName, objectName, sshKey, userName, webUrl } from '../fields/text.ts'
 import { userData } from '../machines/fields.ts'
-import { agentFields, flags, labels, serverFields, taint } from './node-schema.ts'
-import { backup, remediation, upgrade } from './policy-schema.ts'
+import { agentFields, flags, freeLine, labels, serverFields, taint } from './node-schema.ts'
+import { backup, remediation, upgrade, wholePath } from './policy-schema.ts'
 
 /** Packaged components of K3s that can be left out. */
 const COMPONENTS = ['coredns', 'local-storage', 'metrics-server', 'runtimes', 'servicelb', 'traefik'] as const
@@ -15,7 +15,10 @@ const COMPONENTS = ['coredns', 'local-storage', 'metrics-server', 'runtimes', 's
 /** In one order, so that reordering them in the file is no change. */
 const sorted = <Value extends string>(list: Value[]): Value[] => [...new Set(list)].sort()
 
-const range = z.string().max(60)
+const range = z
+  .string()
+  .max(60)
+  .regex(/^[0-9a-fA-F:.]+\/[0-9]{1,3}$/, { error: 'a range like 10.42.0.0/16 or fd00:42::/56' })
 
 const registryHost = z
   .string()
@@ -30,7 +33,8 @@ const registries = z.strictObject({
       registryHost,
       z.strictObject({
         endpoint: z.array(webUrl).min(1).max(10),
-        rewrite: z.record(z.string().max(400), z.string().max(400)).optional(),
+        /** Regular expressions and what takes their place. */
+        rewrite: z.record(freeLine, freeLine).optional(),
       }),
     )
     .default({}),
@@ -42,9 +46,9 @@ const registries = z.strictObject({
         auth: secretReference.optional(),
         tls: z
           .strictObject({
-            caFile: line.optional(),
-            certFile: line.optional(),
-            keyFile: line.optional(),
+            caFile: wholePath.optional(),
+            certFile: wholePath.optional(),
+            keyFile: wholePath.optional(),
             insecureSkipVerify: z.boolean().optional(),
           })
           .optional(),
@@ -75,7 +79,10 @@ const gate = z.union([z.literal('off'), z.literal(false), duration], { error: 'a
 export const clusterSchema = z.strictObject({
   description: line.optional(),
   /** The exact release of K3s. What else may stand here is said by the check, with a hint. */
-  version: z.string().max(60),
+  version: z
+    .string()
+    .max(60)
+    .regex(/^[a-zA-Z0-9][a-zA-Z0-9.+_-]*$/, { error: 'the exact release, like v1.34.3+k3s1' }),
   endpoint: z
     .strictObject({
       /** An address that moves to a server that lives. */
@@ -90,7 +97,13 @@ export const clusterSchema = z.strictObject({
             .string()
             .max(60)
             .regex(/^v[0-9]+\.[0-9]+\.[0-9]+$/, { error: 'a release of kube-vip like v1.0.3' }),
-          image: line.max(300).optional(),
+          image: z
+            .string()
+            .max(300)
+            .regex(/^[a-z0-9][a-z0-9._-]*(?::[0-9]{1,5})?(?:\/[a-z0-9][a-z0-9._-]*)*$/, {
+              error: 'an image without its tag, like ghcr.io/kube-vip/kube-vip',
+            })
+            .optional(),
           interface: z
             .string()
             .max(15)
@@ -138,17 +151,17 @@ export const clusterSchema = z.strictObject({
       dns: gate.optional(),
       clock: gate.optional(),
       api: gate.optional(),
-      hostname: gate.optional(),
+      hostname: duration.optional(),
     })
     .optional(),
-  upgrade: upgrade.prefault({}),
-  remediation: remediation.prefault({}),
+  upgrade: upgrade.default(upgrade.parse({})),
+  remediation: remediation.default(remediation.parse({})),
   backup: backup.optional(),
   staleState: z.enum(['refuse', 'wipe', 'recreate']).default('refuse'),
   ghostMembers: z.enum(['ask', 'remove']).default('ask'),
   allow: z
     .strictObject({ degraded: z.boolean().default(false), interruption: z.boolean().default(false) })
-    .prefault({}),
+    .default({ degraded: false, interruption: false }),
   artifacts: blocks(artifact, 10),
   proxy: webUrl.optional(),
   deletionPolicy: z.enum(['Delete', 'Orphan']).default('Delete'),

@@ -18,18 +18,19 @@ type Written = WrittenMachine['userData']
 type Result = { readonly tree: TreeMap } | { readonly problems: readonly FieldProblem[] }
 
 /** What a node reads at its first boot beside what every machine does; with what the class and the cluster add to it. */
-export function nodeUserData(cluster: Cluster, member: Member, ofClass: Written): Result {
+export function nodeUserData(cluster: Cluster, member: Member, ofClass: Written, routed: boolean): Result {
   const { spec } = cluster
   const ipv6 = rangesOf(spec).families.includes(6)
-  const needed = nodeSeed({ gates: gateSettings(spec, member.name), ipv6, packages: packagesOf(spec) })
+  const needed = nodeSeed({ gates: gateSettings(spec, member.name, routed), ipv6, packages: packagesOf(spec) })
   const classAt = member.fields.class === undefined ? ['spec', 'class'] : [...member.path, 'class']
   const withClass = add(needed, ofClass, classAt, false)
   return 'problems' in withClass ? withClass : add(withClass.tree, spec.userData, ['spec', 'userData'], true)
 }
 
-/** Deadlines of the gates as declared, and what they look for. */
-export function gateSettings(spec: ClusterFields, hostname: string): GateSettings {
+/** Deadlines of the gates as declared, and what they look for. Nobody waits for a route that nothing gives. */
+export function gateSettings(spec: ClusterFields, hostname: string, routed: boolean): GateSettings {
   const deadline = (name: GateName) => {
+    if (name === 'route' && !routed) return undefined
     const written = spec.gates?.[name]
     if (written === 'off' || written === false) return undefined
     return written === undefined ? GATE_DEADLINES[name] : milliseconds(written) / 1_000

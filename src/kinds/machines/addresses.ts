@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Declaration } from '../../model/declaration.ts'
 import { showOrigin } from '../../model/origin.ts'
 import type { AddressPoolSpec } from '../address-pool.ts'
+import { clusterAddresses } from '../cluster/members.ts'
 import type { VmFields } from '../crossplane/vm-spec.ts'
 import { ipv4Network, ipv4Number, ipv4Text } from '../fields/address.ts'
 import type { FieldProblem, Lookup } from '../kind.ts'
@@ -152,6 +153,7 @@ function takenElsewhere(lookup: Lookup): Map<string, string> {
       if (address !== undefined && address !== 'dhcp') taken.set(address, `${vm.key} (${showOrigin(vm.origin)})`)
     }
   }
+  for (const { address, owner } of clusterAddresses(lookup)) taken.set(address, owner)
   return taken
 }
 

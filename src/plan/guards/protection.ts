@@ -3,8 +3,19 @@ import type { Guard } from './guard.ts'
 export const protection: Guard = {
   name: 'protection',
   stops: 'deleting or replacing a resource that is protected',
-  judge(action, { policy, entry }) {
-    if (!policy.protect || (action.do !== 'delete' && action.do !== 'replace')) return action
+  judge(action, { policy, entry }, { estate }) {
+    if (action.do !== 'delete' && action.do !== 'replace') return action
+    const { serverOf } = policy
+    const cluster = estate.clusters?.find(({ key }) => key === serverOf)
+    if (!policy.protect && serverOf !== undefined && cluster === undefined) {
+      return {
+        do: 'refuse',
+        guard: 'protection',
+        reason: `${entry.key} is a server of ${serverOf}, which is declared no more`,
+        allow: `declare ${serverOf} with protect: false in one commit, and remove it in a later one`,
+      }
+    }
+    if (!policy.protect) return action
     return {
       do: 'refuse',
       guard: 'protection',
