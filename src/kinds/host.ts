@@ -37,6 +37,16 @@ const schema = z.strictObject({
       storages: named(storageName),
     })
     .default({ networks: {}, storages: {} }),
+  /** What keeps new machines away that leave the choice of their host to croft. */
+  placement: z
+    .strictObject({
+      /** It takes no new ones; those that are there stay. */
+      closed: z.boolean().optional(),
+      /** Load of its processors in percent above which, for so long, it takes no new ones. */
+      busyAbove: z.int().min(1).max(100).default(90),
+      busyForMinutes: z.int().min(1).max(60).default(10),
+    })
+    .optional(),
   /** How it is reached over SSH. */
   ssh: sshFields.optional(),
   /** croft itself runs on this box: what is done to it is done here, without SSH. */

@@ -4,7 +4,7 @@ import { fileNameOf, wrongEnding } from './fields/file-name.ts'
 import { fileName, line, logicalName, objectName, webUrl } from './fields/text.ts'
 import type { FieldProblem, Kind, Part } from './kind.ts'
 import { connectionOf, findHost, unbound, unknownHost } from './machines/bindings.ts'
-import { imageFile, imageHosts } from './machines/image-files.ts'
+import { imageFile, imageHosts, isJustInCase } from './machines/image-files.ts'
 
 const schema = z.strictObject({
   description: line.optional(),
@@ -69,7 +69,13 @@ export const image: Kind<ImageSpec> = {
       const file = host === undefined ? undefined : imageFile(declaration, host)
       const connection = host === undefined ? {} : connectionOf(host, path, lookup)
       if (file !== undefined && !('problem' in connection)) {
-        parts.push({ key: file.key, ...connection, desired: { type: 'file', file: file.file }, needs: [] })
+        parts.push({
+          key: file.key,
+          ...connection,
+          desired: { type: 'file', file: file.file },
+          needs: [],
+          ...(isJustInCase(declaration, name, lookup) ? { justInCase: true } : {}),
+        })
         continue
       }
       // A host that only a machine names is that machine's problem; the other hosts get their copy.

@@ -1,4 +1,5 @@
 import type { SecretReference } from './secret.ts'
+import type { MoveHere } from './vm.ts'
 
 /**
  * A container that shares its host's kernel, as a person wants it. As with a VM, a field that is absent was not declared
@@ -7,7 +8,7 @@ import type { SecretReference } from './secret.ts'
 export interface ContainerSpec {
   readonly host: string
   /** Why one that is on another host is moved to this one; without it, it is followed and kept where it is. */
-  readonly moveHere?: string
+  readonly moveHere?: MoveHere
   readonly vmid?: number
   /** Its host name. */
   readonly name: string

@@ -8,7 +8,7 @@ import type { VmSeed } from './seed.ts'
 export interface VmSpec {
   readonly host: string
   /** Why a guest that is on another host is moved to this one; without it, it is followed and kept where it is. */
-  readonly moveHere?: string
+  readonly moveHere?: MoveHere
   /** The number the hypervisor knows it by; chosen from the connection's range when not declared. */
   readonly vmid?: number
   readonly name: string
@@ -60,6 +60,12 @@ export interface VmSpec {
   /** By software alone, without the processor's help: slow, and runs everywhere. */
   readonly emulated?: boolean
   readonly bootOrder?: readonly string[]
+}
+
+/** That a guest is to be brought here, why, and what stands in the way of it. */
+export interface MoveHere {
+  readonly why: string
+  readonly blocked?: { readonly message: string; readonly allow: string }
 }
 
 export interface VmCpu {

@@ -55,7 +55,9 @@ function serve(datacentre: Door, method: string, path: string, body: () => Recor
   if (guest !== undefined) return onGuest(datacentre, method, Number(guest), body)
   const host = /^\/sim\/hosts\/([^/]+)$/.exec(path)?.[1]
   if (host !== undefined && method === 'POST') {
-    const { power } = body()
+    const { power, load } = body()
+    if (typeof load === 'number' && load >= 0 && load <= 1) datacentre.hostLoad(decodeURIComponent(host), load)
+    if (typeof load === 'number' && power === undefined) return { ok: true }
     if (power !== 'on' && power !== 'off') throw new Error('power must be "on" or "off"')
     datacentre.hostPower(decodeURIComponent(host), power)
     return { ok: true }

@@ -14,6 +14,8 @@ export interface Experiments {
   addGuest(vmid: number, node: string, config: Readonly<Record<string, string>>, running?: boolean): void
   removeGuest(vmid: number): void
   hostPower(name: string, power: 'on' | 'off'): void
+  /** Makes its processors this busy from now on, 0 to 1. */
+  hostLoad(name: string, load: number): void
   /** Takes VM.Audit from an identity for some guests. Undefined gives it back. */
   hideGuests(identity: string, hidden: 'all' | ((vmid: number) => boolean) | undefined): void
   /** Makes a token valid or not, from one call to the next. */
@@ -40,6 +42,9 @@ export function createExperiments(world: World): Experiments {
       for (const volid of volumesOfGuest(host, vmid)) freeVolume(host, volid)
       for (const pool of world.pools.values()) pool.guests.delete(vmid)
       world.guests.delete(vmid)
+    },
+    hostLoad(name, load) {
+      needHost(world, name).load = { value: load, sinceMs: world.clock.now() }
     },
     hostPower(name, power) {
       const host = needHost(world, name)

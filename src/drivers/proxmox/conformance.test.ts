@@ -71,7 +71,6 @@ const CONTAINER: ContainerSpec = {
 }
 
 const vmMachine: DriverWorld['machine'] = {
-  vmid: 114,
   sizeGb: 20,
   declared: (change) => {
     const { cores, memoryMb, sizeGb, ...rest } = change
@@ -87,7 +86,6 @@ const vmMachine: DriverWorld['machine'] = {
 }
 
 const containerMachine: DriverWorld['machine'] = {
-  vmid: 114,
   sizeGb: 20,
   declared: (change) => {
     const { cores, memoryMb, sizeGb, ...rest } = change

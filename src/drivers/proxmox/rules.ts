@@ -171,7 +171,7 @@ export const proxmoxRules: Rules = {
 /** A guest is followed wherever it is: nobody who moved one wants it made anew where it was. */
 function movedNotes(desired: Desired, sighting: Sighting): readonly string[] {
   const declared = guestIn(desired)?.host
-  if (declared === undefined || declared === sighting.host) return []
+  if (declared === undefined || declared === sighting.host || guestIn(desired)?.moveHere !== undefined) return []
   const by = sighting.highlyAvailable === true ? 'moved (HA)' : 'moved'
   return [`${by}: declared on ${declared}, runs on ${sighting.host}; it is kept there`]
 }

@@ -28,7 +28,7 @@ export function place(estate: Estate, input: PlaceInput): Estate {
     for (const resource of open) {
       const settled = settledHost(resource, input)
       if (settled === undefined) continue
-      placed.set(resource.key, stay(resource, settled))
+      placed.set(resource.key, stay(resource, settled, input))
       occupy(yard, resource, settled.node)
     }
     const left = open.filter(({ key }) => !placed.has(key)).sort((a, b) => (a.key < b.key ? -1 : 1))
@@ -89,12 +89,16 @@ function settledHost(
   return begun === undefined ? undefined : { node: begun, there: false }
 }
 
-function stay(resource: Resource, { node, there }: { readonly node: string; readonly there: boolean }): Resource {
+function stay(
+  resource: Resource,
+  { node, there }: { readonly node: string; readonly there: boolean },
+  input: PlaceInput,
+): Resource {
   const placement = resource.placement as Placement
   const aim = placement.candidates.find((one) => one.host === placement.pinned)
   if (aim !== undefined && aim.node !== node) {
     const why = `its devices are on ${aim.host}`
-    return movingHere(on(resource, aim, why), why)
+    return movingHere(on(resource, aim, why), why, input.worlds.get(resource.connection))
   }
   const candidate = placement.candidates.find((one) => one.node === node)
   if (candidate !== undefined) return on(resource, candidate, there ? 'it is there already' : 'it is being made there')

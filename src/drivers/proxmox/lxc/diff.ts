@@ -3,10 +3,12 @@ import type { ContainerSpec } from '../../../model/container.ts'
 import type { Resource } from '../../../model/resource.ts'
 import type { Sighting } from '../../../model/sighting.ts'
 import { comparePending, comparePool, comparePower, compareTemplate } from '../guest-diff.ts'
+import { hostChange } from '../move-guest.ts'
 import type { Params } from '../option.ts'
 import { isUp, powerOf } from '../vm/power.ts'
 import { wantedOf } from '../vm/wanted.ts'
 import { possible } from './blocked.ts'
+import { movingContainer } from './moving.ts'
 import type { ContainerWanted } from './option.ts'
 import { OPTIONS } from './options.ts'
 
@@ -14,6 +16,8 @@ import { OPTIONS } from './options.ts'
 export function diffContainer(resource: Resource, container: ContainerSpec, sighting: Sighting): readonly Change[] {
   const { close } = sighting
   if (close === undefined) return []
+  const move = hostChange(movingContainer(container), sighting)
+  if (move !== undefined) return [move]
   const changes: Change[] = []
   const wanted = wantedOf(resource, container, sighting.externalId, sighting.mark, close.pending)
   for (const option of OPTIONS) option.compare(wanted, close.config, changes)

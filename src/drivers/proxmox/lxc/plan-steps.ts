@@ -4,12 +4,14 @@ import type { Resource } from '../../../model/resource.ts'
 import type { Sighting } from '../../../model/sighting.ts'
 import type { Step } from '../../../model/step.ts'
 import type { Survey } from '../../../model/survey.ts'
+import { moveGuestSteps } from '../move-guest.ts'
 import type { Params } from '../option.ts'
 import { guestPath, hostQueue, makeStep, storageQueues } from '../steps.ts'
 import { isUp, powerOf } from '../vm/power.ts'
 import { poolStep, withDigest } from '../vm/single-steps.ts'
 import { wantedOf } from '../vm/wanted.ts'
 import { createParams } from './diff.ts'
+import { movingContainer } from './moving.ts'
 import { OPTIONS } from './options.ts'
 import { declaredVolumes } from './volumes.ts'
 
@@ -45,6 +47,7 @@ export function updateContainerSteps(
   survey?: Survey,
 ): readonly Step[] {
   const { host, externalId } = sighting
+  if (changes.some(({ path }) => path === 'host')) return moveGuestSteps(movingContainer(container), sighting, survey)
   const chosen = new Set(changes.filter((change) => change.effect !== 'replace').map((change) => change.path))
   const steps: Step[] = []
   const digest = () => (steps.length === 0 ? sighting.close?.digest : undefined)

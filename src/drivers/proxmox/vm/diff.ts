@@ -3,7 +3,9 @@ import type { Resource } from '../../../model/resource.ts'
 import type { Sighting } from '../../../model/sighting.ts'
 import type { VmSpec } from '../../../model/vm.ts'
 import { comparePending, comparePool, comparePower, compareTemplate } from '../guest-diff.ts'
+import { hostChange } from '../move-guest.ts'
 import { withoutMoving } from './move-disk.ts'
+import { movingVm } from './moving.ts'
 import type { VmWanted } from './option.ts'
 import { OPTIONS } from './options.ts'
 import { isUp, powerOf } from './power.ts'
@@ -15,6 +17,8 @@ import { createParams, wantedOf } from './wanted.ts'
 export function diffVm(resource: Resource, vm: VmSpec, sighting: Sighting): readonly Change[] {
   const close = sighting.close
   if (close === undefined) return []
+  const move = hostChange(movingVm(vm), sighting)
+  if (move !== undefined) return [move]
   const changes: Change[] = []
   const wanted = wantedOf(resource, vm, sighting.externalId, sighting.mark, close.pending)
   for (const option of OPTIONS) option.compare(wanted, close.config, changes)

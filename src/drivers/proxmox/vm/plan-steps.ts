@@ -5,10 +5,12 @@ import type { Step } from '../../../model/step.ts'
 import type { Survey } from '../../../model/survey.ts'
 import type { VmClone, VmSpec } from '../../../model/vm.ts'
 import { splitDescription } from '../marks.ts'
+import { moveGuestSteps } from '../move-guest.ts'
 import { guestPath, hostQueue, makeStep, storageQueues } from '../steps.ts'
 import { cloneParams, cloneStep } from './clone.ts'
 import { growing } from './disks.ts'
 import { moveSteps } from './move-disk.ts'
+import { movingVm } from './moving.ts'
 import type { Params, VmWanted } from './option.ts'
 import { OPTIONS } from './options.ts'
 import { isUp, powerOf } from './power.ts'
@@ -85,6 +87,7 @@ export function updateVmSteps(
   survey?: Survey,
 ): readonly Step[] {
   const { host, externalId } = sighting
+  if (changes.some(({ path }) => path === 'host')) return moveGuestSteps(movingVm(vm), sighting, survey)
   const chosen = new Set(changes.filter((change) => change.effect !== 'replace').map((change) => change.path))
   const steps: Step[] = []
   const digest = () => (steps.length === 0 ? sighting.close?.digest : undefined)

@@ -39,7 +39,7 @@ export function nodeResource(world: World, host: Host, who: Identity): Record<st
   return {
     ...row,
     level: '',
-    cpu: 0.05,
+    cpu: host.load?.value ?? 0.05,
     maxcpu: host.cpus,
     mem: usedMemory(world, host),
     maxmem: host.memoryBytes,

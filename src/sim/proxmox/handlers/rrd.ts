@@ -2,8 +2,10 @@ import { type Call, guestOf, hostOf, type Routes } from '../call.ts'
 
 export const rrdRoutes: Routes = {
   'GET /nodes/{node}/rrddata': (call) => {
-    hostOf(call)
-    return rrdTimes(call)
+    const { load } = hostOf(call)
+    // Nothing was measured in the recordings; only an experiment has something to show.
+    if (load === undefined) return rrdTimes(call)
+    return rrdTimes(call).map(({ time }) => ({ time, cpu: time * 1000 > load.sinceMs ? load.value : IDLE }))
   },
   'GET /nodes/{node}/qemu/{vmid}/rrddata': (call) => {
     guestOf(call)
@@ -14,6 +16,8 @@ export const rrdRoutes: Routes = {
     return rrdTimes(call)
   },
 }
+
+const IDLE = 0.05
 
 /** Seconds between two points, and how many points there are, for each span. */
 const SPANS: Readonly<Record<string, readonly [number, number]>> = {

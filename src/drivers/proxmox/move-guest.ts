@@ -1,0 +1,110 @@
+import type { Change } from '../../model/change.ts'
+import type { Sighting } from '../../model/sighting.ts'
+import type { Step } from '../../model/step.ts'
+import type { Survey } from '../../model/survey.ts'
+import type { Foreign } from './foreign.ts'
+import { guestPath, hostQueue, makeStep, storageQueues } from './steps.ts'
+import { storageOf } from './vm/disks.ts'
+import { isUp, powerOf } from './vm/power.ts'
+
+/** What decides about a move, of whatever sort of guest. */
+export interface Moving {
+  readonly type: 'vm' | 'container'
+  readonly host: string
+  readonly moveHere?: MoveHere
+  /** Declared volumes by their place in the configuration. */
+  readonly volumes: readonly { readonly slot: string; readonly storage: string }[]
+}
+
+type MoveHere = { readonly why: string; readonly blocked?: { readonly message: string; readonly allow: string } }
+
+/** Nothing else is changed on the host that it is about to leave. Undefined: it stays where it is. */
+export function hostChange(moving: Moving, sighting: Sighting): Change | undefined {
+  const { moveHere, host } = moving
+  if (moveHere === undefined || sighting.host === host) return undefined
+  const { blocked } = moveHere
+  return {
+    path: 'host',
+    from: sighting.host,
+    to: host,
+    effect: isUp(powerOf(sighting)) && !movesWhileRunning(moving, sighting) ? 'restart' : 'live',
+    ...(blocked === undefined ? {} : { blocked }),
+  }
+}
+
+/** A running VM keeps running on its way; one with hardware of its host cannot, and a container never does. */
+export function moveGuestSteps(moving: Moving, sighting: Sighting, survey?: Survey): readonly Step[] {
+  const { host: from, externalId } = sighting
+  const { type, host: to } = moving
+  const noun = type === 'vm' ? 'VM' : 'container'
+  const running = isUp(powerOf(sighting))
+  const path = guestPath(from, type, externalId)
+  const steps: Step[] = []
+  const live = running && movesWhileRunning(moving, sighting)
+  if (running && type === 'vm' && !live)
+    steps.push(
+      makeStep({
+        verb: 'shutdown',
+        summary: `shut down VM ${externalId} on ${from}, because hardware of the host cannot move along`,
+        host: from,
+        method: 'POST',
+        path: `${path}/status/shutdown`,
+        disruption: 'restart',
+      }),
+    )
+  const storages = storagesAfter(moving, sighting.close?.config ?? {}, survey)
+  const target =
+    storages.length === 0 ? {} : { [type === 'vm' ? 'targetstorage' : 'target-storage']: storages.join(',') }
+  steps.push(
+    makeStep({
+      verb: 'move',
+      summary: `move ${noun} ${externalId} from ${from} to ${to}${live ? ' while it runs' : ''}`,
+      host: from,
+      method: 'POST',
+      path: `${path}/migrate`,
+      params: {
+        target: to,
+        ...(live ? { online: '1' } : {}),
+        ...(type === 'vm' ? { 'with-local-disks': '1' } : running ? { restart: '1' } : {}),
+        ...target,
+      },
+      queues: [
+        hostQueue(from),
+        hostQueue(to),
+        ...storageQueues(to, [...new Set(moving.volumes.map(({ storage }) => storage))], survey),
+      ],
+      ...(running && !live && type === 'container' ? { disruption: 'restart' as const } : {}),
+    }),
+  )
+  if (running && !live && type === 'vm')
+    steps.push(
+      makeStep({
+        verb: 'start',
+        summary: `start VM ${externalId} on ${to}`,
+        host: to,
+        method: 'POST',
+        path: `${guestPath(to, 'vm', externalId)}/status/start`,
+        queues: [hostQueue(to)],
+      }),
+    )
+  return steps
+}
+
+function movesWhileRunning({ type }: Moving, sighting: Sighting): boolean {
+  const config = sighting.close?.config ?? {}
+  return (
+    type === 'vm' &&
+    !Object.keys(config).some((key) => /^(?:hostpci|usb|virtiofs)\d+$/.test(key) && config[key] !== 'spice')
+  )
+}
+
+/** `here:there` for every storage whose volumes lie under another name there. Shared ones are there already. */
+function storagesAfter({ volumes }: Moving, config: Foreign, survey?: Survey): readonly string[] {
+  const pairs = new Map<string, string>()
+  for (const { slot, storage } of volumes) {
+    const now = typeof config[slot] === 'string' ? storageOf(config[slot]) : undefined
+    const shared = survey?.storages.some((seen) => seen.name === now && seen.shared)
+    if (now !== undefined && !(now === storage && shared)) pairs.set(now, storage)
+  }
+  return [...pairs].filter(([now, then]) => now !== then).map(([now, then]) => `${now}:${then}`)
+}

@@ -1,0 +1,116 @@
+import type { Declaration } from '../../model/declaration.ts'
+import type { ResourceKey } from '../../model/key.ts'
+import type { VmPci, VmUsb } from '../../model/vm.ts'
+import type { DeviceSpec } from '../device.ts'
+import { defined } from '../fields/defined.ts'
+import type { FieldProblem, Lookup } from '../kind.ts'
+import type { MachineSpec } from '../machine.ts'
+import { machinesIn } from './all-machines.ts'
+
+type Machine = Declaration<MachineSpec>
+type Device = Declaration<DeviceSpec>
+
+export interface GivenDevices {
+  readonly pci: readonly VmPci[]
+  readonly usb: readonly VmUsb[]
+  readonly needs: readonly ResourceKey[]
+  /** The Host that they are all plugged into; undefined when the machine is given none. */
+  readonly host?: string
+}
+
+/** The devices of a machine, each at a place of its own. */
+export function givenDevices(machine: Machine, lookup: Lookup, problems: FieldProblem[]): GivenDevices {
+  const names = machine.spec.devices ?? []
+  const found = names.flatMap((name, index) => findDevice(name, machine, index, lookup, problems))
+  const hosts = [...new Set(found.map(({ spec }) => spec.host))]
+  const path = ['spec', 'devices']
+  if (hosts.length > 1)
+    problems.push({
+      code: 'bad-value',
+      path,
+      message: `${found.map(({ name, spec }) => `${name} is on ${spec.host}`).join(', ')}: a machine is on one host only`,
+      hint: 'leave some of them out, or plug them into the same host',
+    })
+  const [host] = hosts
+  if (host !== undefined && machine.spec.host !== 'auto' && machine.spec.host !== host)
+    problems.push({
+      code: 'bad-value',
+      path,
+      message: `${found.map(({ name }) => name).join(', ')} is plugged into ${host}, and the machine is on ${machine.spec.host}`,
+      hint: `set host to ${host}, or to auto, so that the machine follows its devices`,
+    })
+  if (machine.spec.lxc !== undefined && names.length > 0)
+    problems.push({
+      code: 'bad-value',
+      path,
+      message: 'a container cannot be given a device by its mapping, only a VM can',
+      hint: 'make it a VM, or pass the device file of the host on by hand',
+    })
+  const cards = found.flatMap(({ name, spec }) => (spec.pci === undefined ? [] : [{ mapping: name, ...spec.pci }]))
+  const plugged = found.flatMap(({ name, spec }) => (spec.usb === undefined ? [] : [{ mapping: name, ...spec.usb }]))
+  return {
+    pci: cards.map(({ mapping, pcie, primaryGpu }, at) =>
+      defined<VmPci>({
+        slot: `hostpci${at}`,
+        mapping,
+        pcie: pcie ?? (machine.spec.proxmox?.machine === 'q35' ? true : undefined),
+        primaryGpu,
+      }),
+    ),
+    usb: plugged.map(({ mapping, usb3 }, at) => defined<VmUsb>({ slot: `usb${at}`, mapping, usb3 })),
+    needs: found.map(({ key }) => key),
+    ...(host === undefined ? {} : { host }),
+  }
+}
+
+function findDevice(
+  name: string,
+  machine: Machine,
+  index: number,
+  lookup: Lookup,
+  problems: FieldProblem[],
+): readonly Device[] {
+  const path = ['spec', 'devices', index]
+  const device = (lookup.declaration('Device', name, machine.namespace) ?? lookup.declaration('Device', name)) as
+    | Device
+    | undefined
+  if (device === undefined) {
+    const known = lookup.all('Device').map((one) => one.name)
+    problems.push({
+      code: 'unknown-reference',
+      path,
+      message: `there is no Device ${name}`,
+      ...(known.length === 0 ? { hint: `declare Device ${name}` } : { hint: `declared devices: ${known.join(', ')}` }),
+    })
+    return []
+  }
+  const others =
+    usersOf(lookup)
+      .get(device.key)
+      ?.filter((key) => key !== machine.key) ?? []
+  if (others.length > 0)
+    problems.push({
+      code: 'claimed-twice',
+      path,
+      message: `Device ${name} is also given to ${others.join(', ')}`,
+      hint: 'a device can be in one machine only: take it out of the others',
+    })
+  return [device]
+}
+
+const users = new WeakMap<Lookup, ReadonlyMap<ResourceKey, readonly ResourceKey[]>>()
+
+/** Which machines each device is given to. */
+function usersOf(lookup: Lookup): ReadonlyMap<ResourceKey, readonly ResourceKey[]> {
+  const known = users.get(lookup)
+  if (known !== undefined) return known
+  const found = new Map<ResourceKey, ResourceKey[]>()
+  for (const machine of machinesIn(lookup)) {
+    for (const name of new Set(machine.spec.devices ?? [])) {
+      const device = lookup.declaration('Device', name, machine.namespace) ?? lookup.declaration('Device', name)
+      if (device !== undefined) found.set(device.key, [...(found.get(device.key) ?? []), machine.key])
+    }
+  }
+  users.set(lookup, found)
+  return found
+}
