@@ -5,6 +5,7 @@ import type { Foreign } from '../foreign.ts'
 import { plainEntries } from './entry-list.ts'
 import { LEAVING, UNAPPLIED } from './rows.ts'
 import { plainRules } from './rule-list.ts'
+import { presentValue } from './usb-ports.ts'
 import { isEmpty, same, seenValue, wantedValue } from './values.ts'
 
 /** Changes that are no field's: the thing is leaving, or what was written is not in force. */
@@ -19,7 +20,8 @@ export function diffSetting(definition: Definition, setting: SettingSpec, sighti
   if (definition.rootOnly !== undefined) return []
   const changes: Change[] = []
   for (const [name, field] of Object.entries(definition.fields)) {
-    const declared = setting.fields[name]
+    const present = presentValue(setting, name, config)
+    const declared = present ?? setting.fields[name]
     if (declared === undefined || field.unread === true || field.type === 'secret') continue
     const [to, from] =
       field.type === 'rules'
@@ -30,7 +32,8 @@ export function diffSetting(definition: Definition, setting: SettingSpec, sighti
             ? [wantedValue(field, declared), wantedValue(field, (config.pem ?? '') as string)]
             : seenAndWanted(name, field, declared, config)
     if (same(from, to)) continue
-    if (setting.accepts?.[name]?.some((other) => same(from, wantedValue(field, other)))) continue
+    if (present === undefined && setting.accepts?.[name]?.some((other) => same(from, wantedValue(field, other))))
+      continue
     changes.push({ path: name, from, to, effect: field.fixed === true ? 'replace' : 'live' })
   }
   if (changes.length === 0 && definition.apply !== undefined && config[UNAPPLIED] !== undefined)

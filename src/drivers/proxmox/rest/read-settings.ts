@@ -6,6 +6,7 @@ import type { About, Api } from '../api.ts'
 import { cleanText, type Foreign, isRecord, nameOf, recordsOf } from '../foreign.ts'
 import { EVERYWHERE, type FoundList, fill, findList } from './paths.ts'
 import { LEAVING, rowsIn, ruleList, UNAPPLIED } from './rows.ts'
+import { withPorts } from './usb-ports.ts'
 import { apiName } from './values.ts'
 
 /** One list of settings: one call, and one more for each thing where the list itself does not say enough. */
@@ -24,6 +25,7 @@ export async function readSettings(
   const about = { doing: `list ${definition.noun} (${list})`, ...(host === undefined ? {} : { host }) }
   const rows = await readRows(api, found, about, signal)
   const seen = rows.flatMap((row) => sightingOf(found, row, connection, list, atMs))
+  if (definition.name === 'usb-mapping') return withPorts(api, seen, signal)
   if (found.reading.item === undefined) return seen
   if (seen.length > LIMITS.settingsReadClosely)
     throw new LookFailed({

@@ -11,6 +11,7 @@ import { LEAVING, UNAPPLIED } from './rows.ts'
 import { plainRules, ruleCalls, type SubCall } from './rule-list.ts'
 import { SECRETS } from './secrets.ts'
 import { AGAIN, sent } from './sent.ts'
+import { withPresent } from './usb-ports.ts'
 import { apiName, isEmpty, wantedValue } from './values.ts'
 
 /** From nothing to declared: make it, fill its own lists, put it in force. */
@@ -30,11 +31,12 @@ export function createSteps(definition: Definition, setting: SettingSpec): reado
 /** Makes these changes true. Each step leaves something from which the rest is found again. */
 export function updateSteps(
   definition: Definition,
-  setting: SettingSpec,
+  declared: SettingSpec,
   sighting: Sighting,
   changes: readonly Change[],
 ): readonly Step[] {
   const config = sighting.close?.config ?? {}
+  const setting = withPresent(declared, config)
   const places = { ...textsIn(config), ...placesOf(setting, setting.id) }
   const paths = new Set(changes.map(({ path }) => path))
   if (paths.has(EXISTS)) return createSteps(definition, setting)

@@ -1,0 +1,74 @@
+import type { SettingSpec, SettingValue } from '../../../model/rest.ts'
+import type { Sighting } from '../../../model/sighting.ts'
+import { LookFailed } from '../../port.ts'
+import type { Api } from '../api.ts'
+import { type Foreign, isRecord, recordsOf } from '../foreign.ts'
+import { parseProperties } from '../property-string.ts'
+
+/** Under this name a look at a USB mapping carries what is plugged in: `still-fawn 1-2` → `18d1:9302`. */
+const PORTS = 'ports'
+
+/** What is at the ports that mappings name. One call for each host; a device may change its id while it works. */
+export async function withPorts(
+  api: Api,
+  seen: readonly Sighting[],
+  signal: AbortSignal,
+): Promise<readonly Sighting[]> {
+  const hosts = new Set(
+    seen.flatMap((one) => entriesOf(one.close?.config ?? {}).flatMap(({ path, node }) => (path && node ? [node] : []))),
+  )
+  const ports: Record<string, string> = {}
+  await Promise.all(
+    [...hosts].map(async (host) => {
+      try {
+        const path = `/nodes/${encodeURIComponent(host)}/hardware/usb`
+        const data = await api.read(path, { doing: `list what is plugged into ${host}`, host }, signal)
+        for (const row of recordsOf(data)) {
+          const id = [row.vendid, row.prodid].map((part) => String(part).replace(/^0x/, '').padStart(4, '0')).join(':')
+          if (row.usbpath !== undefined) ports[`${host} ${String(row.busnum)}-${String(row.usbpath)}`] = id
+        }
+      } catch (error) {
+        // Without the right to see it, any of the ids is as good as the other.
+        if (!(error instanceof LookFailed) || error.refusal.connectionWide) throw error
+      }
+    }),
+  )
+  if (Object.keys(ports).length === 0) return seen
+  return seen.map((one) =>
+    one.close === undefined
+      ? one
+      : { ...one, close: { ...one.close, config: { ...one.close.config, [PORTS]: ports } } },
+  )
+}
+
+/** Of values that are equally right, the one that names what is there now: with another the guest would not start. */
+export function presentValue(setting: SettingSpec, name: string, config: Foreign): SettingValue | undefined {
+  const ports = isRecord(config[PORTS]) ? config[PORTS] : undefined
+  const others = setting.accepts?.[name]
+  if (ports === undefined || others === undefined) return undefined
+  return [setting.fields[name], ...others].find(
+    (value) =>
+      Array.isArray(value) &&
+      value.length > 0 &&
+      value.every((entry) => isRecord(entry) && ports[`${String(entry.host)} ${String(entry.path)}`] === entry.id),
+  )
+}
+
+export function withPresent(setting: SettingSpec, config: Foreign): SettingSpec {
+  const fields = { ...setting.fields }
+  for (const name of Object.keys(setting.accepts ?? {})) {
+    const present = presentValue(setting, name, config)
+    if (present !== undefined) fields[name] = present
+  }
+  return { ...setting, fields }
+}
+
+function entriesOf(
+  config: Foreign,
+): readonly { readonly node?: string | undefined; readonly path?: string | undefined }[] {
+  const map = Array.isArray(config.map) ? config.map : []
+  return map.map((entry) => {
+    const properties = parseProperties(String(entry), '')
+    return { node: properties.get('node'), path: properties.get('path') }
+  })
+}
