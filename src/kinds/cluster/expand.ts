@@ -73,8 +73,8 @@ function partOf(
   if ('problems' in machine) return machine
   const expanded = expandWhole(machine, lookup)
   if ('problems' in expanded) return { problems: expanded.problems.map((problem) => atNode(cluster, member, problem)) }
-  const { connection, needs } = expanded
-  const desired = member.fields.power === 'onDemand' ? whateverPower(expanded.desired) : expanded.desired
+  const { connection, needs, placement } = expanded
+  const wanted = member.fields.power === 'onDemand' ? whateverPower : (desired: Part['desired']) => desired
   const generation = createHash('sha256')
     .update(JSON.stringify([machine.spec, machine.policy]))
     .digest('hex')
@@ -83,8 +83,16 @@ function partOf(
     part: {
       key: machine.key,
       ...(connection === undefined ? {} : { connection }),
-      desired,
+      desired: wanted(expanded.desired),
       needs,
+      ...(placement === undefined
+        ? {}
+        : {
+            placement: {
+              ...placement,
+              candidates: placement.candidates.map((one) => ({ ...one, desired: wanted(one.desired) })),
+            },
+          }),
       as: { kind: 'Machine', name: machine.name, policy: machine.policy, generation, path: member.path },
     },
     warnings: (expanded.warnings ?? []).map((warning) => atNode(cluster, member, warning)),
