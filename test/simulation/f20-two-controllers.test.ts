@@ -59,9 +59,13 @@ test('[F-21] a controller that stood still and wakes in the middle of an effect 
       const slept = run(both, sleeper)
       await both.clock.runUntil(sleeper.standstill, { maxMs: 24 * 3_600_000 })
       assert.equal(await both.untilSettled(both.start()), 'settled', `the newer controller; ${hint}`)
+      const writes = both.datacentre.writes.length
       sleeper.wake()
-      assert.equal(await both.clock.runUntil(slept, { maxMs: 24 * 3_600_000 }), 'stale', `O4 it went on; ${hint}`)
-      woken++
+      const end = await both.clock.runUntil(slept, { maxMs: 24 * 3_600_000 })
+      // One that finds nothing to do may end without ever touching the store; all it may do is finish its one call.
+      assert.ok(end === 'stale' || end === 'settled', `it ended ${end}; ${hint}`)
+      assert.ok(both.datacentre.writes.length - writes <= 1, `O4 it went on; ${hint}`)
+      if (end === 'stale') woken++
       nothingDoubledOrLost(both, strangers, hint)
       assert.equal(await both.untilSettled(both.start()), 'settled', `after the late effect; ${hint}`)
       nothingDoubledOrLost(both, strangers, hint)
@@ -69,5 +73,6 @@ test('[F-21] a controller that stood still and wakes in the middle of an effect 
       await quietFor(both, 2, hint)
     }
   }
-  t.diagnostic(`woken ${woken} times`)
+  assert.ok(woken > 0, 'it was never turned away: the test would prove nothing')
+  t.diagnostic(`turned away ${woken} times`)
 })
