@@ -16,7 +16,7 @@ export interface DriverWorld {
   readonly connection: Connection
   readonly deps: DriverDeps
   /** A machine that can be made here, with one disk, declared to run; its id is free. */
-  readonly machine: { readonly vmid: number; readonly sizeGb: number; declared(change: MachineChange): Desired }
+  readonly machine: { readonly sizeGb: number; declared(change: MachineChange): Desired }
   /** A machine that somebody else made and that is there from the beginning. */
   readonly foreignId: string
   /** Lets time pass until the promise is settled. */
@@ -119,7 +119,7 @@ export function driverConformance(name: string, makeWorld: () => DriverWorld): v
       const before = world.others()
       const taken = {
         ...resource,
-        desired: world.machine.declared({ vmid: Number(world.foreignId) }),
+        desired: world.machine.declared({ vmid: Number(world.foreignId) || 0 }),
       }
       const [create] = world.driver.rules.createSteps(taken, world.foreignId)
       assert.ok(create)
@@ -274,10 +274,11 @@ export function driverConformance(name: string, makeWorld: () => DriverWorld): v
       session,
       survey,
       resource,
+      find,
       waitFor,
     }) => {
       world.loseNextWrite('answer')
-      const [create] = world.driver.rules.createSteps(resource, String(world.machine.vmid))
+      const [create] = world.driver.rules.createSteps(resource, find(resource))
       assert.ok(create)
       assert.equal((await world.run(session.perform(create, NEVER))).result, 'unclear')
       await waitFor(async () => (await survey()).sightings.some((one) => one.mark?.uid === resource.uid))
@@ -287,21 +288,22 @@ export function driverConformance(name: string, makeWorld: () => DriverWorld): v
       world,
       session,
       resource,
+      find,
       asked,
     }) => {
-      const [create] = world.driver.rules.createSteps(resource, String(world.machine.vmid))
+      const [create] = world.driver.rules.createSteps(resource, find(resource))
       assert.ok(create)
       world.loseNextWrite('request')
       assert.equal((await world.run(session.perform(create, NEVER))).result, 'unclear')
       world.loseNextWrite('refused')
       assert.equal((await world.run(session.perform(create, NEVER))).result, 'not-sent')
       assert.equal((await world.run(session.perform(create, AbortSignal.abort()))).result, 'not-sent')
-      assert.equal(await asked(String(world.machine.vmid)), true)
+      assert.equal(await asked(find(resource)), true)
     })
 
     for (const how of ['html', 'truncated', 'empty'] as const) {
-      test(`[F-07] an answer to a write that is ${how} is unclear`, async ({ world, session, resource }) => {
-        const [create] = world.driver.rules.createSteps(resource, String(world.machine.vmid))
+      test(`[F-07] an answer to a write that is ${how} is unclear`, async ({ world, session, resource, find }) => {
+        const [create] = world.driver.rules.createSteps(resource, find(resource))
         assert.ok(create)
         world.spoilNextWrite(how)
         assert.equal((await world.run(session.perform(create, NEVER))).result, 'unclear')
@@ -313,13 +315,14 @@ export function driverConformance(name: string, makeWorld: () => DriverWorld): v
       session,
       survey,
       resource,
+      find,
     }) => {
       await survey()
       world.refuseToken()
       const refusal = await refusalOf(survey())
       assert.equal(refusal.connectionWide, true)
       assert.equal(refusal.meaning, 'stalled')
-      const [create] = world.driver.rules.createSteps(resource, String(world.machine.vmid))
+      const [create] = world.driver.rules.createSteps(resource, find(resource))
       assert.ok(create)
       const outcome = await world.run(session.perform(create, NEVER))
       assert.equal(outcome.result, 'refused')
@@ -328,14 +331,18 @@ export function driverConformance(name: string, makeWorld: () => DriverWorld): v
       assert.ok((await survey()).sightings.length > 0)
     })
 
-    test('performing never waits for the work behind it', async ({ world, session, resource }) => {
-      const [create] = world.driver.rules.createSteps(resource, String(world.machine.vmid))
-      assert.ok(create)
+    test('performing never waits for the work behind it', async ({ world, session, resource, find }) => {
       const startedMs = world.nowMs()
-      const outcome = await world.run(session.perform(create, NEVER))
-      assert.equal(outcome.result, 'started')
+      let outcome: Outcome | undefined
+      // Steps that are done at once have no work behind them; the first that has some is the one to look at.
+      for (const step of world.driver.rules.createSteps(resource, find(resource))) {
+        outcome = await world.run(session.perform(step, NEVER))
+        if (outcome.result !== 'done') break
+      }
       assert.ok(world.nowMs() - startedMs < 1_000)
-      assert.ok(outcome.result === 'started')
+      // A system that does everything at once has nothing to be waited for.
+      if (outcome?.result === 'done') return
+      assert.ok(outcome?.result === 'started', JSON.stringify(outcome))
       const task = await world.run(session.taskOutcome(outcome.taskId, NEVER))
       assert.equal(task?.state, 'running')
     })

@@ -1,0 +1,166 @@
+import type { Resource } from '../../model/resource.ts'
+import type { Mark, Sighting } from '../../model/sighting.ts'
+import type { VmDisk, VmNic, VmSpec } from '../../model/vm.ts'
+import { configOf, insertedSeed } from './close-look.ts'
+import type { DiskView, DomainView, NicView } from './domain-view.ts'
+import type { DiskToWrite } from './domain-write.ts'
+import { printMark } from './marks.ts'
+import { diskVolume, seedVolume, shortHash, targetOf } from './names.ts'
+
+/** One declared value of a domain: what it is to be, what it is, and when a change of it is in force. */
+export interface Declared {
+  /** In the words of the declaration. */
+  readonly path: string
+  readonly to: unknown
+  readonly effect: 'live' | 'restart' | 'replace'
+  read(domain: DomainView): unknown
+}
+
+/** Everything in a domain's XML that the declaration has a say in. The order is the order in which it is written. */
+export function declaredValues(vm: VmSpec, uid: string): readonly Declared[] {
+  const values: Declared[] = []
+  const add = (path: string, to: unknown, read: Declared['read'], effect: Declared['effect'] = 'restart') => {
+    if (to !== undefined) values.push({ path, to, effect, read })
+  }
+  add(
+    'machine',
+    vm.machine === 'pc' || vm.machine === 'q35' ? vm.machine : undefined,
+    (seen) => seen.machine,
+    'replace',
+  )
+  add('bios', vm.bios, (seen) => seen.bios, 'replace')
+  add('cpu.cores', coresOf(vm), (seen) => seen.cores)
+  add('cpu.type', vm.cpu?.type, (seen) => seen.cpu)
+  add('memory.dedicatedMb', vm.memory?.dedicatedMb, (seen) => seen.memoryMb)
+  add('agent.enabled', vm.agent?.enabled, (seen) => seen.agent)
+  for (const disk of vm.disks) addDisk(disk, uid, add)
+  for (const nic of vm.nics) addNic(nic, add)
+  for (const { slot, device } of vm.pci ?? [])
+    add(`pci.${slot}`, device?.toLowerCase(), (seen) => seen.pci.find(({ alias }) => alias === `ua-${slot}`)?.device)
+  for (const { slot, device } of vm.usb ?? [])
+    add(`usb.${slot}`, device?.toLowerCase(), (seen) => seen.usb.find(({ alias }) => alias === `ua-${slot}`)?.device)
+  return values
+}
+
+function coresOf({ cpu }: VmSpec): number | undefined {
+  return cpu?.cores === undefined ? undefined : cpu.cores * (cpu.sockets ?? 1)
+}
+
+type Add = (path: string, to: unknown, read: Declared['read']) => void
+
+function addDisk(disk: VmDisk, uid: string, add: Add): void {
+  const path = `disks.${disk.slot}`
+  const whole = diskToWrite(disk, uid)
+  const field = (name: 'cache' | 'serial' | 'discard', to: string | undefined) =>
+    // Of a disk that is not there nothing is missing but the disk.
+    add(`${path}.${name}`, to, (seen) => {
+      const there = diskIn(seen, disk.slot)
+      return there === undefined ? to : discardWord(there[name])
+    })
+  add(path, whole, (seen) => (diskIn(seen, disk.slot) === undefined ? undefined : whole))
+  field('cache', disk.cache)
+  field('discard', disk.discard)
+  field('serial', disk.serial)
+}
+
+function discardWord(value: string | undefined): string | undefined {
+  return value === 'unmap' ? 'on' : value
+}
+
+export function diskIn(domain: DomainView | undefined, slot: string): DiskView | undefined {
+  const dev = targetOf(slot)?.dev
+  return domain?.disks.find((disk) => disk.dev === dev)
+}
+
+export function diskToWrite(disk: VmDisk, uid: string): DiskToWrite {
+  const format = disk.format ?? 'qcow2'
+  return {
+    slot: disk.slot,
+    pool: disk.storage,
+    volume: diskVolume(uid, disk.slot, format),
+    format,
+    ...(disk.cache === undefined ? {} : { cache: disk.cache }),
+    ...(disk.discard === undefined ? {} : { discard: disk.discard }),
+    ...(disk.serial === undefined ? {} : { serial: disk.serial }),
+  }
+}
+
+function addNic(nic: VmNic, add: Add): void {
+  const path = `nics.${nic.slot}`
+  const whole = {
+    slot: nic.slot,
+    bridge: nic.bridge,
+    model: nic.model,
+    ...(nic.mac === undefined ? {} : { mac: nic.mac }),
+    ...(nic.vlan === undefined ? {} : { vlan: nic.vlan }),
+    ...(nic.mtu === undefined ? {} : { mtu: nic.mtu }),
+    ...(nic.disconnected === undefined ? {} : { disconnected: nic.disconnected }),
+  }
+  const field = (name: string, to: unknown, read: (seen: NicView) => unknown) =>
+    add(`${path}.${name}`, to, (domain) => {
+      const there = nicIn(domain, nic.slot)
+      return there === undefined ? to : read(there)
+    })
+  add(path, whole, (seen) => (nicIn(seen, nic.slot) === undefined ? undefined : whole))
+  field('bridge', nic.bridge, (seen) => seen.source)
+  field('model', nic.model, (seen) => seen.model)
+  field('mac', nic.mac?.toUpperCase(), (seen) => seen.mac)
+  field('vlan', nic.vlan, (seen) => seen.vlan)
+  field('mtu', nic.mtu, (seen) => seen.mtu)
+  field('disconnected', nic.disconnected, (seen) => seen.disconnected)
+}
+
+/** By the name that we gave it; a card that somebody else put in counts by its place. */
+function nicIn(domain: DomainView, slot: string): NicView | undefined {
+  const other = domain.nics[Number(/^net(\d+)$/.exec(slot)?.[1] ?? -1)]
+  return domain.nics.find(({ alias }) => alias === `ua-${slot}`) ?? (other?.alias === undefined ? other : undefined)
+}
+
+/** The disc with the seed, as it stands in the domain until it was read. */
+export function seedToWrite(vm: VmSpec, uid: string): DiskToWrite | undefined {
+  const { seed } = vm
+  if (seed === undefined) return undefined
+  const pool = seed.storage ?? vm.disks[0]?.storage ?? 'default'
+  return { slot: seed.slot, pool, volume: seedVolume(uid, seed.hash), format: 'raw' }
+}
+
+/**
+ * The mark that a machine is to carry. What it says of the seed is what the machine has read or is about to; one that
+ * says nothing was made before, and is taken to have read what is declared now, so that later changes are seen.
+ */
+export function wantedMark(resource: Resource, vm: VmSpec, sighting: Sighting | undefined): Mark {
+  const read = sighting?.mark?.seed ?? (vm.seed === undefined ? undefined : shortHash(vm.seed.hash))
+  return {
+    uid: resource.uid,
+    owner: resource.key,
+    ...(resource.estate === undefined ? {} : { estate: resource.estate }),
+    deletion: resource.policy.deletion,
+    ...(read === undefined ? {} : { seed: read }),
+  }
+}
+
+/** Values that stand outside the machine's hardware, and are compared by what a close look brought. */
+export function outsideValues(resource: Resource, vm: VmSpec, sighting: Sighting): readonly Omit<Declared, 'effect'>[] {
+  const config = configOf(sighting)
+  const mark = printMark(wantedMark(resource, vm, sighting))
+  const tags = vm.tags === undefined ? undefined : [...new Set(vm.tags.map((tag) => tag.toLowerCase()))].sort()
+  return [
+    ...(sighting.mark?.uid === resource.uid
+      ? [{ path: 'mark', to: mark, read: () => sighting.mark && printMark(sighting.mark) }]
+      : []),
+    ...(vm.description === undefined
+      ? []
+      : [{ path: 'description', to: vm.description.trimEnd(), read: () => config?.human }]),
+    ...(tags === undefined ? [] : [{ path: 'tags', to: tags, read: () => [...(config?.humanTags ?? [])].sort() }]),
+  ]
+}
+
+export function seedInConfig(vm: VmSpec, sighting: Sighting) {
+  const uid = sighting.mark?.uid
+  const config = configOf(sighting)
+  return {
+    wanted: vm.seed === undefined ? undefined : shortHash(vm.seed.hash),
+    inserted: insertedSeed(uid, config?.domain),
+    live: insertedSeed(uid, config?.live),
+  }
+}

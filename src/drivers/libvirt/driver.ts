@@ -1,0 +1,11 @@
+import type { Driver } from '../port.ts'
+import { libvirtRules } from './rules.ts'
+import { openSession } from './session.ts'
+
+/** Speaks to libvirt on one host, by virsh over a shell there. */
+export const libvirtDriver: Driver = {
+  name: 'libvirt',
+  rules: libvirtRules,
+  connect: openSession,
+  importGuest: async (sighting) => (await import('./import.ts')).importGuest(sighting),
+}

@@ -1,0 +1,57 @@
+import type { Sighting } from '../../model/sighting.ts'
+import type { ImportedGuest } from '../port.ts'
+import { configOf } from './close-look.ts'
+import { slotOf } from './names.ts'
+
+const GIB = 1024 ** 3
+
+/** A domain in the words of a Machine. Names of networks and pools are those of the host: its Host must bind them. */
+export function importGuest(sighting: Sighting): Promise<ImportedGuest | undefined> {
+  return Promise.resolve(imported(sighting))
+}
+
+function imported(sighting: Sighting): ImportedGuest | undefined {
+  const config = configOf(sighting)
+  if (config === undefined || sighting.type !== 'vm') return undefined
+  const { domain } = config
+  const unmanaged: string[] = []
+  const notes: string[] = []
+  const disks = domain.disks.flatMap((disk) => {
+    const size = config.volumes[`${disk.pool ?? ''}:${disk.volume ?? ''}`]
+    const slot = slotOf(disk.dev, disk.bus)
+    if (disk.device !== 'disk' || slot === undefined || disk.pool === undefined || size === undefined) {
+      unmanaged.push(`disk ${disk.dev} (${disk.device}${disk.path === undefined ? '' : `, ${disk.path}`})`)
+      return []
+    }
+    if (size % GIB !== 0) {
+      unmanaged.push(`disk ${disk.dev}: ${size} bytes, which is no whole number of Gi`)
+      return []
+    }
+    return [{ slot, storage: disk.pool, size: `${size / GIB}Gi` }]
+  })
+  const networks = domain.nics.map((nic) => ({
+    network: nic.source ?? '',
+    ...(nic.mac === undefined ? {} : { mac: nic.mac }),
+  }))
+  for (const { device } of domain.pci) unmanaged.push(`PCI device ${device}`)
+  for (const { device } of domain.usb) unmanaged.push(`USB device ${device}`)
+  if (config.snapshots > 0) notes.push(`${config.snapshots} snapshots stay with it and are not declared`)
+  return {
+    kind: 'Machine',
+    fields: {
+      host: sighting.host,
+      libvirt: { uuid: sighting.externalId, adopt: true },
+      cpu: { cores: domain.cores ?? 1, ...(domain.cpu === undefined ? {} : { type: domain.cpu }) },
+      memory: `${domain.memoryMb ?? 0}Mi`,
+      disks,
+      networks,
+      power: (sighting.close?.power ?? sighting.power) === 'running' ? 'on' : 'off',
+      onBoot: config.onBoot,
+      agent: domain.agent,
+      ...(config.human === '' ? {} : { description: config.human }),
+      ...(config.humanTags.length === 0 ? {} : { tags: config.humanTags }),
+    },
+    unmanaged,
+    notes,
+  }
+}

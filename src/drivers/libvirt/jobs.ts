@@ -1,0 +1,70 @@
+/*
+ * Work on a host that takes longer than anybody waits: copying and downloading images. It is begun and left alone; a
+ * directory of its own says how far it is. The scripts are constants, and everything that varies comes as words.
+ */
+
+/** Begins a job: `setsid --fork sh -c BEGIN croft-job ID BODY croft WORDS…`. */
+const BEGIN = `umask 077
+d="\${HOME:-/root}/.cache/croft/jobs"
+mkdir -p "$d" && find "$d" -mindepth 1 -maxdepth 1 -mtime +7 -exec rm -rf {} +
+mkdir -p "$d/$1" && cd "$d/$1" || exit 1
+shift
+exec >log 2>&1 </dev/null
+echo $$ >pid
+if sh -c "$@"; then echo done >state; else echo failed >state; fi`
+
+/** Says `done`, `failed`, `running` or `lost`, and the end of what the job said. */
+const LOOK = `cd "\${HOME:-/root}/.cache/croft/jobs/$1" 2>/dev/null || exit 3
+if [ -f state ]; then cat state; elif kill -0 "$(cat pid)" 2>/dev/null; then echo running; else echo lost; fi
+tail -c 1000 log`
+
+/** Makes a volume as a copy of another, whatever pool that is in. Words: copy URI POOL XML INPUTPOOL INPUTVOLUME. */
+const COPY = `set -eu
+export LC_ALL=C
+printf %s "$4" >volume.xml
+virsh -c "$2" vol-create-from --pool "$3" --file volume.xml --vol "$6" --inputpool "$5"`
+
+/**
+ * Brings a file into a pool under a name that it has only once it is whole and right. Words: fetch URI POOL DIRECTORY
+ * NAME URL ALGORITHM SUM COMPRESSION.
+ */
+const FETCH = `set -eu
+export LC_ALL=C
+part="$4/.croft-$5.part"
+trap 'rm -f "$part" "$part.out"' EXIT
+curl --fail --silent --show-error --location --proto =http,https --max-redirs 5 --connect-timeout 30 --output "$part" -- "$6"
+if [ -n "$8" ]; then echo "$8  $part" | "\${7}sum" --check --status - || { echo "croft: ChecksumMismatch"; exit 1; }; fi
+case "$9" in
+  gz) gzip -dc "$part" >"$part.out" ;;
+  bz2) bzip2 -dc "$part" >"$part.out" ;;
+  zst) zstd -dcq "$part" >"$part.out" ;;
+  lzo) lzop -dc "$part" >"$part.out" ;;
+  *) mv "$part" "$part.out" ;;
+esac
+chmod 0644 "$part.out"
+sync -f "$part.out" || true
+mv "$part.out" "$4/$5"
+virsh -c "$2" pool-refresh --pool "$3"`
+
+/** Looks whether a file is still what it was. Words: verify URI POOL DIRECTORY NAME ALGORITHM SUM. */
+const VERIFY = `set -eu
+echo "$7  $4/$5" | "\${6}sum" --check --status - || { echo "croft: ChecksumMismatch"; exit 1; }`
+
+const BODIES = { copy: COPY, fetch: FETCH, verify: VERIFY } as const
+
+export function beginJob(id: string, kind: keyof typeof BODIES, words: readonly string[]): readonly string[] {
+  return ['setsid', '--fork', 'sh', '-c', BEGIN, 'croft-job', id, BODIES[kind], 'croft', kind, ...words]
+}
+
+export function lookAtJob(id: string): readonly string[] {
+  return ['sh', '-c', LOOK, 'croft-look', id]
+}
+
+/** The id of a job holds when it was begun: one that nobody has heard of yet may only be young. */
+export function jobId(kind: string, volume: string, atMs: number): string {
+  return `${kind}-${volume.replace(/[^A-Za-z0-9._-]/g, '_')}-${Math.floor(atMs)}`
+}
+
+export function begunAt(id: string): number {
+  return Number(/-(\d+)$/.exec(id)?.[1] ?? 0)
+}

@@ -1,0 +1,99 @@
+import type { Mark } from '../../model/sighting.ts'
+import {
+  childrenOf,
+  element,
+  find,
+  findOrMake,
+  isElement,
+  removeChild,
+  setText,
+  textIn,
+  type XmlElement,
+} from './xml.ts'
+
+/*
+ * The mark is an element of our own in the domain's metadata, which libvirt keeps and does not read. The description
+ * says the same in one line for people. Both stand beside whatever others wrote there.
+ */
+const NAMESPACE = 'https://croft.dev/libvirt/1'
+const NAME = 'croft:machine'
+const LINE = /^Kept by croft: .*$/
+
+/** The mark on a domain. One that was written for another UUID shows a copy, which is nobody's. */
+export function readMark(domain: XmlElement): Mark | undefined {
+  const node = markNode(domain)
+  if (node === undefined) return undefined
+  const { uid, id, owner, estate, deletion, seed } = node.attributes
+  if (uid === undefined || !/^[0-9a-f]{16}$/.test(uid) || id !== textIn(find(domain, 'uuid')).trim()) return undefined
+  return {
+    uid,
+    ...(owner === undefined ? {} : { owner }),
+    ...(estate === undefined ? {} : { estate }),
+    ...(deletion === 'Delete' || deletion === 'Orphan' ? { deletion } : {}),
+    ...(seed !== undefined && /^[0-9a-f]{12}$/.test(seed) ? { seed } : {}),
+  }
+}
+
+/** The mark as one line of a plan; the same text is read back where it is written. */
+export function printMark(mark: Mark): string {
+  const { uid, owner, estate, deletion, seed } = mark
+  return JSON.stringify({ uid, owner, estate, deletion, seed })
+}
+
+export function parseMark(text: string): Mark {
+  return JSON.parse(text) as Mark
+}
+
+export function writeMark(domain: XmlElement, mark: Mark, uuid: string): void {
+  const metadata = findOrMake(domain, 'metadata')
+  const before = markNode(domain)
+  const tags = childrenOf(before, 'croft:tag')
+  if (before !== undefined) removeChild(metadata, before)
+  const { uid, owner, estate, deletion, seed } = mark
+  metadata.children.push(
+    element(NAME, { 'xmlns:croft': NAMESPACE, uid, id: uuid, owner, estate, deletion, seed }, tags),
+  )
+  writeDescription(domain, readDescription(domain), mark)
+}
+
+/** What people wrote. */
+export function readDescription(domain: XmlElement): string {
+  return textIn(find(domain, 'description'))
+    .split('\n')
+    .filter((line) => !LINE.test(line))
+    .join('\n')
+    .trimEnd()
+}
+
+export function writeDescription(domain: XmlElement, human: string, mark: Mark | undefined = readMark(domain)): void {
+  const estate = mark?.estate === undefined ? '' : ` of estate ${mark.estate}`
+  const line = mark === undefined ? [] : [`Kept by croft: ${mark.owner ?? mark.uid}${estate}`]
+  const text = [...(human === '' ? [] : [human]), ...line].join('\n')
+  if (text !== '') setText(descriptionNode(domain), text)
+}
+
+export function readTags(domain: XmlElement): readonly string[] {
+  return childrenOf(markNode(domain), 'croft:tag').map((tag) => textIn(tag))
+}
+
+export function writeTags(domain: XmlElement, tags: readonly string[]): void {
+  const node = markNode(domain)
+  if (node === undefined) return
+  node.children.splice(0, node.children.length, ...tags.map((tag) => element('croft:tag', {}, tag)))
+}
+
+/** Every way of writing the namespace that a person or a tool may have chosen is read. */
+function markNode(domain: XmlElement): XmlElement | undefined {
+  const all = childrenOf(find(domain, 'metadata'), NAME)
+  return all.find((node) => node.attributes['xmlns:croft'] === NAMESPACE)
+}
+
+/** libvirt wants it before the rest. */
+function descriptionNode(domain: XmlElement): XmlElement {
+  const there = find(domain, 'description')
+  if (there !== undefined) return there
+  const made = element('description')
+  const after = domain.children.findIndex((node) => isElement(node) && (node.name === 'uuid' || node.name === 'name'))
+  domain.children.splice(after + 1, 0, made)
+  return made
+}

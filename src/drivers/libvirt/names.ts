@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto'
+
+/**
+ * The UUID under which a machine is defined. Derived from its uid and never drawn by chance, so that a second attempt
+ * meets the first one, and a machine that was destroyed and is made again is the same one to everybody else.
+ */
+export function uuidOf(uid: string): string {
+  const digits = createHash('sha256').update(`croft libvirt domain\0${uid}`).digest('hex').slice(0, 32).split('')
+  digits[12] = '8'
+  digits[16] = (8 + (Number.parseInt(digits[16] ?? '0', 16) % 4)).toString(16)
+  const text = digits.join('')
+  return [text.slice(0, 8), text.slice(8, 12), text.slice(12, 16), text.slice(16, 20), text.slice(20)].join('-')
+}
+
+export const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+const SEED_DIGITS = 12
+
+export function shortHash(hash: string): string {
+  return hash.slice(0, SEED_DIGITS)
+}
+
+/** The volume of a disk: by its name everybody sees whose it is, and only what is named so is ever deleted. */
+export function diskVolume(uid: string, slot: string, format: string): string {
+  return `croft-${uid}-${slot}.${format}`
+}
+
+export function seedVolume(uid: string, hash: string): string {
+  return `croft-${uid}-seed-${shortHash(hash)}.iso`
+}
+
+export function isVolumeOf(uid: string, volume: string): boolean {
+  return new RegExp(`^croft-${uid}-[a-z]+[0-9]*(?:-[0-9a-f]{${SEED_DIGITS}})?\\.[a-z0-9]+$`).test(volume)
+}
+
+/** The hash in the name of a seed volume of this machine. */
+export function seedHashIn(uid: string, volume: string): string | undefined {
+  const found = /^croft-([0-9a-f]{16})-seed-([0-9a-f]{12})\.iso$/.exec(volume)
+  return found?.[1] === uid ? found[2] : undefined
+}
+
+const SLOT = /^(virtio|scsi|sata|ide)(\d{1,2})$/
+
+export interface Target {
+  /** `vda`. */
+  readonly dev: string
+  readonly bus: 'virtio' | 'scsi' | 'sata' | 'ide'
+}
+
+/** SCSI and SATA share their letters, so SATA begins further on. */
+const FIRST_SATA = 12
+
+/** The device that a slot of the declaration is on; undefined when libvirt has no such place. */
+export function targetOf(slot: string): Target | undefined {
+  const [, bus, digits] = SLOT.exec(slot) ?? []
+  const at = Number(digits)
+  switch (bus) {
+    case 'virtio':
+      return at < 26 ? { dev: `vd${letter(at)}`, bus } : undefined
+    case 'scsi':
+      return at < FIRST_SATA ? { dev: `sd${letter(at)}`, bus } : undefined
+    case 'sata':
+      return at < 6 ? { dev: `sd${letter(FIRST_SATA + at)}`, bus } : undefined
+    case 'ide':
+      return at < 4 ? { dev: `hd${letter(at)}`, bus } : undefined
+    default:
+      return undefined
+  }
+}
+
+/** The slot in the words of a declaration for a device that somebody else made. */
+export function slotOf(dev: string, bus: string): string | undefined {
+  const at = (dev.codePointAt(2) ?? 0) - 97
+  if (dev.length !== 3 || at < 0 || at > 25) return undefined
+  if (bus === 'virtio') return `virtio${at}`
+  if (bus === 'ide') return `ide${at}`
+  if (bus === 'sata') return `sata${at >= FIRST_SATA ? at - FIRST_SATA : at}`
+  return bus === 'scsi' ? `scsi${at}` : undefined
+}
+
+function letter(at: number): string {
+  return String.fromCodePoint(97 + at)
+}
+
+/** `default:import/noble.qcow2` or `default:noble.qcow2` as libvirt knows it: a pool and a volume in it. */
+export function volumeOf(id: string): { readonly pool: string; readonly volume: string } | undefined {
+  const [, pool, volume] = /^([^:]+):(?:[a-z]+\/)?([^/]+)$/.exec(id) ?? []
+  return pool === undefined || volume === undefined ? undefined : { pool, volume }
+}

@@ -1,0 +1,163 @@
+import { createHash } from 'node:crypto'
+import { cleanText } from '../../lib/clean-text.ts'
+import type { PowerState, Sighting } from '../../model/sighting.ts'
+import { readAddresses } from './agent-answers.ts'
+import { type DomainConfig, insertedSeed } from './close-look.ts'
+import { bytesOf, type DomainView, viewDomain } from './domain-view.ts'
+import { readDescription, readMark, readTags } from './marks.ts'
+import { isVolumeOf } from './names.ts'
+import type { Places } from './places.ts'
+import { words } from './survey.ts'
+import type { Virsh } from './virsh.ts'
+import { find, parseXml, textIn } from './xml.ts'
+
+/** The version of a definition: any change that anybody makes to it is seen. */
+export function digestOf(definition: string): string {
+  return createHash('sha256').update(definition.trim()).digest('hex').slice(0, 40)
+}
+
+/** One domain closely, in two rounds of questions: itself, then its volumes. */
+export async function observeDomain(
+  virsh: Virsh,
+  sighting: Sighting,
+  ask: { readonly power?: boolean; readonly agent?: boolean },
+  places: Places,
+  clock: { readonly now: () => number },
+  signal: AbortSignal,
+): Promise<Sighting | undefined> {
+  const uuid = sighting.externalId
+  const doing = `look at domain ${uuid} on ${sighting.host}`
+  const [definition = '', running = '', state = '', info = '', snapshots = ''] = await virsh.ask(
+    [
+      ['dumpxml', '--inactive', uuid],
+      ['dumpxml', uuid],
+      ['domstate', uuid],
+      ['dominfo', uuid],
+      ['snapshot-list', '--name', uuid],
+    ],
+    doing,
+    signal,
+  )
+  const domain = parseXml(definition)
+  // Nothing came: either there is no such domain, or it could not be told. Only the first is an answer.
+  if (domain?.name !== 'domain') {
+    await virsh.read(['domname', uuid], doing, signal)
+    return undefined
+  }
+  const power = powerOf(state)
+  const mark = readMark(domain)
+  const view = viewDomain(domain, places)
+  const liveTree = power === 'running' || power === 'paused' ? parseXml(running) : undefined
+  const live = liveTree === undefined ? undefined : viewDomain(liveTree, places)
+  const { volumes, ours } = await readVolumes(
+    virsh,
+    [view, ...(live === undefined ? [] : [live])],
+    mark?.uid,
+    doing,
+    signal,
+  )
+  const tags = readTags(domain)
+  const config: DomainConfig = {
+    digest: digestOf(definition),
+    name: view.name,
+    human: readDescription(domain),
+    description: textIn(find(domain, 'description')),
+    tags: [...tags, ...(mark === undefined ? [] : ['croft', `croft-${mark.uid}`])].join(';'),
+    humanTags: tags,
+    onBoot: /^Autostart:\s+enable/m.test(info),
+    domain: view,
+    live,
+    volumes,
+    ours,
+    snapshots: words(snapshots).length,
+  }
+  const { mark: _before, ...rest } = sighting
+  const seen: Sighting = {
+    ...rest,
+    name: cleanText(view.name),
+    power,
+    ...(mark === undefined ? {} : { mark }),
+    close: { digest: config.digest, config, power, atMs: clock.now() },
+  }
+  // Whether its seed may be taken away is for the guest itself to say.
+  const reading = insertedSeed(mark?.uid, live) !== undefined && insertedSeed(mark?.uid, view) !== undefined
+  if (power !== 'running' || (!ask.agent && !reading)) return seen
+  const [agent, uptimeSeconds] = await Promise.all([
+    view.agent ? askAgent(virsh, uuid, doing, signal) : Promise.resolve({}),
+    reading ? uptimeOf(virsh, view.name, doing, clock, signal) : Promise.resolve(undefined),
+  ])
+  const close = seen.close ?? { config, atMs: clock.now() }
+  return { ...seen, ...(uptimeSeconds === undefined ? {} : { uptimeSeconds }), close: { ...close, ...agent } }
+}
+
+/** The agent's silence is an answer: it is down. */
+async function askAgent(
+  virsh: Virsh,
+  uuid: string,
+  doing: string,
+  signal: AbortSignal,
+): Promise<{ agent: 'up' | 'down'; addresses?: readonly string[] }> {
+  const question = JSON.stringify({ execute: 'guest-network-get-interfaces' })
+  const [answer = ''] = await virsh.ask([['qemu-agent-command', '--timeout', '5', uuid, question]], doing, signal)
+  const addresses = readAddresses(answer)
+  return addresses === undefined ? { agent: 'down' } : { agent: 'up', addresses }
+}
+
+/** How long QEMU has been running, by the file that libvirt writes when it starts one. */
+async function uptimeOf(
+  virsh: Virsh,
+  name: string,
+  doing: string,
+  clock: { readonly now: () => number },
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const ran = await virsh.run(['stat', '-c', '%Y', '--', `/run/libvirt/qemu/${name}.pid`], doing, signal)
+  const seconds = Number(ran.stdout.trim())
+  if (ran.code !== 0 || !Number.isFinite(seconds) || seconds <= 0) return undefined
+  return Math.max(0, clock.now() / 1000 - seconds)
+}
+
+async function readVolumes(
+  virsh: Virsh,
+  views: readonly DomainView[],
+  uid: string | undefined,
+  doing: string,
+  signal: AbortSignal,
+): Promise<{ readonly volumes: Record<string, number>; readonly ours: readonly string[] }> {
+  const wanted = new Map<string, readonly [string, string]>()
+  for (const { pool, volume } of views.flatMap((view) => view.disks))
+    if (pool !== undefined && volume !== undefined) wanted.set(`${pool}:${volume}`, [pool, volume])
+  const pools = [...new Set([...wanted.values()].map(([pool]) => pool))].sort()
+  const ids = [...wanted.keys()].sort()
+  const answers = await virsh.ask(
+    [
+      ...ids.map((id) => ['vol-dumpxml', '--pool', wanted.get(id)?.[0] ?? '', wanted.get(id)?.[1] ?? '']),
+      ...pools.map((pool) => ['vol-list', '--pool', pool]),
+    ],
+    doing,
+    signal,
+  )
+  const volumes: Record<string, number> = {}
+  for (const [at, id] of ids.entries()) {
+    const bytes = bytesOf(find(parseXml(answers[at] ?? ''), 'capacity'))
+    if (bytes !== undefined) volumes[id] = bytes
+  }
+  const ours = pools.flatMap((pool, at) =>
+    volumeNames(answers[ids.length + at] ?? '')
+      .filter((name) => uid !== undefined && isVolumeOf(uid, name))
+      .map((name) => `${pool}:${name}`),
+  )
+  return { volumes, ours: ours.sort() }
+}
+
+/** The first column of `vol-list`: names of volumes are file names, and paths begin with a slash. */
+export function volumeNames(table: string): readonly string[] {
+  return words(table).flatMap((line) => /^(\S(?:.*?\S)?)\s{2,}\//.exec(line)?.[1] ?? [])
+}
+
+export function powerOf(state: string): PowerState {
+  const [first = ''] = words(state)
+  if (first === 'running' || first === 'idle' || first === 'in shutdown' || first === 'no state') return 'running'
+  if (first === 'paused' || first === 'pmsuspended') return 'paused'
+  return first === 'shut off' || first === 'crashed' ? 'stopped' : 'unknown'
+}

@@ -1,0 +1,99 @@
+import { volumeId } from '../../model/file.ts'
+import type { Resource } from '../../model/resource.ts'
+import type { Rules } from '../../model/rules.ts'
+import { configOf } from './close-look.ts'
+import { diffVm } from './diff.ts'
+import {
+  createFileSteps,
+  deleteFileSteps,
+  diffFile,
+  fileReadiness,
+  poolList,
+  remainsList,
+  updateFileSteps,
+  verifyFileSteps,
+} from './file-rules.ts'
+import { seedHashIn, slotOf, UUID, uuidOf } from './names.ts'
+import { fileObstacles, type Obstacle, vmObstacles } from './obstacles.ts'
+import { vmReadiness } from './readiness.ts'
+import { seedNotes } from './seed.ts'
+import { adoptVmSteps, createVmSteps, deleteVmSteps, updateVmSteps } from './vm-steps.ts'
+
+/** The pure half of the libvirt driver. */
+export const libvirtRules: Rules = {
+  declaredId(resource) {
+    const { desired, policy, uid } = resource
+    if (desired.type === 'file') return volumeId(desired.file)
+    return policy.adopt !== undefined && UUID.test(policy.adopt) ? policy.adopt : uuidOf(uid)
+  },
+  listOf: ({ desired }) => (desired.type === 'file' ? poolList(desired.file.host, desired.file.storage) : undefined),
+  hostOf({ desired }) {
+    if (desired.type === 'file') return desired.file.host
+    return desired.type === 'vm' ? desired.vm.host : ''
+  },
+  choosesId: () => false,
+  obstacles(resource, survey) {
+    const { desired } = resource
+    if (desired.type === 'vm') return vmObstacles(desired.vm, survey)
+    return desired.type === 'file' ? fileObstacles(desired.file, survey) : [otherSort(resource)]
+  },
+  diff(resource, sighting, known) {
+    const { desired } = resource
+    if (desired.type === 'vm') return diffVm(resource, desired.vm, sighting)
+    return desired.type === 'file' ? diffFile(resource, desired.file, sighting, known) : []
+  },
+  createSteps(resource, externalId) {
+    const { desired } = resource
+    if (desired.type === 'vm') return createVmSteps(resource, desired.vm, externalId)
+    return desired.type === 'file' ? createFileSteps(desired.file) : []
+  },
+  updateSteps(resource, sighting, changes) {
+    const { desired } = resource
+    if (desired.type === 'vm') return updateVmSteps(resource, desired.vm, sighting, changes)
+    return desired.type === 'file' ? updateFileSteps(desired.file, sighting, changes) : []
+  },
+  adoptSteps(resource, sighting) {
+    const { desired } = resource
+    if (desired.type === 'vm') return adoptVmSteps(resource, desired.vm, sighting)
+    return desired.type === 'file' ? verifyFileSteps(desired.file, sighting) : []
+  },
+  /** Disks that no image brings back, seeds aside. */
+  irreplaceable({ desired }, sighting) {
+    if (sighting.list !== undefined || desired.type !== 'vm') return []
+    const remade = new Set(desired.vm.disks.filter((disk) => disk.importFrom !== undefined).map((disk) => disk.slot))
+    return (configOf(sighting)?.domain.disks ?? []).flatMap(({ device, dev, bus, path, volume }) => {
+      const slot = slotOf(dev, bus) ?? dev
+      const seed = volume !== undefined && seedHashIn(sighting.mark?.uid ?? '', volume) !== undefined
+      return device !== 'disk' || path === undefined || seed || remade.has(slot) ? [] : [slot]
+    })
+  },
+  remains({ desired, uid }) {
+    if (desired.type !== 'vm') return []
+    const { vm } = desired
+    const pools = [
+      ...vm.disks.map((disk) => disk.storage),
+      ...(vm.seed?.storage === undefined ? [] : [vm.seed.storage]),
+    ]
+    return [...new Set(pools)].map((pool) => remainsList(vm.host, pool, uid))
+  },
+  undeletable(sighting) {
+    const snapshots = configOf(sighting)?.snapshots ?? 0
+    if (snapshots === 0) return undefined
+    return {
+      message: `domain ${sighting.externalId} on ${sighting.host} has ${snapshots} snapshot${snapshots === 1 ? '' : 's'}, which somebody made to come back to`,
+      allow: `delete them first: virsh snapshot-list ${sighting.externalId}, virsh snapshot-delete ${sighting.externalId} NAME`,
+    }
+  },
+  deleteSteps: (sighting) => (sighting.type === 'file' ? deleteFileSteps(sighting) : deleteVmSteps(sighting)),
+  readiness(resource, sighting) {
+    const { desired } = resource
+    if (desired.type === 'vm') return vmReadiness(desired.vm, sighting)
+    if (desired.type === 'file') return fileReadiness(desired.file, sighting)
+    return { ready: false, reason: 'NotPossible', message: otherSort(resource).message, status: 'Unknown' }
+  },
+  notes: ({ desired }, sighting) => (desired.type === 'vm' ? seedNotes(desired.vm, sighting) : []),
+}
+
+function otherSort({ key, desired }: Resource): Obstacle {
+  return { message: `${key} is a ${desired.type}, and libvirt keeps none`, allow: 'choose another connection for it' }
+}

@@ -1,0 +1,188 @@
+import { cleanText } from '../../lib/clean-text.ts'
+import type { Connection } from '../../model/connection.ts'
+import type { Sighting } from '../../model/sighting.ts'
+import type { RemoteTask, Survey } from '../../model/survey.ts'
+import { type DriverDeps, LookFailed, type Session } from '../port.ts'
+import { agentShell } from './agent-shell.ts'
+import { bytesOf } from './domain-view.ts'
+import { begunAt, lookAtJob } from './jobs.ts'
+import { isVolumeOf } from './names.ts'
+import { observeDomain, powerOf, volumeNames } from './observe.ts'
+import { performStep } from './perform.ts'
+import type { Places, Pool } from './places.ts'
+import { FIRST_QUESTIONS, readDomain, readFirst, readHost, readPool, storageOf } from './survey.ts'
+import { createVirsh, type Virsh } from './virsh.ts'
+import { find, parseXml, textIn } from './xml.ts'
+
+/** A connection to libvirt on one host. */
+export function openSession(connection: Connection, deps: DriverDeps): Session {
+  const target = connection.ssh
+  const host = target?.name ?? connection.name
+  const uri = localUri(connection.endpoint)
+  const shell = target === undefined ? undefined : deps.openShell?.(target)
+  const open = (): Virsh => {
+    if (shell === undefined) throw noShell(connection)
+    return createVirsh(shell, uri, deps.random)
+  }
+  let places: Places | undefined
+
+  /** What pools and networks there are changes rarely; a survey renews it. */
+  const knownPlaces = async (signal: AbortSignal): Promise<Places> => {
+    if (places === undefined) await survey(signal)
+    return places ?? { pools: new Map(), networks: new Set() }
+  }
+
+  const survey = async (signal: AbortSignal): Promise<Survey> => {
+    const virsh = open()
+    const doing = `look at ${connection.name}`
+    const first = readFirst(await virsh.ask(FIRST_QUESTIONS, doing, signal))
+    const answers = await virsh.ask(
+      [
+        ...first.uuids.map((uuid) => ['dumpxml', '--inactive', uuid]),
+        ...first.pools.map((pool) => ['pool-dumpxml', pool]),
+      ],
+      doing,
+      signal,
+    )
+    const sightings = first.uuids.flatMap((uuid, at) => {
+      const power = first.power.get(uuid) ?? 'unknown'
+      return readDomain(connection.name, host, uuid, power, answers[at] ?? '') ?? []
+    })
+    const pools = new Map<string, Pool>()
+    const storages = first.pools.flatMap((name, at) => {
+      const pool = readPool(answers[first.uuids.length + at] ?? '')
+      if (pool === undefined) return []
+      pools.set(name, pool)
+      return [storageOf(host, name, pool, first.activePools.has(name))]
+    })
+    places = { pools, networks: first.networks }
+    return {
+      connection: connection.name,
+      atMs: deps.clock.now(),
+      hosts: [readHost(host, first.nodeinfo)],
+      storages,
+      sightings,
+      tasks: [],
+    }
+  }
+
+  const list = async (name: string, signal: AbortSignal): Promise<readonly Sighting[]> =>
+    readVolumeList(open(), { connection: connection.name, host, list: name, atMs: deps.clock.now() }, signal)
+
+  return {
+    survey,
+    list,
+    async observe(sighting, ask, signal) {
+      if (sighting.list !== undefined)
+        return (await list(sighting.list, signal)).find(({ externalId }) => externalId === sighting.externalId)
+      return observeDomain(open(), sighting, ask, await knownPlaces(signal), deps.clock, signal)
+    },
+    async idIsFree(externalId, signal) {
+      try {
+        return (await open().read(['domname', externalId], `ask whether ${externalId} is free`, signal)) === undefined
+      } catch (error) {
+        // Whoever may not see it has been told that it is there.
+        if (error instanceof LookFailed && error.refusal.reason === 'PermissionDenied') return false
+        throw error
+      }
+    },
+    taskOutcome: (taskId, signal) => taskOutcome(open(), taskId, host, deps.clock.now(), signal),
+    async perform(step, signal) {
+      if (signal.aborted) return { result: 'not-sent', message: `could not ${step.summary}: it was called off` }
+      try {
+        return await performStep({ virsh: open(), uri, places: await knownPlaces(signal), deps }, step, signal)
+      } catch (error) {
+        if (error instanceof LookFailed)
+          return error.refusal.meaning === 'stalled'
+            ? { result: 'refused', refusal: error.refusal }
+            : { result: 'not-sent', message: error.refusal.message }
+        throw error
+      }
+    },
+    shell: (sighting) => agentShell(open(), sighting.externalId, deps.clock),
+    close: async () => shell?.close(),
+  }
+}
+
+/** virsh runs on the host itself, whatever way leads there: `qemu+ssh://root@kvm1/system` is `qemu:///system` there. */
+function localUri(endpoint: string): string {
+  const [, scheme = 'qemu', path = '/system'] = /^([a-z]+)(?:\+[a-z]+)?:\/\/[^/]*(\/.*)$/.exec(endpoint) ?? []
+  return `${scheme}://${path}`
+}
+
+function noShell(connection: Connection): Error {
+  const message = `connection ${connection.name} does not say how its host is reached`
+  return new LookFailed({ reason: 'NoShell', meaning: 'stalled', message, connectionWide: true })
+}
+
+async function readVolumeList(
+  virsh: Virsh,
+  about: { readonly connection: string; readonly host: string; readonly list: string; readonly atMs: number },
+  signal: AbortSignal,
+): Promise<readonly Sighting[]> {
+  const { connection, list, host, atMs } = about
+  const [kind, , pool = '', uid] = list.split('/')
+  const doing = `list the volumes of ${pool} on ${host}`
+  const table = await virsh.read(['vol-list', '--pool', pool], doing, signal)
+  const names = volumeNames(table ?? '').filter((name) => kind !== 'remains' || isVolumeOf(uid ?? '', name))
+  const answers = await virsh.ask(
+    names.map((name) => ['vol-dumpxml', '--pool', pool, name]),
+    doing,
+    signal,
+  )
+  return names.flatMap((name, at): Sighting[] => {
+    const volume = parseXml(answers[at] ?? '')
+    if (volume === undefined) return []
+    const size = bytesOf(find(volume, 'physical')) ?? bytesOf(find(volume, 'capacity')) ?? 0
+    const ctime = Math.floor(Number(textIn(find(volume, 'target/timestamps/ctime'))) || 0)
+    const content = name.endsWith('.iso') ? 'iso' : 'import'
+    const externalId = kind === 'remains' ? `${pool}:${name}` : `${pool}:${content}/${name}`
+    return [{ connection, type: 'file', list, externalId, host, close: { config: { content, size, ctime }, atMs } }]
+  })
+}
+
+/** A job that nobody has heard of may only be young. */
+const YOUNG_MS = 10_000
+
+async function taskOutcome(
+  virsh: Virsh,
+  taskId: string,
+  host: string,
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<RemoteTask | undefined> {
+  const [kind, id = '', begun, seconds, force] = taskId.split('|')
+  const task = { id: taskId, host, verb: kind ?? '', subject: id, user: '', startedMs: Number(begun ?? begunAt(id)) }
+  if (kind === 'job') return jobOutcome(virsh, { ...task, startedMs: begunAt(id) }, nowMs, signal)
+  if (kind !== 'shutdown') return undefined
+  const state = await virsh.read(['domstate', id], `see whether domain ${id} is off`, signal)
+  const power = state === undefined ? 'stopped' : powerOf(state)
+  if (power === 'stopped') return { ...task, state: 'succeeded' }
+  if (nowMs - task.startedMs < Number(seconds) * 1000) return { ...task, state: 'running' }
+  if (force === 'force') {
+    await virsh.write(['destroy', id], { doing: `switch off domain ${id}`, says: /destroyed/ }, signal)
+    return { ...task, state: 'running' }
+  }
+  const message = `domain ${id} on ${host} did not shut down within ${seconds} s; see its console: virsh console ${id}`
+  return { ...task, state: 'failed', message, refusal: { reason: 'ShutdownTimeout', meaning: 'backoff', message } }
+}
+
+async function jobOutcome(
+  virsh: Virsh,
+  task: Omit<RemoteTask, 'state'>,
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<RemoteTask | undefined> {
+  const ran = await virsh.run(lookAtJob(task.subject), `look at job ${task.subject}`, signal)
+  if (ran.code !== 0) return nowMs - task.startedMs < YOUNG_MS ? { ...task, state: 'running' } : undefined
+  const [state = '', ...log] = ran.stdout.split('\n')
+  if (state === 'running') return { ...task, state: 'running' }
+  if (state === 'done') return { ...task, state: 'succeeded' }
+  const said = cleanText(log.join(' '))
+  const mismatch = said.includes('croft: ChecksumMismatch')
+  const message = mismatch
+    ? `${task.subject}: the file is not what its checksum says`
+    : `${task.subject} failed: ${said === '' ? 'the host was switched off, or somebody ended it' : said}`
+  const reason = mismatch ? 'ChecksumMismatch' : 'JobFailed'
+  return { ...task, state: 'failed', message, refusal: { reason, meaning: mismatch ? 'stalled' : 'backoff', message } }
+}

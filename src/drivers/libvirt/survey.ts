@@ -1,0 +1,117 @@
+import { cleanText } from '../../lib/clean-text.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import type { PowerState, Sighting } from '../../model/sighting.ts'
+import type { HostSighting, StorageSighting } from '../../model/survey.ts'
+import { bytesOf } from './domain-view.ts'
+import { readMark } from './marks.ts'
+import { UUID } from './names.ts'
+import { isBlockPool, type Pool } from './places.ts'
+import { find, parseXml, textIn } from './xml.ts'
+
+/** The questions of a survey whose number does not depend on what is there. */
+export const FIRST_QUESTIONS = [
+  ['list', '--all', '--uuid'],
+  ['list', '--uuid', '--state-running'],
+  ['list', '--uuid', '--state-paused'],
+  ['pool-list', '--all', '--name'],
+  ['pool-list', '--name'],
+  ['net-list', '--all', '--name'],
+  ['nodeinfo'],
+] as const
+
+export interface FirstAnswers {
+  readonly uuids: readonly string[]
+  readonly power: ReadonlyMap<string, PowerState>
+  readonly pools: readonly string[]
+  readonly activePools: ReadonlySet<string>
+  readonly networks: ReadonlySet<string>
+  readonly nodeinfo: string
+}
+
+export function readFirst(answers: readonly string[]): FirstAnswers {
+  const [all = '', running = '', paused = '', pools = '', active = '', networks = '', nodeinfo = ''] = answers
+  const uuids = words(all).filter((uuid) => UUID.test(uuid))
+  const power = new Map<string, PowerState>(uuids.map((uuid) => [uuid, 'stopped']))
+  for (const uuid of words(running)) power.set(uuid, 'running')
+  for (const uuid of words(paused)) power.set(uuid, 'paused')
+  return {
+    uuids: uuids.slice(0, LIMITS.surveyEntries),
+    power,
+    pools: words(pools),
+    activePools: new Set(words(active)),
+    networks: new Set(words(networks)),
+    nodeinfo,
+  }
+}
+
+/** A domain as a survey shows it: by its definition, because only that holds marks that were written while it ran. */
+export function readDomain(
+  connection: string,
+  host: string,
+  uuid: string,
+  power: PowerState,
+  text: string,
+): Sighting | undefined {
+  const domain = parseXml(text)
+  if (domain?.name !== 'domain') return undefined
+  const mark = readMark(domain)
+  return {
+    connection,
+    type: 'vm',
+    externalId: uuid,
+    host,
+    name: cleanText(textIn(find(domain, 'name')), LIMITS.foreignNameLength),
+    power,
+    ...(mark === undefined ? {} : { mark }),
+  }
+}
+
+export function readPool(text: string): (Pool & { readonly total?: number; readonly used?: number }) | undefined {
+  const pool = parseXml(text)
+  const path = textIn(find(pool, 'target/path')).trim()
+  if (pool?.name !== 'pool' || path === '') return undefined
+  const total = bytesOf(find(pool, 'capacity'))
+  const used = bytesOf(find(pool, 'allocation'))
+  return {
+    type: pool.attributes.type ?? 'dir',
+    path,
+    ...(total === undefined ? {} : { total }),
+    ...(used === undefined ? {} : { used }),
+  }
+}
+
+export function storageOf(
+  host: string,
+  name: string,
+  pool: NonNullable<ReturnType<typeof readPool>>,
+  available: boolean,
+): StorageSighting {
+  return {
+    host,
+    name,
+    // On whole devices there are no files, and nothing can stand on them.
+    content: isBlockPool(pool) ? ['images'] : ['images', 'import', 'iso', 'backing'],
+    available,
+    shared: false,
+    ...(pool.total === undefined ? {} : { totalBytes: pool.total }),
+    ...(pool.used === undefined ? {} : { usedBytes: pool.used }),
+  }
+}
+
+export function readHost(name: string, nodeinfo: string): HostSighting {
+  const cpus = Number(/^CPU\(s\):\s+(\d+)/m.exec(nodeinfo)?.[1])
+  const memory = Number(/^Memory size:\s+(\d+) KiB/m.exec(nodeinfo)?.[1])
+  return {
+    name,
+    online: true,
+    ...(Number.isFinite(cpus) ? { cpus } : {}),
+    ...(Number.isFinite(memory) ? { memoryBytes: memory * 1024 } : {}),
+  }
+}
+
+export function words(text: string): readonly string[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+}

@@ -1,0 +1,130 @@
+import { cleanText } from '../../lib/clean-text.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import type { Random } from '../../lib/random.ts'
+import { type Ran, type Shell, ShellFailure } from '../../lib/shell.ts'
+import type { Outcome, Refusal } from '../../model/verdict.ts'
+import { LookFailed } from '../port.ts'
+import { translate } from './virsh-errors.ts'
+
+/** virsh on the host, one process for a whole look, one for each write. */
+export interface Virsh {
+  /**
+   * All of these questions in one process: starting virsh and opening its connection costs more than a hundred answers.
+   * Each answer is the text that came, empty where virsh had only an error to say.
+   */
+  ask(questions: readonly (readonly string[])[], doing: string, signal: AbortSignal): Promise<readonly string[]>
+  /** One command that must answer. Undefined: virsh says that there is no such thing. */
+  read(words: readonly string[], doing: string, signal: AbortSignal): Promise<string | undefined>
+  /** One command that writes. `says` is what virsh answers when it has done it. */
+  write(
+    words: readonly string[],
+    options: { readonly doing: string; readonly says: RegExp; readonly input?: string | Uint8Array },
+    signal: AbortSignal,
+  ): Promise<Outcome>
+  /** Any other program of the host. */
+  run(argv: readonly string[], doing: string, signal: AbortSignal): Promise<Ran>
+}
+
+export function createVirsh(shell: Shell, uri: string, random: Random): Virsh {
+  // In the words that the table of errors knows, whatever language the host speaks.
+  const virsh = ['env', 'LC_ALL=C', 'virsh', '-c', uri]
+
+  const look = async (argv: readonly string[], doing: string, signal: AbortSignal, input?: string): Promise<Ran> => {
+    try {
+      return await shell.run(argv, { signal, ...(input === undefined ? {} : { input }) })
+    } catch (error) {
+      if (!(error instanceof ShellFailure)) throw error
+      throw new LookFailed(refusalOf(error, doing))
+    }
+  }
+
+  return {
+    async ask(questions, doing, signal) {
+      if (questions.length === 0) return []
+      const mark = `croft-${Math.floor(random.next() * 2 ** 48).toString(36)}`
+      const lines = questions.flatMap((words, at) => [words.map(quoted).join(' '), `echo "${mark}" "${at}"`])
+      const ran = await look(virsh, doing, signal, `${lines.join('\n')}\n`)
+      const answers = splitAnswers(ran.stdout, mark, questions.length)
+      if (answers === undefined) throw new LookFailed(unanswered(ran, doing))
+      return answers
+    },
+    async read(words, doing, signal) {
+      const ran = await look([...virsh, ...words], doing, signal)
+      if (ran.code === 0) return ran.stdout
+      const refusal = translate({ text: `${ran.stderr}\n${ran.stdout}`, doing })
+      if (refusal.reason === 'NotFound') return undefined
+      throw new LookFailed(refusal)
+    },
+    async write(words, { doing, says, input }, signal) {
+      if (signal.aborted) return { result: 'not-sent', message: `could not ${doing}: it was called off` }
+      let ran: Ran
+      try {
+        ran = await shell.run([...virsh, ...words], { signal, ...(input === undefined ? {} : { input }) })
+      } catch (error) {
+        if (!(error instanceof ShellFailure)) throw error
+        return outcomeOf(error, doing)
+      }
+      if (ran.code === 0 && says.test(ran.stdout)) return { result: 'done' }
+      if (ran.code !== 0 && /^error:|not found|denied/m.test(ran.stderr))
+        return { result: 'refused', refusal: translate({ text: ran.stderr, doing }) }
+      return { result: 'unclear', message: `could not tell whether it did ${doing}: virsh did not say so` }
+    },
+    run: (argv, doing, signal) => look(argv, doing, signal),
+  }
+}
+
+/** No answer to a write: what it means for trying again. */
+export function outcomeOf(error: ShellFailure, doing: string): Outcome {
+  const message = `could not ${doing}: ${cleanText(error.message)}`
+  if (error.ran === 'maybe') return { result: 'unclear', message }
+  const refusal = refusalOf(error, doing)
+  return refusal.meaning === 'stalled' ? { result: 'refused', refusal } : { result: 'not-sent', message }
+}
+
+const NOT_LET_IN: Readonly<Record<string, string>> = { denied: 'Unauthorized', 'host-key': 'HostKeyMismatch' }
+
+function refusalOf(error: ShellFailure, doing: string): Refusal {
+  const reason = NOT_LET_IN[error.code]
+  return {
+    reason: reason ?? 'Unreachable',
+    meaning: reason === undefined ? 'backoff' : 'stalled',
+    message: `could not ${doing}: ${cleanText(error.message)}`,
+    connectionWide: true,
+  }
+}
+
+function unanswered(ran: Ran, doing: string): Refusal {
+  const refusal = translate({ text: ran.stderr, doing })
+  // Whatever it was: nothing was answered, so nothing is known of the whole connection.
+  return { ...refusal, connectionWide: true }
+}
+
+/** A word as virsh reads it from a line. */
+function quoted(word: string): string {
+  if (/^[A-Za-z0-9_./:@=+-]+$/.test(word)) return word
+  return `"${word.replace(/[\n\r\0]/g, ' ').replace(/["\\]/g, '\\$&')}"`
+}
+
+/**
+ * The answers between the marks. virsh shows its prompt and the line that it read, also when nobody types; those lines
+ * hold the mark in quotes, the answer to `echo` does not.
+ */
+function splitAnswers(output: string, mark: string, count: number): readonly string[] | undefined {
+  if (output.length > LIMITS.responseBytes) return undefined
+  const answers: string[] = []
+  let from = 0
+  for (let at = 0; at < count; at++) {
+    const end = output.indexOf(`${mark} ${at}`, from)
+    if (end === -1) return undefined
+    answers.push(
+      output
+        .slice(from, end)
+        .split('\n')
+        .filter((line) => !/^virsh [#>] /.test(line))
+        .join('\n')
+        .trim(),
+    )
+    from = end + `${mark} ${at}`.length
+  }
+  return answers
+}

@@ -1,0 +1,282 @@
+import { seedImage } from '../../cloudinit/image.ts'
+import type { Change } from '../../model/change.ts'
+import type { Resource } from '../../model/resource.ts'
+import { Sealed } from '../../model/sealed.ts'
+import type { Sighting } from '../../model/sighting.ts'
+import type { Step } from '../../model/step.ts'
+import type { VmDisk, VmSpec } from '../../model/vm.ts'
+import { configOf } from './close-look.ts'
+import {
+  declaredValues,
+  diskIn,
+  diskToWrite,
+  outsideValues,
+  seedInConfig,
+  seedToWrite,
+  wantedMark,
+} from './declared.ts'
+import { printMark } from './marks.ts'
+import { seedHashIn, shortHash } from './names.ts'
+import { isUp, powerOf } from './power.ts'
+import { seedMove } from './seed.ts'
+import {
+  discardStep,
+  domainPath,
+  hostQueue,
+  makeStep,
+  poolPath,
+  poolQueue,
+  shutdownStep,
+  startStep,
+  withDigest,
+} from './steps.ts'
+
+/**
+ * The domain comes first, with its mark and its disks named: whatever breaks off afterwards, it is found again and says
+ * what is still missing. Its volumes follow, then the seed, and only then is it started.
+ */
+export function createVmSteps(resource: Resource, vm: VmSpec, uuid: string): readonly Step[] {
+  const { host } = vm
+  const { uid } = resource
+  const seed = seedToWrite(vm, uid)
+  const values: Record<string, string> = {
+    uuid,
+    name: vm.name,
+    type: vm.emulated === true ? 'qemu' : 'kvm',
+    ...(vm.machine === undefined ? {} : { machine: vm.machine }),
+    ...(vm.bios === undefined ? {} : { bios: vm.bios }),
+    ...(vm.cpu?.architecture === undefined ? {} : { architecture: vm.cpu.architecture }),
+    mark: JSON.stringify(printMark(wantedMark(resource, vm, undefined))),
+    ...(vm.description === undefined ? {} : { description: JSON.stringify(vm.description) }),
+    ...(vm.tags === undefined ? {} : { tags: JSON.stringify(vm.tags.map((tag) => tag.toLowerCase())) }),
+  }
+  for (const { path, to, effect } of declaredValues(vm, uid)) {
+    // Fields of a device come with the device.
+    if (effect !== 'replace' && !/^(?:disks|nics)\.[^.]+\./.test(path)) values[path] = JSON.stringify(to)
+  }
+  if (seed !== undefined) values.seed = JSON.stringify(seed)
+  const steps: Step[] = [
+    makeStep({
+      verb: 'create',
+      summary: `define domain ${vm.name} (${uuid}) on ${host}`,
+      host,
+      method: 'POST',
+      path: '/domains',
+      params: values,
+      queues: [hostQueue(host)],
+    }),
+    ...vm.disks.flatMap((disk) => volumeSteps(host, uuid, disk, diskToWrite(disk, uid).volume)),
+  ]
+  if (seed !== undefined) steps.push(...uploadSteps(host, vm, uid))
+  if (vm.onBoot === true) steps.push(autostartStep(host, uuid, true, undefined))
+  if (vm.power === 'running') steps.push(startStep(host, uuid, {}))
+  return steps
+}
+
+/** All calls that make these changes true. The first carries the digest of the close look. */
+export function updateVmSteps(
+  resource: Resource,
+  vm: VmSpec,
+  sighting: Sighting,
+  changes: readonly Change[],
+): readonly Step[] {
+  const { host, externalId: uuid } = sighting
+  const config = configOf(sighting)
+  const uid = sighting.mark?.uid ?? resource.uid
+  const chosen = new Set(changes.filter(({ effect }) => effect !== 'replace').map(({ path }) => path))
+  const steps: Step[] = []
+  const digest = () => (steps.length === 0 ? sighting.close?.digest : undefined)
+
+  const configure = configureStep(resource, vm, sighting, chosen)
+  if (configure !== undefined) steps.push(configure)
+  for (const disk of vm.disks) {
+    const path = `disks.${disk.slot}`
+    const volume = diskIn(config?.domain, disk.slot)?.volume ?? diskToWrite(disk, uid).volume
+    // A disk that is only now put in needs its volume, unless an earlier one is still there.
+    const made = config?.ours.includes(`${disk.storage}:${volume}`) === true
+    if (chosen.has(`${path}.volume`) || (chosen.has(path) && !made))
+      steps.push(...volumeSteps(host, uuid, disk, volume))
+    else if (chosen.has(`${path}.sizeGb`)) steps.push(growStep(sighting, disk, digest()))
+  }
+  const move = seedMove(vm, sighting)
+  if (chosen.has('seed') || (chosen.has('seed.image') && move === 'upload')) steps.push(...uploadSteps(host, vm, uid))
+  else if (chosen.has('seed.image')) steps.push(...clearSeedSteps(vm, sighting, digest()))
+  if (chosen.has('onBoot') && vm.onBoot !== undefined) steps.push(autostartStep(host, uuid, vm.onBoot, digest()))
+
+  const power = powerOf(sighting)
+  const restarts = changes.some(({ effect }) => effect === 'restart') && vm.restart !== 'never'
+  if (chosen.has('power') && vm.power === 'stopped') steps.push(shutdownStep(host, uuid, false))
+  else if (chosen.has('power')) steps.push(startStep(host, uuid, { paused: power === 'paused' }))
+  // Rebooting would keep the old hardware: only a domain that was off begins with its new definition.
+  else if (isUp(power) && restarts) steps.push(shutdownStep(host, uuid, false), startStep(host, uuid, { again: true }))
+  return steps
+}
+
+export function adoptVmSteps(resource: Resource, vm: VmSpec, sighting: Sighting): readonly Step[] {
+  const { host, externalId: uuid } = sighting
+  const mark = JSON.stringify(printMark(wantedMark(resource, vm, sighting)))
+  return [
+    makeStep({
+      verb: 'mark',
+      summary: `mark domain ${uuid} on ${host} as ${resource.key}`,
+      host,
+      method: 'PUT',
+      path: domainPath(uuid),
+      params: withDigest({ mark }, sighting.close?.digest),
+    }),
+  ]
+}
+
+/** Only volumes that are named after the machine go with it: everything else on it was somebody's before. */
+export function deleteVmSteps(sighting: Sighting): readonly Step[] {
+  const { host, externalId: uuid } = sighting
+  const ours = configOf(sighting)?.ours ?? []
+  return [
+    ...(isUp(powerOf(sighting)) ? [shutdownStep(host, uuid, true)] : []),
+    makeStep({
+      verb: 'delete',
+      summary: `undefine domain ${uuid} on ${host}${ours.length === 0 ? '' : ` and delete ${ours.join(', ')}`}`,
+      host,
+      method: 'DELETE',
+      path: domainPath(uuid),
+      params: { volumes: ours.join(',') },
+      queues: [hostQueue(host)],
+      disruption: 'data-loss',
+    }),
+  ]
+}
+
+function configureStep(
+  resource: Resource,
+  vm: VmSpec,
+  sighting: Sighting,
+  chosen: ReadonlySet<string>,
+): Step | undefined {
+  const { host, externalId: uuid } = sighting
+  const uid = sighting.mark?.uid ?? resource.uid
+  const values: Record<string, string> = {}
+  for (const { path, to } of [...outsideValues(resource, vm, sighting), ...declaredValues(vm, uid)])
+    if (chosen.has(path)) values[path] = JSON.stringify(to)
+  if (chosen.has('seed') && vm.seed !== undefined) {
+    const mark = { ...wantedMark(resource, vm, sighting), seed: shortHash(vm.seed.hash) }
+    values.mark = JSON.stringify(printMark(mark))
+    values.seed = JSON.stringify(seedToWrite(vm, uid))
+  }
+  const names = Object.keys(values)
+  if (names.length === 0) return undefined
+  return makeStep({
+    verb: names.length === 1 && names[0] === 'mark' ? 'mark' : 'configure',
+    summary: `set ${names.join(', ')} of domain ${uuid} on ${host}`,
+    host,
+    method: 'PUT',
+    path: domainPath(uuid),
+    params: withDigest(values, sighting.close?.digest),
+  })
+}
+
+function volumeSteps(host: string, uuid: string, disk: VmDisk, volume: string): readonly Step[] {
+  const { storage: pool, importFrom, sizeGb } = disk
+  const backing = importFrom !== undefined && disk.backing === true
+  const how = importFrom === undefined ? 'empty' : backing ? `on ${importFrom}` : `as a copy of ${importFrom}`
+  const step = makeStep({
+    verb: 'configure',
+    summary: `make ${pool}:${volume} ${how} on ${host}`,
+    host,
+    method: 'POST',
+    path: poolPath(pool),
+    params: {
+      name: volume,
+      format: disk.format ?? 'qcow2',
+      ...(sizeGb === undefined ? {} : { sizeGb: String(sizeGb) }),
+      ...(importFrom === undefined ? {} : { [backing ? 'backing' : 'from']: importFrom }),
+    },
+    queues: [poolQueue(host, pool)],
+  })
+  // A copy is as large as what it was made from.
+  if (importFrom === undefined || backing || sizeGb === undefined) return [step]
+  return [step, resizeStep(host, uuid, { slot: disk.slot, pool, volume, sizeGb }, {})]
+}
+
+function growStep(sighting: Sighting, disk: VmDisk, digest: string | undefined): Step {
+  const { host, externalId: uuid } = sighting
+  const there = diskIn(configOf(sighting)?.domain, disk.slot)
+  const place = {
+    slot: disk.slot,
+    pool: there?.pool ?? disk.storage,
+    volume: there?.volume ?? '',
+    sizeGb: disk.sizeGb ?? 0,
+  }
+  // QEMU holds the image while it runs, and must be asked itself.
+  const running: Readonly<Record<string, string>> = isUp(powerOf(sighting))
+    ? { domain: uuid, dev: there?.dev ?? '' }
+    : {}
+  return resizeStep(host, uuid, place, withDigest(running, digest))
+}
+
+function resizeStep(
+  host: string,
+  uuid: string,
+  place: { readonly slot: string; readonly pool: string; readonly volume: string; readonly sizeGb: number },
+  params: Readonly<Record<string, string>>,
+): Step {
+  return makeStep({
+    verb: 'resize',
+    summary: `grow ${place.slot} of domain ${uuid} to ${place.sizeGb} GiB`,
+    host,
+    method: 'PUT',
+    path: poolPath(place.pool, place.volume),
+    params: { ...params, sizeGb: String(place.sizeGb), id: uuid },
+    queues: [poolQueue(host, place.pool)],
+  })
+}
+
+function uploadSteps(host: string, vm: VmSpec, uid: string): readonly Step[] {
+  const { seed } = vm
+  const disk = seedToWrite(vm, uid)
+  if (seed === undefined || disk === undefined) return []
+  const bytes = seedImage(seed.document).length
+  const step = makeStep({
+    verb: 'upload',
+    summary: `upload ${disk.volume} (${Math.ceil(bytes / 1024)} KiB) to ${disk.pool} on ${host}`,
+    host,
+    method: 'POST',
+    path: `${poolPath(disk.pool, disk.volume)}/content`,
+    queues: [poolQueue(host, disk.pool)],
+  })
+  return [{ ...step, upload: { fileName: disk.volume, bytes, hash: seed.hash, document: new Sealed(seed.document) } }]
+}
+
+function clearSeedSteps(vm: VmSpec, sighting: Sighting, digest: string | undefined): readonly Step[] {
+  const { host, externalId: uuid } = sighting
+  const uid = sighting.mark?.uid ?? ''
+  const { inserted } = seedInConfig(vm, sighting)
+  const steps: Step[] = []
+  if (inserted !== undefined)
+    steps.push(
+      makeStep({
+        verb: 'eject',
+        summary: `take seed ${inserted.hash} out of ${inserted.disk.dev} of domain ${uuid}`,
+        host,
+        method: 'POST',
+        path: domainPath(uuid, 'eject'),
+        params: withDigest({ dev: inserted.disk.dev, device: inserted.disk.device }, digest),
+      }),
+    )
+  for (const id of configOf(sighting)?.ours ?? []) {
+    const colon = id.indexOf(':')
+    const [pool, volume] = [id.slice(0, colon), id.slice(colon + 1)]
+    if (seedHashIn(uid, volume) !== undefined) steps.push(discardStep(host, pool, volume))
+  }
+  return steps
+}
+
+function autostartStep(host: string, uuid: string, on: boolean, digest: string | undefined): Step {
+  return makeStep({
+    verb: 'configure',
+    summary: `${on ? 'start' : 'do not start'} domain ${uuid} with its host ${host}`,
+    host,
+    method: 'PUT',
+    path: domainPath(uuid, 'autostart'),
+    params: withDigest({ on: on ? '1' : '0' }, digest),
+  })
+}
