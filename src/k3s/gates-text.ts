@@ -47,10 +47,13 @@ gate_dns() {
   for name in $(setting dns_name) $(api_host); do
     is_name "$name" || continue
     getent ahosts "$name" >/dev/null 2>&1 && continue
-    asked=$(sed -n 's/^nameserver *//p' "$root/etc/resolv.conf" 2>/dev/null | tr '\\n' ' ')
+    # Behind systemd-resolved stand the real ones.
+    asked=$(sed -n 's/^nameserver *//p' "$root/run/systemd/resolve/resolv.conf" 2>/dev/null | tr '\\n' ' ')
+    [ -n "$asked" ] || asked=$(sed -n 's/^nameserver *//p' "$root/etc/resolv.conf" 2>/dev/null | tr '\\n' ' ')
     echo "no answer for $name from \${asked:-no resolver at all}"
     return 1
   done
+  return 0
 }
 
 gate_clock() {
