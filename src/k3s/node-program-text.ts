@@ -1,2 +1,636 @@
-/** The program that NODE_PROGRAM is, as text: it travels in user data and over the lanes. */
-export const NODE_PROGRAM_TEXT = '#!/bin/sh\necho \'{"ok":false,"error":"this program is not complete"}\'\nexit 1\n'
+/**
+ * The program that NODE_PROGRAM is, as text: it travels in user data and over the lanes. POSIX shell that needs no more
+ * than coreutils, sed, awk, systemd and curl or wget, because it runs on a system on which nothing has been installed.
+ */
+export const NODE_PROGRAM_TEXT = `#!/bin/sh
+# croft: the small program on every node of a K3s cluster. It is asked by croft over SSH or the guest agent, answers
+# one line of JSON within seconds, and begins what takes longer as a job of systemd. Every verb can be repeated.
+# Nothing that is handed to it is ever taken as a command: input is matched against what it may be, or refused.
+set -u
+umask 077
+LC_ALL=C
+# CROFT_ROOT is for tests: another root, with programs of its own. Nothing sets it on a node.
+root=\${CROFT_ROOT:-}
+PATH=\${root:+$root/test-bin:}/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+export LC_ALL PATH
+
+own=$root/usr/local/lib/croft
+bin=$root/usr/local/bin
+data=$root/var/lib/rancher/k3s
+etc=$root/etc/rancher/k3s
+units=$root/etc/systemd/system
+run=$root/run/croft
+input_limit=4194304
+# Blocks of 512 bytes: no release is larger than a quarter of it.
+file_limit=1048576
+
+main() {
+  verb=\${1:-}
+  [ $# -gt 0 ] && shift
+  case $verb in
+    facts) facts ;;
+    put) read_input; put_files "$input" "$root" && ok ;;
+    install) read_input; install_begin ;;
+    start) read_input; start_service ;;
+    stop) stop_service ;;
+    restart) restart_service ;;
+    wipe) job_begin wipe ;;
+    snapshot) snapshot_begin "\${1:-}" ;;
+    restore) read_input; restore_begin ;;
+    forget-db) forget_db ;;
+    remove-member) remove_member "\${1:-}" ;;
+    rotate-token) read_input; rotate_token ;;
+    rotate-keys) job_begin rotate-keys ;;
+    rotate-ca) read_input; rotate_ca ;;
+    job) job_run "\${1:-}" ;;
+    *) fail "there is no verb $verb" ;;
+  esac
+}
+
+# --- answers -----------------------------------------------------------------------------------------------------
+
+# Printable ASCII only, quoted for JSON, not endless.
+clean() { printf %s "$1" | tr '\\t\\n\\r' '   ' | tr -cd '\\040-\\176' | cut -c 1-500 | sed 's/\\\\/\\\\\\\\/g; s/"/\\\\"/g'; }
+ok() { echo '{"ok":true}'; }
+fail() {
+  printf '{"ok":false,"error":"%s"}\\n' "$(clean "$1")"
+  exit 1
+}
+
+# --- input -------------------------------------------------------------------------------------------------------
+
+read_input() {
+  input=$(head -c "$input_limit" | tr -d '\\n\\r')
+  [ -n "$input" ] || fail 'the input is missing'
+}
+
+# The text of a field in flat JSON; only what is matched by the pattern comes out.
+field() { printf '%s\\n' "$1" | sed -n 's,^.*"'"$2"'":"\\('"$3"'\\)".*$,\\1,p'; }
+
+now_ms() { date +%s%3N; }
+
+# Writes each file under another name first, so that nobody ever sees half of one or one with wider rights.
+put_files() {
+  given=$(printf %s "$1" | grep -o '"path":' | wc -l)
+  count=0
+  # One record to a line. Nothing in a record may hold a brace, or it is not matched below.
+  records=$(printf %s "$1" | tr '{' '\\n' | grep '"path":')
+  while IFS= read -r record; do
+    path=$(field "$record" path '[A-Za-z0-9_@.:/+-]*')
+    mode=$(field "$record" mode '0[0-7][0-7][0-7]')
+    content=$(field "$record" base64 '[A-Za-z0-9+/]*=*')
+    case $path in
+      '' | *..* | *//* | */) fail "the path of a file may not be used: $path" ;;
+      /etc/rancher/* | /var/lib/rancher/k3s/* | /etc/croft/* | /usr/local/lib/croft/*) ;;
+      /etc/systemd/system/croft-* | /etc/systemd/system/k3s*.service.d/*) ;;
+      /etc/modules-load.d/croft-* | /etc/sysctl.d/*croft*) ;;
+      *) fail "the path of a file may not be used: $path" ;;
+    esac
+    [ -n "$mode" ] || fail "the mode of $path may not be used"
+    case $record in *'"base64":""'*) ;; *) [ -n "$content" ] || fail "the content of $path is not base64" ;; esac
+    put_file "$2$path" "$mode" "$content" || fail "$path could not be written"
+    count=$((count + 1))
+  done <<RECORDS
+$records
+RECORDS
+  [ "$count" -eq "$given" ] && [ "$count" -gt 0 ] || fail 'the list of files is not as it should be'
+}
+
+put_file() {
+  (umask 022 && mkdir -p "$root/var/lib/rancher/k3s" "$root/etc/rancher/k3s") || return 1
+  case $1 in */var/lib/rancher/* | */etc/rancher/*) mkdir -p "\${1%/*}" ;; *) (umask 022 && mkdir -p "\${1%/*}") ;; esac || return 1
+  new=$1.croft-new
+  rm -f "$new"
+  printf %s "$3" | base64 -d >"$new" && chmod "$2" "$new" && sync "$new" && mv -f "$new" "$1" && return 0
+  rm -f "$new"
+  return 1
+}
+
+# --- jobs: what takes longer than an answer may --------------------------------------------------------------------
+
+# One at a time. What it needs to know lies in a file that only root can read.
+job_begin() {
+  mkdir -p "$run"
+  if job_active; then
+    [ "$(job_field name)" = "$1" ] && ok && return
+    fail "the job $(job_field name) is still running"
+  fi
+  printf '%s' "\${2:-}" >"$run/order"
+  job_note "$1" running "$(now_ms)" ''
+  systemctl reset-failed croft-job.service >/dev/null 2>&1
+  if ! said=$(systemd-run --quiet --collect --unit=croft-job --property=Type=oneshot --no-block -- "$0" job "$1" 2>&1); then
+    job_note "$1" failed "$(now_ms)" "systemd-run: $said"
+    fail "the job $1 could not be started: $said"
+  fi
+  ok
+}
+
+job_note() {
+  printf 'name=%s\\nstate=%s\\nsince=%s\\nmessage=%s\\n' "$1" "$2" "$3" "$(clean "$4")" >"$run/job.new"
+  mv -f "$run/job.new" "$run/job"
+}
+
+job_field() { sed -n "s/^$1=//p" "$run/job" 2>/dev/null; }
+
+job_active() {
+  [ "$(job_field state)" = running ] || return 1
+  case $(systemctl show croft-job.service -p ActiveState --value 2>/dev/null) in
+    active | activating | reloading | deactivating) return 0 ;;
+  esac
+  # Begun a moment ago: systemd may not have come to it.
+  [ $(($(now_ms) - $(job_field since))) -lt 5000 ]
+}
+
+job_run() {
+  since=$(job_field since)
+  case $1 in
+    install | wipe | snapshot | restore | rotate-keys) ;;
+    *) fail "there is no job $1" ;;
+  esac
+  if said=$("job_$(printf %s "$1" | tr - _)" 2>&1); then
+    job_note "$1" done "$since" ''
+  else
+    job_note "$1" failed "$since" "$(printf '%s\\n' "$said" | tail -n 1)"
+  fi
+  rm -f "$run/order"
+}
+
+# --- install -----------------------------------------------------------------------------------------------------
+
+install_begin() {
+  version=$(field "$input" version 'v[0-9][0-9.]*+k3s[0-9]*')
+  sha256=$(field "$input" sha256 '[0-9a-f]*')
+  from=$(printf %s "$input" | sed -n 's/^.*"from":\\[\\([^]]*\\)\\].*$/\\1/p' | tr ',' '\\n' | sed -n 's/^"\\([^"]*\\)"$/\\1/p')
+  [ -n "$version" ] || fail 'the version may not be used'
+  [ "\${#sha256}" -eq 64 ] || fail 'the checksum is no SHA-256'
+  [ -n "$from" ] || fail 'it is not said where K3s comes from'
+  job_begin install "$(printf '%s\\n%s\\n%s\\n' "$version" "$sha256" "$from")"
+}
+
+job_install() {
+  { read -r version; read -r sha256; from=$(cat); } <"$run/order"
+  mkdir -p "$bin" "$own"
+  new=$bin/.k3s.croft-new
+  reasons=
+  set -f
+  for source in $from; do
+    rm -f "$new"
+    if why=$(fetch "$source" "$new" 2>&1); then
+      if ! printf '%s  %s\\n' "$sha256" "$new" | sha256sum -c --status; then
+        reasons="$reasons; $source has another checksum than $sha256"
+      else
+        chmod 0755 "$new"
+        said=$(timeout 20 "$new" --version 2>/dev/null | sed -n 's/^k3s version \\(v[^ ]*\\).*/\\1/p')
+        if [ "$said" = "$version" ]; then
+          sync "$new" && mv -f "$new" "$bin/k3s" || return 1
+          for name in kubectl crictl ctr; do [ -e "$bin/$name" ] || ln -s k3s "$bin/$name"; done
+          note_version "$version"
+          return 0
+        fi
+        reasons="$reasons; $source calls itself \${said:-nothing} and not $version"
+      fi
+    else
+      reasons="$reasons; $source: $(printf '%s' "$why" | tail -n 1)"
+    fi
+  done
+  rm -f "$new"
+  echo "\${reasons#; }"
+  return 1
+}
+
+# A file that is there, or an address. Never more than a release can be.
+fetch() {
+  case $1 in
+    /*) [ -f "$root$1" ] || { echo 'there is no such file'; return 1; }
+      cp "$root$1" "$2" ;;
+    https://* | http://*)
+      ulimit -f "$file_limit"
+      if command -v curl >/dev/null 2>&1; then
+        curl -fsSL --proto '=http,https' --max-redirs 5 --connect-timeout 15 --speed-limit 1024 --speed-time 60 \\
+          --max-time 3600 --retry 2 --max-filesize $((file_limit * 512)) -o "$2" -- "$1"
+      elif command -v wget >/dev/null 2>&1; then
+        wget -q --max-redirect=5 -T 60 -t 2 -O "$2" -- "$1"
+      else
+        echo 'neither curl nor wget is here to fetch it with'
+        return 1
+      fi ;;
+    *) echo 'neither an address nor a file'; return 1 ;;
+  esac
+}
+
+stamp() { stat -L -c '%i.%s.%Y' "$bin/k3s" 2>/dev/null; }
+note_version() {
+  printf '%s %s\\n' "$(stamp)" "$1" >"$own/k3s-version.new" && mv -f "$own/k3s-version.new" "$own/k3s-version"
+}
+
+# Asking the program itself takes a while, so its answer is kept as long as the file is the same.
+installed_version() {
+  [ -x "$bin/k3s" ] || return 0
+  kept=$(sed -n "s/^$(stamp) \\(v[0-9A-Za-z.+-]*\\)$/\\1/p" "$own/k3s-version" 2>/dev/null)
+  if [ -z "$kept" ]; then
+    kept=$(timeout 20 "$bin/k3s" --version 2>/dev/null | sed -n 's/^k3s version \\(v[0-9A-Za-z.+-]*\\).*/\\1/p')
+    mkdir -p "$own"
+    [ -n "$kept" ] && note_version "$kept"
+  fi
+  printf %s "$kept"
+}
+
+# --- the service -------------------------------------------------------------------------------------------------
+
+role_of() {
+  if [ -f "$units/k3s.service" ]; then echo server; elif [ -f "$units/k3s-agent.service" ]; then echo agent; fi
+}
+unit_of() { case $1 in server) echo k3s.service ;; agent) echo k3s-agent.service ;; esac; }
+property() { systemctl show "$1" -p "$2" --value 2>/dev/null; }
+
+start_service() {
+  role=$(field "$input" role 'server\\|agent')
+  unit=$(unit_of "$role")
+  [ -n "$unit" ] || fail 'the role may not be used'
+  [ -x "$bin/k3s" ] || fail 'K3s is not installed'
+  mkdir -p "$units"
+  case $role in server) other=agent ;; agent) other=server ;; esac
+  old=$(unit_of "$other")
+  if [ -f "$units/$old" ]; then
+    systemctl disable --now "$old" >/dev/null 2>&1
+    rm -f "$units/$old"
+  fi
+  unit_text "$role" >"$units/$unit.croft-new" && chmod 0644 "$units/$unit.croft-new" && mv -f "$units/$unit.croft-new" "$units/$unit" ||
+    fail 'the unit could not be written'
+  systemctl daemon-reload || fail 'systemd could not read its units'
+  begin_unit "$unit" start
+}
+
+begin_unit() {
+  mkdir -p "$run"
+  now_ms >"$run/started"
+  systemctl reset-failed "$1" >/dev/null 2>&1
+  systemctl enable "$1" >/dev/null 2>&1
+  said=$(systemctl "$2" --no-block "$1" 2>&1) || fail "systemctl $2 $1: $said"
+  ok
+}
+
+# Everything that it runs with stands in config.yaml: a command line would be lost or doubled.
+unit_text() {
+  cat <<UNIT
+[Unit]
+Description=Lightweight Kubernetes ($1)
+Documentation=https://k3s.io
+Wants=network-online.target
+After=network-online.target
+
+[Install]
+WantedBy=multi-user.target
+
+[Service]
+Type=notify
+EnvironmentFile=-/etc/default/%N
+EnvironmentFile=-/etc/sysconfig/%N
+KillMode=process
+Delegate=yes
+User=root
+LimitNOFILE=1048576
+LimitNPROC=infinity
+LimitCORE=infinity
+TasksMax=infinity
+TimeoutStartSec=0
+Restart=always
+RestartSec=5s
+ExecStartPre=-/sbin/modprobe br_netfilter
+ExecStartPre=-/sbin/modprobe overlay
+ExecStart=/usr/local/bin/k3s $1
+UNIT
+}
+
+# Not enabled either: one that is put out of its cluster would come back by itself with the next boot.
+stop_service() {
+  unit=$(unit_of "$(role_of)")
+  [ -n "$unit" ] || { ok; return; }
+  systemctl disable "$unit" >/dev/null 2>&1
+  said=$(systemctl stop --no-block "$unit" 2>&1) || fail "systemctl stop $unit: $said"
+  ok
+}
+
+restart_service() {
+  unit=$(unit_of "$(role_of)")
+  [ -n "$unit" ] || fail 'K3s has no unit here'
+  begin_unit "$unit" restart
+}
+
+# --- wipe --------------------------------------------------------------------------------------------------------
+
+job_wipe() {
+  for unit in k3s.service k3s-agent.service; do systemctl disable --now "$unit" >/dev/null 2>&1; done
+  # What K3s had started goes on without it; each of these has its own group of processes below a shim.
+  for pid in $(shims); do
+    for victim in $(pgrep -g "$pid" 2>/dev/null) $pid; do kill -9 "$victim" 2>/dev/null; done
+  done
+  unmount_below /run/k3s /var/lib/kubelet/pods /var/lib/kubelet/plugins /run/netns/cni- /var/lib/rancher/k3s
+  left=$(mounts_below /run/k3s /var/lib/kubelet/pods /var/lib/kubelet/plugins)
+  # A volume that is still mounted would be emptied together with the directory.
+  [ -z "$left" ] || { echo "still mounted, so nothing was deleted: $(printf '%s' "$left" | head -n 1)"; return 1; }
+  for link in cni0 flannel.1 flannel-v6.1 flannel-wg flannel-wg-v6 kube-ipvs0; do ip link delete "$link" 2>/dev/null; done
+  [ -d "$root/var/run/cilium" ] || clean_rules
+  for unit in k3s.service k3s-agent.service; do rm -f "$units/$unit" "$units/$unit.env"; done
+  systemctl daemon-reload
+  rm -rf --one-file-system "$root/etc/rancher" "$root/run/k3s" "$root/run/flannel" "$root/var/lib/kubelet" "$root/etc/cni/net.d" &&
+    forget_data && rm -f "$run/started"
+}
+
+# Images that came with the disk are not data of a cluster.
+forget_data() {
+  [ -d "$data" ] || return 0
+  for entry in "$data"/* "$data"/.[!.]*; do
+    [ -e "$entry" ] || [ -L "$entry" ] || continue
+    case \${entry##*/} in
+      agent)
+        for part in "$entry"/* "$entry"/.[!.]*; do
+          [ -e "$part" ] || [ -L "$part" ] || continue
+          [ "\${part##*/}" = images ] || rm -rf --one-file-system "$part" || return 1
+        done ;;
+      *) rm -rf --one-file-system "$entry" || return 1 ;;
+    esac
+  done
+}
+
+shims() { ps -e -o pid= -o args= 2>/dev/null | sed -n 's#^ *\\([0-9]*\\) .*/var/lib/rancher/k3s/data/[^/]*/bin/containerd-shim.*#\\1#p'; }
+mounts_below() { for below; do awk -v below="$root$below" 'index($2, below) == 1 {print $2}' "$root/proc/self/mounts" 2>/dev/null; done | sort -r -u; }
+unmount_below() { mounts_below "$@" | while IFS= read -r mounted; do umount "$mounted" 2>/dev/null || umount -l "$mounted" 2>/dev/null; done; }
+clean_rules() {
+  for tables in iptables ip6tables; do
+    command -v "$tables-save" >/dev/null 2>&1 || continue
+    "$tables-save" | grep -v 'KUBE-\\|CNI-\\|flannel' | "$tables-restore" 2>/dev/null
+  done
+}
+
+# --- snapshots and restore -----------------------------------------------------------------------------------------
+
+snapshot_begin() {
+  case $1 in '' | *[!A-Za-z0-9._-]* | -* | .*) fail 'the name of the snapshot may not be used' ;; esac
+  job_begin snapshot "$1"
+}
+job_snapshot() { timeout 1800 "$bin/k3s" etcd-snapshot save --name "$(cat "$run/order")"; }
+
+restore_begin() {
+  path=$(field "$input" snapshot '/[A-Za-z0-9_@.:/+-]*')
+  case $path in '' | *..*) fail 'the path of the snapshot may not be used' ;; esac
+  [ -f "$root$path" ] || fail "there is no snapshot $path"
+  case $(property k3s.service ActiveState) in active | activating | deactivating) fail 'K3s still runs here' ;; esac
+  job_begin restore "$root$path"
+}
+
+# The exit code proves nothing, its words do. With the address of another server it would refuse to begin.
+job_restore() {
+  grep -v '^"\\{0,1\\}\\(server\\|cluster-init\\)"\\{0,1\\}:' "$etc/config.yaml" >"$run/restore.yaml"
+  rm -f "$data/server/db/reset-flag"
+  timeout 1800 "$bin/k3s" server --config "$run/restore.yaml" --cluster-reset \\
+    --cluster-reset-restore-path="$(cat "$run/order")" >"$run/restore.log" 2>&1
+  rm -f "$run/restore.yaml"
+  grep -q 'Managed etcd cluster membership has been reset' "$run/restore.log" && return 0
+  grep 'level=fatal\\|level=error' "$run/restore.log" | tail -n 1
+  return 1
+}
+
+# Snapshots lie in the same directory, and stay.
+forget_db() {
+  case $(property k3s.service ActiveState) in active | activating | deactivating) fail 'K3s still runs here' ;; esac
+  for entry in "$data"/server/db/* "$data"/server/db/.[!.]*; do
+    [ -e "$entry" ] || [ -L "$entry" ] || continue
+    case \${entry##*/} in snapshots) ;; *) rm -rf --one-file-system "$entry" || fail "$entry could not be deleted" ;; esac
+  done
+  ok
+}
+
+# --- rotation ----------------------------------------------------------------------------------------------------
+
+# Over the address that \`k3s token rotate\` uses itself, because a token in its arguments is seen by everybody.
+rotate_token() {
+  token=$(field "$input" token '[A-Za-z0-9]*')
+  [ "\${#token}" -ge 16 ] || fail 'the token may not be used'
+  password=$(sed -n 's/^K10[0-9a-f]*::server://p' "$data/server/token" 2>/dev/null)
+  [ -n "$password" ] || fail 'the present token cannot be read'
+  [ "$password" = "$token" ] && { ok; return; }
+  said=$(printf 'user = "server:%s"\\ndata = "{\\\\"newToken\\\\":\\\\"%s\\\\"}"\\n' "$password" "$token" |
+    curl -fsS -K - -X PUT --noproxy '*' --max-time 60 --cacert "$data/server/tls/server-ca.crt" \\
+      -H 'Content-Type: application/json' https://127.0.0.1:6443/v1-k3s/token 2>&1) || fail "the token was not rotated: $said"
+  ok
+}
+
+job_rotate_keys() { timeout 3600 "$bin/k3s" secrets-encrypt rotate-keys; }
+
+rotate_ca() {
+  stage=$run/rotate-ca
+  rm -rf "$stage"
+  put_files "$input" "$stage"
+  said=$(timeout 50 "$bin/k3s" certificate rotate-ca --path="$stage/var/lib/rancher/k3s/server" 2>&1)
+  code=$?
+  rm -rf "$stage"
+  [ "$code" -eq 0 ] || fail "the CA was not rotated: $(printf '%s' "$said" | tail -n 1)"
+  ok
+}
+
+# --- etcd --------------------------------------------------------------------------------------------------------
+
+# Its JSON door; older releases have it on the port of the clients.
+etcd_ask() {
+  tls=$data/server/tls/etcd
+  [ -f "$tls/client.crt" ] || return 1
+  for port in 2382 2379; do
+    if command -v curl >/dev/null 2>&1; then
+      curl -fsS --noproxy '*' --connect-timeout 2 --max-time 4 --cacert "$tls/server-ca.crt" --cert "$tls/client.crt" \\
+        --key "$tls/client.key" -d "$2" "https://127.0.0.1:$port$1" 2>/dev/null && return 0
+    else
+      wget -q --no-proxy -T 4 -t 1 --ca-certificate="$tls/server-ca.crt" --certificate="$tls/client.crt" \\
+        --private-key="$tls/client.key" --post-data="$2" -O - "https://127.0.0.1:$port$1" 2>/dev/null && return 0
+    fi
+  done
+  return 1
+}
+
+# Ids are whole 64 bits, more than a shell can count: printf of coreutils can.
+hex() { case $1 in '' | *[!0-9]*) ;; *) env printf %x "$1" ;; esac; }
+
+etcd_facts() {
+  list=$(etcd_ask /v3/cluster/member/list '{}') || return 0
+  status=$(etcd_ask /v3/maintenance/status '{}')
+  self=$(hex "$(field "$status" member_id '[0-9]*')")
+  leader=$(hex "$(field "$status" leader '[0-9]*')")
+  version=$(field "$status" version '[0-9.]*')
+  members=$(printf '%s\\n' "$list" | sed 's/^.*"members":\\[//' | tr '{' '\\n' | while IFS= read -r member; do
+    id=$(hex "$(field "$member" ID '[0-9]*')")
+    [ -n "$id" ] || continue
+    case $member in *'"isLearner":true'*) learner=true ;; *) learner=false ;; esac
+    printf '{"id":"%s","name":"%s","learner":%s},' "$id" "$(field "$member" name '[A-Za-z0-9._-]*')" "$learner"
+  done)
+  [ -n "$members" ] || return 0
+  printf ',"etcd":{"members":[%s]' "\${members%,}"
+  [ -n "$leader" ] && [ "$leader" != 0 ] && printf ',"leader":"%s"' "$leader"
+  [ -n "$self" ] && printf ',"self":"%s"' "$self"
+  [ -n "$version" ] && printf ',"version":"%s"' "$version"
+  printf '}'
+}
+
+remove_member() {
+  case $1 in '' | *[!0-9a-f]*) fail 'the id of the member may not be used' ;; esac
+  case $(etcd_ask /v3/cluster/member/list '{}') in
+    '') fail 'etcd does not answer here' ;;
+    *"\\"ID\\":\\"$(env printf %u "0x$1")\\""*) ;;
+    *) ok; return ;;
+  esac
+  etcd_ask /v3/cluster/member/remove "{\\"ID\\":\\"$(env printf %u "0x$1")\\"}" >/dev/null || fail "etcd did not remove the member $1"
+  ok
+}
+
+# --- facts -------------------------------------------------------------------------------------------------------
+
+facts() {
+  now=$(now_ms)
+  role=$(role_of)
+  unit=$(unit_of "$role")
+  service_facts "$unit"
+  printf '{"machineId":"%s","hostname":"%s"' "$(clean "$(cat "$root/etc/machine-id" 2>/dev/null)")" \\
+    "$(clean "$(cat "$root/proc/sys/kernel/hostname" 2>/dev/null)")"
+  printf ',"bootId":"%s","clockMs":%s' "$(clean "$(cat "$root/proc/sys/kernel/random/boot_id" 2>/dev/null)")" "$now"
+  printf ',"architecture":"%s"' "$(clean "$(uname -m)")"
+  cloud_init_facts
+  printf ',"service":"%s","serviceSinceMs":%s' "$service" "$since"
+  [ -n "$role" ] && printf ',"role":"%s"' "$role"
+  version=$(installed_version)
+  [ -n "$version" ] && printf ',"version":"%s"' "$(clean "$version")"
+  [ -f "$etc/config.yaml" ] && printf ',"configHash":"%s"' "$(sha256sum <"$etc/config.yaml" | cut -c 1-64)"
+  data_facts
+  failure_facts "$unit"
+  gates_facts
+  case $role.$service in server.running | server.starting) etcd_facts ;; esac
+  snapshot_facts
+  job_facts
+  printf '}\\n'
+}
+
+# since: on the wall clock, from systemd's own count of time, which is finer than the seconds it writes.
+service_facts() {
+  service=absent
+  since=0
+  [ -n "$1" ] || return
+  shown=$(systemctl show "$1" -p LoadState -p ActiveState -p SubState -p NRestarts -p Job \\
+    -p ActiveEnterTimestampMonotonic -p InactiveExitTimestampMonotonic -p InactiveEnterTimestampMonotonic 2>/dev/null)
+  of() { printf '%s\\n' "$shown" | sed -n "s/^$1=//p"; }
+  case $(of LoadState) in loaded) ;; *) return ;; esac
+  up=$(sed -n 's/^\\([0-9]*\\)\\.\\([0-9][0-9]\\).*/\\1\\2/p' "$root/proc/uptime" 2>/dev/null)
+  wall() { case $1 in '' | 0 | *[!0-9]*) echo 0 ;; *) echo $((now - \${up:-0} * 10 + $1 / 1000)) ;; esac; }
+  case $(of ActiveState) in
+    active | reloading | deactivating) service=running; since=$(wall "$(of ActiveEnterTimestampMonotonic)") ;;
+    activating)
+      service=starting
+      since=$(wall "$(of InactiveExitTimestampMonotonic)")
+      restarts=$(of NRestarts)
+      # It dies of the same thing each time it is started.
+      [ "$(of SubState)" = auto-restart ] && [ "\${restarts:-0}" -ge 2 ] && service=failed ;;
+    failed) service=failed; since=$(wall "$(of InactiveEnterTimestampMonotonic)") ;;
+    *)
+      service=stopped
+      since=$(wall "$(of InactiveEnterTimestampMonotonic)")
+      case $(of Job) in '' | 0) ;; *) service=starting; since=$now ;; esac ;;
+  esac
+  # systemd starts it again and again, each time anew: how long it has been on its way counts from our own call.
+  begun=$(cat "$run/started" 2>/dev/null)
+  case $service.$begun in starting.[0-9]*) [ "$begun" -lt "$since" ] || [ "$since" -eq 0 ] && since=$begun ;; esac
+}
+
+cloud_init_facts() {
+  result=$root/run/cloud-init/result.json
+  if [ ! -d "$root/run/cloud-init" ] || [ -e "$root/run/cloud-init/disabled" ]; then
+    printf ',"cloudInit":"absent"'
+  elif [ ! -f "$result" ]; then
+    printf ',"cloudInit":"running"'
+  elif tr -d ' \\n' <"$result" | grep -q '"errors":\\[\\]'; then
+    printf ',"cloudInit":"done"'
+  else
+    why=$(tr -d '\\n' <"$result" | sed -n 's/^.*"errors": *\\[ *"\\([^"]*\\)".*$/\\1/p')
+    printf ',"cloudInit":"error","cloudInitError":"%s"' "$(clean "\${why:-see /var/log/cloud-init.log}")"
+  fi
+}
+
+# The hash of the CA as it stands in tokens: of the file, or of the root when it holds a chain, which comes last.
+ca_hash() {
+  if [ "$(grep -c 'BEGIN CERTIFICATE' "$1")" -eq 1 ]; then
+    sha256sum <"$1" | cut -c 1-64
+  else
+    awk '/BEGIN CERT/ { block = ""; next } /END CERT/ { last = block; next } { block = block $0 } END { print last }' "$1" |
+      tr -d '\\r ' | base64 -d 2>/dev/null | sha256sum | cut -c 1-64
+  fi
+}
+
+data_facts() {
+  ca=$data/server/tls/server-ca.crt
+  copy=$data/agent/server-ca.crt
+  held=none
+  mixed=false
+  if [ -s "$ca" ]; then
+    held=$(ca_hash "$ca")
+    [ -s "$copy" ] && [ "$(ca_hash "$copy")" != "$held" ] && mixed=true
+    leaf_fits "$ca" "$data/server/tls/serving-kube-apiserver.crt" || mixed=true
+    leaf_fits "$data/server/tls/etcd/peer-ca.crt" "$data/server/tls/etcd/peer-server-client.crt" || mixed=true
+    leaf_fits "$data/server/tls/etcd/server-ca.crt" "$data/server/tls/etcd/client.crt" || mixed=true
+    leaf_fits "$data/server/tls/client-ca.crt" "$data/server/tls/client-admin.crt" || mixed=true
+  elif [ -s "$copy" ]; then
+    held=$(ca_hash "$copy")
+  elif [ -d "$data/server/db/etcd" ] || [ -e "$data/server/tls" ] || [ -e "$data/agent/client-kubelet.crt" ]; then
+    held=other
+  fi
+  case $held in ????????????????????????????????????????????????????????????????) ;; none) ;; *) held=other ;; esac
+  printf ',"data":"%s","mixedCa":%s' "$held" "$mixed"
+}
+
+# A leaf that another CA made gives a mixed disk away. What is expired is not mixed.
+leaf_fits() {
+  [ -s "$1" ] && [ -s "$2" ] || return 0
+  command -v openssl >/dev/null 2>&1 || return 0
+  openssl verify -partial_chain -no_check_time -CAfile "$1" -untrusted "$2" "$2" >/dev/null 2>&1
+}
+
+failure_facts() {
+  case $service in starting | failed | stopped) ;; *) return ;; esac
+  [ -n "$1" ] || return
+  begun=$(cat "$run/started" 2>/dev/null)
+  line=$(journalctl -u "$1" -b -n 400 -o cat --no-pager --since "@$(( \${begun:-0} / 1000 ))" 2>/dev/null |
+    grep 'level=fatal\\|Shutdown request received' | tail -n 1 | sed 's/^.*msg="//; s/"$//; s/\\\\"/"/g')
+  [ -n "$line" ] && printf ',"failure":"%s"' "$(clean "$line")"
+}
+
+gates_facts() {
+  gates=$(head -c 4096 "$run/gates.json" 2>/dev/null | tr -d '\\n')
+  case $gates in '['*']') printf ',"gates":%s' "$gates" ;; *) printf ',"gates":[]' ;; esac
+}
+
+snapshot_facts() {
+  where=$(sed -n 's/^"\\{0,1\\}etcd-snapshot-dir"\\{0,1\\}: *"\\{0,1\\}\\(\\/[A-Za-z0-9_@.:\\/+-]*\\)"\\{0,1\\} *$/\\1/p' "$etc/config.yaml" 2>/dev/null | head -n 1)
+  where=\${where:-/var/lib/rancher/k3s/server/db/snapshots}
+  printf ',"snapshots":['
+  comma=
+  for file in "$root$where"/*; do
+    [ -f "$file" ] || continue
+    name=\${file##*/}
+    case $name in *[!A-Za-z0-9._-]*) continue ;; esac
+    printf '%s{"name":"%s","path":"%s/%s","atMs":%s000,"bytes":%s}' "$comma" "$name" "$where" "$name" $(stat -c '%Y %s' "$file")
+    comma=,
+  done
+  printf ']'
+}
+
+job_facts() {
+  name=$(job_field name)
+  [ -n "$name" ] || return
+  state=$(job_field state)
+  message=$(job_field message)
+  if [ "$state" = running ] && ! job_active; then
+    state=failed
+    message='it ended without a word'
+  fi
+  printf ',"job":{"name":"%s","state":"%s","sinceMs":%s' "$(clean "$name")" "$state" "$(job_field since)"
+  [ -n "$message" ] && printf ',"message":"%s"' "$message"
+  printf '}'
+}
+
+main "$@"
+`

@@ -1,0 +1,465 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { statSync } from 'node:fs'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, test } from 'node:test'
+import { adminCredentials, makeClusterSecrets } from '../drivers/k3s/make-secrets.ts'
+import { type NodeRoot, nodeRoot } from './testing/node-root.ts'
+import { caHash } from './token.ts'
+
+let root: NodeRoot
+beforeEach(() => {
+  root = nodeRoot()
+})
+afterEach(() => root.remove())
+
+const VERSION = 'v1.34.3+k3s1'
+const PROGRAM = `#!/bin/sh\necho "k3s version ${VERSION} (abc)"\necho "$0 $*" >>"$CROFT_ROOT/calls"\n`
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+const base64 = (text: string) => Buffer.from(text).toString('base64')
+const files = (...list: readonly (readonly [path: string, mode: string, text: string])[]) =>
+  JSON.stringify({ files: list.map(([file, mode, text]) => ({ path: file, mode, base64: base64(text) })) })
+
+describe('put', () => {
+  test('writes each file whole, with its mode, and nothing of it stays behind', async () => {
+    const answer = await root.ask(
+      ['put'],
+      files(
+        ['/etc/rancher/k3s/config.yaml', '0600', 'a: 1\n'],
+        ['/var/lib/rancher/k3s/server/tls/etcd/peer-ca.key', '0600', 'K'],
+      ),
+    )
+    assert.deepEqual(answer, { ok: true })
+    assert.equal(root.read('/etc/rancher/k3s/config.yaml'), 'a: 1\n')
+    const mode = (file: string) => statSync(path.join(root.directory, file)).mode & 0o777
+    assert.equal(mode('/etc/rancher/k3s/config.yaml'), 0o600)
+    assert.equal(mode('/var/lib/rancher/k3s/server/tls'), 0o700)
+    assert.ok(!root.has('/etc/rancher/k3s/config.yaml.croft-new'))
+  })
+
+  test('[S-01] takes nothing as a command, and writes nowhere but where K3s and croft live', async () => {
+    const bad = [
+      '/etc/rancher/k3s/$(touch /tmp/croft-canary)',
+      '/etc/rancher/k3s/`id`',
+      '/etc/rancher/../passwd',
+      '/etc/sudoers.d/x',
+      '/etc/rancher/k3s/a;reboot',
+      '/etc/rancher/k3s/a b',
+      'etc/rancher/k3s/x',
+      '/etc/rancher/k3s/',
+    ]
+    for (const file of bad) {
+      const answer = await root.ask(['put'], files([file, '0600', 'x']))
+      assert.equal(answer.ok, false, file)
+    }
+    assert.equal((await root.ask(['put'], files(['/etc/rancher/k3s/a', '7777', 'x']))).ok, false)
+    assert.equal(
+      (await root.ask(['put'], '{"files":[{"path":"/etc/rancher/k3s/a","mode":"0600","base64":"$(id)"}]}')).ok,
+      false,
+    )
+    assert.ok(!root.has('/tmp/croft-canary') && !root.has('/etc/rancher/k3s/a'))
+  })
+
+  test('an input that is cut off or no list of files is refused as a whole', async () => {
+    for (const input of ['', '{}', '[]', '{"files":[]}', '{"files":[{"path":"/etc/rancher/k3s/a","mode":"0600"']) {
+      assert.equal((await root.ask(['put'], input)).ok, false, input)
+    }
+  })
+})
+
+describe('install', () => {
+  test('from an address, when the checksum is right', async () => {
+    await serving({ '/k3s': PROGRAM }, async (base) => {
+      assert.deepEqual(await install([`${base}/k3s`], sha256(PROGRAM)), { ok: true })
+    })
+    assert.equal(root.read('/usr/local/bin/k3s'), PROGRAM)
+    const facts = await root.ask(['facts'])
+    assert.equal(facts.version, VERSION)
+    assert.deepEqual({ ...(facts.job as object), sinceMs: 0 }, { name: 'install', state: 'done', sinceMs: 0 })
+  })
+
+  test('from a file that came with the image', async () => {
+    root.write('/opt/k3s', PROGRAM)
+    await install(['/opt/k3s'], sha256(PROGRAM))
+    assert.equal(root.read('/usr/local/bin/k3s'), PROGRAM)
+  })
+
+  test('from the mirror when the first source is missing', async () => {
+    await serving({ '/mirror/k3s': PROGRAM }, async (base) => {
+      await install([`${base}/gone`, '/no/such/file', `${base}/mirror/k3s`], sha256(PROGRAM))
+    })
+    assert.equal(root.read('/usr/local/bin/k3s'), PROGRAM)
+  })
+
+  test('[S-24] a wrong, cut off or other program is refused before it is in place', async () => {
+    root.write('/usr/local/bin/k3s', 'the old one', 0o755)
+    const other = PROGRAM.replace(VERSION, 'v1.33.0+k3s1')
+    await serving({ '/wrong': `${PROGRAM}#`, '/other': other }, async (base) => {
+      assert.match(await failure([`${base}/wrong`], sha256(PROGRAM)), /another checksum/)
+      assert.match(await failure([`${base}/other`], sha256(other)), /calls itself v1\.33\.0\+k3s1/)
+    })
+    const cut: RequestListener = (_, response) => {
+      response.writeHead(200, { 'content-length': PROGRAM.length + 100 })
+      response.write(PROGRAM)
+      setTimeout(() => response.destroy(), 50)
+    }
+    await serving(cut, async (base) => {
+      assert.notEqual(await failure([`${base}/cut`], sha256(PROGRAM)), '')
+    })
+    assert.equal(root.read('/usr/local/bin/k3s'), 'the old one')
+    assert.ok(!root.has('/usr/local/bin/.k3s.croft-new'))
+  })
+
+  test('[S-24] an answer larger than any release is not taken', async () => {
+    const huge: RequestListener = (_, response) => {
+      response.writeHead(200, { 'content-length': 4 * 1024 * 1024 * 1024 })
+      response.end('x')
+    }
+    await serving(huge, async (base) => {
+      assert.notEqual(await failure([`${base}/huge`], sha256(PROGRAM)), '')
+    })
+    assert.ok(!root.has('/usr/local/bin/k3s'))
+  })
+
+  test('[S-01] an order that is not exactly one is refused', async () => {
+    const order = (turn: object) =>
+      JSON.stringify({ version: VERSION, from: ['/opt/k3s'], sha256: 'a'.repeat(64), ...turn })
+    for (const turn of [{ version: 'v1.34.3+k3s1;id' }, { version: 'stable' }, { sha256: 'a' }, { from: [] }]) {
+      assert.equal((await root.ask(['install'], order(turn))).ok, false, JSON.stringify(turn))
+    }
+    assert.match(await failure(['ftp://x/k3s', 'file:///etc/shadow'], 'a'.repeat(64)), /neither an address nor a file/)
+  })
+
+  async function install(from: readonly string[], sum: string): Promise<Record<string, unknown>> {
+    return root.ask(['install'], JSON.stringify({ version: VERSION, from, sha256: sum }))
+  }
+
+  async function failure(from: readonly string[], sum: string): Promise<string> {
+    await install(from, sum)
+    const job = (await root.ask(['facts'])).job as { state: string; message?: string }
+    assert.equal(job.state, 'failed')
+    return job.message ?? ''
+  }
+})
+
+describe('the service', () => {
+  test('start writes the unit of its role, enables it and does not wait', async () => {
+    root.write('/usr/local/bin/k3s', PROGRAM, 0o755)
+    assert.deepEqual(await root.ask(['start'], '{"role":"server"}'), { ok: true })
+    assert.match(root.read('/etc/systemd/system/k3s.service'), /ExecStart=\/usr\/local\/bin\/k3s server\n/)
+    assert.match(root.calls(), /enable k3s\.service\n.*start --no-block k3s\.service/s)
+    assert.deepEqual(await root.ask(['start'], '{"role":"agent"}'), { ok: true })
+    assert.ok(!root.has('/etc/systemd/system/k3s.service'))
+    assert.match(root.read('/etc/systemd/system/k3s-agent.service'), /k3s agent\n/)
+  })
+
+  test('[S-01] no other role, and no service without the program', async () => {
+    assert.match(String((await root.ask(['start'], '{"role":"server"}')).error), /not installed/)
+    root.write('/usr/local/bin/k3s', PROGRAM, 0o755)
+    assert.equal((await root.ask(['start'], '{"role":"server; id"}')).ok, false)
+  })
+
+  test('stop also keeps it from coming back with the next boot; restart lets it', async () => {
+    root.write('/etc/systemd/system/k3s.service', '[Unit]')
+    await root.ask(['stop'])
+    assert.match(root.calls(), /disable k3s\.service\n.*stop --no-block k3s\.service/s)
+    await root.ask(['restart'])
+    assert.match(root.calls(), /enable k3s\.service\n.*restart --no-block k3s\.service/s)
+  })
+
+  const states: readonly (readonly [string, string, string])[] = [
+    ['running', 'ActiveState=active\nActiveEnterTimestampMonotonic=900000000', 'running'],
+    ['on its way', 'ActiveState=activating\nSubState=start\nInactiveExitTimestampMonotonic=990000000', 'starting'],
+    ['waiting for a gate', 'ActiveState=inactive\nJob=77', 'starting'],
+    ['dying again and again', 'ActiveState=activating\nSubState=auto-restart\nNRestarts=3', 'failed'],
+    ['failed', 'ActiveState=failed', 'failed'],
+    ['stopped', 'ActiveState=inactive', 'stopped'],
+  ]
+  for (const [what, shown, expected] of states) {
+    test(`facts of one that is ${what}`, async () => {
+      root.write('/etc/systemd/system/k3s.service', '[Unit]')
+      root.write('/units/k3s.service', `LoadState=loaded\n${shown}\n`)
+      const facts = await root.ask(['facts'])
+      assert.equal(facts.service, expected)
+      assert.equal(facts.role, 'server')
+      if (expected === 'running') {
+        const ago = Number(facts.clockMs) - Number(facts.serviceSinceMs)
+        assert.equal(ago, 100_500)
+      }
+    })
+  }
+
+  test('a start that systemd repeats counts from our own call', async () => {
+    root.write('/usr/local/bin/k3s', PROGRAM, 0o755)
+    await root.ask(['start'], '{"role":"server"}')
+    root.write('/run/croft/started', '1700000000000\n')
+    root.write(
+      '/units/k3s.service',
+      'LoadState=loaded\nActiveState=activating\nSubState=start\nInactiveExitTimestampMonotonic=999000000\n',
+    )
+    assert.equal((await root.ask(['facts'])).serviceSinceMs, 1_700_000_000_000)
+  })
+
+  test('the last fatal line of the journal is told, without control characters', async () => {
+    root.write('/etc/systemd/system/k3s.service', '[Unit]')
+    root.write('/units/k3s.service', 'LoadState=loaded\nActiveState=failed\n')
+    root.write('/journal', 'level=info msg="x"\nlevel=fatal msg="Error: \\"a\\" \u001b[31mnot authorized"\n')
+    assert.equal((await root.ask(['facts'])).failure, 'Error: "a" [31mnot authorized')
+  })
+})
+
+describe('facts', () => {
+  test('of a clean machine', async () => {
+    const facts = await root.ask(['facts'])
+    assert.deepEqual(
+      { ...facts, clockMs: 0, architecture: '' },
+      {
+        machineId: '0123456789abcdef0123456789abcdef',
+        hostname: 's1',
+        bootId: '11111111-2222-3333-4444-555555555555',
+        clockMs: 0,
+        architecture: '',
+        cloudInit: 'absent',
+        service: 'absent',
+        serviceSinceMs: 0,
+        data: 'none',
+        mixedCa: false,
+        gates: [],
+        snapshots: [],
+      },
+    )
+  })
+
+  test('cloud-init: running, done, failed', async () => {
+    root.write('/run/cloud-init/enabled', '')
+    assert.equal((await root.ask(['facts'])).cloudInit, 'running')
+    root.write('/run/cloud-init/result.json', '{\n "v1": {\n  "datasource": "x",\n  "errors": []\n }\n}\n')
+    assert.equal((await root.ask(['facts'])).cloudInit, 'done')
+    root.write('/run/cloud-init/result.json', '{"v1": {"errors": ["could not run runcmd"]}}')
+    const facts = await root.ask(['facts'])
+    assert.deepEqual([facts.cloudInit, facts.cloudInitError], ['error', 'could not run runcmd'])
+  })
+
+  test('images that came with the disk are not data of a cluster; anything else without a CA is unreadable', async () => {
+    root.write('/var/lib/rancher/k3s/agent/images/airgap.tar.zst', 'x')
+    assert.equal((await root.ask(['facts'])).data, 'none')
+    root.write('/var/lib/rancher/k3s/server/db/etcd/name', 's1-1234')
+    assert.equal((await root.ask(['facts'])).data, 'other')
+  })
+
+  test('gates, snapshots and the hash of the configuration', async () => {
+    root.write('/run/croft/gates.json', '[{"name":"dns","message":"no answer","sinceMs":1000}]\n')
+    root.write('/etc/rancher/k3s/config.yaml', '"etcd-snapshot-dir": "/srv/snapshots"\n')
+    root.write('/srv/snapshots/on-demand-s1-1', 'xyz')
+    root.write('/srv/snapshots/$(touch x)', 'xyz')
+    const facts = await root.ask(['facts'])
+    assert.deepEqual(facts.gates, [{ name: 'dns', message: 'no answer', sinceMs: 1000 }])
+    assert.equal(facts.configHash, sha256('"etcd-snapshot-dir": "/srv/snapshots"\n'))
+    const [snapshot, ...others] = facts.snapshots as { name: string; path: string; bytes: number }[]
+    assert.deepEqual(others, [])
+    assert.deepEqual(
+      [snapshot?.name, snapshot?.path, snapshot?.bytes],
+      ['on-demand-s1-1', '/srv/snapshots/on-demand-s1-1', 3],
+    )
+  })
+
+  test('etcd: members with ids of whole 64 bits, the leader, and which of them is this one', async () => {
+    root.write('/etc/systemd/system/k3s.service', '[Unit]')
+    root.write('/units/k3s.service', 'LoadState=loaded\nActiveState=active\n')
+    root.write('/var/lib/rancher/k3s/server/tls/etcd/client.crt', 'x')
+    const members =
+      '{"header":{"cluster_id":"1","member_id":"5851246719604577813"},"members":[{"ID":"5851246719604577813","name":"s1-7f2ad18f","peerURLs":["https://10.67.0.1:2380"]},{"ID":"11105393668318932283","name":"s2-b6848674","isLearner":true}]}'
+    const status = '{"header":{"member_id":"5851246719604577813"},"version":"3.6.14","leader":"5851246719604577813"}'
+    root.write('/members', members)
+    root.write('/status', status)
+    root.write(
+      '/test-bin/curl',
+      '#!/bin/sh\ncase "$*" in *:2382/v3/cluster/member/list*) cat "$CROFT_ROOT/members" ;; *:2382/v3/maintenance/status*) cat "$CROFT_ROOT/status" ;; *remove*) echo "curl $*" >>"$CROFT_ROOT/calls" ;; *) exit 7 ;; esac\n',
+      0o755,
+    )
+    assert.deepEqual((await root.ask(['facts'])).etcd, {
+      members: [
+        { id: '5133cde3e7335615', name: 's1-7f2ad18f', learner: false },
+        { id: '9a1e48b3d305ad3b', name: 's2-b6848674', learner: true },
+      ],
+      leader: '5133cde3e7335615',
+      self: '5133cde3e7335615',
+      version: '3.6.14',
+    })
+    assert.deepEqual(await root.ask(['remove-member', '9a1e48b3d305ad3b']), { ok: true })
+    assert.match(
+      root.calls(),
+      /-d \{"ID":"11105393668318932283"\} https:\/\/127\.0\.0\.1:2382\/v3\/cluster\/member\/remove/,
+    )
+    // One that is gone already is success; one that is no id is refused.
+    assert.deepEqual(await root.ask(['remove-member', 'abc']), { ok: true })
+    assert.equal((await root.ask(['remove-member', '$(id)'])).ok, false)
+  })
+})
+
+describe('wipe, restore, forget-db', () => {
+  test('wipe takes everything of K3s and leaves images that came with the disk', async () => {
+    root.write('/etc/rancher/node/password', 'x')
+    root.write('/etc/rancher/k3s/token', 'x')
+    root.write('/var/lib/rancher/k3s/server/db/etcd/name', 'x')
+    root.write('/var/lib/rancher/k3s/agent/client-kubelet.crt', 'x')
+    root.write('/var/lib/rancher/k3s/agent/images/a.tar', 'x')
+    root.write('/etc/systemd/system/k3s.service', '[Unit]')
+    await root.ask(['wipe'])
+    const facts = await root.ask(['facts'])
+    assert.deepEqual([facts.data, facts.service, (facts.job as { state: string }).state], ['none', 'absent', 'done'])
+    assert.ok(!root.has('/etc/rancher') && root.has('/var/lib/rancher/k3s/agent/images/a.tar'))
+  })
+
+  test('wipe deletes nothing while a volume is still mounted', async () => {
+    const volume = `${root.directory}/var/lib/kubelet/pods/x/volumes/nfs`
+    root.write('/proc/self/mounts', `nas:/tank ${volume} nfs rw 0 0\n`)
+    root.write('/var/lib/kubelet/pods/x/volumes/nfs/precious', 'x')
+    root.write('/etc/rancher/node/password', 'x')
+    await root.ask(['wipe'])
+    const job = (await root.ask(['facts'])).job as { state: string; message?: string }
+    assert.equal(job.state, 'failed')
+    assert.match(job.message ?? '', /still mounted, so nothing was deleted/)
+    assert.ok(root.has('/var/lib/kubelet/pods/x/volumes/nfs/precious') && root.has('/etc/rancher/node/password'))
+  })
+
+  test('restore goes by the words of K3s, without the address of another server', async () => {
+    root.write(
+      '/usr/local/bin/k3s',
+      '#!/bin/sh\necho "$*" >>"$CROFT_ROOT/calls"\ncat "$3" >>"$CROFT_ROOT/calls"\necho "level=error msg=\\"Managed etcd cluster membership has been reset, restart without\\""\n',
+      0o755,
+    )
+    root.write('/etc/rancher/k3s/config.yaml', '"node-name": "s1"\n"server": "https://10.0.0.9:6443"\n')
+    root.write('/var/lib/rancher/k3s/server/db/snapshots/a', 'x')
+    const order = JSON.stringify({ snapshot: '/var/lib/rancher/k3s/server/db/snapshots/a' })
+    assert.deepEqual(await root.ask(['restore'], order), { ok: true })
+    assert.equal(((await root.ask(['facts'])).job as { state: string }).state, 'done')
+    assert.match(root.calls(), /--cluster-reset --cluster-reset-restore-path=.*snapshots\/a/)
+    assert.match(root.calls(), /"node-name": "s1"/)
+    assert.doesNotMatch(root.calls(), /10\.0\.0\.9/)
+  })
+
+  test('restore refuses a missing snapshot, another path and a server that still runs', async () => {
+    const ask = (snapshot: string) => root.ask(['restore'], JSON.stringify({ snapshot }))
+    assert.match(String((await ask('/no/such')).error), /no snapshot/)
+    assert.equal((await ask('/a/../../etc/shadow')).ok, false)
+    root.write('/srv/a', 'x')
+    root.write('/units/k3s.service', 'LoadState=loaded\nActiveState=active\n')
+    assert.match(String((await ask('/srv/a')).error), /still runs/)
+  })
+
+  test('forget-db removes the data of etcd alone, and keeps the snapshots', async () => {
+    root.write('/var/lib/rancher/k3s/server/db/etcd/name', 'x')
+    root.write('/var/lib/rancher/k3s/server/db/snapshots/a', 'x')
+    root.write('/var/lib/rancher/k3s/server/tls/server-ca.crt', 'x')
+    assert.deepEqual(await root.ask(['forget-db']), { ok: true })
+    assert.ok(!root.has('/var/lib/rancher/k3s/server/db/etcd'))
+    assert.ok(
+      root.has('/var/lib/rancher/k3s/server/db/snapshots/a') &&
+        root.has('/var/lib/rancher/k3s/server/tls/server-ca.crt'),
+    )
+  })
+
+  test('[S-01] names of snapshots and verbs are matched, not run', async () => {
+    for (const name of ['$(touch /tmp/croft-canary)', '-x', '../x', '']) {
+      assert.equal((await root.ask(['snapshot', name])).ok, false, name)
+    }
+    assert.equal((await root.ask(['job', '$(id)'])).ok, false)
+    assert.equal((await root.ask(['$(id)'])).ok, false)
+  })
+})
+
+describe('the CA on the disk', () => {
+  const TLS = '/var/lib/rancher/k3s/server/tls'
+  const secrets = makeClusterSecrets({
+    cluster: 'homelab',
+    firstServer: 's1',
+    nowMs: Date.now(),
+    randomBytes: (count) => Buffer.alloc(count, 7),
+  })
+  const file = (name: string) => secrets.files.get(name)?.reveal() ?? ''
+
+  test('is named by the hash that stands in the token, of a chain and of a single certificate', async () => {
+    root.write(`${TLS}/server-ca.crt`, file('server-ca.crt'))
+    const facts = await root.ask(['facts'])
+    assert.deepEqual([facts.data, facts.mixedCa], [secrets.caHash, false])
+    const single = file('server-ca.crt').split('-----END CERTIFICATE-----\n')[0] + '-----END CERTIFICATE-----\n'
+    root.write(`${TLS}/server-ca.crt`, single)
+    assert.equal((await root.ask(['facts'])).data, caHash(Buffer.from(single), Date.now()))
+  })
+
+  test('an agent keeps a copy of it', async () => {
+    root.write('/var/lib/rancher/k3s/agent/server-ca.crt', file('server-ca.crt'))
+    assert.equal((await root.ask(['facts'])).data, secrets.caHash)
+  })
+
+  test('[A7] a leaf of another CA, or another copy, is a mixed disk', async () => {
+    const leaf = adminCredentials(secrets, Date.now())?.certificatePem ?? ''
+    root.write(`${TLS}/server-ca.crt`, file('server-ca.crt'))
+    root.write(`${TLS}/client-ca.crt`, file('client-ca.crt'))
+    root.write(`${TLS}/client-admin.crt`, leaf)
+    assert.equal((await root.ask(['facts'])).mixedCa, false)
+    root.write(`${TLS}/client-ca.crt`, file('etcd/peer-ca.crt'))
+    assert.equal((await root.ask(['facts'])).mixedCa, true)
+    root.write(`${TLS}/client-ca.crt`, file('client-ca.crt'))
+    root.write('/var/lib/rancher/k3s/agent/server-ca.crt', file('client-ca.crt'))
+    assert.equal((await root.ask(['facts'])).mixedCa, true)
+  })
+})
+
+describe('rotation', () => {
+  test('[S-17] the token is in no argument of any program', async () => {
+    root.write('/var/lib/rancher/k3s/server/token', `K10${'a'.repeat(64)}::server:oldoldoldoldoldold\n`)
+    root.write(
+      '/test-bin/curl',
+      '#!/bin/sh\necho "curl $*" >>"$CROFT_ROOT/calls"\ncat >"$CROFT_ROOT/curl-input"\n',
+      0o755,
+    )
+    assert.deepEqual(await root.ask(['rotate-token'], '{"token":"newnewnewnewnewnew"}'), { ok: true })
+    assert.match(
+      root.read('/curl-input'),
+      /user = "server:oldoldoldoldoldold"\ndata = "\{\\"newToken\\":\\"newnewnewnewnewnew\\"\}"/,
+    )
+    assert.doesNotMatch(root.calls(), /oldold|newnew/)
+  })
+
+  test('new CA files are staged, handed over and gone again', async () => {
+    root.write(
+      '/usr/local/bin/k3s',
+      '#!/bin/sh\necho "$*" >>"$CROFT_ROOT/calls"\nls -R "$CROFT_ROOT/run/croft/rotate-ca" >>"$CROFT_ROOT/calls"\n',
+      0o755,
+    )
+    assert.deepEqual(
+      await root.ask(['rotate-ca'], files(['/var/lib/rancher/k3s/server/tls/server-ca.crt', '0644', 'new'])),
+      { ok: true },
+    )
+    assert.match(root.calls(), /certificate rotate-ca --path=.*\/run\/croft\/rotate-ca\/var\/lib\/rancher\/k3s\/server/)
+    assert.match(root.calls(), /server-ca\.crt/)
+    assert.ok(!root.has('/run/croft/rotate-ca') && !root.has('/var/lib/rancher/k3s/server/tls/server-ca.crt'))
+  })
+})
+
+/** Serves texts by path, or whatever a listener does, on loopback for as long as `work` runs. */
+async function serving(
+  what: Readonly<Record<string, string>> | RequestListener,
+  work: (base: string) => Promise<void>,
+): Promise<void> {
+  const listener: RequestListener =
+    typeof what === 'function'
+      ? what
+      : (request, response) => {
+          const text = what[request.url ?? '']
+          response.writeHead(text === undefined ? 404 : 200)
+          response.end(text)
+        }
+  const server = createServer(listener)
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  try {
+    await work(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  } finally {
+    server.closeAllConnections()
+    await new Promise((done) => server.close(done))
+  }
+}

@@ -1,0 +1,102 @@
+// A root of its own for the program on a node, with stand-ins for systemd and K3s, so that the real text runs under sh.
+import { spawn } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { NODE_PROGRAM_TEXT } from '../node-program-text.ts'
+
+export interface NodeRoot {
+  readonly directory: string
+  /** Runs a verb under sh; answers what it printed, as JSON. */
+  ask(words: readonly string[], input?: string): Promise<Record<string, unknown>>
+  write(file: string, content: string, mode?: number): void
+  read(file: string): string
+  has(file: string): boolean
+  /** What the stand-ins were called with, one call to a line. */
+  calls(): string
+  remove(): void
+}
+
+/** systemctl answers from files below /units: `show` prints what a test has put there. */
+const SYSTEMCTL = `#!/bin/sh
+echo "systemctl $*" >>"$CROFT_ROOT/calls"
+case $1 in
+  show)
+    unit=$2
+    case " $* " in *' --value '*) grep '^ActiveState=' "$CROFT_ROOT/units/$unit" 2>/dev/null | cut -d= -f2; exit 0 ;; esac
+    cat "$CROFT_ROOT/units/$unit" 2>/dev/null || echo LoadState=not-found ;;
+esac
+exit 0
+`
+/** Runs the job at once, so that it is over when the answer comes. */
+const SYSTEMD_RUN = `#!/bin/sh
+echo "systemd-run $*" >>"$CROFT_ROOT/calls"
+while [ "$1" != -- ]; do shift; done
+shift
+sh "$@" >>"$CROFT_ROOT/job-output" 2>&1
+exit 0
+`
+const LOGGED = (name: string, more = '') => `#!/bin/sh
+echo "${name} $*" >>"$CROFT_ROOT/calls"
+${more}
+`
+
+export function nodeRoot(): NodeRoot {
+  const directory = mkdtempSync(path.join(tmpdir(), 'croft-node-'))
+  const at = (file: string) => path.join(directory, file)
+  const write = (file: string, content: string, mode = 0o644) => {
+    mkdirSync(path.dirname(at(file)), { recursive: true })
+    writeFileSync(at(file), content)
+    chmodSync(at(file), mode)
+  }
+  const program = '/usr/local/lib/croft/node'
+  write(program, NODE_PROGRAM_TEXT, 0o755)
+  write('/test-bin/systemctl', SYSTEMCTL, 0o755)
+  write('/test-bin/systemd-run', SYSTEMD_RUN, 0o755)
+  for (const name of ['ip', 'umount', 'iptables-save', 'ip6tables-save', 'iptables-restore', 'ip6tables-restore'])
+    write(`/test-bin/${name}`, LOGGED(name), 0o755)
+  for (const name of ['ps', 'pgrep', 'kill']) write(`/test-bin/${name}`, LOGGED(name), 0o755)
+  write('/test-bin/journalctl', LOGGED('journalctl', 'cat "$CROFT_ROOT/journal" 2>/dev/null'), 0o755)
+  write('/etc/machine-id', '0123456789abcdef0123456789abcdef\n')
+  write('/proc/sys/kernel/hostname', 's1\n')
+  write('/proc/sys/kernel/random/boot_id', '11111111-2222-3333-4444-555555555555\n')
+  write('/proc/uptime', '1000.50 2000.00\n')
+  write('/proc/self/mounts', '')
+
+  return {
+    directory,
+    write,
+    read: (file) => readFileSync(at(file), 'utf8'),
+    has: (file) => existsSync(at(file)),
+    calls: () => (existsSync(at('calls')) ? readFileSync(at('calls'), 'utf8') : ''),
+    remove: () => rmSync(directory, { recursive: true, force: true }),
+    async ask(words, input) {
+      const { stdout, stderr } = await run(at(program), words, input ?? '', directory)
+      const lines = stdout.trim().split('\n')
+      if (lines.length !== 1) throw new Error(`more than one line: ${stdout} ${stderr}`)
+      return JSON.parse(lines[0] ?? '') as Record<string, unknown>
+    },
+  }
+}
+
+function run(
+  program: string,
+  words: readonly string[],
+  input: string,
+  root: string,
+): Promise<{ readonly stdout: string; readonly stderr: string }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('sh', [program, ...words], { env: { CROFT_ROOT: root, PATH: process.env.PATH } })
+    let [stdout, stderr] = ['', '']
+    child.stdout.on('data', (chunk) => {
+      stdout += chunk
+    })
+    child.stderr.on('data', (chunk) => {
+      stderr += chunk
+    })
+    child.on('error', reject)
+    child.on('close', () => resolve({ stdout, stderr }))
+    child.stdin.on('error', () => {})
+    child.stdin.end(input)
+  })
+}
