@@ -18,6 +18,7 @@ import type { Engine } from './engine/engine.ts'
 import { systemClock } from './lib/clock.ts'
 import { LIMITS } from './lib/limits.ts'
 import type { Revision } from './source/revision.ts'
+import type { SecretVault } from './source/secret-vault.ts'
 import type { Store } from './store/port.ts'
 
 /** The only file that knows every implementation. Each is imported when something asks for it, not before. */
@@ -110,7 +111,11 @@ async function openEngine(store: Store, options: EngineOptions, warn: Warn): Pro
 }
 
 async function loadDrivers(): Promise<readonly Driver[]> {
-  return [(await import('./drivers/proxmox/driver.ts')).proxmoxDriver]
+  const [{ proxmoxDriver }, { libvirtDriver }] = await Promise.all([
+    import('./drivers/proxmox/driver.ts'),
+    import('./drivers/libvirt/driver.ts'),
+  ])
+  return [proxmoxDriver, libvirtDriver]
 }
 
 async function driverDepsFor(options: EngineOptions, warn: Warn): Promise<DriverDeps> {
@@ -119,7 +124,9 @@ async function driverDepsFor(options: EngineOptions, warn: Warn): Promise<Driver
     import('./cli/secrets.ts'),
     import('./ssh/open.ts'),
   ])
-  const sources = { env: options.env ?? process.env, directory: options.directory, warn }
+  const env = options.env ?? process.env
+  const vault = options.vault ?? directoryVault(options.directory, env)
+  const sources = { env, directory: options.directory, warn, vault }
   const random = { next: () => Math.random() }
   // Connections to other computers live in real time, whatever clock the engine runs on.
   const shells = createShells({
@@ -146,6 +153,32 @@ async function driverDepsFor(options: EngineOptions, warn: Warn): Promise<Driver
         signal,
       }),
   }
+}
+
+/** Encrypted files of a directory, read when the first of them is asked for. */
+function directoryVault(
+  directory: string,
+  env: NonNullable<EngineOptions['env']>,
+): NonNullable<EngineOptions['vault']> {
+  let opening: Promise<SecretVault> | undefined
+  return async (reference) => {
+    opening ??= openDirectoryVault(directory, env)
+    return (await opening).find(reference)
+  }
+}
+
+async function openDirectoryVault(directory: string, env: NonNullable<EngineOptions['env']>): Promise<SecretVault> {
+  const [{ readTree }, { openVault }, { ageIdentities }] = await Promise.all([
+    import('./source/read-tree.ts'),
+    import('./source/secret-vault.ts'),
+    import('./cli/age-identities.ts'),
+  ])
+  const revision = await readTree(directory)
+  return openVault(
+    revision,
+    async (file) => revision.read?.(file),
+    () => ageIdentities(env),
+  )
 }
 
 async function startSimulator(options: SimulatorOptions): Promise<RunningSimulator> {

@@ -7,6 +7,7 @@ import { description, dnsName, hostName, logicalName, objectName, sshKey, tag, u
 import type { FieldProblem, Kind, RawManifest } from './kind.ts'
 import { checkContainerMachine } from './machines/container-machine.ts'
 import { disk, nic, proxmoxHardware, someCpu, userData } from './machines/fields.ts'
+import { checkLibvirtMachine, libvirtMachine } from './machines/libvirt-machine.ts'
 import { expandMachine } from './machines/machine-spec.ts'
 import { placementFields } from './machines/placement.ts'
 
@@ -28,6 +29,8 @@ const schema = z.strictObject({
       ...proxmoxHardware,
     })
     .optional(),
+  /** What only libvirt knows. Whether it is kept there follows from its host. */
+  libvirt: libvirtMachine.optional(),
   /** It is a container instead of a VM; its first disk is made from an Image with content vztmpl. */
   lxc: z
     .strictObject({
@@ -113,11 +116,16 @@ export const machine: Kind<WrittenMachine> = {
 
 function adopted(spec: WrittenMachine, manifest: RawManifest): string | undefined {
   if (spec.proxmox?.adopt === true && spec.proxmox.vmid !== undefined) return String(spec.proxmox.vmid)
+  if (spec.libvirt?.adopt === true && spec.libvirt.uuid !== undefined) return spec.libvirt.uuid
   return manifest.metadata.annotations[EXTERNAL_NAME]
 }
 
 function checkMachine(spec: WrittenMachine, manifest: RawManifest): readonly FieldProblem[] {
-  const problems: FieldProblem[] = [...checkAnnotations(manifest), ...checkContainerMachine(spec, manifest)]
+  const problems: FieldProblem[] = [
+    ...checkAnnotations(manifest),
+    ...checkContainerMachine(spec, manifest),
+    ...checkLibvirtMachine(spec),
+  ]
   const bad = (path: readonly (string | number)[], message: string, hint?: string) =>
     problems.push({ code: 'bad-value', path: ['spec', ...path], message, ...(hint === undefined ? {} : { hint }) })
 
@@ -153,12 +161,13 @@ function checkMachine(spec: WrittenMachine, manifest: RawManifest): readonly Fie
   const external = manifest.metadata.annotations[EXTERNAL_NAME]
   if (
     external !== undefined &&
-    (!/^[1-9][0-9]{2,8}$/.test(external) || (vmidField !== undefined && String(vmidField) !== external))
+    (!/^(?:[1-9][0-9]{2,8}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.test(external) ||
+      (vmidField !== undefined && String(vmidField) !== external))
   ) {
     problems.push({
       code: 'bad-value',
       path: ['metadata', 'annotations', EXTERNAL_NAME],
-      message: `${EXTERNAL_NAME} is ${show(external)}; expected a VMID like "108", the same as proxmox.vmid`,
+      message: `${EXTERNAL_NAME} is ${show(external)}; expected a VMID like "108", the same as proxmox.vmid, or the UUID of a domain`,
     })
   }
   return problems

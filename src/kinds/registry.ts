@@ -9,6 +9,7 @@ import { environmentVm } from './environment-vm.ts'
 import { host } from './host.ts'
 import { image } from './image.ts'
 import type { Kind } from './kind.ts'
+import { libvirt } from './libvirt.ts'
 import { machine } from './machine.ts'
 import { machineClass } from './machine-class.ts'
 import { network } from './network.ts'
@@ -19,6 +20,7 @@ import { SETTING_KINDS } from './settings/registry.ts'
 /** Every kind that croft knows. */
 export const KINDS: readonly Kind[] = [
   proxmox,
+  libvirt,
   host,
   network,
   addressPool,

@@ -84,7 +84,7 @@ export function link(read: Read, tools: LinkTools): Estate {
   const placeOf = (declaration: Declaration, path: FieldProblem['path']): Origin =>
     tools.problemAt?.(declaration, { code: '', path, message: '' }).origin ?? declaration.origin
 
-  const brokenConnection = read.unreadable.some((key) => key.startsWith('Proxmox/'))
+  const brokenConnection = read.unreadable.some((key) => /^(?:Proxmox|Libvirt)\//.test(key))
   const resources: Resource[] = []
   const unlinked: ResourceKey[] = []
   for (const { declaration, part } of parts) {

@@ -108,6 +108,8 @@ const disk: Pairs<Omit<VmDisk, 'speed'>> = {
   storage: ['local-zfs', 'local'],
   sizeGb: [5, 8],
   importFrom: [undefined, IMAGE],
+  // libvirt's alone.
+  backing: 'place',
   format: 'place',
   cache: ['none', 'writeback'],
   aio: ['io_uring', 'threads'],
@@ -229,6 +231,8 @@ const VM_BLOCKS: {
   restart: [{ field: 'restart', from: {}, to: { restart: 'never' } }],
   clone: [{ field: 'clone', from: {}, to: { clone: { vmid: 108, full: true } } }],
   seed: 'tested elsewhere',
+  // libvirt's alone.
+  emulated: 'tested elsewhere',
   template: [{ field: 'template', from: {}, to: { template: true } }],
   onBoot: [{ field: 'onBoot', from: { onBoot: false }, to: { onBoot: true } }],
   startup: inBlock('startup', startup, { order: 1 }, (startup) => ({ startup })),

@@ -1,6 +1,7 @@
 import type { Declaration } from '../../model/declaration.ts'
 import type { HostSpec } from '../host.ts'
 import type { FieldProblem, Lookup } from '../kind.ts'
+import type { LibvirtSpec } from '../libvirt.ts'
 
 type Path = readonly (string | number)[]
 
@@ -58,8 +59,8 @@ export function connectionOf(
   path: Path,
   lookup: Lookup,
 ): { readonly connection?: string } | { readonly problem: FieldProblem } {
-  const connections = lookup.all('Proxmox').map((connection) => connection.name)
-  const wanted = host.spec.connection
+  const connections = [...lookup.all('Proxmox'), ...lookup.all('Libvirt')].map((connection) => connection.name)
+  const wanted = host.spec.connection ?? libvirtOf(host, lookup)?.name
   if (wanted !== undefined && connections.includes(wanted)) return { connection: wanted }
   if (wanted === undefined && connections.length < 2) return {}
   return {
@@ -77,7 +78,18 @@ export function connectionOf(
 
 /** The estate that what runs on a host belongs to: part of every uid. */
 export function estateOf(host: Declaration<HostSpec>, lookup: Lookup): string {
-  const connections = lookup.all('Proxmox') as readonly Declaration<{ readonly estate: string }>[]
-  const named = connections.find((connection) => connection.name === host.spec.connection)
+  const connections = [...lookup.all('Proxmox'), ...lookup.all('Libvirt')] as readonly Declaration<{
+    readonly estate: string
+  }>[]
+  const wanted = host.spec.connection ?? libvirtOf(host, lookup)?.name
+  const named = connections.find((connection) => connection.name === wanted)
   return (named ?? connections[0])?.spec.estate ?? 'default'
+}
+
+/** The connection to libvirt that keeps this host's machines; undefined where another hypervisor does. */
+export function libvirtOf(host: Declaration<HostSpec>, lookup: Lookup): Declaration<LibvirtSpec> | undefined {
+  const all = lookup.all('Libvirt') as readonly Declaration<LibvirtSpec>[]
+  if (host.spec.connection !== undefined) return all.find(({ name }) => name === host.spec.connection)
+  const naming = all.find(({ spec }) => spec.host === host.name)
+  return naming ?? (all.length === 1 && lookup.all('Proxmox').length === 0 ? all[0] : undefined)
 }

@@ -1,0 +1,128 @@
+import { z } from 'zod'
+import type { Connection } from '../model/connection.ts'
+import type { Declaration } from '../model/declaration.ts'
+import type { SshTarget } from '../model/ssh-target.ts'
+import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
+import { whole } from './fields/number.ts'
+import { secretReference, secretReferenceOf, sshFields } from './fields/ssh.ts'
+import { line, logicalName, objectName } from './fields/text.ts'
+import type { FieldProblem, Kind, Lookup } from './kind.ts'
+import { libvirtHardware } from './machines/libvirt-machine.ts'
+import { sshTargetOf } from './ssh-target.ts'
+
+const schema = z.strictObject({
+  description: line.optional(),
+  /** The Host that libvirt runs on; it says how it is reached. */
+  host: objectName.optional(),
+  /** As virsh knows it. With `+ssh` it says by itself how the host is reached, and `ssh` gives the host's keys. */
+  endpoint: z
+    .string()
+    .max(300)
+    .regex(
+      /^(?:qemu:\/\/\/(?:system|session)|qemu\+ssh:\/\/(?:[a-z_][a-z0-9_-]{0,31}@)?(?:[a-zA-Z0-9.-]+|\[[0-9a-fA-F:]+\])(?::[1-9][0-9]{0,4})?\/(?:system|session)|test:\/\/\/default)$/,
+      { error: 'qemu:///system, or qemu+ssh://user@host/system' },
+    )
+    .default('qemu:///system'),
+  /** For an endpoint with `+ssh`: what its host shows, and the key that it lets in. */
+  ssh: z
+    .strictObject({
+      hostKeys: sshFields.shape.hostKeys,
+      key: secretReference.optional(),
+      sudo: sshFields.shape.sudo,
+    })
+    .optional(),
+  estate: logicalName.default('default'),
+  /** What all machines here are, where they do not say otherwise themselves. */
+  machines: z.strictObject(libvirtHardware).default({}),
+  limits: z
+    .strictObject({
+      perHost: whole(1, 20).default(3),
+      perStorage: whole(1, 20).default(1),
+      reads: whole(1, 20).default(4),
+    })
+    .default({ perHost: 3, perStorage: 1, reads: 4 }),
+})
+
+export type LibvirtSpec = z.output<typeof schema>
+
+/** How libvirt on one host is reached. */
+export const libvirt: Kind<LibvirtSpec> = {
+  kind: 'Libvirt',
+  apiVersion: 'croft.dev/v1alpha1',
+  accepts: (apiVersion) => apiVersion === 'croft.dev/v1alpha1',
+  plural: 'libvirts',
+  shortNames: ['virt'],
+  summary: 'How libvirt on a host is reached: over SSH with a pinned host key, or on this very computer.',
+  schema,
+
+  check(spec, manifest) {
+    const problems: FieldProblem[] = [...checkAnnotations(manifest)]
+    const bad = (field: string, message: string, hint: string) =>
+      problems.push({ code: 'bad-value', path: ['spec', field], message, hint })
+    const remote = spec.endpoint.includes('+ssh')
+    if (remote && spec.host !== undefined) bad('host', 'the endpoint names its host already', 'leave one of them out')
+    if (remote && spec.ssh === undefined)
+      bad(
+        'endpoint',
+        'nothing says which keys the host has, and none is trusted because it was met first',
+        'add ssh.hostKeys',
+      )
+    if (!remote && spec.ssh !== undefined)
+      bad('ssh', 'the Host says how it is reached', 'write an endpoint with qemu+ssh, or leave ssh out')
+    return problems
+  },
+
+  policy: (_spec, manifest) => annotatedPolicy(manifest),
+
+  expand(declaration, lookup) {
+    const ssh = targetOf(declaration, lookup)
+    if ('problems' in ssh) return ssh
+    return { role: 'connection', connection: connectionOf(declaration, ssh) }
+  },
+}
+
+/** Without a word about it libvirt is on this very computer. */
+function targetOf(
+  { name, spec }: Declaration<LibvirtSpec>,
+  lookup: Lookup,
+): SshTarget | { readonly problems: readonly FieldProblem[] } {
+  if (spec.endpoint.includes('+ssh')) return remoteTarget(name, spec)
+  if (spec.host === undefined)
+    return { name, address: 'localhost', port: 22, user: 'root', hostKeys: [], sudo: 'none', local: true }
+  const host = lookup.declaration('Host', spec.host)
+  if (host !== undefined) return sshTargetOf(host, lookup)
+  return {
+    problems: [{ code: 'unknown-reference', path: ['spec', 'host'], message: `there is no Host ${spec.host}` }],
+  }
+}
+
+function remoteTarget(name: string, spec: LibvirtSpec): SshTarget {
+  const [, user = 'root', address = '', port = '22'] =
+    /^qemu\+ssh:\/\/(?:([^@/]+)@)?(\[[^\]]+\]|[^:/]+)(?::(\d+))?\//.exec(spec.endpoint) ?? []
+  const { hostKeys = [], key, sudo } = spec.ssh ?? {}
+  return {
+    name,
+    address: address.replace(/^\[|\]$/g, ''),
+    port: Number(port),
+    user,
+    hostKeys,
+    // Members of the group libvirt need no root; it is asked for only where somebody says so.
+    sudo:
+      sudo === undefined ? 'none' : typeof sudo === 'object' ? { password: secretReferenceOf(sudo.password) } : sudo,
+    ...(key === undefined ? {} : { key: secretReferenceOf(key) }),
+  }
+}
+
+function connectionOf({ name, spec, origin }: Declaration<LibvirtSpec>, ssh: SshTarget): Connection {
+  return {
+    name,
+    driver: 'libvirt',
+    endpoint: spec.endpoint,
+    ssh,
+    estate: spec.estate,
+    // A domain is known by its UUID, which is derived from its declaration: no number is ever chosen.
+    ids: { from: 1, to: 1 },
+    limits: spec.limits,
+    origin,
+  }
+}
