@@ -5,6 +5,8 @@ import type { Clock } from '../lib/clock.ts'
 import type { Random } from '../lib/random.ts'
 import type { Declaration } from '../model/declaration.ts'
 import type { Estate } from '../model/estate.ts'
+import type { Secret } from '../model/secret.ts'
+import type { VaultReference } from '../source/secret-vault.ts'
 import type { Store } from '../store/port.ts'
 
 /** One end of the terminal. Text that came from elsewhere has been cleaned before it gets here. */
@@ -77,6 +79,8 @@ export interface EngineOptions {
   readonly retryStalled?: boolean
   /** The epoch of whoever shares the store with the engine. */
   readonly epoch?: number
+  /** Secrets in encrypted files, where they come from elsewhere than the directory. */
+  readonly vault?: (reference: VaultReference) => Promise<Secret | undefined>
   /** Environment in which `{env: NAME}` references are looked up. */
   readonly env?: Environment
 }

@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises'
 import path from 'node:path'
 import { Secret, type SecretReference } from '../model/secret.ts'
+import type { VaultReference } from '../source/secret-vault.ts'
 import { CliError } from './exit.ts'
 import type { Environment } from './runtime.ts'
 
@@ -11,12 +12,21 @@ export interface SecretSources {
   /** Relative file references are found from here. */
   readonly directory: string
   warn(message: string): void
+  /** Secrets in encrypted files of the repository. Undefined: none of that name is there. */
+  vault?(reference: VaultReference): Promise<Secret | undefined>
 }
 
 /** Looks a secret up where its reference says. Errors name the place and never what is in it. */
 export async function resolveSecret(reference: SecretReference, sources: SecretSources): Promise<Secret> {
   if ('env' in reference) return fromEnvironment(reference.env, sources.env)
   if ('file' in reference) return fromFile(reference.file, sources)
+  const kept = await sources.vault?.(reference)
+  if (kept !== undefined) return kept
+  if ('sops' in reference) {
+    throw new CliError(
+      `The secret ${reference.sops.key} is in the encrypted file ${reference.sops.file}, and this command reads no repository. Name the directory or repository that holds it.`,
+    )
+  }
   const { name, key } = reference.secretRef
   throw new CliError(
     `The secret ${name} (key ${key}) is a Kubernetes secret, which croft cannot read outside a cluster. ` +

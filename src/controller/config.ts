@@ -91,6 +91,8 @@ const schema = z.strictObject({
   publicUrl: z.string().max(500).optional(),
   users: z.string().max(1024).optional(),
   tokens: z.string().max(1024).optional(),
+  /** File with the age keys that open encrypted files; else where sops itself looks. */
+  age: z.string().max(1024).optional(),
   /** Addresses of repositories must begin with one of these. Without it every https and ssh address may be used. */
   allow: z.array(z.string().min(1).max(500)).max(100).optional(),
   sources: z.array(source).min(1).max(50),

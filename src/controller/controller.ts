@@ -25,6 +25,8 @@ export interface ControllerOptions {
   readonly engine: Engine
   readonly sources: readonly Source[]
   link(revision: Revision): Estate
+  /** Looks whether everything that the estate needs can be had (its secrets), before anything is written. */
+  prepare?(estate: Estate, revision: Revision): Promise<Estate>
   /** Makes Git agree with the world: a commit on a branch, or why not. */
   adopt?(wish: Extract<Wish, { readonly wish: 'adopt-drift' }>, state: AdoptState): Promise<Granted>
   /** Orders for clusters and power, where somebody takes them. */
@@ -91,6 +93,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
   let passDueMs = Number.POSITIVE_INFINITY
   let lastSeq = (await store.events({ limit: 1 })).at(-1)?.seq ?? 0
   let alive = false
+  let lacking = false
   let shownText = ''
   let view: EstateView = {
     ...viewOf({ sources: sources.map(sourceView), drifts: [], checks: [] }),
@@ -175,12 +178,18 @@ export async function createController(options: ControllerOptions): Promise<Runn
         })
       }
     }
-    if (!changed) return
+    if (!changed && !lacking) return
     const inForce = sources.flatMap((state) =>
       state.revision === undefined ? [] : [{ source: state.source.name, revision: state.revision }],
     )
     revision = mergeRevisions(inForce)
-    estate = options.link(revision)
+    const linked = options.link(revision)
+    const prepared = (await options.prepare?.(linked, revision)) ?? linked
+    // What cannot be had now is asked for again at the next look, without waiting for a commit.
+    const still = lacking && prepared !== linked && !changed
+    lacking = prepared !== linked
+    if (still) return
+    estate = prepared
     passDueMs = clock.now()
   }
 

@@ -56,6 +56,13 @@ export function mergeRevisions(parts: readonly InForce[]): Revision {
         ? plain(declaration, problem)
         : fromSource(found.part.source, found.part.revision.problemAt(found.declaration, problem))
     },
+    read: async (file) => {
+      for (const { revision } of parts) {
+        const found = await revision.read?.(file)
+        if (found !== undefined) return found
+      }
+      return undefined
+    },
     text: (declaration) => {
       const found = original(declaration.key)
       return found?.part.revision.text?.(found.declaration)

@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import type { Connection } from '../model/connection.ts'
+import type { SecretReference } from '../model/secret.ts'
 import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
 import { vmid, whole } from './fields/number.ts'
+import { sopsReference } from './fields/sops-reference.ts'
 import { logicalName, objectName } from './fields/text.ts'
 import type { Kind } from './kind.ts'
 
@@ -32,8 +34,11 @@ const schema = z.strictObject({
           error: 'the whole path of a file, like /etc/croft/token or ~/.config/croft/token',
         })
         .optional(),
+      sops: sopsReference.optional(),
     })
-    .refine((token) => (token.env === undefined) !== (token.file === undefined), { error: 'one of env and file' }),
+    .refine((token) => [token.env, token.file, token.sops].filter((one) => one !== undefined).length === 1, {
+      error: 'one of env, file and sops',
+    }),
   estate: logicalName.default('default'),
   vmids: z
     .strictObject({ from: vmid.default(100), to: vmid.default(999_999) })
@@ -89,10 +94,15 @@ function connectionOf(name: string, spec: ProxmoxSpec, origin: Connection['origi
     driver: 'proxmox',
     endpoint: spec.endpoint.replace(/\/$/, ''),
     ...(spec.fingerprint === undefined ? {} : { fingerprint: spec.fingerprint.toUpperCase() }),
-    token: spec.token.env === undefined ? { file: spec.token.file ?? '' } : { env: spec.token.env },
+    token: tokenOf(spec.token),
     estate: spec.estate,
     ids: spec.vmids,
     limits: spec.limits,
     origin,
   }
+}
+
+function tokenOf({ env, file, sops }: ProxmoxSpec['token']): SecretReference {
+  if (sops !== undefined) return { sops }
+  return env === undefined ? { file: file ?? '' } : { env }
 }

@@ -40,6 +40,10 @@ export const LIMITS = {
   channelsPerHost: 8,
   channelsWaiting: 10_000,
   busyRetries: 40,
+  itemsPerHost: 2_000,
+  /** A look at all items of a host, and one command on it, which may install packages. */
+  probeTimeoutMs: 120_000,
+  hostCommandMs: 120_000,
   busyRetryMs: 250,
   sshHops: 4,
   sshKeepaliveMs: 15_000,
@@ -68,7 +72,6 @@ export const LIMITS = {
   blamedPerPass: 20,
   /** Controller */
   webhookDeliveries: 2000,
-  approvalMs: 7 * 86_400_000,
   approvalsKept: 100,
   shortestLookMs: 100,
   readinessPollMs: 1_000,

@@ -4,6 +4,8 @@ import { Sealed } from './sealed.ts'
 export type SecretReference =
   | { readonly env: string }
   | { readonly file: string }
+  /** A value in a file of the repository that sops has encrypted: `{file: secrets/pve.yaml, key: token}`. */
+  | { readonly sops: { readonly file: string; readonly key: string } }
   | { readonly secretRef: { readonly name: string; readonly namespace?: string; readonly key: string } }
 
 /** A text that must not be seen; only `reveal` at the point of use gives it. */

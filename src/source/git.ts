@@ -83,13 +83,27 @@ export async function readCommit(
     blob,
     bytes: contents.get(blob) ?? new Uint8Array(),
   }))
-  return readFiles({
+  const revision = readFiles({
     files: [...files, ...tree.refused].sort((a, b) => (a.path < b.path ? -1 : 1)),
     links: tree.links,
     commit,
     ...(tree.tooLarge === undefined ? {} : { tooLarge: tree.tooLarge }),
     ...(cache === undefined ? {} : { cache }),
   })
+  return { ...revision, read: (file) => readFileAt(repository, commit, `${prefix}${file}`) }
+}
+
+/** One file of a commit as text. A link, a directory and what is not there are the same to us: nothing. */
+async function readFileAt(repository: string, commit: string, path: string): Promise<string | undefined> {
+  if (path.split('/').some((segment) => segment === '..' || segment === '')) return undefined
+  const entry = await runGit({
+    directory: repository,
+    arguments: ['--literal-pathspecs', 'ls-tree', '-z', '-l', '--full-tree', '--end-of-options', commit, '--', path],
+  })
+  const match = /^100(?:644|755) blob ([0-9a-f]+) +([0-9]+)\t/.exec(entry.toString('utf8'))
+  if (match === null || Number(match[2]) > LIMITS.fileBytes) return undefined
+  const bytes = await runGit({ directory: repository, arguments: ['cat-file', 'blob', match[1] ?? ''] })
+  return bytes.toString('utf8')
 }
 
 interface Blob {

@@ -29,6 +29,8 @@ export interface Revision {
   locate(declaration: Declaration, path: FieldProblem['path']): Origin
   /** Gives what a kind found while it expanded a declaration its place in the source. */
   problemAt(declaration: Declaration, problem: FieldProblem): Problem
+  /** Another file of the same tree, by its path. Undefined: there is none. For encrypted files, which are no manifests. */
+  read?(file: string): Promise<string | undefined>
   /** The document that it stands in, as it was written. */
   text?(declaration: Declaration): string | undefined
 }

@@ -4,11 +4,14 @@ import { ConfigError, type ControllerConfig, type Overrides, readConfig } from '
 import { createController, type RunningController } from '../../controller/controller.ts'
 import { metricsText } from '../../controller/metrics.ts'
 import { hookedSources, openSources } from '../../controller/open-sources.ts'
+import { missingSecrets, withoutMissing } from '../../controller/secret-check.ts'
 import { findKind } from '../../kinds/registry.ts'
 import { link } from '../../plan/link.ts'
 import type { RunningServer } from '../../server/options.ts'
+import { openVault, type SecretVault, type VaultReference } from '../../source/secret-vault.ts'
 import { createWebhookDoor } from '../../source/webhook.ts'
 import type { Store } from '../../store/port.ts'
+import { ageIdentities } from '../age-identities.ts'
 import { closing } from '../closing.ts'
 import { CliError, UsageError } from '../exit.ts'
 import type { Verb } from '../program.ts'
@@ -28,8 +31,10 @@ export const run: Verb = async (runtime, [source], options) => {
   await using store = closing(await openState(runtime, file))
   const epoch = await store.it.beginEpoch()
   const data = path.dirname(file)
-  await using engine = closing(await runtime.openEngine(store.it, { directory: runtime.cwd, epoch }))
-  const { deps } = await runtime.openDrivers({ directory: runtime.cwd })
+  let vault: SecretVault | undefined
+  const secrets = { directory: runtime.cwd, vault: async (reference: VaultReference) => vault?.find(reference) }
+  await using engine = closing(await runtime.openEngine(store.it, { ...secrets, epoch }))
+  const { deps } = await runtime.openDrivers(secrets)
   const controller = await createController({
     clock: runtime.clock,
     store: store.it,
@@ -37,6 +42,11 @@ export const run: Verb = async (runtime, [source], options) => {
     engine: engine.it,
     sources: openSources(config.sources, { data, cwd: runtime.cwd, resolveSecret: deps.resolveSecret }),
     link: (revision) => link(revision, { findKind, problemAt: revision.problemAt }),
+    async prepare(estate, revision) {
+      const read = async (file: string) => revision.read?.(file)
+      vault = openVault(revision, read, () => ageIdentities(runtime.env, config.age))
+      return withoutMissing(estate, await missingSecrets(estate, deps.resolveSecret))
+    },
   })
   narrate(runtime, controller, options.log === 'json')
   const hooks = createWebhookDoor(await hookedSources(config.sources, deps.resolveSecret))

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { SecretReference } from '../../model/secret.ts'
 import { ipAddress } from './address.ts'
+import { sopsReference } from './sops-reference.ts'
 import { dnsName, objectName, sshKey, userName } from './text.ts'
 
 /** Where a secret is found. Its value never stands in a manifest. */
@@ -18,6 +19,7 @@ export const secretReference = z
         error: 'the whole path of a file, like /etc/croft/key or ~/.ssh/id_ed25519',
       })
       .optional(),
+    sops: sopsReference.optional(),
     secretRef: z
       .strictObject({
         name: objectName,
@@ -29,13 +31,14 @@ export const secretReference = z
       })
       .optional(),
   })
-  .refine((one) => [one.env, one.file, one.secretRef].filter((value) => value !== undefined).length === 1, {
-    error: 'one of env, file and secretRef',
+  .refine((one) => [one.env, one.file, one.sops, one.secretRef].filter((value) => value !== undefined).length === 1, {
+    error: 'one of env, file, sops and secretRef',
   })
 
 export function secretReferenceOf(written: z.output<typeof secretReference>): SecretReference {
   if (written.env !== undefined) return { env: written.env }
   if (written.file !== undefined) return { file: written.file }
+  if (written.sops !== undefined) return { sops: written.sops }
   const { name = '', key = '', namespace } = written.secretRef ?? {}
   return { secretRef: { name, key, ...(namespace === undefined ? {} : { namespace }) } }
 }
