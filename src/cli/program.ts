@@ -113,6 +113,30 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
     .option('--guest <ids>', 'proxmox: these guests, e.g. 108,109')
     .option('--all', 'proxmox: every guest that is not declared yet')
     .option('--write <file>', 'write to this file, which must not exist, instead of printing')
+  verb(
+    'capacity [dir]',
+    'what hosts have free, what is promised, and what would still fit',
+    () => import('./verbs/capacity.ts'),
+  )
+    .option('--memory <size>', 'also say how many machines of this size would fit, e.g. 4Gi')
+    .addOption(output(['json', 'yaml']))
+  verb(
+    'machine <what> <name> [words...]',
+    'start, stop, reboot, console, exec, read or write: operations on one machine',
+    () => import('./verbs/machine.ts'),
+  )
+    .option('-y, --yes', 'do not ask; needed when nobody is at the terminal')
+    .option('--timeout <duration>', 'give up waiting after this long')
+    .option('--mode <mode>', 'write: rights of the file, 0600 unless said otherwise')
+    .addOption(progress())
+    .addOption(directory())
+    .addOption(state())
+  verb('move <name> <host>', 'carry a machine to another host now', () => import('./verbs/move.ts'))
+    .option('-y, --yes', 'do not ask; needed when nobody is at the terminal')
+    .option('--timeout <duration>', 'give up waiting after this long')
+    .addOption(progress())
+    .addOption(directory())
+    .addOption(state())
   verb('export [kind] [name]', 'what is declared, in its plain form', () => import('./verbs/export.ts')).addOption(
     directory(),
   )

@@ -29,6 +29,8 @@ export function rowsOf(loaded: LoadedEstate | undefined, records: readonly Resou
   for (const resource of loaded?.estate.resources ?? []) {
     if (declared.has(resource.key)) continue
     const record = recordOf.get(resource.key)
+    // Nothing needs it so far.
+    if (record === undefined && resource.justInCase === true) continue
     recordOf.delete(resource.key)
     rows.push({
       ...partsOf(resource.key),

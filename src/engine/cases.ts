@@ -56,7 +56,7 @@ export function casesOf(
       happenings: happenings.get(entry.key) ?? [],
       ...(list === undefined ? {} : { list }),
       ...(Object.keys(details).length === 0 ? {} : { details }),
-      ...(guest === undefined ? {} : { declaredHost: guest.host }),
+      ...(guest === undefined || guest.moveHere?.once === true ? {} : { declaredHost: guest.host }),
       ...(resource?.origin.commit === undefined ? {} : { commit: resource.origin.commit }),
     }
   })

@@ -65,6 +65,8 @@ export interface VmSpec {
 /** That a guest is to be brought here, why, and what stands in the way of it. */
 export interface MoveHere {
   readonly why: string
+  /** A person asked for it now; what is declared stays as it is, and the guest is followed afterwards. */
+  readonly once?: true
   readonly blocked?: { readonly message: string; readonly allow: string }
 }
 

@@ -53,7 +53,7 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   }
   const code = applyExit(
     settled,
-    loaded.estate.resources.map((resource) => resource.key),
+    loaded.estate.resources.filter(({ justInCase }) => justInCase !== true).map(({ key }) => key),
   )
   runtime.out.write(closingLine(settled, progress, code, style))
   const rows = rowsOf(loaded, settled.last.records).filter((row) => !row.passive)

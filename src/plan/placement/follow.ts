@@ -9,6 +9,8 @@ import { type Demand, demandOf, lackOf, roomsOf } from './room.ts'
  */
 export function movedByGit(resource: Resource, world: World | undefined, ledger: Ledger): Resource {
   const guest = guestIn(resource.desired)
+  const asked = guest?.moveHere
+  if (asked !== undefined) return movingHere(resource, asked.why, world)
   const before = ledger.records.get(resource.key)?.declaredHost
   if (guest === undefined || before === undefined || before === guest.host) return resource
   return movingHere(resource, `host was ${before} and is now ${guest.host}`, world)
@@ -24,7 +26,7 @@ export function movingHere(resource: Resource, why: string, world: World | undef
     world?.survey === undefined
       ? undefined
       : obstacle(guest.host, carried(demandOf(desired), world.survey), world.survey)
-  const moveHere = { why, ...(blocked === undefined ? {} : { blocked }) }
+  const moveHere = { ...guest.moveHere, why, ...(blocked === undefined ? {} : { blocked }) }
   if (desired.type === 'vm') return { ...resource, desired: { type: 'vm', vm: { ...desired.vm, moveHere } } }
   if (desired.type !== 'container') return resource
   return { ...resource, desired: { type: 'container', container: { ...desired.container, moveHere } } }

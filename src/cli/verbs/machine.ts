@@ -1,0 +1,58 @@
+import type { Connection } from '../../model/connection.ts'
+import type { Sighting } from '../../model/sighting.ts'
+import { EXIT, UsageError } from '../exit.ts'
+import type { Verb } from '../program.ts'
+import { loadForOperation, machineNamed, withGuest } from './machine/find.ts'
+import { exec, inside, read, write } from './machine/inside.ts'
+import { afterPower, perform, powered } from './machine/power.ts'
+import { reboot } from './machine/reboot.ts'
+
+/** Operations on one machine: what a person does now, beside what Git declares. */
+export const run: Verb = async (runtime, [what = '', name = '', ...words], options) => {
+  const { estate, real } = await loadForOperation(runtime, String(options.dir))
+  const resource = machineNamed(estate, name)
+  switch (what) {
+    case 'start':
+    case 'stop': {
+      const power = what === 'start' ? 'running' : 'stopped'
+      const afterwards = afterPower(resource, power)
+      const wish = {
+        what,
+        resource: powered(resource, power),
+        done: what === 'start' ? 'started' : 'stopped',
+        ...(afterwards === undefined ? {} : { afterwards }),
+      }
+      return perform(runtime, real, estate, wish, options)
+    }
+    case 'reboot':
+      return reboot(runtime, real, estate, resource, options)
+    case 'exec':
+      return inside(runtime, real, estate, resource, what, exec(runtime, words, options), options)
+    case 'read':
+      return inside(runtime, real, estate, resource, what, read(runtime, words), options)
+    case 'write':
+      return inside(runtime, real, estate, resource, what, write(runtime, words, options), options)
+    case 'console': {
+      const connection = estate.connections.find((one) => one.name === resource.connection)
+      return withGuest(runtime, real, estate, resource, async (_session, sighting) => {
+        runtime.out.write(consoleOf(connection, sighting))
+        return EXIT.ok
+      })
+    }
+    default:
+      throw new UsageError(`There is no croft machine ${what}. Use start, stop, reboot, console, exec, read or write.`)
+  }
+}
+
+/** The page of the hypervisor with its screen, and the command for its serial line. */
+function consoleOf(connection: Connection | undefined, { type, externalId, host, name }: Sighting): string {
+  const query = new URLSearchParams({
+    console: type === 'container' ? 'lxc' : 'kvm',
+    novnc: '1',
+    vmid: externalId,
+    vmname: name ?? '',
+    node: host,
+  })
+  const terminal = type === 'container' ? `pct console ${externalId}` : `qm terminal ${externalId}`
+  return `${(connection?.endpoint ?? '').replace(/\/+$/, '')}/?${query.toString()}\nOn ${host}: ${terminal}\n`
+}

@@ -1,0 +1,69 @@
+import type { Session } from '../../../drivers/port.ts'
+import type { Estate } from '../../../model/estate.ts'
+import type { ResourceKey } from '../../../model/key.ts'
+import { guestIn, type Resource } from '../../../model/resource.ts'
+import type { Sighting } from '../../../model/sighting.ts'
+import { CliError, UsageError } from '../../exit.ts'
+import { note } from '../../output.ts'
+import { countProblems, hasErrors } from '../../render/problems.ts'
+import type { Runtime } from '../../runtime.ts'
+import { realDirectory } from '../../state.ts'
+
+/** The estate of a directory. What is wrong elsewhere in it does not matter to one machine; it is only mentioned. */
+export async function loadForOperation(
+  runtime: Runtime,
+  directory: string,
+): Promise<{ readonly estate: Estate; readonly real: string }> {
+  const real = realDirectory(runtime, directory)
+  const { estate } = await runtime.load(real)
+  if (hasErrors(estate.problems))
+    note(runtime, `${countProblems(estate.problems)} in ${directory}. Run croft validate ${directory} to see them.`)
+  return { estate, real }
+}
+
+/** The machine that a person means: `web-1`, or `EnvironmentVM/web-1` where several kinds have one of that name. */
+export function machineNamed(estate: Estate, asked: string): Resource {
+  const guests = estate.resources.filter(({ desired }) => guestIn(desired) !== undefined)
+  const found = guests.filter(({ key, name }) => name === asked || key.toLowerCase() === asked.toLowerCase())
+  const [only, ...others] = found
+  if (only !== undefined && others.length === 0) return only
+  if (only !== undefined)
+    throw new UsageError(`${asked} is ambiguous. Say which: ${found.map(({ key }) => key).join(', ')}.`)
+  const known = guests.map(({ name }) => name).sort()
+  throw new UsageError(
+    known.length === 0
+      ? 'No machine is declared here. Name the directory with --dir.'
+      : `There is no machine ${asked}. Declared machines: ${known.slice(0, 20).join(', ')}.`,
+  )
+}
+
+/** Speaks to the connection of a machine, and finds the guest by its mark: never by its name. */
+export async function withGuest<T>(
+  runtime: Runtime,
+  directory: string,
+  estate: Estate,
+  resource: Resource,
+  deed: (session: Session, sighting: Sighting) => Promise<T>,
+): Promise<T> {
+  const connection = estate.connections.find(({ name }) => name === resource.connection)
+  const { drivers, deps } = await runtime.openDrivers({ directory })
+  const driver = drivers.find(({ name }) => name === resource.driver)
+  if (connection === undefined || driver === undefined)
+    throw new CliError(`Nothing here speaks to ${resource.connection}. Check the connection of ${resource.key}.`)
+  const session = driver.connect(connection, deps)
+  try {
+    const survey = await session.survey(runtime.signal)
+    const ours = survey.sightings.filter(({ mark }) => mark?.uid === resource.uid)
+    const [sighting] = ours
+    if (sighting === undefined || ours.length > 1) throw new CliError(notOne(resource.key, ours.length))
+    return await deed(session, sighting)
+  } finally {
+    await session.close()
+  }
+}
+
+function notOne(key: ResourceKey, count: number): string {
+  return count === 0
+    ? `${key} is not there yet. Run croft apply first.`
+    : `${count} guests carry the mark of ${key}. Run croft plan to see which, and remove the tags of the copies.`
+}

@@ -1,0 +1,98 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { type Ran, type Shell, ShellFailure } from '../../../lib/shell.ts'
+import type { Estate } from '../../../model/estate.ts'
+import type { Resource } from '../../../model/resource.ts'
+import { closing } from '../../closing.ts'
+import { CliError, EXIT, type ExitCode, UsageError } from '../../exit.ts'
+import type { Options } from '../../program.ts'
+import { cleanLines } from '../../render/clean.ts'
+import type { Runtime } from '../../runtime.ts'
+import { openState, stateFile } from '../../state.ts'
+import { timeoutOf } from '../../timeout.ts'
+import { withGuest } from './find.ts'
+import { noteOperation } from './journal.ts'
+
+type Deed = (shell: Shell) => Promise<{ readonly code: ExitCode; readonly message: string }>
+
+/** Runs a program inside, without SSH and without the machine's network. Its code is the code of the command. */
+export function exec(runtime: Runtime, words: readonly string[], options: Options): Deed {
+  if (words.length === 0) throw new UsageError('Name the program after two dashes: croft machine exec web-1 -- uptime.')
+  return async (shell) => {
+    const timeoutMs = options.timeout === undefined ? undefined : timeoutOf(options.timeout)
+    const ran: Ran = await shell.run(words, {
+      signal: runtime.signal,
+      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    })
+    // On a terminal what comes from inside must not move the cursor about; a file gets every byte.
+    const shown = (text: string, isTty: boolean) => (isTty ? cleanLines(text, Number.POSITIVE_INFINITY) : text)
+    runtime.out.write(shown(ran.stdout, runtime.out.isTty))
+    runtime.err.write(shown(ran.stderr, runtime.err.isTty))
+    return { code: (ran.code > 255 ? 1 : ran.code) as ExitCode, message: `${words[0]}: code ${ran.code}` }
+  }
+}
+
+/** A file out of the machine: into a file here, or onto the terminal. */
+export function read(runtime: Runtime, [from, to]: readonly string[]): Deed {
+  if (from === undefined) throw new UsageError('Name the file: croft machine read web-1 /etc/hostname [file here].')
+  return async (shell) => {
+    const bytes = await shell.readFile(from, runtime.signal)
+    if (bytes === undefined) throw new CliError(`There is no file ${from} in it.`)
+    if (to !== undefined) await writeFile(path.resolve(runtime.cwd, to), bytes, { flag: 'wx', mode: 0o600 })
+    else {
+      const text = new TextDecoder().decode(bytes)
+      runtime.out.write(runtime.out.isTty ? cleanLines(text, Number.POSITIVE_INFINITY) : text)
+    }
+    return { code: EXIT.ok, message: `${from}: ${bytes.length} bytes` }
+  }
+}
+
+/** A file into the machine, whole or not at all. */
+export function write(runtime: Runtime, [from, to]: readonly string[], options: Options): Deed {
+  if (from === undefined || to === undefined)
+    throw new UsageError('Name both files: croft machine write web-1 ./motd /etc/motd.')
+  const mode = /^[0-7]{3,4}$/.test(String(options.mode ?? '')) ? Number.parseInt(String(options.mode), 8) : undefined
+  if (options.mode !== undefined && mode === undefined)
+    throw new UsageError(`--mode ${String(options.mode)} is no file mode. Write it like 0640.`)
+  return async (shell) => {
+    const bytes = await readFile(path.resolve(runtime.cwd, from)).catch((error: Error) => {
+      throw new CliError(`${from} cannot be read: ${error.message}`)
+    })
+    await shell.writeFile(to, bytes, { signal: runtime.signal, mode: mode ?? 0o600 })
+    return { code: EXIT.ok, message: `${to}: ${bytes.length} bytes` }
+  }
+}
+
+/** Opens the lane into a machine and notes in the journal that somebody was inside. */
+export async function inside(
+  runtime: Runtime,
+  directory: string,
+  estate: Estate,
+  resource: Resource,
+  what: string,
+  deed: Deed,
+  options: Options,
+): Promise<ExitCode> {
+  const file = stateFile(runtime.env, directory, options.state as string | undefined)
+  await using store = closing(await openState(runtime, file))
+  return await withGuest(runtime, directory, estate, resource, async (session, sighting) => {
+    const shell = session.shell?.(sighting)
+    if (shell === undefined) throw new CliError(`No lane leads into ${resource.key}.`)
+    try {
+      const { code, message } = await deed(shell)
+      await noteOperation(runtime, store.it, resource.key, what, 'done', message)
+      return code
+    } catch (error) {
+      if (!(error instanceof ShellFailure)) throw error
+      await noteOperation(runtime, store.it, resource.key, what, 'refused', error.message)
+      throw new CliError(`${error.message}${ADVICE[error.code] ?? ''}`)
+    } finally {
+      await shell.close()
+    }
+  })
+}
+
+const ADVICE: Readonly<Record<string, string>> = {
+  'no-agent': '. Is qemu-guest-agent installed and running inside?',
+  'not-running': '. Start it: croft machine start NAME.',
+}

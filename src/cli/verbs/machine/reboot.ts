@@ -1,0 +1,95 @@
+import { LookFailed, type Session } from '../../../drivers/port.ts'
+import { LIMITS } from '../../../lib/limits.ts'
+import type { Estate } from '../../../model/estate.ts'
+import type { Resource } from '../../../model/resource.ts'
+import type { Sighting } from '../../../model/sighting.ts'
+import type { Step } from '../../../model/step.ts'
+import { closing } from '../../closing.ts'
+import { CliError, EXIT, type ExitCode } from '../../exit.ts'
+import type { Options } from '../../program.ts'
+import type { Runtime } from '../../runtime.ts'
+import { openState, stateFile } from '../../state.ts'
+import { withGuest } from './find.ts'
+import { callOf, noteOperation } from './journal.ts'
+import { confirm, powered, refusalOf } from './power.ts'
+
+/** Restarts a machine. Whoever guards it from being switched off guards it from this as well. */
+export async function reboot(
+  runtime: Runtime,
+  directory: string,
+  estate: Estate,
+  resource: Resource,
+  options: Options,
+): Promise<ExitCode> {
+  const { key } = resource
+  const file = stateFile(runtime.env, directory, options.state as string | undefined)
+  await using store = closing(await openState(runtime, file))
+  await using engine = closing(await runtime.openEngine(store.it, { directory, retryStalled: true }))
+  const off: Estate = {
+    ...estate,
+    resources: estate.resources.map((one) => (one.key === key ? powered(resource, 'stopped') : one)),
+  }
+  const entry = (await engine.it.plan(off, runtime.signal)).entries.find((one) => one.key === key)
+  const refusal = entry === undefined ? `${key} cannot be seen.` : refusalOf(entry)
+  if (refusal !== undefined) {
+    await noteOperation(runtime, store.it, key, 'reboot', 'refused', refusal)
+    throw new CliError(`${key}: ${refusal}`)
+  }
+  return await withGuest(runtime, directory, estate, resource, async (session, sighting) => {
+    if (sighting.power !== 'running')
+      throw new CliError(
+        `${key} does not run (${sighting.power ?? 'unknown'}). Start it: croft machine start ${resource.name}.`,
+      )
+    const step = rebootStep(sighting)
+    runtime.out.write(`${step.summary}\n`)
+    await confirm(runtime, options.yes === true)
+    const outcome = await session.perform(step, runtime.signal)
+    if (outcome.result === 'refused') throw new CliError(outcome.refusal.message)
+    if (outcome.result === 'unclear' || outcome.result === 'not-sent') throw new CliError(outcome.message)
+    const end = outcome.result === 'started' ? await awaitTask(runtime, session, outcome.taskId) : 'done'
+    await noteOperation(
+      runtime,
+      store.it,
+      key,
+      'reboot',
+      end === 'done' ? 'done' : 'refused',
+      `${callOf(step)}: ${end}`,
+    )
+    if (end !== 'done') throw new CliError(`${key} was not restarted: ${end}`)
+    runtime.out.write(`${key} restarted.\n`)
+    return EXIT.ok
+  })
+}
+
+function rebootStep({ host, type, externalId }: Sighting): Step {
+  const noun = type === 'container' ? 'container' : 'VM'
+  return {
+    verb: 'reboot',
+    summary: `restart ${noun} ${externalId} on ${host}`,
+    lane: 'api-token',
+    host,
+    queues: [],
+    call: {
+      method: 'POST',
+      path: `/nodes/${encodeURIComponent(host)}/${type === 'container' ? 'lxc' : 'qemu'}/${externalId}/status/reboot`,
+      params: {},
+    },
+    disruption: 'restart',
+  }
+}
+
+/** Asks until it has ended; what takes longer than a restart should is said so. */
+async function awaitTask(runtime: Runtime, session: Session, taskId: string): Promise<string> {
+  const deadlineMs = runtime.clock.monotonicMs() + LIMITS.restartGraceMs
+  while (runtime.clock.monotonicMs() < deadlineMs && !runtime.signal.aborted) {
+    try {
+      const task = await session.taskOutcome(taskId, runtime.signal)
+      if (task === undefined || task.state === 'succeeded') return 'done'
+      if (task.state === 'failed') return task.refusal?.message ?? task.message ?? 'it failed'
+    } catch (error) {
+      if (!(error instanceof LookFailed)) throw error
+    }
+    await runtime.clock.sleep(LIMITS.taskPollMs, runtime.signal)
+  }
+  return 'it has not ended in time and may still be under way'
+}

@@ -1,0 +1,46 @@
+import type { Desired } from '../../model/resource.ts'
+import { guestIn, type Resource } from '../../model/resource.ts'
+import { CliError, UsageError } from '../exit.ts'
+import type { Verb } from '../program.ts'
+import { loadForOperation, machineNamed } from './machine/find.ts'
+import { perform } from './machine/power.ts'
+
+/**
+ * Carries a machine to another host now. Git is not asked: what declares a host is followed wherever it is, until its
+ * declaration changes.
+ */
+export const run: Verb = async (runtime, [name = '', target = ''], options) => {
+  const { estate, real } = await loadForOperation(runtime, String(options.dir))
+  const resource = machineNamed(estate, name)
+  const declared = guestIn(resource.desired)?.host
+  const wish = {
+    what: 'move',
+    resource: movedTo(resource, target),
+    done: `is on ${target}`,
+    ...(resource.placement !== undefined || declared === target
+      ? {}
+      : { afterwards: `Git declares it on ${declared}; it is kept on ${target} until host changes there.` }),
+  }
+  return perform(runtime, real, estate, wish, options)
+}
+
+function movedTo({ placement, ...resource }: Resource, target: string): Resource {
+  if (target === '') throw new UsageError('Name the host: croft move web-1 still-fawn.')
+  const candidate = placement?.candidates.find(({ host, node }) => host === target || node === target)
+  const unfit = placement?.unfit.find(({ host }) => host === target)
+  if (placement !== undefined && candidate === undefined)
+    throw new CliError(`${resource.key} cannot be on ${target}: ${unfit?.why ?? 'no such Host is declared'}.`)
+  const desired = candidate?.desired ?? onHost(resource.desired, target)
+  return { ...resource, desired: arriving(desired), needs: candidate?.needs ?? resource.needs }
+}
+
+function onHost(desired: Desired, host: string): Desired {
+  if (desired.type === 'vm') return { type: 'vm', vm: { ...desired.vm, host } }
+  return desired.type === 'container' ? { type: 'container', container: { ...desired.container, host } } : desired
+}
+
+function arriving(desired: Desired): Desired {
+  const moveHere = { why: 'somebody asked for it', once: true as const }
+  if (desired.type === 'vm') return { type: 'vm', vm: { ...desired.vm, moveHere } }
+  return desired.type === 'container' ? { type: 'container', container: { ...desired.container, moveHere } } : desired
+}
