@@ -41,8 +41,11 @@ interface Head {
     | { readonly by: 'close' }
 }
 
-/** Reads one answer. Strict: whatever it does not understand is an error, never a guess. */
-export function readResponse(bodyBytes: number): ResponseReader {
+/**
+ * Reads one answer. Strict: whatever it does not understand is an error, never a guess. With `onPart` the body of a 200
+ * is handed on as it comes and not kept: it may go on for ever.
+ */
+export function readResponse(bodyBytes: number, onPart?: (part: Buffer) => void): ResponseReader {
   let rest: Buffer = NOTHING
   let head: Head | undefined
   let parts: Buffer[] = []
@@ -51,6 +54,10 @@ export function readResponse(bodyBytes: number): ResponseReader {
   let chunkLeft: number | undefined
 
   const take = (part: Buffer) => {
+    if (onPart !== undefined && head?.status === 200) {
+      if (part.length > 0) onPart(part)
+      return
+    }
     taken += part.length
     if (taken > bodyBytes) throw tooLarge(bodyBytes)
     if (part.length > 0) parts.push(part)

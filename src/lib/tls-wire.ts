@@ -1,7 +1,9 @@
-import { isIP } from 'node:net'
-import { connect as connectTls, createSecureContext, type TLSSocket } from 'node:tls'
+import { isIP, Socket } from 'node:net'
+import { StringDecoder } from 'node:string_decoder'
+import { type ConnectionOptions, connect as connectTls, createSecureContext, type TLSSocket } from 'node:tls'
 import { Http1Error, type Http1Response, type ResponseReader, readResponse } from './http1-response.ts'
 import { LIMITS } from './limits.ts'
+import { openTunnel } from './tunnel.ts'
 import { type Wire, WireFailure, type WireRequest } from './wire.ts'
 
 export interface TlsWireOptions {
@@ -9,6 +11,12 @@ export interface TlsWireOptions {
   readonly endpoint: string
   /** SHA-256 of the certificate, with or without colons. Without it the system's trust store decides. */
   readonly fingerprint?: string
+  /** Only what these authorities have signed for the endpoint's own name or address is trusted. PEM. */
+  readonly authority?: string
+  /** Our own certificate and its key. PEM. */
+  readonly client?: { readonly certificate: string; readonly key: string }
+  /** `http://proxy:3128`: asked to pass the connection on. What it passes is judged like any other. */
+  readonly proxy?: string
   readonly maxSockets: number
   readonly timeouts: { readonly connectMs: number; readonly requestMs: number }
 }
@@ -19,6 +27,7 @@ interface Job {
   readonly text: string
   readonly body: Uint8Array | undefined
   readonly settle: (answer: Http1Response | WireFailure) => void
+  readonly onPart: ((part: Buffer) => void) | undefined
   link: Link | undefined
   started: boolean
   over: boolean
@@ -26,7 +35,8 @@ interface Job {
 
 /** One connection that has passed judgement, or is on its way there. */
 interface Link {
-  readonly socket: TLSSocket
+  /** Plain only while a proxy is asked. */
+  socket: Socket
   job: Job | undefined
   reader: ResponseReader | undefined
   /** Answers it has carried; a failure on a used one may only mean that it had been idle too long. */
@@ -50,7 +60,11 @@ export function openTlsWire(options: TlsWireOptions): Wire {
   }
 
   // One for all connections. Where a fingerprint decides, the system's trust store has no say and need not be loaded.
-  const secureContext = createSecureContext(wanted === undefined ? {} : { ca: [] })
+  const secureContext = createSecureContext({
+    ...(wanted === undefined ? {} : { ca: [] }),
+    ...(options.authority === undefined ? {} : { ca: options.authority }),
+    ...(options.client === undefined ? {} : { cert: options.client.certificate, key: options.client.key }),
+  })
   const links = new Set<Link>()
   const idle: Link[] = []
   const waiting: Job[] = []
@@ -65,16 +79,37 @@ export function openTlsWire(options: TlsWireOptions): Wire {
 
   function open(job: Job): void {
     const host = origin.hostname.replace(/^\[|\]$/g, '')
-    const socket = connectTls({
+    const port = Number(origin.port === '' ? '443' : origin.port)
+    if (options.proxy === undefined) {
+      secure({ socket: connectTls(tlsOptions(host, port)), job, reader: undefined, served: 0 }, job)
+      return
+    }
+    const link: Link = { socket: new Socket(), job, reader: undefined, served: 0 }
+    links.add(link)
+    job.link = link
+    openTunnel(link.socket, options.proxy, host, port, options.timeouts.connectMs).then(
+      (plain) => {
+        if (links.delete(link)) secure(link, job, connectTls({ ...tlsOptions(host, port), socket: plain }))
+        else plain.destroy()
+      },
+      (error: unknown) => drop(link, error instanceof Error ? error : new Error(String(error))),
+    )
+  }
+
+  function tlsOptions(host: string, port: number): ConnectionOptions {
+    return {
       host,
-      port: Number(origin.port === '' ? '443' : origin.port),
+      port,
       // Node must not judge: we do, and say what we saw.
       rejectUnauthorized: false,
       secureContext,
       ALPNProtocols: ['http/1.1'],
       ...(isIP(host) === 0 ? { servername: host } : {}),
-    })
-    const link: Link = { socket, job, reader: undefined, served: 0 }
+    }
+  }
+
+  function secure(link: Link, job: Job, socket: TLSSocket = link.socket as TLSSocket): void {
+    link.socket = socket
     links.add(link)
     job.link = link
     const late = setTimeout(
@@ -85,7 +120,7 @@ export function openTlsWire(options: TlsWireOptions): Wire {
     socket.setNoDelay(true)
     socket.once('secureConnect', () => {
       clearTimeout(late)
-      const complaint = complaintAbout(socket, origin, wanted)
+      const complaint = complaintAbout(socket, origin, wanted, options.authority !== undefined)
       if (complaint !== undefined) socket.destroy(complaint)
       else if (link.job === undefined) release(link)
       else write(link, link.job)
@@ -109,7 +144,7 @@ export function openTlsWire(options: TlsWireOptions): Wire {
 
   function write(link: Link, job: Job): void {
     link.job = job
-    link.reader = readResponse(LIMITS.responseBytes)
+    link.reader = readResponse(LIMITS.responseBytes, job.onPart)
     job.link = link
     job.started = true
     link.socket.ref()
@@ -172,7 +207,11 @@ export function openTlsWire(options: TlsWireOptions): Wire {
     if (next !== undefined) open(next)
   }
 
-  function once(request: WireRequest, signal: AbortSignal | undefined): Promise<Http1Response> {
+  function once(
+    request: WireRequest,
+    signal: AbortSignal | undefined,
+    onPart?: (part: Buffer) => void,
+  ): Promise<Http1Response> {
     return new Promise((resolve, reject) => {
       const refused = signal?.aborted ? failure('ABORTED', 'given up before it was sent') : invalid(request, closed)
       if (refused !== undefined) return reject(refused)
@@ -180,6 +219,7 @@ export function openTlsWire(options: TlsWireOptions): Wire {
         request,
         text: requestText(request, origin.host),
         body: typeof request.body === 'string' ? undefined : request.body,
+        onPart,
         link: undefined,
         started: false,
         over: false,
@@ -201,10 +241,11 @@ export function openTlsWire(options: TlsWireOptions): Wire {
       const abort = () =>
         giveUp('ABORTED', job.started ? 'given up before the answer came' : 'given up before it was sent')
       const { requestMs } = options.timeouts
-      const timer = setTimeout(
-        () => giveUp('ETIMEDOUT', `${origin.host} did not answer within ${requestMs} ms`),
-        requestMs,
-      )
+      // What may go on for ever ends by its signal.
+      const timer =
+        onPart === undefined
+          ? setTimeout(() => giveUp('ETIMEDOUT', `${origin.host} did not answer within ${requestMs} ms`), requestMs)
+          : undefined
       signal?.addEventListener('abort', abort, { once: true })
       start(job)
     })
@@ -220,6 +261,13 @@ export function openTlsWire(options: TlsWireOptions): Wire {
         return once(request, signal)
       }
     },
+    async stream(request, onText, signal) {
+      const decoder = new StringDecoder('utf8')
+      const answer = await once(request, signal, (part) => onText(decoder.write(part)))
+      const rest = decoder.end()
+      if (rest !== '') onText(rest)
+      return answer
+    },
     async close() {
       closed = true
       for (const job of waiting.splice(0)) job.settle(failure('CLOSED', 'the wire is closed'))
@@ -228,7 +276,12 @@ export function openTlsWire(options: TlsWireOptions): Wire {
   }
 }
 
-function complaintAbout(socket: TLSSocket, origin: URL, wanted: string | undefined): WireFailure | undefined {
+function complaintAbout(
+  socket: TLSSocket,
+  origin: URL,
+  wanted: string | undefined,
+  ownAuthority: boolean,
+): WireFailure | undefined {
   const shown = socket.getPeerX509Certificate()?.fingerprint256
   if (wanted !== undefined) {
     if (shown !== undefined && normalFingerprint(shown) === wanted) return undefined
@@ -237,6 +290,10 @@ function complaintAbout(socket: TLSSocket, origin: URL, wanted: string | undefin
   }
   if (socket.authorized) return undefined
   const why = String(socket.authorizationError ?? 'it could not be verified')
+  if (ownAuthority) {
+    const message = `the certificate of ${origin.host} was not made for it by the CA that we know (${why}); no request was sent`
+    return failure('ERR_CERT_AUTHORITY', message)
+  }
   const message = `the certificate of ${origin.host} is not trusted (${why}); if it is the right one, declare its fingerprint: ${shown ?? 'none shown'}`
   return failure('ERR_CERT_UNTRUSTED', message)
 }

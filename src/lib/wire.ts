@@ -18,6 +18,8 @@ export interface WireResponse {
 /** Sends one request. Rejects with a WireFailure when no answer came. */
 export interface Wire {
   send(request: WireRequest, signal?: AbortSignal): Promise<WireResponse>
+  /** The same, for an answer that comes bit by bit and may not end. Its text is handed on and is not in the answer. */
+  stream?(request: WireRequest, onText: (text: string) => void, signal: AbortSignal): Promise<WireResponse>
   close(): Promise<void>
 }
 
