@@ -1,4 +1,4 @@
-import type { Guest } from '../world/types.ts'
+import type { Computer } from './computer.ts'
 import type { Machine } from './machine.ts'
 
 export interface Io {
@@ -9,7 +9,7 @@ export interface Io {
 
 /** One run of a program and all that it starts. */
 export interface Session {
-  readonly guest: Guest
+  readonly computer: Computer
   readonly machine: Machine
   readonly pid: number
   readonly nowMs: number

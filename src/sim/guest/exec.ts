@@ -1,7 +1,7 @@
 import type { Guest, World } from '../world/types.ts'
-import type { Session } from './commands.ts'
+import { computerOf } from './life.ts'
 import { machineOf, type Process, takePid } from './machine.ts'
-import { runScript } from './shell.ts'
+import { type Ended, runProgram } from './run-program.ts'
 import { commandsOf } from './system-commands.ts'
 
 /** More than this the agent does not fetch in one go. */
@@ -25,33 +25,8 @@ export function startProgram(
   const shell = program === 'sh' || program === 'bash'
   const pid = takePid(machine)
   takePid(machine)
-  const run = commands.get(program)
-  if (!shell && run === undefined && !byEnv) return undefined
-  const session: Session = {
-    guest,
-    machine,
-    pid,
-    nowMs: world.clock.now(),
-    tookMs: 0,
-    children: 0,
-    out: '',
-    err: '',
-    exit: undefined,
-    signal: undefined,
-  }
-  if (shell) {
-    const flag = argv.findIndex((arg) => /^-\w*c$/.test(arg))
-    const script = flag >= 0 ? (argv[flag + 1] ?? '') : (machine.files.text(argv[1] ?? '') ?? input ?? '')
-    runScript(script, session, commands, input ?? '', flag >= 0 ? argv.slice(flag + 2) : argv.slice(1))
-  } else if (run !== undefined) {
-    const done = run({ args: argv, input: input ?? '' }, session)
-    session.out = done.out ?? ''
-    session.err = done.err ?? ''
-    session.exit = done.code ?? 0
-  } else {
-    session.err = `env: '${argv[0]}': No such file or directory\n`
-    session.exit = 127
-  }
+  const session = runProgram(computerOf(world, guest), argv, input, pid, commands)
+  if (session === undefined) return undefined
   // The last program of a script takes the place of the shell.
   const last = shell && /(^|[;&|]\s*)(\/\S*\/)?(ip|sleep)\s[^;&|]*$/.test(argv.at(-1) ?? '') ? 1 : 0
   for (let left = session.children - last; left > 0; left--) takePid(machine)
@@ -60,7 +35,7 @@ export function startProgram(
   return pid
 }
 
-function ended(session: Session, nowMs: number, busy: boolean): Process {
+function ended(session: Ended, nowMs: number, busy: boolean): Process {
   const { out, err, signal } = session
   return {
     endsAtMs: nowMs + session.tookMs,

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+import type { Service } from '../k3s/service.ts'
 import { guestName } from '../world/guest-config.ts'
 import { parseProperties } from '../world/properties.ts'
 import type { Guest, World } from '../world/types.ts'
@@ -15,6 +17,56 @@ export interface Machine {
   nextPid: number
   /** Which start of the guest the processes belong to. */
   life: number
+  readonly system: SystemState
+  /** What was made to go wrong on it. */
+  readonly trouble: Trouble
+  /** K3s as systemd keeps it, once there has been one. */
+  k3s?: Service
+  job?: Job
+}
+
+/** What the system says about itself. */
+export interface SystemState {
+  machineId: string
+  bootId: string
+  /** The name in force, and the one it was told to take. */
+  hostname: string
+  wantedHostname: string
+  cloudInit: 'absent' | 'running' | 'done' | 'error'
+  cloudInitError: string | undefined
+  /** The instance that cloud-init last worked for. */
+  instanceId: string | undefined
+  /** The guest agent was brought by cloud-init: the image had none. */
+  agentInstalled: boolean
+}
+
+/** Work that the node program began and that goes on without it. */
+export interface Job {
+  readonly name: string
+  state: 'running' | 'done' | 'failed'
+  readonly sinceMs: number
+  message?: string
+}
+
+/** Troubles that a test or a person at the door makes. All of them are absent on a healthy machine. */
+export interface Trouble {
+  noNetwork?: boolean
+  noDns?: boolean
+  wrongClock?: boolean
+  /** cloud-init cannot write its files. */
+  diskFull?: boolean
+  /** The packages cannot be fetched. */
+  noPackages?: boolean
+  /** Its agent does not answer, whatever it does. */
+  agentSilent?: boolean
+  /** Its etcd never catches up. */
+  learnerStuck?: boolean
+  /** K3s dies at every start, as after a bad upgrade. */
+  neverStarts?: boolean
+  /** It takes this much longer to boot. */
+  slowBootMs?: number
+  /** It never comes up again. */
+  neverBoots?: boolean
 }
 
 export interface Process {
@@ -38,23 +90,27 @@ export function isBare(guest: Guest): boolean {
 export function machineOf(_world: World, guest: Guest): Machine {
   let machine = guest.machine
   const fresh = machine === undefined || machine.life !== guest.run.life
-  if (machine === undefined || (fresh && isBare(guest))) machine = newMachine(guest)
+  if (machine === undefined || (fresh && isBare(guest))) machine = createMachine(isBare(guest), guest.trouble)
   if (fresh) {
     machine.processes.clear()
     machine.addresses.clear()
     machine.nextPid = isBare(guest) ? FIRST_BARE_PID : 900
     machine.life = guest.run.life
+    machine.system.bootId = bootId(`${smbiosUuid(guest)}/${guest.run.life}`)
     fillSystemFiles(guest, machine)
   }
   guest.machine = machine
   return machine
 }
 
+const IMAGE_NAME = 'ubuntu'
+
 /** Lower pids are the kernel's own threads. */
 const FIRST_BARE_PID = 120
 
-function newMachine(guest: Guest): Machine {
-  const services = isBare(guest) ? [] : SERVICES
+/** A system as it comes out of an image: nothing has run on it yet. */
+export function createMachine(bare: boolean, trouble: Trouble): Machine {
+  const services = bare ? [] : SERVICES
   return {
     files: createFiles(),
     processes: new Map(),
@@ -63,24 +119,39 @@ function newMachine(guest: Guest): Machine {
     addresses: new Map(),
     nextPid: 0,
     life: 0,
+    system: {
+      machineId: '',
+      bootId: '',
+      hostname: '',
+      wantedHostname: '',
+      cloudInit: 'absent',
+      cloudInitError: undefined,
+      instanceId: undefined,
+      agentInstalled: false,
+    },
+    trouble,
   }
 }
 
 /** Files that say who the machine is. Written at each start, because the configuration may have changed. */
 function fillSystemFiles(guest: Guest, machine: Machine): void {
   const { files } = machine
-  files.write('/etc/hostname', `${hostName(guest)}\n`)
+  const { system } = machine
+  // Until cloud-init has got there, a machine has the name of its image.
+  const early = guest.inside !== undefined && system.instanceId === undefined
+  system.hostname = early ? IMAGE_NAME : hostName(guest)
+  system.wantedHostname = hostName(guest)
+  files.write('/etc/hostname', `${system.hostname}\n`)
   files.write('/proc/cmdline', `${commandLine(guest)}\n`)
   if (isBare(guest)) return
   files.write('/etc/os-release', 'NAME="Ubuntu"\nVERSION_ID="24.04"\nID=ubuntu\nPRETTY_NAME="Ubuntu 24.04.3 LTS"\n')
-  files.write('/etc/machine-id', `${smbiosUuid(guest).replaceAll('-', '')}\n`)
-  if (guest.inside !== undefined) {
-    files.write('/var/lib/cloud/data/instance-id', `${guest.inside.instanceId}\n`)
-    files.write('/var/lib/cloud/instance/user-data.txt', guest.inside.userData)
-  }
+  // An image that was not cleaned brings its own: all its copies then have the same.
+  const fromImage = files.text('/etc/machine-id')?.trim() ?? guest.run.system?.machineId ?? ''
+  files.write('/etc/machine-id', `${fromImage || smbiosUuid(guest).replaceAll('-', '')}\n`)
+  system.machineId = files.text('/etc/machine-id')?.trim() ?? ''
 }
 
-export function hostName(guest: Guest): string {
+function hostName(guest: Guest): string {
   return guest.inside?.hostname ?? guestName(guest)
 }
 
@@ -97,4 +168,10 @@ function smbiosUuid(guest: Guest): string {
 export function takePid(machine: Machine): number {
   if (machine.nextPid % 64 === 0) machine.nextPid += 1
   return machine.nextPid++
+}
+
+/** Changes with every start and with nothing else. It takes nothing from the seed's chance. */
+export function bootId(text: string): string {
+  const hex = createHash('sha256').update(text).digest('hex')
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }

@@ -1,29 +1,25 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { newGuest } from '../world/guest-run.ts'
+import { seededRandom } from '../../lib/random.ts'
+import { addBox } from '../metal/box.ts'
+import { createVirtualClock } from '../virtual-clock.ts'
+import { createWorld } from '../world/create-world.ts'
 import type { Session } from './commands.ts'
-import { createFiles } from './files.ts'
-import type { Machine } from './machine.ts'
+import { createMachine, type Machine } from './machine.ts'
 import { runScript } from './shell.ts'
 import { ALL_COMMANDS } from './system-commands.ts'
 
 function machine(): Machine {
-  const known = new Set(['ssh'])
-  return {
-    files: createFiles(),
-    processes: new Map(),
-    active: known,
-    enabled: new Set(),
-    addresses: new Map(),
-    nextPid: 900,
-    life: 1,
-  }
+  const made = createMachine(true, {})
+  made.active.add('ssh')
+  return made
 }
 
 function ran(script: string, on = machine(), input = ''): Session {
-  const guest = newGuest(100, 'qemu', 'pve1', new Map([['name', 'web']]))
+  const world = createWorld({ clock: createVirtualClock(0), random: seededRandom(1) })
+  const { computer } = addBox(world, { name: 'web', addresses: ['192.0.2.1'] })
   const session: Session = {
-    guest,
+    computer: { ...computer, machine: on },
     machine: on,
     pid: 901,
     nowMs: 0,

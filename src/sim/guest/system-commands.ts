@@ -1,11 +1,13 @@
+import { restartService, startService, stopService } from '../k3s/service.ts'
 import { BASIC_COMMANDS, type Command, type Commands, type Outcome } from './commands.ts'
+import type { Computer } from './computer.ts'
 import { FILE_COMMANDS } from './file-commands.ts'
-import { hostName, isBare } from './machine.ts'
+import { isBare } from './machine.ts'
 
 /** Programs that ask or change the system as a whole. */
 const SYSTEM_COMMANDS: Readonly<Record<string, Command>> = {
-  hostname: (_, { guest }) => ({ out: `${hostName(guest)}\n` }),
-  hostnamectl: (_, { guest }) => ({ out: ` Static hostname: ${hostName(guest)}\n` }),
+  hostname: (_, { computer }) => ({ out: `${computer.hostname()}\n` }),
+  hostnamectl: (_, { computer }) => ({ out: ` Static hostname: ${computer.hostname()}\n` }),
   uname: ({ args }) => ({ out: args.includes('-r') ? '6.8.0-85-generic\n' : 'Linux\n' }),
   whoami: () => ({ out: 'root\n' }),
   id: ({ args }) => ({ out: args.includes('-u') ? '0\n' : 'uid=0(root) gid=0(root) groups=0(root)\n' }),
@@ -22,21 +24,16 @@ const SYSTEM_COMMANDS: Readonly<Record<string, Command>> = {
     session.machine.addresses.set(card, [...before, value])
     return {}
   },
-  systemctl: ({ args }, { machine }) => systemctl(args, machine),
-  'cloud-init': ({ args }, { guest }) =>
+  systemctl: ({ args }, { computer }) => systemctl(args, computer),
+  'cloud-init': ({ args }, { machine }) =>
     args[1] === 'status'
-      ? { out: `status: ${guest.inside === undefined ? 'disabled' : 'done'}\n` }
+      ? { out: `status: ${machine.system.cloudInit === 'absent' ? 'disabled' : machine.system.cloudInit}\n` }
       : { err: 'usage: cloud-init status\n', code: 2 },
 }
 
-interface Units {
-  readonly active: Set<string>
-  readonly enabled: Set<string>
-  readonly files: { read(path: string): Uint8Array | undefined }
-}
-
 /** A unit is known when it runs, when it starts by itself, or when its file is there. */
-function systemctl(args: readonly string[], units: Units): Outcome {
+function systemctl(args: readonly string[], computer: Computer): Outcome {
+  const units = computer.machine
   const words = args.slice(1).filter((arg) => !arg.startsWith('-'))
   const quiet = args.includes('--quiet') || args.includes('-q')
   const [verb = '', ...names] = words
@@ -56,16 +53,25 @@ function systemctl(args: readonly string[], units: Units): Outcome {
     } else if (!known) {
       err += `Failed to ${verb} ${name}.service: Unit ${name}.service not found.\n`
       code = 5
-    } else change(verb, name, args.includes('--now'), units)
+    } else change(verb, name, args.includes('--now'), computer)
   }
   return { out, err, code }
 }
 
-function change(verb: string, name: string, now: boolean, units: Units): void {
-  if (verb === 'start' || verb === 'restart' || verb === 'reload' || (verb === 'enable' && now)) units.active.add(name)
-  if (verb === 'stop' || (verb === 'disable' && now)) units.active.delete(name)
-  if (verb === 'enable') units.enabled.add(name)
-  if (verb === 'disable') units.enabled.delete(name)
+function change(verb: string, name: string, now: boolean, computer: Computer): void {
+  const { active, enabled } = computer.machine
+  const starts = verb === 'start' || verb === 'restart' || verb === 'reload' || (verb === 'enable' && now)
+  const stops = verb === 'stop' || (verb === 'disable' && now)
+  if (verb === 'enable') enabled.add(name)
+  if (verb === 'disable') enabled.delete(name)
+  if (name === 'k3s' || name === 'k3s-agent') {
+    if (verb === 'restart') restartService(computer)
+    else if (starts) startService(computer)
+    else if (stops) stopService(computer)
+    return
+  }
+  if (starts) active.add(name)
+  if (stops) active.delete(name)
 }
 
 export const ALL_COMMANDS: Commands = new Map(

@@ -1,4 +1,5 @@
 import type { Random } from '../../lib/random.ts'
+import { createK3sSite } from '../k3s/site.ts'
 import type { SimClock } from '../sim-clock.ts'
 import { between } from './chance.ts'
 import { ROLES } from './roles.ts'
@@ -51,6 +52,8 @@ export function createWorld(options: WorldOptions): World {
     downloads: new Map(),
     statusDaemon: options.statusDaemon ?? true,
     quorate: true,
+    k3s: createK3sSite(),
+    metal: new Map(),
   }
 }
 

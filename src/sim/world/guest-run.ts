@@ -1,3 +1,4 @@
+import { systemBoots, systemStops } from '../guest/life.ts'
 import { between } from './chance.ts'
 import { agentEnabled, bootableSystem, guestName, touch } from './guest-config.ts'
 import { readSeedDisc } from './guest-inside.ts'
@@ -16,6 +17,7 @@ export function newGuest(vmid: number, type: 'qemu' | 'lxc', node: string, confi
     version: 1,
     digest: undefined,
     run: stoppedRun(0),
+    trouble: {},
     seen: [],
   }
 }
@@ -63,16 +65,21 @@ export function powerOn(
 export function boots(world: World, guest: Guest, bootMs: number): void {
   const life = guest.run.life
   guest.run.bootedAtMs = undefined
-  world.clock.schedule(world.clock.now() + bootMs, () => {
+  systemStops(guest, false)
+  if (guest.trouble.neverBoots === true) return
+  world.clock.schedule(world.clock.now() + bootMs + (guest.trouble.slowBootMs ?? 0), () => {
     if (guest.run.life !== life || guest.run.status !== 'running') return
     const host = world.hosts.get(guest.node)
     if (host !== undefined) readSeedDisc(host, guest)
     guest.run.bootedAtMs = world.clock.now()
+    systemBoots(world, guest)
   })
 }
 
-export function powerOff(world: World, guest: Guest): void {
+/** `graceful`: the system inside was asked to go down, and what runs in it had the time to end well. */
+export function powerOff(world: World, guest: Guest, graceful = false): void {
   if (guest.run.status === 'stopped') return
+  systemStops(guest, graceful)
   guest.run = stoppedRun(guest.run.life + 1)
   applyPending(guest)
   noteSeen(world, guest)
@@ -108,7 +115,8 @@ export function agentAnswers(guest: Guest): boolean {
     !run.paused &&
     run.agentChannel &&
     run.deaf !== true &&
-    run.system?.agent === true &&
+    guest.trouble.agentSilent !== true &&
+    (run.system?.agent === true || guest.machine?.system.agentInstalled === true) &&
     run.bootedAtMs !== undefined
   )
 }

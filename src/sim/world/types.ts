@@ -1,5 +1,8 @@
 import type { Random } from '../../lib/random.ts'
-import type { Machine } from '../guest/machine.ts'
+import type { Computer } from '../guest/computer.ts'
+import type { Machine, Trouble } from '../guest/machine.ts'
+import type { K3sSite } from '../k3s/types.ts'
+import type { Box } from '../metal/box.ts'
 import type { SimClock } from '../sim-clock.ts'
 import type { Inside } from './guest-inside.ts'
 import type { PciDevice, UsbDevice } from './hardware.ts'
@@ -22,6 +25,10 @@ export interface World {
   /** Without the status daemon nodes show as unknown and every other number is fresh: so it was in the recordings. */
   readonly statusDaemon: boolean
   quorate: boolean
+  /** All that K3s is besides what lies on single machines. */
+  readonly k3s: K3sSite
+  /** Physical computers that stand beside the hosts, by name. */
+  readonly metal: Map<string, Box>
 }
 
 /** How long things take, in milliseconds unless the name says otherwise. Pairs are the least and the most. */
@@ -46,6 +53,8 @@ export interface Host {
   readonly cpus: number
   readonly memoryBytes: number
   power: 'on' | 'off'
+  /** How busy an experiment makes its processors, and since when. */
+  load?: { readonly value: number; readonly sinceMs: number }
   /** Changes with every power loss: work that began in an earlier life must not go on. */
   life: number
   bootedAtMs: number
@@ -118,6 +127,8 @@ export interface Volume {
 export interface GuestSystem {
   readonly agent: boolean
   readonly acpi: boolean
+  /** An image that was not cleaned before it became one: every machine made from it has the same. */
+  readonly machineId?: string
 }
 
 export interface Downloadable {
@@ -148,6 +159,10 @@ export interface Guest {
   seed?: ReadonlyMap<string, string>
   /** Its files and processes, once somebody has looked into it. */
   machine?: Machine
+  /** The same as others on its network see it. */
+  computer?: Computer
+  /** What was made to go wrong inside. */
+  readonly trouble: Trouble
   /** What the status daemon could have seen, oldest first, for as long as somebody may still be shown it. */
   readonly seen: Seen[]
 }

@@ -1,9 +1,9 @@
+import { cardAddresses } from '../../guest/addresses.ts'
 import { programStatus, startProgram } from '../../guest/exec.ts'
-import { hostName, isBare, machineOf } from '../../guest/machine.ts'
+import { isBare, machineOf } from '../../guest/machine.ts'
 import { between } from '../../world/chance.ts'
 import { memoryMb } from '../../world/guest-config.ts'
 import { agentAnswers, powerOff } from '../../world/guest-run.ts'
-import { parseProperties } from '../../world/properties.ts'
 import { MIB } from '../../world/sizes.ts'
 import type { Guest } from '../../world/types.ts'
 import { failed } from '../api-error.ts'
@@ -20,7 +20,7 @@ const READS: Readonly<Record<string, Question>> = {
   info: () => ({ version: '8.2.2', supported_commands: COMMANDS }),
   'network-get-interfaces': interfaces,
   'get-osinfo': (guest) => (isBare(guest) ? BARE_INFO : OS_INFO),
-  'get-host-name': (guest) => ({ 'host-name': hostName(guest) }),
+  'get-host-name': (guest, call) => ({ 'host-name': machineOf(call.world, guest).system.hostname }),
   'get-timezone': () => ({ zone: 'UTC', offset: 0 }),
   'get-time': (_, call) => call.world.clock.now() * 1_000_000,
   'get-users': () => [],
@@ -56,7 +56,7 @@ const DEEDS: Readonly<Record<string, Question>> = {
     const { life } = guest.run
     const { world } = call
     world.clock.schedule(world.clock.now() + between(world.random, world.timing.shutdownMs), () => {
-      if (guest.run.life === life) powerOff(world, guest)
+      if (guest.run.life === life) powerOff(world, guest, true)
     })
     return null
   },
@@ -183,24 +183,7 @@ function address(ip: string, prefix: number): Record<string, unknown> {
 
 /** What its system was told about this card, by its hardware address; else what Proxmox or the site gives it. */
 function addressesOf(guest: Guest, number: number, mac: string): unknown[] {
-  // Nothing in it reads what cloud-init would.
-  if (isBare(guest)) return []
-  const cards = guest.inside?.cards
-  if (cards === undefined) return [address(...ipv4(guest, number))]
-  const card = cards.get(mac)
-  const fixed = (card?.addresses ?? []).map((text) => {
-    const [ip = '', prefix = ''] = text.split('/')
-    return address(ip, Number(prefix))
-  })
-  return card?.dhcp === true ? [address(...ipv4(guest, number)), ...fixed] : fixed
-}
-
-/** The address from cloud-init, or the one that the site's DHCP server keeps for this guest. */
-function ipv4(guest: Guest, number: number): [string, number] {
-  const given = parseProperties(guest.config.get(`ipconfig${number}`) ?? '').named.get('ip') ?? 'dhcp'
-  const [ip, prefix] = given.split('/')
-  if (ip !== undefined && prefix !== undefined) return [ip, Number(prefix)]
-  return [`192.168.${4 + number + Math.floor(guest.vmid / 250)}.${2 + (guest.vmid % 250)}`, 24]
+  return cardAddresses(guest, number, mac).map(([ip, prefix]) => address(ip, prefix))
 }
 
 function linkLocal(mac: string): string {

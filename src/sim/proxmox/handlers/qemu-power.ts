@@ -75,7 +75,7 @@ async function goesDown(call: Call, world: World, guest: Guest, work: Work): Pro
     if (hears) {
       const { life } = guest.run
       world.clock.schedule(world.clock.now() + takesMs, () => {
-        if (guest.run.life === life) powerOff(world, guest)
+        if (guest.run.life === life) powerOff(world, guest, true)
       })
     }
     await work.pass(timeoutMs)
@@ -83,7 +83,7 @@ async function goesDown(call: Call, world: World, guest: Guest, work: Work): Pro
   }
   const { life } = guest.run
   await work.pass(takesMs)
-  if (guest.run.life === life) powerOff(world, guest)
+  if (guest.run.life === life) powerOff(world, guest, true)
   return true
 }
 

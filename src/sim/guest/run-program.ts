@@ -1,0 +1,59 @@
+import { NODE_PROGRAM } from '../../k3s/node-program.ts'
+import type { Commands, Session } from './commands.ts'
+import type { Computer } from './computer.ts'
+import { nodeProgram } from './node-program.ts'
+import { runScript } from './shell.ts'
+import { ALL_COMMANDS } from './system-commands.ts'
+
+export interface Ended {
+  readonly out: string
+  readonly err: string
+  readonly exit: number | undefined
+  readonly signal: number | undefined
+  readonly tookMs: number
+  readonly children: number
+}
+
+/** Runs a program to its end on a computer. Undefined: there is no such program. */
+export function runProgram(
+  computer: Computer,
+  argv: readonly string[],
+  input: string | undefined,
+  pid = 0,
+  commands: Commands = ALL_COMMANDS,
+): Ended | undefined {
+  const { machine, world } = computer
+  const session: Session = {
+    computer,
+    machine,
+    pid,
+    nowMs: world.clock.now(),
+    tookMs: 0,
+    children: 0,
+    out: '',
+    err: '',
+    exit: undefined,
+    signal: undefined,
+  }
+  const path = argv[0] ?? ''
+  const program = path.replace(/^.*\//, '')
+  if (program === 'sh' || program === 'bash') {
+    const flag = argv.findIndex((arg) => /^-\w*c$/.test(arg))
+    const script = flag >= 0 ? (argv[flag + 1] ?? '') : (machine.files.text(argv[1] ?? '') ?? input ?? '')
+    runScript(script, session, commands, input ?? '')
+    return session
+  }
+  const run = path === NODE_PROGRAM ? nodeCommand(computer) : commands.get(program)
+  if (run === undefined) return undefined
+  const done = run({ args: argv, input: input ?? '' }, session)
+  session.out = done.out ?? ''
+  session.err = done.err ?? ''
+  session.exit = done.code ?? 0
+  return session
+}
+
+/** It is there when somebody has put it there. */
+function nodeCommand(computer: Computer): ReturnType<Commands['get']> {
+  if (computer.machine.files.read(NODE_PROGRAM) === undefined) return undefined
+  return ({ args, input }) => nodeProgram(computer, args.slice(1), input)
+}

@@ -1,0 +1,59 @@
+import type { Files } from '../guest/files.ts'
+
+export const DATA = '/var/lib/rancher/k3s'
+export const DB = `${DATA}/server/db`
+export const SNAPSHOTS = `${DB}/snapshots`
+export const BINARY = '/usr/local/bin/k3s'
+export const NODE_PASSWORD = '/etc/rancher/node/password'
+export const TOMBSTONE = `${DB}/etcd/tombstone`
+export const RESET_FLAG = `${DB}/reset-flag`
+const MEMBER = `${DB}/etcd/member/snap/db`
+const BINARY_MARK = 'k3s program '
+
+/** Which member of which etcd cluster the data on this disk is. */
+export function memberOnDisk(files: Files): { readonly cluster: string; readonly member: string } | undefined {
+  const [cluster = '', member = ''] = (files.text(MEMBER) ?? '').split('/')
+  return cluster === '' || member === '' ? undefined : { cluster, member }
+}
+
+export function writeMember(files: Files, cluster: string, member: string, name: string): void {
+  files.write(MEMBER, `${cluster}/${member}`)
+  files.write(`${DB}/etcd/name`, name)
+}
+
+/** The content of the program is its name and version: what matters of it here. */
+export function programText(version: string): string {
+  return `${BINARY_MARK}${version}\n`
+}
+
+export function installedVersion(files: Files): string | undefined {
+  const text = files.text(BINARY)
+  return text?.startsWith(BINARY_MARK) ? text.slice(BINARY_MARK.length).trim() : undefined
+}
+
+export function unitPath(role: 'server' | 'agent'): string {
+  return `/etc/systemd/system/${unitName(role)}.service`
+}
+
+export function unitName(role: 'server' | 'agent'): string {
+  return role === 'server' ? 'k3s' : 'k3s-agent'
+}
+
+/** Which unit is there; the server's wins when somebody left both. */
+export function unitRole(files: Files): 'server' | 'agent' | undefined {
+  if (files.read(unitPath('server')) !== undefined) return 'server'
+  return files.read(unitPath('agent')) !== undefined ? 'agent' : undefined
+}
+
+/** Moves a folder, as K3s does with a database that it puts aside. */
+export function moveFolder(files: Files, from: string, to: string): void {
+  const walk = (path: string, target: string) => {
+    for (const name of files.list(path)) {
+      const bytes = files.read(`${path}/${name}`)
+      if (bytes === undefined) walk(`${path}/${name}`, `${target}/${name}`)
+      else files.write(`${target}/${name}`, bytes)
+    }
+  }
+  walk(from, to)
+  files.remove(from)
+}

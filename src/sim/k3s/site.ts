@@ -1,0 +1,16 @@
+import { RECORDED_TIMING } from './timing.ts'
+import type { K3sSite } from './types.ts'
+
+/** A place where no K3s has ever run. */
+export function createK3sSite(): K3sSite {
+  return {
+    timing: RECORDED_TIMING,
+    listeners: new Map(),
+    clusters: new Map(),
+    snapshots: new Map(),
+    disks: new Map(),
+    holders: new Map(),
+    blockedEvictions: new Set(),
+    artifacts: new Map(),
+  }
+}

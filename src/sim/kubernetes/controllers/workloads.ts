@@ -1,0 +1,321 @@
+import { createHash } from 'node:crypto'
+import { isPodReady } from '../../k3s/kubelet.ts'
+import type { EtcdCluster } from '../../k3s/types.ts'
+import { uuid } from '../../world/chance.ts'
+import type { World } from '../../world/types.ts'
+import { conditionsOf, type KubeObject, list, stamp, type Tree, text, tree, trees, withCondition } from '../object.ts'
+import { all, put, remove, update } from '../store.ts'
+import { terminating } from './collect.ts'
+import { nodeTakes, tolerates } from './scheduling.ts'
+
+/** Deployments, their sets, StatefulSets, DaemonSets and Jobs: as many pods as they want, and a status that says so. */
+export function keepWorkloads(world: World, cluster: EtcdCluster): void {
+  for (const one of [...all(cluster.store, 'apps/deployments')]) deployment(world, cluster, one)
+  for (const one of [...all(cluster.store, 'apps/replicasets')]) replicaSet(world, cluster, one)
+  for (const one of [...all(cluster.store, 'apps/statefulsets')]) statefulSet(world, cluster, one)
+  for (const one of [...all(cluster.store, 'apps/daemonsets')]) daemonSet(world, cluster, one)
+  for (const one of [...all(cluster.store, 'batch/jobs')]) job(world, cluster, one)
+}
+
+export function podsOwnedBy(cluster: EtcdCluster, owner: KubeObject): KubeObject[] {
+  return [...all(cluster.store, '/pods')].filter((pod) =>
+    pod.metadata.ownerReferences?.some(({ uid }) => uid === owner.metadata.uid),
+  )
+}
+
+const alive = (pod: KubeObject) =>
+  pod.metadata.deletionTimestamp === undefined && !/^(Failed|Succeeded)$/.test(text(tree(pod.status).phase))
+
+function deployment(world: World, cluster: EtcdCluster, object: KubeObject): void {
+  if (object.metadata.deletionTimestamp !== undefined) return
+  const { store } = cluster
+  const spec = tree(object.spec)
+  const wanted = Number(spec.replicas ?? 1)
+  const hash = templateHash(spec.template)
+  const sets = [...all(store, 'apps/replicasets')].filter((set) =>
+    set.metadata.ownerReferences?.some(({ uid }) => uid === object.metadata.uid),
+  )
+  let current = sets.find((set) => set.metadata.labels?.['pod-template-hash'] === hash)
+  if (current === undefined) {
+    const template = tree(spec.template)
+    const labels = { ...(tree(tree(template.metadata).labels) as Record<string, string>), 'pod-template-hash': hash }
+    current = put(store, 'apps/replicasets', {
+      apiVersion: 'apps/v1',
+      kind: 'ReplicaSet',
+      metadata: {
+        ...born(world, `${object.metadata.name}-${hash}`, object.metadata.namespace),
+        labels,
+        ownerReferences: [ownedBy(object)],
+      },
+      spec: {
+        replicas: wanted,
+        selector: { matchLabels: { ...tree(tree(spec.selector).matchLabels), 'pod-template-hash': hash } },
+        template: { ...template, metadata: { ...tree(template.metadata), labels } },
+      },
+      status: { replicas: 0 },
+    })
+  }
+  if (Number(tree(current.spec).replicas) !== wanted) scale(cluster, current, wanted)
+  const readyNew = podsOwnedBy(cluster, current).filter((pod) => alive(pod) && isPodReady(pod)).length
+  for (const old of sets) {
+    if (old === current || old.metadata.name === current.metadata.name) continue
+    const keep = Math.max(0, wanted - readyNew)
+    if (Number(tree(old.spec).replicas) > keep) scale(cluster, old, keep)
+  }
+  const pods = [current, ...sets.filter((set) => set.metadata.name !== current.metadata.name)].flatMap((set) =>
+    podsOwnedBy(cluster, set).filter(alive),
+  )
+  const ready = pods.filter(isPodReady).length
+  const updated = podsOwnedBy(cluster, current).filter(alive).length
+  const now = stamp(world.clock.now())
+  let conditions = withCondition(conditionsOf(object), {
+    type: 'Available',
+    status: ready >= wanted ? 'True' : 'False',
+    lastTransitionTime: now,
+    reason: ready >= wanted ? 'MinimumReplicasAvailable' : 'MinimumReplicasUnavailable',
+    message: `Deployment ${ready >= wanted ? 'has' : 'does not have'} minimum availability.`,
+  })
+  conditions = withCondition(conditions, {
+    type: 'Progressing',
+    status: 'True',
+    lastTransitionTime: now,
+    reason: ready >= wanted ? 'NewReplicaSetAvailable' : 'ReplicaSetUpdated',
+    message: `ReplicaSet "${current.metadata.name}" ${ready >= wanted ? 'has successfully progressed.' : 'is progressing.'}`,
+  })
+  status(cluster, 'apps/deployments', object, {
+    observedGeneration: object.metadata.generation ?? 1,
+    replicas: pods.length,
+    updatedReplicas: updated,
+    readyReplicas: ready,
+    availableReplicas: ready,
+    unavailableReplicas: Math.max(0, wanted - ready),
+    conditions,
+  })
+}
+
+function scale(cluster: EtcdCluster, set: KubeObject, replicas: number): void {
+  update(cluster.store, 'apps/replicasets', set.metadata.namespace, set.metadata.name, (object) => ({
+    ...object,
+    spec: { ...tree(object.spec), replicas },
+  }))
+}
+
+function replicaSet(world: World, cluster: EtcdCluster, object: KubeObject): void {
+  if (object.metadata.deletionTimestamp !== undefined) return
+  const wanted = Number(tree(object.spec).replicas ?? 1)
+  const pods = podsOwnedBy(cluster, object).filter(alive)
+  for (let missing = wanted - pods.length; missing > 0; missing--) newPod(world, cluster, object, undefined)
+  // Those that do not run go first.
+  const surplus = [...pods].sort((a, b) => Number(isPodReady(a)) - Number(isPodReady(b)))
+  for (const pod of surplus.slice(0, Math.max(0, pods.length - wanted))) endPod(world, cluster, pod)
+  const ready = pods.filter(isPodReady).length
+  status(cluster, 'apps/replicasets', object, {
+    replicas: wanted,
+    fullyLabeledReplicas: wanted,
+    readyReplicas: ready,
+    availableReplicas: ready,
+    observedGeneration: object.metadata.generation ?? 1,
+  })
+}
+
+/** One after the other, each with a name of its own that a successor gets only when it is gone for good. */
+function statefulSet(world: World, cluster: EtcdCluster, object: KubeObject): void {
+  if (object.metadata.deletionTimestamp !== undefined) return
+  const spec = tree(object.spec)
+  const wanted = Number(spec.replicas ?? 1)
+  const parallel = spec.podManagementPolicy === 'Parallel'
+  const hash = templateHash(spec.template)
+  const byName = new Map(podsOwnedBy(cluster, object).map((pod) => [pod.metadata.name, pod]))
+  const revision = `${object.metadata.name}-${hash}`
+  for (let number = 0; number < wanted; number++) {
+    const pod = byName.get(`${object.metadata.name}-${number}`)
+    if (pod === undefined) {
+      newPod(world, cluster, object, {
+        name: `${object.metadata.name}-${number}`,
+        labels: { 'controller-revision-hash': revision },
+      })
+      if (!parallel) break
+    } else if (!parallel && !isPodReady(pod)) break
+  }
+  for (const pod of byName.values()) {
+    const number = Number(pod.metadata.name.slice(object.metadata.name.length + 1))
+    if (number >= wanted && alive(pod)) endPod(world, cluster, pod)
+  }
+  const pods = [...byName.values()]
+  if (pods.length === wanted && pods.every((pod) => alive(pod) && isPodReady(pod))) {
+    const old = pods.filter((pod) => pod.metadata.labels?.['controller-revision-hash'] !== revision)
+    const last = old.sort((a, b) => (a.metadata.name < b.metadata.name ? 1 : -1))[0]
+    if (last !== undefined) endPod(world, cluster, last)
+  }
+  const ready = pods.filter((pod) => alive(pod) && isPodReady(pod)).length
+  status(cluster, 'apps/statefulsets', object, {
+    observedGeneration: object.metadata.generation ?? 1,
+    replicas: pods.length,
+    readyReplicas: ready,
+    availableReplicas: ready,
+    currentReplicas: pods.length,
+    updatedReplicas: pods.filter((pod) => pod.metadata.labels?.['controller-revision-hash'] === revision).length,
+    currentRevision: revision,
+    updateRevision: revision,
+    collisionCount: 0,
+  })
+}
+
+/** What every pod of a DaemonSet bears without saying so. */
+const DAEMON_TOLERATIONS = [
+  'not-ready',
+  'unreachable',
+  'disk-pressure',
+  'memory-pressure',
+  'pid-pressure',
+  'unschedulable',
+  'network-unavailable',
+].map((name) => ({ key: `node.kubernetes.io/${name}`, operator: 'Exists' }))
+
+function daemonSet(world: World, cluster: EtcdCluster, object: KubeObject): void {
+  if (object.metadata.deletionTimestamp !== undefined) return
+  const template = tree(tree(object.spec).template)
+  const podSpec = tree(template.spec)
+  const tolerations = [...trees(podSpec.tolerations), ...DAEMON_TOLERATIONS]
+  const hash = templateHash(template)
+  const byNode = new Map<string, KubeObject>()
+  const owned = podsOwnedBy(cluster, object)
+  for (const pod of owned) if (alive(pod)) byNode.set(text(tree(pod.spec).nodeName), pod)
+  let [wanted, ready, updated] = [0, 0, 0]
+  for (const node of [...all(cluster.store, '/nodes')]) {
+    const fits =
+      node.metadata.deletionTimestamp === undefined &&
+      nodeTakes(node, podSpec) &&
+      tolerates(tolerations, tree(node.spec).taints)
+    const pod = byNode.get(node.metadata.name)
+    byNode.delete(node.metadata.name)
+    if (!fits) {
+      if (pod !== undefined) endPod(world, cluster, pod)
+      continue
+    }
+    wanted += 1
+    if (pod === undefined)
+      newPod(world, cluster, object, {
+        node: node.metadata.name,
+        labels: { 'controller-revision-hash': hash },
+        tolerations,
+      })
+    else {
+      if (isPodReady(pod)) ready += 1
+      if (pod.metadata.labels?.['controller-revision-hash'] === hash) updated += 1
+      else if (tree(tree(object.spec).updateStrategy).type !== 'OnDelete') endPod(world, cluster, pod)
+    }
+  }
+  for (const pod of byNode.values()) endPod(world, cluster, pod)
+  status(cluster, 'apps/daemonsets', object, {
+    currentNumberScheduled: wanted,
+    numberMisscheduled: 0,
+    desiredNumberScheduled: wanted,
+    numberReady: ready,
+    observedGeneration: object.metadata.generation ?? 1,
+    updatedNumberScheduled: updated,
+    numberAvailable: ready,
+    ...(wanted > ready ? { numberUnavailable: wanted - ready } : {}),
+  })
+}
+
+function job(world: World, cluster: EtcdCluster, object: KubeObject): void {
+  if (object.metadata.deletionTimestamp !== undefined) return
+  if (conditionsOf(object).some(({ type, status: is }) => type === 'Complete' && is === 'True')) return
+  const wanted = Number(tree(object.spec).completions ?? 1)
+  const pods = podsOwnedBy(cluster, object)
+  const done = pods.filter((pod) => tree(pod.status).phase === 'Succeeded').length
+  const active = pods.filter(alive).length
+  if (active + done < wanted) newPod(world, cluster, object, undefined)
+  const now = stamp(world.clock.now())
+  const complete = { type: 'Complete', status: 'True', lastProbeTime: now, lastTransitionTime: now }
+  status(cluster, 'batch/jobs', object, {
+    startTime: tree(object.status).startTime ?? now,
+    ...(done >= wanted
+      ? { succeeded: done, completionTime: now, conditions: [complete] }
+      : { active: Math.max(active, 1), ready: pods.filter(isPodReady).length }),
+  })
+}
+
+function status(cluster: EtcdCluster, resource: string, object: KubeObject, next: Tree): void {
+  update(cluster.store, resource, object.metadata.namespace, object.metadata.name, (now) => {
+    const before = tree(now.status)
+    const same = Object.keys(next).every((key) => JSON.stringify(before[key]) === JSON.stringify(next[key]))
+    return same ? undefined : { ...now, status: { ...before, ...next } }
+  })
+}
+
+interface PodPlan {
+  readonly name?: string
+  readonly node?: string
+  readonly labels?: Readonly<Record<string, string>>
+  readonly tolerations?: readonly unknown[]
+}
+
+function newPod(world: World, cluster: EtcdCluster, owner: KubeObject, plan: PodPlan | undefined): void {
+  const template = tree(tree(owner.spec).template)
+  const meta = tree(template.metadata)
+  const generateName = `${owner.metadata.name}-`
+  const suffix = templateHash(uuid(world.random)).slice(0, 5)
+  const podSpec = tree(template.spec)
+  put(cluster.store, '/pods', {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      ...born(world, plan?.name ?? `${generateName}${suffix}`, owner.metadata.namespace),
+      ...(plan?.name === undefined ? { generateName } : {}),
+      labels: { ...(tree(meta.labels) as Record<string, string>), ...plan?.labels },
+      ...(meta.annotations === undefined ? {} : { annotations: meta.annotations as Record<string, string> }),
+      ownerReferences: [ownedBy(owner)],
+    },
+    spec: {
+      restartPolicy: 'Always',
+      terminationGracePeriodSeconds: 30,
+      dnsPolicy: 'ClusterFirst',
+      schedulerName: 'default-scheduler',
+      ...podSpec,
+      ...(plan?.node === undefined ? {} : { nodeName: plan.node }),
+      tolerations: plan?.tolerations ?? [
+        ...list(podSpec.tolerations),
+        { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 },
+        { key: 'node.kubernetes.io/unreachable', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 },
+      ],
+    },
+    status: { phase: 'Pending', qosClass: 'BestEffort' },
+  })
+}
+
+export function endPod(world: World, cluster: EtcdCluster, pod: KubeObject): void {
+  const { namespace, name, deletionTimestamp } = pod.metadata
+  if (deletionTimestamp !== undefined) return
+  if (tree(pod.spec).nodeName === undefined) remove(cluster.store, '/pods', namespace, name)
+  else
+    put(
+      cluster.store,
+      '/pods',
+      terminating(pod, world.clock.now(), Number(tree(pod.spec).terminationGracePeriodSeconds ?? 30)),
+    )
+}
+
+function born(world: World, name: string, namespace: string | undefined) {
+  return {
+    name,
+    ...(namespace === undefined ? {} : { namespace }),
+    uid: uuid(world.random),
+    generation: 1,
+    creationTimestamp: stamp(world.clock.now()),
+  }
+}
+
+function ownedBy({ apiVersion, kind, metadata }: KubeObject) {
+  return { apiVersion, kind, name: metadata.name, uid: metadata.uid ?? '', controller: true, blockOwnerDeletion: true }
+}
+
+const SAFE = 'bcdfghjklmnpqrstvwxz2456789'
+
+function templateHash(template: unknown): string {
+  const digest = createHash('sha256')
+    .update(JSON.stringify(template) ?? '')
+    .digest()
+  return [...digest.subarray(0, 10)].map((byte) => SAFE[byte % SAFE.length]).join('')
+}

@@ -1,0 +1,30 @@
+import type { WireResponse } from '../../lib/wire.ts'
+import { resources } from './catalogue.ts'
+import { json } from './status.ts'
+import type { Store } from './store.ts'
+
+/** As much of the description of the API as clients need to learn that the server checks fields by itself. */
+export function openApi(store: Store, path: string): WireResponse {
+  const all = resources(store)
+  const placeOf = (group: string, version: string) => (group === '' ? `api/${version}` : `apis/${group}/${version}`)
+  if (path === '/openapi/v3') {
+    const places = [...new Set(all.map(({ group, version }) => placeOf(group, version)))]
+    const paths = Object.fromEntries(places.map((place) => [place, { serverRelativeURL: `/openapi/v3/${place}` }]))
+    return json(200, JSON.stringify({ paths }))
+  }
+  const place = path.slice('/openapi/v3/'.length)
+  const here = all.filter(({ group, version }) => placeOf(group, version) === place)
+  if (here.length === 0) return json(404, '404 page not found\n', 'text/plain; charset=utf-8')
+  const parameters = ['dryRun', 'fieldManager', 'fieldValidation', 'force'].map((name) => ({
+    name,
+    in: 'query',
+    schema: { type: 'string' },
+  }))
+  const paths = Object.fromEntries(
+    here.map(({ group, kind, namespaced, plural, version }) => [
+      `/${place}/${namespaced ? 'namespaces/{namespace}/' : ''}${plural}/{name}`,
+      { patch: { parameters, responses: {}, 'x-kubernetes-group-version-kind': { group, version, kind } } },
+    ]),
+  )
+  return json(200, JSON.stringify({ openapi: '3.0.0', info: { title: 'Kubernetes', version: 'sim' }, paths }))
+}

@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto'
+import { runCloudInit } from '../guest/cloud-init.ts'
+import type { Computer } from '../guest/computer.ts'
+import { bootId, createMachine, type Machine, type Trouble } from '../guest/machine.ts'
+import { bootService, crashService } from '../k3s/service.ts'
+import { between } from '../world/chance.ts'
+import type { World } from '../world/types.ts'
+
+/** A physical computer: no hypervisor under it, its disk outlives everything, and power is a wire away. */
+export interface Box {
+  readonly name: string
+  readonly mac: string
+  readonly addresses: string[]
+  power: 'on' | 'off'
+  /** Its system is up. */
+  booted: boolean
+  life: number
+  readonly machine: Machine
+  readonly computer: Computer
+  readonly trouble: Trouble
+  /** Answers of its management controller that are lost, though what was asked is done. */
+  bmcRepliesLost: number
+  /** It starts when its network card hears its address called. */
+  wakeOnLan: boolean
+  readonly bootMs: readonly [number, number]
+}
+
+export interface BoxOptions {
+  readonly name: string
+  readonly addresses: readonly string[]
+  readonly mac?: string
+  readonly power?: 'on' | 'off'
+  readonly bootMs?: readonly [number, number]
+  readonly machineId?: string
+}
+
+/** A box that stands there with a system on its disk, set up by somebody. */
+export function addBox(world: World, options: BoxOptions): Box {
+  const trouble: Trouble = {}
+  const machine = createMachine(false, trouble)
+  const seed = createHash('sha256').update(options.name).digest('hex')
+  const { system } = machine
+  system.machineId = options.machineId ?? seed.slice(0, 32)
+  system.hostname = options.name
+  system.wantedHostname = options.name
+  machine.files.write('/etc/machine-id', `${system.machineId}\n`)
+  machine.files.write('/etc/hostname', `${options.name}\n`)
+  const box: Box = {
+    name: options.name,
+    mac: (options.mac ?? `52:54:00:${seed.slice(0, 6).replace(/(..)(?=.)/g, '$1:')}`).toLowerCase(),
+    addresses: [...options.addresses],
+    power: 'off',
+    booted: false,
+    life: 0,
+    machine,
+    computer: {
+      id: `metal/${options.name}`,
+      world,
+      machine,
+      isUp: () => box.power === 'on' && box.booted && trouble.noNetwork !== true,
+      hostname: () => system.hostname,
+      addresses: () => box.addresses,
+    },
+    trouble,
+    bmcRepliesLost: 0,
+    wakeOnLan: true,
+    bootMs: options.bootMs ?? [60_000, 120_000],
+  }
+  world.metal.set(box.name, box)
+  if (options.power !== 'off') {
+    box.power = 'on'
+    box.booted = true
+    nextLife(box)
+  }
+  return box
+}
+
+function nextLife(box: Box): void {
+  box.life += 1
+  box.machine.life = box.life
+  box.machine.processes.clear()
+  box.machine.addresses.clear()
+  box.machine.nextPid = 900
+  box.machine.system.bootId = bootId(`${box.name}/${box.life}`)
+}
+
+/** The button, the controller or the packet: all the same to the box. */
+export function switchOn(world: World, box: Box): void {
+  if (box.power === 'on') return
+  box.power = 'on'
+  nextLife(box)
+  const { life } = box
+  if (box.trouble.neverBoots === true) return
+  world.clock.schedule(world.clock.now() + between(world.random, box.bootMs) + (box.trouble.slowBootMs ?? 0), () => {
+    if (box.life !== life || box.power !== 'on') return
+    box.booted = true
+    bootService(box.computer)
+  })
+}
+
+/** `graceful`: its system was asked to go down. */
+export function switchOff(world: World, box: Box, graceful = false): void {
+  if (box.power === 'off') return
+  crashService(box.machine, world, graceful)
+  box.power = 'off'
+  box.booted = false
+  box.life += 1
+}
+
+export function reboot(world: World, box: Box): void {
+  switchOff(world, box, true)
+  switchOn(world, box)
+}
+
+/** A magic packet for this hardware address. Boxes that do not listen, and those that run, do nothing. */
+export function wake(world: World, mac: string): void {
+  for (const box of world.metal.values()) if (box.mac === mac.toLowerCase() && box.wakeOnLan) switchOn(world, box)
+}
+
+export type BmcVerb = 'on' | 'off' | 'reset' | 'status'
+
+/** Its management controller. Undefined: what was asked is done, and the answer got lost. */
+export function bmc(world: World, box: Box, verb: BmcVerb): { readonly power: 'on' | 'off' } | undefined {
+  if (verb === 'on') switchOn(world, box)
+  if (verb === 'off') switchOff(world, box)
+  if (verb === 'reset') {
+    switchOff(world, box)
+    switchOn(world, box)
+  }
+  if (box.bmcRepliesLost > 0) {
+    box.bmcRepliesLost -= 1
+    return undefined
+  }
+  return { power: box.power }
+}
+
+/** A box installed anew from a seed, as by an unattended installer: an empty disk, then cloud-init. */
+export function reinstall(
+  world: World,
+  box: Box,
+  seed: { readonly instanceId: string; readonly userData: string },
+): void {
+  crashService(box.machine, world, false)
+  box.machine.files.remove('/')
+  nextLife(box)
+  box.power = 'on'
+  box.booted = true
+  const { life } = box
+  runCloudInit(box.computer, { ...seed, goesOn: () => box.life === life }, () => undefined)
+}

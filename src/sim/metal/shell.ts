@@ -1,0 +1,50 @@
+import { LIMITS } from '../../lib/limits.ts'
+import { type Ran, type Shell, ShellFailure } from '../../lib/shell.ts'
+import { runProgram } from '../guest/run-program.ts'
+import type { World } from '../world/types.ts'
+import type { Box } from './box.ts'
+
+/** How long a command takes to get there and back. */
+const ROUND_TRIP_MS = 30
+
+/** Programs and files on a simulated box, as over SSH. */
+export function metalShell(world: World, name: string): Shell {
+  return boxShell(world, () => {
+    const box = world.metal.get(name)
+    if (box === undefined) throw new ShellFailure('no', 'unreachable', `there is no box ${name}`)
+    return box
+  })
+}
+
+function boxShell(world: World, find: () => Box): Shell {
+  const reach = async (signal: AbortSignal | undefined): Promise<Box> => {
+    await world.clock.sleep(ROUND_TRIP_MS, signal)
+    if (signal?.aborted) throw new ShellFailure('no', 'aborted', 'it was called off')
+    const box = find()
+    if (!box.computer.isUp()) throw new ShellFailure('no', 'unreachable', `${box.name} does not answer`)
+    return box
+  }
+  return {
+    async run(argv, options = {}): Promise<Ran> {
+      const box = await reach(options.signal)
+      const { life } = box
+      const input = options.input === undefined ? undefined : Buffer.from(options.input).toString('utf8')
+      const done = runProgram(box.computer, argv, input)
+      if (done === undefined) return { code: 127, stdout: '', stderr: `${argv[0]}: command not found\n` }
+      if (done.tookMs > (options.timeoutMs ?? LIMITS.commandTimeoutMs))
+        throw new ShellFailure('maybe', 'timeout', `${argv[0]} did not end in time`)
+      await world.clock.sleep(done.tookMs, options.signal)
+      if (box.life !== life) throw new ShellFailure('maybe', 'unreachable', `${box.name} was lost in the middle of it`)
+      return { code: done.exit ?? 128 + (done.signal ?? 0), stdout: done.out, stderr: done.err }
+    },
+    async readFile(path, signal) {
+      return (await reach(signal)).machine.files.read(path)
+    },
+    async writeFile(path, content, options = {}) {
+      const box = await reach(options.signal)
+      if (box.trouble.diskFull === true) throw new ShellFailure('no', 'no-space', 'No space left on device')
+      box.machine.files.write(path, content)
+    },
+    close: () => Promise.resolve(),
+  }
+}
