@@ -111,11 +111,12 @@ async function openEngine(store: Store, options: EngineOptions, warn: Warn): Pro
 }
 
 async function loadDrivers(): Promise<readonly Driver[]> {
-  const [{ proxmoxDriver }, { libvirtDriver }] = await Promise.all([
+  const [{ proxmoxDriver }, { libvirtDriver }, { sshDriver }] = await Promise.all([
     import('./drivers/proxmox/driver.ts'),
     import('./drivers/libvirt/driver.ts'),
+    import('./drivers/ssh/driver.ts'),
   ])
-  return [proxmoxDriver, libvirtDriver]
+  return [proxmoxDriver, libvirtDriver, sshDriver]
 }
 
 async function driverDepsFor(options: EngineOptions, warn: Warn): Promise<DriverDeps> {

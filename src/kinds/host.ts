@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Declaration } from '../model/declaration.ts'
 import { ipAddress } from './fields/address.ts'
 import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
 import { vlanId } from './fields/number.ts'
@@ -14,7 +15,11 @@ import {
   storageName,
   userName,
 } from './fields/text.ts'
+import type { HostConfigSpec } from './host-config/schema.ts'
+import { isSelected } from './host-config/select.ts'
+import { hostConnection } from './host-config.ts'
 import type { Kind } from './kind.ts'
+import { sshTargetOf } from './ssh-target.ts'
 
 /** Names in one order, so that reordering them in the file is no change. */
 function named<Schema extends z.ZodType>(schema: Schema) {
@@ -123,5 +128,27 @@ export const host: Kind<HostSpec> = {
   },
 
   policy: (_spec, manifest) => annotatedPolicy(manifest),
-  expand: () => ({ role: 'fact' }),
+
+  expand(declaration, lookup) {
+    const configured = (lookup.all('HostConfig') as readonly Declaration<HostConfigSpec>[]).some((config) =>
+      isSelected(config.spec, declaration),
+    )
+    // A host that nobody configures is not looked at: it may well be asleep.
+    if (!configured) return { role: 'fact' }
+    const target = sshTargetOf(declaration, lookup)
+    if ('problems' in target) return target
+    return {
+      role: 'connection',
+      connection: {
+        name: hostConnection(declaration.name),
+        driver: 'ssh',
+        endpoint: target.local === true ? 'local' : `ssh://${target.user}@${target.address}:${target.port}`,
+        ssh: target,
+        estate: 'default',
+        ids: { from: 0, to: 0 },
+        limits: { perHost: 8, perStorage: 1, reads: 4 },
+        origin: declaration.origin,
+      },
+    }
+  },
 }

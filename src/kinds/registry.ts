@@ -7,6 +7,7 @@ import { environmentDownloadFile } from './environment-download-file.ts'
 import { environmentFile } from './environment-file.ts'
 import { environmentVm } from './environment-vm.ts'
 import { host } from './host.ts'
+import { hostConfig } from './host-config.ts'
 import { image } from './image.ts'
 import type { Kind } from './kind.ts'
 import { libvirt } from './libvirt.ts'
@@ -22,6 +23,7 @@ export const KINDS: readonly Kind[] = [
   proxmox,
   libvirt,
   host,
+  hostConfig,
   network,
   addressPool,
   image,

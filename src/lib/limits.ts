@@ -13,6 +13,7 @@ export const LIMITS = {
   pathBytes: 1024,
   directoryEntries: 100_000,
   directoryDepth: 32,
+  kustomizations: 1000,
   cachedTrees: 50,
   cacheBytes: 64 * 1024 * 1024,
   gitBytes: 96 * 1024 * 1024,

@@ -151,9 +151,11 @@ function connectionFor(
     asked === undefined ? undefined : lookup.declaration('ProviderConfig', asked)?.annotations['croft.dev/connection']
   const through = connections.find((connection) => connection.name === pointed)
   if (through !== undefined) return through
-  const only = connections[0]
-  if (only !== undefined && connections.length === 1) return only
-  const names = connections.map((connection) => connection.name).sort()
+  // A host that is configured over SSH carries no machines: nobody means it without saying so.
+  const carrying = connections.filter((connection) => connection.driver !== 'ssh')
+  const only = carrying[0]
+  if (only !== undefined && carrying.length === 1 && asked?.includes('/') !== true) return only
+  const names = carrying.map((connection) => connection.name).sort()
   return {
     code: 'no-connection',
     path: ['spec'],

@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto'
+
+/** One question to a host. All questions about all items of a host go there together. */
+export type Ask =
+  /** Its content comes back only when it is not the expected one. */
+  | { readonly ask: 'file'; readonly path: string; readonly sha256?: string }
+  | { readonly ask: 'package'; readonly name: string }
+  | { readonly ask: 'unit'; readonly name: string }
+  | { readonly ask: 'sysctl'; readonly key: string }
+  | { readonly ask: 'module'; readonly name: string }
+  /** A program that only reads. */
+  | { readonly ask: 'run'; readonly argv: readonly string[] }
+
+export interface SeenFile {
+  readonly kind: 'absent' | 'file' | 'directory' | 'link' | 'other'
+  readonly mode: number
+  readonly owner: string
+  readonly group: string
+  readonly sha256: string
+  /** Absent when it is the expected one, too large, or not text. */
+  readonly content?: string
+  /** Where a link leads. */
+  readonly target: string
+}
+
+export interface SeenPackage {
+  readonly installed: boolean
+  readonly version: string
+}
+
+export interface SeenUnit {
+  readonly load: string
+  readonly active: string
+  readonly enabled: string
+}
+
+export interface SeenRun {
+  readonly code: number
+  readonly out: string
+}
+
+/** The answer to one question, flat, as the probe gave it. */
+export type Answer = Readonly<Record<string, string>>
+export type Answers = ReadonlyMap<string, Answer>
+
+export function askKey(ask: Ask): string {
+  switch (ask.ask) {
+    case 'file':
+      return `file ${ask.path}`
+    case 'package':
+    case 'unit':
+    case 'module':
+      return `${ask.ask} ${ask.name}`
+    case 'sysctl':
+      return `sysctl ${ask.key}`
+    case 'run':
+      return `run ${JSON.stringify(ask.argv)}`
+  }
+}
+
+/** What was seen of a host, for the items to read. What nobody asked about is an error of ours. */
+export interface Seen {
+  file(path: string): SeenFile
+  package(name: string): SeenPackage
+  unit(name: string): SeenUnit
+  /** Undefined: the kernel has no such setting. */
+  sysctl(key: string): string | undefined
+  module(name: string): boolean
+  run(...argv: readonly string[]): SeenRun
+  /** The hash of a secret that was resolved for this look; undefined when it could not be. */
+  readonly secretSha?: string
+}
+
+export function seenIn(answers: Answers, secretSha?: string): Seen {
+  const of = (key: string): Answer => {
+    const answer = answers.get(key)
+    if (answer === undefined) throw new Error(`nobody asked the host about ${key}`)
+    return answer
+  }
+  return {
+    file: (path) => fileOf(of(`file ${path}`)),
+    package: (name) => packageOf(of(`package ${name}`)),
+    unit: (name) => {
+      const { load = 'not-found', active = 'inactive', enabled = '' } = of(`unit ${name}`)
+      return { load, active, enabled }
+    },
+    sysctl: (key) => of(`sysctl ${key}`).value,
+    module: (name) => of(`module ${name}`).loaded === '1',
+    run: (...argv) => {
+      const { code = '-1', out = '' } = of(`run ${JSON.stringify(argv)}`)
+      return { code: Number(code), out }
+    },
+    ...(secretSha === undefined ? {} : { secretSha }),
+  }
+}
+
+function fileOf(answer: Answer): SeenFile {
+  const { kind = 'absent', mode = '0', owner = '', group = '', sha256 = '', content, target = '' } = answer
+  return {
+    kind: kind as SeenFile['kind'],
+    mode: Number.parseInt(mode, 8) || 0,
+    owner,
+    group,
+    sha256,
+    target,
+    ...(content === undefined ? {} : { content }),
+  }
+}
+
+function packageOf({ status = '', version = '' }: Answer): SeenPackage {
+  return { installed: status === 'ii' || status === 'hi', version }
+}
+
+export function sha256(text: string): string {
+  return createHash('sha256').update(text, 'utf8').digest('hex')
+}

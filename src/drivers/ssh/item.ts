@@ -1,0 +1,80 @@
+import type { Change } from '../../model/change.ts'
+import type { FileRights, HostItemOf, HostItemType } from '../../model/host-item.ts'
+import { type Ask, type Seen, type SeenFile, sha256 } from './ask.ts'
+import type { Command } from './command.ts'
+
+/** Everything that is particular to one type of item. Pure: what to ask, what differs, what makes it true. */
+export interface ItemRules<Type extends HostItemType = HostItemType> {
+  readonly type: Type
+  asks(item: HostItemOf<Type>): readonly Ask[]
+  diff(item: HostItemOf<Type>, seen: Seen): readonly Change[]
+  /** Safe to repeat, from whatever state. */
+  commands(item: HostItemOf<Type>, seen: Seen, changes: readonly Change[]): readonly Command[]
+  /** What takes it back to what is seen now. Undefined: it cannot be taken back. */
+  undo?(item: HostItemOf<Type>, seen: Seen): readonly Command[] | undefined
+  /** What must not be used by two at once: `single/apt`, or one file that several items write. */
+  readonly queues?: readonly string[] | ((item: HostItemOf<Type>) => readonly string[])
+}
+
+export function change(path: string, from: unknown, to: unknown, effect: Change['effect'] = 'live'): Change {
+  return { path, from, to, effect }
+}
+
+/** Text that was asked for with this content. */
+export function fileAsk(path: string, content?: string): Ask {
+  return { ask: 'file', path, ...(content === undefined ? {} : { sha256: sha256(content) }) }
+}
+
+/** Differences of a file with known content, old and new as they are. */
+export function fileChanges(seen: SeenFile, content: string, rights: FileRights = {}): readonly Change[] {
+  const { mode = 0o644, owner = 'root', group = 'root' } = rights
+  const changes: Change[] = []
+  if (seen.kind !== 'file' || seen.sha256 !== sha256(content)) {
+    const from = seen.kind === 'absent' ? null : (seen.content ?? (seen.kind === 'file' ? '(not text)' : seen.kind))
+    changes.push(change('content', from, content))
+    if (seen.kind !== 'file') return changes
+  }
+  if (seen.mode !== mode) changes.push(change('mode', octal(seen.mode), octal(mode)))
+  if (seen.owner !== owner) changes.push(change('owner', seen.owner, owner))
+  if (seen.group !== group) changes.push(change('group', seen.group, group))
+  return changes
+}
+
+export function put(path: string, content: string, rights: FileRights = {}): readonly Command[] {
+  const { mode = 0o644, owner = 'root', group = 'root' } = rights
+  const folder = path.slice(0, Math.max(1, path.lastIndexOf('/')))
+  return [
+    { do: 'run', argv: ['mkdir', '-p', '--', folder] },
+    { do: 'put', path, content, mode, owner, group },
+  ]
+}
+
+/** The file as it is now, or its absence. Undefined when it cannot be brought back as it was. */
+export function restoreFile(path: string, seen: SeenFile): readonly Command[] | undefined {
+  if (seen.kind === 'absent') return [{ do: 'remove', path }]
+  if (seen.kind !== 'file' || seen.content === undefined) return undefined
+  return [{ do: 'put', path, content: seen.content, mode: seen.mode, owner: seen.owner, group: seen.group }]
+}
+
+export function octal(mode: number): string {
+  return mode.toString(8).padStart(4, '0')
+}
+
+/** A file that croft alone writes, whole, under its own name in a folder for such files. */
+export function ownFile(path: string, content: string, after: readonly Command[] = []) {
+  return {
+    path,
+    ask: fileAsk(path, content),
+    changes: (seen: Seen) => fileChanges(seen.file(path), content),
+    put: [...put(path, content), ...after],
+    undo: (seen: Seen) => {
+      const back = restoreFile(path, seen.file(path))
+      return back === undefined ? undefined : [...back, ...after]
+    },
+  }
+}
+
+/** A part of a file name from a name of ours. */
+export function fileWord(name: string): string {
+  return name.replaceAll(/[^A-Za-z0-9_-]+/g, '-').replace(/^-+/, '') || 'x'
+}

@@ -1,0 +1,43 @@
+import { change, type ItemRules, restoreFile } from '../item.ts'
+import { textOf, unreadable } from './line.ts'
+
+/** Several lines in a file that others write too, between two lines that say whose they are. */
+export const block: ItemRules<'block'> = {
+  type: 'block',
+  queues: ({ spec }) => [`single/file${spec.path}`],
+  asks: ({ spec }) => [{ ask: 'file', path: spec.path }],
+  diff({ spec }, seen) {
+    const there = textOf(seen.file(spec.path))
+    if (there === undefined) return [unreadable(spec.path)]
+    const wanted = spec.absent === true ? undefined : spec.content
+    if (withBlock(there, spec.block, wanted) === there) return []
+    return [change('block', blockIn(there, spec.block) ?? null, wanted ?? null)]
+  },
+  commands({ spec }, seen) {
+    const seenFile = seen.file(spec.path)
+    const content = withBlock(textOf(seenFile) ?? '', spec.block, spec.absent === true ? undefined : spec.content)
+    const { mode, owner, group } = seenFile.kind === 'file' ? seenFile : { mode: 0o644, owner: 'root', group: 'root' }
+    return [{ do: 'put', path: spec.path, content, mode, owner, group }]
+  },
+  undo: ({ spec }, seen) => restoreFile(spec.path, seen.file(spec.path)),
+}
+
+const begin = (name: string) => `# croft begins: ${name}`
+const end = (name: string) => `# croft ends: ${name}`
+
+export function blockIn(text: string, name: string): string | undefined {
+  const lines = text.split('\n')
+  const [from, to] = [lines.indexOf(begin(name)), lines.indexOf(end(name))]
+  return from < 0 || to < from ? undefined : lines.slice(from + 1, to).join('\n')
+}
+
+/** The text with the block in its place, at the end when it has none; without it when there is no content. */
+export function withBlock(text: string, name: string, content: string | undefined): string {
+  const lines = text === '' ? [] : text.replace(/\n$/, '').split('\n')
+  const [from, to] = [lines.indexOf(begin(name)), lines.indexOf(end(name))]
+  const whole = content === undefined ? [] : [begin(name), ...content.replace(/\n$/, '').split('\n'), end(name)]
+  if (from >= 0 && to > from) lines.splice(from, to - from + 1, ...whole)
+  else if (content === undefined) return text
+  else lines.push(...whole)
+  return lines.length === 0 ? '' : `${lines.join('\n')}\n`
+}

@@ -1,0 +1,36 @@
+import type { Change } from '../../../model/change.ts'
+import { run } from '../command.ts'
+import { change, type ItemRules, octal } from '../item.ts'
+
+/** A folder with its rights; what is in it is not looked at, and a folder with something in it is never removed. */
+export const directory: ItemRules<'directory'> = {
+  type: 'directory',
+  asks: ({ name }) => [{ ask: 'file', path: name }],
+  diff({ name, spec }, seen) {
+    const there = seen.file(name)
+    if (spec.absent === true) return there.kind === 'absent' ? [] : [change('directory', there.kind, null)]
+    const { mode = 0o755, owner = 'root', group = 'root' } = spec
+    if (there.kind !== 'directory')
+      return [change('directory', there.kind === 'absent' ? null : there.kind, octal(mode))]
+    const changes: Change[] = []
+    if (there.mode !== mode) changes.push(change('mode', octal(there.mode), octal(mode)))
+    if (there.owner !== owner) changes.push(change('owner', there.owner, owner))
+    if (there.group !== group) changes.push(change('group', there.group, group))
+    return changes
+  },
+  commands({ name, spec }) {
+    if (spec.absent === true) return [run('rmdir', '--', name)]
+    const { mode = 0o755, owner = 'root', group = 'root' } = spec
+    return [
+      run('mkdir', '-p', '--', name),
+      run('chown', '--', `${owner}:${group}`, name),
+      run('chmod', '--', octal(mode), name),
+    ]
+  },
+  undo({ name }, seen) {
+    const there = seen.file(name)
+    if (there.kind === 'absent') return [{ do: 'run', argv: ['rmdir', '--ignore-fail-on-non-empty', '--', name] }]
+    if (there.kind !== 'directory') return undefined
+    return [run('chown', '--', `${there.owner}:${there.group}`, name), run('chmod', '--', octal(there.mode), name)]
+  },
+}

@@ -1,0 +1,50 @@
+import type { Change } from '../../../model/change.ts'
+import { sha256 } from '../ask.ts'
+import { type Command, run } from '../command.ts'
+import { change, fileChanges, type ItemRules, put, restoreFile } from '../item.ts'
+
+/** A whole file, its content from Git or from a secret. */
+export const file: ItemRules<'file'> = {
+  type: 'file',
+  asks: ({ name, spec }) => [
+    { ask: 'file', path: name, ...(spec.content === undefined ? {} : { sha256: sha256(spec.content) }) },
+  ],
+  diff({ name, spec }, seen) {
+    const there = seen.file(name)
+    if (spec.absent === true)
+      return there.kind === 'absent' ? [] : [change('content', there.content ?? there.kind, null)]
+    if (spec.secret === undefined) return fileChanges(there, spec.content ?? '', spec)
+    const changes: Change[] = fileChanges(there, '', spec).filter((one) => one.path !== 'content')
+    if (seen.secretSha === undefined)
+      return [
+        {
+          ...change('content', '', '***'),
+          secret: true,
+          blocked: { message: `the secret for ${name} is not to be had`, allow: 'correct its reference' },
+        },
+      ]
+    if (there.kind !== 'file' || there.sha256 !== seen.secretSha)
+      changes.unshift({ ...change('content', there.kind === 'absent' ? null : '***', '***'), secret: true })
+    return changes
+  },
+  commands({ name, spec }) {
+    if (spec.absent === true) return [{ do: 'remove', path: name }]
+    const { mode = spec.secret === undefined ? 0o644 : 0o600, owner = 'root', group = 'root' } = spec
+    const wanted: readonly Command[] =
+      spec.secret === undefined
+        ? put(name, spec.content ?? '', { mode, owner, group })
+        : [
+            run('mkdir', '-p', '--', name.slice(0, Math.max(1, name.lastIndexOf('/')))),
+            { do: 'put', path: name, secret: spec.secret, mode, owner, group },
+          ]
+    return [...wanted, ...(spec.restart ?? []).map((unit) => run('systemctl', 'try-restart', '--', unit))]
+  },
+  undo({ name, spec }, seen) {
+    // What was in its place may be a secret as well, and how it is taken back is written down.
+    if (spec.secret !== undefined) return seen.file(name).kind === 'absent' ? [{ do: 'remove', path: name }] : undefined
+    const back = restoreFile(name, seen.file(name))
+    return back === undefined
+      ? undefined
+      : [...back, ...(spec.restart ?? []).map((unit) => run('systemctl', 'try-restart', '--', unit))]
+  },
+}

@@ -1,0 +1,54 @@
+import type { SeenFile } from '../ask.ts'
+import { change, type ItemRules, restoreFile } from '../item.ts'
+
+/** One line in a file that others write too. */
+export const line: ItemRules<'line'> = {
+  type: 'line',
+  queues: ({ spec }) => [`single/file${spec.path}`],
+  asks: ({ spec }) => [{ ask: 'file', path: spec.path }],
+  diff({ spec }, seen) {
+    const there = textOf(seen.file(spec.path))
+    if (there === undefined) return [unreadable(spec.path)]
+    const wanted = withLine(there, spec)
+    if (wanted === there) return []
+    const old = there.split('\n').find((one) => matches(one, spec))
+    return [change('line', old ?? null, spec.absent === true ? null : spec.line)]
+  },
+  commands({ spec }, seen) {
+    const seenFile = seen.file(spec.path)
+    const content = withLine(textOf(seenFile) ?? '', spec)
+    const { mode, owner, group } = seenFile.kind === 'file' ? seenFile : { mode: 0o644, owner: 'root', group: 'root' }
+    return [{ do: 'put', path: spec.path, content, mode, owner, group }]
+  },
+  undo: ({ spec }, seen) => restoreFile(spec.path, seen.file(spec.path)),
+}
+
+type LineSpec = Parameters<(typeof line)['asks']>[0]['spec']
+
+export function textOf(seen: SeenFile): string | undefined {
+  return seen.kind === 'absent' ? '' : seen.content
+}
+
+export function unreadable(path: string) {
+  return {
+    ...change('content', '(not text)', '(text)'),
+    blocked: { message: `${path} is no text file of at most 128 KiB`, allow: 'declare the whole file instead' },
+  }
+}
+
+function matches(text: string, { line: wanted, match }: LineSpec): boolean {
+  return text === wanted || (match !== undefined && text.trimStart().startsWith(match))
+}
+
+/** The text with the line in place of the first that matches, without the others; at the end when none does. */
+export function withLine(text: string, spec: LineSpec): string {
+  const lines = text === '' ? [] : text.replace(/\n$/, '').split('\n')
+  const first = lines.findIndex((one) => matches(one, spec))
+  const kept = lines.filter((one, index) => index === first || !matches(one, spec))
+  if (spec.absent === true) {
+    if (first < 0) return text
+    kept.splice(first, 1)
+  } else if (first >= 0) kept[first] = spec.line
+  else kept.push(spec.line)
+  return kept.length === 0 ? '' : `${kept.join('\n')}\n`
+}

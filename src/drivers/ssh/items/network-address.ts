@@ -1,0 +1,133 @@
+import type { HostItemOf } from '../../../model/host-item.ts'
+import { type Command, run } from '../command.ts'
+import { fileAsk, fileChanges, type ItemRules, put, restoreFile } from '../item.ts'
+
+/**
+ * Static addresses through whoever looks after the network of the host. The host takes the change back by itself when
+ * nobody confirms it: whoever is cut off waits a minute and a half, and is back.
+ */
+export const networkAddress: ItemRules<'network-address'> = {
+  type: 'network-address',
+  queues: ['single/network'],
+  asks: (item) => [fileAsk(pathOf(item), textOf(item))],
+  diff: (item, seen) => fileChanges(seen.file(pathOf(item)), textOf(item), { mode: 0o600 }),
+  commands(item, seen) {
+    const path = pathOf(item)
+    const revert = restoreFile(path, seen.file(path)) ?? [{ do: 'remove', path } as const]
+    const name = `network-${item.spec.interface}`
+    return [
+      { do: 'arm', name, seconds: 90, revert: [...revert, ...reload(item)] },
+      ...put(path, textOf(item), { mode: 0o600 }),
+      ...(item.spec.manager === 'netplan' ? [run('netplan', 'generate')] : []),
+      ...reload(item),
+      ...(item.spec.reach === undefined ? [] : [run('ping', '-c', '1', '-W', '10', '--', item.spec.reach)]),
+      { do: 'prove' },
+      { do: 'disarm', name },
+    ]
+  },
+  undo(item, seen) {
+    const back = restoreFile(pathOf(item), seen.file(pathOf(item)))
+    return back === undefined ? undefined : [...back, ...reload(item)]
+  },
+}
+
+type AddressItem = HostItemOf<'network-address'>
+
+function pathOf({ spec }: AddressItem): string {
+  switch (spec.manager) {
+    case 'networkmanager':
+      return `/etc/NetworkManager/system-connections/croft-${spec.interface}.nmconnection`
+    case 'netplan':
+      return `/etc/netplan/90-croft-${spec.interface}.yaml`
+    case 'ifupdown':
+      return `/etc/network/interfaces.d/croft-${spec.interface}`
+  }
+}
+
+function reload({ spec }: AddressItem): readonly Command[] {
+  switch (spec.manager) {
+    case 'networkmanager':
+      return [run('nmcli', 'connection', 'reload'), run('nmcli', 'device', 'reapply', spec.interface)]
+    case 'netplan':
+      return [run('netplan', 'apply')]
+    case 'ifupdown':
+      return [
+        run(
+          'sh',
+          '-c',
+          'if command -v ifreload >/dev/null; then ifreload -a; else ifdown --force "$1"; ifup "$1"; fi',
+          'sh',
+          spec.interface,
+        ),
+      ]
+  }
+}
+
+export function textOf(item: AddressItem): string {
+  const { manager } = item.spec
+  return manager === 'networkmanager' ? keyfile(item) : manager === 'netplan' ? netplan(item) : interfaces(item)
+}
+
+const isSix = (address: string) => address.includes(':')
+
+function keyfile({ spec }: AddressItem): string {
+  const part = (name: 'ipv4' | 'ipv6', six: boolean, gateway: string | undefined) => {
+    const addresses = spec.addresses.filter((one) => isSix(one) === six)
+    const dns = spec.dns.filter((one) => isSix(one) === six)
+    return [
+      `[${name}]`,
+      `method=${addresses.length === 0 ? 'auto' : 'manual'}`,
+      ...addresses.map(
+        (address, index) =>
+          `address${index + 1}=${address}${index === 0 && gateway !== undefined ? `,${gateway}` : ''}`,
+      ),
+      ...(dns.length === 0 ? [] : [`dns=${dns.join(';')};`]),
+      '',
+    ]
+  }
+  return [
+    '[connection]',
+    `id=croft-${spec.interface}`,
+    'type=ethernet',
+    `interface-name=${spec.interface}`,
+    'autoconnect-priority=10',
+    '',
+    ...part('ipv4', false, spec.gateway4),
+    ...part('ipv6', true, spec.gateway6),
+  ].join('\n')
+}
+
+function netplan({ spec }: AddressItem): string {
+  const routes = [
+    ...(spec.gateway4 === undefined ? [] : [`        - {to: default, via: ${spec.gateway4}}`]),
+    ...(spec.gateway6 === undefined ? [] : [`        - {to: "::/0", via: "${spec.gateway6}"}`]),
+  ]
+  return [
+    'network:',
+    '  version: 2',
+    '  ethernets:',
+    `    ${spec.interface}:`,
+    '      addresses:',
+    ...spec.addresses.map((address) => `        - "${address}"`),
+    ...(routes.length === 0 ? [] : ['      routes:', ...routes]),
+    ...(spec.dns.length === 0
+      ? []
+      : ['      nameservers:', `        addresses: [${spec.dns.map((one) => `"${one}"`).join(', ')}]`]),
+    '',
+  ].join('\n')
+}
+
+function interfaces({ spec }: AddressItem): string {
+  const lines = [`auto ${spec.interface}`]
+  for (const six of [false, true]) {
+    const gateway = six ? spec.gateway6 : spec.gateway4
+    spec.addresses
+      .filter((one) => isSix(one) === six)
+      .forEach((address, index) => {
+        lines.push(`iface ${spec.interface} ${six ? 'inet6' : 'inet'} static`, `    address ${address}`)
+        if (index === 0 && gateway !== undefined) lines.push(`    gateway ${gateway}`)
+      })
+  }
+  if (spec.dns.length > 0) lines.push(`    dns-nameservers ${spec.dns.join(' ')}`)
+  return `${lines.join('\n')}\n`
+}

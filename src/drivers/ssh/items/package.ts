@@ -1,0 +1,32 @@
+import { run } from '../command.ts'
+import { change, type ItemRules } from '../item.ts'
+
+const APT = ['env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '-y', '-o', 'DPkg::Lock::Timeout=120'] as const
+const LONG_MS = 900_000
+
+/** A Debian package, in any version or in one. */
+export const packageItem: ItemRules<'package'> = {
+  type: 'package',
+  queues: ['single/apt'],
+  asks: ({ name }) => [{ ask: 'package', name }],
+  diff({ name, spec }, seen) {
+    const there = seen.package(name)
+    if (spec.absent === true) return there.installed ? [change('installed', there.version, null)] : []
+    if (!there.installed) return [change('installed', null, spec.version ?? true)]
+    return spec.version === undefined || spec.version === there.version
+      ? []
+      : [change('version', there.version, spec.version)]
+  },
+  commands({ name, spec }) {
+    if (spec.absent === true) return [{ do: 'run', argv: [...APT, 'remove', '--', name], timeoutMs: LONG_MS }]
+    const wanted = spec.version === undefined ? name : `${name}=${spec.version}`
+    // A person named the version: an older one than what is there is meant.
+    const how = ['--no-install-recommends', ...(spec.version === undefined ? [] : ['--allow-downgrades'])]
+    return [{ do: 'run', argv: [...APT, 'install', ...how, '--', wanted], timeoutMs: LONG_MS }]
+  },
+  undo({ name }, seen) {
+    const { installed, version } = seen.package(name)
+    if (!installed) return [run(...APT, 'remove', '--', name)]
+    return [run(...APT, 'install', '--no-install-recommends', '--allow-downgrades', '--', `${name}=${version}`)]
+  },
+}

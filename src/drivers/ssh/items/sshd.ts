@@ -1,0 +1,70 @@
+import type { Change } from '../../../model/change.ts'
+import { run } from '../command.ts'
+import { change, fileAsk, fileChanges, type ItemRules, put, restoreFile } from '../item.ts'
+
+const PATH = '/etc/ssh/sshd_config.d/00-croft.conf'
+const REVERT = 'sshd'
+const RELOAD = run(
+  'sh',
+  '-c',
+  'systemctl reload ssh 2>/dev/null || systemctl reload sshd 2>/dev/null || if [ -s /run/sshd.pid ]; then kill -HUP "$(cat /run/sshd.pid)"; fi',
+)
+
+/**
+ * How sshd lets people in. The file is checked before sshd reads it, a new connection must succeed afterwards, and the
+ * host itself takes everything back if nobody could confirm: a mistake here locks nobody out.
+ */
+export const sshd: ItemRules<'sshd'> = {
+  type: 'sshd',
+  queues: ['single/sshd'],
+  asks: ({ spec }) => [
+    fileAsk(PATH, textOf(spec.settings)),
+    { ask: 'run', argv: ['sshd', '-T', '-C', 'user=root,host=localhost,addr=127.0.0.1'] },
+  ],
+  diff({ spec }, seen) {
+    const changes: Change[] = [...fileChanges(seen.file(PATH), textOf(spec.settings), { mode: 0o600 })]
+    const { code, out } = seen.run('sshd', '-T', '-C', 'user=root,host=localhost,addr=127.0.0.1')
+    if (changes.length > 0 || code !== 0) return changes
+    // The file is there, and something that is read before it says otherwise.
+    for (const [name, value] of Object.entries(spec.settings)) {
+      const inForce = new RegExp(`^${name.toLowerCase()} (.*)$`, 'm').exec(out)?.[1]
+      if (inForce !== undefined && !sameSetting(inForce, value))
+        changes.push({
+          ...change(`inForce.${name}`, inForce, value),
+          blocked: {
+            message: `sshd has ${name} ${inForce}: /etc/ssh/sshd_config says so before it reads sshd_config.d, or not at all`,
+            allow: 'let /etc/ssh/sshd_config begin with Include /etc/ssh/sshd_config.d/*.conf',
+          },
+        })
+    }
+    return changes
+  },
+  commands({ spec }, seen) {
+    const back = restoreFile(PATH, seen.file(PATH)) ?? [{ do: 'remove', path: PATH } as const]
+    return [
+      { do: 'arm', name: REVERT, seconds: 90, revert: [...back, RELOAD] },
+      ...put(PATH, textOf(spec.settings), { mode: 0o600 }),
+      run('sshd', '-t'),
+      RELOAD,
+      { do: 'prove' },
+      { do: 'disarm', name: REVERT },
+    ]
+  },
+  undo(_item, seen) {
+    const back = restoreFile(PATH, seen.file(PATH))
+    return back === undefined ? undefined : [...back, run('sshd', '-t'), RELOAD]
+  },
+}
+
+function textOf(settings: Readonly<Record<string, string>>): string {
+  return Object.keys(settings)
+    .sort()
+    .map((name) => `${name} ${settings[name] ?? ''}\n`)
+    .join('')
+}
+
+/** `without-password` and `prohibit-password` are one thing with two names. */
+function sameSetting(a: string, b: string): boolean {
+  const plain = (text: string) => text.toLowerCase().replace('without-password', 'prohibit-password').trim()
+  return plain(a) === plain(b)
+}

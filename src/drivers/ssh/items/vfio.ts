@@ -1,0 +1,111 @@
+import type { Change } from '../../../model/change.ts'
+import type { HostItemOf } from '../../../model/host-item.ts'
+import type { Seen } from '../ask.ts'
+import { change, type ItemRules, ownFile } from '../item.ts'
+
+/**
+ * PCI devices that are kept for guests. Which devices share a group is looked at first: a group goes to a guest as a
+ * whole, so a disk controller in it would go along.
+ */
+export const vfio: ItemRules<'vfio'> = {
+  type: 'vfio',
+  queues: ['single/boot'],
+  asks: (item) => [
+    ...filesOf(item).map((one) => one.ask),
+    { ask: 'run', argv: ['sh', '-c', GROUPS] },
+    { ask: 'run', argv: ['sh', '-c', BOUND] },
+  ],
+  diff(item, seen) {
+    const { spec } = item
+    const devices = devicesIn(seen)
+    const mine = devices.filter((one) => spec.ids.includes(one.id))
+    const missing = spec.ids.filter((id) => !devices.some((one) => one.id === id))
+    if (missing.length > 0)
+      return [
+        blocked(
+          'ids',
+          `no device with the id ${missing.join(', ')} is in this host`,
+          'correct the ids; croft host iommu shows them',
+        ),
+      ]
+    if (mine.some((one) => one.group === ''))
+      return [
+        blocked(
+          'iommu',
+          'the IOMMU is off, so nothing can be given to a guest',
+          'declare kernel.args intel_iommu=on (or amd_iommu=on) and iommu=pt, and switch it on in the firmware',
+        ),
+      ]
+    const alongside = devices.filter(
+      (one) => mine.some((own) => own.group === one.group) && !spec.ids.includes(one.id) && !isBridge(one.class),
+    )
+    if (alongside.length > 0)
+      return [
+        blocked(
+          'group',
+          `${alongside.map((one) => `${one.slot} (${one.id})`).join(', ')} would go along: the group is given as a whole`,
+          'name these ids too, or plug the card in elsewhere',
+        ),
+      ]
+    const changes: Change[] = filesOf(item).flatMap((one) => one.changes(seen))
+    if (changes.length > 0) return [...changes, change('bound', '', 'after a restart', 'restart')]
+    const bound = seen.run('sh', '-c', BOUND).out
+    const unbound = mine.filter((one) => !bound.includes(`${one.slot} vfio-pci`))
+    return unbound.length === 0
+      ? []
+      : [
+          change(
+            'bound',
+            unbound.map((one) => one.slot),
+            'vfio-pci',
+            'restart',
+          ),
+        ]
+  },
+  commands: (item) => [...filesOf(item).flatMap((one) => one.put), REBUILD],
+  undo(item, seen) {
+    const back = filesOf(item).map((one) => one.undo(seen))
+    return back.some((one) => one === undefined) ? undefined : [...back.flatMap((one) => one ?? []), REBUILD]
+  },
+}
+
+const REBUILD = { do: 'run', argv: ['update-initramfs', '-u', '-k', 'all'], timeoutMs: 600_000 } as const
+/** slot, vendor:device, class and group of every PCI device. */
+const GROUPS =
+  'for d in /sys/bus/pci/devices/*; do [ -e "$d/vendor" ] || continue; g=; [ -L "$d/iommu_group" ] && g=$(basename "$(readlink "$d/iommu_group")"); ' +
+  'echo "$(basename "$d") $(cut -c3- <"$d/vendor"):$(cut -c3- <"$d/device") $(cut -c3- <"$d/class") $g"; done'
+const BOUND =
+  'for d in /sys/bus/pci/devices/*; do [ -L "$d/driver" ] && echo "$(basename "$d") $(basename "$(readlink "$d/driver")")"; done; :'
+
+function devicesIn(seen: Seen) {
+  return seen
+    .run('sh', '-c', GROUPS)
+    .out.split('\n')
+    .filter((line) => line !== '')
+    .map((line) => {
+      const [slot = '', id = '', kind = '', group = ''] = line.split(' ')
+      return { slot, id, class: kind, group }
+    })
+}
+
+/** Bridges stay with the host whatever group they are in. */
+function isBridge(kind: string): boolean {
+  return kind.startsWith('0604') || kind.startsWith('0600')
+}
+
+function blocked(path: string, message: string, allow: string): Change {
+  return { ...change(path, null, null, 'restart'), blocked: { message, allow } }
+}
+
+function filesOf({ spec }: HostItemOf<'vfio'>) {
+  const lines = [
+    `options vfio-pci ids=${spec.ids.join(',')} disable_vga=1`,
+    ...spec.blacklist.map((name) => `blacklist ${name}`),
+    ...spec.blacklist.map((name) => `softdep ${name} pre: vfio-pci`),
+    '',
+  ]
+  return [
+    ownFile('/etc/modprobe.d/croft-vfio.conf', lines.join('\n')),
+    ownFile('/etc/modules-load.d/croft-vfio.conf', 'vfio\nvfio_iommu_type1\nvfio_pci\n'),
+  ]
+}

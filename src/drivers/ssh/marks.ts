@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto'
+import type { Resource } from '../../model/resource.ts'
+import type { Mark } from '../../model/sighting.ts'
+import type { Command } from './command.ts'
+
+/** What croft leaves on a host for each item that it changed: whose it is, and how it is taken back. */
+export interface ItemMark extends Mark {
+  readonly id: string
+  /** Null: it cannot be taken back. */
+  readonly undo: readonly Command[] | null
+}
+
+const FOLDER = '/var/lib/croft/items'
+
+export function markPath(id: string): string {
+  return `${FOLDER}/${createHash('sha256').update(id).digest('hex').slice(0, 24)}`
+}
+
+/** Written before the item is touched: whatever happens then, how it was before is known. */
+export function markCommands(id: string, resource: Resource, undo: readonly Command[] | null): readonly Command[] {
+  const mark: ItemMark = {
+    id,
+    uid: resource.uid,
+    owner: resource.key,
+    deletion: resource.policy.deletion,
+    undo,
+    ...(resource.estate === undefined ? {} : { estate: resource.estate }),
+  }
+  return [
+    { do: 'run', argv: ['mkdir', '-p', '-m', '0700', '--', '/var/lib/croft', FOLDER] },
+    { do: 'put', path: markPath(id), content: `${JSON.stringify(mark)}\n`, mode: 0o600 },
+  ]
+}
+
+/** Undefined for what is no mark of ours. Somebody may have written anything there. */
+export function readMark(text: string): ItemMark | undefined {
+  let read: unknown
+  try {
+    read = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  if (typeof read !== 'object' || read === null) return undefined
+  const { id, uid, owner, estate, deletion, undo } = read as Record<string, unknown>
+  if (typeof id !== 'string' || typeof uid !== 'string' || typeof owner !== 'string') return undefined
+  return {
+    id,
+    uid,
+    owner,
+    undo: Array.isArray(undo) ? (undo as readonly Command[]) : null,
+    ...(typeof estate === 'string' ? { estate } : {}),
+    ...(deletion === 'Delete' || deletion === 'Orphan' ? { deletion } : {}),
+  }
+}

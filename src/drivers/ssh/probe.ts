@@ -1,0 +1,88 @@
+import { LIMITS } from '../../lib/limits.ts'
+import { type Answer, type Ask, askKey } from './ask.ts'
+
+/** What a host answered. */
+export interface Probed {
+  readonly answers: ReadonlyMap<string, Answer>
+  /** The texts of the marks that croft left there. */
+  readonly marks: readonly string[]
+  /** `id` changes with every start of the host; `cpus`; `memory` and `free` in KiB. */
+  readonly host: Readonly<Record<string, string>>
+}
+
+const MARKS = 0
+const BOOT = 1
+const FIRST = 2
+
+/** The questions as the probe reads them, each once. */
+export function probeInput(asks: readonly Ask[]): { readonly text: string; readonly keys: readonly string[] } {
+  const lines = new Map<string, string[]>()
+  for (const ask of asks) {
+    const key = askKey(ask)
+    const words = wordsOf(ask)
+    const before = lines.get(key)
+    // Two items look at one file and expect different things: then its content comes back in any case.
+    const same = before === undefined || before.join(' ') === words.join(' ')
+    lines.set(key, same ? words : wordsOf(ask.ask === 'file' ? { ask: 'file', path: ask.path } : ask))
+  }
+  const numbered = [...lines.values()].map((words, index) => `${index + FIRST} ${words.join(' ')}\n`)
+  return { text: `${MARKS} marks\n${BOOT} boot\n${numbered.join('')}`, keys: [...lines.keys()] }
+}
+
+function wordsOf(ask: Ask): string[] {
+  switch (ask.ask) {
+    case 'file':
+      return ['file', word(ask.path), word(ask.sha256 ?? 'none')]
+    case 'package':
+    case 'unit':
+    case 'module':
+      return [ask.ask, word(ask.name)]
+    case 'sysctl':
+      return ['sysctl', word(ask.key)]
+    case 'run':
+      return ['run', ...ask.argv.map(word)]
+  }
+}
+
+/** One word that the probe takes as one, whatever is in it. NUL cannot be in any word and ends up as nothing. */
+function word(text: string): string {
+  let coded = '='
+  for (const byte of Buffer.from(text.replaceAll('\0', ''), 'utf8')) {
+    const char = String.fromCharCode(byte)
+    coded += /[A-Za-z0-9_./:=@%+,-]/.test(char) ? char : `\\0${byte.toString(8).padStart(3, '0')}`
+  }
+  return coded
+}
+
+/** Undefined: the answer was cut off, or is none. */
+export function readProbe(output: string, keys: readonly string[]): Probed | undefined {
+  if (!output.endsWith('\nend\n') && output !== 'end\n') return undefined
+  const found = new Map<number, Record<string, string>>()
+  const marks: string[] = []
+  const host: Record<string, string> = {}
+  for (const line of output.split('\n')) {
+    const match = /^([0-9]+) ([a-z0-9]+) ?(.*)$/.exec(line)
+    if (match === null) continue
+    const [, number = '', name = '', raw = ''] = match
+    const value = raw.startsWith(':') ? decoded(raw.slice(1)) : raw
+    if (value === undefined) continue
+    if (Number(number) === MARKS) {
+      if (marks.length < LIMITS.itemsPerHost) marks.push(value)
+    } else if (Number(number) === BOOT) host[name] = value
+    else {
+      const answer = found.get(Number(number)) ?? {}
+      answer[name] = value
+      found.set(Number(number), answer)
+    }
+  }
+  return { answers: new Map(keys.map((key, index) => [key, found.get(index + FIRST) ?? {}])), marks, host }
+}
+
+/** Text only: what is not UTF-8 is no text that we could compare or show. */
+function decoded(base64: string): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(base64, 'base64'))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,38 @@
+import type { Command } from './command.ts'
+
+/**
+ * What a host does by itself when nobody confirmed a change. The script removes itself first, so that it runs once; when
+ * it is gone, the change was confirmed. A file that is read by sh, with every word quoted.
+ */
+export function revertScript(commands: readonly Command[], self: string): string {
+  const lines = [`[ -e ${quote(self)} ] || exit 0`, `rm -f -- ${quote(self)}`, 'LC_ALL=C; export LC_ALL; umask 077']
+  for (const command of commands) {
+    switch (command.do) {
+      case 'run':
+        lines.push(command.argv.map(quote).join(' '))
+        break
+      case 'remove':
+        lines.push(`rm -f -- ${quote(command.path)}`)
+        break
+      case 'put': {
+        const path = quote(command.path)
+        const base64 = Buffer.from(command.content ?? '', 'utf8').toString('base64')
+        const owner = `${command.owner ?? 'root'}:${command.group ?? 'root'}`
+        lines.push(`printf %s ${quote(base64)} | base64 -d >${path}.croft-revert`)
+        lines.push(`chown -- ${quote(owner)} ${path}.croft-revert`)
+        lines.push(`chmod -- ${(command.mode ?? 0o644).toString(8).padStart(4, '0')} ${path}.croft-revert`)
+        lines.push(`mv -fT -- ${path}.croft-revert ${path}`)
+        break
+      }
+      case 'arm':
+      case 'prove':
+      case 'disarm':
+        break
+    }
+  }
+  return `${lines.join('\n')}\n`
+}
+
+export function quote(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`
+}

@@ -1,0 +1,152 @@
+import type { Change } from '../../model/change.ts'
+import { type HostItem, itemId, type WantedItem } from '../../model/host-item.ts'
+import type { Resource } from '../../model/resource.ts'
+import type { Rules } from '../../model/rules.ts'
+import type { Sighting } from '../../model/sighting.ts'
+import type { Step } from '../../model/step.ts'
+import { type Answers, type Seen, seenIn } from './ask.ts'
+import { type Command, run, showCommand } from './command.ts'
+import { change } from './item.ts'
+import { rulesOf } from './items/registry.ts'
+import { type ItemMark, markCommands, markPath } from './marks.ts'
+
+/** The one list of a host: everything that is wanted of it, and everything that croft changed there. */
+export const ITEMS_LIST = 'items'
+
+/** What a look brings of one item. */
+export interface ItemLook {
+  readonly answers: Answers
+  readonly mark?: ItemMark
+  readonly secretSha?: string
+}
+
+/** Items are always there in some state, so they are compared and changed, never created. */
+export const rules: Rules = {
+  declaredId: (resource) => itemId(wantedOf(resource).item),
+  listOf: () => ITEMS_LIST,
+  hostOf: (resource) => wantedOf(resource).host,
+  choosesId: () => false,
+  obstacles: () => [],
+  diff(resource, sighting) {
+    const { item, reboot, host } = wantedOf(resource)
+    const changes = rulesOf(item).diff(item, seenOf(sighting))
+    const mark = lookOf(sighting)?.mark
+    const moved = mark !== undefined && mark.uid !== resource.uid ? [change('mark', mark.owner, resource.key)] : []
+    return [...judgeRestarts(changes, reboot, host), ...moved]
+  },
+  createSteps: () => [],
+  updateSteps(resource, sighting, changes) {
+    const wanted = wantedOf(resource)
+    const live = changes.filter((one) => one.effect === 'live')
+    const steps: Step[] = live.length === 0 ? [] : [configureStep(resource, wanted, sighting, live)]
+    return changes.some((one) => one.effect === 'restart') ? [...steps, rebootStep(wanted.host)] : steps
+  },
+  adoptSteps: () => [],
+  deleteSteps(sighting) {
+    const undo = lookOf(sighting)?.mark?.undo ?? null
+    const { externalId: id, host } = sighting
+    const commands: readonly Command[] = [...(undo ?? []), { do: 'remove', path: markPath(id) }]
+    const summary = undo === null ? `leave ${id} as it is: it cannot be taken back` : `take back ${id}`
+    return [stepOf('delete', summary, host, id, commands, queuesOf(id))]
+  },
+  readiness(resource, sighting) {
+    const { item } = wantedOf(resource)
+    const differs = rulesOf(item).diff(item, seenOf(sighting))
+    return differs.length === 0
+      ? { ready: true, reason: 'InPlace', message: 'it is as declared', status: 'InPlace' }
+      : {
+          ready: false,
+          reason: 'Differs',
+          message: `${differs.map((one) => one.path).join(', ')} differ`,
+          status: 'Differs',
+        }
+  },
+}
+
+/** A change that only a restart makes true is made when a person allows restarts, and said otherwise. */
+function judgeRestarts(changes: readonly Change[], reboot: WantedItem['reboot'], host: string): readonly Change[] {
+  if (reboot === 'allowed') return changes
+  const live = changes.filter((one) => one.effect === 'live')
+  // What can be written down now is; the restart is asked for when nothing else is left.
+  if (live.length > 0) return live
+  return changes.map((one) =>
+    one.effect === 'restart' && one.blocked === undefined
+      ? {
+          ...one,
+          blocked: {
+            message: `it is in force after ${host} was restarted`,
+            allow: `set reboot: allowed, or run croft host reboot ${host}`,
+          },
+        }
+      : one,
+  )
+}
+
+function configureStep(
+  resource: Resource,
+  { item, host }: WantedItem,
+  sighting: Sighting,
+  changes: readonly Change[],
+): Step {
+  const id = itemId(item)
+  const seen = seenOf(sighting)
+  const mark = lookOf(sighting)?.mark
+  const undo = mark === undefined ? (rulesOf(item).undo?.(item, seen) ?? null) : mark.undo
+  const marking = mark?.uid === resource.uid ? [] : markCommands(id, resource, undo)
+  const doing = changes.every((one) => one.path === 'mark') ? [] : rulesOf(item).commands(item, seen, changes)
+  const summary = `${item.type} ${item.name}: ${doing.map(showCommand).slice(-2).join(', ') || 'note whose it is'}`
+  return stepOf('configure', summary.slice(0, 200), host, id, [...marking, ...doing], queuesFor(item))
+}
+
+function rebootStep(host: string): Step {
+  // A moment later, so that the answer still arrives.
+  const command = run(
+    'sh',
+    '-c',
+    'if [ -d /run/systemd/system ]; then systemd-run --quiet --on-active=2 systemctl reboot; else shutdown -r +0; fi',
+  )
+  return { ...stepOf('reboot', `restart ${host}`, host, 'reboot', [command], ['single/boot']), disruption: 'restart' }
+}
+
+function stepOf(
+  verb: Step['verb'],
+  summary: string,
+  host: string,
+  id: string,
+  commands: readonly Command[],
+  queues: readonly string[],
+): Step {
+  return {
+    verb,
+    summary,
+    lane: 'ssh',
+    host,
+    queues: [`host/${host}`, ...queues],
+    call: { method: verb === 'delete' ? 'DELETE' : 'PUT', path: id, params: { commands: JSON.stringify(commands) } },
+    disruption: 'none',
+  }
+}
+
+function queuesFor(item: HostItem): readonly string[] {
+  const { queues } = rulesOf(item)
+  return typeof queues === 'function' ? queues(item) : (queues ?? [])
+}
+
+/** Of an item that is no longer declared only the id is known. */
+function queuesOf(id: string): readonly string[] {
+  return /^(?:package|apt-repository|node-exporter):/.test(id) ? ['single/apt'] : ['single/undo']
+}
+
+export function wantedOf({ desired, key }: Resource): WantedItem {
+  if (desired.type !== 'item') throw new Error(`${key} is no item of a host`)
+  return desired.item
+}
+
+export function lookOf(sighting: Sighting): ItemLook | undefined {
+  return sighting.close?.config.look as ItemLook | undefined
+}
+
+function seenOf(sighting: Sighting): Seen {
+  const look = lookOf(sighting)
+  return seenIn(look?.answers ?? new Map(), look?.secretSha)
+}

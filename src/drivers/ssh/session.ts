@@ -1,0 +1,142 @@
+import { LIMITS } from '../../lib/limits.ts'
+import { ShellFailure } from '../../lib/shell.ts'
+import type { Connection } from '../../model/connection.ts'
+import { itemId, type WantedItem } from '../../model/host-item.ts'
+import type { Resource } from '../../model/resource.ts'
+import type { Sighting } from '../../model/sighting.ts'
+import type { SshTarget } from '../../model/ssh-target.ts'
+import { type DriverDeps, LookFailed, type Session } from '../port.ts'
+import { sha256 } from './ask.ts'
+import type { Command } from './command.ts'
+import { refusalOf } from './failures.ts'
+import { rulesOf } from './items/registry.ts'
+import { type ItemMark, readMark } from './marks.ts'
+import { performCommands } from './perform.ts'
+import { type Probed, probeInput, readProbe } from './probe.ts'
+import { PROBE } from './probe-program.ts'
+import { ITEMS_LIST, type ItemLook, wantedOf } from './rules.ts'
+
+/** A host over SSH, or this very computer. One round trip shows everything that is wanted of it. */
+export function openSession(connection: Connection, deps: DriverDeps): Session {
+  const { ssh } = connection
+  if (ssh === undefined || deps.openShell === undefined) throw new Error(`${connection.name} says no way to a shell`)
+  const target: SshTarget = ssh
+  const openShell = deps.openShell
+  const shell = openShell(target)
+  let items: readonly Sighting[] = []
+
+  async function probe(wanted: readonly WantedItem[], signal: AbortSignal): Promise<Probed> {
+    const { text, keys } = probeInput(wanted.flatMap(({ item }) => rulesOf(item).asks(item)))
+    const timeoutMs = LIMITS.probeTimeoutMs
+    const ran = await shell.run(['sh', '-c', PROBE], { input: text, timeoutMs, signal })
+    const probed = readProbe(ran.stdout, keys)
+    if (probed === undefined)
+      throw new ShellFailure('no', 'unreadable', `${target.name} gave no whole answer to the look`)
+    return probed
+  }
+
+  /** Hashes of the secrets that are wanted as files; a secret that is not to be had leaves its file alone. */
+  async function secretShas(wanted: readonly WantedItem[]): Promise<ReadonlyMap<string, string>> {
+    const shas = new Map<string, string>()
+    for (const { item } of wanted) {
+      if (item.type !== 'file' || item.spec.secret === undefined) continue
+      const secret = await deps.resolveSecret(item.spec.secret).catch(() => undefined)
+      if (secret !== undefined) shas.set(itemId(item), sha256(secret.reveal()))
+    }
+    return shas
+  }
+
+  return {
+    async survey(signal, resources: readonly Resource[] = []) {
+      const wanted = resources.map(wantedOf)
+      try {
+        const [probed, shas] = await Promise.all([probe(wanted, signal), secretShas(wanted)])
+        const atMs = deps.clock.now()
+        items = sightingsOf(connection.name, target.name, wanted, probed, shas, atMs)
+        const { cpus, memory, free } = probed.host
+        const bytes = (kib: string | undefined) => Number(kib ?? 0) * 1024
+        return {
+          connection: connection.name,
+          atMs,
+          hosts: [
+            {
+              name: target.name,
+              online: true,
+              cpus: Number(cpus ?? 0),
+              memoryBytes: bytes(memory),
+              memoryUsedBytes: bytes(memory) - bytes(free),
+            },
+          ],
+          storages: [],
+          sightings: [],
+          tasks: [],
+        }
+      } catch (error) {
+        throw new LookFailed(refusalOf(error))
+      }
+    },
+    list: async (list) => (list === ITEMS_LIST ? items : []),
+    observe: async (sighting) => items.find((one) => one.externalId === sighting.externalId),
+    idIsFree: async () => true,
+    taskOutcome: async () => undefined,
+    perform: (step, signal) =>
+      performCommands(
+        JSON.parse(step.call.params.commands ?? '[]') as readonly Command[],
+        {
+          host: target.name,
+          shell,
+          resolveSecret: deps.resolveSecret,
+          async prove(stop) {
+            if (target.local === true) return
+            // Another name, another connection: nothing of the one that stands already is used.
+            const fresh = openShell({ ...target, name: `${target.name} (proof)` })
+            try {
+              await fresh.run(['true'], { signal: stop })
+            } finally {
+              await fresh.close()
+            }
+          },
+        },
+        signal,
+      ),
+    close: () => shell.close(),
+  }
+}
+
+/** Everything wanted, in whatever state it is, and everything marked that nobody wants any more. */
+function sightingsOf(
+  connection: string,
+  host: string,
+  wanted: readonly WantedItem[],
+  { answers, marks: texts }: Probed,
+  shas: ReadonlyMap<string, string>,
+  atMs: number,
+): readonly Sighting[] {
+  const marks = new Map<string, ItemMark>()
+  for (const text of texts) {
+    const mark = readMark(text)
+    if (mark !== undefined) marks.set(mark.id, mark)
+  }
+  const sighting = (id: string, look: ItemLook): Sighting => ({
+    connection,
+    type: 'item',
+    list: ITEMS_LIST,
+    externalId: id,
+    host,
+    name: id,
+    close: { config: { look }, atMs },
+    ...(look.mark === undefined ? {} : { mark: look.mark }),
+  })
+  const found = wanted.map(({ item }) => {
+    const id = itemId(item)
+    const mark = marks.get(id)
+    const secretSha = shas.get(id)
+    marks.delete(id)
+    return sighting(id, {
+      answers,
+      ...(mark === undefined ? {} : { mark }),
+      ...(secretSha === undefined ? {} : { secretSha }),
+    })
+  })
+  return [...found, ...[...marks.values()].map((mark) => sighting(mark.id, { answers: new Map(), mark }))]
+}
