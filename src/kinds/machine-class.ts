@@ -5,6 +5,7 @@ import { mebibytes, size, whole } from './fields/number.ts'
 import { dnsName, line, logicalName, sshKey, tag, userName } from './fields/text.ts'
 import type { FieldProblem, Kind } from './kind.ts'
 import { disk, nic, proxmoxHardware, someCpu, userData } from './machines/fields.ts'
+import { libvirtHardware } from './machines/libvirt-machine.ts'
 
 const schema = z.strictObject({
   description: line.optional(),
@@ -19,6 +20,8 @@ const schema = z.strictObject({
     .default([]),
   /** What only Proxmox knows. */
   proxmox: z.strictObject(proxmoxHardware).optional(),
+  /** What only libvirt knows. */
+  libvirt: z.strictObject(libvirtHardware).optional(),
   user: userName.optional(),
   sshKeys: z.array(sshKey).max(100).optional(),
   userData: userData.optional(),

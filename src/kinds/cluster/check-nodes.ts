@@ -4,7 +4,18 @@ import type { AgentFields } from './node-schema.ts'
 import type { ClusterFields } from './schema.ts'
 
 /** Fields that say what a machine is to be: they mean nothing where the machine is declared elsewhere. */
-const OF_A_NEW_MACHINE = ['class', 'devices', 'address', 'ipv6', 'mac', 'cpu', 'memory', 'disks', 'proxmox'] as const
+const OF_A_NEW_MACHINE = [
+  'class',
+  'devices',
+  'address',
+  'ipv6',
+  'mac',
+  'cpu',
+  'memory',
+  'disks',
+  'proxmox',
+  'libvirt',
+] as const
 /** Fields that belong to one machine and cannot be those of several. */
 const OF_ONE_MACHINE = ['machine', 'address', 'ipv6', 'mac', 'addresses', 'externalAddresses', 'devices'] as const
 

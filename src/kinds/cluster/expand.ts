@@ -110,7 +110,7 @@ function whateverPower(desired: Part['desired']): Part['desired'] {
 function atNode(cluster: Cluster, member: Member, problem: FieldProblem): FieldProblem {
   const [, field, index, inner] = problem.path
   const told = `${member.name}: ${problem.message}`
-  const at = (path: Path, message = told): FieldProblem => ({ ...problem, path, message })
+  const at = (path: Path, message = told): FieldProblem => ({ ...problem, path, message, ...hintFor(member, problem) })
   if (field === 'host')
     return at([...member.path, member.fields.host === undefined ? 'hosts' : 'host'], problem.message)
   if (field === 'networks' && index === 0) {
@@ -120,6 +120,12 @@ function atNode(cluster: Cluster, member: Member, problem: FieldProblem): FieldP
   if (field !== undefined && Object.hasOwn(member.fields, field))
     return at([...member.path, ...problem.path.slice(1)], problem.message)
   return at(classPath(member))
+}
+
+/** Several that are alike have no place of their own to write an address. */
+function hintFor({ fields }: Member, { code }: FieldProblem): { readonly hint?: string } {
+  const several = 'count' in fields && fields.count !== undefined
+  return several && code === 'address-moved' ? { hint: 'list these agents one by one, each with its address' } : {}
 }
 
 function atReference(member: Member, problem: FieldProblem): FieldProblem {

@@ -42,6 +42,7 @@ export function machineFor(
     placement: member.on.host === 'auto' ? placementOf(cluster, member) : undefined,
     class: name,
     proxmox: fields.proxmox,
+    libvirt: fields.libvirt,
     cpu: fields.cpu,
     memory: fields.memory,
     disks: fields.disks ?? [],

@@ -25,6 +25,7 @@ export function withClass(written: WrittenMachine, namespace: string | undefined
     spec: {
       ...written,
       ...filled('proxmox', written.proxmox, from?.proxmox),
+      ...filled('libvirt', written.libvirt, written.proxmox === undefined ? from?.libvirt : undefined),
       ...filled('cloudInit', written.cloudInit, from?.cloudInit),
       ...filled('dns', written.dns, from?.dns),
       ...defined<Pick<WrittenMachine, 'user' | 'sshKeys' | 'userData' | 'onBoot' | 'tags'>>({
