@@ -83,7 +83,7 @@ export const LIMITS = {
   /** A host that was busier than this for so long gets nothing new. */
   busyHost: { above: 0.9, forMs: 600_000 },
   /** Clusters under way: how often they are looked at, as a share of how long they have been waited for. */
-  clusterLook: { shortestMs: 250, longestMs: 5_000, share: 1 / 40 },
+  clusterLook: { shortestMs: 200, longestMs: 5_000, share: 1 / 40 },
   /** Clusters: how long things may take before they count as failed, and how fresh evidence must be. */
   machineBootMs: 600_000,
   /** etcd itself gives up on a learner after five minutes. */

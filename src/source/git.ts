@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { LIMITS } from '../lib/limits.ts'
 import { refusedRef, refusedRemote } from './git-names.ts'
 import { GitFailed, runGit } from './git-run.ts'
+import { rootKustomization } from './kustomize.ts'
 import type { ParseCache } from './parse-cache.ts'
 import { readFiles, type SourceFile } from './read-files.ts'
 import type { Revision } from './revision.ts'
@@ -74,8 +75,10 @@ export async function readCommit(
     ...common,
   })
   const tree = wanted(listing.toString('utf8'), prefix)
+  // A kustomization is built from the texts themselves, so that all of them are wanted.
+  const whole = rootKustomization(tree.blobs.map(({ path: name }) => name)) !== undefined
   const unknown =
-    cache === undefined ? tree.blobs : tree.blobs.filter((entry) => cache.get(cacheKey(entry)) === undefined)
+    cache === undefined || whole ? tree.blobs : tree.blobs.filter((entry) => cache.get(cacheKey(entry)) === undefined)
   const contents =
     tree.tooLarge === undefined ? await readBlobs(repository, unknown, common) : new Map<string, Buffer>()
   const files: SourceFile[] = tree.blobs.map(({ path: name, blob }) => ({

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto'
 import type { Problem } from '../model/problem.ts'
 import { assemble, type FileOutcome } from './assemble.ts'
 import { excerpt, printable } from './excerpt.ts'
+import { judgeDocument } from './judge.ts'
+import { buildKustomization, rootKustomization } from './kustomize.ts'
 import { blobHash, createParseCache, judgeText, type ParseCache } from './parse-cache.ts'
 import type { Ignored, Revision } from './revision.ts'
 import { textOf } from './text-of.ts'
@@ -39,6 +41,8 @@ export function readFiles(reading: Reading): Revision {
   const identity = createHash('sha256')
   const ignored: Ignored[] = []
   const outcomes: FileOutcome[] = []
+  const root = rootKustomization(reading.files.map(({ path }) => path))
+  const texts = new Map<string, string>()
   for (const file of reading.files) {
     const path = printable(file.path)
     if ('refused' in file) {
@@ -48,6 +52,12 @@ export function readFiles(reading: Reading): Revision {
     }
     const blob = file.blob ?? blobHash(file.bytes)
     identity.update(`${file.path}\0${blob}\n`)
+    if (root !== undefined) {
+      const text = textOf(file.bytes)
+      if ('text' in text) texts.set(path, text.text)
+      else outcomes.push(refusedFile(path, text.finding, commit, new TextDecoder().decode(file.bytes)))
+      continue
+    }
     if (/^kustomization\.ya?ml$/.test(path.split('/').at(-1) ?? '')) {
       ignored.push({
         file: path,
@@ -60,13 +70,22 @@ export function readFiles(reading: Reading): Revision {
     }
     outcomes.push(judgeFile(path, file.bytes, blob, cache, used, commit))
   }
-  cache.retain(used)
+  if (root !== undefined) outcomes.push(...kustomized(texts, commit))
+  else cache.retain(used)
   const problems = reading.links.map((path) => linkWarning(printable(path), commit))
   const id = commit ?? `files-${identity.digest('hex').slice(0, 16)}`
   return assemble(id, outcomes, commit, { problems, ignored, incomplete: false })
 }
 
-const KUSTOMIZE = 'kustomizations are not built yet: every manifest below the directory is read as it stands'
+const KUSTOMIZE =
+  'only the kustomization of the top directory is built: without one every manifest below it is read as it stands'
+
+/** What the kustomization of the top directory brings. Files that it does not name are none of ours. */
+function kustomized(texts: ReadonlyMap<string, string>, commit: string | undefined): readonly FileOutcome[] {
+  const { documents, findings } = buildKustomization(texts)
+  const wrong = findings.map(({ file, ...why }) => refusedFile(file, { line: 1, column: 1, ...why }, commit))
+  return [...wrong, ...documents.map(({ file, read }) => ({ file, judged: judgeDocument(read) }))]
+}
 
 function judgeFile(
   path: string,

@@ -1,0 +1,167 @@
+/** A plain tree, as the YAML reader gives it. */
+export type Tree = unknown
+type Fields = Readonly<Record<string, unknown>>
+
+/** A patch that does not fit what it is laid upon. */
+export class PatchFailed extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'PatchFailed'
+  }
+}
+
+/** Deleted altogether by `$patch: delete`. */
+export const DELETED = Symbol('deleted')
+
+/**
+ * Lays one tree over another: fields win one by one, null removes. Lists are replaced as a whole, as Kubernetes does with
+ * kinds whose shape it does not know; where `byName` is set and every item has a name, items of one name are merged.
+ */
+export function mergePatch(base: Tree, patch: Tree, byName: boolean): Tree | typeof DELETED {
+  if (isFields(patch)) {
+    if (patch.$patch === 'delete') return DELETED
+    if (patch.$patch === 'replace') return without(patch, '$patch')
+    const merged: Record<string, unknown> = Object.assign(Object.create(null), isFields(base) ? base : {})
+    for (const [name, value] of Object.entries(patch)) {
+      if (name === '$patch' || name.startsWith('$setElementOrder') || name.startsWith('$deleteFromPrimitiveList'))
+        continue
+      const inner = value === null ? DELETED : mergePatch(merged[name], value, byName)
+      if (inner === DELETED) delete merged[name]
+      else merged[name] = inner
+    }
+    return merged
+  }
+  if (byName && isNamedList(patch) && isNamedList(base)) return mergeNamed(base, patch)
+  return patch
+}
+
+function mergeNamed(base: readonly Fields[], patch: readonly Fields[]): readonly Fields[] {
+  const rest = new Map(patch.map((item) => [item.name, item]))
+  const merged = base.flatMap((item) => {
+    const over = rest.get(item.name)
+    rest.delete(item.name)
+    if (over === undefined) return [item]
+    const inner = mergePatch(item, over, true)
+    return inner === DELETED ? [] : [inner as Fields]
+  })
+  return [...merged, ...[...rest.values()].filter((item) => item.$patch !== 'delete')]
+}
+
+interface Operation {
+  readonly op: string
+  readonly path: string
+  readonly value?: unknown
+  readonly from?: string
+}
+
+/** RFC 6902: operations one after another. */
+export function jsonPatch(base: Tree, operations: Tree): Tree {
+  if (!Array.isArray(operations)) throw new PatchFailed('a JSON patch is a list of operations')
+  return operations.reduce<Tree>((tree, operation: unknown) => {
+    if (!isFields(operation) || typeof operation.op !== 'string' || typeof operation.path !== 'string')
+      throw new PatchFailed('every operation of a JSON patch has op and path')
+    return apply(tree, operation as unknown as Operation)
+  }, base)
+}
+
+function apply(tree: Tree, { op, path, value, from }: Operation): Tree {
+  const at = pointer(path)
+  switch (op) {
+    case 'add':
+      return change(tree, at, path, (parent, name) => insert(parent, name, value, path))
+    case 'replace':
+      return change(tree, at, path, (parent, name) => {
+        if (read(parent, name) === undefined) throw new PatchFailed(`${path} is not there to be replaced`)
+        return set(parent, name, value)
+      })
+    case 'remove':
+      return change(tree, at, path, (parent, name) => {
+        if (read(parent, name) === undefined) throw new PatchFailed(`${path} is not there to be removed`)
+        return remove(parent, name)
+      })
+    case 'test': {
+      const found = at.reduce<unknown>((here, name) => read(here, name), tree)
+      if (JSON.stringify(found) !== JSON.stringify(value))
+        throw new PatchFailed(`${path} is not what the patch expects`)
+      return tree
+    }
+    case 'move':
+    case 'copy': {
+      const source = pointer(from ?? '')
+      const found = source.reduce<unknown>((here, name) => read(here, name), tree)
+      if (found === undefined) throw new PatchFailed(`${from ?? ''} is not there`)
+      const left = op === 'move' ? apply(tree, { op: 'remove', path: from ?? '' }) : tree
+      return apply(left, { op: 'add', path, value: found })
+    }
+    default:
+      throw new PatchFailed(`${op} is no operation of a JSON patch`)
+  }
+}
+
+function pointer(path: string): readonly string[] {
+  if (!path.startsWith('/')) throw new PatchFailed(`${path} is no JSON pointer`)
+  const names = path
+    .slice(1)
+    .split('/')
+    .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'))
+  if (names.includes('__proto__')) throw new PatchFailed(`${path} cannot be patched`)
+  return names
+}
+
+function change(
+  tree: Tree,
+  [name = '', ...rest]: readonly string[],
+  path: string,
+  edit: (parent: Tree, name: string) => Tree,
+): Tree {
+  if (rest.length === 0) return edit(tree, name)
+  const inner = read(tree, name)
+  if (inner === undefined) throw new PatchFailed(`${path}: there is no ${name}`)
+  return set(tree, name, change(inner, rest, path, edit))
+}
+
+function read(parent: Tree, name: string): unknown {
+  if (Array.isArray(parent)) return parent[indexOf(name, parent.length)]
+  return isFields(parent) && Object.hasOwn(parent, name) ? parent[name] : undefined
+}
+
+function set(parent: Tree, name: string, value: unknown): Tree {
+  if (Array.isArray(parent)) return parent.with(indexOf(name, parent.length), value)
+  return Object.assign(Object.create(null), parent, { [name]: value }) as Tree
+}
+
+function insert(parent: Tree, name: string, value: unknown, path: string): Tree {
+  if (Array.isArray(parent)) {
+    const at = name === '-' ? parent.length : indexOf(name, parent.length + 1)
+    return parent.toSpliced(at, 0, value)
+  }
+  if (!isFields(parent)) throw new PatchFailed(`${path}: nothing can be put there`)
+  return set(parent, name, value)
+}
+
+function remove(parent: Tree, name: string): Tree {
+  if (Array.isArray(parent)) return parent.toSpliced(indexOf(name, parent.length), 1)
+  return without(parent as Fields, name)
+}
+
+function indexOf(name: string, length: number): number {
+  const index = /^(?:0|[1-9]\d{0,6})$/.test(name) ? Number(name) : Number.NaN
+  if (!(index < length)) throw new PatchFailed(`${name} is no place in the list`)
+  return index
+}
+
+function without(fields: Fields, name: string): Fields {
+  const rest: Record<string, unknown> = Object.assign(Object.create(null), fields)
+  delete rest[name]
+  return rest
+}
+
+function isNamedList(value: unknown): value is readonly Fields[] {
+  return (
+    Array.isArray(value) && value.length > 0 && value.every((item) => isFields(item) && typeof item.name === 'string')
+  )
+}
+
+function isFields(value: unknown): value is Fields {
+  return value !== null && typeof value === 'object' && !Array.isArray(value)
+}
