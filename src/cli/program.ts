@@ -112,6 +112,7 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
   )
     .option('--guest <ids>', 'proxmox: these guests, e.g. 108,109')
     .option('--all', 'proxmox: every guest that is not declared yet')
+    .option('--settings [kinds]', 'proxmox: pools, users, storages and other settings instead of guests')
     .option('--write <file>', 'write to this file, which must not exist, instead of printing')
   verb(
     'capacity [dir]',

@@ -111,6 +111,14 @@ export interface ImportedGuest {
   readonly notes: readonly string[]
 }
 
+/** An existing setting in the words of its kind. */
+export interface ImportedSetting {
+  readonly kind: string
+  /** A name that it could have. */
+  readonly name: string
+  readonly spec: Readonly<Record<string, unknown>>
+}
+
 /** Code that speaks to one outside system: pure rules and a thin session. */
 export interface Driver {
   readonly name: string
@@ -131,4 +139,12 @@ export interface Driver {
   ): Promise<readonly string[]>
   /** The manifest of a guest that was looked at closely. Undefined: no kind declares such a thing. */
   importGuest?(sighting: Sighting): Promise<ImportedGuest | undefined>
+  /** Every list that may hold settings of these kinds, or of all; asked again with what was found in the first ones. */
+  settingLists?(
+    survey: Survey,
+    kinds: readonly string[] | undefined,
+    seen: readonly Sighting[],
+  ): Promise<readonly string[]>
+  /** The manifest of a setting that was listed. Undefined: nobody would declare it. */
+  importSetting?(sighting: Sighting): Promise<ImportedSetting | undefined>
 }

@@ -1,5 +1,6 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import type { Driver, DriverDeps } from '../../drivers/port.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { type ForeignReading, readClusterExport } from '../../source/foreign/crossplane.ts'
 import { printDrafts } from '../../source/foreign/draft.ts'
@@ -8,13 +9,15 @@ import { readFiles } from '../../source/read-files.ts'
 import { walkFiles } from '../../source/walk-files.ts'
 import { CliError, EXIT, type ExitCode, UsageError } from '../exit.ts'
 import { draftGuests, findGuests, lookClosely, stillDiffering, type Undeclared } from '../import/guests.ts'
+import { draftSettings } from '../import/settings.ts'
 import { loadOrStop } from '../load.ts'
 import { note, styleOf } from '../output.ts'
 import type { Options, Verb } from '../program.ts'
 import { clean, cleanLines } from '../render/clean.ts'
 import { hasErrors, many, renderProblems } from '../render/problems.ts'
 import { renderTable } from '../render/table.ts'
-import type { Runtime } from '../runtime.ts'
+import type { LoadedEstate, Runtime } from '../runtime.ts'
+import { findKind } from '../select.ts'
 import { realDirectory } from '../state.ts'
 
 export const run: Verb = async (runtime, [from = '', place = ''], options) => {
@@ -80,6 +83,7 @@ async function fromProxmox(runtime: Runtime, directory: string, options: Options
       `No connection is declared in ${directory}. Write a Proxmox object first: croft explain proxmox.`,
     )
   const { drivers, deps } = await runtime.openDrivers({ directory: realDirectory(runtime, directory) })
+  if (options.settings !== undefined) return settingsOf(runtime, loaded, directory, drivers, deps, options)
   const { undeclared, declared } = await findGuests(loaded, drivers, deps, runtime.signal)
   if (chosen === undefined) return list(runtime, undeclared, declared)
   const wanted = chosen === 'all' ? undeclared : chosen.flatMap((id) => withId(undeclared, id, directory))
@@ -90,6 +94,25 @@ async function fromProxmox(runtime: Runtime, directory: string, options: Options
   if (drafts.length > 0) deliver(runtime, text, options)
   note(runtime, `${many(drafts.length, 'guest')} imported; ${declared} already declared in ${directory}.`)
   for (const line of differing) note(runtime, `Warning: croft plan will show more than the adoption of ${line}.`)
+  return EXIT.ok
+}
+
+/** Pools, users, storages, networks and all else that is no guest. */
+async function settingsOf(
+  runtime: Runtime,
+  loaded: LoadedEstate,
+  directory: string,
+  drivers: readonly Driver[],
+  deps: DriverDeps,
+  options: Options,
+): Promise<ExitCode> {
+  const kinds = await runtime.kinds()
+  const named = typeof options.settings === 'string' ? options.settings.split(',') : undefined
+  const names = named?.map((name) => findKind(kinds, name))
+  const { drafts, declared, leftOut } = await draftSettings(loaded, names, kinds, drivers, deps, runtime.signal)
+  if (drafts.length > 0) deliver(runtime, printDrafts(drafts), options)
+  note(runtime, `${many(drafts.length, 'setting')} imported; ${declared} already declared in ${directory}.`)
+  for (const line of leftOut) note(runtime, `Left out: ${clean(line)}.`)
   return EXIT.ok
 }
 
@@ -117,8 +140,7 @@ function mayBeImported(runtime: Runtime, { sighting }: Undeclared): boolean {
   return why === undefined
 }
 
-function hindrance({ type, mark, lock }: Undeclared['sighting']): string | undefined {
-  if (type !== 'vm') return 'a container, which cannot be imported yet'
+function hindrance({ mark, lock }: Undeclared['sighting']): string | undefined {
   if (mark !== undefined) return 'which carries the mark of another estate or of a declaration that is gone'
   return lock === 'create' || lock === 'clone' ? 'which is still being made' : undefined
 }

@@ -1,0 +1,178 @@
+import type { Sighting } from '../../../model/sighting.ts'
+import type { ImportedGuest } from '../../port.ts'
+import { humanTags, splitDescription, splitTags } from '../marks.ts'
+import { parseSize } from '../property-string.ts'
+import { storageOf } from '../vm/disks.ts'
+import { powerOf } from '../vm/power.ts'
+import { positional } from './basics.ts'
+import { block, defined, type PartReading, type Reading, readingOf, some, unless } from './reading.ts'
+
+const GIB = 2 ** 30
+
+/** A container that was looked at closely, in the provider's words: what differs from what Proxmox would take anyway. */
+export function importContainer(sighting: Sighting): ImportedGuest | undefined {
+  const { close } = sighting
+  if (sighting.type !== 'container' || close === undefined) return undefined
+  const from = readingOf(close.config)
+  const isTemplate = from.flag('template') === true
+  const power = powerOf(sighting)
+  const cards = importCards(from)
+  const fields = defined({
+    nodeName: sighting.host,
+    poolId: sighting.pool,
+    template: isTemplate ? true : undefined,
+    started: !isTemplate && power === 'stopped' ? false : undefined,
+    description: unless('', splitDescription(from.text('description')).human),
+    tags: some(humanTags(splitTags(from.text('tags')))),
+    // Unlike that of a VM, the provider's default is not what Proxmox does by itself; left out, it is not compared.
+    startOnBoot: unless(false, from.flag('onboot')),
+    startup: startup(from),
+    protection: unless(false, from.flag('protection')),
+    unprivileged: unless(false, from.flag('unprivileged')),
+    hookScriptFileId: from.text('hookscript'),
+    console: block({
+      enabled: unless(true, from.flag('console')),
+      ttyCount: unless(2, from.count('tty')),
+      type: unless('tty', from.text('cmode')),
+    }),
+    cpu: block({
+      architecture: unless('amd64', from.text('arch')),
+      cores: unless(0, from.count('cores')),
+      limit: unless(0, from.count('cpulimit')),
+      units: from.count('cpuunits'),
+    }),
+    memory: block({ dedicated: unless(512, from.count('memory')), swap: unless(512, from.count('swap')) }),
+    operatingSystem: block({ type: from.text('ostype') }),
+    features: features(from),
+    disk: rootDisk(from),
+    mountPoint: mounts(from),
+    networkInterface: cards?.map(({ card }) => card),
+    devicePassthrough: passedDevices(from),
+    environmentVariables: environment(from),
+    initialization: block({
+      hostname: from.text('hostname'),
+      entrypoint: unless('/sbin/init', from.text('entrypoint')),
+      dns: block({ domain: from.text('searchdomain'), servers: servers(from.text('nameserver')) }),
+      ipConfig: ipConfig(cards?.map(({ address }) => address) ?? []),
+    }),
+  })
+  if ((close.pending ?? []).some((key) => key !== 'digest'))
+    from.note('changes wait for a restart; croft would make it, once one of them is declared')
+  return { kind: 'EnvironmentContainer', fields, unmanaged: from.left(), notes: from.notes() }
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+function startup(from: Reading) {
+  const parts = from.properties('startup', 'order')
+  return parts && block({ order: parts.count('order'), upDelay: parts.count('up'), downDelay: parts.count('down') })
+}
+
+function features(from: Reading) {
+  const parts = from.properties('features', '')
+  if (parts === undefined) return undefined
+  return block({
+    nesting: unless(false, parts.flag('nesting')),
+    keyctl: unless(false, parts.flag('keyctl')),
+    fuse: unless(false, parts.flag('fuse')),
+    mknod: unless(false, parts.flag('mknod')),
+    mount: some((parts.text('mount') ?? '').split(';').filter((one) => one !== '')),
+  })
+}
+
+function rootDisk(from: Reading) {
+  const parts = from.properties('rootfs', 'volume')
+  if (parts === undefined) return undefined
+  const datastoreId = storageOf(parts.text('volume'))
+  if (datastoreId === undefined) {
+    from.leave('rootfs')
+    return undefined
+  }
+  parts.ignore('ro', 'shared')
+  return block({ datastoreId, size: wholeGib(parts), ...volume(parts) })
+}
+
+/** A size that is no whole number of GiB stays as it is and is not declared. */
+function wholeGib(parts: PartReading): number | undefined {
+  const bytes = parseSize(parts.text('size')) ?? 0
+  return bytes > 0 && bytes % GIB === 0 ? bytes / GIB : undefined
+}
+
+function volume(parts: PartReading): Fields {
+  return {
+    acl: unless(false, parts.flag('acl')),
+    quota: unless(false, parts.flag('quota')),
+    replicate: unless(true, parts.flag('replicate')),
+    mountOptions: some((parts.text('mountoptions') ?? '').split(';').filter((one) => one !== '')),
+  }
+}
+
+/** A mount that exists is named as it is: made anew it would be another one. */
+function mounts(from: Reading) {
+  return positional(from, 'mp', (key) => {
+    const parts = from.properties(key, 'volume')
+    if (parts === undefined) return {}
+    parts.ignore('size')
+    return defined({
+      volume: parts.text('volume'),
+      path: parts.text('mp'),
+      backup: unless(false, parts.flag('backup')),
+      readOnly: unless(false, parts.flag('ro')),
+      shared: unless(false, parts.flag('shared')),
+      ...volume(parts),
+    })
+  })
+}
+
+function importCards(from: Reading) {
+  return positional(from, 'net', (key) => {
+    const parts = from.properties(key, '')
+    parts?.ignore('type')
+    // Without it the provider would take the bridge that most have.
+    if (parts?.flag('link_down') === true) from.note(`${key} is disconnected, and stays so`)
+    const card = defined({
+      name: parts?.text('name'),
+      bridge: parts?.text('bridge'),
+      macAddress: parts?.text('hwaddr'),
+      vlanId: parts?.count('tag'),
+      firewall: unless(false, parts?.flag('firewall')),
+      mtu: parts?.count('mtu'),
+      rateLimit: parts?.count('rate'),
+      hostManaged: unless(false, parts?.flag('host-managed')),
+    })
+    const ipv4 = block({ address: parts?.text('ip'), gateway: parts?.text('gw') })
+    const ipv6 = block({ address: parts?.text('ip6'), gateway: parts?.text('gw6') })
+    return { card, address: defined({ ipv4, ipv6 }) }
+  })
+}
+
+/** Each by the position of its card; those at the end that say nothing are left out. */
+function ipConfig(addresses: readonly Fields[]): readonly Fields[] | undefined {
+  const last = addresses.findLastIndex((address) => Object.keys(address).length > 0)
+  return some(addresses.slice(0, last + 1))
+}
+
+function passedDevices(from: Reading) {
+  return positional(from, 'dev', (key) => {
+    const parts = from.properties(key, 'path')
+    return defined({
+      path: parts?.text('path'),
+      mode: parts?.text('mode'),
+      uid: unless(0, parts?.count('uid')),
+      gid: unless(0, parts?.count('gid')),
+      denyWrite: unless(false, parts?.flag('deny-write')),
+    })
+  })
+}
+
+function environment(from: Reading): Fields | undefined {
+  const pairs = (from.text('env') ?? '').split('\0').flatMap((text): [string, string][] => {
+    const equals = text.indexOf('=')
+    return equals <= 0 ? [] : [[text.slice(0, equals), text.slice(equals + 1)]]
+  })
+  return pairs.length === 0 ? undefined : Object.fromEntries(pairs)
+}
+
+function servers(text: string | undefined): readonly string[] | undefined {
+  return some((text ?? '').split(/[\s,;]+/).filter((server) => server !== ''))
+}
