@@ -17,7 +17,7 @@ import { forgetForSweep } from './close-looks.ts'
 import { actOnCluster, type ClusterFailures } from './clusters/act.ts'
 import { isClusterSettled, judgeCluster } from './clusters/judge.ts'
 import { type LookedAt, lookAtClusters } from './clusters/look.ts'
-import { type KnownWaits, nextClusterLookMs } from './clusters/pace.ts'
+import { type Kept, type KnownWaits, nextClusterLookMs } from './clusters/pace.ts'
 import type { ClusterSessions } from './clusters/sessions.ts'
 import { isTrue } from './conditions.ts'
 import type { Connections } from './connections.ts'
@@ -84,7 +84,7 @@ export async function runPass(
   await report(store, epoch, ledger.records, records, events, dropped, known && remembered.fresh, clock.now())
 
   const inFlight = ledger.intentions.size + attempts.filter(leavesWork).length
-  const effects = attempts.length + clusterVerdicts.reduce((sum, verdict) => sum + verdict.effects, 0)
+  const effects = attempts.length + clusterVerdicts.reduce((sum, verdict) => sum + verdict.attempts.length, 0)
   const watched = options.only === undefined ? looks : looks.filter((look) => options.only?.has(look.declaration.key))
   const settled = watched.every(isClusterSettled) && isSettled(chosen, records, inFlight, effects)
   return {
@@ -98,8 +98,8 @@ export async function runPass(
     lookAgainMs: settled
       ? LIMITS.sweepIntervalMs
       : Math.min(
-          nextLookMs(chosen, records, inFlight, effects),
-          nextClusterLookMs(watched, deps.clusterWaits, clock.now()),
+          nextLookMs(chosen, records, inFlight, attempts.length),
+          nextClusterLookMs(clusterVerdicts, deps.clusterWaits, deps.clusterFailures, clock.now()),
         ),
   }
 }
@@ -111,14 +111,14 @@ async function keepClusters(
   deps: PassDeps,
   only: ReadonlySet<ResourceKey> | undefined,
   signal: AbortSignal,
-): Promise<readonly (ReturnType<typeof judgeCluster> & { readonly effects: number })[]> {
+): Promise<readonly (ReturnType<typeof judgeCluster> & Kept)[]> {
   return Promise.all(
     clusters.map(async (looked) => {
       const { declaration } = looked.look
       const idle = signal.aborted || declaration.policy.paused || (only !== undefined && !only.has(declaration.key))
       const attempts = idle ? [] : await actOnCluster(looked, { ...deps, failures: deps.clusterFailures }, signal)
       const verdict = judgeCluster(looked.look, attempts, records.get(declaration.key), deps.clock.now())
-      return { ...verdict, effects: attempts.length }
+      return { ...verdict, look: looked.look, attempts }
     }),
   )
 }

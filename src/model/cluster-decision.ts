@@ -59,6 +59,8 @@ export type ClusterVerb =
   | 'destroy-machine'
   /** K3s uninstalled, its data and `/etc/rancher/node` gone. */
   | 'wipe-k3s'
+  /** Put the program on a machine that will join later, so that its turn does not wait for a download. */
+  | 'prepare-k3s'
   /** Start K3s as the first server of a new cluster. At most once in a cluster's life. */
   | 'init-cluster'
   /** Start K3s as a server, or as an agent, of the running cluster, with the token read from it at that moment. */

@@ -81,7 +81,10 @@ export function plan(input: PlanInput): Plan {
         }))
     // The coordinator has moved everything off it: making it anew is no longer a question of policy.
     const policy = order?.order === 'destroy' ? { ...resource.policy, replace: 'allowed' as const } : resource.policy
-    const drift = isDoing(action) && ledger.records.get(resource.key)?.syncedGeneration === resource.generation
+    const drift =
+      isDoing(action) &&
+      !isHousekeeping(action) &&
+      ledger.records.get(resource.key)?.syncedGeneration === resource.generation
     const entry = entryOf(resource, rules, action, sight.identity)
     guarded.push({ entry: drift ? { ...entry, drift } : entry, policy })
   }
@@ -165,6 +168,13 @@ export function sightings(
     for (const [key, id] of ids) sights.set(key, { identity: { is: 'absent' }, allocatedId: id })
   }
   return sights
+}
+
+/** Our own work on a machine that is as declared: the image of its first boot is taken away again. */
+function isHousekeeping(action: Action): boolean {
+  return (
+    'changes' in action && action.changes.length > 0 && action.changes.every(({ path }) => path.startsWith('seed.'))
+  )
 }
 
 function setOf(sets: Map<string, Set<string>>, name: string): Set<string> {

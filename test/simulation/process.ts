@@ -1,9 +1,12 @@
+import type { ClusterVault, KubernetesTarget } from '../../src/drivers/cluster-port.ts'
+import { createK3sDriver } from '../../src/drivers/k3s/driver.ts'
 import type { Driver } from '../../src/drivers/port.ts'
 import { proxmoxDriver } from '../../src/drivers/proxmox/driver.ts'
 import { createEngine } from '../../src/engine/create.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import type { Random } from '../../src/lib/random.ts'
+import type { Shell } from '../../src/lib/shell.ts'
 import type { Wire, WireRequest } from '../../src/lib/wire.ts'
 import { Secret } from '../../src/model/secret.ts'
 import { createMemoryStore, type MemoryDisk } from '../../src/store/memory.ts'
@@ -40,9 +43,20 @@ export interface ProcessOptions {
   /** Stand still at this effect point until woken: a virtual machine that was paused, a disk that hung. */
   readonly pauseAt?: number
   readonly onRequest?: (request: WireRequest) => void
+  /** How clusters and the boxes under them are reached, where the estate has any. */
+  readonly clusters?: ClusterWays
   readonly retryStalled?: boolean
   /** A bug planted on purpose, to see that the suite finds it. */
   readonly sabotage?: Sabotage
+}
+
+/** The ways to clusters; the vault outlives the process, as the disk does. */
+export interface ClusterWays {
+  readonly vault: ClusterVault
+  openKubernetes(target: KubernetesTarget): Wire
+  openShell(name: string): Shell
+  /** What the place of the releases answers, by address. */
+  fetchText(url: string): Promise<string>
 }
 
 /** A part of the product replaced by a broken one. */
@@ -89,19 +103,21 @@ export function startProcess(options: ProcessOptions): Process {
     return dead ? never : result
   }
 
-  const wire: Wire = {
+  /** A wire on which every write is a place where a power cut would hurt. */
+  const mortal = (way: Wire): Wire => ({
     async send(request, signal) {
       if (dead) return never
       options.onRequest?.(request)
       const what = `${request.method} ${request.path}`
-      if (request.method === 'GET') return alive(options.wire.send(request, signal))
+      if (request.method === 'GET') return alive(way.send(request, signal))
       await point(`before ${what}`)
-      const answer = await alive(options.wire.send(request, signal))
+      const answer = await alive(way.send(request, signal))
       await point(`after ${what}`)
       return answer
     },
-    close: () => options.wire.close(),
-  }
+    close: () => way.close(),
+  })
+  const wire = mortal(options.wire)
 
   const kept = createMemoryStore(options.disk)
   const journalled = new Set<string>([
@@ -128,11 +144,46 @@ export function startProcess(options: ProcessOptions): Process {
   })
 
   const secret = new Secret(options.token)
+  const clusterTools = (ways: ClusterWays) => ({
+    driver: createK3sDriver(),
+    deps: {
+      clock: options.clock,
+      vault: mortalVault(ways.vault),
+      randomBytes: (count: number) => Uint8Array.from({ length: count }, () => Math.floor(options.random.next() * 256)),
+      openKubernetes: (target: KubernetesTarget) => mortal(ways.openKubernetes(target)),
+      resolveSecret: async () => secret,
+      fetchText: (url: string) => ways.fetchText(url),
+    },
+    openShell: ({ name }: { readonly name: string }) => mortalShell(ways.openShell(name)),
+  })
+  const mortalVault = (vault: ClusterVault): ClusterVault => ({
+    read: (cluster) => alive(vault.read(cluster)),
+    async write(secrets) {
+      await point('before the vault is written')
+      await alive(vault.write(secrets))
+      await point('after the vault is written')
+    },
+  })
+  const mortalShell = (shell: Shell): Shell => ({
+    async run(argv, how) {
+      await point(`before ${argv.join(' ')}`)
+      const ran = await alive(shell.run(argv, how))
+      await point(`after ${argv.join(' ')}`)
+      return ran
+    },
+    readFile: (path, signal) => alive(shell.readFile(path, signal)),
+    async writeFile(path, content, how) {
+      await point(`before ${path} is written`)
+      await alive(shell.writeFile(path, content, how))
+    },
+    close: () => shell.close(),
+  })
   const engine = createEngine({
     clock: options.clock,
     random: options.random,
     store: options.sabotage?.store?.(store) ?? store,
     drivers: [options.sabotage?.driver?.(proxmoxDriver) ?? proxmoxDriver],
+    ...(options.clusters === undefined ? {} : { clusters: clusterTools(options.clusters) }),
     driverDeps: {
       clock: options.clock,
       random: options.random,

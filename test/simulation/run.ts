@@ -6,7 +6,7 @@ import { createDatacentre, type Datacentre } from '../../src/sim/datacentre.ts'
 import { createVirtualClock, type VirtualClock } from '../../src/sim/virtual-clock.ts'
 import { simWire } from '../../src/sim/wire.ts'
 import { createMemoryStore, type MemoryDisk } from '../../src/store/memory.ts'
-import { type Process, type Sabotage, startProcess } from './process.ts'
+import { type ClusterWays, type Process, type Sabotage, startProcess } from './process.ts'
 
 const START_MS = 1_760_000_000_000
 /** No run takes longer than this in simulated time; one that does is stuck. */
@@ -18,6 +18,10 @@ export interface SimulationOptions {
   /** Speeds: quick unless a test is about slowness. */
   readonly timing?: Parameters<typeof createDatacentre>[0]['timing']
   readonly sabotage?: Sabotage
+  /** Which simulated datacentre to begin with. */
+  readonly preset?: 'homelab' | 'hosts' | 'empty'
+  /** Makes the ways to clusters in the simulated world; they outlive every process. */
+  readonly clusters?: (datacentre: Datacentre) => ClusterWays
 }
 
 /** One run of the whole: a datacentre, a store, and controllers that come and go on it, all under one seed. */
@@ -58,12 +62,13 @@ export function simulate(options: SimulationOptions): Simulation {
   const datacentre = createDatacentre({
     clock,
     random: seededRandom(options.seed),
-    preset: 'homelab',
+    preset: options.preset ?? 'homelab',
     timing: { ...QUICK, ...options.timing },
   })
   const random = seededRandom(options.seed ^ 0x5bd1e995)
   const hash = createHash('sha256')
   const requests: string[] = []
+  const clusters = options.clusters?.(datacentre)
 
   const simulation: Simulation = {
     clock,
@@ -85,6 +90,7 @@ export function simulate(options: SimulationOptions): Simulation {
           hash.update(line)
           if (request.method !== 'GET') requests.push(line)
         },
+        ...(clusters === undefined ? {} : { clusters }),
         ...(crashAt === undefined ? {} : { crashAt }),
         ...(pauseAt === undefined ? {} : { pauseAt }),
         ...(options.sabotage === undefined ? {} : { sabotage: options.sabotage }),

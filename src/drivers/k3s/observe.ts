@@ -304,12 +304,21 @@ function observedNode(
   return {
     name,
     role: spec?.role ?? seen?.role ?? facts?.role ?? 'agent',
-    machine: { ...machine, ...optional('machineId', machineId) },
+    machine: {
+      ...machine,
+      ...optional('machineId', machineId),
+      ...optional('busy', machine.busy ?? bootingOf(facts, kube)),
+    },
     kube,
     k3s: facts === undefined ? 'unknown' : localOf(facts, typeof kube === 'object' ? kube : undefined),
     passwordSecret: passwords === undefined ? 'unknown' : passwords.has(name) ? 'yes' : 'no',
     ...optional('remediatedMs', remediatedMs),
   }
+}
+
+/** Nothing is begun on a machine that is still setting itself up: both would write the same places. */
+function bootingOf(facts: Facts | undefined, kube: ObservedNode['kube']): string | undefined {
+  return facts?.cloudInit === 'running' && typeof kube !== 'object' ? 'cloud-init to end' : undefined
 }
 
 type Facts = NonNullable<ReturnType<Memory['facts']['get']>>['facts']

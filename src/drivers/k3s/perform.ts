@@ -1,7 +1,7 @@
 import type { ClusterVerb } from '../../model/cluster-decision.ts'
 import type { Outcome } from '../../model/verdict.ts'
 import { type Actor, DONE, refused } from './actor.ts'
-import { initCluster, joinAgent, joinServer, recordFirstServer } from './steps/bootstrap.ts'
+import { initCluster, joinAgent, joinServer, prepareK3s, recordFirstServer } from './steps/bootstrap.ts'
 import { configureK3s, upgradeK3s } from './steps/change.ts'
 import { drain } from './steps/drain.ts'
 import { clearRemovedMark, cordon, uncordon } from './steps/node-marks.ts'
@@ -22,6 +22,7 @@ const STEPS: Readonly<Record<ClusterVerb, Perform>> = {
   'restart-machine': notOurs,
   'destroy-machine': notOurs,
   'wipe-k3s': wipeK3s,
+  'prepare-k3s': prepareK3s,
   'init-cluster': initCluster,
   'join-server': joinServer,
   'join-agent': joinAgent,

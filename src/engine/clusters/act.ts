@@ -36,11 +36,16 @@ const MACHINES: ReadonlySet<ClusterVerb> = new Set([
   'destroy-machine',
 ])
 
+/** Is it done by the plan for machines, and not here? */
+export function isForMachines(step: ClusterStep): boolean {
+  return MACHINES.has(step.do)
+}
+
 /** The steps that this pass would begin: those of the machines are in the plan, those that just failed wait. */
 export function dueSteps({ look }: LookedAt, failures: ClusterFailures, nowMs: number): readonly ClusterStep[] {
   return look.decision.steps.filter((step) => {
-    if (MACHINES.has(step.do)) return false
-    const failure = failures.get(nameOf(look.declaration.key, step))
+    if (isForMachines(step)) return false
+    const failure = failures.get(stepName(look.declaration.key, step))
     return failure === undefined || failure.nextAttemptMs <= nowMs
   })
 }
@@ -68,7 +73,7 @@ export async function actOnCluster(
   return Promise.all(
     steps.map(async (step) => {
       const outcome = await session.perform(step, looked.surroundings, signal)
-      const name = nameOf(declaration.key, step)
+      const name = stepName(declaration.key, step)
       const refusal = refusalIn(outcome)
       if (refusal === undefined) failures.delete(name)
       else failures.set(name, countFailure(failures.get(name), refusal, clock.now(), random))
@@ -84,6 +89,7 @@ export function refusalIn(outcome: Outcome): Refusal | undefined {
   return { reason: 'NotReached', meaning: 'backoff', message: outcome.message }
 }
 
-function nameOf(key: string, step: ClusterStep): string {
+/** Names a step of a cluster, so that it is known again in the next pass. */
+export function stepName(key: string, step: ClusterStep): string {
   return `${key} ${step.do} ${step.node ?? ''} ${step.member ?? ''}`
 }

@@ -114,14 +114,18 @@ function eventsOf(
     message,
     ...(commit === undefined ? {} : { commit }),
   })
-  const events = attempts.map(({ step, outcome }) => {
+  const known = before === undefined ? undefined : conditionOf(before.conditions, 'Synced')?.message
+  const events = attempts.flatMap(({ step, outcome }) => {
     const refusal = refusalIn(outcome)
-    if (refusal !== undefined) return tell('Warning', refusal.reason, `could not ${step.summary}: ${refusal.message}`)
+    if (refusal !== undefined) {
+      // The same failure again is counted, not told again.
+      if (known === refusal.message) return []
+      return [tell('Warning', refusal.reason, `could not ${step.summary}: ${refusal.message}`)]
+    }
     const unclear = outcome.result === 'unclear' ? `, and it is not clear what came of it: ${outcome.message}` : ''
-    return tell(unclear === '' ? 'Normal' : 'Warning', pascal(step.do), `${told(step)}${unclear}`)
+    return [tell(unclear === '' ? 'Normal' : 'Warning', pascal(step.do), `${told(step)}${unclear}`)]
   })
   if (before?.status !== after.status) events.push(tell('Normal', after.status, phaseSentence(look, after)))
-  const known = before === undefined ? undefined : conditionOf(before.conditions, 'Synced')?.message
   const [objection] = objections(look.decision)
   if (objection !== undefined && known !== sentence(objection))
     events.push(tell('Warning', pascal(objection.guard), sentence(objection)))

@@ -1,10 +1,12 @@
 import type { ClusterSurroundings } from '../../drivers/cluster-port.ts'
+import { LookFailed } from '../../drivers/port.ts'
+import { inParallel } from '../../lib/parallel.ts'
 import type { ClusterLook } from '../../model/cluster-look.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { ResourceKey } from '../../model/key.ts'
 import type { ObservedCluster } from '../../model/observed-cluster.ts'
 import type { ResourceRecord } from '../../model/record.ts'
-import { isGuest, type Resource } from '../../model/resource.ts'
+import { guestIn, isGuest, type Resource } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
 import { coordinate } from '../../plan/cluster/coordinate.ts'
 import { type Sight, sightings } from '../../plan/plan.ts'
@@ -12,7 +14,7 @@ import { removals } from '../../plan/removals.ts'
 import { suspect } from '../../plan/suspicion.ts'
 import type { Ledger, World } from '../../plan/world.ts'
 import type { Store } from '../../store/port.ts'
-import type { Looking } from '../look.ts'
+import { type Looking, lookClosely, worldOf } from '../look.ts'
 import { readOrders, readRemediations } from './remembered.ts'
 import type { ClusterSessions } from './sessions.ts'
 import { type MachinesSeen, surroundingsOf, type Ways } from './surroundings.ts'
@@ -38,7 +40,9 @@ export async function lookAtClusters(
 ): Promise<readonly LookedAt[]> {
   const clusters = estate.clusters ?? []
   if (clusters.length === 0) return []
-  const machines = machinesSeen(estate, seen.worlds, ledger, rules, nowMs)
+  await askForPower(estate, seen, ledger, rules, signal)
+  const worlds = new Map([...seen.worlds, ...[...seen.lookings].map(([name, one]) => [name, worldOf(one)] as const)])
+  const machines = machinesSeen(estate, worlds, ledger, rules, nowMs)
   const ways: Ways = {
     intoGuest: (sighting) => seen.lookings.get(sighting.connection)?.session.shell?.(sighting),
     intoHost: (cluster, host) => deps.sessions.shellTo(cluster, host),
@@ -123,4 +127,40 @@ function restartFor(
   if (!disturbs) return undefined
   const paths = changes.filter(({ effect }) => effect === 'restart').map(({ path }) => path)
   return paths.length === 0 ? changes[0]?.path : paths.join(', ')
+}
+
+/**
+ * A survey's power is up to ten seconds old. A node that should run and does not seem to is asked itself: a cluster
+ * that forms, or a server that is missed, must not wait for a cache.
+ */
+async function askForPower(
+  estate: Estate,
+  seen: { readonly worlds: ReadonlyMap<string, World>; readonly lookings: ReadonlyMap<string, Looking> },
+  ledger: Ledger,
+  rules: ReadonlyMap<string, Rules>,
+  signal: AbortSignal,
+): Promise<void> {
+  const nodes = new Set(
+    (estate.clusters ?? []).flatMap(({ spec }) =>
+      [...spec.servers, ...spec.agents].flatMap(({ machine }) => ('key' in machine ? [machine.key] : [])),
+    ),
+  )
+  const sights = sightings({ estate, worlds: seen.worlds, ledger, rules })
+  for (const [name, looking] of seen.lookings) {
+    const doubtful = estate.resources.flatMap((resource) => {
+      if (resource.connection !== name || !nodes.has(resource.key) || ledger.intentions.has(resource.key)) return []
+      const identity = sights.get(resource.key)?.identity
+      if (identity?.is !== 'ours' || guestIn(resource.desired)?.power !== 'running') return []
+      const { externalId, power, lock } = identity.sighting
+      return power === 'running' || lock !== undefined ? [] : [externalId]
+    })
+    await inParallel(doubtful, looking.connection.limits.reads, async (externalId) => {
+      try {
+        await lookClosely(looking, externalId, { power: true }, signal)
+      } catch (error) {
+        // It stays as the survey shows it.
+        if (!(error instanceof LookFailed)) throw error
+      }
+    })
+  }
 }

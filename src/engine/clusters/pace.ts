@@ -1,30 +1,53 @@
 import { LIMITS } from '../../lib/limits.ts'
 import type { ClusterLook } from '../../model/cluster-look.ts'
+import { type ClusterAttempt, type ClusterFailures, isForMachines, stepName } from './act.ts'
 
-/** Since when each wait is known. Lost with the process: then it counts from the next look. */
+/** Since when each wait, and each step that is still due, is known. Lost with the process: then it counts anew. */
 export type KnownWaits = Map<string, number>
 
+/** One cluster in one pass: what was seen, and what was done about it. */
+export interface Kept {
+  readonly look: ClusterLook
+  readonly attempts: readonly ClusterAttempt[]
+}
+
 /**
- * When to look at clusters again. The longer something has been waited for, the longer the pause: a wait is noticed to
- * be over within a fortieth of its time, so that a fast thing is fast and a slow thing costs little.
+ * When to look at clusters again. At once when something was done that was not done before. Otherwise the longer a
+ * thing has been waited for, the longer the pause: that it is over is noticed within a fortieth of its time, so that a
+ * fast thing is fast and a slow thing costs little.
  */
-export function nextClusterLookMs(looks: readonly ClusterLook[], known: KnownWaits, nowMs: number): number {
+export function nextClusterLookMs(
+  kept: readonly Kept[],
+  known: KnownWaits,
+  failures: ClusterFailures,
+  nowMs: number,
+): number {
   const current = new Map<string, number>()
   let next: number = LIMITS.sweepIntervalMs
-  for (const { declaration, decision } of looks) {
-    if (decision.steps.length > 0) next = Math.min(next, LIMITS.clusterLook.shortestMs)
-    for (const wait of decision.waits) {
-      const name = `${declaration.key} ${wait.node ?? ''} ${wait.awaits}`
-      const sinceMs = Math.min(known.get(name) ?? nowMs, nowMs)
-      current.set(name, sinceMs)
-      next = Math.min(next, paceMs(nowMs - sinceMs))
-      // A soak or a pause that ends at a known moment is looked at then, and not much before.
-      if (wait.untilMs !== undefined && wait.untilMs > nowMs) next = Math.min(next, wait.untilMs - nowMs)
+  const wait = (name: string) => {
+    const sinceMs = Math.min(known.get(name) ?? nowMs, nowMs)
+    current.set(name, sinceMs)
+    next = Math.min(next, paceMs(nowMs - sinceMs))
+  }
+  for (const { look, attempts } of kept) {
+    const { key } = look.declaration
+    for (const { step, outcome } of attempts) {
+      if (outcome.result === 'done' && !known.has(stepName(key, step))) next = 0
+    }
+    for (const step of look.decision.steps) {
+      const failure = failures.get(stepName(key, step))
+      if (failure !== undefined && failure.nextAttemptMs > nowMs) next = Math.min(next, failure.nextAttemptMs - nowMs)
+      else if (!isForMachines(step)) wait(stepName(key, step))
+    }
+    for (const { node, awaits, untilMs } of look.decision.waits) {
+      wait(`${key} ${node ?? ''} ${awaits}`)
+      // A soak or a pause that ends at a known moment is looked at then.
+      if (untilMs !== undefined && untilMs > nowMs) next = Math.min(next, untilMs - nowMs)
     }
   }
   known.clear()
   for (const [name, sinceMs] of current) known.set(name, sinceMs)
-  return Math.max(next, LIMITS.clusterLook.shortestMs)
+  return next
 }
 
 function paceMs(waitedMs: number): number {

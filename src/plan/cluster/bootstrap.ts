@@ -6,7 +6,7 @@ import { allowed, quorum } from './quorum.ts'
 import { isDue } from './removals.ts'
 import { isAborted, rolloutOf, serverTarget } from './rollout.ts'
 import { serversChange } from './servers-change.ts'
-import { kubeOf, type NodeView, type View, versionsOf } from './view.ts'
+import { kubeOf, localOf, type NodeView, type View, versionsOf } from './view.ts'
 
 interface Coming {
   readonly node: NodeView
@@ -25,20 +25,20 @@ export function serversIn(view: View): Finding {
   if (!view.formed) {
     const { recorded, finding } = firstServer(view, ready)
     // Machines are made after the record: one that is younger than it needs no proof that it is blank.
-    return recorded ? merge([work, finding]) : finding
+    return recorded ? merge([work, finding, ...prepared(view, ready, finding, view.spec.version)]) : finding
   }
   const next = ready[0]
   if (next === undefined) return work
-  return merge([work, joinServer(view, next, starting)])
+  const joining = joinServer(view, next, starting)
+  return merge([work, joining, ...prepared(view, ready, joining, joinVersion(view))])
 }
 
 /** Brings declared agents in, all at once. */
 export function agentsIn(view: View): Finding {
   const coming = comingOf(view, view.agents)
-  return merge([
-    ...coming.flatMap(findingOf),
-    ...coming.filter(({ arrival }) => arrival.is === 'ready-to-join').map(({ node }) => joinAgent(view, node)),
-  ])
+  const ready = coming.filter(({ arrival }) => arrival.is === 'ready-to-join').map(({ node }) => node)
+  const joining = merge(ready.map((node) => joinAgent(view, node)))
+  return merge([...coming.flatMap(findingOf), joining, ...prepared(view, ready, joining, agentVersion(view))])
 }
 
 /** The release that a server which comes in now gets: what the others run, or what it is being replaced for. */
@@ -136,13 +136,32 @@ function joinAgent(view: View, node: NodeView): Finding {
   const asked = apiAnswers(view, node)
   if (asked !== undefined) return asked
   return stepOn(view, node, 'join-agent', {
-    // Never newer than any server.
-    version: versionsOf(view.servers)[0] ?? view.spec.version,
+    version: agentVersion(view),
     summary: `join ${node.name} as an agent`,
     reason: `${node.name} is declared and not in the cluster`,
     awaits: `${node.name} Ready`,
     untilMs: view.nowMs + LIMITS.clusterJoinMs,
   })
+}
+
+/** Never newer than any server. */
+function agentVersion(view: View): string {
+  return versionsOf(view.servers)[0] ?? view.spec.version
+}
+
+/** The program for those whose turn has not come: when it comes, nothing has to be fetched any more. */
+function prepared(view: View, ready: readonly NodeView[], turn: Finding, version: string): readonly Finding[] {
+  const taken = new Set(turn.steps.map(({ node }) => node))
+  return ready
+    .filter((node) => !taken.has(node.name) && localOf(node)?.version !== version)
+    .map((node) =>
+      stepOn(view, node, 'prepare-k3s', {
+        version,
+        summary: `put K3s ${version} on ${node.name}`,
+        reason: `${node.name} joins when its turn comes`,
+        awaits: `the program on ${node.name}`,
+      }),
+    )
 }
 
 function apiAnswers(view: View, node: NodeView): Finding | undefined {

@@ -100,6 +100,15 @@ export async function joinServer(actor: Actor): Promise<Outcome> {
   })
 }
 
+/** The program alone: nothing is configured, nothing is started. */
+export async function prepareK3s(actor: Actor): Promise<Outcome> {
+  return withFacts(actor, async (shell, facts) => {
+    const { step, declaration } = actor
+    if (facts.service === 'running' || facts.service === 'starting') return DONE
+    return (await installed(actor, shell, facts, step.version ?? declaration.spec.version)) ?? DONE
+  })
+}
+
 export async function joinAgent(actor: Actor): Promise<Outcome> {
   return withFacts(actor, async (shell, facts) => {
     const { secrets, step, declaration } = actor

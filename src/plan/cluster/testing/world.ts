@@ -262,6 +262,9 @@ function act(
         password: world.counter++,
       })
       return
+    case 'prepare-k3s':
+      if (reachable && machine.service === 'absent') machine.version = step.version ?? machine.version
+      return
     case 'init-cluster': {
       if (!reachable || machine.data !== 'none') return
       const id = `m${world.counter++}`

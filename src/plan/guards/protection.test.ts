@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Action } from '../../model/action.ts'
+import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
+import { DEFAULT_POLICY, type Policy } from '../../model/policy.ts'
+import { clusterSpec } from '../cluster/testing/fixture.ts'
+import { estateOf, ORIGIN, step } from '../fixture.ts'
+import type { GuardContext } from './guard.ts'
+import { protection } from './protection.ts'
+
+const CLUSTER: ClusterDeclaration = {
+  key: 'Cluster/homelab',
+  name: 'homelab',
+  estate: 'default',
+  spec: clusterSpec('s1 s2 s3'),
+  artifacts: [],
+  hosts: new Map(),
+  policy: DEFAULT_POLICY,
+  origin: ORIGIN,
+  generation: '',
+}
+const DELETE: Action = { do: 'delete', externalId: '100', host: 'alpha', steps: [step('delete', '100')], reason: 'x' }
+
+function judged(policy: Partial<Policy>, clusters: readonly ClusterDeclaration[], action: Action = DELETE): Action {
+  const context = { estate: estateOf([], { clusters }) } as unknown as GuardContext
+  const entry = { key: 'Machine/s1', action } as unknown as Parameters<typeof protection.judge>[1]['entry']
+  return protection.judge(action as never, { entry, policy: { ...DEFAULT_POLICY, ...policy } }, context)
+}
+
+test('[R8] a server stays when its whole cluster is declared no more', () => {
+  const refused = judged({ serverOf: 'Cluster/homelab' }, [])
+  assert.ok(refused.do === 'refuse')
+  assert.equal(refused.reason, 'Machine/s1 is a server of Cluster/homelab, which is declared no more')
+  assert.match(refused.allow, /protect: false in one commit/)
+})
+
+test('[R8] a server that its own cluster has let go may go', () => {
+  assert.equal(judged({ serverOf: 'Cluster/homelab' }, [CLUSTER]), DELETE)
+})
+
+test('[R8] what a person protects stays, whatever its cluster wants', () => {
+  assert.equal(judged({ protect: true }, [CLUSTER]).do, 'refuse')
+  assert.equal(judged({ protect: true, serverOf: 'Cluster/homelab' }, [CLUSTER]).do, 'refuse')
+  assert.equal(judged({}, []), DELETE)
+})

@@ -1,0 +1,123 @@
+import type { ClusterVault } from '../../src/drivers/cluster-port.ts'
+import type { ClusterSecrets } from '../../src/model/cluster-secrets.ts'
+import type { Estate } from '../../src/model/estate.ts'
+import type { Datacentre } from '../../src/sim/datacentre.ts'
+import { releaseChecksum } from '../../src/sim/k3s/install.ts'
+import { kubernetesWire } from '../../src/sim/kubernetes/wire.ts'
+import { metalShell } from '../../src/sim/metal/shell.ts'
+import { estateFrom } from './manifests.ts'
+import type { ClusterWays } from './process.ts'
+import { type Simulation, type SimulationOptions, simulate } from './run.ts'
+
+/** A vault without a disk: what it holds outlives every process of a run. */
+export function memoryVault(): ClusterVault & { readonly kept: Map<string, ClusterSecrets> } {
+  const kept = new Map<string, ClusterSecrets>()
+  return {
+    kept,
+    read: async (cluster) => kept.get(cluster),
+    write: async (secrets) => {
+      kept.set(secrets.cluster, secrets)
+    },
+  }
+}
+
+/** A run with the ways to simulated clusters. */
+export function simulateCluster(
+  options: Omit<SimulationOptions, 'clusters'>,
+): Simulation & { readonly vault: ReturnType<typeof memoryVault> } {
+  const vault = memoryVault()
+  const ways = ({ world }: Datacentre): ClusterWays => ({
+    vault,
+    openKubernetes: (target) => kubernetesWire(world, target),
+    openShell: (name) => metalShell(world, name),
+    fetchText: async (url) => checksums(url),
+  })
+  return Object.assign(simulate({ preset: 'hosts', ...options, clusters: ways }), { vault })
+}
+
+/** The file of checksums that stands beside every release. */
+function checksums(url: string): string {
+  const version = decodeURIComponent(/\/(v[^/]+)\/sha256sum-/.exec(url)?.[1] ?? '')
+  return ['k3s', 'k3s-arm64'].map((name) => `${releaseChecksum(version)}  ${name}\n`).join('')
+}
+
+/** The hosts, the network and the image that the clusters of these tests stand on. */
+const GROUND = `apiVersion: croft.dev/v1alpha1
+kind: Proxmox
+metadata: {name: default}
+spec:
+  endpoint: https://127.0.0.1:8006
+  token: {env: PROXMOX_TOKEN}
+---
+apiVersion: croft.dev/v1alpha1
+kind: Network
+metadata: {name: lan}
+spec: {addressPool: nodes, gateway: 192.168.4.1, dns: {servers: [192.168.4.1], domain: home.arpa}}
+---
+apiVersion: croft.dev/v1alpha1
+kind: AddressPool
+metadata: {name: nodes}
+spec: {cidr: 192.168.4.0/24, ranges: [{from: 192.168.4.80, to: 192.168.4.99}]}
+---
+apiVersion: croft.dev/v1alpha1
+kind: Image
+metadata: {name: noble}
+spec:
+  url: https://cloud-images.ubuntu.com/noble/current/noble-server-cloudimg-amd64.img
+  fileName: noble-server-cloudimg-amd64.qcow2
+  storage: files
+---
+apiVersion: croft.dev/v1alpha1
+kind: MachineClass
+metadata: {name: node}
+spec:
+  cpu: {cores: 2}
+  memory: 4Gi
+  disks: [{size: 40Gi, image: noble, storage: fast}]
+`
+
+function host(name: string): string {
+  return `---
+apiVersion: croft.dev/v1alpha1
+kind: Host
+metadata: {name: ${name}}
+spec:
+  bindings:
+    networks: {lan: {bridge: vmbr0}}
+    storages: {fast: local-zfs, files: local}
+`
+}
+
+export const HOSTS = ['pumped-piglet', 'still-fawn', 'fun-bedbug'] as const
+
+/** A cluster whose servers stand on one host each. */
+export function clusterManifest(
+  more: {
+    readonly servers?: readonly string[]
+    readonly agents?: readonly string[]
+    readonly spec?: string
+    readonly version?: string
+  } = {},
+): string {
+  const { servers = ['s1', 's2', 's3'], agents = [], version = 'v1.34.3+k3s1', spec = '' } = more
+  const node = (name: string, index: number) => `    - {name: ${name}, host: ${HOSTS[index % HOSTS.length]}}\n`
+  return `---
+apiVersion: croft.dev/v1alpha1
+kind: Cluster
+metadata: {name: homelab}
+spec:
+  version: ${version}
+  endpoint: {vip: 192.168.4.79, kubeVip: {version: v1.0.3}}
+  network: lan
+  class: node
+  servers:
+${servers.map(node).join('')}${agents.length === 0 ? '' : `  agents:\n${agents.map(node).join('')}`}${spec}`
+}
+
+/** Reads manifests as Git would give them. Throws where they are not valid: a test of nothing proves nothing. */
+export function clusterEstate(manifests: string): Estate {
+  const estate = estateFrom({ 'estate.yaml': `${GROUND}${HOSTS.map(host).join('')}${manifests}` })
+  const errors = estate.problems.filter(({ severity }) => severity === 'error')
+  if (errors.length > 0) throw new Error(errors.map(({ message, field }) => `${field}: ${message}`).join('\n'))
+  return estate
+}
