@@ -118,7 +118,7 @@ export async function draftGuests(
     )
     const [wrong] = fitted.problems
     if (wrong !== undefined)
-      throw new CliError(`VM ${sighting.externalId} cannot be declared: ${wrong.message}. Leave it out with --guest.`)
+      throw new CliError(`${nounOf(sighting)} cannot be declared: ${wrong.message}. Leave it out with --guest.`)
     drafts.push({ guest, draft: fitted.draft })
   }
   return drafts
@@ -136,10 +136,14 @@ export function stillDiffering(
   return drafts.flatMap(({ guest: { driver, sighting }, draft }) => {
     const key = resourceKey(draft.manifest.kind, draft.manifest.metadata.name)
     const resource = resources.find((one) => one.key === key)
-    if (resource === undefined) return [`VM ${sighting.externalId} could not be read back as ${key}`]
+    if (resource === undefined) return [`${nounOf(sighting)} could not be read back as ${key}`]
     const changes = driver.rules.diff(resource, sighting).filter(({ path }) => path !== 'mark')
-    return changes.length === 0 ? [] : [`VM ${sighting.externalId}: ${changes.map(({ path }) => path).join(', ')}`]
+    return changes.length === 0 ? [] : [`${nounOf(sighting)}: ${changes.map(({ path }) => path).join(', ')}`]
   })
+}
+
+function nounOf({ type, externalId }: Sighting): string {
+  return `${type === 'container' ? 'container' : 'VM'} ${externalId}`
 }
 
 function declaredOn(loaded: LoadedEstate, connection: string): (sighting: Sighting) => boolean {
@@ -156,13 +160,13 @@ function declaredOn(loaded: LoadedEstate, connection: string): (sighting: Sighti
 }
 
 /** The guest's own name where it can be one of ours and is free; otherwise with its id. */
-function freeName({ name = '', externalId }: Sighting, isTaken: (name: string) => boolean): string {
+function freeName({ name = '', externalId, type }: Sighting, isTaken: (name: string) => boolean): string {
   const plain = name
     .toLowerCase()
     .replace(/[^a-z0-9.-]+/g, '-')
     .replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, '')
     .slice(0, 200)
-  const base = plain === '' ? `vm-${externalId}` : plain.replace(/[^a-z0-9]+$/, '')
+  const base = plain === '' ? `${type === 'container' ? 'ct' : 'vm'}-${externalId}` : plain.replace(/[^a-z0-9]+$/, '')
   return isTaken(base) ? `${base}-${externalId}` : base
 }
 
