@@ -1,0 +1,114 @@
+import { existsSync, mkdirSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { findCommand } from '../../scripts/packages.ts'
+import { systemClock } from '../../src/lib/clock.ts'
+import type { EstateView } from '../../src/model/estate-view.ts'
+import { setUser, usersFile } from '../../src/server/auth/users.ts'
+import { startServer } from '../../src/server/start.ts'
+import { fakeController } from '../../src/server/testing/fake-controller.ts'
+
+const CHROMIUM = findCommand('chromium')
+export const PASSWORD = 'correct horse battery staple'
+
+/** Why the tests with a browser cannot run here; undefined when they can. Under CI nothing is skipped. */
+export function whyNoBrowser(): string | undefined {
+  if (CHROMIUM !== undefined || (process.env.CI ?? '') !== '') return undefined
+  return 'chromium is not installed (apt-get install chromium)'
+}
+
+/** Where screenshots are kept: for people to look at, never in the repository. */
+export const SHOTS = process.env.CROFT_SCREENSHOTS ?? join(tmpdir(), 'croft-screenshots')
+
+export async function openBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-dev-shm-usage', '--force-color-profile=srgb', '--font-render-hinting=none'],
+  })
+}
+
+export interface Look {
+  readonly scheme?: 'light' | 'dark'
+  readonly size?: { readonly width: number; readonly height: number }
+}
+
+export const DESKTOP = { width: 1280, height: 800 }
+export const PHONE = { width: 390, height: 844 }
+
+/**
+ * A browser page on a server with a fake controller. Whatever goes wrong in it without a word (an error on the console,
+ * a breach of the content policy, a request to anybody else) is kept in `wrongs`, and closing fails when there is one.
+ */
+export async function stage(browser: Browser, estate: EstateView, look: Look = {}) {
+  const directory = await mkdtemp(join(tmpdir(), 'croft-browser-'))
+  const users = join(directory, 'users.json')
+  await setUser(usersFile(users), 'anna', 'admin', PASSWORD)
+  const controller = fakeController(estate)
+  const options = { controller, clock: systemClock, version: '9.9.9', usersFile: users }
+  let server = await startServer({ ...options, port: 0 })
+  const { url, port } = server
+  const context = await browser.newContext({
+    viewport: look.size ?? DESKTOP,
+    colorScheme: look.scheme ?? 'light',
+    reducedMotion: 'reduce',
+    locale: 'en-GB',
+    timezoneId: 'UTC',
+  })
+  context.setDefaultTimeout(15_000)
+  const wrongs = watch(context, url)
+  const page = await context.newPage()
+  return {
+    page,
+    controller,
+    url,
+    wrongs,
+    go: async (path = '') => {
+      await page.goto(`${url}/${path}`)
+      await page.locator('main h1, main .empty').first().waitFor()
+    },
+    shot: (name: string) => shot(page, name),
+    stopServer: () => server.close(),
+    async startServerAgain() {
+      server = await startServer({ ...options, port })
+    },
+    async [Symbol.asyncDispose]() {
+      await context.close()
+      await server.close()
+      await rm(directory, { recursive: true })
+      if (wrongs.length > 0) throw new Error(`in the browser:\n${wrongs.join('\n')}`)
+    },
+  }
+}
+
+/** Everything that must not happen in a browser that shows our page. */
+export function watch(context: BrowserContext, url: string): string[] {
+  const wrongs: string[] = []
+  context.on('page', (page) => {
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) wrongs.push(`console: ${message.text()}`)
+    })
+    page.on('pageerror', (error) => wrongs.push(`error: ${error.message}`))
+    page.on('dialog', (dialog) => {
+      wrongs.push(`a script ran: ${dialog.message()}`)
+      void dialog.dismiss()
+    })
+  })
+  context.on('request', (request) => {
+    if (!request.url().startsWith(`${url}/`)) wrongs.push(`asked somebody else: ${request.url()}`)
+  })
+  return wrongs
+}
+
+export async function shot(page: Page, name: string): Promise<void> {
+  if (!existsSync(SHOTS)) mkdirSync(SHOTS, { recursive: true })
+  await page.screenshot({ path: join(SHOTS, `${name}.png`) })
+}
+
+export async function signIn(page: Page): Promise<void> {
+  await page.getByLabel('Name').fill('anna')
+  await page.getByLabel('Password').fill(PASSWORD)
+  await page.locator('dialog').getByRole('button', { name: 'Sign in' }).click()
+  await page.locator('dialog').waitFor({ state: 'detached' })
+}

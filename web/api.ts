@@ -1,0 +1,53 @@
+import type { Chapter, EventOnPage, Me, Page, PlanEntryOnPage, ResourceDetail, Strip } from '../src/server/api/schemas.ts'
+
+/** What the server says when it does not do what was asked. */
+export class Trouble extends Error {
+  readonly status: number
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
+
+let csrf: string | undefined
+
+async function read<T>(path: string): Promise<T> {
+  return unwrap<T>(await fetch(path, { headers: { accept: 'application/json' } }))
+}
+
+async function write<T>(path: string, body: unknown): Promise<T> {
+  const headers: Record<string, string> = { 'content-type': 'application/json' }
+  if (csrf !== undefined) headers['x-croft-csrf'] = csrf
+  return unwrap<T>(await fetch(path, { method: 'POST', headers, body: JSON.stringify(body) }))
+}
+
+async function unwrap<T>(answer: Response): Promise<T> {
+  const value: unknown = await answer.json().catch(() => undefined)
+  if (answer.ok) return value as T
+  const message = (value as { message?: string } | undefined)?.message
+  throw new Trouble(answer.status, message ?? `The server answered ${answer.status}.`)
+}
+
+function known(me: Me): Me {
+  csrf = me.csrf
+  return me
+}
+
+const keyed = (path: string, key: string) => `${path}?key=${encodeURIComponent(key)}`
+
+export const api = {
+  me: async () => known(await read<Me>('/api/me')),
+  signIn: async (name: string, password: string) => known(await write<Me>('/api/sign-in', { name, password })),
+  signOut: async () => known(await write<Me>('/api/sign-out', {})),
+  view: () => read<Page>('/api/view'),
+  resource: (key: string) => read<ResourceDetail>(keyed('/api/resource', key)),
+  manifest: (key: string) => read<{ yaml?: string }>(keyed('/api/manifest', key)),
+  history: (key: string | undefined) =>
+    read<{ events: EventOnPage[] }>(key === undefined ? '/api/history?limit=100' : `${keyed('/api/history', key)}&limit=200`),
+  plan: () => read<{ entries: PlanEntryOnPage[] }>('/api/plan'),
+  timeline: () => read<{ chapters: Chapter[] }>('/api/timeline'),
+  health: () => read<{ strips: Strip[]; slotMs: number; atMs: number }>('/api/health'),
+  wish: (name: string, input: unknown) => write<{ message: string; link?: string }>(`/api/wishes/${name}`, input),
+}
+
+export const OIDC_SIGN_IN = '/api/sign-in/oidc'

@@ -1,0 +1,48 @@
+/** `12 s`, `4 min`, `3 h`, `5 d`. */
+export function duration(ms: number): string {
+  const seconds = Math.max(0, ms) / 1000
+  if (seconds < 1) return `${Math.round(seconds * 1000)} ms`
+  if (seconds < 10) return `${seconds.toFixed(1)} s`
+  if (seconds < 90) return `${Math.round(seconds)} s`
+  if (seconds < 90 * 60) return `${Math.round(seconds / 60)} min`
+  if (seconds < 36 * 3600) return `${Math.round(seconds / 3600)} h`
+  return `${Math.round(seconds / 86_400)} d`
+}
+
+export function ago(atMs: number, nowMs: number): string {
+  const seconds = Math.round((nowMs - atMs) / 1000)
+  if (seconds < 2) return 'just now'
+  return `${seconds < 90 ? `${seconds} s` : duration(seconds * 1000)} ago`
+}
+
+export function bytes(count: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
+  let value = count
+  let unit = 0
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024
+    unit += 1
+  }
+  return `${value >= 10 || unit === 0 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`
+}
+
+export function percent(share: number): string {
+  return `${Math.round(share * 100)} %`
+}
+
+/** A whole date for titles: what "3 d ago" means exactly. */
+export function exactly(atMs: number): string {
+  return new Date(atMs).toISOString().replace('T', ' ').replace(/\.\d+Z$/, ' UTC')
+}
+
+export function clockTime(atMs: number): string {
+  return new Date(atMs).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false })
+}
+
+export function shortCommit(commit: string): string {
+  return commit.slice(0, 7)
+}
+
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`
+}

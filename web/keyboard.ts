@@ -1,0 +1,68 @@
+import { goTo } from './route.ts'
+import { setTheme, theme } from './theme.ts'
+import { ui } from './ui.ts'
+import { VIEWS } from './views.ts'
+
+const THEMES = ['system', 'light', 'dark'] as const
+
+export function nextTheme(): void {
+  const at = THEMES.indexOf(theme.get().theme)
+  setTheme(THEMES[(at + 1) % THEMES.length] ?? 'system')
+}
+
+let afterG = false
+
+/** The keys that work everywhere. What is typed into a field stays there. */
+export function listenToKeys(): void {
+  addEventListener('keydown', (event) => {
+    const target = event.target as HTMLElement
+    const typing = target.matches('input, textarea, select')
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
+      event.preventDefault()
+      ui.set({ open: 'palette' })
+      return
+    }
+    if (event.key === 'Escape' && typing && target.matches('[data-filter]')) {
+      ui.set({ filter: '' })
+      target.blur()
+      return
+    }
+    if (typing || event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]') !== null) return
+    if (afterG) {
+      afterG = false
+      const view = VIEWS.find(({ key }) => key === event.key)
+      if (view !== undefined) {
+        event.preventDefault()
+        goTo(view.view)
+      }
+      return
+    }
+    const act = ACTS[event.key]
+    if (act === undefined) return
+    event.preventDefault()
+    act()
+  })
+}
+
+const ACTS: Readonly<Record<string, () => void>> = {
+  '/': () => document.querySelector<HTMLInputElement>('[data-filter]')?.focus(),
+  '?': () => ui.set({ open: 'help' }),
+  ':': () => ui.set({ open: 'palette' }),
+  g: () => {
+    afterG = true
+    setTimeout(() => {
+      afterG = false
+    }, 1200)
+  },
+  j: () => moveBy(1),
+  k: () => moveBy(-1),
+  t: nextTheme,
+}
+
+function moveBy(step: number): void {
+  const rows = [...document.querySelectorAll<HTMLElement>('main [data-row]')]
+  const at = rows.findIndex((row) => row === document.activeElement)
+  const next = at === -1 ? (step > 0 ? rows[0] : rows.at(-1)) : rows[at + step]
+  next?.focus()
+  next?.scrollIntoView({ block: 'nearest' })
+}

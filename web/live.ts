@@ -1,0 +1,91 @@
+import type { Delta } from '../src/server/delta.ts'
+import type { EventOnPage, Me, Page } from '../src/server/api/schemas.ts'
+import { api } from './api.ts'
+import { createStore } from './store.ts'
+
+/** Everything that the views are drawn from. */
+export interface Live {
+  readonly page: Page | undefined
+  readonly line: 'loading' | 'live' | 'lost'
+  /** What happened while we listened, newest first. */
+  readonly events: readonly EventOnPage[]
+  readonly me: Me | undefined
+  /** The server's time when the page was last told something, and ours at that moment. */
+  readonly heard: { readonly serverMs: number; readonly hereMs: number }
+}
+
+const EVENTS_KEPT = 200
+
+export const live = createStore<Live>({
+  page: undefined,
+  line: 'loading',
+  events: [],
+  me: undefined,
+  heard: { serverMs: Date.now(), hereMs: performance.now() },
+})
+
+/** The server's time now: ages must be right although the clock of this device is not. */
+export function serverNow(): number {
+  const { serverMs, hereMs } = live.get().heard
+  return serverMs + (performance.now() - hereMs)
+}
+
+let source: EventSource | undefined
+
+/** Loads the page and follows it. Comes back by itself, without a gap, when the line was lost. */
+export async function follow(): Promise<void> {
+  try {
+    const [page, me, history] = await Promise.all([api.view(), api.me(), api.history(undefined)])
+    const heardNow = { serverMs: page.atMs, hereMs: performance.now() }
+    live.set({ page, me, line: 'live', events: history.events.toReversed(), heard: heardNow })
+    listen(page.cursor)
+  } catch {
+    live.set({ line: 'lost' })
+    setTimeout(() => void follow(), 3000)
+  }
+}
+
+export async function refreshMe(): Promise<void> {
+  live.set({ me: await api.me() })
+}
+
+function listen(cursor: string): void {
+  source?.close()
+  source = new EventSource(`/api/events?after=${encodeURIComponent(cursor)}`)
+  source.addEventListener('open', () => live.set({ line: 'live' }))
+  source.addEventListener('delta', (event) => {
+    const { page } = live.get()
+    const delta = JSON.parse(String(event.data)) as Delta
+    if (page !== undefined) live.set({ page: merged(page, delta), heard: heard(delta.atMs) })
+  })
+  source.addEventListener('happened', (event) => {
+    const fresh = (JSON.parse(String(event.data)) as EventOnPage[]).toReversed()
+    live.set({ events: [...fresh, ...live.get().events].slice(0, EVENTS_KEPT) })
+  })
+  // The server has forgotten where we were: begin anew.
+  source.addEventListener('reset', () => void follow())
+  source.addEventListener('error', () => {
+    live.set({ line: 'lost' })
+    // A browser gives up for good when the server answers with an error instead of a stream.
+    if (source?.readyState === EventSource.CLOSED) setTimeout(() => void follow(), 3000)
+  })
+}
+
+function merged(page: Page, { rows, gone, ...sections }: Delta): Page {
+  if (rows === undefined && gone === undefined) return { ...page, ...sections }
+  const changed = new Map(rows?.map((row) => [row.key, row]))
+  const left = new Set(gone)
+  const kept = page.rows.filter(({ key }) => !left.has(key)).map((row) => take(changed, row.key) ?? row)
+  return { ...page, ...sections, rows: [...kept, ...changed.values()] }
+}
+
+function take<V>(map: Map<string, V>, key: string): V | undefined {
+  const value = map.get(key)
+  map.delete(key)
+  return value
+}
+
+function heard(serverMs: number): Live['heard'] {
+  // Never back: an older message must not make everything younger.
+  return { serverMs: Math.max(serverMs, serverNow()), hereMs: performance.now() }
+}

@@ -1,0 +1,19 @@
+import './style/tokens.css'
+import './style/base.css'
+import './style/shell.css'
+import './style/parts.css'
+import './style/views.css'
+import { render } from 'preact'
+import { App } from './app.tsx'
+import { listenToKeys } from './keyboard.ts'
+import { follow } from './live.ts'
+import { paint } from './theme.ts'
+
+paint()
+listenToKeys()
+const ground = document.getElementById('app')
+if (ground !== null) {
+  ground.textContent = ''
+  render(<App />, ground)
+}
+void follow()

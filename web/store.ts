@@ -1,0 +1,31 @@
+import { useEffect, useReducer } from 'preact/hooks'
+
+/** A value that views follow. */
+export interface Store<T> {
+  get(): T
+  set(change: Partial<T>): void
+  use(): T
+}
+
+export function createStore<T extends object>(first: T): Store<T> {
+  let value = first
+  const listeners = new Set<() => void>()
+  return {
+    get: () => value,
+    set(change) {
+      value = { ...value, ...change }
+      for (const listener of listeners) listener()
+    },
+    use() {
+      const [, redraw] = useReducer((count: number, _: void) => count + 1, 0)
+      useEffect(() => {
+        const listener = () => redraw()
+        listeners.add(listener)
+        // It may have changed between drawing and listening.
+        listener()
+        return () => void listeners.delete(listener)
+      }, [])
+      return value
+    },
+  }
+}

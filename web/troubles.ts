@@ -1,0 +1,122 @@
+import type { Page, Row } from '../src/server/api/schemas.ts'
+import { plural } from './format.ts'
+import { hrefTo } from './route.ts'
+import { TONE_ORDER, type Tone } from './tone.ts'
+
+/** Something that a person should know first. */
+export interface Trouble {
+  readonly tone: Tone
+  readonly title: string
+  readonly detail: string
+  readonly href: string
+  /** What would help, where it is known. */
+  readonly allow?: string
+}
+
+const HOT_C = 75
+/** More of the same than this is one line. */
+const ALIKE = 3
+
+/** What is wrong, worst first. Many of the same kind are one line: a list of 50 says less than the number. */
+export function troublesOf(page: Page): readonly Trouble[] {
+  const troubles: Trouble[] = [
+    ...page.sources.flatMap(({ name, trouble }): Trouble[] =>
+      trouble === undefined
+        ? []
+        : [{ tone: 'bad', title: `Git source ${name} is not followed`, detail: trouble, href: hrefTo('timeline') }],
+    ),
+    ...page.problems
+      .filter(({ severity }) => severity === 'error')
+      .slice(0, 5)
+      .map(
+        (one): Trouble => ({
+          tone: 'bad',
+          title: `${one.file}:${one.line} is not valid`,
+          detail: one.message,
+          href: hrefTo('plan'),
+          ...(one.hint === undefined ? {} : { allow: one.hint }),
+        }),
+      ),
+    ...page.connections
+      .filter(({ state }) => state !== 'ok')
+      .map(
+        (one): Trouble => ({
+          tone: 'bad',
+          title: `Connection ${one.name} is ${one.state}`,
+          detail: one.message ?? one.endpoint,
+          href: hrefTo('estate'),
+          ...(one.allow === undefined ? {} : { allow: one.allow }),
+        }),
+      ),
+    ...page.clusters.flatMap(clusterTroubles),
+    ...page.hosts.flatMap((host): Trouble[] => {
+      const href = hrefTo('estate', 'host', host.name)
+      if (!host.online) return [{ tone: 'bad', title: `Host ${host.name} is offline`, detail: 'It does not answer.', href }]
+      return (host.temperatureC ?? 0) >= HOT_C
+        ? [{ tone: 'warn', title: `Host ${host.name} is hot`, detail: `${host.temperatureC} °C`, href }]
+        : []
+    }),
+    ...page.checks
+      .filter(({ passed }) => passed === 'no')
+      .map((one): Trouble => ({ tone: 'bad', title: `Check "${one.name}" fails`, detail: one.output, href: hrefTo('health') })),
+    ...grouped(page.rows.filter(({ stalled }) => stalled), 'bad', 'stalled', 'a person must act'),
+    ...grouped(page.rows.filter((row) => row.do === 'refuse' && !row.stalled), 'bad', 'refused', 'not as declared'),
+    ...grouped(
+      page.rows.filter((row) => row.ready === 'False' && !row.stalled && ['nothing', 'wait'].includes(row.do) && !row.paused),
+      'bad',
+      'not ready',
+      'not up',
+    ),
+    ...grouped(page.rows.filter((row) => row.do === 'hold'), 'warn', 'held', 'waits for an approval', hrefTo('plan')),
+    ...grouped(page.rows.filter((row) => row.drifted), 'warn', 'drifted', 'changed by somebody else', hrefTo('drift')),
+  ]
+  return troubles.toSorted((a, b) => TONE_ORDER[a.tone] - TONE_ORDER[b.tone])
+}
+
+function clusterTroubles(cluster: Page['clusters'][number]): readonly Trouble[] {
+  const href = hrefTo('cluster', cluster.name)
+  const troubles: Trouble[] = []
+  const unwell = cluster.nodes.filter(({ phase }) => phase === 'NotReady' || phase === 'Flapping')
+  if (cluster.phase === 'QuorumLost')
+    troubles.push({ tone: 'bad', title: `Cluster ${cluster.name} has lost its quorum`, detail: cluster.faultTolerance, href })
+  else if (unwell.length > 0) {
+    const names = unwell.slice(0, 3).map(({ name }) => name)
+    const more = unwell.length > names.length ? ` and ${unwell.length - names.length} more` : ''
+    const margin = cluster.quorumMargin === 0 ? ' No further server may be lost.' : ''
+    const server = unwell.some(({ role }) => role === 'server')
+    troubles.push({
+      tone: server ? 'bad' : 'warn',
+      title: `${plural(unwell.length, 'node')} of ${cluster.name} not ready`,
+      detail: `${names.join(', ')}${more}.${server ? margin : ''}`,
+      href,
+    })
+  }
+  for (const hold of [...cluster.refusals, ...cluster.holds].slice(0, 3))
+    troubles.push({
+      tone: cluster.refusals.includes(hold) ? 'bad' : 'warn',
+      title: `Cluster ${cluster.name}: held by ${hold.guard}`,
+      detail: hold.reason,
+      allow: hold.allow,
+      href,
+    })
+  return troubles
+}
+
+function grouped(rows: readonly Row[], tone: Tone, word: string, fallback: string, href?: string): readonly Trouble[] {
+  if (rows.length <= ALIKE)
+    return rows.map((row) => ({
+      tone,
+      title: `${row.name} is ${word}`,
+      detail: row.message === '' || row.message === 'as declared' ? fallback : row.message,
+      href: href ?? hrefTo('resource', row.key),
+    }))
+  const names = rows.slice(0, 4).map(({ name }) => name)
+  return [
+    {
+      tone,
+      title: `${rows.length} resources are ${word}`,
+      detail: `${names.join(', ')} and ${rows.length - names.length} more`,
+      href: href ?? hrefTo('estate', 'wrong'),
+    },
+  ]
+}

@@ -1,0 +1,69 @@
+import type { ComponentChildren } from 'preact'
+import { api, Trouble } from './api.ts'
+import { live, refreshMe } from './live.ts'
+import { createStore } from './store.ts'
+
+export interface Toast {
+  readonly id: number
+  readonly tone: 'ok' | 'bad'
+  readonly text: string
+  readonly link?: string
+}
+
+export interface Confirm {
+  readonly title: string
+  readonly body: ComponentChildren
+  readonly action: string
+  readonly danger?: boolean
+  /** What the person must type, for what cannot be taken back. */
+  readonly type?: string
+  /** The same in a terminal. */
+  readonly command?: string
+  go(): void | Promise<void>
+}
+
+/** What lies over the views. One thing at a time. */
+export interface Ui {
+  readonly open: 'nothing' | 'palette' | 'help' | 'sign-in' | 'more'
+  readonly confirm: Confirm | undefined
+  readonly toasts: readonly Toast[]
+  readonly filter: string
+}
+
+export const ui = createStore<Ui>({ open: 'nothing', confirm: undefined, toasts: [], filter: '' })
+
+let count = 0
+
+export function toast(tone: Toast['tone'], text: string, link?: string): void {
+  count += 1
+  const id = count
+  ui.set({ toasts: [...ui.get().toasts.slice(-2), { id, tone, text, ...(link === undefined ? {} : { link }) }] })
+  setTimeout(() => ui.set({ toasts: ui.get().toasts.filter((one) => one.id !== id) }), tone === 'bad' ? 12_000 : 7000)
+}
+
+export function may(scope: string): boolean {
+  return live.get().me?.scopes.includes(scope) === true
+}
+
+/** Asks the server for something and says what came of it. Without the right the person is asked to sign in first. */
+export async function wish(name: string, input: unknown): Promise<boolean> {
+  try {
+    const { message, link } = await api.wish(name, input)
+    toast('ok', message, link)
+    return true
+  } catch (error) {
+    if (error instanceof Trouble && error.status === 401) {
+      await refreshMe().catch(() => undefined)
+      ui.set({ open: 'sign-in' })
+    } else toast('bad', error instanceof Error ? error.message : 'It failed.')
+    return false
+  }
+}
+
+/** Only with the right; else the way to it. */
+export function withRight(scope: string, act: () => void): void {
+  const { me } = live.get()
+  if (may(scope)) act()
+  else if (me?.name === undefined) ui.set({ open: 'sign-in' })
+  else toast('bad', `This needs the right "${scope}", which ${me.name} does not have.`)
+}

@@ -1,0 +1,244 @@
+import type { ClusterOnPage, Page } from '../../src/server/api/schemas.ts'
+import { bytes } from '../format.ts'
+import { Ago, Card, Command, Empty } from '../parts/bits.tsx'
+import { Quorum, UpgradeBar, upgradeOf } from '../parts/cluster-card.tsx'
+import { Badge, Icon, Mark } from '../parts/icon.tsx'
+import { hrefTo } from '../route.ts'
+import { clusterTone, nodeTone, TONE_ORDER } from '../tone.ts'
+import { ui, wish, withRight } from '../ui.ts'
+
+export function ClusterView({ page, name }: { readonly page: Page; readonly name: string }) {
+  const cluster = page.clusters.find((one) => one.name === name)
+  if (cluster === undefined)
+    return (
+      <Empty icon="cluster" title={`There is no cluster ${name}`}>
+        <a href={hrefTo('clusters')}>To the clusters</a>
+      </Empty>
+    )
+  return (
+    <>
+      <nav class="crumbs" aria-label="Where">
+        <a href={hrefTo('clusters')}>Clusters</a>
+      </nav>
+      <header class="view-head">
+        <div class="resource-title">
+          <h1>{cluster.name}</h1>
+          <span class="muted">
+            {cluster.version} · {cluster.endpoint}
+          </span>
+        </div>
+        <Badge tone={clusterTone(cluster)} word={cluster.phase} />
+        <span class="grow" />
+        <Orders cluster={cluster} />
+      </header>
+      <div class="columns">
+        <Card title="etcd">
+          <Quorum cluster={cluster} />
+          <p class="muted">{cluster.faultTolerance}</p>
+          <Members cluster={cluster} />
+        </Card>
+        <div class="stack">
+          <Now cluster={cluster} />
+        </div>
+      </div>
+      <Nodes cluster={cluster} page={page} />
+      <div class="columns">
+        <Snapshots cluster={cluster} />
+        <Card title="In a terminal">
+          <Command text={`croft cluster kubeconfig ${cluster.name}`} />
+        </Card>
+      </div>
+    </>
+  )
+}
+
+function Orders({ cluster }: { readonly cluster: ClusterOnPage }) {
+  const order = (name: string) => withRight('operate', () => void wish('cluster', { cluster: cluster.name, order: name }))
+  const abort = () =>
+    ui.set({
+      confirm: {
+        title: `Abort the upgrade of ${cluster.name}?`,
+        body: 'Nodes that have the new version keep it. The rest stays as it is until the declaration changes or it is resumed.',
+        action: 'Abort',
+        danger: true,
+        type: cluster.name,
+        go: async () => void (await wish('cluster', { cluster: cluster.name, order: 'abort' })),
+      },
+    })
+  return (
+    <div class="buttons">
+      <button type="button" class="button" onClick={() => order('snapshot')}>
+        Snapshot
+      </button>
+      {upgradeOf(cluster) !== undefined && (
+        <>
+          <button type="button" class="button" onClick={() => order(cluster.rolloutPaused ? 'resume' : 'pause')}>
+            {cluster.rolloutPaused ? 'Resume' : 'Pause'}
+          </button>
+          <button type="button" class="button" onClick={() => withRight('admin', abort)}>
+            Abort
+          </button>
+        </>
+      )}
+    </div>
+  )
+}
+
+function Now({ cluster }: { readonly cluster: ClusterOnPage }) {
+  const quiet = [cluster.steps, cluster.waits, cluster.holds, cluster.refusals, cluster.warnings].every((list) => list.length === 0)
+  return (
+    <Card title="What is next">
+      {upgradeOf(cluster) !== undefined && <UpgradeBar cluster={cluster} />}
+      {quiet && upgradeOf(cluster) === undefined && (
+        <p class="line-item">
+          <Badge tone="ok" word="Nothing to do" />
+          <span class="muted">It is as Git says.</span>
+        </p>
+      )}
+      <ul class="plain">
+        {cluster.refusals.map((one) => (
+          <Held key={one.reason} hold={one} tone="bad" />
+        ))}
+        {cluster.holds.map((one) => (
+          <Held key={one.reason} hold={one} tone="warn" />
+        ))}
+        {cluster.steps.map((one) => (
+          <li key={`${one.do}${one.node ?? ''}`} class="condition">
+            <Badge tone="busy" word={one.do} />
+            <span class="grow">
+              {one.summary}
+              <span class="trouble-detail">
+                {one.reason}; waits for {one.awaits}
+              </span>
+            </span>
+          </li>
+        ))}
+        {cluster.waits.map((one) => (
+          <li key={`${one.awaits}${one.node ?? ''}`} class="condition">
+            <Badge tone="quiet" word="waits" />
+            <span class="grow">
+              {one.node !== undefined && <b>{one.node}: </b>}
+              {one.awaits}, <Ago atMs={one.sinceMs} />
+            </span>
+          </li>
+        ))}
+        {cluster.warnings.map((text) => (
+          <li key={text} class="condition">
+            <Badge tone="warn" word="note" />
+            <span class="grow">{text}</span>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  )
+}
+
+function Held({ hold, tone }: { readonly hold: ClusterOnPage['holds'][number]; readonly tone: 'bad' | 'warn' }) {
+  return (
+    <li class="condition">
+      <Badge tone={tone} word={hold.guard} />
+      <span class="grow">
+        {hold.node !== undefined && <b>{hold.node}: </b>}
+        {hold.reason}
+        <span class="trouble-allow">→ {hold.allow}</span>
+      </span>
+    </li>
+  )
+}
+
+function Members({ cluster }: { readonly cluster: ClusterOnPage }) {
+  if (cluster.members === 'unknown') return <p class="muted">The members cannot be seen now.</p>
+  return (
+    <ul class="plain">
+      {cluster.members.map((member) => (
+        <li key={member.id} class="line-item">
+          <Mark tone={member.up === 'yes' ? 'ok' : member.up === 'no' ? 'bad' : 'quiet'} title={member.up === 'yes' ? 'up' : member.up === 'no' ? 'down' : 'not known'} />
+          <b class="clip">{member.node === '' ? '(never started)' : member.node}</b>
+          {member.leader && <Badge tone="ok" word="leader" />}
+          {member.learner && <Badge tone="busy" word="learner" />}
+          <span class="grow" />
+          <span class="muted wide-only">{member.etcd !== undefined && `etcd ${member.etcd}`}</span>
+          <code class="muted wide-only">{member.id}</code>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Nodes({ cluster, page }: { readonly cluster: ClusterOnPage; readonly page: Page }) {
+  const machines = new Map(page.rows.filter((row) => row.cluster === cluster.name).map((row) => [row.name, row]))
+  const sorted = cluster.nodes.toSorted(
+    (a, b) => TONE_ORDER[nodeTone(a)] - TONE_ORDER[nodeTone(b)] || (a.role === b.role ? (a.name < b.name ? -1 : 1) : a.role === 'server' ? -1 : 1),
+  )
+  return (
+    <Card title={`Nodes (${cluster.nodes.length})`} class="is-table">
+      <div class="table-scroll" tabIndex={0} role="group" aria-label="Nodes">
+        <table class="table">
+          <thead>
+            <tr>
+              <th>Node</th>
+              <th>State</th>
+              <th>Role</th>
+              <th>Version</th>
+              <th>Address</th>
+              <th>Work</th>
+            </tr>
+          </thead>
+          <tbody>
+            {sorted.map((node) => {
+              const machine = machines.get(node.name)
+              return (
+                <tr key={node.name} data-node={node.name}>
+                  <td>{machine === undefined ? <b>{node.name}</b> : <a href={hrefTo('resource', machine.key)} data-row>{node.name}</a>}</td>
+                  <td>
+                    <Badge tone={nodeTone(node)} word={node.phase} />
+                    {node.message !== '' && <span class="trouble-detail">{node.message}</span>}
+                  </td>
+                  <td>{node.role}</td>
+                  <td>
+                    <code class={node.version === cluster.version ? '' : 'is-old'}>{node.version ?? '–'}</code>
+                  </td>
+                  <td>{node.addresses.join(', ')}</td>
+                  <td>
+                    {node.work !== undefined && (
+                      <span>
+                        <Icon name="busy" size={14} /> {node.work.purpose} <span class="muted">{node.podsToMove !== undefined && node.podsToMove > 0 ? `${node.podsToMove} pods to move` : ''}</span>
+                      </span>
+                    )}
+                    {node.work === undefined && node.unschedulable && <span class="muted">cordoned</span>}
+                    {node.drainBlockedBy !== undefined && <span class="trouble-detail">{node.drainBlockedBy}</span>}
+                  </td>
+                </tr>
+              )
+            })}
+          </tbody>
+        </table>
+      </div>
+    </Card>
+  )
+}
+
+function Snapshots({ cluster }: { readonly cluster: ClusterOnPage }) {
+  return (
+    <Card title="Snapshots">
+      {cluster.snapshots === 'unknown' ? (
+        <p class="muted">They cannot be seen now.</p>
+      ) : cluster.snapshots.length === 0 ? (
+        <p class="muted">There is none. Declare a backup, or take one above.</p>
+      ) : (
+        <ul class="plain">
+          {cluster.snapshots.slice(0, 8).map((one) => (
+            <li key={one.name} class="line-item">
+              <Badge tone={one.usable === 'yes' ? 'ok' : one.usable === 'no' ? 'bad' : 'quiet'} word={one.usable === 'yes' ? 'usable' : one.usable === 'no' ? 'no token: unusable' : 'not known'} />
+              <code class="clip grow">{one.name}</code>
+              <span class="muted">
+                {one.bytes !== undefined && `${bytes(one.bytes)}, `}
+                <Ago atMs={one.atMs} />
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Card>
+  )
+}

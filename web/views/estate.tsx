@@ -1,0 +1,184 @@
+import { useMemo, useState } from 'preact/hooks'
+import type { Page, Row } from '../../src/server/api/schemas.ts'
+import { plural } from '../format.ts'
+import { useNarrow } from '../hooks.ts'
+import { Ago, Empty } from '../parts/bits.tsx'
+import { Badge, Icon, Mark } from '../parts/icon.tsx'
+import { VirtualList } from '../parts/virtual.tsx'
+import { goTo, hrefTo } from '../route.ts'
+import { isDoing, TONE_ORDER, type Tone, toneOf } from '../tone.ts'
+import { ui } from '../ui.ts'
+
+type Line =
+  | { readonly is: 'group'; readonly name: string; readonly level: number; readonly count: number; readonly tones: Readonly<Record<Tone, number>>; readonly open: boolean; readonly icon: 'estate' | 'overview' | 'cluster' }
+  | { readonly is: 'row'; readonly row: Row; readonly level: number }
+
+const GROUPS = ['host', 'cluster', 'kind'] as const
+type Group = (typeof GROUPS)[number]
+const ROW_HEIGHT = 42
+const ROW_HEIGHT_NARROW = 60
+
+/** The tree: site, host, machine. Everything is open while it fits on a few screens. */
+export function EstateView({ page, args }: { readonly page: Page; readonly args: readonly string[] }) {
+  const { filter } = ui.use()
+  const narrow = useNarrow()
+  const [group, setGroup] = useState<Group>('host')
+  const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set())
+  const [only, value] = args
+  const rows = useMemo(() => chosen(page.rows, only, value, filter), [page.rows, only, value, filter])
+  const openByDefault = rows.length <= 60 || filter !== '' || only !== undefined
+  const lines = useMemo(
+    () => linesOf(rows, group, (name) => toggled.has(name) !== openByDefault),
+    [rows, group, toggled, openByDefault],
+  )
+  const toggle = (name: string) => {
+    const next = new Set(toggled)
+    if (!next.delete(name)) next.add(name)
+    setToggled(next)
+  }
+  return (
+    <>
+      <header class="view-head">
+        <h1>Estate</h1>
+        <span class="muted">
+          {rows.length === page.rows.length ? plural(rows.length, 'resource') : `${rows.length} of ${plural(page.rows.length, 'resource')}`}
+        </span>
+        <span class="grow" />
+        {only !== undefined && (
+          <button type="button" class="chip" onClick={() => goTo('estate')}>
+            {only === 'wrong' ? 'not well' : `${only}: ${value ?? ''}`} <Icon name="close" size={13} />
+            <span class="hidden">: show all</span>
+          </button>
+        )}
+        <div class="segments" role="group" aria-label="Group by">
+          {GROUPS.map((name) => (
+            <button key={name} type="button" aria-pressed={group === name} onClick={() => setGroup(name)}>
+              {name}
+            </button>
+          ))}
+        </div>
+        <FilterInput />
+      </header>
+      {lines.length === 0 ? (
+        <Empty icon="search" title="Nothing fits">
+          {filter === '' ? 'There is nothing here.' : `No resource has "${filter}" in its name, kind, host or status.`}
+        </Empty>
+      ) : (
+        <div class="card is-flush">
+          <div class="row-head wide-only" aria-hidden="true">
+            <span>Name</span>
+            <span>In sync</span>
+            <span>Status</span>
+            <span>Address</span>
+            <span>Since</span>
+          </div>
+          <VirtualList
+            items={lines}
+            rowHeight={narrow ? ROW_HEIGHT_NARROW : ROW_HEIGHT}
+            keyOf={(line) => (line.is === 'group' ? `group ${line.name}` : line.row.key)}
+            label="Resources"
+            draw={(line) => (line.is === 'group' ? <GroupLine line={line} onToggle={() => toggle(line.name)} /> : <RowLine row={line.row} level={line.level} />)}
+          />
+        </div>
+      )}
+    </>
+  )
+}
+
+export function FilterInput() {
+  const { filter } = ui.use()
+  return (
+    <label class="filter">
+      <Icon name="search" size={15} />
+      <input data-filter value={filter} placeholder="Filter" aria-label="Filter" spellcheck={false} onInput={(event) => ui.set({ filter: event.currentTarget.value })} />
+      <kbd>/</kbd>
+    </label>
+  )
+}
+
+function chosen(rows: readonly Row[], only: string | undefined, value: string | undefined, filter: string): readonly Row[] {
+  const words = filter.toLowerCase().split(/\s+/).filter((word) => word !== '')
+  return rows.filter((row) => {
+    if (only === 'host' && row.host !== value) return false
+    if (only === 'cluster' && row.cluster !== value) return false
+    if (only === 'wrong' && !['bad', 'warn'].includes(toneOf(row))) return false
+    if (words.length === 0) return true
+    const hay = `${row.key} ${row.host ?? ''} ${row.cluster ?? ''} ${row.status} ${row.externalId ?? ''} ${row.address ?? ''}`.toLowerCase()
+    return words.every((word) => hay.includes(word))
+  })
+}
+
+const ICON_OF = { host: 'estate', cluster: 'cluster', kind: 'overview' } as const
+
+function linesOf(rows: readonly Row[], group: Group, isOpen: (name: string) => boolean): readonly Line[] {
+  const groups = Map.groupBy(rows, (row) => row[group] ?? (group === 'host' ? 'no host' : 'in no cluster'))
+  const lines: Line[] = []
+  for (const [name, members] of [...groups].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
+    const tones: Record<Tone, number> = { ok: 0, busy: 0, warn: 0, bad: 0, quiet: 0 }
+    for (const row of members) tones[toneOf(row)] += 1
+    const open = isOpen(name)
+    lines.push({ is: 'group', name, level: 0, count: members.length, tones, open, icon: ICON_OF[group] })
+    if (!open) continue
+    const sorted = members.toSorted((a, b) => TONE_ORDER[toneOf(a)] - TONE_ORDER[toneOf(b)] || (a.name < b.name ? -1 : 1))
+    for (const row of sorted) lines.push({ is: 'row', row, level: 1 })
+  }
+  return lines
+}
+
+const WORDS: Readonly<Record<Tone, string>> = { bad: 'wrong', warn: 'to decide', busy: 'changing', quiet: 'quiet', ok: 'well' }
+
+function GroupLine({ line, onToggle }: { readonly line: Extract<Line, { is: 'group' }>; readonly onToggle: () => void }) {
+  return (
+    <button type="button" class="group-line" aria-expanded={line.open} onClick={onToggle} data-row>
+      <Icon name="chevron" size={15} />
+      <Icon name={line.icon} size={17} />
+      <b>{line.name}</b>
+      <span class="muted">{line.count}</span>
+      <span class="grow" />
+      {(['bad', 'warn', 'busy', 'quiet', 'ok'] as const).map(
+        (tone) =>
+          line.tones[tone] > 0 && (
+            <span key={tone} class={`count tone-${tone}`} title={`${line.tones[tone]} ${WORDS[tone]}`}>
+              <Icon name={tone} size={14} /> {line.tones[tone]}
+              <span class="hidden">{WORDS[tone]}</span>
+            </span>
+          ),
+      )}
+    </button>
+  )
+}
+
+export function syncWord(row: Row): { readonly tone: Tone; readonly word: string } {
+  if (row.paused) return { tone: 'quiet', word: 'Suspended' }
+  if (row.do === 'hold') return { tone: 'warn', word: 'Held' }
+  if (row.do === 'refuse') return { tone: 'bad', word: 'Refused' }
+  if (row.drifted) return { tone: 'warn', word: 'Drifted' }
+  if (isDoing(row.do)) return { tone: 'busy', word: 'Out of sync' }
+  if (row.synced === 'Unknown') return { tone: 'quiet', word: 'Not known' }
+  return row.synced === 'True' ? { tone: 'ok', word: 'Synced' } : { tone: 'busy', word: 'Waiting' }
+}
+
+export function readyWord(row: Row): { readonly tone: Tone; readonly word: string } {
+  if (row.stalled) return { tone: 'bad', word: row.status }
+  if (row.ready === 'True') return { tone: 'ok', word: row.status }
+  if (row.ready === 'Unknown') return { tone: 'quiet', word: row.status }
+  return { tone: isDoing(row.do) ? 'busy' : 'bad', word: row.status }
+}
+
+function RowLine({ row, level }: { readonly row: Row; readonly level: number }) {
+  const [sync, ready] = [syncWord(row), readyWord(row)]
+  return (
+    <a class="row" href={hrefTo('resource', row.key)} data-row data-key={row.key} style={{ paddingLeft: `${14 + level * 22}px` }}>
+      <span class="row-name">
+        <Mark tone={toneOf(row)} title={WORDS[toneOf(row)]} />
+        <span class="clip">
+          <b>{row.name}</b> <span class="muted">{row.kind}</span>
+        </span>
+      </span>
+      <Badge tone={sync.tone} word={sync.word} icon={row.paused ? 'pause' : sync.tone} />
+      <Badge tone={ready.tone} word={ready.word} />
+      <span class="row-address wide-only">{row.address ?? ''}</span>
+      <span class="muted wide-only">{row.sinceMs !== undefined && <Ago atMs={row.sinceMs} />}</span>
+    </a>
+  )
+}

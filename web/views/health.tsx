@@ -1,0 +1,66 @@
+import type { Page, Strip as StripData } from '../../src/server/api/schemas.ts'
+import { api } from '../api.ts'
+import { percent } from '../format.ts'
+import { useFetched, useNow } from '../hooks.ts'
+import { Card, Empty, Loading, Strip } from '../parts/bits.tsx'
+import { VirtualList } from '../parts/virtual.tsx'
+import { hrefTo, hrefToKey } from '../route.ts'
+import { ui } from '../ui.ts'
+import { FilterInput } from './estate.tsx'
+
+const ROW_HEIGHT = 40
+const PARTS = [
+  ['cluster', 'Clusters'],
+  ['host', 'Hosts'],
+  ['check', 'Checks'],
+  ['resource', 'Resources'],
+] as const
+
+export function HealthView({ page }: { readonly page: Page }) {
+  const now = useNow(30_000)
+  const { filter } = ui.use()
+  const { value } = useFetched(() => api.health(), [page.version, Math.floor(now / 60_000)])
+  if (value === undefined) return <Loading rows={6} />
+  const fits = ({ subject }: StripData) => subject.toLowerCase().includes(filter.toLowerCase())
+  return (
+    <>
+      <header class="view-head">
+        <h1>Health</h1>
+        <span class="muted">the last 24 hours in half hours, since croft was started</span>
+        <span class="grow" />
+        <FilterInput />
+      </header>
+      {value.strips.length === 0 && (
+        <Empty icon="health" title="Nothing was looked at yet">
+          The first strip appears after the first pass.
+        </Empty>
+      )}
+      {PARTS.map(([what, title]) => {
+        const strips = value.strips.filter((one) => one.what === what && fits(one)).toSorted((a, b) => (a.share ?? 1) - (b.share ?? 1) || (a.subject < b.subject ? -1 : 1))
+        if (strips.length === 0) return null
+        return (
+          <Card key={what} title={title} class="is-flush">
+            <VirtualList items={strips} rowHeight={ROW_HEIGHT} keyOf={({ subject }) => subject} label={title} draw={(one) => <Line one={one} />} />
+          </Card>
+        )
+      })}
+    </>
+  )
+}
+
+function Line({ one }: { readonly one: StripData }) {
+  const href = one.what === 'cluster' ? hrefTo('cluster', one.subject) : one.what === 'host' ? hrefTo('estate', 'host', one.subject) : one.what === 'resource' ? hrefToKey(one.subject) : undefined
+  return (
+    <div class="strip-line">
+      {href === undefined ? (
+        <b class="clip">{one.subject}</b>
+      ) : (
+        <a class="clip" href={href} data-row>
+          {one.subject}
+        </a>
+      )}
+      <Strip slots={one.slots} label={one.subject} />
+      <span class="strip-share">{one.share === undefined ? '–' : percent(one.share)}</span>
+    </div>
+  )
+}

@@ -1,0 +1,114 @@
+import { useState } from 'preact/hooks'
+import type { Chapter, Page, Span } from '../../src/server/api/schemas.ts'
+import { api } from '../api.ts'
+import { clockTime, duration, plural, shortCommit } from '../format.ts'
+import { useFetched, useNow } from '../hooks.ts'
+import { live } from '../live.ts'
+import { Ago, Card, Empty, Loading } from '../parts/bits.tsx'
+import { Badge, Icon } from '../parts/icon.tsx'
+import { hrefToKey } from '../route.ts'
+import { EventTable } from './resource.tsx'
+
+export function TimelineView({ page }: { readonly page: Page }) {
+  const { events } = live.use()
+  const { value } = useFetched(() => api.timeline(), [events[0]?.seq, page.sources[0]?.commit])
+  if (value === undefined) return <Loading rows={6} />
+  return (
+    <>
+      <header class="view-head">
+        <h1>Timeline</h1>
+        <span class="muted">what was asked, what was done, and where the time went</span>
+      </header>
+      {value.chapters.length === 0 && (
+        <Empty icon="timeline" title="Nothing has happened yet">
+          The first commit that changes something begins the story.
+        </Empty>
+      )}
+      <ol class="chapters">
+        {value.chapters.map((chapter, index) => (
+          <li key={chapter.commit ?? `none${index}`}>
+            <ChapterCard chapter={chapter} />
+          </li>
+        ))}
+      </ol>
+    </>
+  )
+}
+
+function ChapterCard({ chapter }: { readonly chapter: Chapter }) {
+  const [open, set] = useState(false)
+  return (
+    <Card class="chapter">
+      <div class="chapter-head">
+        <span class="chapter-dot" aria-hidden="true">
+          <Icon name="commit" size={16} />
+        </span>
+        <div class="grow">
+          <h2>{chapter.subject ?? (chapter.commit === undefined ? 'Without a commit' : 'Commit')}</h2>
+          <p class="muted">
+            {chapter.commit !== undefined && <code>{shortCommit(chapter.commit)}</code>} {chapter.author !== undefined && <>by {chapter.author}, </>}
+            <Ago atMs={chapter.firstMs} />
+          </p>
+        </div>
+        {chapter.warnings > 0 && <Badge tone="warn" word={plural(chapter.warnings, 'warning')} />}
+        {chapter.spans.length > 0 && <Took chapter={chapter} />}
+      </div>
+      {chapter.spans.length > 0 ? <Waterfall spans={chapter.spans} /> : <p class="muted chapter-none">Nothing had to be done.</p>}
+      {chapter.events.length > 0 && (
+        <button type="button" class="button-quiet" aria-expanded={open} onClick={() => set(!open)}>
+          {open ? 'Hide' : 'Show'} {plural(chapter.events.length, 'event')}
+        </button>
+      )}
+      {open && <EventTable events={chapter.events} />}
+    </Card>
+  )
+}
+
+function Took({ chapter }: { readonly chapter: Chapter }) {
+  const now = useNow()
+  const ends = chapter.spans.map(({ toMs }) => toMs)
+  const running = ends.includes(undefined)
+  const from = Math.min(...chapter.spans.map(({ fromMs }) => fromMs))
+  const to = running ? now : Math.max(...ends.map((end) => end ?? 0))
+  return <Badge tone={running ? 'busy' : 'ok'} word={`${running ? 'for ' : 'in '}${duration(to - from)}`} />
+}
+
+const SHOWN = 60
+
+function Waterfall({ spans }: { readonly spans: readonly Span[] }) {
+  const now = useNow(1000)
+  const from = Math.min(...spans.map(({ fromMs }) => fromMs))
+  const to = Math.max(from + 1, ...spans.map(({ toMs }) => toMs ?? now))
+  const at = (ms: number) => ((ms - from) / (to - from)) * 100
+  const groups = [...Map.groupBy(spans.slice(0, SHOWN), ({ key }) => key)]
+  return (
+    <div class="waterfall">
+      {groups.map(([key, own]) => (
+        <div key={key} class="waterfall-group">
+          <a class="waterfall-key clip" href={hrefToKey(key)}>
+            {key}
+          </a>
+          {own.map((span, index) => {
+            const end = span.toMs ?? now
+            const words = `${span.label}: ${duration(end - span.fromMs)}${span.failed ? ', failed' : ''}`
+            return (
+              <div key={index} class="waterfall-line" title={`${words}, from ${clockTime(span.fromMs)}`}>
+                <span class="waterfall-label clip">
+                  {span.failed && <Icon name="bad" size={13} />} {span.label}
+                </span>
+                <span class="waterfall-track">
+                  <i class={`span span-${span.kind} ${span.failed ? 'is-failed' : ''} ${span.toMs === undefined ? 'is-running' : ''}`} style={{ left: `${at(span.fromMs)}%`, width: `${Math.max(0.6, at(end) - at(span.fromMs))}%` }} />
+                </span>
+                <span class="waterfall-time">{duration(end - span.fromMs)}</span>
+              </div>
+            )
+          })}
+        </div>
+      ))}
+      {spans.length > SHOWN && <p class="muted">and {spans.length - SHOWN} more steps</p>}
+      <p class="waterfall-legend muted">
+        <i class="span span-seen" /> way of the push <i class="span span-step" /> croft's steps <i class="span span-settle" /> until ready
+      </p>
+    </div>
+  )
+}
