@@ -1,6 +1,7 @@
 import type { Clock } from '../lib/clock.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { Random } from '../lib/random.ts'
+import type { ClusterStep } from '../model/cluster-decision.ts'
 import type { Estate } from '../model/estate.ts'
 import type { NewEvent } from '../model/event.ts'
 import type { ResourceKey } from '../model/key.ts'
@@ -14,7 +15,7 @@ import { type Attempt, act } from './act.ts'
 import { blame } from './blame.ts'
 import { casesOf } from './cases.ts'
 import { forgetForSweep } from './close-looks.ts'
-import { actOnCluster, type ClusterFailures } from './clusters/act.ts'
+import { actOnCluster, type ClusterFailures, stepName } from './clusters/act.ts'
 import { isClusterSettled, judgeCluster } from './clusters/judge.ts'
 import { type LookedAt, lookAtClusters } from './clusters/look.ts'
 import { type Kept, type KnownWaits, nextClusterLookMs } from './clusters/pace.ts'
@@ -117,7 +118,8 @@ async function keepClusters(
       const { declaration } = looked.look
       const idle = signal.aborted || declaration.policy.paused || (only !== undefined && !only.has(declaration.key))
       const attempts = idle ? [] : await actOnCluster(looked, { ...deps, failures: deps.clusterFailures }, signal)
-      const verdict = judgeCluster(looked.look, attempts, records.get(declaration.key), deps.clock.now())
+      const goesOn = (step: ClusterStep) => deps.clusterWaits.has(stepName(declaration.key, step))
+      const verdict = judgeCluster(looked.look, attempts, records.get(declaration.key), goesOn, deps.clock.now())
       return { ...verdict, look: looked.look, attempts }
     }),
   )

@@ -7,11 +7,15 @@ import type { ResourceRecord } from '../../model/record.ts'
 import { conditionOf, isTrue, withCondition } from '../conditions.ts'
 import { type ClusterAttempt, refusalIn } from './act.ts'
 
-/** Turns what was seen of a cluster and what was done to it into its record and the events worth telling. Pure. */
+/**
+ * Turns what was seen of a cluster and what was done to it into its record and the events worth telling. Pure. A step
+ * that goes on since an earlier pass was told then.
+ */
 export function judgeCluster(
   look: ClusterLook,
   attempts: readonly ClusterAttempt[],
   before: ResourceRecord | undefined,
+  goesOn: (step: ClusterStep) => boolean,
   nowMs: number,
 ): { readonly record: ResourceRecord; readonly events: readonly NewEvent[] } {
   const { declaration, decision, observed } = look
@@ -33,7 +37,7 @@ export function judgeCluster(
       ...(observed.identity === undefined ? {} : { caHash: observed.identity.caHash.slice(0, 12) }),
     },
   }
-  return { record, events: eventsOf(look, attempts, before, record, nowMs) }
+  return { record, events: eventsOf(look, attempts, before, record, goesOn, nowMs) }
 }
 
 /** Nothing under way, nothing to be done, and either well or waiting for a person. */
@@ -103,6 +107,7 @@ function eventsOf(
   attempts: readonly ClusterAttempt[],
   before: ResourceRecord | undefined,
   after: ResourceRecord,
+  goesOn: (step: ClusterStep) => boolean,
   nowMs: number,
 ): readonly NewEvent[] {
   const { commit } = look.declaration.origin
@@ -122,6 +127,7 @@ function eventsOf(
       if (known === refusal.message) return []
       return [tell('Warning', refusal.reason, `could not ${step.summary}: ${refusal.message}`)]
     }
+    if (goesOn(step) && outcome.result !== 'unclear') return []
     const unclear = outcome.result === 'unclear' ? `, and it is not clear what came of it: ${outcome.message}` : ''
     return [tell(unclear === '' ? 'Normal' : 'Warning', pascal(step.do), `${told(step)}${unclear}`)]
   })

@@ -1,9 +1,14 @@
+import { LIMITS } from '../../lib/limits.ts'
 import type { ClusterDecision, ClusterPhase, NodePhase } from '../../model/cluster-decision.ts'
+import type { KubeNode } from '../../model/observed-cluster.ts'
 import { arrivalOf } from './arrival.ts'
+import { majority } from './etcd-rules.ts'
 import type { Finding } from './finding.ts'
-import { quorum } from './quorum.ts'
 import { isFlapping } from './remediate.ts'
 import { awaitsCni, isIn, isWell, kubeOf, type NodeView, sleeps, type View } from './view.ts'
+
+/** A Node says that it is not Ready within this time of its coming; what changes later is news. */
+const FIRST_WORD_MS = 10_000
 
 type NodeRow = ClusterDecision['nodes'][number]
 
@@ -26,7 +31,8 @@ export function clusterPhase(
   if (guards.some((guard) => guard === 'order' || guard === 'ghost-member')) return 'Blocked'
   if (quorumLost(view)) return 'QuorumLost'
   if (!view.formed) return 'Forming'
-  if (view.observed.api !== 'yes') return 'Unknown'
+  // Begun, and never answered yet: nobody misses it.
+  if (view.observed.api !== 'yes') return view.observed.identity?.formed === false ? 'Forming' : 'Unknown'
   const declared = rows.filter(({ name }) => isDeclared(view, name))
   const all = (...phases: readonly NodePhase[]) => declared.every(({ phase }) => phases.includes(phase))
   if (hops.length > 0 || rows.some(({ phase }) => phase === 'Working')) return 'Upgrading'
@@ -38,9 +44,12 @@ export function clusterPhase(
   return 'Degraded'
 }
 
-/** Known to have fewer voters up than it needs. */
+/** Known to have fewer voters up than it needs. One of which nothing is known may be up: that is no certain loss. */
 export function quorumLost(view: View): boolean {
-  return view.formed && view.members !== 'unknown' && view.members.length > 0 && !quorum(view.members).held
+  if (!view.formed || view.members === 'unknown' || view.members.length === 0) return false
+  const voters = view.members.filter(({ learner }) => !learner)
+  const down = voters.filter(({ up }) => up === 'no').length
+  return voters.length - down < majority(voters.length)
 }
 
 function nodePhase(view: View, node: NodeView): readonly [NodePhase, string] {
@@ -79,12 +88,20 @@ function inPhase(view: View, node: NodeView): readonly [NodePhase, string] {
   if (node.member?.learner === true) return ['Learner', 'not yet a voter']
   if (awaitsCni(view, node)) return ['AwaitingCNI', 'waits for its network plugin']
   if (isFlapping(node)) return ['Flapping', `${kube.readyChanges} changes within the hour`]
-  if (kube.ready === 'no') return ['NotReady', why]
-  if (!isWell(node))
-    return ['NotReady', node.member?.up === 'unknown' ? 'its etcd member cannot be seen' : 'its etcd member is down']
+  if (kube.ready === 'no') return isNew(view, kube) ? ['Joining', why] : ['NotReady', why]
+  if (!isWell(node) && node.member?.up === 'unknown') {
+    const young = view.nowMs - kube.createdMs < LIMITS.clusterJoinMs
+    return [young ? 'Joining' : 'Unknown', 'its etcd member has not been seen to be up']
+  }
+  if (!isWell(node)) return ['NotReady', 'its etcd member is down']
   const soaks =
     kube.changedMs !== undefined && Math.max(kube.changedMs, kube.readySinceMs) + view.spec.upgrade.soakMs > view.nowMs
   return soaks ? ['Soaking', ''] : ['Ready', '']
+}
+
+/** It has registered and was never Ready yet: still on its way in, not ill. */
+function isNew(view: View, { createdMs, readySinceMs }: KubeNode): boolean {
+  return readySinceMs - createdMs < FIRST_WORD_MS && view.nowMs - createdMs < LIMITS.clusterJoinMs
 }
 
 function awaited(finding: Finding): string {

@@ -1,0 +1,158 @@
+import type { BackupPolicy, ClusterSpec, NodeSpec } from '../../model/cluster.ts'
+import type { ClusterOperation } from '../../model/cluster-operation.ts'
+import type { ClusterSnapshot, ObservedCluster } from '../../model/observed-cluster.ts'
+import { local, on } from './restore.ts'
+
+/** One backup and whether anybody could ever use it. */
+export interface BackupVerdict {
+  readonly name: string
+  readonly atMs: number
+  readonly bytes?: number
+  readonly usable: 'yes' | 'no' | 'unknown'
+  readonly reason: string
+}
+
+/** A backup without the token that it was taken with is no backup: it is said the day it is taken, not the day it is needed. */
+export function judgeBackups(snapshots: readonly ClusterSnapshot[]): readonly BackupVerdict[] {
+  return [...snapshots]
+    .sort((a, b) => b.atMs - a.atMs)
+    .map(({ name, atMs, bytes, tokenKept, tokenHash }) => ({
+      name,
+      atMs,
+      ...(bytes === undefined ? {} : { bytes }),
+      ...(bytes === 0 ? { usable: 'no' as const, reason: 'it is empty' } : verdictOf(tokenKept, tokenHash)),
+    }))
+}
+
+/** What is wrong with the backups as a whole; undefined when the newest usable one is as young as the schedule wants. */
+export function backupTrouble(
+  spec: ClusterSpec,
+  observed: ObservedCluster,
+  longestGapMs: number,
+  nowMs: number,
+): string | undefined {
+  if (spec.backup === undefined || observed.snapshots === 'unknown') return undefined
+  const newest = judgeBackups(observed.snapshots).find(({ usable }) => usable === 'yes')
+  const formedMs = observed.identity?.recordedMs ?? nowMs
+  if (newest === undefined) {
+    return nowMs - formedMs <= longestGapMs ? undefined : 'there is no backup that could be restored'
+  }
+  if (nowMs - newest.atMs <= longestGapMs) return undefined
+  const hours = Math.round((nowMs - newest.atMs) / 3_600_000)
+  return `the newest backup that could be restored, ${newest.name}, is ${hours} h old`
+}
+
+/** A backup at once, on a server that votes. */
+export function planBackup(spec: ClusterSpec, observed: ObservedCluster): ClusterOperation {
+  const name = `backup of ${spec.name}`
+  const members = observed.members === 'unknown' ? [] : observed.members
+  const voter = spec.servers.find(({ name: server }) =>
+    members.some(({ node, learner, up }) => node === server && !learner && up === 'yes'),
+  )
+  if (voter === undefined) {
+    return {
+      name,
+      steps: [],
+      warnings: [],
+      refusals: [{ reason: 'no server that votes can be seen', allow: 'bring the servers back' }],
+    }
+  }
+  const summary = `take a snapshot of etcd on ${voter.name}${targetOf(spec.backup)}`
+  return {
+    name,
+    steps: [on(voter, 'snapshot', summary, 'a snapshot with its token kept', 'job-done')],
+    refusals: [],
+    warnings: [],
+  }
+}
+
+/**
+ * The newest backup on a throw-away node: the only proof that it can be restored. No pod runs there and nothing of the
+ * cluster is reached, so that the copy cannot act in its place.
+ */
+export function planDrill(
+  spec: ClusterSpec,
+  snapshot: {
+    readonly name: string
+    readonly path: string
+    readonly server: string
+    readonly usable: BackupVerdict['usable']
+  },
+  host: string,
+): ClusterOperation {
+  const name = `drill of ${snapshot.name} on ${host}`
+  if (snapshot.usable !== 'yes') {
+    return {
+      name,
+      steps: [],
+      warnings: [],
+      refusals: [{ reason: `${snapshot.name} cannot be used: its token is not kept`, allow: 'take a new backup' }],
+    }
+  }
+  if ([...spec.servers, ...spec.agents].some((node) => node.name === host)) {
+    return {
+      name,
+      steps: [],
+      warnings: [],
+      refusals: [{ reason: `${host} is a node of ${spec.name}`, allow: 'name a machine that may be wiped' }],
+    }
+  }
+  const node: Pick<NodeSpec, 'name' | 'machine'> = { name: host, machine: { host } }
+  return {
+    name,
+    steps: [
+      {
+        ...on(node, 'install-k3s', `install K3s ${spec.version} on ${host}`, 'the program in place', 'job-done'),
+        target: spec.version,
+      },
+      {
+        ...on(node, 'copy-snapshot', `copy ${snapshot.name} from ${snapshot.server} to ${host}`, 'it on its disk'),
+        target: snapshot.path,
+        from: snapshot.server,
+      },
+      on(node, 'write-drill-files', `configure ${host} as a control plane without a kubelet`, 'it on its disk'),
+      {
+        ...on(
+          node,
+          'restore-snapshot',
+          `start ${host} over from the copy`,
+          'K3s saying that the membership has been reset',
+          'job-done',
+        ),
+        target: snapshot.path,
+      },
+      on(node, 'start-k3s', `start K3s on ${host}`, 'its API answering'),
+      on(
+        node,
+        'compare-objects',
+        'ask the copy for the objects of the cluster',
+        'Nodes and namespaces as in the backup',
+      ),
+      on(node, 'wipe-k3s', `wipe ${host}`, `no K3s data on ${host}`, 'job-done'),
+      local('release', 'say what was proved', 'the result'),
+    ],
+    refusals: [],
+    warnings: [`${host} is wiped at the end`],
+  }
+}
+
+function verdictOf(
+  kept: ClusterSnapshot['tokenKept'],
+  hash: string | undefined,
+): Pick<BackupVerdict, 'usable' | 'reason'> {
+  switch (kept) {
+    case 'yes':
+      return { usable: 'yes', reason: 'its token is kept' }
+    case 'no':
+      return { usable: 'no', reason: `the token that it was taken with (${hash ?? 'unknown'}) is not kept` }
+    case 'unknown':
+      return { usable: 'unknown', reason: 'it is not known which token it was taken with' }
+  }
+}
+
+function targetOf(policy: BackupPolicy | undefined): string {
+  if (policy === undefined) return ''
+  const { to } = policy
+  if ('s3' in to) return ` and to s3://${to.s3.bucket}`
+  return ` in ${'directory' in to ? to.directory : `${to.nfs.server}:${to.nfs.path}`}`
+}

@@ -1,0 +1,181 @@
+import { minorOf } from '../../k3s/version.ts'
+import type { ClusterSpec, NodeSpec } from '../../model/cluster.ts'
+import type { ClusterOperation, OperationStep } from '../../model/cluster-operation.ts'
+import type { ObservedCluster, ObservedNode } from '../../model/observed-cluster.ts'
+import type { Lane } from '../../model/step.ts'
+
+export interface RestoreRequest {
+  readonly snapshot: string
+  /** Its file, on the server that has it. */
+  readonly path: string
+  readonly server: string
+  /** First 12 digits of the hash of the password that it was taken with, where that is known. */
+  readonly tokenHash?: string
+  /** The release that took it, where that is known. */
+  readonly version?: string
+  /** A person says that the snapshot was taken with the present password. */
+  readonly presentToken?: boolean
+}
+
+/** Hashes of the passwords that are kept, the present one first. */
+export type KeptPasswords = readonly string[]
+
+/**
+ * The documented way of a multi-server restore, as a list: all servers stop, one of them starts over from the snapshot
+ * with the token that it was taken with, the others forget their data and join again, and Nodes that are no more are
+ * deleted. Whatever would make it fail in the middle is refused before anything is stopped.
+ */
+export function planRestore(
+  spec: ClusterSpec,
+  observed: ObservedCluster,
+  kept: KeptPasswords,
+  request: RestoreRequest,
+): ClusterOperation {
+  const first = spec.servers.find(({ name }) => name === request.server)
+  const others = spec.servers.filter(({ name }) => name !== request.server)
+  const refusals = [
+    ...(first === undefined
+      ? [{ reason: `${request.server} is no server of ${spec.name}`, allow: serversSentence(spec) }]
+      : []),
+    ...tokenRefusals(kept, request),
+    ...versionRefusals(spec, request),
+    ...spec.servers.flatMap(({ name }) => reachRefusals(name, observed, name === request.server)),
+  ]
+  const name = `restore of ${spec.name} from ${request.snapshot}`
+  if (first === undefined || refusals.length > 0) return { name, steps: [], refusals, warnings: [] }
+  const password = request.tokenHash ?? kept[0] ?? ''
+  const takesOld = password !== kept[0]
+  const reachable = spec.servers.filter((node) => !isOff(observed, node.name))
+  const steps: readonly OperationStep[] = [
+    hold(`${spec.name} is being restored from ${request.snapshot}`),
+    ...reachable.map((node) =>
+      on(node, 'stop-k3s', `stop K3s on ${node.name}`, `K3s stopped on ${node.name}`, 'stopped'),
+    ),
+    ...(takesOld
+      ? [local('take-password', `take the password back that opens ${request.snapshot}`, 'it written down', password)]
+      : []),
+    on(first, 'write-files', `write token and configuration of ${first.name}`, 'both on its disk'),
+    {
+      ...on(
+        first,
+        'restore-snapshot',
+        `start ${first.name} over from ${request.snapshot}`,
+        'K3s saying that the membership has been reset',
+        'job-done',
+      ),
+      target: request.path,
+    },
+    on(first, 'start-k3s', `start K3s on ${first.name}`, 'the API answering', 'api-answers'),
+    ...others
+      .filter((node) => reachable.includes(node))
+      .flatMap((node) => [
+        on(node, 'forget-db', `delete the data of etcd on ${node.name}`, `no etcd on ${node.name}`),
+        on(node, 'write-files', `write token and configuration of ${node.name}`, 'both on its disk'),
+        on(node, 'start-k3s', `join ${node.name} again`, `${node.name} an etcd voter and Ready`, 'node-well'),
+      ]),
+    {
+      do: 'delete-node',
+      lane: 'kubernetes',
+      summary: 'delete the Nodes that the snapshot has and nobody stands behind',
+      awaits: 'only Nodes that are declared',
+      until: 'nothing',
+    },
+    release(),
+  ]
+  return { name, steps, refusals: [], warnings: warningsOf(spec, observed, request) }
+}
+
+function tokenRefusals(
+  kept: KeptPasswords,
+  { snapshot, tokenHash, presentToken }: RestoreRequest,
+): ClusterOperation['refusals'] {
+  if (kept.length === 0) {
+    return [
+      {
+        reason: `no token of this cluster is kept: ${snapshot} cannot be opened`,
+        allow: 'recover the record from a server first',
+      },
+    ]
+  }
+  if (tokenHash === undefined) {
+    if (presentToken === true) return []
+    return [
+      {
+        reason: `it is not known which token ${snapshot} was taken with`,
+        allow:
+          'say --present-token if the token has not been rotated since; a wrong one makes the restore fail after the servers have stopped',
+      },
+    ]
+  }
+  if (kept.includes(tokenHash)) return []
+  return [
+    {
+      reason: `${snapshot} was taken with a token (${tokenHash}) that is not kept: nobody can open it`,
+      allow: 'choose a snapshot whose token is kept',
+    },
+  ]
+}
+
+/** The same or a newer minor may read it, an older one not. */
+function versionRefusals(spec: ClusterSpec, { snapshot, version }: RestoreRequest): ClusterOperation['refusals'] {
+  const [taken, pinned] = [version === undefined ? undefined : minorOf(version), minorOf(spec.version)]
+  if (taken === undefined || pinned === undefined || pinned >= taken) return []
+  return [
+    { reason: `${snapshot} was taken by ${version}, and ${spec.version} is older`, allow: `pin ${version} or newer` },
+  ]
+}
+
+/** A server that runs and cannot be stopped would go on with the old data beside the new cluster. */
+function reachRefusals(name: string, observed: ObservedCluster, isFirst: boolean): ClusterOperation['refusals'] {
+  const node = nodeOf(observed, name)
+  if (isOff(observed, name)) {
+    return isFirst ? [{ reason: `${name} is off, and the snapshot is on it`, allow: `start ${name}` }] : []
+  }
+  if (node !== undefined && node.k3s !== 'unknown') return []
+  return [{ reason: `${name} cannot be reached to stop K3s on it`, allow: `make it reachable, or switch it off` }]
+}
+
+function warningsOf(spec: ClusterSpec, observed: ObservedCluster, { snapshot }: RestoreRequest): readonly string[] {
+  const off = spec.servers.filter(({ name }) => isOff(observed, name))
+  return [
+    `everything that was written after ${snapshot} is lost`,
+    ...off.map(({ name }) => `${name} is off: it joins anew when it comes back, and its data is wiped before`),
+    ...(observed.api === 'yes' ? [`the cluster answers at present: its API stops for the time of the restore`] : []),
+  ]
+}
+
+export function hold(reason: string): OperationStep {
+  return local('hold', 'hold everything else that croft does with the cluster', 'the order written down', reason)
+}
+
+export function release(): OperationStep {
+  return local('release', 'let croft go on with the cluster', 'the order withdrawn')
+}
+
+export function local(verb: OperationStep['do'], summary: string, awaits: string, target?: string): OperationStep {
+  return { do: verb, lane: 'local', summary, awaits, until: 'nothing', ...(target === undefined ? {} : { target }) }
+}
+
+export function on(
+  node: Pick<NodeSpec, 'name' | 'machine'>,
+  verb: OperationStep['do'],
+  summary: string,
+  awaits: string,
+  until: NonNullable<OperationStep['until']> = 'nothing',
+): OperationStep {
+  const lane: Lane = 'host' in node.machine ? 'ssh' : 'guest-agent'
+  return { do: verb, node: node.name, lane, summary, awaits, until }
+}
+
+function isOff(observed: ObservedCluster, name: string): boolean {
+  const machine = nodeOf(observed, name)?.machine
+  return machine?.power === 'off' || machine?.exists === 'no'
+}
+
+function nodeOf(observed: ObservedCluster, name: string): ObservedNode | undefined {
+  return observed.nodes.find((node) => node.name === name)
+}
+
+function serversSentence(spec: ClusterSpec): string {
+  return `name one of ${spec.servers.map(({ name }) => name).join(', ')}`
+}

@@ -1,0 +1,96 @@
+import type { ClusterSpec, NodeSpec } from '../../model/cluster.ts'
+import type { ClusterOperation, OperationStep } from '../../model/cluster-operation.ts'
+import type { ObservedCluster } from '../../model/observed-cluster.ts'
+import { serversWhole } from './removals.ts'
+import { hold, local, on, release } from './restore.ts'
+import { viewOf } from './view.ts'
+
+export type Rotation = 'token' | 'ca' | 'encryption-keys'
+
+/**
+ * A rotation as a list. What is new is written down before anybody uses it, so that a crash never loses it; servers are
+ * restarted one at a time, each only when the one before votes and is Ready again; then the agents.
+ */
+export function planRotation(
+  what: Rotation,
+  spec: ClusterSpec,
+  observed: ObservedCluster,
+  nowMs: number,
+): ClusterOperation {
+  const name = `rotation of the ${WORDS[what]} of ${spec.name}`
+  const refusals = refusalsOf(what, spec, observed, nowMs)
+  const [first] = spec.servers
+  if (first === undefined || refusals.length > 0) return { name, steps: [], refusals, warnings: [] }
+  return {
+    name,
+    steps: [
+      hold(`the ${WORDS[what]} of ${spec.name} is being rotated`),
+      on(first, 'snapshot', 'take a snapshot with the present token', 'a snapshot whose token is kept', 'job-done'),
+      ...begin(what, first, spec),
+      ...spec.servers.map((node) =>
+        on(node, 'restart-k3s', `restart K3s on ${node.name}`, `${node.name} an etcd voter and Ready`, 'node-well'),
+      ),
+      ...(what === 'ca' ? spec.agents.filter(({ power }) => power === 'always') : []).map((node) =>
+        on(node, 'restart-k3s', `restart K3s on ${node.name}`, `${node.name} Ready`, 'node-well'),
+      ),
+      release(),
+    ],
+    refusals: [],
+    warnings: WARNINGS[what],
+  }
+}
+
+const WORDS = { token: 'token', ca: 'CA', 'encryption-keys': 'encryption keys' } as const
+
+const WARNINGS: Readonly<Record<Rotation, readonly string[]>> = {
+  token: ['snapshots from before still need the old token; it is kept'],
+  ca: ['pods that have read the old CA from their service account go on with the root, which stays'],
+  'encryption-keys': ['do not interrupt it: keys that were half exchanged cannot be repaired'],
+}
+
+function begin(what: Rotation, first: NodeSpec, spec: ClusterSpec): readonly OperationStep[] {
+  switch (what) {
+    case 'token':
+      return [
+        local('make-password', 'make a new password and write it down beside the old one', 'both kept'),
+        on(first, 'rotate-token', `hand the new password to K3s on ${first.name}`, 'its bootstrap data encrypted anew'),
+        ...spec.servers.map((node) => on(node, 'write-files', `write the new token on ${node.name}`, 'it on its disk')),
+      ]
+    case 'ca':
+      return [
+        local('make-authorities', 'make new CAs under the same roots and write them down', 'both kept'),
+        on(first, 'rotate-ca', `hand the new CAs to K3s on ${first.name}`, 'K3s having taken them'),
+      ]
+    case 'encryption-keys':
+      return [
+        on(
+          first,
+          'rotate-keys',
+          `have K3s on ${first.name} make new keys and encrypt everything anew`,
+          'its end',
+          'job-done',
+        ),
+      ]
+  }
+}
+
+function refusalsOf(
+  what: Rotation,
+  spec: ClusterSpec,
+  observed: ObservedCluster,
+  nowMs: number,
+): ClusterOperation['refusals'] {
+  if (what === 'encryption-keys' && !spec.secretsEncryption) {
+    return [{ reason: 'secrets are not encrypted in this cluster', allow: 'set secretsEncryption: true' }]
+  }
+  const view = viewOf(spec, observed, nowMs)
+  if (!serversWhole(view)) {
+    return [{ reason: 'not every declared server is in the cluster, voting and Ready', allow: 'wait until all are' }]
+  }
+  const unseen = spec.servers.filter(({ name }) => observed.nodes.find((node) => node.name === name)?.k3s === 'unknown')
+  if (unseen.length > 0) {
+    const names = unseen.map(({ name }) => name).join(', ')
+    return [{ reason: `${names} cannot be reached`, allow: 'make every server reachable' }]
+  }
+  return []
+}
