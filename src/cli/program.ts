@@ -150,6 +150,7 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
     .option('--vms <count>', 'fill it with this many machines', wholeNumber('--vms', 0, 100_000))
     .option('--seed <number>', 'fixes chance', wholeNumber('--seed', 0, 2 ** 32 - 1))
     .option('--speed <factor>', 'runs its clock this many times faster', positive)
+    .option('--proxy', 'also serve a proxy to the Kubernetes APIs of simulated clusters')
   verb(
     'demo',
     'the tour: a simulated datacentre, a Git repository and croft between them',

@@ -38,6 +38,7 @@ export interface SimulatorOptions {
   readonly vms?: number
   readonly seed?: number
   readonly speed?: number
+  readonly proxy?: boolean
 }
 
 /** A simulated datacentre that answers over HTTPS. `announcement` is what `croft sim` prints for programs. */
@@ -46,6 +47,8 @@ export interface RunningSimulator {
   readonly fingerprint: string
   readonly token: string
   readonly announcement: Readonly<Record<string, unknown>>
+  /** For HTTPS_PROXY, when it was asked for: the way to the Kubernetes APIs of simulated clusters. */
+  readonly proxy?: string
   /** The simulator's own clock: simulated time runs faster than the wall when it was told to. */
   readonly clock: Clock
   /** What was asked of it so far. */

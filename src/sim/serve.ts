@@ -6,6 +6,7 @@ import { seededRandom } from '../lib/random.ts'
 import type { WireResponse } from '../lib/wire.ts'
 import { createKeyPair, issueCertificate, privateKeyPem } from '../lib/x509.ts'
 import { createDatacentre, type Datacentre, type DatacentreOptions } from './datacentre.ts'
+import { type ClusterProxy, serveClusters } from './kubernetes/proxy.ts'
 import { createScaledClock } from './scaled-clock.ts'
 import type { SimClock } from './sim-clock.ts'
 import type { Stats } from './stats.ts'
@@ -31,6 +32,8 @@ export interface SimulatorOptions extends Pick<DatacentreOptions, 'hosts' | 'vms
   readonly host?: string
   readonly seed?: number
   readonly speed?: number
+  /** Also serve a proxy through which the Kubernetes APIs of simulated clusters are reached by their addresses. */
+  readonly proxy?: boolean
 }
 
 /** A guest as it really is, past every API. */
@@ -49,6 +52,8 @@ export interface SimulatedGuest {
 }
 
 export interface RunningSimulator extends ServedDatacentre {
+  /** For HTTPS_PROXY, when it was asked for. */
+  readonly proxy?: string
   /** The first line that `croft sim` prints, as data. */
   readonly announcement: Readonly<Record<string, unknown>>
   readonly clock: SimClock
@@ -76,10 +81,20 @@ export async function startSimulator(options: SimulatorOptions): Promise<Running
     showTokens: preset === 'recording',
   })
   const { endpoint, fingerprint, token, tokens } = served
+  let clusters: ClusterProxy | undefined
+  if (options.proxy === true) {
+    clusters = await serveClusters(datacentre.world, options.host === undefined ? {} : { host: options.host })
+  }
+  const proxy = clusters === undefined ? {} : { proxy: clusters.url }
   return {
     ...served,
+    ...proxy,
     clock,
-    announcement: { endpoint, fingerprint, token, ...(tokens ? { tokens } : {}) },
+    announcement: { endpoint, fingerprint, token, ...(tokens ? { tokens } : {}), ...proxy },
+    close: async () => {
+      await clusters?.close()
+      await served.close()
+    },
     stats: () => datacentre.stats(),
     hosts: () => [...datacentre.world.hosts.keys()],
     guests: () => [...datacentre.world.guests.values()].map((guest) => simulatedGuest(datacentre.world, guest)),

@@ -33,7 +33,8 @@ export function runCloudInit(computer: Computer, run: CloudInitRun, installed: (
   system.instanceId = run.instanceId
   system.cloudInit = 'running'
   system.cloudInitError = undefined
-  const config = read(run.userData)
+  const parsed = read(run.userData)
+  const config = parsed ?? {}
   const fail = (why: string) => {
     system.cloudInitError ??= why
   }
@@ -45,7 +46,7 @@ export function runCloudInit(computer: Computer, run: CloudInitRun, installed: (
     })
   }
   const packages = list(config.packages).map((one) => String(Array.isArray(one) ? one[0] : one))
-  if (config['\u0000problem'] !== undefined) fail(String(config['\u0000problem']))
+  if (parsed === undefined) fail('Failed loading yaml blob. Invalid format')
   stage(
     INIT_MS,
     () => writeFiles(computer, config, false, fail),
@@ -80,13 +81,13 @@ export function runCloudInit(computer: Computer, run: CloudInitRun, installed: (
   )
 }
 
-function read(userData: string): Record<string, unknown> {
+function read(userData: string): Record<string, unknown> | undefined {
   if (!userData.startsWith('#cloud-config')) return {}
   try {
     const tree: unknown = parse(userData, { version: '1.1' })
     return typeof tree === 'object' && tree !== null ? (tree as Record<string, unknown>) : {}
   } catch {
-    return { '\u0000problem': 'Failed loading yaml blob. Invalid format' }
+    return undefined
   }
 }
 
@@ -107,7 +108,7 @@ function writeFiles(
       fail(`('write_files', OSError(28, 'No space left on device')): ${path}`)
       return
     }
-    const bytes = decoded(typeof content === 'string' ? content : '', String(encoding ?? ''))
+    const bytes = decoded(typeof content === 'string' ? content : '', typeof encoding === 'string' ? encoding : '')
     const before = append === true ? (computer.machine.files.read(path) ?? new Uint8Array()) : new Uint8Array()
     computer.machine.files.write(path, Buffer.concat([before, bytes]))
   }

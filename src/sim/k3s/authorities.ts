@@ -9,6 +9,8 @@ import type { World } from '../world/types.ts'
 export const SERVER_TLS = '/var/lib/rancher/k3s/server/tls'
 
 const YEAR_MS = 365 * 86_400_000
+/** A simulated clock may run ahead of the true one, and real clients look at the true one. */
+const MONTH_MS = 30 * 86_400_000
 
 /** CA files on a disk, by path below server/tls. */
 export function readAuthorities(files: Files): Map<string, string> {
@@ -51,7 +53,7 @@ export function completeAuthorities(world: World, found: ReadonlyMap<string, str
         subject,
         publicKey: keys.publicKey,
         authority: true,
-        notBefore: new Date(nowMs - 3_600_000),
+        notBefore: new Date(nowMs - MONTH_MS),
         notAfter: new Date(nowMs + 10 * YEAR_MS),
       },
       { subject, privateKey: keys.privateKey },
@@ -133,7 +135,7 @@ export function issueLeaf(
       publicKey: keys.publicKey,
       ...(altNames === undefined ? {} : { altNames }),
       usages,
-      notBefore: new Date(nowMs - 3_600_000),
+      notBefore: new Date(nowMs - MONTH_MS),
       notAfter: new Date(nowMs + YEAR_MS),
     },
     { subject: subjectOf(issuer), privateKey: createPrivateKey(files.get(`${authority}.key`) ?? '') },

@@ -67,55 +67,34 @@ export function shownArgs(role: string, flags: ReadonlyMap<string, readonly stri
   return args
 }
 
-const NODE_FLAGS = [
-  ...['config', 'debug', 'v', 'vmodule', 'log', 'alsologtostderr', 'token', 'token-file', 'server', 'data-dir'],
-  ...['node-name', 'with-node-id', 'node-label', 'node-taint', 'node-ip', 'node-external-ip', 'node-internal-dns'],
-  ...['node-external-dns', 'image-credential-provider-bin-dir', 'image-credential-provider-config', 'selinux'],
-  ...[
-    'lb-server-port',
-    'protect-kernel-defaults',
-    'container-runtime-endpoint',
-    'default-runtime',
-    'image-service-endpoint',
-  ],
-  ...['pause-image', 'snapshotter', 'private-registry', 'disable-default-registry-endpoint', 'nonroot-devices'],
-  ...['resolv-conf', 'flannel-iface', 'flannel-conf', 'flannel-cni-conf', 'kubelet-arg', 'kube-proxy-arg', 'rootless'],
-  ...[
-    'prefer-bundled-bin',
-    'docker',
-    'bind-address',
-    'enable-pprof',
-    'airgap-extra-registry',
-    'vpn-auth',
-    'vpn-auth-file',
-  ],
-  ...['disable-apiserver-lb'],
-]
+const NODE_FLAGS =
+  'config debug v vmodule log alsologtostderr token token-file server data-dir node-name with-node-id ' +
+  'node-label node-taint node-ip node-external-ip node-internal-dns node-external-dns ' +
+  'image-credential-provider-bin-dir image-credential-provider-config selinux lb-server-port ' +
+  'protect-kernel-defaults container-runtime-endpoint default-runtime image-service-endpoint ' +
+  'pause-image snapshotter private-registry disable-default-registry-endpoint nonroot-devices ' +
+  'resolv-conf flannel-iface flannel-conf flannel-cni-conf kubelet-arg kube-proxy-arg rootless ' +
+  'prefer-bundled-bin docker bind-address enable-pprof airgap-extra-registry vpn-auth vpn-auth-file ' +
+  'disable-apiserver-lb'
 
-const AGENT_FLAGS: ReadonlySet<string> = new Set(NODE_FLAGS)
+const AGENT_FLAGS: ReadonlySet<string> = new Set(NODE_FLAGS.split(' '))
 
-const SERVER_FLAGS: ReadonlySet<string> = new Set([
-  ...NODE_FLAGS,
-  ...['https-listen-port', 'supervisor-port', 'apiserver-port', 'advertise-address', 'advertise-port', 'tls-san'],
-  ...['tls-san-security', 'cluster-cidr', 'service-cidr', 'service-node-port-range', 'cluster-dns', 'cluster-domain'],
-  ...['flannel-backend', 'flannel-ipv6-masq', 'flannel-external-ip', 'egress-selector-mode', 'servicelb-namespace'],
-  ...['write-kubeconfig', 'write-kubeconfig-mode', 'write-kubeconfig-group', 'helm-job-image', 'agent-token'],
-  ...['agent-token-file', 'cluster-init', 'cluster-reset', 'cluster-reset-restore-path', 'kube-apiserver-arg'],
-  ...['etcd-arg', 'kube-controller-manager-arg', 'kube-scheduler-arg', 'kube-cloud-controller-manager-arg'],
-  ...['kine-tls', 'datastore-endpoint', 'datastore-cafile', 'datastore-certfile', 'datastore-keyfile'],
-  ...['etcd-expose-metrics', 'etcd-disable-snapshots', 'etcd-snapshot-name', 'etcd-snapshot-schedule-cron'],
-  ...['etcd-snapshot-reconcile-interval', 'etcd-snapshot-retention', 'etcd-snapshot-dir', 'etcd-snapshot-compress'],
-  ...['etcd-s3', 'etcd-s3-endpoint', 'etcd-s3-endpoint-ca', 'etcd-s3-skip-ssl-verify', 'etcd-s3-access-key'],
-  ...['etcd-s3-secret-key', 'etcd-s3-session-token', 'etcd-s3-bucket', 'etcd-s3-bucket-lookup-type', 'etcd-s3-region'],
-  ...['etcd-s3-folder', 'etcd-s3-proxy', 'etcd-s3-config-secret', 'etcd-s3-insecure', 'etcd-s3-timeout'],
-  ...['etcd-s3-retention', 'default-local-storage-path', 'disable', 'disable-scheduler', 'disable-cloud-controller'],
-  ...['disable-kube-proxy', 'disable-network-policy', 'disable-helm-controller', 'embedded-registry'],
-  ...['supervisor-metrics', 'secrets-encryption', 'secrets-encryption-provider', 'enable-pprof', 'disable-agent'],
-  ...[
-    'disable-etcd',
-    'disable-apiserver',
-    'disable-controller-manager',
-    'system-default-registry',
-    'multi-cluster-cidr',
-  ],
-])
+const FURTHER_FLAGS =
+  'https-listen-port supervisor-port apiserver-port advertise-address advertise-port tls-san ' +
+  'tls-san-security cluster-cidr service-cidr service-node-port-range cluster-dns cluster-domain ' +
+  'flannel-backend flannel-ipv6-masq flannel-external-ip egress-selector-mode servicelb-namespace ' +
+  'write-kubeconfig write-kubeconfig-mode write-kubeconfig-group helm-job-image agent-token ' +
+  'agent-token-file cluster-init cluster-reset cluster-reset-restore-path kube-apiserver-arg etcd-arg ' +
+  'kube-controller-manager-arg kube-scheduler-arg kube-cloud-controller-manager-arg kine-tls ' +
+  'datastore-endpoint datastore-cafile datastore-certfile datastore-keyfile etcd-expose-metrics ' +
+  'etcd-disable-snapshots etcd-snapshot-name etcd-snapshot-schedule-cron ' +
+  'etcd-snapshot-reconcile-interval etcd-snapshot-retention etcd-snapshot-dir etcd-snapshot-compress ' +
+  'etcd-s3 etcd-s3-endpoint etcd-s3-endpoint-ca etcd-s3-skip-ssl-verify etcd-s3-access-key ' +
+  'etcd-s3-secret-key etcd-s3-session-token etcd-s3-bucket etcd-s3-bucket-lookup-type etcd-s3-region ' +
+  'etcd-s3-folder etcd-s3-proxy etcd-s3-config-secret etcd-s3-insecure etcd-s3-timeout ' +
+  'etcd-s3-retention default-local-storage-path disable disable-scheduler disable-cloud-controller ' +
+  'disable-kube-proxy disable-network-policy disable-helm-controller embedded-registry ' +
+  'supervisor-metrics secrets-encryption secrets-encryption-provider enable-pprof disable-agent ' +
+  'disable-etcd disable-apiserver disable-controller-manager system-default-registry multi-cluster-cidr'
+
+const SERVER_FLAGS: ReadonlySet<string> = new Set([...AGENT_FLAGS, ...FURTHER_FLAGS.split(' ')])

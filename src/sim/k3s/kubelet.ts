@@ -220,7 +220,7 @@ export function tellVoters(nowMs: number, cluster: EtcdCluster): boolean {
   let changed = false
   const at = { lastHeartbeatTime: stamp(nowMs), lastTransitionTime: stamp(nowMs) }
   const byName = new Map([...cluster.members.values()].map((member) => [member.name, member]))
-  for (const node of [...all(cluster.store, '/nodes')]) {
+  for (const node of all(cluster.store, '/nodes')) {
     if (node.metadata.labels?.['node-role.kubernetes.io/etcd'] !== 'true') continue
     const member = byName.get(node.metadata.annotations?.[`${ETCD}/node-name`] ?? '')
     const [status, reason, message] =
@@ -314,7 +314,7 @@ export function markUnreachable(nowMs: number, cluster: EtcdCluster, name: strin
     }))
     return { ...node, spec: { ...spec, taints: [...kept, ...gone] }, status: { ...tree(node.status), conditions } }
   })
-  for (const pod of [...all(cluster.store, '/pods')]) {
+  for (const pod of all(cluster.store, '/pods')) {
     if (tree(pod.spec).nodeName !== name || !isPodReady(pod)) continue
     const conditions = withCondition(conditionsOf(pod), { type: 'Ready', status: 'False', lastTransitionTime: at })
     put(cluster.store, '/pods', { ...pod, status: { ...tree(pod.status), conditions } })
@@ -322,7 +322,7 @@ export function markUnreachable(nowMs: number, cluster: EtcdCluster, name: strin
 }
 
 export function podsOfNode(cluster: EtcdCluster, name: string, selector?: unknown): readonly KubeObject[] {
-  return [...all(cluster.store, '/pods')].filter(
+  return all(cluster.store, '/pods').filter(
     (pod) => text(tree(pod.spec).nodeName) === name && selects(selector ?? {}, pod.metadata.labels),
   )
 }

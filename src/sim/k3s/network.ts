@@ -60,10 +60,10 @@ function mayHold(process: K3sProcess, host: string): boolean {
   const byPod =
     files.list(`${DATA}/server/manifests`).some((name) => name.includes('kube-vip')) ||
     (cluster !== undefined &&
-      [...all(cluster.store, 'apps/daemonsets')].some(({ metadata }) => /^kube-vip/.test(metadata.name)))
+      all(cluster.store, 'apps/daemonsets').some(({ metadata }) => metadata.name.startsWith('kube-vip')))
   if (!byPod) return true
   return (
     cluster !== undefined &&
-    podsOfNode(cluster, process.nodeName).some((pod) => /^kube-vip/.test(pod.metadata.name) && isPodReady(pod))
+    podsOfNode(cluster, process.nodeName).some((pod) => pod.metadata.name.startsWith('kube-vip') && isPodReady(pod))
   )
 }

@@ -15,8 +15,10 @@ import { findSnapshot } from './snapshots.ts'
 import { givenToken, passwordOf, tokenHash } from './tokens.ts'
 import type { Member, SnapshotContent } from './types.ts'
 
-export const RESET_DONE =
-  'Managed etcd cluster membership has been reset, restart without --cluster-reset flag now. Backup and delete ${datadir}/server/db on each peer etcd server and rejoin the nodes'
+/** K3s prints the name of the place, not the place. */
+const DATA_DIR = '$' + '{datadir}'
+
+export const RESET_DONE = `Managed etcd cluster membership has been reset, restart without --cluster-reset flag now. Backup and delete ${DATA_DIR}/server/db on each peer etcd server and rejoin the nodes`
 
 /** How `k3s server --cluster-reset` ends, and after how long. Its exit code proves nothing: success is 0 as well. */
 export interface ResetOutcome {

@@ -28,7 +28,7 @@ export function rotateKeys(computer: Computer): NodeAnswer {
   const different = others.find((other) => other.encryptionHash !== process.encryptionHash)
   if (different !== undefined)
     return { ok: false, error: `hash does not match between ${process.nodeName} and ${different.nodeName}` }
-  const secrets = [...all(cluster.store, '/secrets')].length
+  const secrets = all(cluster.store, '/secrets').length
   cluster.encryption = { ...encryption, stage: 'reencrypt_active' }
   return beginJob(computer, 'rotate-keys', 2_000 + (secrets * 1000) / PER_SECOND, (done) => {
     if (!process.alive || !isWritable(cluster)) {

@@ -23,6 +23,7 @@ import { mismatches } from './mismatch.ts'
 import { hostOf, listen, serverAt } from './network.ts'
 import { keepNodePassword } from './node-password.ts'
 import { after, sinceStart } from './process.ts'
+import { putOut } from './put-out.ts'
 import {
   givenToken,
   isShort,
@@ -50,7 +51,7 @@ export function startServer(process: K3sProcess): void {
       )
       return
     }
-    process.log('info', 'tombstone file has been detected, removing ${datadir}/server/db to rejoin the cluster')
+    process.log('info', `tombstone file has been detected, removing ${DATA_DIR}/server/db to rejoin the cluster`)
     const seconds = Math.floor(process.computer.world.clock.now() / 1000)
     moveFolder(files, `${DB}/etcd`, `${DB}/etcd-backup-${seconds}`)
     files.remove(`${DB}/etcd-backup-${seconds}/tombstone`)
@@ -187,6 +188,9 @@ function adopt(process: K3sProcess, cluster: EtcdCluster): void {
   writeTokens(process)
 }
 
+/** K3s prints the name of the place, not the place. */
+const DATA_DIR = '$' + '{datadir}'
+
 const BOOTSTRAP = 'Error: preparing server: failed to bootstrap cluster data'
 
 function join(process: K3sProcess): void {
@@ -303,7 +307,7 @@ function addSelf(process: K3sProcess, cluster: EtcdCluster): void {
 /** The leader makes voters of learners that have caught up, and throws out one that gets nowhere. */
 onTick((world, cluster) => {
   const nowMs = world.clock.now()
-  for (const member of [...cluster.members.values()]) {
+  for (const member of cluster.members.values()) {
     if (!member.learner) continue
     const { process } = member
     const stuck = process === undefined || !process.alive || process.computer.machine.trouble.learnerStuck === true
@@ -354,14 +358,4 @@ export function leadControllers(process: K3sProcess, cluster: EtcdCluster): void
   cluster.managerTimer = undefined
   cluster.manager = process
   askReconcile(process.computer.world, cluster)
-}
-
-/** Put out of etcd while it runs: its API hangs, and only a restart helps. */
-export function putOut(process: K3sProcess): void {
-  if (!process.alive || process.phase === 'removed') return
-  process.phase = 'removed'
-  process.computer.machine.files.write(TOMBSTONE, '')
-  after(process, 15_000, () =>
-    process.log('info', 'This node has been removed from the cluster - please restart k3s to rejoin the cluster'),
-  )
 }

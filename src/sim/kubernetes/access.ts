@@ -58,7 +58,7 @@ function byToken(process: K3sProcess, token: string): Caller | undefined {
     if (secret.type !== 'kubernetes.io/service-account-token') continue
     if (Buffer.from(text(tree(secret.data).token), 'base64').toString('utf8') !== token) continue
     const account = secret.metadata.annotations?.['kubernetes.io/service-account.name'] ?? 'default'
-    const admin = [...all(store, 'rbac.authorization.k8s.io/clusterrolebindings')].some(
+    const admin = all(store, 'rbac.authorization.k8s.io/clusterrolebindings').some(
       (binding) =>
         text(tree(binding.roleRef).name) === 'cluster-admin' &&
         JSON.stringify(binding.subjects ?? []).includes(`"${account}"`),

@@ -1,4 +1,3 @@
-import { parse } from 'yaml'
 import type { WireRequest, WireResponse } from '../../lib/wire.ts'
 import { isWritable, whenWritable } from '../k3s/etcd.ts'
 import type { EtcdCluster, K3sProcess } from '../k3s/types.ts'
@@ -248,16 +247,4 @@ function table(call: ApiCall, value: unknown, status = 200): WireResponse {
     ? asTable(call.resource, value, call.process.computer.world.clock.now())
     : value
   return json(status, `${JSON.stringify(shown)}\n`)
-}
-
-/** The body as the client sent it: JSON, or YAML where that is said. */
-export function bodyOf(request: WireRequest): unknown {
-  const { body } = request
-  const text = body === undefined ? '' : typeof body === 'string' ? body : Buffer.from(body).toString('utf8')
-  if (text.trim() === '') return undefined
-  try {
-    return text.trimStart().startsWith('{') || text.trimStart().startsWith('[') ? JSON.parse(text) : parse(text)
-  } catch {
-    throw new ApiStatus(400, 'BadRequest', 'the body of the request could not be read')
-  }
 }

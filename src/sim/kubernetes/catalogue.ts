@@ -156,7 +156,7 @@ function keyFor(group: string, plural: string): string {
 
 /** Built in, then those that somebody defined and that are established. */
 export function resources(store: Store): readonly ApiResource[] {
-  const own = [...all(store, 'apiextensions.k8s.io/customresourcedefinitions')].flatMap((definition) => {
+  const own = all(store, 'apiextensions.k8s.io/customresourcedefinitions').flatMap((definition) => {
     const spec = tree(definition.spec)
     const established = trees(tree(definition.status).conditions).some(
       ({ type, status }) => type === 'Established' && status === 'True',

@@ -24,7 +24,7 @@ export function evict(call: ApiCall): WireResponse {
     if (pod.metadata.deletionTimestamp === undefined && !query.has('dryRun')) endPod(world, cluster, pod)
     return granted
   }
-  const budgets = [...all(store, 'policy/poddisruptionbudgets')].filter(
+  const budgets = all(store, 'policy/poddisruptionbudgets').filter(
     (budget) => budget.metadata.namespace === namespace && selects(tree(budget.spec).selector, pod.metadata.labels),
   )
   if (budgets.length > 1)

@@ -16,7 +16,7 @@ export function chosen(call: ApiCall): (object: KubeObject) => boolean {
 export function listObjects(call: ApiCall): Record<string, unknown> {
   const { cluster, query, resource } = call
   const wanted = chosen(call)
-  const found = [...all(cluster.store, resource.key)]
+  const found = all(cluster.store, resource.key)
     .filter(wanted)
     .map((object) => shown(call, object))
     .sort((a, b) =>

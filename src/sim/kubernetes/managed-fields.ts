@@ -8,10 +8,12 @@ const JOINT = '\u0000'
 const SETS = new Set(['finalizers'])
 /** What every object has and nobody owns. */
 const NOBODYS = new Set(['apiVersion', 'kind'])
-const NOBODYS_META = new Set([
-  ...['name', 'namespace', 'uid', 'resourceVersion', 'generation', 'creationTimestamp', 'managedFields'],
-  ...['deletionTimestamp', 'deletionGracePeriodSeconds', 'generateName'],
-])
+const NOBODYS_META = new Set(
+  (
+    'name namespace uid resourceVersion generation creationTimestamp managedFields deletionTimestamp ' +
+    'deletionGracePeriodSeconds generateName'
+  ).split(' '),
+)
 
 function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -39,7 +41,7 @@ export function leaves(object: Tree, wanted: (top: string) => boolean = () => tr
     if (Array.isArray(value) && value.length > 0) {
       const steps = value.map((entry) => (SETS.has(field) ? `v:${JSON.stringify(entry)}` : keyOfEntry(field, entry)))
       if (steps.every((step) => step !== undefined)) {
-        value.forEach((entry, index) => walk(entry, [...path, steps[index] ?? ''], ''))
+        for (const [index, entry] of value.entries()) walk(entry, [...path, steps[index] ?? ''], '')
         return
       }
     }

@@ -37,11 +37,11 @@ export function supervise(process: K3sProcess, url: URL, request: WireRequest): 
   return json(200, JSON.stringify({ ServerNodeName: process.nodeName }))
 }
 
-const BOOTSTRAP_KEYS = [
-  ...['ClientCA', 'ClientCAKey', 'ETCDPeerCA', 'ETCDPeerCAKey', 'ETCDServerCA', 'ETCDServerCAKey', 'EncryptionConfig'],
-  ...['EncryptionHash', 'IPSECKey', 'PasswdFile', 'RequestHeaderCA', 'RequestHeaderCAKey', 'ServerCA', 'ServerCAKey'],
-  'ServiceKey',
-]
+const BOOTSTRAP_KEYS = (
+  'ClientCA ClientCAKey ETCDPeerCA ETCDPeerCAKey ETCDServerCA ETCDServerCAKey EncryptionConfig ' +
+  'EncryptionHash IPSECKey PasswdFile RequestHeaderCA RequestHeaderCAKey ServerCA ServerCAKey ' +
+  'ServiceKey'
+).split(' ')
 
 function apiServers({ cluster }: K3sProcess): readonly string[] {
   return [...(cluster?.members.values() ?? [])]

@@ -34,10 +34,11 @@ export function askReconcile(world: World, cluster: EtcdCluster): void {
     }
     // Without a leader of the controllers nothing happens; the next one begins with a pass.
     if (cluster.manager?.alive !== true) return
-    keepNodes(world, cluster)
+    const again = () => askReconcile(world, cluster)
+    keepNodes(world, cluster, again)
     keepCharts(world, cluster)
     keepWorkloads(world, cluster)
-    keepPods(world, cluster)
+    keepPods(world, cluster, again)
     keepBudgets(world, cluster)
     collectGarbage(world, cluster)
   })

@@ -1,6 +1,7 @@
 import type { WireRequest, WireResponse } from '../../lib/wire.ts'
 import type { Caller } from './access.ts'
-import { type ApiCall, bodyOf } from './api.ts'
+import type { ApiCall } from './api.ts'
+import { bodyOf } from './body.ts'
 import { tree } from './object.ts'
 import { json } from './status.ts'
 

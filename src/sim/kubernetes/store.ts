@@ -49,10 +49,10 @@ export function find(store: Store, resource: string, namespace: string | undefin
   return store.tables.get(resource)?.get(keyOf(namespace, name))
 }
 
-const NONE: ReadonlyMap<string, KubeObject> = new Map()
-
-export function all(store: Store, resource: string): IterableIterator<KubeObject> {
-  return (store.tables.get(resource) ?? NONE).values()
+/** A list of its own: whoever goes through it may write meanwhile. */
+export function all(store: Store, resource: string): KubeObject[] {
+  const table = store.tables.get(resource)
+  return table === undefined ? [] : [...table.values()]
 }
 
 /** Writes the object with its new resource version, and answers it as it is stored. */

@@ -49,7 +49,7 @@ export function startWatch(call: ApiCall): Watching {
         if (type !== undefined) line(told(type, shown(call, change.object)))
       }
       if (since === 0)
-        for (const object of [...all(store, resource.key)].filter(wanted)) line(told('ADDED', shown(call, object)))
+        for (const object of all(store, resource.key).filter(wanted)) line(told('ADDED', shown(call, object)))
       else for (const change of store.changes) if (change.revision > since) tell(change)
       if (query.get('sendInitialEvents') === 'true')
         line(

@@ -59,23 +59,22 @@ function judge(world: World, process: K3sProcess, host: string, target: Kubernet
   if (problem !== '') throw new WireFailure('no', problem, `the certificate of ${host} is not trusted`)
 }
 
+const SERVICE_NAMES = [
+  '10.43.0.1',
+  'kubernetes',
+  'kubernetes.default',
+  'kubernetes.default.svc',
+  'kubernetes.default.svc.cluster.local',
+]
+
 /** What the certificate on 6443 is good for. Other names that somebody dials get none. */
 export function servedNames(process: K3sProcess): readonly string[] {
   const { flags, nodeName } = process
-  return [
-    ...['127.0.0.1', '::1', 'localhost', nodeName],
-    ...process.nodeIps,
-    ...flagList(flags, 'node-external-ip'),
-    ...flagList(flags, 'advertise-address'),
-    ...flagList(flags, 'tls-san'),
-    ...[
-      '10.43.0.1',
-      'kubernetes',
-      'kubernetes.default',
-      'kubernetes.default.svc',
-      'kubernetes.default.svc.cluster.local',
-    ],
-  ].filter((name, index, all) => all.indexOf(name) === index && (isIP(name) !== 0 || /^[a-z0-9.-]+$/i.test(name)))
+  const own = ['127.0.0.1', '::1', 'localhost', nodeName]
+  const declared = ['node-external-ip', 'advertise-address', 'tls-san'].flatMap((flag) => flagList(flags, flag))
+  return [...own, ...process.nodeIps, ...declared, ...SERVICE_NAMES].filter(
+    (name, index, all) => all.indexOf(name) === index && (isIP(name) !== 0 || /^[a-z0-9.-]+$/i.test(name)),
+  )
 }
 
 async function exchange(

@@ -1,6 +1,7 @@
 import { hexDigits, uuid } from '../world/chance.ts'
-import { type ApiCall, bodyOf } from './api.ts'
+import type { ApiCall } from './api.ts'
 import { applyTo } from './apply.ts'
+import { bodyOf } from './body.ts'
 import { terminating } from './controllers/collect.ts'
 import { establish, fillIn, refuseChange } from './defaulting.ts'
 import { chosen, shown } from './listing.ts'
@@ -337,14 +338,14 @@ function deleteOne(call: ApiCall, object: KubeObject, options: Readonly<Record<s
   if (resource.kind === 'CustomResourceDefinition') {
     const spec = tree(object.spec)
     const key = `${text(spec.group)}/${text(tree(spec.names).plural)}`
-    for (const one of [...all(store, key)]) remove(store, key, one.metadata.namespace, one.metadata.name)
+    for (const one of all(store, key)) remove(store, key, one.metadata.namespace, one.metadata.name)
   }
   return success
 }
 
 function orphan({ cluster }: ApiCall, owner: KubeObject): void {
   for (const [resource, table] of cluster.store.tables) {
-    for (const object of [...table.values()]) {
+    for (const object of table.values()) {
       const owners = object.metadata.ownerReferences
       if (owners?.some(({ uid }) => uid === owner.metadata.uid) !== true) continue
       const ownerReferences = owners.filter(({ uid }) => uid !== owner.metadata.uid)
@@ -356,6 +357,6 @@ function orphan({ cluster }: ApiCall, owner: KubeObject): void {
 export function deleteCollection(call: ApiCall): unknown {
   const options = tree(bodyOf(call.request))
   const wanted = chosen(call)
-  for (const object of [...all(call.cluster.store, call.resource.key)].filter(wanted)) deleteOne(call, object, options)
+  for (const object of all(call.cluster.store, call.resource.key).filter(wanted)) deleteOne(call, object, options)
   return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success' }
 }

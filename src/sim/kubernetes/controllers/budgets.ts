@@ -6,7 +6,7 @@ import { all, put } from '../store.ts'
 
 /** How many pods of each budget may go right now. */
 export function keepBudgets(world: World, cluster: EtcdCluster): void {
-  for (const budget of [...all(cluster.store, 'policy/poddisruptionbudgets')]) {
+  for (const budget of all(cluster.store, 'policy/poddisruptionbudgets')) {
     const spec = tree(budget.spec)
     const pods = podsOf(cluster, budget)
     const currentHealthy = pods.filter(isPodReady).length
@@ -40,7 +40,7 @@ export function keepBudgets(world: World, cluster: EtcdCluster): void {
 }
 
 export function podsOf(cluster: EtcdCluster, budget: KubeObject): readonly KubeObject[] {
-  return [...all(cluster.store, '/pods')].filter(
+  return all(cluster.store, '/pods').filter(
     (pod) =>
       pod.metadata.namespace === budget.metadata.namespace &&
       pod.metadata.deletionTimestamp === undefined &&

@@ -8,7 +8,7 @@ const EVERYTHING = [{ operator: 'Exists' }]
 
 /** K3s' Helm controller: a job for each chart, and what the few charts that matter here would bring. */
 export function keepCharts(world: World, cluster: EtcdCluster): void {
-  for (const chart of [...all(cluster.store, 'helm.cattle.io/helmcharts')]) {
+  for (const chart of all(cluster.store, 'helm.cattle.io/helmcharts')) {
     if (chart.metadata.deletionTimestamp !== undefined) continue
     const { namespace = 'kube-system', name } = chart.metadata
     const job = find(cluster.store, 'batch/jobs', namespace, `helm-install-${name}`)

@@ -23,7 +23,7 @@ export function collectGarbage(_world: World, cluster: EtcdCluster): void {
     if (space.metadata.deletionTimestamp !== undefined) leaving.add(space.metadata.name)
   const filled = new Set<string>()
   for (const [resource, table] of store.tables) {
-    for (const object of [...table.values()]) {
+    for (const object of table.values()) {
       const { metadata } = object
       const inLeaving = metadata.namespace !== undefined && leaving.has(metadata.namespace)
       if (inLeaving) filled.add(metadata.namespace ?? '')

@@ -1,20 +1,19 @@
 import { removeMember } from '../../k3s/etcd.ts'
 import { ETCD, hasNetwork, nodeReady } from '../../k3s/kubelet.ts'
-import { putOut } from '../../k3s/server.ts'
+import { putOut } from '../../k3s/put-out.ts'
 import type { EtcdCluster } from '../../k3s/types.ts'
 import type { World } from '../../world/types.ts'
 import { conditionsOf, type KubeObject } from '../object.ts'
-import { askReconcile } from '../reconcile.ts'
 import { all, put, remove } from '../store.ts'
 
 const RETRY_MS = 5_000
 
 /** Nodes that are to go take their etcd member with them; those marked for removal lose only that. */
-export function keepNodes(world: World, cluster: EtcdCluster): void {
-  for (const node of [...all(cluster.store, '/nodes')]) {
+export function keepNodes(world: World, cluster: EtcdCluster, again: () => void): void {
+  for (const node of all(cluster.store, '/nodes')) {
     const { annotations = {}, deletionTimestamp } = node.metadata
-    if (deletionTimestamp !== undefined) finish(world, cluster, node)
-    else if (annotations[`${ETCD}/remove`] === 'true') removeOnly(world, cluster, node)
+    if (deletionTimestamp !== undefined) finish(world, cluster, node, again)
+    else if (annotations[`${ETCD}/remove`] === 'true') removeOnly(world, cluster, node, again)
     else networkOf(cluster, node)
   }
 }
@@ -24,14 +23,14 @@ function memberNamed(cluster: EtcdCluster, name: string | undefined) {
 }
 
 /** A mark of a former removal makes K3s believe that the member is gone already: it then stays behind. */
-function finish(world: World, cluster: EtcdCluster, node: KubeObject): void {
+function finish(world: World, cluster: EtcdCluster, node: KubeObject, again: () => void): void {
   const { annotations = {}, finalizers = [], name } = node.metadata
   const marked = annotations[`${ETCD}/removed-node-name`] !== undefined
   const member = marked ? undefined : memberNamed(cluster, annotations[`${ETCD}/node-name`])
   if (member !== undefined && finalizers.length > 0) {
     const { process } = member
     if (removeMember(world, cluster, member.id) !== undefined) {
-      world.clock.schedule(world.clock.now() + RETRY_MS, () => askReconcile(world, cluster))
+      world.clock.schedule(world.clock.now() + RETRY_MS, again)
       return
     }
     if (process !== undefined) putOut(process)
@@ -46,7 +45,7 @@ function finish(world: World, cluster: EtcdCluster, node: KubeObject): void {
     put(cluster.store, '/nodes', { ...node, metadata: { ...node.metadata, finalizers: ours } })
 }
 
-function removeOnly(world: World, cluster: EtcdCluster, node: KubeObject): void {
+function removeOnly(world: World, cluster: EtcdCluster, node: KubeObject, again: () => void): void {
   const {
     [`${ETCD}/remove`]: _,
     [`${ETCD}/node-name`]: memberName,
@@ -63,7 +62,7 @@ function removeOnly(world: World, cluster: EtcdCluster, node: KubeObject): void 
   if (member !== undefined) {
     const { process } = member
     if (removeMember(world, cluster, member.id) !== undefined) {
-      world.clock.schedule(world.clock.now() + RETRY_MS, () => askReconcile(world, cluster))
+      world.clock.schedule(world.clock.now() + RETRY_MS, again)
       return
     }
     if (process !== undefined) putOut(process)

@@ -13,16 +13,15 @@ import {
   trees,
   withCondition,
 } from '../object.ts'
-import { askReconcile } from '../reconcile.ts'
 import { all, find, put, remove, update } from '../store.ts'
 import { place } from './scheduling.ts'
 import { endPod } from './workloads.ts'
 
 /** Pods are given a node, are started by its kubelet, and end. What nobody can start or end any more stays as it is. */
-export function keepPods(world: World, cluster: EtcdCluster): void {
-  const pods = [...all(cluster.store, '/pods')]
+export function keepPods(world: World, cluster: EtcdCluster, again: () => void): void {
+  const pods = all(cluster.store, '/pods')
   if (pods.length === 0) return
-  const nodes = [...all(cluster.store, '/nodes')]
+  const nodes = all(cluster.store, '/nodes')
   const names = new Set(nodes.map(({ metadata }) => metadata.name))
   for (const pod of pods) {
     const node = text(tree(pod.spec).nodeName)
@@ -32,6 +31,7 @@ export function keepPods(world: World, cluster: EtcdCluster): void {
       onNode(
         world,
         cluster,
+        again,
         pod,
         cluster.kubelets.get(node),
         nodes.find(({ metadata }) => metadata.name === node),
@@ -69,7 +69,14 @@ function schedule(
 /** Work that is under way for a pod, so that it is not begun twice. */
 const busy = new WeakMap<EtcdCluster, Set<string>>()
 
-function once(world: World, cluster: EtcdCluster, key: string, afterMs: number, act: () => void): void {
+function once(
+  world: World,
+  cluster: EtcdCluster,
+  again: () => void,
+  key: string,
+  afterMs: number,
+  act: () => void,
+): void {
   const keys = busy.get(cluster) ?? new Set()
   busy.set(cluster, keys)
   if (keys.has(key)) return
@@ -77,13 +84,14 @@ function once(world: World, cluster: EtcdCluster, key: string, afterMs: number, 
   world.clock.schedule(world.clock.now() + afterMs, () => {
     keys.delete(key)
     act()
-    askReconcile(world, cluster)
+    again()
   })
 }
 
 function onNode(
   world: World,
   cluster: EtcdCluster,
+  again: () => void,
   pod: KubeObject,
   kubelet: K3sProcess | undefined,
   node: KubeObject | undefined,
@@ -91,12 +99,12 @@ function onNode(
   const { uid = '', deletionTimestamp } = pod.metadata
   const runs = kubelet?.alive === true && kubelet.computer.isUp()
   if (!runs) {
-    if (deletionTimestamp === undefined) evictLater(world, cluster, pod, node)
+    if (deletionTimestamp === undefined) evictLater(world, cluster, again, pod, node)
     return
   }
   if (deletionTimestamp !== undefined) {
     const graceMs = 1000 * Number(pod.metadata.deletionGracePeriodSeconds ?? 30)
-    once(world, cluster, `end ${uid}`, Math.min(graceMs, between(world.random, [400, 1_200])), () => {
+    once(world, cluster, again, `end ${uid}`, Math.min(graceMs, between(world.random, [400, 1_200])), () => {
       const now = find(cluster.store, '/pods', pod.metadata.namespace, pod.metadata.name)
       if (now?.metadata.uid === uid && kubelet.alive && (now.metadata.finalizers ?? []).length === 0)
         remove(cluster.store, '/pods', pod.metadata.namespace, pod.metadata.name)
@@ -106,13 +114,19 @@ function onNode(
   if (/^(Succeeded|Failed)$/.test(text(tree(pod.status).phase))) return
   if (isPodReady(pod)) return
   if (tree(pod.spec).hostNetwork !== true && !hasNetwork(kubelet, cluster)) return
-  once(world, cluster, `run ${uid}`, between(world.random, world.k3s.timing.podStartMs), () => {
+  once(world, cluster, again, `run ${uid}`, between(world.random, world.k3s.timing.podStartMs), () => {
     if (kubelet.alive && kubelet.computer.isUp()) started(world, cluster, pod, kubelet)
   })
 }
 
 /** The rest of a stay on a node that does not answer: five minutes, unless the pod bears more or less. */
-function evictLater(world: World, cluster: EtcdCluster, pod: KubeObject, node: KubeObject | undefined): void {
+function evictLater(
+  world: World,
+  cluster: EtcdCluster,
+  again: () => void,
+  pod: KubeObject,
+  node: KubeObject | undefined,
+): void {
   const taint = trees(tree(node?.spec).taints).find(
     ({ key, effect }) => key === 'node.kubernetes.io/unreachable' && effect === 'NoExecute',
   )
@@ -125,7 +139,7 @@ function evictLater(world: World, cluster: EtcdCluster, pod: KubeObject, node: K
   )
   if (toleration !== undefined && toleration.tolerationSeconds === undefined) return
   const dueMs = Date.parse(text(taint.timeAdded)) + 1000 * Number(toleration?.tolerationSeconds ?? 0)
-  once(world, cluster, `evict ${pod.metadata.uid}`, Math.max(0, dueMs - world.clock.now()), () => {
+  once(world, cluster, again, `evict ${pod.metadata.uid}`, Math.max(0, dueMs - world.clock.now()), () => {
     const now = find(cluster.store, '/pods', pod.metadata.namespace, pod.metadata.name)
     const still = find(cluster.store, '/nodes', undefined, node?.metadata.name ?? '')
     const unreachable = trees(tree(still?.spec).taints).some(({ key }) => key === 'node.kubernetes.io/unreachable')

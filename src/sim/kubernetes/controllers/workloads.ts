@@ -10,15 +10,15 @@ import { nodeTakes, tolerates } from './scheduling.ts'
 
 /** Deployments, their sets, StatefulSets, DaemonSets and Jobs: as many pods as they want, and a status that says so. */
 export function keepWorkloads(world: World, cluster: EtcdCluster): void {
-  for (const one of [...all(cluster.store, 'apps/deployments')]) deployment(world, cluster, one)
-  for (const one of [...all(cluster.store, 'apps/replicasets')]) replicaSet(world, cluster, one)
-  for (const one of [...all(cluster.store, 'apps/statefulsets')]) statefulSet(world, cluster, one)
-  for (const one of [...all(cluster.store, 'apps/daemonsets')]) daemonSet(world, cluster, one)
-  for (const one of [...all(cluster.store, 'batch/jobs')]) job(world, cluster, one)
+  for (const one of all(cluster.store, 'apps/deployments')) deployment(world, cluster, one)
+  for (const one of all(cluster.store, 'apps/replicasets')) replicaSet(world, cluster, one)
+  for (const one of all(cluster.store, 'apps/statefulsets')) statefulSet(world, cluster, one)
+  for (const one of all(cluster.store, 'apps/daemonsets')) daemonSet(world, cluster, one)
+  for (const one of all(cluster.store, 'batch/jobs')) job(world, cluster, one)
 }
 
 export function podsOwnedBy(cluster: EtcdCluster, owner: KubeObject): KubeObject[] {
-  return [...all(cluster.store, '/pods')].filter((pod) =>
+  return all(cluster.store, '/pods').filter((pod) =>
     pod.metadata.ownerReferences?.some(({ uid }) => uid === owner.metadata.uid),
   )
 }
@@ -32,7 +32,7 @@ function deployment(world: World, cluster: EtcdCluster, object: KubeObject): voi
   const spec = tree(object.spec)
   const wanted = Number(spec.replicas ?? 1)
   const hash = templateHash(spec.template)
-  const sets = [...all(store, 'apps/replicasets')].filter((set) =>
+  const sets = all(store, 'apps/replicasets').filter((set) =>
     set.metadata.ownerReferences?.some(({ uid }) => uid === object.metadata.uid),
   )
   let current = sets.find((set) => set.metadata.labels?.['pod-template-hash'] === hash)
@@ -182,7 +182,7 @@ function daemonSet(world: World, cluster: EtcdCluster, object: KubeObject): void
   const owned = podsOwnedBy(cluster, object)
   for (const pod of owned) if (alive(pod)) byNode.set(text(tree(pod.spec).nodeName), pod)
   let [wanted, ready, updated] = [0, 0, 0]
-  for (const node of [...all(cluster.store, '/nodes')]) {
+  for (const node of all(cluster.store, '/nodes')) {
     const fits =
       node.metadata.deletionTimestamp === undefined &&
       nodeTakes(node, podSpec) &&
