@@ -23,10 +23,12 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   store: ['model', 'lib'],
   ssh: ['model', 'lib'],
   engine: ['plan', 'drivers/port.ts', 'drivers/cluster-port.ts', 'store/port.ts', 'model', 'lib'],
+  images: ['kinds', 'model', 'lib'],
   sim: ['k3s', 'model', 'lib'],
   controller: ['engine', 'plan', 'kinds', 'source', 'server/port.ts', 'drivers/port.ts', 'store/port.ts', 'model', 'lib'],
   server: ['controller', 'engine', 'plan', 'kinds', 'store/port.ts', 'model', 'lib'],
   cli: [
+    'images',
     'server',
     'controller',
     'engine',

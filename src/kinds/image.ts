@@ -1,14 +1,18 @@
 import { z } from 'zod'
 import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
-import { fileNameOf, wrongEnding } from './fields/file-name.ts'
+import { wrongEnding } from './fields/file-name.ts'
 import { fileName, line, logicalName, objectName, webUrl } from './fields/text.ts'
 import type { FieldProblem, Kind, Part } from './kind.ts'
-import { connectionOf, findHost, unbound, unknownHost } from './machines/bindings.ts'
-import { imageFile, imageHosts, isJustInCase } from './machines/image-files.ts'
+import { connectionOf, findHost, libvirtOf, unbound, unknownHost } from './machines/bindings.ts'
+import { checkImageBuild, imageBuild } from './machines/image-build.ts'
+import { imageFile, imageHosts, imageName, isJustInCase } from './machines/image-files.ts'
 
 const schema = z.strictObject({
   description: line.optional(),
-  url: webUrl,
+  /** Where a host downloads it from; or else build. */
+  url: webUrl.optional(),
+  /** How it is made: `croft image build` makes it and brings it to every host that needs it. */
+  build: imageBuild.optional(),
   checksum: z
     .string()
     .regex(/^(?:sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128})$/, {
@@ -41,11 +45,13 @@ export const image: Kind<ImageSpec> = {
 
   check(spec, manifest) {
     const problems: FieldProblem[] = [...checkAnnotations(manifest)]
-    const name = spec.fileName ?? fileNameOf(spec.url)
+    problems.push(...checkImageBuild(spec))
+    if (spec.url === undefined && spec.build === undefined) return problems
+    const name = imageName(spec, manifest.metadata.name)
     const path = ['spec', spec.fileName === undefined ? 'url' : 'fileName']
     const wrong = name === undefined ? 'the url does not end in a file name' : wrongEnding(name, spec.content)
     if (wrong !== undefined) problems.push({ code: 'bad-value', path, message: wrong, hint: 'set fileName' })
-    if (spec.checksum === undefined) {
+    if (spec.checksum === undefined && spec.build === undefined) {
       problems.push({
         code: 'no-checksum',
         path: ['spec', 'url'],
@@ -68,6 +74,10 @@ export const image: Kind<ImageSpec> = {
       const host = findHost(name, declaration.namespace, lookup)
       const file = host === undefined ? undefined : imageFile(declaration, host)
       const connection = host === undefined ? {} : connectionOf(host, path, lookup)
+      if (declaration.spec.build !== undefined && host !== undefined && libvirtOf(host, lookup) === undefined) {
+        problems.push(builtElsewhere(host.name))
+        continue
+      }
       if (file !== undefined && !('problem' in connection)) {
         parts.push({
           key: file.key,
@@ -86,4 +96,14 @@ export const image: Kind<ImageSpec> = {
     }
     return problems.length > 0 ? { problems } : { role: 'resources', parts }
   },
+}
+
+/** Proxmox takes disk images only by downloading them itself. */
+function builtElsewhere(host: string): FieldProblem {
+  return {
+    code: 'not-possible',
+    path: ['spec', 'build'],
+    message: `a built image is brought to hosts with libvirt, and ${host} is none`,
+    hint: 'put the built file on a web server and write its url and checksum instead',
+  }
 }

@@ -38,7 +38,7 @@ export function imageFile(image: Declaration<ImageSpec>, host: Declaration<HostS
   const storage = Object.hasOwn(host.spec.bindings.storages, image.spec.storage)
     ? host.spec.bindings.storages[image.spec.storage]
     : undefined
-  const name = image.spec.fileName ?? fileNameOf(image.spec.url)
+  const name = imageName(image.spec, image.name)
   if (storage === undefined || name === undefined) return undefined
   const [algorithm = 'sha256', value = ''] = image.spec.checksum?.split(':') ?? []
   const node = nodeOf(host)
@@ -50,12 +50,17 @@ export function imageFile(image: Declaration<ImageSpec>, host: Declaration<HostS
       storage,
       content: image.spec.content,
       fileName: name,
-      url: image.spec.url,
+      url: image.spec.url ?? `build:${image.name}`,
       checksum: image.spec.checksum === undefined ? undefined : { algorithm, value },
       decompression: image.spec.decompression,
       overwrite: image.spec.replace,
     }),
   }
+}
+
+/** What the file is called on a storage. */
+export function imageName(spec: ImageSpec, name: string): string | undefined {
+  return spec.fileName ?? (spec.url === undefined ? `${name}.qcow2` : fileNameOf(spec.url))
 }
 
 /** All copies of all images that can be placed. */

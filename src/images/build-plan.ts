@@ -1,0 +1,218 @@
+import { createHash } from 'node:crypto'
+import type { BuildPlan, BuildSpec, BuildStep, DebianBase, DiskBase, FetchedFile } from './build-spec.ts'
+import { cleaningSteps } from './cleanliness.ts'
+import { bootFiles, diskSteps } from './disk-layout.ts'
+
+const LONG_MS = 1_800_000
+const SHORT_MS = 300_000
+
+/** What every machine of ours needs to be reached and to read its seed. */
+const NEEDED = [
+  'cloud-init',
+  'openssh-server',
+  'qemu-guest-agent',
+  'systemd-sysv',
+  'udev',
+  'netplan.io',
+  'sudo',
+  'ca-certificates',
+  'iproute2',
+]
+
+/** Where K3s looks for images that it need not pull. */
+const AIRGAP = 'var/lib/rancher/k3s/agent/images'
+
+/** Everything that is run to make an image, in order, as data. Pure: the same spec gives the same plan. */
+export function buildPlan(spec: BuildSpec, directory: string): BuildPlan {
+  const inputs = createHash('sha256')
+    .update(JSON.stringify(sorted(spec)))
+    .digest('hex')
+  const short = inputs.slice(0, 12)
+  const work = `${directory}/${spec.name}-${short}.work`
+  const root = `${work}/root`
+  const step = (summary: string, argv: readonly string[], input?: string): BuildStep => ({
+    summary,
+    argv,
+    timeoutMs: SHORT_MS,
+    ...(input === undefined ? {} : { input }),
+  })
+  const put = (path: string, content: string, mode = '0644'): readonly BuildStep[] => [
+    step(`make room for /${path}`, ['install', '-D', '-m', mode, '/dev/null', `${root}/${path}`]),
+    step(`write /${path}`, ['tee', `${root}/${path}`], content),
+  ]
+  const steps: BuildStep[] = [
+    step('begin anew', ['rm', '-rf', '--one-file-system', work]),
+    step('make a place for it', ['mkdir', '-p', work]),
+    ...(spec.from.type === 'debian' ? debianSteps(spec, spec.from, root) : diskBaseSteps(spec, spec.from, work, root)),
+    ...(spec.k3s === undefined ? [] : fetched(work, root, spec.k3s.binary, 'usr/local/bin/k3s', '0755')),
+    ...(spec.k3s?.images === undefined
+      ? []
+      : fetched(work, root, spec.k3s.images, `${AIRGAP}/k3s-airgap-images-${spec.architecture}.tar.zst`, '0644')),
+    ...spec.files.flatMap(({ path, content, mode }) => put(path.replace(/^\//, ''), content, mode)),
+    ...put('etc/hostname', 'localhost\n'),
+    ...put('etc/cloud/cloud.cfg.d/90-croft.cfg', 'datasource_list: [NoCloud, None]\n'),
+    ...bootFiles(inputs).flatMap(({ path, content }) => put(path, content)),
+    ...cleaningSteps(root).map((argv) => step('clean it', argv)),
+    ...diskSteps({ work, root, architecture: spec.architecture, sizeMb: spec.sizeMb, epoch: spec.epoch, inputs }),
+  ]
+  return {
+    spec,
+    inputs,
+    work,
+    output: `${directory}/${spec.name}-${short}.qcow2`,
+    needs: needsOf(spec),
+    steps,
+    differences: differencesOf(spec),
+  }
+}
+
+function debianSteps(spec: BuildSpec, from: DebianBase, root: string): readonly BuildStep[] {
+  const kernel = `linux-image-cloud-${spec.architecture}`
+  const packages = [...new Set([kernel, ...NEEDED, ...spec.packages])].sort()
+  const mirror =
+    from.snapshot === undefined ? from.mirror : `http://snapshot.debian.org/archive/debian/${from.snapshot}/`
+  return [
+    {
+      summary: `install ${from.suite} with ${packages.length} packages`,
+      argv: [
+        'env',
+        `SOURCE_DATE_EPOCH=${spec.epoch}`,
+        'mmdebstrap',
+        '--mode=root',
+        '--variant=apt',
+        `--architectures=${spec.architecture}`,
+        `--include=${packages.join(',')}`,
+        // A snapshot is old by its nature.
+        ...(from.snapshot === undefined ? [] : ['--aptopt=Acquire::Check-Valid-Until "false"']),
+        from.suite,
+        root,
+        ...(mirror === undefined ? [] : [mirror]),
+      ],
+      timeoutMs: LONG_MS,
+    },
+  ]
+}
+
+/** The largest Linux partition of a disk image, copied out with all that belongs to its files. */
+const EXTRACT = `set -eu
+image=$1 root=$2
+start=$(sfdisk --json "$image" | tr -d ' \\t\\n' | sed 's/},{/}\\n{/g' | sed -n 's/.*"start":\\([0-9]*\\),"size":\\([0-9]*\\),.*/\\2 \\1/p' | sort -n | tail -1 | cut -d' ' -f2)
+mkdir -p "$root" "$root.mnt"
+mount -o ro,noload,loop,offset=$((start * 512)) "$image" "$root.mnt"
+cp -a --one-file-system "$root.mnt/." "$root/"
+umount "$root.mnt"
+rmdir "$root.mnt"`
+
+function diskBaseSteps(spec: BuildSpec, from: DiskBase, work: string, root: string): readonly BuildStep[] {
+  const base = `${work}/base`
+  const check = `${from.checksum.algorithm}sum`
+  const long = (summary: string, argv: readonly string[], input?: string): BuildStep => ({
+    summary,
+    argv,
+    timeoutMs: LONG_MS,
+    ...(input === undefined ? {} : { input }),
+  })
+  const chroot = ['env', 'DEBIAN_FRONTEND=noninteractive', 'chroot', root]
+  const wanted = [...new Set(['qemu-guest-agent', ...spec.packages])].sort()
+  return [
+    long('download the base image', download(from.url, base)),
+    long('see that it is the right one', [check, '--check', '--strict', '-'], `${from.checksum.value}  ${base}\n`),
+    long('unpack it', ['qemu-img', 'convert', '-O', 'raw', base, `${work}/base.raw`]),
+    // In a mount namespace of its own: whatever breaks off, nothing stays mounted.
+    long('take its root', [
+      'unshare',
+      '--mount',
+      '--propagation',
+      'private',
+      'sh',
+      '-c',
+      EXTRACT,
+      'croft',
+      `${work}/base.raw`,
+      root,
+    ]),
+    long('let it find its mirrors', ['cp', '--remove-destination', '/etc/resolv.conf', `${root}/etc/resolv.conf`]),
+    long('look for packages', [...chroot, 'apt-get', 'update', '-q']),
+    long(`install ${wanted.join(', ')}`, [
+      ...chroot,
+      'apt-get',
+      'install',
+      '-q',
+      '-y',
+      '--no-install-recommends',
+      ...wanted,
+    ]),
+    long('remove the downloaded base', ['rm', '-f', base, `${work}/base.raw`]),
+  ]
+}
+
+function fetched(work: string, root: string, file: FetchedFile, path: string, mode: string): readonly BuildStep[] {
+  const part = `${work}/download`
+  return [
+    { summary: `download ${file.url}`, argv: download(file.url, part), timeoutMs: LONG_MS },
+    {
+      summary: `see that it is what it should be`,
+      argv: ['sha256sum', '--check', '--strict', '-'],
+      input: `${file.sha256}  ${part}\n`,
+      timeoutMs: SHORT_MS,
+    },
+    {
+      summary: `put it at /${path}`,
+      argv: ['install', '-D', '-m', mode, part, `${root}/${path}`],
+      timeoutMs: SHORT_MS,
+    },
+  ]
+}
+
+function download(url: string, to: string): readonly string[] {
+  return [
+    'curl',
+    '--fail',
+    '--silent',
+    '--show-error',
+    '--location',
+    '--proto',
+    '=http,https',
+    '--max-redirs',
+    '5',
+    '--output',
+    to,
+    '--',
+    url,
+  ]
+}
+
+function needsOf(spec: BuildSpec): BuildPlan['needs'] {
+  const pairs: readonly (readonly [string, string])[] = [
+    ['mke2fs', 'e2fsprogs'],
+    ['sfdisk', 'fdisk'],
+    ['mkfs.vfat', 'dosfstools'],
+    ['mcopy', 'mtools'],
+    ['grub-mkimage', 'grub-common'],
+    ['qemu-img', 'qemu-utils'],
+    ...(spec.from.type === 'debian' ? ([['mmdebstrap', 'mmdebstrap']] as const) : []),
+    ...(spec.from.type === 'disk' || spec.k3s !== undefined ? ([['curl', 'curl']] as const) : []),
+  ]
+  return pairs.map(([program, name]) => ({ program, package: name }))
+}
+
+/** What may make two builds of the same declaration differ. Said aloud, because nobody would look for it. */
+function differencesOf(spec: BuildSpec): readonly string[] {
+  if (spec.from.type === 'disk')
+    return ['packages are installed from mirrors as they are today, and scripts of packages run while it is made']
+  return spec.from.snapshot === undefined
+    ? ['the mirror has other packages tomorrow: name a snapshot to have the same ones always']
+    : []
+}
+
+/** The same spec is the same text, however its fields were written. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, entry]) => entry !== undefined)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, entry]) => [key, sorted(entry)]),
+  )
+}

@@ -1,0 +1,192 @@
+import { createHash } from 'node:crypto'
+import type { BuildStep } from './build-spec.ts'
+
+/*
+ * A disk that starts by BIOS and by UEFI: a place for GRUB's core, a small EFI partition and the root. It is put together
+ * from files, without a loop device and without mounting anything, so that it can be made where those are not allowed,
+ * and so that nothing in it depends on the moment.
+ */
+
+const SECTOR = 512
+const MIB = 1024 * 1024
+const BIOS_FIRST = 2048
+const EFI_FIRST = 4096
+const EFI_MB = 64
+const ROOT_FIRST = EFI_FIRST + (EFI_MB * MIB) / SECTOR
+const GRUB_MODULES = [
+  'part_gpt',
+  'ext2',
+  'normal',
+  'configfile',
+  'search',
+  'search_fs_uuid',
+  'linux',
+  'test',
+  'echo',
+  'serial',
+  'terminal',
+]
+
+export interface Disk {
+  readonly work: string
+  readonly root: string
+  readonly architecture: 'amd64' | 'arm64'
+  readonly sizeMb: number
+  readonly epoch: number
+  /** All numbers that are otherwise drawn by chance follow from this. */
+  readonly inputs: string
+}
+
+const LONG_MS = 600_000
+
+export function rootUuid(inputs: string): string {
+  return uuid(inputs, 'root')
+}
+
+/** What the root's own files must say for the disk to start. */
+export function bootFiles(inputs: string): readonly { readonly path: string; readonly content: string }[] {
+  const id = rootUuid(inputs)
+  const grub = [
+    'set timeout=0',
+    'if [ -e /vmlinuz ]; then set kernel=/vmlinuz; set initrd=/initrd.img',
+    'else set kernel=/boot/vmlinuz; set initrd=/boot/initrd.img; fi',
+    'menuentry "Linux" {',
+    `  linux $kernel root=UUID=${id} ro console=tty0 console=ttyS0,115200 net.ifnames=1`,
+    '  initrd $initrd',
+    '}',
+    '',
+  ]
+  return [
+    { path: 'etc/fstab', content: `UUID=${id} / ext4 defaults,x-systemd.growfs 0 1\n` },
+    { path: 'boot/grub/grub.cfg', content: grub.join('\n') },
+  ]
+}
+
+/** All steps from a finished root to a finished disk. */
+export function diskSteps(disk: Disk): readonly BuildStep[] {
+  const { work, inputs, epoch } = disk
+  const at = (name: string) => `${work}/${name}`
+  const clock = ['env', `SOURCE_DATE_EPOCH=${epoch}`, `E2FSPROGS_FAKE_TIME=${epoch}`]
+  const step = (summary: string, argv: readonly string[], input?: string | Uint8Array): BuildStep => ({
+    summary,
+    argv,
+    timeoutMs: LONG_MS,
+    ...(input === undefined ? {} : { input }),
+  })
+  const rootMb = disk.sizeMb - Math.ceil((ROOT_FIRST * SECTOR) / MIB) - 1
+  const early = `search --fs-uuid --set=root ${rootUuid(inputs)}\nset prefix=($root)/boot/grub\nconfigfile /boot/grub/grub.cfg\n`
+  return [
+    step('give everything the same time', [
+      ...['find', disk.root, '-xdev', '-exec', 'touch', '--no-dereference', `--date=@${epoch}`, '{}', '+'],
+    ]),
+    step('make the root file system', [
+      ...clock,
+      ...['mke2fs', '-q', '-t', 'ext4', '-L', 'croft-root', '-U', rootUuid(inputs), '-m', '1'],
+      ...['-E', `hash_seed=${uuid(inputs, 'hash')},root_owner=0:0,lazy_itable_init=0,lazy_journal_init=0`],
+      ...['-d', disk.root, at('root.ext4'), `${rootMb}M`],
+    ]),
+    step('write what GRUB reads first', ['tee', at('early.cfg')], early),
+    ...efiSteps(disk, step),
+    step('lay out the disk', ['truncate', '-s', `${disk.sizeMb}M`, at('disk.raw')]),
+    step('write the partition table', ['sfdisk', '--quiet', '--no-reread', at('disk.raw')], table(inputs)),
+    step('put in the EFI partition', copyInto(at('efi.img'), at('disk.raw'), EFI_FIRST)),
+    step('put in the root', copyInto(at('root.ext4'), at('disk.raw'), ROOT_FIRST)),
+    ...(disk.architecture === 'amd64' ? biosSteps(disk, step) : []),
+    step('write it as qcow2', ['qemu-img', 'convert', '-O', 'qcow2', at('disk.raw'), at('image.qcow2')]),
+  ]
+}
+
+type MakeStep = (summary: string, argv: readonly string[], input?: string | Uint8Array) => BuildStep
+
+function efiSteps({ work, architecture, epoch, inputs }: Disk, step: MakeStep): readonly BuildStep[] {
+  const [format, name] = architecture === 'amd64' ? ['x86_64-efi', 'BOOTX64.EFI'] : ['arm64-efi', 'BOOTAA64.EFI']
+  const image = `${work}/efi.img`
+  const clock = ['env', `SOURCE_DATE_EPOCH=${epoch}`]
+  return [
+    step('make GRUB for UEFI', [
+      ...['grub-mkimage', '-O', format, '-o', `${work}/grub.efi`, '-p', '/EFI/BOOT', '-c', `${work}/early.cfg`],
+      ...GRUB_MODULES.filter((module) => module !== 'serial' || architecture === 'amd64'),
+      'fat',
+    ]),
+    step('make the EFI partition', [
+      ...clock,
+      ...['mkfs.vfat', '--invariant', '-F', '32', '-n', 'EFI', '-i', digits(inputs, 'efi').slice(0, 8)],
+      ...['-C', image, String(EFI_MB * 1024)],
+    ]),
+    step('make its directories', [...clock, 'mmd', '-i', image, '::EFI', '::EFI/BOOT']),
+    step('put GRUB into it', [...clock, 'mcopy', '-m', '-i', image, `${work}/grub.efi`, `::EFI/BOOT/${name}`]),
+  ]
+}
+
+/**
+ * What grub-install would do, without a device: the boot sector is told where the core begins, and the core where it
+ * goes on. The places are those of GRUB's own sources.
+ */
+function biosSteps({ work }: Disk, step: MakeStep): readonly BuildStep[] {
+  const disk = `${work}/disk.raw`
+  const patch = (summary: string, file: string, offset: number, value: number) =>
+    step(summary, ['dd', `of=${file}`, 'bs=1', `seek=${offset}`, 'conv=notrunc', 'status=none'], littleEndian(value))
+  return [
+    step('make GRUB for BIOS', [
+      ...[
+        'grub-mkimage',
+        '-O',
+        'i386-pc',
+        '-o',
+        `${work}/core.img`,
+        '-p',
+        '(hd0,gpt3)/boot/grub',
+        '-c',
+        `${work}/early.cfg`,
+      ],
+      ...GRUB_MODULES,
+      'biosdisk',
+    ]),
+    step('take its boot sector', ['cp', '/usr/lib/grub/i386-pc/boot.img', `${work}/boot.img`]),
+    patch('tell it where the core is', `${work}/boot.img`, 0x5c, BIOS_FIRST),
+    patch('tell the core where it goes on', `${work}/core.img`, 0x1f4, BIOS_FIRST + 1),
+    step('write the boot sector', [
+      'dd',
+      `if=${work}/boot.img`,
+      `of=${disk}`,
+      'bs=440',
+      'count=1',
+      'conv=notrunc',
+      'status=none',
+    ]),
+    step('write the core', copyInto(`${work}/core.img`, disk, BIOS_FIRST)),
+  ]
+}
+
+function copyInto(from: string, to: string, sector: number): readonly string[] {
+  const offset = (sector * SECTOR) / MIB
+  return ['dd', `if=${from}`, `of=${to}`, 'bs=1M', `seek=${offset}`, 'conv=notrunc,sparse', 'status=none']
+}
+
+function table(inputs: string): string {
+  const id = (name: string) => uuid(inputs, name).toUpperCase()
+  return [
+    'label: gpt',
+    `label-id: ${id('disk')}`,
+    `first-lba: ${BIOS_FIRST}`,
+    `start=${BIOS_FIRST}, size=${EFI_FIRST - BIOS_FIRST}, type=21686148-6449-6E6F-744E-656564454649, uuid=${id('bios')}`,
+    `start=${EFI_FIRST}, size=${ROOT_FIRST - EFI_FIRST}, type=C12A7328-F81F-11D2-BA4B-00A0C93EC93B, uuid=${id('esp')}`,
+    `start=${ROOT_FIRST}, type=0FC63DAF-8483-4772-8E79-3D69D8477DE4, uuid=${id('part')}`,
+    '',
+  ].join('\n')
+}
+
+function littleEndian(value: number): Uint8Array {
+  const bytes = new Uint8Array(8)
+  new DataView(bytes.buffer).setBigUint64(0, BigInt(value), true)
+  return bytes
+}
+
+function digits(inputs: string, what: string): string {
+  return createHash('sha256').update(`croft image\0${inputs}\0${what}`).digest('hex')
+}
+
+function uuid(inputs: string, what: string): string {
+  const text = digits(inputs, what)
+  return `${text.slice(0, 8)}-${text.slice(8, 12)}-4${text.slice(13, 16)}-8${text.slice(17, 20)}-${text.slice(20, 32)}`
+}

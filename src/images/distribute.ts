@@ -1,0 +1,61 @@
+import { cleanText } from '../lib/clean-text.ts'
+import type { Shell } from '../lib/shell.ts'
+import { BuildFailed, checksumOf } from './build.ts'
+
+/** As much as goes at once: far below what a shell takes, and large enough that the way there does not matter. */
+const CHUNK_BYTES = 8 * 1024 * 1024
+
+/**
+ * Brings an image from one computer into a pool of another, unless the right one is there already. It comes under a name
+ * of its own and is checked where it arrived; only then does it get the name that machines are made from.
+ */
+export async function distributeImage(options: {
+  readonly from: Shell
+  readonly path: string
+  readonly sha256: string
+  readonly bytes: number
+  readonly to: Shell
+  readonly uri: string
+  readonly pool: string
+  readonly fileName: string
+  readonly signal: AbortSignal
+  onProgress?(bytes: number): void
+}): Promise<'there' | 'copied'> {
+  const { from, to, path, sha256, bytes, signal, pool, uri, fileName } = options
+  const virsh = ['env', 'LC_ALL=C', 'virsh', '-c', uri]
+  const described = await to.run([...virsh, 'pool-dumpxml', pool], { signal })
+  const directory = /<target>\s*<path>([^<]+)<\/path>/.exec(described.stdout)?.[1]
+  if (directory === undefined) throw new BuildFailed(`pool ${pool} is not there: ${cleanText(described.stderr)}`)
+  const target = `${directory}/${fileName}`
+  if ((await checksumOf(target, to, signal))?.sha256 === sha256) return 'there'
+  const part = `${directory}/.croft-${fileName}.part`
+  await mustRun(to, ['install', '-m', '0600', '/dev/null', part], signal)
+  for (let at = 0; at * CHUNK_BYTES < bytes; at++) {
+    const read = await from.run(['sh', '-c', READ, 'croft', path, String(at), String(CHUNK_BYTES)], { signal })
+    if (read.code !== 0) throw new BuildFailed(`could not read ${path}: ${cleanText(read.stderr)}`)
+    const write = [
+      'dd',
+      `of=${part}`,
+      `bs=${CHUNK_BYTES}`,
+      `seek=${at}`,
+      'conv=notrunc',
+      'iflag=fullblock',
+      'status=none',
+    ]
+    await mustRun(to, write, signal, Buffer.from(read.stdout, 'base64'))
+    options.onProgress?.(Math.min(bytes, (at + 1) * CHUNK_BYTES))
+  }
+  if ((await checksumOf(part, to, signal))?.sha256 !== sha256)
+    throw new BuildFailed(`${fileName} did not arrive whole in ${pool}; run it again`)
+  await mustRun(to, ['chmod', '0644', part], signal)
+  await mustRun(to, ['mv', '-f', part, target], signal)
+  await mustRun(to, [...virsh, 'pool-refresh', pool], signal)
+  return 'copied'
+}
+
+const READ = 'dd if="$1" bs="$3" skip="$2" count=1 iflag=fullblock status=none | base64 -w0'
+
+async function mustRun(shell: Shell, argv: readonly string[], signal: AbortSignal, input?: Uint8Array): Promise<void> {
+  const ran = await shell.run(argv, { signal, ...(input === undefined ? {} : { input }) })
+  if (ran.code !== 0) throw new BuildFailed(`${argv[0]} failed: ${cleanText(ran.stderr)}`)
+}

@@ -1,0 +1,295 @@
+import { createHash } from 'node:crypto'
+import { between } from '../world/chance.ts'
+import { newGuest, powerOff, powerOn } from '../world/guest-run.ts'
+import { agentAnswer } from './agent.ts'
+import {
+  type Domain,
+  disksIn,
+  guestConfig,
+  type LibvirtHost,
+  textIn,
+  volumeAt,
+  volumes,
+  withoutDisk,
+} from './domains.ts'
+
+/** What virsh prints. Text in `error` goes to stderr, and the command has failed. */
+export type Said = { readonly out: string } | { readonly error: string }
+
+const GIB = 1024 ** 3
+
+/** One command of virsh on a simulated host, in the words of libvirt 9. */
+export function virsh(at: LibvirtHost, words: readonly string[], input: string | Uint8Array | undefined): Said {
+  const [verb = '', ...rest] = words
+  const command = COMMANDS[verb]
+  return command === undefined ? { error: `unknown command: '${verb}'` } : command(at, options(rest, verb), input)
+}
+
+interface Given {
+  /** Words without a name. */
+  readonly words: readonly string[]
+  readonly named: ReadonlyMap<string, string>
+}
+
+const FLAGS =
+  /^--(?:all|uuid|inactive|security-info|state-running|state-paused|disable|persistent|eject|force|managed-save|nvram|checkpoints-metadata)$/
+
+function options(rest: readonly string[], verb: string): Given {
+  const words: string[] = []
+  const named = new Map<string, string>()
+  for (let at = 0; at < rest.length; at++) {
+    const word = rest[at] ?? ''
+    if (FLAGS.test(word) || (word === '--name' && verb.endsWith('list'))) named.set(word.slice(2), '')
+    else if (word.startsWith('--')) named.set(word.slice(2), rest[++at] ?? '')
+    else words.push(word)
+  }
+  return { words, named }
+}
+
+type Command = (at: LibvirtHost, given: Given, input: string | Uint8Array | undefined) => Said
+
+const out = (text: string): Said => ({ out: text })
+
+function withDomain(action: (at: LibvirtHost, domain: Domain, given: Given) => Said): Command {
+  return (at, given) => {
+    const domain = at.domains.get(given.words[0] ?? '')
+    return domain === undefined ? { error: `failed to get domain '${given.words[0]}'` } : action(at, domain, given)
+  }
+}
+
+const COMMANDS: Readonly<Record<string, Command>> = {
+  list(at, { named }) {
+    const state = named.has('state-running') ? 'running' : named.has('state-paused') ? 'paused' : undefined
+    const all = [...at.domains.values()].filter((one) => state === undefined || stateOf(one) === state)
+    return out(all.map(({ uuid }) => `${uuid}\n`).join(''))
+  },
+  'pool-list': (at) => out([...at.pools.keys()].map((name) => `${name}\n`).join('')),
+  'net-list': (at) => out([...at.networks].map((name) => `${name}\n`).join('')),
+  nodeinfo: ({ host }) =>
+    out(`CPU(s):              ${host.cpus}\nMemory size:         ${host.memoryBytes / 1024} KiB\n`),
+  'pool-dumpxml': (at, { words }) => {
+    const pool = at.pools.get(words[0] ?? '')
+    if (pool === undefined) return { error: `failed to get pool '${words[0]}'` }
+    let used = 0
+    for (const volume of volumes(at, pool.name).values()) used += volume.usedBytes ?? 0
+    return out(
+      `<pool type='dir'>\n  <name>${pool.name}</name>\n  <capacity unit='bytes'>${pool.totalBytes}</capacity>\n  <allocation unit='bytes'>${used}</allocation>\n  <target>\n    <path>${pool.path}</path>\n  </target>\n</pool>\n`,
+    )
+  },
+  dumpxml: withDomain((_, domain, { named }) =>
+    out(`${named.has('inactive') ? domain.definition : (domain.live ?? domain.definition)}\n`),
+  ),
+  domname: withDomain((_, domain) => out(`${domain.name}\n\n`)),
+  domstate: withDomain((_, domain) => out(`${stateOf(domain)}\n\n`)),
+  dominfo: withDomain((_, domain) =>
+    out(`Name:           ${domain.name}\nAutostart:      ${domain.autostart ? 'enable' : 'disable'}\n\n`),
+  ),
+  'snapshot-list': withDomain((_, domain) => out(domain.snapshots.map((name) => `${name}\n`).join(''))),
+  define,
+  undefine: withDomain((at, domain) => {
+    if (domain.guest.run.status === 'running') return { error: 'Requested operation is not valid: domain is running' }
+    at.domains.delete(domain.uuid)
+    at.world.guests.delete(domain.guest.vmid)
+    return out(`Domain '${domain.name}' has been undefined\n\n`)
+  }),
+  start,
+  resume: withDomain((_, domain) => {
+    domain.guest.run.paused = false
+    return out(`Domain '${domain.name}' resumed\n\n`)
+  }),
+  shutdown: withDomain((at, domain) => {
+    const { run } = domain.guest
+    if (run.status !== 'running') return { error: 'Requested operation is not valid: domain is not running' }
+    const { life, system, bootedAtMs } = run
+    // Only a system that is up hears the button.
+    if (system?.acpi === true && bootedAtMs !== undefined)
+      at.world.clock.schedule(at.world.clock.now() + between(at.world.random, at.world.timing.shutdownMs), () => {
+        if (domain.guest.run.life === life) switchOff(at, domain, true)
+      })
+    return out(`Domain '${domain.name}' is being shutdown\n\n`)
+  }),
+  destroy: withDomain((at, domain) => {
+    if (domain.guest.run.status !== 'running')
+      return { error: 'Requested operation is not valid: domain is not running' }
+    switchOff(at, domain, false)
+    return out(`Domain '${domain.name}' destroyed\n\n`)
+  }),
+  autostart: withDomain((_, domain, { named }) => {
+    domain.autostart = !named.has('disable')
+    return out(`Domain '${domain.name}' ${domain.autostart ? '' : 'un'}marked as autostarted\n\n`)
+  }),
+  desc: withDomain((_, domain, { words }) => {
+    domain.definition = domain.definition
+      .replace(/\s*<description>.*?<\/description>/s, '')
+      .replace('</uuid>', `</uuid>\n  <description>${words.slice(1).join(' ')}</description>`)
+    return out('Domain title updated successfully\n')
+  }),
+  'detach-disk': withDomain((_, domain, { words }) => {
+    domain.definition = withoutDisk(domain.definition, words[1] ?? '')
+    if (domain.live !== undefined) domain.live = withoutDisk(domain.live, words[1] ?? '')
+    return out('Disk detached successfully\n\n')
+  }),
+  'change-media': withDomain((_, domain, { words }) => {
+    const empty = (xml: string) => {
+      const disk = disksIn(xml).find(({ dev }) => dev === words[1])
+      return disk === undefined ? xml : xml.replace(disk.text, disk.text.replace(/\s*<source\s[^>]*\/>/, ''))
+    }
+    domain.definition = empty(domain.definition)
+    if (domain.live !== undefined) domain.live = empty(domain.live)
+    return out('Successfully ejected media.\n')
+  }),
+  blockresize: withDomain((at, domain, { words: [, dev, size = ''] }) => {
+    const path = disksIn(domain.live ?? '').find((disk) => disk.dev === dev)?.path
+    const place = path === undefined ? undefined : volumeAt(at, path)
+    const volume = place === undefined ? undefined : volumes(at, place.pool).get(place.name)
+    if (volume === undefined) return { error: `Failed to resize block device '${dev}'` }
+    volume.sizeBytes = bytesOf(size)
+    return out(`Block device '${dev}' is resized\n`)
+  }),
+  'qemu-agent-command': withDomain((at, domain, { words }) => {
+    const answer = agentAnswer(at.world, domain.guest, words[1] ?? '')
+    return answer === undefined
+      ? { error: 'Guest agent is not responding: QEMU guest agent is not connected' }
+      : out(`${JSON.stringify(answer)}\n\n`)
+  }),
+  'vol-list': (at, { named }) => {
+    const pool = at.pools.get(named.get('pool') ?? '')
+    if (pool === undefined) return { error: `failed to get pool '${named.get('pool')}'` }
+    const rows = [...volumes(at, pool.name).keys()].sort().map((name) => ` ${name}   ${pool.path}/${name}\n`)
+    return out(` Name   Path\n---------------\n${rows.join('')}\n`)
+  },
+  'vol-dumpxml': (at, { words, named }) => {
+    const pool = named.get('pool') ?? ''
+    const volume = volumes(at, pool).get(words[0] ?? '')
+    if (volume === undefined) return { error: `failed to get vol '${words[0]}'` }
+    return out(
+      `<volume type='file'>\n  <name>${volume.name}</name>\n  <capacity unit='bytes'>${volume.sizeBytes}</capacity>\n  <target>\n    <path>${at.pools.get(pool)?.path}/${volume.name}</path>\n    <timestamps>\n      <ctime>${volume.ctimeSeconds}.0</ctime>\n    </timestamps>\n  </target>\n</volume>\n`,
+    )
+  },
+  'vol-create-as': (at, { named }) => makeVolume(at, named),
+  'vol-resize': (at, { words: [name = '', size = ''], named }) => {
+    const volume = volumes(at, named.get('pool') ?? '').get(name)
+    if (volume === undefined) return { error: `failed to get vol '${name}'` }
+    if (bytesOf(size) < volume.sizeBytes) return { error: `Can't shrink capacity below current capacity` }
+    volume.sizeBytes = bytesOf(size)
+    return out(`Size of volume '${name}' successfully changed to ${size}\n`)
+  },
+  'vol-delete': (at, { words: [name = ''], named }) =>
+    volumes(at, named.get('pool') ?? '').delete(name)
+      ? out(`Vol ${name} deleted\n\n`)
+      : { error: `failed to get vol '${name}'\nerror: Storage volume not found` },
+  'vol-upload': (at, { words: [name = ''], named }, input) => {
+    const all = volumes(at, named.get('pool') ?? '')
+    const volume = all.get(name)
+    if (volume === undefined) return { error: `failed to get vol '${name}'` }
+    const bytes = typeof input === 'string' ? new TextEncoder().encode(input) : (input ?? new Uint8Array())
+    all.set(name, { ...volume, sizeBytes: bytes.length, bytes })
+    return out('\n')
+  },
+  'pool-refresh': (_, { words }) => out(`Pool ${words[0]} refreshed\n\n`),
+}
+
+/** Defining what is there changes it; a UUID or a name that belongs to something else is refused. */
+function define(at: LibvirtHost, _given: Given, input: string | Uint8Array | undefined): Said {
+  const xml = typeof input === 'string' ? input.trim() : new TextDecoder().decode(input).trim()
+  const uuid = textIn(xml, 'uuid')
+  const name = textIn(xml, 'name')
+  if (uuid === undefined || name === undefined || !xml.startsWith('<domain')) return { error: 'XML error: no domain' }
+  const there = at.domains.get(uuid)
+  const named = [...at.domains.values()].find((one) => one.name === name)
+  if (there !== undefined && there.name !== name)
+    return {
+      error: `Failed to define domain from /dev/stdin\nerror: operation failed: domain '${there.name}' already exists with uuid ${uuid}`,
+    }
+  if (named !== undefined && named.uuid !== uuid)
+    return {
+      error: `Failed to define domain from /dev/stdin\nerror: operation failed: domain '${name}' already exists with uuid ${named.uuid}`,
+    }
+  const definition = completed(xml, uuid)
+  if (there !== undefined) there.definition = definition
+  else {
+    const vmid = nextNumber(at)
+    const guest = newGuest(vmid, 'qemu', at.host.name, new Map([['name', name]]))
+    at.world.guests.set(vmid, guest)
+    at.domains.set(uuid, { uuid, name, definition, live: undefined, autostart: false, snapshots: [], guest })
+  }
+  return out(`Domain '${name}' defined from /dev/stdin\n\n`)
+}
+
+/** libvirt gives every card a hardware address, and says which machine it really is. */
+function completed(xml: string, uuid: string): string {
+  let card = 0
+  return xml
+    .replace(/machine='(q35|pc)'/, (_, kind: string) => `machine='${kind === 'q35' ? 'pc-q35-7.2' : 'pc-i440fx-7.2'}'`)
+    .replace(/<interface\s[^>]*>(?:(?!<\/interface>).)*<\/interface>/gs, (text) => {
+      card++
+      if (text.includes('<mac ')) return text
+      const hash = createHash('sha256').update(`${uuid}/${card}`).digest('hex')
+      return text.replace(
+        '>',
+        `>\n      <mac address='52:54:00:${hash.slice(0, 2)}:${hash.slice(2, 4)}:${hash.slice(4, 6)}'/>`,
+      )
+    })
+}
+
+/** Far from the numbers of Proxmox guests that may live in the same world. */
+const FIRST_NUMBER = 700_000
+
+function nextNumber({ world }: LibvirtHost): number {
+  let number = FIRST_NUMBER
+  while (world.guests.has(number)) number++
+  return number
+}
+
+function start(at: LibvirtHost, given: Given): Said {
+  const domain = at.domains.get(given.words[0] ?? '')
+  if (domain === undefined) return { error: `failed to get domain '${given.words[0]}'` }
+  const failing = `Failed to start domain '${domain.name}'\nerror: `
+  if (domain.guest.run.status === 'running')
+    return { error: `${failing}Requested operation is not valid: domain is already running` }
+  for (const { path } of disksIn(domain.definition)) {
+    const place = path === undefined ? undefined : volumeAt(at, path)
+    if (path !== undefined && (place === undefined || !volumes(at, place.pool).has(place.name)))
+      return { error: `${failing}Cannot access storage file '${path}': No such file or directory` }
+  }
+  domain.live = domain.definition.replace('<domain ', `<domain id='${at.host.nextPid}' `)
+  domain.guest.config.clear()
+  for (const [key, value] of guestConfig(at, domain)) domain.guest.config.set(key, value)
+  powerOn(at.world, at.host, domain.guest)
+  return out(`Domain '${domain.name}' started\n\n`)
+}
+
+function switchOff(at: LibvirtHost, domain: Domain, graceful: boolean): void {
+  powerOff(at.world, domain.guest, graceful)
+  domain.live = undefined
+}
+
+function stateOf({ guest }: Domain): string {
+  if (guest.run.status !== 'running') return 'shut off'
+  return guest.run.paused ? 'paused' : 'running'
+}
+
+export function makeVolume(at: LibvirtHost, named: ReadonlyMap<string, string>): Said {
+  const [pool = '', name = ''] = [named.get('pool'), named.get('name')]
+  if (!at.pools.has(pool)) return { error: `failed to get pool '${pool}'` }
+  const all = volumes(at, pool)
+  if (all.has(name)) return { error: `Failed to create vol ${name}\nerror: storage volume '${name}' exists already` }
+  const backing = named.get('backing-vol')
+  const place = backing === undefined ? undefined : volumeAt(at, backing)
+  const base = place === undefined ? undefined : volumes(at, place.pool).get(place.name)
+  if (backing !== undefined && base === undefined) return { error: `failed to get vol '${backing}'` }
+  all.set(name, {
+    name,
+    content: 'images',
+    format: named.get('format') ?? 'raw',
+    sizeBytes: bytesOf(named.get('capacity') ?? '0'),
+    ctimeSeconds: Math.floor(at.world.clock.now() / 1000),
+    ...(base?.system === undefined ? {} : { system: base.system }),
+  })
+  return out(`Vol ${name} created\n\n`)
+}
+
+function bytesOf(text: string): number {
+  const [, digits = '0', unit] = /^(\d+)(G)?$/.exec(text) ?? []
+  return Number(digits) * (unit === 'G' ? GIB : 1)
+}
