@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ClusterSpec, Flags, FlagValue, NodeSpec } from '../model/cluster.ts'
+import { backupFlags } from './backup-flags.ts'
 import { parseAddress } from './cidr.ts'
 
 /** Where secrets lie on a node, each readable by root alone. config.yaml names the files and holds no secret. */
@@ -51,6 +52,7 @@ export function clusterFlags(spec: ClusterSpec): Flags {
     ...listUnlessEmpty('tls-san', tlsSans(spec)),
     'tls-san-security': true,
     'write-kubeconfig-mode': '0600',
+    ...backupFlags(spec.backup),
     ...spec.serverFlags,
     ...listUnlessEmpty('kube-controller-manager-arg', controllerManagerArgs(spec)),
   }

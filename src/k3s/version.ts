@@ -33,3 +33,8 @@ export function compareEtcd(a: string, b: string): number {
 function numbers(text: string): readonly number[] {
   return text.split('.').map((part) => Number.parseInt(part, 10) || 0)
 }
+
+/** `34` of `v1.34.3+k3s1`. */
+export function minorOf(text: string): number | undefined {
+  return parseVersion(text)?.minor
+}

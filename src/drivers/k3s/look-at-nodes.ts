@@ -59,7 +59,7 @@ export function isSettled(name: string, memory: Memory, seen: NodeSeen | undefin
   if (nowMs - known.readMs >= LIMITS.nodeFactsMs || known.fingerprint !== fingerprintOf(seen)) return false
   const { kube, voter } = seen
   if (kube.ready !== 'yes' || kube.work !== undefined || known.facts.service !== 'running') return false
-  return seen.role === 'agent' || voter === 'voter' || voter === 'unknown'
+  return seen.role === 'agent' || voter === 'voter'
 }
 
 /** What of a Node, when it changes, makes it worth asking the node itself. */

@@ -102,7 +102,8 @@ export function adminCredentials(
   )
   return {
     caPem: caPem.reveal(),
-    certificatePem: pem,
+    // With the CA above it: so it holds also where the API knows only the root yet, in the middle of a rotation.
+    certificatePem: pem + (secrets.files.get('client-ca.crt')?.reveal() ?? ''),
     key: new Secret(privateKeyPem(privateKey)),
     untilMs: nowMs + lifeMs,
   }

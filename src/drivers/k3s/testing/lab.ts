@@ -1,0 +1,188 @@
+// The real driver and the real coordinator on simulated boxes: each round looks, decides and does what was decided.
+
+import { seededRandom } from '../../../lib/random.ts'
+import type { ClusterSpec } from '../../../model/cluster.ts'
+import type { ClusterDecision, ClusterStep } from '../../../model/cluster-decision.ts'
+import type { ClusterDeclaration } from '../../../model/cluster-declaration.ts'
+import type { ClusterSecrets } from '../../../model/cluster-secrets.ts'
+import { type ClusterOrders, NO_ORDERS, type ObservedCluster } from '../../../model/observed-cluster.ts'
+import { DEFAULT_POLICY } from '../../../model/policy.ts'
+import type { Outcome } from '../../../model/verdict.ts'
+import { coordinate } from '../../../plan/cluster/coordinate.ts'
+import { clusterSpec } from '../../../plan/cluster/testing/fixture.ts'
+import { releaseChecksum } from '../../../sim/k3s/install.ts'
+import { kubernetesWire } from '../../../sim/kubernetes/wire.ts'
+import { addBox, type Box } from '../../../sim/metal/box.ts'
+import { metalShell } from '../../../sim/metal/shell.ts'
+import { createVirtualClock, type VirtualClock } from '../../../sim/virtual-clock.ts'
+import { createWorld } from '../../../sim/world/create-world.ts'
+import type { World } from '../../../sim/world/types.ts'
+import type { ClusterSession, ClusterSurroundings, ClusterVault, NodeReach } from '../../cluster-port.ts'
+import { createK3sDriver } from '../driver.ts'
+
+export const LAB_VERSION = 'v1.34.3+k3s1'
+const START_MS = Date.parse('2026-11-15T01:32:09Z')
+
+export interface Done {
+  readonly step: ClusterStep
+  readonly outcome: Outcome
+}
+
+export interface DriverLab {
+  readonly world: World
+  readonly clock: VirtualClock
+  readonly vault: ClusterVault & { readonly kept: Map<string, ClusterSecrets> }
+  spec: ClusterSpec
+  orders: ClusterOrders
+  session: ClusterSession
+  /** Calls of the Kubernetes API and of the nodes' programs, since it was emptied. */
+  readonly asked: string[]
+  readonly done: Done[]
+  box(name: string): Box
+  /** Forgets everything but the vault, as a crash does. */
+  restart(): void
+  look(): Promise<{ readonly observed: ObservedCluster; readonly decision: ClusterDecision }>
+  /** Looks, does every step that is decided, and lets a second pass; until it holds, or too many rounds are over. */
+  until(holds: (observed: ObservedCluster) => boolean, rounds?: number): Promise<ObservedCluster>
+  perform(step: Partial<ClusterStep> & Pick<ClusterStep, 'do'>): Promise<Outcome>
+}
+
+export function driverLab(names: string, more: Partial<ClusterSpec> = {}, seed = 1): DriverLab {
+  const clock = createVirtualClock(START_MS)
+  const world = createWorld({ clock, random: seededRandom(seed) })
+  const addresses = new Map(names.split(' ').map((name, index) => [name, `10.67.0.${index + 1}`]))
+  for (const [name, address] of addresses) addBox(world, { name, addresses: [address] })
+  const placed = (spec: ClusterSpec): ClusterSpec => {
+    const place = (node: ClusterSpec['servers'][number]) => ({
+      ...node,
+      machine: { host: node.name },
+      nodeIps: [addresses.get(node.name) ?? ''],
+    })
+    return { ...spec, servers: spec.servers.map(place), agents: spec.agents.map(place) }
+  }
+  const kept = new Map<string, ClusterSecrets>()
+  const vault = {
+    kept,
+    read: async (cluster: string) => kept.get(cluster),
+    write: async (secrets: ClusterSecrets) => void kept.set(secrets.cluster, secrets),
+  }
+  const asked: string[] = []
+  const random = seededRandom(seed + 1)
+  const box = (name: string): Box => {
+    const found = world.metal.get(name)
+    if (found === undefined) throw new Error(`there is no box ${name}`)
+    return found
+  }
+
+  const declaration = (): ClusterDeclaration => ({
+    key: 'Cluster/homelab',
+    name: 'homelab',
+    estate: 'default',
+    spec: lab.spec,
+    artifacts: [{ release: true }],
+    hosts: new Map(),
+    policy: DEFAULT_POLICY,
+    origin: { file: 'c.yaml', line: 1, column: 1 },
+    generation: 'g1',
+  })
+  const connect = (): ClusterSession =>
+    createK3sDriver().connect(declaration(), {
+      clock,
+      vault,
+      randomBytes: (count) => Uint8Array.from({ length: count }, () => Math.floor(random.next() * 256)),
+      openKubernetes: (target) => {
+        const wire = kubernetesWire(world, target)
+        return {
+          send: (request, signal) => {
+            asked.push(`${request.method} ${request.path.split('?')[0]}`)
+            return wire.send(request, signal)
+          },
+          close: () => wire.close(),
+        }
+      },
+      resolveSecret: () => Promise.reject(new Error('no secret is declared')),
+      fetchText: async (url) => {
+        const version = decodeURIComponent(/download\/([^/]+)\//.exec(url)?.[1] ?? '')
+        return `${releaseChecksum(version)}  k3s\n`
+      },
+    })
+
+  const surroundings = (): ClusterSurroundings => ({
+    nodes: new Map(
+      [...addresses.keys()].map((name): [string, NodeReach] => {
+        const { power, booted } = box(name)
+        const shell = metalShell(world, name)
+        return [
+          name,
+          {
+            machine: { exists: 'yes', power, ours: false },
+            lane: 'ssh',
+            ...(power === 'on' && booted
+              ? {
+                  shell: {
+                    ...shell,
+                    run: (argv: readonly string[], options?: Parameters<typeof shell.run>[1]) => {
+                      asked.push(`${name}: ${argv.slice(1).join(' ')}`)
+                      return shell.run(argv, options)
+                    },
+                  },
+                }
+              : {}),
+          },
+        ]
+      }),
+    ),
+    orders: lab.orders,
+    remediatedMs: new Map(),
+  })
+
+  const never = new AbortController().signal
+  const lab: DriverLab = {
+    world,
+    clock,
+    vault,
+    asked,
+    done: [],
+    spec: placed(clusterSpec(names, { version: LAB_VERSION, endpoint: { server: 's1' }, ...more })),
+    orders: NO_ORDERS,
+    session: undefined as unknown as ClusterSession,
+    box,
+    restart() {
+      lab.session = connect()
+    },
+    async look() {
+      const observed = await clock.runUntil(lab.session.observe(surroundings(), never))
+      return { observed, decision: coordinate(lab.spec, observed, clock.now()) }
+    },
+    async perform(step) {
+      const whole: ClusterStep = { lane: 'ssh', summary: step.do, reason: '', awaits: '', sinceMs: 0, ...step }
+      return clock.runUntil(lab.session.perform(whole, surroundings(), never))
+    },
+    async until(holds, rounds = 600) {
+      for (let round = 0; round < rounds; round++) {
+        const { observed, decision } = await lab.look()
+        if (holds(observed)) return observed
+        const around = surroundings()
+        const outcomes = await clock.runUntil(
+          Promise.all(decision.steps.map((step) => lab.session.perform(step, around, never))),
+        )
+        decision.steps.forEach((step, index) => lab.done.push({ step, outcome: outcomes[index] as Outcome }))
+        await clock.advanceTo(clock.now() + 1000)
+      }
+      const { observed, decision } = await lab.look()
+      const told = JSON.stringify({ decision, observed }, null, 1).slice(0, 6000)
+      throw new Error(`not after ${rounds} rounds: ${told}`)
+    },
+  }
+  lab.restart()
+  return lab
+}
+
+export function allReady(names: string): (observed: ObservedCluster) => boolean {
+  const list = names.split(' ')
+  return ({ nodes }) =>
+    list.every((name) => {
+      const kube = nodes.find((node) => node.name === name)?.kube
+      return typeof kube === 'object' && kube.ready === 'yes'
+    })
+}

@@ -1,0 +1,70 @@
+import type { BackupPolicy, Flags } from '../model/cluster.ts'
+
+/** Where a share of the network is mounted on every server. Its unit's name follows from the path. */
+export const BACKUP_MOUNT = '/croft/backup'
+const MOUNT_UNIT = 'croft-backup.mount'
+
+/** Secret of the cluster that holds everything about S3: K3s takes it only where no other setting of S3 is said. */
+export const S3_SECRET = 'croft-etcd-backup'
+
+/** The schedule, in the words of K3s: it takes and prunes snapshots itself, also while croft is not there. */
+export function backupFlags(policy: BackupPolicy | undefined): Flags {
+  if (policy === undefined) return {}
+  const { to } = policy
+  return {
+    'etcd-snapshot-schedule-cron': policy.schedule,
+    'etcd-snapshot-retention': policy.keep,
+    ...('directory' in to ? { 'etcd-snapshot-dir': to.directory } : {}),
+    ...('nfs' in to ? { 'etcd-snapshot-dir': BACKUP_MOUNT } : {}),
+    ...('s3' in to ? { 'etcd-s3': true, 'etcd-s3-config-secret': S3_SECRET, 'etcd-s3-retention': policy.keep } : {}),
+  }
+}
+
+export interface BackupFile {
+  readonly path: string
+  readonly mode: number
+  readonly text: string
+}
+
+/**
+ * What a server needs besides its flags: the mount of a share, or the Secret for S3 as a manifest that K3s applies.
+ * `credentials` is `access key:secret key`. A share that is away keeps K3s from nothing: it is wanted, not required.
+ */
+export function backupFiles(policy: BackupPolicy | undefined, credentials: string | undefined): readonly BackupFile[] {
+  if (policy === undefined) return []
+  const { to } = policy
+  if ('nfs' in to) {
+    const unit = `[Unit]\nDescription=Where backups of etcd are kept\n\n[Mount]\nWhat=${to.nfs.server}:${to.nfs.path}\nWhere=${BACKUP_MOUNT}\nType=nfs\nOptions=_netdev,soft,timeo=100\n`
+    const wanted = `[Unit]\nWants=${MOUNT_UNIT}\nAfter=${MOUNT_UNIT}\n`
+    return [
+      { path: `/etc/systemd/system/${MOUNT_UNIT}`, mode: 0o644, text: unit },
+      { path: '/etc/systemd/system/k3s.service.d/20-croft-backup.conf', mode: 0o644, text: wanted },
+    ]
+  }
+  if (!('s3' in to)) return []
+  const { endpoint, bucket, folder, region } = to.s3
+  const at = credentials?.indexOf(':') ?? -1
+  const secret = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    type: 'etcd.k3s.cattle.io/s3-config-secret',
+    metadata: { name: S3_SECRET, namespace: 'kube-system' },
+    stringData: {
+      'etcd-s3-endpoint': endpoint.replace(/^https?:\/\//, ''),
+      ...(endpoint.startsWith('http://') ? { 'etcd-s3-insecure': 'true' } : {}),
+      'etcd-s3-bucket': bucket,
+      ...(folder === undefined ? {} : { 'etcd-s3-folder': folder }),
+      ...(region === undefined ? {} : { 'etcd-s3-region': region }),
+      ...(credentials === undefined || at < 0
+        ? {}
+        : { 'etcd-s3-access-key': credentials.slice(0, at), 'etcd-s3-secret-key': credentials.slice(at + 1) }),
+    },
+  }
+  return [
+    {
+      path: '/var/lib/rancher/k3s/server/manifests/croft-backup.json',
+      mode: 0o600,
+      text: `${JSON.stringify(secret)}\n`,
+    },
+  ]
+}

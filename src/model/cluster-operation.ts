@@ -1,0 +1,64 @@
+import type { Lane } from './step.ts'
+
+/**
+ * Something that people ask for by command and that takes a whole cluster: a restore, a rotation. Its steps are data:
+ * printed before anything happens, done one after the other, and each can be repeated.
+ */
+export interface ClusterOperation {
+  readonly name: string
+  readonly steps: readonly OperationStep[]
+  /** Found before anything was touched: then nothing is. */
+  readonly refusals: readonly { readonly reason: string; readonly allow: string }[]
+  readonly warnings: readonly string[]
+}
+
+export type OperationVerb =
+  /** Everything else stands still until the operation is over. */
+  | 'hold'
+  | 'release'
+  | 'stop-k3s'
+  | 'start-k3s'
+  | 'restart-k3s'
+  /** Tokens and config.yaml as they must be from now on. */
+  | 'write-files'
+  /** The password that opens the snapshot becomes the cluster's own again. */
+  | 'take-password'
+  | 'restore-snapshot'
+  | 'forget-db'
+  | 'delete-node'
+  | 'snapshot'
+  /** A new password is written down, before anybody uses it. */
+  | 'make-password'
+  | 'rotate-token'
+  /** New CAs under the old roots, written down before anybody uses them. */
+  | 'make-authorities'
+  | 'rotate-ca'
+  | 'rotate-keys'
+  | 'install-k3s'
+  | 'copy-snapshot'
+  | 'write-drill-files'
+  | 'compare-objects'
+  | 'wipe-k3s'
+
+export interface OperationStep {
+  readonly do: OperationVerb
+  readonly node?: string
+  readonly lane: Lane
+  readonly summary: string
+  /** What is seen when it is done; the next step waits for it. */
+  readonly awaits: string
+  readonly until?: OperationGoal
+  /** Path or name of a snapshot, hash of a password, release. */
+  readonly target?: string
+  /** Another node that it is taken from. */
+  readonly from?: string
+}
+
+/** What a step waits for before the next one begins. */
+export type OperationGoal =
+  | 'stopped'
+  | 'job-done'
+  | 'api-answers'
+  /** A voter of etcd, or as an agent a Node, and Ready. */
+  | 'node-well'
+  | 'nothing'
