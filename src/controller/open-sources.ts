@@ -5,6 +5,7 @@ import type { Secret, SecretReference } from '../model/secret.ts'
 import { followDirectory } from '../source/directory.ts'
 import { type FollowOptions, followRepository } from '../source/repository.ts'
 import type { Hooked } from '../source/webhook.ts'
+import type { Writable } from './adopter.ts'
 import type { SourceConfig } from './config.ts'
 import type { Source } from './source-state.ts'
 
@@ -43,6 +44,24 @@ export function openSources(configs: readonly SourceConfig[], deps: OpenSources)
           ...(config.signers === undefined ? {} : { signers: signersOf(config.signers) }),
         }),
     }
+  })
+}
+
+/** The sources that a branch can be pushed to. */
+export function writableSources(configs: readonly SourceConfig[], deps: OpenSources): readonly Writable[] {
+  return configs.flatMap((config) => {
+    const { name, url, path: below } = config
+    if (url === undefined) return []
+    const inside = below?.replace(/\/+$/, '')
+    return [
+      {
+        source: name,
+        remote: url,
+        mirror: mirrorOf(deps.data, config),
+        access: accessOf(config, deps),
+        ...(inside === undefined || inside === '.' ? {} : { path: inside }),
+      },
+    ]
   })
 }
 

@@ -74,6 +74,8 @@ export const LIMITS = {
   /** Controller */
   webhookDeliveries: 2000,
   approvalsKept: 100,
+  /** Scalars of one manifest that are tried when a drift is taken into Git. */
+  editedLeaves: 500,
   shortestLookMs: 100,
   readinessPollMs: 1_000,
   taskPollMs: 500,

@@ -40,6 +40,8 @@ export interface GitRun {
   readonly sshCommand?: string
   /** Where GnuPG finds the keys that it accepts. */
   readonly gnupgHome?: string
+  /** Further names in its environment. No secrets. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 /** The one way in which the git program is started: an argument list, no shell, no questions, an end. */
@@ -50,7 +52,11 @@ export function runGit(run: GitRun): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const what = run.arguments[0] ?? ''
     const child = spawn('git', args, {
-      env: { ...environment(run.sshCommand), ...(run.gnupgHome === undefined ? {} : { GNUPGHOME: run.gnupgHome }) },
+      env: {
+        ...environment(run.sshCommand),
+        ...run.env,
+        ...(run.gnupgHome === undefined ? {} : { GNUPGHOME: run.gnupgHome }),
+      },
       stdio: ['pipe', 'pipe', 'pipe'],
       timeout: LIMITS.gitTimeoutMs,
       ...(run.signal === undefined ? {} : { signal: run.signal }),

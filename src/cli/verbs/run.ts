@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
+import { createAdopter } from '../../controller/adopter.ts'
 import { ConfigError, type ControllerConfig, type Overrides, readConfig } from '../../controller/config.ts'
 import { createController, type RunningController } from '../../controller/controller.ts'
 import { metricsText } from '../../controller/metrics.ts'
-import { hookedSources, openSources } from '../../controller/open-sources.ts'
+import { hookedSources, openSources, writableSources } from '../../controller/open-sources.ts'
 import { missingSecrets, withoutMissing } from '../../controller/secret-check.ts'
 import { findKind } from '../../kinds/registry.ts'
 import { link } from '../../plan/link.ts'
@@ -35,13 +36,20 @@ export const run: Verb = async (runtime, [source], options) => {
   const secrets = { directory: runtime.cwd, vault: async (reference: VaultReference) => vault?.find(reference) }
   await using engine = closing(await runtime.openEngine(store.it, { ...secrets, epoch }))
   const { deps } = await runtime.openDrivers(secrets)
+  const sourceDeps = { data, cwd: runtime.cwd, resolveSecret: deps.resolveSecret }
   const controller = await createController({
     clock: runtime.clock,
     store: store.it,
     epoch,
     engine: engine.it,
-    sources: openSources(config.sources, { data, cwd: runtime.cwd, resolveSecret: deps.resolveSecret }),
+    sources: openSources(config.sources, sourceDeps),
     link: (revision) => link(revision, { findKind, problemAt: revision.problemAt }),
+    adopt: createAdopter({
+      clock: runtime.clock,
+      data,
+      writable: writableSources(config.sources, sourceDeps),
+      link: (revision) => link(revision, { findKind }),
+    }),
     async prepare(estate, revision) {
       const read = async (file: string) => revision.read?.(file)
       vault = openVault(revision, read, () => ageIdentities(runtime.env, config.age))

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { vmManifest } from './fixture.ts'
+import { type FollowOptions, followRepository } from './repository.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'croft-follow-'))
+after(() => rmSync(root, { recursive: true, force: true }))
+const signal = new AbortController().signal
+
+function key(name: string): string {
+  const file = join(root, name)
+  execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', name, '-f', file])
+  return file
+}
+
+function repository(name: string) {
+  const remote = join(root, `${name}.git`)
+  const tree = join(root, name)
+  mkdirSync(tree)
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=someone', '-c', 'user.email=anna@example.org', ...args], {
+      cwd: tree,
+      env: { PATH: process.env.PATH, HOME: root, GIT_CONFIG_NOSYSTEM: '1' },
+      stdio: 'pipe',
+    })
+      .toString()
+      .trim()
+  git('init', '--quiet', '--bare', '--initial-branch=main', remote)
+  git('init', '--quiet', '--initial-branch=main')
+  git('remote', 'add', 'origin', remote)
+  let count = 0
+  const commit = (signer?: string, text = vmManifest(`vmId: ${100 + ++count}`, 'a')) => {
+    writeFileSync(join(tree, 'a.yaml'), text)
+    git('add', '-A')
+    const sign = signer === undefined ? ['--no-gpg-sign'] : ['-S']
+    const config = signer === undefined ? [] : ['-c', 'gpg.format=ssh', '-c', `user.signingKey=${signer}`]
+    git(...config, 'commit', '--quiet', '--allow-empty', ...sign, '-m', `change ${count}`)
+    git('push', '--quiet', '--force', 'origin', 'HEAD:main')
+    return git('rev-parse', 'HEAD')
+  }
+  const mirror = join(root, `${name}.mirror`)
+  const follow = (options: Partial<FollowOptions> = {}) =>
+    followRepository({ remote, mirror, ref: 'main', allowLocal: true, ...options })
+  return { git, commit, follow, remote, mirror }
+}
+
+test('[S-27] unsigned and wrongly signed commits are refused; going back to an older signed one needs a person', async () => {
+  const good = key('good')
+  const bad = key('bad')
+  const allowed = join(root, 'allowed_signers')
+  const publicKey = execFileSync('ssh-keygen', ['-y', '-f', good]).toString().trim()
+  writeFileSync(allowed, `anna@example.org namespaces="git" ${publicKey}\n`)
+  const { git, commit, follow } = repository('signed')
+  const granted = new Set<string>()
+  const followed = follow({ signers: { allowedSigners: allowed }, mayReturnTo: (one) => granted.has(one) })
+  const seen = async () => {
+    const look = await followed.look(signal)
+    return look.is === 'kept' ? look.reason : look.is
+  }
+
+  commit()
+  assert.equal(await seen(), 'unsigned', 'the first is not signed')
+  const first = commit(good)
+  assert.equal(await seen(), 'new')
+  commit(bad)
+  assert.equal(await seen(), 'unsigned', 'signed by somebody else')
+  git('reset', '--quiet', '--hard', first)
+  const second = commit(good)
+  assert.equal(await seen(), 'new')
+
+  git('push', '--quiet', '--force', 'origin', `${first}:main`)
+  assert.equal(await seen(), 'rewound', 'an older commit, signed as it should be')
+  granted.add(first)
+  assert.equal(await seen(), 'new', 'a person allowed it')
+  git('push', '--quiet', '--force', 'origin', `${second}:main`)
+  assert.equal(await seen(), 'new', 'forward again')
+
+  const restarted = follow({ signers: { allowedSigners: allowed }, lastGood: second })
+  git('push', '--quiet', '--force', 'origin', `${first}:main`)
+  const look = await restarted.look(signal)
+  assert.equal(look.is, 'new')
+  assert.equal(look.is === 'new' ? look.revision.id : '', second, 'a restart does not forget what was in force')
+  assert.equal(look.is === 'new' ? look.trouble?.reason : '', 'rewound')
+})
+
+test('[F-36] a restart while the repository is away, or broken, goes on from what was in force', async () => {
+  const { commit, follow, remote } = repository('away')
+  const good = commit()
+  assert.equal((await follow().look(signal)).is, 'new')
+  renameSync(remote, `${remote}.away`)
+  const look = await follow({ lastGood: good }).look(signal)
+  assert.equal(look.is === 'new' ? look.revision.id : look.is, good)
+  assert.equal(look.is === 'new' ? look.trouble?.reason : '', 'unreachable')
+  renameSync(`${remote}.away`, remote)
+  commit(undefined, 'a: [broken\n')
+  const broken = await follow({ lastGood: good }).look(signal)
+  assert.equal(broken.is === 'new' ? broken.revision.id : broken.is, good)
+  assert.equal(broken.is === 'new' ? broken.trouble?.reason : '', 'empty')
+})
+
+test('a tag is followed, and the facts of a commit are safe to show', async () => {
+  const { git, commit, follow } = repository('tagged')
+  const first = commit()
+  git('tag', 'v1')
+  git('push', '--quiet', 'origin', 'v1')
+  commit()
+  const look = await follow({ ref: 'v1', tags: true }).look(signal)
+  assert.equal(look.is === 'new' ? look.revision.id : look.is, first)
+  assert.deepEqual(look.is === 'new' ? { ...look.facts, committedMs: 0 } : {}, {
+    commit: first,
+    subject: 'change 1',
+    author: 'someone',
+    committedMs: 0,
+  })
+})
