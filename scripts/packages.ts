@@ -17,6 +17,7 @@ export const TEST_PACKAGES: readonly Wanted[] = [
   { name: 'zsh', command: 'zsh' },
   { name: 'fish', command: 'fish' },
   { name: 'chromium', command: 'chromium' },
+  { name: 'kubernetes-client', command: 'kubectl' },
 ]
 
 const INSTALL_TIMEOUT_MS = 300_000

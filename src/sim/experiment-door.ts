@@ -11,6 +11,7 @@ type Door = Pick<
   | 'removeGuest'
   | 'addGuest'
   | 'hostPower'
+  | 'hostLoad'
   | 'setQuorum'
   | 'faults'
   | 'writes'

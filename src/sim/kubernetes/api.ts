@@ -6,7 +6,7 @@ import { type ApiResource, resourceAt } from './catalogue.ts'
 import { aggregated, groupList, oneGroup, resourceList } from './discovery.ts'
 import { evict } from './eviction.ts'
 import { listObjects } from './listing.ts'
-import { openApi } from './open-api.ts'
+import { openApi, openApiV2 } from './open-api.ts'
 import { probe, supervise } from './probes.ts'
 import { review } from './reviews.ts'
 import { ApiStatus, frontStatus, json, NO_RESOURCE, statusBody } from './status.ts'
@@ -139,7 +139,7 @@ function generalPath(
   }
   if (path === '/apis') return tell(groupList(store))
   if (path === '/version') return tell(versionOf(process))
-  if (path === '/openapi/v2') return json(404, '404 page not found\n', 'text/plain')
+  if (path === '/openapi/v2') return openApiV2()
   if (path.startsWith('/openapi/v3')) return openApi(store, path)
   if (path.startsWith('/apis/metrics.k8s.io')) return json(503, 'service unavailable\n', 'text/plain; charset=utf-8')
   const [, group = '', version = ''] = /^\/apis\/([^/]+)(?:\/([^/]+))?$/.exec(path) ?? []

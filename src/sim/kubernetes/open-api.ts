@@ -3,6 +3,14 @@ import { resources } from './catalogue.ts'
 import { json } from './status.ts'
 import type { Store } from './store.ts'
 
+/** The older description, in the only form that older clients read: a document that names nothing. */
+export function openApiV2(): WireResponse {
+  const field = (tag: number, text: string) => String.fromCharCode(tag, text.length) + text
+  const info = field(0x0a, 'Kubernetes') + field(0x12, 'sim')
+  const body = field(0x0a, '2.0') + field(0x12, info) + field(0x42, '')
+  return json(200, body, 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf')
+}
+
 /** As much of the description of the API as clients need to learn that the server checks fields by itself. */
 export function openApi(store: Store, path: string): WireResponse {
   const all = resources(store)
