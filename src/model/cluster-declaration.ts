@@ -16,6 +16,8 @@ export interface ClusterDeclaration {
   readonly checksums?: Readonly<Record<string, string>>
   /** Boxes that were there before, by the name in `NodeMachine.host`. */
   readonly hosts: ReadonlyMap<string, SshTarget>
+  /** What a node waits for before K3s may start for the first time: seconds by gate, and a name that must be found. */
+  readonly gates?: { readonly deadlines: Readonly<Record<string, number>>; readonly dnsName?: string }
   /** HTTP proxy on the way to the Kubernetes API; else HTTPS_PROXY and NO_PROXY say. */
   readonly proxy?: string
   /** Where people find it: `vault` beside the store, or a SOPS file of the repository. */

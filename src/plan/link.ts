@@ -70,7 +70,7 @@ export function link(read: Read, tools: LinkTools): Estate {
         break
       }
       case 'cluster':
-        clusters.push({ cluster: expanded.cluster, parts: expanded.parts })
+        clusters.push({ declaration, cluster: expanded.cluster })
         for (const part of expanded.parts) parts.push({ declaration, part })
         for (const warning of expanded.warnings ?? []) complain(declaration, { severity: 'warning', ...warning })
         break
@@ -94,18 +94,26 @@ export function link(read: Read, tools: LinkTools): Estate {
     else if (brokenConnection) unlinked.push(part.key)
     else complain(declaration, connection)
   }
-  const accepted = refuseSharedIds(
-    resources,
-    complain,
-    new Map(parts.map(({ declaration, part }) => [part.key, declaration])),
-  )
-  const unreadable = [...new Set([...read.unreadable, ...unlinked, ...refusedKeys(problems)])]
+  const accepted = refuseSharedIds(resources, complain, new Map(parts.map((one) => [one.part.key, one])))
+  const kept = new Set(accepted.map(({ key }) => key))
+  const unmade = clusters.filter(({ cluster }) => machineKeys(cluster).some((key) => !kept.has(key)))
+  for (const { declaration, cluster } of brokenConnection ? [] : unmade) {
+    const lost = machineKeys(cluster).filter((key) => !kept.has(key))
+    complain(declaration, {
+      code: 'member-refused',
+      path: ['spec'],
+      message: `${lost.join(', ')} could not be accepted, and a cluster is followed whole or not at all`,
+    })
+  }
+  const refused = unmade.map(({ cluster }) => cluster.key)
+  const unreadable = [...new Set([...read.unreadable, ...unlinked, ...refused, ...refusedKeys(problems)])]
+  const followed = clusters.filter(({ cluster }) => !unreadable.includes(cluster.key))
   return {
     revision: read.id,
     connections,
     resources: accepted,
     approvals,
-    ...(clusters.length === 0 ? {} : { clusters: clusters.map((one) => clusterOf(one, resources, connections)) }),
+    ...(followed.length === 0 ? {} : { clusters: followed.map((one) => clusterOf(one, accepted, connections)) }),
     unreadable,
     // Nobody can say which machines a cluster has that cannot be read: what is missing proves nothing.
     incomplete: read.incomplete || unreadable.some((key) => key.startsWith('Cluster/')),
@@ -171,19 +179,22 @@ function connectionFor(
 }
 
 interface ExpandedCluster {
+  readonly declaration: Declaration
   readonly cluster: Omit<ClusterDeclaration, 'estate'>
-  readonly parts: readonly Part[]
+}
+
+/** Machines that its nodes are on and that a driver keeps. */
+function machineKeys({ spec }: Pick<ClusterDeclaration, 'spec'>): readonly ResourceKey[] {
+  return [...spec.servers, ...spec.agents].flatMap(({ machine }) => ('key' in machine ? [machine.key] : []))
 }
 
 /** A cluster belongs to the estate of its machines; one without machines of ours to the first there is. */
 function clusterOf(
-  { cluster, parts }: ExpandedCluster,
+  { cluster }: ExpandedCluster,
   resources: readonly Resource[],
   connections: readonly Connection[],
 ): ClusterDeclaration {
-  const { servers, agents } = cluster.spec
-  const keys = [...servers, ...agents].flatMap(({ machine }) => ('key' in machine ? [machine.key] : []))
-  const wanted = new Set([...parts.map(({ key }) => key), ...keys])
+  const wanted = new Set(machineKeys(cluster))
   const first = resources.find(({ key }) => wanted.has(key))
   return { ...cluster, estate: first?.estate ?? connections[0]?.estate ?? 'default' }
 }
@@ -217,7 +228,7 @@ function resourceOf(
 function refuseSharedIds(
   resources: readonly Resource[],
   complain: (declaration: Declaration, problem: FieldProblem) => void,
-  declarationOf: ReadonlyMap<ResourceKey, Declaration>,
+  writtenAs: ReadonlyMap<ResourceKey, { readonly declaration: Declaration; readonly part: Part }>,
 ): readonly Resource[] {
   const claims = new Map<string, Resource[]>()
   for (const resource of resources) {
@@ -232,12 +243,13 @@ function refuseSharedIds(
     for (const claimant of claimants) {
       refused.add(claimant.key)
       const others = claimants.filter((one) => one !== claimant).map((one) => `${one.key} (${showOrigin(one.origin)})`)
-      const declaration = declarationOf.get(claimant.key)
+      const written = writtenAs.get(claimant.key)
       const id = guestIn(claimant.desired)?.vmid
-      if (declaration === undefined || id === undefined) continue
-      complain(declaration, {
+      if (written === undefined || id === undefined) continue
+      const field = claimant.kind.startsWith('Environment') ? ['forProvider', 'vmId'] : ['proxmox', 'vmid']
+      complain(written.declaration, {
         code: 'id-claimed-twice',
-        path: claimant.kind.startsWith('Environment') ? ['spec', 'forProvider', 'vmId'] : ['spec', 'proxmox', 'vmid'],
+        path: [...(written.part.as?.path ?? ['spec']), ...field],
         message: `id ${id} is also claimed by ${others.join(', ')}`,
         hint: 'give each its own id',
       })

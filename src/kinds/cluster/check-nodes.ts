@@ -1,3 +1,4 @@
+import { logicalName } from '../fields/text.ts'
 import type { FieldProblem } from '../kind.ts'
 import { countedName, type Path } from './members.ts'
 import type { AgentFields } from './node-schema.ts'
@@ -51,11 +52,35 @@ export function checkNodes(spec: ClusterFields, cluster: string): readonly Field
     const path = ['spec', 'agents', index]
     problems.push(...checkNode(agent, path), ...checkCount(agent, path))
     const prefix = agent.name ?? `${cluster}-agent`
+    if (agent.count !== undefined && !logicalName.safeParse(countedName(prefix, agent.count)).success) {
+      problems.push({
+        code: 'bad-value',
+        path: [...path, 'name'],
+        message: `${countedName(prefix, agent.count)} cannot be the name of a node`,
+        hint: 'set name to something short, of small letters, digits and dashes',
+      })
+    }
     if (agent.count === undefined) named(nameOf(agent) ?? '', path)
     else for (let at = 1; at <= agent.count; at++) named(countedName(prefix, at), path)
   }
-  problems.push(...checkLabels(spec.labels, ['spec', 'labels']))
+  problems.push(...checkLabels(spec.labels, ['spec', 'labels']), ...checkNumber(spec))
   return problems.filter(({ message }) => !message.startsWith('two nodes are called :'))
+}
+
+/** Said early, where nobody has looked at a cluster yet; what is done about it is for the coordinator to say. */
+function checkNumber({ servers, allow }: ClusterFields): readonly FieldProblem[] {
+  const count = servers.length
+  if (count % 2 === 1 || allow.degraded) return []
+  const survives = count / 2 - 1
+  return [
+    {
+      code: 'even-servers',
+      path: ['spec', 'servers'],
+      severity: 'warning',
+      message: `${count} servers survive the loss of ${survives === 0 ? 'none' : survives}, as ${count - 1} would: one more only adds another that can fail`,
+      hint: `declare ${count - 1} or ${count + 1}, or say allow: {degraded: true}`,
+    },
+  ]
 }
 
 function nameOf({ name, machine }: AgentFields): string | undefined {

@@ -88,6 +88,20 @@ const WRONG: readonly [what: string, fields: string, expected: readonly string[]
     ],
   ],
   [
+    '[R10] an even number of servers',
+    'version: v1.34.3+k3s1\nendpoint: {dns: k3s}\nservers: [{name: s1, host: a}, {name: s2, host: b}]',
+    [
+      'even-servers 7:12 2 servers survive the loss of none, as 1 would: one more only adds another that can fail (declare 1 or 3, or say allow: {degraded: true})',
+    ],
+  ],
+  [
+    'names that grow too long by counting',
+    `version: v1.34.3+k3s1\n${ONE}\nagents: {name: ${'w'.repeat(62)}, count: 2}`,
+    [
+      `bad-value 7:18 ${'w'.repeat(62)}-2 cannot be the name of a node (set name to something short, of small letters, digits and dashes)`,
+    ],
+  ],
+  [
     '[R26] a server that sleeps',
     'version: v1.34.3+k3s1\nservers: [{name: s1, host: a, power: onDemand}]',
     [

@@ -176,3 +176,24 @@ test('a machine that a class is missing for keeps its cluster from being accepte
     [],
   )
 })
+
+test('a vmid that two machines claim is told where each is written, and no half of a cluster is followed', () => {
+  const two =
+    'servers: [{name: s1, host: alpha, proxmox: {vmid: 200}}], agents: [{name: a1, host: alpha, proxmox: {vmid: 200}}]'
+  const estate = linked(readText(cluster(two)))
+  assert.deepEqual(
+    estate.problems.filter(({ code }) => code === 'id-claimed-twice').map(({ field }) => field),
+    ['spec.agents[0].proxmox.vmid', 'spec.servers[0].proxmox.vmid'],
+  )
+  assert.match(estate.problems.map(({ message }) => message).join(), /Machine\/s1, Machine\/a1 could not be accepted/)
+  assert.deepEqual([estate.clusters, estate.unreadable, estate.incomplete], [undefined, ['Cluster/c'], true])
+})
+
+test('a cluster whose connection cannot be read is not gone, and that is said once', () => {
+  const text = cluster('servers: [{name: s1, host: alpha}]').replace('token: {env: T}', 'token: {evn: T}')
+  const estate = linked(readText(text))
+  const wrong = estate.problems.filter(({ severity }) => severity === 'error').map(({ object }) => object)
+  assert.deepEqual([...new Set(wrong)], ['Proxmox/default'])
+  assert.ok(estate.unreadable.includes('Cluster/c'))
+  assert.equal(estate.clusters, undefined)
+})

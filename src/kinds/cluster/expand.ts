@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { contains, networkProblems, parseCidr } from '../../k3s/cidr.ts'
 import { flagProblems } from '../../k3s/flags.ts'
 import type { ClusterSpec } from '../../model/cluster.ts'
+import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
 import type { SshTarget } from '../../model/ssh-target.ts'
 import type { Expanded, FieldProblem, Lookup, Part } from '../kind.ts'
 import { expandWhole } from '../machines/machine-spec.ts'
@@ -11,6 +12,7 @@ import { artifactsOf, clusterSpecOf } from './cluster-spec.ts'
 import { classPath, type MadeMember, machineFor } from './machines.ts'
 import { type Cluster, isMade, type Member, membersOf, type Path } from './members.ts'
 import { nodeAddresses } from './node-addresses.ts'
+import { gateSettings } from './user-data.ts'
 
 type Result = Expanded | { readonly problems: readonly FieldProblem[] }
 
@@ -54,12 +56,19 @@ export function expandCluster(cluster: Cluster, lookup: Lookup): Result {
       spec,
       artifacts: artifactsOf(cluster.spec),
       hosts,
+      gates: gatesOf(cluster),
       ...(cluster.spec.proxy === undefined ? {} : { proxy: cluster.spec.proxy }),
       policy: cluster.policy,
       origin: cluster.origin,
       generation: cluster.generation,
     },
   }
+}
+
+/** For nodes that were there before: what those that are made here read at their first boot. */
+function gatesOf({ spec }: Cluster): NonNullable<ClusterDeclaration['gates']> {
+  const { hostname: _hostname, ...gates } = gateSettings(spec, '', true)
+  return gates
 }
 
 function partOf(
