@@ -3,6 +3,7 @@ import type { Shell } from '../lib/shell.ts'
 import type { Wire } from '../lib/wire.ts'
 import type { ClusterStep } from '../model/cluster-decision.ts'
 import type { ClusterDeclaration } from '../model/cluster-declaration.ts'
+import type { OperationStep } from '../model/cluster-operation.ts'
 import type { ClusterSecrets } from '../model/cluster-secrets.ts'
 import type { ClusterOrders, ObservedCluster, ObservedMachine } from '../model/observed-cluster.ts'
 import type { Secret, SecretReference } from '../model/secret.ts'
@@ -63,7 +64,33 @@ export interface ClusterSession {
   close(): Promise<void>
 }
 
+/** What a person needs to speak to the API of a cluster. */
+export interface AdminCredentials {
+  readonly caPem: string
+  readonly certificatePem: string
+  readonly key: Secret
+  readonly untilMs: number
+}
+
+/** How far a step of an operation is. */
+export type Reached =
+  | { readonly is: 'yes'; readonly said?: string }
+  | { readonly is: 'no' }
+  | { readonly is: 'failed'; readonly message: string }
+
+/** Does what people ask for by command: restores, rotations, drills. Holding and releasing a cluster is the caller's. */
+export interface ClusterOperator {
+  perform(step: OperationStep, surroundings: ClusterSurroundings, signal: AbortSignal): Promise<Outcome>
+  /** Has come about what the step waits for? */
+  reached(step: OperationStep, surroundings: ClusterSurroundings, signal: AbortSignal): Promise<Reached>
+  /** Signed by the cluster's own CA, without asking the cluster. Undefined: nothing is written down of it. */
+  credentials(lifeMs: number): Promise<AdminCredentials | undefined>
+  /** Reads CA and token from a server that runs, where the record was lost. Answers what kept it from that. */
+  recover(server: string, surroundings: ClusterSurroundings, signal: AbortSignal): Promise<string | undefined>
+}
+
 /** Code that speaks to K3s clusters. */
 export interface ClusterDriver {
   connect(cluster: ClusterDeclaration, deps: ClusterDeps): ClusterSession
+  operate(cluster: ClusterDeclaration, deps: ClusterDeps): ClusterOperator
 }

@@ -74,6 +74,11 @@ export const LIMITS = {
   /** Controller */
   webhookDeliveries: 2000,
   approvalsKept: 100,
+  checksAtOnce: 8,
+  probeBodyLength: 64 * 1024,
+  noticesWaiting: 200,
+  mailTimeoutMs: 30_000,
+  mailAnswerLength: 64 * 1024,
   /** Scalars of one manifest that are tried when a drift is taken into Git. */
   editedLeaves: 500,
   shortestLookMs: 100,
@@ -107,6 +112,9 @@ export const LIMITS = {
   installAgainMs: 30_000,
   nodesAskedAtOnce: 16,
   evictionsAtOnce: 8,
+  /** Operations that a person began: how long one step may take, and how often it is looked at. */
+  operationStepMs: 15 * 60_000,
+  operationPollMs: 1_000,
   /** Store */
   eventsKept: 10_000,
   auditKept: 100_000,

@@ -5,8 +5,8 @@ import { LIMITS } from '../../lib/limits.ts'
 import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
 import type { ClusterSecrets } from '../../model/cluster-secrets.ts'
 import type { Answer } from '../../model/observed-cluster.ts'
-import type { ClusterDeps } from '../cluster-port.ts'
-import { type AdminCredentials, adminCredentials } from './make-secrets.ts'
+import type { AdminCredentials, ClusterDeps } from '../cluster-port.ts'
+import { adminCredentials } from './make-secrets.ts'
 
 export type NodesAnswer =
   | { readonly api: 'yes'; readonly nodes: readonly Foreign[] }

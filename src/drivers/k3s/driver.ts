@@ -5,6 +5,7 @@ import { createAccess } from './access.ts'
 import type { CheckRunner } from './actor.ts'
 import { emptyMemory } from './memory.ts'
 import { observeCluster } from './observe.ts'
+import { createOperator } from './operator.ts'
 import { performStep } from './perform.ts'
 
 export interface K3sDriverOptions {
@@ -15,6 +16,7 @@ export interface K3sDriverOptions {
 /** Speaks to K3s clusters: their API, and the program that croft puts on each node. */
 export function createK3sDriver({ runCheck }: K3sDriverOptions = {}): ClusterDriver {
   return {
+    operate: createOperator,
     connect(declaration, deps) {
       const access = createAccess(declaration, deps)
       const looker = { declaration, deps, access, memory: emptyMemory() }

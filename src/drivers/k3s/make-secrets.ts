@@ -12,6 +12,7 @@ import {
 } from '../../lib/x509.ts'
 import type { ClusterSecrets } from '../../model/cluster-secrets.ts'
 import { Secret } from '../../model/secret.ts'
+import type { AdminCredentials } from '../cluster-port.ts'
 
 const DAY = 24 * 3_600_000
 const YEAR = 365 * DAY
@@ -72,13 +73,6 @@ export function password(randomBytes: (count: number) => Uint8Array): Secret {
 /** `K10…::server:…`, which proves the cluster to the node before the node proves itself to the cluster. */
 export function serverToken({ caHash: hash, password: secret }: ClusterSecrets): Secret {
   return new Secret(formatToken({ caHash: hash, credentials: { user: 'server', password: secret.reveal() } }))
-}
-
-export interface AdminCredentials {
-  readonly caPem: string
-  readonly certificatePem: string
-  readonly key: Secret
-  readonly untilMs: number
 }
 
 /** An admin's certificate of short life, signed by our own client CA: no kubeconfig has to be fetched from a node. */

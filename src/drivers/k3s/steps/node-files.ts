@@ -90,6 +90,6 @@ async function registriesYaml({ deps }: Actor, { mirrors, configs }: Registries)
   return `${JSON.stringify({ mirrors, configs: resolved })}\n`
 }
 
-function fileOf(path: string, content: string, mode: number): NodeFile {
+export function fileOf(path: string, content: string, mode: number): NodeFile {
   return { path, mode: mode.toString(8).padStart(4, '0'), base64: Buffer.from(content).toString('base64') }
 }

@@ -1,6 +1,7 @@
 // The real driver and the real coordinator on simulated boxes: each round looks, decides and does what was decided.
 
 import { seededRandom } from '../../../lib/random.ts'
+import type { WireResponse } from '../../../lib/wire.ts'
 import type { ClusterSpec } from '../../../model/cluster.ts'
 import type { ClusterDecision, ClusterStep } from '../../../model/cluster-decision.ts'
 import type { ClusterDeclaration } from '../../../model/cluster-declaration.ts'
@@ -17,8 +18,16 @@ import { metalShell } from '../../../sim/metal/shell.ts'
 import { createVirtualClock, type VirtualClock } from '../../../sim/virtual-clock.ts'
 import { createWorld } from '../../../sim/world/create-world.ts'
 import type { World } from '../../../sim/world/types.ts'
-import type { ClusterSession, ClusterSurroundings, ClusterVault, NodeReach } from '../../cluster-port.ts'
+import type {
+  ClusterDeps,
+  ClusterOperator,
+  ClusterSession,
+  ClusterSurroundings,
+  ClusterVault,
+  NodeReach,
+} from '../../cluster-port.ts'
 import { createK3sDriver } from '../driver.ts'
+import { adminCredentials } from '../make-secrets.ts'
 
 export const LAB_VERSION = 'v1.34.3+k3s1'
 const START_MS = Date.parse('2026-11-15T01:32:09Z')
@@ -45,6 +54,10 @@ export interface DriverLab {
   /** Looks, does every step that is decided, and lets a second pass; until it holds, or too many rounds are over. */
   until(holds: (observed: ObservedCluster) => boolean, rounds?: number): Promise<ObservedCluster>
   perform(step: Partial<ClusterStep> & Pick<ClusterStep, 'do'>): Promise<Outcome>
+  readonly operator: ClusterOperator
+  surroundings(): ClusterSurroundings
+  /** As the administrator, on the API. */
+  call(method: string, path: string, body?: unknown): Promise<WireResponse>
 }
 
 export function driverLab(names: string, more: Partial<ClusterSpec> = {}, seed = 1): DriverLab {
@@ -85,27 +98,27 @@ export function driverLab(names: string, more: Partial<ClusterSpec> = {}, seed =
     origin: { file: 'c.yaml', line: 1, column: 1 },
     generation: 'g1',
   })
-  const connect = (): ClusterSession =>
-    createK3sDriver().connect(declaration(), {
-      clock,
-      vault,
-      randomBytes: (count) => Uint8Array.from({ length: count }, () => Math.floor(random.next() * 256)),
-      openKubernetes: (target) => {
-        const wire = kubernetesWire(world, target)
-        return {
-          send: (request, signal) => {
-            asked.push(`${request.method} ${request.path.split('?')[0]}`)
-            return wire.send(request, signal)
-          },
-          close: () => wire.close(),
-        }
-      },
-      resolveSecret: () => Promise.reject(new Error('no secret is declared')),
-      fetchText: async (url) => {
-        const version = decodeURIComponent(/download\/([^/]+)\//.exec(url)?.[1] ?? '')
-        return `${releaseChecksum(version)}  k3s\n`
-      },
-    })
+  const deps: ClusterDeps = {
+    clock,
+    vault,
+    randomBytes: (count) => Uint8Array.from({ length: count }, () => Math.floor(random.next() * 256)),
+    openKubernetes: (target) => {
+      const wire = kubernetesWire(world, target)
+      return {
+        send: (request, signal) => {
+          asked.push(`${request.method} ${request.path.split('?')[0]}`)
+          return wire.send(request, signal)
+        },
+        close: () => wire.close(),
+      }
+    },
+    resolveSecret: () => Promise.reject(new Error('no secret is declared')),
+    fetchText: async (url) => {
+      const version = decodeURIComponent(/download\/([^/]+)\//.exec(url)?.[1] ?? '')
+      return `${releaseChecksum(version)}  k3s\n`
+    },
+  }
+  const connect = (): ClusterSession => createK3sDriver().connect(declaration(), deps)
 
   const surroundings = (): ClusterSurroundings => ({
     nodes: new Map(
@@ -147,6 +160,28 @@ export function driverLab(names: string, more: Partial<ClusterSpec> = {}, seed =
     orders: NO_ORDERS,
     session: undefined as unknown as ClusterSession,
     box,
+    surroundings,
+    get operator() {
+      return createK3sDriver().operate(declaration(), deps)
+    },
+    async call(method, path, body) {
+      const secrets = kept.get('homelab')
+      const admin = secrets === undefined ? undefined : adminCredentials(secrets, clock.now())
+      if (admin === undefined) throw new Error('nothing is written down')
+      for (const address of addresses.values()) {
+        const wire = kubernetesWire(world, { endpoint: `https://${address}:6443`, ...admin })
+        const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
+        const request = {
+          method,
+          path,
+          headers: { 'content-type': type },
+          ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        }
+        const answer = await clock.runUntil(wire.send(request).catch(() => undefined))
+        if (answer !== undefined) return answer
+      }
+      throw new Error('no server answers')
+    },
     restart() {
       lab.session = connect()
     },
@@ -166,7 +201,8 @@ export function driverLab(names: string, more: Partial<ClusterSpec> = {}, seed =
         const outcomes = await clock.runUntil(
           Promise.all(decision.steps.map((step) => lab.session.perform(step, around, never))),
         )
-        decision.steps.forEach((step, index) => lab.done.push({ step, outcome: outcomes[index] as Outcome }))
+        for (const [index, step] of decision.steps.entries())
+          lab.done.push({ step, outcome: outcomes[index] as Outcome })
         await clock.advanceTo(clock.now() + 1000)
       }
       const { observed, decision } = await lab.look()

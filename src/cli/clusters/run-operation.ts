@@ -1,0 +1,69 @@
+import type { ClusterOperator, ClusterSurroundings } from '../../drivers/cluster-port.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import type { ClusterOperation, OperationStep } from '../../model/cluster-operation.ts'
+
+export interface OperationDeps {
+  readonly operator: ClusterOperator
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  /** Asked before each step: ways into nodes change. */
+  surroundings(): Promise<ClusterSurroundings> | ClusterSurroundings
+  /** Holds everything else that croft does with the cluster, or lets it go on. */
+  setHold(reason: string | undefined): Promise<void>
+  onStep(step: OperationStep, number: number, state: 'begun' | 'done', said?: string): void
+}
+
+export type OperationResult =
+  | { readonly is: 'done' }
+  | { readonly is: 'failed'; readonly step: OperationStep; readonly message: string }
+
+/**
+ * Does the steps of an operation one after the other. Where one fails it stops, and the hold stays: somebody must look
+ * before anything else touches the cluster. Every step can be repeated, so it is simply begun again.
+ */
+export async function runOperation({ steps }: ClusterOperation, deps: OperationDeps): Promise<OperationResult> {
+  for (const [index, step] of steps.entries()) {
+    deps.onStep(step, index + 1, 'begun')
+    const failure = await runStep(step, deps, (said) => deps.onStep(step, index + 1, 'done', said))
+    if (failure !== undefined) return { is: 'failed', step, message: failure }
+  }
+  return { is: 'done' }
+}
+
+async function runStep(
+  step: OperationStep,
+  deps: OperationDeps,
+  done: (said?: string) => void,
+): Promise<string | undefined> {
+  const { operator, clock, signal } = deps
+  if (step.do === 'hold' || step.do === 'release') {
+    await deps.setHold(step.do === 'hold' ? (step.target ?? step.summary) : undefined)
+    done()
+    return undefined
+  }
+  const untilMs = clock.monotonicMs() + LIMITS.operationStepMs
+  let begun = false
+  let last = 'no answer'
+  while (clock.monotonicMs() < untilMs && !signal.aborted) {
+    const surroundings = await deps.surroundings()
+    if (!begun) {
+      const outcome = await operator.perform(step, surroundings, signal)
+      if (outcome.result === 'refused' && outcome.refusal.meaning === 'stalled') return outcome.refusal.message
+      begun = outcome.result === 'done' || outcome.result === 'started'
+      if (!begun)
+        last = outcome.result === 'refused' ? outcome.refusal.message : 'message' in outcome ? outcome.message : ''
+    }
+    if (begun) {
+      const reached = await operator.reached(step, surroundings, signal)
+      if (reached.is === 'failed') return reached.message
+      if (reached.is === 'yes') {
+        done(reached.said)
+        return undefined
+      }
+      last = `waited for ${step.awaits}`
+    }
+    await clock.sleep(LIMITS.operationPollMs, signal)
+  }
+  return signal.aborted ? 'it was interrupted' : `${last}, and it did not come`
+}

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { type OperationResult, runOperation } from '../../cli/clusters/run-operation.ts'
+import { tokenHash } from '../../k3s/token.ts'
+import type { ClusterOperation } from '../../model/cluster-operation.ts'
+import { planRestore } from '../../plan/cluster/restore.ts'
+import { planRotation } from '../../plan/cluster/rotate.ts'
+import { allReady, type DriverLab, driverLab } from './testing/lab.ts'
+
+async function run(lab: DriverLab, operation: ClusterOperation): Promise<{ result: OperationResult; log: string[] }> {
+  const log: string[] = []
+  const { operator } = lab
+  const result = await lab.clock.runUntil(
+    runOperation(operation, {
+      operator,
+      clock: lab.clock,
+      signal: new AbortController().signal,
+      surroundings: () => lab.surroundings(),
+      setHold: async (reason) => void log.push(reason === undefined ? 'released' : 'held'),
+      onStep: (step, _, state) => state === 'done' && log.push(`${step.do} ${step.node ?? ''}`.trim()),
+    }),
+  )
+  return { result, log }
+}
+
+async function settled(names = 's1 s2 s3'): Promise<DriverLab> {
+  const lab = driverLab(names)
+  await lab.until(allReady(names))
+  await lab.clock.advanceTo(lab.clock.now() + 60_000)
+  return lab
+}
+
+const configMap = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: {} })
+const MAPS = '/api/v1/namespaces/default/configmaps'
+
+function kept(lab: DriverLab): readonly string[] {
+  const secrets = lab.vault.kept.get('homelab')
+  return secrets === undefined
+    ? []
+    : [secrets.password, ...secrets.formerPasswords].map((one) => tokenHash(one.reveal()))
+}
+
+async function snapshotOn(lab: DriverLab) {
+  await lab.perform({ do: 'snapshot', node: 's1' })
+  await lab.clock.advanceTo(lab.clock.now() + 10_000)
+  const facts = JSON.parse(
+    (
+      await lab.clock.runUntil(
+        lab.surroundings().nodes.get('s1')?.shell?.run(['/usr/local/lib/croft/node', 'facts']) ??
+          Promise.reject(new Error('no way')),
+      )
+    ).stdout,
+  )
+  const [newest] = facts.snapshots.sort((a: { atMs: number }, b: { atMs: number }) => b.atMs - a.atMs)
+  return newest as { name: string; path: string; tokenHash?: string }
+}
+
+describe('restore', () => {
+  test('[A38] all servers stop, one starts over with the kept token, the others join again, and every step is told', async () => {
+    const lab = await settled()
+    await lab.call('POST', MAPS, configMap('before'))
+    const taken = await snapshotOn(lab)
+    await lab.call('POST', MAPS, configMap('after'))
+    const { observed } = await lab.look()
+    const hash = kept(lab)[0] ?? ''
+    const operation = planRestore(lab.spec, observed, kept(lab), {
+      snapshot: taken.name,
+      path: taken.path,
+      server: 's1',
+      tokenHash: hash,
+    })
+    const { result, log } = await run(lab, operation)
+    assert.deepEqual(result, { is: 'done' })
+    assert.deepEqual(log, [
+      'held',
+      'hold',
+      'stop-k3s s1',
+      'stop-k3s s2',
+      'stop-k3s s3',
+      'write-files s1',
+      'restore-snapshot s1',
+      'start-k3s s1',
+      'forget-db s2',
+      'write-files s2',
+      'start-k3s s2',
+      'forget-db s3',
+      'write-files s3',
+      'start-k3s s3',
+      'delete-node',
+      'released',
+      'release',
+    ])
+    assert.equal((await lab.call('GET', `${MAPS}/before`)).status, 200)
+    assert.equal((await lab.call('GET', `${MAPS}/after`)).status, 404)
+    lab.restart()
+    const after = await lab.until(allReady('s1 s2 s3'))
+    assert.ok(after.members !== 'unknown' && after.members.length === 3)
+  })
+
+  test('[F-33] a wrong or missing token is refused before anything is stopped', async () => {
+    const lab = await settled('s1')
+    const { observed } = await lab.look()
+    const request = { snapshot: 'x', path: '/x', server: 's1' }
+    for (const [passwords, more] of [
+      [kept(lab), { tokenHash: '000000000000' }],
+      [kept(lab), {}],
+      [[], { tokenHash: kept(lab)[0] ?? '' }],
+    ] as const) {
+      const operation = planRestore(lab.spec, observed, passwords, { ...request, ...more })
+      assert.deepEqual(operation.steps, [])
+      assert.equal(operation.refusals.length, 1)
+    }
+  })
+})
+
+describe('rotation', () => {
+  test('of the token: everybody runs with the new one, and the old one is kept for older snapshots', async () => {
+    const lab = await settled('s1 s2 s3 a1')
+    const [before] = kept(lab)
+    const { observed } = await lab.look()
+    const { result } = await run(lab, planRotation('token', lab.spec, observed, lab.clock.now()))
+    assert.deepEqual(result, { is: 'done' })
+    assert.notEqual(kept(lab)[0], before)
+    assert.ok(kept(lab).includes(before ?? ''))
+    lab.restart()
+    await lab.until(allReady('s1 s2 s3 a1'))
+  })
+
+  test('of the CA under the same root: the token stays, and so does our access', async () => {
+    const lab = await settled()
+    const before = lab.vault.kept.get('homelab')
+    const { observed } = await lab.look()
+    const { result, log } = await run(lab, planRotation('ca', lab.spec, observed, lab.clock.now()))
+    assert.deepEqual(result, { is: 'done' }, log.join(', '))
+    const after = lab.vault.kept.get('homelab')
+    assert.equal(after?.caHash, before?.caHash)
+    assert.notEqual(after?.files.get('client-ca.key')?.reveal(), before?.files.get('client-ca.key')?.reveal())
+    lab.restart()
+    const seen = await lab.until(allReady('s1 s2 s3'))
+    assert.equal(seen.api, 'yes')
+  })
+})

@@ -1,0 +1,231 @@
+import { configYaml, TOKEN_FILE } from '../../k3s/config.ts'
+import { tokenHash } from '../../k3s/token.ts'
+import { segment } from '../../kubernetes/client.ts'
+import { objectName } from '../../kubernetes/objects.ts'
+import { cleanText } from '../../lib/clean-text.ts'
+import type { ClusterStep } from '../../model/cluster-decision.ts'
+import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
+import type { OperationStep, OperationVerb } from '../../model/cluster-operation.ts'
+import type { ClusterSecrets } from '../../model/cluster-secrets.ts'
+import type { Secret } from '../../model/secret.ts'
+import type { Outcome } from '../../model/verdict.ts'
+import type { ClusterDeps, ClusterOperator } from '../cluster-port.ts'
+import { createAccess } from './access.ts'
+import { type Actor, DONE, nodeName, outcomeOfAsked, refused, specOf, withApi, withFacts, withShell } from './actor.ts'
+import { goalReached } from './goals.ts'
+import { adminCredentials, password, renewAuthorities, serverToken } from './make-secrets.ts'
+import { emptyMemory } from './memory.ts'
+import { command, outcomeOf } from './node-lane.ts'
+import { recoverSecrets } from './recover.ts'
+import { installed } from './steps/install.ts'
+import { CONFIG_FILE, caFiles, fileOf, placeOf, serverFiles } from './steps/node-files.ts'
+import { restartK3s, snapshot, stopK3s, wipeK3s } from './steps/service.ts'
+
+/** What an operation knows beside the record: a password that has been made and is not in use yet. */
+interface Operating extends Actor {
+  readonly operation: OperationStep
+  readonly pending: { password?: Secret }
+}
+
+type Perform = (operating: Operating) => Promise<Outcome>
+
+const nothing: Perform = async () => DONE
+
+const STEPS: Readonly<Record<OperationVerb, Perform>> = {
+  // The caller's: orders are in the store, which no driver knows.
+  hold: nothing,
+  release: nothing,
+  'stop-k3s': stopK3s,
+  'restart-k3s': restartK3s,
+  'start-k3s': (operating) => told(operating, 'start', { role: 'server' }),
+  'write-files': writeFiles,
+  'take-password': takePassword,
+  'restore-snapshot': (operating) => told(operating, 'restore', { snapshot: operating.operation.target ?? '' }),
+  'forget-db': (operating) => told(operating, 'forget-db'),
+  'delete-node': deleteVanished,
+  snapshot,
+  'make-password': makePassword,
+  'rotate-token': rotateToken,
+  'make-authorities': makeAuthorities,
+  'rotate-ca': async (operating) =>
+    operating.secrets === undefined ? missing() : told(operating, 'rotate-ca', { files: caFiles(operating.secrets) }),
+  'rotate-keys': (operating) => told(operating, 'rotate-keys'),
+  'install-k3s': (operating) =>
+    withFacts(
+      operating,
+      async (shell, facts) => (await installed(operating, shell, facts, operating.operation.target ?? '')) ?? DONE,
+    ),
+  'copy-snapshot': copySnapshot,
+  'write-drill-files': writeDrillFiles,
+  'compare-objects': nothing,
+  'wipe-k3s': wipeK3s,
+}
+
+/** Does what people ask for by command. */
+export function createOperator(declaration: ClusterDeclaration, deps: ClusterDeps): ClusterOperator {
+  const looker = { declaration, deps, access: createAccess(declaration, deps), memory: emptyMemory() }
+  const pending: { password?: Secret } = {}
+  return {
+    async perform(operation, surroundings, signal) {
+      try {
+        const secrets = await deps.vault.read(declaration.name)
+        return await STEPS[operation.do]({
+          ...looker,
+          operation,
+          pending,
+          step: asStep(operation),
+          surroundings,
+          signal,
+          secrets,
+        })
+      } catch (error) {
+        const message = cleanText(error instanceof Error ? error.message : String(error))
+        return { result: 'unclear', message: `${operation.summary}: ${message}` }
+      }
+    },
+    reached: (operation, surroundings, signal) => goalReached(looker, operation, surroundings, signal),
+    async credentials(lifeMs) {
+      const secrets = await deps.vault.read(declaration.name)
+      return secrets === undefined ? undefined : adminCredentials(secrets, deps.clock.now(), lifeMs)
+    },
+    async recover(server, surroundings, signal) {
+      const shell = surroundings.nodes.get(server)?.shell
+      if (shell === undefined) return `there is no way into ${server}`
+      const found = await recoverSecrets(shell, declaration.name, server, deps.clock.now(), signal)
+      if ('problem' in found) return found.problem
+      const there = await deps.vault.read(declaration.name)
+      if (there !== undefined && there.caHash !== found.caHash) return `the record that is there is of another cluster`
+      await deps.vault.write(there === undefined ? found : merged(there, found))
+      return undefined
+    },
+  }
+}
+
+/** What is kept already stays: the keys of the roots and older passwords are on no server. */
+function merged(there: ClusterSecrets, found: ClusterSecrets): ClusterSecrets {
+  const former = [there.password, ...there.formerPasswords].filter((one) => one.reveal() !== found.password.reveal())
+  return {
+    ...found,
+    firstServer: there.firstServer,
+    files: new Map([...there.files, ...found.files]),
+    formerPasswords: former,
+  }
+}
+
+function asStep({ node, lane, summary, awaits }: OperationStep): ClusterStep {
+  // Only the node and the lane of it are read by what both have in common.
+  return { do: 'restart-k3s', lane, summary, reason: '', awaits, sinceMs: 0, ...(node === undefined ? {} : { node }) }
+}
+
+async function told(operating: Operating, verb: Parameters<typeof command>[1], input?: unknown): Promise<Outcome> {
+  return withShell(operating, async (shell) => {
+    const answer = await command(shell, verb, operating.signal, input === undefined ? {} : { input })
+    return answer.is === 'answer' ? DONE : outcomeOf(answer, operating.operation.summary)
+  })
+}
+
+async function writeFiles(operating: Operating): Promise<Outcome> {
+  const [node, { secrets }] = [specOf(operating), operating]
+  if (node === undefined || secrets === undefined) return missing()
+  return told(operating, 'put', { files: await serverFiles(operating, node, placeOf(operating), secrets) })
+}
+
+async function takePassword({ secrets, deps, operation }: Operating): Promise<Outcome> {
+  if (secrets === undefined) return missing()
+  const all = [secrets.password, ...secrets.formerPasswords]
+  const wanted = all.find((one) => tokenHash(one.reveal()) === operation.target)
+  if (wanted === undefined) return refused('NoToken', 'stalled', 'the token that opens the snapshot is not kept')
+  await deps.vault.write({ ...secrets, password: wanted, formerPasswords: all.filter((one) => one !== wanted) })
+  return DONE
+}
+
+/** Kept among the older ones until K3s has taken it: a crash in between loses neither. */
+async function makePassword({ secrets, deps, pending }: Operating): Promise<Outcome> {
+  if (secrets === undefined) return missing()
+  const made = password((count) => deps.randomBytes(count))
+  await deps.vault.write({ ...secrets, formerPasswords: [made, ...secrets.formerPasswords] })
+  pending.password = made
+  return DONE
+}
+
+async function rotateToken(operating: Operating): Promise<Outcome> {
+  const { secrets, deps, pending } = operating
+  const made = pending.password
+  if (secrets === undefined || made === undefined) return missing()
+  const outcome = await told(operating, 'rotate-token', { token: made.reveal() })
+  if (outcome.result !== 'done') return outcome
+  const former = [secrets.password, ...secrets.formerPasswords].filter((one) => one.reveal() !== made.reveal())
+  await deps.vault.write({ ...secrets, password: made, formerPasswords: former })
+  return DONE
+}
+
+async function makeAuthorities({ secrets, deps }: Operating): Promise<Outcome> {
+  if (secrets === undefined) return missing()
+  const renewed = renewAuthorities(secrets, deps.clock.now())
+  if (renewed === undefined) {
+    return refused(
+      'NoRoots',
+      'stalled',
+      'the keys of the roots are not kept, because this record was read back from a server; a new root needs a new cluster',
+    )
+  }
+  await deps.vault.write(renewed)
+  return DONE
+}
+
+/** Nodes that the snapshot brought back and that nobody declares or has a machine for. */
+async function deleteVanished(operating: Operating): Promise<Outcome> {
+  const { declaration, signal, access, secrets } = operating
+  const declared = new Set([...declaration.spec.servers, ...declaration.spec.agents].map(({ name }) => name))
+  if (secrets === undefined) return missing()
+  const listed = await access.nodes(secrets, signal)
+  if (listed.api !== 'yes') return { result: 'not-sent', message: listed.message }
+  return withApi(operating, async (client) => {
+    for (const node of listed.nodes) {
+      const name = objectName(node)
+      if (name === undefined || declared.has(name)) continue
+      const asked = await client.delete(`/api/v1/nodes/${segment(name)}`, `delete the Node ${name}`, {}, signal)
+      const outcome = outcomeOfAsked(asked, 'is-success')
+      if (outcome.result !== 'done') return outcome
+    }
+    return DONE
+  })
+}
+
+async function copySnapshot(operating: Operating): Promise<Outcome> {
+  const { operation, surroundings, signal } = operating
+  const [from, path] = [surroundings.nodes.get(operation.from ?? '')?.shell, operation.target]
+  if (from === undefined || path === undefined)
+    return { result: 'not-sent', message: `there is no way into ${operation.from}` }
+  return withShell(operating, async (shell) => {
+    const bytes = await from.readFile(path, signal)
+    if (bytes === undefined) return refused('NotFound', 'stalled', `${operation.from} has no ${path}`)
+    await shell.writeFile(path, bytes, { mode: 0o600, signal })
+    return DONE
+  })
+}
+
+/** A control plane alone: without a kubelet no pod starts, and nothing of the copy can act in the cluster's place. */
+async function writeDrillFiles(operating: Operating): Promise<Outcome> {
+  const { secrets } = operating
+  if (secrets === undefined) return missing()
+  const config = {
+    'cluster-init': true,
+    'disable-agent': true,
+    'node-name': nodeName(operating),
+    'token-file': TOKEN_FILE,
+  }
+  const files = [
+    fileOf(CONFIG_FILE, configYaml(config), 0o600),
+    fileOf(TOKEN_FILE, `${serverToken(secrets).reveal()}\n`, 0o600),
+  ]
+  return told(operating, 'put', { files })
+}
+
+function missing(): Outcome {
+  return refused(
+    'NotRecorded',
+    'stalled',
+    'nothing is written down of this cluster; recover the record from a server first',
+  )
+}
