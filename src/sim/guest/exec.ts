@@ -9,6 +9,8 @@ const MUCH_OUTPUT = 4096
 /** After this the agent has long caught up, asked or not. */
 const CAUGHT_UP_MS = 1000
 
+const NOTHING: Ended = { out: '', err: '', exit: undefined, signal: undefined, tookMs: 0, children: 0 }
+
 /** Starts a program and answers its process id. Undefined: there is no such program. */
 export function startProgram(
   world: World,
@@ -25,8 +27,9 @@ export function startProgram(
   const shell = program === 'sh' || program === 'bash'
   const pid = takePid(machine)
   takePid(machine)
-  const session = runProgram(computerOf(world, guest), argv, input, pid, commands)
-  if (session === undefined) return undefined
+  const ran = runProgram(computerOf(world, guest), argv, input, pid, commands)
+  if (ran === undefined && !byEnv) return undefined
+  const session = ran ?? { ...NOTHING, err: `env: '${argv[0]}': No such file or directory\n`, exit: 127 }
   // The last program of a script takes the place of the shell.
   const last = shell && /(^|[;&|]\s*)(\/\S*\/)?(ip|sleep)\s[^;&|]*$/.test(argv.at(-1) ?? '') ? 1 : 0
   for (let left = session.children - last; left > 0; left--) takePid(machine)

@@ -43,18 +43,26 @@ export function facts(computer: Computer): NodeFacts {
     architecture: 'x86_64',
     cloudInit: system.cloudInit,
     ...(system.cloudInitError === undefined ? {} : { cloudInitError: system.cloudInitError }),
-    service: role === undefined ? 'absent' : service.state,
-    serviceSinceMs: Math.floor(service.sinceMs),
+    ...serviceFacts(computer),
     ...(role === undefined ? {} : { role }),
     ...(version === undefined ? {} : { version }),
     ...(config === undefined ? {} : { configHash: createHash('sha256').update(config).digest('hex') }),
     ...held,
-    ...(service.failure === undefined ? {} : { failure: service.failure }),
+    ...(service.failure === undefined || service.state === 'running' ? {} : { failure: service.failure }),
     gates: service.gates,
     ...etcdFacts(computer),
     snapshots: snapshotsOn(computer),
     ...(machine.job === undefined ? {} : { job: { ...machine.job } }),
   }
+}
+
+/** As systemd tells it: what dies is started again, and counts as failed only when it has died more than once. */
+function serviceFacts(computer: Computer): Pick<NodeFacts, 'service' | 'serviceSinceMs'> {
+  if (unitRole(computer.machine.files) === undefined) return { service: 'absent', serviceSinceMs: 0 }
+  const { orderedMs, restarts, sinceMs, state, wanted } = serviceOf(computer)
+  const dying = state === 'failed' && wanted && restarts < 2
+  const service = dying ? 'starting' : state
+  return { service, serviceSinceMs: Math.floor(service === 'starting' ? orderedMs : sinceMs) }
 }
 
 /** Whose data is on the disk: servers keep the CA itself, agents a copy of it. */

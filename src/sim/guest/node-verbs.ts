@@ -1,6 +1,8 @@
 import type { InstallOrder, NodeAnswer, PutFiles, RestoreOrder, StartOrder } from '../../k3s/node-program.ts'
-import { DB, unitName, unitPath, unitRole } from '../k3s/disk.ts'
+import { DATA, DB, installedVersion, unitName, unitPath, unitRole } from '../k3s/disk.ts'
+import { isWritable, removeMember } from '../k3s/etcd.ts'
 import { beginInstall } from '../k3s/install.ts'
+import { putOut } from '../k3s/put-out.ts'
 import { restore } from '../k3s/restore.ts'
 import { rotateAuthorities } from '../k3s/rotate-ca.ts'
 import { rotateKeys } from '../k3s/rotate-keys.ts'
@@ -25,6 +27,7 @@ export const NODE_VERBS: Readonly<Record<string, Deed>> = {
   install: (computer, _, input) => beginInstall(computer, JSON.parse(input) as InstallOrder),
   start: (computer, _, input) => {
     const { role } = JSON.parse(input) as StartOrder
+    if (installedVersion(computer.machine.files) === undefined) return no('K3s is not installed')
     const other = role === 'server' ? 'agent' : 'server'
     if (unitRole(computer.machine.files) === other && serviceOf(computer).process !== undefined) stopService(computer)
     computer.machine.files.remove(unitPath(other))
@@ -36,15 +39,27 @@ export const NODE_VERBS: Readonly<Record<string, Deed>> = {
     return OK
   },
   stop: (computer) => {
+    // Not enabled either: one that is put out of its cluster would come back by itself with the next boot.
+    for (const role of ['server', 'agent'] as const) computer.machine.enabled.delete(unitName(role))
     stopService(computer)
     return OK
   },
-  restart: (computer) => (restartService(computer) ? OK : no('there is no unit of K3s')),
+  restart: (computer) => {
+    const role = unitRole(computer.machine.files)
+    if (role === undefined) return no('K3s has no unit here')
+    computer.machine.enabled.add(unitName(role))
+    restartService(computer)
+    return OK
+  },
   wipe: (computer) =>
     beginJob(computer, 'wipe', between(computer.world.random, computer.world.k3s.timing.wipeMs), (done) => {
       stopService(computer, () => {
         const { files, enabled } = computer.machine
-        for (const path of ['/var/lib/rancher', '/etc/rancher', '/run/k3s']) files.remove(path)
+        for (const path of ['/etc/rancher', '/run/k3s']) files.remove(path)
+        // Images that came with the disk are not data of a cluster.
+        for (const name of files.list(DATA)) if (name !== 'agent') files.remove(`${DATA}/${name}`)
+        for (const name of files.list(`${DATA}/agent`)) if (name !== 'images') files.remove(`${DATA}/agent/${name}`)
+        if (files.list(`${DATA}/agent`).length === 0) files.remove(DATA)
         for (const role of ['server', 'agent'] as const) {
           files.remove(unitPath(role))
           enabled.delete(unitName(role))
@@ -55,8 +70,19 @@ export const NODE_VERBS: Readonly<Record<string, Deed>> = {
   snapshot: (computer, [name = 'on-demand']) => saveSnapshot(computer, name),
   restore: (computer, _, input) => restore(computer, JSON.parse(input) as RestoreOrder),
   'forget-db': (computer) => {
-    if (serviceOf(computer).process !== undefined) return no('K3s runs')
-    computer.machine.files.remove(DB)
+    if (serviceOf(computer).process !== undefined) return no('K3s still runs here')
+    const { files } = computer.machine
+    // Snapshots lie in the same directory, and stay.
+    for (const name of files.list(DB)) if (name !== 'snapshots') files.remove(`${DB}/${name}`)
+    return OK
+  },
+  'remove-member': (computer, [id = '']) => {
+    const cluster = computer.machine.k3s?.process?.cluster
+    if (cluster === undefined || !isWritable(cluster)) return no('etcd does not answer here')
+    const member = cluster.members.get(id)
+    if (member === undefined) return OK
+    if (removeMember(computer.world, cluster, id) !== undefined) return no(`etcd did not remove the member ${id}`)
+    if (member.process !== undefined) putOut(member.process)
     return OK
   },
   'rotate-token': (computer, _, input) => rotateToken(computer, (JSON.parse(input) as { token: string }).token),
@@ -64,7 +90,12 @@ export const NODE_VERBS: Readonly<Record<string, Deed>> = {
   'rotate-ca': (computer, _, input) => rotateAuthorities(computer, JSON.parse(input) as PutFiles),
 }
 
+const MAY_WRITE =
+  /^\/(etc\/rancher|var\/lib\/rancher\/k3s|etc\/croft|usr\/local\/lib\/croft)\/|^\/etc\/systemd\/system\/(croft-|k3s[^/]*\.service\.d\/)|^\/etc\/(modules-load\.d\/croft-|sysctl\.d\/[^/]*croft)/
+
 function putFiles(computer: Computer, { files }: PutFiles): void {
+  const refused = files.find(({ path }) => !MAY_WRITE.test(path) || path.includes('..'))
+  if (refused !== undefined) throw new Error(`the path of a file may not be used: ${refused.path}`)
   if (computer.machine.trouble.diskFull === true) throw new Error('No space left on device')
   for (const { path, base64 } of files) computer.machine.files.write(path, Buffer.from(base64, 'base64'))
   if (files.some(({ path }) => path.includes('/server/manifests/'))) applyManifestsSoon(computer)

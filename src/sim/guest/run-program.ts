@@ -40,7 +40,7 @@ export function runProgram(
   if (program === 'sh' || program === 'bash') {
     const flag = argv.findIndex((arg) => /^-\w*c$/.test(arg))
     const script = flag >= 0 ? (argv[flag + 1] ?? '') : (machine.files.text(argv[1] ?? '') ?? input ?? '')
-    runScript(script, session, commands, input ?? '')
+    runScript(script, session, commands, input ?? '', flag >= 0 ? argv.slice(flag + 2) : argv.slice(1))
     return session
   }
   const run = path === NODE_PROGRAM ? nodeCommand(computer) : commands.get(program)

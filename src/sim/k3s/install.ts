@@ -25,6 +25,8 @@ export function beginInstall(computer: Computer, order: InstallOrder): NodeAnswe
       if (found === undefined) problems.push(`${from}: ${from.includes('://') ? 'not found (404)' : 'no such file'}`)
       else if (found.sha256 !== order.sha256)
         problems.push(`${from}: checksum is ${found.sha256}, expected ${order.sha256}`)
+      else if (found.version !== order.version)
+        problems.push(`${from} calls itself ${found.version} and not ${order.version}`)
       else {
         machine.files.write(BINARY, programText(found.version))
         done()

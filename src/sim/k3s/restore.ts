@@ -29,10 +29,15 @@ export interface ResetOutcome {
   readonly done: boolean
 }
 
-/** The job: a cluster-reset from that snapshot, with the flags of config.yaml. */
+/** The job: a cluster-reset from that snapshot, with config.yaml but without what would stand in its way. */
 export function restore(computer: Computer, { snapshot }: RestoreOrder): NodeAnswer {
-  if (serviceOf(computer).process !== undefined) return { ok: false, error: 'K3s runs' }
-  const { flags } = readConfig(computer.machine.files, 'server')
+  const { files } = computer.machine
+  if (serviceOf(computer).process !== undefined) return { ok: false, error: 'K3s still runs here' }
+  if (files.read(snapshot) === undefined) return { ok: false, error: `there is no snapshot ${snapshot}` }
+  const flags = new Map(readConfig(files, 'server').flags)
+  flags.delete('server')
+  flags.delete('cluster-init')
+  files.remove(RESET_FLAG)
   const outcome = clusterReset(computer, flags, snapshot, true)
   return beginJob(computer, 'restore', outcome.tookMs, (done) => {
     const now = clusterReset(computer, flags, snapshot, false)

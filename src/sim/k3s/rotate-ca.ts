@@ -9,6 +9,7 @@ export function rotateAuthorities(computer: Computer, { files }: PutFiles): Node
   const cluster = process?.cluster
   if (process === undefined || cluster === undefined || process.phase !== 'ready' || !isWritable(cluster))
     return { ok: false, error: 'K3s does not run as a server here' }
+  const no = (error: string): NodeAnswer => ({ ok: false, error: `the CA was not rotated: ${error}` })
   const next = new Map(cluster.bootstrap.files)
   const nowMs = computer.world.clock.now()
   for (const { path, base64 } of files) {
@@ -19,16 +20,14 @@ export function rotateAuthorities(computer: Computer, { files }: PutFiles): Node
     if (before !== text && below.endsWith('.crt')) {
       const chain = certificatesIn(text)
       if (chain.length === 1)
-        return {
-          ok: false,
-          error:
-            'new CA bundle contains only a single certificate but should include root or intermediate CA certificates',
-        }
+        return no(
+          'new CA bundle contains only a single certificate but should include root or intermediate CA certificates',
+        )
       if (!isTrusted(chain, certificatesIn(before), nowMs))
-        return { ok: false, error: 'new CA cert cannot be verified using old CA chain' }
+        return no('new CA cert cannot be verified using old CA chain')
     }
     if (below === 'service.key' && !text.includes(before.trim().split('\n')[1] ?? ''))
-      return { ok: false, error: 'old ServiceAccount signing key not in new ServiceAccount key list' }
+      return no('old ServiceAccount signing key not in new ServiceAccount key list')
     next.set(below, text)
   }
   cluster.bootstrap = { ...cluster.bootstrap, files: next }

@@ -1,6 +1,6 @@
 import { releaseOf } from '../../k3s/releases.ts'
 import type { Computer } from '../guest/computer.ts'
-import { type Gate, openGates } from '../guest/gates.ts'
+import { closedGates, type Gate, hasGates } from '../guest/gates.ts'
 import type { Machine } from '../guest/machine.ts'
 import type { Scheduled } from '../sim-clock.ts'
 import { between } from '../world/chance.ts'
@@ -24,6 +24,9 @@ export interface Service {
   /** The last fatal line since it was started. */
   failure: string | undefined
   lastExit: number | undefined
+  /** How often it was started again since somebody asked for a start, and when that was. */
+  restarts: number
+  orderedMs: number
   readonly journal: JournalLine[]
   gates: readonly Gate[]
   timer: Scheduled | undefined
@@ -47,6 +50,8 @@ export function serviceOf(computer: Computer): Service {
     process: undefined,
     failure: undefined,
     lastExit: undefined,
+    restarts: 0,
+    orderedMs: 0,
     journal: [],
     gates: [],
     timer: undefined,
@@ -62,6 +67,8 @@ export function startService(computer: Computer): boolean {
   if (service.wanted && service.state !== 'failed') return true
   service.wanted = true
   service.failure = undefined
+  service.restarts = 0
+  service.orderedMs = computer.world.clock.now()
   computer.machine.active.add(unitName(role))
   attempt(computer, service)
   return true
@@ -72,20 +79,17 @@ function attempt(computer: Computer, service: Service): void {
   service.timer?.cancel()
   service.timer = undefined
   turn(computer, service, 'starting')
-  if (computer.machine.files.read(GATES_FILE) === undefined) {
+  if (!hasGates(computer)) {
     launch(computer, service)
     return
   }
   const look = () => {
-    service.gates = openGates(computer, service.gates)
+    service.gates = closedGates(computer, service.gates)
     if (service.gates.length === 0) launch(computer, service)
     else service.timer = computer.world.clock.schedule(computer.world.clock.now() + 1_000, look)
   }
   look()
 }
-
-/** The program that keeps the gates is there: a computer that was set up by hand has none. */
-const GATES_FILE = '/usr/local/lib/croft/node'
 
 function turn(computer: Computer, service: Service, state: Service['state']): void {
   if (service.state === state) return
@@ -161,7 +165,10 @@ function restartLater(computer: Computer, service: Service, code: number): void 
   service.lastExit = code
   turn(computer, service, 'failed')
   if (!service.wanted) return
-  service.timer = clock.schedule(clock.now() + k3s.timing.restartDelayMs, () => attempt(computer, service))
+  service.timer = clock.schedule(clock.now() + k3s.timing.restartDelayMs, () => {
+    service.restarts += 1
+    attempt(computer, service)
+  })
 }
 
 /** Stops it and answers when it has ended. */

@@ -4,6 +4,7 @@ import { beginJob } from '../guest/job.ts'
 import { stamp } from '../kubernetes/object.ts'
 import { freeze, put } from '../kubernetes/store.ts'
 import { between, hexDigits, uuid } from '../world/chance.ts'
+import { flagText, readConfig } from './config-file.ts'
 import { SNAPSHOTS } from './disk.ts'
 import { isWritable } from './etcd.ts'
 import type { SnapshotContent } from './types.ts'
@@ -25,12 +26,14 @@ export function findSnapshot(computer: Computer, given: string): { path: string;
 
 export function snapshotsOn(computer: Computer): NodeFacts['snapshots'] {
   const { files } = computer.machine
-  return files.list(SNAPSHOTS).flatMap((name) => {
-    const path = `${SNAPSHOTS}/${name}`
+  const folder = flagText(readConfig(files, 'server').flags, 'etcd-snapshot-dir') || SNAPSHOTS
+  return files.list(folder).flatMap((name) => {
+    const path = `${folder}/${name}`
     const content = snapshotIn(computer, path)
-    if (content === undefined) return []
-    const { atMs, bytes, tokenHash } = content
-    return [{ name, path, atMs, bytes, tokenHash }]
+    // With the token's hash only the cluster itself can tell: nothing about it stands in the file's name.
+    return content === undefined
+      ? []
+      : [{ name, path, atMs: content.atMs - (content.atMs % 1000), bytes: content.bytes }]
   })
 }
 
@@ -67,7 +70,8 @@ export function saveSnapshot(computer: Computer, name: string): NodeAnswer {
     }
     world.k3s.snapshots.set(content.id, content)
     const file = `${name}-${process.nodeName}-${Math.ceil(nowMs / 1000)}`
-    machine.files.write(`${SNAPSHOTS}/${file}`, `${MARK}${content.id}`)
+    const folder = flagText(process.flags, 'etcd-snapshot-dir') || SNAPSHOTS
+    machine.files.write(`${folder}/${file}`, `${MARK}${content.id}`)
     put(cluster.store, 'k3s.cattle.io/etcdsnapshotfiles', {
       apiVersion: 'k3s.cattle.io/v1',
       kind: 'ETCDSnapshotFile',
@@ -80,7 +84,7 @@ export function saveSnapshot(computer: Computer, name: string): NodeAnswer {
         labels: { 'etcd.k3s.cattle.io/snapshot-storage-node': process.nodeName },
         finalizers: ['wrangler.cattle.io/managed-etcd-snapshots-controller'],
       },
-      spec: { location: `file://${SNAPSHOTS}/${file}`, nodeName: process.nodeName, snapshotName: file },
+      spec: { location: `file://${folder}/${file}`, nodeName: process.nodeName, snapshotName: file },
       status: { creationTime: stamp(Math.ceil(nowMs / 1000) * 1000), readyToUse: true, size: `${content.bytes}` },
     })
     done()
