@@ -14,12 +14,13 @@ export const run: Verb = async (runtime, [what = '', name = '', ...words], optio
   switch (what) {
     case 'start':
     case 'stop': {
-      const power = what === 'start' ? 'running' : 'stopped'
+      const power: 'running' | 'stopped' = what === 'start' ? 'running' : 'stopped'
       const afterwards = afterPower(resource, power)
       const wish = {
         what,
         resource: powered(resource, power),
         done: what === 'start' ? 'started' : 'stopped',
+        power,
         ...(afterwards === undefined ? {} : { afterwards }),
       }
       return perform(runtime, real, estate, wish, options)

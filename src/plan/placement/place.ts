@@ -41,8 +41,13 @@ export function place(estate: Estate, input: PlaceInput): Estate {
   const chosen = estate.resources.map(
     (resource) => placed.get(resource.key) ?? movedByGit(resource, worlds.get(resource.connection), ledger),
   )
+  const isThere = ({ connection, uid }: Resource) => worlds.get(connection)?.marked.has(uid) === true
   const needed = new Set(chosen.flatMap(({ needs }) => needs))
-  return { ...estate, resources: chosen.filter(({ key, justInCase }) => justInCase !== true || needed.has(key)) }
+  const wanted = new Set(chosen.filter((resource) => !isThere(resource)).flatMap(({ needs }) => needs))
+  // A machine that is there needs its image no more; a copy that was fetched for it is kept all the same.
+  const kept = ({ key, justInCase }: Resource) =>
+    justInCase !== true || wanted.has(key) || (needed.has(key) && ledger.records.has(key))
+  return { ...estate, resources: chosen.filter(kept) }
 }
 
 /** Machines that a host is still to be chosen for: only for them is it worth asking how busy the hosts are. */

@@ -1,6 +1,6 @@
 import { LIMITS } from '../../../lib/limits.ts'
 import type { Estate } from '../../../model/estate.ts'
-import type { PlanEntry } from '../../../model/plan.ts'
+import type { Plan, PlanEntry } from '../../../model/plan.ts'
 import { type Desired, guestIn, type Resource } from '../../../model/resource.ts'
 import { closing } from '../../closing.ts'
 import { CliError, EXIT, type ExitCode, signalCode } from '../../exit.ts'
@@ -12,6 +12,7 @@ import { renderPlan } from '../../render/plan.ts'
 import type { Runtime } from '../../runtime.ts'
 import { openState, stateFile } from '../../state.ts'
 import { timeoutOf } from '../../timeout.ts'
+import { withGuest } from './find.ts'
 import { noteOperation } from './journal.ts'
 
 /** What a person wants of one machine now, whatever Git says about it. */
@@ -20,6 +21,8 @@ export interface Wish {
   /** The resource as it is to be for the time of this command. */
   readonly resource: Resource
   readonly done: string
+  /** What it must really be in the end; the lists of the hypervisor are seconds old. */
+  readonly power?: 'running' | 'stopped'
   /** What Git will make of it afterwards. */
   readonly afterwards?: string
 }
@@ -43,7 +46,11 @@ export async function perform(
   const file = stateFile(runtime.env, directory, options.state as string | undefined)
   await using store = closing(await openState(runtime, file))
   await using engine = closing(await runtime.openEngine(store.it, { directory, retryStalled: true }))
-  const plan = await engine.it.plan(wished, runtime.signal)
+  let plan = await engine.it.plan(wished, runtime.signal)
+  for (let look = 0; look < LOOKS && (await isHearsay(runtime, directory, estate, wish, plan)); look++) {
+    await runtime.clock.sleep(LIMITS.taskPollMaxMs, runtime.signal)
+    plan = await engine.it.plan(wished, runtime.signal)
+  }
   const blind = blindExit(plan)
   const entry = plan.entries.find((one) => one.key === key)
   if (blind !== undefined || entry === undefined) {
@@ -78,6 +85,25 @@ export async function perform(
   runtime.out.write(`${key} ${wish.done}.\n`)
   if (wish.afterwards !== undefined) note(runtime, wish.afterwards)
   return EXIT.ok
+}
+
+/** Proxmox's lists are up to twelve seconds old. */
+const LOOKS = 8
+
+/** Does the plan see nothing to do only because it has heard of an earlier state? */
+async function isHearsay(
+  runtime: Runtime,
+  directory: string,
+  estate: Estate,
+  wish: Wish,
+  plan: Plan,
+): Promise<boolean> {
+  const entry = plan.entries.find(({ key }) => key === wish.resource.key)
+  if (wish.power === undefined || entry?.action.do !== 'nothing' || runtime.signal.aborted) return false
+  return withGuest(runtime, directory, estate, wish.resource, async (session, sighting) => {
+    const seen = await session.observe(sighting, { power: true }, runtime.signal)
+    return seen?.close?.power !== undefined && seen.close.power !== wish.power
+  })
 }
 
 /** The same resource with another power state declared, wherever it may be. */

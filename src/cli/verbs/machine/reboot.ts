@@ -36,9 +36,10 @@ export async function reboot(
     throw new CliError(`${key}: ${refusal}`)
   }
   return await withGuest(runtime, directory, estate, resource, async (session, sighting) => {
-    if (sighting.power !== 'running')
+    const seen = await session.observe(sighting, { power: true }, runtime.signal)
+    if (seen?.close?.power !== 'running')
       throw new CliError(
-        `${key} does not run (${sighting.power ?? 'unknown'}). Start it: croft machine start ${resource.name}.`,
+        `${key} does not run (${seen?.close?.power ?? 'unknown'}). Start it: croft machine start ${resource.name}.`,
       )
     const step = rebootStep(sighting)
     runtime.out.write(`${step.summary}\n`)

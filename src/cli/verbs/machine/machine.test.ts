@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it } from 'node:test'
+import { proxmoxDriver } from '../../../drivers/proxmox/driver.ts'
+import { createEngine } from '../../../engine/create.ts'
+import { KINDS } from '../../../kinds/registry.ts'
+import { seededRandom } from '../../../lib/random.ts'
+import { createTestClient } from '../../../sim/test-client.ts'
+import { createMemoryStore } from '../../../store/memory.ts'
+import type { Store } from '../../../store/port.ts'
+import { fakeRuntime } from '../../fake-runtime.ts'
+import { CONNECTION, driverDeps, loaded } from '../../import/testing/simulated.ts'
+import { runCli } from '../../run.ts'
+
+const own = (kind: string, name: string, spec: string) => `---
+apiVersion: croft.dev/v1alpha1
+kind: ${kind}
+metadata: {name: ${name}}
+spec: ${spec}
+`
+const HOSTS = ['fun-bedbug', 'pumped-piglet', 'still-fawn']
+const TEXT = [
+  CONNECTION,
+  ...HOSTS.map((host) =>
+    own('Host', host, '{bindings: {networks: {lan: {bridge: vmbr0}}, storages: {fast: local-zfs, files: local}}}'),
+  ),
+  own(
+    'Image',
+    'noble',
+    '{url: "https://cloud-images.ubuntu.com/noble/current/noble-server-cloudimg-amd64.qcow2", storage: files}',
+  ),
+  own('MachineClass', 'small', '{cpu: {cores: 1}, memory: 2Gi, disks: [{size: 10Gi, image: noble, storage: fast}]}'),
+  own('Machine', 'web', '{host: auto, class: small, networks: [{network: lan}]}'),
+].join('')
+
+/** A simulated datacentre with the machine in it, and the program in front of it. */
+async function settled() {
+  const client = createTestClient()
+  const kept = createMemoryStore()
+  const folder = mkdtempSync(join(tmpdir(), 'croft-machine-'))
+  // Every command opens the store and closes it; what is in it stays.
+  const store = () => Promise.resolve<Store>(createMemoryStore(kept.disk))
+  const cli = async (...words: readonly string[]) => {
+    const runtime = fakeRuntime({
+      cwd: folder,
+      env: { HOME: folder, USER: 'anna' },
+      clock: client.clock,
+      kinds: async () => KINDS,
+      load: async () => loaded({ 'a.yaml': TEXT }),
+      openStore: store,
+      openMemoryStore: store,
+      openDrivers: async () => ({ drivers: [proxmoxDriver], deps: driverDeps(client) }),
+      openEngine: async (opened) =>
+        createEngine({
+          clock: client.clock,
+          random: seededRandom(3),
+          store: opened,
+          drivers: [proxmoxDriver],
+          driverDeps: driverDeps(client),
+        }),
+    })
+    const code = await client.clock.runUntil(runCli([...words], runtime))
+    return { code, ...runtime.written }
+  }
+  const applied = await cli('apply', '.', '--yes', '--progress', 'quiet')
+  assert.equal(applied.code, 0, applied.err + applied.out)
+  const guest = () => {
+    const found = [...client.datacentre.world.guests.values()].find(({ config }) => config.get('name') === 'web')
+    assert.ok(found)
+    return found
+  }
+  return { client, cli, guest, folder, audit: async () => (await (await store()).audit?.({})) ?? [] }
+}
+
+describe('croft machine', () => {
+  it('[R34] starts, stops and restarts, and the journal says who did it', async () => {
+    const { cli, guest, folder, audit } = await settled()
+    const stop = await cli('machine', 'stop', 'web', '--yes', '--progress', 'quiet')
+    assert.equal(stop.code, 0, stop.err)
+    assert.equal(guest().run.status, 'stopped')
+    assert.match(stop.err, /the next croft apply switches it on again/)
+    const reboot = await cli('machine', 'reboot', 'web', '--yes')
+    assert.equal(reboot.code, 1)
+    assert.match(reboot.err, /does not run/)
+    assert.equal((await cli('machine', 'start', 'web', '--yes', '--progress', 'quiet')).code, 0)
+    assert.equal(
+      (await cli('machine', 'start', 'web', '--yes')).out,
+      'Machine/web is so already: there is nothing to do.\n',
+    )
+    const { life } = guest().run
+    const again = await cli('machine', 'reboot', 'web', '--yes')
+    assert.equal(again.code, 0, again.err)
+    assert.notEqual(guest().run.life, life)
+    assert.deepEqual(
+      (await audit()).map(({ actor, what, subject, outcome }) => [actor, what, subject, outcome]),
+      [
+        ['cli:anna', 'stop', 'Machine/web', 'done'],
+        ['cli:anna', 'start', 'Machine/web', 'done'],
+        ['cli:anna', 'reboot', 'Machine/web', 'done'],
+      ],
+    )
+    rmSync(folder, { recursive: true })
+  })
+
+  it('runs programs and carries files, without SSH; their content is in no journal', async () => {
+    const { cli, folder, audit } = await settled()
+    assert.equal((await cli('machine', 'exec', 'web', '--', 'whoami')).out, 'root\n')
+    assert.equal((await cli('machine', 'exec', 'web', '--', '/nowhere/none')).code, 127)
+    writeFileSync(join(folder, 'motd'), 'CANARY\n')
+    assert.equal((await cli('machine', 'write', 'web', 'motd', '/etc/motd', '--mode', '0644')).code, 0)
+    assert.equal((await cli('machine', 'read', 'web', '/etc/motd')).out, 'CANARY\n')
+    assert.equal((await cli('machine', 'read', 'web', '/etc/motd', 'back')).code, 0)
+    assert.equal(readFileSync(join(folder, 'back'), 'utf8'), 'CANARY\n')
+    assert.match((await cli('machine', 'read', 'web', '/etc/none')).err, /There is no file \/etc\/none/)
+    assert.ok(!JSON.stringify(await audit()).includes('CANARY'))
+    rmSync(folder, { recursive: true })
+  })
+
+  it('tells what is wrong with the question', async () => {
+    const { cli, folder } = await settled()
+    for (const [words, told] of [
+      [['machine', 'dance', 'web'], /no croft machine dance/],
+      [['machine', 'start', 'nobody'], /no machine nobody\. Declared machines: web/],
+      [['machine', 'exec', 'web'], /Name the program after two dashes/],
+      [['machine', 'write', 'web', 'x'], /Name both files/],
+      [['machine', 'write', 'web', 'x', '/y', '--mode', '9'], /no file mode/],
+    ] as const) {
+      const { code, err } = await cli(...words)
+      assert.deepEqual([code, told.test(err)], [64, true], err)
+    }
+    assert.match((await cli('machine', 'stop', 'web')).err, /Nobody is at the terminal/)
+    assert.match((await cli('machine', 'console', 'web')).out, /vmid=\d+&vmname=web&node=/)
+    rmSync(folder, { recursive: true })
+  })
+})
+
+describe('croft move', () => {
+  it('carries a machine to another host, where it then stays', async () => {
+    const { cli, guest, folder } = await settled()
+    const target = HOSTS.find((host) => host !== guest().node) ?? ''
+    const moved = await cli('move', 'web', target, '--yes', '--progress', 'quiet')
+    assert.equal(moved.code, 0, moved.err)
+    assert.equal(guest().node, target)
+    assert.equal((await cli('plan', '.')).code, 0)
+    assert.match((await cli('move', 'web', 'nowhere', '--yes')).err, /cannot be on nowhere: no such Host is declared/)
+    rmSync(folder, { recursive: true })
+  })
+})
+
+describe('croft capacity', () => {
+  it('says what is free, what is promised and what would still fit', async () => {
+    const { cli, guest, folder } = await settled()
+    const { code, out } = await cli('capacity', '.', '--memory', '8Gi', '-o', 'json')
+    assert.equal(code, 0)
+    const { hosts } = JSON.parse(out) as {
+      hosts: { host: string; memory: Record<string, number>; fits: Record<string, number> }[]
+    }
+    assert.deepEqual(
+      hosts.map(({ host }) => host),
+      HOSTS,
+    )
+    for (const { host, memory, fits } of hosts) {
+      const { totalBytes = 0, promisedBytes = 0, freeBytes = 0 } = memory
+      assert.equal(freeBytes, totalBytes - 2 ** 30 - promisedBytes, host)
+      assert.equal(fits['8Gi'], Math.floor(freeBytes / 2 ** 33))
+      assert.equal(fits.small, Math.floor(freeBytes / 2 ** 31))
+      if (host === guest().node) assert.ok(promisedBytes >= 2 ** 31)
+    }
+    assert.match((await cli('capacity', '.')).out, /^HOST .*FITS SMALL/)
+    rmSync(folder, { recursive: true })
+  })
+})
