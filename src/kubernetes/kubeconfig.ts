@@ -1,0 +1,181 @@
+import { type Document, isMap, isSeq, parseDocument, type YAMLMap } from 'yaml'
+import { cleanText } from '../lib/clean-text.ts'
+import { Secret } from '../model/secret.ts'
+import { at, type Foreign, isRecord, recordsOf } from './objects.ts'
+
+/** What one context of a kubeconfig says, with everything in the file itself. */
+export interface KubeconfigEntry {
+  /** Of the context, the cluster and the user alike. */
+  readonly name: string
+  readonly endpoint: string
+  readonly caPem: string
+  readonly certificatePem: string
+  readonly key: Secret
+}
+
+export interface MergeOptions {
+  /** Makes it the context that kubectl uses. */
+  readonly switchContext: boolean
+}
+
+export type Merged =
+  | { readonly text: string; readonly replaced: boolean; readonly current: string | undefined }
+  | { readonly problem: string }
+
+/** A kubeconfig with this one context. */
+export function renderKubeconfig(entry: KubeconfigEntry): string {
+  const merged = mergeKubeconfig('', entry, { switchContext: true })
+  return 'text' in merged ? merged.text : ''
+}
+
+/**
+ * Adds a context to a kubeconfig, or replaces the one of the same name. Everything else stays as it is, comments and
+ * fields that we do not know included: the file is a person's. One that cannot be read whole is not touched.
+ */
+export function mergeKubeconfig(existing: string, entry: KubeconfigEntry, { switchContext }: MergeOptions): Merged {
+  const document = parseDocument(existing.trim() === '' ? EMPTY : existing, { keepSourceTokens: true })
+  const [error] = document.errors
+  if (error !== undefined) return { problem: `it is no YAML: ${cleanText(error.message.split('\n')[0] ?? '', 200)}` }
+  if (!isMap(document.contents)) return { problem: 'it is no kubeconfig' }
+  for (const key of ['clusters', 'contexts', 'users']) {
+    const list: unknown = document.get(key)
+    if (list !== undefined && list !== null && !isSeq(list)) return { problem: `${key} in it is no list` }
+  }
+  const { name } = entry
+  const replaced = [
+    put(document, 'clusters', name, 'cluster', {
+      'certificate-authority-data': base64(entry.caPem),
+      server: entry.endpoint,
+    }),
+    put(document, 'users', name, 'user', {
+      'client-certificate-data': base64(entry.certificatePem),
+      'client-key-data': base64(entry.key.reveal()),
+    }),
+    put(document, 'contexts', name, 'context', { cluster: name, user: name }),
+  ].some(Boolean)
+  const before: unknown = document.get('current-context')
+  const isSet = typeof before === 'string' && before !== ''
+  if (switchContext || !isSet) document.set('current-context', name)
+  const current: unknown = document.get('current-context')
+  return {
+    text: document.toString({ lineWidth: 0 }),
+    replaced,
+    current: typeof current === 'string' ? current : undefined,
+  }
+}
+
+const EMPTY = 'apiVersion: v1\nkind: Config\nclusters: []\ncontexts: []\nusers: []\npreferences: {}\n'
+
+export interface KubeconfigAccess {
+  readonly endpoint: string
+  readonly caPem: string
+  readonly certificatePem: string
+  readonly key: Secret
+}
+
+/**
+ * Reads the credentials of a context. A kubeconfig can name programs to run and files to read in the name of whoever
+ * opens it: nothing of the kind is done, it is refused by name.
+ */
+export function readKubeconfig(text: string, context?: string): KubeconfigAccess | { readonly problem: string } {
+  const document = parseDocument(text)
+  const [error] = document.errors
+  if (error !== undefined) return { problem: 'it is no YAML' }
+  const file: unknown = document.toJS({ maxAliasCount: 0 })
+  if (!isRecord(file)) return { problem: 'it is no kubeconfig' }
+  const wanted = context ?? at(file, 'current-context')
+  const found = named(file, 'contexts', wanted, 'context')
+  if (found === undefined) return { problem: `it has no context ${cleanText(String(wanted ?? ''), 100)}` }
+  const [cluster, user] = [named(file, 'clusters', found.cluster, 'cluster'), named(file, 'users', found.user, 'user')]
+  if (cluster === undefined || user === undefined)
+    return { problem: 'its context names a cluster or user that is not in it' }
+  const refused = refusalOf(cluster, user)
+  if (refused !== undefined) return { problem: refused }
+  const [caPem, certificatePem, key] = [
+    decoded(cluster['certificate-authority-data']),
+    decoded(user['client-certificate-data']),
+    decoded(user['client-key-data']),
+  ]
+  const endpoint = cluster.server
+  if (typeof endpoint !== 'string' || !endpoint.startsWith('https://'))
+    return { problem: 'its server is no https address' }
+  if (caPem === undefined) return { problem: 'it has no certificate-authority-data: without it nothing can be trusted' }
+  if (certificatePem === undefined || key === undefined) return { problem: 'it has no client certificate and key' }
+  return { endpoint, caPem, certificatePem, key: new Secret(key) }
+}
+
+/** Fields that would make us run a program, read a file of somebody's choice, or trust anybody. */
+function refusalOf(cluster: Foreign, user: Foreign): string | undefined {
+  for (const field of [
+    'exec',
+    'auth-provider',
+    'tokenFile',
+    'client-certificate',
+    'client-key',
+    'username',
+    'password',
+  ]) {
+    if (field in user)
+      return `its user has ${field}, which croft does not follow; put the certificate itself into the file`
+  }
+  for (const field of ['insecure-skip-tls-verify', 'certificate-authority', 'proxy-url']) {
+    if (field in cluster && cluster[field] !== false) return `its cluster has ${field}, which croft does not follow`
+  }
+  return undefined
+}
+
+function named(file: Foreign, list: string, name: unknown, key: string): Foreign | undefined {
+  const entry = recordsOf(file[list]).find((one) => one.name === name)
+  const value = entry?.[key]
+  return isRecord(value) ? value : undefined
+}
+
+/** True when there was one of that name. Only what we know of it is set: a namespace that a person chose stays. */
+function put(
+  document: Document,
+  list: string,
+  name: string,
+  key: string,
+  fields: Readonly<Record<string, string>>,
+): boolean {
+  const sequence: unknown = document.get(list)
+  if (!isSeq(sequence)) {
+    document.set(list, document.createNode([{ name, [key]: fields }]))
+    return false
+  }
+  const entry = sequence.items.find((item): item is YAMLMap => isMap(item) && item.get('name') === name)
+  if (entry === undefined) {
+    sequence.flow = false
+    sequence.add(document.createNode({ name, [key]: fields }))
+    return false
+  }
+  const inner: unknown = entry.get(key)
+  if (!isMap(inner)) entry.set(key, document.createNode(fields))
+  else {
+    // What would speak against ours, or run a program in its place.
+    for (const old of [
+      'exec',
+      'auth-provider',
+      'tokenFile',
+      'token',
+      'username',
+      'password',
+      'client-certificate',
+      'client-key',
+      'certificate-authority',
+      'insecure-skip-tls-verify',
+    ])
+      inner.delete(old)
+    for (const [field, value] of Object.entries(fields)) inner.set(field, value)
+  }
+  return true
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64')
+}
+
+function decoded(value: unknown): string | undefined {
+  if (typeof value !== 'string' || !/^[A-Za-z0-9+/\s]+={0,2}\s*$/.test(value)) return undefined
+  return Buffer.from(value, 'base64').toString('utf8')
+}
