@@ -20,6 +20,12 @@ export interface CheckResult {
 export const CHECKS: readonly Check[] = [
   { name: 'tsc', finds: 'types', command: 'tsc', args: ['--noEmit', '--pretty', 'false'] },
   {
+    name: 'tsc web',
+    finds: 'types of the page',
+    command: 'tsc',
+    args: ['--noEmit', '--pretty', 'false', '-p', 'web'],
+  },
+  {
     name: 'biome',
     finds: 'format, lint, import cycles',
     command: 'biome',

@@ -1,4 +1,12 @@
-import type { Chapter, EventOnPage, Me, Page, PlanEntryOnPage, ResourceDetail, Strip } from '../src/server/api/schemas.ts'
+import type {
+  Chapter,
+  EventOnPage,
+  Me,
+  Page,
+  PlanEntryOnPage,
+  ResourceDetail,
+  Strip,
+} from '../src/server/api/schemas.ts'
 
 /** What the server says when it does not do what was asked. */
 export class Trouble extends Error {
@@ -43,7 +51,9 @@ export const api = {
   resource: (key: string) => read<ResourceDetail>(keyed('/api/resource', key)),
   manifest: (key: string) => read<{ yaml?: string }>(keyed('/api/manifest', key)),
   history: (key: string | undefined) =>
-    read<{ events: EventOnPage[] }>(key === undefined ? '/api/history?limit=100' : `${keyed('/api/history', key)}&limit=200`),
+    read<{ events: EventOnPage[] }>(
+      key === undefined ? '/api/history?limit=100' : `${keyed('/api/history', key)}&limit=200`,
+    ),
   plan: () => read<{ entries: PlanEntryOnPage[] }>('/api/plan'),
   timeline: () => read<{ chapters: Chapter[] }>('/api/timeline'),
   health: () => read<{ strips: Strip[]; slotMs: number; atMs: number }>('/api/health'),

@@ -28,15 +28,19 @@ const SMALL = ['overview', 'estate', 'plan', 'timeline']
 export function App() {
   const { page, line } = live.use()
   const { view } = place.use()
+  const drawn = page !== undefined
+  useEffect(() => {
+    if (drawn) performance.mark('croft-drawn')
+  }, [drawn])
   useEffect(() => {
     const title = VIEWS.find((one) => one.view === view)?.title
     document.title = title === undefined ? 'croft' : `${title} · croft`
   }, [view])
   return (
     <div class="shell">
-      <a class="skip" href="#main" onClick={(event) => skip(event)}>
+      <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
         To the content
-      </a>
+      </button>
       <Side page={page} />
       <div class="middle">
         {line === 'lost' && (
@@ -58,11 +62,6 @@ export function App() {
       <Overlays />
     </div>
   )
-}
-
-function skip(event: Event): void {
-  event.preventDefault()
-  document.getElementById('main')?.focus()
 }
 
 function View({ page }: { readonly page: Page }) {
@@ -118,7 +117,12 @@ function NavLink({ view, page }: { readonly view: string; readonly page: Page | 
   const here = at === view || (view === 'estate' && at === 'resource') || (view === 'clusters' && at === 'cluster')
   const count = countOf(view, page)
   return (
-    <a class="nav-link" href={hrefTo(view)} aria-current={here ? 'page' : undefined} onClick={() => ui.set({ open: 'nothing' })}>
+    <a
+      class="nav-link"
+      href={hrefTo(view)}
+      aria-current={here ? 'page' : undefined}
+      onClick={() => ui.set({ open: 'nothing' })}
+    >
       <Icon name={one.icon} />
       <span>{one.title}</span>
       {count > 0 && <span class="nav-count">{count > 999 ? '999+' : count}</span>}
@@ -161,7 +165,12 @@ function Side({ page }: { readonly page: Page | undefined }) {
         )}
         <div class="side-buttons">
           <ThemeButton />
-          <button type="button" class="button-quiet" onClick={() => ui.set({ open: 'help' })} aria-label="Keyboard help">
+          <button
+            type="button"
+            class="button-quiet"
+            onClick={() => ui.set({ open: 'help' })}
+            aria-label="Keyboard help"
+          >
             <kbd>?</kbd>
           </button>
           <span class="grow" />
@@ -189,7 +198,13 @@ function ThemeButton() {
   const { theme: chosen } = theme.use()
   const icon = chosen === 'light' ? 'sun' : chosen === 'dark' ? 'moon' : 'auto'
   return (
-    <button type="button" class="button-quiet" onClick={nextTheme} aria-label={`Colours: ${chosen}`} title={`Colours: ${chosen}`}>
+    <button
+      type="button"
+      class="button-quiet"
+      onClick={nextTheme}
+      aria-label={`Colours: ${chosen}`}
+      title={`Colours: ${chosen}`}
+    >
       <Icon name={icon} size={16} />
     </button>
   )
@@ -229,7 +244,8 @@ function Activity() {
             'Nothing has happened yet.'
           ) : (
             <>
-              <time>{clockTime(newest.atMs)}</time> <b class={newest.type === 'Warning' ? 'tone-bad' : ''}>{newest.reason}</b>{' '}
+              <time>{clockTime(newest.atMs)}</time>{' '}
+              <b class={newest.type === 'Warning' ? 'tone-bad' : ''}>{newest.reason}</b>{' '}
               {newest.key !== undefined && <span>{newest.key}</span>} <span class="muted">{newest.message}</span>
             </>
           )}

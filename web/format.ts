@@ -32,7 +32,10 @@ export function percent(share: number): string {
 
 /** A whole date for titles: what "3 d ago" means exactly. */
 export function exactly(atMs: number): string {
-  return new Date(atMs).toISOString().replace('T', ' ').replace(/\.\d+Z$/, ' UTC')
+  return new Date(atMs)
+    .toISOString()
+    .replace('T', ' ')
+    .replace(/\.\d+Z$/, ' UTC')
 }
 
 export function clockTime(atMs: number): string {

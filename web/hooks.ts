@@ -8,7 +8,11 @@ export interface Fetched<T> {
 
 /** Fetches, and again when `when` changes; the old value stays until the new one is there, so nothing flickers. */
 export function useFetched<T>(fetcher: () => Promise<T>, when: readonly unknown[], subject = ''): Fetched<T> {
-  const [state, set] = useState<Fetched<T> & { readonly subject: string }>({ value: undefined, trouble: undefined, subject })
+  const [state, set] = useState<Fetched<T> & { readonly subject: string }>({
+    value: undefined,
+    trouble: undefined,
+    subject,
+  })
   useEffect(() => {
     let stale = false
     fetcher().then(

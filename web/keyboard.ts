@@ -27,7 +27,8 @@ export function listenToKeys(): void {
       target.blur()
       return
     }
-    if (typing || event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]') !== null) return
+    if (typing || event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]') !== null)
+      return
     if (afterG) {
       afterG = false
       const view = VIEWS.find(({ key }) => key === event.key)
@@ -61,7 +62,7 @@ const ACTS: Readonly<Record<string, () => void>> = {
 
 function moveBy(step: number): void {
   const rows = [...document.querySelectorAll<HTMLElement>('main [data-row]')]
-  const at = rows.findIndex((row) => row === document.activeElement)
+  const at = rows.indexOf(document.activeElement as HTMLElement)
   const next = at === -1 ? (step > 0 ? rows[0] : rows.at(-1)) : rows[at + step]
   next?.focus()
   next?.scrollIntoView({ block: 'nearest' })

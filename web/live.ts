@@ -1,5 +1,5 @@
-import type { Delta } from '../src/server/delta.ts'
 import type { EventOnPage, Me, Page } from '../src/server/api/schemas.ts'
+import type { Delta } from '../src/server/delta.ts'
 import { api } from './api.ts'
 import { createStore } from './store.ts'
 

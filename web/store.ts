@@ -17,9 +17,9 @@ export function createStore<T extends object>(first: T): Store<T> {
       for (const listener of listeners) listener()
     },
     use() {
-      const [, redraw] = useReducer((count: number, _: void) => count + 1, 0)
+      const [, redraw] = useReducer((count: number, _: undefined) => count + 1, 0)
       useEffect(() => {
-        const listener = () => redraw()
+        const listener = () => redraw(undefined)
         listeners.add(listener)
         // It may have changed between drawing and listening.
         listener()

@@ -51,24 +51,56 @@ export function troublesOf(page: Page): readonly Trouble[] {
     ...page.clusters.flatMap(clusterTroubles),
     ...page.hosts.flatMap((host): Trouble[] => {
       const href = hrefTo('estate', 'host', host.name)
-      if (!host.online) return [{ tone: 'bad', title: `Host ${host.name} is offline`, detail: 'It does not answer.', href }]
+      if (!host.online)
+        return [{ tone: 'bad', title: `Host ${host.name} is offline`, detail: 'It does not answer.', href }]
       return (host.temperatureC ?? 0) >= HOT_C
         ? [{ tone: 'warn', title: `Host ${host.name} is hot`, detail: `${host.temperatureC} °C`, href }]
         : []
     }),
     ...page.checks
       .filter(({ passed }) => passed === 'no')
-      .map((one): Trouble => ({ tone: 'bad', title: `Check "${one.name}" fails`, detail: one.output, href: hrefTo('health') })),
-    ...grouped(page.rows.filter(({ stalled }) => stalled), 'bad', 'stalled', 'a person must act'),
-    ...grouped(page.rows.filter((row) => row.do === 'refuse' && !row.stalled), 'bad', 'refused', 'not as declared'),
+      .map(
+        (one): Trouble => ({
+          tone: 'bad',
+          title: `Check "${one.name}" fails`,
+          detail: one.output,
+          href: hrefTo('health'),
+        }),
+      ),
     ...grouped(
-      page.rows.filter((row) => row.ready === 'False' && !row.stalled && ['nothing', 'wait'].includes(row.do) && !row.paused),
+      page.rows.filter(({ stalled }) => stalled),
+      'bad',
+      'stalled',
+      'a person must act',
+    ),
+    ...grouped(
+      page.rows.filter((row) => row.do === 'refuse' && !row.stalled),
+      'bad',
+      'refused',
+      'not as declared',
+    ),
+    ...grouped(
+      page.rows.filter(
+        (row) => row.ready === 'False' && !row.stalled && ['nothing', 'wait'].includes(row.do) && !row.paused,
+      ),
       'bad',
       'not ready',
       'not up',
     ),
-    ...grouped(page.rows.filter((row) => row.do === 'hold'), 'warn', 'held', 'waits for an approval', hrefTo('plan')),
-    ...grouped(page.rows.filter((row) => row.drifted), 'warn', 'drifted', 'changed by somebody else', hrefTo('drift')),
+    ...grouped(
+      page.rows.filter((row) => row.do === 'hold'),
+      'warn',
+      'held',
+      'waits for an approval',
+      hrefTo('plan'),
+    ),
+    ...grouped(
+      page.rows.filter((row) => row.drifted),
+      'warn',
+      'drifted',
+      'changed by somebody else',
+      hrefTo('drift'),
+    ),
   ]
   return troubles.toSorted((a, b) => TONE_ORDER[a.tone] - TONE_ORDER[b.tone])
 }
@@ -78,7 +110,12 @@ function clusterTroubles(cluster: Page['clusters'][number]): readonly Trouble[] 
   const troubles: Trouble[] = []
   const unwell = cluster.nodes.filter(({ phase }) => phase === 'NotReady' || phase === 'Flapping')
   if (cluster.phase === 'QuorumLost')
-    troubles.push({ tone: 'bad', title: `Cluster ${cluster.name} has lost its quorum`, detail: cluster.faultTolerance, href })
+    troubles.push({
+      tone: 'bad',
+      title: `Cluster ${cluster.name} has lost its quorum`,
+      detail: cluster.faultTolerance,
+      href,
+    })
   else if (unwell.length > 0) {
     const names = unwell.slice(0, 3).map(({ name }) => name)
     const more = unwell.length > names.length ? ` and ${unwell.length - names.length} more` : ''

@@ -1,7 +1,12 @@
 import type { IconName } from './parts/icon.tsx'
 
 /** The views in the order of the navigation; `key` follows g on the keyboard. */
-export const VIEWS: readonly { readonly view: string; readonly title: string; readonly key: string; readonly icon: IconName }[] = [
+export const VIEWS: readonly {
+  readonly view: string
+  readonly title: string
+  readonly key: string
+  readonly icon: IconName
+}[] = [
   { view: 'overview', title: 'Overview', key: 'o', icon: 'overview' },
   { view: 'estate', title: 'Estate', key: 'e', icon: 'estate' },
   { view: 'graph', title: 'Graph', key: 'g', icon: 'graph' },

@@ -69,6 +69,13 @@ export async function stage(browser: Browser, estate: EstateView, look: Look = {
       await page.locator('main h1, main .empty').first().waitFor()
     },
     shot: (name: string) => shot(page, name),
+    /** In light and in dark. */
+    async both(name: string) {
+      for (const colorScheme of ['dark', 'light'] as const) {
+        await page.emulateMedia({ colorScheme })
+        await shot(page, `${name}-${colorScheme}`)
+      }
+    },
     stopServer: () => server.close(),
     async startServerAgain() {
       server = await startServer({ ...options, port })
@@ -103,7 +110,7 @@ export function watch(context: BrowserContext, url: string): string[] {
 
 export async function shot(page: Page, name: string): Promise<void> {
   if (!existsSync(SHOTS)) mkdirSync(SHOTS, { recursive: true })
-  await page.screenshot({ path: join(SHOTS, `${name}.png`) })
+  await page.screenshot({ path: join(SHOTS, `${name.replaceAll(/[^\w-]+/g, '-')}.png`) })
 }
 
 export async function signIn(page: Page): Promise<void> {

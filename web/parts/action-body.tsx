@@ -3,7 +3,11 @@ import type { ActionOnPage } from '../../src/server/api/schemas.ts'
 import { SIGN_OF } from '../tone.ts'
 import { Badge, Icon } from './icon.tsx'
 
-const EFFECTS: Readonly<Record<string, string>> = { live: 'at once', restart: 'needs a restart', replace: 'needs a new one' }
+const EFFECTS: Readonly<Record<string, string>> = {
+  live: 'at once',
+  restart: 'needs a restart',
+  replace: 'needs a new one',
+}
 
 /** Why, what changes, and each call. */
 export function ActionBody({ action }: { readonly action: ActionOnPage }) {
@@ -46,7 +50,9 @@ export function ActionBody({ action }: { readonly action: ActionOnPage }) {
                 <td>
                   <ins>{change.to === '' ? '(none)' : change.to}</ins>
                 </td>
-                <td class="wide-only">{change.blocked === undefined ? EFFECTS[change.effect] : change.blocked.message}</td>
+                <td class="wide-only">
+                  {change.blocked === undefined ? EFFECTS[change.effect] : change.blocked.message}
+                </td>
               </tr>
             ))}
           </tbody>
@@ -59,7 +65,10 @@ export function ActionBody({ action }: { readonly action: ActionOnPage }) {
               <li key={index}>
                 <span>{step.summary}</span>
                 {step.disruption !== 'none' && (
-                  <Badge tone={step.disruption === 'data-loss' ? 'bad' : 'warn'} word={step.disruption === 'data-loss' ? 'loses data' : 'restarts'} />
+                  <Badge
+                    tone={step.disruption === 'data-loss' ? 'bad' : 'warn'}
+                    word={step.disruption === 'data-loss' ? 'loses data' : 'restarts'}
+                  />
                 )}
                 {calls && (
                   <code class="call">

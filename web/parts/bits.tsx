@@ -4,7 +4,15 @@ import { ago, exactly, percent } from '../format.ts'
 import { useNow } from '../hooks.ts'
 import { Icon, type IconName } from './icon.tsx'
 
-export function Empty({ icon, title, children }: { readonly icon: IconName; readonly title: string; readonly children?: ComponentChildren }) {
+export function Empty({
+  icon,
+  title,
+  children,
+}: {
+  readonly icon: IconName
+  readonly title: string
+  readonly children?: ComponentChildren
+}) {
   return (
     <div class="empty">
       <span class="empty-icon">
@@ -36,7 +44,17 @@ export function Ago({ atMs }: { readonly atMs: number }) {
 }
 
 /** A filled bar with its number beside it. `high` is where it becomes worth a second look. */
-export function Meter({ label, share, high = 0.85, text }: { readonly label: string; readonly share: number | undefined; readonly high?: number; readonly text?: string }) {
+export function Meter({
+  label,
+  share,
+  high = 0.85,
+  text,
+}: {
+  readonly label: string
+  readonly share: number | undefined
+  readonly high?: number
+  readonly text?: string
+}) {
   const level = share === undefined ? undefined : Math.min(1, Math.max(0, share))
   return (
     <div class="meter">
@@ -79,7 +97,17 @@ export function Command({ text }: { readonly text: string }) {
   )
 }
 
-export function Card({ title, aside, children, class: name = '' }: { readonly title?: ComponentChildren; readonly aside?: ComponentChildren; readonly children: ComponentChildren; readonly class?: string }) {
+export function Card({
+  title,
+  aside,
+  children,
+  class: name = '',
+}: {
+  readonly title?: ComponentChildren
+  readonly aside?: ComponentChildren
+  readonly children: ComponentChildren
+  readonly class?: string
+}) {
   return (
     <section class={`card ${name}`}>
       {title !== undefined && (
@@ -103,7 +131,11 @@ export function Strip({ slots, label }: { readonly slots: string; readonly label
   return (
     <span class="strip" role="img" aria-label={`${label}: ${words}`}>
       {[...slots].map((slot, index) => (
-        <i key={index} class={slot === 'o' ? 's-o' : slot === 'x' ? 's-x' : slot === '?' ? 's-u' : 's-n'} title={WORD_OF[slot] ?? ''} />
+        <i
+          key={index}
+          class={slot === 'o' ? 's-o' : slot === 'x' ? 's-x' : slot === '?' ? 's-u' : 's-n'}
+          title={WORD_OF[slot] ?? ''}
+        />
       ))}
     </span>
   )

@@ -34,7 +34,9 @@ export function ClusterCard({ cluster, nodes = false }: { readonly cluster: Clus
                 <span class="muted">{node.phase === 'Ready' ? node.role : node.phase}</span>
               </li>
             ))}
-          {cluster.nodes.length > NODES_SHOWN && <li class="node-chip muted">and {cluster.nodes.length - NODES_SHOWN} more</li>}
+          {cluster.nodes.length > NODES_SHOWN && (
+            <li class="node-chip muted">and {cluster.nodes.length - NODES_SHOWN} more</li>
+          )}
         </ul>
       )}
     </a>
@@ -60,7 +62,10 @@ export function Quorum({ cluster }: { readonly cluster: ClusterOnPage }) {
           members
             .slice(0, 9)
             .map(({ id, up, learner, leader }) => (
-              <i key={id} class={`voter ${up === 'yes' ? 'is-up' : 'is-down'} ${learner ? 'is-learner' : ''} ${leader ? 'is-leader' : ''}`} />
+              <i
+                key={id}
+                class={`voter ${up === 'yes' ? 'is-up' : 'is-down'} ${learner ? 'is-learner' : ''} ${leader ? 'is-leader' : ''}`}
+              />
             ))}
       </span>
       <span class="quorum-words">{words}</span>
@@ -91,7 +96,8 @@ export function UpgradeBar({ cluster }: { readonly cluster: ClusterOnPage }) {
         <span style={{ width: `${(upgrade.done / Math.max(1, upgrade.all)) * 100}%` }} />
       </span>
       <span class="upgrade-words">
-        <Icon name={cluster.rolloutPaused ? 'pause' : 'busy'} size={14} /> {upgrade.done} of {upgrade.all} on {cluster.hops.at(-1)}
+        <Icon name={cluster.rolloutPaused ? 'pause' : 'busy'} size={14} /> {upgrade.done} of {upgrade.all} on{' '}
+        {cluster.hops.at(-1)}
         {cluster.rolloutPaused ? ', paused' : at === undefined ? '' : `, now ${at.name}`}
       </span>
     </div>

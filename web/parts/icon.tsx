@@ -4,7 +4,8 @@ import type { Tone } from '../tone.ts'
 const PATHS = {
   overview: 'M3 10.5 10 4l7 6.5M5 9.5V16h10V9.5',
   estate: 'M4 4.5h12v4H4zM4 11.5h12v4H4zM6.5 6.5h.01M6.5 13.5h.01',
-  graph: 'M4 10h3M11 5.5H9.2c-1.2 0-2.2 1-2.2 2.2v4.6c0 1.2 1 2.2 2.2 2.2H11M11 3.5h5v4h-5zM11 12.5h5v4h-5zM2 8.5h2v3H2z',
+  graph:
+    'M4 10h3M11 5.5H9.2c-1.2 0-2.2 1-2.2 2.2v4.6c0 1.2 1 2.2 2.2 2.2H11M11 3.5h5v4h-5zM11 12.5h5v4h-5zM2 8.5h2v3H2z',
   plan: 'M5 3.5h10v13H5zM7.5 7.5h5M7.5 10.5h5M7.5 13.5h3',
   drift: 'M3 7h9.5a3.5 3.5 0 0 1 0 7H8M10.5 11.5 8 14l2.5 2.5M6 4.5 3.5 7 6 9.5',
   timeline: 'M4 5h6M4 10h11M8 15h8M2.5 3v14',
@@ -34,7 +35,14 @@ export type IconName = keyof typeof PATHS
 
 export function Icon({ name, size = 18 }: { readonly name: IconName; readonly size?: number }) {
   return (
-    <svg class={`icon icon-${name}`} width={size} height={size} viewBox="0 0 20 20" aria-hidden="true" focusable="false">
+    <svg
+      class={`icon icon-${name}`}
+      width={size}
+      height={size}
+      viewBox="0 0 20 20"
+      aria-hidden="true"
+      focusable="false"
+    >
       <path d={PATHS[name]} />
     </svg>
   )

@@ -10,7 +10,17 @@ import { Command } from './bits.tsx'
 import { Icon, Mark } from './icon.tsx'
 
 /** A dialog of the browser: it keeps the focus inside and gives it back, and Esc closes it. */
-export function Dialog({ title, onClose, children, wide = false }: { readonly title: string; readonly onClose: () => void; readonly children: ComponentChildren; readonly wide?: boolean }) {
+export function Dialog({
+  title,
+  onClose,
+  children,
+  wide = false,
+}: {
+  readonly title: string
+  readonly onClose: () => void
+  readonly children: ComponentChildren
+  readonly wide?: boolean
+}) {
   const box = useRef<HTMLDialogElement>(null)
   useEffect(() => {
     box.current?.showModal()
@@ -82,7 +92,12 @@ function ConfirmDialog({ confirm }: { readonly confirm: Confirm }) {
             <span>
               This cannot be taken back. Type <b>{confirm.type}</b> to go on.
             </span>
-            <input value={typed} autoComplete="off" spellcheck={false} onInput={(event) => set(event.currentTarget.value)} />
+            <input
+              value={typed}
+              autoComplete="off"
+              spellcheck={false}
+              onInput={(event) => set(event.currentTarget.value)}
+            />
           </label>
         )}
         {confirm.command !== undefined && <Command text={confirm.command} />}
@@ -90,7 +105,11 @@ function ConfirmDialog({ confirm }: { readonly confirm: Confirm }) {
           <button type="button" class="button" onClick={close}>
             Cancel
           </button>
-          <button type="submit" class={`button is-main ${confirm.danger === true ? 'is-danger' : ''}`} disabled={!ready || busy}>
+          <button
+            type="submit"
+            class={`button is-main ${confirm.danger === true ? 'is-danger' : ''}`}
+            disabled={!ready || busy}
+          >
             {confirm.action}
           </button>
         </div>
@@ -142,10 +161,10 @@ function SignIn({ onClose }: { readonly onClose: () => void }) {
             <Icon name="bad" /> {trouble}
           </p>
         )}
+        {me?.signIn.local !== true && me?.signIn.oidc !== true && <p>Nobody is set up here yet. On the server, run:</p>}
         {me?.signIn.local !== true && me?.signIn.oidc !== true && (
-          <p>Nobody is set up here yet. On the server, run:</p>
+          <Command text="croft user set anna --role operator" />
         )}
-        {me?.signIn.local !== true && me?.signIn.oidc !== true && <Command text="croft user set anna --role operator" />}
         <div class="dialog-buttons">
           <button type="button" class="button" onClick={onClose}>
             Cancel
@@ -215,12 +234,25 @@ function Palette({ onClose }: { readonly onClose: () => void }) {
   const [text, set] = useState('')
   const [at, setAt] = useState(0)
   const targets = useMemo((): readonly Target[] => {
-    const words = text.toLowerCase().split(/\s+/).filter((word) => word !== '')
+    const words = text
+      .toLowerCase()
+      .split(/\s+/)
+      .filter((word) => word !== '')
     const fits = (hay: string) => words.every((word) => hay.toLowerCase().includes(word))
     const all: Target[] = [
       ...VIEWS.map(({ view, title }) => ({ id: view, title, detail: 'view', go: () => goTo(view) })),
-      ...(page?.clusters ?? []).map(({ name }) => ({ id: `cluster/${name}`, title: name, detail: 'cluster', go: () => goTo('cluster', name) })),
-      ...(page?.hosts ?? []).map(({ name }) => ({ id: `host/${name}`, title: name, detail: 'host', go: () => goTo('estate', 'host', name) })),
+      ...(page?.clusters ?? []).map(({ name }) => ({
+        id: `cluster/${name}`,
+        title: name,
+        detail: 'cluster',
+        go: () => goTo('cluster', name),
+      })),
+      ...(page?.hosts ?? []).map(({ name }) => ({
+        id: `host/${name}`,
+        title: name,
+        detail: 'host',
+        go: () => goTo('estate', 'host', name),
+      })),
       ...(page?.rows ?? []).map((row) => ({
         id: row.key,
         title: row.name,
@@ -262,8 +294,18 @@ function Palette({ onClose }: { readonly onClose: () => void }) {
       />
       <ul class="palette" id="palette-list" role="listbox">
         {targets.map((target, index) => (
-          <li key={target.id} id={`palette-${index}`} role="option" aria-selected={index === at} onClick={() => choose(target)}>
-            {target.tone === undefined ? <Icon name="chevron" size={16} /> : <Mark tone={target.tone} title={target.tone} />}
+          <li
+            key={target.id}
+            id={`palette-${index}`}
+            role="option"
+            aria-selected={index === at}
+            onClick={() => choose(target)}
+          >
+            {target.tone === undefined ? (
+              <Icon name="chevron" size={16} />
+            ) : (
+              <Mark tone={target.tone} title={target.tone} />
+            )}
             <span class="grow">{target.title}</span>
             <span class="muted">{target.detail}</span>
           </li>

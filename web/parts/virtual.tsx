@@ -4,7 +4,13 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 const OVERSCAN = 8
 
 /** Draws only the rows that can be seen, so that a thousand cost no more than thirty. Rows are of one height. */
-export function VirtualList<T>({ items, rowHeight, keyOf, draw, label }: {
+export function VirtualList<T>({
+  items,
+  rowHeight,
+  keyOf,
+  draw,
+  label,
+}: {
   readonly items: readonly T[]
   readonly rowHeight: number
   readonly keyOf: (item: T) => string

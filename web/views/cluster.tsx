@@ -53,7 +53,8 @@ export function ClusterView({ page, name }: { readonly page: Page; readonly name
 }
 
 function Orders({ cluster }: { readonly cluster: ClusterOnPage }) {
-  const order = (name: string) => withRight('operate', () => void wish('cluster', { cluster: cluster.name, order: name }))
+  const order = (name: string) =>
+    withRight('operate', () => void wish('cluster', { cluster: cluster.name, order: name }))
   const abort = () =>
     ui.set({
       confirm: {
@@ -85,7 +86,9 @@ function Orders({ cluster }: { readonly cluster: ClusterOnPage }) {
 }
 
 function Now({ cluster }: { readonly cluster: ClusterOnPage }) {
-  const quiet = [cluster.steps, cluster.waits, cluster.holds, cluster.refusals, cluster.warnings].every((list) => list.length === 0)
+  const quiet = [cluster.steps, cluster.waits, cluster.holds, cluster.refusals, cluster.warnings].every(
+    (list) => list.length === 0,
+  )
   return (
     <Card title="What is next">
       {upgradeOf(cluster) !== undefined && <UpgradeBar cluster={cluster} />}
@@ -152,7 +155,10 @@ function Members({ cluster }: { readonly cluster: ClusterOnPage }) {
     <ul class="plain">
       {cluster.members.map((member) => (
         <li key={member.id} class="line-item">
-          <Mark tone={member.up === 'yes' ? 'ok' : member.up === 'no' ? 'bad' : 'quiet'} title={member.up === 'yes' ? 'up' : member.up === 'no' ? 'down' : 'not known'} />
+          <Mark
+            tone={member.up === 'yes' ? 'ok' : member.up === 'no' ? 'bad' : 'quiet'}
+            title={member.up === 'yes' ? 'up' : member.up === 'no' ? 'down' : 'not known'}
+          />
           <b class="clip">{member.node === '' ? '(never started)' : member.node}</b>
           {member.leader && <Badge tone="ok" word="leader" />}
           {member.learner && <Badge tone="busy" word="learner" />}
@@ -168,7 +174,9 @@ function Members({ cluster }: { readonly cluster: ClusterOnPage }) {
 function Nodes({ cluster, page }: { readonly cluster: ClusterOnPage; readonly page: Page }) {
   const machines = new Map(page.rows.filter((row) => row.cluster === cluster.name).map((row) => [row.name, row]))
   const sorted = cluster.nodes.toSorted(
-    (a, b) => TONE_ORDER[nodeTone(a)] - TONE_ORDER[nodeTone(b)] || (a.role === b.role ? (a.name < b.name ? -1 : 1) : a.role === 'server' ? -1 : 1),
+    (a, b) =>
+      TONE_ORDER[nodeTone(a)] - TONE_ORDER[nodeTone(b)] ||
+      (a.role === b.role ? (a.name < b.name ? -1 : 1) : a.role === 'server' ? -1 : 1),
   )
   return (
     <Card title={`Nodes (${cluster.nodes.length})`} class="is-table">
@@ -189,7 +197,15 @@ function Nodes({ cluster, page }: { readonly cluster: ClusterOnPage; readonly pa
               const machine = machines.get(node.name)
               return (
                 <tr key={node.name} data-node={node.name}>
-                  <td>{machine === undefined ? <b>{node.name}</b> : <a href={hrefTo('resource', machine.key)} data-row>{node.name}</a>}</td>
+                  <td>
+                    {machine === undefined ? (
+                      <b>{node.name}</b>
+                    ) : (
+                      <a href={hrefTo('resource', machine.key)} data-row>
+                        {node.name}
+                      </a>
+                    )}
+                  </td>
                   <td>
                     <Badge tone={nodeTone(node)} word={node.phase} />
                     {node.message !== '' && <span class="trouble-detail">{node.message}</span>}
@@ -202,7 +218,12 @@ function Nodes({ cluster, page }: { readonly cluster: ClusterOnPage; readonly pa
                   <td>
                     {node.work !== undefined && (
                       <span>
-                        <Icon name="busy" size={14} /> {node.work.purpose} <span class="muted">{node.podsToMove !== undefined && node.podsToMove > 0 ? `${node.podsToMove} pods to move` : ''}</span>
+                        <Icon name="busy" size={14} /> {node.work.purpose}{' '}
+                        <span class="muted">
+                          {node.podsToMove !== undefined && node.podsToMove > 0
+                            ? `${node.podsToMove} pods to move`
+                            : ''}
+                        </span>
                       </span>
                     )}
                     {node.work === undefined && node.unschedulable && <span class="muted">cordoned</span>}
@@ -229,7 +250,10 @@ function Snapshots({ cluster }: { readonly cluster: ClusterOnPage }) {
         <ul class="plain">
           {cluster.snapshots.slice(0, 8).map((one) => (
             <li key={one.name} class="line-item">
-              <Badge tone={one.usable === 'yes' ? 'ok' : one.usable === 'no' ? 'bad' : 'quiet'} word={one.usable === 'yes' ? 'usable' : one.usable === 'no' ? 'no token: unusable' : 'not known'} />
+              <Badge
+                tone={one.usable === 'yes' ? 'ok' : one.usable === 'no' ? 'bad' : 'quiet'}
+                word={one.usable === 'yes' ? 'usable' : one.usable === 'no' ? 'no token: unusable' : 'not known'}
+              />
               <code class="clip grow">{one.name}</code>
               <span class="muted">
                 {one.bytes !== undefined && `${bytes(one.bytes)}, `}

@@ -6,9 +6,9 @@ import { hrefToKey } from '../route.ts'
 import { ui, wish, withRight } from '../ui.ts'
 
 const POLICIES: Readonly<Record<DriftOnPage['policy'], string>> = {
-  correct: 'is corrected by itself',
-  report: 'is only reported',
-  ignore: 'is left as it is',
+  correct: 'will be put back by itself',
+  report: 'only reported, as its policy says',
+  ignore: 'left as it is, as its policy says',
 }
 
 export function DriftView({ page }: { readonly page: Page }) {
@@ -17,7 +17,9 @@ export function DriftView({ page }: { readonly page: Page }) {
     <>
       <header class="view-head">
         <h1>Drift</h1>
-        <span class="muted">{groups.length === 0 ? '' : `${plural(page.drifts.length, 'field')} of ${plural(groups.length, 'resource')}`}</span>
+        <span class="muted">
+          {groups.length === 0 ? '' : `${plural(page.drifts.length, 'field')} of ${plural(groups.length, 'resource')}`}
+        </span>
       </header>
       {groups.length === 0 ? (
         <Empty icon="ok" title="Nobody changed anything behind Git's back">
@@ -25,7 +27,8 @@ export function DriftView({ page }: { readonly page: Page }) {
         </Empty>
       ) : (
         <p class="lead muted">
-          Somebody changed these in the outside system. <b>Adopt</b> makes Git agree, by a commit on a branch. <b>Revert</b> puts back what Git says.
+          Somebody changed these in the outside system. <b>Adopt</b> makes Git agree, by a commit on a branch.{' '}
+          <b>Revert</b> puts back what Git says.
         </p>
       )}
       <div class="stack">

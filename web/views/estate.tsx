@@ -10,7 +10,15 @@ import { isDoing, TONE_ORDER, type Tone, toneOf } from '../tone.ts'
 import { ui } from '../ui.ts'
 
 type Line =
-  | { readonly is: 'group'; readonly name: string; readonly level: number; readonly count: number; readonly tones: Readonly<Record<Tone, number>>; readonly open: boolean; readonly icon: 'estate' | 'overview' | 'cluster' }
+  | {
+      readonly is: 'group'
+      readonly name: string
+      readonly level: number
+      readonly count: number
+      readonly tones: Readonly<Record<Tone, number>>
+      readonly open: boolean
+      readonly icon: 'estate' | 'overview' | 'cluster'
+    }
   | { readonly is: 'row'; readonly row: Row; readonly level: number }
 
 const GROUPS = ['host', 'cluster', 'kind'] as const
@@ -41,7 +49,9 @@ export function EstateView({ page, args }: { readonly page: Page; readonly args:
       <header class="view-head">
         <h1>Estate</h1>
         <span class="muted">
-          {rows.length === page.rows.length ? plural(rows.length, 'resource') : `${rows.length} of ${plural(page.rows.length, 'resource')}`}
+          {rows.length === page.rows.length
+            ? plural(rows.length, 'resource')
+            : `${rows.length} of ${plural(page.rows.length, 'resource')}`}
         </span>
         <span class="grow" />
         {only !== undefined && (
@@ -77,7 +87,13 @@ export function EstateView({ page, args }: { readonly page: Page; readonly args:
             rowHeight={narrow ? ROW_HEIGHT_NARROW : ROW_HEIGHT}
             keyOf={(line) => (line.is === 'group' ? `group ${line.name}` : line.row.key)}
             label="Resources"
-            draw={(line) => (line.is === 'group' ? <GroupLine line={line} onToggle={() => toggle(line.name)} /> : <RowLine row={line.row} level={line.level} />)}
+            draw={(line) =>
+              line.is === 'group' ? (
+                <GroupLine line={line} onToggle={() => toggle(line.name)} />
+              ) : (
+                <RowLine row={line.row} level={line.level} />
+              )
+            }
           />
         </div>
       )}
@@ -90,20 +106,36 @@ export function FilterInput() {
   return (
     <label class="filter">
       <Icon name="search" size={15} />
-      <input data-filter value={filter} placeholder="Filter" aria-label="Filter" spellcheck={false} onInput={(event) => ui.set({ filter: event.currentTarget.value })} />
+      <input
+        data-filter
+        value={filter}
+        placeholder="Filter"
+        aria-label="Filter"
+        spellcheck={false}
+        onInput={(event) => ui.set({ filter: event.currentTarget.value })}
+      />
       <kbd>/</kbd>
     </label>
   )
 }
 
-function chosen(rows: readonly Row[], only: string | undefined, value: string | undefined, filter: string): readonly Row[] {
-  const words = filter.toLowerCase().split(/\s+/).filter((word) => word !== '')
+function chosen(
+  rows: readonly Row[],
+  only: string | undefined,
+  value: string | undefined,
+  filter: string,
+): readonly Row[] {
+  const words = filter
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '')
   return rows.filter((row) => {
     if (only === 'host' && row.host !== value) return false
     if (only === 'cluster' && row.cluster !== value) return false
     if (only === 'wrong' && !['bad', 'warn'].includes(toneOf(row))) return false
     if (words.length === 0) return true
-    const hay = `${row.key} ${row.host ?? ''} ${row.cluster ?? ''} ${row.status} ${row.externalId ?? ''} ${row.address ?? ''}`.toLowerCase()
+    const hay =
+      `${row.key} ${row.host ?? ''} ${row.cluster ?? ''} ${row.status} ${row.externalId ?? ''} ${row.address ?? ''}`.toLowerCase()
     return words.every((word) => hay.includes(word))
   })
 }
@@ -119,15 +151,29 @@ function linesOf(rows: readonly Row[], group: Group, isOpen: (name: string) => b
     const open = isOpen(name)
     lines.push({ is: 'group', name, level: 0, count: members.length, tones, open, icon: ICON_OF[group] })
     if (!open) continue
-    const sorted = members.toSorted((a, b) => TONE_ORDER[toneOf(a)] - TONE_ORDER[toneOf(b)] || (a.name < b.name ? -1 : 1))
+    const sorted = members.toSorted(
+      (a, b) => TONE_ORDER[toneOf(a)] - TONE_ORDER[toneOf(b)] || (a.name < b.name ? -1 : 1),
+    )
     for (const row of sorted) lines.push({ is: 'row', row, level: 1 })
   }
   return lines
 }
 
-const WORDS: Readonly<Record<Tone, string>> = { bad: 'wrong', warn: 'to decide', busy: 'changing', quiet: 'quiet', ok: 'well' }
+const WORDS: Readonly<Record<Tone, string>> = {
+  bad: 'wrong',
+  warn: 'to decide',
+  busy: 'changing',
+  quiet: 'quiet',
+  ok: 'well',
+}
 
-function GroupLine({ line, onToggle }: { readonly line: Extract<Line, { is: 'group' }>; readonly onToggle: () => void }) {
+function GroupLine({
+  line,
+  onToggle,
+}: {
+  readonly line: Extract<Line, { is: 'group' }>
+  readonly onToggle: () => void
+}) {
   return (
     <button type="button" class="group-line" aria-expanded={line.open} onClick={onToggle} data-row>
       <Icon name="chevron" size={15} />
@@ -168,7 +214,13 @@ export function readyWord(row: Row): { readonly tone: Tone; readonly word: strin
 function RowLine({ row, level }: { readonly row: Row; readonly level: number }) {
   const [sync, ready] = [syncWord(row), readyWord(row)]
   return (
-    <a class="row" href={hrefTo('resource', row.key)} data-row data-key={row.key} style={{ paddingLeft: `${14 + level * 22}px` }}>
+    <a
+      class="row"
+      href={hrefTo('resource', row.key)}
+      data-row
+      data-key={row.key}
+      style={{ paddingLeft: `${14 + level * 22}px` }}
+    >
       <span class="row-name">
         <Mark tone={toneOf(row)} title={WORDS[toneOf(row)]} />
         <span class="clip">

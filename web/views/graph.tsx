@@ -29,11 +29,18 @@ export function GraphView({ page }: { readonly page: Page }) {
   const [zoom, setZoom] = useState(1)
   const box = useRef<HTMLDivElement>(null)
   const all = page.rows.length <= ONE_BY_ONE
-  const drawn = useMemo(() => draw(page, (host) => all || open.has(host)), [page.rows, page.hosts, page.clusters, open, all])
+  const drawn = useMemo(
+    () => draw(page, (host) => all || open.has(host)),
+    [page.rows, page.hosts, page.clusters, open, all],
+  )
   // Begins as large as fits in the width, but never too small to read.
   useLayoutEffect(() => setZoom(fitting(box.current, drawn.width, 0.7)), [])
   if (page.rows.length === 0 && page.hosts.length === 0)
-    return <Empty icon="graph" title="Nothing to draw yet">Hosts and machines appear here when croft has seen them.</Empty>
+    return (
+      <Empty icon="graph" title="Nothing to draw yet">
+        Hosts and machines appear here when croft has seen them.
+      </Empty>
+    )
   const toggle = (host: string) => {
     const next = new Set(open)
     if (!next.delete(host)) next.add(host)
@@ -45,7 +52,8 @@ export function GraphView({ page }: { readonly page: Page }) {
       <header class="view-head">
         <h1>Graph</h1>
         <span class="muted">
-          site, {plural(page.hosts.length, 'host')}, {plural(page.rows.length, 'resource')}, {plural(page.clusters.length, 'cluster')}
+          site, {plural(page.hosts.length, 'host')}, {plural(page.rows.length, 'resource')},{' '}
+          {plural(page.clusters.length, 'cluster')}
         </span>
         <span class="grow" />
         <div class="segments" role="group" aria-label="Size">
@@ -62,7 +70,10 @@ export function GraphView({ page }: { readonly page: Page }) {
       </header>
       <div class="card graph" ref={box} tabIndex={0} role="group" aria-label="Graph of the estate">
         <div style={{ width: `${drawn.width * zoom}px`, height: `${drawn.height * zoom}px` }}>
-          <div class="graph-plane" style={{ width: `${drawn.width}px`, height: `${drawn.height}px`, transform: `scale(${zoom})` }}>
+          <div
+            class="graph-plane"
+            style={{ width: `${drawn.width}px`, height: `${drawn.height}px`, transform: `scale(${zoom})` }}
+          >
             <svg width={drawn.width} height={drawn.height} aria-hidden="true">
               {drawn.edges.map(({ id, path }) => (
                 <path key={id} d={path} />
@@ -82,8 +93,22 @@ function fitting(box: HTMLElement | null, width: number, smallest: number): numb
   return Math.min(1.15, Math.max(smallest, ((box?.clientWidth ?? width) - 4) / width))
 }
 
-function Box({ vertex, x, y, onOpen }: { readonly vertex: Vertex; readonly x: number; readonly y: number; readonly onOpen: (host: string) => void }) {
-  const style = { transform: `translate(${x - WIDTH / 2}px, ${y - HEIGHT / 2}px)`, width: `${WIDTH}px`, height: `${HEIGHT}px` }
+function Box({
+  vertex,
+  x,
+  y,
+  onOpen,
+}: {
+  readonly vertex: Vertex
+  readonly x: number
+  readonly y: number
+  readonly onOpen: (host: string) => void
+}) {
+  const style = {
+    transform: `translate(${x - WIDTH / 2}px, ${y - HEIGHT / 2}px)`,
+    width: `${WIDTH}px`,
+    height: `${HEIGHT}px`,
+  }
   const inside = (
     <>
       <span class={`vertex-icon tone-${vertex.tone}`}>
@@ -101,7 +126,13 @@ function Box({ vertex, x, y, onOpen }: { readonly vertex: Vertex; readonly x: nu
   const { opens } = vertex
   if (opens !== undefined)
     return (
-      <button type="button" class={`vertex is-group tone-edge-${vertex.tone}`} style={style} onClick={() => onOpen(opens)} data-row>
+      <button
+        type="button"
+        class={`vertex is-group tone-edge-${vertex.tone}`}
+        style={style}
+        onClick={() => onOpen(opens)}
+        data-row
+      >
         {inside}
       </button>
     )
@@ -156,13 +187,27 @@ function draw(page: Page, isOpen: (host: string) => boolean) {
       const unwell = rows.filter((row) => ['bad', 'warn'].includes(toneOf(row))).length
       const detail = unwell === 0 ? 'all well' : `${unwell} not well`
       const id = `group/${host}`
-      add({ id, title: plural(rows.length, 'resource'), detail: `${detail}, open`, tone: worst(rows), icon: 'more', opens: host })
+      add({
+        id,
+        title: plural(rows.length, 'resource'),
+        detail: `${detail}, open`,
+        tone: worst(rows),
+        icon: 'more',
+        opens: host,
+      })
       connect(parent, id)
       for (const cluster of new Set(rows.map((row) => row.cluster))) connect(id, `cluster/${cluster ?? ''}`)
       continue
     }
     for (const row of rows) {
-      add({ id: row.key, title: row.name, detail: `${row.kind}, ${row.status}`, tone: toneOf(row), icon: 'power', href: hrefTo('resource', row.key) })
+      add({
+        id: row.key,
+        title: row.name,
+        detail: `${row.kind}, ${row.status}`,
+        tone: toneOf(row),
+        icon: 'power',
+        href: hrefTo('resource', row.key),
+      })
       connect(parent, row.key)
       if (row.cluster !== undefined) connect(row.key, `cluster/${row.cluster}`)
     }
@@ -179,7 +224,10 @@ function draw(page: Page, isOpen: (host: string) => boolean) {
     }),
     edges: graph.edges().map(({ v, w }) => {
       const [from, to] = [graph.node(v) as { x?: number; y?: number }, graph.node(w) as { x?: number; y?: number }]
-      return { id: `${v}>${w}`, path: curve((from.x ?? 0) + WIDTH / 2, from.y ?? 0, (to.x ?? 0) - WIDTH / 2, to.y ?? 0) }
+      return {
+        id: `${v}>${w}`,
+        path: curve((from.x ?? 0) + WIDTH / 2, from.y ?? 0, (to.x ?? 0) - WIDTH / 2, to.y ?? 0),
+      }
     }),
   }
 }

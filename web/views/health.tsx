@@ -36,11 +36,19 @@ export function HealthView({ page }: { readonly page: Page }) {
         </Empty>
       )}
       {PARTS.map(([what, title]) => {
-        const strips = value.strips.filter((one) => one.what === what && fits(one)).toSorted((a, b) => (a.share ?? 1) - (b.share ?? 1) || (a.subject < b.subject ? -1 : 1))
+        const strips = value.strips
+          .filter((one) => one.what === what && fits(one))
+          .toSorted((a, b) => (a.share ?? 1) - (b.share ?? 1) || (a.subject < b.subject ? -1 : 1))
         if (strips.length === 0) return null
         return (
           <Card key={what} title={title} class="is-flush">
-            <VirtualList items={strips} rowHeight={ROW_HEIGHT} keyOf={({ subject }) => subject} label={title} draw={(one) => <Line one={one} />} />
+            <VirtualList
+              items={strips}
+              rowHeight={ROW_HEIGHT}
+              keyOf={({ subject }) => subject}
+              label={title}
+              draw={(one) => <Line one={one} />}
+            />
           </Card>
         )
       })}
@@ -49,7 +57,14 @@ export function HealthView({ page }: { readonly page: Page }) {
 }
 
 function Line({ one }: { readonly one: StripData }) {
-  const href = one.what === 'cluster' ? hrefTo('cluster', one.subject) : one.what === 'host' ? hrefTo('estate', 'host', one.subject) : one.what === 'resource' ? hrefToKey(one.subject) : undefined
+  const href =
+    one.what === 'cluster'
+      ? hrefTo('cluster', one.subject)
+      : one.what === 'host'
+        ? hrefTo('estate', 'host', one.subject)
+        : one.what === 'resource'
+          ? hrefToKey(one.subject)
+          : undefined
   return (
     <div class="strip-line">
       {href === undefined ? (

@@ -15,7 +15,10 @@ const ROW_HEIGHT = 46
 
 export function PlanView({ page }: { readonly page: Page }) {
   // Only what is in the plan makes it new, not every pass.
-  const stamp = page.rows.filter((row) => row.do !== 'nothing').map((row) => `${row.key} ${row.do} ${row.status}`).join()
+  const stamp = page.rows
+    .filter((row) => row.do !== 'nothing')
+    .map((row) => `${row.key} ${row.do} ${row.status}`)
+    .join()
   const { value } = useFetched(() => api.plan(), [stamp])
   if (value === undefined) return <Loading rows={6} />
   const { entries } = value
@@ -76,7 +79,9 @@ function Held({ entries }: { readonly entries: readonly PlanEntryOnPage[] }) {
     set(next)
   }
   const keys = entries.map(({ key }) => key).filter((key) => picked.has(key))
-  const loses = entries.filter(({ key, action }) => picked.has(key) && action.steps.some((step) => step.disruption === 'data-loss'))
+  const loses = entries.filter(
+    ({ key, action }) => picked.has(key) && action.steps.some((step) => step.disruption === 'data-loss'),
+  )
   const approve = () => {
     const [first] = loses
     ui.set({
@@ -91,7 +96,8 @@ function Held({ entries }: { readonly entries: readonly PlanEntryOnPage[] }) {
                 .slice(0, 8)
                 .map(({ key, action }) => (
                   <li key={key} class="line-item">
-                    <Sign action={{ do: action.next ?? action.do }} /> <b>{action.next ?? action.do}</b> <span>{key}</span>
+                    <Sign action={{ do: action.next ?? action.do }} /> <b>{action.next ?? action.do}</b>{' '}
+                    <span>{key}</span>
                   </li>
                 ))}
               {keys.length > 8 && <li class="muted">and {keys.length - 8} more</li>}
@@ -100,7 +106,9 @@ function Held({ entries }: { readonly entries: readonly PlanEntryOnPage[] }) {
         ),
         action: 'Approve',
         danger: first !== undefined,
-        ...(first === undefined ? {} : { type: loses.length === 1 ? (first.key.split('/').at(-1) ?? '') : `delete ${loses.length}` }),
+        ...(first === undefined
+          ? {}
+          : { type: loses.length === 1 ? (first.key.split('/').at(-1) ?? '') : `delete ${loses.length}` }),
         go: async () => {
           if (await wish('approve', { keys })) set(new Set())
         },
@@ -117,10 +125,19 @@ function Held({ entries }: { readonly entries: readonly PlanEntryOnPage[] }) {
       }
       aside={
         <div class="buttons">
-          <button type="button" class="button" onClick={() => set(picked.size === entries.length ? new Set() : new Set(entries.map(({ key }) => key)))}>
+          <button
+            type="button"
+            class="button"
+            onClick={() => set(picked.size === entries.length ? new Set() : new Set(entries.map(({ key }) => key)))}
+          >
             {picked.size === entries.length ? 'None' : 'All'}
           </button>
-          <button type="button" class="button is-main" disabled={keys.length === 0} onClick={() => withRight('approve', approve)}>
+          <button
+            type="button"
+            class="button is-main"
+            disabled={keys.length === 0}
+            onClick={() => withRight('approve', approve)}
+          >
             Approve{keys.length > 0 && ` ${keys.length}`}
           </button>
         </div>
@@ -131,7 +148,15 @@ function Held({ entries }: { readonly entries: readonly PlanEntryOnPage[] }) {
   )
 }
 
-function Entries({ entries, picked, onPick }: { readonly entries: readonly PlanEntryOnPage[]; readonly picked?: ReadonlySet<string>; readonly onPick?: (key: string) => void }) {
+function Entries({
+  entries,
+  picked,
+  onPick,
+}: {
+  readonly entries: readonly PlanEntryOnPage[]
+  readonly picked?: ReadonlySet<string>
+  readonly onPick?: (key: string) => void
+}) {
   // A long plan is a list to scroll; a short one is read whole.
   if (entries.length > 40)
     return (
@@ -140,13 +165,25 @@ function Entries({ entries, picked, onPick }: { readonly entries: readonly PlanE
         rowHeight={ROW_HEIGHT}
         keyOf={({ key }) => key}
         label="Actions"
-        draw={(entry) => <EntryLine entry={entry} picked={picked?.has(entry.key) === true} {...(onPick === undefined ? {} : { onPick })} />}
+        draw={(entry) => (
+          <EntryLine
+            entry={entry}
+            picked={picked?.has(entry.key) === true}
+            {...(onPick === undefined ? {} : { onPick })}
+          />
+        )}
       />
     )
   return (
     <div>
       {entries.map((entry) => (
-        <Entry key={entry.key} entry={entry} open={entries.length <= 3} picked={picked?.has(entry.key) === true} {...(onPick === undefined ? {} : { onPick })} />
+        <Entry
+          key={entry.key}
+          entry={entry}
+          open={entries.length <= 3}
+          picked={picked?.has(entry.key) === true}
+          {...(onPick === undefined ? {} : { onPick })}
+        />
       ))}
     </div>
   )
@@ -162,13 +199,26 @@ function EntryLine({ entry, picked, onPick }: EntryProps) {
   const [kind, ...name] = entry.key.split('/')
   return (
     <div class="entry-line">
-      {onPick !== undefined && <input type="checkbox" checked={picked} aria-label={`Pick ${entry.key}`} onChange={() => onPick(entry.key)} />}
+      {onPick !== undefined && (
+        <input type="checkbox" checked={picked} aria-label={`Pick ${entry.key}`} onChange={() => onPick(entry.key)} />
+      )}
       <Sign action={entry.action} />
       <a class="clip" href={hrefToKey(entry.key)} data-row>
         <b>{name.join('/')}</b> <span class="muted">{kind}</span>
       </a>
       <span class="muted grow clip wide-only">{entry.action.reason ?? entry.action.message}</span>
-      <Badge tone={entry.action.do === 'hold' ? 'warn' : entry.action.do === 'refuse' ? 'bad' : isDoing(entry.action.do) ? 'busy' : 'quiet'} word={entry.action.next === undefined ? entry.action.do : `${entry.action.do}: ${entry.action.next}`} />
+      <Badge
+        tone={
+          entry.action.do === 'hold'
+            ? 'warn'
+            : entry.action.do === 'refuse'
+              ? 'bad'
+              : isDoing(entry.action.do)
+                ? 'busy'
+                : 'quiet'
+        }
+        word={entry.action.next === undefined ? entry.action.do : `${entry.action.do}: ${entry.action.next}`}
+      />
     </div>
   )
 }
@@ -178,7 +228,13 @@ function Entry({ entry, picked, onPick, open: begin }: EntryProps & { readonly o
   return (
     <div class={`entry ${open ? 'is-open' : ''}`}>
       <div class="entry-top">
-        <button type="button" class="button-quiet entry-toggle" aria-expanded={open} aria-label={`${open ? 'Less' : 'More'} about ${entry.key}`} onClick={() => set(!open)}>
+        <button
+          type="button"
+          class="button-quiet entry-toggle"
+          aria-expanded={open}
+          aria-label={`${open ? 'Less' : 'More'} about ${entry.key}`}
+          onClick={() => set(!open)}
+        >
           <Icon name="chevron" size={15} />
         </button>
         <EntryLine entry={entry} picked={picked} {...(onPick === undefined ? {} : { onPick })} />

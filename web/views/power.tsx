@@ -14,7 +14,8 @@ export function PowerView({ page }: { readonly page: Page }) {
       <header class="view-head">
         <h1>Power</h1>
         <span class="muted">
-          {page.hosts.filter(({ online }) => online).length} of {plural(page.hosts.length, 'host')} on, {machines.filter(({ power }) => power === 'on').length} of {plural(machines.length, 'machine')}
+          {page.hosts.filter(({ online }) => online).length} of {plural(page.hosts.length, 'host')} on,{' '}
+          {machines.filter(({ power }) => power === 'on').length} of {plural(machines.length, 'machine')}
         </span>
       </header>
       {page.hosts.length === 0 ? (

@@ -10,9 +10,23 @@ import { ui, wish, withRight } from '../ui.ts'
 import { readyWord, syncWord } from './estate.tsx'
 
 const TABS = ['overview', 'diff', 'events', 'yaml', 'observed'] as const
-const TITLES: Readonly<Record<string, string>> = { overview: 'Overview', diff: 'Diff', events: 'Events', yaml: 'YAML', observed: 'Observed' }
+const TITLES: Readonly<Record<string, string>> = {
+  overview: 'Overview',
+  diff: 'Diff',
+  events: 'Events',
+  yaml: 'YAML',
+  observed: 'Observed',
+}
 
-export function ResourceView({ page, resource: key, tab }: { readonly page: Page; readonly resource: string; readonly tab: string }) {
+export function ResourceView({
+  page,
+  resource: key,
+  tab,
+}: {
+  readonly page: Page
+  readonly resource: string
+  readonly tab: string
+}) {
   const row = page.rows.find((one) => one.key === key)
   // The row changes exactly when there is something new to fetch.
   const { value: detail, trouble } = useFetched(() => api.resource(key), [key, row], key)
@@ -48,7 +62,9 @@ export function ResourceView({ page, resource: key, tab }: { readonly page: Page
         {TABS.map((name) => (
           <a key={name} role="tab" aria-selected={tab === name} href={hrefTo('resource', key, name)}>
             {TITLES[name]}
-            {name === 'diff' && detail.action.changes.length > 0 && <span class="nav-count">{detail.action.changes.length}</span>}
+            {name === 'diff' && detail.action.changes.length > 0 && (
+              <span class="nav-count">{detail.action.changes.length}</span>
+            )}
           </a>
         ))}
       </div>
@@ -128,7 +144,16 @@ function Overview({ detail }: { readonly detail: ResourceDetail }) {
               const good = one.type === 'Stalled' ? one.status === 'False' : one.status === 'True'
               return (
                 <li key={one.type} class="condition">
-                  <Badge tone={one.status === 'Unknown' ? 'quiet' : good ? 'ok' : 'bad'} word={one.type === 'Stalled' && good ? 'Not stalled' : good ? one.type : `${one.type === 'Stalled' ? '' : 'Not '}${one.type}`} />
+                  <Badge
+                    tone={one.status === 'Unknown' ? 'quiet' : good ? 'ok' : 'bad'}
+                    word={
+                      one.type === 'Stalled' && good
+                        ? 'Not stalled'
+                        : good
+                          ? one.type
+                          : `${one.type === 'Stalled' ? '' : 'Not '}${one.type}`
+                    }
+                  />
                   <span class="grow">
                     {one.message !== '' && <span>{one.message}</span>}{' '}
                     <span class="muted">
@@ -263,14 +288,20 @@ function Yaml({ resource: key, detail }: { readonly resource: string; readonly d
       </Empty>
     )
   return (
-    <Card title={detail.origin === undefined ? 'Manifest' : <code>{`${detail.origin.file}:${detail.origin.line}`}</code>} aside={<span class="muted">secrets are taken out</span>}>
+    <Card
+      title={detail.origin === undefined ? 'Manifest' : <code>{`${detail.origin.file}:${detail.origin.line}`}</code>}
+      aside={<span class="muted">secrets are taken out</span>}
+    >
       <pre class="code" tabIndex={0}>
-        {value.yaml.trimEnd().split('\n').map((line, index) => (
-          <span key={index} class="code-line">
-            {line === '' ? ' ' : line}
-            {'\n'}
-          </span>
-        ))}
+        {value.yaml
+          .trimEnd()
+          .split('\n')
+          .map((line, index) => (
+            <span key={index} class="code-line">
+              {line === '' ? ' ' : line}
+              {'\n'}
+            </span>
+          ))}
       </pre>
     </Card>
   )

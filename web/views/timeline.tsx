@@ -46,14 +46,19 @@ function ChapterCard({ chapter }: { readonly chapter: Chapter }) {
         <div class="grow">
           <h2>{chapter.subject ?? (chapter.commit === undefined ? 'Without a commit' : 'Commit')}</h2>
           <p class="muted">
-            {chapter.commit !== undefined && <code>{shortCommit(chapter.commit)}</code>} {chapter.author !== undefined && <>by {chapter.author}, </>}
+            {chapter.commit !== undefined && <code>{shortCommit(chapter.commit)}</code>}{' '}
+            {chapter.author !== undefined && <>by {chapter.author}, </>}
             <Ago atMs={chapter.firstMs} />
           </p>
         </div>
         {chapter.warnings > 0 && <Badge tone="warn" word={plural(chapter.warnings, 'warning')} />}
         {chapter.spans.length > 0 && <Took chapter={chapter} />}
       </div>
-      {chapter.spans.length > 0 ? <Waterfall spans={chapter.spans} /> : <p class="muted chapter-none">Nothing had to be done.</p>}
+      {chapter.spans.length > 0 ? (
+        <Waterfall spans={chapter.spans} />
+      ) : (
+        <p class="muted chapter-none">Nothing had to be done.</p>
+      )}
       {chapter.events.length > 0 && (
         <button type="button" class="button-quiet" aria-expanded={open} onClick={() => set(!open)}>
           {open ? 'Hide' : 'Show'} {plural(chapter.events.length, 'event')}
@@ -97,7 +102,10 @@ function Waterfall({ spans }: { readonly spans: readonly Span[] }) {
                   {span.failed && <Icon name="bad" size={13} />} {span.label}
                 </span>
                 <span class="waterfall-track">
-                  <i class={`span span-${span.kind} ${span.failed ? 'is-failed' : ''} ${span.toMs === undefined ? 'is-running' : ''}`} style={{ left: `${at(span.fromMs)}%`, width: `${Math.max(0.6, at(end) - at(span.fromMs))}%` }} />
+                  <i
+                    class={`span span-${span.kind} ${span.failed ? 'is-failed' : ''} ${span.toMs === undefined ? 'is-running' : ''}`}
+                    style={{ left: `${at(span.fromMs)}%`, width: `${Math.max(0.6, at(end) - at(span.fromMs))}%` }}
+                  />
                 </span>
                 <span class="waterfall-time">{duration(end - span.fromMs)}</span>
               </div>
@@ -107,7 +115,8 @@ function Waterfall({ spans }: { readonly spans: readonly Span[] }) {
       ))}
       {spans.length > SHOWN && <p class="muted">and {spans.length - SHOWN} more steps</p>}
       <p class="waterfall-legend muted">
-        <i class="span span-seen" /> way of the push <i class="span span-step" /> croft's steps <i class="span span-settle" /> until ready
+        <i class="span span-seen" /> way of the push <i class="span span-step" /> croft's steps{' '}
+        <i class="span span-settle" /> until ready
       </p>
     </div>
   )
