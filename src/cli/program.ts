@@ -138,6 +138,30 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
     .addOption(progress())
     .addOption(directory())
     .addOption(state())
+  verb('image <what> <name>', 'build, verify or plan an image that is made here', () => import('./verbs/image.ts'))
+    .addOption(output(['json', 'yaml']))
+    .addOption(directory())
+  verb(
+    'host <what> <name> [words...]',
+    'enroll, diff, run, copy, reboot, wake, facts, devices, iommu, smart or pools: operations on one host',
+    () => import('./verbs/host.ts'),
+  )
+    .option('-y, --yes', 'do not ask; needed when nobody is at the terminal')
+    .option('--timeout <duration>', 'run: end it after this long')
+    .option('--mode <mode>', 'copy: rights of the file, 0644 unless said otherwise')
+    .option('--address <address>', 'enroll: where it is')
+    .option('--user <user>', 'enroll: who croft is there; root unless said otherwise')
+    .option('--port <port>', 'enroll: where its sshd listens', wholeNumber('--port', 1, 65_535), 22)
+    .option(
+      '--key <file>',
+      'enroll: the private key, made when it is not there; ~/.ssh/croft_ed25519 unless said otherwise',
+    )
+    .option('--host-key <key>', 'enroll: its public host key, instead of asking about the one that it shows')
+    .option('--password-env <name>', 'enroll: the environment variable with the password, instead of asking')
+    .option('--keep-password', 'enroll: leave the door for passwords open')
+    .addOption(output(['json', 'yaml']))
+    .addOption(directory())
+    .addOption(state())
   verb('export [kind] [name]', 'what is declared, in its plain form', () => import('./verbs/export.ts')).addOption(
     directory(),
   )

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Ran, Shell } from '../lib/shell.ts'
+import { type BuildFailed, buildImage } from './build.ts'
+import { buildPlan } from './build-plan.ts'
+import type { BuildSpec } from './build-spec.ts'
+
+const SPEC: BuildSpec = {
+  name: 'node',
+  architecture: 'amd64',
+  from: { type: 'debian', suite: 'bookworm', snapshot: '20251101T000000Z' },
+  packages: ['nfs-common', 'curl'],
+  k3s: {
+    version: 'v1.34.3+k3s1',
+    binary: { url: 'https://example.org/k3s', sha256: 'a'.repeat(64) },
+    images: { url: 'https://example.org/images', sha256: 'b'.repeat(64) },
+  },
+  files: [{ path: '/etc/motd', content: 'hello $(reboot)\n', mode: '0600' }],
+  sizeMb: 3072,
+  epoch: 1_760_000_000,
+}
+
+test('the same declaration gives the same plan, another one gives another name', () => {
+  assert.deepEqual(buildPlan(SPEC, '/cache'), buildPlan({ ...SPEC }, '/cache'))
+  const reordered = JSON.parse(JSON.stringify(Object.fromEntries(Object.entries(SPEC).reverse()))) as BuildSpec
+  assert.equal(buildPlan(reordered, '/cache').inputs, buildPlan(SPEC, '/cache').inputs)
+  for (const change of [{ epoch: 1 }, { packages: ['curl'] }, { sizeMb: 4096 }, { architecture: 'arm64' as const }])
+    assert.notEqual(buildPlan({ ...SPEC, ...change }, '/cache').output, buildPlan(SPEC, '/cache').output)
+})
+
+test('everything that chance or the moment would decide is fixed', () => {
+  const { steps, differences } = buildPlan(SPEC, '/cache')
+  const lines = steps.map(({ argv }) => argv.join(' '))
+  const line = (word: string) => lines.find((one) => one.includes(word)) ?? assert.fail(word)
+  assert.match(
+    line('mmdebstrap'),
+    /^env SOURCE_DATE_EPOCH=1760000000 .*snapshot\.debian\.org\/archive\/debian\/20251101T000000Z/,
+  )
+  assert.match(line('mke2fs'), /SOURCE_DATE_EPOCH=1760000000.* -U [0-9a-f-]{36}.*hash_seed=[0-9a-f-]{36}/)
+  assert.match(line('mkfs.vfat'), /--invariant.* -i [0-9a-f]{8}/)
+  assert.match(String(steps.find(({ argv }) => argv[0] === 'sfdisk')?.input), /label-id: [0-9A-F-]{36}/)
+  assert.deepEqual(differences, [])
+  const loose = buildPlan({ ...SPEC, from: { type: 'debian', suite: 'bookworm' } }, '/cache')
+  assert.match(loose.differences[0] ?? '', /snapshot/)
+})
+
+test('what is downloaded is checked before it is used, and cleaning comes after everything that writes', () => {
+  const { steps } = buildPlan(SPEC, '/cache')
+  const at = (test: (argv: readonly string[]) => boolean) => steps.findIndex(({ argv }) => test(argv))
+  for (const [url, sum] of [
+    ['https://example.org/k3s', 'a'],
+    ['https://example.org/images', 'b'],
+  ] as const) {
+    const got = at((argv) => argv.includes(url))
+    assert.deepEqual(steps[got + 1]?.argv, ['sha256sum', '--check', '--strict', '-'])
+    assert.match(String(steps[got + 1]?.input), new RegExp(`^${sum}{64}  `))
+    assert.equal(steps[got + 2]?.argv[0], 'install')
+  }
+  const cleaned = at((argv) => argv[0] === 'find' && argv.includes('ssh_host_*'))
+  const written = steps.findLastIndex(({ argv }) => argv[0] === 'tee' && argv[1]?.includes('/root/') === true)
+  const disk = at((argv) => argv.includes('mke2fs'))
+  assert.ok(written < cleaned && cleaned < disk)
+})
+
+test('[S-15] contents go by stdin and names by words: no shell reads them', () => {
+  const { steps } = buildPlan(SPEC, '/cache')
+  const motd = steps.find(({ argv }) => argv[0] === 'tee' && argv[1]?.endsWith('/etc/motd'))
+  assert.equal(motd?.input, 'hello $(reboot)\n')
+  for (const { argv } of steps) assert.ok(!argv.join(' ').includes('$(reboot)'))
+})
+
+test('from another image: its checksum first, its root in a mount namespace of its own', () => {
+  const checksum = { algorithm: 'sha512', value: 'c'.repeat(128) } as const
+  const plan = buildPlan({ ...SPEC, from: { type: 'disk', url: 'https://example.org/base.qcow2', checksum } }, '/cache')
+  const words = plan.steps.map(({ argv }) => argv[0])
+  assert.ok(words.indexOf('sha512sum') < words.indexOf('qemu-img'))
+  assert.ok(plan.steps.some(({ argv }) => argv[0] === 'unshare' && argv.includes('--mount')))
+  assert.match(plan.differences[0] ?? '', /mirrors/)
+})
+
+/** A computer on which every program succeeds, but for those that are told not to. */
+function paperShell(
+  answers: (argv: readonly string[]) => Partial<Ran> | undefined,
+): Shell & { readonly ran: string[] } {
+  const ran: string[] = []
+  return {
+    ran,
+    run: (argv) => {
+      ran.push(argv.join(' '))
+      return Promise.resolve({ code: 0, stdout: '', stderr: '', ...answers(argv) })
+    },
+    readFile: () => Promise.resolve(undefined),
+    writeFile: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  }
+}
+
+const signal = new AbortController().signal
+const plan = buildPlan(SPEC, '/cache')
+
+test('[R16] an image with a trace in it is not finished, and its work is cleared away', async () => {
+  const shell = paperShell(([program, path]) => {
+    if (program === 'stat') return { code: 1 }
+    if (program === 'find' && path === `${plan.work}/root`) return { stdout: 'f 444 33 etc/machine-id\n' }
+    return undefined
+  })
+  await assert.rejects(
+    buildImage(plan, shell, { signal }),
+    (error: BuildFailed) => error.residues[0]?.rule === 'machine-id',
+  )
+  assert.ok(!shell.ran.some((line) => line.startsWith('mv ')))
+  assert.equal(shell.ran.at(-1), `rm -rf --one-file-system ${plan.work}`)
+})
+
+test('an image that was made before from the same inputs is used as it is', async () => {
+  const shell = paperShell(([program]) =>
+    program === 'stat'
+      ? { stdout: '42\n' }
+      : program === 'sha256sum'
+        ? { stdout: `${'d'.repeat(64)}  x\n` }
+        : undefined,
+  )
+  const built = await buildImage(plan, shell, { signal })
+  assert.deepEqual([built.reused, built.bytes, built.sha256], [true, 42, 'd'.repeat(64)])
+  assert.equal(shell.ran.length, 2)
+})
+
+test('a program that is missing is told by its package before anything is begun', async () => {
+  const shell = paperShell((argv) => (argv[0] === 'stat' || argv.at(-1) === 'mcopy' ? { code: 1 } : undefined))
+  await assert.rejects(buildImage(plan, shell, { signal }), /apt-get install mtools/)
+})
