@@ -26,7 +26,9 @@ export function arrivalOf(view: View, node: NodeView): Arrival {
   if (local === undefined) return { is: 'busy', finding: booting(view, node) }
   const refused = stale(view, node, local) ?? twins(view, node)
   if (refused !== undefined) return { is: 'busy', finding: refused }
-  if (local.data !== 'none') return unfinished(view, node, local)
+  // K3s that has just been started has no data yet: what it leaves in the cluster is its own, nobody's remains.
+  if (local.data !== 'none' || local.service === 'starting' || local.service === 'running')
+    return unfinished(view, node, local)
   if (!isKnown(view, node)) return { is: 'busy', finding: notSeen(view, node) }
   const rest = leftBehind(view, node, `its machine is clean`)
   return rest === undefined ? { is: 'ready-to-join' } : { is: 'busy', finding: rest }

@@ -318,3 +318,14 @@ describe('phases', () => {
     assert.equal(decision.phase, 'Blocked')
   })
 })
+
+test('the node password of an agent that is just joining is its own, and is not taken for remains', () => {
+  const turn = {
+    kube: 'absent',
+    passwordSecret: 'yes',
+    k3s: { service: 'starting', data: 'none', sinceMs: NOW },
+  } as const
+  const decision = coordinate(clusterSpec('s1 s2 s3 a1'), observedCluster('s1 s2 s3 a1', { a1: turn }), NOW)
+  assert.deepEqual(decision.steps, [])
+  assert.match(decision.waits.map(({ awaits }) => awaits).join(), /a1 to become a Node/)
+})
