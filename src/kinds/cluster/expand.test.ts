@@ -178,6 +178,11 @@ const WRONG: readonly [what: string, more: object, expected: string][] = [
     'spec.servers.0.machine: the Host alpha does not say how it is reached over SSH',
   ],
   [
+    'a check that is not declared',
+    { upgrade: { healthChecks: ['ceph'] } },
+    'spec.upgrade.healthChecks.0: there is no HealthCheck ceph',
+  ],
+  [
     'an unbound network',
     { network: 'dmz' },
     'spec.network: s1: host alpha does not bind the network dmz, and no other host does',

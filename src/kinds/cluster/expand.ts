@@ -10,7 +10,7 @@ import { sshTargetOf } from '../ssh-target.ts'
 import { rangesOf } from './address-ranges.ts'
 import { artifactsOf, clusterSpecOf } from './cluster-spec.ts'
 import { classPath, type MadeMember, machineFor } from './machines.ts'
-import { type Cluster, isMade, type Member, membersOf, type Path } from './members.ts'
+import { type Cluster, isMade, type Member, membersOf, type Path, unknownDeclaration } from './members.ts'
 import { nodeAddresses } from './node-addresses.ts'
 import { gateSettings } from './user-data.ts'
 
@@ -19,7 +19,7 @@ type Result = Expanded | { readonly problems: readonly FieldProblem[] }
 /** A cluster as the machines that are made for it and the declaration that the coordinator works from. */
 export function expandCluster(cluster: Cluster, lookup: Lookup): Result {
   const { members, problems: claimed } = membersOf(cluster, lookup)
-  const problems: FieldProblem[] = [...claimed]
+  const problems: FieldProblem[] = [...claimed, ...unknownChecks(cluster, lookup)]
   const warnings: FieldProblem[] = []
   const parts: Part[] = []
   const hosts = new Map<string, SshTarget>()
@@ -63,6 +63,14 @@ export function expandCluster(cluster: Cluster, lookup: Lookup): Result {
       generation: cluster.generation,
     },
   }
+}
+
+function unknownChecks({ spec, namespace }: Cluster, lookup: Lookup): readonly FieldProblem[] {
+  return spec.upgrade.healthChecks.flatMap((name, index) => {
+    const found = lookup.declaration('HealthCheck', name, namespace) ?? lookup.declaration('HealthCheck', name)
+    const path = ['spec', 'upgrade', 'healthChecks', index]
+    return found === undefined ? [unknownDeclaration('HealthCheck', name, path, lookup)] : []
+  })
 }
 
 /** For nodes that were there before: what those that are made here read at their first boot. */

@@ -167,7 +167,7 @@ function readOne(
   const [kind, wanted] = fields.machine.split('/') as [Existing['kind'], string]
   const of = lookup.declaration(kind, wanted, cluster.namespace) ?? lookup.declaration(kind, wanted)
   if (of === undefined) {
-    problems.push(unknownMember(kind, wanted, [...path, 'machine'], lookup))
+    problems.push(unknownDeclaration(kind, wanted, [...path, 'machine'], lookup))
     return []
   }
   return [{ name: fields.name ?? of.name, role, fields, path, on: { kind, of } }]
@@ -193,7 +193,8 @@ function readSeveral(cluster: Cluster, fields: AgentFields, count: number, path:
   })
 }
 
-function unknownMember(kind: string, name: string, path: Path, lookup: Lookup): FieldProblem {
+/** A reference that leads nowhere, with what may have been meant. */
+export function unknownDeclaration(kind: string, name: string, path: Path, lookup: Lookup): FieldProblem {
   const names = lookup.all(kind).map((one) => one.name)
   const meant = nearest(name, names)
   return {
