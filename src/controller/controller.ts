@@ -12,6 +12,7 @@ import { createAsking } from './ask.ts'
 import { driftsOf } from './drifts.ts'
 import { maskManifest } from './masked.ts'
 import { mergeRevisions } from './merge.ts'
+import type { Notifier } from './notifier.ts'
 import { lookAt, type Source, type SourceState, sourceView } from './source-state.ts'
 import { viewOf } from './view.ts'
 import { createWaker } from './waker.ts'
@@ -33,6 +34,8 @@ export interface ControllerOptions {
   order?(wish: Extract<Wish, { readonly wish: 'cluster' | 'power' }>): Promise<Granted>
   /** Health checks that are run beside the passes. */
   checks?: Checks
+  /** Tells people of trouble. Made with what it told before, so that a restart tells nothing twice. */
+  notifier?(remembered: string | undefined): Notifier
 }
 
 /** What adopting a drift needs to know. */
@@ -69,6 +72,7 @@ export interface RunningController extends Controller {
 }
 
 const WISHES = 'controller/wishes'
+const TOLD = 'controller/told'
 
 /** The controller: one loop that wakes by a push, a poll or a timer, makes a pass, and shows what came of it. */
 export async function createController(options: ControllerOptions): Promise<RunningController> {
@@ -101,6 +105,8 @@ export async function createController(options: ControllerOptions): Promise<Runn
     atMs: clock.now(),
   }
   wishes = readWishes(await store.getValue(WISHES))
+  let told = await store.getValue(TOLD)
+  const notifier = options.notifier?.(told)
 
   /** Shows what is new to whoever listens. Nothing new: nobody is called, and the version stays. */
   const publish = async (): Promise<void> => {
@@ -212,6 +218,15 @@ export async function createController(options: ControllerOptions): Promise<Runn
     await keepWishes(currentWishes(wishes, new Map(made.records.map((record) => [record.key, record])), endedMs))
   }
 
+  const notify = async (): Promise<void> => {
+    if (notifier === undefined || revision === undefined) return
+    await notifier.look(view, revision)
+    const now = notifier.remember()
+    if (now === told || (told === undefined && now === '{}')) return
+    told = now
+    await store.putValue(epoch, TOLD, now)
+  }
+
   const askNow = createAsking({
     clock,
     store,
@@ -281,9 +296,11 @@ export async function createController(options: ControllerOptions): Promise<Runn
           if (options.checks !== undefined && estate !== undefined && revision !== undefined)
             await options.checks.look(estate, revision, signal)
           await publish()
+          await notify()
           const nextMs = Math.min(
             passDueMs,
             options.checks?.dueMs() ?? Number.POSITIVE_INFINITY,
+            notifier?.dueMs() ?? Number.POSITIVE_INFINITY,
             ...sources.map((state) => state.dueMs),
           )
           await waker.sleepUntil(nextMs, signal)

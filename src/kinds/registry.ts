@@ -6,6 +6,7 @@ import { environmentContainer } from './environment-container.ts'
 import { environmentDownloadFile } from './environment-download-file.ts'
 import { environmentFile } from './environment-file.ts'
 import { environmentVm } from './environment-vm.ts'
+import { healthCheck } from './health-check.ts'
 import { host } from './host.ts'
 import { hostConfig } from './host-config.ts'
 import { image } from './image.ts'
@@ -14,6 +15,7 @@ import { libvirt } from './libvirt.ts'
 import { machine } from './machine.ts'
 import { machineClass } from './machine-class.ts'
 import { network } from './network.ts'
+import { notification } from './notification.ts'
 import { providerConfig } from './provider-config.ts'
 import { proxmox } from './proxmox.ts'
 import { SETTING_KINDS } from './settings/registry.ts'
@@ -32,6 +34,8 @@ export const KINDS: readonly Kind[] = [
   device,
   cluster,
   approval,
+  healthCheck,
+  notification,
   environmentVm,
   environmentContainer,
   environmentDownloadFile,

@@ -1,10 +1,14 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { createAdopter } from '../../controller/adopter.ts'
+import { createChecks } from '../../controller/checks.ts'
 import { ConfigError, type ControllerConfig, type Overrides, readConfig } from '../../controller/config.ts'
 import { createController, type RunningController } from '../../controller/controller.ts'
 import { metricsText } from '../../controller/metrics.ts'
+import { createNotifier } from '../../controller/notifier.ts'
 import { hookedSources, openSources, writableSources } from '../../controller/open-sources.ts'
+import { openOutbox } from '../../controller/outbox.ts'
+import { networkProbes } from '../../controller/probes.ts'
 import { missingSecrets, withoutMissing } from '../../controller/secret-check.ts'
 import { findKind } from '../../kinds/registry.ts'
 import { link } from '../../plan/link.ts'
@@ -44,6 +48,17 @@ export const run: Verb = async (runtime, [source], options) => {
     engine: engine.it,
     sources: openSources(config.sources, sourceDeps),
     link: (revision) => link(revision, { findKind, problemAt: revision.problemAt }),
+    checks: createChecks(runtime.clock, networkProbes(deps.resolveSecret)),
+    notifier: (remembered) => {
+      const warn = (message: string) => runtime.err.write(`Warning: ${cleanLines(message)}\n`)
+      return createNotifier(
+        runtime.clock,
+        runtime.random,
+        openOutbox(runtime.clock, deps.resolveSecret),
+        remembered,
+        warn,
+      )
+    },
     adopt: createAdopter({
       clock: runtime.clock,
       data,

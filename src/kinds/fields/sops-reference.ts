@@ -5,11 +5,13 @@ export const sopsReference = z.strictObject({
   file: z
     .string()
     .max(1024)
-    .regex(/^(?!\/)(?!.*(?:^|\/)\.\.(?:\/|$))[A-Za-z0-9_./+@-]+$/, {
+    .regex(/^(?!.*(?:^|\/)\.\.(?:\/|$))[A-Za-z0-9_.][A-Za-z0-9_./+@-]*$/, {
       error: 'the path of a file in the repository, like secrets/proxmox.yaml',
     }),
   key: z
     .string()
     .max(500)
-    .regex(/^[^\u0000-\u001f]+$/, { error: 'the name of a value in it, like token or users.0.password' }),
+    .regex(/^(?!.*\.\.)[A-Za-z0-9_][A-Za-z0-9_.@-]*$/, {
+      error: 'the name of a value in it, like token or users.0.password',
+    }),
 })

@@ -27,7 +27,7 @@ export const secretReference = z
         key: z
           .string()
           .max(253)
-          .regex(/^[A-Za-z0-9_.-]+$/, { error: 'the name of a key in a Secret' }),
+          .regex(/^[A-Za-z0-9_.][A-Za-z0-9_.-]*$/, { error: 'the name of a key in a Secret' }),
       })
       .optional(),
   })

@@ -1,0 +1,115 @@
+import { notificationSpec } from '../kinds/notification.ts'
+import { backoffMs } from '../lib/backoff.ts'
+import type { Clock } from '../lib/clock.ts'
+import { LIMITS } from '../lib/limits.ts'
+import type { Random } from '../lib/random.ts'
+import type { EstateView } from '../model/estate-view.ts'
+import type { NotificationSpec } from '../model/notification.ts'
+import type { Revision } from '../source/revision.ts'
+import { type Outbox, pushHeartbeat, sendNotice } from './send-notice.ts'
+import { type Notice, nextNotices, type Told, troublesOf } from './troubles.ts'
+
+export interface Notifier {
+  /** Tells whoever is to be told. Never rejects: a receiver that is away must not stop the controller. */
+  look(view: EstateView, revision: Revision): Promise<void>
+  dueMs(): number
+  /** What was told, for the store: a restart must not tell everything anew. */
+  remember(): string
+  /** How often a receiver could not be reached. */
+  failures(): number
+}
+
+interface One {
+  readonly spec: NotificationSpec
+  told: readonly Told[]
+  /** Not sent yet, oldest first. */
+  waiting: Notice[]
+  tries: number
+  retryMs: number
+  pushMs: number
+  dueMs: number
+}
+
+export function createNotifier(
+  clock: Clock,
+  random: Random,
+  outbox: Outbox,
+  remembered: string | undefined,
+  warn: (message: string) => void,
+): Notifier {
+  const before = readTold(remembered)
+  const all = new Map<string, One>()
+  let declared: unknown
+  let failed = 0
+
+  return {
+    async look(view, revision) {
+      if (revision !== declared) {
+        declared = revision
+        const specs = new Map(
+          revision.declarations
+            .filter(({ kind }) => kind === 'Notification')
+            .map(({ name, spec }) => [name, notificationSpec(spec)]),
+        )
+        for (const name of all.keys()) if (!specs.has(name)) all.delete(name)
+        for (const [name, spec] of specs) {
+          const known = all.get(name)
+          const fresh = { told: before[name] ?? [], waiting: [], tries: 0, retryMs: 0, pushMs: 0, dueMs: 0 }
+          all.set(name, { ...fresh, ...known, spec })
+        }
+      }
+      const troubles = troublesOf(view)
+      for (const [name, one] of all) {
+        const { notices, told, dueMs } = nextNotices(one.told, troubles, one.spec.about, one.spec.afterMs, clock.now())
+        one.told = told
+        one.waiting = [...one.waiting, ...notices].slice(-LIMITS.noticesWaiting)
+        one.dueMs = dueMs
+        await deliver(name, one, troubles)
+      }
+    },
+    dueMs: () => Math.min(Number.POSITIVE_INFINITY, ...[...all.values()].map(dueOf)),
+    remember: () =>
+      JSON.stringify(Object.fromEntries([...all].map(([name, { told }]) => [name, told.filter((one) => one.told)]))),
+    failures: () => failed,
+  }
+
+  function dueOf(one: One): number {
+    const push = one.spec.to.by === 'uptime-kuma' ? one.pushMs : Number.POSITIVE_INFINITY
+    return Math.min(one.dueMs, push, one.waiting.length > 0 ? one.retryMs : Number.POSITIVE_INFINITY)
+  }
+
+  async function deliver(name: string, one: One, troubles: ReturnType<typeof troublesOf>): Promise<void> {
+    const { to } = one.spec
+    try {
+      if (to.by === 'uptime-kuma') {
+        if (one.pushMs > clock.now()) return
+        one.pushMs = clock.now() + to.everyMs
+        await pushHeartbeat(to, troubles, outbox)
+        return
+      }
+      while (one.waiting.length > 0 && one.retryMs <= clock.now()) {
+        const [next] = one.waiting
+        if (next === undefined) break
+        await sendNotice(to, next, outbox)
+        one.waiting.shift()
+        one.tries = 0
+      }
+    } catch (error) {
+      failed++
+      one.tries++
+      one.retryMs = clock.now() + backoffMs(LIMITS.backoff, one.tries, random)
+      if (one.tries === 1)
+        warn(`Notification/${name} could not be sent: ${error instanceof Error ? error.message : String(error)}`)
+    }
+  }
+}
+
+function readTold(text: string | undefined): Readonly<Record<string, readonly Told[]>> {
+  if (text === undefined) return {}
+  try {
+    const value: unknown = JSON.parse(text)
+    return value !== null && typeof value === 'object' ? (value as Readonly<Record<string, readonly Told[]>>) : {}
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,107 @@
+import { z } from 'zod'
+import type { HealthCheckSpec, Probe } from '../model/health-check.ts'
+import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
+import { defined } from './fields/defined.ts'
+import { duration, milliseconds } from './fields/duration.ts'
+import { whole } from './fields/number.ts'
+import { secretReference, secretReferenceOf } from './fields/ssh.ts'
+import { line, objectName } from './fields/text.ts'
+import type { Kind } from './kind.ts'
+import { freeText } from './settings/field-schema.ts'
+
+/** Compared with what comes back, or handed over as one argument: it reaches no shell and no property string. */
+function free() {
+  const schema = line.clone()
+  schema.register(freeText, { free: true })
+  return schema
+}
+
+const host = z
+  .string()
+  .max(253)
+  .regex(/^[A-Za-z0-9_:][A-Za-z0-9.:_-]*$/, { error: 'a name or an address' })
+
+const schema = z
+  .strictObject({
+    description: line.optional(),
+    every: duration.default('60s'),
+    timeout: duration.default('5s'),
+    failures: whole(1, 100).default(3),
+    tcp: z.strictObject({ host, port: whole(1, 65_535) }).optional(),
+    http: z
+      .strictObject({
+        url: z
+          .string()
+          .max(2000)
+          .regex(/^https?:\/\/[^\s@]+$/, {
+            error: 'an address that begins with http:// or https://, without user or password',
+          }),
+        status: z.array(whole(100, 599)).min(1).max(20).default([200]),
+        contains: free().optional(),
+        token: secretReference.optional(),
+        fingerprint: z
+          .string()
+          .regex(/^[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){31}$/, { error: '32 pairs of digits, AA:BB:…' })
+          .optional(),
+      })
+      .optional(),
+    dns: z
+      .strictObject({
+        name: host,
+        type: z.enum(['A', 'AAAA', 'CNAME', 'TXT']).default('A'),
+        server: host.optional(),
+        expect: free().optional(),
+      })
+      .optional(),
+    cluster: objectName.optional(),
+    command: z.strictObject({ on: objectName, run: z.array(free()).min(1).max(50) }).optional(),
+  })
+  .refine(
+    (spec) =>
+      [spec.tcp, spec.http, spec.dns, spec.cluster, spec.command].filter((one) => one !== undefined).length === 1,
+    {
+      error: 'one of tcp, http, dns, cluster and command',
+    },
+  )
+
+type Written = z.output<typeof schema>
+
+/** A question whose answer says whether something works: before upgrades, on the page, in notifications. */
+export const healthCheck: Kind<Written> = {
+  kind: 'HealthCheck',
+  apiVersion: 'croft.dev/v1alpha1',
+  accepts: (apiVersion) => apiVersion === 'croft.dev/v1alpha1',
+  plural: 'healthchecks',
+  shortNames: ['check'],
+  summary: 'A question that is asked again and again: TCP, HTTP, DNS, a cluster, or a command.',
+  schema,
+  check: (_spec, manifest) => checkAnnotations(manifest),
+  policy: (_spec, manifest) => annotatedPolicy(manifest),
+  expand: () => ({ role: 'fact' }),
+}
+
+/** What was written, as the controller uses it. */
+export function healthCheckSpec(written: unknown): HealthCheckSpec {
+  const spec = written as Written
+  return {
+    everyMs: Math.max(1_000, milliseconds(spec.every)),
+    timeoutMs: Math.max(100, milliseconds(spec.timeout)),
+    failures: spec.failures,
+    probe: probeOf(spec),
+  }
+}
+
+function probeOf({ tcp, http, dns, cluster, command }: Written): Probe {
+  if (tcp !== undefined) return { ask: 'tcp', ...tcp }
+  if (http !== undefined) {
+    const { token, ...rest } = http
+    return defined<Extract<Probe, { ask: 'http' }>>({
+      ask: 'http',
+      ...rest,
+      token: token === undefined ? undefined : secretReferenceOf(token),
+    })
+  }
+  if (dns !== undefined) return defined<Extract<Probe, { ask: 'dns' }>>({ ask: 'dns', ...dns })
+  if (command !== undefined) return { ask: 'command', ...command }
+  return { ask: 'cluster', cluster: cluster ?? '' }
+}
