@@ -6,6 +6,7 @@ import { EXIT } from './cli/exit.ts'
 import { runCli } from './cli/run.ts'
 import type {
   EngineOptions,
+  Enrolment,
   FollowedRepository,
   LoadedEstate,
   RunningSimulator,
@@ -37,6 +38,10 @@ function createRuntime(signal: AbortSignal): Runtime {
     signal,
     example: fileURLToPath(new URL('../examples/homelab', import.meta.url)),
     ask: (question) => ask(question, signal),
+    askSecret: (question) => askSecret(question, signal),
+    sendDatagram: async (address, port, bytes) =>
+      (await import('./lib/datagram.ts')).sendDatagram(address, port, bytes),
+    enrolment: openEnrolment,
     kinds: async () => (await import('./kinds/registry.ts')).KINDS,
     jsonSchema: jsonSchemaOf,
     load,
@@ -207,6 +212,34 @@ async function ask(question: string, signal: AbortSignal): Promise<string | unde
     return undefined
   } finally {
     lines.close()
+  }
+}
+
+/** The terminal shows nothing of what is typed. Undefined where nobody is at one. */
+async function askSecret(question: string, signal: AbortSignal): Promise<string | undefined> {
+  if (process.stdin.isTTY !== true) return undefined
+  const { createInterface } = await import('node:readline/promises')
+  const { Writable } = await import('node:stream')
+  process.stderr.write(question)
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const lines = createInterface({ input: process.stdin, output: silent, terminal: true })
+  try {
+    return await lines.question('', { signal })
+  } catch {
+    return undefined
+  } finally {
+    lines.close()
+    process.stderr.write('\n')
+  }
+}
+
+async function openEnrolment(): Promise<Enrolment> {
+  const { ensureKey, installKey, shownHostKeys } = await import('./ssh/enrol.ts')
+  const tools = { env: process.env, clock: systemClock }
+  return {
+    shownHostKeys: (address, port) => shownHostKeys(address, port, tools),
+    ensureKey,
+    installKey: (target, publicKey, password) => installKey(target, publicKey, password, tools),
   }
 }
 

@@ -165,6 +165,18 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
   verb('export [kind] [name]', 'what is declared, in its plain form', () => import('./verbs/export.ts')).addOption(
     directory(),
   )
+  verb('user <what> [name]', 'set, list or remove who may change things on the page', () => import('./verbs/user.ts'))
+    .option('--role <role>', 'set: viewer, operator or admin')
+    .option('--password-file <file>', 'set: take the password from this file instead of making one')
+    .option('--new-password', 'set: make a new password for a user who has one')
+    .option('--no-password', 'set: signs in with OpenID Connect only')
+    .option('--file <file>', 'users file, where it is not the usual one')
+    .addOption(output(['json']))
+  verb('token <what> [name]', 'create, list or revoke tokens for the API', () => import('./verbs/token.ts'))
+    .option('--scopes <list>', 'create: some of read,operate,approve,power,admin', 'read')
+    .option('--expires <time>', 'create: after how long it ends, e.g. 12h or 90d', '90d')
+    .option('--file <file>', 'tokens file, where it is not the usual one')
+    .addOption(output(['json']))
   verb('schema [kind]', 'JSON Schema of the manifests, for editors', () => import('./verbs/schema.ts'))
   verb('explain [kind]', 'what a kind is and which fields it has', () => import('./verbs/explain.ts'))
   verb('sim', 'serve a simulated datacentre that speaks the Proxmox API over HTTPS', () => import('./verbs/sim.ts'))

@@ -6,6 +6,7 @@ import type { Random } from '../lib/random.ts'
 import type { Declaration } from '../model/declaration.ts'
 import type { Estate } from '../model/estate.ts'
 import type { Secret } from '../model/secret.ts'
+import type { SshTarget } from '../model/ssh-target.ts'
 import type { VaultReference } from '../source/secret-vault.ts'
 import type { Store } from '../store/port.ts'
 
@@ -94,6 +95,18 @@ export type LockedState =
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
+/** The first visit to a host that knows only passwords. Rejects with a ShellFailure. */
+export interface Enrolment {
+  /** For a person to compare; nothing is trusted because it was shown. */
+  shownHostKeys(
+    address: string,
+    port: number,
+  ): Promise<readonly { readonly key: string; readonly fingerprint: string }[]>
+  /** The public line of a key, which is made when it is not there. */
+  ensureKey(path: string, comment: string): string
+  installKey(target: SshTarget, publicKey: string, password: Secret): Promise<void>
+}
+
 /**
  * Everything that verbs need from outside. main.ts builds the real one; tests build their own. What is heavy is behind
  * a function, so that `croft --help` pays for nothing it does not use.
@@ -111,6 +124,12 @@ export interface Runtime {
   /** Aborted by SIGINT and SIGTERM. */
   readonly signal: AbortSignal
   ask(question: string): Promise<string | undefined>
+  /** The same, and what is typed is not shown. */
+  askSecret?(question: string): Promise<string | undefined>
+  /** Sends one UDP packet. */
+  sendDatagram?(address: string, port: number, bytes: Uint8Array): Promise<void>
+  /** What lets croft in on a host for the first time. */
+  enrolment?(): Promise<Enrolment>
   kinds(): Promise<readonly Kind[]>
   /** JSON Schema of one kind, or of every manifest. */
   jsonSchema(kind: string | undefined): Promise<unknown>

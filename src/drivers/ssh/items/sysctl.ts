@@ -29,11 +29,17 @@ export const sysctl: ItemRules<'sysctl'> = {
         : [change('kept', seen.file(fileOf(item).path).content ?? null, `${item.name} = ${item.spec.value}`)]),
     ]
   },
-  commands: (item) => [...fileOf(item).put, run('sysctl', '-q', '-w', `${item.name}=${item.spec.value}`)],
+  commands: (item, _seen, changes) => [
+    ...fileOf(item).put,
+    // Containers may read settings that they must not write: what is right already is not written again.
+    ...(changes.some((one) => one.path === 'value')
+      ? [run('sysctl', '-q', '-w', `${item.name}=${item.spec.value}`)]
+      : []),
+  ],
   undo(item, seen) {
     const back = fileOf(item).undo(seen)
     const value = seen.sysctl(item.name)
-    if (back === undefined || value === undefined) return back
+    if (back === undefined || value === undefined || spaced(value) === spaced(item.spec.value)) return back
     return [...back, run('sysctl', '-q', '-w', `${item.name}=${spaced(value)}`)]
   },
 }

@@ -1,0 +1,72 @@
+import type { Change } from '../../../model/change.ts'
+import type { PlanEntry } from '../../../model/plan.ts'
+import { closing } from '../../closing.ts'
+import { EXIT, type ExitCode } from '../../exit.ts'
+import { styleOf } from '../../output.ts'
+import { blindExit } from '../../plan-exit.ts'
+import type { Options } from '../../program.ts'
+import { clean } from '../../render/clean.ts'
+import { renderPlan } from '../../render/plan.ts'
+import type { Style } from '../../render/style.ts'
+import type { Runtime } from '../../runtime.ts'
+import { openExisting, stateFile } from '../../state.ts'
+import type { NamedHost } from './find.ts'
+import { lineDiff } from './line-diff.ts'
+
+/** What would change on one host, with the lines of every file. Exit 2 when something would. */
+export async function diff(runtime: Runtime, host: NamedHost, options: Options): Promise<ExitCode> {
+  const { loaded, real, declaration } = host
+  const connection = `host/${declaration.name}`
+  const estate = {
+    ...loaded.estate,
+    connections: loaded.estate.connections.filter(({ name }) => name === connection),
+    resources: loaded.estate.resources.filter((one) => one.connection === connection),
+  }
+  if (estate.resources.length === 0) {
+    runtime.out.write(`No HostConfig is for ${declaration.name}.\n`)
+    return EXIT.ok
+  }
+  await using store = closing(
+    await openExisting(runtime, stateFile(runtime.env, real, options.state as string | undefined)),
+  )
+  await using engine = closing(await runtime.openEngine(store.it, { directory: real }))
+  const plan = await engine.it.plan(estate, runtime.signal)
+  const blind = blindExit(plan)
+  const style = styleOf(runtime, runtime.out)
+  if (blind !== undefined) {
+    runtime.out.write(renderPlan(plan, style))
+    return blind
+  }
+  const differing = plan.entries.filter(({ action }) => action.do !== 'nothing')
+  runtime.out.write(differing.map((entry) => renderEntry(entry, style)).join(''))
+  const count = `${differing.length} of ${plan.entries.length} items of ${declaration.name} differ.\n`
+  runtime.out.write(
+    differing.length === 0 ? `${declaration.name} is as declared: ${plan.entries.length} items.\n` : count,
+  )
+  return differing.length === 0 ? EXIT.ok : EXIT.differs
+}
+
+function renderEntry({ externalId, key, action }: PlanEntry, style: Style): string {
+  const head = `${style.paint('bold', clean(externalId ?? key))}\n`
+  if (action.do === 'refuse' || action.do === 'hold')
+    return `${head}  ${style.paint('yellow', `${action.do === 'hold' ? 'held' : 'refused'}: ${clean(action.reason)}`)}\n  to allow: ${clean(action.allow)}\n`
+  if (action.do === 'wait') return `${head}  ${clean(action.message)}\n`
+  if (action.do === 'delete') return `${head}  ${clean(action.steps[0]?.summary ?? 'taken back')}\n`
+  return `${head}${('changes' in action ? action.changes : []).map((one) => renderChange(one, style)).join('')}`
+}
+
+function renderChange({ path, from, to, effect, secret }: Change, style: Style): string {
+  const after = effect === 'restart' ? ' (after a restart)' : ''
+  if (secret === true) return `  ${clean(path)}: *** → ***${after}\n`
+  if (typeof to === 'string' && (to.includes('\n') || (typeof from === 'string' && from.includes('\n')))) {
+    const lines = lineDiff(typeof from === 'string' ? from : '', to)
+    return `  ${clean(path)}:${after}\n${lines.map((line) => `    ${style.paint(line.startsWith('+') ? 'green' : line.startsWith('-') ? 'red' : 'dim', clean(line))}\n`).join('')}`
+  }
+  return `  ${clean(path)}: ${show(from)} → ${show(to)}${after}\n`
+}
+
+function show(value: unknown): string {
+  return value === null || value === undefined
+    ? '(nothing)'
+    : clean(typeof value === 'string' ? value : JSON.stringify(value))
+}

@@ -1,0 +1,79 @@
+import type { HostSpec } from '../../../kinds/host.ts'
+import type { Lookup } from '../../../kinds/kind.ts'
+import { sshTargetOf } from '../../../kinds/ssh-target.ts'
+import { type Shell, ShellFailure } from '../../../lib/shell.ts'
+import type { Declaration } from '../../../model/declaration.ts'
+import type { SshTarget } from '../../../model/ssh-target.ts'
+import { closing } from '../../closing.ts'
+import { CliError, EXIT, type ExitCode, UsageError } from '../../exit.ts'
+import type { Options } from '../../program.ts'
+import type { LoadedEstate, Runtime } from '../../runtime.ts'
+import { openState, realDirectory, stateFile } from '../../state.ts'
+import { noteOperation } from '../machine/journal.ts'
+
+export interface NamedHost {
+  readonly declaration: Declaration<HostSpec>
+  readonly loaded: LoadedEstate
+  readonly real: string
+}
+
+/** The Host that a person means. */
+export async function hostNamed(runtime: Runtime, name: string, options: Options): Promise<NamedHost> {
+  const real = realDirectory(runtime, String(options.dir))
+  const loaded = await runtime.load(real)
+  const hosts = loaded.declarations.filter(({ kind }) => kind === 'Host')
+  const found = hosts.find((one) => one.name === name)
+  if (found !== undefined) return { declaration: found as Declaration<HostSpec>, loaded, real }
+  throw new UsageError(
+    hosts.length === 0
+      ? 'No Host is declared here. Name the directory with --dir.'
+      : `There is no Host ${name}. Declared are ${hosts
+          .map((one) => one.name)
+          .sort()
+          .join(', ')}.`,
+  )
+}
+
+export function targetOf({ declaration, loaded }: NamedHost): SshTarget {
+  const lookup: Lookup = {
+    all: (kind) => loaded.declarations.filter((one) => one.kind === kind),
+    declaration: (kind, name) => loaded.declarations.find((one) => one.kind === kind && one.name === name),
+  }
+  const target = sshTargetOf(declaration, lookup)
+  if (!('problems' in target)) return target
+  const [first] = target.problems
+  throw new CliError(`${first?.message ?? 'It cannot be reached'}. ${first?.hint ?? 'Correct its Host'}.`)
+}
+
+export type Deed = (shell: Shell) => Promise<{ readonly code: ExitCode; readonly message: string }>
+
+/** Does something on a host, here where croft runs on it and over SSH elsewhere, and notes it in the journal. */
+export async function onHost(
+  runtime: Runtime,
+  host: NamedHost,
+  what: string,
+  deed: Deed,
+  options: Options,
+): Promise<ExitCode> {
+  const target = targetOf(host)
+  const { deps } = await runtime.openDrivers({ directory: host.real })
+  if (deps.openShell === undefined) throw new CliError('No shell can be opened here.')
+  await using store = closing(
+    await openState(runtime, stateFile(runtime.env, host.real, options.state as string | undefined)),
+  )
+  await using shell = closing(deps.openShell(target))
+  const noted = (outcome: 'done' | 'refused', message: string) =>
+    noteOperation(runtime, store.it, host.declaration.key, what, outcome, message)
+  try {
+    const { code, message } = await deed(shell.it)
+    await noted('done', message)
+    return code
+  } catch (error) {
+    if (!(error instanceof ShellFailure)) throw error
+    await noted('refused', error.message)
+    throw new CliError(
+      error.message,
+      error.code === 'denied' || error.code === 'host-key' ? EXIT.unauthorized : EXIT.failed,
+    )
+  }
+}
