@@ -115,6 +115,12 @@ export function createMemoryStore(disk: MemoryDisk = emptyDisk()): MemoryStore {
       disk.values.set(name, value)
     },
 
+    async putOrder(name, value) {
+      reading()
+      if (value.length > LIMITS.storedValueLength) throw new Error(`the value ${name} is too long to be kept`)
+      disk.values.set(name, value)
+    },
+
     async appendAudit(entry) {
       reading()
       const kept = disk.audit ?? []

@@ -12,6 +12,8 @@ export class StaleEpoch extends Error {
   }
 }
 
+export type OrderName = `cluster-orders/${string}`
+
 export interface EventFilter {
   readonly key?: ResourceKey
   /** Only what came after this event. With a limit: the oldest of those, so that a reader pages forward. */
@@ -64,6 +66,12 @@ export interface Store {
   appendAudit?(entry: NewAuditEntry): Promise<AuditEntry>
   /** Oldest first; with `afterSeq` the oldest after it, else the newest. */
   audit?(filter: { readonly afterSeq?: number; readonly limit?: number }): Promise<readonly AuditEntry[]>
+
+  /**
+   * What a person orders, under `cluster-orders/…`. Not bound to an epoch: an order ends nobody's time, whoever is at
+   * work reads it with `getValue`.
+   */
+  putOrder?(name: OrderName, value: string): Promise<void>
 
   /** Closing twice is the same as once. Everything else fails afterwards. */
   close(): Promise<void>

@@ -175,6 +175,17 @@ export function createSqliteStore(path: string, journal: DatabaseSync, cache: Da
       )
     },
 
+    async putOrder(name, value) {
+      if (value.length > LIMITS.storedValueLength) throw new Error(`the value ${name} is too long to be kept`)
+      transact(cache, () =>
+        cache
+          .prepare(
+            'INSERT INTO entries (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value',
+          )
+          .run(name, value),
+      )
+    },
+
     async appendAudit(entry) {
       return transact(journal, () => {
         const body = JSON.stringify(entry)
