@@ -82,6 +82,7 @@ export function planning(
       world.settled++
       return { outcome: 'settled', last, passes: 1, effects: 0 }
     },
+    surroundings: async () => undefined,
     close: async () => {},
   }
   return world

@@ -1,4 +1,5 @@
 import type { Driver, DriverDeps } from '../drivers/port.ts'
+import type { ClusterTools } from '../engine/clusters/sessions.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Kind } from '../kinds/kind.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -78,6 +79,8 @@ export interface SimulatedGuest {
 export interface EngineOptions {
   /** Where relative paths of secret files begin. */
   readonly directory: string
+  /** The database, where it was named: the vault is beside it. */
+  readonly state?: string
   readonly clock?: Clock
   /** A person asked for it: what had stalled is tried again. */
   readonly retryStalled?: boolean
@@ -145,6 +148,8 @@ export interface Runtime {
   /** A store that forgets: for commands that must not leave a file behind. */
   openMemoryStore(): Promise<Store>
   openEngine(store: Store, options: EngineOptions): Promise<Engine>
+  /** What speaks to clusters and keeps their secrets, for operations by command. */
+  openClusters?(options: EngineOptions): Promise<ClusterTools>
   /** The drivers themselves, for looking at connections as such and not at what they hold. */
   openDrivers(options: EngineOptions): Promise<{ readonly drivers: readonly Driver[]; readonly deps: DriverDeps }>
   startSimulator(options: SimulatorOptions): Promise<RunningSimulator>

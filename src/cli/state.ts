@@ -14,6 +14,13 @@ export function stateFile(env: Environment, realDirectory: string, override: str
   return path.join(stateHome(env), 'croft', name, 'croft.db')
 }
 
+/** Where what makes each cluster itself is kept, encrypted: beside the database, so that it outlives it. */
+export function vaultDirectory(env: Environment, realDirectory: string, override: string | undefined): string {
+  const asked = env.CROFT_VAULT
+  if (asked !== undefined && asked !== '') return path.resolve(asked)
+  return path.join(path.dirname(stateFile(env, realDirectory, override)), 'vault')
+}
+
 /** Where what was read from manifests is remembered between runs; undefined where there is no place for it. */
 export function cacheDirectory(env: Environment): string | undefined {
   const set = env.XDG_CACHE_HOME

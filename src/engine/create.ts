@@ -1,7 +1,7 @@
 import { LIMITS } from '../lib/limits.ts'
 import type { Rules } from '../model/rules.ts'
 import type { ClusterFailures } from './clusters/act.ts'
-import { lookAtClusters } from './clusters/look.ts'
+import { lookAtClusters, surroundingsOfAll } from './clusters/look.ts'
 import type { KnownWaits } from './clusters/pace.ts'
 import { createClusterSessions } from './clusters/sessions.ts'
 import { createConnections } from './connections.ts'
@@ -87,6 +87,15 @@ export function createEngine(deps: EngineDeps): Engine {
         if (left <= 0) return { outcome: 'deadline', last, passes, effects }
         await clock.sleep(Math.min(last.lookAgainMs, left), signal)
       }
+    },
+    async surroundings(estate, cluster, signal) {
+      const ledger = await readLedger(store, true)
+      const surveyed = await surveyAll(estate, connections, clock.now(), signal)
+      await readAllUndeclared(estate, surveyed.lookings, signal)
+      const worlds = worldsOf(estate, surveyed.lookings, surveyed.unseen)
+      const seen = { worlds, lookings: surveyed.lookings }
+      const all = await surroundingsOfAll(estate, seen, ledger, rules, { store, sessions }, clock.now(), signal)
+      return all.find(({ declaration }) => declaration.name === cluster)?.surroundings
     },
     async close() {
       await sessions.close()

@@ -1,3 +1,4 @@
+import type { ClusterSurroundings } from '../drivers/cluster-port.ts'
 import type { Driver, DriverDeps } from '../drivers/port.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Random } from '../lib/random.ts'
@@ -18,7 +19,7 @@ export interface EngineDeps {
   readonly drivers: readonly Driver[]
   readonly driverDeps: DriverDeps
   /** How K3s clusters are spoken to; without it an estate with clusters cannot be kept. */
-  readonly clusters?: ClusterTools
+  readonly clusters?: () => Promise<ClusterTools>
   /** The first pass tries again what had stalled: a person asked for it. */
   readonly retryStalled?: boolean
   /** The epoch that the caller has begun on this store and shares with the engine. Without it the engine begins one. */
@@ -73,5 +74,7 @@ export interface Engine {
       readonly onPass?: (report: PassReport) => void
     },
   ): Promise<Settlement>
+  /** What an operation on a cluster needs to know of its machines, and the ways into them. Undefined: not declared. */
+  surroundings(estate: Estate, cluster: string, signal: AbortSignal): Promise<ClusterSurroundings | undefined>
   close(): Promise<void>
 }

@@ -42,6 +42,7 @@ export const LIMITS = {
   channelsWaiting: 10_000,
   busyRetries: 40,
   itemsPerHost: 2_000,
+  batchedFileLength: 64 * 1024,
   /** A look at all items of a host, and one command on it, which may install packages. */
   probeTimeoutMs: 120_000,
   hostCommandMs: 120_000,
@@ -90,6 +91,8 @@ export const LIMITS = {
   /** A host that was busier than this for so long gets nothing new. */
   busyHost: { above: 0.9, forMs: 600_000 },
   /** Clusters under way: how often they are looked at, as a share of how long they have been waited for. */
+  clusterSockets: 6,
+  checksumFileBytes: 64 * 1024,
   clusterLook: { shortestMs: 200, longestMs: 5_000, share: 1 / 40 },
   /** Clusters: how long things may take before they count as failed, and how fresh evidence must be. */
   machineBootMs: 600_000,

@@ -144,6 +144,7 @@ export function startProcess(options: ProcessOptions): Process {
   })
 
   const secret = new Secret(options.token)
+  const ways = options.clusters
   const clusterTools = (ways: ClusterWays) => ({
     driver: createK3sDriver(),
     deps: {
@@ -183,7 +184,7 @@ export function startProcess(options: ProcessOptions): Process {
     random: options.random,
     store: options.sabotage?.store?.(store) ?? store,
     drivers: [options.sabotage?.driver?.(proxmoxDriver) ?? proxmoxDriver],
-    ...(options.clusters === undefined ? {} : { clusters: clusterTools(options.clusters) }),
+    ...(ways === undefined ? {} : { clusters: async () => clusterTools(ways) }),
     driverDeps: {
       clock: options.clock,
       random: options.random,

@@ -69,7 +69,7 @@ export async function actOnCluster(
     if (step.purpose === 'remediate' && step.node !== undefined)
       await noteRemediation(store, epoch, declaration.name, step.node, clock.now())
   }
-  const session = deps.sessions.of(declaration)
+  const session = await deps.sessions.of(declaration)
   return Promise.all(
     steps.map(async (step) => {
       const outcome = await session.perform(step, looked.surroundings, signal)

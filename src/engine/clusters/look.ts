@@ -1,6 +1,7 @@
 import type { ClusterSurroundings } from '../../drivers/cluster-port.ts'
 import { LookFailed } from '../../drivers/port.ts'
 import { inParallel } from '../../lib/parallel.ts'
+import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
 import type { ClusterLook } from '../../model/cluster-look.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { ResourceKey } from '../../model/key.ts'
@@ -38,25 +39,47 @@ export async function lookAtClusters(
   nowMs: number,
   signal: AbortSignal,
 ): Promise<readonly LookedAt[]> {
+  const around = await surroundingsOfAll(estate, seen, ledger, rules, deps, nowMs, signal)
+  return Promise.all(
+    around.map(async ({ declaration, surroundings }) => {
+      const session = await deps.sessions.of(declaration)
+      const all = await session.observe(surroundings, signal)
+      const observed = { ...all, nodes: all.nodes.filter((node) => belongs(node.name, all, declaration, ledger)) }
+      return { look: { declaration, observed, decision: coordinate(declaration.spec, observed, nowMs) }, surroundings }
+    }),
+  )
+}
+
+/** What each cluster's session is told about machines and ways: for a pass, and for operations by command. */
+export async function surroundingsOfAll(
+  estate: Estate,
+  seen: {
+    readonly worlds: ReadonlyMap<string, World>
+    readonly lookings: ReadonlyMap<string, Looking>
+  },
+  ledger: Ledger,
+  rules: ReadonlyMap<string, Rules>,
+  deps: { readonly store: Pick<Store, 'getValue'>; readonly sessions: ClusterSessions },
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<readonly { readonly declaration: ClusterDeclaration; readonly surroundings: ClusterSurroundings }[]> {
   const clusters = estate.clusters ?? []
   if (clusters.length === 0) return []
   await askForPower(estate, seen, ledger, rules, signal)
   const worlds = new Map([...seen.worlds, ...[...seen.lookings].map(([name, one]) => [name, worldOf(one)] as const)])
   const machines = machinesSeen(estate, worlds, ledger, rules, nowMs)
-  const ways: Ways = {
-    intoGuest: (sighting) => seen.lookings.get(sighting.connection)?.session.shell?.(sighting),
-    intoHost: (cluster, host) => deps.sessions.shellTo(cluster, host),
-  }
   return Promise.all(
     clusters.map(async (declaration) => {
-      const [orders, remediated] = await Promise.all([
+      const [orders, remediated, hosts] = await Promise.all([
         readOrders(deps.store, declaration.name),
         readRemediations(deps.store, declaration.name),
+        deps.sessions.shellsOf(declaration),
       ])
-      const surroundings = surroundingsOf(declaration, machines, ways, orders, remediated)
-      const all = await deps.sessions.of(declaration).observe(surroundings, signal)
-      const observed = { ...all, nodes: all.nodes.filter((node) => belongs(node.name, all, declaration, ledger)) }
-      return { look: { declaration, observed, decision: coordinate(declaration.spec, observed, nowMs) }, surroundings }
+      const ways: Ways = {
+        intoGuest: (sighting) => seen.lookings.get(sighting.connection)?.session.shell?.(sighting),
+        hosts,
+      }
+      return { declaration, surroundings: surroundingsOf(declaration, machines, ways, orders, remediated) }
     }),
   )
 }

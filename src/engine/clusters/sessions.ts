@@ -5,8 +5,9 @@ import type { SshTarget } from '../../model/ssh-target.ts'
 
 /** Clusters and the boxes under them that are spoken to; each is opened once and kept while its declaration stays. */
 export interface ClusterSessions {
-  of(cluster: ClusterDeclaration): ClusterSession
-  shellTo(cluster: ClusterDeclaration, host: string): Shell | undefined
+  of(cluster: ClusterDeclaration): Promise<ClusterSession>
+  /** Ways into the boxes that were there before, by their names. */
+  shellsOf(cluster: ClusterDeclaration): Promise<ReadonlyMap<string, Shell>>
   close(): Promise<void>
 }
 
@@ -16,30 +17,43 @@ export interface ClusterTools {
   openShell?(target: SshTarget): Shell
 }
 
-export function createClusterSessions(tools: ClusterTools | undefined): ClusterSessions {
+/** `load` is asked when the first cluster is met: an estate without one pays for nothing. */
+export function createClusterSessions(load: (() => Promise<ClusterTools>) | undefined): ClusterSessions {
   const sessions = new Map<string, { readonly declared: string; readonly session: ClusterSession }>()
   const shells = new Map<string, { readonly declared: string; readonly shell: Shell }>()
+  let loaded: Promise<ClusterTools> | undefined
+  const toolsOf = (): Promise<ClusterTools> => {
+    if (load === undefined) throw new Error('a cluster is declared, and nothing here can speak to clusters')
+    loaded ??= load()
+    return loaded
+  }
   return {
-    of(cluster) {
-      if (tools === undefined) throw new Error('a cluster is declared, and nothing here can speak to clusters')
+    async of(cluster) {
+      const tools = await toolsOf()
       const declared = JSON.stringify({ ...cluster, hosts: [...cluster.hosts] })
       const before = sessions.get(cluster.key)
       if (before?.declared === declared) return before.session
-      void before?.session.close()
+      await before?.session.close()
       const session = tools.driver.connect(cluster, tools.deps)
       sessions.set(cluster.key, { declared, session })
       return session
     },
-    shellTo(cluster, host) {
-      const target = cluster.hosts.get(host)
-      if (target === undefined || tools?.openShell === undefined) return undefined
-      const declared = JSON.stringify(target)
-      const before = shells.get(host)
-      if (before?.declared === declared) return before.shell
-      void before?.shell.close()
-      const shell = tools.openShell(target)
-      shells.set(host, { declared, shell })
-      return shell
+    async shellsOf(cluster) {
+      if (cluster.hosts.size === 0) return new Map()
+      const tools = await toolsOf()
+      const found = new Map<string, Shell>()
+      for (const [name, target] of cluster.hosts) {
+        const declared = JSON.stringify(target)
+        const before = shells.get(name)
+        if (before?.declared === declared) found.set(name, before.shell)
+        else if (tools.openShell !== undefined) {
+          await before?.shell.close()
+          const shell = tools.openShell(target)
+          shells.set(name, { declared, shell })
+          found.set(name, shell)
+        }
+      }
+      return found
     },
     async close() {
       await Promise.all([...sessions.values()].map(({ session }) => session.close()))

@@ -1,4 +1,5 @@
 import type { ClusterSurroundings, NodeReach } from '../../drivers/cluster-port.ts'
+import type { Shell } from '../../lib/shell.ts'
 import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
 import type { ResourceKey } from '../../model/key.ts'
 import type { ClusterOrders, ObservedMachine } from '../../model/observed-cluster.ts'
@@ -25,9 +26,9 @@ export interface MachinesSeen {
 /** Ways into machines. */
 export interface Ways {
   /** Through the hypervisor's agent. Undefined: this hypervisor has none. */
-  intoGuest(sighting: Sighting): NodeReach['shell']
+  intoGuest(sighting: Sighting): Shell | undefined
   /** Over SSH, by the name in `NodeMachine.host`. */
-  intoHost(cluster: ClusterDeclaration, host: string): NodeReach['shell']
+  readonly hosts: ReadonlyMap<string, Shell>
 }
 
 /**
@@ -48,7 +49,7 @@ export function surroundingsOf(
   }
   for (const { name, machine } of [...cluster.spec.servers, ...cluster.spec.agents]) {
     if ('host' in machine) {
-      const shell = ways.intoHost(cluster, machine.host)
+      const shell = ways.hosts.get(machine.host)
       const reach: NodeReach = { machine: { exists: 'yes', power: 'unknown', ours: false }, lane: 'ssh' }
       nodes.set(name, shell === undefined ? reach : { ...reach, shell })
       continue
