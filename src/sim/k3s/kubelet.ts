@@ -26,6 +26,7 @@ import {
   PRESSURES,
   UNINITIALIZED,
 } from './node-object.ts'
+import { secretName } from './node-password.ts'
 import { after } from './process.ts'
 import type { EtcdCluster, K3sProcess } from './types.ts'
 
@@ -121,7 +122,9 @@ export function nodeReady(process: K3sProcess, cluster: EtcdCluster): void {
       conditions = withCondition(conditions, { type, status: 'False', ...at, reason, message })
     return { ...node, status: { ...tree(node.status), conditions: withCondition(conditions, ready) } }
   })
-  if (network) after(process, 2_400, () => whenWritable(cluster, () => cloudReady(process, cluster)))
+  // A new node waits for more than its network; one that had everything is free as soon as that is back.
+  const known = tree(find(cluster.store, '/nodes', undefined, process.nodeName)?.spec).providerID !== undefined
+  if (network && known) after(process, 2_400, () => whenWritable(cluster, () => cloudReady(process, cluster)))
 }
 
 /** The cloud controller and the node controller have seen it: addresses, pod range, taints. */
@@ -207,6 +210,15 @@ function etcdMetadata(process: K3sProcess, cluster: EtcdCluster): void {
 }
 
 function addFinalizers(process: K3sProcess, cluster: EtcdCluster): void {
+  const uid = find(cluster.store, '/nodes', undefined, process.nodeName)?.metadata.uid ?? ''
+  // With the Node goes its password.
+  update(cluster.store, '/secrets', 'kube-system', secretName(process.nodeName), (secret) => ({
+    ...secret,
+    metadata: {
+      ...secret.metadata,
+      ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: process.nodeName, uid }],
+    },
+  }))
   const wanted = ['wrangler.cattle.io/managed-etcd-controller', 'wrangler.cattle.io/node']
   update(cluster.store, '/nodes', undefined, process.nodeName, (node) => {
     const has = node.metadata.finalizers ?? []

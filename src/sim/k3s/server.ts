@@ -273,21 +273,22 @@ function compareAndJoin(process: K3sProcess, server: K3sProcess, right: 'server'
   process.cluster = cluster
   adopt(process, cluster)
   supervisor(process)
-  sinceStart(process, between(world.random, world.k3s.timing.learnerMs), () => addSelf(process, cluster))
+  const readyMs = nameTaken(process, cluster) ? 4_000 : between(world.random, world.k3s.timing.learnerMs)
+  sinceStart(process, readyMs, () => addSelf(process, cluster))
+}
+
+const NAME_TAKEN =
+  'Shutdown request received: "etcd cluster join failed: duplicate node name found, please use a unique name for this node"'
+
+function nameTaken({ nodeName }: K3sProcess, cluster: EtcdCluster): boolean {
+  return [...cluster.members.values()].some(({ name }) => name.replace(/-[0-9a-f]{8}$/, '') === nodeName)
 }
 
 /** Once a second until etcd takes it: one learner at a time. */
 function addSelf(process: K3sProcess, cluster: EtcdCluster): void {
   const { world, machine } = process.computer
-  const named = [...cluster.members.values()].some(({ name }) => name.replace(/-[0-9a-f]{8}$/, '') === process.nodeName)
-  if (named) {
-    sinceStart(process, 4_070, () =>
-      process.exit(
-        0,
-        'error',
-        'Shutdown request received: "etcd cluster join failed: duplicate node name found, please use a unique name for this node"',
-      ),
-    )
+  if (nameTaken(process, cluster)) {
+    sinceStart(process, 4_070, () => process.exit(0, 'error', NAME_TAKEN))
     return
   }
   const refused = addRefusal(world, cluster)

@@ -134,6 +134,7 @@ function launch(computer: Computer, service: Service): void {
     cluster: undefined,
     member: undefined,
     timers: new Set(),
+    ends: new Set(),
     log: note,
     exit: (code, level, message) => {
       if (!process.alive) return
@@ -235,6 +236,8 @@ function endProcess(process: K3sProcess, planned: boolean): void {
   for (const timer of process.timers) timer.cancel()
   process.timers.clear()
   stopListening(process)
+  for (const tell of process.ends) tell()
+  process.ends.clear()
   const { cluster } = process
   if (cluster === undefined) return
   cluster.quorumExits.get(process)?.cancel()

@@ -113,6 +113,8 @@ export interface K3sProcess {
   cluster: EtcdCluster | undefined
   member: string | undefined
   readonly timers: Set<Scheduled>
+  /** Called when it ends, whatever it ends of. */
+  readonly ends: Set<() => void>
   readonly log: (level: string, message: string) => void
   /** Ends the process: what systemd sees is the code. */
   readonly exit: (code: number, level: 'fatal' | 'error' | undefined, message?: string) => void

@@ -1,5 +1,5 @@
 import type { WireRequest, WireResponse } from '../../lib/wire.ts'
-import { isWritable, whenWritable } from '../k3s/etcd.ts'
+import { isWritable } from '../k3s/etcd.ts'
 import type { EtcdCluster, K3sProcess } from '../k3s/types.ts'
 import { authenticate, type Caller } from './access.ts'
 import { type ApiResource, resourceAt } from './catalogue.ts'
@@ -104,14 +104,18 @@ function etcdAnswers(process: K3sProcess, cluster: EtcdCluster): Promise<'yes' |
   if (isWritable(cluster)) return 'yes'
   const { clock } = process.computer.world
   return new Promise((resolve) => {
-    const stop = whenWritable(cluster, () => {
-      timer.cancel()
-      resolve(process.alive ? 'yes' : 'gone')
-    })
-    const timer = clock.schedule(clock.now() + REQUEST_TIMEOUT_MS, () => {
+    const settle = (how: 'yes' | 'late' | 'gone') => {
       stop()
-      resolve(process.alive ? 'late' : 'gone')
-    })
+      timer.cancel()
+      process.ends.delete(gone)
+      resolve(how)
+    }
+    const gone = () => settle('gone')
+    process.ends.add(gone)
+    const timer = clock.schedule(clock.now() + REQUEST_TIMEOUT_MS, () => settle('late'))
+    const go = () => settle('yes')
+    cluster.waiting.add(go)
+    const stop = () => cluster.waiting.delete(go)
   })
 }
 

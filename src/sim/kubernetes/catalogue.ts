@@ -20,7 +20,10 @@ export interface ApiResource {
   readonly columns?: readonly unknown[]
 }
 
-export const ALL_VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
+/** In the order in which resources by definition list them. */
+const DEFINED_VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
+
+const ALL_VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']
 
 /**
  * What K3s serves by itself: group and version, then per line plural, kind, `ns` for those in a namespace, short names
@@ -133,7 +136,8 @@ function resourceOf(groupVersion: string, line: string): ApiResource {
   const split = (mark: string) => (after(mark) ?? '').split(',').filter((one) => one !== '')
   const [group, version] = groupVersion.includes('/') ? groupVersion.split('/') : ['', groupVersion]
   const few = after('!')
-  const verbs = few === undefined ? ALL_VERBS : few === '' ? ['create'] : few.split(',')
+  const usual = (group ?? '').endsWith('.cattle.io') ? DEFINED_VERBS : ALL_VERBS
+  const verbs = few === undefined ? usual : few === '' ? ['create'] : few.split(',')
   return {
     group: group ?? '',
     version: version ?? '',
@@ -177,7 +181,7 @@ export function resources(store: Store): readonly ApiResource[] {
           namespaced: spec.scope === 'Namespaced',
           shortNames: list(names.shortNames).map(text),
           categories: list(names.categories).map(text),
-          verbs: ALL_VERBS,
+          verbs: DEFINED_VERBS,
           subresources: Object.keys(tree(version.subresources)),
           key: keyFor(group, text(names.plural)),
           columns: list(version.additionalPrinterColumns),

@@ -109,13 +109,10 @@ async function exchange(
 
 /** Nothing comes until the process ends: then the connection is reset. */
 function hang(process: K3sProcess): Promise<never> {
-  const { clock } = process.computer.world
   return new Promise((_, reject) => {
-    const look = () => {
-      if (!process.alive) reject(new WireFailure('maybe', 'ECONNRESET', 'connection reset by peer'))
-      else clock.schedule(clock.now() + 1_000, look)
-    }
-    look()
+    const reset = () => reject(new WireFailure('maybe', 'ECONNRESET', 'connection reset by peer'))
+    if (process.alive) process.ends.add(reset)
+    else reset()
   })
 }
 
