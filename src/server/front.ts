@@ -41,9 +41,9 @@ export function createFront(parts: Parts): Front {
 
   const sessionOf = (request: IncomingMessage) => readCookie(request.headers.cookie, cookies.session)
 
-  const meOf = (who: Who): Me => ({
+  const meOf = async (who: Who): Promise<Me> => ({
     scopes: who.scopes,
-    signIn: { local: door.local, oidc: oidc !== undefined },
+    signIn: { local: await door.local(), oidc: oidc !== undefined },
     version: options.version,
     ...(who.name === undefined ? {} : { name: who.name }),
     ...(who.role === undefined ? {} : { role: who.role }),
@@ -115,7 +115,7 @@ export function createFront(parts: Parts): Front {
       strips,
       version: options.version,
       actor: who.actor,
-      me: meOf(who),
+      me: () => meOf(who),
       may: (scope) => who.scopes.includes(scope),
       async signIn(name, password) {
         const opened = await door.signIn(name, password, request.socket.remoteAddress ?? '')

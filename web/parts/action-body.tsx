@@ -10,14 +10,16 @@ const EFFECTS: Readonly<Record<string, string>> = {
 }
 
 /** Why, what changes, and each call. */
-export function ActionBody({ action }: { readonly action: ActionOnPage }) {
+export function ActionBody({ action, brief = false }: { readonly action: ActionOnPage; readonly brief?: boolean }) {
   const [calls, show] = useState(false)
   return (
     <div class="action">
-      <p class="action-why">
-        <Sign action={action} /> <b>{action.next === undefined ? action.do : `${action.do}: ${action.next}`}</b>{' '}
-        <span>{action.reason ?? action.message}</span>
-      </p>
+      {!brief && (
+        <p class="action-why">
+          <Sign action={action} /> <b>{action.next === undefined ? action.do : `${action.do}: ${action.next}`}</b>{' '}
+          <span>{action.reason ?? action.message}</span>
+        </p>
+      )}
       {action.message !== undefined && action.reason !== undefined && <p class="muted">{action.message}</p>}
       {action.allow !== undefined && (
         <p class="action-allow">

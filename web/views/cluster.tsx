@@ -94,8 +94,12 @@ function Now({ cluster }: { readonly cluster: ClusterOnPage }) {
       {upgradeOf(cluster) !== undefined && <UpgradeBar cluster={cluster} />}
       {quiet && upgradeOf(cluster) === undefined && (
         <p class="line-item">
-          <Badge tone="ok" word="Nothing to do" />
-          <span class="muted">It is as Git says.</span>
+          {cluster.phase === 'Ready' ? (
+            <Badge tone="ok" word="Nothing to do" />
+          ) : (
+            <Badge tone="quiet" word="No step is planned now" />
+          )}
+          <span class="muted">{cluster.phase === 'Ready' ? 'It is as Git says.' : 'croft keeps looking.'}</span>
         </p>
       )}
       <ul class="plain">
@@ -163,7 +167,7 @@ function Members({ cluster }: { readonly cluster: ClusterOnPage }) {
           {member.leader && <Badge tone="ok" word="leader" />}
           {member.learner && <Badge tone="busy" word="learner" />}
           <span class="grow" />
-          <span class="muted wide-only">{member.etcd !== undefined && `etcd ${member.etcd}`}</span>
+          <span class="muted wide-only nowrap">{member.etcd !== undefined && `etcd ${member.etcd}`}</span>
           <code class="muted wide-only">{member.id}</code>
         </li>
       ))}

@@ -110,6 +110,10 @@ function DriftTable({ drifts }: { readonly drifts: readonly DriftOnPage[] }) {
           <tr key={one.field}>
             <td>
               <code>{one.field}</code>
+              <span class="narrow-only muted">
+                {one.by === undefined ? 'by somebody' : `by ${one.by.user} (${one.by.task})`},{' '}
+                <Ago atMs={one.sinceMs} />
+              </span>
             </td>
             <td>
               <del>{one.declared}</del>

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import type { Page, PlanEntryOnPage } from '../../src/server/api/schemas.ts'
 import { api } from '../api.ts'
 import { plural } from '../format.ts'
-import { useFetched } from '../hooks.ts'
+import { useFetched, useNarrow } from '../hooks.ts'
 import { ActionBody, Sign } from '../parts/action-body.tsx'
 import { Card, Command, Empty, Loading } from '../parts/bits.tsx'
 import { Badge, Icon } from '../parts/icon.tsx'
@@ -225,6 +225,7 @@ function EntryLine({ entry, picked, onPick }: EntryProps) {
 
 function Entry({ entry, picked, onPick, open: begin }: EntryProps & { readonly open: boolean }) {
   const [open, set] = useState(begin)
+  const narrow = useNarrow()
   return (
     <div class={`entry ${open ? 'is-open' : ''}`}>
       <div class="entry-top">
@@ -239,7 +240,7 @@ function Entry({ entry, picked, onPick, open: begin }: EntryProps & { readonly o
         </button>
         <EntryLine entry={entry} picked={picked} {...(onPick === undefined ? {} : { onPick })} />
       </div>
-      {open && <ActionBody action={entry.action} />}
+      {open && <ActionBody action={entry.action} brief={!narrow} />}
     </div>
   )
 }

@@ -131,8 +131,19 @@ function Overview({ detail }: { readonly detail: ResourceDetail }) {
         <Card title="What is next">
           {detail.action.do === 'nothing' ? (
             <p class="line-item">
-              <Badge tone="ok" word="Nothing to do" />
-              <span class="muted">It is as Git says.</span>
+              {detail.drifted ? (
+                <>
+                  <Badge tone="warn" word="Drifted" />
+                  <span>
+                    Somebody changed it. <a href={hrefTo('drift')}>Adopt or revert</a>
+                  </span>
+                </>
+              ) : (
+                <>
+                  <Badge tone="ok" word="Nothing to do" />
+                  <span class="muted">It is as Git says.</span>
+                </>
+              )}
             </p>
           ) : (
             <ActionBody action={detail.action} />

@@ -17,7 +17,7 @@ export const READS: readonly Route[] = [
     scope: 'read',
     input: nothing,
     output: schemas.me,
-    handle: ({ me }) => me,
+    handle: ({ me }) => me(),
   }),
   route({
     method: 'GET',

@@ -28,11 +28,11 @@ export interface Context {
   readonly strips: HealthStrips
   readonly version: string
   readonly actor: Actor
-  readonly me: Me
+  me(): Promise<Me>
   may(scope: Scope): boolean
   /** Opens a session in this browser, by name and password. */
   signIn(name: string, password: string): Promise<Me>
-  signOut(): Me
+  signOut(): Promise<Me>
 }
 
 /** An answer other than 200. Its message is for the person who asked. */

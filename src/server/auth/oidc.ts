@@ -11,7 +11,7 @@ export interface OidcOptions {
   readonly issuer: string
   readonly clientId: string
   /** Read when it is needed, so that it is nowhere else. Public clients have none. */
-  readonly clientSecret?: () => string
+  readonly clientSecret?: () => string | Promise<string>
   /** Where the provider sends the browser back: `https://croft.example/api/login/oidc/callback`. */
   readonly redirectUrl: string
   readonly scopes?: readonly string[]
@@ -141,7 +141,7 @@ async function redeem(it: Discovery, options: OidcOptions, code: string, verifie
     client_id: options.clientId,
     code_verifier: verifier,
   })
-  const secret = options.clientSecret?.()
+  const secret = await options.clientSecret?.()
   const headers: Record<string, string> = {}
   if (secret !== undefined) {
     const pair = `${encodeURIComponent(options.clientId)}:${encodeURIComponent(secret)}`

@@ -27,7 +27,8 @@ export interface Doorkeeper {
   signIn(name: string, password: string, address: string): Promise<{ readonly cookie: string; readonly who: Who }>
   signInOidc(identified: Identified): Promise<string>
   signOut(cookie: string): void
-  readonly local: boolean
+  /** Is there anybody who could sign in with a password? */
+  local(): Promise<boolean>
 }
 
 export function createDoorkeeper(
@@ -62,7 +63,13 @@ export function createDoorkeeper(
   }
 
   return {
-    local: users !== undefined,
+    async local() {
+      try {
+        return (await users?.read())?.users.some(({ password }) => password !== undefined) === true
+      } catch {
+        return false
+      }
+    },
     async identify(authorization, cookie) {
       if (authorization !== undefined) {
         const [, token] = /^Bearer ([\x21-\x7e]{1,512})$/i.exec(authorization) ?? []
