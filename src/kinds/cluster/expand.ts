@@ -55,6 +55,7 @@ export function expandCluster(cluster: Cluster, lookup: Lookup): Result {
       name: cluster.name,
       spec,
       artifacts: artifactsOf(cluster.spec),
+      ...(cluster.spec.checksums === undefined ? {} : { checksums: cluster.spec.checksums }),
       hosts,
       gates: gatesOf(cluster),
       ...(cluster.spec.proxy === undefined ? {} : { proxy: cluster.spec.proxy }),

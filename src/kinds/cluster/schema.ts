@@ -57,6 +57,15 @@ const registries = z.strictObject({
     .optional(),
 })
 
+const releaseFile = z
+  .string()
+  .max(60)
+  .regex(/^v[0-9]+\.[0-9]+\.[0-9]+\+k3s[0-9]+\/(?:amd64|arm64|arm)$/, {
+    error: 'a release and its architecture, like v1.34.3+k3s1/amd64',
+  })
+
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/, { error: '64 digits and letters a to f, as sha256sum prints them' })
+
 const artifact = z
   .strictObject({
     /** The official release. */
@@ -163,6 +172,8 @@ export const clusterSchema = z.strictObject({
     .strictObject({ degraded: z.boolean().default(false), interruption: z.boolean().default(false) })
     .default({ degraded: false, interruption: false }),
   artifacts: blocks(artifact, 10),
+  /** `v1.34.3+k3s1/amd64` → SHA-256 of the program. Without it the file of checksums beside the release is believed. */
+  checksums: z.record(releaseFile, sha256).optional(),
   proxy: webUrl.optional(),
   deletionPolicy: z.enum(['Delete', 'Orphan']).default('Delete'),
   protect: z.boolean().optional(),
