@@ -1,11 +1,15 @@
 import { z } from 'zod'
 import type { Connection } from '../model/connection.ts'
+import type { Declaration } from '../model/declaration.ts'
 import type { SecretReference } from '../model/secret.ts'
+import type { SshTarget } from '../model/ssh-target.ts'
 import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
 import { vmid, whole } from './fields/number.ts'
 import { sopsReference } from './fields/sops-reference.ts'
 import { logicalName, objectName } from './fields/text.ts'
-import type { Kind } from './kind.ts'
+import type { HostSpec } from './host.ts'
+import type { Kind, Lookup } from './kind.ts'
+import { sshTargetOf } from './ssh-target.ts'
 
 const schema = z.strictObject({
   endpoint: z
@@ -82,10 +86,25 @@ export const proxmox: Kind<ProxmoxSpec> = {
 
   policy: (_spec, manifest) => annotatedPolicy(manifest),
 
-  expand: (declaration) => ({
-    role: 'connection',
-    connection: connectionOf(declaration.name, declaration.spec, declaration.origin),
-  }),
+  expand(declaration, lookup) {
+    const connection = connectionOf(declaration.name, declaration.spec, declaration.origin)
+    const hosts = sshHosts(declaration.name, lookup)
+    return { role: 'connection', connection: Object.keys(hosts).length === 0 ? connection : { ...connection, hosts } }
+  },
+}
+
+/** Hosts of this connection that say how they are reached. What is wrong with one is said where it is used. */
+function sshHosts(name: string, lookup: Lookup): Readonly<Record<string, SshTarget>> {
+  const only = lookup.all('Proxmox').length < 2
+  const hosts: Record<string, SshTarget> = Object.create(null)
+  for (const host of lookup.all('Host') as readonly Declaration<HostSpec>[]) {
+    const { connection, node, ssh, local } = host.spec
+    const ours = connection === name || (connection === undefined && only)
+    if (!ours || (ssh === undefined && local !== true)) continue
+    const target = sshTargetOf(host, lookup)
+    if (!('problems' in target)) hosts[node ?? host.name] = target
+  }
+  return hosts
 }
 
 function connectionOf(name: string, spec: ProxmoxSpec, origin: Connection['origin']): Connection {

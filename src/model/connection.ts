@@ -14,6 +14,8 @@ export interface Connection {
   readonly token?: SecretReference
   /** Where it is reached over SSH, or is this very computer. */
   readonly ssh?: SshTarget
+  /** How its hosts are reached over SSH, by what it calls them: for the little that it lets only root do. */
+  readonly hosts?: Readonly<Record<string, SshTarget>>
   /** Separates two repositories that manage the same system; part of every uid. */
   readonly estate: string
   /** External ids that croft may choose from when a declaration names none. */

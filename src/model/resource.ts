@@ -32,6 +32,8 @@ export interface Resource {
   readonly policy: Policy
   /** Its host is for croft to choose: until that is done, `desired` is what it would be on the first of them. */
   readonly placement?: Placement
+  /** Its host can be reached as root, for what the system lets only root do. */
+  readonly rootLane?: true
   /** Only wanted once something needs it: a machine that may go anywhere needs its image where it goes. */
   readonly justInCase?: true
   readonly origin: Origin

@@ -218,10 +218,18 @@ function resourceOf(
     needs: part.needs,
     ...(part.placement === undefined ? {} : { placement: part.placement }),
     ...(part.justInCase === undefined ? {} : { justInCase: part.justInCase }),
+    ...(hasRootLane(part, connection) ? { rootLane: true } : {}),
     policy: as?.policy ?? declaration.policy,
     origin: as === undefined ? declaration.origin : placeOf(declaration, as.path),
     generation: as?.generation ?? declaration.generation,
   }
+}
+
+/** Wherever it may be, its host is reached over SSH. */
+function hasRootLane({ desired, placement }: Part, { hosts = {} }: Connection): boolean {
+  const guest = guestIn(desired)
+  const nodes = placement?.candidates.map(({ node }) => node) ?? (guest === undefined ? [] : [guest.host])
+  return nodes.length > 0 && nodes.every((node) => Object.hasOwn(hosts, node))
 }
 
 /** Two resources that name the same id would fight over one guest: neither is accepted. */

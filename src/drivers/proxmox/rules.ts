@@ -1,8 +1,8 @@
 import { volumeId } from '../../model/file.ts'
-import type { Desired } from '../../model/resource.ts'
-import { guestIn } from '../../model/resource.ts'
+import { type Desired, guestIn, type Resource } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
 import type { Sighting } from '../../model/sighting.ts'
+import type { Step } from '../../model/step.ts'
 import { diskList, fileList } from './file-list.ts'
 import {
   createFileSteps,
@@ -19,6 +19,7 @@ import { containerReadiness } from './lxc/readiness.ts'
 import { declaredVolumes } from './lxc/volumes.ts'
 import { containerObstacles, fileObstacles, vmObstacles } from './obstacles.ts'
 import { settingRules } from './rest/setting-rules.ts'
+import { overRootLane } from './root-lane.ts'
 import { deleteGuestSteps } from './vm/delete.ts'
 import { diffVm } from './vm/diff.ts'
 import { adoptVmSteps, createVmSteps, storagesOf, updateVmSteps } from './vm/plan-steps.ts'
@@ -82,9 +83,9 @@ export const proxmoxRules: Rules = {
     const { desired } = resource
     switch (desired.type) {
       case 'vm':
-        return createVmSteps(resource, desired.vm, externalId, survey)
+        return rooted(resource, createVmSteps(resource, desired.vm, externalId, survey), externalId)
       case 'container':
-        return createContainerSteps(resource, desired.container, externalId, survey)
+        return rooted(resource, createContainerSteps(resource, desired.container, externalId, survey), externalId)
       case 'file':
         return createFileSteps(desired.file, survey)
       case 'setting':
@@ -98,9 +99,19 @@ export const proxmoxRules: Rules = {
     const { desired } = resource
     switch (desired.type) {
       case 'vm':
-        return updateVmSteps(resource, desired.vm, sighting, changes, survey)
+        return rooted(
+          resource,
+          updateVmSteps(resource, desired.vm, sighting, changes, survey),
+          sighting.externalId,
+          sighting,
+        )
       case 'container':
-        return updateContainerSteps(resource, desired.container, sighting, changes, survey)
+        return rooted(
+          resource,
+          updateContainerSteps(resource, desired.container, sighting, changes, survey),
+          sighting.externalId,
+          sighting,
+        )
       case 'file':
         return updateFileSteps(desired.file, sighting, changes)
       case 'setting':
@@ -166,6 +177,15 @@ export const proxmoxRules: Rules = {
   notes({ desired }, sighting) {
     return [...movedNotes(desired, sighting), ...(desired.type === 'vm' ? seedNotes(desired.vm, sighting) : [])]
   },
+}
+
+function rooted(
+  { rootLane }: Resource,
+  steps: readonly Step[],
+  externalId: string,
+  sighting?: Sighting,
+): readonly Step[] {
+  return rootLane === true ? overRootLane(steps, externalId, sighting?.close?.config) : steps
 }
 
 /** A guest is followed wherever it is: nobody who moved one wants it made anew where it was. */

@@ -1,5 +1,6 @@
 import { seedImage } from '../../cloudinit/image.ts'
 import { nameOf as nameOfSecret, secretsIn, withSecrets } from '../../cloudinit/secrets.ts'
+import type { Shell } from '../../lib/shell.ts'
 import type { Connection } from '../../model/connection.ts'
 import type { LoadSample } from '../../model/placement.ts'
 import { Secret, type SecretReference } from '../../model/secret.ts'
@@ -17,6 +18,7 @@ import { cleanText, countOf, type Foreign, flagOf, isRecord, nameOf, recordsOf }
 import { parseProperties } from './property-string.ts'
 import { isSettingList } from './rest/paths.ts'
 import { readSettings } from './rest/read-settings.ts'
+import { performAsRoot } from './root-lane.ts'
 import { guestPath, storagePath } from './steps.ts'
 import { powerState, readSurvey, readTask } from './survey.ts'
 import { parseUpid } from './upid.ts'
@@ -59,7 +61,10 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
     taskOutcome: (taskId, signal) => taskOutcome(api, taskId, signal),
     recentTasks: (sighting, sinceMs, signal) => recentTasks(api, sighting, sinceMs, signal),
     hostLoad: (host, signal) => hostLoad(api, host, signal),
-    perform: (step, signal) => perform(api, deps, step, signal),
+    perform: (step, signal) =>
+      step.lane === 'ssh'
+        ? performAsRoot(step, () => rootShell(connection, deps, step.host), signal)
+        : perform(api, deps, step, signal),
     shell: (sighting) => openAgentShell(api, deps, sighting),
     close: () => wire.close(),
   }
@@ -295,6 +300,11 @@ async function unlessUnknown<T>(look: () => Promise<T>): Promise<T | undefined> 
       return undefined
     throw error
   }
+}
+
+function rootShell({ hosts }: Connection, { openShell }: DriverDeps, host: string): Shell | undefined {
+  const target = hosts !== undefined && Object.hasOwn(hosts, host) ? hosts[host] : undefined
+  return target === undefined ? undefined : openShell?.(target)
 }
 
 async function perform(api: Api, deps: DriverDeps, step: Step, signal: AbortSignal): Promise<Outcome> {

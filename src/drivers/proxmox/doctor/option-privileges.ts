@@ -98,7 +98,8 @@ export function storageOf(volume: string): string[] {
   return colon > 0 ? [volume.slice(0, colon)] : []
 }
 
-function isRawDevice(name: string, value: string): boolean {
+/** A device of the host itself, not by its mapping. */
+export function isRawDevice(name: string, value: string): boolean {
   if (/^hostpci\d+$/.test(name)) return parseProperties(value, 'host').get('mapping') === undefined
   if (/^usb\d+$/.test(name)) {
     const usb = parseProperties(value, 'host')

@@ -7,10 +7,19 @@ type Blocked = NonNullable<Change['blocked']>
 const LANE = 'it needs the SSH lane, which is not configured'
 
 /** The change as it is, or with the reason why it cannot be made through the API. */
-export function possible(container: ContainerSpec, change: Change, config: Foreign, running: boolean): Change {
+export function possible(
+  container: ContainerSpec,
+  change: Change,
+  config: Foreign,
+  running: boolean,
+  rootLane = false,
+): Change {
   if (change.blocked !== undefined) return change
   const privileged = config.rootfs === undefined ? container.unprivileged === false : !flagOf(config.unprivileged)
-  const blocked = rootOnly(container, change, privileged) ?? whileRunning(change, running) ?? snapshots(change, config)
+  const blocked =
+    (rootLane ? undefined : rootOnly(container, change, privileged)) ??
+    whileRunning(change, running) ??
+    snapshots(change, config)
   return blocked === undefined ? change : { ...change, blocked }
 }
 

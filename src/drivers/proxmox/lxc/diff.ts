@@ -32,7 +32,7 @@ export function diffContainer(resource: Resource, container: ContainerSpec, sigh
     )
   comparePower(container, sighting, changes)
   return changes.map((change) => {
-    const next = possible(container, change, close.config, running)
+    const next = possible(container, change, close.config, running, resource.rootLane)
     return !running && next.effect === 'restart' ? { ...next, effect: 'live' } : next
   })
 }
@@ -43,7 +43,7 @@ export function neverPossible(resource: Resource, container: ContainerSpec): rea
   const wanted = wantedOf(resource, container, '0')
   for (const option of OPTIONS) option.compare(wanted, {}, changes)
   return changes
-    .map((change) => possible(container, change, {}, false))
+    .map((change) => possible(container, change, {}, false, resource.rootLane))
     .filter((change) => change.blocked !== undefined)
 }
 

@@ -30,7 +30,7 @@ export function diffVm(resource: Resource, vm: VmSpec, sighting: Sighting): read
     comparePending(keysOf(wanted), close.pending, changes)
   comparePower(vm, sighting, changes)
   return changes.map((change) => {
-    const possible = withoutMoving(withoutRoot(vm, change), close.config, sighting)
+    const possible = withoutMoving(withoutRoot(vm, change, resource.rootLane), close.config, sighting)
     // Without a running guest there is nothing to restart.
     return !running && possible.effect === 'restart' ? { ...possible, effect: 'live' } : possible
   })
@@ -52,5 +52,7 @@ export function neverPossible(resource: Resource, vm: VmSpec): readonly Change[]
   const changes: Change[] = []
   const wanted = wantedOf(resource, vm, '0')
   for (const option of OPTIONS) option.compare(wanted, {}, changes)
-  return changes.map((change) => withoutRoot(vm, change)).filter((change) => change.blocked !== undefined)
+  return changes
+    .map((change) => withoutRoot(vm, change, resource.rootLane))
+    .filter((change) => change.blocked !== undefined)
 }

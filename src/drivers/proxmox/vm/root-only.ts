@@ -14,8 +14,8 @@ const OPTIONS: Readonly<Record<string, string>> = {
 }
 
 /** The change as it is, or with the reason why it cannot be made through the API. */
-export function withoutRoot(vm: VmSpec, change: Change): Change {
-  if (change.blocked !== undefined) return change
+export function withoutRoot(vm: VmSpec, change: Change, rootLane = false): Change {
+  if (change.blocked !== undefined || rootLane) return change
   const blocked = rootOnly(vm, change.path)
   return blocked === undefined ? change : { ...change, blocked }
 }

@@ -1,0 +1,96 @@
+import type { Shell } from '../../lib/shell.ts'
+import { ShellFailure } from '../../lib/shell.ts'
+import type { Step } from '../../model/step.ts'
+import type { Outcome } from '../../model/verdict.ts'
+import { translate } from './api-errors.ts'
+import { isRawDevice } from './doctor/option-privileges.ts'
+import { cleanText, type Foreign, flagOf } from './foreign.ts'
+import { parseProperties } from './property-string.ts'
+
+const VM_OPTIONS = /^(?:args|affinity|hugepages|keephugepages|arch|hookscript|ivshmem|amd-sev|parallel\d+)$/
+
+/**
+ * Steps in which everything that only root may write goes over SSH, each in a call of its own after the one that it was
+ * taken out of. `config` is what is there now: what is taken away from it is judged by what it was.
+ */
+export function overRootLane(steps: readonly Step[], externalId: string, config: Foreign = {}): readonly Step[] {
+  return steps.flatMap((step) => split(step, externalId, config))
+}
+
+function split(step: Step, externalId: string, config: Foreign): readonly Step[] {
+  const guest = /^\/nodes\/[^/]+\/(qemu|lxc)(?:\/(\d+)\/config)?$/.exec(step.call.path)
+  if (guest === null || (step.verb !== 'create' && step.verb !== 'configure' && step.verb !== 'mark')) return [step]
+  const { delete: removed = '', digest, ...params } = step.call.params
+  const vm = guest[1] === 'qemu'
+  const privileged = flagOf(params.unprivileged ?? config.unprivileged) !== true
+  const roots = (name: string, value: string) =>
+    vm ? isRootsOfVm(name, value) : isRootsOfContainer(name, value, privileged)
+  const own = Object.entries(params).filter(([name, value]) => roots(name, value))
+  const gone = removed.split(',').filter((name) => name !== '' && roots(name, String(config[name] ?? '')))
+  if (own.length === 0 && gone.length === 0) return [step]
+  const others = Object.fromEntries(Object.entries(params).filter(([name, value]) => !roots(name, value)))
+  const left = removed.split(',').filter((name) => name !== '' && !gone.includes(name))
+  const kept = { ...others, ...(left.length === 0 ? {} : { delete: left.join(',') }) }
+  const both = Object.keys(kept).length > 0
+  const version = digest === undefined ? {} : { digest }
+  const names = [...own.map(([name]) => name), ...gone]
+  const asRoot: Step = {
+    verb: 'configure',
+    summary: `set ${names.join(', ')} of ${vm ? 'VM' : 'container'} ${externalId} on ${step.host} as root, over SSH`,
+    lane: 'ssh',
+    host: step.host,
+    queues: [],
+    call: {
+      method: 'PUT',
+      path: `/nodes/${encodeURIComponent(step.host)}/${vm ? 'qemu' : 'lxc'}/${externalId}/config`,
+      params: {
+        ...Object.fromEntries(own),
+        ...(gone.length === 0 ? {} : { delete: gone.join(',') }),
+        ...(both ? {} : version),
+      },
+    },
+    disruption: 'none',
+  }
+  return both ? [{ ...step, call: { ...step.call, params: { ...kept, ...version } } }, asRoot] : [asRoot]
+}
+
+function isRootsOfVm(name: string, value: string): boolean {
+  return VM_OPTIONS.test(name) || isRawDevice(name, value)
+}
+
+function isRootsOfContainer(name: string, value: string, privileged: boolean): boolean {
+  if (/^dev\d+$/.test(name) || name === 'hookscript') return true
+  if (/^mp\d+$/.test(name)) return (parseProperties(value, 'volume').get('volume') ?? '').startsWith('/')
+  if (name !== 'features') return false
+  return privileged || [...parseProperties(value, '').keys()].some((feature) => feature !== 'nesting')
+}
+
+/** `qm set 114 --affinity 0-3`, as words. */
+export function rootCommand({ call }: Step): readonly string[] {
+  const [, type, id = ''] = /\/(qemu|lxc)\/(\d+)\//.exec(call.path) ?? []
+  const words = Object.entries(call.params).flatMap(([name, value]) => [`--${name}`, value])
+  return [type === 'lxc' ? 'pct' : 'qm', 'set', id, ...words]
+}
+
+/** One command on the host. As with a call, what may have happened is told apart from what cannot have. */
+export async function performAsRoot(step: Step, open: () => Shell | undefined, signal: AbortSignal): Promise<Outcome> {
+  const shell = open()
+  if (shell === undefined) {
+    const message = `could not ${step.summary}: no Host declares how ${step.host} is reached over SSH`
+    return { result: 'refused', refusal: { reason: 'NoSshLane', meaning: 'stalled', message } }
+  }
+  try {
+    const { code, stdout, stderr } = await shell.run(rootCommand(step), { signal })
+    if (code === 0) return { result: 'done' }
+    const text = cleanText(stderr.trim() === '' ? stdout.trim() : stderr.trim()) || `code ${code}`
+    return { result: 'refused', refusal: translate({ text, doing: step.summary, host: step.host }) }
+  } catch (error) {
+    if (!(error instanceof ShellFailure)) throw error
+    const message = `could not ${step.summary}: ${cleanText(error.message)}`
+    if (error.code === 'host-key' || error.code === 'denied')
+      return { result: 'refused', refusal: { reason: 'SshRefused', meaning: 'stalled', message } }
+    return { result: error.ran === 'no' ? 'not-sent' : 'unclear', message }
+  } finally {
+    await shell.close()
+  }
+}
