@@ -96,6 +96,30 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
     .addOption(directory())
     .addOption(state())
   verb(
+    'why <resource>',
+    'how a resource came to be as it is: commit, plan, call, result',
+    () => import('./verbs/why.ts'),
+  )
+    .option('--limit <count>', 'at most this many events', wholeNumber('--limit', 1, 10_000), 200)
+    .addOption(output(['json']))
+    .addOption(directory())
+    .addOption(state())
+  verb('health [dir]', 'one look at everything; exit 0 only when all is well', () => import('./verbs/health.ts'))
+    .option('--json', 'for programs')
+    .addOption(state())
+  verb(
+    'support-bundle [dir]',
+    'write what somebody who helps needs to see into one file, without secrets',
+    () => import('./verbs/support-bundle.ts'),
+  )
+    .option('--write <file>', 'the file to write, which must not exist', 'croft-support.json')
+    .addOption(state())
+  verb(
+    'downgrade [dir]',
+    'take the database back by one version, for the croft before this one',
+    () => import('./verbs/downgrade.ts'),
+  ).addOption(state())
+  verb(
     'delete <kind> [name]',
     'delete the outside thing of a resource that is no longer declared',
     () => import('./verbs/delete.ts'),
@@ -130,6 +154,28 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
     .option('--timeout <duration>', 'give up waiting after this long')
     .option('--mode <mode>', 'write: rights of the file, 0600 unless said otherwise')
     .addOption(progress())
+    .addOption(directory())
+    .addOption(state())
+  verb(
+    'cluster <what> [cluster] [words...]',
+    'kubeconfig, upgrade, backup, restore, replace, rotate, remove-member or recover: operations on one cluster',
+    () => import('./verbs/cluster.ts'),
+  )
+    .option('--merge', 'kubeconfig: write it into the kubeconfig instead of printing it')
+    .option('--switch-context', 'kubeconfig: make it the context that kubectl uses')
+    .option('--file <file>', 'kubeconfig: this file instead of KUBECONFIG or ~/.kube/config')
+    .option('--ttl <duration>', 'kubeconfig: how long the certificate is good, 720h unless said otherwise')
+    .option('--pause', 'upgrade: finish what has begun, begin nothing new')
+    .option('--resume', 'upgrade: go on')
+    .option('--abort', 'upgrade: give back every node that was cordoned for it')
+    .option('--now', 'backup: take one now')
+    .option('--drill <host>', 'backup: restore the newest on this throw-away machine, and say what that proved')
+    .option('--server <name>', 'restore: the server that has the snapshot')
+    .option('--present-token', 'restore: the snapshot was taken with the token of today')
+    .option('--from <server>', 'recover: read CA and token from this server')
+    .option('--plan', 'restore, rotate, backup: only list the steps')
+    .option('-y, --yes', 'do not ask; needed when nobody is at the terminal')
+    .addOption(output(['json']))
     .addOption(directory())
     .addOption(state())
   verb('move <name> <host>', 'carry a machine to another host now', () => import('./verbs/move.ts'))

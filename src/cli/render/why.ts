@@ -1,0 +1,88 @@
+import type { CroftEvent } from '../../model/event.ts'
+import type { ResourceRecord } from '../../model/record.ts'
+import { clean } from './clean.ts'
+
+/** What is known of one resource and of how it came to be so. */
+export interface WhyFacts {
+  readonly key: string
+  readonly record: ResourceRecord | undefined
+  /** Of this resource, oldest first. */
+  readonly events: readonly CroftEvent[]
+  /** Of the sources: which commit came into force when. */
+  readonly revisions: readonly CroftEvent[]
+  readonly origin?: string
+}
+
+/** The chain from a commit to what is there now, in sentences. Pure. */
+export function whyLines({ key, record, events, revisions, origin }: WhyFacts): readonly string[] {
+  const lines: string[] = []
+  if (record === undefined) lines.push(`Nothing was ever done about ${key}.`)
+  else lines.push(...standing(key, record))
+  if (origin !== undefined) lines.push(`It is declared at ${origin}.`)
+  let commit: string | undefined
+  for (const event of events) {
+    if (event.commit !== undefined && event.commit !== commit) {
+      commit = event.commit
+      lines.push(commitLine(event.commit, revisions))
+    }
+    lines.push(sentence(event))
+  }
+  if (events.length === 0) lines.push('No events of it are kept.')
+  return lines.map((line) => clean(line))
+}
+
+function standing(key: string, record: ResourceRecord): readonly string[] {
+  const where =
+    record.externalId === undefined
+      ? ''
+      : ` as ${record.externalId}${record.host === undefined ? '' : ` on ${record.host}`}`
+  const lines = [`${key}${where} is ${record.status}.`]
+  for (const { type, status, reason, message, sinceMs } of record.conditions) {
+    if (type === 'Stalled' && status === 'False') continue
+    lines.push(`Since ${at(sinceMs)} ${type} is ${status} (${reason})${message === '' ? '' : `: ${message}`}.`)
+  }
+  if (record.failure !== undefined) {
+    const { count, reason, message, firstMs } = record.failure
+    lines.push(`It failed ${count} ${count === 1 ? 'time' : 'times'} since ${at(firstMs)} with ${reason}: ${message}.`)
+  }
+  if (record.driftSinceMs !== undefined) {
+    const by =
+      record.driftBy === undefined
+        ? 'nobody is known who did it'
+        : `${record.driftBy.user} did it at ${at(record.driftBy.atMs)} by ${record.driftBy.task}`
+    lines.push(`Since ${at(record.driftSinceMs)} it differs from Git though Git did not change: ${by}.`)
+  }
+  return lines
+}
+
+function commitLine(commit: string, revisions: readonly CroftEvent[]): string {
+  const known = revisions.find((event) => event.commit === commit)
+  if (known === undefined) return `Commit ${commit.slice(0, 12)} asked for it:`
+  return `Commit ${commit.slice(0, 12)} came into force at ${at(known.atMs)} (${known.message}):`
+}
+
+function sentence({ atMs, type, reason, message, cause }: CroftEvent): string {
+  const because =
+    cause?.plan === undefined
+      ? ''
+      : `, because ${cause.plan}${cause.drift === true ? ' and nobody had asked for that in Git' : ''}`
+  const call = cause?.call === undefined ? '' : ` [${cause.call}]`
+  const who = cause?.actor === undefined ? '' : `, as ${cause.actor} asked`
+  switch (reason) {
+    case 'Started':
+      return `  ${at(atMs)} croft began to ${message}${because}${who}.${call}`
+    case 'Done':
+      return `  ${at(atMs)} ${message}: done.${call}`
+    case 'Drift':
+      return `  ${at(atMs)} it had drifted: ${message}.`
+    case 'Held':
+    case 'Refused':
+      return `  ${at(atMs)} nothing was done: ${message}.`
+    default:
+      return `  ${at(atMs)} ${type === 'Warning' ? 'trouble, ' : ''}${reason}: ${message}.${call}`
+  }
+}
+
+function at(ms: number): string {
+  return new Date(ms).toISOString().replace('T', ' ').slice(0, 19)
+}

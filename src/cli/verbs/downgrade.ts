@@ -1,0 +1,22 @@
+import { existsSync } from 'node:fs'
+import { CliError, EXIT } from '../exit.ts'
+import type { Verb } from '../program.ts'
+import { realDirectory, stateFile } from '../state.ts'
+
+/** Makes a database usable for the croft before this one. What only this one knows in it goes. */
+export const run: Verb = async (runtime, [directory = '.'], options) => {
+  const named = options.state as string | undefined
+  const file = stateFile(runtime.env, named === undefined ? realDirectory(runtime, directory) : '', named)
+  if (!existsSync(file)) throw new CliError(`There is no database ${file}. Name it with --state.`)
+  const locked = await runtime.lockState(file)
+  if (!locked.got) throw new CliError(`Another croft is at work on ${file}. Stop it first.`)
+  try {
+    const version = await runtime.takeSchemaBack(file)
+    runtime.out.write(`${file} has schema ${version} now: use it with the croft before this one.\n`)
+  } catch (error) {
+    throw new CliError(`${error instanceof Error ? error.message : String(error)}. The database is as it was.`)
+  } finally {
+    locked.release()
+  }
+  return EXIT.ok
+}

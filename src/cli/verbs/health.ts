@@ -1,0 +1,84 @@
+import { createChecks } from '../../controller/checks.ts'
+import { driftsOf } from '../../controller/drifts.ts'
+import { networkProbes } from '../../controller/probes.ts'
+import { closing } from '../closing.ts'
+import { EXIT } from '../exit.ts'
+import { styleOf, writeJson } from '../output.ts'
+import { blindExit } from '../plan-exit.ts'
+import type { Verb } from '../program.ts'
+import { clean } from '../render/clean.ts'
+import { API_VERSION } from '../render/plan-json.ts'
+import { openExisting, realDirectory, stateFile } from '../state.ts'
+
+/** One look at everything: connections, resources, drift, checks. Exit 0 only when all of it is well. */
+export const run: Verb = async (runtime, [directory = '.'], options) => {
+  const real = realDirectory(runtime, directory)
+  const loaded = await runtime.load(real)
+  await using store = closing(
+    await openExisting(runtime, stateFile(runtime.env, real, options.state as string | undefined)),
+  )
+  await using engine = closing(await runtime.openEngine(store.it, { directory: real }))
+  const plan = await engine.it.plan(loaded.estate, runtime.signal)
+  const records = await store.it.records()
+  const { deps } = await runtime.openDrivers({ directory: real })
+  const checks = createChecks(runtime.clock, networkProbes(deps.resolveSecret))
+  await checks.look(loaded.estate, { ...EMPTY, declarations: loaded.declarations }, runtime.signal)
+  const notReady = records.filter((record) =>
+    record.conditions.some((one) => one.type === 'Ready' && one.status !== 'True'),
+  )
+  const pending = plan.entries.filter(({ action }) => action.do !== 'nothing')
+  const report = {
+    apiVersion: API_VERSION,
+    kind: 'Health',
+    connections: loaded.estate.connections.map(({ name }) => ({
+      name,
+      state: plan.notes.find((note) => note.connection === name)?.code ?? 'ok',
+    })),
+    resources: {
+      total: plan.entries.length,
+      asDeclared: plan.entries.length - pending.length,
+      notReady: notReady.map(({ key, status }) => ({ key, status })),
+    },
+    drifts: driftsOf({ plan, records }).map(({ key, field, declared, observed }) => ({
+      key,
+      field,
+      declared,
+      observed,
+    })),
+    problems: loaded.estate.problems.filter(({ severity }) => severity === 'error').length,
+    checks: checks.views().map(({ name, passed, output }) => ({ name, passed, output })),
+  }
+  const well =
+    blindExit(plan) === undefined &&
+    report.problems === 0 &&
+    pending.length === 0 &&
+    notReady.length === 0 &&
+    report.checks.every(({ passed }) => passed !== 'no')
+  if (options.json === true) writeJson(runtime.out, { ...report, healthy: well })
+  else {
+    const style = styleOf(runtime, runtime.out)
+    const line = (good: boolean, text: string) =>
+      runtime.out.write(`${style.paint(good ? 'green' : 'red', good ? 'ok  ' : 'bad ')} ${clean(text)}\n`)
+    for (const { name, state } of report.connections) line(state === 'ok', `connection ${name}: ${state}`)
+    line(pending.length === 0, `resources: ${report.resources.asDeclared} of ${report.resources.total} as declared`)
+    for (const { key, status } of report.resources.notReady) line(false, `${key} is ${status}`)
+    for (const { key, field, declared, observed } of report.drifts)
+      line(false, `${key} has drifted: ${field} is ${observed}, Git says ${declared}`)
+    if (report.problems > 0) line(false, `manifests: ${report.problems} errors`)
+    for (const { name, passed, output } of report.checks) line(passed === 'yes', `check ${name}: ${output}`)
+  }
+  return well ? EXIT.ok : EXIT.failed
+}
+
+const EMPTY = {
+  id: '',
+  problems: [],
+  ignored: [],
+  files: 0,
+  unreadable: [],
+  incomplete: false,
+  locate: () => ({ file: '', line: 1, column: 1 }),
+  problemAt: () => {
+    throw new Error('nothing is linked here')
+  },
+}

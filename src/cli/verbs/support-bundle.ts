@@ -1,0 +1,65 @@
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { maskManifest } from '../../controller/masked.ts'
+import { closing } from '../closing.ts'
+import { CliError, EXIT } from '../exit.ts'
+import type { Verb } from '../program.ts'
+import { openExisting, realDirectory, stateFile } from '../state.ts'
+
+const EVENTS = 2_000
+
+/** Everything that somebody who helps needs to see, in one file, without secrets: nothing of the environment but names. */
+export const run: Verb = async (runtime, [directory = '.'], options) => {
+  const real = realDirectory(runtime, directory)
+  const loaded = await runtime.load(real)
+  await using store = closing(
+    await openExisting(runtime, stateFile(runtime.env, real, options.state as string | undefined)),
+  )
+  const [records, events, intentions, audit] = await Promise.all([
+    store.it.records(),
+    store.it.events({ limit: EVENTS }),
+    store.it.intentions(),
+    store.it.audit?.({ limit: EVENTS }) ?? [],
+  ])
+  const bundle = {
+    croft: runtime.version,
+    node: process.version,
+    platform: `${process.platform}-${process.arch}`,
+    variables: Object.keys(runtime.env).filter((name) => /^(?:CROFT|SOPS|XDG|HTTPS?_PROXY|NO_PROXY)/.test(name)),
+    revision: loaded.estate.revision,
+    files: loaded.files,
+    connections: loaded.estate.connections.map(({ name, driver, endpoint, estate, limits }) => ({
+      name,
+      driver,
+      endpoint,
+      estate,
+      limits,
+    })),
+    problems: loaded.estate.problems.map(({ excerpt, ...problem }) => ({
+      ...problem,
+      ...(excerpt === undefined ? {} : { excerpt: maskManifest(excerpt) }),
+    })),
+    declarations: loaded.declarations.map(({ key, origin, generation, policy }) => ({
+      key,
+      origin,
+      generation,
+      policy,
+    })),
+    records,
+    events,
+    intentions: intentions.map(({ step, ...rest }) => ({
+      ...rest,
+      step: { verb: step.verb, summary: step.summary, call: { method: step.call.method, path: step.call.path } },
+    })),
+    audit,
+  }
+  const file = path.resolve(runtime.cwd, String(options.write))
+  try {
+    writeFileSync(file, `${JSON.stringify(bundle, undefined, 2)}\n`, { mode: 0o600, flag: 'wx' })
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'error'
+    throw new CliError(`${file} cannot be written (${code}). Name another file, one that does not exist, with --write.`)
+  }
+  runtime.out.write(`${file}: look through it before you hand it on; it names machines, hosts and addresses.\n`)
+  return EXIT.ok
+}
