@@ -91,6 +91,18 @@ const schema = z.strictObject({
   publicUrl: z.string().max(500).optional(),
   users: z.string().max(1024).optional(),
   tokens: z.string().max(1024).optional(),
+  /** People sign in with an OpenID Connect provider. It sends them back to publicUrl, or to where we listen. */
+  oidc: z
+    .strictObject({
+      issuer: z.url(),
+      clientId: z.string().min(1).max(256),
+      clientSecret: secret.optional(),
+      scopes: z.array(z.string().max(100)).max(20).optional(),
+      nameClaim: z.string().max(100).optional(),
+      roleClaim: z.string().max(100).optional(),
+      roles: z.record(z.string().max(256), z.enum(['viewer', 'operator', 'admin'])).optional(),
+    })
+    .optional(),
   /** File with the age keys that open encrypted files; else where sops itself looks. */
   age: z.string().max(1024).optional(),
   /** Addresses of repositories must begin with one of these. Without it every https and ssh address may be used. */

@@ -10,6 +10,7 @@ import { hookedSources, openSources, writableSources } from '../../controller/op
 import { openOutbox } from '../../controller/outbox.ts'
 import { networkProbes } from '../../controller/probes.ts'
 import { missingSecrets, withoutMissing } from '../../controller/secret-check.ts'
+import type { DriverDeps } from '../../drivers/port.ts'
 import { findKind } from '../../kinds/registry.ts'
 import { link } from '../../plan/link.ts'
 import type { RunningServer } from '../../server/options.ts'
@@ -18,7 +19,9 @@ import { createWebhookDoor } from '../../source/webhook.ts'
 import type { Store } from '../../store/port.ts'
 import { ageIdentities } from '../age-identities.ts'
 import { closing } from '../closing.ts'
+import { credentialFiles } from '../credentials.ts'
 import { CliError, UsageError } from '../exit.ts'
+import { oidcOf } from '../oidc-options.ts'
 import type { Verb } from '../program.ts'
 import { cleanLines } from '../render/clean.ts'
 import { eventJson } from '../render/events.ts'
@@ -73,7 +76,7 @@ export const run: Verb = async (runtime, [source], options) => {
   })
   narrate(runtime, controller, options.log === 'json')
   const hooks = createWebhookDoor(await hookedSources(config.sources, deps.resolveSecret))
-  await using server = await serve(runtime, config, controller, store.it, hooks)
+  await using server = await serve(runtime, config, controller, store.it, hooks, deps.resolveSecret)
   if (server.url !== undefined) runtime.err.write(`The page is at ${server.url}\n`)
   await controller.run(runtime.signal)
   return 'stopped'
@@ -161,6 +164,7 @@ async function serve(
   controller: RunningController,
   store: Store,
   webhook: ReturnType<typeof createWebhookDoor>,
+  resolveSecret: DriverDeps['resolveSecret'],
 ): Promise<AsyncDisposable & { readonly url?: string }> {
   if (config.listen === 'off') return { [Symbol.asyncDispose]: async () => {} }
   const { startServer } = await import('../../server/start.ts')
@@ -186,8 +190,9 @@ async function serve(
         message,
       }),
     ...(config.publicUrl === undefined ? {} : { publicUrl: config.publicUrl }),
-    ...(config.users === undefined ? {} : { usersFile: config.users }),
-    ...(config.tokens === undefined ? {} : { tokensFile: config.tokens }),
+    usersFile: config.users ?? credentialFiles(runtime.env).users,
+    tokensFile: config.tokens ?? credentialFiles(runtime.env).tokens,
+    ...(config.oidc === undefined ? {} : { oidc: oidcOf(config, config.oidc, resolveSecret) }),
   }).catch((error: unknown): never => {
     const why = error instanceof Error ? error.message : String(error)
     throw new CliError(
