@@ -2,6 +2,7 @@ import { backupFiles } from '../../../k3s/backup-flags.ts'
 import { CA_FILES } from '../../../k3s/ca-files.ts'
 import { AGENT_TOKEN_FILE, configYaml, nodeConfig, type ServerPlace, TOKEN_FILE } from '../../../k3s/config.ts'
 import { GATE_DEADLINES, gateFiles } from '../../../k3s/gates.ts'
+import { KUBE_VIP_FILE, kubeVipManifest } from '../../../k3s/kube-vip.ts'
 import type { PutFiles } from '../../../k3s/node-program.ts'
 import type { NodeSpec, Registries } from '../../../model/cluster.ts'
 import type { ClusterSecrets } from '../../../model/cluster-secrets.ts'
@@ -45,20 +46,23 @@ export async function agentFiles(actor: Actor, node: NodeSpec, token: Secret): P
 export async function configFiles(actor: Actor, node: NodeSpec, place: ServerPlace): Promise<readonly NodeFile[]> {
   const { spec } = actor.declaration
   const registries = spec.registries === undefined ? undefined : await registriesYaml(actor, spec.registries)
+  const announced = node.role === 'server' ? kubeVipManifest(spec) : undefined
   const backup = node.role === 'server' ? backupFiles(spec.backup, await s3Credentials(actor)) : []
   return [
     fileOf(CONFIG_FILE, configYaml(nodeConfig(spec, node, place)), 0o600),
     ...backup.map(({ path, text, mode }) => fileOf(path, text, mode)),
-    ...gatesOf(node),
+    ...(announced === undefined ? [] : [fileOf(KUBE_VIP_FILE, announced, 0o600)]),
+    ...gatesOf(actor, node),
     ...(registries === undefined ? [] : [fileOf(REGISTRIES_FILE, registries, 0o600)]),
   ]
 }
 
 /** A box that was there before has read no seed of ours: it gets its gates with its first files. Its name is its own. */
-function gatesOf(node: NodeSpec): readonly NodeFile[] {
+function gatesOf({ declaration }: Actor, node: NodeSpec): readonly NodeFile[] {
   if (!('host' in node.machine)) return []
-  const { route, dns, clock, api } = GATE_DEADLINES
-  return gateFiles({ hostname: node.name, deadlines: { route, dns, clock, api } }).map(({ path, mode, text }) =>
+  const declared = declaration.gates ?? { deadlines: GATE_DEADLINES }
+  const { hostname: _hostname, ...deadlines } = declared.deadlines
+  return gateFiles({ ...declared, hostname: node.name, deadlines }).map(({ path, mode, text }) =>
     fileOf(path, text, Number.parseInt(mode, 8)),
   )
 }
