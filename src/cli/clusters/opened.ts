@@ -1,0 +1,65 @@
+import type { ClusterOperator, ClusterSurroundings } from '../../drivers/cluster-port.ts'
+import type { ClusterTools } from '../../engine/clusters/sessions.ts'
+import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
+import type { ClusterSecrets } from '../../model/cluster-secrets.ts'
+import type { Estate } from '../../model/estate.ts'
+import type { ObservedCluster } from '../../model/observed-cluster.ts'
+import type { Store } from '../../store/port.ts'
+import { CliError } from '../exit.ts'
+import type { EngineOptions, Runtime } from '../runtime.ts'
+
+/** A cluster as a command works on it. */
+export interface OpenedCluster {
+  readonly declaration: ClusterDeclaration
+  readonly operator: ClusterOperator
+  secrets(): Promise<ClusterSecrets | undefined>
+  /** The ways into its nodes that are open now. */
+  surroundings(): Promise<ClusterSurroundings>
+  /** One look, without doing anything. */
+  look(): Promise<{ readonly observed: ObservedCluster; readonly surroundings: ClusterSurroundings }>
+  close(): Promise<void>
+}
+
+/**
+ * Opens one declared cluster. The engine finds the ways into its nodes, so that a command goes the same ways, through
+ * hypervisors and over SSH, as everything else does.
+ */
+export async function openCluster(
+  runtime: Runtime,
+  store: Store,
+  options: EngineOptions,
+  estate: Estate,
+  declaration: ClusterDeclaration,
+): Promise<OpenedCluster> {
+  const { name } = declaration
+  const [{ driver, deps }, engine] = await Promise.all([
+    clusterTools(runtime, options),
+    runtime.openEngine(store, options),
+  ])
+  const session = driver.connect(declaration, deps)
+  const surroundings = async () => {
+    const found = await engine.surroundings(estate, name, runtime.signal)
+    if (found === undefined) throw new CliError(`There is no Cluster ${name}. Run croft get to see what there is.`)
+    return found
+  }
+  return {
+    declaration,
+    operator: driver.operate(declaration, deps),
+    secrets: () => deps.vault.read(name),
+    surroundings,
+    async look() {
+      const around = await surroundings()
+      return { observed: await session.observe(around, runtime.signal), surroundings: around }
+    },
+    async close() {
+      await session.close()
+      await engine.close()
+    },
+  }
+}
+
+export async function clusterTools(runtime: Runtime, options: EngineOptions): Promise<ClusterTools> {
+  const tools = await runtime.openClusters?.(options)
+  if (tools === undefined) throw new CliError('Nothing here speaks to clusters. Use the croft that keeps them.')
+  return tools
+}

@@ -1,0 +1,48 @@
+import { judgeBackups, planBackup, planDrill } from '../../../plan/cluster/backup.ts'
+import { closing } from '../../closing.ts'
+import { openCluster } from '../../clusters/opened.ts'
+import { CliError, EXIT } from '../../exit.ts'
+import { writeJson } from '../../output.ts'
+import { clean } from '../../render/clean.ts'
+import { openState } from '../../state.ts'
+import type { ClusterVerb } from './find.ts'
+import { operate } from './operate.ts'
+import { snapshotFiles } from './snapshots.ts'
+
+/** Lists the backups and whether each could be restored; takes one now; or proves one on a throw-away machine. */
+export const backup: ClusterVerb = async (runtime, { cluster, estate, directory, state }, options) => {
+  await using store = closing(await openState(runtime, state))
+  await using opened = closing(await openCluster(runtime, store.it, { directory, state }, estate, cluster))
+  const { observed, surroundings } = await opened.it.look()
+  if (options.now === true) return operate(runtime, store.it, opened.it, planBackup(cluster.spec, observed), options)
+  if (observed.snapshots === 'unknown') {
+    throw new CliError(
+      `The backups of ${cluster.name} cannot be seen: its API does not answer. Run croft plan to see why.`,
+    )
+  }
+  const verdicts = judgeBackups(observed.snapshots)
+  if (options.drill !== undefined) {
+    const newest = verdicts.find(({ usable }) => usable === 'yes') ?? verdicts[0]
+    const file = (await snapshotFiles(surroundings, runtime.signal)).find(({ name }) => name === newest?.name)
+    if (newest === undefined || file === undefined)
+      throw new CliError('There is no backup on a server to try. Take one with --now.')
+    return operate(
+      runtime,
+      store.it,
+      opened.it,
+      planDrill(cluster.spec, { ...file, usable: newest.usable }, String(options.drill)),
+      options,
+    )
+  }
+  if (options.output === 'json') writeJson(runtime.out, { cluster: cluster.name, backups: verdicts })
+  else {
+    for (const { name, atMs, usable, reason } of verdicts) {
+      const when = new Date(atMs).toISOString().slice(0, 19).replace('T', ' ')
+      runtime.out.write(
+        `${clean(name).padEnd(40)} ${when}  ${usable === 'yes' ? 'usable' : usable === 'no' ? 'UNUSABLE' : 'unknown'}: ${clean(reason)}\n`,
+      )
+    }
+    if (verdicts.length === 0) runtime.out.write(`${cluster.name} has no backup.\n`)
+  }
+  return EXIT.ok
+}

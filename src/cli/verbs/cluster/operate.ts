@@ -1,0 +1,87 @@
+import type { ClusterOperation } from '../../../model/cluster-operation.ts'
+import type { Store } from '../../../store/port.ts'
+import type { OpenedCluster } from '../../clusters/opened.ts'
+import { changeOrders, withoutOrder } from '../../clusters/orders.ts'
+import { runOperation } from '../../clusters/run-operation.ts'
+import { CliError, EXIT, type ExitCode, signalCode } from '../../exit.ts'
+import { note, writeJson } from '../../output.ts'
+import type { Options } from '../../program.ts'
+import { clean } from '../../render/clean.ts'
+import type { Runtime } from '../../runtime.ts'
+import { noteOperation } from '../machine/journal.ts'
+
+/**
+ * Shows an operation as its list of steps, asks, and does them one after the other. A refusal ends it before anything
+ * was touched; a failure leaves the cluster held, so that nothing else interferes before somebody has looked.
+ */
+export async function operate(
+  runtime: Runtime,
+  store: Store,
+  opened: OpenedCluster,
+  operation: ClusterOperation,
+  options: Options,
+): Promise<ExitCode> {
+  const { key, name } = opened.declaration
+  if (options.output === 'json') writeJson(runtime.out, operation)
+  else show(runtime, operation)
+  if (operation.refusals.length > 0) {
+    await noteOperation(
+      runtime,
+      store,
+      key,
+      operation.name,
+      'refused',
+      operation.refusals.map(({ reason }) => reason).join('; '),
+    )
+    return EXIT.failed
+  }
+  if (options.plan === true) return EXIT.ok
+  if (!(await agreed(runtime, operation, options))) {
+    note(runtime, 'Nothing was done.')
+    return EXIT.failed
+  }
+  await noteOperation(runtime, store, key, operation.name, 'done', `begun: ${operation.steps.length} steps`)
+  const result = await runOperation(operation, {
+    operator: opened.operator,
+    clock: runtime.clock,
+    signal: runtime.signal,
+    surroundings: () => opened.surroundings(),
+    setHold: async (reason) => {
+      const allow = `wait for its end; if it was interrupted, run it again`
+      await changeOrders(store, name, (orders) =>
+        reason === undefined ? withoutOrder(orders, 'hold') : { ...orders, hold: { reason, allow } },
+      )
+    },
+    onStep: (step, number, state, said) => {
+      if (state === 'begun') note(runtime, `[${number}/${operation.steps.length}] ${step.summary}`)
+      else if (said !== undefined) note(runtime, `  ${clean(said)}`)
+    },
+  })
+  if (result.is === 'done') {
+    await noteOperation(runtime, store, key, operation.name, 'done', 'ended')
+    note(runtime, `Done: ${operation.name}.`)
+    return EXIT.ok
+  }
+  const message = `${result.step.summary}: ${result.message}`
+  await noteOperation(runtime, store, key, operation.name, 'refused', message)
+  if (runtime.signal.aborted) return signalCode(runtime.signal)
+  throw new CliError(`${clean(message)}. The cluster is held; look into it and run the same command again.`)
+}
+
+function show(runtime: Runtime, { name, steps, refusals, warnings }: ClusterOperation): void {
+  const lines = [
+    `${name}:`,
+    ...steps.map(
+      (step, index) => `  ${String(index + 1).padStart(2)}. ${step.summary} (${step.lane}); until: ${step.awaits}`,
+    ),
+    ...warnings.map((warning) => `  Note: ${warning}.`),
+    ...refusals.map(({ reason, allow }) => `  Refused: ${reason}. ${allow.charAt(0).toUpperCase()}${allow.slice(1)}.`),
+  ]
+  runtime.out.write(lines.map((line) => `${clean(line, 500)}\n`).join(''))
+}
+
+async function agreed(runtime: Runtime, { name }: ClusterOperation, options: Options): Promise<boolean> {
+  if (options.yes === true) return true
+  if (!runtime.interactive) throw new CliError(`${name} needs a yes. Nobody is at the terminal: say --yes.`)
+  return (await runtime.ask(`Do all of this now? [y/N] `))?.toLowerCase() === 'y'
+}

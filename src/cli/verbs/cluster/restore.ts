@@ -1,0 +1,42 @@
+import { tokenHash } from '../../../k3s/token.ts'
+import { planRestore } from '../../../plan/cluster/restore.ts'
+import { closing } from '../../closing.ts'
+import { openCluster } from '../../clusters/opened.ts'
+import { CliError, UsageError } from '../../exit.ts'
+import { openState } from '../../state.ts'
+import type { ClusterVerb } from './find.ts'
+import { operate } from './operate.ts'
+import { snapshotFiles } from './snapshots.ts'
+
+/** Restores a cluster from a snapshot, by the documented way for several servers. */
+export const restore: ClusterVerb = async (runtime, { cluster, estate, directory, state, words }, options) => {
+  const [wanted] = words
+  if (wanted === undefined) throw new UsageError(`Name the snapshot; croft cluster backup ${cluster.name} lists them.`)
+  await using store = closing(await openState(runtime, state))
+  await using opened = closing(await openCluster(runtime, store.it, { directory, state }, estate, cluster))
+  const { observed, surroundings } = await opened.it.look()
+  const secrets = await opened.it.secrets()
+  const kept =
+    secrets === undefined ? [] : [secrets.password, ...secrets.formerPasswords].map((one) => tokenHash(one.reveal()))
+  const files = await snapshotFiles(surroundings, runtime.signal)
+  const asked = options.server as string | undefined
+  const file = files.find(
+    ({ name, path, server }) => (name === wanted || path === wanted) && (asked === undefined || asked === server),
+  )
+  if (file === undefined) {
+    throw new CliError(
+      `No server that answers has ${wanted}${asked === undefined ? '' : ` (asked: ${asked})`}. Run croft cluster backup ${cluster.name} to see what there is.`,
+    )
+  }
+  const noted =
+    observed.snapshots === 'unknown' ? undefined : observed.snapshots.find(({ name }) => name === file.name)?.tokenHash
+  const hash = file.tokenHash ?? noted
+  const operation = planRestore(cluster.spec, observed, kept, {
+    snapshot: file.name,
+    path: file.path,
+    server: file.server,
+    presentToken: options.presentToken === true,
+    ...(hash === undefined ? {} : { tokenHash: hash }),
+  })
+  return operate(runtime, store.it, opened.it, operation, options)
+}
