@@ -2,6 +2,7 @@ import { LIMITS } from '../../lib/limits.ts'
 import { type Shell, ShellFailure } from '../../lib/shell.ts'
 import type { Secret, SecretReference } from '../../model/secret.ts'
 import type { Outcome, Refusal } from '../../model/verdict.ts'
+import { BATCH, batchOf, isSmall, type Ready, readBatch } from './batch.ts'
 import { type Command, showCommand } from './command.ts'
 import { outcomeOf } from './failures.ts'
 import { revertScript } from './revert.ts'
@@ -23,7 +24,10 @@ class CommandFailed extends Error {
   }
 }
 
-/** Does the commands of one step in order. Whatever was armed is taken back at once when one fails. */
+/**
+ * Does the commands of one step in order, in as few round trips as they allow. Whatever was armed is taken back at once
+ * when one fails.
+ */
 export async function performCommands(
   commands: readonly Command[],
   hands: Hands,
@@ -32,16 +36,54 @@ export async function performCommands(
   let armed: string | undefined
   let begun = false
   try {
-    for (const command of commands) {
-      await doOne(command, hands, signal)
+    for (const group of groupsOf(commands)) {
+      if (Array.isArray(group)) await doTogether(group, hands, signal)
+      else {
+        await doOne(group, hands, signal)
+        if (group.do === 'arm') armed = group.name
+        if (group.do === 'disarm') armed = undefined
+      }
       begun = true
-      if (command.do === 'arm') armed = command.name
-      if (command.do === 'disarm') armed = undefined
     }
     return { result: 'done' }
   } catch (error) {
     if (armed !== undefined) await takeBack(armed, hands)
     return error instanceof CommandFailed ? { result: 'refused', refusal: error.refusal } : outcomeOf(error, begun)
+  }
+}
+
+/** Neighbours that may travel together, together. */
+function groupsOf(commands: readonly Command[]): readonly (Command | Ready[])[] {
+  const groups: (Command | Ready[])[] = []
+  for (const command of commands) {
+    const last = groups.at(-1)
+    if (!isSmall(command)) groups.push(command)
+    else if (Array.isArray(last)) last.push(command)
+    else groups.push([command])
+  }
+  return groups
+}
+
+async function doTogether(commands: readonly Ready[], hands: Hands, signal: AbortSignal): Promise<void> {
+  const ready: Ready[] = []
+  for (const command of commands) {
+    const secret = command.do === 'put' ? command.secret : undefined
+    ready.push(
+      secret === undefined ? command : ({ ...command, content: (await hands.resolveSecret(secret)).reveal() } as Ready),
+    )
+  }
+  const { text, timeoutMs } = batchOf(ready)
+  const ran = await hands.shell.run(['sh', '-c', BATCH], { input: text, timeoutMs, signal })
+  const answer = readBatch(ran.stdout, commands.length)
+  if (answer.is === 'cut')
+    throw new ShellFailure(
+      'maybe',
+      'cut',
+      `${hands.host} did not say how the commands ended: ${ran.stderr.slice(0, 200)}`,
+    )
+  if (answer.is === 'failed') {
+    const command = commands[answer.at]
+    if (command !== undefined) throw commandFailed(hands.host, command, answer.code, answer.said)
   }
 }
 
@@ -101,6 +143,7 @@ async function doOne(command: Command, hands: Hands, signal: AbortSignal): Promi
 async function takeBack(name: string, { shell }: Hands): Promise<void> {
   try {
     await shell.run(['/bin/sh', `${ARMED}/${name}`])
+    await shell.run(['sh', '-c', DISARM, 'croft', name, `${ARMED}/${name}`])
   } catch (error) {
     if (!(error instanceof ShellFailure)) throw error
   }

@@ -44,8 +44,8 @@ function wordsOf(ask: Ask): string[] {
   }
 }
 
-/** One word that the probe takes as one, whatever is in it. NUL cannot be in any word and ends up as nothing. */
-function word(text: string): string {
+/** One word that our programs on a host take as one, whatever is in it. NUL cannot be in any word and ends up as nothing. */
+export function word(text: string): string {
   let coded = '='
   for (const byte of Buffer.from(text.replaceAll('\0', ''), 'utf8')) {
     const char = String.fromCharCode(byte)

@@ -16,6 +16,9 @@ import { type Probed, probeInput, readProbe } from './probe.ts'
 import { PROBE } from './probe-program.ts'
 import { ITEMS_LIST, type ItemLook, wantedOf } from './rules.ts'
 
+const PROOFS = 10
+const PROOF_PAUSE_MS = 500
+
 /** A host over SSH, or this very computer. One round trip shows everything that is wanted of it. */
 export function openSession(connection: Connection, deps: DriverDeps): Session {
   const { ssh } = connection
@@ -88,12 +91,20 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
           resolveSecret: deps.resolveSecret,
           async prove(stop) {
             if (target.local === true) return
-            // Another name, another connection: nothing of the one that stands already is used.
-            const fresh = openShell({ ...target, name: `${target.name} (proof)` })
-            try {
-              await fresh.run(['true'], { signal: stop })
-            } finally {
-              await fresh.close()
+            // A server that reads its configuration anew does not listen for a moment; one that refuses us, refuses us.
+            for (let attempt = 1; ; attempt++) {
+              await deps.clock.sleep(PROOF_PAUSE_MS, stop)
+              // Another name, another connection: nothing of the one that stands already is used.
+              const fresh = openShell({ ...target, name: `${target.name} (proof)` })
+              try {
+                await fresh.run(['true'], { signal: stop })
+                return
+              } catch (error) {
+                const away = error instanceof ShellFailure && error.code === 'unreachable'
+                if (!away || attempt >= PROOFS) throw error
+              } finally {
+                await fresh.close()
+              }
             }
           },
         },

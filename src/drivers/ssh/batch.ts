@@ -1,0 +1,104 @@
+import { LIMITS } from '../../lib/limits.ts'
+import type { Command } from './command.ts'
+import { word } from './probe.ts'
+
+/** Commands that go to a host together, and how long they may take. */
+export interface Batch {
+  readonly text: string
+  readonly timeoutMs: number
+}
+
+/** One command with the content that a secret has at this moment. */
+export type Ready = Extract<Command, { readonly do: 'run' | 'put' | 'remove' }>
+
+/** May it travel with others? What has an input of its own, or is large, goes by itself. */
+export function isSmall(command: Command): command is Ready {
+  switch (command.do) {
+    case 'run':
+      return command.input === undefined
+    case 'put':
+      return (command.content ?? '').length <= LIMITS.batchedFileLength
+    case 'remove':
+      return true
+    case 'arm':
+    case 'prove':
+    case 'disarm':
+      return false
+  }
+}
+
+/**
+ * Does several commands in one round trip and stops at the first that fails. Constant text: the commands come on the
+ * input, a line each, every word coded. A file is written beside its place and moved there, as a Shell does it. The
+ * last line says how many were done: fewer than were sent means that the input was cut off.
+ */
+export const BATCH = String.raw`
+LC_ALL=C; export LC_ALL; umask 022
+dec() { d=${'$'}{1#=}; case $d in *[!A-Za-z0-9_./:=@%+,-]*) d=$(printf %bx "$d"); d=${'$'}{d%x};; esac; }
+fail() { printf 'failed %s %s\n' "$n" "$1"; printf '%s\n' "$2" | tail -c 3000; exit 0; }
+putfile() {
+  dec "$1"; p=$d; dec "$2"; o=$d; m=$3
+  t=$(umask 077; mktemp -- "$(dirname -- "$p")/.croft.XXXXXXXX") || return 1
+  printf '%s' "$4" | base64 -d >"$t" && { [ -z "$o" ] || chown -- "$o" "$t"; } && chmod -- "$m" "$t" &&
+    { sync -d -- "$t" 2>/dev/null || :; } && mv -fT -- "$t" "$p" && return 0
+  rm -f -- "$t"; return 1
+}
+n=0
+while IFS= read -r line; do
+  set -f; set -- $line; set +f
+  what=$1; shift
+  case $what in
+    run)
+      ok=$1; limit=$2; shift 2; k=$#; i=0
+      while [ "$i" -lt "$k" ]; do dec "$1"; shift; set -- "$@" "$d"; i=$((i + 1)); done
+      out=$(timeout -k 5 "$limit" "$@" 2>&1 </dev/null); c=$?
+      case ",$ok," in *",$c,"*) ;; *) fail "$c" "$out" ;; esac ;;
+    put) out=$(putfile "$1" "$2" "$3" "$4" 2>&1) || fail 1 "$out" ;;
+    remove) dec "$1"; out=$(rm -f -- "$d" 2>&1) || fail 1 "$out" ;;
+    *) fail 2 "an unknown command" ;;
+  esac
+  n=$((n + 1))
+done
+echo "done $n"
+`
+
+export function batchOf(commands: readonly Ready[]): Batch {
+  const limits = commands.map((command) => (command.do === 'run' ? limitOf(command) : 0))
+  return {
+    text: commands.map((command) => `${lineOf(command)}\n`).join(''),
+    timeoutMs: limits.reduce((sum, limit) => sum + limit, LIMITS.commandTimeoutMs),
+  }
+}
+
+function limitOf({ timeoutMs }: { readonly timeoutMs?: number }): number {
+  return timeoutMs ?? LIMITS.hostCommandMs
+}
+
+function lineOf(command: Ready): string {
+  switch (command.do) {
+    case 'run': {
+      const seconds = String(Math.ceil(limitOf(command) / 1000))
+      return ['run', (command.ok ?? [0]).join(','), seconds, ...command.argv.map(word)].join(' ')
+    }
+    case 'put': {
+      const { path, content = '', mode = 0o644, owner, group } = command
+      const who = `${owner ?? ''}${group === undefined ? '' : `:${group}`}`
+      const base64 = Buffer.from(content, 'utf8').toString('base64')
+      return ['put', word(path), word(who), mode.toString(8).padStart(4, '0'), base64].join(' ')
+    }
+    case 'remove':
+      return `remove ${word(command.path)}`
+  }
+}
+
+export type BatchAnswer =
+  | { readonly is: 'done' }
+  | { readonly is: 'failed'; readonly at: number; readonly code: number; readonly said: string }
+  /** Some may have been done. */
+  | { readonly is: 'cut' }
+
+export function readBatch(output: string, sent: number): BatchAnswer {
+  const failed = /^failed ([0-9]+) ([0-9]+)\n([\s\S]*)$/.exec(output)
+  if (failed !== null) return { is: 'failed', at: Number(failed[1]), code: Number(failed[2]), said: failed[3] ?? '' }
+  return output === `done ${sent}\n` ? { is: 'done' } : { is: 'cut' }
+}
