@@ -46,25 +46,29 @@ export interface HarnessOptions {
   readonly options?: Partial<ControllerOptions>
   readonly seed?: number
   readonly wrap?: (store: Store) => Store
+  /** The same world, in which an earlier controller has worked. */
+  readonly on?: Pick<Harness, 'clock' | 'datacentre'>
 }
 
 export async function startHarness(given: HarnessOptions = {}): Promise<Harness> {
-  const clock = createVirtualClock(START_MS)
+  const clock = given.on?.clock ?? createVirtualClock(START_MS)
   const seed = given.seed ?? 1
-  const datacentre = createDatacentre({
-    clock,
-    random: seededRandom(seed),
-    preset: 'homelab',
-    timing: {
-      callMs: [1, 8],
-      allocateMs: [50, 200],
-      importBytesPerSecond: 4_000_000_000,
-      downloadBytesPerSecond: 4_000_000_000,
-      startMs: [100, 400],
-      bootMs: [2_000, 6_000],
-      shutdownMs: [500, 2_000],
-    },
-  })
+  const datacentre =
+    given.on?.datacentre ??
+    createDatacentre({
+      clock,
+      random: seededRandom(seed),
+      preset: 'homelab',
+      timing: {
+        callMs: [1, 8],
+        allocateMs: [50, 200],
+        importBytesPerSecond: 4_000_000_000,
+        downloadBytesPerSecond: 4_000_000_000,
+        startMs: [100, 400],
+        bootMs: [2_000, 6_000],
+        shutdownMs: [500, 2_000],
+      },
+    })
   const memory = createMemoryStore(given.disk)
   const store = given.wrap?.(memory) ?? memory
   const writes: { atMs: number; line: string }[] = []

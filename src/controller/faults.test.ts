@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { filesOf, SIX } from '../../test/simulation/manifests.ts'
+import { createMemoryStore } from '../store/memory.ts'
+import type { Store } from '../store/port.ts'
+import { startHarness } from './testing/harness.ts'
+
+const TWO = SIX.slice(0, 2)
+
+test('[F-10] a token that expires in the middle stops effects at once, is asked at most once a minute, and work resumes after renewal', async () => {
+  const harness = await startHarness({ machines: TWO })
+  await harness.until(() => harness.writes.length >= 2)
+  const [id = '', secret = ''] = harness.datacentre.token.split('=')
+  harness.datacentre.setToken(id, { secret: 'another' })
+  await harness.pass(1_000)
+  const writes = harness.writes.length
+  harness.calls()
+  await harness.pass(600_000)
+  assert.ok(harness.writes.length - writes <= 1, `${harness.writes.length - writes} writes with a dead token`)
+  const calls = harness.calls()
+  assert.ok(calls <= 11 * 2, `${calls} calls in ten minutes`)
+  assert.equal(harness.controller.view().connections[0]?.state, 'refused')
+  harness.datacentre.setToken(id, { secret })
+  await harness.pass(61_000)
+  assert.equal(harness.controller.view().connections[0]?.state, 'ok')
+  await harness.until(
+    () =>
+      harness.controller.view().resources.length === 4 &&
+      harness.controller
+        .view()
+        .resources.every((one) => one.conditions.some((c) => c.type === 'Ready' && c.status === 'True')),
+  )
+  await harness.stop()
+})
+
+/** A store whose n-th write fails, as a full disk makes it fail. */
+function failing(n: number): (store: Store) => Store {
+  let count = 0
+  const writes = new Set([
+    'intend',
+    'noteTask',
+    'settle',
+    'putRecords',
+    'dropRecord',
+    'markComplete',
+    'appendEvents',
+    'putValue',
+    'appendAudit',
+  ])
+  return (store) =>
+    new Proxy(store, {
+      get(target, name) {
+        const method = Reflect.get(target, name) as unknown
+        if (typeof method !== 'function') return method
+        return (...args: unknown[]) => {
+          if (writes.has(String(name)) && ++count === n)
+            return Promise.reject(new Error('the database cannot be written: the disk is full'))
+          return Reflect.apply(method, target, args) as unknown
+        }
+      },
+    })
+}
+
+test('[F-24] whichever write of the store fails, the controller stops, nothing is done without a durable intention, and a restart ends well', async () => {
+  let failed = 0
+  for (let n = 1; n <= 60; n += 2) {
+    const disk = createMemoryStore().disk
+    const harness = await startHarness({ machines: TWO, disk, wrap: failing(n) })
+    let stopped = ''
+    await harness.pass(120_000)
+    if (!harness.controller.ready() || harness.controller.view().resources.some((one) => one.action.do !== 'nothing'))
+      stopped = 'yes'
+    if (stopped === '') {
+      await harness.stop()
+      break
+    }
+    failed++
+    // Every guest that was made has an intention or a record that names it: nothing is unknown to the store.
+    for (const guest of harness.datacentre.world.guests.values()) {
+      if (guest.vmid < 200) continue
+      const known =
+        [...disk.intentions.values()].some((one) => one.externalId === String(guest.vmid)) ||
+        [...disk.records.values()].some((one) => one.externalId === String(guest.vmid))
+      assert.ok(
+        known || guest.config.get('tags')?.includes('croft') === true,
+        `write ${n}: ${guest.vmid} is known to nobody`,
+      )
+    }
+    const again = await startHarness({ files: filesOf(TWO), disk, on: harness })
+    await again.until(
+      () =>
+        again.controller.view().resources.length === 4 &&
+        again.controller
+          .view()
+          .resources.every((one) => one.conditions.some((c) => c.type === 'Ready' && c.status === 'True')),
+    )
+    assert.deepEqual(
+      [...again.datacentre.world.guests.keys()].filter((id) => id >= 200).sort(),
+      [201, 202],
+      `write ${n}`,
+    )
+    await again.stop()
+  }
+  assert.ok(failed > 5, `only ${failed} writes could fail`)
+})
