@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { parse } from 'yaml'
+import type { ClusterOperator, ClusterSurroundings } from '../../../drivers/cluster-port.ts'
+import { createK3sDriver } from '../../../drivers/k3s/driver.ts'
+import { makeClusterSecrets } from '../../../drivers/k3s/make-secrets.ts'
+import { readKubeconfig } from '../../../kubernetes/kubeconfig.ts'
+import { systemClock } from '../../../lib/clock.ts'
+import type { ClusterDeclaration } from '../../../model/cluster-declaration.ts'
+import { NO_ORDERS, type ObservedCluster } from '../../../model/observed-cluster.ts'
+import { DEFAULT_POLICY } from '../../../model/policy.ts'
+import { rolloutId } from '../../../plan/cluster/rollout.ts'
+import { clusterSpec, observedCluster } from '../../../plan/cluster/testing/fixture.ts'
+import { createMemoryStore } from '../../../store/memory.ts'
+import type { Store } from '../../../store/port.ts'
+import { openSqliteStore } from '../../../store/sqlite.ts'
+import { CliError } from '../../exit.ts'
+import { EMPTY_ESTATE, fakeRuntime, planning } from '../../fake-runtime.ts'
+import type { Runtime } from '../../runtime.ts'
+import { run } from '../cluster.ts'
+
+const CLUSTER: ClusterDeclaration = {
+  key: 'Cluster/homelab',
+  name: 'homelab',
+  estate: 'default',
+  spec: clusterSpec('s1 s2 s3'),
+  artifacts: [],
+  hosts: new Map(),
+  policy: DEFAULT_POLICY,
+  origin: { file: 'c.yaml', line: 1, column: 1 },
+  generation: 'g',
+}
+const LOADED = { ...EMPTY_ESTATE, estate: { ...EMPTY_ESTATE.estate, clusters: [CLUSTER] } }
+const SECRETS = makeClusterSecrets({
+  cluster: 'homelab',
+  firstServer: 's1',
+  nowMs: Date.now(),
+  randomBytes: (count) => Buffer.alloc(count, 7),
+})
+
+let home: string
+before(() => {
+  home = mkdtempSync(path.join(tmpdir(), 'croft-cluster-'))
+})
+after(() => rmSync(home, { recursive: true, force: true }))
+
+interface World {
+  readonly store: Store
+  readonly made?: boolean
+  readonly observed?: ObservedCluster
+  readonly snapshots?: readonly object[]
+  readonly performed?: string[]
+}
+
+function runtimeOf({
+  store,
+  made = true,
+  observed,
+  snapshots = [],
+  performed = [],
+}: World): ReturnType<typeof fakeRuntime> {
+  const real = createK3sDriver()
+  const facts = JSON.stringify({ snapshots })
+  const shell = { run: async () => ({ code: 0, stdout: facts, stderr: '' }) } as unknown as NonNullable<
+    ReturnType<ClusterSurroundings['nodes']['get']>
+  >['shell']
+  const reach = {
+    machine: { exists: 'yes', power: 'on', ours: true },
+    lane: 'ssh',
+    ...(shell === undefined ? {} : { shell }),
+  } as const
+  const surroundings: ClusterSurroundings = {
+    nodes: new Map([['s1', reach]]),
+    orders: NO_ORDERS,
+    remediatedMs: new Map(),
+  }
+  const deps = {
+    clock: systemClock,
+    vault: { read: async () => (made ? SECRETS : undefined), write: async () => {} },
+    randomBytes: (count: number) => Buffer.alloc(count, 1),
+    openKubernetes: () => ({ send: () => Promise.reject(new Error('nobody')), close: async () => {} }),
+    resolveSecret: () => Promise.reject(new Error('none')),
+  }
+  const driver = {
+    connect: () => ({
+      observe: async () => observed ?? observedCluster('s1 s2 s3'),
+      perform: async () => ({ result: 'done' as const }),
+      close: async () => {},
+    }),
+    operate: (cluster: ClusterDeclaration): ClusterOperator => ({
+      ...real.operate(cluster, deps),
+      perform: async ({ do: verb, node }) => {
+        performed.push(`${verb} ${node ?? ''}`.trim())
+        return { result: 'done' }
+      },
+      reached: async () => ({ is: 'yes' }),
+    }),
+  }
+  const world = planning({} as never)
+  const engine = { surroundings: async () => surroundings, close: async () => {} }
+  const more: Partial<Runtime> = {
+    ...world,
+    env: { HOME: home, USER: 'ada' },
+    cwd: home,
+    load: async () => LOADED,
+    openStore: async () => ({ ...store, close: async () => {} }),
+    openEngine: async () => engine as never,
+    openClusters: async () => ({ driver, deps }),
+  }
+  return fakeRuntime(more)
+}
+
+const OPTIONS = { dir: '.', state: '/nonexistent/croft.db' }
+
+async function orders(store: Store): Promise<unknown> {
+  return JSON.parse((await store.getValue('cluster-orders/homelab')) ?? '{}')
+}
+
+describe('croft cluster kubeconfig', () => {
+  test('prints access that the cluster accepts, before the cluster has ever been asked', async () => {
+    const runtime = runtimeOf({ store: createMemoryStore() })
+    assert.equal(await run(runtime, ['kubeconfig', 'homelab'], OPTIONS), 0)
+    const access = readKubeconfig(runtime.written.out)
+    assert.ok('endpoint' in access)
+    assert.equal(access.endpoint, 'https://192.168.4.79:6443')
+    assert.equal(access.caPem, SECRETS.files.get('server-ca.crt')?.reveal())
+  })
+
+  test('merges into the file for its owner alone, without loss, and switches when asked', async () => {
+    const file = path.join(home, 'config')
+    writeFileSync(file, '# mine\ncurrent-context: work\ncontexts: [{name: work, context: {cluster: a, user: b}}]\n', {
+      mode: 0o644,
+    })
+    const runtime = runtimeOf({ store: createMemoryStore() })
+    assert.equal(await run(runtime, ['kubeconfig', 'homelab', 'merge'], { ...OPTIONS, file }), 0)
+    assert.equal(statSync(file).mode & 0o777, 0o600)
+    assert.match(readFileSync(file, 'utf8'), /# mine/)
+    assert.equal(parse(readFileSync(file, 'utf8'))['current-context'], 'work')
+    await run(runtime, ['kubeconfig', 'homelab'], { ...OPTIONS, file, switchContext: true })
+    assert.equal(parse(readFileSync(file, 'utf8'))['current-context'], 'homelab')
+    assert.doesNotMatch(runtime.written.out + runtime.written.err, /PRIVATE KEY|client-key/)
+  })
+
+  test('a file that cannot be read whole is left as it is', async () => {
+    const file = path.join(home, 'broken')
+    writeFileSync(file, 'clusters: [')
+    const runtime = runtimeOf({ store: createMemoryStore() })
+    await assert.rejects(run(runtime, ['kubeconfig', 'homelab', 'merge'], { ...OPTIONS, file }), /was not changed/)
+    assert.equal(readFileSync(file, 'utf8'), 'clusters: [')
+  })
+
+  test('says what to do for a cluster that is not there yet, and refuses a life without end', async () => {
+    await assert.rejects(
+      run(runtimeOf({ store: createMemoryStore(), made: false }), ['kubeconfig', 'homelab'], OPTIONS),
+      /croft apply/,
+    )
+    await assert.rejects(
+      run(runtimeOf({ store: createMemoryStore() }), ['kubeconfig', 'homelab'], { ...OPTIONS, ttl: '99999h' }),
+      /--ttl/,
+    )
+  })
+})
+
+describe('orders', () => {
+  test('[A37] pause, abort and resume are kept for whoever is at work', async () => {
+    const store = createMemoryStore()
+    const runtime = runtimeOf({ store })
+    await run(runtime, ['upgrade', 'homelab'], { ...OPTIONS, pause: true })
+    assert.deepEqual(await orders(store), { ...NO_ORDERS, rolloutPaused: true })
+    await run(runtime, ['upgrade'], { ...OPTIONS, abort: true })
+    assert.equal(((await orders(store)) as { rolloutAborted: string }).rolloutAborted, rolloutId(CLUSTER.spec))
+    await run(runtime, ['upgrade', 'homelab'], { ...OPTIONS, resume: true })
+    const after = (await orders(store)) as Record<string, unknown>
+    assert.deepEqual([after.rolloutPaused, after.rolloutAborted, typeof after.resumedMs], [false, undefined, 'number'])
+    await assert.rejects(run(runtime, ['upgrade', 'homelab'], { ...OPTIONS, pause: true, abort: true }), /Say one of/)
+  })
+
+  test('an order does not end the time of the controller that is at work', async () => {
+    const file = path.join(home, 'croft.db')
+    const controller = await openSqliteStore(file)
+    const epoch = await controller.beginEpoch()
+    const own = await openSqliteStore(file)
+    await run(runtimeOf({ store: own }), ['replace', 's2'], OPTIONS)
+    await controller.putValue(epoch, 'x', 'still here')
+    assert.match((await controller.getValue('cluster-orders/homelab')) ?? '', /"node":"s2"/)
+    await Promise.all([controller.close(), own.close()])
+  })
+
+  test('replace and remove-member name what they mean, or are refused', async () => {
+    const store = createMemoryStore()
+    const runtime = runtimeOf({ store })
+    await run(runtime, ['remove-member', '9a1e48b3d305ad3b'], OPTIONS)
+    assert.deepEqual(((await orders(store)) as { removeMembers: string[] }).removeMembers, ['9a1e48b3d305ad3b'])
+    await assert.rejects(run(runtime, ['remove-member', 'homelab', '$(id)'], OPTIONS), CliError)
+    await assert.rejects(run(runtime, ['replace', 'homelab', 'nobody'], OPTIONS), /no node of homelab/)
+    await assert.rejects(run(runtime, ['dance', 'homelab'], OPTIONS), /no croft cluster dance/)
+    const audit = await store.audit?.({})
+    assert.deepEqual(
+      audit?.map(({ what, actor }) => [what, actor]),
+      [['remove-member', 'cli:ada']],
+    )
+  })
+})
+
+describe('croft cluster restore', () => {
+  const taken = { name: 'snap-1', path: '/var/lib/rancher/k3s/server/db/snapshots/snap-1' }
+
+  test('[A38] lists every step, does them in order, and the journal has it', async () => {
+    const [store, performed] = [createMemoryStore(), [] as string[]]
+    const runtime = runtimeOf({ store, performed, snapshots: [taken] })
+    assert.equal(await run(runtime, ['restore', 'homelab', 'snap-1'], { ...OPTIONS, presentToken: true, yes: true }), 0)
+    assert.match(runtime.written.out, / 1\. hold everything else/)
+    assert.match(runtime.written.out, /start s1 over from snap-1/)
+    assert.deepEqual(performed.slice(0, 5), [
+      'stop-k3s s1',
+      'stop-k3s s2',
+      'stop-k3s s3',
+      'write-files s1',
+      'restore-snapshot s1',
+    ])
+    assert.equal(((await orders(store)) as { hold?: unknown }).hold, undefined)
+    assert.match((await store.audit?.({}))?.map(({ what }) => what).join() ?? '', /restore of homelab from snap-1/)
+  })
+
+  test('[F-33] without the token nothing is stopped', async () => {
+    const [store, performed] = [createMemoryStore(), [] as string[]]
+    const runtime = runtimeOf({ store, performed, snapshots: [{ ...taken, tokenHash: '000000000000' }] })
+    assert.equal(await run(runtime, ['restore', 'homelab', 'snap-1'], { ...OPTIONS, yes: true }), 1)
+    assert.match(runtime.written.out, /Refused: .*not kept/)
+    assert.deepEqual(performed, [])
+  })
+
+  test('asks first, and only lists when that is all that is wanted', async () => {
+    const performed: string[] = []
+    const runtime = runtimeOf({ store: createMemoryStore(), performed, snapshots: [taken] })
+    const options = { ...OPTIONS, presentToken: true }
+    await assert.rejects(run(runtime, ['restore', 'homelab', 'snap-1'], options), /--yes/)
+    assert.equal(await run(runtime, ['restore', 'homelab', 'snap-1'], { ...options, plan: true }), 0)
+    assert.deepEqual(performed, [])
+    await assert.rejects(run(runtime, ['restore', 'homelab', 'other'], options), /has other/)
+  })
+})
+
+test('[A39] a backup whose token is not kept is shown as unusable', async () => {
+  const observed = observedCluster(
+    's1 s2 s3',
+    {},
+    {
+      snapshots: [
+        { name: 'good', atMs: 2_000, tokenKept: 'yes', tokenHash: 'a' },
+        { name: 'bad', atMs: 3_000, tokenKept: 'no', tokenHash: 'ffffffffffff' },
+      ],
+    },
+  )
+  const runtime = runtimeOf({ store: createMemoryStore(), observed })
+  assert.equal(await run(runtime, ['backup', 'homelab'], OPTIONS), 0)
+  assert.match(runtime.written.out, /^bad .*UNUSABLE: the token that it was taken with \(ffffffffffff\) is not kept/m)
+  assert.match(runtime.written.out, /^good .*usable: its token is kept/m)
+  assert.ok(!existsSync(path.join(home, '.kube')))
+})
