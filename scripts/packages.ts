@@ -14,6 +14,7 @@ export const TEST_PACKAGES: readonly Wanted[] = [
   { name: 'xorriso', command: 'xorriso' },
   { name: 'genisoimage', command: 'isoinfo' },
   { name: 'netplan.io', command: 'netplan' },
+  { name: 'systemd', command: 'systemd-analyze' },
   { name: 'libvirt-clients', command: 'virsh' },
   { name: 'zsh', command: 'zsh' },
   { name: 'fish', command: 'fish' },

@@ -4,6 +4,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, test } from 'node:test'
+import { findCommand } from '../../scripts/packages.ts'
 import { configYaml, nodeConfig } from '../k3s/config.ts'
 import { clusterSpec } from '../plan/cluster/testing/fixture.ts'
 import { GATES_PROGRAM, GATES_SETTINGS, GATES_STATE, type GateSettings, gateFiles } from './gates.ts'
@@ -158,8 +159,10 @@ test('what a foreign program says cannot break the line that is read by the fact
   assert.match(JSON.stringify(gates), /the host calls itself ab/)
 })
 
-const analyze = spawnSync('systemd-analyze', ['--version']).status === 0
-test('the unit is one that systemd takes', { skip: analyze ? false : 'systemd-analyze is not installed' }, () => {
+const analyze = findCommand('systemd-analyze')
+test('the unit is one that systemd takes', {
+  skip: analyze === undefined ? 'systemd-analyze is not installed' : false,
+}, () => {
   const root = join(folder, 'unit')
   const files = gateFiles(SETTINGS)
   for (const { path, text } of files) {
@@ -168,7 +171,7 @@ test('the unit is one that systemd takes', { skip: analyze ? false : 'systemd-an
   }
   const unit = files.find(({ path }) => path.endsWith('croft-gates.service'))
   assert.ok(unit)
-  const ran = spawnSync('systemd-analyze', ['verify', '--man=no', `--root=${root}`, unit.path], { encoding: 'utf8' })
+  const ran = spawnSync(analyze ?? '', ['verify', '--man=no', `--root=${root}`, unit.path], { encoding: 'utf8' })
   assert.doesNotMatch(ran.stderr, /croft-gates\.service:\d+|Unknown|not executable/)
   assert.ok(files.some(({ path, text }) => path.includes('k3s.service.d') && /Requires=croft-gates/.test(text)))
   assert.ok(files.some(({ path }) => path === GATES_SETTINGS))

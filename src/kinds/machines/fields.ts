@@ -41,15 +41,13 @@ export const nic = z.strictObject({
   firewall: on,
 })
 
-const cores = whole(1, 1024)
 const cpuType = z
   .string()
   .max(60)
   .regex(/^[a-zA-Z0-9][a-zA-Z0-9._-]*$/, { error: 'a CPU type like host or x86-64-v2-AES' })
 
-export const cpu = z.strictObject({ cores, type: cpuType.optional() })
-/** The same where a class says the rest. */
-export const someCpu = z.strictObject({ cores: cores.optional(), type: cpuType.optional() })
+/** A class may say what is not said here. */
+export const someCpu = z.strictObject({ cores: whole(1, 1024).optional(), type: cpuType.optional() })
 
 /** What Proxmox alone knows of a machine's hardware. */
 export const proxmoxHardware = {
