@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { copyFileSync, existsSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { seededRandom } from '../../src/lib/random.ts'
+import { LONG } from '../simulation/volume.ts'
+import { endAll, estateAt, type Running, type Simulator, scratch, signal, start, startSimulator } from './children.ts'
+
+after(endAll)
+
+const SPEED = 20
+const VM = `apiVersion: virtualenvironmentvm.crossplane.io/v1alpha1
+kind: EnvironmentVM
+metadata: {name: web-1}
+spec:
+  forProvider:
+    nodeName: fun-bedbug
+    name: web-1
+    vmId: 205
+    started: true
+    cpu: [{cores: 2, type: host}]
+    memory: [{dedicated: 2048}]
+    disk: [{interface: scsi0, datastoreId: local, size: 4}]
+    networkDevice: [{bridge: vmbr0, model: virtio}]
+`
+
+interface State {
+  readonly guests: readonly {
+    readonly vmid: number
+    readonly status: string
+    readonly config: Readonly<Record<string, string>>
+  }[]
+  readonly hosts: readonly { readonly volumes: Readonly<Record<string, readonly { readonly vmid?: number }[]>> }[]
+}
+
+async function prepared(cwd: string) {
+  const simulator = await startSimulator(['--preset', 'homelab', '--speed', String(SPEED)], cwd)
+  estateAt(path.join(cwd, 'estate'), simulator, { 'vm.yaml': VM })
+  const database = path.join(cwd, 'state.db')
+  const run = (): Running =>
+    start(['run', 'estate', '--state', database, '--listen', 'off', '--poll', '1s'], {
+      cwd,
+      env: { HOME: path.join(cwd, 'home'), PROXMOX_TOKEN: simulator.token },
+      longestMs: 600_000,
+    })
+  return { simulator, database, run }
+}
+
+/** Runs until the machine is as declared, then ends it as systemd does. */
+async function toTheEnd(simulator: Simulator, run: () => Running): Promise<void> {
+  const running = run()
+  for (let tries = 0; ; tries++) {
+    const state = await simulator.door<State>('GET', 'state')
+    const guest = state.guests.find(({ vmid }) => vmid === 205)
+    if (guest?.status === 'running' && /croft/.test(guest.config.tags ?? '')) break
+    assert.ok(tries < 200, 'it did not get there')
+    await sleep(100)
+  }
+  signal(running, 'SIGTERM')
+  const { code, stderr } = await running.ended
+  assert.equal(code, 0, `a stop that was asked for is no failure: ${stderr}`)
+}
+
+function sound(database: string): void {
+  if (!existsSync(database)) return
+  const copy = `${database}.copy`
+  for (const part of ['', '-wal']) if (existsSync(database + part)) copyFileSync(database + part, copy + part)
+  const db = new DatabaseSync(copy)
+  assert.equal(db.prepare('PRAGMA integrity_check').get()?.integrity_check, 'ok')
+  db.close()
+}
+
+async function onlyOne(simulator: Simulator): Promise<void> {
+  const state = await simulator.door<State>('GET', 'state')
+  assert.deepEqual(state.guests.map(({ vmid }) => vmid).sort(), [108, 109, 205])
+  const disks = state.hosts.flatMap(({ volumes }) => Object.values(volumes).flat()).filter(({ vmid }) => vmid === 205)
+  assert.equal(disks.length, 1, 'a second disk was made')
+}
+
+test('[F-23] the controller, killed at random moments again and again, ends with one machine and a sound database', async (t) => {
+  const random = seededRandom(Number(process.env.CROFT_SEED ?? 23))
+  const cwd = scratch()
+  const { simulator, database, run } = await prepared(cwd)
+  const cycles = LONG ? 2_000 : 8
+  let killed = 0
+  for (let cycle = 0; cycle < cycles; cycle++) {
+    const running = run()
+    await sleep(100 + random.next() * 1_500)
+    signal(running, 'SIGKILL')
+    if ((await running.exited).signal === 'SIGKILL') killed++
+    sound(database)
+    // Now and then there is something to do again.
+    if (cycle % 5 === 4) await simulator.door('PATCH', 'guests/205', { memory: '1024' }).catch(() => {})
+  }
+  assert.equal(killed, cycles)
+  await toTheEnd(simulator, run)
+  await onlyOne(simulator)
+  sound(database)
+  t.diagnostic(`killed ${killed} times`)
+})
+
+test('[F-03] killed within its first 50 ms, twenty times in a row, it starts the next time with nobody helping', async () => {
+  const cwd = scratch()
+  const { simulator, database, run } = await prepared(cwd)
+  for (let n = 0; n < 20; n++) {
+    const running = run()
+    await sleep(n * 2.5)
+    signal(running, 'SIGKILL')
+    await running.exited
+  }
+  sound(database)
+  await toTheEnd(simulator, run)
+  await onlyOne(simulator)
+})
+
+test('a second controller on the same database refuses and names the first; its token is nowhere in what it wrote', async () => {
+  const cwd = scratch()
+  const { simulator, database, run } = await prepared(cwd)
+  const first = run()
+  for (let tries = 0; !existsSync(`${database}.owner`) && tries < 200; tries++) await sleep(50)
+  await sleep(300)
+  const second = await run().ended
+  assert.equal(second.code, 1)
+  assert.match(second.stderr, new RegExp(`process ${first.child.pid} on .* is at work on .*state\\.db\\. Stop it`))
+  signal(first, 'SIGTERM')
+  const { stdout, stderr } = await first.ended
+  const secret = simulator.token.split('=')[1] ?? simulator.token
+  for (const text of [stdout, stderr, readFileSync(database, 'latin1')]) assert.ok(!text.includes(secret))
+})
