@@ -1,5 +1,6 @@
 import type { Random } from '../lib/random.ts'
 import { WireFailure, type WireRequest, type WireResponse } from '../lib/wire.ts'
+import { type ClusterExperiments, createClusterExperiments } from './cluster-experiments.ts'
 import { answerDoor } from './experiment-door.ts'
 import { createExperiments, type Experiments } from './experiments.ts'
 import { createFaults, type Fault, type Faults, failedResponse, spoiled } from './faults.ts'
@@ -48,7 +49,7 @@ export interface Write {
 }
 
 /** A simulated Proxmox cluster: the same code behind HTTPS and in-process. */
-export interface Datacentre extends Experiments {
+export interface Datacentre extends Experiments, ClusterExperiments {
   /** One exchange. Rejects with a WireFailure when no answer comes. */
   handle(request: WireRequest): Promise<WireResponse>
   readonly world: World
@@ -169,6 +170,7 @@ export function createDatacentre(options: DatacentreOptions): Datacentre {
 
   const datacentre: Datacentre = {
     ...createExperiments(world),
+    ...createClusterExperiments(world),
     handle,
     world,
     faults,

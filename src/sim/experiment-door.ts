@@ -1,4 +1,6 @@
 import type { WireRequest, WireResponse } from '../lib/wire.ts'
+import { serveClusterDoor } from './cluster-door.ts'
+import type { ClusterExperiments } from './cluster-experiments.ts'
 import type { Datacentre } from './datacentre.ts'
 import type { Fault } from './faults.ts'
 
@@ -16,7 +18,8 @@ type Door = Pick<
   | 'faults'
   | 'writes'
   | 'hideGuests'
->
+> &
+  ClusterExperiments
 
 /** The simulator's own door, for experiments: nothing here exists on a real Proxmox, and it asks for no token. */
 export function answerDoor(datacentre: Door, request: WireRequest): WireResponse {
@@ -63,7 +66,7 @@ function serve(datacentre: Door, method: string, path: string, body: () => Recor
     datacentre.hostPower(decodeURIComponent(host), power)
     return { ok: true }
   }
-  return undefined
+  return serveClusterDoor(datacentre, method, path, body)
 }
 
 function onGuest(datacentre: Door, method: string, vmid: number, body: () => Record<string, unknown>): unknown {
