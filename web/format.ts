@@ -42,8 +42,9 @@ export function clockTime(atMs: number): string {
   return new Date(atMs).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false })
 }
 
+/** Seven digits of a commit; a revision that is none (a directory that is followed) begins with a word. */
 export function shortCommit(commit: string): string {
-  return commit.slice(0, 7)
+  return /^[0-9a-f]{7}/.test(commit) ? commit.slice(0, 7) : commit.slice(0, 14)
 }
 
 export function plural(count: number, one: string, many = `${one}s`): string {

@@ -1,5 +1,7 @@
 import type { ClusterOnPage, Row } from '../src/server/api/schemas.ts'
 
+import { serverNow } from './live.ts'
+
 /** Five tones for everything. Each has a colour, an icon and a word; the colour alone never says anything. */
 export type Tone = 'ok' | 'busy' | 'warn' | 'bad' | 'quiet'
 
@@ -8,11 +10,30 @@ export function toneOf(row: Row): Tone {
   if (row.stalled || row.do === 'refuse') return 'bad'
   if (row.paused) return 'quiet'
   if (row.do === 'hold' || row.drifted) return 'warn'
-  if (row.do === 'wait' || isDoing(row.do)) return row.ready === 'False' && row.do === 'nothing' ? 'bad' : 'busy'
-  if (row.ready === 'False') return 'bad'
+  if (row.do === 'wait' || isDoing(row.do)) return 'busy'
+  if (row.ready === 'False') return isComing(row) ? 'busy' : 'bad'
   if (row.ready === 'Unknown' || row.synced === 'Unknown') return 'quiet'
   return row.synced === 'False' ? 'busy' : 'ok'
 }
+
+/** Not ready because it was just started, moved or changed, for a while: that is no trouble yet. */
+export function isComing(row: Row): boolean {
+  const since = row.sinceMs === undefined ? Number.POSITIVE_INFINITY : serverNow() - row.sinceMs
+  return COMING.has(row.reason) && since < COMING_MS
+}
+
+const COMING = new Set([
+  'PowerChanging',
+  'Seeding',
+  'AgentDown',
+  'AgentNotAsked',
+  'NotATemplate',
+  'NotReadClosely',
+  'NotInForce',
+  'Locked',
+  'InProgress',
+])
+const COMING_MS = 180_000
 
 export const TONE_ORDER: Readonly<Record<Tone, number>> = { bad: 0, warn: 1, busy: 2, quiet: 3, ok: 4 }
 

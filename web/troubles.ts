@@ -1,7 +1,7 @@
 import type { Page, Row } from '../src/server/api/schemas.ts'
 import { plural } from './format.ts'
 import { hrefTo } from './route.ts'
-import { TONE_ORDER, type Tone } from './tone.ts'
+import { isComing, TONE_ORDER, type Tone } from './tone.ts'
 
 /** Something that a person should know first. */
 export interface Trouble {
@@ -81,7 +81,12 @@ export function troublesOf(page: Page): readonly Trouble[] {
     ),
     ...grouped(
       page.rows.filter(
-        (row) => row.ready === 'False' && !row.stalled && ['nothing', 'wait'].includes(row.do) && !row.paused,
+        (row) =>
+          row.ready === 'False' &&
+          !isComing(row) &&
+          !row.stalled &&
+          ['nothing', 'wait'].includes(row.do) &&
+          !row.paused,
       ),
       'bad',
       'not ready',

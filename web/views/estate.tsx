@@ -6,7 +6,7 @@ import { Ago, Empty } from '../parts/bits.tsx'
 import { Badge, Icon, Mark } from '../parts/icon.tsx'
 import { VirtualList } from '../parts/virtual.tsx'
 import { goTo, hrefTo } from '../route.ts'
-import { isDoing, TONE_ORDER, type Tone, toneOf } from '../tone.ts'
+import { isComing, isDoing, TONE_ORDER, type Tone, toneOf } from '../tone.ts'
 import { ui } from '../ui.ts'
 
 type Line =
@@ -208,7 +208,7 @@ export function readyWord(row: Row): { readonly tone: Tone; readonly word: strin
   if (row.stalled) return { tone: 'bad', word: row.status }
   if (row.ready === 'True') return { tone: 'ok', word: row.status }
   if (row.ready === 'Unknown') return { tone: 'quiet', word: row.status }
-  return { tone: isDoing(row.do) ? 'busy' : 'bad', word: row.status }
+  return { tone: isDoing(row.do) || row.do === 'wait' || isComing(row) ? 'busy' : 'bad', word: row.status }
 }
 
 function RowLine({ row, level }: { readonly row: Row; readonly level: number }) {

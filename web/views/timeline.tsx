@@ -44,7 +44,7 @@ function ChapterCard({ chapter }: { readonly chapter: Chapter }) {
           <Icon name="commit" size={16} />
         </span>
         <div class="grow">
-          <h2>{chapter.subject ?? (chapter.commit === undefined ? 'Without a commit' : 'Commit')}</h2>
+          <h2>{chapter.subject ?? titleOf(chapter)}</h2>
           <p class="muted">
             {chapter.commit !== undefined && <code>{shortCommit(chapter.commit)}</code>}{' '}
             {chapter.author !== undefined && <>by {chapter.author}, </>}
@@ -67,6 +67,12 @@ function ChapterCard({ chapter }: { readonly chapter: Chapter }) {
       {open && <EventTable events={chapter.events} />}
     </Card>
   )
+}
+
+/** What is shown where no commit has a subject. */
+function titleOf({ commit }: Chapter): string {
+  if (commit === undefined) return 'Not asked for by a commit'
+  return /^[0-9a-f]{40}/.test(commit) ? 'A commit' : 'The files of the directory'
 }
 
 function Took({ chapter }: { readonly chapter: Chapter }) {

@@ -46,6 +46,7 @@ function projectRow(resource: ResourceView, drifted: boolean): Row {
     synced: synced?.status ?? 'Unknown',
     ready: ready?.status ?? 'Unknown',
     stalled: stalled?.status === 'True',
+    reason: telling?.reason ?? '',
     message: (telling?.message ?? '').slice(0, 300),
     do: action.do,
     drifted,

@@ -65,6 +65,8 @@ export const row = z.object({
   ready: condition.shape.status,
   stalled: z.boolean(),
   sinceMs: ms.optional(),
+  /** Of the condition that says most: why it is not well, or since when it is. */
+  reason: z.string(),
   message: z.string(),
   do: action.shape.do,
   next: action.shape.next,

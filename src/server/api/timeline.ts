@@ -35,7 +35,9 @@ export function tellTimeline(
     const beganMs = known === undefined || known.committedMs === 0 ? firstMs : Math.min(known.committedMs, firstMs)
     chapters.push({
       ...(commit === undefined ? {} : { commit }),
-      ...(known === undefined ? {} : { subject: known.subject, author: known.author, source: known.source }),
+      ...(known === undefined ? {} : { source: known.source }),
+      ...(known === undefined || known.subject === '' ? {} : { subject: known.subject }),
+      ...(known === undefined || known.author === '' ? {} : { author: known.author }),
       ...(known === undefined || known.committedMs === 0 ? {} : { committedMs: known.committedMs }),
       firstMs: beganMs,
       lastMs: sorted.at(-1)?.atMs ?? firstMs,
