@@ -26,7 +26,10 @@ export function renderClusterPlan(look: ClusterLook, style: Style): string {
     ({ name, becomes, text, role }) =>
       `${style.paint(PAINT[becomes], SYMBOL[becomes].padEnd(3))} ${clean(name).padEnd(width)}  ${role}${text === '' ? '' : `  ${clean(text)}`}`,
   )
-  const next = [...decision.steps.map(({ summary }) => `next: ${clean(summary)}`)]
+  // What happens to machines stands above, step by step.
+  const next = decision.steps
+    .filter(({ do: verb }) => !verb.endsWith('-machine'))
+    .map(({ summary }) => `next: ${clean(summary)}`)
   const waits = decision.waits.map(({ awaits }) => `waits for ${clean(awaits)}`)
   const body = [
     ...rows,
