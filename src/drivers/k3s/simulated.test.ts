@@ -1,17 +1,246 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { allReady, driverLab } from './testing/lab.ts'
+import { describe, test } from 'node:test'
+import { LIMITS } from '../../lib/limits.ts'
+import type { ObservedCluster } from '../../model/observed-cluster.ts'
+import { allReady, type DriverLab, driverLab, LAB_VERSION } from './testing/lab.ts'
 
-test('three servers and two agents form one cluster from clean boxes', async () => {
-  const lab = driverLab('s1 s2 s3 a1 a2')
-  const observed = await lab.until(allReady('s1 s2 s3 a1 a2'))
-  const verbs = lab.done.map(({ step, outcome }) => `${step.do} ${step.node} ${outcome.result}`)
-  console.log(
-    (lab.clock.now() - Date.parse('2026-11-15T01:32:09Z')) / 1000,
-    [...new Set(verbs)],
-    observed.members,
-    lab.asked.slice(-30),
-  )
-  assert.equal(observed.api, 'yes')
-  assert.ok(observed.members !== 'unknown' && observed.members.every(({ up, learner }) => up === 'yes' && !learner))
+const MINUTE = 60_000
+const votes = (count: number) => (observed: ObservedCluster) =>
+  observed.members !== 'unknown' &&
+  observed.members.length === count &&
+  observed.members.every(({ learner, up }) => !learner && up === 'yes')
+const well = (names: string, servers: number) => (observed: ObservedCluster) =>
+  allReady(names)(observed) && votes(servers)(observed)
+const verbs = (lab: DriverLab) => [...new Set(lab.done.map(({ step }) => `${step.do} ${step.node ?? ''}`.trim()))]
+const pass = (lab: DriverLab, ms: number) => lab.clock.advanceTo(lab.clock.now() + ms)
+
+async function formed(names: string, servers: number, more = {}): Promise<DriverLab> {
+  const lab = driverLab(names, more)
+  await lab.until(well(names, servers))
+  return lab
+}
+
+describe('forming', () => {
+  test('three servers and two agents become one cluster, from clean boxes', async () => {
+    const lab = await formed('s1 s2 s3 a1 a2', 3)
+    assert.deepEqual(
+      lab.done.filter(({ outcome }) => outcome.result === 'refused'),
+      [],
+    )
+    assert.deepEqual(
+      verbs(lab).filter((verb) => verb.startsWith('init') || verb.startsWith('join')),
+      ['init-cluster s1', 'join-server s2', 'join-agent a1', 'join-agent a2', 'join-server s3'],
+    )
+    assert.equal(lab.vault.kept.get('homelab')?.formed, true)
+  })
+
+  test('[F-32] a controller that dies after every single step changes nothing about the end', async () => {
+    const lab = driverLab('s1 s2 s3 a1')
+    const done = well('s1 s2 s3 a1', 3)
+    for (let round = 0; round < 300; round++) {
+      lab.restart()
+      const before = lab.done.length
+      const observed = await lab.until((seen) => done(seen) || lab.done.length > before, 200)
+      if (done(observed)) break
+    }
+    const { observed } = await lab.look()
+    assert.ok(done(observed))
+    assert.equal(lab.world.k3s.clusters.size, 1)
+  })
+
+  test('[A4] tokens are in no argument, no error and no log; agents get one of their own that goes when they are in', async () => {
+    const lab = await formed('s1 a1', 1)
+    await lab.until(() => false, 2).catch(() => undefined)
+    const secrets = lab.vault.kept.get('homelab')
+    const all = [secrets?.password.reveal() ?? '?', secrets?.agentPassword?.reveal() ?? '?']
+    const told = JSON.stringify([lab.done, lab.asked, (await lab.look()).observed])
+    for (const secret of all) {
+      for (const form of [secret, Buffer.from(secret).toString('base64'), Buffer.from(secret).toString('hex')]) {
+        assert.ok(!told.includes(form))
+      }
+    }
+    const token = lab.box('a1').machine.files.text('/etc/rancher/k3s/agent-token') ?? ''
+    assert.match(token, new RegExp(`^K10${secrets?.caHash}::[a-z0-9]{6}\\.[a-z0-9]{16}\\n$`))
+    const listed = await lab.call('GET', '/api/v1/namespaces/kube-system/secrets')
+    assert.ok(!listed.body.includes('bootstrap-token-'))
+    assert.equal(
+      lab
+        .box('s1')
+        .machine.files.text('/etc/rancher/k3s/config.yaml')
+        ?.includes(all[0] ?? ''),
+      false,
+    )
+  })
+})
+
+describe('looking', () => {
+  test('[A57] a settled cluster costs one call of its API, and its nodes are asked every ten minutes', async () => {
+    const lab = await formed('s1 s2 s3 a1', 3)
+    await pass(lab, 2 * MINUTE)
+    await lab.look()
+    await lab.look()
+    lab.asked.length = 0
+    for (let look = 0; look < 5; look++) {
+      await lab.look()
+      await pass(lab, 5_000)
+    }
+    assert.deepEqual([...new Set(lab.asked)], ['GET /api/v1/nodes'])
+    assert.equal(lab.asked.length, 5)
+    await pass(lab, LIMITS.nodeFactsMs)
+    lab.asked.length = 0
+    await lab.look()
+    assert.equal(lab.asked.filter((line) => line.endsWith(': facts')).length, 4)
+    assert.ok(lab.asked.every((line) => line.startsWith('GET') || line.endsWith('facts')))
+  })
+
+  test('what cannot be seen is unknown, and what is off is down', async () => {
+    const lab = await formed('s1 s2 s3', 3)
+    await pass(lab, MINUTE)
+    const { switchOff } = await import('../../sim/metal/box.ts')
+    switchOff(lab.world, lab.box('s3'))
+    await pass(lab, 2 * MINUTE)
+    const { observed } = await lab.look()
+    const third = observed.nodes.find(({ name }) => name === 's3')
+    assert.deepEqual([third?.k3s, typeof third?.kube === 'object' && third.kube.ready], ['unknown', 'no'])
+    assert.equal(observed.members !== 'unknown' && observed.members.find(({ node }) => node === 's3')?.up, 'no')
+    for (const name of ['s1', 's2']) switchOff(lab.world, lab.box(name))
+    await pass(lab, MINUTE)
+    const blind = (await lab.look()).observed
+    assert.notEqual(blind.api, 'yes')
+    assert.deepEqual(
+      [blind.members, ...blind.nodes.map(({ kube }) => kube)],
+      ['unknown', 'unknown', 'unknown', 'unknown'],
+    )
+  })
+})
+
+describe('joining', () => {
+  test('[A5] a token that was rotated by hand is read from the cluster when a server joins', async () => {
+    const lab = driverLab('s1 s2 s3', { allow: { degraded: true, interruption: false } })
+    const whole = lab.spec
+    lab.spec = { ...whole, servers: whole.servers.slice(0, 1) }
+    lab.restart()
+    await lab.until(well('s1', 1))
+    await pass(lab, MINUTE)
+    const shell = lab.surroundings().nodes.get('s1')?.shell
+    assert.ok(shell !== undefined)
+    const input = JSON.stringify({ token: 'rotatedrotatedrotatedrotated1234' })
+    await lab.clock.runUntil(shell.run(['/usr/local/lib/croft/node', 'rotate-token'], { input }))
+    await pass(lab, MINUTE)
+    lab.spec = whole
+    lab.restart()
+    await lab.until(well('s1 s2 s3', 3))
+    const secrets = lab.vault.kept.get('homelab')
+    assert.equal(secrets?.password.reveal(), 'rotatedrotatedrotatedrotated1234')
+    assert.equal(secrets?.formerPasswords.length, 1)
+  })
+
+  test('[A6] [A7] data of another cluster is refused by name, and nothing is started with it', async () => {
+    const lab = driverLab('s1 s2 s3')
+    const other = driverLab('s1', {}, 9)
+    await other.until(well('s1', 1))
+    const stale = other.vault.kept.get('homelab')?.files.get('server-ca.crt')?.reveal() ?? ''
+    lab.box('s2').machine.files.write('/var/lib/rancher/k3s/server/tls/server-ca.crt', stale)
+    const outcome = await lab.perform({ do: 'record-first-server', node: 's1' })
+    // Before anything is written down it might be this very cluster.
+    assert.equal(outcome.result, 'refused')
+    lab.box('s2').machine.files.remove('/var/lib/rancher')
+    await lab.perform({ do: 'record-first-server', node: 's1' })
+    lab.box('s2').machine.files.write('/var/lib/rancher/k3s/server/tls/server-ca.crt', stale)
+    const join = await lab.perform({ do: 'join-server', node: 's2', version: LAB_VERSION })
+    assert.ok(join.result === 'refused' && join.refusal.reason === 'StaleState' && join.refusal.meaning === 'stalled')
+    assert.equal(lab.box('s2').machine.k3s?.process, undefined)
+    const { decision } = await lab.look()
+    assert.match(decision.refusals.map(({ reason }) => reason).join(), /s2 holds stale K3s state/)
+  })
+
+  test('[A9] the first server, wiped, joins the others and begins no second cluster', async () => {
+    const lab = await formed('s1 s2 s3', 3, { endpoint: { server: 's2' }, staleState: 'wipe' })
+    await pass(lab, MINUTE)
+    const first = lab.box('s1')
+    const { switchOff, switchOn } = await import('../../sim/metal/box.ts')
+    switchOff(lab.world, first)
+    for (const folder of ['/var/lib/rancher', '/etc/rancher', '/etc/systemd/system/k3s.service'])
+      first.machine.files.remove(folder)
+    await pass(lab, 2 * MINUTE)
+    switchOn(lab.world, first)
+    await pass(lab, MINUTE)
+    lab.done.length = 0
+    await lab.until(well('s1 s2 s3', 3))
+    assert.ok(verbs(lab).includes('join-server s1'))
+    assert.ok(!verbs(lab).includes('init-cluster s1'))
+    assert.equal(lab.world.k3s.clusters.size, 1)
+  })
+
+  test('[A10] an agent that was wiped comes back under its name without a rejected password', async () => {
+    const lab = await formed('s1 a1', 1)
+    await pass(lab, MINUTE)
+    await lab.perform({ do: 'wipe-k3s', node: 'a1' })
+    await pass(lab, 2 * MINUTE)
+    lab.done.length = 0
+    await lab.until(well('s1 a1', 1))
+    assert.deepEqual(
+      verbs(lab).filter((verb) => /delete|join/.test(verb)),
+      ['delete-node a1', 'join-agent a1'],
+    )
+  })
+})
+
+describe('changing', () => {
+  const QUICK = {
+    upgrade: {
+      method: 'inPlace',
+      drain: { timeoutMs: 10 * MINUTE, onTimeout: 'wait' },
+      soakMs: 30_000,
+      nodeTimeoutMs: 10 * MINUTE,
+      healthChecks: [],
+      windows: [],
+      agentsSurge: 1,
+    },
+  } as const
+
+  test('an upgrade goes from server to server, each given back before the next, with a snapshot before', async () => {
+    const lab = await formed('s1 s2 s3 a1', 3, QUICK)
+    lab.spec = { ...lab.spec, version: 'v1.34.4+k3s1' }
+    lab.restart()
+    lab.done.length = 0
+    const upgraded = (observed: ObservedCluster) =>
+      well('s1 s2 s3 a1', 3)(observed) &&
+      observed.nodes.every(
+        ({ kube }) => typeof kube === 'object' && kube.version === 'v1.34.4+k3s1' && kube.work === undefined,
+      )
+    const observed = await lab.until(upgraded, 2_000)
+    const list = verbs(lab)
+    assert.ok(list.some((verb) => verb.startsWith('snapshot')))
+    for (const name of ['s1', 's2', 's3', 'a1'])
+      assert.ok(list.includes(`upgrade-k3s ${name}`) && list.includes(`uncordon ${name}`))
+    assert.ok(observed.nodes.every(({ kube }) => typeof kube === 'object' && !kube.unschedulable))
+  })
+
+  test('changed flags are rolled out, survive a crash between any two steps, and [A36] a person’s cordon stays', async () => {
+    const lab = await formed('s1 s2 s3', 3, QUICK)
+    await lab.call('PATCH', '/api/v1/nodes/s2', { spec: { unschedulable: true } })
+    lab.spec = { ...lab.spec, disable: ['traefik'] }
+    const done = (observed: ObservedCluster) =>
+      well('s1 s2 s3', 3)(observed) &&
+      observed.nodes.every(
+        ({ kube }) => typeof kube === 'object' && kube.args?.disable?.[0] === 'traefik' && kube.work === undefined,
+      )
+    for (let round = 0; round < 200; round++) {
+      lab.restart()
+      const before = lab.done.length
+      const observed = await lab.until((seen) => done(seen) || lab.done.length > before, 500)
+      if (done(observed)) break
+    }
+    const { observed } = await lab.look()
+    assert.ok(done(observed))
+    assert.deepEqual(
+      observed.nodes.map(({ name, kube }) => [name, typeof kube === 'object' && kube.unschedulable]),
+      [
+        ['s1', false],
+        ['s2', true],
+        ['s3', false],
+      ],
+    )
+  })
 })

@@ -1,3 +1,4 @@
+import { find } from '../kubernetes/store.ts'
 import { between } from '../world/chance.ts'
 import { flagText } from './config-file.ts'
 import { DATA } from './disk.ts'
@@ -76,7 +77,7 @@ function retrieve(process: K3sProcess, url: string, token: string): void {
     wait('failed to retrieve configuration from server: EOF', 5_000)
     return
   }
-  if (!mayBeAgent(token, server, world.clock.now())) {
+  if (!mayBeAgent(token, server, world.clock.now()) && !isMember(process, cluster)) {
     wait('failed to retrieve configuration from server: not authorized', between(world.random, [7_000, 10_000]))
     return
   }
@@ -94,6 +95,13 @@ function retrieve(process: K3sProcess, url: string, token: string): void {
     return
   }
   runs(process, cluster)
+}
+
+/** One that is in shows the certificate of its kubelet: its token may have expired or gone since, its Node may not. */
+function isMember(process: K3sProcess, cluster: EtcdCluster): boolean {
+  const copy = process.computer.machine.files.text(`${DATA}/agent/server-ca.crt`)
+  if (copy === undefined || copy !== cluster.bootstrap.files.get('server-ca.crt')) return false
+  return find(cluster.store, '/nodes', undefined, process.nodeName) !== undefined
 }
 
 function runs(process: K3sProcess, cluster: EtcdCluster): void {
