@@ -58,6 +58,10 @@ export interface RunningSimulator {
   /** What is really there, past every API: for checking that the tour did what it says. */
   hosts(): readonly string[]
   guests(): readonly SimulatedGuest[]
+  /** Nodes of simulated clusters, past every API. */
+  nodes(): readonly { readonly name: string; readonly ready: boolean; readonly votes: boolean }[]
+  /** What the program of a K3s release hashes to in the simulation. */
+  releaseChecksum(version: string): string
   close(): Promise<void>
 }
 

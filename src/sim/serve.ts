@@ -6,7 +6,9 @@ import { seededRandom } from '../lib/random.ts'
 import type { WireResponse } from '../lib/wire.ts'
 import { createKeyPair, issueCertificate, privateKeyPem } from '../lib/x509.ts'
 import { createDatacentre, type Datacentre, type DatacentreOptions } from './datacentre.ts'
+import { releaseChecksum } from './k3s/install.ts'
 import { type ClusterProxy, serveClusters } from './kubernetes/proxy.ts'
+import { all } from './kubernetes/store.ts'
 import { createScaledClock } from './scaled-clock.ts'
 import type { SimClock } from './sim-clock.ts'
 import type { Stats } from './stats.ts'
@@ -60,6 +62,8 @@ export interface RunningSimulator extends ServedDatacentre {
   stats(): Stats
   hosts(): readonly string[]
   guests(): readonly SimulatedGuest[]
+  nodes(): readonly { readonly name: string; readonly ready: boolean; readonly votes: boolean }[]
+  releaseChecksum(version: string): string
 }
 
 /** All that `croft sim` does before it waits: a datacentre on a clock of its own, served over HTTPS. */
@@ -97,8 +101,30 @@ export async function startSimulator(options: SimulatorOptions): Promise<Running
     },
     stats: () => datacentre.stats(),
     hosts: () => [...datacentre.world.hosts.keys()],
+    nodes: () => simulatedNodes(datacentre.world),
+    releaseChecksum,
     guests: () => [...datacentre.world.guests.values()].map((guest) => simulatedGuest(datacentre.world, guest)),
   }
+}
+
+/** Every node of every simulated cluster: does its own Node say Ready, and has it a vote? */
+function simulatedNodes(world: World): ReturnType<RunningSimulator['nodes']> {
+  return [...world.k3s.clusters.values()].flatMap((cluster) => {
+    const voters = new Set([...cluster.members.values()].filter(({ learner }) => !learner).map(({ name }) => name))
+    return all(cluster.store, '/nodes').map((node) => {
+      const { status } = node as { readonly status?: { readonly conditions?: readonly NodeCondition[] } }
+      return {
+        name: node.metadata.name,
+        ready: status?.conditions?.some(({ type, status: value }) => type === 'Ready' && value === 'True') === true,
+        votes: [...voters].some((name) => name.replace(/-[0-9a-f]{8}$/, '') === node.metadata.name),
+      }
+    })
+  })
+}
+
+interface NodeCondition {
+  readonly type: string
+  readonly status: string
 }
 
 function simulatedGuest(world: World, guest: Guest): SimulatedGuest {

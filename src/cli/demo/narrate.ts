@@ -23,7 +23,9 @@ export function narrate(stage: Stage): Narration {
       const step = advance(progress, report, stage.clock.now())
       progress = step.progress
       // Words for a state between two steps say nothing that the steps do not say.
-      for (const line of step.lines) if (line.tone !== 'normal' || STEPS.has(line.reason)) show(line)
+      for (const line of step.lines) {
+        if (line.tone !== 'normal' || STEPS.has(line.reason) || line.key?.startsWith('Cluster/') === true) show(line)
+      }
     },
     tell: (message) => show({ atMs: stage.clock.now(), tone: 'heartbeat', reason: '', message }),
     beat() {

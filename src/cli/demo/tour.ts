@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { closing } from '../closing.ts'
 import type { Runtime } from '../runtime.ts'
+import { cluster } from './cluster.ts'
 import { datacentre } from './datacentre.ts'
 import { writeExample } from './example.ts'
 import { firstSync } from './first-sync.ts'
@@ -14,8 +15,8 @@ import { createStage } from './stage.ts'
 import { summary } from './summary.ts'
 import { thirdNode } from './third-node.ts'
 
-/** The tour, in order. A later part (K3s joining, the page) is one more scene here. */
-export const SCENES: readonly Scene[] = [datacentre, firstSync, thirdNode, nothingLeft, summary]
+/** The tour, in order. A later part is one more scene here. */
+export const SCENES: readonly Scene[] = [datacentre, firstSync, thirdNode, nothingLeft, summary, cluster]
 
 /** Simulated seconds in one real second: a machine takes its believable minute, the tour a few seconds. */
 const SPEED = 7
@@ -35,10 +36,19 @@ export async function playTour(runtime: Runtime, options: TourOptions = {}): Pro
   // Also when the process is told to leave in the middle of a scene: nothing stays in the temporary directory.
   process.once('exit', removeAll)
   try {
-    await using simulator = closing(await runtime.startSimulator({ preset: 'homelab', port: 0, seed: 1, speed }))
+    await using simulator = closing(
+      await runtime.startSimulator({ preset: 'homelab', port: 0, seed: 1, speed, proxy: true }),
+    )
     const database = path.join(directory, 'state', 'croft.db')
     await using store = closing(await runtime.openStore(database))
-    const env = { ...runtime.env, [TOKEN_VARIABLE]: simulator.it.token }
+    const env = {
+      ...runtime.env,
+      [TOKEN_VARIABLE]: simulator.it.token,
+      CROFT_VAULT: path.join(directory, 'vault'),
+      // Simulated machines have simulated addresses: the way to their APIs leads through the simulator.
+      HTTPS_PROXY: simulator.it.proxy,
+      NO_PROXY: '',
+    }
     const clock = simulator.it.clock
     await using engine = closing(await runtime.openEngine(store.it, { directory, clock, env }))
     const repository = await createRepository(directory)
