@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { NODE_PROGRAM, type NodeFacts } from '../../k3s/node-program.ts'
+import { createLab, FIRST } from '../testing/k3s-lab.ts'
+import { bmc, switchOff, wake } from './box.ts'
+import { metalShell } from './shell.ts'
+
+test('a box is reached by its shell while it is up, and its data outlives its power', async () => {
+  const lab = createLab()
+  const shell = metalShell(lab.world, 's1')
+  const run = (...argv: string[]) => lab.clock.runUntil(shell.run(argv))
+  assert.deepEqual(await run('hostname'), { code: 0, stdout: 's1\n', stderr: '' })
+  assert.equal((await run(NODE_PROGRAM, 'facts')).code, 127, 'the program is not there before somebody brings it')
+  await lab.clock.runUntil(shell.writeFile(NODE_PROGRAM, '#!/bin/sh\n', { mode: 0o755 }))
+  const facts = async () => JSON.parse((await run(NODE_PROGRAM, 'facts')).stdout) as NodeFacts
+  assert.equal((await facts()).cloudInit, 'absent')
+  lab.start('s1', 'server', FIRST)
+  await lab.until(() => lab.isReady('s1'))
+  const before = await facts()
+  switchOff(lab.world, lab.box('s1'))
+  await assert.rejects(run('hostname'), { code: 'unreachable', ran: 'no' })
+  wake(lab.world, lab.box('s1').mac.toUpperCase())
+  await lab.until(() => lab.box('s1').booted, 200_000)
+  await lab.until(() => lab.box('s1').machine.k3s?.state === 'running')
+  const after = await facts()
+  assert.equal(after.machineId, before.machineId)
+  assert.notEqual(after.bootId, before.bootId)
+  assert.equal(after.data, before.data)
+})
+
+test('an answer of the management controller may get lost although the deed is done', () => {
+  const lab = createLab()
+  const box = lab.box('a1')
+  box.bmcRepliesLost = 1
+  assert.equal(bmc(lab.world, box, 'off'), undefined)
+  assert.equal(box.power, 'off')
+  assert.deepEqual(bmc(lab.world, box, 'status'), { power: 'off' })
+  box.wakeOnLan = false
+  wake(lab.world, box.mac)
+  assert.equal(box.power, 'off')
+})
