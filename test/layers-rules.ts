@@ -26,7 +26,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   images: ['kinds', 'model', 'lib'],
   sim: ['k3s', 'model', 'lib'],
   controller: ['engine', 'plan', 'kinds', 'source', 'server/port.ts', 'drivers/port.ts', 'store/port.ts', 'model', 'lib'],
-  server: ['controller', 'engine', 'plan', 'kinds', 'store/port.ts', 'model', 'lib'],
+  server: ['model', 'lib'],
   cli: [
     'images',
     'server',

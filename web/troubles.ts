@@ -99,15 +99,30 @@ export function troublesOf(page: Page): readonly Trouble[] {
       'waits for an approval',
       hrefTo('plan'),
     ),
-    ...grouped(
-      page.rows.filter((row) => row.drifted),
-      'warn',
-      'drifted',
-      'changed by somebody else',
-      hrefTo('drift'),
-    ),
+    ...driftTroubles(page),
   ]
   return troubles.toSorted((a, b) => TONE_ORDER[a.tone] - TONE_ORDER[b.tone])
+}
+
+function driftTroubles({ drifts }: Page): readonly Trouble[] {
+  const groups = [
+    ...Map.groupBy(
+      drifts.filter(({ policy }) => policy !== 'ignore'),
+      ({ key }) => key,
+    ),
+  ]
+  const nameOf = (key: string) => key.split('/').at(-1) ?? key
+  const href = hrefTo('drift')
+  if (groups.length > ALIKE) {
+    const names = groups.slice(0, 4).map(([key]) => nameOf(key))
+    const detail = `${names.join(', ')}${groups.length > 4 ? ` and ${groups.length - 4} more` : ''}`
+    return [{ tone: 'warn', title: `${groups.length} resources have drifted`, detail, href }]
+  }
+  return groups.map(([key, own]) => {
+    const fields = own.map(({ field, declared, observed }) => `${field} is ${observed}, Git says ${declared}`)
+    const by = own[0]?.by === undefined ? '' : `, by ${own[0].by.user}`
+    return { tone: 'warn', title: `${nameOf(key)} has drifted`, detail: `${fields.slice(0, 3).join('; ')}${by}`, href }
+  })
 }
 
 function clusterTroubles(cluster: Page['clusters'][number]): readonly Trouble[] {

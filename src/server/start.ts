@@ -17,8 +17,6 @@ import { findPage, readPage } from './page-files.ts'
 import { sendJson } from './respond.ts'
 import { createStream } from './stream.ts'
 
-export type { AuditEntry, RunningServer, ServerOptions, Webhook, WebhookVerdict } from './options.ts'
-
 /** Serves the page and the API until it is closed. Rejects when the port is taken. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { controller, clock } = options

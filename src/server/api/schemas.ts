@@ -309,5 +309,4 @@ export type Me = z.output<typeof me>
 export type EventOnPage = z.output<typeof event>
 export type DriftOnPage = z.output<typeof drift>
 export type HostOnPage = z.output<typeof host>
-export type CheckOnPage = z.output<typeof check>
 export { key as keySchema, list }
