@@ -72,7 +72,7 @@ function programStamp(): string {
 /** Every source file that can have a say in a judgement: whatever this folder and the kinds may know. */
 export function programFiles(): readonly string[] {
   const sources = join(import.meta.dirname, '..')
-  return ['source', 'kinds', 'cloudinit', 'model', 'lib'].flatMap((folder) =>
+  return ['source', 'kinds', 'cloudinit', 'k3s', 'model', 'lib'].flatMap((folder) =>
     readdirSync(join(sources, folder), { recursive: true, encoding: 'utf8' }).map((name) =>
       join(sources, folder, name),
     ),
