@@ -22,8 +22,8 @@ import { startProcess } from './process.ts'
  * the plan says, what it does and what comes of it is held against the table.
  */
 
-type Effect = 'live' | 'restart' | 'replace' | 'root' | 'stopped' | 'birth' | 'noted'
-const EFFECTS: readonly string[] = ['live', 'restart', 'replace', 'root', 'stopped', 'birth', 'noted']
+type Effect = 'live' | 'restart' | 'replace' | 'root' | 'stopped' | 'birth'
+const EFFECTS: readonly string[] = ['live', 'restart', 'replace', 'root', 'stopped', 'birth']
 
 const page = readFileSync(new URL('../../docs/fields.md', import.meta.url), 'utf8')
 
@@ -206,10 +206,9 @@ async function check(bench: Bench, desired: Desired, field: string, effect: Effe
       break
     }
     case 'birth':
-    case 'noted':
       assert.equal(action.do, 'nothing', `${field}: ${JSON.stringify(action)}`)
       assert.equal(written, 0)
-      assert.equal(entry.notes !== undefined, effect === 'noted')
+      assert.equal(entry.notes, undefined)
       break
   }
   assert.equal(bornOf(bench), before.born, `${field}: it was made anew`)

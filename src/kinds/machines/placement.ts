@@ -11,10 +11,21 @@ import { nodeOf } from './bindings.ts'
 type Host = Declaration<HostSpec>
 type OnOneHost = (Expanded & { readonly role: 'resource' }) | { readonly problems: readonly FieldProblem[] }
 
+const labelName = z
+  .string()
+  .max(253)
+  .regex(/^[a-zA-Z0-9](?:[a-zA-Z0-9._/-]*[a-zA-Z0-9])?$/, { error: 'the name of a label, like disk or example.org/rack' })
+  .refine((text) => !text.includes('..'), { error: 'the name of a label, without .. in it' })
+const labelValue = z
+  .string()
+  .max(63)
+  .regex(/^(?:[a-zA-Z0-9](?:[a-zA-Z0-9._-]*[a-zA-Z0-9])?)?$/, { error: 'the value of a label' })
+  .refine((text) => !text.includes('..'), { error: 'the value of a label, without .. in it' })
+
 /** What a machine with `host: auto` says about where it may go. */
 export const placementFields = z.strictObject({
   /** Only hosts that carry all of these labels. */
-  labels: z.record(z.string().max(253), z.string().max(63)).optional(),
+  labels: z.record(labelName, labelValue).optional(),
   /** Machines of the same group are spread over the hosts as evenly as they can be. */
   spread: objectName.optional(),
   /** Of the machines of the same group no two are on one host. */

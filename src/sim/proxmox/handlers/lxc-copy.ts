@@ -1,6 +1,6 @@
 import { macAddress } from '../../world/chance.ts'
 import { configDigest, touch } from '../../world/guest-config.ts'
-import { newGuest, noteSeen } from '../../world/guest-run.ts'
+import { newGuest, noteSeen, powerOff, powerOn } from '../../world/guest-run.ts'
 import { parseProperties } from '../../world/properties.ts'
 import type { Guest } from '../../world/types.ts'
 import { carryVolumes, findVolume, parseVolumeId, storageOn } from '../../world/volumes.ts'
@@ -169,9 +169,13 @@ function migrate(call: Call): string {
     if (guest.run.status === 'running' && !flag(call, 'restart'))
       throw new Error(`can't migrate running container without --online or --restart`)
     work.log(`starting migration of CT ${guest.vmid} to node '${target.name}' (${target.address})`)
+    // A container cannot move while it runs: it is shut down here and started there.
+    const running = guest.run.status === 'running'
+    if (running) powerOff(world, guest, true)
     await work.pass(world.timing.shortTaskMs)
     carryVolumes(host, target, guest.vmid)
     guest.node = target.name
+    if (running) powerOn(world, target, guest)
     touch(guest)
     noteSeen(world, guest)
   })
