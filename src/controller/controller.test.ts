@@ -215,3 +215,32 @@ test('the manifest of a resource is shown as it was written, without its secrets
   assert.equal(await harness.controller.manifest('EnvironmentVM/none'), undefined)
   await harness.stop()
 })
+
+test('[A53] a directory and an object that are renamed with the same content: renamed, nothing deleted, nothing made', async () => {
+  const harness = await startHarness({ machines: THREE })
+  await settled(harness)
+  const files = filesOf(THREE)
+  const text = files['machines/server-1.yaml'] ?? ''
+  delete files['machines/server-1.yaml']
+  files['hosts/first/control-1.yaml'] = text.replace('metadata: {name: server-1}', 'metadata: {name: control-1}')
+  const before = [...harness.datacentre.world.guests.keys()].sort()
+  harness.writes.length = 0
+  harness.push(files, 'b'.repeat(40))
+  harness.controller.poke('main')
+  await harness.until(() => harness.controller.view().resources.some((one) => one.key === 'EnvironmentVM/control-1'))
+  await settled(harness)
+  assert.deepEqual([...harness.datacentre.world.guests.keys()].sort(), before)
+  assert.deepEqual(
+    harness.writes.filter(({ line }) => !/^PUT .*\/config$|^POST .*\/config$/.test(line)),
+    [],
+    'only the mark is written',
+  )
+  const view = harness.controller.view()
+  assert.equal(view.resources.find((one) => one.key === 'EnvironmentVM/control-1')?.externalId, '201')
+  assert.ok(!view.resources.some((one) => one.key === 'EnvironmentVM/server-1'))
+  await harness.until(() => harness.heard.some((event) => event.reason === 'Renamed'))
+  assert.ok(harness.heard.some((event) => event.cause?.plan === 'renamed from EnvironmentVM/server-1'))
+  await harness.pass(60_000)
+  assert.equal(harness.writes.length, 1)
+  await harness.stop()
+})

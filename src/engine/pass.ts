@@ -283,10 +283,19 @@ async function report(
         atMs: nowMs,
         key: record.key,
         type: 'Normal',
-        reason: 'Gone',
-        message: `id ${record.externalId ?? '?'} is no longer there`,
+        ...farewell(record, records),
       }),
     )
   if (events.length + gone.length > 0) await store.appendEvents(epoch, [...events, ...gone])
   if (completes) await store.markComplete(epoch)
+}
+
+/** A guest that is kept under another name has not gone. */
+function farewell(record: ResourceRecord, now: readonly ResourceRecord[]): Pick<NewEvent, 'reason' | 'message'> {
+  const id = record.externalId
+  const heir = now.find(
+    (one) => id !== undefined && one.externalId === id && one.connection === record.connection && isGuest(one.type),
+  )
+  if (heir !== undefined) return { reason: 'Renamed', message: `id ${id ?? '?'} is ${heir.key} now` }
+  return { reason: 'Gone', message: `id ${id ?? '?'} is no longer there` }
 }

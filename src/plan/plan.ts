@@ -15,6 +15,7 @@ import { GUARDS } from './guards/registry.ts'
 import { type Identity, identify } from './identify.ts'
 import { inOrder } from './order.ts'
 import { decideRemoval, type Removal, removals } from './removals.ts'
+import { renames } from './renames.ts'
 import { type Suspicion, suspect } from './suspicion.ts'
 import type { Ledger, World } from './world.ts'
 
@@ -39,6 +40,8 @@ export function plan(input: PlanInput): Plan {
   const { sorted, cycle } = inOrder(estate.resources)
   const circular = new Set(cycle)
   const sights = sightings(input)
+  const renamed = renames(estate, worlds, ledger)
+  const kept = new Set([...renamed.values()].map(({ uid }) => uid))
   const notes: ConnectionNote[] = []
   const suspicions = new Map<string, Suspicion>()
   for (const [name, world] of worlds) {
@@ -51,7 +54,9 @@ export function plan(input: PlanInput): Plan {
   }
 
   const clusters = input.clusters ?? []
-  const gone = [...worlds.values()].flatMap((world) => removals(estate, world, ledger, nowMs))
+  const gone = [...worlds.values()]
+    .flatMap((world) => removals(estate, world, ledger, nowMs))
+    .filter(({ uid }) => !kept.has(uid))
   const members = memberships(
     clusters,
     gone.map(({ key, sighting }) => ({ key, name: sighting.name ?? key.slice(key.lastIndexOf('/') + 1) })),
@@ -65,7 +70,7 @@ export function plan(input: PlanInput): Plan {
     const sight = sights.get(resource.key) ?? { identity: { is: 'unknown' }, allocatedId: undefined }
     const member = members.get(resource.key)
     const order = member === undefined ? undefined : machineOrder(member)
-    const action: Action = circular.has(resource.key)
+    const decided: Action = circular.has(resource.key)
       ? circle(resource, cycle)
       : (homeless(resource) ??
         decide({
@@ -81,6 +86,9 @@ export function plan(input: PlanInput): Plan {
         }))
     // The coordinator has moved everything off it: making it anew is no longer a question of policy.
     const policy = order?.order === 'destroy' ? { ...resource.policy, replace: 'allowed' as const } : resource.policy
+    const rename = renamed.get(resource.key)
+    const action =
+      rename === undefined || decided.do !== 'adopt' ? decided : { ...decided, reason: `renamed from ${rename.from}` }
     const drift =
       isDoing(action) &&
       !isHousekeeping(action) &&
@@ -94,6 +102,7 @@ export function plan(input: PlanInput): Plan {
     const rules = input.rules.get(world.connection.driver)
     if (rules === undefined) continue
     for (const removal of removals(estate, world, ledger, nowMs)) {
+      if (kept.has(removal.uid)) continue
       leaving.push(removal)
       guarded.push({
         entry: removalEntry(removal, world, decideRemoval(removal, rules, ledger, nowMs)),
@@ -144,6 +153,7 @@ export interface Sight {
 export function sightings(
   input: Pick<PlanInput, 'estate' | 'worlds' | 'ledger' | 'rules'>,
 ): ReadonlyMap<ResourceKey, Sight> {
+  const renamed = renames(input.estate, input.worlds, input.ledger)
   const sights = new Map<ResourceKey, Sight>()
   const wanting = new Map<string, ResourceKey[]>()
   const declared = new Map<string, Set<string>>()
@@ -152,7 +162,11 @@ export function sightings(
     const rules = input.rules.get(resource.driver)
     if (world === undefined || rules === undefined) continue
     const id = rules.declaredId(resource)
-    const identity = identify(resource, rules, world, input.ledger)
+    const rename = renamed.get(resource.key)
+    const identity: Identity =
+      rename === undefined
+        ? identify(resource, rules, world, input.ledger)
+        : { is: 'adoptable', sighting: rename.sighting }
     sights.set(resource.key, { identity, allocatedId: undefined })
     if (id !== undefined) setOf(declared, resource.connection).add(id)
     if (identity.is === 'absent' && id === undefined && rules.choosesId(resource)) {
