@@ -26,20 +26,31 @@ export async function createOnce(file: string, content: string): Promise<void> {
   await syncDirectory(path.dirname(file))
 }
 
+/** Two writers of one process, or of two machines that share the disk, must not meet in one file. */
+let written = 0
+
 async function writeBeside(file: string, content: Uint8Array | string): Promise<string> {
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 })
-  // Left over from a crash: it was never in anybody's place.
-  const temporary = `${file}.${process.pid}.new`
-  await unlink(temporary).catch(() => undefined)
-  const handle = await open(temporary, 'wx', 0o600)
-  try {
-    await handle.writeFile(content)
-    await handle.sync()
-  } finally {
-    await handle.close()
+  for (let attempt = 0; ; attempt++) {
+    written += 1
+    const temporary = `${file}.${process.pid}-${written}.new`
+    try {
+      const handle = await open(temporary, 'wx', 0o600)
+      try {
+        await handle.writeFile(content)
+        await handle.sync()
+      } finally {
+        await handle.close()
+      }
+      return temporary
+    } catch (error) {
+      // Left over from a crash of an earlier process of the same number.
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || attempt >= ATTEMPTS) throw error
+    }
   }
-  return temporary
 }
+
+const ATTEMPTS = 100
 
 /** Without this a power cut may bring the old name back. */
 async function syncDirectory(directory: string): Promise<void> {

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { planRestore } from './restore.ts'
+import { clusterSpec, observedCluster } from './testing/fixture.ts'
+
+const SPEC = clusterSpec('s1 s2 s3 a1')
+const KEPT = ['111111111111', '222222222222']
+const REQUEST = { snapshot: 'snap', path: '/snap', server: 's2', tokenHash: '111111111111' }
+const list = (operation: ReturnType<typeof planRestore>) =>
+  operation.steps.map(({ do: verb, node }) => `${verb} ${node ?? ''}`.trim())
+
+describe('planning a restore', () => {
+  test('[A38] all stop before one starts over, which is the one with the snapshot; the others follow one by one', () => {
+    const steps = list(planRestore(SPEC, observedCluster('s1 s2 s3 a1'), KEPT, REQUEST))
+    assert.deepEqual(steps, [
+      'hold',
+      'stop-k3s s1',
+      'stop-k3s s2',
+      'stop-k3s s3',
+      'write-files s2',
+      'restore-snapshot s2',
+      'start-k3s s2',
+      'forget-db s1',
+      'write-files s1',
+      'start-k3s s1',
+      'forget-db s3',
+      'write-files s3',
+      'start-k3s s3',
+      'delete-node',
+      'release',
+    ])
+  })
+
+  test('an older token is taken back before the files are written', () => {
+    const steps = list(planRestore(SPEC, observedCluster('s1 s2 s3'), KEPT, { ...REQUEST, tokenHash: '222222222222' }))
+    assert.ok(steps.indexOf('take-password') < steps.indexOf('write-files s2'))
+    assert.ok(steps.indexOf('take-password') > 0)
+  })
+
+  test('[F-31] a server whose machine is gone is left out; one that runs and cannot be reached forbids it', () => {
+    const gone = observedCluster('s1 s2 s3', { s3: { machine: { exists: 'no', power: 'off' }, k3s: 'unknown' } })
+    const steps = list(planRestore(SPEC, gone, KEPT, REQUEST))
+    assert.ok(!steps.some((step) => step.endsWith('s3')))
+    const silent = observedCluster('s1 s2 s3', { s3: { k3s: 'unknown' } })
+    const refused = planRestore(SPEC, silent, KEPT, REQUEST)
+    assert.deepEqual(refused.steps, [])
+    assert.match(refused.refusals[0]?.reason ?? '', /s3 cannot be reached/)
+  })
+
+  const refusals: readonly (readonly [string, readonly string[], object, RegExp])[] = [
+    ['a token that is not kept', KEPT, { tokenHash: 'ffffffffffff' }, /not kept: nobody can open it/],
+    ['no token at all', [], {}, /no token of this cluster is kept/],
+    ['a server that is none', KEPT, { server: 'a1' }, /a1 is no server/],
+    ['a release that is older than the snapshot', KEPT, { version: 'v1.35.0+k3s1' }, /is older/],
+  ]
+  for (const [what, kept, turn, reason] of refusals) {
+    test(`[F-33] ${what} is refused before anything is stopped`, () => {
+      const operation = planRestore(SPEC, observedCluster('s1 s2 s3'), kept, { ...REQUEST, ...turn })
+      assert.deepEqual(operation.steps, [])
+      assert.match(operation.refusals.map((one) => one.reason).join(), reason)
+    })
+  }
+
+  test('[F-33] a snapshot of unknown token needs a person who says which it is', () => {
+    const { tokenHash: _, ...unknown } = REQUEST
+    assert.deepEqual(planRestore(SPEC, observedCluster('s1 s2 s3'), KEPT, unknown).steps, [])
+    assert.ok(planRestore(SPEC, observedCluster('s1 s2 s3'), KEPT, { ...unknown, presentToken: true }).steps.length > 0)
+  })
+})

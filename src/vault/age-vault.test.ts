@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, test } from 'node:test'
+import { generateIdentity } from 'age-encryption'
+import type { ClusterSecrets } from '../model/cluster-secrets.ts'
+import { Secret } from '../model/secret.ts'
+import { openAgeVault } from './age-vault.ts'
+
+let directory: string
+beforeEach(() => {
+  directory = path.join(mkdtempSync(path.join(tmpdir(), 'croft-vault-')), 'vault')
+})
+afterEach(() => rmSync(path.dirname(directory), { recursive: true, force: true }))
+
+const CANARY = 'canary-c0ffee-password'
+const SECRETS: ClusterSecrets = {
+  cluster: 'homelab',
+  caHash: 'a'.repeat(64),
+  firstServer: 's1',
+  formed: false,
+  recordedMs: 1,
+  files: new Map([['server-ca.key', new Secret(`${CANARY}-key`)]]),
+  password: new Secret(CANARY),
+  agentPassword: new Secret(`${CANARY}-agent`),
+  formerPasswords: [new Secret(`${CANARY}-old`)],
+}
+
+function revealed(secrets: ClusterSecrets | undefined): unknown {
+  if (secrets === undefined) return undefined
+  return {
+    ...secrets,
+    files: [...secrets.files].map(([name, content]) => [name, content.reveal()]),
+    password: secrets.password.reveal(),
+    agentPassword: secrets.agentPassword?.reveal(),
+    formerPasswords: secrets.formerPasswords.map((one) => one.reveal()),
+  }
+}
+
+describe('a vault of age files', () => {
+  test('gives back what was put in, also to another process, and nothing where nothing was', async () => {
+    const vault = openAgeVault({ directory, env: {} })
+    assert.equal(await vault.read('homelab'), undefined)
+    await vault.write(SECRETS)
+    assert.deepEqual(revealed(await openAgeVault({ directory, env: {} }).read('homelab')), revealed(SECRETS))
+    await vault.write({ ...SECRETS, formed: true })
+    assert.equal((await vault.read('homelab'))?.formed, true)
+  })
+
+  test('[S-17] no byte of a secret is on the disk in any form, and nobody else may read the files', async () => {
+    await openAgeVault({ directory, env: {} }).write(SECRETS)
+    const files = readdirSync(directory)
+    assert.deepEqual(files.sort(), ['age-key.txt', 'homelab.cluster.age'])
+    for (const file of files) {
+      const bytes = readFileSync(path.join(directory, file))
+      for (const form of [CANARY, Buffer.from(CANARY).toString('base64'), Buffer.from(CANARY).toString('hex')])
+        assert.ok(!bytes.includes(form), file)
+      assert.equal(statSync(path.join(directory, file)).mode & 0o077, 0, file)
+    }
+    assert.equal(statSync(directory).mode & 0o077, 0)
+  })
+
+  test('the key may come from where SOPS has it, and then none is made', async () => {
+    const key = await generateIdentity()
+    await openAgeVault({ directory, env: { SOPS_AGE_KEY: `# mine\n${key}\n` } }).write(SECRETS)
+    assert.ok(!existsSync(path.join(directory, 'age-key.txt')))
+    const file = path.join(path.dirname(directory), 'keys.txt')
+    writeFileSync(file, `${key}\n`)
+    assert.equal(
+      (await openAgeVault({ directory, env: { SOPS_AGE_KEY_FILE: file } }).read('homelab'))?.password.reveal(),
+      CANARY,
+    )
+  })
+
+  test('another key, a damaged file, half a record and a record of another cluster are refused, never taken for none', async () => {
+    const vault = openAgeVault({ directory, env: {} })
+    await vault.write(SECRETS)
+    const other = openAgeVault({ directory, env: { SOPS_AGE_KEY: await generateIdentity() } })
+    await assert.rejects(other.read('homelab'), /cannot be opened with the key of SOPS_AGE_KEY/)
+    const file = path.join(directory, 'homelab.cluster.age')
+    const whole = readFileSync(file)
+    writeFileSync(path.join(directory, 'copy.cluster.age'), whole)
+    await assert.rejects(vault.read('copy'), /is the record of homelab, not of copy/)
+    writeFileSync(file, whole.subarray(0, whole.length - 20))
+    await assert.rejects(vault.read('homelab'), /damaged/)
+    writeFileSync(file, '')
+    await assert.rejects(vault.read('homelab'), /damaged/)
+  })
+
+  test('a variable that holds no key is an error, and its content is not in it', async () => {
+    const vault = openAgeVault({ directory, env: { SOPS_AGE_KEY: 'canary-not-a-key' } })
+    await assert.rejects(vault.write(SECRETS), (error: Error) => {
+      assert.match(error.message, /SOPS_AGE_KEY holds no age key/)
+      assert.ok(!error.message.includes('canary'))
+      return true
+    })
+  })
+
+  test('[S-15] a name that is a path is no name of a cluster', async () => {
+    const vault = openAgeVault({ directory, env: {} })
+    for (const name of ['../x', 'a/b', '', '.', 'A', 'a\u0000b'])
+      await assert.rejects(vault.read(name), /no name of a cluster/)
+  })
+
+  test('two that begin at the same moment agree on one key', async () => {
+    const vaults = Array.from({ length: 8 }, () => openAgeVault({ directory, env: {} }))
+    await Promise.all(vaults.map((vault, index) => vault.write({ ...SECRETS, cluster: `c${index}` })))
+    for (const index of vaults.keys()) {
+      assert.equal((await openAgeVault({ directory, env: {} }).read(`c${index}`))?.cluster, `c${index}`)
+    }
+  })
+})
