@@ -46,6 +46,7 @@ function createRuntime(signal: AbortSignal): Runtime {
     kinds: async () => (await import('./kinds/registry.ts')).KINDS,
     jsonSchema: jsonSchemaOf,
     load,
+    loadAt,
     follow,
     openStore: async (file) => (await import('./store/sqlite.ts')).openSqliteStore(file, { warn }),
     lockState: async (file) => {
@@ -71,6 +72,16 @@ async function load(directory: string): Promise<LoadedEstate> {
   ])
   const cacheDir = cacheDirectory(process.env)
   return linked(await readTree(directory, cacheDir === undefined ? {} : { cacheDir }))
+}
+
+async function loadAt(directory: string, ref: string): Promise<LoadedEstate> {
+  const [{ readCommit, resolveCommit }, { runGit }] = await Promise.all([
+    import('./source/git.ts'),
+    import('./source/git-run.ts'),
+  ])
+  const below = (await runGit({ directory, arguments: ['rev-parse', '--show-prefix'] })).toString('utf8').trim()
+  const commit = await resolveCommit(directory, ref)
+  return linked(await readCommit(directory, commit, below === '' ? {} : { path: below }))
 }
 
 async function linked(revision: Revision): Promise<LoadedEstate> {

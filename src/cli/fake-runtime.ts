@@ -35,6 +35,7 @@ export function fakeRuntime(
     kinds: async () => [],
     jsonSchema: unused,
     load: unused,
+    loadAt: unused,
     follow: unused,
     openStore: unused,
     lockState: unused,

@@ -8,6 +8,10 @@ import { planJson } from '../render/plan-json.ts'
 import { openExisting, realDirectory, stateFile } from '../state.ts'
 
 export const run: Verb = async (runtime, [directory = '.'], options) => {
+  if (options.base !== undefined || options.head !== undefined) {
+    const { compare } = await import('../compare.ts')
+    return compare(runtime, directory, options)
+  }
   const loaded = await loadOrStop(runtime, directory, { keepGoing: options.keepGoing === true })
   const file = stateFile(runtime.env, realDirectory(runtime, directory), options.state as string | undefined)
   await using store = closing(await openExisting(runtime, file))

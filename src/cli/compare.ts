@@ -1,0 +1,59 @@
+import { parsePullRequest, postPlan, type Send } from '../controller/post-plan.ts'
+import { LIMITS } from '../lib/limits.ts'
+import { Secret } from '../model/secret.ts'
+import { closing } from './closing.ts'
+import { CliError, EXIT, type ExitCode, UsageError } from './exit.ts'
+import { PLAN_MARK, planMarkdown } from './render/plan-markdown.ts'
+import type { Runtime } from './runtime.ts'
+import { openExisting, realDirectory, stateFile } from './state.ts'
+
+/** What merging a branch would do: both sides are planned against the same world, and the difference is told. */
+export async function compare(
+  runtime: Runtime,
+  directory: string,
+  options: Readonly<Record<string, unknown>>,
+): Promise<ExitCode> {
+  const { base, head, post } = options
+  if (typeof base !== 'string' || typeof head !== 'string')
+    throw new UsageError('--base and --head belong together. Name both, e.g. --base main --head my-branch.')
+  const to = typeof post === 'string' ? parsePullRequest(post) : undefined
+  if (typeof post === 'string' && to === undefined)
+    throw new UsageError(
+      `${post} is no pull request. Write it like github:owner/name#12 or gitea:owner/name#12@https://git.example.`,
+    )
+  const real = realDirectory(runtime, directory)
+  const at = async (ref: string) =>
+    runtime.loadAt(real, ref).catch((error: unknown): never => {
+      throw new CliError(
+        `${ref} cannot be read: ${error instanceof Error ? error.message : String(error)}. Correct it.`,
+      )
+    })
+  const [before, after] = [await at(base), await at(head)]
+  const file = stateFile(runtime.env, real, options.state as string | undefined)
+  await using store = closing(await openExisting(runtime, file))
+  await using engine = closing(await runtime.openEngine(store.it, { directory: real }))
+  const planned = {
+    base: await engine.it.plan(before.estate, runtime.signal),
+    head: await engine.it.plan(after.estate, runtime.signal),
+  }
+  const markdown = planMarkdown(planned.base, planned.head, { base, head })
+  runtime.out.write(markdown)
+  if (to !== undefined) {
+    const token = runtime.env.CROFT_FORGE_TOKEN ?? ''
+    if (token === '') throw new CliError('CROFT_FORGE_TOKEN is not set. Set it to a token that may write comments.')
+    const done = await postPlan(to, markdown, PLAN_MARK, new Secret(token), send)
+    runtime.err.write(`The comment was ${done}.\n`)
+  }
+  return planned.head.problems.some(({ severity }) => severity === 'error') ? EXIT.failed : EXIT.ok
+}
+
+const send: Send = async ({ method, url, headers, body }) => {
+  const answer = await fetch(url, {
+    method,
+    headers: { ...headers },
+    redirect: 'error',
+    signal: AbortSignal.timeout(LIMITS.requestTimeoutMs),
+    ...(body === undefined ? {} : { body }),
+  })
+  return { status: answer.status, body: await answer.text() }
+}
