@@ -225,6 +225,8 @@ const VM_BLOCKS: {
   readonly [Field in keyof Required<VmSpec>]: readonly FieldCase<VmSpec>[] | 'tested elsewhere'
 } = {
   host: [{ field: 'host', from: {}, to: { host: 'still-fawn' } }],
+  // Of no declaration, as with VMs.
+  moveHere: 'tested elsewhere',
   vmid: [{ field: 'vmid', from: {}, to: { vmid: 115 } }],
   name: [{ field: 'name', from: {}, to: { name: 'other' } }],
   power: [{ field: 'power', from: {}, to: { power: 'stopped' } }],
@@ -401,6 +403,8 @@ const consoleBlock: Pairs<NonNullable<ContainerSpec['console']>> = {
 
 const CONTAINER_BLOCKS: { readonly [Field in keyof Required<ContainerSpec>]: readonly FieldCase<ContainerSpec>[] } = {
   host: [{ field: 'host', from: {}, to: { host: 'still-fawn' } }],
+  // Of no declaration, as with VMs.
+  moveHere: [],
   vmid: [{ field: 'vmid', from: {}, to: { vmid: 215 } }],
   name: [{ field: 'name', from: {}, to: { name: 'other' } }],
   power: [{ field: 'power', from: {}, to: { power: 'stopped' } }],
