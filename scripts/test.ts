@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { pythonClients } from '../test/clients/python.ts'
+import { ensureHostRoot } from '../test/real-ssh/host-root.ts'
 import { runChecks } from './checks.ts'
 import { ensurePackages, TEST_PACKAGES } from './packages.ts'
 import type { ReportLine } from './test-reporter.ts'
@@ -35,6 +36,7 @@ if (positionals.length === 0) {
   ensurePackages(TEST_PACKAGES)
   // The first time this may take longer than a test file is given.
   await pythonClients()
+  ensureHostRoot()
   for (const { ok, check } of await runChecks(root, print)) {
     if (ok) passed += 1
     else failures.push(`${check.name} failed: its output is above`)

@@ -70,10 +70,20 @@ export async function openLab(names: readonly string[]): Promise<Lab> {
   const lab = `croft-lab-${process.pid}`
   const undo: (() => void)[] = [() => rmSync(directory, { recursive: true, force: true })]
   const children: ChildProcess[] = []
+  let over = false
+  const clear = () => {
+    if (over) return
+    over = true
+    for (const child of children) child.kill('SIGKILL')
+    for (const one of undo.reverse()) one()
+  }
+  // Whoever ends us must not leave namespaces and mounts behind.
+  process.once('exit', clear)
+  process.once('SIGTERM', () => process.exit(143))
   const close = async () => {
     await shells.close()
     await Promise.all(children.map(stop))
-    for (const one of undo.reverse()) one()
+    clear()
   }
   const env = { ...wrapper(directory, lab), HOME: directory }
   const shells = createShells({

@@ -1,0 +1,212 @@
+import assert from 'node:assert/strict'
+import { type SpawnSyncReturns, spawnSync } from 'node:child_process'
+import { createSocket } from 'node:dgram'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { readText } from '../../src/source/fixture.ts'
+import { hostsYaml } from './keep.ts'
+import { type Lab, labMissing, openLab } from './lab.ts'
+
+const CROFT = join(import.meta.dirname, '../../bin/croft')
+const skip = labMissing() ?? false
+let opened: Promise<Lab> | undefined
+const lab = () => (opened ??= openLab(['cow', 'sheep', 'duck']))
+const local = mkdtempSync(join(tmpdir(), 'croft-host-verbs-'))
+after(async () => {
+  await (await opened)?.close()
+  rmSync(local, { recursive: true, force: true })
+})
+
+/** The real program as a person runs it, inside the lab. */
+function croft(
+  one: Lab,
+  words: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): SpawnSyncReturns<string> {
+  return spawnSync(CROFT, ['host', ...words, '--state', join(one.directory, 'croft.db')], {
+    encoding: 'utf8',
+    timeout: 50_000,
+    cwd: one.directory,
+    env: {
+      ...one.env,
+      XDG_CACHE_HOME: join(one.directory, 'cache'),
+      XDG_STATE_HOME: join(one.directory, 'state'),
+      ...env,
+    },
+  })
+}
+
+function declared(one: Lab): string {
+  const git = join(one.directory, 'git')
+  mkdirSync(git, { recursive: true })
+  writeFileSync(join(git, 'hosts.yaml'), hostsYaml(one))
+  writeFileSync(
+    join(git, 'config.yaml'),
+    'apiVersion: croft.dev/v1alpha1\nkind: HostConfig\nmetadata: {name: c}\nspec:\n  hosts: [cow]\n  files:\n    - {path: /etc/motd, content: "new line\\n"}\n',
+  )
+  return git
+}
+
+test('a program runs as root with its words as they are, and its code is the code of the command', {
+  skip,
+  timeout: 55_000,
+}, async () => {
+  const one = await lab()
+  const ran = croft(one, [
+    'run',
+    'sheep',
+    '--dir',
+    declared(one),
+    '--',
+    'sh',
+    '-c',
+    'id -un; hostname; printf "[%s]" "$@"; exit 9',
+    'sh',
+    "a'b",
+    '$(id)',
+  ])
+  assert.equal(ran.stdout, "root\nsheep\n[a'b][$(id)]", ran.stderr)
+  assert.equal(ran.status, 9)
+})
+
+test('a file goes there and comes back, and the difference to Git is shown line by line', {
+  skip,
+  timeout: 55_000,
+}, async () => {
+  const one = await lab()
+  const git = declared(one)
+  writeFileSync(join(one.directory, 'motd'), 'old line\n')
+  const there = croft(one, ['copy', 'cow', './motd', '/etc/motd', '--mode', '0600', '--dir', git])
+  assert.equal(there.status, 0, there.stderr)
+  assert.equal(readFileSync(join(one.hosts[0]?.root ?? '', 'etc/motd'), 'utf8'), 'old line\n')
+  const back = croft(one, ['copy', 'cow', ':/etc/motd', './motd-back', '--dir', git])
+  assert.equal(back.status, 0, back.stderr)
+  assert.equal(readFileSync(join(one.directory, 'motd-back'), 'utf8'), 'old line\n')
+  const diff = croft(one, ['diff', 'cow', '--dir', git])
+  assert.equal(diff.status, 2, diff.stderr)
+  assert.match(diff.stdout, /file:\/etc\/motd\n {2}content:\n {4}-old line\n {4}\+new line\n {2}mode: 0600 → 0644/)
+})
+
+test('facts come in one look', { skip, timeout: 55_000 }, async () => {
+  const one = await lab()
+  const ran = croft(one, ['facts', 'duck', '--dir', declared(one), '-o', 'json'])
+  assert.equal(ran.status, 0, ran.stderr)
+  const facts = JSON.parse(ran.stdout) as {
+    hostname: string
+    os: string
+    cpus: number
+    memoryMb: number
+    nics: { name: string; addresses: string[] }[]
+  }
+  assert.equal(facts.hostname, 'duck')
+  assert.match(facts.os, /^Debian GNU\/Linux 12/)
+  assert.ok(facts.cpus >= 1 && facts.memoryMb > 100)
+  assert.deepEqual(facts.nics.find((nic) => nic.name === 'eth0')?.addresses[0], '10.77.0.4/24')
+})
+
+test('a host that knows only passwords is enrolled: key in, passwords out, manifest printed', {
+  skip,
+  timeout: 55_000,
+}, async () => {
+  const one = await lab()
+  const duck = one.hosts[2]
+  assert.ok(duck)
+  rmSync(join(duck.root, 'home/k3s/.ssh'), { recursive: true, force: true })
+  writeFileSync(join(duck.root, 'etc/sudoers.d/k3s'), 'k3s ALL=(ALL:ALL) ALL\n', { mode: 0o440 })
+  const words = [
+    'enroll',
+    'duck',
+    '--address',
+    duck.address,
+    '--user',
+    'k3s',
+    '--key',
+    join(one.directory, 'enrolled'),
+    '--password-env',
+    'PW',
+  ]
+  const unconfirmed = croft(one, words, { PW: 'let-me-in' })
+  assert.equal(unconfirmed.status, 1, '[S-05] a key that nobody compared is not trusted')
+  assert.match(unconfirmed.stderr, /was not confirmed, so nothing was sent/)
+  const wrong = croft(one, [...words, '--host-key', duck.hostKey], { PW: 'wrong' })
+  assert.equal(wrong.status, 4, wrong.stderr)
+  const ran = croft(one, [...words, '--host-key', duck.hostKey], { PW: 'let-me-in' })
+  assert.equal(ran.status, 0, ran.stderr)
+  assert.ok(!`${ran.stdout}${ran.stderr}`.includes('let-me-in'))
+  const { declarations, problems } = readText(ran.stdout)
+  assert.deepEqual(
+    problems.filter((problem) => problem.severity === 'error'),
+    [],
+  )
+  assert.equal(declarations[0]?.name, 'duck')
+  assert.match(readFileSync(join(duck.root, 'home/k3s/.ssh/authorized_keys'), 'utf8'), /^ssh-ed25519 .* croft@duck\n$/)
+  assert.match(
+    readFileSync(join(duck.root, 'etc/ssh/sshd_config.d/00-croft.conf'), 'utf8'),
+    /^PasswordAuthentication no$/m,
+  )
+  const again = croft(one, [...words, '--host-key', duck.hostKey], { PW: 'let-me-in' })
+  assert.equal(again.status, 4, 'passwords are no longer taken')
+})
+
+test('[A59] on the host that croft runs on, operations run here and no ssh is started', { timeout: 55_000 }, () => {
+  mkdirSync(join(local, 'git'))
+  writeFileSync(
+    join(local, 'git', 'host.yaml'),
+    'apiVersion: croft.dev/v1alpha1\nkind: Host\nmetadata: {name: here}\nspec: {local: true}\n',
+  )
+  // There is no ssh on this path: starting one would fail.
+  const env = { PATH: dirnameOf(process.execPath), HOME: local, XDG_STATE_HOME: local, XDG_CACHE_HOME: local }
+  const ran = spawnSync(
+    process.execPath,
+    [
+      CROFT,
+      'host',
+      'run',
+      'here',
+      '--dir',
+      join(local, 'git'),
+      '--',
+      'sh',
+      '-c',
+      'echo $PPID >"$1"; id -u',
+      'sh',
+      join(local, 'ran'),
+    ],
+    { encoding: 'utf8', timeout: 50_000, env },
+  )
+  assert.equal(ran.stdout, `${process.getuid?.()}\n`, ran.stderr)
+  assert.ok(existsSync(join(local, 'ran')))
+})
+
+test('a sleeping host is woken by a real packet', { timeout: 55_000 }, async () => {
+  const socket = createSocket('udp4')
+  try {
+    await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve))
+    const packets: Buffer[] = []
+    socket.on('message', (packet) => packets.push(packet))
+    const git = join(local, 'wake')
+    mkdirSync(git)
+    writeFileSync(
+      join(git, 'host.yaml'),
+      `apiVersion: croft.dev/v1alpha1\nkind: Host\nmetadata: {name: duck}\nspec: {wake: {mac: "6C:4B:90:00:00:04", broadcast: 127.0.0.1, port: ${socket.address().port}}}\n`,
+    )
+    const { spawn } = await import('node:child_process')
+    const child = spawn(process.execPath, [CROFT, 'host', 'wake', 'duck', '--dir', git], {
+      env: { PATH: process.env.PATH, HOME: local, XDG_STATE_HOME: local, XDG_CACHE_HOME: local },
+      stdio: 'ignore',
+    })
+    const code = await new Promise((resolve) => child.once('exit', resolve))
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    assert.equal(code, 0)
+    assert.equal(packets.length, 3)
+    assert.equal(packets[0]?.length, 102)
+  } finally {
+    socket.close()
+  }
+})
+
+function dirnameOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/'))
+}
