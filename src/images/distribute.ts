@@ -21,7 +21,7 @@ export async function distributeImage(options: {
   readonly signal: AbortSignal
   onProgress?(bytes: number): void
 }): Promise<'there' | 'copied'> {
-  const { from, to, path, sha256, bytes, signal, pool, uri, fileName } = options
+  const { to, path, sha256, signal, pool, uri, fileName } = options
   const virsh = ['env', 'LC_ALL=C', 'virsh', '-c', uri]
   const described = await to.run([...virsh, 'pool-dumpxml', pool], { signal })
   const directory = /<target>\s*<path>([^<]+)<\/path>/.exec(described.stdout)?.[1]
@@ -30,6 +30,21 @@ export async function distributeImage(options: {
   if ((await checksumOf(target, to, signal))?.sha256 === sha256) return 'there'
   const part = `${directory}/.croft-${fileName}.part`
   await mustRun(to, ['install', '-m', '0600', '/dev/null', part], signal)
+  // Made on that very computer: it only has to be copied there.
+  if ((await checksumOf(path, to, signal))?.sha256 === sha256)
+    await mustRun(to, ['cp', '--sparse=always', path, part], signal)
+  else await carry(options, part)
+  if ((await checksumOf(part, to, signal))?.sha256 !== sha256)
+    throw new BuildFailed(`${fileName} did not arrive whole in ${pool}; run it again`)
+  await mustRun(to, ['chmod', '0644', part], signal)
+  await mustRun(to, ['mv', '-f', part, target], signal)
+  await mustRun(to, [...virsh, 'pool-refresh', pool], signal)
+  return 'copied'
+}
+
+type Way = Parameters<typeof distributeImage>[0]
+
+async function carry({ from, to, path, bytes, signal, onProgress }: Way, part: string): Promise<void> {
   for (let at = 0; at * CHUNK_BYTES < bytes; at++) {
     const read = await from.run(['sh', '-c', READ, 'croft', path, String(at), String(CHUNK_BYTES)], { signal })
     if (read.code !== 0) throw new BuildFailed(`could not read ${path}: ${cleanText(read.stderr)}`)
@@ -43,19 +58,13 @@ export async function distributeImage(options: {
       'status=none',
     ]
     await mustRun(to, write, signal, Buffer.from(read.stdout, 'base64'))
-    options.onProgress?.(Math.min(bytes, (at + 1) * CHUNK_BYTES))
+    onProgress?.(Math.min(bytes, (at + 1) * CHUNK_BYTES))
   }
-  if ((await checksumOf(part, to, signal))?.sha256 !== sha256)
-    throw new BuildFailed(`${fileName} did not arrive whole in ${pool}; run it again`)
-  await mustRun(to, ['chmod', '0644', part], signal)
-  await mustRun(to, ['mv', '-f', part, target], signal)
-  await mustRun(to, [...virsh, 'pool-refresh', pool], signal)
-  return 'copied'
 }
 
 const READ = 'dd if="$1" bs="$3" skip="$2" count=1 iflag=fullblock status=none | base64 -w0'
 
 async function mustRun(shell: Shell, argv: readonly string[], signal: AbortSignal, input?: Uint8Array): Promise<void> {
-  const ran = await shell.run(argv, { signal, ...(input === undefined ? {} : { input }) })
+  const ran = await shell.run(argv, { signal, timeoutMs: 600_000, ...(input === undefined ? {} : { input }) })
   if (ran.code !== 0) throw new BuildFailed(`${argv[0]} failed: ${cleanText(ran.stderr)}`)
 }

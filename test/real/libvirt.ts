@@ -44,6 +44,7 @@ async function startLibvirt(): Promise<void> {
   }
   run('mount', '--bind', join(scratch, 'etc'), '/etc/libvirt')
   for (const place of [
+    '/var/lib/libvirt/dnsmasq',
     '/var/lib/libvirt/qemu',
     '/var/log/libvirt/qemu',
     '/var/cache/libvirt/qemu',
@@ -59,7 +60,8 @@ async function startLibvirt(): Promise<void> {
   for (const daemon of ['virtlogd', 'libvirtd'])
     spawn(daemon, [], { stdio: ['ignore', 'ignore', 'ignore'], detached: false }).unref()
   for (let tries = 0; tries < 60; tries++) {
-    if (spawnSync('virsh', ['-c', URI, 'list']).status === 0) return
+    // The first question about QEMU makes libvirt try it out, which takes its time.
+    if (spawnSync('virsh', ['-c', URI, 'capabilities'], { timeout: 180_000 }).status === 0) return
     await pause(500)
   }
   assert.fail('libvirtd does not answer')

@@ -1,22 +1,38 @@
 import { cleanText } from '../../lib/clean-text.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { LIMITS } from '../../lib/limits.ts'
+import type { Random } from '../../lib/random.ts'
 import { type Ran, type RunOptions, type Shell, ShellFailure } from '../../lib/shell.ts'
+import { LookFailed } from '../port.ts'
 import { isRecord, returned } from './agent-answers.ts'
 import type { Virsh } from './virsh.ts'
 
-/** What the agent takes at once: libvirt refuses messages beyond 4 MiB, and base64 makes a third more of it. */
-const CHUNK_BYTES = 1024 * 1024
+/** What the agent takes at once: libvirt refuses messages beyond 4 MiB, and base64 twice makes almost double of it. */
+const CHUNK_BYTES = 768 * 1024
 const FIRST_POLL_MS = 100
 const LONGEST_POLL_MS = 2_000
 
+/** A new file that only root may read, whatever stands at its name: a link or a file there is an error. */
+const BEGIN = 'set -Ceu; umask 077; base64 -d >"$1"'
+const APPEND = 'set -eu; umask 077; base64 -d >>"$1"'
+/** Its owner first, then its rights, then its name: nobody sees it with more than was asked for. */
+const FINISH = 'set -eu; [ -z "$3" ] || chown -- "$3" "$1"; chmod -- "$4" "$1"; mv -f -- "$1" "$2"'
+
 /** A shell inside a guest over its agent. It needs no network, no password and no key. */
-export function agentShell(virsh: Virsh, uuid: string, clock: Clock): Shell {
+export function agentShell(
+  virsh: Virsh,
+  uuid: string,
+  { clock, random }: { readonly clock: Clock; readonly random: Random },
+): Shell {
   const doing = `speak to the agent of domain ${uuid}`
 
   const command = async (execute: string, args: object, signal: AbortSignal): Promise<unknown> => {
     const words = ['qemu-agent-command', '--timeout', '30', uuid, JSON.stringify({ execute, arguments: args })]
-    const [answer = ''] = await virsh.ask([words], doing, signal)
+    const [answer = ''] = await virsh.ask([words], doing, signal).catch((error: unknown) => {
+      // Nobody knows whether the question arrived.
+      if (error instanceof LookFailed) throw new ShellFailure('maybe', 'unreachable', error.message)
+      throw error
+    })
     const value = returned(answer)
     if (value === undefined) throw new ShellFailure('maybe', 'no-agent', `the agent of domain ${uuid} does not answer`)
     return value
@@ -53,34 +69,24 @@ export function agentShell(virsh: Virsh, uuid: string, clock: Clock): Shell {
       }
     },
     async writeFile(path, content, options = {}) {
-      const signal = options.signal ?? new AbortController().signal
-      const bytes = typeof content === 'string' ? Buffer.from(content) : Buffer.from(content)
-      const mode = (options.mode ?? 0o644).toString(8)
-      const part = `${path}.croft-part`
-      // Made with the rights that it will have: at no moment may more people read it.
-      const made = await run(['install', '-m', mode, '/dev/null', part], { signal })
-      if (made.code !== 0) throw new ShellFailure('no', 'write', `${path}: ${cleanText(made.stderr, 200)}`)
-      const handle = await command('guest-file-open', { path: part, mode: 'r+' }, signal)
-      try {
-        for (let at = 0; at < bytes.length; at += CHUNK_BYTES)
-          await command(
-            'guest-file-write',
-            { handle, 'buf-b64': bytes.subarray(at, at + CHUNK_BYTES).toString('base64') },
-            signal,
-          )
-      } finally {
-        await command('guest-file-close', { handle }, signal)
+      const bytes = Buffer.from(content)
+      if (!path.startsWith('/') || bytes.length > LIMITS.shellFileBytes)
+        throw new ShellFailure('no', 'unsendable', `${cleanText(path, 200)} cannot be written so`)
+      const part = `${path}.croft-${Math.floor(random.next() * 2 ** 48).toString(16)}`
+      const sh = async (script: string, words: readonly string[], input?: string) => {
+        const argv = ['/bin/sh', '-c', script, 'croft', part, ...words]
+        const more = { ...(options.signal === undefined ? {} : { signal: options.signal }) }
+        const ran = await run(argv, { ...more, ...(input === undefined ? {} : { input }) })
+        if (ran.code === 0) return
+        await run(['rm', '-f', '--', part], more).catch(() => undefined)
+        throw new ShellFailure('maybe', 'refused', `${cleanText(path, 200)}: ${cleanText(ran.stderr, 300)}`)
       }
-      if (options.owner !== undefined || options.group !== undefined)
-        await mustRun(['chown', `${options.owner ?? ''}:${options.group ?? ''}`, part], signal)
-      await mustRun(['mv', '-f', part, path], signal)
+      for (let at = 0; at === 0 || at < bytes.length; at += CHUNK_BYTES)
+        await sh(at === 0 ? BEGIN : APPEND, [], bytes.subarray(at, at + CHUNK_BYTES).toString('base64'))
+      const { owner = '', group, mode = 0o644 } = options
+      await sh(FINISH, [path, group === undefined ? owner : `${owner}:${group}`, mode.toString(8).padStart(4, '0')])
     },
     close: () => Promise.resolve(),
-  }
-
-  async function mustRun(argv: readonly string[], signal: AbortSignal): Promise<void> {
-    const ran = await run(argv, { signal })
-    if (ran.code !== 0) throw new ShellFailure('maybe', 'write', cleanText(ran.stderr, 200))
   }
 }
 

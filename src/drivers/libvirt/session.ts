@@ -99,7 +99,7 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
         throw error
       }
     },
-    shell: (sighting) => agentShell(open(), sighting.externalId, deps.clock),
+    shell: (sighting) => agentShell(open(), sighting.externalId, deps),
     close: async () => shell?.close(),
   }
 }

@@ -42,7 +42,11 @@ export function createVirsh(shell: Shell, uri: string, random: Random): Virsh {
     async ask(questions, doing, signal) {
       if (questions.length === 0) return []
       const mark = `croft-${Math.floor(random.next() * 2 ** 48).toString(36)}`
-      const lines = questions.flatMap((words, at) => [words.map(quoted).join(' '), `echo "${mark}" "${at}"`])
+      const lines = [
+        // Whatever virsh says when it begins comes before this.
+        `echo "${mark}" "begin"`,
+        ...questions.flatMap((words, at) => [words.map(quoted).join(' '), `echo "${mark}" "${at}"`]),
+      ]
       const ran = await look(virsh, doing, signal, `${lines.join('\n')}\n`)
       const answers = splitAnswers(ran.stdout, mark, questions.length)
       if (answers === undefined) throw new LookFailed(unanswered(ran, doing))
@@ -59,7 +63,11 @@ export function createVirsh(shell: Shell, uri: string, random: Random): Virsh {
       if (signal.aborted) return { result: 'not-sent', message: `could not ${doing}: it was called off` }
       let ran: Ran
       try {
-        ran = await shell.run([...virsh, ...words], { signal, ...(input === undefined ? {} : { input }) })
+        const argv = [...virsh, ...words]
+        ran =
+          input === undefined
+            ? await shell.run(argv, { signal })
+            : await shell.run(['sh', '-c', THROUGH_A_PIPE, 'croft', ...argv], { signal, input })
       } catch (error) {
         if (!(error instanceof ShellFailure)) throw error
         return outcomeOf(error, doing)
@@ -72,6 +80,9 @@ export function createVirsh(shell: Shell, uri: string, random: Random): Virsh {
     run: (argv, doing, signal) => look(argv, doing, signal),
   }
 }
+
+/** virsh opens /dev/stdin by its name, which cannot be done with the socket that a shell gives it. */
+const THROUGH_A_PIPE = 'cat | "$@"'
 
 /** No answer to a write: what it means for trying again. */
 export function outcomeOf(error: ShellFailure, doing: string): Outcome {
@@ -112,7 +123,9 @@ function quoted(word: string): string {
 function splitAnswers(output: string, mark: string, count: number): readonly string[] | undefined {
   if (output.length > LIMITS.responseBytes) return undefined
   const answers: string[] = []
-  let from = 0
+  const begin = output.indexOf(`${mark} begin`)
+  if (begin === -1) return undefined
+  let from = begin + `${mark} begin`.length
   for (let at = 0; at < count; at++) {
     const end = output.indexOf(`${mark} ${at}`, from)
     if (end === -1) return undefined

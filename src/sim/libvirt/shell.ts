@@ -41,12 +41,12 @@ export function libvirtShell(at: LibvirtHost): Shell {
       await at.world.clock.sleep(ROUND_TRIP_MS, options.signal)
       if (options.signal?.aborted) throw new ShellFailure('no', 'aborted', 'it was called off')
       if (at.host.power !== 'on') throw new ShellFailure('no', 'unreachable', `${at.host.name} does not answer`)
-      const words = argv[0] === 'env' ? argv.slice(2) : argv
-      if (words[0] === 'virsh') return ranVirsh(at, words.slice(3), options.input)
-      if (words[0] === 'setsid') return begin(at, words.slice(words.indexOf('croft-job') + 1))
-      if (words[0] === 'sh') return look(at, words.at(-1) ?? '')
-      if (words[0] === 'stat') return started(at, words.at(-1) ?? '')
-      return { code: 127, stdout: '', stderr: `${words[0]}: command not found\n` }
+      const [program] = argv
+      if (program === 'setsid') return begin(at, argv.slice(argv.indexOf('croft-job') + 1))
+      if (argv.includes('virsh')) return ranVirsh(at, argv.slice(argv.indexOf('virsh') + 3), options.input)
+      if (program === 'sh') return look(at, argv.at(-1) ?? '')
+      if (program === 'stat') return started(at, argv.at(-1) ?? '')
+      return { code: 127, stdout: '', stderr: `${program}: command not found\n` }
     },
     readFile: () => Promise.resolve(undefined),
     writeFile: () => Promise.resolve(),
@@ -61,7 +61,8 @@ function ranVirsh(at: LibvirtHost, words: readonly string[], input: string | Uin
       ? { code: 0, stdout: said.out, stderr: '' }
       : { code: 1, stdout: '', stderr: `error: ${said.error}\n` }
   }
-  let stdout = ''
+  let stdout =
+    "Welcome to virsh, the virtualization interactive terminal.\n\nType:  'help' for help with commands\n       'quit' to quit\n\n"
   let stderr = ''
   for (const line of String(input).split('\n')) {
     if (line === '') continue

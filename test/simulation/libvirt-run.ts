@@ -1,0 +1,137 @@
+import type { KubernetesTarget } from '../../src/drivers/cluster-port.ts'
+import { createK3sDriver } from '../../src/drivers/k3s/driver.ts'
+import { libvirtDriver } from '../../src/drivers/libvirt/driver.ts'
+import { createEngine } from '../../src/engine/create.ts'
+import type { PassReport } from '../../src/engine/engine.ts'
+import { seededRandom } from '../../src/lib/random.ts'
+import type { Shell } from '../../src/lib/shell.ts'
+import type { Estate } from '../../src/model/estate.ts'
+import { Secret } from '../../src/model/secret.ts'
+import { createDatacentre, type Datacentre } from '../../src/sim/datacentre.ts'
+import { releaseChecksum } from '../../src/sim/k3s/install.ts'
+import { kubernetesWire } from '../../src/sim/kubernetes/wire.ts'
+import type { LibvirtHost } from '../../src/sim/libvirt/domains.ts'
+import { createLibvirtHost, libvirtShell } from '../../src/sim/libvirt/shell.ts'
+import { createVirtualClock, type VirtualClock } from '../../src/sim/virtual-clock.ts'
+import { createMemoryStore, type MemoryDisk } from '../../src/store/memory.ts'
+import { memoryVault } from './cluster-run.ts'
+
+const WRITE =
+  /^(?:define|undefine|start|shutdown|destroy|resume|autostart|detach-disk|change-media|blockresize|vol-(?:create|delete|resize|upload)\S*)$/
+
+export interface LibvirtRun {
+  readonly clock: VirtualClock
+  readonly datacentre: Datacentre
+  readonly host: LibvirtHost
+  /** Replace it to lose the store. */
+  disk: MemoryDisk
+  estate: Estate
+  /** Calls that wrote, in order. */
+  readonly writes: string[]
+  points(): number
+  /** One controller until the estate is settled, or until it is killed at this effect point. */
+  settle(crashAt?: number, onPass?: (report: PassReport) => void): Promise<'settled' | 'killed' | 'deadline'>
+}
+
+/** The real engine, planner, driver and store on a simulated host with libvirt, under one seed. */
+export function simulateLibvirt(seed: number, estate: Estate, hostName: string): LibvirtRun {
+  const clock = createVirtualClock(1_760_000_000_000)
+  const datacentre = createDatacentre({
+    clock,
+    random: seededRandom(seed),
+    preset: 'empty',
+    hosts: [hostName],
+    timing: { bootMs: [2_000, 6_000], shutdownMs: [500, 2_000] },
+  })
+  const host = createLibvirtHost(datacentre.world, hostName)
+  const random = seededRandom(seed ^ 0x5bd1e995)
+  const vault = memoryVault()
+  const writes: string[] = []
+  let passed = 0
+
+  const run: LibvirtRun = {
+    clock,
+    datacentre,
+    host,
+    disk: createMemoryStore().disk,
+    estate,
+    writes,
+    points: () => passed,
+    async settle(crashAt, onPass) {
+      passed = 0
+      let die: () => void = () => {}
+      let dead = false
+      const death = new Promise<'killed'>((done) => {
+        die = () => {
+          dead = true
+          done('killed')
+        }
+      })
+      const never = new Promise<never>(() => {})
+      const point = async () => {
+        if (dead) return never
+        if (++passed === crashAt) {
+          die()
+          return never
+        }
+      }
+      const inner = libvirtShell(host)
+      const shell: Shell = {
+        ...inner,
+        async run(argv, options) {
+          if (dead) return never
+          const word = argv[argv.indexOf('virsh') + 3] ?? ''
+          const isWrite = WRITE.test(word) || argv[0] === 'setsid'
+          if (!isWrite) return inner.run(argv, options)
+          await point()
+          writes.push(argv[0] === 'setsid' ? argv.slice(8).join(' ') : argv.slice(argv.indexOf('virsh') + 3).join(' '))
+          const ran = await inner.run(argv, options)
+          await point()
+          return dead ? never : ran
+        },
+      }
+      const secret = new Secret('unused')
+      const engine = createEngine({
+        clock,
+        random,
+        store: createMemoryStore(run.disk),
+        drivers: [libvirtDriver],
+        driverDeps: {
+          clock,
+          random,
+          openWire: () => {
+            throw new Error('libvirt needs no wire')
+          },
+          openShell: () => shell,
+          resolveSecret: async () => secret,
+        },
+        clusters: async () => ({
+          driver: createK3sDriver(),
+          deps: {
+            clock,
+            vault,
+            randomBytes: (count: number) => Uint8Array.from({ length: count }, () => Math.floor(random.next() * 256)),
+            openKubernetes: (target: KubernetesTarget) => kubernetesWire(datacentre.world, target),
+            resolveSecret: async () => secret,
+            fetchText: async (url: string) => checksums(url),
+          },
+          openShell: () => shell,
+        }),
+      })
+      const work = engine.settle(run.estate, {
+        signal: new AbortController().signal,
+        deadlineMs: 6 * 3_600_000,
+        ...(onPass === undefined ? {} : { onPass }),
+      })
+      const outcome = await clock.runUntil(Promise.race([work, death]), { maxMs: 7 * 3_600_000 })
+      if (outcome === 'killed') return 'killed'
+      return outcome.outcome === 'settled' ? 'settled' : 'deadline'
+    },
+  }
+  return run
+}
+
+function checksums(url: string): string {
+  const version = decodeURIComponent(/\/(v[^/]+)\/sha256sum-/.exec(url)?.[1] ?? '')
+  return ['k3s', 'k3s-arm64'].map((name) => `${releaseChecksum(version)}  ${name}\n`).join('')
+}
