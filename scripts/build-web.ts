@@ -1,19 +1,20 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { build } from 'esbuild'
 
 // Builds the page into dist/web. Nothing has to call it by hand: `croft run` and the tests build it when it is stale.
 
+const FIXED = ['icon.svg', 'files.json', 'index.html']
+/** Older builds are kept this long: somebody may still be reading them. */
+const KEPT_MS = 600_000
+
 const root = dirname(import.meta.dirname)
 const target = join(root, 'dist', 'web')
-// Made beside and moved into place: whoever reads meanwhile sees the old page or the new one.
-const draft = `${target}.${process.pid}`
-rmSync(draft, { recursive: true, force: true })
-mkdirSync(draft, { recursive: true })
+mkdirSync(target, { recursive: true })
 
 const built = await build({
   entryPoints: [join(root, 'web', 'main.tsx')],
-  outdir: draft,
+  outdir: target,
   bundle: true,
   minify: true,
   splitting: true,
@@ -37,7 +38,18 @@ const named = (pattern: RegExp): string => {
 const html = readFileSync(join(root, 'web', 'index.html'), 'utf8')
   .replace('/main.css', named(/^main-.*\.css$/))
   .replace('/main.js', named(/^main-.*\.js$/))
-writeFileSync(join(draft, 'icon.svg'), readFileSync(join(root, 'web', 'icon.svg')))
-writeFileSync(join(draft, 'index.html'), html)
-rmSync(target, { recursive: true, force: true })
-renameSync(draft, target)
+// Names hold the hash of what is inside, so a build never changes a file that somebody reads: two builds at once, or one
+// beside a running server, do no harm. The list says what belongs to the page; index.html is written last.
+put('icon.svg', readFileSync(join(root, 'web', 'icon.svg'), 'utf8'))
+put('files.json', `${JSON.stringify([...outputs, 'icon.svg', 'index.html'].toSorted())}\n`)
+put('index.html', html)
+for (const name of readdirSync(target)) {
+  const old = Date.now() - statSync(join(target, name)).mtimeMs > KEPT_MS
+  if (old && !outputs.includes(name) && !FIXED.includes(name)) rmSync(join(target, name), { force: true })
+}
+
+function put(name: string, text: string): void {
+  const draft = join(target, `.${name}.${process.pid}`)
+  writeFileSync(draft, text)
+  renameSync(draft, join(target, name))
+}

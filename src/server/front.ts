@@ -200,6 +200,7 @@ export function createFront(parts: Parts): Front {
         await sendText(request, response, 200, await options.metrics(), 'text/plain; version=0.0.4; charset=utf-8')
         return true
       case '/api/events': {
+        if (request.method === 'HEAD') throw new Declined(405, 'method', 'A stream has no head.')
         const last = request.headers['last-event-id']
         const after = (typeof last === 'string' ? last : undefined) ?? url.searchParams.get('after') ?? undefined
         if (!stream.attach(response, after)) throw new Declined(503, 'too-many', 'Too many listeners. Try again later.')

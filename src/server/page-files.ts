@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, globSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
 import { dirname, extname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
@@ -51,7 +51,7 @@ function isStale(index: string): boolean {
 
 export function readPage(directory: string | undefined): ReadonlyMap<string, PageFile> {
   const files = new Map<string, PageFile>()
-  for (const name of directory === undefined ? [] : readdirSync(directory)) {
+  for (const name of directory === undefined ? [] : namesOf(directory)) {
     const type = TYPES[extname(name)]
     if (directory === undefined || type === undefined) continue
     const plain = readFileSync(join(directory, name))
@@ -66,4 +66,10 @@ export function readPage(directory: string | undefined): ReadonlyMap<string, Pag
     })
   }
   return files
+}
+
+/** What the build says belongs to the page; files of an older one may lie beside it. */
+function namesOf(directory: string): readonly string[] {
+  const list = join(directory, 'files.json')
+  return existsSync(list) ? (JSON.parse(readFileSync(list, 'utf8')) as readonly string[]) : []
 }
