@@ -115,6 +115,7 @@ export const LIMITS = {
   installAgainMs: 30_000,
   nodesAskedAtOnce: 16,
   evictionsAtOnce: 8,
+  watchSeconds: 300,
   /** Operations that a person began: how long one step may take, and how often it is looked at. */
   operationStepMs: 15 * 60_000,
   operationPollMs: 1_000,

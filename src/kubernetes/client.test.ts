@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { describe, test } from 'node:test'
+import { type Wire, WireFailure, type WireRequest, type WireResponse } from '../lib/wire.ts'
+import { blockedBy, translate } from './api-errors.ts'
+import { createKubernetesClient } from './client.ts'
+import { watch } from './watch.ts'
+
+type Answering = (request: WireRequest) => Partial<WireResponse> | WireFailure
+
+function wireOf(answering: Answering): Wire & { readonly sent: WireRequest[] } {
+  const sent: WireRequest[] = []
+  return {
+    sent,
+    async send(request) {
+      sent.push(request)
+      const answer = answering(request)
+      if (answer instanceof WireFailure) throw answer
+      return { status: 200, reason: '', headers: {}, body: '{}', ...answer }
+    },
+    close: async () => {},
+  }
+}
+
+describe('the client', () => {
+  test('reads every page of a list, and asks for names alone where values must not travel', async () => {
+    const wire = wireOf(({ path: asked }) => ({
+      body: JSON.stringify(
+        asked.includes('continue=more')
+          ? { items: [{ metadata: { name: 'b' } }], metadata: {} }
+          : { items: [{ metadata: { name: 'a' } }, 'rubbish'], metadata: { continue: 'more' } },
+      ),
+    }))
+    const asked = await createKubernetesClient(wire).list('/api/v1/secrets', { metadataOnly: true })
+    assert.deepEqual(asked, { is: 'answer', value: [{ metadata: { name: 'a' } }, { metadata: { name: 'b' } }] })
+    assert.match(wire.sent[0]?.headers.accept ?? '', /PartialObjectMetadataList/)
+  })
+
+  test('sends each write with its own type, and names that nobody foresaw as one part of the path', async () => {
+    const wire = wireOf(() => ({}))
+    const client = createKubernetesClient(wire)
+    await client.merge('/api/v1/nodes/a', { spec: { unschedulable: null } }, 'x')
+    await client.apply('/api/v1/nodes/a', {}, 'x')
+    await client.evict('default', '../../nodes/a?x=')
+    assert.deepEqual(
+      wire.sent.map(({ method, path: asked, headers }) => [method, asked, headers['content-type']]),
+      [
+        ['PATCH', '/api/v1/nodes/a', 'application/merge-patch+json'],
+        ['PATCH', '/api/v1/nodes/a?fieldManager=croft&force=true', 'application/apply-patch+yaml'],
+        ['POST', '/api/v1/namespaces/default/pods/..%2F..%2Fnodes%2Fa%3Fx%3D/eviction', 'application/json'],
+      ],
+    )
+  })
+
+  test('tells no answer, no JSON and a refusal apart', async () => {
+    const of = async (answering: Answering) => createKubernetesClient(wireOf(answering)).get('/x')
+    const silent = await of(() => new WireFailure('maybe', 'ECONNRESET', 'gone\u001b[2J'))
+    assert.deepEqual(silent, { is: 'silence', sent: 'maybe', code: 'ECONNRESET', message: 'gone' })
+    assert.equal((await of(() => ({ body: '<html>' }))).is, 'silence')
+    const refused = await of(() => ({ status: 404, body: '{"reason":"NotFound","message":"no x"}' }))
+    assert.ok(refused.is === 'error' && refused.refusal.reason === 'NotFound')
+  })
+})
+
+describe('errors in our words', () => {
+  const rows: readonly (readonly [number, unknown, string, string])[] = [
+    [401, 'Unauthorized', 'Unauthorized', 'backoff'],
+    [403, { reason: 'Forbidden', message: 'no' }, 'PermissionDenied', 'stalled'],
+    [409, { reason: 'Conflict' }, 'Conflict', 'waiting'],
+    [422, { reason: 'Invalid', message: 'bad' }, 'Invalid', 'stalled'],
+    [429, {}, 'TooManyRequests', 'waiting'],
+    [500, { message: 'etcdserver: request timed out' }, 'ServerError', 'backoff'],
+    [503, 'apiserver not ready', 'ServerError', 'backoff'],
+  ]
+  for (const [status, body, reason, meaning] of rows) {
+    test(`${status}: ${reason}`, () => {
+      const refusal = translate({ status, body, doing: 'do it' })
+      assert.deepEqual([refusal.reason, refusal.meaning], [reason, meaning])
+      assert.match(refusal.message, /^could not do it: /)
+    })
+  }
+
+  const recorded = path.resolve(import.meta.dirname, '../../../shared/k3s/recordings/11-drain-pdb/requests.jsonl')
+  const missing = existsSync(recorded) || process.env.CI !== undefined ? false : `${recorded} is not there`
+  test('what a real disruption budget answers to an eviction', { skip: missing }, () => {
+    const lines = readFileSync(recorded, 'utf8').trim().split('\n')
+    const answers = lines.map((line) => JSON.parse(line) as { status: number; response: unknown; path: string })
+    const refused = answers.filter((one) => one.path.endsWith('/eviction') && one.status === 429)
+    assert.ok(refused.length > 0)
+    for (const { status, response } of refused) {
+      assert.match(blockedBy(response) ?? '', /The disruption budget w needs 2 healthy pods and has 2 currently/)
+      assert.equal(translate({ status, body: response, doing: 'evict' }).meaning, 'waiting')
+    }
+    const two = answers.find((one) => one.path.endsWith('/eviction') && one.status === 500)
+    assert.match(blockedBy(two?.response) ?? '', /more than one PodDisruptionBudget/)
+  })
+})
+
+describe('watching', () => {
+  const event = (type: string, name: string, resourceVersion: string) =>
+    JSON.stringify({ type, object: { metadata: { name, resourceVersion } } })
+  const follow = async (wire: Wire, signal = new AbortController().signal) => {
+    const seen: string[] = []
+    const result = await watch(
+      wire,
+      '/api/v1/nodes',
+      { resourceVersion: '5' },
+      ({ type, object }) => seen.push(`${type} ${(object.metadata as { name: string }).name}`),
+      signal,
+    )
+    return { seen, result }
+  }
+
+  test('hands on events however they are cut, and moves on with bookmarks', async () => {
+    const text = `${event('ADDED', 'a', '6')}\n${event('DELETED', 'a', '7')}\n${event('BOOKMARK', '', '99')}\n`
+    const wire: Wire = {
+      ...wireOf(() => ({})),
+      async stream(request, onText) {
+        assert.match(request.path, /watch=true&allowWatchBookmarks=true&resourceVersion=5/)
+        for (const character of text) onText(character)
+        return { status: 200, reason: '', headers: {}, body: '' }
+      },
+    }
+    assert.deepEqual(await follow(wire), {
+      seen: ['ADDED a', 'DELETED a'],
+      result: { is: 'ended', resourceVersion: '99' },
+    })
+  })
+
+  test('a wire that cannot stream serves as well, only later', async () => {
+    const { seen } = await follow(wireOf(() => ({ body: `${event('ADDED', 'a', '6')}\n` })))
+    assert.deepEqual(seen, ['ADDED a'])
+  })
+
+  test('says when the version is too old, by status or by event', async () => {
+    const gone = JSON.stringify({ type: 'ERROR', object: { code: 410, reason: 'Expired' } })
+    assert.deepEqual((await follow(wireOf(() => ({ body: `${gone}\n` })))).result, { is: 'gone' })
+    assert.deepEqual((await follow(wireOf(() => ({ status: 410 })))).result, { is: 'gone' })
+    assert.equal((await follow(wireOf(() => ({ status: 403, body: '{}' })))).result.is, 'error')
+    assert.equal((await follow(wireOf(() => new WireFailure('maybe', 'ECONNRESET', 'x')))).result.is, 'silence')
+  })
+})
