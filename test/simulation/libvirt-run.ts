@@ -25,6 +25,8 @@ export interface LibvirtRun {
   readonly host: LibvirtHost
   /** Replace it to lose the store. */
   disk: MemoryDisk
+  /** The secrets of clusters. */
+  readonly vault: ReturnType<typeof memoryVault>
   estate: Estate
   /** Calls that wrote, in order. */
   readonly writes: string[]
@@ -54,6 +56,7 @@ export function simulateLibvirt(seed: number, estate: Estate, hostName: string):
     datacentre,
     host,
     disk: createMemoryStore().disk,
+    vault,
     estate,
     writes,
     points: () => passed,
