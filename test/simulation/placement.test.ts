@@ -111,7 +111,7 @@ test('room, labels and closed hosts decide where a new machine goes', async () =
   assert.equal(big.datacentre.writes.length, 0)
 })
 
-test('[A29] a host that was too busy for ten minutes gets no new machine, and the plan says so', async () => {
+test('[A29] [R45] a host that was too busy for ten minutes gets no new machine, and the plan says so', async () => {
   const only = { 'fun-bedbug': '{files: local}', 'still-fawn': '{files: local}' }
   const run = simulate({ seed: 4, estate: estateWith({ ...site({ storages: only }), 'a.yaml': machine('a') }) })
   run.datacentre.hostLoad('pumped-piglet', 0.97)

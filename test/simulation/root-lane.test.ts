@@ -98,7 +98,7 @@ test('without an SSH lane the plan says which field needs it, and nothing runs',
   assert.equal(datacentre.writes.length, 0)
 })
 
-test('with one, what only root may write goes over it, and everything else by the token', async () => {
+test('[R33] with one, what only root may write goes over it, and everything else by the token', async () => {
   const { settle, commands, targets, config } = world()
   const { outcome } = await settle(files(SSH, 'hostpci: [{device: hostpci0, id: "0000:01:00.0"}]'))
   assert.equal(outcome, 'settled')

@@ -185,6 +185,13 @@ const PATTERNS: readonly Pattern[] = [
     advice: () => 'the file must be on the storage first',
   },
   {
+    when: /device '([^']*)' is already in use|is part of exported pool '[^']*'/,
+    reason: 'ImportNeeded',
+    meaning: 'stalled',
+    advice: (match, { host }) =>
+      `if a pool is on ${match[1] ?? 'it'} that was exported, import needed (SSH lane): run zpool import${host === undefined ? '' : ` on ${host}`} to see it, then zpool import NAME; otherwise choose an empty disk`,
+  },
+  {
     when: /shrinking disks is not supported/,
     reason: 'CannotShrink',
     meaning: 'stalled',

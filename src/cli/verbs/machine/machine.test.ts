@@ -75,7 +75,7 @@ async function settled() {
 }
 
 describe('croft machine', () => {
-  it('[R34] starts, stops and restarts, and the journal says who did it', async () => {
+  it('[R34] [R36] starts, stops and restarts, and the journal says who did it', async () => {
     const { cli, guest, folder, audit } = await settled()
     const stop = await cli('machine', 'stop', 'web', '--yes', '--progress', 'quiet')
     assert.equal(stop.code, 0, stop.err)

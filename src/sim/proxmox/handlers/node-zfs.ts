@@ -53,7 +53,12 @@ function create(call: Call): string {
   const name = param(call, 'name')
   if (poolsOf(call).has(name)) throw failed(`pool '${name}' already exists on node '${host.name}'`)
   if (flag(call, 'add_storage') && world.storages.has(name)) throw failed(`storage ID '${name}' already defined`)
-  const disks = param(call, 'devices').split(/[,;\s]+/).length
+  const devices = param(call, 'devices').split(/[,;\s]+/)
+  // A pool that was exported is in no list, and its disks are taken all the same.
+  const exported = [...shelf(world, `zfs-exported/${host.name}`).values()].flatMap((pool) => pool.devices as string[])
+  const taken = devices.find((device) => exported.includes(device))
+  if (taken !== undefined) throw failed(`device '${taken}' is already in use`)
+  const disks = devices.length
   return startTask(world, host, 'zfscreate', name, call.who.id, async (work) => {
     work.log(`# /sbin/zpool create -o ashift=${params.ashift ?? '12'} ${name} ${param(call, 'devices')}`)
     await work.pass(world.timing.shortTaskMs)
