@@ -2,6 +2,7 @@ import { computerOf } from './guest/life.ts'
 import type { Trouble } from './guest/machine.ts'
 import { facts } from './guest/node-program.ts'
 import { isConnected } from './k3s/etcd.ts'
+import { networkChanged } from './k3s/service.ts'
 import { addBox, type Box, reboot, switchOff, switchOn, wake } from './metal/box.ts'
 import type { World } from './world/types.ts'
 
@@ -58,6 +59,8 @@ export function createClusterExperiments(world: World): ClusterExperiments {
         else if (typeof value !== kind) throw new Error(`${name} is a ${kind}`)
         else Object.assign(trouble, { [name]: value })
       }
+      if ('noNetwork' in change)
+        networkChanged(typeof target === 'number' ? computerOf(world, guest(target)) : box(target).computer)
     },
     addBox(name, addresses, power) {
       if (world.metal.has(name)) throw new Error(`there is a box ${name} already`)

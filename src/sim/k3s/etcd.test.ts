@@ -4,7 +4,7 @@ import { switchOff, switchOn } from '../metal/box.ts'
 import { createLab, FIRST, JOIN, type Lab, threeServers } from '../testing/k3s-lab.ts'
 import { BINARY, programText } from './disk.ts'
 import { addRefusal, isWritable, removeMember, removeRefusal } from './etcd.ts'
-import { restartService, serviceOf, startService } from './service.ts'
+import { networkChanged, restartService, serviceOf, startService } from './service.ts'
 
 const memberOf = (lab: Lab, name: string) => {
   const found = [...lab.cluster().members.values()].find((member) => member.name.startsWith(`${name}-`))
@@ -169,4 +169,22 @@ test('a virtual address is held by one server, and by another soon after that on
   lab.start('a1', 'agent', { server: 'https://10.67.0.100:6443', token: FIRST['agent-token'] })
   await lab.until(() => lab.isReady('a1'), 200_000)
   assert.notEqual(holders.get('10.67.0.100')?.process.nodeName, holder)
+})
+
+test('a leader that is cut off is replaced by the majority, and comes back as one of them', async () => {
+  const lab = await threeServers(11)
+  await lab.pass(40_000)
+  const cluster = lab.cluster()
+  const name = cluster.members.get(cluster.leader ?? '')?.name.slice(0, 2) ?? ''
+  const { computer, trouble } = lab.box(name)
+  trouble.noNetwork = true
+  networkChanged(computer)
+  assert.equal(isWritable(cluster), false)
+  await lab.until(() => isWritable(cluster), 15_000)
+  assert.notEqual(cluster.members.get(cluster.leader ?? '')?.name.slice(0, 2), name)
+  await lab.until(() => !lab.isReady(name))
+  delete trouble.noNetwork
+  networkChanged(computer)
+  await lab.until(() => lab.isReady(name))
+  assert.equal(cluster.members.size, 3)
 })

@@ -110,6 +110,19 @@ export function memberDown(world: World, cluster: EtcdCluster, id: string, plann
   settle(world, cluster)
 }
 
+/** A member can be reached again, or no longer, without having been stopped. */
+export function connectionChanged(world: World, cluster: EtcdCluster, id: string): void {
+  const member = cluster.members.get(id)
+  if (member === undefined) return
+  if (isConnected(member)) member.connectedSinceMs = world.clock.now()
+  else if (cluster.leader === id) {
+    cluster.leader = undefined
+    elect(world, cluster, world.k3s.timing.electionMs)
+  }
+  settle(world, cluster)
+  planTick(world, cluster)
+}
+
 /** Sees to it that there is a leader where there can be one, and that those who cannot do without one give up. */
 export function settle(world: World, cluster: EtcdCluster): void {
   if (!hasQuorum(cluster)) {

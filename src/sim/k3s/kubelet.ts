@@ -39,7 +39,7 @@ export function kubeletStarts(process: K3sProcess, cluster: EtcdCluster): void {
   const { timing } = world.k3s
   process.cluster = cluster
   whenWritable(cluster, () => {
-    if (!process.alive || process.phase === 'removed') return
+    if (!process.alive || process.phase === 'removed' || !process.computer.isUp()) return
     cluster.kubelets.set(process.nodeName, process)
     process.kubeletSinceMs = world.clock.now()
     const { store } = cluster

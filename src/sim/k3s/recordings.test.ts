@@ -1,10 +1,20 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { conditionsOf, type KubeObject, tree } from '../kubernetes/object.ts'
+import { kubernetesWire } from '../kubernetes/wire.ts'
 import { switchOff, switchOn } from '../metal/box.ts'
-import { AGENT_PASSWORD, createLab, FIRST, JOIN, type Lab, SERVER_PASSWORD, threeServers } from '../testing/k3s-lab.ts'
+import {
+  AGENT_PASSWORD,
+  adminOf,
+  createLab,
+  FIRST,
+  JOIN,
+  type Lab,
+  SERVER_PASSWORD,
+  threeServers,
+} from '../testing/k3s-lab.ts'
 import { compared, near, readJson, readLines, recordingsMissing, summary, within } from '../testing/k3s-recordings.ts'
-import { authorityHash } from './authorities.ts'
+import { authorityHash, completeAuthorities, SERVER_TLS } from './authorities.ts'
 import { readConfig } from './config-file.ts'
 import { clusterReset, RESET_DONE } from './restore.ts'
 import { restartService, serviceOf, startService, stopService } from './service.ts'
@@ -657,3 +667,82 @@ function readLogMessages(path: string): readonly string[] {
 function readText(path: string): string {
   return readLines<string>(path, (line) => line).join('\n')
 }
+
+test('04: files that were there before the first start make the cluster that was meant', { skip }, async () => {
+  const runs = readLines<Record<string, unknown>>('04-custom-ca/runs.jsonl')
+  assert.ok(runs.length >= 4)
+  const own = createLab(20)
+  const made = completeAuthorities(own.world, new Map())
+  const begin = async (keep: (path: string) => boolean) => {
+    const lab = createLab(21)
+    const { machine } = lab.box('s1')
+    for (const [path, text] of made) if (keep(path)) machine.files.write(`${SERVER_TLS}/${path}`, text)
+    lab.start('s1', 'server', { ...FIRST, token: SERVER_PASSWORD })
+    await lab.until(() => serviceOf(lab.box('s1').computer).state === 'running')
+    return lab
+  }
+  const hash = authorityHash(made.get('server-ca.crt') ?? '', own.clock.now())
+  const both = await begin((path) => /^(server|client)-ca\./.test(path))
+  compared(
+    '04-custom-ca',
+    both.box('s1').machine.files.text(`${SERVER_TLS}/server-ca.crt`),
+    made.get('server-ca.crt'),
+    'files untouched',
+  )
+  compared(
+    '04-custom-ca',
+    both.box('s1').machine.files.text('/var/lib/rancher/k3s/server/token'),
+    `K10${hash}::server:${SERVER_PASSWORD}\n`,
+    'K10 of the file',
+  )
+  const admin = adminOf(made, both.clock.now())
+  const wire = kubernetesWire(both.world, {
+    endpoint: 'https://10.67.0.1:6443',
+    caPem: made.get('server-ca.crt') ?? '',
+    ...admin,
+  })
+  const answer = await both.clock.runUntil(wire.send({ method: 'GET', path: '/readyz', headers: {} }))
+  compared('04-custom-ca', answer.status, 200, 'an admin certificate that we signed')
+  const alone = await begin((path) => path.startsWith('server-ca.'))
+  compared(
+    '04-custom-ca',
+    alone.box('s1').machine.files.text(`${SERVER_TLS}/server-ca.crt`),
+    made.get('server-ca.crt'),
+    'server-ca alone',
+  )
+  const half = await begin((path) => path === 'server-ca.crt')
+  compared(
+    '04-custom-ca',
+    half.box('s1').machine.files.text(`${SERVER_TLS}/server-ca.crt`) !== made.get('server-ca.crt'),
+    true,
+    'a certificate without its key is overwritten',
+  )
+})
+
+test('07b: a survivor that waits alone, and one that comes back, write again', { skip }, async () => {
+  const lab = await threeServers(12)
+  await lab.pass(40_000)
+  const cluster = lab.cluster()
+  for (const name of ['s1', 's2', 's3']) switchOff(lab.world, lab.box(name))
+  const { computer: waiting } = lab.box('s2')
+  switchOn(lab.world, lab.box('s2'))
+  await lab.until(() => lab.box('s2').booted, 200_000)
+  await lab.pass(60_000)
+  compared(
+    '07b-quorum-recovery',
+    [serviceOf(waiting).state, serviceOf(waiting).process?.alive],
+    ['starting', true],
+    's2 waits alone',
+  )
+  lab.box('s1').machine.enabled.clear()
+  switchOn(lab.world, lab.box('s1'))
+  await lab.until(() => lab.box('s1').booted, 200_000)
+  const startMs = lab.clock.now()
+  startService(lab.box('s1').computer)
+  await lab.until(() => cluster.leader !== undefined)
+  within('07b-quorum-recovery', since(lab, startMs), [3, 13.5], 'a leader')
+  await lab.until(() => serviceOf(lab.box('s1').computer).state === 'running')
+  within('07b-quorum-recovery', since(lab, startMs), [8, 17.5], 's1 ready')
+  await lab.until(() => serviceOf(waiting).state === 'running')
+  within('07b-quorum-recovery', since(lab, startMs), [5, 18.5], 's2 ready')
+})

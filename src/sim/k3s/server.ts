@@ -163,19 +163,29 @@ function takeUpData(process: K3sProcess, cluster: EtcdCluster, id: string): void
     memberUp(world, cluster, member, process)
     process.phase = 'waiting'
     if (!isWritable(cluster)) process.log('info', 'Failed to test etcd connection: context deadline exceeded')
-    whenWritable(cluster, () => {
-      if (!process.alive) return
-      const readyMs = between(world.random, world.k3s.timing.restartReadyMs)
-      // After a long wait for the others only the last part of a start is left.
-      const leftMs = Math.max(readyMs - (world.clock.now() - startMs), 3_000)
-      after(process, Math.max(0, leftMs - 4_000), () => apiUp(process, cluster))
-      after(process, leftMs, () => {
-        serverReady(process, cluster)
-        kubeletStarts(process, cluster)
-      })
-    })
+    meetOthers(process, cluster, startMs)
   })
   if (files.read(RESET_FLAG) !== undefined) after(process, 30_000, () => files.remove(RESET_FLAG))
+}
+
+/** Goes on once its etcd has a majority that it can reach. */
+function meetOthers(process: K3sProcess, cluster: EtcdCluster, startMs: number): void {
+  const { world } = process.computer
+  whenWritable(cluster, () => {
+    if (!process.alive) return
+    if (!process.computer.isUp()) {
+      after(process, 1_000, () => meetOthers(process, cluster, startMs))
+      return
+    }
+    const readyMs = between(world.random, world.k3s.timing.restartReadyMs)
+    // After a long wait for the others only the last part of a start is left.
+    const leftMs = Math.max(readyMs - (world.clock.now() - startMs), 3_000)
+    after(process, Math.max(0, leftMs - 4_000), () => apiUp(process, cluster))
+    after(process, leftMs, () => {
+      serverReady(process, cluster)
+      kubeletStarts(process, cluster)
+    })
+  })
 }
 
 /** What servers get from the datastore: authorities, passwords, the state of encryption. */

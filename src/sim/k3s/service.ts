@@ -8,9 +8,10 @@ import type { World } from '../world/types.ts'
 import { startAgent } from './agent.ts'
 import { flagList, flagText, readConfig, shownArgs } from './config-file.ts'
 import { installedVersion, unitName, unitRole } from './disk.ts'
-import { memberDown } from './etcd.ts'
-import { kubeletStops } from './kubelet.ts'
+import { connectionChanged, memberDown } from './etcd.ts'
+import { kubeletStarts, kubeletStops } from './kubelet.ts'
 import { stopListening } from './network.ts'
+import { after } from './process.ts'
 import { leadControllers, startServer } from './server.ts'
 import type { EtcdCluster, K3sProcess } from './types.ts'
 
@@ -253,10 +254,35 @@ function endProcess(process: K3sProcess, planned: boolean): void {
   if (process.member !== undefined && process.phase !== 'removed') memberDown(world, cluster, process.member, planned)
 }
 
+/** The computer was cut off from its network, or is back on it; what runs on it goes on. */
+export function networkChanged(computer: Computer): void {
+  const { world, machine } = computer
+  const process = machine.k3s?.process
+  const cluster = process?.cluster
+  if (process === undefined || cluster === undefined || !process.alive) return
+  const up = computer.isUp()
+  if (process.member !== undefined && process.phase !== 'removed') connectionChanged(world, cluster, process.member)
+  if (up) {
+    if (process.phase === 'ready') kubeletStarts(process, cluster)
+    if (process.role === 'server' && process.phase === 'ready') leadControllers(process, cluster)
+    return
+  }
+  kubeletStops(process)
+  if (cluster.manager !== process) return
+  cluster.manager = undefined
+  cluster.managerTimer = world.clock.schedule(world.clock.now() + between(world.random, [12_000, 17_000]), () =>
+    nextManager(cluster),
+  )
+  // Alone it cannot renew its lease, and ends itself as it does when the others are lost.
+  after(process, world.k3s.timing.quorumExitMs, () => {
+    if (!computer.isUp()) process.exit(1, 'fatal', 'leaderelection lost')
+  })
+}
+
 function nextManager(cluster: EtcdCluster): void {
   cluster.managerTimer = undefined
   for (const { process } of cluster.members.values()) {
-    if (process?.alive === true && process.phase === 'ready') {
+    if (process?.alive === true && process.phase === 'ready' && process.computer.isUp()) {
       leadControllers(process, cluster)
       return
     }
