@@ -45,6 +45,9 @@ export function createK3sDriver({ runCheck }: K3sDriverOptions = {}): ClusterDri
   }
 }
 
+/** Without health checks of the user. */
+export const k3sDriver = { name: 'k3s', ...createK3sDriver() } as const
+
 function blind(
   { nodes, orders }: ClusterSurroundings,
   spec: {
