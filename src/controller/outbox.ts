@@ -36,7 +36,14 @@ export function openOutbox(clock: Clock, resolveSecret: (reference: SecretRefere
     async mail(to, password, subject, text) {
       const atMs = clock.now()
       const id = createHash('sha256').update(`${atMs} ${subject} ${text}`).digest('hex').slice(0, 24)
-      await sendMail(to, password, { subject, text, atMs, id })
+      const patience = new AbortController()
+      const late = clock.sleep(LIMITS.mailTimeoutMs, patience.signal).then(() => patience.abort())
+      try {
+        await sendMail(to, password, { subject, text, atMs, id }, { signal: patience.signal })
+      } finally {
+        patience.abort()
+        await late
+      }
     },
   }
 }

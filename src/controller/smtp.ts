@@ -11,7 +11,7 @@ export async function sendMail(
   to: Smtp,
   password: Secret | undefined,
   mail: { readonly subject: string; readonly text: string; readonly atMs: number; readonly id: string },
-  options: { readonly ca?: string } = {},
+  options: { readonly ca?: string; readonly signal?: AbortSignal } = {},
 ): Promise<void> {
   const trust = {
     host: to.host,
@@ -19,7 +19,10 @@ export async function sendMail(
     servername: to.host,
     ...(options.ca === undefined ? {} : { ca: options.ca }),
   }
-  let talk = openTalk(to.tls === 'implicit' ? connectTls(trust) : connectPlain({ host: to.host, port: to.port }))
+  let talk = openTalk(
+    options.signal,
+    to.tls === 'implicit' ? connectTls(trust) : connectPlain({ host: to.host, port: to.port }),
+  )
   try {
     await talk.expect(220)
     let offers = await talk.say('EHLO croft.invalid', 250)
@@ -28,6 +31,7 @@ export async function sendMail(
       if (!/STARTTLS/i.test(offers)) throw new Error('the mail server offers no STARTTLS')
       await talk.say('STARTTLS', 220)
       talk = openTalk(
+        options.signal,
         connectTls({
           socket: talk.release(),
           servername: to.host,
@@ -79,12 +83,11 @@ function message(
 }
 
 /** Says one line and waits for its answer. What the server says is shown by its number alone: it may repeat anything. */
-function openTalk(socket: Socket) {
+function openTalk(signal: AbortSignal | undefined, socket: Socket) {
   let text = ''
   let failure: Error | undefined
   let wake: () => void = () => {}
   socket.setEncoding('utf8')
-  socket.setTimeout(LIMITS.mailTimeoutMs, () => socket.destroy(new Error('the mail server does not answer')))
   const hear = (chunk: string | Buffer) => {
     text += String(chunk)
     if (text.length > LIMITS.mailAnswerLength) socket.destroy(new Error('the mail server says too much'))
@@ -94,6 +97,7 @@ function openTalk(socket: Socket) {
     failure ??= error instanceof Error ? error : new Error('the mail server has hung up')
     wake()
   }
+  signal?.addEventListener('abort', () => socket.destroy(new Error('the mail server does not answer')), { once: true })
   socket.on('data', hear)
   socket.on('error', fail)
   socket.on('close', () => fail())
