@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { request as connectThrough } from 'node:http'
 import { request } from 'node:https'
 import { test } from 'node:test'
 import { type RunningSimulator, startSimulator } from './serve.ts'
@@ -85,4 +86,25 @@ test('croft sim serves the same datacentre over HTTPS, with its certificate and 
 
 test('a preset that is not there is named', async () => {
   await assert.rejects(startSimulator({ preset: 'castle' }), /no preset "castle"/)
+})
+
+test('croft sim serves a proxy to simulated clusters when it is asked for, and only then', async () => {
+  const simulator = await startSimulator({ preset: 'empty', port: 0, speed: 50, seed: 3, proxy: true })
+  try {
+    assert.match(String(simulator.announcement.proxy), /^http:\/\/127\.0\.0\.1:\d+$/)
+    assert.equal(simulator.proxy, simulator.announcement.proxy)
+    const status = await new Promise<number>((resolve, reject) => {
+      const url = new URL(String(simulator.proxy))
+      const asked = connectThrough({ host: url.hostname, port: url.port, method: 'CONNECT', path: '10.0.0.1:6443' })
+      asked.on('connect', (answer, socket) => {
+        socket.destroy()
+        resolve(answer.statusCode ?? 0)
+      })
+      asked.on('error', reject)
+      asked.end()
+    })
+    assert.equal(status, 502, 'nobody listens there')
+  } finally {
+    await simulator.close()
+  }
 })
