@@ -19,21 +19,21 @@ import { createWebhookDoor } from '../../source/webhook.ts'
 import type { Store } from '../../store/port.ts'
 import { ageIdentities } from '../age-identities.ts'
 import { closing } from '../closing.ts'
-import { credentialFiles, credentialFiles } from '../credentials.ts'
+import { credentialFiles } from '../credentials.ts'
 import { CliError, UsageError } from '../exit.ts'
 import { oidcOf } from '../oidc-options.ts'
 import type { Verb } from '../program.ts'
 import { cleanLines } from '../render/clean.ts'
 import { eventJson } from '../render/events.ts'
 import type { Runtime } from '../runtime.ts'
-import { openState, stateFile } from '../state.ts'
+import { openState, realDirectory, stateFile } from '../state.ts'
 
 const WAIT_FOR_LOCK_MS = 1_000
 
 /** The controller: follows Git, keeps everything as it says, serves the page, until it is told to stop. */
 export const run: Verb = async (runtime, [source], options) => {
   const config = await configOf(runtime, source, options)
-  const file = stateFile(runtime.env, identityOf(config), config.state)
+  const file = stateFile(runtime.env, identityOf(runtime, config), config.state)
   const release = await lockOrStop(runtime, file, options.wait === true)
   await using _ = { [Symbol.asyncDispose]: async () => release() }
   await using store = closing(await openState(runtime, file))
@@ -120,8 +120,10 @@ async function readYaml(runtime: Runtime, name: string): Promise<unknown> {
   }
 }
 
-/** The same sources keep their history; where a state file is named this does not matter. */
-function identityOf({ sources }: ControllerConfig): string {
+/** The same sources keep their history. A directory shares the database that croft get, events and why look into. */
+function identityOf(runtime: Runtime, { sources }: ControllerConfig): string {
+  const [only] = sources
+  if (only?.directory !== undefined && sources.length === 1) return realDirectory(runtime, only.directory)
   return JSON.stringify(sources.map(({ name, url, directory }) => [name, url ?? directory]))
 }
 
