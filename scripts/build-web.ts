@@ -38,6 +38,7 @@ const named = (pattern: RegExp): string => {
 const html = readFileSync(join(root, 'web', 'index.html'), 'utf8')
   .replace('/main.css', named(/^main-.*\.css$/))
   .replace('/main.js', named(/^main-.*\.js$/))
+  .replace('/chunk.js', named(/^chunk-.*\.js$/))
 // Names hold the hash of what is inside, so a build never changes a file that somebody reads: two builds at once, or one
 // beside a running server, do no harm. The list says what belongs to the page; index.html is written last.
 put('icon.svg', readFileSync(join(root, 'web', 'icon.svg'), 'utf8'))

@@ -35,10 +35,14 @@ let source: EventSource | undefined
 /** Loads the page and follows it. Comes back by itself, without a gap, when the line was lost. */
 export async function follow(): Promise<void> {
   try {
-    const [page, me, history] = await Promise.all([api.view(), api.me(), api.history(undefined)])
-    const heardNow = { serverMs: page.atMs, hereMs: performance.now() }
-    live.set({ page, me, line: 'live', events: history.events.toReversed(), heard: heardNow })
+    const page = await api.view()
+    live.set({ page, line: 'live', heard: { serverMs: page.atMs, hereMs: performance.now() } })
     listen(page.cursor)
+    // Who we are and what was before may come a moment later: what is now can be looked at already.
+    const [me, history] = await Promise.all([api.me(), api.history(undefined)])
+    const seen = new Set(history.events.map(({ seq }) => seq))
+    const fresh = live.get().events.filter(({ seq }) => !seen.has(seq))
+    live.set({ me, events: [...fresh, ...history.events.toReversed()].slice(0, EVENTS_KEPT) })
   } catch {
     live.set({ line: 'lost' })
     setTimeout(() => void follow(), 3000)
