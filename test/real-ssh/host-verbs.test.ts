@@ -25,12 +25,13 @@ function croft(
   words: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): SpawnSyncReturns<string> {
-  return spawnSync(CROFT, ['host', ...words, '--state', join(one.directory, 'croft.db')], {
+  return spawnSync(CROFT, ['host', ...words], {
     encoding: 'utf8',
     timeout: 50_000,
     cwd: one.directory,
     env: {
       ...one.env,
+      CROFT_STATE: join(one.directory, 'croft.db'),
       XDG_CACHE_HOME: join(one.directory, 'cache'),
       XDG_STATE_HOME: join(one.directory, 'state'),
       ...env,

@@ -161,8 +161,10 @@ export async function openLab(names: readonly string[]): Promise<Lab> {
 function wrapper(directory: string, lab: string): { PATH: string } {
   const bin = join(directory, 'bin')
   mkdirSync(bin)
-  writeFileSync(join(bin, 'ssh'), `#!/bin/sh\nexec ip netns exec ${lab} /usr/bin/ssh "$@"\n`)
-  chmodSync(join(bin, 'ssh'), 0o755)
+  for (const name of ['ssh', 'ssh-keyscan']) {
+    writeFileSync(join(bin, name), `#!/bin/sh\nexec ip netns exec ${lab} /usr/bin/${name} "$@"\n`)
+    chmodSync(join(bin, name), 0o755)
+  }
   return { PATH: `${bin}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin` }
 }
 

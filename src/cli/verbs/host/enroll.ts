@@ -48,7 +48,7 @@ export async function enroll(runtime: Runtime, name: string, options: Options): 
     )
     if (options.keepPassword !== true)
       await closePasswords(runtime, shell.it, name, () =>
-        prove(deps.openShell?.({ ...target, name: `${name} (proof)` })),
+        prove(runtime, () => deps.openShell?.({ ...target, name: `${name} (proof)` })),
       )
     await using store = closing(
       await openState(runtime, stateFile(runtime.env, real, options.state as string | undefined)),
@@ -139,11 +139,23 @@ async function mayWithoutPassword(shell: Shell): Promise<boolean> {
   }
 }
 
-async function prove(shell: Shell | undefined): Promise<void> {
-  try {
-    await shell?.run(['true'])
-  } finally {
-    await shell?.close()
+const PROOFS = 10
+const PROOF_PAUSE_MS = 500
+
+/** A server that reads its configuration anew does not listen for a moment; one that refuses us, refuses us. */
+async function prove(runtime: Runtime, open: () => Shell | undefined): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    await runtime.clock.sleep(PROOF_PAUSE_MS, runtime.signal)
+    const shell = open()
+    try {
+      await shell?.run(['true'], { signal: runtime.signal })
+      return
+    } catch (error) {
+      const away = error instanceof ShellFailure && error.code === 'unreachable'
+      if (!away || attempt >= PROOFS) throw error
+    } finally {
+      await shell?.close()
+    }
   }
 }
 

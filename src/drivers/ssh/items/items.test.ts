@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { HostItem } from '../../../model/host-item.ts'
+import { type Answer, askKey, seenIn, sha256 } from '../ask.ts'
+import { quote } from '../revert.ts'
+import { withBlock } from './block.ts'
+import { withArgs, withGrub } from './kernel-args.ts'
+import { withLine } from './line.ts'
+import { withEntry } from './mount.ts'
+import { ITEM_TYPES, rulesOf } from './registry.ts'
+
+/** A host of which only this is known; everything else is absent. */
+function seen(item: HostItem, known: Readonly<Record<string, Answer>> = {}) {
+  return seenIn(
+    new Map(
+      rulesOf(item)
+        .asks(item)
+        .map((ask) => [askKey(ask), known[askKey(ask)] ?? {}]),
+    ),
+  )
+}
+
+const text = (content: string): Answer => ({
+  kind: 'file',
+  mode: '644',
+  owner: 'root',
+  group: 'root',
+  sha256: sha256(content),
+  content,
+})
+
+test('every type has its file and its row', () => {
+  const files = readdirSync(import.meta.dirname).filter(
+    (name) => name.endsWith('.ts') && !/test|registry|^disk/.test(name),
+  )
+  assert.deepEqual(files.map((name) => name.slice(0, -3)).sort(), [...ITEM_TYPES].sort())
+})
+
+const ITEMS: readonly HostItem[] = [
+  { type: 'package', name: 'curl', spec: {} },
+  {
+    type: 'apt-repository',
+    name: 'k8s',
+    spec: { uris: ['https://pkgs.k8s.io/x/'], suites: ['/'], components: [], key: 'KEY\n' },
+  },
+  { type: 'file', name: '/etc/a', spec: { content: 'a\n' } },
+  { type: 'directory', name: '/srv/a', spec: {} },
+  { type: 'line', name: '/etc/a:x', spec: { path: '/etc/a', line: 'x=1', match: 'x=' } },
+  { type: 'block', name: '/etc/a:b', spec: { path: '/etc/a', block: 'b', content: 'x\ny\n' } },
+  { type: 'user', name: 'k3s', spec: { groups: ['adm'], keys: ['ssh-ed25519 AAAA'], sudo: true } },
+  { type: 'sshd', name: 'sshd', spec: { settings: { PasswordAuthentication: 'no' } } },
+  { type: 'udev', name: 'x', spec: { rules: 'X\n' } },
+  { type: 'coral', name: 'usb', spec: { bus: 'usb' } },
+  { type: 'unit', name: 'a.service', spec: { content: '[Unit]\n', enabled: true, state: 'started' } },
+  { type: 'mount', name: '/srv', spec: { device: 'LABEL=x', fs: 'btrfs', options: 'noatime', mounted: true } },
+  { type: 'hosts', name: 'lab', spec: { entries: [{ address: '10.0.0.1', names: ['a'] }] } },
+  { type: 'dns', name: 'resolver', spec: { servers: ['10.0.0.1'], search: [] } },
+  { type: 'time', name: 'clock', spec: { timezone: 'Europe/Zurich', servers: ['10.0.0.1'] } },
+  { type: 'hostname', name: 'hostname', spec: { hostname: 'cow' } },
+  { type: 'node-exporter', name: 'node-exporter', spec: { listen: ':9100', collectors: [] } },
+  {
+    type: 'network-address',
+    name: 'eth0',
+    spec: { manager: 'netplan', interface: 'eth0', addresses: ['fd00::2/64'], dns: [] },
+  },
+  { type: 'zfs-dataset', name: 'tank/a', spec: { properties: { compression: 'zstd' } } },
+]
+
+for (const item of ITEMS) {
+  test(`${item.type}: on an empty host there is something to do, as words and never as a line for a shell`, () => {
+    const rules = rulesOf(item)
+    const changes = rules.diff(item, seen(item))
+    assert.ok(changes.length > 0)
+    const commands = rules.commands(item, seen(item), changes)
+    assert.ok(commands.length > 0)
+    for (const command of commands) {
+      if (command.do !== 'run') continue
+      // A program for sh is constant: what a person wrote is only ever a word behind it.
+      const at = command.argv.indexOf('-c')
+      if (command.argv[0] === 'sh' && at === 1 && item.name !== item.type)
+        assert.ok(!(command.argv[2] ?? '').includes(item.name), command.argv[2])
+    }
+  })
+}
+
+test('a file that is as declared needs nothing, and each difference is told with old and new', () => {
+  const item: HostItem = { type: 'file', name: '/etc/a', spec: { content: 'a\n', mode: 0o600 } }
+  const diff = (answer: Answer) => rulesOf(item).diff(item, seen(item, { 'file /etc/a': answer }))
+  assert.deepEqual(diff({ ...text('a\n'), mode: '600' }), [])
+  assert.deepEqual(diff(text('a\n')), [{ path: 'mode', from: '0644', to: '0600', effect: 'live' }])
+  assert.deepEqual(diff({ ...text('b\n'), mode: '600' }), [{ path: 'content', from: 'b\n', to: 'a\n', effect: 'live' }])
+})
+
+test('no disk is erased that a person has not named by its serial number', () => {
+  const device = '/dev/disk/by-id/ata-X'
+  const answer = (out: string): Record<string, Answer> => ({
+    [`run ${JSON.stringify(['lsblk', '-n', '-r', '-o', 'TYPE,SERIAL,FSTYPE,MOUNTPOINT', '--', device])}`]: {
+      code: '0',
+      out,
+    },
+  })
+  const item = (erase?: readonly string[]): HostItem => ({
+    type: 'ceph-disk',
+    name: device,
+    spec: erase === undefined ? {} : { erase },
+  })
+  const diff = (one: HostItem, out: string) => rulesOf(one).diff(one, seen(one, answer(out)))
+  assert.ok(diff(item(), 'disk S1 ext4 \n')[0]?.blocked)
+  assert.match(diff(item(), 'disk S1 ext4 \n')[0]?.blocked?.allow ?? '', /erase: \["S1"\]/)
+  assert.ok(diff(item(['OTHER']), 'disk S1 ext4 \n')[0]?.blocked)
+  assert.ok(diff(item(['S1']), 'disk S1 ext4 /mnt\n')[0]?.blocked, 'what is mounted is in use')
+  assert.ok(diff(item(['']), 'disk  ext4 \n')[0]?.blocked, 'a disk without a serial number cannot be named')
+  assert.equal(diff(item(['S1']), 'disk S1 ext4 \n')[0]?.blocked, undefined)
+  assert.deepEqual(diff(item(), 'disk S1  \n'), [], 'an empty disk is ready')
+  assert.deepEqual(diff(item(), 'disk S1 ceph_bluestore \n'), [], 'what Ceph has is left alone')
+})
+
+test('a device that shares its group with another is not given away', () => {
+  const item: HostItem = { type: 'vfio', name: 'vfio-pci', spec: { ids: ['10de:2484'], blacklist: ['nouveau'] } }
+  const [groups] = rulesOf(item)
+    .asks(item)
+    .filter((ask) => ask.ask === 'run')
+  assert.ok(groups)
+  const diff = (out: string) => rulesOf(item).diff(item, seen(item, { [askKey(groups)]: { code: '0', out } }))
+  assert.match(diff('0000:01:00.0 10de:2484 030000 \n')[0]?.blocked?.message ?? '', /IOMMU is off/)
+  assert.match(
+    diff('0000:01:00.0 10de:2484 030000 1\n0000:02:00.0 8086:1111 010601 1\n')[0]?.blocked?.message ?? '',
+    /would go along/,
+  )
+  assert.match(diff('0000:02:00.0 8086:1111 010601 1\n')[0]?.blocked?.message ?? '', /no device with the id/)
+  assert.equal(diff('0000:01:00.0 10de:2484 030000 1\n0000:00:01.0 8086:1901 060400 1\n')[0]?.blocked, undefined)
+})
+
+test('words for the kernel: ours are there once, in place of others of their name, and theirs stay', () => {
+  const spec = { args: ['cgroup_memory=1', 'cgroup_enable=memory', 'iommu=pt'], remove: ['quiet'] }
+  assert.equal(
+    withArgs('console=tty1 quiet iommu=on cgroup_enable=cpuset', spec),
+    'console=tty1 iommu=pt cgroup_enable=cpuset cgroup_memory=1 cgroup_enable=memory',
+  )
+  assert.equal(
+    withGrub('A=1\nGRUB_CMDLINE_LINUX_DEFAULT="quiet"\nB=2\n', 'x y'),
+    'A=1\nGRUB_CMDLINE_LINUX_DEFAULT="x y"\nB=2\n',
+  )
+  assert.equal(withGrub('A=1\n', 'x'), 'A=1\nGRUB_CMDLINE_LINUX_DEFAULT="x"\n')
+})
+
+const lines = fc
+  .array(fc.constantFrom('a=1', 'b=2', '# c', '', 'x=0', 'x=1'))
+  .map((all) => all.map((one) => `${one}\n`).join(''))
+
+test('lines, blocks, entries and words can be written again without a change, and leave the rest alone', () => {
+  fc.assert(
+    fc.property(lines, (before) => {
+      const line = withLine(before, { path: '/f', line: 'x=9', match: 'x=' })
+      assert.equal(withLine(line, { path: '/f', line: 'x=9', match: 'x=' }), line)
+      assert.equal(line.split('\n').filter((one) => one.startsWith('x=')).length, 1)
+      const others = (all: string) => all.split('\n').filter((one) => one !== '' && !one.startsWith('x='))
+      assert.deepEqual(others(line), others(before))
+      const block = withBlock(before, 'n', 'p\nq\n')
+      assert.equal(withBlock(block, 'n', 'p\nq\n'), block)
+      assert.equal(withBlock(block, 'n', undefined), before)
+      const fstab = withEntry(before, '/srv', 'D /srv btrfs o 0 0')
+      assert.equal(withEntry(fstab, '/srv', 'D /srv btrfs o 0 0'), fstab)
+      const words = withArgs(before, { args: ['z=1', 'y'], remove: ['x'] })
+      assert.equal(withArgs(words, { args: ['z=1', 'y'], remove: ['x'] }), words)
+    }),
+  )
+})
+
+test('[S-01] a word in a script that takes things back is quoted whatever is in it', () => {
+  assert.equal(quote("a'; touch /tmp/p; '"), `'a'\\''; touch /tmp/p; '\\'''`)
+})
