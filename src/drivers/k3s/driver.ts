@@ -24,9 +24,10 @@ export function createK3sDriver({ runCheck }: K3sDriverOptions = {}): ClusterDri
         async observe(surroundings, signal) {
           try {
             return await observeCluster(looker, surroundings, signal)
-          } catch {
+          } catch (error) {
             // The record cannot be read, or something that nobody foresaw: then nothing is known, and nothing is done.
-            return blind(surroundings, declaration.spec)
+            const why = cleanText(error instanceof Error ? error.message : String(error))
+            return blind(surroundings, declaration.spec, `${declaration.name} cannot be looked at: ${why}`)
           }
         },
         async perform(step, surroundings, signal) {
@@ -54,6 +55,7 @@ function blind(
     readonly servers: readonly { readonly name: string }[]
     readonly agents: readonly { readonly name: string }[]
   },
+  reason: string,
 ): ObservedCluster {
   const servers = new Set(spec.servers.map(({ name }) => name))
   const names = new Set([...servers, ...spec.agents.map(({ name }) => name), ...nodes.keys()])
@@ -73,6 +75,7 @@ function blind(
     membershipChanged: 'unknown',
     snapshots: 'unknown',
     checks: [],
-    orders,
+    // A person must learn why nothing happens.
+    orders: { ...orders, hold: { reason, allow: 'mend what is named, or recover the record from a server' } },
   }
 }

@@ -8,6 +8,8 @@ export interface Witness {
   readonly machine: ObservedMachine
   /** Of this very look. */
   readonly facts?: NodeFacts
+  /** Asked in this very look, and it did not answer: what its Node says may be from before it fell silent. */
+  readonly silent?: true
   /** `absent` only when the API said so. */
   readonly seen: NodeSeen | 'absent' | 'unknown'
 }
@@ -77,7 +79,7 @@ function isUp(id: string, name: string, witness: Witness | undefined): Answer {
     if (facts.etcd?.self !== undefined) return 'no'
     if (!isMoving(facts.service)) return 'no'
   }
-  if (seen === 'unknown' || seen === 'absent') return 'unknown'
+  if (seen === 'unknown' || seen === 'absent' || witness.silent === true) return 'unknown'
   if (seen.etcdName !== undefined && seen.etcdName !== name) return 'no'
   if (seen.voter === 'unhealthy' || seen.voter === 'not-a-member') return 'no'
   const speaks = seen.voter === 'voter' || seen.voter === 'learner'

@@ -44,12 +44,12 @@ export async function observeCluster(
   const { declaration, deps, memory } = looker
   const secrets = await deps.vault.read(declaration.name)
   const names = new Set([...specsOf(declaration).keys(), ...surroundings.nodes.keys()])
-  const { api, seen, answered } = await look(looker, surroundings, secrets, names, signal)
+  const { api, seen, answered, asked } = await look(looker, surroundings, secrets, names, signal)
   const formed = await noteFormed(deps, secrets, api)
   for (const name of seen.keys()) names.add(name)
   const client = api === 'yes' && secrets !== undefined ? looker.access.client(secrets) : undefined
   const further = await askFurther(looker, client, secrets, names, seen, signal)
-  const members = membersOf(looker, surroundings, names, api, seen, answered)
+  const members = membersOf(looker, surroundings, names, api, seen, answered, asked)
   const nodes = [...names].map((name) =>
     observedNode(looker, surroundings, name, api, seen.get(name), further.passwords, further.pods),
   )
@@ -79,6 +79,8 @@ interface Looked {
   readonly api: Answer
   readonly seen: ReadonlyMap<string, NodeSeen>
   readonly answered: Answered
+  /** Everybody who was asked. */
+  readonly asked: ReadonlySet<string>
 }
 
 async function look(
@@ -90,8 +92,12 @@ async function look(
 ): Promise<Looked> {
   const nowMs = deps.clock.now()
   const nobody: ReadonlyMap<string, NodeSeen> = new Map()
-  const ask = (list: Iterable<string>, seen: ReadonlyMap<string, NodeSeen>) =>
-    lookAtNodes(list, surroundings, memory, seen, deps.clock, signal)
+  const all = new Set<string>()
+  const ask = (list: Iterable<string>, seen: ReadonlyMap<string, NodeSeen>) => {
+    const wanted = [...list]
+    for (const name of wanted) all.add(name)
+    return lookAtNodes(wanted, surroundings, memory, seen, deps.clock, signal)
+  }
   if (secrets === undefined || !secrets.formed) {
     // Nothing can answer as long as K3s runs nowhere: then no time is spent on waiting for it.
     const answered = await ask(names, nobody)
@@ -99,9 +105,9 @@ async function look(
       const service = memory.facts.get(name)?.facts.service
       return service === 'running' || service === 'starting'
     })
-    if (secrets === undefined || !running) return { api: 'unknown', seen: nobody, answered }
+    if (secrets === undefined || !running) return { api: 'unknown', seen: nobody, answered, asked: all }
     const asked = await access.nodes(secrets, signal)
-    return { api: asked.api, seen: asked.api === 'yes' ? readNodes(asked.nodes) : nobody, answered }
+    return { api: asked.api, seen: asked.api === 'yes' ? readNodes(asked.nodes) : nobody, answered, asked: all }
   }
   const moving = [...names].filter((name) => memory.facts.get(name) === undefined || memory.touched.has(name))
   const [asked, first] = await Promise.all([access.nodes(secrets, signal), ask(moving, nobody)])
@@ -110,10 +116,19 @@ async function look(
   // What was asked side by side with the API belongs to the Nodes of this very moment.
   for (const name of first) refresh(memory, name, seen.get(name))
   const doubtful = [...names].filter((name) => !first.has(name) && !moving.includes(name))
-  const again = doubtful.filter((name) => asked.api !== 'yes' || !isSettled(name, memory, seen.get(name), nowMs))
+  const servers = specsOf(declaration)
+  // A Node says Ready for most of a minute after its machine is gone. Before a server is taken down, the others must
+  // have answered now.
+  const working = [...seen.values()].some(({ kube }) => kube.work !== undefined)
+  const again = doubtful.filter(
+    (name) =>
+      asked.api !== 'yes' ||
+      !isSettled(name, memory, seen.get(name), nowMs) ||
+      (working && (servers.get(name)?.role ?? seen.get(name)?.role) === 'server'),
+  )
   const second = await ask(again, seen)
   const answered = new Set([...first, ...second])
-  if (tellsMembers(memory, answered) || asked.api !== 'yes') return { api: asked.api, seen, answered }
+  if (tellsMembers(memory, answered) || asked.api !== 'yes') return { api: asked.api, seen, answered, asked: all }
   // A server on its way in or out changes the list, and cannot tell it itself: a learner does not answer.
   const roles = specsOf(declaration)
   const moves = [...names].some(
@@ -121,7 +136,7 @@ async function look(
       (roles.get(name)?.role ?? seen.get(name)?.role) === 'server' && !isSettled(name, memory, seen.get(name), nowMs),
   )
   const third = moves || listIsStale(memory, seen) ? await askOneServer(ask, names, seen, answered) : []
-  return { api: asked.api, seen, answered: new Set([...answered, ...third]) }
+  return { api: asked.api, seen, answered: new Set([...answered, ...third]), asked: all }
 }
 
 function tellsMembers(memory: Memory, answered: Answered): boolean {
@@ -240,6 +255,7 @@ function membersOf(
   api: Answer,
   seen: ReadonlyMap<string, NodeSeen>,
   answered: Answered,
+  asked: ReadonlySet<string>,
 ): readonly EtcdMember[] | 'unknown' {
   const fresh = [...answered].flatMap((name) => memory.facts.get(name)?.facts ?? [])
   const list = memberList(fresh)
@@ -258,6 +274,7 @@ function membersOf(
         machine: surroundings.nodes.get(name)?.machine ?? NOWHERE,
         seen: api === 'yes' ? (seen.get(name) ?? 'absent') : 'unknown',
         ...optional('facts', answered.has(name) ? memory.facts.get(name)?.facts : undefined),
+        ...optional('silent', asked.has(name) && !answered.has(name) ? (true as const) : undefined),
       },
     ]),
   )

@@ -140,3 +140,89 @@ describe('rotation', () => {
     assert.equal(seen.api, 'yes')
   })
 })
+
+describe('recovery', () => {
+  test('CA and token are read back from a server that runs, and without them no new cluster is begun', async () => {
+    const lab = await settled('s1 s2 s3')
+    const before = lab.vault.kept.get('homelab')
+    lab.vault.kept.clear()
+    lab.restart()
+    const refused = await lab.perform({ do: 'record-first-server', node: 's1' })
+    assert.ok(refused.result === 'refused' && /croft cluster recover homelab --from s1/.test(refused.refusal.message))
+    const { operator } = lab
+    const signal = new AbortController().signal
+    assert.equal(await lab.clock.runUntil(operator.recover('s2', lab.surroundings(), signal)), undefined)
+    const after = lab.vault.kept.get('homelab')
+    assert.deepEqual(
+      [after?.caHash, after?.password.reveal(), after?.agentPassword?.reveal(), after?.formed],
+      [before?.caHash, before?.password.reveal(), before?.agentPassword?.reveal(), true],
+    )
+    lab.restart()
+    assert.equal((await lab.look()).observed.api, 'yes')
+    // The keys of the roots are on no server: a CA of this record cannot be rotated under them.
+    const { observed } = await lab.look()
+    const { result } = await run(lab, planRotation('ca', lab.spec, observed, lab.clock.now()))
+    assert.ok(result.is === 'failed' && /keys of the roots are not kept/.test(result.message))
+  })
+
+  test('a record that cannot be opened holds the cluster and says why', async () => {
+    const lab = await settled('s1')
+    lab.vault.read = async () => {
+      throw new Error('homelab.cluster.age cannot be opened')
+    }
+    const { decision } = await lab.look()
+    assert.deepEqual(decision.steps, [])
+    assert.match(decision.holds[0]?.reason ?? '', /homelab\.cluster\.age cannot be opened/)
+  })
+})
+
+describe('draining', () => {
+  test('[A50] what a disruption budget keeps is named; force deletes it', async () => {
+    const lab = await settled('s1 a1')
+    const labels = { app: 'w' }
+    const container = { name: 'c', image: 'x' }
+    await lab.call('POST', '/apis/apps/v1/namespaces/default/deployments', {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name: 'w' },
+      spec: {
+        replicas: 2,
+        selector: { matchLabels: labels },
+        template: {
+          metadata: { labels },
+          spec: {
+            containers: [container],
+            nodeSelector: { 'kubernetes.io/hostname': 'a1' },
+            terminationGracePeriodSeconds: 1,
+          },
+        },
+      },
+    })
+    await lab.call('POST', '/apis/policy/v1/namespaces/default/poddisruptionbudgets', {
+      apiVersion: 'policy/v1',
+      kind: 'PodDisruptionBudget',
+      metadata: { name: 'w' },
+      spec: { minAvailable: 2, selector: { matchLabels: labels } },
+    })
+    await lab.clock.advanceTo(lab.clock.now() + 60_000)
+    await lab.perform({ do: 'cordon', node: 'a1', purpose: 'upgrade', target: 'v', lane: 'kubernetes' })
+    await lab.perform({ do: 'drain', node: 'a1', lane: 'kubernetes' })
+    // What is free to go has time to go.
+    await lab.clock.advanceTo(lab.clock.now() + 60_000)
+    const kubeOf = async () => {
+      const kube = (await lab.look()).observed.nodes.find(({ name }) => name === 'a1')?.kube
+      assert.ok(typeof kube === 'object')
+      return kube
+    }
+    const held = await kubeOf()
+    assert.equal(held.podsToMove, 2)
+    assert.match(held.drainBlockedBy ?? '', /The disruption budget w needs 2 healthy pods and has 2 currently/)
+    await lab.perform({ do: 'drain', node: 'a1', lane: 'kubernetes', force: true })
+    await lab.clock.advanceTo(lab.clock.now() + 60_000)
+    const free = await kubeOf()
+    assert.deepEqual([free.podsToMove, free.drainBlockedBy], [0, undefined])
+    await lab.perform({ do: 'uncordon', node: 'a1', lane: 'kubernetes' })
+    const back = await kubeOf()
+    assert.deepEqual([back.unschedulable, back.work], [false, undefined])
+  })
+})

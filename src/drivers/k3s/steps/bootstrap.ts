@@ -59,7 +59,7 @@ async function strangers(actor: Actor): Promise<Outcome | undefined> {
         `${name} holds K3s data (${told.value.data.slice(0, 12)}) and the record of ${declaration.name} is missing; if it is this cluster, run croft cluster recover ${declaration.name} --from ${name}, else wipe ${name}`,
       )
     }
-    if (reach.machine.exists === 'yes' && reach.machine.power === 'on' && !young) {
+    if (reach.machine.exists === 'yes' && !young) {
       const message = `waits to see that ${name} holds no data of an earlier ${declaration.name} before a new CA is made`
       return refused('NotSeen', 'waiting', message)
     }

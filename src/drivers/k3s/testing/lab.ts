@@ -40,7 +40,9 @@ export interface Done {
 export interface DriverLab {
   readonly world: World
   readonly clock: VirtualClock
-  readonly vault: ClusterVault & { readonly kept: Map<string, ClusterSecrets> }
+  readonly vault: { -readonly [K in keyof ClusterVault]: ClusterVault[K] } & {
+    readonly kept: Map<string, ClusterSecrets>
+  }
   spec: ClusterSpec
   orders: ClusterOrders
   session: ClusterSession
