@@ -48,6 +48,10 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
     .option('--post <where>', 'with --base: write it there, e.g. github:owner/name#12; token in CROFT_FORGE_TOKEN')
     .addOption(keepGoing())
     .addOption(state())
+  verb('rehearse <dir>', 'perform the plan on a twin of what is there; nothing real is written', () => import('./verbs/rehearse.ts'))
+    .addOption(output(['json']))
+    .addOption(keepGoing())
+    .addOption(state())
   verb('apply <dir>', 'do what plan shows, with live progress, until all is ready', () => import('./verbs/apply.ts'))
     .option('-y, --yes', 'do not ask; needed when nobody is at the terminal')
     .option('--dry-run', 'only plan')
@@ -134,11 +138,11 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
     .addOption(state())
   verb(
     'import <from> <path>',
-    'write manifests for what is there already: from proxmox, crossplane or terraform',
+    'write manifests for what is there already: from proxmox, libvirt, crossplane or terraform',
     () => import('./verbs/import.ts'),
   )
-    .option('--guest <ids>', 'proxmox: these guests, e.g. 108,109')
-    .option('--all', 'proxmox: every guest that is not declared yet')
+    .option('--guest <ids>', 'proxmox, libvirt: these guests, e.g. 108,109, or UUIDs')
+    .option('--all', 'proxmox, libvirt: every guest that is not declared yet')
     .option('--settings [kinds]', 'proxmox: pools, users, storages and other settings instead of guests')
     .option('--write <file>', 'write to this file, which must not exist, instead of printing')
   verb(

@@ -68,7 +68,7 @@ const child = spawn(
   ],
   { stdio: ['ignore', 'inherit', 'inherit'] },
 )
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill('SIGTERM'))
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill('SIGKILL'))
 const code = await new Promise<number>((done) => child.on('exit', (status) => done(status ?? 1)))
 rmSync(scratch, { recursive: true, force: true })
 process.stdout.write(

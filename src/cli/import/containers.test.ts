@@ -80,7 +80,10 @@ async function made(containers: readonly { config: Readonly<Record<string, strin
   for (const [at, { config, running }] of containers.entries()) {
     const params = Object.fromEntries(Object.entries(config).flatMap(([k, v]) => (v === undefined ? [] : [[k, v]])))
     const vmid = String(200 + at)
-    assert.equal(await client.task('POST', '/nodes/fun-bedbug/lxc', { vmid, ostemplate: `local:${TEMPLATE}`, ...params }), 'OK')
+    assert.equal(
+      await client.task('POST', '/nodes/fun-bedbug/lxc', { vmid, ostemplate: `local:${TEMPLATE}`, ...params }),
+      'OK',
+    )
     if (running) await client.task('POST', `/nodes/fun-bedbug/lxc/${vmid}/status/start`, {})
   }
   await client.pass(60_000)

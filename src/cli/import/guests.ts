@@ -13,6 +13,7 @@ import { fitToKind } from '../../source/foreign/fit.ts'
 import { readFiles } from '../../source/read-files.ts'
 import { CliError, EXIT } from '../exit.ts'
 import type { LoadedEstate } from '../runtime.ts'
+import { withLogicalNames } from './logical-names.ts'
 
 /** The other side does not know us, or shows less than it has. */
 const AUTHORITY = new Set(['Unauthorized', 'PermissionDenied', 'WrongCertificate'])
@@ -36,10 +37,12 @@ export async function findGuests(
   drivers: readonly Driver[],
   deps: DriverDeps,
   signal: AbortSignal,
+  driverName = 'proxmox',
 ): Promise<Guests> {
   const undeclared: Undeclared[] = []
   let declared = 0
   for (const connection of loaded.estate.connections) {
+    if (connection.driver !== driverName) continue
     const driver = drivers.find(({ name }) => name === connection.driver)
     if (driver?.importGuest === undefined) continue
     const isDeclared = declaredOn(loaded, connection.name)
@@ -51,7 +54,8 @@ export async function findGuests(
       else undeclared.push({ connection, driver, sighting })
     }
   }
-  undeclared.sort((a, b) => Number(a.sighting.externalId) - Number(b.sighting.externalId))
+  const order = ({ sighting }: Undeclared) => sighting.externalId.padStart(9, '0')
+  undeclared.sort((a, b) => (order(a) < order(b) ? -1 : 1))
   return { undeclared, declared }
 }
 
@@ -95,20 +99,25 @@ export async function draftGuests(
     taken.add(resourceKey(kind.kind, name))
     const { name: ownName, ...fields } = imported.fields
     const several = loaded.estate.connections.length > 1
+    const own = kind.kind === 'Machine' ? withLogicalNames(fields, connection.name, loaded) : undefined
     const fitted = fitToKind(
       {
         manifest: {
           apiVersion: kind.apiVersion,
           kind: kind.kind,
-          metadata: { name, annotations: { [EXTERNAL_NAME]: sighting.externalId } },
-          spec: {
-            ...(several ? { providerConfigRef: { name: connection.name } } : {}),
-            deletionPolicy: 'Orphan',
-            forProvider: { ...(ownName === undefined || ownName === name ? {} : { name: ownName }), ...fields },
-          },
+          metadata: own === undefined ? { name, annotations: { [EXTERNAL_NAME]: sighting.externalId } } : { name },
+          spec:
+            own === undefined
+              ? {
+                  ...(several ? { providerConfigRef: { name: connection.name } } : {}),
+                  deletionPolicy: 'Orphan',
+                  forProvider: { ...(ownName === undefined || ownName === name ? {} : { name: ownName }), ...fields },
+                }
+              : { ...own.fields, deletionPolicy: 'Orphan' },
         },
         comments: [
           ...imported.notes,
+          ...(own?.notes ?? []),
           ...(imported.unmanaged.length === 0
             ? []
             : [`not managed by croft, stays as it is: ${imported.unmanaged.join(', ')}`]),

@@ -23,7 +23,8 @@ import { realDirectory } from '../state.ts'
 export const run: Verb = async (runtime, [from = '', place = ''], options) => {
   switch (from) {
     case 'proxmox':
-      return fromProxmox(runtime, place, options)
+    case 'libvirt':
+      return fromHypervisor(runtime, from, place, options)
     case 'crossplane':
       return fromFiles(runtime, readClusterExport(filesAt(runtime, place)), place, options)
     case 'terraform': {
@@ -36,7 +37,7 @@ export const run: Verb = async (runtime, [from = '', place = ''], options) => {
       return fromFiles(runtime, reading, place, options)
     }
     default:
-      throw new UsageError(`Nothing can be imported from ${from}. Choose proxmox, crossplane or terraform.`)
+      throw new UsageError(`Nothing can be imported from ${from}. Choose proxmox, libvirt, crossplane or terraform.`)
   }
 }
 
@@ -75,18 +76,23 @@ function boundedText(file: string): string {
   return readFileSync(file, 'utf8')
 }
 
-async function fromProxmox(runtime: Runtime, directory: string, options: Options): Promise<ExitCode> {
+async function fromHypervisor(
+  runtime: Runtime,
+  from: 'proxmox' | 'libvirt',
+  directory: string,
+  options: Options,
+): Promise<ExitCode> {
   const chosen = chosenIds(options)
   const loaded = await loadOrStop(runtime, directory)
   if (loaded.estate.connections.length === 0)
     throw new CliError(
-      `No connection is declared in ${directory}. Write a Proxmox object first: croft explain proxmox.`,
+      `No connection is declared in ${directory}. Write a ${from === 'proxmox' ? 'Proxmox' : 'Libvirt'} object first: croft explain ${from}.`,
     )
   const { drivers, deps } = await runtime.openDrivers({ directory: realDirectory(runtime, directory) })
   if (options.settings !== undefined) return settingsOf(runtime, loaded, directory, drivers, deps, options)
-  const { undeclared, declared } = await findGuests(loaded, drivers, deps, runtime.signal)
+  const { undeclared, declared } = await findGuests(loaded, drivers, deps, runtime.signal, from)
   if (chosen === undefined) return list(runtime, undeclared, declared)
-  const wanted = chosen === 'all' ? undeclared : chosen.flatMap((id) => withId(undeclared, id, directory))
+  const wanted = chosen === 'all' ? undeclared : chosen.flatMap((id) => withId(undeclared, id, from, directory))
   const importable = wanted.filter((guest) => mayBeImported(runtime, guest))
   const drafts = await draftGuests(await lookClosely(importable, deps, runtime.signal), await runtime.kinds(), loaded)
   const text = printDrafts(drafts.map(({ draft }) => draft))
@@ -121,16 +127,17 @@ function chosenIds(options: Options): readonly string[] | 'all' | undefined {
   if (options.guest === undefined) return options.all === true ? 'all' : undefined
   if (options.all === true) throw new UsageError('--guest and --all cannot be used together. Use one of them.')
   const ids = (options.guest as string).split(',')
-  const wrong = ids.find((id) => !/^[1-9]\d{2,8}$/.test(id))
-  if (wrong !== undefined) throw new UsageError(`--guest ${wrong} is no id of a guest. Write it like 108,109.`)
+  const wrong = ids.find((id) => !/^(?:[1-9]\d{2,8}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.test(id))
+  if (wrong !== undefined)
+    throw new UsageError(`--guest ${wrong} is no id of a guest. Write it like 108,109, or the UUID of a domain.`)
   return [...new Set(ids)]
 }
 
-function withId(undeclared: readonly Undeclared[], id: string, directory: string): readonly Undeclared[] {
+function withId(undeclared: readonly Undeclared[], id: string, from: string, directory: string): readonly Undeclared[] {
   const found = undeclared.filter(({ sighting }) => sighting.externalId === id)
   if (found.length > 0) return found
   throw new CliError(
-    `There is no undeclared guest ${id}. Run croft import proxmox ${directory} to see which there are.`,
+    `There is no undeclared guest ${id}. Run croft import ${from} ${directory} to see which there are.`,
   )
 }
 

@@ -19,7 +19,8 @@ export function diffVm(resource: Resource, vm: VmSpec, sighting: Sighting): read
     const from = read(config.domain)
     if (!same(from, to)) changes.push({ path, from, to, effect: 'live' })
   }
-  compareName(vm, config, changes)
+  // A domain that was taken over keeps the name that somebody gave it.
+  if (resource.policy.adopt === undefined) compareName(vm, config, changes)
   const values = declaredValues(vm, sighting.mark?.uid ?? resource.uid)
   for (const { path, to, effect, read } of values) {
     const from = read(config.domain)

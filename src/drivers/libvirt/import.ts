@@ -16,6 +16,11 @@ function imported(sighting: Sighting): ImportedGuest | undefined {
   const { domain } = config
   const unmanaged: string[] = []
   const notes: string[] = []
+  let counted = 0
+  // A Machine's disks all sit on one bus, numbered from its beginning.
+  const bus = (['virtio', 'scsi', 'sata'] as const).find((one) =>
+    domain.disks.some((disk) => disk.device === 'disk' && slotOf(disk.dev, disk.bus) === `${one}0`),
+  )
   const disks = domain.disks.flatMap((disk) => {
     const size = config.volumes[`${disk.pool ?? ''}:${disk.volume ?? ''}`]
     const slot = slotOf(disk.dev, disk.bus)
@@ -27,7 +32,12 @@ function imported(sighting: Sighting): ImportedGuest | undefined {
       unmanaged.push(`disk ${disk.dev}: ${size} bytes, which is no whole number of Gi`)
       return []
     }
-    return [{ slot, storage: disk.pool, size: `${size / GIB}Gi` }]
+    if (slot !== `${bus ?? ''}${counted}`) {
+      unmanaged.push(`disk ${disk.dev}, which is on another bus or leaves a gap`)
+      return []
+    }
+    counted++
+    return [{ storage: disk.pool, size: `${size / GIB}Gi` }]
   })
   const networks = domain.nics.map((nic) => ({
     network: nic.source ?? '',
@@ -40,7 +50,7 @@ function imported(sighting: Sighting): ImportedGuest | undefined {
     kind: 'Machine',
     fields: {
       host: sighting.host,
-      libvirt: { uuid: sighting.externalId, adopt: true },
+      libvirt: { uuid: sighting.externalId, adopt: true, ...(bus === undefined || bus === 'virtio' ? {} : { bus }) },
       cpu: { cores: domain.cores ?? 1, ...(domain.cpu === undefined ? {} : { type: domain.cpu }) },
       memory: `${domain.memoryMb ?? 0}Mi`,
       disks,
