@@ -9,7 +9,7 @@ const OFFICIAL = 'https://github.com/k3s-io/k3s/releases/download'
 export function architectureOf(machine: string): Architecture | undefined {
   if (machine === 'x86_64' || machine === 'amd64') return 'amd64'
   if (machine === 'aarch64' || machine === 'arm64') return 'arm64'
-  return /^arm/.test(machine) ? 'arm' : undefined
+  return machine.startsWith('arm') ? 'arm' : undefined
 }
 
 /** Where the program of a release is found, in the declared order: addresses, or files on the node itself. */

@@ -79,7 +79,7 @@ export function createKubernetesClient(wire: Wire): KubernetesClient {
       if (options.labelSelector !== undefined) query.set('labelSelector', options.labelSelector)
       const accept = options.metadataOnly === true ? METADATA : JSON_TYPE
       for (;;) {
-        const asked = await read(`${path}?${query}`, accept, signal)
+        const asked = await read(`${path}?${query.toString()}`, accept, signal)
         if (asked.is !== 'answer') return asked
         items.push(...recordsOf(asked.value.items))
         const next = at(asked.value, 'metadata', 'continue')

@@ -85,7 +85,8 @@ export function readKubeconfig(text: string, context?: string): KubeconfigAccess
   if (!isRecord(file)) return { problem: 'it is no kubeconfig' }
   const wanted = context ?? at(file, 'current-context')
   const found = named(file, 'contexts', wanted, 'context')
-  if (found === undefined) return { problem: `it has no context ${cleanText(String(wanted ?? ''), 100)}` }
+  if (found === undefined)
+    return { problem: `it has no context ${typeof wanted === 'string' ? cleanText(wanted, 100) : ''}` }
   const [cluster, user] = [named(file, 'clusters', found.cluster, 'cluster'), named(file, 'users', found.user, 'user')]
   if (cluster === undefined || user === undefined)
     return { problem: 'its context names a cluster or user that is not in it' }

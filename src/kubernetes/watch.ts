@@ -42,7 +42,7 @@ export async function watch(
     timeoutSeconds: String(options.timeoutSeconds ?? LIMITS.watchSeconds),
     ...(options.fieldSelector === undefined ? {} : { fieldSelector: options.fieldSelector }),
   })
-  const request = { method: 'GET', path: `${path}?${query}`, headers: { accept: 'application/json' } }
+  const request = { method: 'GET', path: `${path}?${query.toString()}`, headers: { accept: 'application/json' } }
   let { resourceVersion } = options
   let rest = ''
   let ended: Watched | undefined

@@ -132,7 +132,7 @@ function addressUrl(address: string): string {
 function downOrUnknown(failed: readonly Asked<unknown>[]): 'no' | 'unknown' {
   const says = (asked: Asked<unknown>) =>
     (asked.is === 'silence' && asked.code === 'ECONNREFUSED') || (asked.is === 'error' && asked.status >= 500)
-  return failed.length > 0 && failed.some(says) ? 'no' : 'unknown'
+  return failed.some(says) ? 'no' : 'unknown'
 }
 
 function messageOf(failed: readonly Asked<unknown>[]): string {

@@ -44,10 +44,11 @@ export async function command(
   const words = argument === undefined ? [verb] : [verb, argument]
   const told = await call(shell, words, input === undefined ? undefined : JSON.stringify(input), signal)
   if (told.is !== 'answer') return told
-  const answer = told.value as NodeAnswer
-  return answer.ok === true
-    ? { is: 'answer', value: 'done' }
-    : { is: 'refused', error: cleanText(String((answer as { error?: unknown }).error ?? 'no reason given')) }
+  const answer = told.value as Partial<NodeAnswer> & { readonly error?: unknown }
+  if (answer.ok === true) return { is: 'answer', value: 'done' }
+  return { is: 'refused', error: typeof answer.error === 'string' ? cleanText(answer.error) : 'no reason given' }
+}
+    : { is: 'refused', error: cleanText(String((answer as error?: unknown ).error ?? 'no reason given')) }
 }
 
 /** What a call that gave no success means for the step that made it. */

@@ -14,7 +14,8 @@ export const backup: ClusterVerb = async (runtime, { cluster, estate, directory,
   await using store = closing(await openState(runtime, state))
   await using opened = closing(await openCluster(runtime, store.it, { directory, state }, estate, cluster))
   const { observed, surroundings } = await opened.it.look()
-  if (options.now === true) return operate(runtime, store.it, opened.it, planBackup(cluster.spec, observed), options)
+  if (options.now === true)
+    return await operate(runtime, store.it, opened.it, planBackup(cluster.spec, observed), options)
   if (observed.snapshots === 'unknown') {
     throw new CliError(
       `The backups of ${cluster.name} cannot be seen: its API does not answer. Run croft plan to see why.`,
@@ -26,11 +27,11 @@ export const backup: ClusterVerb = async (runtime, { cluster, estate, directory,
     const file = (await snapshotFiles(surroundings, runtime.signal)).find(({ name }) => name === newest?.name)
     if (newest === undefined || file === undefined)
       throw new CliError('There is no backup on a server to try. Take one with --now.')
-    return operate(
+    return await operate(
       runtime,
       store.it,
       opened.it,
-      planDrill(cluster.spec, { ...file, usable: newest.usable }, String(options.drill)),
+      planDrill(cluster.spec, { ...file, usable: newest.usable }, options.drill as string),
       options,
     )
   }

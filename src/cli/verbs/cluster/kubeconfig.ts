@@ -18,7 +18,7 @@ const LONGEST = 365 * 24 * 3_600_000
 export const kubeconfig: ClusterVerb = async (runtime, { cluster, directory, state, words }, options) => {
   const [what = options.merge === true || options.switchContext === true ? 'merge' : 'get'] = words
   if (what !== 'get' && what !== 'merge') throw new UsageError(`There is no kubeconfig ${what}. Use get or merge.`)
-  const lifeMs = parseDuration(String(options.ttl ?? '720h')) ?? 0
+  const lifeMs = parseDuration((options.ttl as string | undefined) ?? '720h') ?? 0
   if (!(lifeMs > 0 && lifeMs <= LONGEST)) throw new UsageError('--ttl must be between a second and 8760h. Correct it.')
   const { driver, deps } = await clusterTools(runtime, { directory, state })
   const credentials = await driver.operate(cluster, deps).credentials(lifeMs)

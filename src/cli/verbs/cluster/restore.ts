@@ -38,5 +38,5 @@ export const restore: ClusterVerb = async (runtime, { cluster, estate, directory
     presentToken: options.presentToken === true,
     ...(hash === undefined ? {} : { tokenHash: hash }),
   })
-  return operate(runtime, store.it, opened.it, operation, options)
+  return await operate(runtime, store.it, opened.it, operation, options)
 }

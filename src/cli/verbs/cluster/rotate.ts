@@ -15,5 +15,5 @@ export const rotate: ClusterVerb = async (runtime, { cluster, estate, directory,
   await using opened = closing(await openCluster(runtime, store.it, { directory, state }, estate, cluster))
   const { observed } = await opened.it.look()
   const operation = planRotation(what, cluster.spec, observed, runtime.clock.now())
-  return operate(runtime, store.it, opened.it, operation, options)
+  return await operate(runtime, store.it, opened.it, operation, options)
 }
