@@ -65,7 +65,7 @@ export async function surroundingsOfAll(
 ): Promise<readonly { readonly declaration: ClusterDeclaration; readonly surroundings: ClusterSurroundings }[]> {
   const clusters = estate.clusters ?? []
   if (clusters.length === 0) return []
-  await askForPower(estate, seen, ledger, rules, signal)
+  await lookAtMembers(estate, seen, ledger, rules, signal)
   const worlds = new Map([...seen.worlds, ...[...seen.lookings].map(([name, one]) => [name, worldOf(one)] as const)])
   const machines = machinesSeen(estate, worlds, ledger, rules, nowMs)
   return Promise.all(
@@ -153,10 +153,11 @@ function restartFor(
 }
 
 /**
- * A survey's power is up to ten seconds old. A node that should run and does not seem to is asked itself: a cluster
- * that forms, or a server that is missed, must not wait for a cache.
+ * What is decided about a node depends on how old its machine is and on what it lacks, so each is read closely once. A
+ * survey's power is up to ten seconds old: one that should run and does not seem to is asked itself, for a cluster that
+ * forms, or misses a server, must not wait for a cache.
  */
-async function askForPower(
+async function lookAtMembers(
   estate: Estate,
   seen: { readonly worlds: ReadonlyMap<string, World>; readonly lookings: ReadonlyMap<string, Looking> },
   ledger: Ledger,
@@ -173,13 +174,14 @@ async function askForPower(
     const doubtful = estate.resources.flatMap((resource) => {
       if (resource.connection !== name || !nodes.has(resource.key) || ledger.intentions.has(resource.key)) return []
       const identity = sights.get(resource.key)?.identity
-      if (identity?.is !== 'ours' || guestIn(resource.desired)?.power !== 'running') return []
-      const { externalId, power, lock } = identity.sighting
-      return power === 'running' || lock !== undefined ? [] : [externalId]
+      if (identity?.is !== 'ours') return []
+      const { externalId, power, lock, close } = identity.sighting
+      const awaited = guestIn(resource.desired)?.power === 'running' && power !== 'running' && lock === undefined
+      return close !== undefined && !awaited ? [] : [{ externalId, power: awaited }]
     })
-    await inParallel(doubtful, looking.connection.limits.reads, async (externalId) => {
+    await inParallel(doubtful, looking.connection.limits.reads, async ({ externalId, power }) => {
       try {
-        await lookClosely(looking, externalId, { power: true }, signal)
+        await lookClosely(looking, externalId, { power }, signal)
       } catch (error) {
         // It stays as the survey shows it.
         if (!(error instanceof LookFailed)) throw error

@@ -26,8 +26,8 @@ export function continueWork(view: View, node: NodeView, wanted: WantedChange | 
 /** A machine that must be restarted for its own sake: drained first, and given back when it is well again. */
 function restarting(view: View, node: NodeView, kube: KubeNode, work: NodeWork): Finding {
   if (node.machine.wantsRestart !== undefined) return change(view, node, kube, work)
-  const local = localOf(node)
-  const runs = local === undefined || local.service === 'running'
+  // Its Node says Ready for a while after the machine went down: only the machine itself can say that it is back.
+  const runs = node.machine.busy === undefined && localOf(node)?.service === 'running'
   if (runs && isBack(view, node)) return giveBack(view, node, 'it is well again')
   // A person who says to go on gives it as much time once more.
   const sinceMs = Math.max(work.sinceMs, view.observed.orders.resumedMs ?? 0)

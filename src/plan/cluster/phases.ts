@@ -5,7 +5,7 @@ import { arrivalOf } from './arrival.ts'
 import { majority } from './etcd-rules.ts'
 import type { Finding } from './finding.ts'
 import { isFlapping } from './remediate.ts'
-import { awaitsCni, isIn, isWell, kubeOf, type NodeView, sleeps, type View } from './view.ts'
+import { awaitsCni, isIn, isRemnant, isWell, kubeOf, type NodeView, sleeps, type View } from './view.ts'
 
 /** A Node says that it is not Ready within this time of its coming; what changes later is news. */
 const FIRST_WORD_MS = 10_000
@@ -85,6 +85,7 @@ function inPhase(view: View, node: NodeView): readonly [NodePhase, string] {
   const kube = kubeOf(node)
   const why = kube?.readyMessage ?? kube?.readyReason ?? ''
   if (kube === undefined || kube.ready === 'unknown') return ['Unknown', '']
+  if (isRemnant(node)) return ['Booting', 'its machine is new, and the Node is of the former one']
   if (node.member?.learner === true) return ['Learner', 'not yet a voter']
   if (awaitsCni(view, node)) return ['AwaitingCNI', 'waits for its network plugin']
   if (isFlapping(node)) return ['Flapping', `${kube.readyChanges} changes within the hour`]

@@ -51,10 +51,11 @@ export function serversWhole(view: View): boolean {
 }
 
 function isYounger({ spec, machine, kube, k3s }: NodeView, atMs: number): boolean {
+  // The Node is as old as its last join: whatever the hypervisor remembers, a younger one was made anew.
+  if (typeof kube === 'object') return kube.createdMs >= atMs
   if (spec !== undefined && 'key' in spec.machine) {
     return machine.exists === 'no' || (machine.createdMs !== undefined && machine.createdMs >= atMs)
   }
-  if (typeof kube === 'object') return kube.createdMs >= atMs
   return k3s !== 'unknown' && (k3s.data === 'none' || k3s.sinceMs >= atMs)
 }
 

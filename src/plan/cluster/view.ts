@@ -101,8 +101,18 @@ export function awaitsCni(view: View, node: NodeView): boolean {
 
 /** In the cluster and at work, with no doubt about it. */
 export function isWell(node: NodeView): boolean {
-  if (kubeOf(node)?.ready !== 'yes' || node.twins.length > 0) return false
+  if (kubeOf(node)?.ready !== 'yes' || node.twins.length > 0 || isRemnant(node)) return false
   return node.role === 'agent' || (node.member?.learner === false && node.member.up === 'yes')
+}
+
+/**
+ * A Node that is older than its machine, and a machine that has not spoken yet: the Node is what a former machine left,
+ * and says Ready for most of a minute after that one is gone.
+ */
+export function isRemnant(node: NodeView): boolean {
+  const kube = kubeOf(node)
+  if (kube === undefined || localOf(node) !== undefined) return false
+  return node.machine.createdMs !== undefined && node.machine.createdMs > kube.createdMs
 }
 
 /** Another server that is certainly down or not in: then this one, which runs, is not taken down at will. */
