@@ -6,7 +6,7 @@ import { all } from '../kubernetes/store.ts'
 import { hexDigits } from '../world/chance.ts'
 import { isWritable } from './etcd.ts'
 import { annotate } from './kubelet.ts'
-import { shownEncryption } from './server.ts'
+import { shownEncryption } from './server-stages.ts'
 
 /** Secrets are written anew at about five in a second. */
 const PER_SECOND = 5

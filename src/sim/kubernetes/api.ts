@@ -3,6 +3,7 @@ import { isWritable } from '../k3s/etcd.ts'
 import type { EtcdCluster, K3sProcess } from '../k3s/types.ts'
 import { authenticate, type Caller } from './access.ts'
 import { type ApiResource, resourceAt } from './catalogue.ts'
+import { deleteCollection, deleteObject } from './deletes.ts'
 import { aggregated, groupList, oneGroup, resourceList } from './discovery.ts'
 import { evict } from './eviction.ts'
 import { listObjects } from './listing.ts'
@@ -12,7 +13,7 @@ import { review } from './reviews.ts'
 import { ApiStatus, frontStatus, json, NO_RESOURCE, statusBody } from './status.ts'
 import { asTable, wantsTable } from './table.ts'
 import { startWatch, type Watching } from './watch.ts'
-import { createObject, deleteCollection, deleteObject, patchObject, readObject, updateObject } from './writes.ts'
+import { createObject, patchObject, readObject, updateObject } from './writes.ts'
 
 /** Who calls, as far as the connection shows it. */
 export interface Peer {

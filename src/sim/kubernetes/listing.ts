@@ -1,4 +1,4 @@
-import { lastRenewMs } from '../k3s/kubelet.ts'
+import { lastRenewMs } from '../k3s/absence.ts'
 import type { ApiCall } from './api.ts'
 import { type KubeObject, microStamp, selects, text, tree } from './object.ts'
 import { ApiStatus } from './status.ts'

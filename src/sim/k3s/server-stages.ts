@@ -1,0 +1,62 @@
+import { seedObjects } from '../kubernetes/defaults.ts'
+import { applyManifests } from '../kubernetes/manifests.ts'
+import { askReconcile } from '../kubernetes/reconcile.ts'
+import { between } from '../world/chance.ts'
+import { writeAuthorities } from './authorities.ts'
+import { whenWritable } from './etcd.ts'
+import { listen } from './network.ts'
+import { keepNodePassword } from './node-password.ts'
+import { sinceStart } from './process.ts'
+import { writeTokens } from './tokens.ts'
+import type { EtcdCluster, K3sProcess } from './types.ts'
+
+/** Port 6443 is open: what K3s itself serves answers, whatever is behind it. */
+export function supervisor(process: K3sProcess): void {
+  const { world } = process.computer
+  sinceStart(process, between(world.random, world.k3s.timing.supervisorMs), () => {
+    process.phase = 'supervisor'
+    listen(process)
+  })
+}
+
+export function shownEncryption({ encryption }: EtcdCluster): string | undefined {
+  return encryption.enabled ? `${encryption.stage}-${encryption.hash}` : undefined
+}
+
+/** What servers get from the datastore: authorities, passwords, the state of encryption. */
+export function adopt(process: K3sProcess, cluster: EtcdCluster): void {
+  process.files = cluster.bootstrap.files
+  process.password = cluster.bootstrap.password
+  process.agentPassword = cluster.bootstrap.agentPassword
+  process.encryptionHash = shownEncryption(cluster)
+  writeAuthorities(process.computer.machine.files, process.files)
+  writeTokens(process)
+}
+
+/** The API server answers, though not everything in it is ready. */
+export function apiUp(process: K3sProcess, cluster: EtcdCluster): void {
+  process.phase = 'apiserver'
+  whenWritable(cluster, () => {
+    if (!process.alive) return
+    seedObjects(process, cluster)
+    keepNodePassword(process, cluster)
+  })
+}
+
+export function serverReady(process: K3sProcess, cluster: EtcdCluster): void {
+  if (process.phase === 'removed') return
+  process.phase = 'ready'
+  process.ready()
+  process.computer.machine.files.write('/etc/rancher/k3s/k3s.yaml', 'apiVersion: v1\nkind: Config\n')
+  leadControllers(process, cluster)
+  whenWritable(cluster, () => applyManifests(process, cluster))
+  askReconcile(process.computer.world, cluster)
+}
+
+export function leadControllers(process: K3sProcess, cluster: EtcdCluster): void {
+  if (cluster.manager?.alive === true || !process.alive) return
+  cluster.managerTimer?.cancel()
+  cluster.managerTimer = undefined
+  cluster.manager = process
+  askReconcile(process.computer.world, cluster)
+}
