@@ -48,8 +48,6 @@ export async function command(
   if (answer.ok === true) return { is: 'answer', value: 'done' }
   return { is: 'refused', error: typeof answer.error === 'string' ? cleanText(answer.error) : 'no reason given' }
 }
-    : { is: 'refused', error: cleanText(String((answer as error?: unknown ).error ?? 'no reason given')) }
-}
 
 /** What a call that gave no success means for the step that made it. */
 export function outcomeOf(told: Exclude<Told<unknown>, { readonly is: 'answer' }>, doing: string): Outcome {
