@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { conditionsOf, type KubeObject, tree } from '../kubernetes/object.ts'
+import type { Lab } from './k3s-lab.ts'
 
 const FOLDER = fileURLToPath(new URL('../../../../shared/k3s/recordings/', import.meta.url))
 
@@ -49,4 +51,39 @@ export function summary(): readonly string[] {
   return [...counts]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([folder, facts]) => `recordings ${folder}: ${facts} facts compared`)
+}
+
+/** Seconds since a moment. */
+export const since = (lab: Lab, fromMs: number) => (lab.clock.now() - fromMs) / 1000
+
+/** The kinds and fields of an object, without values that are born of each machine. */
+export function shapeOf(node: KubeObject): Record<string, unknown> {
+  const { labels, annotations, finalizers } = node.metadata
+  const spec = tree(node.spec)
+  return {
+    labels: Object.keys(labels ?? {}).sort(),
+    annotations: Object.keys(annotations ?? {}).sort(),
+    finalizers: finalizers ?? [],
+    spec: Object.keys(spec).sort(),
+    taints: spec.taints ?? [],
+    status: Object.keys(tree(node.status)).sort(),
+    conditions: conditionsOf(node)
+      .map(({ type, status, reason, message }) => `${type} ${status} ${reason}: ${message}`)
+      .sort(),
+    addresses: (tree(node.status).addresses as { type: string }[]).map(({ type }) => type),
+  }
+}
+
+/** Messages of a recorded log, without their times and levels. */
+export function readLogMessages(path: string): readonly string[] {
+  return readText(path)
+    .split('\n')
+    .flatMap((line) => {
+      const match = /msg="(.*)"$/.exec(line)
+      return match === null ? [] : [(match[1] ?? '').replaceAll('\\"', '"')]
+    })
+}
+
+function readText(path: string): string {
+  return readLines<string>(path, (line) => line).join('\n')
 }
