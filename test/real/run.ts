@@ -57,6 +57,8 @@ const child = spawn(
   'unshare',
   [
     ...['--net', '--mount', '--propagation', 'private', '--pid', '--fork', '--kill-child', '--mount-proc'],
+    // Somebody must collect what has ended and belongs to nobody: libvirt waits for its QEMUs to be quite gone.
+    ...['sh', '-c', '"$@" & wait $!', 'croft'],
     ...[
       process.execPath,
       join(import.meta.dirname, 'libvirt.ts'),
