@@ -9,16 +9,20 @@ import type {
   Enrolment,
   FollowedRepository,
   LoadedEstate,
+  ObservedConnection,
   RunningSimulator,
   Runtime,
   SimulatorOptions,
   Terminal,
 } from './cli/runtime.ts'
+import type { Rehearsed } from './controller/rehearse.ts'
 import type { Driver, DriverDeps } from './drivers/port.ts'
 import type { ClusterTools } from './engine/clusters/sessions.ts'
 import type { Engine } from './engine/engine.ts'
 import { systemClock } from './lib/clock.ts'
 import { LIMITS } from './lib/limits.ts'
+import type { Estate } from './model/estate.ts'
+import type { ResourceRecord } from './model/record.ts'
 import type { Revision } from './source/revision.ts'
 import type { SecretVault } from './source/secret-vault.ts'
 import type { Store } from './store/port.ts'
@@ -61,6 +65,7 @@ function createRuntime(signal: AbortSignal): Runtime {
     openEngine: (store, options) => openEngine(store, options, warn),
     openClusters: async (options) => openClusters(options, await driverDepsFor(options, warn)),
     openDrivers: async (options) => ({ drivers: await loadDrivers(), deps: await driverDepsFor(options, warn) }),
+    rehearse: (estate, observed, records) => rehearseOnTwin(estate, observed, records, signal),
     startSimulator,
   }
 }
@@ -245,6 +250,70 @@ async function openDirectoryVault(directory: string, env: NonNullable<EngineOpti
     async (file) => revision.read?.(file),
     () => ageIdentities(env),
   )
+}
+
+/** A twin of each connection, the real engine and drivers, and a store that knows what the real one knows. */
+async function rehearseOnTwin(
+  estate: Estate,
+  observed: readonly ObservedConnection[],
+  records: readonly ResourceRecord[],
+  signal: AbortSignal,
+): Promise<Rehearsed> {
+  const [
+    { createVirtualClock },
+    { createTwin },
+    { simWire },
+    { seededRandom },
+    { createMemoryStore },
+    { createEngine },
+  ] = await Promise.all([
+    import('./sim/virtual-clock.ts'),
+    import('./sim/twin.ts'),
+    import('./sim/wire.ts'),
+    import('./lib/random.ts'),
+    import('./store/memory.ts'),
+    import('./engine/create.ts'),
+  ])
+  const [{ rehearse }, { Secret }] = await Promise.all([
+    import('./controller/rehearse.ts'),
+    import('./model/secret.ts'),
+  ])
+  const clock = createVirtualClock(Date.now())
+  const random = seededRandom(1)
+  const twins = new Map(
+    observed.map(({ connection, survey, close }) => [connection, createTwin(survey, close, { clock, random })]),
+  )
+  const twinOf = (name: string) => {
+    const twin = twins.get(name)
+    if (twin === undefined) throw new Error(`${name} has no twin`)
+    return twin
+  }
+  const store = createMemoryStore()
+  const epoch = await store.beginEpoch()
+  await store.putRecords(epoch, records)
+  if (records.length > 0) await store.markComplete(epoch)
+  const engine = createEngine({
+    clock,
+    random,
+    store,
+    epoch,
+    drivers: await loadDrivers(),
+    driverDeps: {
+      clock,
+      random,
+      openWire: ({ name }) => simWire(twinOf(name)),
+      // The twin asks for its own token; other secrets are never sent anywhere real.
+      resolveSecret: async () => new Secret([...twins.values()][0]?.token ?? ''),
+    },
+  })
+  const running = () =>
+    [...twins.values()].flatMap(({ world }) =>
+      [...world.guests.values()]
+        .filter(({ run }) => run.status === 'running')
+        .map(({ vmid, config }) => config.get('name') ?? String(vmid)),
+    )
+  const runUntil = <T>(promise: Promise<T>) => clock.runUntil(promise, { maxMs: 2 * LIMITS.rehearsalMs })
+  return rehearse(engine, { clock, runUntil, running }, estate, signal)
 }
 
 async function startSimulator(options: SimulatorOptions): Promise<RunningSimulator> {

@@ -44,6 +44,7 @@ export function fakeRuntime(
     openMemoryStore: unused,
     openEngine: unused,
     openDrivers: unused,
+    rehearse: unused,
     startSimulator: unused,
     ...parts,
   }

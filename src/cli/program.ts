@@ -48,7 +48,11 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
     .option('--post <where>', 'with --base: write it there, e.g. github:owner/name#12; token in CROFT_FORGE_TOKEN')
     .addOption(keepGoing())
     .addOption(state())
-  verb('rehearse <dir>', 'perform the plan on a twin of what is there; nothing real is written', () => import('./verbs/rehearse.ts'))
+  verb(
+    'rehearse <dir>',
+    'perform the plan on a twin of what is there; nothing real is written',
+    () => import('./verbs/rehearse.ts'),
+  )
     .addOption(output(['json']))
     .addOption(keepGoing())
     .addOption(state())

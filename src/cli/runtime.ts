@@ -1,3 +1,4 @@
+import type { Rehearsed } from '../controller/rehearse.ts'
 import type { Driver, DriverDeps } from '../drivers/port.ts'
 import type { ClusterTools } from '../engine/clusters/sessions.ts'
 import type { Engine } from '../engine/engine.ts'
@@ -6,8 +7,11 @@ import type { Clock } from '../lib/clock.ts'
 import type { Random } from '../lib/random.ts'
 import type { Declaration } from '../model/declaration.ts'
 import type { Estate } from '../model/estate.ts'
+import type { ResourceRecord } from '../model/record.ts'
 import type { Secret } from '../model/secret.ts'
+import type { Sighting } from '../model/sighting.ts'
 import type { SshTarget } from '../model/ssh-target.ts'
+import type { Survey } from '../model/survey.ts'
 import type { VaultReference } from '../source/secret-vault.ts'
 import type { Store } from '../store/port.ts'
 
@@ -100,6 +104,13 @@ export type LockedState =
   | { readonly got: true; release(): void }
   | { readonly got: false; readonly owner?: { readonly pid: number; readonly host: string } }
 
+/** What a connection showed, with what was read closely, by external id. */
+export interface ObservedConnection {
+  readonly connection: string
+  readonly survey: Survey
+  readonly close: ReadonlyMap<string, Sighting>
+}
+
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** The first visit to a host that knows only passwords. Rejects with a ShellFailure. */
@@ -158,6 +169,12 @@ export interface Runtime {
   openClusters?(options: EngineOptions): Promise<ClusterTools>
   /** The drivers themselves, for looking at connections as such and not at what they hold. */
   openDrivers(options: EngineOptions): Promise<{ readonly drivers: readonly Driver[]; readonly deps: DriverDeps }>
+  /** Performs the plan on a twin of what was observed, in its own accelerated time. */
+  rehearse(
+    estate: Estate,
+    observed: readonly ObservedConnection[],
+    records: readonly ResourceRecord[],
+  ): Promise<Rehearsed>
   startSimulator(options: SimulatorOptions): Promise<RunningSimulator>
   /** Directory of the example that the tour uses. */
   readonly example: string

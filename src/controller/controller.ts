@@ -36,6 +36,8 @@ export interface ControllerOptions {
   checks?: Checks
   /** Tells people of trouble. Made with what it told before, so that a restart tells nothing twice. */
   notifier?(remembered: string | undefined): Notifier
+  /** Work is over for now: a moment to give memory back. */
+  onCalm?(): void
 }
 
 /** What adopting a drift needs to know. */
@@ -202,7 +204,8 @@ export async function createController(options: ControllerOptions): Promise<Runn
   const makePass = async (signal: AbortSignal): Promise<void> => {
     if (estate === undefined || passDueMs > clock.now()) return
     const startedMs = clock.monotonicMs()
-    const sweep = report?.settled === true ? LIMITS.sweepReads : 0
+    const sweep = report?.settled === true ? sweepReads(restMs(estate)) : 0
+    const wasBusy = report?.settled !== true
     const made = await engine.pass(effective(estate), signal, { sweep })
     // Interrupted in the middle, it has seen only half: what was shown before is nearer to the truth.
     if (signal.aborted) return
@@ -213,7 +216,9 @@ export async function createController(options: ControllerOptions): Promise<Runn
     counters.passMs += tookMs
     if (made.events.length > 0) newestSeq = -1
     const endedMs = clock.now()
-    passDueMs = endedMs + made.lookAgainMs
+    // Nothing is under way: a large estate is looked at more seldom, so that idling costs close to nothing.
+    passDueMs = endedMs + (made.settled ? Math.max(made.lookAgainMs, restMs(estate)) : made.lookAgainMs)
+    if (made.settled && wasBusy) options.onCalm?.()
     pass = { endedMs, tookMs, effects: made.effects, nextMs: passDueMs }
     await keepWishes(currentWishes(wishes, new Map(made.records.map((record) => [record.key, record])), endedMs))
   }
@@ -316,4 +321,15 @@ export async function createController(options: ControllerOptions): Promise<Runn
     const origin = estate?.resources.find((resource) => resource.key === key)?.origin
     return revision?.declarations.find((one) => one.origin === origin)
   }
+}
+
+/** How long a settled estate is left alone: ten seconds, and for many machines up to a minute. */
+function restMs({ resources }: Estate): number {
+  const { sweepIntervalMs, restPerResourceMs, longestRestMs } = LIMITS
+  return Math.min(longestRestMs, Math.max(sweepIntervalMs, resources.length * restPerResourceMs))
+}
+
+/** The same number of close looks in the same time, however seldom there is a pass. */
+function sweepReads(intervalMs: number): number {
+  return Math.ceil((LIMITS.sweepReads * intervalMs) / LIMITS.sweepIntervalMs)
 }

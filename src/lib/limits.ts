@@ -75,7 +75,11 @@ export const LIMITS = {
   /** Controller */
   webhookDeliveries: 2000,
   approvalsKept: 100,
+  restPerResourceMs: 30,
+  longestRestMs: 60_000,
   checksAtOnce: 8,
+  rehearsedGuests: 5000,
+  rehearsalMs: 6 * 3_600_000,
   probeBodyLength: 64 * 1024,
   noticesWaiting: 200,
   mailTimeoutMs: 30_000,

@@ -1,0 +1,67 @@
+import { LookFailed } from '../../drivers/port.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import { inParallel } from '../../lib/parallel.ts'
+import type { Estate } from '../../model/estate.ts'
+import { isGuest } from '../../model/resource.ts'
+import type { Sighting } from '../../model/sighting.ts'
+import { closing } from '../closing.ts'
+import { CliError, EXIT } from '../exit.ts'
+import { loadOrStop } from '../load.ts'
+import { note, writeJson } from '../output.ts'
+import type { Verb } from '../program.ts'
+import { renderRehearsal } from '../render/rehearsal.ts'
+import type { ObservedConnection, Runtime } from '../runtime.ts'
+import { openExisting, realDirectory, stateFile } from '../state.ts'
+
+/** Performs the plan on a twin of what is there, in accelerated time: nothing real is written. */
+export const run: Verb = async (runtime, [directory = '.'], options) => {
+  const loaded = await loadOrStop(runtime, directory, { keepGoing: options.keepGoing === true })
+  const real = realDirectory(runtime, directory)
+  const estate = rehearsable(loaded.estate)
+  if (runtime.err.isTty) note(runtime, 'Looking at what is there…')
+  const observed = await observe(runtime, estate, real)
+  await using store = closing(
+    await openExisting(runtime, stateFile(runtime.env, real, options.state as string | undefined)),
+  )
+  const rehearsal = await runtime.rehearse(estate, observed, await store.it.records())
+  if (options.output === 'json') writeJson(runtime.out, rehearsal)
+  else runtime.out.write(renderRehearsal(rehearsal))
+  return rehearsal.outcome === 'settled' ? EXIT.ok : EXIT.failed
+}
+
+/** Guests and files. Settings of the hosts are not in a twin: they would all look as if they were missing. */
+function rehearsable(estate: Estate): Estate {
+  const resources = estate.resources.filter(({ desired }) => isGuest(desired.type) || desired.type === 'file')
+  const kept = new Set(resources.map(({ key }) => key))
+  return {
+    ...estate,
+    resources: resources.map((one) => ({ ...one, needs: one.needs.filter((need) => kept.has(need)) })),
+  }
+}
+
+/** Reads every connection, and closely what is declared or carries our mark. */
+async function observe(runtime: Runtime, estate: Estate, directory: string): Promise<readonly ObservedConnection[]> {
+  const { drivers, deps } = await runtime.openDrivers({ directory })
+  const all: ObservedConnection[] = []
+  for (const connection of estate.connections) {
+    const driver = drivers.find((one) => one.name === connection.driver)
+    if (driver === undefined) continue
+    await using session = closing(driver.connect(connection, deps))
+    try {
+      const survey = await session.it.survey(runtime.signal)
+      const close = new Map<string, Sighting>()
+      const wanted = survey.sightings.slice(0, LIMITS.rehearsedGuests)
+      await inParallel(wanted, connection.limits.reads, async (sighting) => {
+        const found = await session.it.observe(sighting, {}, runtime.signal)
+        if (found !== undefined) close.set(sighting.externalId, found)
+      })
+      all.push({ connection: connection.name, survey, close })
+    } catch (error) {
+      if (!(error instanceof LookFailed)) throw error
+      throw new CliError(
+        `${connection.name} cannot be seen, so it has no twin: ${error.message} Run croft doctor ${directory}.`,
+      )
+    }
+  }
+  return all
+}
