@@ -5,6 +5,7 @@ import type { Outcome } from '../../model/verdict.ts'
 import { translate } from './api-errors.ts'
 import { isRawDevice } from './doctor/option-privileges.ts'
 import { cleanText, type Foreign, flagOf } from './foreign.ts'
+import { textOf } from './option.ts'
 import { parseProperties } from './property-string.ts'
 
 const VM_OPTIONS = /^(?:args|affinity|hugepages|keephugepages|arch|hookscript|ivshmem|amd-sev|parallel\d+)$/
@@ -26,7 +27,7 @@ function split(step: Step, externalId: string, config: Foreign): readonly Step[]
   const roots = (name: string, value: string) =>
     vm ? isRootsOfVm(name, value) : isRootsOfContainer(name, value, privileged)
   const own = Object.entries(params).filter(([name, value]) => roots(name, value))
-  const gone = removed.split(',').filter((name) => name !== '' && roots(name, String(config[name] ?? '')))
+  const gone = removed.split(',').filter((name) => name !== '' && roots(name, textOf(config[name]) ?? ''))
   if (own.length === 0 && gone.length === 0) return [step]
   const others = Object.fromEntries(Object.entries(params).filter(([name, value]) => !roots(name, value)))
   const left = removed.split(',').filter((name) => name !== '' && !gone.includes(name))

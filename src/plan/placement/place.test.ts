@@ -65,7 +65,7 @@ it('what is there stays; what is new goes where there is room and its group allo
       const resources = wishes.map(({ memory, group, apart }, at) =>
         anywhere(`m${at}`, memory, group === undefined ? {} : apart ? { apart: group } : { spread: group }),
       )
-      const there = new Map(
+      const there = new Map<string, string>(
         wishes.flatMap(({ there: host }, at) => (host === undefined ? [] : [[`Machine/m${at}`, host] as const])),
       )
       const worlds = new Map([[CONNECTION.name, worldOf(there, resources)]])
@@ -90,7 +90,7 @@ it('what is there stays; what is new goes where there is room and its group allo
             placement?.refused === undefined ? guestIn(desired)?.host : undefined,
           ]),
         )
-      assert.deepEqual([...hostOf(placed)].sort(), [...hostOf(turned)].sort())
+      assert.deepEqual(Object.fromEntries(hostOf(placed)), Object.fromEntries(hostOf(turned)))
       for (const [key, host] of there) assert.equal(hostOf(placed).get(key), host)
       const promised = new Map<string, number>()
       const fresh = new Set(placed.filter(({ key }) => !there.has(key)).map(({ key }) => key))

@@ -51,14 +51,15 @@ export function read(runtime: Runtime, [from, to]: readonly string[]): Deed {
 export function write(runtime: Runtime, [from, to]: readonly string[], options: Options): Deed {
   if (from === undefined || to === undefined)
     throw new UsageError('Name both files: croft machine write web-1 ./motd /etc/motd.')
-  const mode = /^[0-7]{3,4}$/.test(String(options.mode ?? '')) ? Number.parseInt(String(options.mode), 8) : undefined
-  if (options.mode !== undefined && mode === undefined)
-    throw new UsageError(`--mode ${String(options.mode)} is no file mode. Write it like 0640.`)
+  const asked = options.mode as string | undefined
+  if (asked !== undefined && !/^[0-7]{3,4}$/.test(asked))
+    throw new UsageError(`--mode ${asked} is no file mode. Write it like 0640.`)
+  const mode = asked === undefined ? 0o600 : Number.parseInt(asked, 8)
   return async (shell) => {
     const bytes = await readFile(path.resolve(runtime.cwd, from)).catch((error: Error) => {
       throw new CliError(`${from} cannot be read: ${error.message}`)
     })
-    await shell.writeFile(to, bytes, { signal: runtime.signal, mode: mode ?? 0o600 })
+    await shell.writeFile(to, bytes, { signal: runtime.signal, mode })
     return { code: EXIT.ok, message: `${to}: ${bytes.length} bytes` }
   }
 }

@@ -1,3 +1,4 @@
+import type { Settlement } from '../../../engine/engine.ts'
 import { LIMITS } from '../../../lib/limits.ts'
 import type { Estate } from '../../../model/estate.ts'
 import type { Plan, PlanEntry } from '../../../model/plan.ts'
@@ -68,12 +69,16 @@ export async function perform(
   }
   runtime.out.write(renderPlan({ ...plan, entries: [entry] }, styleOf(runtime, runtime.out)))
   await confirm(runtime, options.yes === true)
-  const mode = progressMode(String(options.progress ?? 'auto'), runtime.err.isTty, runtime.env)
+  const mode = progressMode((options.progress as string | undefined) ?? 'auto', runtime.err.isTty, runtime.env)
   const live = startProgress(runtime.err, styleOf(runtime, runtime.err), runtime.clock, mode)
   const deadlineMs = options.timeout === undefined ? LIMITS.settleDeadlineMs : timeoutOf(options.timeout)
-  const settled = await engine.it
-    .settle(wished, { only: new Set([key]), signal: runtime.signal, deadlineMs, onPass: live.onPass })
-    .finally(() => live.end())
+  let settled: Settlement
+  try {
+    const only = new Set([key])
+    settled = await engine.it.settle(wished, { only, signal: runtime.signal, deadlineMs, onPass: live.onPass })
+  } finally {
+    await live.end()
+  }
   if (settled.outcome === 'aborted') return signalCode(runtime.signal)
   const left = settled.last.plan.entries.find((one) => one.key === key)
   const done = settled.outcome === 'settled' && left?.action.do === 'nothing'

@@ -2,7 +2,7 @@ import type { SettingSpec, SettingValue } from '../../../model/rest.ts'
 import type { Sighting } from '../../../model/sighting.ts'
 import { LookFailed } from '../../port.ts'
 import type { Api } from '../api.ts'
-import { type Foreign, isRecord, recordsOf } from '../foreign.ts'
+import { type Foreign, isRecord, nameOf, recordsOf } from '../foreign.ts'
 import { parseProperties } from '../property-string.ts'
 
 /** Under this name a look at a USB mapping carries what is plugged in: `still-fawn 1-2` → `18d1:9302`. */
@@ -25,7 +25,8 @@ export async function withPorts(
         const data = await api.read(path, { doing: `list what is plugged into ${host}`, host }, signal)
         for (const row of recordsOf(data)) {
           const id = [row.vendid, row.prodid].map((part) => String(part).replace(/^0x/, '').padStart(4, '0')).join(':')
-          if (row.usbpath !== undefined) ports[`${host} ${String(row.busnum)}-${String(row.usbpath)}`] = id
+          const [bus, path] = [nameOf(row.busnum), nameOf(row.usbpath)]
+          if (bus !== undefined && path !== undefined) ports[`${host} ${bus}-${path}`] = id
         }
       } catch (error) {
         // Without the right to see it, any of the ids is as good as the other.
