@@ -75,7 +75,7 @@ export function agentShell(
       const part = `${path}.croft-${Math.floor(random.next() * 2 ** 48).toString(16)}`
       const sh = async (script: string, words: readonly string[], input?: string) => {
         const argv = ['/bin/sh', '-c', script, 'croft', part, ...words]
-        const more = { ...(options.signal === undefined ? {} : { signal: options.signal }) }
+        const more = options.signal === undefined ? {} : { signal: options.signal }
         const ran = await run(argv, { ...more, ...(input === undefined ? {} : { input }) })
         if (ran.code === 0) return
         await run(['rm', '-f', '--', part], more).catch(() => undefined)

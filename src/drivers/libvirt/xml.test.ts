@@ -46,7 +46,9 @@ function meaning(node: XmlElement): unknown {
   const children = node.children.filter((child) => !('text' in child) || child.text.trim() !== '')
   return [
     node.name,
-    Object.entries(node.attributes).sort(),
+    Object.entries(node.attributes)
+      .map(([name, value]) => `${name}=${value}`)
+      .sort(),
     children.map((child) => (isElement(child) ? meaning(child) : child)),
   ]
 }

@@ -166,6 +166,6 @@ function nodesOf(parsed: unknown): XmlNode[] {
 
 function plainText(content: unknown): string {
   return Array.isArray(content)
-    ? content.map((part: Readonly<Record<string, unknown>>) => String(part[TEXT] ?? '')).join('')
+    ? content.map((part: Readonly<Record<string, string>>) => part[TEXT] ?? '').join('')
     : ''
 }
