@@ -40,7 +40,7 @@ test('forty items are put in place on a host, and a second run finds nothing to 
   assert.ok(cow)
   const estate = await declare(one, fortyItems('lab', '[cow]'))
   assert.equal(estate.resources.length, 40)
-  const { engine, store } = await engineFor(one)
+  const { engine, store } = engineFor(one)
   const { last } = await settle(engine, estate)
   const left = last.plan.entries.filter(({ action }) => action.do !== 'nothing')
   assert.deepEqual(
@@ -66,7 +66,7 @@ test('forty items are put in place on a host, and a second run finds nothing to 
   await engine.close()
 
   // A store that knows nothing finds everything as it should be, too.
-  const fresh = await engineFor(one)
+  const fresh = engineFor(one)
   assert.equal((await fresh.engine.pass(estate, signal())).effects, 0)
   await fresh.engine.close()
   await store.close()
@@ -83,7 +83,7 @@ test('what somebody changed on a host is shown with old and new, and put right',
     one,
     config('drift', 'sheep', '  files:\n    - {path: /etc/motd, content: "kept by Git\\n"}\n'),
   )
-  const { engine } = await engineFor(one)
+  const { engine } = engineFor(one)
   await settle(engine, estate)
   writeFileSync(join(sheep.root, 'etc/motd'), 'changed by hand\n')
   const plan = await engine.plan(estate, signal())
@@ -110,7 +110,7 @@ test('what is no longer declared is taken back to how it was, with a new store a
   writeFileSync(at('etc/left-alone'), 'already right\n')
   const base = '  directories:\n    - {path: /srv/kept}\n'
   const items = `${base}  files:\n    - {path: /etc/issue, content: "other\\n"}\n    - {path: /etc/new-file, content: "new\\n"}\n    - {path: /etc/left-alone, content: "already right\\n"}\n  users:\n    - {name: guest1}\n`
-  const { engine, store } = await engineFor(one)
+  const { engine, store } = engineFor(one)
   await settle(engine, await declare(one, config('undo', 'duck', items)))
   assert.equal(readFileSync(at('etc/issue'), 'utf8'), 'other\n')
   assert.match(readFileSync(at('etc/passwd'), 'utf8'), /^guest1:/m)
@@ -127,7 +127,7 @@ test('a change of sshd that would lock us out is taken back by itself', { skip, 
   const one = await lab()
   const sheep = one.hosts[1]
   assert.ok(sheep)
-  const { engine } = await engineFor(one)
+  const { engine } = engineFor(one)
   const estate = await declare(one, config('door', 'sheep', '  sshd: {allowUsers: [nobody]}\n'))
   const report = await engine.pass(estate, signal())
   assert.equal(report.effects, 1)
@@ -151,7 +151,7 @@ test('[S-05] a host that shows another key is refused as a whole, and the others
   const swapped = hostsYaml(one).replace(cow.hostKey, sheep.hostKey)
   const configs = config('keys', 'cow, duck', '  directories:\n    - {path: /srv/keyed}\n')
   const estate = await estateOf(join(one.directory, 'git-swapped'), { 'hosts.yaml': swapped, 'config.yaml': configs })
-  const { engine } = await engineFor(one)
+  const { engine } = engineFor(one)
   const { last } = await settle(engine, estate, 3)
   const noted = last.plan.notes.find((note) => note.connection === 'host/cow')
   assert.equal(noted?.code, 'refused')
@@ -200,7 +200,7 @@ test('words for the kernel are written down, and the restart is asked for', { sk
   await shell.run(['mkdir', '-p', '/boot/firmware'])
   await shell.writeFile('/boot/firmware/cmdline.txt', 'console=tty1 root=PARTUUID=1 rootwait\n')
   await shell.close()
-  const { engine } = await engineFor(one)
+  const { engine } = engineFor(one)
   const estate = await declare(
     one,
     config('kernel', 'duck', '  kernel: {args: [cgroup_memory=1, cgroup_enable=memory]}\n'),

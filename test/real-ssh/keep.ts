@@ -34,11 +34,11 @@ export async function estateOf(directory: string, files: Readonly<Record<string,
 }
 
 /** The real engine with the real driver over the lab's shells. */
-export async function engineFor(
+export function engineFor(
   lab: Lab,
   secrets: Readonly<Record<string, string>> = {},
   kept?: Store,
-): Promise<{ engine: Engine; store: Store }> {
+): { engine: Engine; store: Store } {
   const store = kept ?? createMemoryStore()
   const random = seededRandom(11)
   const deps: DriverDeps = {
@@ -55,7 +55,7 @@ export async function engineFor(
     openShell: (target) => lab.shells.open(target),
   }
   return {
-    engine: await createEngine({ clock: systemClock, random, store, drivers: [sshDriver], driverDeps: deps }),
+    engine: createEngine({ clock: systemClock, random, store, drivers: [sshDriver], driverDeps: deps }),
     store,
   }
 }

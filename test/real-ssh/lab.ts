@@ -202,7 +202,7 @@ function prepare(root: string, name: string, publicKey: string): string {
   must('chroot', root, 'useradd', '--create-home', '--shell', '/bin/bash', 'k3s')
   put('home/k3s/.ssh/authorized_keys', publicKey, 0o600)
   must('chroot', root, 'chown', '-R', 'k3s:', '/home/k3s/.ssh')
-  must('chroot', root, 'chpasswd', ...[])
+  must('chroot', root, 'chpasswd')
   for (const unit of [
     'apt-daily.timer',
     'apt-daily-upgrade.timer',

@@ -33,13 +33,19 @@ export function memberships(
   for (const look of looks) {
     const { servers, agents } = look.declaration.spec
     const declared = [...servers, ...agents]
-    for (const { name, machine } of declared) if ('key' in machine) members.set(machine.key, { look, node: name })
+    for (const { name, machine } of declared)
+      members.set('key' in machine ? machine.key : hostMember(machine.host), { look, node: name })
     const seen = new Set(look.observed.nodes.map((node) => node.name))
     for (const { key, name } of leaving) {
       if (seen.has(name) && !members.has(key)) members.set(key, { look, node: name })
     }
   }
   return members
+}
+
+/** Under which key a box that was there before is a member. No resource has such a key. */
+export function hostMember(host: string): ResourceKey {
+  return `host/${host}`
 }
 
 /** What the coordinator wants of the machine behind a membership. */

@@ -1,5 +1,5 @@
 import type { Action, Doing } from '../../model/action.ts'
-import { isLeaving, type Membership, machineOrder, mayDestroy, mayRestart } from '../cluster/membership.ts'
+import { hostMember, isLeaving, type Membership, machineOrder, mayDestroy, mayRestart } from '../cluster/membership.ts'
 import type { GuardAnswer } from '../cluster/quorum.ts'
 import type { Guard } from './guard.ts'
 
@@ -7,6 +7,12 @@ export const clusterMember: Guard = {
   name: 'cluster-member',
   stops: 'taking down or destroying the machine of a node while its cluster needs it',
   judge(action, { entry }, { members }) {
+    if (entry.type === 'item') {
+      const node = members.get(hostMember(entry.host ?? ''))
+      const restarts = 'steps' in action && action.steps[0]?.disruption === 'restart'
+      if (node === undefined || !restarts) return action
+      return judged(action, mayRestart(node), `drain it, then run croft host reboot ${entry.host}`)
+    }
     const membership = members.get(entry.key)
     if (membership === undefined) return action
     switch (action.do) {

@@ -5,7 +5,7 @@ import type { Options } from '../../program.ts'
 import { clean, cleanLines } from '../../render/clean.ts'
 import type { Runtime } from '../../runtime.ts'
 import { timeoutOf } from '../../timeout.ts'
-import type { Deed } from './find.ts'
+import { type Deed, textOf } from './find.ts'
 
 /** Runs a program as root; its code is the code of the command. */
 export function runProgram(runtime: Runtime, words: readonly string[], options: Options): Deed {
@@ -26,8 +26,8 @@ export function copy(runtime: Runtime, [from, to]: readonly string[], options: O
     throw new UsageError(
       'Name both files: croft host copy cow ./motd /etc/motd, or croft host copy cow :/etc/motd ./motd.',
     )
-  if (options.mode !== undefined && !/^[0-7]{3,4}$/.test(String(options.mode)))
-    throw new UsageError(`--mode ${String(options.mode)} is no file mode. Write it like 0640.`)
+  if (options.mode !== undefined && !/^[0-7]{3,4}$/.test(textOf(options.mode)))
+    throw new UsageError(`--mode ${textOf(options.mode)} is no file mode. Write it like 0640.`)
   return async (shell) => {
     if (from.startsWith(':')) {
       const bytes = await shell.readFile(from.slice(1), runtime.signal)
@@ -40,7 +40,7 @@ export function copy(runtime: Runtime, [from, to]: readonly string[], options: O
     const bytes = await readFile(path.resolve(runtime.cwd, from)).catch((error: Error) => {
       throw new CliError(`${from} cannot be read: ${error.message}. Correct its path.`)
     })
-    const mode = options.mode === undefined ? 0o644 : Number.parseInt(String(options.mode), 8)
+    const mode = options.mode === undefined ? 0o644 : Number.parseInt(textOf(options.mode), 8)
     await shell.writeFile(to, bytes, { mode, signal: runtime.signal })
     return { code: EXIT.ok, message: `${clean(to)} written, ${bytes.length} bytes` }
   }

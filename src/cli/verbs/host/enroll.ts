@@ -10,6 +10,7 @@ import { clean } from '../../render/clean.ts'
 import type { Enrolment, Runtime } from '../../runtime.ts'
 import { openState, realDirectory, stateFile } from '../../state.ts'
 import { noteOperation } from '../machine/journal.ts'
+import { textOf } from './find.ts'
 
 const DROP_IN = '/etc/ssh/sshd_config.d/00-croft.conf'
 const CLOSED = 'KbdInteractiveAuthentication no\nPasswordAuthentication no\n'
@@ -33,7 +34,7 @@ export async function enroll(runtime: Runtime, name: string, options: Options): 
   const base = { name, address, port, user, hostKeys: [hostKey] }
   const sudo: SshTarget['sudo'] = user === 'root' ? 'none' : { password: { env: PASSWORD } }
   const target: SshTarget = { ...base, key: { file: keyFile }, sudo }
-  const real = realDirectory(runtime, String(options.dir))
+  const real = realDirectory(runtime, textOf(options.dir))
   // The password is found under a name of our own, by this command only.
   const env = { ...runtime.env, [PASSWORD]: password.reveal() }
   const { deps } = await runtime.openDrivers({ directory: real, env })
@@ -76,8 +77,8 @@ export async function enroll(runtime: Runtime, name: string, options: Options): 
 const PASSWORD = 'CROFT_ENROLLING_PASSWORD'
 
 function wayOf(options: Options) {
-  const address = String(options.address ?? '')
-  const user = String(options.user ?? 'root')
+  const address = textOf(options.address ?? '')
+  const user = textOf(options.user ?? 'root')
   const port = Number(options.port ?? 22)
   if (!/^[A-Za-z0-9][A-Za-z0-9.:-]*$/.test(address)) throw new UsageError('Say where it is: --address 192.168.14.2.')
   if (!/^[a-z_][a-z0-9_-]{0,31}$/.test(user)) throw new UsageError(`--user ${clean(user)} is no user name. Correct it.`)
@@ -93,7 +94,7 @@ async function hostKeyOf(
   port: number,
   options: Options,
 ): Promise<string> {
-  if (options.hostKey !== undefined) return String(options.hostKey).split(' ').slice(0, 2).join(' ')
+  if (options.hostKey !== undefined) return textOf(options.hostKey).split(' ').slice(0, 2).join(' ')
   const [shown] = await enrolment.shownHostKeys(address, port)
   if (shown === undefined)
     throw new CliError(`Nobody answers SSH at ${address} port ${port}. Correct --address and --port.`)
@@ -109,16 +110,16 @@ async function hostKeyOf(
 
 function keyPath(runtime: Runtime, options: Options): string {
   const home = runtime.env.HOME ?? ''
-  const asked = options.key === undefined ? path.join(home, '.ssh', 'croft_ed25519') : String(options.key)
+  const asked = options.key === undefined ? path.join(home, '.ssh', 'croft_ed25519') : textOf(options.key)
   return path.resolve(runtime.cwd, asked.startsWith('~/') ? path.join(home, asked.slice(2)) : asked)
 }
 
 async function passwordOf(runtime: Runtime, who: string, options: Options): Promise<Secret> {
   if (options.passwordEnv !== undefined) {
-    const value = runtime.env[String(options.passwordEnv)]
+    const value = runtime.env[textOf(options.passwordEnv)]
     if (value === undefined || value === '')
       throw new CliError(
-        `The environment variable ${clean(String(options.passwordEnv))} is not set. Set it to the password.`,
+        `The environment variable ${clean(textOf(options.passwordEnv))} is not set. Set it to the password.`,
       )
     return new Secret(value)
   }

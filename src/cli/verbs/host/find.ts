@@ -19,7 +19,7 @@ export interface NamedHost {
 
 /** The Host that a person means. */
 export async function hostNamed(runtime: Runtime, name: string, options: Options): Promise<NamedHost> {
-  const real = realDirectory(runtime, String(options.dir))
+  const real = realDirectory(runtime, textOf(options.dir))
   const loaded = await runtime.load(real)
   const hosts = loaded.declarations.filter(({ kind }) => kind === 'Host')
   const found = hosts.find((one) => one.name === name)
@@ -76,4 +76,9 @@ export async function onHost(
       error.code === 'denied' || error.code === 'host-key' ? EXIT.unauthorized : EXIT.failed,
     )
   }
+}
+
+/** What was given to an option; commander gives texts. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
 }
