@@ -1,6 +1,6 @@
 import type { WorkPurpose } from '../../model/observed-cluster.ts'
 import { drained } from './drain.ts'
-import { type Finding, holdFor, isEmpty, NOTHING, objection, stepOn, waitFor } from './finding.ts'
+import { type Finding, holdFor, isEmpty, merge, NOTHING, objection, stepOn, waitFor } from './finding.ts'
 import { allowed } from './quorum.ts'
 import { isKept, kubeOf, localOf, type NodeView, type View } from './view.ts'
 
@@ -30,14 +30,16 @@ export function departure(view: View, node: NodeView, purpose: WorkPurpose, reas
 
 /** Removes what an etcd member, a Node or a Secret is left of a node whose machine holds nothing of it any more. */
 export function remains(view: View, node: NodeView, reason: string): Finding {
-  const { member } = node
-  if (member?.up === 'yes' || kubeOf(node)?.ready === 'yes') {
-    return holdFor({
+  if (seemsWell(node)) {
+    const hold = holdFor({
       node: node.name,
       guard: 'contradiction',
       reason: `${node.name} seems well in the cluster, yet ${reason}`,
       allow: 'look again; if it stays so, see which machine answers under this name',
     })
+    // Mostly it is only that the cluster has not noticed yet: a silent Node counts as Ready for most of a minute.
+    const wait = { node: node.name, awaits: `the cluster to notice that ${node.name} is gone`, sinceMs: view.nowMs }
+    return merge([waitFor(wait), hold])
   }
   return (
     objectionTo(view, node, 'remove-member') ??
@@ -45,6 +47,12 @@ export function remains(view: View, node: NodeView, reason: string): Finding {
     outOfKubernetes(view, node, reason) ??
     NOTHING
   )
+}
+
+/** A server whose etcd is certainly down cannot be well, whatever its Node still says. */
+function seemsWell(node: NodeView): boolean {
+  if (node.member?.up === 'yes') return true
+  return kubeOf(node)?.ready === 'yes' && node.member?.up !== 'no'
 }
 
 function guarded(view: View, node: NodeView, purpose: WorkPurpose): Finding | undefined {
