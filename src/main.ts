@@ -306,11 +306,17 @@ async function rehearseOnTwin(
       resolveSecret: async () => new Secret([...twins.values()][0]?.token ?? ''),
     },
   })
+  // A machine may get another name on the way: it is told by the one that it has now.
+  const names = new Map(
+    observed.flatMap(({ survey }) =>
+      survey.sightings.map((one) => [Number(one.externalId), one.name ?? one.externalId]),
+    ),
+  )
   const running = () =>
     [...twins.values()].flatMap(({ world }) =>
       [...world.guests.values()]
         .filter(({ run }) => run.status === 'running')
-        .map(({ vmid, config }) => config.get('name') ?? String(vmid)),
+        .map(({ vmid }) => names.get(vmid) ?? String(vmid)),
     )
   const runUntil = <T>(promise: Promise<T>) => clock.runUntil(promise, { maxMs: 2 * LIMITS.rehearsalMs })
   return rehearse(engine, { clock, runUntil, running }, estate, signal)

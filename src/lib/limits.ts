@@ -75,7 +75,7 @@ export const LIMITS = {
   /** Controller */
   webhookDeliveries: 2000,
   approvalsKept: 100,
-  restPerResourceMs: 30,
+  restPerResourceMs: 60,
   longestRestMs: 60_000,
   checksAtOnce: 8,
   rehearsedGuests: 5000,

@@ -91,6 +91,7 @@ export function plan(input: PlanInput): Plan {
       rename === undefined || decided.do !== 'adopt' ? decided : { ...decided, reason: `renamed from ${rename.from}` }
     const drift =
       isDoing(action) &&
+      !onlyPending(action) &&
       !isHousekeeping(action) &&
       ledger.records.get(resource.key)?.syncedGeneration === resource.generation
     const entry = entryOf(resource, rules, action, sight.identity)
@@ -126,6 +127,11 @@ export function plan(input: PlanInput): Plan {
     problems: estate.problems,
     ...(clusters.length === 0 ? {} : { clusters }),
   }
+}
+
+/** A restart that is still to come is the rest of a change that was made before, mostly by us. */
+function onlyPending(action: Action): boolean {
+  return 'changes' in action && action.changes.length > 0 && action.changes.every(({ path }) => path === 'restart')
 }
 
 /** Asks the guards one after another; the first objection stands, also to what would be done after a wait. */
