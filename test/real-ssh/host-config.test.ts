@@ -98,7 +98,7 @@ test('what somebody changed on a host is shown with old and new, and put right',
   await engine.close()
 })
 
-test('what is no longer declared is taken back to how it was, with a new store as well', {
+test('what is no longer declared is taken back to how it was', {
   skip,
   timeout: 55_000,
 }, async () => {
