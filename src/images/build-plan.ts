@@ -17,6 +17,9 @@ const NEEDED = [
   'sudo',
   'ca-certificates',
   'iproute2',
+  // With these the root grows to the size of the machine's disk.
+  'cloud-guest-utils',
+  'e2fsprogs',
 ]
 
 /** Where K3s looks for images that it need not pull. */

@@ -118,7 +118,8 @@ const deps = {
   clock: systemClock,
   random: { next: () => Math.random() },
   openWire: () => assert.fail('libvirt needs no wire'),
-  openShell: () => shell,
+  // One for each: whoever opened it also closes it.
+  openShell: () => localShell(),
   resolveSecret: () => Promise.resolve(new Secret('unused')),
 }
 
