@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { z } from 'zod'
 import { unkeptFields } from './crossplane/vm-unkept.ts'
 import { KINDS } from './registry.ts'
-import { freeText } from './settings/field-schema.ts'
+import { fileContents, freeText } from './settings/field-schema.ts'
 
 /** Every schema of a text that a kind can hold, with the path to it. */
 function textsOf(schema: z.core.$ZodType, path: string): readonly (readonly [string, z.ZodType])[] {
@@ -26,6 +26,7 @@ function textsOf(schema: z.core.$ZodType, path: string): readonly (readonly [str
       return [def.in, def.out].flatMap((inner) => textsOf(inner as z.core.$ZodType, path))
     case 'optional':
     case 'default':
+    case 'prefault':
     case 'nullable':
       return textsOf(def.innerType as z.core.$ZodType, path)
     case 'number':
@@ -70,15 +71,21 @@ const UNKEPT = new RegExp(`Provider\\.(?:${Object.keys(unkeptFields).join('|')})
 
 const texts = KINDS.flatMap((kind) => textsOf(kind.schema, kind.kind))
 const isFree = (path: string, schema: z.ZodType) => FREE.test(path) || freeText.has(schema)
+/** What is an ordinary sign of a field: a CPU flag begins with a sign, options of a mount stand between commas. */
+const ORDINARY: Readonly<Record<string, RegExp>> = {
+  '-x': /\.cpu\.flags\[\]$/,
+  'a,b=c': /^HostConfig\.(?:kernel\.(?:args|remove)\[\]|mounts\[\]\.options)$/,
+}
 
-// A CPU flag begins with a plus or a minus; it stands behind `flags=` in the middle of a property string.
 test('[S-01] no text that reaches a host can carry a shell, a flag, a path, a line end or a property', () => {
-  const reaching = texts.filter(([path, schema]) => !isFree(path, schema) && !UNKEPT.test(path))
+  const reaching = texts.filter(
+    ([path, schema]) => !isFree(path, schema) && !fileContents.has(schema) && !UNKEPT.test(path),
+  )
   assert.ok(reaching.length > 60, String(reaching.length))
   const accepted = reaching.flatMap(([path, schema]) =>
-    ATTACKS.filter(
-      (attack) => !(attack === '-x' && path.endsWith('.cpu.flags[]')) && schema.safeParse(attack).success,
-    ).map((attack) => `${path} takes ${JSON.stringify(attack)}`),
+    ATTACKS.filter((attack) => ORDINARY[attack]?.test(path) !== true && schema.safeParse(attack).success).map(
+      (attack) => `${path} takes ${JSON.stringify(attack)}`,
+    ),
   )
   assert.deepEqual(accepted, [])
 })
@@ -93,6 +100,15 @@ test('[S-01] free text holds no control characters and is bounded', () => {
     for (const attack of ['a\0b', 'a\u001b[31m', 'a\rb', 'a\u202eb'])
       assert.ok(!schema.safeParse(attack).success, `${path} takes ${JSON.stringify(attack)}`)
     assert.ok(!schema.safeParse('x'.repeat(100_000)).success, path)
+  }
+})
+
+test('[S-01] the contents of a file are text and are bounded', () => {
+  const contents = texts.filter(([, schema]) => fileContents.has(schema))
+  assert.ok(contents.length > 4)
+  for (const [path, schema] of contents) {
+    for (const attack of ['a\0b', '\ud800']) assert.ok(!schema.safeParse(attack).success, path)
+    assert.ok(!schema.safeParse('x'.repeat(300_000)).success, path)
   }
 })
 

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { LIMITS } from '../../lib/limits.ts'
 import { userName } from '../fields/text.ts'
+import { fileContents, freeText } from '../settings/field-schema.ts'
 
 function word(pattern: RegExp, max: number, what: string): z.ZodString {
   return z.string().max(max).regex(pattern, { error: what })
@@ -30,10 +31,10 @@ export const sysctlKey = word(
   200,
   'a setting of the kernel, like net.ipv6.conf.all.forwarding',
 )
-export const sysctlValue = word(/^[A-Za-z0-9][A-Za-z0-9 .,:/_-]*$|^-?[0-9]+$/, 500, 'a value of one line')
+export const sysctlValue = word(/^(?!.*\.\.\/)[A-Za-z0-9][A-Za-z0-9 .,:/_-]*$|^-?[0-9]+$/, 500, 'a value of one line')
 export const moduleName = word(/^[A-Za-z0-9_][A-Za-z0-9_-]*$/, 100, 'the name of a kernel module')
 export const kernelArg = word(
-  /^[A-Za-z0-9_][A-Za-z0-9_.,:=/@+-]*$/,
+  /^(?!.*\.\.\/)[A-Za-z0-9_][A-Za-z0-9_.,:=/@+-]*$/,
   500,
   'one word for the kernel, like cgroup_memory=1',
 )
@@ -47,7 +48,7 @@ export const diskById = word(
 export const serial = word(/^[A-Za-z0-9][A-Za-z0-9_. -]*$/, 200, 'the serial number of a disk')
 export const property = z.record(
   word(/^[a-z][a-z0-9:_.@-]*$/, 100, 'the name of a property'),
-  word(/^[A-Za-z0-9/][A-Za-z0-9/_.:,+-]*$/, 500, 'the value of a property'),
+  word(/^(?!.*\.\.\/)[A-Za-z0-9/][A-Za-z0-9/_.:,+-]*$/, 500, 'the value of a property'),
 )
 export const mode = word(/^0?[0-7]{3,4}$/, 5, 'rights like "0644", in quotes').transform((text) =>
   Number.parseInt(text, 8),
@@ -58,7 +59,13 @@ export const fileText = z
   .string()
   .max(LIMITS.yamlDocumentBytes)
   .refine((text) => !text.includes('\0') && text.isWellFormed(), { error: 'text' })
-export const oneLine = word(/^[^\u0000-\u0008\u000a-\u001f\u007f]+$/, 2000, 'one line')
+  .register(fileContents, { contents: true })
+/** A line of a file, as it stands there. Nothing in it may turn the text around it about on somebody's screen. */
+export const oneLine = word(
+  /^[^\u0000-\u0008\u000a-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]+$/,
+  2000,
+  'one line without control characters',
+).register(freeText, { free: true })
 export const url = word(
   /^(?:https?|ftp):\/\/[A-Za-z0-9.[\]:-]+(?:\/[A-Za-z0-9._~%+:@/-]*)?$/,
   500,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { labels } from '../cluster/node-schema.ts'
 import { ipAddress } from '../fields/address.ts'
 import { secretReference } from '../fields/ssh.ts'
 import { dnsName, hostName, objectName, sshKey } from '../fields/text.ts'
@@ -34,7 +35,7 @@ export const schema = z.strictObject({
     z.array(objectName).min(1).max(most),
     z.strictObject({
       names: z.array(objectName).max(most).optional(),
-      labels: z.record(z.string().max(253), z.string().max(63)).optional(),
+      labels: labels.optional(),
     }),
   ]),
   /** May hosts be restarted where only that makes an item true? */
@@ -138,7 +139,7 @@ export const schema = z.strictObject({
         .string()
         .max(300)
         .regex(
-          /^(?:(?:UUID|LABEL|PARTUUID|PARTLABEL)=[A-Za-z0-9_.-]+|\/[A-Za-z0-9_@%+:=,./-]+|[A-Za-z0-9][A-Za-z0-9_.:/-]*|tmpfs)$/,
+          /^(?!.*\.\.\/)(?:(?:UUID|LABEL|PARTUUID|PARTLABEL)=[A-Za-z0-9_.-]+|\/[A-Za-z0-9_@%+:=,./-]+|[A-Za-z0-9][A-Za-z0-9_.:/-]*|tmpfs)$/,
           {
             error: 'a device like UUID=… or /dev/disk/by-id/…, or a share',
           },
@@ -147,7 +148,7 @@ export const schema = z.strictObject({
       options: z
         .string()
         .max(500)
-        .regex(/^[A-Za-z0-9_=,.:/@+-]+$/, { error: 'options with commas between them' })
+        .regex(/^(?!.*\.\.\/)[A-Za-z0-9_][A-Za-z0-9_=,.:/@+-]*$/, { error: 'options with commas between them' })
         .default('defaults'),
       mounted: z.boolean().default(true),
     }),
@@ -183,7 +184,7 @@ export const schema = z.strictObject({
       name: z
         .string()
         .max(255)
-        .regex(/^[A-Za-z0-9][A-Za-z0-9_.:-]*(?:\/[A-Za-z0-9_][A-Za-z0-9_.:-]*)+$/, {
+        .regex(/^(?!.*\.\.\/)[A-Za-z0-9][A-Za-z0-9_.:-]*(?:\/[A-Za-z0-9_][A-Za-z0-9_.:-]*)+$/, {
           error: 'a dataset like tank/media',
         }),
       properties: field.property.default({}),

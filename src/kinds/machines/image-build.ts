@@ -3,6 +3,7 @@ import { size, whole } from '../fields/number.ts'
 import { objectName, webUrl } from '../fields/text.ts'
 import type { ImageSpec } from '../image.ts'
 import type { FieldProblem } from '../kind.ts'
+import { fileContents } from '../settings/field-schema.ts'
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/, { error: '64 small hexadecimal digits' })
 
@@ -57,7 +58,11 @@ export const imageBuild = z.strictObject({
           .max(400)
           .regex(/^(?:\/[a-zA-Z0-9_.+-]*[a-zA-Z0-9_+-])+$/, { error: 'a path like /etc/motd' })
           .refine((path) => !path.split('/').includes('..'), { error: 'a path without ..' }),
-        content: z.string().max(64 * 1024),
+        content: z
+          .string()
+          .max(64 * 1024)
+          .refine((text) => !text.includes('\0') && text.isWellFormed(), { error: 'text' })
+          .register(fileContents, { contents: true }),
         mode: z
           .string()
           .regex(/^0[0-7]{3}$/, { error: 'a mode like 0644' })

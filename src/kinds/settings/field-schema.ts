@@ -4,6 +4,8 @@ import { dnsName } from '../fields/text.ts'
 
 /** Texts for people: any characters but those that move a cursor. They reach no shell and no property string. */
 export const freeText = z.registry<{ readonly free: true }>()
+/** Texts that are the whole of a file: they go by standard input or as base64, and no shell ever reads them. */
+export const fileContents = z.registry<{ readonly contents: true }>()
 
 const CONTROLS = '\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u2028\\u2029\\u202a-\\u202e\\u2066-\\u2069'
 
