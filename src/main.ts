@@ -165,6 +165,10 @@ async function openClusters(options: EngineOptions, driverDeps: DriverDeps): Pro
       },
       resolveSecret: driverDeps.resolveSecret,
       fetchText: (url, signal) => fetchText(url, signal),
+      ask: async (probe, signal) => {
+        const { networkProbes } = await import('./controller/probes.ts')
+        return networkProbes(driverDeps.resolveSecret)(probe, signal)
+      },
     },
     ...(driverDeps.openShell === undefined ? {} : { openShell: driverDeps.openShell }),
   }

@@ -1,4 +1,5 @@
 import type { ClusterSpec } from './cluster.ts'
+import type { HealthCheckSpec } from './health-check.ts'
 import type { ResourceKey } from './key.ts'
 import type { Origin } from './origin.ts'
 import type { Policy } from './policy.ts'
@@ -18,6 +19,8 @@ export interface ClusterDeclaration {
   readonly hosts: ReadonlyMap<string, SshTarget>
   /** What a node waits for before K3s may start for the first time: seconds by gate, and a name that must be found. */
   readonly gates?: { readonly deadlines: Readonly<Record<string, number>>; readonly dnsName?: string }
+  /** What `upgrade.healthChecks` names, by name. */
+  readonly healthChecks?: Readonly<Record<string, HealthCheckSpec>>
   /** HTTP proxy on the way to the Kubernetes API; else HTTPS_PROXY and NO_PROXY say. */
   readonly proxy?: string
   /** Where people find it: `vault` beside the store, or a SOPS file of the repository. */

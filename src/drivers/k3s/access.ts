@@ -75,7 +75,8 @@ export function createAccess(declaration: ClusterDeclaration, deps: ClusterDeps)
     if (chosen === undefined) {
       return { is: 'silence', sent: 'no', code: 'ERR_NO_CA', message: 'the client CA of this cluster is not known' }
     }
-    return within(deps, LIMITS.clusterAnswerMs, signal, (limited) => chosen.client.list(NODES, {}, limited))
+    const patience = secrets.formed ? LIMITS.clusterAnswerMs : LIMITS.clusterFirstAnswerMs
+    return within(deps, patience, signal, (limited) => chosen.client.list(NODES, {}, limited))
   }
 
   return {

@@ -4,14 +4,10 @@ import type { Shell } from '../../lib/shell.ts'
 import type { NodeSpec } from '../../model/cluster.ts'
 import type { ClusterStep } from '../../model/cluster-decision.ts'
 import type { ClusterSecrets } from '../../model/cluster-secrets.ts'
-import type { CheckResult } from '../../model/observed-cluster.ts'
 import type { Outcome, Refusal } from '../../model/verdict.ts'
 import type { ClusterSurroundings } from '../cluster-port.ts'
 import { askFacts, outcomeOf, placeProgram } from './node-lane.ts'
 import type { Looker } from './observe.ts'
-
-/** Runs one of the user's checks and says what came of it. */
-export type CheckRunner = (cluster: string, check: string, signal: AbortSignal) => Promise<CheckResult>
 
 /** Everything that a step needs. */
 export interface Actor extends Looker {
@@ -19,7 +15,6 @@ export interface Actor extends Looker {
   readonly surroundings: ClusterSurroundings
   readonly signal: AbortSignal
   readonly secrets: ClusterSecrets | undefined
-  readonly runCheck?: CheckRunner
 }
 
 export const DONE: Outcome = { result: 'done' }

@@ -2,19 +2,13 @@ import { cleanText } from '../../lib/clean-text.ts'
 import type { ObservedCluster } from '../../model/observed-cluster.ts'
 import type { ClusterDriver, ClusterSurroundings } from '../cluster-port.ts'
 import { createAccess } from './access.ts'
-import type { CheckRunner } from './actor.ts'
 import { emptyMemory } from './memory.ts'
 import { observeCluster } from './observe.ts'
 import { createOperator } from './operator.ts'
 import { performStep } from './perform.ts'
 
-export interface K3sDriverOptions {
-  /** Runs the user's health checks. Without it a cluster that names some is held by them. */
-  readonly runCheck?: CheckRunner
-}
-
 /** Speaks to K3s clusters: their API, and the program that croft puts on each node. */
-export function createK3sDriver({ runCheck }: K3sDriverOptions = {}): ClusterDriver {
+export function createK3sDriver(): ClusterDriver {
   return {
     operate: createOperator,
     connect(declaration, deps) {
@@ -33,8 +27,7 @@ export function createK3sDriver({ runCheck }: K3sDriverOptions = {}): ClusterDri
         async perform(step, surroundings, signal) {
           try {
             const secrets = await deps.vault.read(declaration.name)
-            const checks = runCheck === undefined ? {} : { runCheck }
-            return await performStep({ ...looker, step, surroundings, signal, secrets, ...checks })
+            return await performStep({ ...looker, step, surroundings, signal, secrets })
           } catch (error) {
             const message = cleanText(error instanceof Error ? error.message : String(error))
             return { result: 'unclear', message: `${step.summary}: ${message}` }
@@ -46,7 +39,6 @@ export function createK3sDriver({ runCheck }: K3sDriverOptions = {}): ClusterDri
   }
 }
 
-/** Without health checks of the user. */
 export const k3sDriver = { name: 'k3s', ...createK3sDriver() } as const
 
 function blind(

@@ -1,9 +1,10 @@
 import type { ClusterVerb } from '../../model/cluster-decision.ts'
 import type { Outcome } from '../../model/verdict.ts'
-import { type Actor, DONE, refused } from './actor.ts'
+import { type Actor, refused } from './actor.ts'
 import { initCluster, joinAgent, joinServer, prepareK3s, recordFirstServer } from './steps/bootstrap.ts'
 import { configureK3s, upgradeK3s } from './steps/change.ts'
 import { drain } from './steps/drain.ts'
+import { runHealthCheck } from './steps/health-check.ts'
 import { clearRemovedMark, cordon, uncordon } from './steps/node-marks.ts'
 import { deleteNode, deleteNodePassword, removeMember } from './steps/removal.ts'
 import { restartK3s, snapshot, stopK3s, wipeK3s } from './steps/service.ts'
@@ -43,12 +44,4 @@ const STEPS: Readonly<Record<ClusterVerb, Perform>> = {
 
 export function performStep(actor: Actor): Promise<Outcome> {
   return STEPS[actor.step.do](actor)
-}
-
-async function runHealthCheck(actor: Actor): Promise<Outcome> {
-  const { step, declaration, runCheck, memory, signal } = actor
-  const name = step.target ?? ''
-  if (runCheck === undefined) return refused('NoChecks', 'stalled', `nobody can run the check ${name}`)
-  memory.checks.set(name, await runCheck(declaration.name, name, signal))
-  return DONE
 }

@@ -4,6 +4,7 @@ import { flagProblems } from '../../k3s/flags.ts'
 import type { ClusterSpec } from '../../model/cluster.ts'
 import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
 import type { SshTarget } from '../../model/ssh-target.ts'
+import { healthCheckSpec } from '../health-check.ts'
 import type { Expanded, FieldProblem, Lookup, Part } from '../kind.ts'
 import { expandWhole } from '../machines/machine-spec.ts'
 import { sshTargetOf } from '../ssh-target.ts'
@@ -58,6 +59,7 @@ export function expandCluster(cluster: Cluster, lookup: Lookup): Result {
       ...(cluster.spec.checksums === undefined ? {} : { checksums: cluster.spec.checksums }),
       hosts,
       gates: gatesOf(cluster),
+      healthChecks: checksOf(cluster, lookup),
       ...(cluster.spec.proxy === undefined ? {} : { proxy: cluster.spec.proxy }),
       policy: cluster.policy,
       origin: cluster.origin,
@@ -72,6 +74,15 @@ function unknownChecks({ spec, namespace }: Cluster, lookup: Lookup): readonly F
     const path = ['spec', 'upgrade', 'healthChecks', index]
     return found === undefined ? [unknownDeclaration('HealthCheck', name, path, lookup)] : []
   })
+}
+
+function checksOf({ spec, namespace }: Cluster, lookup: Lookup): NonNullable<ClusterDeclaration['healthChecks']> {
+  return Object.fromEntries(
+    spec.upgrade.healthChecks.flatMap((name) => {
+      const found = lookup.declaration('HealthCheck', name, namespace) ?? lookup.declaration('HealthCheck', name)
+      return found === undefined ? [] : [[name, healthCheckSpec(found.spec)]]
+    }),
+  )
 }
 
 /** For nodes that were there before: what those that are made here read at their first boot. */
