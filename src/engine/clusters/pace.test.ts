@@ -7,7 +7,10 @@ import type { ClusterFailures } from './act.ts'
 import { type Kept, type KnownWaits, nextClusterLookMs } from './pace.ts'
 
 function waiting(...waits: readonly ClusterWait[]): Kept {
-  const look = { declaration: { key: 'Cluster/a' }, decision: { steps: [], waits } } as unknown as ClusterLook
+  const look = {
+    declaration: { key: 'Cluster/a' },
+    decision: { steps: [], waits, nodes: [] },
+  } as unknown as ClusterLook
   return { look, attempts: [] }
 }
 
@@ -15,10 +18,10 @@ const NO_FAILURES: ClusterFailures = new Map()
 
 const forBoot: ClusterWait = { node: 's1', awaits: 's1 to boot', sinceMs: 0 }
 
-test('a wait is looked at in steps of a fortieth of its age, never faster or slower than the limits', () => {
+test('a wait is looked at in steps of an eightieth of its age, never faster or slower than the limits', () => {
   const known: KnownWaits = new Map()
   const { shortestMs, longestMs } = LIMITS.clusterLook
-  const paces = [0, 20_000, 40_000, 10_000_000].map((nowMs) =>
+  const paces = [0, 40_000, 80_000, 10_000_000].map((nowMs) =>
     nextClusterLookMs([waiting(forBoot)], known, NO_FAILURES, nowMs),
   )
   assert.deepEqual(paces, [shortestMs, 500, 1000, longestMs])
@@ -48,14 +51,17 @@ const STEP = {
 
 function doing(result: 'done' | 'started'): Kept {
   const outcome = result === 'done' ? ({ result } as const) : ({ result, taskId: 'install@s1' } as const)
-  const look = { declaration: { key: 'Cluster/a' }, decision: { steps: [STEP], waits: [] } } as unknown as ClusterLook
+  const look = {
+    declaration: { key: 'Cluster/a' },
+    decision: { steps: [STEP], waits: [], nodes: [] },
+  } as unknown as ClusterLook
   return { look, attempts: [{ step: STEP, outcome }] }
 }
 
 test('after something new was done the next look is at once; a step that only goes on is paced like a wait', () => {
   const known: KnownWaits = new Map()
   assert.equal(nextClusterLookMs([doing('done')], known, NO_FAILURES, 0), 0)
-  assert.equal(nextClusterLookMs([doing('done')], known, NO_FAILURES, 20_000), 500)
+  assert.equal(nextClusterLookMs([doing('done')], known, NO_FAILURES, 40_000), 500)
   assert.equal(nextClusterLookMs([doing('started')], new Map(), NO_FAILURES, 0), LIMITS.clusterLook.shortestMs)
 })
 

@@ -1,9 +1,13 @@
 import { LIMITS } from '../../lib/limits.ts'
+import type { NodePhase } from '../../model/cluster-decision.ts'
 import type { ClusterLook } from '../../model/cluster-look.ts'
 import { type ClusterAttempt, type ClusterFailures, isForMachines, stepName } from './act.ts'
 
 /** Since when each wait, and each step that is still due, is known. Lost with the process: then it counts anew. */
 export type KnownWaits = Map<string, number>
+
+/** Nodes that will be something else soon, whether or not anybody says so. */
+const ON_ITS_WAY: ReadonlySet<NodePhase> = new Set(['Booting', 'Joining', 'Learner', 'Waiting'])
 
 /** One cluster in one pass: what was seen, and what was done about it. */
 export interface Kept {
@@ -13,7 +17,7 @@ export interface Kept {
 
 /**
  * When to look at clusters again. At once when something was done that was not done before. Otherwise the longer a
- * thing has been waited for, the longer the pause: that it is over is noticed within a fortieth of its time, so that a
+ * thing has been waited for, the longer the pause: that it is over is noticed within an eightieth of its time, so that a
  * fast thing is fast and a slow thing costs little.
  */
 export function nextClusterLookMs(
@@ -39,6 +43,7 @@ export function nextClusterLookMs(
       if (failure !== undefined && failure.nextAttemptMs > nowMs) next = Math.min(next, failure.nextAttemptMs - nowMs)
       else if (!isForMachines(step)) wait(stepName(key, step))
     }
+    for (const { name, phase } of look.decision.nodes) if (ON_ITS_WAY.has(phase)) wait(`${key} ${name} ${phase}`)
     for (const { node, awaits, untilMs } of look.decision.waits) {
       wait(`${key} ${node ?? ''} ${awaits}`)
       // A soak or a pause that ends at a known moment is looked at then.
