@@ -96,8 +96,10 @@ export const LIMITS = {
   busyHost: { above: 0.9, forMs: 600_000 },
   /** Clusters under way: how often they are looked at, as a share of how long they have been waited for. */
   clusterSockets: 6,
+  /** Objects of a cluster that are written or read at once. */
+  objectWrites: 8,
   checksumFileBytes: 64 * 1024,
-  clusterLook: { shortestMs: 200, longestMs: 5_000, share: 1 / 40 },
+  clusterLook: { shortestMs: 150, longestMs: 5_000, share: 1 / 80 },
   /** Clusters: how long things may take before they count as failed, and how fresh evidence must be. */
   machineBootMs: 600_000,
   /** etcd itself gives up on a learner after five minutes. */
@@ -109,6 +111,8 @@ export const LIMITS = {
   readyChangesPerHour: 6,
   /** How long one server may take to list its Nodes before the others are asked. */
   clusterAnswerMs: 5_000,
+  /** Before the first answer ever: an API that is just coming up swallows what is asked too early. */
+  clusterFirstAnswerMs: 500,
   /** An admin's certificate is made anew when less than this is left of it. */
   adminRenewMs: 6 * 3_600_000,
   /** A settled node is asked over its shell at most so often; everything else about it comes from the API. */
