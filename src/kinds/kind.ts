@@ -5,6 +5,7 @@ import type { Declaration } from '../model/declaration.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { Placement } from '../model/placement.ts'
 import type { Policy } from '../model/policy.ts'
+import type { PowerDeclaration } from '../model/power.ts'
 import type { Desired } from '../model/resource.ts'
 
 /** A manifest after YAML, before its kind has looked at it. `spec` is a plain tree with prototype-free maps. */
@@ -73,6 +74,8 @@ export type Expanded =
       readonly parts: readonly Part[]
       readonly warnings?: readonly FieldProblem[]
     }
+  /** A cluster or site that is switched off and on. */
+  | { readonly role: 'power'; readonly power: PowerDeclaration }
 
 /** What a kind may look up while it expands. */
 export interface Lookup {

@@ -16,6 +16,7 @@ import { machine } from './machine.ts'
 import { machineClass } from './machine-class.ts'
 import { network } from './network.ts'
 import { notification } from './notification.ts'
+import { power } from './power.ts'
 import { providerConfig } from './provider-config.ts'
 import { proxmox } from './proxmox.ts'
 import { SETTING_KINDS } from './settings/registry.ts'
@@ -33,6 +34,7 @@ export const KINDS: readonly Kind[] = [
   machine,
   device,
   cluster,
+  power,
   approval,
   healthCheck,
   notification,

@@ -2,6 +2,7 @@ import type { ClusterDeclaration } from './cluster-declaration.ts'
 import type { Connection } from './connection.ts'
 import type { ResourceKey } from './key.ts'
 import type { Origin } from './origin.ts'
+import type { PowerDeclaration } from './power.ts'
 import type { Problem } from './problem.ts'
 import type { Resource } from './resource.ts'
 
@@ -27,6 +28,8 @@ export interface Estate {
   readonly approvals: readonly Approval[]
   /** K3s clusters; their machines are among the resources. */
   readonly clusters?: readonly ClusterDeclaration[]
+  /** Clusters and sites that are switched off and on. */
+  readonly powers?: readonly PowerDeclaration[]
   /** Keys that are declared but could not be accepted. They are not gone: nothing of theirs may be deleted. */
   readonly unreadable: readonly ResourceKey[]
   /** Some file could not be read at all, so what is missing proves nothing: no deletes from this revision. */

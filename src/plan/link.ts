@@ -1,10 +1,13 @@
+import { endpointUrl } from '../k3s/config.ts'
 import type { FieldProblem, Kind, Lookup, Part } from '../kinds/kind.ts'
+import { LIMITS } from '../lib/limits.ts'
 import type { ClusterDeclaration } from '../model/cluster-declaration.ts'
 import type { Connection } from '../model/connection.ts'
 import type { Declaration } from '../model/declaration.ts'
 import type { Approval, Estate } from '../model/estate.ts'
 import { type ResourceKey, resourceUid } from '../model/key.ts'
 import { type Origin, showOrigin } from '../model/origin.ts'
+import type { PowerDeclaration } from '../model/power.ts'
 import type { Problem } from '../model/problem.ts'
 import { guestIn, type Resource } from '../model/resource.ts'
 
@@ -32,6 +35,7 @@ export function link(read: Read, tools: LinkTools): Estate {
   const connections: Connection[] = []
   const approvals: Approval[] = []
   const clusters: ExpandedCluster[] = []
+  const powers: PowerDeclaration[] = []
   const parts: { readonly declaration: Declaration; readonly part: Part }[] = []
   const lookup = lookupIn(read.declarations)
 
@@ -74,6 +78,9 @@ export function link(read: Read, tools: LinkTools): Estate {
         for (const part of expanded.parts) parts.push({ declaration, part })
         for (const warning of expanded.warnings ?? []) complain(declaration, { severity: 'warning', ...warning })
         break
+      case 'power':
+        powers.push(expanded.power)
+        break
       case 'resources':
         for (const part of expanded.parts) parts.push({ declaration, part })
         for (const warning of expanded.warnings ?? []) complain(declaration, { severity: 'warning', ...warning })
@@ -81,6 +88,7 @@ export function link(read: Read, tools: LinkTools): Estate {
     }
   }
 
+  const clusterConnections = clusters.map((one) => clusterConnection(one.declaration, clusterOf(one, [], connections)))
   const placeOf = (declaration: Declaration, path: FieldProblem['path']): Origin =>
     tools.problemAt?.(declaration, { code: '', path, message: '' }).origin ?? declaration.origin
 
@@ -88,7 +96,7 @@ export function link(read: Read, tools: LinkTools): Estate {
   const resources: Resource[] = []
   const unlinked: ResourceKey[] = []
   for (const { declaration, part } of parts) {
-    const connection = connectionFor(part.connection, connections, lookup)
+    const connection = connectionFor(part.connection, [...connections, ...clusterConnections], lookup)
     // A connection that is written wrongly is one problem, not one for each of its resources as well.
     if (!('message' in connection)) resources.push(resourceOf(declaration, part, connection, placeOf))
     else if (brokenConnection) unlinked.push(part.key)
@@ -108,12 +116,16 @@ export function link(read: Read, tools: LinkTools): Estate {
   const refused = unmade.map(({ cluster }) => cluster.key)
   const unreadable = [...new Set([...read.unreadable, ...unlinked, ...refused, ...refusedKeys(problems)])]
   const followed = clusters.filter(({ cluster }) => !unreadable.includes(cluster.key))
+  const reached = followed.map((one) =>
+    clusterConnection(one.declaration, clusterOf(one, accepted, connections), clusterConnections),
+  )
   return {
     revision: read.id,
-    connections,
+    connections: [...connections, ...reached],
     resources: accepted,
     approvals,
     ...(followed.length === 0 ? {} : { clusters: followed.map((one) => clusterOf(one, accepted, connections)) }),
+    ...(powers.length === 0 ? {} : { powers }),
     unreadable,
     // Nobody can say which machines a cluster has that cannot be read: what is missing proves nothing.
     incomplete: read.incomplete || unreadable.some((key) => key.startsWith('Cluster/')),
@@ -159,8 +171,8 @@ function connectionFor(
     asked === undefined ? undefined : lookup.declaration('ProviderConfig', asked)?.annotations['croft.dev/connection']
   const through = connections.find((connection) => connection.name === pointed)
   if (through !== undefined) return through
-  // A host that is configured over SSH carries no machines: nobody means it without saying so.
-  const carrying = connections.filter((connection) => connection.driver !== 'ssh')
+  // A host that is configured over SSH and the API of a cluster carry no machines: nobody means them without saying so.
+  const carrying = connections.filter(({ driver }) => driver !== 'ssh' && driver !== 'kubernetes')
   const only = carrying[0]
   if (only !== undefined && carrying.length === 1 && asked?.includes('/') !== true) return only
   const names = carrying.map((connection) => connection.name).sort()
@@ -197,6 +209,29 @@ function clusterOf(
   const wanted = new Set(machineKeys(cluster))
   const first = resources.find(({ key }) => wanted.has(key))
   return { ...cluster, estate: first?.estate ?? connections[0]?.estate ?? 'default' }
+}
+
+/**
+ * The API of a cluster, where its add-ons are kept. No other object can have such a name. An estate that was chosen for
+ * its resources stays theirs.
+ */
+function clusterConnection(
+  { origin }: Declaration,
+  cluster: ClusterDeclaration,
+  before: readonly Connection[] = [],
+): Connection {
+  const name = `cluster/${cluster.name}`
+  const { objectWrites: writes } = LIMITS
+  return {
+    name,
+    driver: 'kubernetes',
+    endpoint: endpointUrl(cluster.spec),
+    cluster,
+    estate: before.find((one) => one.name === name)?.estate ?? cluster.estate,
+    ids: { from: 0, to: 0 },
+    limits: { perHost: writes, perStorage: writes, reads: writes },
+    origin,
+  }
 }
 
 function resourceOf(

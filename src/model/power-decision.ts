@@ -1,0 +1,91 @@
+import type { ResourceKey } from './key.ts'
+import type { PowerWorkload } from './observed-power.ts'
+import type { Tier } from './power.ts'
+import type { Lane } from './step.ts'
+
+/** What to do next about the power of a cluster or site, and what stands in the way. */
+export interface PowerDecision {
+  readonly phase: PowerPhase
+  /** Which state is wanted, since when, and who says so. */
+  readonly wanted: { readonly state: 'on' | 'off'; readonly sinceMs: number; readonly why: string }
+  readonly steps: readonly PowerStep[]
+  readonly waits: readonly PowerWait[]
+  readonly holds: readonly PowerHold[]
+  readonly refusals: readonly PowerHold[]
+  readonly warnings: readonly string[]
+  /** In the order in which they are gone through. */
+  readonly tiers: readonly TierRow[]
+  /** What becomes of machines in the hypervisor's hands: switched off, or left as they are. Others are as declared. */
+  readonly machines: Readonly<Record<ResourceKey, 'off' | 'leave'>>
+  /** Everything else about the cluster stands still while this is so. */
+  readonly holdsCluster: boolean
+  /** Nodes that are off and meant to be. */
+  readonly asleep: readonly string[]
+  /** The change of state came to its end with this look. */
+  readonly ended?: { readonly result: 'done' | 'aborted'; readonly reason: string }
+}
+
+export type PowerPhase = 'On' | 'GoingOff' | 'Off' | 'GoingOn' | 'Held' | 'Unknown'
+
+export type PowerVerb =
+  /** Remember what it had, in the cluster, and take it to nothing; one write. */
+  | 'pause'
+  /** Give it back what it had and forget that; one write. */
+  | 'restore'
+  /** Cordon, taint and our mark of both; one write. */
+  | 'mark-node'
+  | 'unmark-node'
+  | 'drain-node'
+  | 'stop-k3s'
+  | 'start-k3s'
+  | 'disarm-ha'
+  | 'arm-ha'
+  /** By the plan for machines. */
+  | 'stop-machine'
+  | 'start-machine'
+  | 'stop-host'
+  | 'wake-host'
+  | 'run-hook'
+
+/** One effect on one thing. The same step again does no harm. */
+export interface PowerStep {
+  readonly do: PowerVerb
+  readonly tier: Tier
+  readonly workload?: Pick<PowerWorkload, 'kind' | 'namespace' | 'name'>
+  readonly node?: string
+  readonly machine?: ResourceKey
+  readonly host?: string
+  readonly connection?: string
+  readonly hook?: string
+  readonly force?: boolean
+  readonly lane: Lane
+  readonly summary: string
+  /** What will be seen when it is done. */
+  readonly awaits: string
+}
+
+export interface PowerWait {
+  readonly tier: Tier
+  readonly what: string
+  readonly awaits: string
+  readonly waitedMs: number
+  readonly untilMs?: number
+}
+
+export interface PowerHold {
+  readonly tier?: Tier
+  readonly guard: string
+  readonly reason: string
+  readonly allow: string
+  readonly sinceMs?: number
+  readonly untilMs?: number
+}
+
+export interface TierRow {
+  readonly tier: Tier
+  readonly state: 'done' | 'doing' | 'todo'
+  /** How much of it is done: `3 of 5`. */
+  readonly progress: string
+  /** The evidence that is awaited before the next one begins. */
+  readonly awaits: string
+}

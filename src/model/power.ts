@@ -1,0 +1,179 @@
+import type { ResourceKey } from './key.ts'
+import type { Origin } from './origin.ts'
+import type { Policy } from './policy.ts'
+import type { SecretReference } from './secret.ts'
+import type { SshTarget } from './ssh-target.ts'
+
+/** A cluster or a site that can be switched off and on, as Git declares it. */
+export interface PowerDeclaration {
+  readonly key: ResourceKey
+  readonly name: string
+  readonly spec: PowerSpec
+  readonly policy: Policy
+  readonly origin: Origin
+  readonly generation: string
+}
+
+export interface PowerSpec {
+  /** The Cluster whose workloads and nodes go down and up with it. Absent: only machines and hosts. */
+  readonly cluster?: string
+  /** What holds while nobody ordered anything and no schedule has spoken. */
+  readonly state: 'on' | 'off'
+  /** Boxes that are switched as well. Empty: only what runs on them. */
+  readonly hosts: readonly PowerHost[]
+  /** Further machines that go with it, after the nodes. */
+  readonly machines: readonly ResourceKey[]
+  /** Gateway, DNS, DHCP: last off, first on. */
+  readonly infrastructure: readonly ResourceKey[]
+  /** Asked in order, before what is known of common software. */
+  readonly rules: readonly TierRule[]
+  readonly hooks: readonly PowerHook[]
+  readonly deadlines: Readonly<Record<Deadline, DeadlineRule>>
+  readonly holds: HoldRules
+  readonly schedule?: PowerSchedule
+  /** How long a node that is declared `power: onDemand` may be idle before it is put to sleep. */
+  readonly idleMs: number
+  readonly ups?: UpsSpec
+  /** croft disarms the hypervisor's HA before guests stop, and arms it again at start. */
+  readonly ha: boolean
+  /** What runs on a host that is switched off and is not declared: it holds the host, or goes down with it. */
+  readonly strangers: 'hold' | 'shutdown'
+  /** Names of HealthChecks that must pass on the way up, besides what croft looks at itself. */
+  readonly checks: { readonly dns: readonly string[]; readonly storage: readonly string[] }
+}
+
+export interface PowerHost {
+  readonly name: string
+  /** The hypervisor that it belongs to and its name there; absent for a box without one. */
+  readonly connection?: string
+  readonly node?: string
+  readonly ssh?: SshTarget
+  readonly wake?: { readonly mac: string; readonly broadcast: string; readonly port: number }
+  readonly bmc?: BmcTarget
+  readonly ups?: string
+  /** In which UPS level it goes: 1 first. */
+  readonly level: number
+  /** croft itself runs here: it goes last, and acts alone. */
+  readonly own: boolean
+  readonly watts?: { readonly on: number; readonly off: number }
+}
+
+export interface BmcTarget {
+  readonly address: string
+  readonly port: number
+  readonly user: string
+  readonly password: SecretReference
+  readonly fingerprint?: string
+  readonly system?: string
+}
+
+/** Workloads that are in a tier by what they are called or labelled. */
+export interface TierRule {
+  readonly tier: WorkloadTier
+  readonly namespaces: readonly string[]
+  readonly labels: Readonly<Record<string, string>>
+}
+
+/**
+ * In the order in which they go down. `system` and `storage` are not scaled: they stop with their nodes, when nobody
+ * needs them any more, and come up with them before anything else can be scheduled.
+ */
+export const WORKLOAD_TIERS = ['gitops', 'operators', 'apps', 'databases', 'storage-clients'] as const
+export type ScaledTier = (typeof WORKLOAD_TIERS)[number]
+export type WorkloadTier = ScaledTier | 'storage' | 'system'
+
+export type Tier =
+  | ScaledTier
+  | 'volumes'
+  | 'ha'
+  | 'workers'
+  | 'servers'
+  | 'machines'
+  | 'hosts'
+  | 'infrastructure'
+  | 'last-hosts'
+  /** On the way up only. */
+  | 'quorum'
+  | 'dns'
+  | 'storage'
+  | 'nodes'
+
+export interface PowerHook {
+  readonly name: string
+  /** Before this tier goes down, or after it came up. */
+  readonly tier: Tier
+  readonly when: 'off' | 'on'
+  /** Name of a Host, and how it is reached. */
+  readonly on: string
+  readonly target?: SshTarget
+  readonly run: readonly string[]
+}
+
+export type Deadline = 'scale' | 'detach' | 'drain' | 'stop' | 'start'
+
+export interface DeadlineRule {
+  readonly afterMs: number
+  /** wait: go on asking. force: do it the hard way, or go on without. abort: go back. */
+  readonly choice: 'wait' | 'force' | 'abort'
+}
+
+export interface HoldRules {
+  readonly people: boolean
+  /** Somebody who has not touched a key for so long has gone home. */
+  readonly idleMs: number
+  readonly backups: boolean
+  readonly jobs: boolean
+  /** A job that has run for so long is stuck and holds nothing. */
+  readonly jobsMs: number
+}
+
+export interface PowerSchedule {
+  readonly timeZone: string
+  /** Five fields, as in cron. */
+  readonly off: readonly string[]
+  readonly on: readonly string[]
+  /** Local days, `2026-12-24`, on which the schedule says nothing. */
+  readonly except: readonly string[]
+}
+
+export interface UpsSpec {
+  /** `rack@192.168.4.2:3493`. */
+  readonly name: string
+  /** At or below so many percent on battery, hosts of this level and all before it go. */
+  readonly levels: readonly { readonly below: number; readonly level: number }[]
+}
+
+/** What people asked for by command; kept in the store until it is over. */
+export interface PowerOrders {
+  readonly wanted?: PowerOrder
+  readonly holds: readonly PersonHold[]
+}
+
+export interface PowerOrder {
+  readonly state: 'on' | 'off'
+  readonly by: string
+  readonly why: string
+  readonly atMs: number
+  /** From then on it counts no more. */
+  readonly untilMs?: number
+  /** Does not wait for people, backups and jobs. */
+  readonly ignoreHolds?: boolean
+}
+
+export interface PersonHold {
+  readonly by: string
+  readonly why: string
+  readonly sinceMs: number
+  readonly untilMs: number
+}
+
+export const NO_POWER_ORDERS: PowerOrders = { holds: [] }
+
+/** What became of the newest change of state; written by the engine. */
+export interface PowerDone {
+  /** Which one: the moment since which the state was wanted. */
+  readonly sinceMs: number
+  readonly state: 'on' | 'off'
+  readonly result: 'done' | 'aborted'
+  readonly reason?: string
+}

@@ -1,0 +1,125 @@
+import type { ResourceKey } from '../../model/key.ts'
+import type { ObservedPower } from '../../model/observed-power.ts'
+import type { PowerDone, PowerOrders, PowerSpec } from '../../model/power.ts'
+import type { PowerDecision, PowerHold, PowerPhase } from '../../model/power-decision.ts'
+import { goDown } from './down.ts'
+import { type Finding, merge, NOTHING } from './finding.ts'
+import { holdsOf } from './holds.ts'
+import { idleNodes } from './sleepers.ts'
+import { targetsOf } from './targets.ts'
+import { tierRows } from './timeline.ts'
+import { goUp, hasMarks } from './up.ts'
+import { isDown, nodesOf, spoken, type View } from './view.ts'
+import { type Wanted, wantedPower } from './wanted.ts'
+
+/**
+ * What to do next about the power of a cluster or site. Computed from what is seen, never from where an earlier attempt
+ * had got to: a crash, of ours or of a node, is one more thing to see. The orders hold only what still counts.
+ */
+export function coordinatePower(
+  spec: PowerSpec,
+  observed: ObservedPower,
+  orders: PowerOrders,
+  done: PowerDone | undefined,
+  nowMs: number,
+): PowerDecision {
+  const wanted = wantedPower(spec, observed, orders, done, nowMs)
+  const targets = targetsOf(spec, observed, wanted)
+  const view: View = { spec, observed, wanted, targets, changing: isChanging(wanted, done, observed), nowMs }
+  const down = targets.cluster || targets.nodes.size > 0 || targets.machines.size > 0 || targets.hosts.size > 0
+  const holds = wanted.state === 'off' || targets.cluster ? holdsOf(view, orders.holds) : []
+  const going = holds.length > 0 ? NOTHING : down ? goDown(view) : NOTHING
+  const rising = wanted.state === 'off' ? NOTHING : merge([goUp(view), idleNodes(view)])
+  const finding = going.abort === undefined ? merge([going, rising]) : { ...NOTHING, warnings: going.warnings }
+  const allHolds = [...holds, ...finding.holds]
+  const ended = endOf(view, finding, allHolds, going.abort)
+  return {
+    phase: phaseOf(view, finding, allHolds),
+    wanted: { state: wanted.state, sinceMs: wanted.sinceMs, why: wanted.why },
+    steps: finding.steps,
+    waits: finding.waits,
+    holds: allHolds,
+    refusals: refusalsOf(view),
+    warnings: finding.warnings,
+    tiers: tierRows(view, finding),
+    machines: machinesOf(view, finding),
+    holdsCluster: observed.cluster !== undefined && holdsCluster(view, holds.length > 0),
+    asleep: [...targets.asleep].filter((name) => nodesOf(view).some((node) => node.name === name && isDown(node))),
+    ...(ended === undefined ? {} : { ended }),
+  }
+}
+
+/** Has the state that is wanted not been reached since it was ordered? */
+function isChanging({ state, sinceMs, source }: Wanted, done: PowerDone | undefined, observed: ObservedPower): boolean {
+  // The way back ends where the cluster answers and nothing of ours is left in it; marks are seen for themselves.
+  if (source === 'abort') return observed.cluster !== undefined && observed.cluster.api !== 'yes'
+  if (done === undefined) return sinceMs > 0 || state === 'off'
+  return done.sinceMs !== sinceMs || done.state !== state
+}
+
+/** Machines that are off stay so until it is their turn; what is to go down is not started again by anybody. */
+function machinesOf(view: View, finding: Finding): PowerDecision['machines'] {
+  const starting = new Set(finding.steps.flatMap((step) => (step.do === 'start-machine' ? [step.machine] : [])))
+  const left = view.observed.machines.filter(
+    ({ key, power, exists }) => exists === 'yes' && power === 'off' && !starting.has(key),
+  )
+  const machines: Record<ResourceKey, 'off' | 'leave'> = {}
+  for (const { key } of left) machines[key] = 'leave'
+  return Object.assign(machines, finding.machines)
+}
+
+/** While nodes come and go by our doing, nobody else replaces, upgrades or heals them. */
+function holdsCluster(view: View, held: boolean): boolean {
+  if (view.targets.cluster) return !held || hasMarks(view) || nodesOf(view).some(({ mark }) => mark !== undefined)
+  return view.changing || hasMarks(view) || view.targets.nodes.size > view.targets.asleep.size
+}
+
+function endOf(
+  view: View,
+  finding: Finding,
+  holds: readonly PowerHold[],
+  abort: string | undefined,
+): PowerDecision['ended'] {
+  if (abort !== undefined) return { result: 'aborted', reason: abort }
+  if (!view.changing || holds.length > 0 || finding.unfinished) return undefined
+  const { wanted } = view
+  if (wanted.state === 'off') return isAllOff(view) ? { result: 'done', reason: 'all is off' } : undefined
+  return isAllOn(view, finding) ? { result: 'done', reason: 'all is on' } : undefined
+}
+
+function isAllOff({ observed, targets }: View): boolean {
+  return (
+    (observed.cluster?.nodes ?? []).every((node) => !targets.nodes.has(node.name) || isDown(node)) &&
+    observed.machines.every(
+      ({ key, power, exists }) => !targets.machines.has(key) || power === 'off' || exists === 'no',
+    ) &&
+    observed.hosts.every(({ name, power }) => !targets.hosts.has(name) || power !== 'on')
+  )
+}
+
+function isAllOn(view: View, finding: Finding): boolean {
+  const { observed, targets } = view
+  if (finding.steps.length > 0 || finding.unfinished || hasMarks(view)) return false
+  if (observed.cluster !== undefined && spoken(view)?.workloads === 'unknown') return false
+  return observed.cluster === undefined || targets.cluster || observed.cluster.api === 'yes'
+}
+
+function phaseOf(view: View, finding: Finding, holds: readonly PowerHold[]): PowerPhase {
+  if (view.wanted.state === 'off') {
+    if (isAllOff(view) && finding.steps.length === 0) return 'Off'
+    return holds.length > 0 ? 'Held' : 'GoingOff'
+  }
+  if (holds.length > 0) return 'Held'
+  if (view.targets.cluster || view.targets.nodes.size > view.targets.asleep.size) return 'GoingOff'
+  return finding.steps.length > 0 || finding.unfinished || view.changing || hasMarks(view) ? 'GoingOn' : 'On'
+}
+
+function refusalsOf(view: View): readonly PowerHold[] {
+  return nodesOf(view)
+    .filter(({ onDemand, role }) => onDemand && role === 'server')
+    .map(({ name }) => ({
+      guard: 'vote',
+      reason: `${name} is a server and declared onDemand: it would hold a vote while it sleeps`,
+      allow: `make ${name} an agent, or say power: always`,
+    }))
+}

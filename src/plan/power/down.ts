@@ -1,0 +1,291 @@
+import type { PowerNode, PowerWorkload } from '../../model/observed-power.ts'
+import { type ScaledTier, type Tier, WORKLOAD_TIERS } from '../../model/power.ts'
+import type { PowerStep } from '../../model/power-decision.ts'
+import { type Finding, inTurn, merge, NOTHING, todo } from './finding.ts'
+import { hooksOf } from './hooks.ts'
+import { awaiting, isDown, isLast, nodesOf, seenHost, spoken, type View } from './view.ts'
+
+/** Everything that is to be off, taken down in order: first who needs others, last who is needed. */
+export function goDown(view: View): Finding {
+  return inTurn([
+    () => clusterSpeaks(view),
+    () => (view.targets.cluster ? workloads(view) : NOTHING),
+    () => (view.targets.nodes.size === 0 ? NOTHING : disarmed(view)),
+    () => nodes(view),
+    () => machines(view, 'machines'),
+    () => hosts(view, 'hosts'),
+    () => machines(view, 'infrastructure'),
+    () => hosts(view, 'last-hosts'),
+  ])
+}
+
+/** A cluster whose API is only away for a moment is waited for: its workloads have not been put down yet. */
+function clusterSpeaks(view: View): Finding {
+  const { cluster } = view.observed
+  if (!view.targets.cluster || cluster === undefined || cluster.api === 'yes') return NOTHING
+  const servers = cluster.nodes.filter(({ role }) => role === 'server')
+  const away = servers.filter((node) => isDown(node) || node.k3s === 'stopped' || node.k3s === 'absent')
+  // With its majority gone nobody can put anything down any more: the rest follows.
+  if (servers.length - away.length < Math.floor(servers.length / 2) + 1) return NOTHING
+  return awaiting(view, { tier: 'gitops', what: 'the API', awaits: 'an answer of the API', deadline: 'scale' })
+}
+
+function workloads(view: View): Finding {
+  const cluster = spoken(view)
+  if (cluster === undefined) return NOTHING
+  return inTurn([
+    ...WORKLOAD_TIERS.flatMap((tier) => [() => hooksOf(view, tier, 'off'), () => tierDown(view, tier)]),
+    () => hooksOf(view, 'volumes', 'off'),
+    () => detached(view),
+  ])
+}
+
+/** Side by side within a tier. A controller that scales something back up finds it taken down again. */
+function tierDown(view: View, tier: ScaledTier): Finding {
+  const all = workloadsIn(view, tier)
+  if (all === 'unknown') return awaiting(view, { tier, what: tier, awaits: 'the list of workloads', deadline: 'scale' })
+  const running = all.filter(({ replicas, pods }) => replicas > 0 || pods > 0)
+  const pausing = running.filter(({ replicas }) => replicas > 0)
+  const waits = merge(
+    running.map((workload) =>
+      awaiting(view, {
+        tier,
+        what: `${workload.namespace}/${workload.name}`,
+        awaits: workload.kind === 'Database' ? 'hibernation' : 'its last pod to be gone',
+        deadline: 'scale',
+      }),
+    ),
+  )
+  return merge([todo(pausing.map((workload) => pause(tier, workload))), waits])
+}
+
+function pause(tier: Tier, { kind, namespace, name, replicas }: PowerWorkload): PowerStep {
+  const summary =
+    kind === 'Database'
+      ? `hibernate the database ${namespace}/${name}`
+      : kind === 'CronJob'
+        ? `suspend ${kind} ${namespace}/${name}`
+        : `take ${kind} ${namespace}/${name} from ${replicas} to 0`
+  return {
+    do: 'pause',
+    tier,
+    workload: { kind, namespace, name },
+    lane: 'kubernetes',
+    summary,
+    awaits: kind === 'CronJob' ? 'it is suspended' : 'its last pod to be gone',
+  }
+}
+
+/** Volumes that still hang on a node. Those of pods that only a drain moves are waited for at their node. */
+function detached(view: View): Finding {
+  const cluster = spoken(view)
+  if (cluster === undefined) return NOTHING
+  const what = { tier: 'volumes', deadline: 'detach' } as const
+  if (cluster.attachments === 'unknown')
+    return awaiting(view, { ...what, what: 'volumes', awaits: 'the list of VolumeAttachments' })
+  const busy = new Set(cluster.nodes.filter(({ podsToMove }) => podsToMove !== 0).map(({ name }) => name))
+  const hanging = cluster.attachments.filter(({ node }) => !busy.has(node))
+  return merge(
+    hanging.map(({ name, node }) =>
+      awaiting(view, { ...what, what: `${name} on ${node}`, awaits: 'its VolumeAttachment to be gone' }),
+    ),
+  )
+}
+
+function disarmed({ spec, observed }: View): Finding {
+  if (!spec.ha) return NOTHING
+  return todo(
+    observed.ha
+      .filter(({ armed }) => armed === 'armed')
+      .map(({ connection }) => ({
+        do: 'disarm-ha',
+        tier: 'ha',
+        connection,
+        lane: 'api-token',
+        summary: `disarm HA on ${connection}`,
+        awaits: 'HA to be disarmed',
+      })),
+  )
+}
+
+/** All nodes are marked and drained while there is an API to do it with; then workers stop, and servers after them. */
+function nodes(view: View): Finding {
+  const going = nodesOf(view).filter(({ name }) => view.targets.nodes.has(name))
+  const [workers, servers] = [
+    going.filter(({ role }) => role === 'agent'),
+    going.filter(({ role }) => role === 'server'),
+  ]
+  return inTurn([
+    () => hooksOf(view, 'workers', 'off'),
+    () => marked(view, going),
+    () => merge(workers.map((node) => nodeDown(view, node, 'workers'))),
+    () => hooksOf(view, 'servers', 'off'),
+    () => merge(servers.map((node) => emptied(view, node, 'servers'))),
+    () => merge(servers.map((node) => stopped(view, node, 'servers'))),
+  ])
+}
+
+function marked(view: View, going: readonly PowerNode[]): Finding {
+  if (spoken(view) === undefined) return NOTHING
+  const bare = going.filter(
+    (node) => (node.kube === 'ready' || node.kube === 'not-ready') && (node.mark === undefined || !node.unschedulable),
+  )
+  return todo(
+    bare.map(({ name, role }) => ({
+      do: 'mark-node',
+      tier: role === 'agent' ? 'workers' : 'servers',
+      node: name,
+      lane: 'kubernetes',
+      summary: `cordon ${name} and taint it dns-unready`,
+      awaits: 'cordon, taint and our mark',
+    })),
+  )
+}
+
+function nodeDown(view: View, node: PowerNode, tier: Tier): Finding {
+  return inTurn([() => emptied(view, node, tier), () => stopped(view, node, tier)])
+}
+
+/** Nothing on it is left that could go elsewhere or lose anything: pods are gone, volumes are off it. */
+function emptied(view: View, node: PowerNode, tier: Tier): Finding {
+  const cluster = spoken(view)
+  if (cluster === undefined || isDown(node) || node.kube === 'absent' || node.kube !== 'ready') return NOTHING
+  const { name } = node
+  return inTurn([
+    () => {
+      if (node.podsToMove === 0) return NOTHING
+      const blocked = node.drainBlockedBy === undefined ? '' : ` (${node.drainBlockedBy})`
+      const wait = { tier, what: name, awaits: 'its pods to be gone', deadline: 'drain' } as const
+      const step = (force: boolean): PowerStep => ({
+        do: 'drain-node',
+        tier,
+        node: name,
+        ...(force ? { force } : {}),
+        lane: 'kubernetes',
+        summary: `${force ? 'delete what is left on' : 'drain'} ${name}${blocked}`,
+        awaits: 'its pods to be gone',
+      })
+      const waiting = awaiting(view, wait, () => ({ ...NOTHING, steps: [step(true)], unfinished: true }))
+      return waiting.steps.length > 0 ? waiting : merge([{ ...NOTHING, steps: [step(false)] }, waiting])
+    },
+    () => {
+      const own = cluster.attachments === 'unknown' ? [] : cluster.attachments.filter((one) => one.node === name)
+      return merge(
+        own.map((one) =>
+          awaiting(view, {
+            tier,
+            what: `${one.name} on ${name}`,
+            awaits: 'its VolumeAttachment to be gone',
+            deadline: 'detach',
+          }),
+        ),
+      )
+    },
+  ])
+}
+
+/** K3s stopped, then the machine. Where nobody can get in, an orderly shutdown stops K3s as well. */
+function stopped(view: View, node: PowerNode, tier: Tier): Finding {
+  if (isDown(node)) return node.machine === undefined ? NOTHING : off(node.machine)
+  const { name, machine } = node
+  return inTurn([
+    () => {
+      if (node.k3s !== 'running' && node.k3s !== 'starting') return NOTHING
+      const step: PowerStep = {
+        do: 'stop-k3s',
+        tier,
+        node: name,
+        lane: machine === undefined ? 'ssh' : 'guest-agent',
+        summary: `stop K3s on ${name}`,
+        awaits: 'K3s to be stopped',
+      }
+      return merge([
+        { ...NOTHING, steps: [step] },
+        awaiting(view, { tier, what: name, awaits: 'K3s to be stopped', deadline: 'stop' }),
+      ])
+    },
+    () => {
+      if (machine === undefined) return NOTHING
+      const step: PowerStep = {
+        do: 'stop-machine',
+        tier,
+        node: name,
+        machine,
+        lane: 'api-token',
+        summary: `shut ${name} down`,
+        awaits: 'its machine to be off',
+      }
+      const wait = awaiting(view, { tier, what: name, awaits: 'its machine to be off', deadline: 'stop' })
+      return merge([{ ...NOTHING, steps: [step] }, off(machine), wait])
+    },
+  ])
+}
+
+function off(machine: string): Finding {
+  return { ...NOTHING, machines: { [machine]: 'off' } }
+}
+
+function machines(view: View, tier: 'machines' | 'infrastructure'): Finding {
+  const role = tier === 'machines' ? 'machine' : 'infrastructure'
+  const going = view.observed.machines.filter((one) => one.role === role && view.targets.machines.has(one.key))
+  return inTurn([
+    () => (going.length === 0 ? NOTHING : hooksOf(view, tier, 'off')),
+    () =>
+      merge(
+        going.map(({ key, name, power, exists }) => {
+          if (power === 'off' || exists === 'no') return off(key)
+          const step: PowerStep = {
+            do: 'stop-machine',
+            tier,
+            machine: key,
+            lane: 'api-token',
+            summary: `shut ${name} down`,
+            awaits: 'it to be off',
+          }
+          const wait = awaiting(view, { tier, what: name, awaits: 'it to be off', deadline: 'stop' })
+          return merge([{ ...NOTHING, steps: [step] }, off(key), wait])
+        }),
+      ),
+  ])
+}
+
+/** A box goes when nothing declared runs on it any more, and nothing that nobody declared. */
+function hosts(view: View, tier: 'hosts' | 'last-hosts'): Finding {
+  const { spec, observed, targets } = view
+  const going = spec.hosts.filter(
+    (host) => targets.hosts.has(host.name) && isLast(host, observed.machines) === (tier === 'last-hosts'),
+  )
+  // croft's own box is the very last: with it goes whoever could switch off another.
+  const ordered = tier === 'hosts' ? [going] : [going.filter(({ own }) => !own), going.filter(({ own }) => own)]
+  return inTurn([
+    () => (going.length === 0 ? NOTHING : hooksOf(view, tier, 'off')),
+    ...ordered.map((some) => () => merge(some.map((host) => hostDown(view, host.name, host.own, tier)))),
+  ])
+}
+
+function hostDown(view: View, name: string, own: boolean, tier: Tier): Finding {
+  const seen = seenHost(view, name)
+  // One that says nothing, after all on it was seen to be off, is as good as off: who could tell is off as well.
+  if (seen === undefined || seen.power !== 'on') return NOTHING
+  const { strangers } = seen
+  if (strangers.length > 0 && view.spec.strangers === 'hold') {
+    const reason = `${strangers.slice(0, 5).join(', ')} run on ${name}, and nobody declared them`
+    const allow = `stop them, declare them, or set strangers: shutdown`
+    return { ...NOTHING, holds: [{ tier, guard: 'stranger', reason, allow }], unfinished: true }
+  }
+  const step: PowerStep = {
+    do: 'stop-host',
+    tier,
+    host: name,
+    lane: own ? 'local' : 'api-token',
+    summary: own ? `let ${name}, on which croft runs, go down by itself` : `shut the host ${name} down`,
+    awaits: 'the host to be off',
+  }
+  const wait = awaiting(view, { tier, what: name, awaits: 'the host to be off', deadline: 'stop' })
+  return merge([{ ...NOTHING, steps: [step] }, wait])
+}
+
+export function workloadsIn(view: View, tier: ScaledTier): readonly PowerWorkload[] | 'unknown' {
+  const workloads = spoken(view)?.workloads ?? 'unknown'
+  return workloads === 'unknown' ? 'unknown' : workloads.filter((workload) => workload.tier === tier)
+}

@@ -1,0 +1,47 @@
+import type { PersonHold } from '../../model/power.ts'
+import type { PowerHold } from '../../model/power-decision.ts'
+import { nodesOf, type View } from './view.ts'
+
+/**
+ * Who and what keeps it from going down: people, backups, jobs, and holds that somebody set. Asked until the first node
+ * has stopped; from then on it would only keep a cluster half down.
+ */
+export function holdsOf(view: View, set: readonly PersonHold[]): readonly PowerHold[] {
+  const { spec, observed, wanted, nowMs } = view
+  if (wanted.ignoreHolds || hasStopped(view)) return []
+  const holds: PowerHold[] = set.map(({ by, why, sinceMs, untilMs }) => ({
+    guard: 'hold',
+    reason: `${by} holds it since ${time(sinceMs)} until ${time(untilMs)}${why === '' ? '' : `: ${why}`}`,
+    allow: `croft power release, or wait until ${time(untilMs)}`,
+    sinceMs,
+    untilMs,
+  }))
+  for (const { kind, who, where, sinceMs, idleMs } of observed.holds) {
+    const since = sinceMs === undefined ? '' : ` since ${time(sinceMs)}`
+    const shown = sinceMs === undefined ? {} : { sinceMs }
+    if (kind === 'person' && spec.holds.people && (idleMs ?? 0) < spec.holds.idleMs) {
+      const reason = `${who} is logged in on ${where}${since}`
+      holds.push({ guard: 'person', reason, allow: `${who} logs out, or croft power off --ignore-holds`, ...shown })
+    }
+    if (kind === 'backup' && spec.holds.backups) {
+      const reason = `${who} is being backed up on ${where}${since}`
+      holds.push({ guard: 'backup', reason, allow: 'the backup ends, or croft power off --ignore-holds', ...shown })
+    }
+    if (kind === 'job' && spec.holds.jobs && (sinceMs === undefined || nowMs - sinceMs < spec.holds.jobsMs)) {
+      const reason = `the job ${who} runs in ${where}${since}`
+      holds.push({ guard: 'job', reason, allow: 'the job ends, or croft power off --ignore-holds', ...shown })
+    }
+  }
+  return holds
+}
+
+/** Has a node been stopped for this? One that sleeps on demand says nothing. */
+function hasStopped(view: View): boolean {
+  return nodesOf(view).some(
+    (node) => !node.onDemand && (node.power === 'off' || (node.k3s === 'stopped' && node.mark !== undefined)),
+  )
+}
+
+function time(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+}

@@ -1,0 +1,25 @@
+import { type Finding, merge, NOTHING } from './finding.ts'
+import { nodesOf, type View, waited } from './view.ts'
+
+/** What is awaited of a node that may sleep. */
+export const IDLE = 'nothing to run'
+
+/** On-demand nodes that are on and idle: their time is counted. */
+export function idleNodes(view: View): Finding {
+  const idle = nodesOf(view).filter(
+    (node) =>
+      node.onDemand &&
+      node.role === 'agent' &&
+      node.power === 'on' &&
+      node.kube === 'ready' &&
+      node.podsToMove === 0 &&
+      !view.targets.nodes.has(node.name),
+  )
+  return merge(
+    idle.map(({ name }) => {
+      const waitedMs = waited(view, 'workers', name, IDLE)
+      const untilMs = view.nowMs + Math.max(0, view.spec.idleMs - waitedMs)
+      return { ...NOTHING, waits: [{ tier: 'workers', what: name, awaits: IDLE, waitedMs, untilMs }] }
+    }),
+  )
+}

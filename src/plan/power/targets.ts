@@ -1,0 +1,53 @@
+import type { ResourceKey } from '../../model/key.ts'
+import type { ObservedPower, PowerNode } from '../../model/observed-power.ts'
+import type { PowerSpec } from '../../model/power.ts'
+import { IDLE } from './sleepers.ts'
+import { waitName } from './view.ts'
+import type { Wanted } from './wanted.ts'
+
+/** What is to be off. Everything else is to be on. */
+export interface Targets {
+  /** The workloads of the cluster, and with them all of its nodes. */
+  readonly cluster: boolean
+  readonly nodes: ReadonlySet<string>
+  readonly machines: ReadonlySet<ResourceKey>
+  readonly hosts: ReadonlySet<string>
+  /** On-demand nodes among them that sleep because nobody needs them. */
+  readonly asleep: ReadonlySet<string>
+}
+
+export function targetsOf(spec: PowerSpec, observed: ObservedPower, wanted: Wanted): Targets {
+  const nodes = observed.cluster?.nodes ?? []
+  const whole = wanted.state === 'off'
+  const hosts = new Set(whole && wanted.source !== 'ups' ? spec.hosts.map(({ name }) => name) : wanted.shed)
+  const asleep = new Set(whole ? [] : nodes.filter((node) => sleeps(node, spec, observed)).map(({ name }) => name))
+  for (const node of nodes) {
+    // A box of its own goes down with the node that sleeps on it.
+    if (asleep.has(node.name) && node.machine === undefined && node.host !== undefined) hosts.add(node.host)
+  }
+  const onShed = (host: string | undefined) => host !== undefined && hosts.has(host)
+  const servers = nodes.filter(({ role }) => role === 'server')
+  const left = servers.filter(({ host }) => !onShed(host))
+  // Without a majority the rest would stand there without a cluster: then it goes down in order, as a whole.
+  const cluster = whole || (servers.length > 0 && left.length < Math.floor(servers.length / 2) + 1)
+  const machines = observed.machines.filter((machine) => machine.role !== 'node' && (whole || onShed(machine.host)))
+  return {
+    cluster,
+    nodes: new Set(
+      nodes.filter((node) => cluster || onShed(node.host) || asleep.has(node.name)).map(({ name }) => name),
+    ),
+    machines: new Set(machines.map(({ key }) => key)),
+    hosts,
+    asleep,
+  }
+}
+
+/** Off while no pod waits for it; on until it has been idle long enough. What has been begun is finished. */
+function sleeps(node: PowerNode, spec: PowerSpec, observed: ObservedPower): boolean {
+  // A server holds a vote: it never sleeps, whatever is declared.
+  if (!node.onDemand || node.role === 'server') return false
+  if ((observed.cluster?.wanting[node.name] ?? []).length > 0) return false
+  if (node.power === 'off' || (node.mark !== undefined && node.podsToMove === 0)) return true
+  const idleMs = observed.waitedMs[waitName('workers', node.name, IDLE)] ?? 0
+  return node.podsToMove === 0 && idleMs >= spec.idleMs
+}

@@ -1,0 +1,237 @@
+import type { PowerNode } from '../../model/observed-power.ts'
+import { type ScaledTier, WORKLOAD_TIERS } from '../../model/power.ts'
+import type { PowerStep } from '../../model/power-decision.ts'
+import { workloadsIn } from './down.ts'
+import { type Finding, inTurn, merge, NOTHING, todo } from './finding.ts'
+import { hooksOf } from './hooks.ts'
+import { awaiting, nodesOf, seenHost, spoken, type View } from './view.ts'
+
+/** Everything that is to be on, brought up in order: first who is needed, last who needs others. */
+export function goUp(view: View): Finding {
+  return inTurn([
+    () => hosts(view),
+    () => infrastructure(view),
+    () => machines(view),
+    () => armed(view),
+    () => (view.targets.cluster || view.observed.cluster === undefined ? NOTHING : cluster(view)),
+  ])
+}
+
+/** Boxes that are to be on are woken all at once. To wake one that is on does nothing. */
+function hosts(view: View): Finding {
+  const { spec, targets } = view
+  const wanted = spec.hosts.filter(({ name }) => !targets.hosts.has(name))
+  const sleeping = wanted.filter(({ name }) => seenHost(view, name)?.power !== 'on')
+  const all = merge(
+    sleeping.map(({ name }) => {
+      const step: PowerStep = {
+        do: 'wake-host',
+        tier: 'hosts',
+        host: name,
+        lane: 'local',
+        summary: `wake the host ${name}`,
+        awaits: 'the host to be on',
+      }
+      const wait = awaiting(view, { tier: 'hosts', what: name, awaits: 'the host to be on', deadline: 'start' })
+      return merge([{ ...NOTHING, steps: [step] }, wait])
+    }),
+  )
+  return inTurn([() => all, () => hooksOf(view, 'hosts', 'on')])
+}
+
+function infrastructure(view: View): Finding {
+  const own = view.observed.machines.filter(
+    ({ role, key }) => role === 'infrastructure' && !view.targets.machines.has(key),
+  )
+  return inTurn([
+    () =>
+      merge(
+        own
+          .filter(({ power, exists }) => power !== 'on' && exists === 'yes')
+          .map(({ key, name }) => {
+            const step: PowerStep = {
+              do: 'start-machine',
+              tier: 'infrastructure',
+              machine: key,
+              lane: 'api-token',
+              summary: `start ${name}`,
+              awaits: 'it to be on',
+            }
+            const awaits = { tier: 'infrastructure', what: name, awaits: 'it to be on', deadline: 'start' } as const
+            return merge([{ ...NOTHING, steps: [step] }, awaiting(view, awaits)])
+          }),
+      ),
+    () => (own.length === 0 ? NOTHING : hooksOf(view, 'infrastructure', 'on')),
+  ])
+}
+
+/** All others at once: a worker waits for its servers by itself, and so the longest boot alone counts. */
+function machines(view: View): Finding {
+  const { observed, targets } = view
+  const roles = new Map(nodesOf(view).flatMap((node) => (node.machine === undefined ? [] : [[node.machine, node]])))
+  const steps = observed.machines.flatMap(({ key, name, role, power, exists }): readonly PowerStep[] => {
+    const node = roles.get(key)
+    const off = node === undefined ? targets.machines.has(key) : targets.nodes.has(node.name)
+    if (off || role === 'infrastructure' || power !== 'off' || exists !== 'yes') return []
+    const tier = node === undefined ? 'machines' : node.role === 'server' ? 'servers' : 'workers'
+    return [
+      {
+        do: 'start-machine',
+        tier,
+        machine: key,
+        ...(node === undefined ? {} : { node: node.name }),
+        lane: 'api-token',
+        summary: `start ${name}`,
+        awaits: 'it to be on',
+      },
+    ]
+  })
+  return { ...NOTHING, steps }
+}
+
+/** Guests that HA watches are started by now: it may look after them again. */
+function armed(view: View): Finding {
+  const { spec, observed, targets } = view
+  if (!spec.ha || targets.nodes.size > targets.asleep.size || targets.machines.size > 0) return NOTHING
+  const off = observed.machines.some(
+    ({ key, power, exists }) =>
+      exists === 'yes' && power !== 'on' && ![...targets.asleep].some((name) => machineOf(view, name) === key),
+  )
+  if (off) return NOTHING
+  return {
+    ...NOTHING,
+    steps: observed.ha
+      .filter(({ armed: now }) => now === 'disarmed')
+      .map(({ connection }) => ({
+        do: 'arm-ha',
+        tier: 'ha',
+        connection,
+        lane: 'api-token',
+        summary: `arm HA on ${connection} again`,
+        awaits: 'HA to be armed',
+      })),
+  }
+}
+
+function machineOf(view: View, name: string): string | undefined {
+  return nodesOf(view).find((node) => node.name === name)?.machine
+}
+
+/** Only what we put down is brought up: without a mark of ours, and without an order, there is nothing to do here. */
+function cluster(view: View): Finding {
+  if (!view.changing && !hasMarks(view)) return NOTHING
+  return inTurn([
+    () => started(view),
+    () => speaks(view),
+    () => hooksOf(view, 'servers', 'on'),
+    () => answered(view),
+    () => healthy(view),
+    () => freed(view),
+    ...[...WORKLOAD_TIERS].reverse().flatMap((tier) => [() => restored(view, tier), () => hooksOf(view, tier, 'on')]),
+  ])
+}
+
+/** Is anything of our doing left in the cluster? */
+export function hasMarks(view: View): boolean {
+  const workloads = spoken(view)?.workloads ?? 'unknown'
+  const some = workloads !== 'unknown' && workloads.some(({ remembered }) => remembered !== undefined)
+  return some || nodesOf(view).some((node) => node.mark !== undefined && !view.targets.nodes.has(node.name))
+}
+
+function started(view: View): Finding {
+  const stopped = wantedNodes(view).filter(({ power, k3s }) => power === 'on' && k3s === 'stopped')
+  return {
+    ...NOTHING,
+    steps: stopped.map(({ name, role, machine }) => ({
+      do: 'start-k3s',
+      tier: role === 'server' ? 'servers' : 'workers',
+      node: name,
+      lane: machine === undefined ? 'ssh' : 'guest-agent',
+      summary: `start K3s on ${name}`,
+      awaits: 'K3s to run',
+    })),
+  }
+}
+
+function wantedNodes(view: View): readonly PowerNode[] {
+  return nodesOf(view).filter(({ name }) => !view.targets.nodes.has(name))
+}
+
+function speaks(view: View): Finding {
+  const { cluster: seen } = view.observed
+  if (seen === undefined || (seen.api === 'yes' && seen.quorum === 'yes')) return NOTHING
+  const wait = awaiting(view, { tier: 'quorum', what: 'etcd', awaits: 'its majority and an answer', deadline: 'start' })
+  // Without it nothing else can be done: however late, it is waited for.
+  return { ...wait, unfinished: true }
+}
+
+function answered(view: View): Finding {
+  const { cluster: seen, checks } = view.observed
+  const failing = view.spec.checks.dns.filter((name) => checks[name] !== 'yes')
+  if (seen?.dns.up === 'yes' && failing.length === 0) return NOTHING
+  const what = failing[0] === undefined ? 'DNS' : `the check ${failing[0]}`
+  return awaiting(view, { tier: 'dns', what, awaits: 'DNS to answer', deadline: 'start' })
+}
+
+function healthy(view: View): Finding {
+  const { cluster: seen, checks } = view.observed
+  const failing = view.spec.checks.storage.filter((name) => checks[name] !== 'yes')
+  if (seen?.storage.up === 'yes' && failing.length === 0) return hooksOf(view, 'storage', 'on')
+  const what = failing[0] === undefined ? 'storage' : `the check ${failing[0]}`
+  return awaiting(view, { tier: 'storage', what, awaits: 'storage to be healthy', deadline: 'start' })
+}
+
+/** Our taint off, and uncordoned what we cordoned: exactly that, as our mark says. */
+function freed(view: View): Finding {
+  const nodes = wantedNodes(view)
+  const steps = nodes
+    .filter(({ mark, kube }) => mark !== undefined && kube === 'ready')
+    .map(
+      ({ name }): PowerStep => ({
+        do: 'unmark-node',
+        tier: 'nodes',
+        node: name,
+        lane: 'kubernetes',
+        summary: `take the taint off ${name} and uncordon it`,
+        awaits: 'our mark to be gone',
+      }),
+    )
+  const missing = nodes.filter(({ kube, power }) => kube !== 'ready' && (kube !== 'absent' || power !== 'on'))
+  const waits = missing.map(({ name }) =>
+    awaiting(view, { tier: 'nodes', what: name, awaits: 'the node to be Ready', deadline: 'start' }),
+  )
+  return merge([todo(steps), ...waits])
+}
+
+/** What we took down gets back what it had. Those that nobody scaled by us are not touched. */
+function restored(view: View, tier: ScaledTier): Finding {
+  const all = workloadsIn(view, tier)
+  if (all === 'unknown') return { ...NOTHING, unfinished: true }
+  const marked = all.filter(({ remembered }) => remembered !== undefined)
+  const steps = marked.map(
+    ({ kind, namespace, name, remembered }): PowerStep => ({
+      do: 'restore',
+      tier,
+      workload: { kind, namespace, name },
+      lane: 'kubernetes',
+      summary:
+        kind === 'Deployment' || kind === 'StatefulSet'
+          ? `take ${kind} ${namespace}/${name} back to ${remembered ?? 0}`
+          : `let ${kind} ${namespace}/${name} go on`,
+      awaits: 'its pods to be ready',
+    }),
+  )
+  if (steps.length > 0) return todo(steps)
+  const later = WORKLOAD_TIERS.slice(0, WORKLOAD_TIERS.indexOf(tier))
+  const someLater = later.some((one) => {
+    const rest = workloadsIn(view, one)
+    return rest !== 'unknown' && rest.some(({ remembered }) => remembered !== undefined)
+  })
+  if (!someLater) return NOTHING
+  const unready = all.filter(({ kind, replicas, ready }) => kind !== 'CronJob' && ready < replicas)
+  return merge(
+    unready.map(({ namespace, name }) =>
+      awaiting(view, { tier, what: `${namespace}/${name}`, awaits: 'its pods to be ready', deadline: 'start' }),
+    ),
+  )
+}

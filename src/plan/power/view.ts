@@ -1,0 +1,79 @@
+import type { ClusterPower, ObservedPower, PowerNode, SeenHost, SeenMachine } from '../../model/observed-power.ts'
+import type { Deadline, PowerHost, PowerSpec, Tier } from '../../model/power.ts'
+import { type Finding, NOTHING } from './finding.ts'
+import type { Targets } from './targets.ts'
+import type { Wanted } from './wanted.ts'
+
+/** Everything that a judgement may look at. */
+export interface View {
+  readonly spec: PowerSpec
+  readonly observed: ObservedPower
+  readonly wanted: Wanted
+  readonly targets: Targets
+  /** The state that is wanted has not been reached since it was ordered. */
+  readonly changing: boolean
+  readonly nowMs: number
+}
+
+export function waitName(tier: Tier, what: string, awaits: string): string {
+  return `${tier} ${what} ${awaits}`
+}
+
+export function waited({ observed }: Pick<View, 'observed'>, tier: Tier, what: string, awaits: string): number {
+  return observed.waitedMs[waitName(tier, what, awaits)] ?? 0
+}
+
+/**
+ * Something is awaited. When its time is over the declared choice counts: `wait` goes on waiting, `abort` goes back,
+ * and `force` is answered by what the caller gives for it; without that, whoever comes next goes on without it.
+ */
+export function awaiting(
+  view: View,
+  { tier, what, awaits, deadline }: { tier: Tier; what: string; awaits: string; deadline: Deadline },
+  forced?: () => Finding,
+): Finding {
+  const rule = view.spec.deadlines[deadline]
+  const waitedMs = waited(view, tier, what, awaits)
+  const choice = view.wanted.source === 'ups' ? 'force' : rule.choice
+  const wait = { tier, what, awaits, waitedMs, untilMs: view.nowMs + Math.max(0, rule.afterMs - waitedMs) }
+  const still: Finding = { ...NOTHING, waits: [wait], unfinished: true }
+  if (waitedMs < rule.afterMs) return still
+  const late = `${what}: ${awaits} was awaited for ${Math.round(waitedMs / 1000)} s`
+  // On the way up there is nothing to go back to: what does not come is left behind.
+  if (choice === 'abort' && view.wanted.state === 'off') return { ...still, abort: late }
+  if (choice === 'force' || (choice === 'abort' && deadline === 'start')) {
+    const warning = `${late}; going on without it, as declared`
+    const after = forced?.() ?? NOTHING
+    // Still waited for, so that the time over the deadline is known: but in nobody's way.
+    return { ...after, waits: [wait, ...after.waits], warnings: [warning, ...after.warnings] }
+  }
+  return { ...still, warnings: [`${late}; it is waited for, as declared`] }
+}
+
+export function hostOf({ spec }: View, name: string): PowerHost | undefined {
+  return spec.hosts.find((host) => host.name === name)
+}
+
+export function seenHost({ observed }: Pick<View, 'observed'>, name: string): SeenHost | undefined {
+  return observed.hosts.find((host) => host.name === name)
+}
+
+export function nodesOf({ observed }: View): readonly PowerNode[] {
+  return observed.cluster?.nodes ?? []
+}
+
+/** What the cluster says, where it can say anything. */
+export function spoken({ observed }: View): ClusterPower | undefined {
+  return observed.cluster?.api === 'yes' ? observed.cluster : undefined
+}
+
+/** Does anything on it still run? */
+export function isDown(node: PowerNode): boolean {
+  if (node.power === 'off') return true
+  return node.machine === undefined && (node.k3s === 'stopped' || node.k3s === 'absent')
+}
+
+/** Boxes that carry the infrastructure, or croft itself: the last to go. */
+export function isLast(host: PowerHost, machines: readonly SeenMachine[]): boolean {
+  return host.own || machines.some((one) => one.role === 'infrastructure' && one.host === host.name)
+}
