@@ -223,13 +223,16 @@ test('[A53] a directory and an object that are renamed with the same content: re
   const text = files['machines/server-1.yaml'] ?? ''
   delete files['machines/server-1.yaml']
   files['hosts/first/control-1.yaml'] = text.replace('metadata: {name: server-1}', 'metadata: {name: control-1}')
-  const before = [...harness.datacentre.world.guests.keys()].sort()
+  const before = [...harness.datacentre.world.guests.keys()].sort((a, b) => a - b)
   harness.writes.length = 0
   harness.push(files, 'b'.repeat(40))
   harness.controller.poke('main')
   await harness.until(() => harness.controller.view().resources.some((one) => one.key === 'EnvironmentVM/control-1'))
   await settled(harness)
-  assert.deepEqual([...harness.datacentre.world.guests.keys()].sort(), before)
+  assert.deepEqual(
+    [...harness.datacentre.world.guests.keys()].sort((a, b) => a - b),
+    before,
+  )
   assert.deepEqual(
     harness.writes.filter(({ line }) => !/^PUT .*\/config$|^POST .*\/config$/.test(line)),
     [],

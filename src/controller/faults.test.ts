@@ -95,7 +95,7 @@ test('[F-24] whichever write of the store fails, the controller stops, nothing i
           .resources.every((one) => one.conditions.some((c) => c.type === 'Ready' && c.status === 'True')),
     )
     assert.deepEqual(
-      [...again.datacentre.world.guests.keys()].filter((id) => id >= 200).sort(),
+      [...again.datacentre.world.guests.keys()].filter((id) => id >= 200).sort((a, b) => a - b),
       [201, 202],
       `write ${n}`,
     )

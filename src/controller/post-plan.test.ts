@@ -13,7 +13,9 @@ const server = createServer((request, response) => {
     body += String(chunk)
   })
   request.on('end', () => {
-    heard.push(`${request.method} ${request.url} ${request.headers.authorization ?? request.headers['private-token']}`)
+    heard.push(
+      `${request.method} ${request.url} ${request.headers.authorization ?? String(request.headers['private-token'])}`,
+    )
     const id = Number(/(\d+)$/.exec(request.url ?? '')?.[1] ?? 0)
     if (request.method === 'GET')
       response.end(JSON.stringify([...comments].map(([number, text]) => ({ id: number, body: text }))))

@@ -64,7 +64,7 @@ export async function postPlan(
     await ask('POST', list, { body: markdown })
     return 'made'
   }
-  const id = String(mine.id).replaceAll(/\D/g, '')
+  const id = (typeof mine.id === 'number' || typeof mine.id === 'string' ? `${mine.id}` : '').replaceAll(/\D/g, '')
   if (forge === 'gitlab') await ask('PUT', `${list}/${id}`, { body: markdown })
   else await ask('PATCH', `${commentAt(to)}/${id}`, { body: markdown })
   return 'renewed'

@@ -17,7 +17,7 @@ export const DELETED = Symbol('deleted')
  * Lays one tree over another: fields win one by one, null removes. Lists are replaced as a whole, as Kubernetes does with
  * kinds whose shape it does not know; where `byName` is set and every item has a name, items of one name are merged.
  */
-export function mergePatch(base: Tree, patch: Tree, byName: boolean): Tree | typeof DELETED {
+export function mergePatch(base: Tree, patch: Tree, byName: boolean): unknown {
   if (isFields(patch)) {
     if (patch.$patch === 'delete') return DELETED
     if (patch.$patch === 'replace') return without(patch, '$patch')

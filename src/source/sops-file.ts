@@ -43,7 +43,7 @@ export function identitiesIn(text: string): AgeIdentities {
 export function valueAt(value: SopsValue, key: string): string | undefined {
   if (value === null || typeof value !== 'object') return undefined
   const here: unknown = Array.isArray(value) ? value[Number(key)] : (value as Readonly<Record<string, SopsValue>>)[key]
-  if (here !== undefined && here !== null && typeof here !== 'object') return String(here)
+  if (typeof here === 'string' || typeof here === 'number' || typeof here === 'boolean') return String(here)
   for (let dot = key.indexOf('.'); dot > 0; dot = key.indexOf('.', dot + 1)) {
     const head = key.slice(0, dot)
     const branch: unknown = Array.isArray(value)

@@ -108,7 +108,8 @@ function bytesOf(value: string | number | boolean, written?: string): string {
 
 /** Without an exponent, as Go writes it. */
 function decimal(value: number): string {
-  const text = String(value)
+  if (typeof value !== 'string') throw new SopsFailed('a value in it cannot be read')
+  const text = value
   if (!text.includes('e')) return text
   return value.toFixed(20).replace(/0+$/, '')
 }
@@ -168,7 +169,8 @@ function treeOf(node: Node | null, depth: number): SopsTree {
   if (value === null || value === undefined) return { leaf: null }
   if (typeof value === 'bigint') return { leaf: Number(value) }
   if (typeof value === 'number' || typeof value === 'boolean') return { leaf: value }
-  const text = String(value)
+  if (typeof value !== 'string') throw new SopsFailed('a value in it cannot be read')
+  const text = value
   const time = node.type === 'PLAIN' ? timeOf(text) : undefined
   return time === undefined ? { leaf: text } : { leaf: text, written: time }
 }

@@ -67,7 +67,7 @@ export async function sopsYaml(tree: Readonly<Record<string, Plain>>, options: W
 
 export async function sopsDotenv(values: Readonly<Record<string, string>>, options: WriteOptions): Promise<string> {
   const { tree, sops } = await encryptTree(values, options)
-  const flat = Object.entries(tree).map(([name, value]) => `${name}=${String(value)}`)
+  const flat = Object.entries(tree).map(([name, value]) => `${name}=${value as string}`)
   const { age, ...rest } = sops as { readonly age: readonly { readonly recipient: string; readonly enc: string }[] }
   for (const [index, { recipient, enc }] of age.entries()) {
     flat.push(
