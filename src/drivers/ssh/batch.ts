@@ -1,4 +1,5 @@
 import { LIMITS } from '../../lib/limits.ts'
+import { HOST_PROGRAMS } from '../../model/host-programs.ts'
 import type { Command } from './command.ts'
 import { word } from './probe.ts'
 
@@ -32,7 +33,7 @@ export function isSmall(command: Command): command is Ready {
  * input, a line each, every word coded. A file is written beside its place and moved there, as a Shell does it. The
  * last line says how many were done: fewer than were sent means that the input was cut off.
  */
-export const BATCH = String.raw`
+export const BATCH = String.raw`${HOST_PROGRAMS.batch}
 LC_ALL=C; export LC_ALL; umask 022
 dec() { d=${'$'}{1#=}; case $d in *[!A-Za-z0-9_./:=@%+,-]*) d=$(printf %bx "$d"); d=${'$'}{d%x};; esac; }
 fail() { printf 'failed %s %s\n' "$n" "$1"; printf '%s\n' "$2" | tail -c 3000; exit 0; }

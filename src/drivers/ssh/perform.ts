@@ -1,5 +1,6 @@
 import { LIMITS } from '../../lib/limits.ts'
 import { type Shell, ShellFailure } from '../../lib/shell.ts'
+import { HOST_PROGRAMS } from '../../model/host-programs.ts'
 import type { Secret, SecretReference } from '../../model/secret.ts'
 import type { Outcome, Refusal } from '../../model/verdict.ts'
 import { BATCH, batchOf, isSmall, type Ready, readBatch } from './batch.ts'
@@ -90,10 +91,12 @@ async function doTogether(commands: readonly Ready[], hands: Hands, signal: Abor
 const ARMED = '/var/lib/croft/revert'
 /** As a timer of systemd where it runs, else as a program of its own; either outlives our connection. */
 const ARM =
+  `${HOST_PROGRAMS.arm}\n` +
   'if [ -d /run/systemd/system ]; then systemctl stop "croft-revert-$1.timer" 2>/dev/null; ' +
   'systemd-run --quiet --collect --unit="croft-revert-$1" --on-active="$2" /bin/sh "$3"; ' +
   'else setsid -f sh -c \'sleep "$1"; exec /bin/sh "$2"\' sh "$2" "$3" </dev/null >/dev/null 2>&1; fi'
 const DISARM =
+  `${HOST_PROGRAMS.disarm}\n` +
   'rm -f -- "$2"; if [ -d /run/systemd/system ]; then systemctl stop "croft-revert-$1.timer" 2>/dev/null || :; fi'
 
 async function doOne(command: Command, hands: Hands, signal: AbortSignal): Promise<void> {

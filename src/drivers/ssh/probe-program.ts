@@ -1,3 +1,5 @@
+import { HOST_PROGRAMS } from '../../model/host-programs.ts'
+
 /**
  * Answers every question about a host in one go. POSIX shell, because that is what every host has; constant text, so
  * that nothing a person wrote is ever part of a program; questions come on the input, one a line, each word coded so
@@ -6,7 +8,7 @@
  * Line in: `NUMBER WHAT WORD…`, each word as `=text` with odd bytes as \0ooo. Line out: `NUMBER name value`, or `NUMBER
  * name` and base64 behind a `:`. The last line is `end`: without it the answer was cut off.
  */
-export const PROBE = String.raw`
+export const PROBE = String.raw`${HOST_PROGRAMS.probe}
 LC_ALL=C; export LC_ALL; PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin; export PATH
 umask 077
 dec() { d=${'$'}{1#=}; case $d in *[!A-Za-z0-9_./:=@%+,-]*) d=$(printf %bx "$d"); d=${'$'}{d%x};; esac; }

@@ -1,11 +1,13 @@
 import type { Change } from '../../model/change.ts'
 import { type HostItem, itemId, type WantedItem } from '../../model/host-item.ts'
+import { HOST_PROGRAMS } from '../../model/host-programs.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { Step } from '../../model/step.ts'
 import { type Answers, type Seen, seenIn } from './ask.ts'
 import { type Command, run, showCommand } from './command.ts'
+import { editedPath } from './edit.ts'
 import { change } from './item.ts'
 import { rulesOf } from './items/registry.ts'
 import { type ItemMark, markCommands, markPath } from './marks.ts'
@@ -47,7 +49,7 @@ export const rules: Rules = {
     const { externalId: id, host } = sighting
     const commands: readonly Command[] = [...(undo ?? []), { do: 'remove', path: markPath(id) }]
     const summary = undo === null ? `leave ${id} as it is: it cannot be taken back` : `take back ${id}`
-    return [stepOf('delete', summary, host, id, commands, queuesOf(id))]
+    return [stepOf('delete', summary, host, id, commands, queuesOf(id, commands))]
   },
   readiness(resource, sighting) {
     const { item } = wantedOf(resource)
@@ -103,7 +105,7 @@ function rebootStep(host: string): Step {
   const command = run(
     'sh',
     '-c',
-    'if [ -d /run/systemd/system ]; then systemd-run --quiet --on-active=2 systemctl reboot; else shutdown -r +0; fi',
+    `${HOST_PROGRAMS.reboot}\nif [ -d /run/systemd/system ]; then systemd-run --quiet --on-active=2 systemctl reboot; else shutdown -r +0; fi`,
   )
   return { ...stepOf('reboot', `restart ${host}`, host, 'reboot', [command], ['single/boot']), disruption: 'restart' }
 }
@@ -132,9 +134,15 @@ function queuesFor(item: HostItem): readonly string[] {
   return typeof queues === 'function' ? queues(item) : (queues ?? [])
 }
 
-/** Of an item that is no longer declared only the id is known. */
-function queuesOf(id: string): readonly string[] {
-  return /^(?:package|apt-repository|node-exporter):/.test(id) ? ['single/apt'] : ['single/undo']
+/** Of an item that is no longer declared only the id is known, and what takes it back: nobody else writes its files. */
+function queuesOf(id: string, commands: readonly Command[]): readonly string[] {
+  const single = /^(?:package|apt-repository|node-exporter):/.test(id) ? 'single/apt' : 'single/undo'
+  const files = commands.flatMap((one) => {
+    if (one.do === 'put' || one.do === 'remove') return [`single/file${one.path}`]
+    const path = one.do === 'run' ? editedPath(one.argv) : undefined
+    return path === undefined ? [] : [`single/file${path}`]
+  })
+  return [single, ...files]
 }
 
 export function wantedOf({ desired, key }: Resource): WantedItem {

@@ -1,4 +1,7 @@
-import { change, type ItemRules, restoreFile } from '../item.ts'
+import type { SeenFile } from '../ask.ts'
+import type { Command } from '../command.ts'
+import { editBack } from '../edit.ts'
+import { change, type ItemRules } from '../item.ts'
 import { textOf, unreadable } from './line.ts'
 
 /** Several lines in a file that others write too, between two lines that say whose they are. */
@@ -19,11 +22,19 @@ export const block: ItemRules<'block'> = {
     const { mode, owner, group } = seenFile.kind === 'file' ? seenFile : { mode: 0o644, owner: 'root', group: 'root' }
     return [{ do: 'put', path: spec.path, content, mode, owner, group }]
   },
-  undo: ({ spec }, seen) => restoreFile(spec.path, seen.file(spec.path)),
+  undo: ({ spec }, seen) => blockBack(spec.path, spec.block, seen.file(spec.path)),
 }
 
 const begin = (name: string) => `# croft begins: ${name}`
 const end = (name: string) => `# croft ends: ${name}`
+
+/** The block as it was, or without it; the rest of the file as it is then. */
+export function blockBack(path: string, name: string, seen: SeenFile): readonly Command[] | undefined {
+  const there = textOf(seen)
+  if (there === undefined) return undefined
+  const before = blockIn(there, name) ?? ''
+  return [editBack({ what: 'block', path, ours: begin(name), end: end(name), before, created: seen.kind === 'absent' })]
+}
 
 export function blockIn(text: string, name: string): string | undefined {
   const lines = text.split('\n')

@@ -1,6 +1,6 @@
 import type { HostItemOf } from '../../../model/host-item.ts'
-import { change, type ItemRules, restoreFile } from '../item.ts'
-import { blockIn, withBlock } from './block.ts'
+import { change, type ItemRules } from '../item.ts'
+import { blockBack, blockIn, withBlock } from './block.ts'
 import { textOf, unreadable } from './line.ts'
 
 const PATH = '/etc/hosts'
@@ -26,7 +26,7 @@ export const hosts: ItemRules<'hosts'> = {
       group: 'root',
     },
   ],
-  undo: (_item, seen) => restoreFile(PATH, seen.file(PATH)),
+  undo: (item, seen) => blockBack(PATH, item.name, seen.file(PATH)),
 }
 
 function wanted({ spec }: HostItemOf<'hosts'>): string {

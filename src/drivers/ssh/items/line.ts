@@ -1,5 +1,6 @@
 import type { SeenFile } from '../ask.ts'
-import { change, type ItemRules, restoreFile } from '../item.ts'
+import { editBack } from '../edit.ts'
+import { change, type ItemRules } from '../item.ts'
 
 /** One line in a file that others write too. */
 export const line: ItemRules<'line'> = {
@@ -20,7 +21,13 @@ export const line: ItemRules<'line'> = {
     const { mode, owner, group } = seenFile.kind === 'file' ? seenFile : { mode: 0o644, owner: 'root', group: 'root' }
     return [{ do: 'put', path: spec.path, content, mode, owner, group }]
   },
-  undo: ({ spec }, seen) => restoreFile(spec.path, seen.file(spec.path)),
+  undo({ spec }, seen) {
+    const there = textOf(seen.file(spec.path))
+    if (there === undefined) return undefined
+    const before = there.split('\n').find((one) => matches(one, spec)) ?? ''
+    const created = seen.file(spec.path).kind === 'absent'
+    return [editBack({ what: 'line', path: spec.path, ours: spec.line, before, created })]
+  },
 }
 
 type LineSpec = Parameters<(typeof line)['asks']>[0]['spec']

@@ -1,6 +1,7 @@
 import type { Change } from '../../../model/change.ts'
 import { run } from '../command.ts'
-import { change, type ItemRules, restoreFile } from '../item.ts'
+import { editBack } from '../edit.ts'
+import { change, type ItemRules } from '../item.ts'
 import { textOf, unreadable } from './line.ts'
 
 const FSTAB = '/etc/fstab'
@@ -8,7 +9,7 @@ const FSTAB = '/etc/fstab'
 /** A file system at its place, now and after the next start. */
 export const mount: ItemRules<'mount'> = {
   type: 'mount',
-  queues: ['single/mounts'],
+  queues: ['single/mounts', `single/file${FSTAB}`],
   asks: ({ name }) => [
     { ask: 'file', path: FSTAB },
     { ask: 'run', argv: ['findmnt', '-n', '-o', 'FSTYPE', '--mountpoint', name] },
@@ -42,10 +43,12 @@ export const mount: ItemRules<'mount'> = {
     ]
   },
   undo({ name }, seen) {
-    const back = restoreFile(FSTAB, seen.file(FSTAB))
-    if (back === undefined) return undefined
+    const fstab = textOf(seen.file(FSTAB))
+    if (fstab === undefined) return undefined
+    const created = seen.file(FSTAB).kind === 'absent'
+    const back = editBack({ what: 'mount', path: FSTAB, ours: name, before: lineIn(fstab, name) ?? '', created })
     const was = seen.run('findmnt', '-n', '-o', 'FSTYPE', '--mountpoint', name).code === 0
-    return [...(was ? [] : [run('sh', '-c', 'if mountpoint -q -- "$1"; then umount -- "$1"; fi', 'sh', name)]), ...back]
+    return [...(was ? [] : [run('sh', '-c', 'if mountpoint -q -- "$1"; then umount -- "$1"; fi', 'sh', name)]), back]
   },
 }
 

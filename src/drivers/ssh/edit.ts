@@ -1,0 +1,53 @@
+import { HOST_PROGRAMS } from '../../model/host-programs.ts'
+import { type Command, run } from './command.ts'
+
+/**
+ * Takes lines of a file back that others write too: what they wrote since is not ours to undo, so the old text as a
+ * whole would be wrong. Constant text; what a person wrote comes as words, and reaches awk by its environment, where
+ * nothing is taken apart. The file keeps its owner and rights, and is replaced in one go.
+ */
+export const EDIT = `${HOST_PROGRAMS.edit}
+set -eu
+[ -f "$2" ] || exit 0
+t=$(mktemp -- "$2.croft-XXXXXXXX")
+trap 'rm -f -- "$t"' EXIT
+cp -p -- "$2" "$t"
+W=$1 A=$3 B=$4 T=$5 awk '
+BEGIN { w = ENVIRON["W"]; a = ENVIRON["A"]; b = ENVIRON["B"]; t = ENVIRON["T"] }
+w == "block" && $0 == a && !open { open = 1; kept = $0; next }
+open && $0 == b { open = 0; if (t != "" && !done) { print a; print t; print b; done = 1 }; next }
+open { kept = kept "\\n" $0; next }
+w == "line" && $0 == t { done = 1 }
+(w == "line" && $0 == a && a != t) || (w == "mount" && $1 !~ /^#/ && $2 == a) {
+  if (t != "" && !done) { print t; done = 1 }
+  next
+}
+{ print }
+END {
+  if (open) print kept
+  if (t != "" && !done) { if (w == "block") { print a; print t; print b } else print t }
+}' <"$2" >"$t"
+if [ "$6" = new ] && [ ! -s "$t" ]; then rm -f -- "$2"; else mv -fT -- "$t" "$2"; fi
+`
+
+export interface Edit {
+  readonly what: 'line' | 'block' | 'mount'
+  readonly path: string
+  /** Our line, the first line of our block, or the place of our mount. */
+  readonly ours: string
+  /** The last line of our block. */
+  readonly end?: string
+  /** What was in its place before. Empty: nothing. */
+  readonly before: string
+  /** The file was not there: it goes when nothing is left in it. */
+  readonly created: boolean
+}
+
+export function editBack({ what, path, ours, end = '', before, created }: Edit): Command {
+  return run('sh', '-c', EDIT, 'croft', what, path, ours, end, before, created ? 'new' : 'old')
+}
+
+/** Which file a command of ours changes lines of. */
+export function editedPath(argv: readonly string[]): string | undefined {
+  return argv[2] === EDIT ? argv[5] : undefined
+}
