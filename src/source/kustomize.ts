@@ -212,7 +212,7 @@ function patch(items: readonly Item[], entry: PatchEntry, text: string, file: st
         if (!meant || gone) return object
         hits++
         if (operations) return jsonPatch(object, value) as Fields
-        const own = text(object.apiVersion).startsWith('croft.dev/')
+        const own = wordOf(object.apiVersion).startsWith('croft.dev/')
         const laid = mergePatch(object, withoutIdentity(value as Fields), own)
         if (laid !== DELETED) return laid as Fields
         gone = true
@@ -285,9 +285,9 @@ function isSame(object: Fields, names: readonly string[], patched: Fields): bool
 function isTarget(object: Fields, names: readonly string[], target: PatchTarget): boolean {
   const whole = (pattern: string | undefined, text: string) => pattern === undefined || anchored(pattern).test(text)
   const { namespace, labels, annotations } = metadataOf(object)
-  const version = text(object.apiVersion).split('/').at(-1) ?? ''
+  const version = wordOf(object.apiVersion).split('/').at(-1) ?? ''
   return (
-    whole(target.kind, text(object.kind)) &&
+    whole(target.kind, wordOf(object.kind)) &&
     whole(target.group, groupOf(object)) &&
     whole(target.version, version) &&
     whole(target.namespace, namespace) &&
@@ -322,19 +322,19 @@ function metadataOf(object: Fields) {
   const metadata = isFields(object.metadata) ? object.metadata : {}
   const texts = (value: unknown) => (isFields(value) ? (value as Readonly<Record<string, string>>) : {})
   return {
-    name: text(metadata.name),
-    namespace: text(metadata.namespace),
+    name: wordOf(metadata.name),
+    namespace: wordOf(metadata.namespace),
     labels: texts(metadata.labels),
     annotations: texts(metadata.annotations),
   }
 }
 
 function nameOf(object: Fields): string {
-  return `${text(object.kind)}/${metadataOf(object).name}`.slice(0, 200)
+  return `${wordOf(object.kind)}/${metadataOf(object).name}`.slice(0, 200)
 }
 
 function groupOf(object: Fields): string {
-  const version = text(object.apiVersion)
+  const version = wordOf(object.apiVersion)
   return version.includes('/') ? (version.split('/')[0] ?? '') : ''
 }
 
@@ -353,6 +353,6 @@ function normal(path: string): string | undefined {
   return parts.join('/')
 }
 
-function text(value: unknown): string {
+function wordOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }

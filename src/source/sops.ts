@@ -108,8 +108,7 @@ function bytesOf(value: string | number | boolean, written?: string): string {
 
 /** Without an exponent, as Go writes it. */
 function decimal(value: number): string {
-  if (typeof value !== 'string') throw new SopsFailed('a value in it cannot be read')
-  const text = value
+  const text = String(value)
   if (!text.includes('e')) return text
   return value.toFixed(20).replace(/0+$/, '')
 }
