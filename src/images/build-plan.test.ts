@@ -22,6 +22,7 @@ const SPEC: BuildSpec = {
 
 test('the same declaration gives the same plan, another one gives another name', () => {
   assert.deepEqual(buildPlan(SPEC, '/cache'), buildPlan({ ...SPEC }, '/cache'))
+  assert.equal(buildPlan(SPEC, '/elsewhere').inputs, buildPlan(SPEC, '/cache').inputs)
   const reordered = JSON.parse(JSON.stringify(Object.fromEntries(Object.entries(SPEC).reverse()))) as BuildSpec
   assert.equal(buildPlan(reordered, '/cache').inputs, buildPlan(SPEC, '/cache').inputs)
   for (const change of [{ epoch: 1 }, { packages: ['curl'] }, { sizeMb: 4096 }, { architecture: 'arm64' as const }])

@@ -27,11 +27,25 @@ const AIRGAP = 'var/lib/rancher/k3s/agent/images'
 
 /** Everything that is run to make an image, in order, as data. Pure: the same spec gives the same plan. */
 export function buildPlan(spec: BuildSpec, directory: string): BuildPlan {
+  // How it is made decides its bytes as much as what it is made of: another croft may make another image of it.
+  const recipe = stepsOf(spec, '/work', '').map(({ argv, input }) => [argv, String(input ?? '')])
   const inputs = createHash('sha256')
-    .update(JSON.stringify(sorted(spec)))
+    .update(JSON.stringify([sorted(spec), recipe]))
     .digest('hex')
   const short = inputs.slice(0, 12)
   const work = `${directory}/${spec.name}-${short}.work`
+  return {
+    spec,
+    inputs,
+    work,
+    output: `${directory}/${spec.name}-${short}.qcow2`,
+    needs: needsOf(spec),
+    steps: stepsOf(spec, work, inputs),
+    differences: differencesOf(spec),
+  }
+}
+
+function stepsOf(spec: BuildSpec, work: string, inputs: string): readonly BuildStep[] {
   const root = `${work}/root`
   const step = (summary: string, argv: readonly string[], input?: string): BuildStep => ({
     summary,
@@ -43,7 +57,7 @@ export function buildPlan(spec: BuildSpec, directory: string): BuildPlan {
     step(`make room for /${path}`, ['install', '-D', '-m', mode, '/dev/null', `${root}/${path}`]),
     step(`write /${path}`, ['tee', `${root}/${path}`], content),
   ]
-  const steps: BuildStep[] = [
+  return [
     step('begin anew', ['rm', '-rf', '--one-file-system', work]),
     step('make a place for it', ['mkdir', '-p', work]),
     ...(spec.from.type === 'debian' ? debianSteps(spec, spec.from, root) : diskBaseSteps(spec, spec.from, work, root)),
@@ -58,15 +72,6 @@ export function buildPlan(spec: BuildSpec, directory: string): BuildPlan {
     ...cleaningSteps(root).map((argv) => step('clean it', argv)),
     ...diskSteps({ work, root, architecture: spec.architecture, sizeMb: spec.sizeMb, epoch: spec.epoch, inputs }),
   ]
-  return {
-    spec,
-    inputs,
-    work,
-    output: `${directory}/${spec.name}-${short}.qcow2`,
-    needs: needsOf(spec),
-    steps,
-    differences: differencesOf(spec),
-  }
 }
 
 function debianSteps(spec: BuildSpec, from: DebianBase, root: string): readonly BuildStep[] {
