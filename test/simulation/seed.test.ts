@@ -180,7 +180,7 @@ test('[F-01] a crash at any point of a seed leaves no image behind and no machin
     const calm = simulate({ seed, estate })
     const whole = calm.start()
     assert.equal(await calm.untilSettled(whole), 'settled')
-    for (const point of points(whole.points(), 36)) {
+    for (const point of points(whole.points(), 16)) {
       for (const lostStore of [false, true]) {
         const hint = `${replay(FILE, seed, point)}${lostStore ? ' (store lost)' : ''}`
         const run = simulate({ seed, estate })
@@ -206,7 +206,7 @@ test('[F-01] the declaration goes at any point of a seed: neither machine nor im
   const calm = simulate({ seed: 1, estate })
   const whole = calm.start()
   await calm.untilSettled(whole)
-  for (const point of points(whole.points(), 20)) {
+  for (const point of points(whole.points(), 10)) {
     const hint = `CROFT_POINT=${point}`
     const run = simulate({ seed: 1, estate })
     await run.untilSettled(run.start({ crashAt: point }))
@@ -257,7 +257,7 @@ test('[A25] changed user data with rerun: a new instance id, and cloud-init runs
     seeded(calm, 2, 'echo two', replay(FILE, seed))
     for (const guest of ours(calm)) assert.ok(!old.includes(guest.inside?.instanceId))
     await quietFor(calm, 5, replay(FILE, seed))
-    for (const point of points(whole.points(), LONG ? 500 : 10)) {
+    for (const point of points(whole.points(), LONG ? 500 : 5)) {
       const hint = replay(FILE, seed, point)
       const run = simulate({ seed, estate: before })
       await run.untilSettled(run.start())

@@ -40,7 +40,7 @@ test('recordings 1 to 4, in order, are answered as the real daemon answered them
  * counters that are born of each run, and from pauses that the recorder made. Raise a number when the simulator has
  * become better; never lower it.
  */
-const FLOORS: Readonly<Record<string, number>> = { A: 486, B: 646, C: 541, E: 657, F: 284, G: 151 }
+const FLOORS: Readonly<Record<string, number>> = { A: 486, B: 646, C: 541, E: 659, F: 284, G: 153 }
 
 for (const [name, floor] of Object.entries(FLOORS)) {
   test(`recording ${name}: at least ${floor} answers as the real daemon gave them`, { skip }, async () => {

@@ -1,8 +1,8 @@
 import { may } from '../../world/access.ts'
-import type { Routes } from '../call.ts'
+import type { Call, Routes } from '../call.ts'
 import { CPU_TYPES } from '../validate/formats/cpu-types.ts'
 
-const EMPTY_LISTS = ['/nodes/{node}/services', '/nodes/{node}/aplinfo', '/nodes/{node}/disks/list']
+const EMPTY_LISTS = ['/nodes/{node}/aplinfo', '/nodes/{node}/disks/list']
 
 const CLUSTER_PARTS =
   'acme backup backup-info bulk-action ceph config firewall ha jobs log mapping metrics notifications nextid options qemu replication resources status tasks sdn'
@@ -13,23 +13,7 @@ export const clusterOptionRoutes: Routes = {
   'GET /cluster': () => CLUSTER_PARTS.split(' ').map((name) => ({ name })),
   'GET /cluster/log': (call) => {
     if (!may(call.world, call.who, '/', 'Sys.Syslog')) return []
-    const node = [...call.world.hosts.keys()][0] ?? ''
-    const time = Math.floor(call.world.clock.now() / 1000)
-    const entry = (uid: number, tag: string, user: string, msg: string) => ({
-      uid: `${uid}`,
-      id: `${uid}:${node}`,
-      node,
-      pid: 90,
-      pri: 6,
-      tag,
-      user,
-      msg,
-      time,
-    })
-    return [
-      entry(2, 'pvedaemon', 'root@pam', "successful auth for user 'root@pam'"),
-      entry(1, 'cluster', 'root', 'starting cluster log'),
-    ]
+    return clusterLog(call).slice(0, Number(call.params.max ?? 50))
   },
   'GET /nodes/{node}/capabilities/qemu/cpu': () =>
     CPU_TYPES.map((name) => ({
@@ -38,6 +22,27 @@ export const clusterOptionRoutes: Routes = {
       vendor: vendorOf(name),
       ...(name.startsWith('x86-64') ? { abstract: 1 } : {}),
     })),
+}
+
+/** Who did what, newest first: beginnings and ends of tasks, and how it all began. */
+function clusterLog({ world }: Call): readonly Record<string, unknown>[] {
+  const [first] = world.hosts.values()
+  const lines = [...world.hosts.values()].flatMap(({ tasks }) =>
+    tasks.flatMap(({ upid, node, pid, user, startSeconds, endSeconds, exit }) => [
+      { node, pid, user, time: startSeconds, tag: 'pvedaemon', msg: `starting task ${upid}` },
+      ...(endSeconds === undefined
+        ? []
+        : [{ node, pid, user, time: endSeconds, tag: 'pvedaemon', msg: `end task ${upid} ${exit ?? ''}` }]),
+    ]),
+  )
+  const node = first?.name ?? ''
+  const began = Math.floor((first?.bootedAtMs ?? 0) / 1000)
+  const all = [
+    { node, pid: 90, user: 'root', time: began, tag: 'cluster', msg: 'starting cluster log' },
+    { node, pid: 90, user: 'root@pam', time: began, tag: 'pvedaemon', msg: "successful auth for user 'root@pam'" },
+    ...lines.toSorted((a, b) => a.time - b.time),
+  ]
+  return all.map((line, at) => ({ ...line, pri: 6, uid: `${at + 1}`, id: `${at + 1}:${line.node}` })).reverse()
 }
 
 function vendorOf(cpu: string): string {

@@ -10,10 +10,11 @@ import { digestOf, EMPTY_DIGEST, fields, shelf, type Thing } from './shelf.ts'
 const NODE = '/nodes/{node}/firewall'
 const GUESTS = ['/nodes/{node}/qemu/{vmid}/firewall', '/nodes/{node}/lxc/{vmid}/firewall']
 const CLUSTER = '/cluster/firewall'
+const VNET = '/cluster/sdn/vnets/{vnet}/firewall'
 
 export const firewallRoutes: Routes = Object.assign(
   {},
-  ...[CLUSTER, NODE, ...GUESTS].map((at): Routes => ({ ...optionRoutes(at), ...firewallRuleRoutes(at) })),
+  ...[CLUSTER, NODE, VNET, ...GUESTS].map((at): Routes => ({ ...optionRoutes(at), ...firewallRuleRoutes(at) })),
   ...[CLUSTER, ...GUESTS].map((at): Routes => ({ ...firewallNameRoutes(at), [`GET ${at}/refs`]: refs })),
   ...[NODE, ...GUESTS].map((at): Routes => ({ [`GET ${at}/log`]: noLog })),
   firewallMacroRoutes,

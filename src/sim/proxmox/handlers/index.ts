@@ -17,6 +17,7 @@ import { clusterOptionRoutes } from './cluster-options.ts'
 import { contentRoutes } from './content.ts'
 import { cpuModelRoutes } from './cpu-models.ts'
 import { datacentreOptionRoutes } from './datacentre-options.ts'
+import { directoryRoutes } from './directories.ts'
 import { downloadRoutes } from './download.ts'
 import { firewallRoutes } from './firewall.ts'
 import { haRoutes } from './ha.ts'
@@ -30,6 +31,7 @@ import { mappingRoutes } from './mappings.ts'
 import { metricsRoutes } from './metrics.ts'
 import { networkRoutes } from './network.ts'
 import { nodeAptRoutes } from './node-apt.ts'
+import { nodeFactRoutes } from './node-facts.ts'
 import { nodeHostRoutes } from './node-host.ts'
 import { nodeSettingRoutes } from './node-settings.ts'
 import { nodeZfsRoutes } from './node-zfs.ts'
@@ -54,6 +56,7 @@ import { realmSyncRoutes } from './realm-sync.ts'
 import { replicationRoutes } from './replication.ts'
 import { rrdRoutes } from './rrd.ts'
 import { sdnRoutes } from './sdn.ts'
+import { sdnStateRoutes } from './sdn-state.ts'
 import { storageRoutes } from './storage.ts'
 import { taskRoutes } from './tasks.ts'
 
@@ -66,6 +69,7 @@ const TABLES: readonly Routes[] = [
   clusterRoutes,
   clusterOptionRoutes,
   contentRoutes,
+  directoryRoutes,
   downloadRoutes,
   firewallRoutes,
   haRoutes,
@@ -89,6 +93,7 @@ const TABLES: readonly Routes[] = [
   accessTfaRoutes,
   qemuConsoleRoutes,
   bulkActionRoutes,
+  nodeFactRoutes,
   nodeHostRoutes,
   lxcMountRoutes,
   lxcPowerRoutes,
@@ -114,6 +119,7 @@ const TABLES: readonly Routes[] = [
   qemuSnapshotRoutes,
   qemuTemplateRoutes,
   sdnRoutes,
+  sdnStateRoutes,
   storageRoutes,
   taskRoutes,
 ]

@@ -6,7 +6,11 @@ import { shelf } from './shelf.ts'
 /** What a host is made of and proves itself with. */
 export const nodeHostRoutes: Routes = {
   'GET /nodes/{node}/certificates': () => ['acme', 'custom', 'info'].map((name) => ({ name })),
-  'GET /nodes/{node}/certificates/info': (call) => [certificate(call, hostOf(call)), ...ownCertificate(call)],
+  'GET /nodes/{node}/certificates/info': (call) => [
+    authority(call),
+    certificate(call, hostOf(call)),
+    ...ownCertificate(call),
+  ],
   'GET /nodes/{node}/hardware': () => ['pci', 'usb'].map((type) => ({ type })),
   'GET /nodes/{node}/hardware/pci': (call) =>
     hostOf(call).pci.map(({ path, id }) => {
@@ -37,6 +41,27 @@ function ownCertificate(call: Call): unknown[] {
   return own === undefined ? [] : [own]
 }
 
+/** Signs the certificates of all hosts of the cluster. */
+function authority(call: Call): Record<string, unknown> {
+  const issuer = '/CN=Proxmox Virtual Environment/OU=sim/O=PVE Cluster Manager CA'
+  const { notbefore } = certificate(call, hostOf(call))
+  return {
+    filename: 'pve-root-ca.pem',
+    fingerprint: createHash('sha256')
+      .update(issuer)
+      .digest('hex')
+      .toUpperCase()
+      .replace(/(..)(?=.)/g, '$1:'),
+    issuer,
+    subject: issuer,
+    san: [],
+    notbefore,
+    notafter: Number(notbefore) + 3650 * 86_400,
+    'public-key-bits': 4096,
+    'public-key-type': 'rsaEncryption',
+  }
+}
+
 function certificate(call: Call, host: Host): Record<string, unknown> {
   const hex = createHash('sha256').update(host.name).digest('hex').toUpperCase()
   const now = Math.floor(call.world.clock.now() / 1000)
@@ -45,7 +70,7 @@ function certificate(call: Call, host: Host): Record<string, unknown> {
     fingerprint: hex.replace(/(..)(?=.)/g, '$1:'),
     issuer: '/CN=Proxmox Virtual Environment/OU=sim/O=PVE Cluster Manager CA',
     subject: `/OU=PVE Cluster Node/O=Proxmox Virtual Environment/CN=${host.name}`,
-    san: [host.name, host.address],
+    san: ['127.0.0.1', '0000:0000:0000:0000:0000:0000:0000:0001', 'localhost', host.address, host.name],
     notbefore: now - 86_400,
     notafter: now + 700 * 86_400,
     'public-key-bits': 2048,

@@ -75,7 +75,7 @@ function userData(guest: Guest): string {
     .filter((line) => line !== '')
   if (keys.length > 0) lines.push('ssh_authorized_keys:', ...keys.map((key) => `  - ${key}`))
   lines.push('chpasswd:', '  expire: False', 'users:', '  - default')
-  lines.push(`package_upgrade: ${config.get('ciupgrade') === '0' ? 'false' : 'true'}`)
+  if (config.get('ciupgrade') !== '0') lines.push('package_upgrade: true')
   return `${lines.join('\n')}\n`
 }
 
@@ -87,12 +87,30 @@ function networkData(guest: Guest): string {
     const ip = parseProperties(guest.config.get(`ipconfig${number}`) ?? '').named
     const mac = /=((?:[0-9A-F]{2}:){5}[0-9A-F]{2})/i.exec(value)?.[1]?.toLowerCase() ?? ''
     lines.push('    - type: physical', `      name: eth${number}`, `      mac_address: '${mac}'`, '      subnets:')
-    const address = ip.get('ip')
-    if (address === 'dhcp') lines.push('      - type: dhcp4')
-    else if (address !== undefined) {
-      lines.push('      - type: static', `        address: '${address}'`)
-      if (ip.has('gw')) lines.push(`        gateway: '${ip.get('gw')}'`)
-    }
+    lines.push(...subnet4(ip.get('ip'), ip.get('gw')), ...subnet6(ip.get('ip6'), ip.get('gw6')))
   }
+  const words = (key: string) => (guest.config.get(key) ?? '').split(/[\s,;]+/).filter((word) => word !== '')
+  const [servers, search] = [words('nameserver'), words('searchdomain')]
+  if (servers.length + search.length > 0) lines.push('    - type: nameserver')
+  if (servers.length > 0) lines.push('      address:', ...servers.map((word) => `      - '${word}'`))
+  if (search.length > 0) lines.push('      search:', ...search.map((word) => `      - '${word}'`))
   return `${lines.join('\n')}\n`
+}
+
+function subnet4(address: string | undefined, gateway: string | undefined): readonly string[] {
+  if (address === undefined) return []
+  if (address === 'dhcp') return ['      - type: dhcp4']
+  const [ip = '', length = '32'] = address.split('/')
+  const bits = Number(length)
+  const mask = [0, 8, 16, 24].map((from) => 256 - 2 ** (8 - Math.min(8, Math.max(0, bits - from))))
+  const lines = ['      - type: static', `        address: '${ip}'`, `        netmask: '${mask.join('.')}'`]
+  return gateway === undefined ? lines : [...lines, `        gateway: '${gateway}'`]
+}
+
+function subnet6(address: string | undefined, gateway: string | undefined): readonly string[] {
+  if (address === undefined) return []
+  if (address === 'dhcp') return ['      - type: dhcp6']
+  if (address === 'auto') return ['      - type: ipv6_slaac']
+  const lines = ['      - type: static6', `        address: '${address}'`]
+  return gateway === undefined ? lines : [...lines, `        gateway: '${gateway}'`]
 }
