@@ -1,7 +1,7 @@
 import { computerOf } from '../../src/sim/guest/life.ts'
 import { facts } from '../../src/sim/guest/node-program.ts'
 import { nodesOf } from './cluster-oracle.ts'
-import { clusterEstate, clusterManifest, simulateCluster } from './cluster-run.ts'
+import { clusterEstate, clusterManifest, HOSTS, simulateCluster } from './cluster-run.ts'
 
 /** What happened between two moments, and whose time it was. */
 export interface Part {
@@ -35,10 +35,14 @@ export async function measureFormation(seed: number): Promise<Formation> {
   const mark = (name: string, reached: boolean) => {
     if (reached && !seen.has(name)) seen.set(name, run.clock.now())
   }
+  const ended = new Map<string, number>()
   let watching = true
   const watch = () => {
     if (!watching) return
     const { world } = run.datacentre
+    for (const { upid, node, exit } of world.hosts.get(HOSTS[0])?.tasks ?? []) {
+      if (node === HOSTS[0] && exit !== undefined && !ended.has(upid)) ended.set(upid, run.clock.now())
+    }
     for (const guest of world.guests.values()) {
       const name = guest.config.get('name') ?? ''
       if (!SERVERS.some((one) => one === name)) continue
@@ -68,13 +72,14 @@ export async function measureFormation(seed: number): Promise<Formation> {
   const end = await run.untilSettled(run.start(), { mostMs: 1_800_000 })
   watching = false
   if (end !== 'settled') throw new Error(`the cluster did not form (${end})`)
-  return judged(beganMs, run.clock.now(), seen, run.requests)
+  return judged(beganMs, run.clock.now(), seen, [...ended.values()], run.requests)
 }
 
 function judged(
   beganMs: number,
   endedMs: number,
   seen: ReadonlyMap<string, number>,
+  tasksEnded: readonly number[],
   requests: readonly string[],
 ): Formation {
   const at = (name: string) => seen.get(name) ?? Number.NaN
@@ -86,6 +91,11 @@ function judged(
     nowMs = reached
   }
   until(firstWrite(requests, beganMs), 'croft', 'from the push to the first call')
+  // Between the end of one task and the next call on that host the machine waited for croft.
+  for (const endMs of tasksEnded.filter((ms) => ms < at('s1 on'))) {
+    until(endMs, 'the world', 's1: disk, disc with its first boot, start')
+    until(nextCall(requests, endMs), 'croft', 's1: until the next task')
+  }
   until(at('s1 on'), 'the world', 's1: disk, disc with its first boot, start')
   until(at('s1 set up'), 'the world', 's1: boot and cloud-init')
   until(at('s1 fetching'), 'croft', 's1: until K3s is fetched')
@@ -102,6 +112,13 @@ function judged(
     .filter(({ whose }) => whose === 'croft')
     .reduce((sum, { fromMs, toMs }) => sum + toMs - fromMs, 0)
   return { parts, totalMs: endedMs - beganMs, addedMs, criticalMs: endedMs - beganMs - addedMs }
+}
+
+function nextCall(requests: readonly string[], afterMs: number): number {
+  const times = requests
+    .filter((line) => line.includes(`/nodes/${HOSTS[0]}/`))
+    .map((line) => Number(line.split(' ')[0]))
+  return times.find((ms) => ms >= afterMs) ?? afterMs
 }
 
 function firstWrite(requests: readonly string[], beganMs: number): number {

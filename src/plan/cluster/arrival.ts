@@ -38,6 +38,9 @@ export function arrivalOf(view: View, node: NodeView): Arrival {
 function before(view: View, node: NodeView): Finding | undefined {
   const { machine } = node
   if (machine.busy !== undefined) return waitFor({ node: node.name, awaits: machine.busy, sinceMs: view.nowMs })
+  // K3s would start without what it stands on: memory groups that the kernel gets with a restart, a disk, an address.
+  if (machine.unprepared !== undefined && !isIn(node) && !sleeps(node))
+    return waitFor({ node: node.name, awaits: machine.unprepared, sinceMs: view.nowMs })
   if (machine.exists === 'unknown') return sleeps(node) ? undefined : notSeen(view, node)
   if (machine.exists === 'no') return absent(view, node)
   if (condemned(view, node)) return destroy(view, node, 'it was dead and is being replaced')

@@ -1,4 +1,4 @@
-import type { BackupPolicy, ClusterSpec, NodeSpec } from '../../model/cluster.ts'
+import type { BackupPolicy, ClusterSpec, NodeMachine, NodeSpec } from '../../model/cluster.ts'
 import type { ClusterOperation } from '../../model/cluster-operation.ts'
 import type { ClusterSnapshot, ObservedCluster } from '../../model/observed-cluster.ts'
 import { local, on } from './restore.ts'
@@ -79,6 +79,7 @@ export function planDrill(
     readonly usable: BackupVerdict['usable']
   },
   host: string,
+  machine: NodeMachine = { host },
 ): ClusterOperation {
   const name = `drill of ${snapshot.name} on ${host}`
   if (snapshot.usable !== 'yes') {
@@ -97,7 +98,9 @@ export function planDrill(
       refusals: [{ reason: `${host} is a node of ${spec.name}`, allow: 'name a machine that may be wiped' }],
     }
   }
-  const node: Pick<NodeSpec, 'name' | 'machine'> = { name: host, machine: { host } }
+  const node: Pick<NodeSpec, 'name' | 'machine'> = { name: host, machine }
+  // One that is made for it is destroyed afterwards.
+  const spare = 'host' in machine
   return {
     name,
     steps: [
@@ -128,11 +131,11 @@ export function planDrill(
         'ask the copy for the objects of the cluster',
         'Nodes and namespaces as in the backup',
       ),
-      on(node, 'wipe-k3s', `wipe ${host}`, `no K3s data on ${host}`, 'job-done'),
+      ...(spare ? [on(node, 'wipe-k3s', `wipe ${host}`, `no K3s data on ${host}`, 'job-done')] : []),
       local('release', 'say what was proved', 'the result'),
     ],
     refusals: [],
-    warnings: [`${host} is wiped at the end`],
+    warnings: spare ? [`${host} is wiped at the end`] : [],
   }
 }
 

@@ -25,12 +25,11 @@ export function serversIn(view: View): Finding {
   if (!view.formed) {
     const { recorded, finding } = firstServer(view, ready)
     // Machines are made after the record: one that is younger than it needs no proof that it is blank.
-    return recorded ? merge([work, finding, ...prepared(view, ready, finding, view.spec.version)]) : finding
+    return recorded ? merge([work, finding, ...prepared(view, coming, finding, view.spec.version)]) : finding
   }
   const next = ready[0]
-  if (next === undefined) return work
-  const joining = joinServer(view, next, starting)
-  return merge([work, joining, ...prepared(view, ready, joining, joinVersion(view))])
+  const joining = next === undefined ? NOTHING : joinServer(view, next, starting)
+  return merge([work, joining, ...prepared(view, coming, joining, joinVersion(view))])
 }
 
 /** Brings declared agents in, all at once. */
@@ -38,7 +37,7 @@ export function agentsIn(view: View): Finding {
   const coming = comingOf(view, view.agents)
   const ready = coming.filter(({ arrival }) => arrival.is === 'ready-to-join').map(({ node }) => node)
   const joining = merge(ready.map((node) => joinAgent(view, node)))
-  return merge([...coming.flatMap(findingOf), joining, ...prepared(view, ready, joining, agentVersion(view))])
+  return merge([...coming.flatMap(findingOf), joining, ...prepared(view, coming, joining, agentVersion(view))])
 }
 
 /** The release that a server which comes in now gets: what the others run, or what it is being replaced for. */
@@ -149,11 +148,15 @@ function agentVersion(view: View): string {
   return versionsOf(view.servers)[0] ?? view.spec.version
 }
 
-/** The program for those whose turn has not come: when it comes, nothing has to be fetched any more. */
-function prepared(view: View, ready: readonly NodeView[], turn: Finding, version: string): readonly Finding[] {
+/**
+ * The program for those whose turn has not come: when it comes, nothing has to be fetched any more. A machine that is
+ * proven empty can have it, whatever else is not known yet.
+ */
+function prepared(view: View, coming: readonly Coming[], turn: Finding, version: string): readonly Finding[] {
   const taken = new Set(turn.steps.map(({ node }) => node))
-  return ready
-    .filter((node) => !taken.has(node.name) && localOf(node)?.version !== version)
+  return coming
+    .map(({ node }) => node)
+    .filter((node) => !taken.has(node.name) && isEmptyMachine(node) && localOf(node)?.version !== version)
     .map((node) =>
       stepOn(view, node, 'prepare-k3s', {
         version,
@@ -162,6 +165,11 @@ function prepared(view: View, ready: readonly NodeView[], turn: Finding, version
         awaits: `the program on ${node.name}`,
       }),
     )
+}
+
+function isEmptyMachine({ machine, kube, k3s, twins }: NodeView): boolean {
+  if (machine.busy !== undefined || typeof kube === 'object' || twins.length > 0 || k3s === 'unknown') return false
+  return k3s.service === 'absent' && k3s.data === 'none'
 }
 
 function apiAnswers(view: View, node: NodeView): Finding | undefined {

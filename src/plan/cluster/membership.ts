@@ -2,6 +2,7 @@ import type { ClusterLook } from '../../model/cluster-look.ts'
 import type { ResourceKey } from '../../model/key.ts'
 import { mayDestroyMachine } from './coordinate.ts'
 import type { GuardAnswer } from './quorum.ts'
+import { isFormed } from './view.ts'
 
 /** A machine that is a node of a cluster, or was one and has not left it yet. */
 export interface Membership {
@@ -71,6 +72,8 @@ export function mayRestart(membership: Membership): GuardAnswer {
   const { look, node } = membership
   const { name } = look.declaration
   const seen = look.observed.nodes.find((one) => one.name === node)
+  // Nothing is lost where there is no cluster yet: a box gets ready for it.
+  if (!isFormed(look.observed)) return { allowed: true }
   if (seen?.kube === 'absent' || machineOrder(membership)?.order === 'restart') return { allowed: true }
   const members = look.observed.members === 'unknown' ? [] : look.observed.members
   // One that is down already loses nothing by a restart.

@@ -54,6 +54,8 @@ export function planRestore(
     ...(takesOld
       ? [local('take-password', `take the password back that opens ${request.snapshot}`, 'it written down', password)]
       : []),
+    // Machines that were made anew have nothing yet. The program is there before anything is started over.
+    ...reachable.filter((node) => lacksProgram(observed, node.name)).map((node) => installStep(spec, node)),
     on(first, 'write-files', `write token and configuration of ${first.name}`, 'both on its disk'),
     {
       ...on(
@@ -83,6 +85,16 @@ export function planRestore(
     release(),
   ]
   return { name, steps, refusals: [], warnings: warningsOf(spec, observed, request) }
+}
+
+function lacksProgram(observed: ObservedCluster, name: string): boolean {
+  const k3s = nodeOf(observed, name)?.k3s
+  return typeof k3s === 'object' && k3s.version === undefined
+}
+
+function installStep(spec: ClusterSpec, node: NodeSpec): OperationStep {
+  const summary = `install K3s ${spec.version} on ${node.name}`
+  return { ...on(node, 'install-k3s', summary, 'the program in place', 'job-done'), target: spec.version }
 }
 
 function tokenRefusals(

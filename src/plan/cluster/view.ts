@@ -68,7 +68,7 @@ export function viewOf(spec: ClusterSpec, observed: ObservedCluster, nowMs: numb
 }
 
 /** Any trace of the cluster proves that it was formed, whatever the record says: nobody starts a second one. */
-function isFormed({ identity, members, nodes }: ObservedCluster): boolean {
+export function isFormed({ identity, members, nodes }: ObservedCluster): boolean {
   if (identity?.formed === true) return true
   if (members !== 'unknown' && members.length > 0) return true
   return nodes.some(({ kube, k3s }) => typeof kube === 'object' || (k3s !== 'unknown' && k3s.data === identity?.caHash))
