@@ -99,7 +99,14 @@ export const LIMITS = {
   /** Objects of a cluster that are written or read at once. */
   objectWrites: 8,
   checksumFileBytes: 64 * 1024,
-  clusterLook: { shortestMs: 150, longestMs: 5_000, share: 1 / 80 },
+  /** Power under way: how often it is looked at, how long a step is not repeated, how long others may take to answer. */
+  powerLook: { shortestMs: 50, longestMs: 400, share: 1 / 40 },
+  powerRepeatMs: 5_000,
+  upsLookMs: 10_000,
+  upsAnswerMs: 3_000,
+  hostAnswerMs: 5_000,
+  peopleLookMs: 5_000,
+  clusterLook: { shortestMs: 100, longestMs: 5_000, share: 1 / 80 },
   /** Clusters: how long things may take before they count as failed, and how fresh evidence must be. */
   machineBootMs: 600_000,
   /** etcd itself gives up on a learner after five minutes. */
@@ -185,6 +192,10 @@ export const LIMITS = {
   buildPageMs: 120_000,
   /** Terminal */
   shownValueLength: 200,
+  /** Fields of the configuration of one thing that the page shows. */
+  observedFields: 400,
+  /** Commits that are remembered with their subject and author, for the timeline. */
+  commitsKept: 50,
   progressLinesShown: 12,
   heartbeatMs: 10_000,
   settleDeadlineMs: 30 * 60_000,
