@@ -117,11 +117,19 @@ async function jsonSchemaOf(name: string | undefined): Promise<unknown> {
 type Warn = (message: string) => void
 
 async function openEngine(store: Store, options: EngineOptions, warn: Warn): Promise<Engine> {
-  const [{ createEngine }, drivers, driverDeps] = await Promise.all([
+  const [{ createEngine }, drivers, plain, { kubernetesWay }] = await Promise.all([
     import('./engine/create.ts'),
     loadDrivers(),
     driverDepsFor(options, warn),
+    import('./drivers/k3s/kubernetes-way.ts'),
   ])
+  const driverDeps: DriverDeps = {
+    ...plain,
+    kubernetes({ cluster, name }) {
+      if (cluster === undefined) throw new Error(`${name} is no cluster`)
+      return kubernetesWay(cluster, async () => (await openClusters(options, plain)).deps)
+    },
+  }
   return createEngine({
     clock: driverDeps.clock,
     random: driverDeps.random,
@@ -185,12 +193,13 @@ async function fetchText(url: string, signal: AbortSignal): Promise<string> {
 }
 
 async function loadDrivers(): Promise<readonly Driver[]> {
-  const [{ proxmoxDriver }, { libvirtDriver }, { sshDriver }] = await Promise.all([
+  const [{ proxmoxDriver }, { libvirtDriver }, { sshDriver }, { kubernetesDriver }] = await Promise.all([
     import('./drivers/proxmox/driver.ts'),
     import('./drivers/libvirt/driver.ts'),
     import('./drivers/ssh/driver.ts'),
+    import('./drivers/kubernetes/driver.ts'),
   ])
-  return [proxmoxDriver, libvirtDriver, sshDriver]
+  return [proxmoxDriver, libvirtDriver, sshDriver, kubernetesDriver]
 }
 
 async function driverDepsFor(options: EngineOptions, warn: Warn): Promise<DriverDeps> {

@@ -1,3 +1,4 @@
+import type { KubernetesClient } from '../kubernetes/client.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Random } from '../lib/random.ts'
 import type { Shell } from '../lib/shell.ts'
@@ -22,8 +23,25 @@ export interface DriverDeps {
   resolveSecret(reference: SecretReference): Promise<Secret>
   /** A shell on a computer over SSH, or here where the target says so. Connects when it is first used. */
   openShell?(target: SshTarget): Shell
+  /** The way to the API of a cluster that croft keeps. Without it no cluster is there yet. */
+  kubernetes?(connection: Connection): KubernetesWay
   /** Which certificate the other side shows, without sending it anything. Rejects with a WireFailure. */
   lookAtCertificate?(connection: Connection, signal: AbortSignal): Promise<PeerCertificate>
+}
+
+/** How the API of a cluster is found: over its endpoint or any of its servers. */
+export interface KubernetesWay {
+  /** unformed: there is no such cluster yet, and so nothing on it. away: it cannot be asked now. */
+  find(
+    signal: AbortSignal,
+  ): Promise<
+    | { readonly is: 'open'; readonly client: KubernetesClient }
+    | { readonly is: 'unformed' }
+    | { readonly is: 'away'; readonly message: string }
+  >
+  /** The client that was found got no answer: look for another way next time. */
+  lost(): void
+  close(): Promise<void>
 }
 
 /** A certificate as it was shown. */
@@ -68,6 +86,15 @@ export class LookFailed extends Error {
   }
 }
 
+/** What a hypervisor can do about hosts and about what watches its guests. */
+export interface SitePower {
+  /** none: it watches nobody, or cannot be told to stop. */
+  highAvailability(signal: AbortSignal): Promise<'armed' | 'disarmed' | 'none' | 'unknown'>
+  switchHighAvailability(armed: boolean, signal: AbortSignal): Promise<Outcome>
+  /** Orderly; what still runs there goes down with it. */
+  shutDownHost(host: string, signal: AbortSignal): Promise<Outcome>
+}
+
 /** An open connection to one outside system. Looks throw LookFailed; `perform` never throws, it answers an Outcome. */
 export interface Session {
   /**
@@ -96,6 +123,8 @@ export interface Session {
   hostLoad?(host: string, signal: AbortSignal): Promise<readonly LoadSample[]>
   /** One call, as the step says. Never waits for the work behind it. */
   perform(step: Step, signal: AbortSignal): Promise<Outcome>
+  /** The power of the system itself, beyond single guests, where it has a say in it. */
+  readonly site?: SitePower
   /** A shell inside a guest through the hypervisor's agent, with no network of its own. Connects when first used. */
   shell?(sighting: Sighting): Shell
   close(): Promise<void>

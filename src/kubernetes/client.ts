@@ -28,6 +28,8 @@ export interface KubernetesClient {
   merge(path: string, patch: Foreign, doing: string, signal?: AbortSignal): Promise<Asked<Foreign>>
   /** Server-side apply as `croft`. */
   apply(path: string, object: Foreign, doing: string, signal?: AbortSignal): Promise<Asked<Foreign>>
+  /** Server-side apply; the path says as whom, and whether fields are taken from others. */
+  applyAs(path: string, object: Foreign, doing: string, signal?: AbortSignal): Promise<Asked<Foreign>>
   delete(path: string, doing: string, options?: Foreign, signal?: AbortSignal): Promise<Asked<Foreign>>
   evict(namespace: string, pod: string, signal?: AbortSignal): Promise<Asked<Foreign>>
   close(): Promise<void>
@@ -102,6 +104,8 @@ export function createKubernetesClient(wire: Wire): KubernetesClient {
         // JSON is YAML; this type is the one that every server knows.
         'application/apply-patch+yaml',
       ),
+    applyAs: (path, object, doing, signal) =>
+      write('PATCH', path, object, doing, signal, 'application/apply-patch+yaml'),
     delete: (path, doing, options, signal) => write('DELETE', path, recordOf(options), doing, signal),
     evict: (namespace, pod, signal) =>
       write(

@@ -1,3 +1,4 @@
+import type { ClusterDeclaration } from './cluster-declaration.ts'
 import type { Origin } from './origin.ts'
 import type { SecretReference } from './secret.ts'
 import type { SshTarget } from './ssh-target.ts'
@@ -16,6 +17,8 @@ export interface Connection {
   readonly ssh?: SshTarget
   /** How its hosts are reached over SSH, by what it calls them: for the little that it lets only root do. */
   readonly hosts?: Readonly<Record<string, SshTarget>>
+  /** Where it is the API of a cluster that croft keeps: what is needed to find the way there. */
+  readonly cluster?: ClusterDeclaration
   /** Separates two repositories that manage the same system; part of every uid. */
   readonly estate: string
   /** External ids that croft may choose from when a declaration names none. */

@@ -2,6 +2,7 @@ import type { ContainerSpec } from './container.ts'
 import type { FileSpec } from './file.ts'
 import type { WantedItem } from './host-item.ts'
 import type { ResourceKey } from './key.ts'
+import type { WantedObject } from './kube-object.ts'
 import type { Origin } from './origin.ts'
 import type { Placement } from './placement.ts'
 import type { Policy } from './policy.ts'
@@ -15,6 +16,7 @@ export type Desired =
   | { readonly type: 'file'; readonly file: FileSpec }
   | { readonly type: 'setting'; readonly setting: SettingSpec }
   | { readonly type: 'item'; readonly item: WantedItem }
+  | { readonly type: 'object'; readonly object: WantedObject }
 
 /** An accepted declaration, expanded to one thing that one driver keeps. */
 export interface Resource {

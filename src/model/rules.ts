@@ -26,6 +26,8 @@ export interface Rules {
   hostOf(resource: Resource): string
   /** Must the id be chosen from the connection's range? */
   readonly choosesId: (resource: Resource) => boolean
+  /** What must come about first that no resource stands for: a kind that the cluster has to learn. */
+  awaits?(resource: Resource, survey: Survey): readonly string[]
   /** What stands in the way of creating it here, seen before anything is written (storage not on that host…). */
   obstacles(resource: Resource, survey: Survey): readonly { readonly message: string; readonly allow: string }[]
   /**

@@ -22,7 +22,7 @@ export type PowerState = 'running' | 'stopped' | 'paused' | 'unknown'
 /** One thing that an outside system shows: a guest, a file. */
 export interface Sighting {
   readonly connection: string
-  readonly type: 'vm' | 'container' | 'file' | 'setting' | 'item'
+  readonly type: 'vm' | 'container' | 'file' | 'setting' | 'item' | 'object'
   /** The list that shows it, for things that a survey does not show (files, settings). */
   readonly list?: string
   /** VMID as text, or for a listed thing its name in the list. */

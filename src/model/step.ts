@@ -32,7 +32,7 @@ export interface Step {
   /** What must not be used by two at once: `host/fun-bedbug`, `storage/fun-bedbug/local`. */
   readonly queues: readonly string[]
   readonly call: {
-    readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+    readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
     readonly path: string
     readonly params: Readonly<Record<string, string>>
   }

@@ -45,4 +45,6 @@ export interface Survey {
   readonly storages: readonly StorageSighting[]
   readonly sightings: readonly Sighting[]
   readonly tasks: readonly RemoteTask[]
+  /** Of kinds that a cluster learns: those that it serves now, as `cilium.io/v2 CiliumNode`. Absent: nobody could ask. */
+  readonly served?: readonly string[]
 }

@@ -163,8 +163,8 @@ function keep(situation: Situation, sighting: Sighting): Action {
   const impossible = blocked(resource, changes)
   if (impossible !== undefined) return impossible
   // A setting that is there may be about to name something that is not; a machine is not held up by its image.
-  if ((resource.desired.type === 'setting' || resource.desired.type === 'item') && unmet.length > 0)
-    return waitsFor(unmet)
+  const { type } = resource.desired
+  if ((type === 'setting' || type === 'item' || type === 'object') && unmet.length > 0) return waitsFor(unmet)
   if (changes.some((change) => change.effect === 'replace')) {
     const lost = rules.irreplaceable?.(resource, sighting) ?? []
     if (lost.length > 0) return dataAtStake(resource, sighting, changes, lost)

@@ -74,7 +74,11 @@ export function link(read: Read, tools: LinkTools): Estate {
         break
       }
       case 'cluster':
-        clusters.push({ declaration, cluster: expanded.cluster })
+        clusters.push({
+          declaration,
+          cluster: expanded.cluster,
+          ...(expanded.drill === undefined ? {} : { drill: expanded.drill }),
+        })
         for (const part of expanded.parts) parts.push({ declaration, part })
         for (const warning of expanded.warnings ?? []) complain(declaration, { severity: 'warning', ...warning })
         break
@@ -124,7 +128,17 @@ export function link(read: Read, tools: LinkTools): Estate {
     connections: [...connections, ...reached],
     resources: accepted,
     approvals,
-    ...(followed.length === 0 ? {} : { clusters: followed.map((one) => clusterOf(one, accepted, connections)) }),
+    ...(followed.length === 0
+      ? {}
+      : {
+          clusters: followed.map((one) => ({
+            ...clusterOf(one, accepted, connections),
+            ...drillOf(one, (part) => {
+              const connection = connectionFor(part.connection, connections, lookup)
+              return 'message' in connection ? undefined : resourceOf(one.declaration, part, connection, placeOf)
+            }),
+          })),
+        }),
     ...(powers.length === 0 ? {} : { powers }),
     unreadable,
     // Nobody can say which machines a cluster has that cannot be read: what is missing proves nothing.
@@ -193,11 +207,21 @@ function connectionFor(
 interface ExpandedCluster {
   readonly declaration: Declaration
   readonly cluster: Omit<ClusterDeclaration, 'estate'>
+  readonly drill?: Part
 }
 
 /** Machines that its nodes are on and that a driver keeps. */
 function machineKeys({ spec }: Pick<ClusterDeclaration, 'spec'>): readonly ResourceKey[] {
   return [...spec.servers, ...spec.agents].flatMap(({ machine }) => ('key' in machine ? [machine.key] : []))
+}
+
+/** Not among the resources: it is one only while a backup is tried. */
+function drillOf(
+  { drill }: ExpandedCluster,
+  resourceFor: (part: Part) => Resource | undefined,
+): Pick<ClusterDeclaration, 'drill'> {
+  const resource = drill === undefined ? undefined : resourceFor(drill)
+  return resource === undefined ? {} : { drill: resource }
 }
 
 /** A cluster belongs to the estate of its machines; one without machines of ours to the first there is. */

@@ -79,7 +79,10 @@ export function plan(input: PlanInput): Plan {
           world,
           ledger,
           rules,
-          unmet: resource.needs.filter((need) => !isReady(need, input, sights)),
+          unmet: [
+            ...resource.needs.filter((need) => !isReady(need, input, sights)),
+            ...(world.survey === undefined ? [] : (rules.awaits?.(resource, world.survey) ?? [])),
+          ],
           allocatedId: sight.allocatedId,
           nowMs,
           ...(order === undefined ? {} : { order }),
@@ -211,6 +214,9 @@ function setOf(sets: Map<string, Set<string>>, name: string): Set<string> {
  */
 function isReady(need: ResourceKey, input: PlanInput, sights: ReadonlyMap<ResourceKey, Sight>): boolean {
   const { estate, ledger } = input
+  // Of a cluster its API is enough: a network that comes as an add-on is what its nodes wait for themselves.
+  const cluster = input.clusters?.find(({ declaration }) => declaration.key === need)
+  if (cluster !== undefined) return cluster.observed.api === 'yes'
   const sight = sights.get(need)
   if (sight === undefined) return !estate.unreadable.includes(need)
   if (sight.identity.is !== 'ours') return false
@@ -220,11 +226,12 @@ function isReady(need: ResourceKey, input: PlanInput, sights: ReadonlyMap<Resour
     // A file that is there and is not the declared one must not become anybody's disk, nor a host's half-done item
     // anybody's ground.
     const resource =
-      sighting.type === 'file' || sighting.type === 'item'
+      sighting.type === 'file' || sighting.type === 'item' || sighting.type === 'object'
         ? estate.resources.find((one) => one.key === need)
         : undefined
     const rules = resource === undefined ? undefined : input.rules.get(resource.driver)
     if (resource === undefined || rules === undefined) return true
+    if (sighting.type === 'object' && !rules.readiness(resource, sighting).ready) return false
     return rules.diff(resource, sighting, ledger.records.get(need)?.details).length === 0
   }
   return ledger.records.get(need)?.conditions.some((c) => c.type === 'Ready' && c.status === 'True') ?? false

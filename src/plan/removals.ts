@@ -76,13 +76,14 @@ function listedRemovals(
     if (declared.has(record.key) || isUnreadable(record.key, estate)) continue
     const things = world.lists.get(record.list)
     // What croft changed on a host has its mark there; what it found as it should be has none, and stays.
-    const marked = record.type === 'item' && (things === undefined || isMarked(things.get(record.externalId), record))
+    const keepsMarks = record.type === 'item' || record.type === 'object'
+    const marked = keepsMarks && (things === undefined || isMarked(things.get(record.externalId), record))
     if (record.made !== true && !marked) continue
     const sighting: Sighting | undefined =
       things === undefined
         ? {
             connection: record.connection,
-            type: record.type === 'item' ? 'item' : 'file',
+            type: record.type === 'item' || record.type === 'object' ? record.type : 'file',
             list: record.list,
             externalId: record.externalId,
             host: record.host ?? '',

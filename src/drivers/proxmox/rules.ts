@@ -59,6 +59,7 @@ export const proxmoxRules: Rules = {
         return settingRules.obstacles(desired.setting, survey)
       // Items are on hosts that are reached by SSH.
       case 'item':
+      case 'object':
         return []
     }
   },
@@ -76,6 +77,7 @@ export const proxmoxRules: Rules = {
         return settingRules.diff(desired.setting, sighting, { known, rotate: resource.policy.rotate })
       // Items are on hosts that are reached by SSH.
       case 'item':
+      case 'object':
         return []
     }
   },
@@ -92,6 +94,7 @@ export const proxmoxRules: Rules = {
         return settingRules.createSteps(desired.setting, resource.policy.rotate)
       // Items are on hosts that are reached by SSH.
       case 'item':
+      case 'object':
         return []
     }
   },
@@ -118,6 +121,7 @@ export const proxmoxRules: Rules = {
         return settingRules.updateSteps(desired.setting, sighting, changes, resource.policy.rotate)
       // Items are on hosts that are reached by SSH.
       case 'item':
+      case 'object':
         return []
     }
   },
@@ -135,6 +139,7 @@ export const proxmoxRules: Rules = {
         return []
       // Items are on hosts that are reached by SSH.
       case 'item':
+      case 'object':
         return []
     }
   },
@@ -166,6 +171,7 @@ export const proxmoxRules: Rules = {
       case 'setting':
         return settingRules.readiness(desired.setting, sighting)
       case 'item':
+      case 'object':
         return {
           ready: false,
           reason: 'NotHere',

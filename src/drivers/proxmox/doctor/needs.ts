@@ -79,7 +79,7 @@ function looksAt(resource: Resource, options: NeedOptions): { call: Call; why: s
   const read = (path: string) => ({ call: { method: 'GET', path, params: {} } as const, why })
   if (desired.type === 'file') return [read(`${storagePath(desired.file.host, desired.file.storage)}/content`)]
   if (desired.type === 'setting') return settingReads(desired.setting).map((call) => ({ call, why }))
-  if (desired.type === 'item') return []
+  if (desired.type === 'item' || desired.type === 'object') return []
   const path = guestPath(rules.hostOf(resource), desired.type, idOf(resource, options))
   const looks = ['pending', 'config', 'status/current'].map((part) => read(`${path}/${part}`))
   if (desired.type !== 'vm' || desired.vm.agent?.enabled !== true) return looks

@@ -1,0 +1,153 @@
+import { type Foreign, isRecord } from '../../kubernetes/objects.ts'
+import type { Change } from '../../model/change.ts'
+import type { KubeObject } from '../../model/kube-object.ts'
+import { allFields, entryAt, type FieldTree, leavesOf, MANAGER, ownedBy, shownPath } from './fields.ts'
+import { isMarkField } from './marks.ts'
+
+/**
+ * What differs between what is declared and what is there, field by field. Only declared fields count, and those that we
+ * kept before and that are declared no more. `applied`: this very text was applied before, so a field that is still
+ * ours holds what the server made of it (`1000m` became `1`), and only one that somebody took from us has moved.
+ */
+export function fieldChanges(declared: KubeObject, live: Foreign, applied: boolean): readonly Change[] {
+  const ours = ownedBy(live, MANAGER)
+  const schema = allFields(live)
+  const mine = leavesOf(ours)
+  const changes: Change[] = []
+  const wanted = new Set<string>()
+
+  const leaf = (path: string, from: unknown, to: unknown) => {
+    wanted.add(path)
+    if (same(from, to) || (applied && isOurs(path, mine))) return
+    changes.push({ path: shownPath(path), from, to, effect: effectOf(declared.kind, path) })
+  }
+
+  const walk = (to: unknown, from: unknown, tree: FieldTree, path: readonly string[]): void => {
+    const here = path.join('\n')
+    if (to === null || to === undefined) return
+    if (isRecord(to)) {
+      const entries = Object.entries(to)
+      if (entries.length === 0) {
+        wanted.add(here)
+        if (from === undefined || isRecord(from)) return
+      } else {
+        for (const [name, value] of entries) {
+          if (path.length === 0 && (name === 'apiVersion' || name === 'kind' || name === 'status')) continue
+          if (path[0] === 'f:metadata' && path.length === 1 && (name === 'name' || name === 'namespace')) continue
+          walk(value, isRecord(from) ? from[name] : undefined, below(tree, `f:${name}`), [...path, `f:${name}`])
+        }
+        return
+      }
+    }
+    if (Array.isArray(to)) {
+      const keys = Object.keys(tree).filter((step) => step.startsWith('k:'))
+      const there: readonly unknown[] = Array.isArray(from) ? from : []
+      if (keys.length > 0 || (to.length > 0 && to.every(isNamed) && (there.length === 0 || there.every(isNamed)))) {
+        for (const entry of to as readonly unknown[]) {
+          const step = keys.find((key) => entryAt([entry], key) !== undefined) ?? nameStep(entry)
+          if (step === undefined) leaf(here, from, to)
+          else walk(entry, entryAt(there, step), below(tree, step), [...path, step])
+        }
+        return
+      }
+      if (Object.keys(tree).some((step) => step.startsWith('v:'))) {
+        for (const entry of to as readonly unknown[]) {
+          const step = `v:${JSON.stringify(entry)}`
+          leaf([...path, step].join('\n'), there.some((one) => same(one, entry)) ? entry : undefined, entry)
+        }
+        return
+      }
+    }
+    leaf(here, from, to)
+  }
+
+  walk(declared, live, schema, [])
+  if (!applied) changes.push(...given(mine, wanted, live, declared.kind))
+  return changes
+}
+
+/** Fields that we kept and that are declared no more: applying takes them away. */
+function given(mine: ReadonlySet<string>, wanted: ReadonlySet<string>, live: Foreign, kind: string): readonly Change[] {
+  return [...mine].flatMap((path) => {
+    if (isMarkField(path) || wanted.has(path) || [...wanted].some((one) => path.startsWith(`${one}\n`))) return []
+    const from = valueAt(live, path)
+    // What the field was about may be gone by itself; a list's own key goes with its entry.
+    if (from === undefined || isKeyOfWanted(path, wanted)) return []
+    return [{ path: shownPath(path), from, to: undefined, effect: effectOf(kind, path) }]
+  })
+}
+
+function isKeyOfWanted(path: string, wanted: ReadonlySet<string>): boolean {
+  const steps = path.split('\n')
+  const last = steps.findLastIndex((step) => step.startsWith('k:'))
+  if (last < 0 || last !== steps.length - 2) return false
+  const entry = steps.slice(0, last + 1).join('\n')
+  const name = steps.at(-1)?.slice(2) ?? ''
+  return (steps[last] ?? '').includes(JSON.stringify(name)) && [...wanted].some((one) => one.startsWith(`${entry}\n`))
+}
+
+function valueAt(live: unknown, path: string): unknown {
+  let here: unknown = live
+  for (const step of path.split('\n')) {
+    if (step.startsWith('f:')) here = isRecord(here) ? here[step.slice(2)] : undefined
+    else if (step.startsWith('k:')) here = Array.isArray(here) ? entryAt(here, step) : undefined
+    else here = Array.isArray(here) ? here.find((one) => `v:${JSON.stringify(one)}` === step) : undefined
+  }
+  return here
+}
+
+/** Ours is a field, or what it is in where the server does not look inside. */
+function isOurs(path: string, mine: ReadonlySet<string>): boolean {
+  if (mine.has(path)) return true
+  const steps = path.split('\n')
+  for (let length = steps.length - 1; length > 0; length--) if (mine.has(steps.slice(0, length).join('\n'))) return true
+  // A leaf of ours may be a map for the server: `limits: {}` is kept by what is in it.
+  return [...mine].some((one) => one.startsWith(`${path}\n`))
+}
+
+function below(tree: FieldTree, step: string): FieldTree {
+  const inner = tree[step]
+  return isRecord(inner) ? inner : {}
+}
+
+function isNamed(entry: unknown): boolean {
+  return isRecord(entry) && typeof entry.name === 'string'
+}
+
+function nameStep(entry: unknown): string | undefined {
+  return isRecord(entry) && typeof entry.name === 'string' ? `k:${JSON.stringify({ name: entry.name })}` : undefined
+}
+
+/** Equal as the server sees it: what is empty may as well not be there, and a number may come back as text. */
+function same(a: unknown, b: unknown): boolean {
+  if (isEmpty(a) && isEmpty(b)) return true
+  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((one, i) => same(one, b[i]))
+  if (isRecord(a) && isRecord(b)) {
+    // The server adds what nobody wrote; only what was declared is compared.
+    return Object.entries(b).every(([name, value]) => same(a[name], value))
+  }
+  return a === b
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === undefined || value === null) return true
+  return (Array.isArray(value) && value.length === 0) || (isRecord(value) && Object.keys(value).length === 0)
+}
+
+/** Fields that no server lets anybody change, by kind: only a new object can have another value. */
+const FIXED: Readonly<Record<string, RegExp>> = {
+  Deployment: /^spec\.selector/,
+  DaemonSet: /^spec\.selector/,
+  StatefulSet: /^spec\.(?:selector|serviceName|volumeClaimTemplates|podManagementPolicy)/,
+  Job: /^spec\.(?:template|selector|completionMode)/,
+  RoleBinding: /^roleRef/,
+  ClusterRoleBinding: /^roleRef/,
+  StorageClass: /^(?:provisioner|parameters|reclaimPolicy|volumeBindingMode)/,
+  PersistentVolumeClaim: /^spec\.(?:accessModes|storageClassName|volumeMode)/,
+  Secret: /^type/,
+  CSIDriver: /^spec\.(?:attachRequired|fsGroupPolicy)/,
+}
+
+function effectOf(kind: string, path: string): Change['effect'] {
+  return FIXED[kind]?.test(shownPath(path)) === true ? 'replace' : 'live'
+}

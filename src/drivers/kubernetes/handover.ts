@@ -1,0 +1,75 @@
+import { at, type Foreign, recordsOf, textOf } from '../../kubernetes/objects.ts'
+import type { WantedObject } from '../../model/kube-object.ts'
+import { entriesOf, leavesOf, MANAGER, ownedBy, shownPath } from './fields.ts'
+import type { KeeperLook, ObjectLook } from './look.ts'
+import { isMarkField, keeperOf, markOf } from './marks.ts'
+
+/** Whose an object is and what becomes of that next. There is one owner at any time. */
+export type HandoverStep =
+  /** Ours, and it stays so: nobody else is to have it, or the other is not there yet. */
+  | { readonly do: 'keep'; readonly message?: string }
+  /** The other keeps every field that we keep: give ours up. */
+  | { readonly do: 'release' }
+  /** Another's: only look. */
+  | { readonly do: 'watch' }
+  /** It is to be ours again, and the other is still at it. */
+  | { readonly do: 'await'; readonly message: string }
+  | { readonly do: 'take-back' }
+
+/** From what is declared and seen to the next step. Pure. */
+export function handoverStep(wanted: WantedObject, look: ObjectLook): HandoverStep {
+  const { keptBy } = markOf(look.object) ?? {}
+  const meant = keeperOf(wanted)
+  if (keptBy !== undefined && keptBy === meant) return { do: 'watch' }
+  if (keptBy !== undefined) {
+    // Taken back, or given to yet another: first it must be ours again, and the former owner gone.
+    if (look.keeper?.there === true) return { do: 'await', message: `${keptBy} still keeps it and has to go first` }
+    return { do: 'take-back' }
+  }
+  if (meant === undefined) return { do: 'keep' }
+  const { keeper } = look
+  if (keeper === undefined || !keeper.there) return { do: 'keep', message: `${meant} is not there yet` }
+  if (!keeper.synced || !keeper.healthy) return { do: 'keep', message: `${meant}: ${keeper.message}` }
+  // A chart is installed by its job, and what it brought is kept by whoever syncs it: nobody syncs the chart itself.
+  if (look.object.kind === 'HelmChart') return { do: 'release' }
+  const alone = onlyOurs(look.object)
+  if (alone.length > 0) {
+    const shown = alone.slice(0, 3).map(shownPath).join(', ')
+    return { do: 'keep', message: `${meant} does not keep ${shown}: giving it up would take it away` }
+  }
+  return { do: 'release' }
+}
+
+/** Fields that would be lost if we let go of them, because nobody else keeps them. */
+export function onlyOurs(object: Foreign): readonly string[] {
+  const others = new Set(
+    entriesOf(object)
+      .filter((entry) => entry.manager !== MANAGER)
+      .flatMap((entry) => [...leavesOf(entry.fieldsV1 as Foreign)]),
+  )
+  const covered = [...others]
+  return [...leavesOf(ownedBy(object, MANAGER))].filter(
+    (path) =>
+      !isMarkField(path) &&
+      !others.has(path) &&
+      !covered.some((one) => path.startsWith(`${one}\n`) || one.startsWith(`${path}\n`)),
+  )
+}
+
+/** What an Application, HelmRelease or Kustomization shows. Undefined: it is not there. */
+export function keeperLook(object: Foreign | undefined): KeeperLook {
+  if (object === undefined) return { there: false, synced: false, healthy: false, message: 'it is not there' }
+  if (object.kind === 'Application') {
+    const [sync, health] = [
+      textOf(at(object, 'status', 'sync', 'status')),
+      textOf(at(object, 'status', 'health', 'status')),
+    ]
+    const message = `${sync ?? 'not synced yet'}, ${health ?? 'health unknown'}`
+    return { there: true, synced: sync === 'Synced', healthy: health === 'Healthy', message }
+  }
+  const ready = recordsOf(at(object, 'status', 'conditions')).find(({ type }) => type === 'Ready')
+  const [generation, observed] = [at(object, 'metadata', 'generation'), at(object, 'status', 'observedGeneration')]
+  const seen = typeof generation !== 'number' || (typeof observed === 'number' && observed >= generation)
+  const well = ready?.status === 'True' && seen
+  return { there: true, synced: well, healthy: well, message: textOf(ready?.message) ?? 'not Ready yet' }
+}

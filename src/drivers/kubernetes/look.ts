@@ -1,0 +1,32 @@
+import type { Foreign } from '../../kubernetes/objects.ts'
+import type { WantedObject } from '../../model/kube-object.ts'
+import type { Resource } from '../../model/resource.ts'
+import type { Sighting } from '../../model/sighting.ts'
+
+/** What a look brings of one object. Values of Secrets are never in it. */
+export interface ObjectLook {
+  readonly object: Foreign
+  /** Keys of a Secret whose values are not the declared ones. */
+  readonly secretsDiffer?: readonly string[]
+  /** What the one shows by whom the object is or will be kept. */
+  readonly keeper?: KeeperLook
+  /** Of a HelmChart: what became of the job that installs it. */
+  readonly install?: 'running' | 'complete' | 'failed'
+}
+
+/** An Application, HelmRelease or Kustomization, as far as handing over needs it. */
+export interface KeeperLook {
+  readonly there: boolean
+  readonly synced: boolean
+  readonly healthy: boolean
+  readonly message: string
+}
+
+export function lookOf(sighting: Sighting): ObjectLook {
+  return (sighting.close?.config.look as ObjectLook | undefined) ?? { object: {} }
+}
+
+export function wantedOf({ desired, key }: Resource): WantedObject {
+  if (desired.type !== 'object') throw new Error(`${key} is no object of a cluster`)
+  return desired.object
+}

@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto'
+import { annotationsOf, type Foreign, labelsOf } from '../../kubernetes/objects.ts'
+import { cleanText } from '../../lib/clean-text.ts'
+import { type KubeObject, objectId, type WantedObject } from '../../model/kube-object.ts'
+import type { Resource } from '../../model/resource.ts'
+import type { Mark } from '../../model/sighting.ts'
+
+/** The label by which everything of ours on a cluster is found in one call for each kind. */
+export const UID_LABEL = 'croft.dev/uid'
+const OWNER = 'croft.dev/owner'
+const ESTATE = 'croft.dev/estate'
+const DELETION = 'croft.dev/deletion'
+const APPLIED = 'croft.dev/applied'
+const KEPT_BY = 'croft.dev/kept-by'
+
+export interface ObjectMark extends Mark {
+  /** Hash of what was declared when we last wrote it. */
+  readonly applied?: string
+  /** Who keeps it since we gave it away: `argocd argoproj.io/v1alpha1 Application/argocd/cilium`. */
+  readonly keptBy?: string
+}
+
+/** The mark on an object; undefined when it has none. */
+export function markOf(object: Foreign): ObjectMark | undefined {
+  const uid = labelsOf(object).get(UID_LABEL)
+  if (uid === undefined) return undefined
+  const annotations = annotationsOf(object)
+  const text = (name: string) => {
+    const value = annotations.get(name)
+    return value === undefined ? undefined : cleanText(value)
+  }
+  const [owner, estate, applied, keptBy] = [text(OWNER), text(ESTATE), text(APPLIED), text(KEPT_BY)]
+  const deletion = annotations.get(DELETION)
+  return {
+    uid,
+    ...(owner === undefined ? {} : { owner }),
+    ...(estate === undefined ? {} : { estate }),
+    ...(deletion === 'Delete' || deletion === 'Orphan' ? { deletion } : {}),
+    ...(applied === undefined ? {} : { applied }),
+    ...(keptBy === undefined ? {} : { keptBy }),
+  }
+}
+
+/** What was declared, as twelve digits: the same text was applied, whatever the server made of it. */
+export function appliedHash({ object }: WantedObject): string {
+  return createHash('sha256').update(JSON.stringify(object)).digest('hex').slice(0, 12)
+}
+
+/** The object with our mark on it, as it is applied. */
+export function marked({ uid, key, estate }: Resource, wanted: WantedObject): KubeObject {
+  return withMark(wanted.object, uid, key, estate, {
+    [DELETION]: wanted.deletion,
+    [APPLIED]: appliedHash(wanted),
+  })
+}
+
+/** Nothing but our mark: applied in place of the object it gives up every field that we kept. */
+export function onlyMark({ uid, key, estate }: Resource, wanted: WantedObject): KubeObject {
+  const { apiVersion, kind, metadata } = wanted.object
+  const { name, namespace } = metadata
+  const bare = { apiVersion, kind, metadata: { name, ...(namespace === undefined ? {} : { namespace }) } }
+  return withMark(bare, uid, key, estate, { [DELETION]: 'Orphan', [KEPT_BY]: keeperOf(wanted) ?? '' })
+}
+
+/** `argocd argoproj.io/v1alpha1 Application/argocd/cilium`. */
+export function keeperOf({ handover }: WantedObject): string | undefined {
+  if (handover === undefined) return undefined
+  return `${handover.to} ${handover.by.apiVersion} ${objectId(handover.by)}`
+}
+
+/** Is this field of an object ours alone by its nature? Then nobody else needs to keep it. */
+export function isMarkField(path: string): boolean {
+  return (
+    path.includes(`f:${UID_LABEL}`) || [OWNER, ESTATE, DELETION, APPLIED, KEPT_BY].some((one) => path.includes(one))
+  )
+}
+
+function withMark(
+  object: KubeObject,
+  uid: string,
+  owner: string,
+  estate: string | undefined,
+  more: Readonly<Record<string, string>>,
+): KubeObject {
+  const { metadata } = object
+  return {
+    ...object,
+    metadata: {
+      ...metadata,
+      labels: { ...metadata.labels, [UID_LABEL]: uid },
+      annotations: {
+        ...metadata.annotations,
+        [OWNER]: owner,
+        ...(estate === undefined ? {} : { [ESTATE]: estate }),
+        ...more,
+      },
+    },
+  }
+}
