@@ -17,6 +17,9 @@ const NEEDED = [
   'sudo',
   'ca-certificates',
   'iproute2',
+  // Without these nobody listens when the machine is asked to shut down.
+  'dbus',
+  'libpam-systemd',
   // With these the root grows to the size of the machine's disk.
   'cloud-guest-utils',
   'e2fsprogs',
