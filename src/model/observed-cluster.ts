@@ -57,6 +57,8 @@ export interface ObservedMachine {
   readonly machineId?: string
   /** What of its declaration comes into force only with a restart: `memory.dedicatedMb`. */
   readonly wantsRestart?: string
+  /** What Git wants of a box before it may become a node, and what is not in place yet. */
+  readonly unprepared?: string
   /** Being made, moved or destroyed right now. */
   readonly busy?: string
 }

@@ -1,13 +1,19 @@
 import type { ClusterVault, KubernetesTarget } from '../../src/drivers/cluster-port.ts'
 import { createK3sDriver } from '../../src/drivers/k3s/driver.ts'
+import { kubernetesWay } from '../../src/drivers/k3s/kubernetes-way.ts'
+import { kubernetesDriver } from '../../src/drivers/kubernetes/driver.ts'
 import type { Driver } from '../../src/drivers/port.ts'
 import { proxmoxDriver } from '../../src/drivers/proxmox/driver.ts'
+import { sshDriver } from '../../src/drivers/ssh/driver.ts'
 import { createEngine } from '../../src/engine/create.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import type { Random } from '../../src/lib/random.ts'
 import type { Shell } from '../../src/lib/shell.ts'
 import type { Wire, WireRequest } from '../../src/lib/wire.ts'
+import type { ClusterDeclaration } from '../../src/model/cluster-declaration.ts'
+import type { Connection } from '../../src/model/connection.ts'
+import { HOST_PROGRAMS } from '../../src/model/host-programs.ts'
 import { Secret } from '../../src/model/secret.ts'
 import { createMemoryStore, type MemoryDisk } from '../../src/store/memory.ts'
 import type { Store } from '../../src/store/port.ts'
@@ -167,6 +173,7 @@ export function startProcess(options: ProcessOptions): Process {
   })
   const mortalShell = (shell: Shell): Shell => ({
     async run(argv, how) {
+      if (argv[2]?.startsWith(HOST_PROGRAMS.probe) === true) return alive(shell.run(argv, how))
       await point(`before ${argv.join(' ')}`)
       const ran = await alive(shell.run(argv, how))
       await point(`after ${argv.join(' ')}`)
@@ -183,15 +190,27 @@ export function startProcess(options: ProcessOptions): Process {
     clock: options.clock,
     random: options.random,
     store: options.sabotage?.store?.(store) ?? store,
-    drivers: [options.sabotage?.driver?.(proxmoxDriver) ?? proxmoxDriver],
+    drivers: [options.sabotage?.driver?.(proxmoxDriver) ?? proxmoxDriver, sshDriver, kubernetesDriver],
     ...(ways === undefined ? {} : { clusters: async () => clusterTools(ways) }),
     driverDeps: {
       clock: options.clock,
       random: options.random,
       openWire: () => wire,
       resolveSecret: async () => secret,
+      ...(ways === undefined
+        ? {}
+        : {
+            kubernetes: ({ cluster }: Connection) =>
+              kubernetesWay(cluster as ClusterDeclaration, async () => clusterTools(ways).deps),
+          }),
+      ...(ways === undefined ? {} : { openShell: ({ name }) => mortalShell(ways.openShell(hostOf(name))) }),
     },
     ...(options.retryStalled === undefined ? {} : { retryStalled: options.retryStalled }),
   })
   return { engine, death, points: () => passed, kill, standstill, wake: () => wake() }
+}
+
+/** A new connection to a host that proves that it still lets us in has a name of its own. */
+function hostOf(name: string): string {
+  return name.replace(/ \(proof\)$/, '')
 }

@@ -323,6 +323,8 @@ function observedNode(
     role: spec?.role ?? seen?.role ?? facts?.role ?? 'agent',
     machine: {
       ...machine,
+      // No hypervisor tells of a box that was there before: that it answered says that it is on.
+      power: machine.power === 'unknown' && facts !== undefined ? 'on' : machine.power,
       ...optional('machineId', machineId),
       ...optional('busy', machine.busy ?? bootingOf(facts, kube)),
     },

@@ -16,6 +16,7 @@ import { suspect } from '../../plan/suspicion.ts'
 import type { Ledger, World } from '../../plan/world.ts'
 import type { Store } from '../../store/port.ts'
 import { type Looking, lookClosely, worldOf } from '../look.ts'
+import { hostReadiness, readHostItems } from './host-readiness.ts'
 import { readOrders, readRemediations } from './remembered.ts'
 import type { ClusterSessions } from './sessions.ts'
 import { type MachinesSeen, surroundingsOf, type Ways } from './surroundings.ts'
@@ -66,6 +67,7 @@ export async function surroundingsOfAll(
   const clusters = estate.clusters ?? []
   if (clusters.length === 0) return []
   await lookAtMembers(estate, seen, ledger, rules, signal)
+  await readHostItems(estate, seen.lookings, rules, signal)
   const worlds = new Map([...seen.worlds, ...[...seen.lookings].map(([name, one]) => [name, worldOf(one)] as const)])
   const machines = machinesSeen(estate, worlds, ledger, rules, nowMs)
   return Promise.all(
@@ -124,6 +126,7 @@ function machinesSeen(
   }
   return {
     restarts,
+    hosts: hostReadiness(estate, worlds, sights, rules, ledger),
     resources: new Map(estate.resources.map((resource) => [resource.key, resource])),
     identities: new Map([...sights].map(([key, sight]) => [key, sight.identity])),
     leaving: [...worlds.values()]

@@ -8,6 +8,7 @@ import type { Sighting } from '../../model/sighting.ts'
 import type { Identity } from '../../plan/identify.ts'
 import type { Removal } from '../../plan/removals.ts'
 import type { Ledger } from '../../plan/world.ts'
+import type { HostReadiness } from './host-readiness.ts'
 
 /** What a pass has seen of machines, as far as a cluster needs it. */
 export interface MachinesSeen {
@@ -18,6 +19,8 @@ export interface MachinesSeen {
   readonly leaving: readonly Removal[]
   /** What of a machine's declaration comes into force only with a restart. */
   readonly restarts: ReadonlyMap<ResourceKey, string>
+  /** Boxes that were there before, by name, as far as something is declared of them. */
+  readonly hosts: ReadonlyMap<string, HostReadiness>
   readonly ledger: Ledger
   /** Connections on which things are missing that were there: absence proves nothing. */
   readonly suspect: ReadonlySet<string>
@@ -50,7 +53,10 @@ export function surroundingsOf(
   for (const { name, machine } of [...cluster.spec.servers, ...cluster.spec.agents]) {
     if ('host' in machine) {
       const shell = ways.hosts.get(machine.host)
-      const reach: NodeReach = { machine: { exists: 'yes', power: 'unknown', ours: false }, lane: 'ssh' }
+      const reach: NodeReach = {
+        machine: { exists: 'yes', power: 'unknown', ours: false, ...seen.hosts.get(machine.host) },
+        lane: 'ssh',
+      }
       nodes.set(name, shell === undefined ? reach : { ...reach, shell })
       continue
     }

@@ -11,7 +11,7 @@ export const clusterMember: Guard = {
       const node = members.get(hostMember(entry.host ?? ''))
       const restarts = 'steps' in action && action.steps[0]?.disruption === 'restart'
       if (node === undefined || !restarts) return action
-      return judged(action, mayRestart(node), `drain it, then run croft host reboot ${entry.host}`)
+      return judged(action, mayRestart(node))
     }
     const membership = members.get(entry.key)
     if (membership === undefined) return action

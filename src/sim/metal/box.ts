@@ -5,6 +5,7 @@ import { bootId, createMachine, type Machine, type Trouble } from '../guest/mach
 import { bootService, crashService } from '../k3s/service.ts'
 import { between } from '../world/chance.ts'
 import type { World } from '../world/types.ts'
+import { forgetHost } from './host-state.ts'
 
 /** A physical computer: no hypervisor under it, its disk outlives everything, and power is a wire away. */
 export interface Box {
@@ -142,6 +143,7 @@ export function reinstall(
 ): void {
   crashService(box.machine, world, false)
   box.machine.files.remove('/')
+  forgetHost(box)
   nextLife(box)
   box.power = 'on'
   box.booted = true

@@ -3,6 +3,7 @@ import { type Ran, type Shell, ShellFailure } from '../../lib/shell.ts'
 import { runProgram } from '../guest/run-program.ts'
 import type { World } from '../world/types.ts'
 import type { Box } from './box.ts'
+import { putFile, runHostProgram } from './host-program.ts'
 
 /** How long a command takes to get there and back. */
 const ROUND_TRIP_MS = 30
@@ -29,6 +30,8 @@ function boxShell(world: World, find: () => Box): Shell {
       const box = await reach(options.signal)
       const { life } = box
       const input = options.input === undefined ? undefined : Buffer.from(options.input).toString('utf8')
+      const host = runHostProgram(box, argv, input ?? '')
+      if (host !== undefined) return { code: host.code ?? 0, stdout: host.out ?? '', stderr: host.err ?? '' }
       const done = runProgram(box.computer, argv, input)
       if (done === undefined) return { code: 127, stdout: '', stderr: `${argv[0]}: command not found\n` }
       if (done.tookMs > (options.timeoutMs ?? LIMITS.commandTimeoutMs))
@@ -43,7 +46,8 @@ function boxShell(world: World, find: () => Box): Shell {
     async writeFile(path, content, options = {}) {
       const box = await reach(options.signal)
       if (box.trouble.diskFull === true) throw new ShellFailure('no', 'no-space', 'No space left on device')
-      box.machine.files.write(path, content)
+      const { mode = 0o644, owner = 'root', group = owner } = options
+      putFile(box, path, `${owner}:${group}`, mode.toString(8), Buffer.from(content))
     },
     close: () => Promise.resolve(),
   }

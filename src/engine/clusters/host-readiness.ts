@@ -1,0 +1,98 @@
+import { LookFailed } from '../../drivers/port.ts'
+import type { Estate } from '../../model/estate.ts'
+import { itemId } from '../../model/host-item.ts'
+import type { ResourceKey } from '../../model/key.ts'
+import type { ObservedMachine } from '../../model/observed-cluster.ts'
+import type { Resource } from '../../model/resource.ts'
+import type { Rules } from '../../model/rules.ts'
+import type { Sight } from '../../plan/plan.ts'
+import type { Ledger, World } from '../../plan/world.ts'
+import { fillLacks, type Looking } from '../look.ts'
+
+/** What the configuration of a box means for the node on it. */
+export type HostReadiness = Pick<ObservedMachine, 'wantsRestart' | 'unprepared'>
+
+/**
+ * What each box lacks of its HostConfig: before it becomes a node everything that croft itself is going to do must be
+ * done; a node that needs a restart gets it from the coordinator, when its turn comes.
+ */
+export function hostReadiness(
+  estate: Estate,
+  worlds: ReadonlyMap<string, World>,
+  sights: ReadonlyMap<ResourceKey, Sight>,
+  rules: ReadonlyMap<string, Rules>,
+  ledger: Ledger,
+): ReadonlyMap<string, HostReadiness> {
+  const lacking = new Map<string, string[]>()
+  const restarts = new Map<string, string[]>()
+  const hosts = new Set<string>()
+  const unseen = new Set<string>()
+  for (const resource of estate.resources) {
+    if (resource.desired.type !== 'item') continue
+    const { host, item } = resource.desired.item
+    hosts.add(host)
+    if (worlds.get(resource.connection)?.survey === undefined) {
+      unseen.add(host)
+      continue
+    }
+    const found = judged(resource, sights.get(resource.key), rules.get(resource.driver), ledger)
+    if (found?.lacks === true) lacking.set(host, [...(lacking.get(host) ?? []), itemId(item)])
+    if (found?.restart === true) restarts.set(host, [...(restarts.get(host) ?? []), itemId(item)])
+  }
+  return new Map(
+    [...hosts].map((host) => {
+      const unprepared = unseen.has(host) ? 'to see what it has of its HostConfig' : awaited(lacking.get(host) ?? [])
+      const wants = restarts.get(host)?.join(', ')
+      return [
+        host,
+        {
+          ...(unprepared === undefined ? {} : { unprepared }),
+          ...(wants === undefined ? {} : { wantsRestart: wants }),
+        },
+      ] as const
+    }),
+  )
+}
+
+function awaited([first, ...others]: readonly string[]): string | undefined {
+  if (first === undefined) return undefined
+  return `${first}${others.length === 0 ? '' : ` and ${others.length} more`} of its HostConfig in place`
+}
+
+/** Brings the lists of items that boxes are wanted to have, where the survey got through to them. */
+export async function readHostItems(
+  estate: Estate,
+  lookings: ReadonlyMap<string, Looking>,
+  rules: ReadonlyMap<string, Rules>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const resource of estate.resources) {
+    if (resource.desired.type !== 'item') continue
+    const looking = lookings.get(resource.connection)
+    const list = rules.get(resource.driver)?.listOf?.(resource)
+    if (looking === undefined || list === undefined || looking.lists.has(list)) continue
+    try {
+      await fillLacks(looking, [{ look: 'list', list }], signal)
+    } catch (error) {
+      // The box stays one of which nothing is known.
+      if (!(error instanceof LookFailed)) throw error
+    }
+  }
+}
+
+function judged(
+  resource: Resource,
+  sight: Sight | undefined,
+  rules: Rules | undefined,
+  ledger: Ledger,
+): { readonly lacks: boolean; readonly restart: boolean } | undefined {
+  if (rules === undefined || sight?.identity.is !== 'ours') return { lacks: true, restart: false }
+  const { sighting } = sight.identity
+  const changes = rules.diff(resource, sighting, ledger.records.get(resource.key)?.details)
+  if (changes.length === 0) return undefined
+  // What only a person can decide, a disk that would be erased, is no reason to wait; a restart that nobody allowed is.
+  const lacks = changes.some(({ blocked, effect }) => blocked === undefined || effect === 'restart')
+  if (changes.some(({ blocked }) => blocked !== undefined)) return { lacks, restart: false }
+  const [first] = rules.updateSteps(resource, sighting, changes)
+  return { lacks, restart: first?.disruption === 'restart' }
+}

@@ -1,0 +1,99 @@
+import { HOST_PROGRAMS } from '../../model/host-programs.ts'
+import type { Box } from './box.ts'
+import { type HostOutcome, hostProgram } from './host-commands.ts'
+import { decoded, probeHost } from './host-probe.ts'
+import { hostStateOf, textAt } from './host-state.ts'
+
+/** croft's own programs for hosts, as far as somebody who sends them can tell. Undefined: it is another program. */
+export function runHostProgram(box: Box, argv: readonly string[], input: string): HostOutcome | undefined {
+  const [program = '', flag = '', script = '', , ...args] = argv
+  if (program === '/bin/sh' && flag.startsWith(REVERTS)) return takeBack(box, flag)
+  if (program === 'sh' && flag === '-c') {
+    if (script.startsWith(HOST_PROGRAMS.probe)) return { out: probeHost(box, input) }
+    if (script.startsWith(HOST_PROGRAMS.batch)) return { out: batch(box, input) }
+    if (script.startsWith(HOST_PROGRAMS.arm)) return arm(box, args)
+    if (script.startsWith(HOST_PROGRAMS.disarm)) return disarm(box, args)
+    return undefined
+  }
+  // Programs that go to a host by themselves, because they have an input of their own.
+  return argv[0] === 'mkdir' ? hostProgram(box, argv) : undefined
+}
+
+const REVERTS = '/var/lib/croft/revert/'
+
+/** Does one command after another until one fails. */
+function batch(box: Box, input: string): string {
+  const state = hostStateOf(box)
+  let done = 0
+  for (const line of input.split('\n').filter((one) => one !== '')) {
+    const [what = '', ...coded] = line.split(' ')
+    if (what === 'run') {
+      const [ok = '0', , ...words] = coded
+      const argv = words.map(decoded)
+      const { code = 0, out = '', err = '' } = hostProgram(box, argv)
+      state.deeds.push(argv.filter((word) => !word.includes('\n')).join(' '))
+      if (!ok.split(',').includes(`${code}`)) return `failed ${done} ${code}\n${out}${err}\n`
+    } else if (what === 'put') {
+      const [path = '', who = '', mode = '0644', base64 = ''] = coded
+      if (box.trouble.diskFull === true) return `failed ${done} 1\nNo space left on device\n`
+      putFile(box, decoded(path), decoded(who), mode, Buffer.from(base64, 'base64'))
+      state.deeds.push(`put ${decoded(path)}`)
+    } else if (what === 'remove') {
+      const path = decoded(coded[0] ?? '')
+      box.machine.files.remove(path)
+      state.rights.delete(path)
+      state.deeds.push(`remove ${path}`)
+    }
+    done++
+  }
+  return `done ${done}\n`
+}
+
+export function putFile(box: Box, path: string, who: string, mode: string, content: Uint8Array): void {
+  const [owner = '', group = ''] = who.split(':')
+  hostStateOf(box).rights.set(path, {
+    mode: mode.replace(/^0+/, ''),
+    owner: owner || 'root',
+    group: group || owner || 'root',
+  })
+  box.machine.files.write(path, content)
+}
+
+/** From now on the host takes the change back by itself, whoever can reach it. */
+function arm(box: Box, [name = '', seconds = '90', script = '']: readonly string[]): HostOutcome {
+  const { world } = box.computer
+  const state = hostStateOf(box)
+  const { life } = box
+  const atMs = world.clock.now() + Number(seconds) * 1000
+  state.armed.set(name, atMs)
+  world.clock.schedule(atMs, () => {
+    if (box.life === life && state.armed.get(name) === atMs) takeBack(box, script)
+  })
+  return {}
+}
+
+function disarm(box: Box, [name = '', script = '']: readonly string[]): HostOutcome {
+  box.machine.files.remove(script)
+  hostStateOf(box).armed.delete(name)
+  return {}
+}
+
+/** The script that croft left: what it writes is in it as base64, what it removes by name. */
+function takeBack(box: Box, script: string): HostOutcome {
+  const text = textAt(box, script)
+  if (text === '') return {}
+  const state = hostStateOf(box)
+  box.machine.files.remove(script)
+  state.armed.delete(script.slice(REVERTS.length))
+  state.deeds.push(`revert ${script.slice(REVERTS.length)}`)
+  let pending = ''
+  for (const line of text.split('\n')) {
+    const written = /^printf %s '([^']*)' \| base64 -d >'([^']*)'\.croft-revert$/.exec(line)
+    const removed = /^rm -f -- '([^']*)'$/.exec(line)
+    if (written !== null) pending = written[1] ?? ''
+    const moved = /^mv -fT -- '[^']*'\.croft-revert '([^']*)'$/.exec(line)
+    if (moved !== null) box.machine.files.write(moved[1] ?? '', Buffer.from(pending, 'base64'))
+    else if (removed !== null) box.machine.files.remove(removed[1] ?? '')
+  }
+  return {}
+}
