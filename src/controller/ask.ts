@@ -19,7 +19,7 @@ export interface AskDeps {
   /** `main@<commit>`: a step back in history that a person allows. */
   allowReturn(name: string): void
   adopt(wish: Extract<Wish, { readonly wish: 'adopt-drift' }>): Promise<Granted>
-  order?(wish: Extract<Wish, { readonly wish: 'cluster' | 'power' }>): Promise<Granted>
+  order?(wish: Extract<Wish, { readonly wish: 'cluster' | 'power' }>, actor: Actor): Promise<Granted>
   passNow(): void
 }
 
@@ -61,7 +61,7 @@ async function grant(wish: Wish, actor: Actor, deps: AskDeps): Promise<Granted> 
       return deps.adopt(wish)
     case 'cluster':
     case 'power':
-      return deps.order?.(wish) ?? refused('refused', `nobody here takes orders for ${wish.wish}`)
+      return deps.order?.(wish, actor) ?? refused('refused', `nobody here takes orders for ${wish.wish}`)
   }
 }
 

@@ -15,8 +15,11 @@ interface Standing {
   view?: CheckView
 }
 
-/** Runs the health checks that the manifests declare, each at its own pace. A check that fails once has not failed yet. */
-export function createChecks(clock: Clock, ask: Asking): Checks {
+/**
+ * Runs the health checks that the manifests declare, each at its own pace. A check that fails once has not failed yet,
+ * except `atOnce`, for whoever looks a single time.
+ */
+export function createChecks(clock: Clock, ask: Asking, { atOnce = false } = {}): Checks {
   const standing = new Map<string, Standing>()
   let declared: unknown
 
@@ -43,7 +46,7 @@ export function createChecks(clock: Clock, ask: Asking): Checks {
         one.dueMs = clock.now() + one.spec.everyMs
         one.bad = answer.passed === 'no' ? one.bad + 1 : 0
         // Not yet often enough in a row: what stood before stands.
-        const early = answer.passed === 'no' && one.bad < one.spec.failures
+        const early = !atOnce && answer.passed === 'no' && one.bad < one.spec.failures
         const passed = early ? (one.view?.passed ?? 'unknown') : answer.passed
         if (passed !== one.view?.passed) changed = true
         const same = passed === one.view?.passed && clean(answer.output) === one.view.output

@@ -5,14 +5,16 @@ import type { Estate } from '../model/estate.ts'
 import type { CheckView, EstateView } from '../model/estate-view.ts'
 import type { CroftEvent, NewEvent } from '../model/event.ts'
 import type { ResourceKey } from '../model/key.ts'
-import type { Controller, Granted, Wish } from '../server/port.ts'
+import type { Actor, Controller, Granted, Wish } from '../server/port.ts'
 import type { Revision } from '../source/revision.ts'
 import type { Store } from '../store/port.ts'
 import { createAsking } from './ask.ts'
+import { readCommits, withCommit } from './commits.ts'
 import { driftsOf } from './drifts.ts'
 import { maskManifest } from './masked.ts'
 import { mergeRevisions } from './merge.ts'
 import type { Notifier } from './notifier.ts'
+import { observedOf } from './observed.ts'
 import { lookAt, type Source, type SourceState, sourceView } from './source-state.ts'
 import { viewOf } from './view.ts'
 import { createWaker } from './waker.ts'
@@ -31,7 +33,7 @@ export interface ControllerOptions {
   /** Makes Git agree with the world: a commit on a branch, or why not. */
   adopt?(wish: Extract<Wish, { readonly wish: 'adopt-drift' }>, state: AdoptState): Promise<Granted>
   /** Orders for clusters and power, where somebody takes them. */
-  order?(wish: Extract<Wish, { readonly wish: 'cluster' | 'power' }>): Promise<Granted>
+  order?(wish: Extract<Wish, { readonly wish: 'cluster' | 'power' }>, actor: Actor): Promise<Granted>
   /** Health checks that are run beside the passes. */
   checks?: Checks
   /** Tells people of trouble. Made with what it told before, so that a restart tells nothing twice. */
@@ -71,10 +73,13 @@ export interface RunningController extends Controller {
   /** Follows, reconciles and shows until the signal. Rejects when it must not go on: another controller, a full disk. */
   run(signal: AbortSignal): Promise<void>
   counters(): Readonly<Counters>
+  /** What the last pass stood on and what it saw. Undefined before the first. */
+  seen(): { readonly estate: Estate; readonly revision: Revision; readonly report: PassReport } | undefined
 }
 
 const WISHES = 'controller/wishes'
 const TOLD = 'controller/told'
+const COMMITS = 'controller/commits'
 
 /** The controller: one loop that wakes by a push, a poll or a timer, makes a pass, and shows what came of it. */
 export async function createController(options: ControllerOptions): Promise<RunningController> {
@@ -108,6 +113,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
   }
   wishes = readWishes(await store.getValue(WISHES))
   let told = await store.getValue(TOLD)
+  let commits = readCommits(await store.getValue(COMMITS))
   const notifier = options.notifier?.(told)
 
   /** Shows what is new to whoever listens. Nothing new: nobody is called, and the version stays. */
@@ -119,6 +125,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
       sources: sources.map(sourceView),
       drifts: report === undefined ? [] : driftsOf(report),
       checks: options.checks?.views() ?? [],
+      commits,
       ...(estate === undefined ? {} : { estate: effective(estate) }),
       ...(report === undefined ? {} : { report }),
     })
@@ -170,6 +177,10 @@ export async function createController(options: ControllerOptions): Promise<Runn
       if (result.was !== 'new') continue
       changed = true
       const { facts } = state
+      if (facts !== undefined && commits[0]?.commit !== facts.commit) {
+        commits = withCommit(commits, name, facts, clock.now())
+        await store.putValue(epoch, COMMITS, JSON.stringify(commits))
+      }
       if ((await store.getValue(`source/${name}`)) !== result.commit) {
         await store.putValue(epoch, `source/${name}`, result.commit)
         const message =
@@ -275,6 +286,17 @@ export async function createController(options: ControllerOptions): Promise<Runn
       )
       return afterSeq === undefined ? found.slice(-limit) : found.slice(0, limit)
     },
+    observed(key) {
+      const entry = report?.plan.entries.find((one) => one.key === key)
+      const externalId = report?.records.find((one) => one.key === key)?.externalId ?? entry?.externalId
+      if (report === undefined || entry === undefined || externalId === undefined) return undefined
+      const seen = report.surveys
+        ?.find(({ connection }) => connection === entry.connection)
+        ?.sightings.find((one) => one.externalId === externalId)
+      const close = report.looks?.get(entry.connection)?.get(externalId)
+      const sighting = seen === undefined ? close : close?.close === undefined ? seen : { ...seen, close: close.close }
+      return sighting === undefined ? undefined : observedOf(sighting)
+    },
     async manifest(key: ResourceKey) {
       const declared = revision?.declarations.find((one) => one.key === key) ?? ownerOf(key)
       const text = declared === undefined ? undefined : revision?.text?.(declared)
@@ -290,6 +312,10 @@ export async function createController(options: ControllerOptions): Promise<Runn
     },
     ready: () => alive && pass !== undefined,
     counters: () => counters,
+    seen: () =>
+      estate === undefined || revision === undefined || report === undefined
+        ? undefined
+        : { estate: effective(estate), revision, report },
     async run(signal) {
       alive = true
       try {

@@ -5,6 +5,7 @@ import type { Estate } from '../model/estate.ts'
 import type {
   CheckView,
   ClusterView,
+  CommitView,
   ConnectionView,
   DriftView,
   EstateView,
@@ -25,6 +26,7 @@ export interface Shown {
   readonly report?: PassReport & { readonly clusters?: readonly ClusterLook[] }
   readonly drifts: readonly DriftView[]
   readonly checks: readonly CheckView[]
+  readonly commits?: readonly CommitView[]
   readonly pass?: EstateView['pass']
 }
 
@@ -41,6 +43,7 @@ export function viewOf(shown: Shown): Omit<EstateView, 'version' | 'atMs'> {
     clusters: looks.map(clusterOf),
     drifts: shown.drifts,
     checks: shown.checks,
+    ...(shown.commits === undefined || shown.commits.length === 0 ? {} : { commits: shown.commits }),
     ...(shown.pass === undefined ? {} : { pass: shown.pass }),
   }
 }

@@ -1,5 +1,6 @@
 import type { ClusterSurroundings } from '../drivers/cluster-port.ts'
 import type { Driver, DriverDeps } from '../drivers/port.ts'
+import type { PowerDriver } from '../drivers/power-port.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Random } from '../lib/random.ts'
 import type { ClusterLook } from '../model/cluster-look.ts'
@@ -7,7 +8,9 @@ import type { Estate } from '../model/estate.ts'
 import type { NewEvent } from '../model/event.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { Plan } from '../model/plan.ts'
+import type { PowerLook } from '../model/power-look.ts'
 import type { ResourceRecord } from '../model/record.ts'
+import type { Sighting } from '../model/sighting.ts'
 import type { Survey } from '../model/survey.ts'
 import type { Store } from '../store/port.ts'
 import type { ClusterTools } from './clusters/sessions.ts'
@@ -20,6 +23,8 @@ export interface EngineDeps {
   readonly driverDeps: DriverDeps
   /** How K3s clusters are spoken to; without it an estate with clusters cannot be kept. */
   readonly clusters?: () => Promise<ClusterTools>
+  /** What switches hosts and puts workloads to sleep; without it an estate with a Power cannot be kept. */
+  readonly power?: () => Promise<PowerDriver>
   /** The first pass tries again what had stalled: a person asked for it. */
   readonly retryStalled?: boolean
   /** The epoch that the caller has begun on this store and shares with the engine. Without it the engine begins one. */
@@ -32,6 +37,7 @@ export interface PassReport {
   readonly records: readonly ResourceRecord[]
   readonly events: readonly NewEvent[]
   readonly clusters?: readonly ClusterLook[]
+  readonly powers?: readonly PowerLook[]
   /** Calls that write, made in this pass. */
   readonly effects: number
   /** Nothing to do and everything Ready, held or refused: further passes would change nothing. */
@@ -40,6 +46,8 @@ export interface PassReport {
   readonly lookAgainMs: number
   /** What each connection that could be seen has shown. */
   readonly surveys?: readonly Survey[]
+  /** What is known from close looks, by connection and external id: the engine's own, as it stands when it is asked. */
+  readonly looks?: ReadonlyMap<string, ReadonlyMap<string, Sighting>>
 }
 
 export interface Settlement {

@@ -96,6 +96,7 @@ export async function runPass(
     effects,
     settled,
     surveys: [...surveyed.lookings.values()].map(({ survey }) => survey),
+    looks: new Map([...surveyed.lookings].map(([name, { looks }]) => [name, looks])),
     lookAgainMs: settled
       ? LIMITS.sweepIntervalMs
       : Math.min(

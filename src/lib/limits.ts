@@ -194,6 +194,12 @@ export const LIMITS = {
   shownValueLength: 200,
   /** Fields of the configuration of one thing that the page shows. */
   observedFields: 400,
+  /** How long somebody who asked for something is kept waiting for its end. */
+  wishPatienceMs: 20_000,
+  /** Commits that are remembered with their subject and author, for the timeline. */
+  commitsKept: 50,
+  /** Fields of the configuration of one thing that the page shows. */
+  observedFields: 400,
   /** Commits that are remembered with their subject and author, for the timeline. */
   commitsKept: 50,
   progressLinesShown: 12,

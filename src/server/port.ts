@@ -52,6 +52,8 @@ export interface Controller {
   /** Called after every change of the view, with what happened since. Returns how to stop it. */
   subscribe(listener: (view: EstateView, events: readonly CroftEvent[]) => void): () => void
   history(query: HistoryQuery): Promise<readonly CroftEvent[]>
+  /** What the outside system shows of a resource, by field and as text, secrets taken out. Undefined: nothing was read. */
+  observed?(key: ResourceKey): Readonly<Record<string, string>> | undefined
   /** The manifest of a resource as it stands in Git, with secrets taken out. Undefined: not declared. */
   manifest(key: ResourceKey): Promise<string | undefined>
   ask(wish: Wish, actor: Actor): Promise<Granted>

@@ -1,5 +1,6 @@
 import { createChecks } from '../../controller/checks.ts'
 import { driftsOf } from '../../controller/drifts.ts'
+import { laneProbes } from '../../controller/lane-probes.ts'
 import { networkProbes } from '../../controller/probes.ts'
 import { closing } from '../closing.ts'
 import { EXIT } from '../exit.ts'
@@ -20,8 +21,22 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   await using engine = closing(await runtime.openEngine(store.it, { directory: real }))
   const plan = await engine.it.plan(loaded.estate, runtime.signal)
   const records = await store.it.records()
-  const { deps } = await runtime.openDrivers({ directory: real })
-  const checks = createChecks(runtime.clock, networkProbes(deps.resolveSecret))
+  const { drivers, deps } = await runtime.openDrivers({ directory: real })
+  const checks = createChecks(
+    runtime.clock,
+    laneProbes({
+      network: networkProbes(deps.resolveSecret),
+      drivers,
+      deps,
+      seen: () => ({
+        estate: loaded.estate,
+        declarations: loaded.declarations,
+        clusters: plan.clusters ?? [],
+        surveys: [],
+      }),
+    }),
+    { atOnce: true },
+  )
   await checks.look(loaded.estate, { ...EMPTY, declarations: loaded.declarations }, runtime.signal)
   const notReady = records.filter((record) =>
     record.conditions.some((one) => one.type === 'Ready' && one.status !== 'True'),
@@ -53,7 +68,7 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
     report.problems === 0 &&
     pending.length === 0 &&
     notReady.length === 0 &&
-    report.checks.every(({ passed }) => passed !== 'no')
+    report.checks.every(({ passed }) => passed === 'yes')
   if (options.json === true) writeJson(runtime.out, { ...report, healthy: well })
   else {
     const style = styleOf(runtime, runtime.out)

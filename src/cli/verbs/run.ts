@@ -6,9 +6,11 @@ import { createAdopter } from '../../controller/adopter.ts'
 import { createChecks } from '../../controller/checks.ts'
 import { ConfigError, type ControllerConfig, type Overrides, readConfig } from '../../controller/config.ts'
 import { createController, type RunningController } from '../../controller/controller.ts'
+import { type LastSeen, laneProbes } from '../../controller/lane-probes.ts'
 import { metricsText } from '../../controller/metrics.ts'
 import { createNotifier } from '../../controller/notifier.ts'
 import { hookedSources, openSources, writableSources } from '../../controller/open-sources.ts'
+import { createOrders } from '../../controller/orders.ts'
 import { openOutbox } from '../../controller/outbox.ts'
 import { networkProbes } from '../../controller/probes.ts'
 import { missingSecrets, withoutMissing } from '../../controller/secret-check.ts'
@@ -21,6 +23,7 @@ import { createWebhookDoor } from '../../source/webhook.ts'
 import type { Store } from '../../store/port.ts'
 import { ageIdentities } from '../age-identities.ts'
 import { closing } from '../closing.ts'
+import { takeSnapshot } from '../clusters/snapshot-now.ts'
 import { credentialFiles } from '../credentials.ts'
 import { CliError, UsageError } from '../exit.ts'
 import { oidcOf } from '../oidc-options.ts'
@@ -42,18 +45,32 @@ export const run: Verb = async (runtime, [source], options) => {
   const epoch = await store.it.beginEpoch()
   const data = path.dirname(file)
   let vault: SecretVault | undefined
-  const secrets = { directory: runtime.cwd, vault: async (reference: VaultReference) => vault?.find(reference) }
+  // The database is named, so that what makes clusters themselves is found beside it by every command.
+  const secrets = {
+    directory: runtime.cwd,
+    state: file,
+    vault: async (reference: VaultReference) => vault?.find(reference),
+  }
   await using engine = closing(await runtime.openEngine(store.it, { ...secrets, epoch }))
-  const { deps } = await runtime.openDrivers(secrets)
+  const { drivers, deps } = await runtime.openDrivers(secrets)
   const sourceDeps = { data, cwd: runtime.cwd, resolveSecret: deps.resolveSecret }
-  const controller = await createController({
+  const controller: RunningController = await createController({
     clock: runtime.clock,
     store: store.it,
     epoch,
     engine: engine.it,
     sources: openSources(config.sources, sourceDeps),
     link: (revision) => link(revision, { findKind, problemAt: revision.problemAt }),
-    checks: createChecks(runtime.clock, networkProbes(deps.resolveSecret)),
+    checks: createChecks(
+      runtime.clock,
+      laneProbes({ network: networkProbes(deps.resolveSecret), drivers, deps, seen: () => lastSeen(controller) }),
+    ),
+    order: createOrders({
+      clock: runtime.clock,
+      store: store.it,
+      estate: () => controller.seen()?.estate,
+      snapshot: (cluster) => takeSnapshot(runtime, secrets, engine.it, controller, cluster),
+    }),
     notifier: (remembered) => {
       const warn = (message: string) => runtime.err.write(`Warning: ${cleanLines(message)}\n`)
       return createNotifier(
@@ -123,6 +140,13 @@ async function readYaml(runtime: Runtime, name: string): Promise<unknown> {
   }
 }
 
+function lastSeen(controller: RunningController): LastSeen | undefined {
+  const seen = controller.seen()
+  if (seen === undefined) return undefined
+  const { estate, revision, report } = seen
+  return { estate, declarations: revision.declarations, clusters: report.clusters ?? [], surveys: report.surveys ?? [] }
+}
+
 /** The same sources keep their history. A directory shares the database that croft get, events and why look into. */
 function identityOf(runtime: Runtime, { sources }: ControllerConfig): string {
   const [only] = sources
@@ -184,16 +208,14 @@ async function serve(
     webhook,
     metrics: () => metricsText(controller.view(), controller.counters(), runtime.version, runtime.clock.now()),
     warn: (message) => runtime.err.write(`Warning: ${message}\n`),
-    audit: ({ atMs, actor, what, about, result, message }) =>
-      void store.appendAudit?.({
-        atMs,
-        actor: actor.name,
-        from: actor.from,
-        what,
-        subject: about,
-        outcome: result,
-        message,
-      }),
+    audit: ({ atMs, actor, what, about, result, message }) => {
+      const entry = { atMs, actor: actor.name, from: actor.from, what, subject: about, outcome: result, message }
+      // A full disk ends the controller by its own writes, in good order; here it must only not end the process.
+      store.appendAudit?.(entry).catch((error: unknown) => {
+        const why = error instanceof Error ? error.message : String(error)
+        runtime.err.write(`Warning: the audit log could not be written: ${cleanLines(why)}\n`)
+      })
+    },
     ...(config.publicUrl === undefined ? {} : { publicUrl: config.publicUrl }),
     usersFile: config.users ?? credentialFiles(runtime.env).users,
     tokensFile: config.tokens ?? credentialFiles(runtime.env).tokens,

@@ -65,7 +65,8 @@ export const READS: readonly Route[] = [
       const view = controller.view()
       const found = view.resources.find((one) => one.key === key)
       if (found === undefined) throw new Declined(404, 'not-found', `There is no resource ${key}.`)
-      return projectResource(view, found)
+      const observed = controller.observed?.(key)
+      return projectResource(view, observed === undefined ? found : { ...found, observed })
     },
   }),
   route({
