@@ -198,10 +198,6 @@ export const LIMITS = {
   wishPatienceMs: 20_000,
   /** Commits that are remembered with their subject and author, for the timeline. */
   commitsKept: 50,
-  /** Fields of the configuration of one thing that the page shows. */
-  observedFields: 400,
-  /** Commits that are remembered with their subject and author, for the timeline. */
-  commitsKept: 50,
   progressLinesShown: 12,
   heartbeatMs: 10_000,
   settleDeadlineMs: 30 * 60_000,
