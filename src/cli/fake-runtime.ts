@@ -38,7 +38,7 @@ export function fakeRuntime(
     loadAt: unused,
     follow: unused,
     openStore: unused,
-    lockState: unused,
+    lockState: async () => ({ got: true, release: () => {} }),
     takeSchemaBack: unused,
     parseYaml: unused,
     openMemoryStore: unused,

@@ -56,6 +56,23 @@ export async function openState(runtime: Pick<Runtime, 'openStore'>, file: strin
   }
 }
 
+/**
+ * Keeps everybody else away from a database while something is done with it that begins an epoch: a controller that is at
+ * work on it would lose its place without a word.
+ */
+export async function holdState(
+  runtime: Pick<Runtime, 'lockState'>,
+  file: string,
+  instead: string,
+): Promise<{ close(): Promise<void> }> {
+  const locked = await runtime.lockState(file)
+  if (locked.got) return { close: async () => locked.release() }
+  const who = locked.owner === undefined ? '' : ` (process ${locked.owner.pid} on ${locked.owner.host})`
+  throw new CliError(
+    `A controller${who} is at work on ${file}, and two must not act at once. Write ${instead} into Git and it does this, or stop it (systemctl stop croft), run this again, and start it afterwards.`,
+  )
+}
+
 function stateHome(env: Environment): string {
   const set = env.XDG_STATE_HOME
   // The XDG rule: a relative path there is to be ignored.

@@ -49,6 +49,8 @@ export interface Rules {
   undeletable?(sighting: Sighting): { readonly message: string; readonly allow: string } | undefined
   /** Calls to remove it, shutting it down first. */
   deleteSteps(sighting: Sighting): readonly Step[]
+  /** Calls that restart a running guest, in order; each begins when the one before has ended. */
+  rebootSteps?(sighting: Sighting): readonly Step[]
   readiness(resource: Resource, sighting: Sighting): Readiness
   /** What a person should know although nothing is done about it. */
   notes?(resource: Resource, sighting: Sighting): readonly string[]

@@ -20,6 +20,7 @@ export const run: Verb = async (runtime, [what = '', name = '', ...words], optio
         what,
         resource: powered(resource, power),
         done: what === 'start' ? 'started' : 'stopped',
+        instead: `power: ${power === 'running' ? "'on'" : "'off'"}`,
         power,
         ...(afterwards === undefined ? {} : { afterwards }),
       }

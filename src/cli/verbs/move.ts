@@ -17,6 +17,7 @@ export const run: Verb = async (runtime, [name = '', target = ''], options) => {
     what: 'move',
     resource: movedTo(resource, target),
     done: `is on ${target}`,
+    instead: `host: ${target}`,
     ...(resource.placement !== undefined || declared === target
       ? {}
       : { afterwards: `Git declares it on ${declared}; it is kept on ${target} until host changes there.` }),

@@ -17,6 +17,7 @@ import { seedHashIn, slotOf, UUID, uuidOf } from './names.ts'
 import { fileObstacles, type Obstacle, vmObstacles } from './obstacles.ts'
 import { vmReadiness } from './readiness.ts'
 import { seedNotes } from './seed.ts'
+import { shutdownStep, startStep } from './steps.ts'
 import { adoptVmSteps, createVmSteps, deleteVmSteps, updateVmSteps } from './vm-steps.ts'
 
 /** The pure half of the libvirt driver. */
@@ -85,6 +86,10 @@ export const libvirtRules: Rules = {
     }
   },
   deleteSteps: (sighting) => (sighting.type === 'file' ? deleteFileSteps(sighting) : deleteVmSteps(sighting)),
+  rebootSteps: ({ host, externalId }) => [
+    shutdownStep(host, externalId, false),
+    startStep(host, externalId, { again: true }),
+  ],
   readiness(resource, sighting) {
     const { desired } = resource
     if (desired.type === 'vm') return vmReadiness(desired.vm, sighting)

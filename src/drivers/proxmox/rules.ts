@@ -25,6 +25,7 @@ import { diffVm } from './vm/diff.ts'
 import { adoptVmSteps, createVmSteps, storagesOf, updateVmSteps } from './vm/plan-steps.ts'
 import { vmReadiness } from './vm/readiness.ts'
 import { seedNotes } from './vm/seed.ts'
+import { rebootStep } from './vm/single-steps.ts'
 
 /** The pure half of the Proxmox driver: which rules apply is decided here, by what the resource is. */
 export const proxmoxRules: Rules = {
@@ -160,6 +161,9 @@ export const proxmoxRules: Rules = {
     if (sighting.type === 'setting') return settingRules.deleteSteps(sighting)
     return sighting.type === 'file' ? deleteFileSteps(sighting) : deleteGuestSteps(sighting)
   },
+  rebootSteps: ({ host, type, externalId }) => [
+    rebootStep(host, externalId, type === 'container' ? 'container' : 'vm'),
+  ],
   readiness({ desired, policy }, sighting) {
     switch (desired.type) {
       case 'vm':

@@ -1,4 +1,4 @@
-import type { Session } from '../../../drivers/port.ts'
+import type { Driver, Session } from '../../../drivers/port.ts'
 import type { Estate } from '../../../model/estate.ts'
 import type { ResourceKey } from '../../../model/key.ts'
 import { guestIn, type Resource } from '../../../model/resource.ts'
@@ -43,7 +43,7 @@ export async function withGuest<T>(
   directory: string,
   estate: Estate,
   resource: Resource,
-  deed: (session: Session, sighting: Sighting) => Promise<T>,
+  deed: (session: Session, sighting: Sighting, driver: Driver) => Promise<T>,
 ): Promise<T> {
   const connection = estate.connections.find(({ name }) => name === resource.connection)
   const { drivers, deps } = await runtime.openDrivers({ directory })
@@ -56,7 +56,7 @@ export async function withGuest<T>(
     const ours = survey.sightings.filter(({ mark }) => mark?.uid === resource.uid)
     const [sighting] = ours
     if (sighting === undefined || ours.length > 1) throw new CliError(notOne(resource.key, ours.length))
-    return await deed(session, sighting)
+    return await deed(session, sighting, driver)
   } finally {
     await session.close()
   }

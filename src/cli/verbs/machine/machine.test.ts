@@ -3,10 +3,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
+import { libvirtRules } from '../../../drivers/libvirt/rules.ts'
 import { proxmoxDriver } from '../../../drivers/proxmox/driver.ts'
 import { createEngine } from '../../../engine/create.ts'
 import { KINDS } from '../../../kinds/registry.ts'
 import { seededRandom } from '../../../lib/random.ts'
+import type { Rules } from '../../../model/rules.ts'
+import type { Sighting } from '../../../model/sighting.ts'
 import { createTestClient } from '../../../sim/test-client.ts'
 import { createMemoryStore } from '../../../store/memory.ts'
 import type { Store } from '../../../store/port.ts'
@@ -36,7 +39,7 @@ const TEXT = [
 ].join('')
 
 /** A simulated datacentre with the machine in it, and the program in front of it. */
-async function settled() {
+async function settled(heldBy: { readonly pid?: number } = {}) {
   const client = createTestClient()
   const kept = createMemoryStore()
   const folder = mkdtempSync(join(tmpdir(), 'croft-machine-'))
@@ -50,6 +53,10 @@ async function settled() {
       kinds: async () => KINDS,
       load: async () => loaded({ 'a.yaml': TEXT }),
       openStore: store,
+      lockState: async () =>
+        heldBy.pid === undefined
+          ? { got: true, release: () => {} }
+          : { got: false, owner: { pid: heldBy.pid, host: 'nuc', sinceMs: 0 } },
       openMemoryStore: store,
       openDrivers: async () => ({ drivers: [proxmoxDriver], deps: driverDeps(client) }),
       openEngine: async (opened) =>
@@ -102,6 +109,32 @@ describe('croft machine', () => {
       ],
     )
     rmSync(folder, { recursive: true })
+  })
+
+  it('[F-20] does not end the time of a controller that is at work: it says what to do instead', async () => {
+    const held: { pid?: number } = {}
+    const { cli, guest, client, folder } = await settled(held)
+    held.pid = 77
+    const writes = client.datacentre.writes.length
+    const stop = await cli('machine', 'stop', 'web', '--yes', '--progress', 'quiet')
+    assert.equal(stop.code, 1)
+    assert.match(stop.err, /controller \(process 77 on nuc\) is at work on .*Write power: 'off' into Git/)
+    const move = await cli('move', 'web', HOSTS.find((host) => host !== guest().node) ?? '', '--yes')
+    assert.equal(move.code, 1)
+    assert.match(move.err, /Write host: .* into Git/)
+    assert.equal(client.datacentre.writes.length, writes)
+    // What begins no epoch goes on beside it.
+    assert.equal((await cli('machine', 'reboot', 'web', '--yes')).code, 0)
+    rmSync(folder, { recursive: true })
+  })
+
+  it('restarts in the words of each driver', () => {
+    const sighting = { host: 'a', type: 'vm', externalId: 'x' } as Sighting
+    const calls = (rules: Rules, type: Sighting['type'] = 'vm') =>
+      rules.rebootSteps?.({ ...sighting, type }).map(({ verb, call }) => `${verb} ${call.path}`)
+    assert.deepEqual(calls(proxmoxDriver.rules), ['reboot /nodes/a/qemu/x/status/reboot'])
+    assert.deepEqual(calls(proxmoxDriver.rules, 'container'), ['reboot /nodes/a/lxc/x/status/reboot'])
+    assert.deepEqual(calls(libvirtRules), ['shutdown /domains/x/shutdown', 'reboot /domains/x/start'])
   })
 
   it('runs programs and carries files, without SSH; their content is in no journal', async () => {

@@ -11,7 +11,7 @@ import { blindExit } from '../../plan-exit.ts'
 import type { Options } from '../../program.ts'
 import { renderPlan } from '../../render/plan.ts'
 import type { Runtime } from '../../runtime.ts'
-import { openState, stateFile } from '../../state.ts'
+import { holdState, openState, stateFile } from '../../state.ts'
 import { timeoutOf } from '../../timeout.ts'
 import { withGuest } from './find.ts'
 import { noteOperation } from './journal.ts'
@@ -24,6 +24,8 @@ export interface Wish {
   readonly done: string
   /** What it must really be in the end; the lists of the hypervisor are seconds old. */
   readonly power?: 'running' | 'stopped'
+  /** What to write into Git for the same, where a controller is at work. */
+  readonly instead: string
   /** What Git will make of it afterwards. */
   readonly afterwards?: string
 }
@@ -45,6 +47,7 @@ export async function perform(
     resources: estate.resources.map((one) => (one.key === key ? wish.resource : one)),
   }
   const file = stateFile(runtime.env, directory, options.state as string | undefined)
+  await using _held = closing(await holdState(runtime, file, wish.instead))
   await using store = closing(await openState(runtime, file))
   await using engine = closing(await runtime.openEngine(store.it, { directory, retryStalled: true }))
   let plan = await engine.it.plan(wished, runtime.signal)

@@ -2,7 +2,6 @@ import { LookFailed, type Session } from '../../../drivers/port.ts'
 import { LIMITS } from '../../../lib/limits.ts'
 import type { Estate } from '../../../model/estate.ts'
 import type { Resource } from '../../../model/resource.ts'
-import type { Sighting } from '../../../model/sighting.ts'
 import type { Step } from '../../../model/step.ts'
 import { closing } from '../../closing.ts'
 import { CliError, EXIT, type ExitCode } from '../../exit.ts'
@@ -35,48 +34,34 @@ export async function reboot(
     await noteOperation(runtime, store.it, key, 'reboot', 'refused', refusal)
     throw new CliError(`${key}: ${refusal}`)
   }
-  return await withGuest(runtime, directory, estate, resource, async (session, sighting) => {
+  return await withGuest(runtime, directory, estate, resource, async (session, sighting, { name, rules }) => {
     const seen = await session.observe(sighting, { power: true }, runtime.signal)
     if (seen?.close?.power !== 'running')
       throw new CliError(
         `${key} does not run (${seen?.close?.power ?? 'unknown'}). Start it: croft machine start ${resource.name}.`,
       )
-    const step = rebootStep(sighting)
-    runtime.out.write(`${step.summary}\n`)
+    const steps = rules.rebootSteps?.(sighting) ?? []
+    if (steps.length === 0) throw new CliError(`${key}: machines on ${name} cannot be restarted by croft.`)
+    for (const { summary } of steps) runtime.out.write(`${summary}\n`)
     await confirm(runtime, options.yes === true)
-    const outcome = await session.perform(step, runtime.signal)
-    if (outcome.result === 'refused') throw new CliError(outcome.refusal.message)
-    if (outcome.result === 'unclear' || outcome.result === 'not-sent') throw new CliError(outcome.message)
-    const end = outcome.result === 'started' ? await awaitTask(runtime, session, outcome.taskId) : 'done'
-    await noteOperation(
-      runtime,
-      store.it,
-      key,
-      'reboot',
-      end === 'done' ? 'done' : 'refused',
-      `${callOf(step)}: ${end}`,
-    )
-    if (end !== 'done') throw new CliError(`${key} was not restarted: ${end}`)
+    for (const step of steps) {
+      const end = await ended(runtime, session, step)
+      if (end === 'done' && step !== steps.at(-1)) continue
+      const outcome = end === 'done' ? 'done' : 'refused'
+      await noteOperation(runtime, store.it, key, 'reboot', outcome, `${callOf(step)}: ${end}`)
+      if (end !== 'done') throw new CliError(`${key} was not restarted: ${end}`)
+    }
     runtime.out.write(`${key} restarted.\n`)
     return EXIT.ok
   })
 }
 
-function rebootStep({ host, type, externalId }: Sighting): Step {
-  const noun = type === 'container' ? 'container' : 'VM'
-  return {
-    verb: 'reboot',
-    summary: `restart ${noun} ${externalId} on ${host}`,
-    lane: 'api-token',
-    host,
-    queues: [],
-    call: {
-      method: 'POST',
-      path: `/nodes/${encodeURIComponent(host)}/${type === 'container' ? 'lxc' : 'qemu'}/${externalId}/status/reboot`,
-      params: {},
-    },
-    disruption: 'restart',
-  }
+/** Why it did not come about; `done` when it did. */
+async function ended(runtime: Runtime, session: Session, step: Step): Promise<string> {
+  const outcome = await session.perform(step, runtime.signal)
+  if (outcome.result === 'refused') return outcome.refusal.message
+  if (outcome.result === 'unclear' || outcome.result === 'not-sent') return outcome.message
+  return outcome.result === 'started' ? awaitTask(runtime, session, outcome.taskId) : 'done'
 }
 
 /** Asks until it has ended; what takes longer than a restart should is said so. */

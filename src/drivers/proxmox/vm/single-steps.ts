@@ -80,13 +80,13 @@ export function shutdownStep(host: string, externalId: string): Step {
   })
 }
 
-export function rebootStep(host: string, externalId: string): Step {
+export function rebootStep(host: string, externalId: string, type: 'vm' | 'container' = 'vm'): Step {
   return makeStep({
     verb: 'reboot',
-    summary: `restart VM ${externalId} on ${host}`,
+    summary: `restart ${type === 'vm' ? 'VM' : type} ${externalId} on ${host}`,
     host,
     method: 'POST',
-    path: `${guestPath(host, 'vm', externalId)}/status/reboot`,
+    path: `${guestPath(host, type, externalId)}/status/reboot`,
     queues: [hostQueue(host)],
     disruption: 'restart',
   })
