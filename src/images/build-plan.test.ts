@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Ran, Shell } from '../lib/shell.ts'
-import { type BuildFailed, buildImage } from './build.ts'
+import { type BuildFailed, buildImage, oldTool } from './build.ts'
 import { buildPlan } from './build-plan.ts'
 import type { BuildSpec } from './build-spec.ts'
 
