@@ -22,7 +22,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   drivers: ['cloudinit', 'k3s', 'kubernetes', 'model', 'lib'],
   store: ['model', 'lib'],
   ssh: ['model', 'lib'],
-  engine: ['plan', 'drivers/port.ts', 'drivers/cluster-port.ts', 'store/port.ts', 'model', 'lib'],
+  engine: ['plan', 'drivers/port.ts', 'drivers/cluster-port.ts', 'drivers/power-port.ts', 'store/port.ts', 'model', 'lib'],
   images: ['kinds', 'model', 'lib'],
   sim: ['k3s', 'model', 'lib'],
   controller: ['engine', 'plan', 'kinds', 'source', 'server/port.ts', 'drivers/port.ts', 'store/port.ts', 'model', 'lib'],

@@ -1,3 +1,4 @@
+import type { KubernetesClient } from '../kubernetes/client.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Shell } from '../lib/shell.ts'
 import type { Wire } from '../lib/wire.ts'
@@ -69,6 +70,8 @@ export interface ClusterSession {
   observe(surroundings: ClusterSurroundings, signal: AbortSignal): Promise<ObservedCluster>
   /** Never the verbs about machines (create, start, stop, destroy): those are the hypervisor's. */
   perform(step: ClusterStep, surroundings: ClusterSurroundings, signal: AbortSignal): Promise<Outcome>
+  /** The API over the way that worked last; undefined when nothing is written down of the cluster yet. */
+  kubernetes?(): Promise<KubernetesClient | undefined>
   close(): Promise<void>
 }
 

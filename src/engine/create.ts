@@ -1,6 +1,7 @@
 import { LIMITS } from '../lib/limits.ts'
 import type { Rules } from '../model/rules.ts'
 import type { ClusterFailures } from './clusters/act.ts'
+import { withDrills } from './clusters/drills.ts'
 import { lookAtClusters, surroundingsOfAll } from './clusters/look.ts'
 import type { KnownWaits } from './clusters/pace.ts'
 import { createClusterSessions } from './clusters/sessions.ts'
@@ -10,6 +11,9 @@ import { readLedger } from './ledger.ts'
 import { observeAndPlan, readAllUndeclared, surveyAll, worldsOf } from './observation.ts'
 import { type PassDeps, runPass } from './pass.ts'
 import { placeAll } from './placing.ts'
+import { heldByPower, withPower } from './power/apply.ts'
+import { lookAtPowers } from './power/look.ts'
+import { emptyPowerMemory } from './power/memory.ts'
 
 /** An engine on a store. It begins its epoch with the first pass; planning alone writes nothing. */
 export function createEngine(deps: EngineDeps): Engine {
@@ -19,6 +23,16 @@ export function createEngine(deps: EngineDeps): Engine {
   const sessions = createClusterSessions(deps.clusters)
   const clusterFailures: ClusterFailures = new Map()
   const clusterWaits: KnownWaits = new Map()
+  const powerMemory = emptyPowerMemory()
+  let powerDriver: ReturnType<NonNullable<EngineDeps['power']>> | undefined
+  const openPower = deps.power
+  const power =
+    openPower === undefined
+      ? undefined
+      : () => {
+          powerDriver ??= openPower()
+          return powerDriver
+        }
   let epoch: number | undefined
   let intentions = 0
   let firstPass = true
@@ -37,20 +51,27 @@ export function createEngine(deps: EngineDeps): Engine {
       sessions,
       clusterFailures,
       clusterWaits,
+      power,
+      powerMemory,
       nextIntentionId: () => `${begun}-${++intentions}`,
     }
   }
 
   const engine: Engine = {
-    async plan(declared, signal) {
+    async plan(inGit, signal) {
+      const declared = await withDrills(inGit, store)
       const ledger = await readLedger(store, true)
       const surveyed = await surveyAll(declared, connections, clock.now(), signal)
       await readAllUndeclared(declared, surveyed.lookings, signal)
       const worlds = worldsOf(declared, surveyed.lookings, surveyed.unseen)
       const seen = { worlds, lookings: surveyed.lookings }
-      const estate = await placeAll(declared, seen, ledger, clock.now(), signal)
-      const clusters = await lookAtClusters(estate, seen, ledger, rules, { store, sessions }, clock.now(), signal)
-      const looks = clusters.map(({ look }) => look)
+      const placed = await placeAll(declared, seen, ledger, clock.now(), signal)
+      const looked = await lookAtClusters(placed, seen, ledger, rules, { store, sessions }, clock.now(), signal)
+      const powerDeps = { clock, store, sessions, power, powerMemory }
+      const powers = await lookAtPowers(placed, seen, ledger, rules, looked, powerDeps, signal)
+      const powerLooks = powers.map(({ look }) => look)
+      const estate = withPower(placed, powerLooks)
+      const looks = heldByPower(looked, powerLooks, clock.now()).map(({ look }) => look)
       return (await observeAndPlan(estate, surveyed, ledger, rules, looks, clock.now(), signal)).plan
     },
     async pass(estate, signal, { only, sweep } = {}) {
@@ -88,7 +109,8 @@ export function createEngine(deps: EngineDeps): Engine {
         await clock.sleep(Math.min(last.lookAgainMs, left), signal)
       }
     },
-    async surroundings(estate, cluster, signal) {
+    async surroundings(inGit, cluster, signal) {
+      const estate = await withDrills(inGit, store)
       const ledger = await readLedger(store, true)
       const surveyed = await surveyAll(estate, connections, clock.now(), signal)
       await readAllUndeclared(estate, surveyed.lookings, signal)

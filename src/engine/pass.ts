@@ -1,3 +1,4 @@
+import type { PowerDriver } from '../drivers/power-port.ts'
 import type { Clock } from '../lib/clock.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { Random } from '../lib/random.ts'
@@ -10,12 +11,15 @@ import type { ResourceRecord } from '../model/record.ts'
 import { isGuest } from '../model/resource.ts'
 import type { Rules } from '../model/rules.ts'
 import { admit } from '../plan/admit.ts'
+import { backupCondition } from '../plan/cluster/backup-condition.ts'
 import type { Store } from '../store/port.ts'
 import { type Attempt, act } from './act.ts'
 import { blame } from './blame.ts'
 import { casesOf } from './cases.ts'
 import { forgetForSweep } from './close-looks.ts'
 import { actOnCluster, type ClusterFailures, stepName } from './clusters/act.ts'
+import { noteBackups } from './clusters/backups.ts'
+import { type DrillPass, keepDrill, readDrills, withDrills } from './clusters/drills.ts'
 import { isClusterSettled, judgeCluster } from './clusters/judge.ts'
 import { type LookedAt, lookAtClusters } from './clusters/look.ts'
 import { type Kept, type KnownWaits, nextClusterLookMs } from './clusters/pace.ts'
@@ -27,6 +31,11 @@ import { type Case, type Happening, judge } from './judge.ts'
 import { bringUpToDate, readLedger } from './ledger.ts'
 import { type Observation, observeAndPlan, readAllUndeclared, surveyAll, worldsOf } from './observation.ts'
 import { placeAll } from './placing.ts'
+import { heldByPower, withPower } from './power/apply.ts'
+import { isPowerSettled } from './power/judge.ts'
+import { keepPowers } from './power/keep.ts'
+import { lookAtPowers } from './power/look.ts'
+import type { PowerMemory } from './power/memory.ts'
 import { lookForReadiness } from './readiness.ts'
 import { isSettled, nextLookMs } from './settled.ts'
 
@@ -40,12 +49,14 @@ export interface PassDeps {
   readonly sessions: ClusterSessions
   readonly clusterFailures: ClusterFailures
   readonly clusterWaits: KnownWaits
+  readonly power: (() => Promise<PowerDriver>) | undefined
+  readonly powerMemory: PowerMemory
   nextIntentionId(): string
 }
 
 /** One pass: look, plan, act, judge, report. One way in, one way out; whatever went wrong is in the report. */
 export async function runPass(
-  declared: Estate,
+  inGit: Estate,
   deps: PassDeps,
   options: { readonly retryStalled: boolean; readonly only?: ReadonlySet<ResourceKey>; readonly sweep?: number },
   signal: AbortSignal,
@@ -53,14 +64,19 @@ export async function runPass(
   const { clock, random, store, epoch, rules, connections } = deps
   const startedMs = clock.now()
 
+  const declared = await withDrills(inGit, store)
   const surveyed = await surveyAll(declared, connections, startedMs, signal)
   for (const looking of surveyed.lookings.values()) forgetForSweep(looking, options.sweep ?? 0)
   const remembered = await readLedger(store, options.retryStalled)
   const { ledger, ended } = await bringUpToDate(remembered, store, epoch, surveyed.lookings, clock, signal)
   await readAllUndeclared(declared, surveyed.lookings, signal)
   const seen = { worlds: worldsOf(declared, surveyed.lookings, surveyed.unseen), lookings: surveyed.lookings }
-  const estate = await placeAll(declared, seen, ledger, startedMs, signal)
-  const clusters = await lookAtClusters(estate, seen, ledger, rules, deps, startedMs, signal)
+  const placed = await placeAll(declared, seen, ledger, startedMs, signal)
+  const looked = await lookAtClusters(placed, seen, ledger, rules, deps, startedMs, signal)
+  const powers = await lookAtPowers(placed, seen, ledger, rules, looked, deps, signal)
+  const powerLooks = powers.map(({ look }) => look)
+  const clusters = heldByPower(looked, powerLooks, startedMs)
+  const estate = withPower(placed, powerLooks)
   const looks = clusters.map(({ look }) => look)
   const observation = await observeAndPlan(estate, surveyed, ledger, rules, looks, startedMs, signal)
   const chosen = options.only === undefined ? observation.plan : only(observation.plan, options.only)
@@ -71,6 +87,7 @@ export async function runPass(
     : await actOn(estate, observation, chosen, ledger.records, deps, [...ledger.intentions.values()], signal)
 
   const clusterVerdicts = await keepClusters(clusters, ledger.records, deps, options.only, signal)
+  const power = await keepPowers(powers, surveyed.lookings, ledger.records, deps, options.only, signal)
 
   const happenings = gather(ended, attempts)
   const worlds = await lookForReadiness(estate, observation, ledger.records, happenings, startedMs, signal)
@@ -79,29 +96,35 @@ export async function runPass(
   )
 
   const known = surveyed.unseen.size === 0 && isComplete(observation.plan)
-  const records = [...verdicts, ...clusterVerdicts].map((verdict) => verdict.record)
-  const events = [...verdicts, ...clusterVerdicts].flatMap((verdict) => verdict.events)
+  const judged = [...verdicts, ...clusterVerdicts, ...power.verdicts]
+  const records = judged.map((verdict) => verdict.record)
+  const events = judged.flatMap((verdict) => verdict.events)
   const dropped = departed(estate, observation, ledger.records, records)
   await report(store, epoch, ledger.records, records, events, dropped, known && remembered.fresh, clock.now())
 
   const inFlight = ledger.intentions.size + attempts.filter(leavesWork).length
-  const effects = attempts.length + clusterVerdicts.reduce((sum, verdict) => sum + verdict.attempts.length, 0)
+  const effects = power.effects + attempts.length + clusterVerdicts.reduce((sum, { attempts, drilled }) => sum + attempts.length + drilled, 0)
+  const drilling = clusterVerdicts.some((verdict) => verdict.drilling)
   const watched = options.only === undefined ? looks : looks.filter((look) => options.only?.has(look.declaration.key))
-  const settled = watched.every(isClusterSettled) && isSettled(chosen, records, inFlight, effects)
+  const still = powerLooks.every(isPowerSettled)
+  const settled = still && !drilling && watched.every(isClusterSettled) && isSettled(chosen, records, inFlight, effects)
   return {
     plan: observation.plan,
     records,
     events,
     clusters: looks,
+    powers: powerLooks,
     effects,
     settled,
     surveys: [...surveyed.lookings.values()].map(({ survey }) => survey),
     looks: new Map([...surveyed.lookings].map(([name, { looks }]) => [name, looks])),
     lookAgainMs: settled
-      ? LIMITS.sweepIntervalMs
+      ? Math.min(LIMITS.sweepIntervalMs, power.lookAgainMs)
       : Math.min(
+          power.lookAgainMs,
           nextLookMs(chosen, records, inFlight, attempts.length),
           nextClusterLookMs(clusterVerdicts, deps.clusterWaits, deps.clusterFailures, clock.now()),
+          drilling ? LIMITS.operationPollMs : LIMITS.sweepIntervalMs,
         ),
   }
 }
@@ -113,17 +136,35 @@ async function keepClusters(
   deps: PassDeps,
   only: ReadonlySet<ResourceKey> | undefined,
   signal: AbortSignal,
-): Promise<readonly (ReturnType<typeof judgeCluster> & Kept)[]> {
+): Promise<readonly (ReturnType<typeof judgeCluster> & Kept & { readonly drilled: number; readonly drilling: boolean })[]> {
   return Promise.all(
     clusters.map(async (looked) => {
       const { declaration } = looked.look
       const idle = signal.aborted || declaration.policy.paused || (only !== undefined && !only.has(declaration.key))
       const attempts = idle ? [] : await actOnCluster(looked, { ...deps, failures: deps.clusterFailures }, signal)
       const goesOn = (step: ClusterStep) => deps.clusterWaits.has(stepName(declaration.key, step))
-      const verdict = judgeCluster(looked.look, attempts, records.get(declaration.key), goesOn, deps.clock.now())
-      return { ...verdict, look: looked.look, attempts }
+      const drills = idle ? undefined : await keepDrillOf(looked, deps, signal)
+      const state = drills?.state ?? (await readDrills(deps.store, declaration.name))
+      const backedUp = backupCondition(declaration.spec, looked.look.observed, state, deps.clock.now())
+      const before = records.get(declaration.key)
+      const verdict = judgeCluster(looked.look, attempts, before, goesOn, deps.clock.now(), backedUp)
+      await noteBackups(deps.store, deps.epoch, looked.look)
+      return {
+        ...verdict,
+        events: [...verdict.events, ...(drills?.events ?? [])],
+        look: looked.look,
+        attempts,
+        drilled: drills?.effects ?? 0,
+        drilling: state.run !== undefined,
+      }
     }),
   )
+}
+
+async function keepDrillOf(looked: LookedAt, deps: PassDeps, signal: AbortSignal): Promise<DrillPass | undefined> {
+  const { declaration } = looked.look
+  if (declaration.drill === undefined) return undefined
+  return keepDrill(looked, { ...deps, operator: await deps.sessions.operatorOf(declaration) }, signal)
 }
 
 function withBlame(one: Case, blamed: Awaited<ReturnType<typeof blame>>): Case {

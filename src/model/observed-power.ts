@@ -67,6 +67,8 @@ export interface PowerNode {
   /** Of the machine or, without one, of the box. */
   readonly power: PowerSeen
   readonly kube: 'ready' | 'not-ready' | 'absent' | 'unknown'
+  /** What its Node says is new: a Node that was put down shows what it was until its kubelet has come back. */
+  readonly back: boolean
   readonly unschedulable: boolean
   readonly tainted: boolean
   readonly mark?: PowerMark

@@ -69,7 +69,8 @@ export interface PowerWait {
   readonly what: string
   readonly awaits: string
   readonly waitedMs: number
-  readonly untilMs?: number
+  /** Until the declared choice counts. */
+  readonly leftMs?: number
 }
 
 export interface PowerHold {

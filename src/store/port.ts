@@ -12,7 +12,7 @@ export class StaleEpoch extends Error {
   }
 }
 
-export type OrderName = `cluster-orders/${string}`
+export type OrderName = `cluster-orders/${string}` | `power-orders/${string}`
 
 export interface EventFilter {
   readonly key?: ResourceKey

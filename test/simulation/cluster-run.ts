@@ -23,16 +23,24 @@ export function memoryVault(): ClusterVault & { readonly kept: Map<string, Clust
 
 /** A run with the ways to simulated clusters. */
 export function simulateCluster(
-  options: Omit<SimulationOptions, 'clusters'>,
+  options: Omit<SimulationOptions, 'clusters'> & { readonly power?: (datacentre: Datacentre) => ClusterWays['power'] },
 ): Simulation & { readonly vault: ReturnType<typeof memoryVault> } {
   const vault = memoryVault()
-  const ways = ({ world }: Datacentre): ClusterWays => ({
+  const ways = (datacentre: Datacentre): ClusterWays => ({
+    ...powerWays(options.power?.(datacentre)),
+    ...kubernetesWays(datacentre),
+  })
+  const kubernetesWays = ({ world }: Datacentre): ClusterWays => ({
     vault,
     openKubernetes: (target) => kubernetesWire(world, target),
     openShell: (name) => metalShell(world, name),
     fetchText: async (url) => checksums(url),
   })
   return Object.assign(simulate({ preset: 'hosts', ...options, clusters: ways }), { vault })
+}
+
+function powerWays(power: ClusterWays['power']): Pick<ClusterWays, 'power'> {
+  return power === undefined ? {} : { power }
 }
 
 /** The file of checksums that stands beside every release. */

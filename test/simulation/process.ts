@@ -3,6 +3,8 @@ import { createK3sDriver } from '../../src/drivers/k3s/driver.ts'
 import { kubernetesWay } from '../../src/drivers/k3s/kubernetes-way.ts'
 import { kubernetesDriver } from '../../src/drivers/kubernetes/driver.ts'
 import type { Driver } from '../../src/drivers/port.ts'
+import { createPowerDriver } from '../../src/drivers/power/driver.ts'
+import type { PowerDeps } from '../../src/drivers/power-port.ts'
 import { proxmoxDriver } from '../../src/drivers/proxmox/driver.ts'
 import { sshDriver } from '../../src/drivers/ssh/driver.ts'
 import { createEngine } from '../../src/engine/create.ts'
@@ -63,6 +65,8 @@ export interface ClusterWays {
   openShell(name: string): Shell
   /** What the place of the releases answers, by address. */
   fetchText(url: string): Promise<string>
+  /** What hosts, management controllers and UPSes are reached by. */
+  readonly power?: Pick<PowerDeps, 'sendDatagram' | 'exchangeLines' | 'openBmc'>
 }
 
 /** A part of the product replaced by a broken one. */
@@ -163,6 +167,25 @@ export function startProcess(options: ProcessOptions): Process {
     },
     openShell: ({ name }: { readonly name: string }) => mortalShell(ways.openShell(name)),
   })
+  const powerTools = (ways: ClusterWays) =>
+    createPowerDriver({
+      clock: options.clock,
+      resolveSecret: async () => secret,
+      sendDatagram: async () => {},
+      openShell: ({ name }) => mortalShell(ways.openShell(name)),
+      ...mortalPower(ways),
+    })
+  const mortalPower = ({ power }: ClusterWays): NonNullable<ClusterWays['power']> | undefined =>
+    power === undefined
+      ? undefined
+      : {
+          ...power,
+          async sendDatagram(address, port, bytes) {
+            await point('before a magic packet')
+            await alive(power.sendDatagram(address, port, bytes))
+            await point('after a magic packet')
+          },
+        }
   const mortalVault = (vault: ClusterVault): ClusterVault => ({
     read: (cluster) => alive(vault.read(cluster)),
     async write(secrets) {
@@ -191,7 +214,7 @@ export function startProcess(options: ProcessOptions): Process {
     random: options.random,
     store: options.sabotage?.store?.(store) ?? store,
     drivers: [options.sabotage?.driver?.(proxmoxDriver) ?? proxmoxDriver, sshDriver, kubernetesDriver],
-    ...(ways === undefined ? {} : { clusters: async () => clusterTools(ways) }),
+    ...(ways === undefined ? {} : { clusters: async () => clusterTools(ways), power: async () => powerTools(ways) }),
     driverDeps: {
       clock: options.clock,
       random: options.random,

@@ -33,6 +33,10 @@ export function createK3sDriver(): ClusterDriver {
             return { result: 'unclear', message: `${step.summary}: ${message}` }
           }
         },
+        async kubernetes() {
+          const secrets = await deps.vault.read(declaration.name)
+          return secrets === undefined ? undefined : access.client(secrets)
+        },
         close: () => access.close(),
       }
     },

@@ -19,6 +19,7 @@ import { parseProperties } from './property-string.ts'
 import { isSettingList } from './rest/paths.ts'
 import { readSettings } from './rest/read-settings.ts'
 import { performAsRoot } from './root-lane.ts'
+import { createSitePower } from './site-power.ts'
 import { guestPath, storagePath } from './steps.ts'
 import { powerState, readSurvey, readTask } from './survey.ts'
 import { parseUpid } from './upid.ts'
@@ -66,6 +67,7 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
         ? performAsRoot(step, () => rootShell(connection, deps, step.host), signal)
         : perform(api, deps, step, signal),
     shell: (sighting) => openAgentShell(api, deps, sighting),
+    site: createSitePower(api),
     close: () => wire.close(),
   }
 }

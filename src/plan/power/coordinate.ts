@@ -93,7 +93,7 @@ function isAllOff({ observed, targets }: View): boolean {
     observed.machines.every(
       ({ key, power, exists }) => !targets.machines.has(key) || power === 'off' || exists === 'no',
     ) &&
-    observed.hosts.every(({ name, power }) => !targets.hosts.has(name) || power !== 'on')
+    observed.hosts.every(({ name, power }) => !targets.hosts.has(name) || power === 'off')
   )
 }
 

@@ -265,8 +265,7 @@ function hosts(view: View, tier: 'hosts' | 'last-hosts'): Finding {
 
 function hostDown(view: View, name: string, own: boolean, tier: Tier): Finding {
   const seen = seenHost(view, name)
-  // One that says nothing, after all on it was seen to be off, is as good as off: who could tell is off as well.
-  if (seen === undefined || seen.power !== 'on') return NOTHING
+  if (seen === undefined || seen.power === 'off') return NOTHING
   const { strangers } = seen
   if (strangers.length > 0 && view.spec.strangers === 'hold') {
     const reason = `${strangers.slice(0, 5).join(', ')} run on ${name}, and nobody declared them`

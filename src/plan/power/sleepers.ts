@@ -18,8 +18,8 @@ export function idleNodes(view: View): Finding {
   return merge(
     idle.map(({ name }) => {
       const waitedMs = waited(view, 'workers', name, IDLE)
-      const untilMs = view.nowMs + Math.max(0, view.spec.idleMs - waitedMs)
-      return { ...NOTHING, waits: [{ tier: 'workers', what: name, awaits: IDLE, waitedMs, untilMs }] }
+      const leftMs = Math.max(0, view.spec.idleMs - waitedMs)
+      return { ...NOTHING, waits: [{ tier: 'workers', what: name, awaits: IDLE, waitedMs, leftMs }] }
     }),
   )
 }

@@ -101,7 +101,7 @@ function countDown(view: View, tier: Tier): Count | undefined {
       const own = spec.hosts.filter(
         (host) => targets.hosts.has(host.name) && isLast(host, observed.machines) === (tier === 'last-hosts'),
       )
-      return counted(own, ({ name }) => seenHost(view, name)?.power !== 'on')
+      return counted(own, ({ name }) => seenHost(view, name)?.power === 'off')
     }
     default:
       return undefined

@@ -138,6 +138,7 @@ export function hasMarks(view: View): boolean {
   return some || nodesOf(view).some((node) => node.mark !== undefined && !view.targets.nodes.has(node.name))
 }
 
+/** A node on which K3s was stopped for this does not start it by itself, also not after a boot. To start it twice does no harm. */
 function started(view: View): Finding {
   const stopped = wantedNodes(view).filter(({ power, k3s }) => power === 'on' && k3s === 'stopped')
   return {
@@ -185,7 +186,7 @@ function healthy(view: View): Finding {
 function freed(view: View): Finding {
   const nodes = wantedNodes(view)
   const steps = nodes
-    .filter(({ mark, kube }) => mark !== undefined && kube === 'ready')
+    .filter(({ mark, kube, back }) => mark !== undefined && kube === 'ready' && back)
     .map(
       ({ name }): PowerStep => ({
         do: 'unmark-node',
@@ -196,7 +197,7 @@ function freed(view: View): Finding {
         awaits: 'our mark to be gone',
       }),
     )
-  const missing = nodes.filter(({ kube, power }) => kube !== 'ready' && (kube !== 'absent' || power !== 'on'))
+  const missing = nodes.filter(({ kube, back }) => kube !== 'ready' || !back)
   const waits = missing.map(({ name }) =>
     awaiting(view, { tier: 'nodes', what: name, awaits: 'the node to be Ready', deadline: 'start' }),
   )

@@ -35,7 +35,7 @@ export function awaiting(
   const rule = view.spec.deadlines[deadline]
   const waitedMs = waited(view, tier, what, awaits)
   const choice = view.wanted.source === 'ups' ? 'force' : rule.choice
-  const wait = { tier, what, awaits, waitedMs, untilMs: view.nowMs + Math.max(0, rule.afterMs - waitedMs) }
+  const wait = { tier, what, awaits, waitedMs, leftMs: Math.max(0, rule.afterMs - waitedMs) }
   const still: Finding = { ...NOTHING, waits: [wait], unfinished: true }
   if (waitedMs < rule.afterMs) return still
   const late = `${what}: ${awaits} was awaited for ${Math.round(waitedMs / 1000)} s`

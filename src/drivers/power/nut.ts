@@ -1,0 +1,39 @@
+import type { UpsReading } from '../../model/observed-power.ts'
+
+/** What is asked of a UPS, in the words of NUT's protocol. */
+export function questions(ups: string): readonly string[] {
+  return ['ups.status', 'battery.charge', 'ups.realpower'].map((name) => `GET VAR ${ups} ${name}`).concat('LOGOUT')
+}
+
+/** `rack@192.168.4.2:3493` into its parts; NUT's port when none is named. */
+export function upsAddress(name: string): { readonly ups: string; readonly host: string; readonly port: number } {
+  const at = name.indexOf('@')
+  const [ups, rest] = at < 0 ? [name, 'localhost'] : [name.slice(0, at), name.slice(at + 1)]
+  const match = /^(.*):([0-9]{1,5})$/.exec(rest)
+  const plain = match === null || rest.indexOf(':') !== rest.lastIndexOf(':')
+  return plain ? { ups, host: rest, port: 3493 } : { ups, host: match[1] ?? rest, port: Number(match[2]) }
+}
+
+const ANSWER = /^VAR \S+ (\S+) "((?:[^"\\]|\\.)*)"$/
+
+/** What the answers say. Undefined: not even whether it feeds from the mains; then nothing is known. */
+export function readUps(lines: readonly string[]): UpsReading | undefined {
+  const told = new Map(
+    lines.flatMap((line) => {
+      const match = ANSWER.exec(line.trim())
+      return match === null ? [] : [[match[1] ?? '', match[2] ?? ''] as const]
+    }),
+  )
+  const status = told.get('ups.status')?.split(' ') ?? []
+  if (!status.includes('OL') && !status.includes('OB')) return undefined
+  const charge = Number(told.get('battery.charge'))
+  const onBattery = status.includes('OB')
+  const watts = Number(told.get('ups.realpower'))
+  return {
+    onBattery,
+    low: onBattery && status.includes('LB'),
+    // A battery that does not say how full it is counts as full until the UPS itself says that it is low.
+    charge: told.has('battery.charge') && Number.isFinite(charge) ? charge : 100,
+    ...(told.has('ups.realpower') && Number.isFinite(watts) ? { watts } : {}),
+  }
+}

@@ -1,0 +1,175 @@
+import { blockedBy } from '../../kubernetes/api-errors.ts'
+import { type Asked, type KubernetesClient, segment } from '../../kubernetes/client.ts'
+import { annotationsOf, at, type Foreign, nameOf, recordsOf, textOf } from '../../kubernetes/objects.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import { inParallel } from '../../lib/parallel.ts'
+import type { PowerSpec } from '../../model/power.ts'
+import type { PowerStep } from '../../model/power-decision.ts'
+import type { Outcome } from '../../model/verdict.ts'
+import { formatNodeMark, MARKS, readBefore, readNodeMark, TAINT } from './marks.ts'
+import { mustGo } from './read-cluster.ts'
+
+const DONE: Outcome = { result: 'done' }
+
+const PATHS: Readonly<Record<NonNullable<PowerStep['workload']>['kind'], readonly [string, string]>> = {
+  Deployment: ['/apis/apps/v1', 'deployments'],
+  StatefulSet: ['/apis/apps/v1', 'statefulsets'],
+  CronJob: ['/apis/batch/v1', 'cronjobs'],
+  Database: ['/apis/postgresql.cnpg.io/v1', 'clusters'],
+}
+
+/** Takes a workload to nothing and notes in the same write what it had; a note that is there stays as it is. */
+export async function pause(client: KubernetesClient, step: PowerStep, signal: AbortSignal): Promise<Outcome> {
+  return onWorkload(client, step, signal, (object, kind) => {
+    const known = annotationsOf(object).get(MARKS.before)
+    const note = (before: number) => ({ [MARKS.before]: known ?? String(before) })
+    switch (kind) {
+      case 'CronJob':
+        if (at(object, 'spec', 'suspend') === true) return undefined
+        return { metadata: { annotations: note(1) }, spec: { suspend: true } }
+      case 'Database':
+        if (annotationsOf(object).get('cnpg.io/hibernation') === 'on') return undefined
+        return { metadata: { annotations: { ...note(1), 'cnpg.io/hibernation': 'on' } } }
+      default: {
+        const replicas = Number(at(object, 'spec', 'replicas') ?? 1)
+        if (replicas === 0) return undefined
+        return { metadata: { annotations: note(replicas) }, spec: { replicas: 0 } }
+      }
+    }
+  })
+}
+
+/** Gives back what our note says and takes the note away, in one write. Where somebody scaled it since, theirs stands. */
+export async function restore(client: KubernetesClient, step: PowerStep, signal: AbortSignal): Promise<Outcome> {
+  return onWorkload(client, step, signal, (object, kind) => {
+    const before = readBefore(annotationsOf(object).get(MARKS.before))
+    if (before === undefined) return undefined
+    const gone = { [MARKS.before]: null }
+    switch (kind) {
+      case 'CronJob':
+        return { metadata: { annotations: gone }, spec: { suspend: false } }
+      case 'Database':
+        return { metadata: { annotations: { ...gone, 'cnpg.io/hibernation': null } } }
+      default: {
+        const untouched = Number(at(object, 'spec', 'replicas') ?? 1) === 0
+        return { metadata: { annotations: gone }, ...(untouched ? { spec: { replicas: before } } : {}) }
+      }
+    }
+  })
+}
+
+async function onWorkload(
+  client: KubernetesClient,
+  { workload, summary }: PowerStep,
+  signal: AbortSignal,
+  change: (object: Foreign, kind: NonNullable<PowerStep['workload']>['kind']) => Foreign | undefined,
+): Promise<Outcome> {
+  if (workload === undefined) return { result: 'not-sent', message: `nobody said what is meant: ${summary}` }
+  const [api, plural] = PATHS[workload.kind]
+  const path = `${api}/namespaces/${segment(workload.namespace)}/${plural}/${segment(workload.name)}`
+  return changed(client, path, summary, signal, (object) => change(object, workload.kind))
+}
+
+/** Cordon, taint and our mark of what of it is ours, in one write that fails when somebody was there in between. */
+export async function markNode(
+  client: KubernetesClient,
+  step: PowerStep,
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const path = `/api/v1/nodes/${segment(step.node ?? '')}`
+  return changed(client, path, step.summary, signal, (node) => {
+    const mark = readNodeMark(annotationsOf(node).get(MARKS.node))
+    const unschedulable = at(node, 'spec', 'unschedulable') === true
+    const taints = recordsOf(at(node, 'spec', 'taints'))
+    const tainted = taints.some(({ key }) => key === TAINT.key)
+    if (mark !== undefined && unschedulable && tainted) return undefined
+    const bootId = textOf(at(node, 'status', 'nodeInfo', 'bootID'))
+    const text = formatNodeMark({
+      sinceMs: mark?.sinceMs ?? nowMs,
+      // A cordon that was there before us is a person's, and stays.
+      cordoned: mark?.cordoned === true || !unschedulable,
+      tainted: mark?.tainted === true || !tainted,
+      ...(bootId === undefined ? {} : { bootId }),
+    })
+    return {
+      metadata: { annotations: { [MARKS.node]: text } },
+      spec: { unschedulable: true, taints: tainted ? taints : [...taints, TAINT] },
+    }
+  })
+}
+
+export async function unmarkNode(client: KubernetesClient, step: PowerStep, signal: AbortSignal): Promise<Outcome> {
+  const path = `/api/v1/nodes/${segment(step.node ?? '')}`
+  return changed(client, path, step.summary, signal, (node) => {
+    const mark = readNodeMark(annotationsOf(node).get(MARKS.node))
+    if (mark === undefined) return undefined
+    const taints = recordsOf(at(node, 'spec', 'taints'))
+    const left = mark.tainted ? taints.filter(({ key }) => key !== TAINT.key) : taints
+    return {
+      metadata: { annotations: { [MARKS.node]: null } },
+      spec: {
+        ...(mark.cordoned ? { unschedulable: null } : {}),
+        ...(mark.tainted ? { taints: left.length === 0 ? null : left } : {}),
+      },
+    }
+  })
+}
+
+/** Asks what is left on a node to go, once; forced, what refused is deleted. The next pass asks again. */
+export async function drainNode(
+  client: KubernetesClient,
+  step: PowerStep,
+  spec: PowerSpec,
+  signal: AbortSignal,
+): Promise<{ readonly outcome: Outcome; readonly blocked?: string }> {
+  const node = step.node ?? ''
+  const asked = await client.list('/api/v1/pods', { fieldSelector: `spec.nodeName=${node}` }, signal)
+  if (asked.is !== 'answer') return { outcome: outcomeOf(asked) }
+  const staying = asked.value.filter(
+    (pod) => mustGo(pod, spec) && at(pod, 'metadata', 'deletionTimestamp') === undefined,
+  )
+  let blocked: string | undefined
+  let trouble: Outcome | undefined
+  await inParallel(staying, LIMITS.evictionsAtOnce, async (pod) => {
+    const [namespace, name] = [nameOf(at(pod, 'metadata', 'namespace')), nameOf(at(pod, 'metadata', 'name'))]
+    if (namespace === undefined || name === undefined) return
+    const path = `/api/v1/namespaces/${segment(namespace)}/pods/${segment(name)}`
+    const answer =
+      step.force === true
+        ? await client.delete(path, `delete ${namespace}/${name}`, {}, signal)
+        : await client.evict(namespace, name, signal)
+    if (answer.is === 'answer' || (answer.is === 'error' && answer.status === 404)) return
+    const budget = answer.is === 'error' ? blockedBy(answer.body) : undefined
+    if (budget !== undefined) blocked ??= `${namespace}/${name}: ${budget}`
+    else trouble ??= outcomeOf(answer)
+  })
+  return { outcome: trouble ?? DONE, ...(blocked === undefined ? {} : { blocked }) }
+}
+
+/** Reads an object and sends the change with the version that was read: never over somebody else's. */
+async function changed(
+  client: KubernetesClient,
+  path: string,
+  doing: string,
+  signal: AbortSignal,
+  change: (object: Foreign) => Foreign | undefined,
+): Promise<Outcome> {
+  const asked = await client.get(path, signal)
+  // What is gone needs nothing any more.
+  if (asked.is === 'error' && asked.status === 404) return DONE
+  if (asked.is !== 'answer') return outcomeOf(asked)
+  const patch = change(asked.value)
+  if (patch === undefined) return DONE
+  const resourceVersion = at(asked.value, 'metadata', 'resourceVersion')
+  const metadata = typeof patch.metadata === 'object' ? patch.metadata : {}
+  return outcomeOf(await client.merge(path, { ...patch, metadata: { ...metadata, resourceVersion } }, doing, signal))
+}
+
+function outcomeOf(asked: Asked<unknown>): Outcome {
+  if (asked.is === 'answer') return DONE
+  if (asked.is === 'error') return { result: 'refused', refusal: asked.refusal }
+  return asked.sent === 'no'
+    ? { result: 'not-sent', message: asked.message }
+    : { result: 'unclear', message: asked.message }
+}

@@ -1,0 +1,249 @@
+import type { KubernetesClient } from '../../kubernetes/client.ts'
+import {
+  annotationsOf,
+  at,
+  type Foreign,
+  labelsOf,
+  nameOf,
+  objectName,
+  recordOf,
+  recordsOf,
+  stringMapOf,
+  textOf,
+  timeOf,
+} from '../../kubernetes/objects.ts'
+import type { ClusterSpec } from '../../model/cluster.ts'
+import type { ClusterPower, PowerWorkload, SeenHold } from '../../model/observed-power.ts'
+import type { PowerSpec } from '../../model/power.ts'
+import type { ClusterShown, NodeShown } from '../power-port.ts'
+import { MARKS, readBefore, readNodeMark, TAINT } from './marks.ts'
+import { onlySleepersFit } from './pending.ts'
+import { tierOf } from './tiers.ts'
+
+const APPS = '/apis/apps/v1'
+const BATCH = '/apis/batch/v1'
+const CNPG = '/apis/postgresql.cnpg.io/v1'
+
+/** Everything about power that the API shows, in a constant number of calls. Undefined: it did not answer all. */
+export async function readCluster(
+  client: KubernetesClient,
+  cluster: ClusterSpec,
+  spec: PowerSpec,
+  signal: AbortSignal,
+): Promise<ClusterShown | undefined> {
+  const list = async (path: string): Promise<readonly Foreign[] | undefined> => {
+    const asked = await client.list(path, {}, signal)
+    // A kind that nobody defined has no objects.
+    if (asked.is === 'error' && asked.status === 404) return []
+    return asked.is === 'answer' ? asked.value : undefined
+  }
+  const [deployments, sets, crons, jobs, databases, backups, velero, volumes, pods, nodes] = await Promise.all([
+    list(`${APPS}/deployments`),
+    list(`${APPS}/statefulsets`),
+    list(`${BATCH}/cronjobs`),
+    list(`${BATCH}/jobs`),
+    list(`${CNPG}/clusters`),
+    list(`${CNPG}/backups`),
+    list('/apis/velero.io/v1/backups'),
+    list('/apis/storage.k8s.io/v1/volumeattachments'),
+    list('/api/v1/pods'),
+    list('/api/v1/nodes'),
+  ])
+  if (pods === undefined || nodes === undefined) return undefined
+  const known = deployments !== undefined && sets !== undefined && crons !== undefined && databases !== undefined
+  const workloads = known
+    ? [
+        ...deployments.map((one) => scaled(one, 'Deployment', pods, spec)),
+        ...sets.map((one) => scaled(one, 'StatefulSet', pods, spec)),
+        ...crons.map((one) => cron(one, spec)),
+        ...databases.map((one) => database(one, pods, spec)),
+      ].filter((one) => one !== undefined)
+    : 'unknown'
+  return {
+    workloads,
+    attachments:
+      volumes?.flatMap((one) => {
+        const [name, node] = [objectName(one), nameOf(at(one, 'spec', 'nodeName'))]
+        return name === undefined || node === undefined ? [] : [{ name, node }]
+      }) ?? 'unknown',
+    nodes: new Map(
+      nodes.flatMap((node) => {
+        const name = objectName(node)
+        return name === undefined ? [] : [[name, shown(node, name, pods, spec)] as const]
+      }),
+    ),
+    wanting: onlySleepersFit(cluster, nodes, pods),
+    dns: dnsUp(pods, nodes, deployments ?? []),
+    storage: storageUp(workloads),
+    holds: [...jobHolds(jobs ?? []), ...backupHolds([...(backups ?? []), ...(velero ?? [])])],
+  }
+}
+
+function describe(object: Foreign, kind: string) {
+  const template = recordOf(at(object, 'spec', 'template'))
+  const claims =
+    recordsOf(at(object, 'spec', 'volumeClaimTemplates')).length > 0 ||
+    recordsOf(at(template, 'spec', 'volumes')).some((volume) => volume.persistentVolumeClaim !== undefined)
+  return {
+    namespace: nameOf(at(object, 'metadata', 'namespace')) ?? 'default',
+    name: objectName(object) ?? '',
+    kind,
+    labels: labelsOf(object),
+    claims,
+  }
+}
+
+function scaled(
+  object: Foreign,
+  kind: 'Deployment' | 'StatefulSet',
+  pods: readonly Foreign[],
+  spec: PowerSpec,
+): PowerWorkload | undefined {
+  const described = describe(object, kind)
+  if (described.name === '') return undefined
+  const selector = stringMapOf(at(object, 'spec', 'selector', 'matchLabels'))
+  const own = pods.filter(
+    (pod) =>
+      at(pod, 'metadata', 'namespace') === described.namespace &&
+      selector.size > 0 &&
+      [...selector].every(([key, value]) => labelsOf(pod).get(key) === value) &&
+      !isOver(pod),
+  )
+  return {
+    kind,
+    namespace: described.namespace,
+    name: described.name,
+    tier: tierOf(described, spec.rules),
+    replicas: countOf(at(object, 'spec', 'replicas'), 1),
+    pods: own.length,
+    ready: countOf(at(object, 'status', 'readyReplicas'), 0),
+    ...remembered(object),
+  }
+}
+
+function cron(object: Foreign, spec: PowerSpec): PowerWorkload | undefined {
+  const described = describe(object, 'CronJob')
+  if (described.name === '') return undefined
+  const running = at(object, 'spec', 'suspend') === true ? 0 : 1
+  const tier = tierOf(described, spec.rules)
+  return {
+    kind: 'CronJob',
+    namespace: described.namespace,
+    name: described.name,
+    tier,
+    replicas: running,
+    pods: 0,
+    ready: running,
+    ...remembered(object),
+  }
+}
+
+/** A database of CloudNativePG. Hibernated: its pods are gone, its volumes are kept. */
+function database(object: Foreign, pods: readonly Foreign[], spec: PowerSpec): PowerWorkload | undefined {
+  const described = describe(object, 'Database')
+  if (described.name === '') return undefined
+  const asleep = annotationsOf(object).get('cnpg.io/hibernation') === 'on'
+  const own = pods.filter(
+    (pod) =>
+      at(pod, 'metadata', 'namespace') === described.namespace &&
+      labelsOf(pod).get('cnpg.io/cluster') === described.name &&
+      !isOver(pod),
+  )
+  return {
+    kind: 'Database',
+    namespace: described.namespace,
+    name: described.name,
+    tier: tierOf(described, spec.rules),
+    replicas: asleep ? 0 : countOf(at(object, 'spec', 'instances'), 1),
+    pods: own.length,
+    ready: countOf(at(object, 'status', 'readyInstances'), 0),
+    ...remembered(object),
+  }
+}
+
+function remembered(object: Foreign): { readonly remembered?: number } {
+  const before = readBefore(annotationsOf(object).get(MARKS.before))
+  return before === undefined ? {} : { remembered: before }
+}
+
+function shown(node: Foreign, name: string, pods: readonly Foreign[], spec: PowerSpec): NodeShown {
+  const mark = readNodeMark(annotationsOf(node).get(MARKS.node))
+  const boot = textOf(at(node, 'status', 'nodeInfo', 'bootID'))
+  return {
+    ready: isReady(node),
+    unschedulable: at(node, 'spec', 'unschedulable') === true,
+    tainted: recordsOf(at(node, 'spec', 'taints')).some(({ key }) => key === TAINT.key),
+    podsToMove: pods.filter((pod) => at(pod, 'spec', 'nodeName') === name && mustGo(pod, spec)).length,
+    rebooted: mark?.bootId !== undefined && boot !== undefined && boot !== mark.bootId,
+    ...(mark === undefined ? {} : { mark }),
+  }
+}
+
+/**
+ * Must a drain move it? Not what is over, what a DaemonSet would start again, what its kubelet started from a file, and
+ * not what belongs to the node itself: DNS and storage stop with it, and come up with it.
+ */
+export function mustGo(pod: Foreign, spec: PowerSpec): boolean {
+  if (isOver(pod) || annotationsOf(pod).has('kubernetes.io/config.mirror')) return false
+  const owners = recordsOf(at(pod, 'metadata', 'ownerReferences'))
+  if (owners.some(({ kind, controller }) => kind === 'DaemonSet' && controller === true)) return false
+  const claims = recordsOf(at(pod, 'spec', 'volumes')).some((volume) => volume.persistentVolumeClaim !== undefined)
+  const tier = tierOf({ ...describe(pod, 'Pod'), claims }, spec.rules)
+  return tier !== 'system' && tier !== 'storage'
+}
+
+function isOver(pod: Foreign): boolean {
+  const phase = at(pod, 'status', 'phase')
+  return phase === 'Succeeded' || phase === 'Failed'
+}
+
+export function isReady(object: Foreign): boolean {
+  return recordsOf(at(object, 'status', 'conditions')).some(({ type, status }) => type === 'Ready' && status === 'True')
+}
+
+/** A pod that serves DNS is ready, on a node that is. A cluster that has none of its own has none to wait for. */
+function dnsUp(
+  pods: readonly Foreign[],
+  nodes: readonly Foreign[],
+  deployments: readonly Foreign[],
+): ClusterPower['dns'] {
+  const serves = (object: Foreign) => labelsOf(object).get('k8s-app') === 'kube-dns'
+  const own = pods.filter(serves)
+  if (own.length === 0 && !deployments.some(serves)) return { up: 'yes', message: 'this cluster has no DNS of its own' }
+  const ready = new Set(nodes.filter(isReady).map(objectName))
+  const up = own.some((pod) => isReady(pod) && ready.has(nameOf(at(pod, 'spec', 'nodeName'))))
+  return up ? { up: 'yes', message: '' } : { up: 'no', message: 'no pod of its DNS is ready' }
+}
+
+function storageUp(workloads: readonly PowerWorkload[] | 'unknown'): ClusterPower['storage'] {
+  if (workloads === 'unknown') return { up: 'unknown', message: 'its workloads cannot be seen' }
+  const ill = workloads.filter(({ tier, ready, replicas }) => tier === 'storage' && ready < replicas)
+  const [first] = ill
+  if (first === undefined) return { up: 'yes', message: '' }
+  return { up: 'no', message: `${first.namespace}/${first.name} has ${first.ready} of ${first.replicas} pods ready` }
+}
+
+function jobHolds(jobs: readonly Foreign[]): readonly SeenHold[] {
+  return jobs.flatMap((job): readonly SeenHold[] => {
+    if (countOf(at(job, 'status', 'active'), 0) === 0) return []
+    const sinceMs = timeOf(at(job, 'status', 'startTime'))
+    const where = nameOf(at(job, 'metadata', 'namespace')) ?? 'default'
+    return [{ kind: 'job', who: objectName(job) ?? '?', where, ...(sinceMs === undefined ? {} : { sinceMs }) }]
+  })
+}
+
+const RUNNING = /^(?:running|started|InProgress|Finalizing|WaitingForPluginOperations)$/
+
+function backupHolds(backups: readonly Foreign[]): readonly SeenHold[] {
+  return backups.flatMap((backup): readonly SeenHold[] => {
+    const phase = at(backup, 'status', 'phase')
+    if (typeof phase !== 'string' || !RUNNING.test(phase)) return []
+    const sinceMs = timeOf(at(backup, 'status', 'startedAt')) ?? timeOf(at(backup, 'status', 'startTimestamp'))
+    const where = nameOf(at(backup, 'metadata', 'namespace')) ?? 'default'
+    return [{ kind: 'backup', who: objectName(backup) ?? '?', where, ...(sinceMs === undefined ? {} : { sinceMs }) }]
+  })
+}
+
+function countOf(value: unknown, otherwise: number): number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : otherwise
+}

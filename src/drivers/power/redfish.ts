@@ -1,0 +1,67 @@
+import { at, recordsOf } from '../../kubernetes/objects.ts'
+import { type Wire, WireFailure } from '../../lib/wire.ts'
+import type { PowerSeen } from '../../model/observed-power.ts'
+import type { BmcTarget } from '../../model/power.ts'
+import type { Secret } from '../../model/secret.ts'
+import type { Outcome } from '../../model/verdict.ts'
+
+/** One management controller, spoken to by Redfish. */
+export interface Redfish {
+  power(signal: AbortSignal): Promise<{ readonly power: PowerSeen; readonly watts?: number }>
+  /** Never a cycle: On, or an orderly shutdown, or the power taken away. To ask twice does no more than once. */
+  reset(type: 'On' | 'GracefulShutdown' | 'ForceOff', signal: AbortSignal): Promise<Outcome>
+  close(): Promise<void>
+}
+
+export function openRedfish(wire: Wire, { user, system }: BmcTarget, password: () => Promise<Secret>): Redfish {
+  let found: string | undefined
+  const headers = async () => ({
+    accept: 'application/json',
+    authorization: `Basic ${Buffer.from(`${user}:${(await password()).reveal()}`).toString('base64')}`,
+  })
+  const get = async (path: string, signal: AbortSignal): Promise<unknown> => {
+    const answer = await wire.send({ method: 'GET', path, headers: await headers() }, signal)
+    if (answer.status !== 200) throw new WireFailure('maybe', `HTTP_${answer.status}`, `${path}: ${answer.status}`)
+    return JSON.parse(answer.body) as unknown
+  }
+  /** Where the system is: the one that was named, or the only one. */
+  const place = async (signal: AbortSignal): Promise<string> => {
+    if (system !== undefined) return `/redfish/v1/Systems/${encodeURIComponent(system)}`
+    if (found !== undefined) return found
+    const members = recordsOf(at(await get('/redfish/v1/Systems', signal), 'Members'))
+    const [only] = members.map((member) => member['@odata.id'])
+    if (typeof only !== 'string' || members.length !== 1 || !only.startsWith('/redfish/v1/Systems/'))
+      throw new WireFailure('no', 'NO_SYSTEM', `the controller has ${members.length} systems; say which one is meant`)
+    found = only.replace(/\/$/, '')
+    return found
+  }
+  return {
+    async power(signal) {
+      try {
+        const state = at(await get(await place(signal), signal), 'PowerState')
+        return { power: state === 'On' || state === 'PoweringOn' ? 'on' : state === 'Off' ? 'off' : 'unknown' }
+      } catch {
+        return { power: 'unknown' }
+      }
+    },
+    async reset(type, signal) {
+      try {
+        const path = `${await place(signal)}/Actions/ComputerSystem.Reset`
+        const sent = { ...(await headers()), 'content-type': 'application/json' }
+        const answer = await wire.send(
+          { method: 'POST', path, headers: sent, body: JSON.stringify({ ResetType: type }) },
+          signal,
+        )
+        if (answer.status >= 200 && answer.status < 300) return { result: 'done' }
+        const message = `the controller refused ${type}: ${answer.status} ${answer.reason}`
+        return { result: 'refused', refusal: { reason: 'BmcRefused', meaning: 'backoff', message } }
+      } catch (error) {
+        if (!(error instanceof WireFailure)) return { result: 'unclear', message: 'the controller could not be read' }
+        return error.sent === 'no'
+          ? { result: 'not-sent', message: error.message }
+          : { result: 'unclear', message: error.message }
+      }
+    },
+    close: () => wire.close(),
+  }
+}

@@ -1,0 +1,70 @@
+import type { ClusterStep } from '../../model/cluster-decision.ts'
+import type { Estate } from '../../model/estate.ts'
+import type { PowerLook } from '../../model/power-look.ts'
+import type { Desired, Resource } from '../../model/resource.ts'
+import { coordinate } from '../../plan/cluster/coordinate.ts'
+import type { LookedAt } from '../clusters/look.ts'
+
+/**
+ * The estate as power wants it now: a machine that is to be off is declared so, and one whose turn has not come is left
+ * as it is. Its generation says so as well: to follow an order is no drift.
+ */
+export function withPower(estate: Estate, looks: readonly PowerLook[]): Estate {
+  const orders = new Map(looks.flatMap(({ decision }) => Object.entries(decision.machines)))
+  if (orders.size === 0) return estate
+  return {
+    ...estate,
+    resources: estate.resources.map((resource) => {
+      const order = orders.get(resource.key)
+      return order === undefined ? resource : ordered(resource, order)
+    }),
+  }
+}
+
+function ordered(resource: Resource, order: 'off' | 'leave'): Resource {
+  const desired = switched(resource.desired, order)
+  return desired === undefined ? resource : { ...resource, desired, generation: `${resource.generation}+${order}` }
+}
+
+function switched(desired: Desired, order: 'off' | 'leave'): Desired | undefined {
+  if (desired.type === 'vm') {
+    const { power: _, ...rest } = desired.vm
+    return { type: 'vm', vm: order === 'off' ? { ...rest, power: 'stopped' } : rest }
+  }
+  if (desired.type === 'container') {
+    const { power: _, ...rest } = desired.container
+    return { type: 'container', container: order === 'off' ? { ...rest, power: 'stopped' } : rest }
+  }
+  return undefined
+}
+
+/**
+ * Clusters as power lets them be: while one goes off or on, its coordinator stands still, and machines that are to go
+ * down are its own order, so that nobody takes them for nodes that must not be touched.
+ */
+export function heldByPower(
+  clusters: readonly LookedAt[],
+  looks: readonly PowerLook[],
+  nowMs: number,
+): readonly LookedAt[] {
+  return clusters.map((looked) => {
+    const { declaration, observed } = looked.look
+    const power = looks.find(({ declaration: one }) => one.spec.cluster === declaration.name)
+    if (power === undefined) return looked
+    const { decision } = power
+    const stops = decision.steps.flatMap((step): readonly ClusterStep[] => {
+      if (step.do !== 'stop-machine' || step.node === undefined) return []
+      const { node, lane, summary, awaits } = step
+      return [{ do: 'stop-machine', node, lane, summary, reason: decision.wanted.why, awaits, sinceMs: nowMs }]
+    })
+    if (!decision.holdsCluster && stops.length === 0) return looked
+    const hold = {
+      reason: `${power.declaration.key} is ${decision.phase === 'Off' ? 'off' : decision.phase === 'GoingOn' ? 'going on' : 'going off'} (${decision.wanted.why})`,
+      allow: decision.phase === 'Off' ? `croft power on ${power.declaration.name}` : 'nothing: it goes on by itself',
+    }
+    const held = decision.holdsCluster
+      ? coordinate(declaration.spec, { ...observed, orders: { ...observed.orders, hold } }, nowMs)
+      : looked.look.decision
+    return { ...looked, look: { ...looked.look, decision: { ...held, steps: [...held.steps, ...stops] } } }
+  })
+}

@@ -1,0 +1,132 @@
+import type { Condition } from '../../model/condition.ts'
+import type { NewEvent } from '../../model/event.ts'
+import { resourceUid } from '../../model/key.ts'
+import type { PowerDecision, PowerHold, PowerStep } from '../../model/power-decision.ts'
+import type { PowerLook } from '../../model/power-look.ts'
+import type { ResourceRecord } from '../../model/record.ts'
+import { conditionOf, withCondition } from '../conditions.ts'
+import { type PowerAttempt, refusalOf } from './act.ts'
+
+/** Turns what was seen of a Power and what was done into its record and the events worth telling. Pure. */
+export function judgePower(
+  look: PowerLook,
+  attempts: readonly PowerAttempt[],
+  before: ResourceRecord | undefined,
+  goesOn: (step: PowerStep) => boolean,
+  lastWords: readonly string[],
+  nowMs: number,
+): { readonly record: ResourceRecord; readonly events: readonly NewEvent[] } {
+  const { declaration, decision } = look
+  const record: ResourceRecord = {
+    key: declaration.key,
+    uid: resourceUid('power', declaration.key),
+    connection: '',
+    type: 'cluster',
+    generation: declaration.generation,
+    policy: declaration.policy,
+    conditions: conditionsOf(decision, before?.conditions ?? [], nowMs),
+    createdMs: before?.createdMs ?? nowMs,
+    status: decision.phase,
+    details: { wanted: decision.wanted.state, why: decision.wanted.why },
+  }
+  return { record, events: eventsOf(look, attempts, before, record, goesOn, lastWords, nowMs) }
+}
+
+/** Nothing to do but to wait for a person, a schedule or a pod. */
+export function isPowerSettled({ decision }: PowerLook): boolean {
+  if (decision.ended !== undefined) return false
+  if (decision.phase === 'Held') return true
+  return decision.steps.length === 0 && (decision.phase === 'On' || decision.phase === 'Off')
+}
+
+/** Off by declaration is as good as on: both are what is wanted. */
+function conditionsOf(decision: PowerDecision, before: readonly Condition[], nowMs: number): readonly Condition[] {
+  const { phase } = decision
+  const [hold] = [...decision.refusals, ...decision.holds]
+  const settled = phase === 'On' || phase === 'Off'
+  const [wait] = decision.waits
+  const [step] = decision.steps
+  const message =
+    hold === undefined ? (wait === undefined ? (step?.summary ?? '') : `${wait.what}: ${wait.awaits}`) : sentence(hold)
+  const synced: Omit<Condition, 'sinceMs'> = settled
+    ? { type: 'Synced', status: 'True', reason: 'AsWanted', message: '' }
+    : { type: 'Synced', status: 'False', reason: phase, message }
+  const ready: Omit<Condition, 'sinceMs'> = settled
+    ? {
+        type: 'Ready',
+        status: 'True',
+        reason: phase,
+        message: `wanted ${decision.wanted.state}: ${decision.wanted.why}`,
+      }
+    : { type: 'Ready', status: 'False', reason: phase, message }
+  const stalled: Omit<Condition, 'sinceMs'> =
+    decision.refusals[0] === undefined
+      ? { type: 'Stalled', status: 'False', reason: 'Progressing', message: '' }
+      : { type: 'Stalled', status: 'True', reason: 'Refused', message: sentence(decision.refusals[0]) }
+  return [synced, ready, stalled].reduce((all, next) => withCondition(all, next, nowMs), before)
+}
+
+function eventsOf(
+  { declaration, decision }: PowerLook,
+  attempts: readonly PowerAttempt[],
+  before: ResourceRecord | undefined,
+  after: ResourceRecord,
+  goesOn: (step: PowerStep) => boolean,
+  lastWords: readonly string[],
+  nowMs: number,
+): readonly NewEvent[] {
+  const tell = (type: NewEvent['type'], reason: string, message: string): NewEvent => ({
+    atMs: nowMs,
+    key: declaration.key,
+    type,
+    reason,
+    message,
+  })
+  const events = attempts.flatMap(({ step, outcome }) => {
+    const refusal = refusalOf(outcome)
+    if (goesOn(step)) return []
+    if (refusal !== undefined) return [tell('Warning', refusal.reason, `could not ${step.summary}: ${refusal.message}`)]
+    const unclear = outcome.result === 'unclear' ? `, and it is not clear what came of it: ${outcome.message}` : ''
+    return [tell(unclear === '' ? 'Normal' : 'Warning', pascal(step.do), `${step.summary}${unclear}`)]
+  })
+  if (before?.status !== after.status) {
+    events.push(tell('Normal', after.status, `${phrase(decision)} (${decision.wanted.why})`))
+  }
+  const known = before === undefined ? undefined : conditionOf(before.conditions, 'Ready')?.message
+  const [hold] = [...decision.refusals, ...decision.holds]
+  if (hold !== undefined && known !== sentence(hold)) events.push(tell('Warning', pascal(hold.guard), sentence(hold)))
+  if (decision.ended?.result === 'aborted') {
+    events.push(tell('Warning', 'Aborted', `gave up going off, and goes back: ${decision.ended.reason}`))
+  }
+  for (const warning of decision.warnings) {
+    if (known?.includes(warning) !== true && before?.details?.warning !== warning)
+      events.push(tell('Warning', 'Deadline', warning))
+  }
+  for (const line of lastWords) events.push(tell('Normal', 'LastWords', line))
+  return events
+}
+
+function phrase({ phase }: PowerDecision): string {
+  switch (phase) {
+    case 'On':
+      return 'all is on'
+    case 'Off':
+      return 'all is off'
+    case 'GoingOff':
+      return 'going off'
+    case 'GoingOn':
+      return 'going on'
+    case 'Held':
+      return 'held'
+    case 'Unknown':
+      return 'not known'
+  }
+}
+
+function sentence({ reason, allow }: PowerHold): string {
+  return `${reason}. To go on: ${allow}`
+}
+
+function pascal(word: string): string {
+  return word.replace(/(?:^|-)(.)/g, (_all, letter: string) => letter.toUpperCase())
+}

@@ -1,0 +1,38 @@
+import { NO_POWER_ORDERS, type PowerDone, type PowerOrders } from '../../model/power.ts'
+import type { Store } from '../../store/port.ts'
+
+/** What is noted of the change of state that is under way. Everything else is seen in the world. */
+export interface PowerNotes {
+  readonly sinceMs: number
+  readonly state: 'on' | 'off'
+  /** Hosts that were told to go down, with the epoch of who told them: who could say that they are off is off as well. */
+  readonly stopped: Readonly<Record<string, number>>
+  readonly hooks: Readonly<Record<string, { readonly ok: boolean; readonly output: string }>>
+}
+
+export function powerOrdersName(power: string): `power-orders/${string}` {
+  return `power-orders/${power}`
+}
+
+export async function readPowerOrders(store: Pick<Store, 'getValue'>, power: string): Promise<PowerOrders> {
+  const text = await store.getValue(powerOrdersName(power))
+  return text === undefined ? NO_POWER_ORDERS : { ...NO_POWER_ORDERS, ...(JSON.parse(text) as Partial<PowerOrders>) }
+}
+
+export async function readPowerDone(store: Pick<Store, 'getValue'>, power: string): Promise<PowerDone | undefined> {
+  const text = await store.getValue(`power-done/${power}`)
+  return text === undefined ? undefined : (JSON.parse(text) as PowerDone)
+}
+
+export async function writePowerDone(store: Store, epoch: number, power: string, done: PowerDone): Promise<void> {
+  await store.putValue(epoch, `power-done/${power}`, JSON.stringify(done))
+}
+
+export async function readPowerNotes(store: Pick<Store, 'getValue'>, power: string): Promise<PowerNotes | undefined> {
+  const text = await store.getValue(`power-notes/${power}`)
+  return text === undefined ? undefined : (JSON.parse(text) as PowerNotes)
+}
+
+export async function writePowerNotes(store: Store, epoch: number, power: string, notes: PowerNotes): Promise<void> {
+  await store.putValue(epoch, `power-notes/${power}`, JSON.stringify(notes))
+}

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import type { PassReport } from '../../src/engine/engine.ts'
+import { powerOrdersName } from '../../src/engine/power/notes.ts'
+import type { PowerOrders } from '../../src/model/power.ts'
+import type { PowerPhase } from '../../src/model/power-decision.ts'
+import type { Datacentre } from '../../src/sim/datacentre.ts'
+import type { EtcdCluster } from '../../src/sim/k3s/types.ts'
+import { all, put } from '../../src/sim/kubernetes/store.ts'
+import { createMemoryStore } from '../../src/store/memory.ts'
+import { etcdOf } from './cluster-oracle.ts'
+import type { simulateCluster } from './cluster-run.ts'
+import type { Process } from './process.ts'
+import type { Simulation } from './run.ts'
+
+export type PowerSimulation = ReturnType<typeof simulateCluster>
+
+export function powerManifest(spec = ''): string {
+  return `---
+apiVersion: croft.dev/v1alpha1
+kind: Power
+metadata: {name: homelab}
+spec:
+  cluster: homelab
+${spec}`
+}
+
+/** Notes an order as the CLI does. */
+export async function order(simulation: Simulation, orders: PowerOrders): Promise<void> {
+  const store = createMemoryStore(simulation.disk)
+  await store.putOrder?.(powerOrdersName('homelab'), JSON.stringify(orders))
+}
+
+export function orderOf(simulation: Simulation, state: 'on' | 'off'): PowerOrders {
+  return { wanted: { state, by: 'tapas', why: 'test', atMs: simulation.clock.now() }, holds: [] }
+}
+
+/** Lets a controller run until the Power is in a phase, nothing more is under way, or the time is over. */
+export async function untilPhase(
+  simulation: Simulation,
+  process: Process,
+  phase: PowerPhase,
+  options: { readonly mostMs?: number; readonly onPass?: (report: PassReport) => void } = {},
+): Promise<'reached' | 'killed' | 'late'> {
+  const { clock } = simulation
+  const endMs = clock.now() + (options.mostMs ?? 3_600_000)
+  const signal = new AbortController().signal
+  while (clock.now() < endMs) {
+    const pass = process.engine.pass(simulation.estate, signal)
+    const report = await clock.runUntil(Promise.race([pass, process.death]), { maxMs: 3_600_000 })
+    if ('killed' in report) return 'killed'
+    options.onPass?.(report)
+    const decision = report.powers?.[0]?.decision
+    if (decision?.phase === phase && decision.ended === undefined && report.settled) return 'reached'
+    if (decision?.phase === phase && phase !== 'On' && decision.ended === undefined) return 'reached'
+    await clock.advanceTo(clock.now() + Math.max(report.lookAgainMs, 10))
+  }
+  return 'late'
+}
+
+/** Workloads of the sort that a homelab has: GitOps, an operator, applications with a volume, a database. */
+export function fillCluster(cluster: EtcdCluster): void {
+  const workload = (
+    kind: 'Deployment' | 'StatefulSet',
+    namespace: string,
+    name: string,
+    replicas: number,
+    more: { readonly labels?: Record<string, string>; readonly claim?: string } = {},
+  ) => {
+    const labels = { app: name, ...more.labels }
+    put(cluster.store, kind === 'Deployment' ? 'apps/deployments' : 'apps/statefulsets', {
+      apiVersion: 'apps/v1',
+      kind,
+      metadata: { name, namespace, labels, uid: `${namespace}-${name}`, generation: 1 },
+      spec: {
+        replicas,
+        serviceName: name,
+        selector: { matchLabels: { app: name } },
+        template: {
+          metadata: { labels },
+          spec: {
+            terminationGracePeriodSeconds: 30,
+            containers: [{ name: 'main', image: 'example/main:1' }],
+            ...(more.claim === undefined
+              ? {}
+              : { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: more.claim } }] }),
+          },
+        },
+      },
+    })
+  }
+  workload('StatefulSet', 'argocd', 'argocd-application-controller', 1)
+  workload('Deployment', 'argocd', 'argocd-server', 2)
+  workload('Deployment', 'default', 'photos-operator', 1)
+  workload('Deployment', 'default', 'web', 3)
+  workload('Deployment', 'default', 'photos', 2, { claim: 'photos' })
+  workload('Deployment', 'default', 'resting', 0)
+  workload('StatefulSet', 'data', 'postgres', 1, {
+    labels: { 'app.kubernetes.io/component': 'database' },
+    claim: 'postgres',
+  })
+}
+
+interface Workload {
+  readonly metadata: {
+    readonly name: string
+    readonly namespace: string
+    readonly annotations?: Record<string, string>
+  }
+  readonly spec: { readonly replicas?: number }
+}
+
+/** Replicas by name, without the system's own. */
+export function replicasOf(cluster: EtcdCluster): Readonly<Record<string, number>> {
+  const found = ['apps/deployments', 'apps/statefulsets'].flatMap(
+    (table) => all(cluster.store, table) as unknown as readonly Workload[],
+  )
+  return Object.fromEntries(
+    found
+      .filter(({ metadata }) => metadata.namespace !== 'kube-system')
+      .map(({ metadata, spec }) => [metadata.name, spec.replicas ?? 1])
+      .sort(([a], [b]) => (String(a) < String(b) ? -1 : 1)),
+  )
+}
+
+/** Nothing of ours is left: no mark, no cordon, no taint, and every workload has what it had. */
+export function nothingLeft(simulation: Simulation, replicas: Readonly<Record<string, number>>, hint: string): void {
+  const cluster = etcdOf(simulation, hint)
+  assert.ok(cluster, hint)
+  assert.deepEqual(replicasOf(cluster), replicas, `replicas; ${hint}`)
+  for (const table of ['apps/deployments', 'apps/statefulsets', '/nodes']) {
+    for (const { metadata } of all(cluster.store, table)) {
+      const marks = Object.keys(metadata.annotations ?? {}).filter((name) => name.startsWith('croft.dev/power'))
+      assert.deepEqual(marks, [], `${metadata.name} carries our mark; ${hint}`)
+    }
+  }
+  for (const node of all(cluster.store, '/nodes')) {
+    const spec = node.spec as { unschedulable?: boolean; taints?: readonly { key: string }[] }
+    assert.notEqual(spec.unschedulable, true, `${node.metadata.name} is cordoned; ${hint}`)
+    assert.ok(
+      !(spec.taints ?? []).some(({ key }) => key === 'dns-unready'),
+      `${node.metadata.name} is tainted; ${hint}`,
+    )
+  }
+}
+
+/** Which guests run. */
+export function running(datacentre: Datacentre): readonly number[] {
+  return [...datacentre.world.guests.values()].filter(({ run }) => run.status === 'running').map(({ vmid }) => vmid)
+}
