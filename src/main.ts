@@ -17,6 +17,7 @@ import type {
 } from './cli/runtime.ts'
 import type { Rehearsed } from './controller/rehearse.ts'
 import type { Driver, DriverDeps } from './drivers/port.ts'
+import type { PowerDriver } from './drivers/power-port.ts'
 import type { ClusterTools } from './engine/clusters/sessions.ts'
 import type { Engine } from './engine/engine.ts'
 import { systemClock } from './lib/clock.ts'
@@ -137,6 +138,7 @@ async function openEngine(store: Store, options: EngineOptions, warn: Warn): Pro
     drivers,
     driverDeps,
     clusters: () => openClusters(options, driverDeps),
+    power: () => openPower(driverDeps),
     ...(options.retryStalled === undefined ? {} : { retryStalled: options.retryStalled }),
     ...(options.epoch === undefined ? {} : { epoch: options.epoch }),
   })
@@ -180,6 +182,31 @@ async function openClusters(options: EngineOptions, driverDeps: DriverDeps): Pro
     },
     ...(driverDeps.openShell === undefined ? {} : { openShell: driverDeps.openShell }),
   }
+}
+
+/** What switches hosts: magic packets, management controllers, and the UPS that says how long there is still power. */
+async function openPower(driverDeps: DriverDeps): Promise<PowerDriver> {
+  const [{ createPowerDriver }, { exchangeLines }, { sendDatagram }, { openTlsWire }] = await Promise.all([
+    import('./drivers/power/driver.ts'),
+    import('./drivers/power/line-exchange.ts'),
+    import('./lib/datagram.ts'),
+    import('./lib/tls-wire.ts'),
+  ])
+  const timeouts = { connectMs: LIMITS.connectTimeoutMs, requestMs: LIMITS.requestTimeoutMs }
+  return createPowerDriver({
+    clock: driverDeps.clock,
+    sendDatagram,
+    exchangeLines,
+    openBmc: ({ address, port, fingerprint }) =>
+      openTlsWire({
+        endpoint: `https://${address.includes(':') ? `[${address}]` : address}:${port}`,
+        maxSockets: 2,
+        timeouts,
+        ...(fingerprint === undefined ? {} : { fingerprint }),
+      }),
+    resolveSecret: driverDeps.resolveSecret,
+    ...(driverDeps.openShell === undefined ? {} : { openShell: driverDeps.openShell }),
+  })
 }
 
 /** A small text file of the place that releases come from. */

@@ -33,6 +33,7 @@ import { networkRoutes } from './network.ts'
 import { nodeAptRoutes } from './node-apt.ts'
 import { nodeFactRoutes } from './node-facts.ts'
 import { nodeHostRoutes } from './node-host.ts'
+import { nodePowerRoutes } from './node-power.ts'
 import { nodeSettingRoutes } from './node-settings.ts'
 import { nodeZfsRoutes } from './node-zfs.ts'
 import { nodeRoutes } from './nodes.ts'
@@ -95,6 +96,7 @@ const TABLES: readonly Routes[] = [
   bulkActionRoutes,
   nodeFactRoutes,
   nodeHostRoutes,
+  nodePowerRoutes,
   lxcMountRoutes,
   lxcPowerRoutes,
   lxcCopyRoutes,
