@@ -35,7 +35,12 @@ export interface Simulation {
   reconciles: number
   effects: number
   /** Starts a controller; `crashAt` kills it at that effect point. */
-  start(options?: { readonly crashAt?: number; readonly pauseAt?: number }): Process
+  start(options?: {
+    readonly crashAt?: number
+    readonly pauseAt?: number
+    /** How wrong the controller's wall clock is; durations and timers stay right. */
+    readonly wallOffMs?: () => number
+  }): Process
   /** Lets it run until the estate is settled or it is killed. */
   untilSettled(
     process: Process,
@@ -78,9 +83,9 @@ export function simulate(options: SimulationOptions): Simulation {
     reconciles: 0,
     effects: 0,
     requests,
-    start: ({ crashAt, pauseAt } = {}) =>
+    start: ({ crashAt, pauseAt, wallOffMs } = {}) =>
       startProcess({
-        clock,
+        clock: wallOffMs === undefined ? clock : { ...clock, now: () => clock.now() + wallOffMs() },
         random,
         disk: simulation.disk,
         wire: simWire(datacentre),

@@ -75,6 +75,9 @@ export function mayRestart(membership: Membership): GuardAnswer {
   // Nothing is lost where there is no cluster yet: a box gets ready for it.
   if (!isFormed(look.observed)) return { allowed: true }
   if (seen?.kube === 'absent' || machineOrder(membership)?.order === 'restart') return { allowed: true }
+  // A clean machine on which nothing of K3s runs gets ready to come, or to come back.
+  const local = seen?.k3s === 'unknown' ? undefined : seen?.k3s
+  if (local?.data === 'none' && local.service !== 'starting' && local.service !== 'running') return { allowed: true }
   const members = look.observed.members === 'unknown' ? [] : look.observed.members
   // One that is down already loses nothing by a restart.
   if (members.some((member) => member.node === node && member.up === 'no')) return { allowed: true }

@@ -142,7 +142,8 @@ export function reinstall(
   seed: { readonly instanceId: string; readonly userData: string },
 ): void {
   crashService(box.machine, world, false)
-  box.machine.files.remove('/')
+  const { files } = box.machine
+  for (const name of files.list('/')) files.remove(`/${name}`)
   forgetHost(box)
   nextLife(box)
   box.power = 'on'
