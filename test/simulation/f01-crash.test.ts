@@ -35,14 +35,26 @@ test('[F-01] a crash at any effect point loses nothing and doubles nothing', asy
   t.diagnostic(`${runs} runs, ${crashes} crashes`)
 })
 
-test('[F-01] a crash during the restart after a crash changes nothing about that', async () => {
-  for (const seed of seeds(3, 50)) {
-    for (const [one, two] of [
+/** Four pairs in the ordinary run, every ordered pair in the long one. */
+function pairs(all: number): readonly (readonly [number, number])[] {
+  if (!LONG) {
+    return [
       [9, 3],
       [25, 7],
       [40, 20],
       [60, 1],
-    ] as const) {
+    ]
+  }
+  const each = Array.from({ length: all }, (_, index) => index + 1)
+  return each.flatMap((one) => each.map((two) => [one, two] as const))
+}
+
+test('[F-02] a crash during the restart after a crash changes nothing about that', async () => {
+  for (const seed of seeds(3, 50)) {
+    const calm = simulate({ seed, estate })
+    const whole = calm.start()
+    await calm.untilSettled(whole)
+    for (const [one, two] of pairs(whole.points())) {
       const hint = `${replay(FILE, seed)} (points ${one}, ${two})`
       const run = simulate({ seed, estate })
       const strangers = strangersOf(run.datacentre)
