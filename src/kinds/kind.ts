@@ -72,15 +72,22 @@ export type Expanded =
       readonly role: 'cluster'
       readonly cluster: Omit<ClusterDeclaration, 'estate'>
       readonly parts: readonly Part[]
+      /** A machine for a while: it is declared only when the engine says so. */
+      readonly drill?: Part
       readonly warnings?: readonly FieldProblem[]
     }
   /** A cluster or site that is switched off and on. */
   | { readonly role: 'power'; readonly power: PowerDeclaration }
 
+/** What was found at a place that a declaration names. */
+export type ObjectsAt = { readonly objects: readonly unknown[] } | { readonly problem: string; readonly hint?: string }
+
 /** What a kind may look up while it expands. */
 export interface Lookup {
   declaration(kind: string, name: string, namespace?: string): Declaration | undefined
   all(kind: string): readonly Declaration[]
+  /** Objects of manifests that stand in files or were fetched, by the path or address that names them. */
+  objectsAt?(place: string): ObjectsAt | undefined
 }
 
 /** One type of thing that can be declared. One file, one registry line, one docs page. */

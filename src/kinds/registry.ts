@@ -1,3 +1,4 @@
+import { addon } from './addon.ts'
 import { addressPool } from './address-pool.ts'
 import { approval } from './approval.ts'
 import { cluster } from './cluster.ts'
@@ -34,6 +35,7 @@ export const KINDS: readonly Kind[] = [
   machine,
   device,
   cluster,
+  addon,
   power,
   approval,
   healthCheck,

@@ -33,6 +33,8 @@ function textsOf(schema: z.core.$ZodType, path: string): readonly (readonly [str
     case 'boolean':
     case 'enum':
     case 'literal':
+    // An object of Kubernetes: it goes to an API as JSON, and what names it is checked when it is expanded.
+    case 'unknown':
     case 'transform':
       return []
     default:

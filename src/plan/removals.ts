@@ -1,6 +1,7 @@
 import type { Action } from '../model/action.ts'
 import type { Estate } from '../model/estate.ts'
 import type { ResourceKey } from '../model/key.ts'
+import { objectId } from '../model/kube-object.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { Desired } from '../model/resource.ts'
 import type { Rules } from '../model/rules.ts'
@@ -69,11 +70,18 @@ function listedRemovals(
   meant: ReadonlySet<ResourceKey>,
 ): readonly Removal[] {
   const declared = new Set(estate.resources.map((resource) => resource.key))
+  // An object that moved from one add-on to another is not gone: it is only another's.
+  const claimed = new Set(
+    estate.resources.flatMap(({ connection, desired }) =>
+      desired.type === 'object' ? [`${connection} ${objectId(desired.object.object)}`] : [],
+    ),
+  )
   const found: Removal[] = []
   for (const record of ledger.records.values()) {
     if (record.list === undefined || record.externalId === undefined || record.type === 'cluster') continue
     if (record.connection !== world.connection.name) continue
     if (declared.has(record.key) || isUnreadable(record.key, estate)) continue
+    if (record.type === 'object' && claimed.has(`${record.connection} ${record.externalId}`)) continue
     const things = world.lists.get(record.list)
     // What croft changed on a host has its mark there; what it found as it should be has none, and stays.
     const keepsMarks = record.type === 'item' || record.type === 'object'

@@ -127,6 +127,5 @@ export function clusterEstate(manifests: string): Estate {
   const estate = estateFrom({ 'estate.yaml': `${GROUND}${HOSTS.map(host).join('')}${manifests}` })
   const errors = estate.problems.filter(({ severity }) => severity === 'error')
   if (errors.length > 0) throw new Error(errors.map(({ message, field }) => `${field}: ${message}`).join('\n'))
-  // Nothing here stands inside a cluster: its API is spoken to by the cluster's own session alone.
-  return { ...estate, connections: estate.connections.filter(({ driver }) => driver !== 'kubernetes') }
+  return estate
 }

@@ -42,7 +42,7 @@ export function fieldChanges(declared: KubeObject, live: Foreign, applied: boole
     if (Array.isArray(to)) {
       const keys = Object.keys(tree).filter((step) => step.startsWith('k:'))
       const there: readonly unknown[] = Array.isArray(from) ? from : []
-      if (keys.length > 0 || (to.length > 0 && to.every(isNamed) && (there.length === 0 || there.every(isNamed)))) {
+      if (keys.length > 0 || (to.length > 0 && to.every(isNamed) && there.every(isNamed))) {
         for (const entry of to as readonly unknown[]) {
           const step = keys.find((key) => entryAt([entry], key) !== undefined) ?? nameStep(entry)
           if (step === undefined) leaf(here, from, to)

@@ -59,9 +59,33 @@ function installed(world: World, cluster: EtcdCluster, chart: KubeObject, namesp
   if (which === 'cilium') {
     workload(world, cluster, 'DaemonSet', 'cilium', target, { 'k8s-app': 'cilium' })
     workload(world, cluster, 'Deployment', 'cilium-operator', target, { 'io.cilium/app': 'operator' })
+    for (const kind of ['CiliumLoadBalancerIPPool', 'CiliumL2AnnouncementPolicy']) define(world, cluster, kind)
   }
   if (which === 'kube-vip')
     workload(world, cluster, 'DaemonSet', 'kube-vip-ds', target, { 'app.kubernetes.io/name': 'kube-vip-ds' })
+}
+
+/** What the operator of Cilium teaches a cluster once it runs. */
+function define(world: World, cluster: EtcdCluster, kind: string): void {
+  const plural = kind === 'CiliumLoadBalancerIPPool' ? 'ciliumloadbalancerippools' : 'ciliuml2announcementpolicies'
+  const name = `${plural}.cilium.io`
+  const resource = 'apiextensions.k8s.io/customresourcedefinitions'
+  if (find(cluster.store, resource, undefined, name) !== undefined) return
+  const at = stamp(world.clock.now())
+  put(cluster.store, resource, {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name, uid: uuid(world.random), generation: 1, creationTimestamp: at },
+    spec: {
+      group: 'cilium.io',
+      scope: 'Cluster',
+      names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
+      versions: [{ name: 'v2alpha1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+    },
+    status: {
+      conditions: ['NamesAccepted', 'Established'].map((type) => ({ type, status: 'True', lastTransitionTime: at })),
+    },
+  })
 }
 
 function workload(

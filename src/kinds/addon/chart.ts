@@ -1,0 +1,59 @@
+import type { KubeObject } from '../../model/kube-object.ts'
+import type { SecretReference } from '../../model/secret.ts'
+import { secretReferenceOf } from '../fields/ssh.ts'
+import type { ChartFields } from './schema.ts'
+
+/** Where K3s looks for charts. */
+const CHARTS = 'kube-system'
+const VALUES_KEY = 'values.yaml'
+
+/** A chart as K3s' own Helm controller installs it. */
+export function chartObject(name: string, namespace: string, chart: ChartFields): KubeObject {
+  const oci = chart.name.startsWith('oci://')
+  return {
+    apiVersion: 'helm.cattle.io/v1',
+    kind: 'HelmChart',
+    metadata: { name, namespace: CHARTS },
+    spec: {
+      chart: chart.name,
+      version: chart.version,
+      ...(chart.repo === undefined || oci ? {} : { repo: chart.repo }),
+      targetNamespace: namespace,
+      ...(chart.bootstrap ? { bootstrap: true } : {}),
+      ...(chart.values === undefined ? {} : { valuesContent: text(chart.values) }),
+      ...(chart.valuesFrom === undefined ? {} : { valuesSecrets: [{ name: secretName(name), keys: [VALUES_KEY] }] }),
+    },
+  }
+}
+
+/** Values that nobody may read in Git, in a Secret beside the chart. */
+export function valuesSecret(
+  name: string,
+  chart: ChartFields,
+): { readonly object: KubeObject; readonly secrets: Readonly<Record<string, SecretReference>> } | undefined {
+  if (chart.valuesFrom === undefined) return undefined
+  const metadata = { name: secretName(name), namespace: CHARTS }
+  return {
+    object: { apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque' },
+    secrets: { [VALUES_KEY]: secretReferenceOf(chart.valuesFrom) },
+  }
+}
+
+/** Further values for a chart that K3s brings. */
+export function chartConfigObject({ name, values }: { readonly name: string; readonly values: object }): KubeObject {
+  return {
+    apiVersion: 'helm.cattle.io/v1',
+    kind: 'HelmChartConfig',
+    metadata: { name, namespace: CHARTS },
+    spec: { valuesContent: text(values) },
+  }
+}
+
+function secretName(name: string): string {
+  return `${name}-values`
+}
+
+/** JSON is YAML: one way to write it, so that the same values are always the same text. */
+function text(values: object): string {
+  return JSON.stringify(values, undefined, 2)
+}

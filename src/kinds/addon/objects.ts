@@ -1,0 +1,155 @@
+import type { Declaration } from '../../model/declaration.ts'
+import { likelyKind } from '../../model/kube-kinds.ts'
+import type { KubeObject } from '../../model/kube-object.ts'
+import type { SecretReference } from '../../model/secret.ts'
+import { secretReferenceOf } from '../fields/ssh.ts'
+import type { FieldProblem, Lookup } from '../kind.ts'
+import { chartConfigObject, chartObject, valuesSecret } from './chart.ts'
+import { keepersOf } from './handover.ts'
+import { PRESETS } from './presets/registry.ts'
+import { readObject } from './read-object.ts'
+import type { AddonSpec, ChartFields } from './schema.ts'
+
+/** One object of an add-on, before it is tied to others. */
+export interface AddonObject {
+  readonly object: KubeObject
+  readonly plural: string
+  readonly namespaced: boolean
+  readonly secrets?: Readonly<Record<string, SecretReference>>
+  /** The one by which another is to keep the rest. */
+  readonly keeper?: true
+}
+
+export interface AddonObjects {
+  readonly objects: readonly AddonObject[]
+  readonly problems: readonly FieldProblem[]
+}
+
+export type AddonDeclaration = Declaration<AddonSpec>
+
+/** What was worked out before. Every add-on asks for those of all others; the answer hangs on nothing else. */
+const known = new WeakMap<Lookup, Map<AddonDeclaration, AddonObjects>>()
+
+/** Everything that an add-on puts on its cluster, its namespace aside. The same text, the same objects. */
+export function objectsOf(declaration: AddonDeclaration, lookup: Lookup): AddonObjects {
+  const before = known.get(lookup) ?? new Map<AddonDeclaration, AddonObjects>()
+  known.set(lookup, before)
+  const objects = before.get(declaration) ?? workOut(declaration, lookup)
+  before.set(declaration, objects)
+  return objects
+}
+
+function workOut(declaration: AddonDeclaration, lookup: Lookup): AddonObjects {
+  const { spec, name } = declaration
+  const problems: FieldProblem[] = []
+  const namespace = namespaceOf(declaration)
+  const found: Omit<AddonObject, 'plural' | 'namespaced'>[] = []
+
+  const chart = chartOf(declaration)
+  if (chart !== undefined) {
+    const values = valuesSecret(name, chart)
+    if (values !== undefined) found.push(values)
+    found.push({ object: chartObject(name, namespace, chart) })
+  }
+  if (spec.chartConfig !== undefined) found.push({ object: chartConfigObject(spec.chartConfig) })
+  if (spec.preset !== undefined) found.push(...presetObjects(declaration).map((object) => ({ object })))
+  const written: readonly { readonly raw: unknown; readonly path: FieldProblem['path'] }[] = [
+    ...(spec.objects ?? []).map((raw, index) => ({ raw, path: ['spec', 'objects', index] })),
+    ...placesOf(spec).flatMap(({ place, path }) => {
+      const at = lookup.objectsAt?.(place)
+      if (at !== undefined && 'objects' in at) return at.objects.map((raw) => ({ raw, path }))
+      const message = at?.problem ?? `${place} could not be looked into here`
+      problems.push({ code: 'no-objects', path, message, ...(at?.hint === undefined ? {} : { hint: at.hint }) })
+      return []
+    }),
+  ]
+  for (const { raw, path } of written) {
+    const read = readObject(raw, path)
+    if ('problems' in read) problems.push(...read.problems)
+    else found.push({ object: read.object })
+  }
+  for (const one of spec.secrets ?? []) {
+    const data: Record<string, SecretReference> = {}
+    for (const [key, reference] of Object.entries(one.data)) data[key] = secretReferenceOf(reference)
+    const metadata = {
+      name: one.name,
+      namespace: one.namespace ?? namespace,
+      ...(one.labels === undefined ? {} : { labels: one.labels }),
+    }
+    found.push({ object: { apiVersion: 'v1', kind: 'Secret', metadata, type: one.type }, secrets: data })
+  }
+  for (const object of keepersOf(declaration, chart, namespace)) found.push({ object, keeper: true })
+
+  const scopes = definedScopes(found.map(({ object }) => object))
+  const objects = found.map((one): AddonObject => {
+    const kind = scopes.get(`${groupOf(one.object)} ${one.object.kind}`) ?? likelyKind(one.object)
+    return { ...one, object: placed(one.object, kind.namespaced, namespace), ...kind }
+  })
+  return { objects, problems }
+}
+
+/** The namespace of an add-on: its own, its preset's, or the default one. */
+export function namespaceOf({ spec }: AddonDeclaration): string {
+  return spec.namespace ?? (spec.preset === undefined ? undefined : PRESETS[spec.preset].namespace) ?? 'default'
+}
+
+export function groupOf({ apiVersion }: Pick<KubeObject, 'apiVersion'>): string {
+  return apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : ''
+}
+
+/** The chart of an add-on, its own or its preset's. */
+export function chartOf(declaration: AddonDeclaration): ChartFields | undefined {
+  const { spec, name } = declaration
+  if (spec.chart !== undefined) return spec.chart
+  if (spec.preset === undefined) return undefined
+  const preset = PRESETS[spec.preset]
+  const fields = preset.fields.safeParse(spec.with ?? {})
+  const version = spec.version ?? preset.version
+  const asked = fields.success
+    ? preset.chart?.(fields.data, { name, namespace: namespaceOf(declaration), version })
+    : undefined
+  if (asked === undefined) return undefined
+  const { repo, bootstrap = false } = asked
+  return { name: asked.name, version, bootstrap, values: { ...asked.values }, ...(repo === undefined ? {} : { repo }) }
+}
+
+function presetObjects(declaration: AddonDeclaration): readonly KubeObject[] {
+  const { spec, name } = declaration
+  if (spec.preset === undefined) return []
+  const preset = PRESETS[spec.preset]
+  const fields = preset.fields.safeParse(spec.with ?? {})
+  if (!fields.success) return []
+  const context = { name, namespace: namespaceOf(declaration), version: spec.version ?? preset.version }
+  return preset.objects?.(fields.data, context) ?? []
+}
+
+/** Where manifests are to be found that do not stand in the declaration itself. */
+export function placesOf(spec: AddonSpec): readonly { readonly place: string; readonly path: FieldProblem['path'] }[] {
+  return [
+    ...(spec.path === undefined ? [] : [{ place: spec.path, path: ['spec', 'path'] }]),
+    ...(spec.url === undefined ? [] : [{ place: `${spec.url.url}#${spec.url.sha256}`, path: ['spec', 'url'] }]),
+    ...(spec.oci === undefined ? [] : [{ place: `oci://${spec.oci}`, path: ['spec', 'oci'] }]),
+  ]
+}
+
+function placed(object: KubeObject, namespaced: boolean, namespace: string): KubeObject {
+  const { namespace: own, ...metadata } = object.metadata
+  const meant = { ...metadata, ...(namespaced ? { namespace: own ?? namespace } : {}) } as KubeObject['metadata']
+  return { ...object, metadata: meant }
+}
+
+/** Kinds that the add-on itself defines: their own definitions say how they are called and where they live. */
+function definedScopes(objects: readonly KubeObject[]): ReadonlyMap<string, { plural: string; namespaced: boolean }> {
+  const scopes = new Map<string, { plural: string; namespaced: boolean }>()
+  for (const { kind, spec } of objects) {
+    if (kind !== 'CustomResourceDefinition') continue
+    const { group, scope, names } = (spec ?? {}) as {
+      group?: unknown
+      scope?: unknown
+      names?: { kind?: unknown; plural?: unknown }
+    }
+    if (typeof names?.kind !== 'string' || typeof names.plural !== 'string') continue
+    scopes.set(`${String(group)} ${names.kind}`, { plural: names.plural, namespaced: scope === 'Namespaced' })
+  }
+  return scopes
+}

@@ -1,0 +1,80 @@
+import { z } from 'zod'
+import { whole } from '../../fields/number.ts'
+import { hostName, logicalName } from '../../fields/text.ts'
+import { addressRange, labels } from './fields.ts'
+import { preset } from './preset.ts'
+
+const API = 'cilium.io/v2alpha1'
+
+/** The network of a cluster, in place of flannel and kube-proxy, with addresses for Services. */
+export const cilium = preset({
+  name: 'cilium',
+  about: 'The network of a cluster, in place of flannel and, where asked, of kube-proxy; addresses for Services.',
+  version: '1.18.4',
+  namespace: 'kube-system',
+  fields: z.strictObject({
+    /** Do the work of kube-proxy as well. The Cluster then says kubeProxy: false. */
+    kubeProxyReplacement: z.boolean().default(true),
+    /** Where the API is found before any Service works. */
+    apiServer: z.strictObject({ host: hostName.or(addressRange), port: whole(1, 65_535).default(6443) }).optional(),
+    operatorReplicas: whole(1, 5).default(1),
+    hubble: z.boolean().default(false),
+    /** Addresses that Services of type LoadBalancer get. */
+    pools: z.array(z.strictObject({ name: logicalName, ranges: z.array(addressRange).min(1) })).default([]),
+    /** Announce those addresses on the local network. */
+    l2: z.strictObject({ interfaces: z.array(hostName).default([]), nodes: labels.optional() }).optional(),
+  }),
+  chart: ({ kubeProxyReplacement, apiServer, operatorReplicas, hubble, l2 }) => ({
+    repo: 'https://helm.cilium.io',
+    name: 'cilium',
+    // Nodes are not ready before it runs: its installer must not wait for them.
+    bootstrap: true,
+    values: {
+      kubeProxyReplacement,
+      ...(apiServer === undefined ? {} : { k8sServiceHost: apiServer.host, k8sServicePort: apiServer.port }),
+      operator: { replicas: operatorReplicas },
+      ipam: { mode: 'kubernetes' },
+      hubble: { enabled: hubble, ...(hubble ? { relay: { enabled: true }, ui: { enabled: true } } : {}) },
+      ...(l2 === undefined
+        ? {}
+        : {
+            l2announcements: { enabled: true },
+            externalIPs: { enabled: true },
+            k8sClientRateLimit: { qps: 50, burst: 100 },
+          }),
+    },
+  }),
+  objects: ({ pools, l2 }) => [
+    ...pools.map(({ name, ranges }) => ({
+      apiVersion: API,
+      kind: 'CiliumLoadBalancerIPPool',
+      metadata: { name },
+      spec: { blocks: ranges.map(block) },
+    })),
+    ...(l2 === undefined
+      ? []
+      : [
+          {
+            apiVersion: API,
+            kind: 'CiliumL2AnnouncementPolicy',
+            metadata: { name: 'default' },
+            spec: {
+              externalIPs: true,
+              loadBalancerIPs: true,
+              ...(l2.interfaces.length === 0 ? {} : { interfaces: l2.interfaces.map((one) => `^${one}$`) }),
+              ...(l2.nodes === undefined ? {} : { nodeSelector: { matchLabels: l2.nodes } }),
+            },
+          },
+        ]),
+  ],
+  example: {
+    apiServer: { host: '192.168.4.79' },
+    pools: [{ name: 'lan', ranges: ['192.168.4.200-192.168.4.219'] }],
+    l2: { interfaces: ['eth0'] },
+  },
+})
+
+function block(range: string): { readonly cidr: string } | { readonly start: string; readonly stop: string } {
+  const [start = '', stop] = range.split('-')
+  return stop === undefined ? { cidr: start } : { start, stop }
+}

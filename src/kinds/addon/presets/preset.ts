@@ -1,0 +1,37 @@
+import type { z } from 'zod'
+import type { KubeObject } from '../../../model/kube-object.ts'
+
+/** A chart as a preset asks for it; its version is the preset's. */
+export interface PresetChart {
+  readonly repo?: string
+  readonly name: string
+  readonly bootstrap?: boolean
+  readonly values: Readonly<Record<string, unknown>>
+}
+
+export interface PresetContext {
+  /** Name of the add-on. */
+  readonly name: string
+  readonly namespace: string
+  readonly version: string
+}
+
+/** What people install again and again, as data: one short file for each. */
+export interface Preset<Fields = unknown> {
+  readonly name: string
+  readonly about: string
+  /** The version that is meant where a person names none. Changing it is a change that people see. */
+  readonly version: string
+  readonly namespace: string
+  /** Strict: what `with` may say. */
+  readonly fields: z.ZodType<Fields>
+  readonly chart?: (fields: Fields, context: PresetContext) => PresetChart
+  readonly objects?: (fields: Fields, context: PresetContext) => readonly KubeObject[]
+  /** A complete `with`, for the documentation and the tests. */
+  readonly example: Readonly<Record<string, unknown>>
+}
+
+/** Keeps the types of a preset's fields together. */
+export function preset<Fields>(data: Preset<Fields>): Preset {
+  return data as Preset
+}

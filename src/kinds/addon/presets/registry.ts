@@ -1,0 +1,27 @@
+import { argocd } from './argocd.ts'
+import { certManager } from './cert-manager.ts'
+import { cilium } from './cilium.ts'
+import { coredns } from './coredns.ts'
+import { flux } from './flux.ts'
+import { garage } from './garage.ts'
+import { kubeVip } from './kube-vip.ts'
+import { localPath } from './local-path.ts'
+import { metallb } from './metallb.ts'
+import type { PresetName } from './names.ts'
+import type { Preset } from './preset.ts'
+import { rookCeph } from './rook-ceph.ts'
+import { traefik } from './traefik.ts'
+
+export const PRESETS: Readonly<Record<PresetName, Preset>> = {
+  argocd,
+  'cert-manager': certManager,
+  cilium,
+  coredns,
+  flux,
+  garage,
+  'kube-vip': kubeVip,
+  'local-path': localPath,
+  metallb,
+  'rook-ceph': rookCeph,
+  traefik,
+}

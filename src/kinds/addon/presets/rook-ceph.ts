@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import { whole } from '../../fields/number.ts'
+import { className, hostPath, labels } from './fields.ts'
+import { preset } from './preset.ts'
+
+/** Storage of the cluster itself, by Ceph. */
+export const rookCeph = preset({
+  name: 'rook-ceph',
+  about: 'Storage that the nodes give each other, by Ceph: the operator, one cluster, a pool of blocks and its class.',
+  version: 'v1.18.7',
+  namespace: 'rook-ceph',
+  fields: z.strictObject({
+    image: z
+      .string()
+      .regex(/^[a-z0-9./-]+:[A-Za-z0-9._-]+$/, { error: 'an image with its tag' })
+      .default('quay.io/ceph/ceph:v19.2.3'),
+    monitors: whole(1, 5).default(3),
+    /** Which disks: a pattern of device names. Nothing is taken without it. */
+    devices: z
+      .string()
+      .max(100)
+      .regex(/^[A-Za-z0-9^$[\]()|*-]+$/, { error: 'a pattern of device names, like ^sd[b-d]' })
+      .optional(),
+    nodes: labels.optional(),
+    replicas: whole(1, 5).default(3),
+    dataPath: hostPath.default('/var/lib/rook'),
+    storageClass: className.default('ceph-block'),
+  }),
+  chart: () => ({
+    repo: 'https://charts.rook.io/release',
+    name: 'rook-ceph',
+    values: { enableDiscoveryDaemon: false },
+  }),
+  objects: ({ image, monitors, devices, replicas, dataPath, storageClass }, { namespace }) => [
+    {
+      apiVersion: 'ceph.rook.io/v1',
+      kind: 'CephCluster',
+      metadata: { name: 'ceph', namespace },
+      spec: {
+        cephVersion: { image },
+        dataDirHostPath: dataPath,
+        mon: { count: monitors, allowMultiplePerNode: false },
+        mgr: { count: monitors > 1 ? 2 : 1 },
+        dashboard: { enabled: true, ssl: false },
+        storage: {
+          useAllNodes: true,
+          useAllDevices: false,
+          ...(devices === undefined ? {} : { deviceFilter: devices }),
+        },
+      },
+    },
+    {
+      apiVersion: 'ceph.rook.io/v1',
+      kind: 'CephBlockPool',
+      metadata: { name: storageClass, namespace },
+      spec: { failureDomain: 'host', replicated: { size: replicas, requireSafeReplicaSize: replicas > 1 } },
+    },
+    {
+      apiVersion: 'storage.k8s.io/v1',
+      kind: 'StorageClass',
+      metadata: { name: storageClass },
+      provisioner: `${namespace}.rbd.csi.ceph.com`,
+      parameters: {
+        clusterID: namespace,
+        pool: storageClass,
+        imageFormat: '2',
+        imageFeatures: 'layering',
+        'csi.storage.k8s.io/provisioner-secret-name': 'rook-csi-rbd-provisioner',
+        'csi.storage.k8s.io/provisioner-secret-namespace': namespace,
+        'csi.storage.k8s.io/controller-expand-secret-name': 'rook-csi-rbd-provisioner',
+        'csi.storage.k8s.io/controller-expand-secret-namespace': namespace,
+        'csi.storage.k8s.io/node-stage-secret-name': 'rook-csi-rbd-node',
+        'csi.storage.k8s.io/node-stage-secret-namespace': namespace,
+        'csi.storage.k8s.io/fstype': 'ext4',
+      },
+      reclaimPolicy: 'Delete',
+      allowVolumeExpansion: true,
+    },
+  ],
+  example: { devices: '^sd[b-d]', replicas: 3 },
+})
