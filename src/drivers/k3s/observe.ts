@@ -119,7 +119,9 @@ async function look(
   const servers = specsOf(declaration)
   // A Node says Ready for most of a minute after its machine is gone. Before a server is taken down, the others must
   // have answered now.
-  const working = [...seen.values()].some(({ kube }) => kube.work !== undefined)
+  const working =
+    [...seen.values()].some(({ kube }) => kube.work !== undefined) ||
+    [...surroundings.nodes.values()].some(({ machine }) => machine.wantsRestart !== undefined)
   const again = doubtful.filter(
     (name) =>
       asked.api !== 'yes' ||
