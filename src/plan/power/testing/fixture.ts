@@ -1,0 +1,96 @@
+import type { ObservedPower, PowerNode, PowerWorkload } from '../../../model/observed-power.ts'
+import type { PowerHost, PowerOrders, PowerSpec } from '../../../model/power.ts'
+
+export const NOW = 1_760_000_000_000
+
+export function host(name: string, more: Partial<PowerHost> = {}): PowerHost {
+  const wake = { mac: 'BC:24:11:00:00:01', broadcast: '255.255.255.255', port: 9 }
+  return { name, connection: 'pve', node: name, wake, level: 1, own: false, ...more }
+}
+
+export function specWith(more: Partial<PowerSpec> = {}): PowerSpec {
+  const rule = { afterMs: 60_000, choice: 'abort' } as const
+  return {
+    cluster: 'homelab',
+    state: 'on',
+    hosts: [],
+    machines: [],
+    infrastructure: [],
+    rules: [],
+    hooks: [],
+    deadlines: {
+      scale: rule,
+      detach: rule,
+      drain: rule,
+      stop: { ...rule, choice: 'wait' },
+      start: { ...rule, choice: 'force' },
+    },
+    holds: { people: true, idleMs: 3_600_000, backups: true, jobs: true, jobsMs: 86_400_000 },
+    idleMs: 600_000,
+    ha: true,
+    strangers: 'hold',
+    checks: { dns: [], storage: [] },
+    ...more,
+  }
+}
+
+export function workload(tier: PowerWorkload['tier'], name: string, more: Partial<PowerWorkload> = {}): PowerWorkload {
+  return { kind: 'Deployment', namespace: 'default', name, tier, replicas: 2, pods: 2, ready: 2, ...more }
+}
+
+export function node(name: string, more: Partial<PowerNode> = {}): PowerNode {
+  return {
+    name,
+    role: name.startsWith('s') ? 'server' : 'agent',
+    onDemand: false,
+    machine: `Machine/${name}`,
+    power: 'on',
+    kube: 'ready',
+    back: true,
+    unschedulable: false,
+    tainted: false,
+    podsToMove: 0,
+    k3s: 'running',
+    ...more,
+  }
+}
+
+export function clusterWith(
+  nodes: readonly PowerNode[],
+  workloads: readonly PowerWorkload[],
+  more: Partial<NonNullable<ObservedPower['cluster']>> = {},
+): NonNullable<ObservedPower['cluster']> {
+  return {
+    api: 'yes',
+    quorum: 'yes',
+    workloads,
+    attachments: [],
+    nodes,
+    wanting: {},
+    dns: { up: 'yes', message: '' },
+    storage: { up: 'yes', message: '' },
+    ...more,
+  }
+}
+
+export function observedWith(more: Partial<ObservedPower> = {}): ObservedPower {
+  const nodes = more.cluster?.nodes ?? []
+  return {
+    machines: nodes.flatMap(({ machine, name, power, host: on }) =>
+      machine === undefined
+        ? []
+        : [{ key: machine, name, role: 'node', power, exists: 'yes', ...(on === undefined ? {} : { host: on }) }],
+    ),
+    hosts: [],
+    ha: [],
+    holds: [],
+    hooks: {},
+    checks: {},
+    waitedMs: {},
+    ...more,
+  }
+}
+
+export function ordered(state: 'on' | 'off', more: Partial<NonNullable<PowerOrders['wanted']>> = {}): PowerOrders {
+  return { wanted: { state, by: 'tapas', why: '', atMs: NOW, ...more }, holds: [] }
+}
