@@ -103,7 +103,10 @@ export async function runPass(
   await report(store, epoch, ledger.records, records, events, dropped, known && remembered.fresh, clock.now())
 
   const inFlight = ledger.intentions.size + attempts.filter(leavesWork).length
-  const effects = power.effects + attempts.length + clusterVerdicts.reduce((sum, { attempts, drilled }) => sum + attempts.length + drilled, 0)
+  const effects =
+    power.effects +
+    attempts.length +
+    clusterVerdicts.reduce((sum, { attempts, drilled }) => sum + attempts.length + drilled, 0)
   const drilling = clusterVerdicts.some((verdict) => verdict.drilling)
   const watched = options.only === undefined ? looks : looks.filter((look) => options.only?.has(look.declaration.key))
   const still = powerLooks.every(isPowerSettled)
@@ -136,7 +139,9 @@ async function keepClusters(
   deps: PassDeps,
   only: ReadonlySet<ResourceKey> | undefined,
   signal: AbortSignal,
-): Promise<readonly (ReturnType<typeof judgeCluster> & Kept & { readonly drilled: number; readonly drilling: boolean })[]> {
+): Promise<
+  readonly (ReturnType<typeof judgeCluster> & Kept & { readonly drilled: number; readonly drilling: boolean })[]
+> {
   return Promise.all(
     clusters.map(async (looked) => {
       const { declaration } = looked.look

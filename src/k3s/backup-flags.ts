@@ -2,7 +2,8 @@ import type { BackupPolicy, Flags } from '../model/cluster.ts'
 
 /** Where a share of the network is mounted on every server. Its unit's name follows from the path. */
 export const BACKUP_MOUNT = '/croft/backup'
-const MOUNT_UNIT = 'croft-backup.mount'
+export const BACKUP_UNIT = 'croft-backup.mount'
+export const BACKUP_UNIT_FILE = `/etc/systemd/system/${BACKUP_UNIT}`
 
 /** Secret of the cluster that holds everything about S3: K3s takes it only where no other setting of S3 is said. */
 export const S3_SECRET = 'croft-etcd-backup'
@@ -35,9 +36,9 @@ export function backupFiles(policy: BackupPolicy | undefined, credentials: strin
   const { to } = policy
   if ('nfs' in to) {
     const unit = `[Unit]\nDescription=Where backups of etcd are kept\n\n[Mount]\nWhat=${to.nfs.server}:${to.nfs.path}\nWhere=${BACKUP_MOUNT}\nType=nfs\nOptions=_netdev,soft,timeo=100\n`
-    const wanted = `[Unit]\nWants=${MOUNT_UNIT}\nAfter=${MOUNT_UNIT}\n`
+    const wanted = `[Unit]\nWants=${BACKUP_UNIT}\nAfter=${BACKUP_UNIT}\n`
     return [
-      { path: `/etc/systemd/system/${MOUNT_UNIT}`, mode: 0o644, text: unit },
+      { path: BACKUP_UNIT_FILE, mode: 0o644, text: unit },
       { path: '/etc/systemd/system/k3s.service.d/20-croft-backup.conf', mode: 0o644, text: wanted },
     ]
   }

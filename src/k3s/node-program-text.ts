@@ -374,6 +374,8 @@ job_snapshot() { timeout 1800 "$bin/k3s" etcd-snapshot save --name "$(cat "$run/
 restore_begin() {
   path=$(field "$input" snapshot '/[A-Za-z0-9_@.:/+-]*')
   case $path in '' | *..*) fail 'the path of the snapshot may not be used' ;; esac
+  # A share of the network is mounted when K3s starts, and here K3s has not started yet.
+  [ -f "$units/croft-backup.mount" ] && systemctl daemon-reload && systemctl start croft-backup.mount >/dev/null 2>&1
   [ -f "$root$path" ] || fail "there is no snapshot $path"
   case $(property k3s.service ActiveState) in active | activating | deactivating) fail 'K3s still runs here' ;; esac
   job_begin restore "$root$path"

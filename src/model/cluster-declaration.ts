@@ -3,6 +3,7 @@ import type { HealthCheckSpec } from './health-check.ts'
 import type { ResourceKey } from './key.ts'
 import type { Origin } from './origin.ts'
 import type { Policy } from './policy.ts'
+import type { Resource } from './resource.ts'
 import type { SshTarget } from './ssh-target.ts'
 
 /** A cluster as Git declares it, with what is needed to reach and build its nodes. */
@@ -21,6 +22,8 @@ export interface ClusterDeclaration {
   readonly gates?: { readonly deadlines: Readonly<Record<string, number>>; readonly dnsName?: string }
   /** What `upgrade.healthChecks` names, by name. */
   readonly healthChecks?: Readonly<Record<string, HealthCheckSpec>>
+  /** The machine that a backup is tried on. Made when that is due, and destroyed after it. */
+  readonly drill?: Resource
   /** HTTP proxy on the way to the Kubernetes API; else HTTPS_PROXY and NO_PROXY say. */
   readonly proxy?: string
   /** Where people find it: `vault` beside the store, or a SOPS file of the repository. */

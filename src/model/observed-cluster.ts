@@ -143,6 +143,10 @@ export interface ClusterSnapshot {
   /** The sealed token that opens it is kept with it. Without it the snapshot cannot be used. */
   readonly tokenKept: Answer
   readonly bytes?: number
+  /** `file:///var/lib/…` or `s3://…`, as K3s notes it. */
+  readonly location?: string
+  /** The server that took it, where the file lies on its disk. */
+  readonly node?: string
 }
 
 export interface CheckResult {

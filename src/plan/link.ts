@@ -287,7 +287,8 @@ function resourceOf(
 /** Wherever it may be, its host is reached over SSH. */
 function hasRootLane({ desired, placement }: Part, { hosts = {} }: Connection): boolean {
   const guest = guestIn(desired)
-  const nodes = placement?.candidates.map(({ node }) => node) ?? (guest === undefined ? [] : [guest.host])
+  const alone = guest?.host ?? (desired.type === 'file' ? desired.file.host : undefined)
+  const nodes = placement?.candidates.map(({ node }) => node) ?? (alone === undefined ? [] : [alone])
   return nodes.length > 0 && nodes.every((node) => Object.hasOwn(hosts, node))
 }
 

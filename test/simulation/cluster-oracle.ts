@@ -10,9 +10,11 @@ type ClusterSimulation = Simulation & { readonly vault: ReturnType<typeof memory
 /** The etcd cluster of the run. More than one would be a second cluster beside the first. */
 export function etcdOf(simulation: Simulation, hint: string): EtcdCluster | undefined {
   const clusters = [...simulation.datacentre.world.k3s.clusters.values()]
-  const living = clusters.filter(({ members }) => members.size > 0)
+  const all = clusters.filter(({ members }) => members.size > 0)
+  const living = all.filter(({ members }) => [...members.values()].some(({ process }) => process?.alive === true))
   assert.ok(living.length <= 1, `a second cluster was formed; ${hint}`)
-  return living[0]
+  // One that is wholly down is still the cluster; one that a backup was tried on is not.
+  return living[0] ?? all[0]
 }
 
 /** How many voters a cluster has, and how many of them are up. */

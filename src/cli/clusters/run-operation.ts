@@ -11,7 +11,7 @@ export interface OperationDeps {
   surroundings(): Promise<ClusterSurroundings> | ClusterSurroundings
   /** Holds everything else that croft does with the cluster, or lets it go on. */
   setHold(reason: string | undefined): Promise<void>
-  onStep(step: OperationStep, number: number, state: 'begun' | 'done', said?: string): void
+  onStep(step: OperationStep, number: number, state: 'begun' | 'done', said?: string): Promise<void> | void
 }
 
 export type OperationResult =
@@ -24,7 +24,7 @@ export type OperationResult =
  */
 export async function runOperation({ steps }: ClusterOperation, deps: OperationDeps): Promise<OperationResult> {
   for (const [index, step] of steps.entries()) {
-    deps.onStep(step, index + 1, 'begun')
+    await deps.onStep(step, index + 1, 'begun')
     const failure = await runStep(step, deps, (said) => deps.onStep(step, index + 1, 'done', said))
     if (failure !== undefined) return { is: 'failed', step, message: failure }
   }
@@ -34,12 +34,12 @@ export async function runOperation({ steps }: ClusterOperation, deps: OperationD
 async function runStep(
   step: OperationStep,
   deps: OperationDeps,
-  done: (said?: string) => void,
+  done: (said?: string) => Promise<void> | void,
 ): Promise<string | undefined> {
   const { operator, clock, signal } = deps
   if (step.do === 'hold' || step.do === 'release') {
     await deps.setHold(step.do === 'hold' ? (step.target ?? step.summary) : undefined)
-    done()
+    await done()
     return undefined
   }
   const untilMs = clock.monotonicMs() + LIMITS.operationStepMs
@@ -58,7 +58,7 @@ async function runStep(
       const reached = await operator.reached(step, surroundings, signal)
       if (reached.is === 'failed') return reached.message
       if (reached.is === 'yes') {
-        done(reached.said)
+        await done(reached.said)
         return undefined
       }
       last = `waited for ${step.awaits}`

@@ -5,6 +5,9 @@ import type { ClusterSurroundings, Reached } from '../cluster-port.ts'
 import { askFacts } from './node-lane.ts'
 import { type Looker, observeCluster } from './observe.ts'
 
+/** systemd tells whole seconds on some machines. */
+const WHOLE_SECOND_MS = 1_000
+
 const NO: Reached = { is: 'no' }
 const YES: Reached = { is: 'yes' }
 
@@ -14,6 +17,8 @@ export async function goalReached(
   step: OperationStep,
   surroundings: ClusterSurroundings,
   signal: AbortSignal,
+  /** When K3s was told to start there: what is seen from before is the process that was to end. */
+  startedMs?: number,
 ): Promise<Reached> {
   if (step.do === 'compare-objects') return objectsOf(step, surroundings, signal)
   switch (step.until ?? 'nothing') {
@@ -29,7 +34,7 @@ export async function goalReached(
     }
     case 'node-well': {
       if (step.node !== undefined) looker.memory.touched.add(step.node)
-      return isWell(step.node ?? '', await observeCluster(looker, surroundings, signal))
+      return isWell(step.node ?? '', await observeCluster(looker, surroundings, signal), startedMs)
     }
   }
 }
@@ -44,10 +49,16 @@ async function ofNode(step: OperationStep, { nodes }: ClusterSurroundings, signa
   return job.state === 'done' ? YES : { is: 'failed', message: `${job.name}: ${job.message ?? 'no reason given'}` }
 }
 
-function isWell(name: string, { nodes, members, api }: Awaited<ReturnType<typeof observeCluster>>): Reached {
+function isWell(
+  name: string,
+  { nodes, members, api }: Awaited<ReturnType<typeof observeCluster>>,
+  startedMs: number | undefined,
+): Reached {
   const node = nodes.find((one) => one.name === name)
   if (api !== 'yes' || members === 'unknown' || typeof node?.kube !== 'object' || node.kube.ready !== 'yes') return NO
   if (node.k3s !== 'unknown' && node.k3s.service !== 'running') return NO
+  // Its Node says Ready for most of a minute after it is down, and systemd `active` until it has begun to stop.
+  if (startedMs !== undefined && (node.k3s === 'unknown' || node.k3s.sinceMs < startedMs - WHOLE_SECOND_MS)) return NO
   if (node.role === 'agent') return YES
   const voters = members.filter((member) => member.node === name)
   return voters.some(({ learner, up }) => !learner && up === 'yes') ? YES : NO
@@ -66,6 +77,7 @@ async function objectsOf(step: OperationStep, { nodes }: ClusterSurroundings, si
     }
     const [found, spaces] = [await count('/api/v1/nodes'), await count('/api/v1/namespaces')]
     if (found === undefined || spaces === undefined) return NO
+    if (found === 0) return { is: 'failed', message: 'the copy answers, and holds no Node: it is empty' }
     return { is: 'yes', said: `the copy answers with ${found} Nodes and ${spaces} namespaces` }
   } catch (error) {
     if (error instanceof ShellFailure || error instanceof SyntaxError) return NO

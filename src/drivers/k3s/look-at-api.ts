@@ -73,6 +73,8 @@ export async function snapshotsIn(
         atMs,
         tokenKept: tokenKept(hash, secrets),
         ...optional('tokenHash', hash),
+        ...optional('location', nameOf(at(file, 'spec', 'location'))),
+        ...optional('node', nameOf(at(file, 'spec', 'nodeName'))),
         ...optional('bytes', Number.isFinite(bytes) && bytes >= 0 ? bytes : undefined),
       },
     ]

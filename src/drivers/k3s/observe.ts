@@ -130,7 +130,8 @@ async function look(
   )
   const second = await ask(again, seen)
   const answered = new Set([...first, ...second])
-  if (tellsMembers(memory, answered) || asked.api !== 'yes') return { api: asked.api, seen, answered, asked: all }
+  if (tellsMembers(memory, answered, (name) => servers.has(name) || seen.has(name)) || asked.api !== 'yes')
+    return { api: asked.api, seen, answered, asked: all }
   // A server on its way in or out changes the list, and cannot tell it itself: a learner does not answer.
   const roles = specsOf(declaration)
   const moves = [...names].some(
@@ -141,8 +142,8 @@ async function look(
   return { api: asked.api, seen, answered: new Set([...answered, ...third]), asked: all }
 }
 
-function tellsMembers(memory: Memory, answered: Answered): boolean {
-  return [...answered].some((name) => memory.facts.get(name)?.facts.etcd !== undefined)
+function tellsMembers(memory: Memory, answered: Answered, own: (name: string) => boolean): boolean {
+  return [...answered].some((name) => own(name) && memory.facts.get(name)?.facts.etcd !== undefined)
 }
 
 /** The list of members is kept while the Nodes show the same members; else a server is asked for it. */
@@ -251,7 +252,7 @@ function withLocal(
 }
 
 function membersOf(
-  { memory, deps }: Looker,
+  { memory, deps, declaration }: Looker,
   surroundings: ClusterSurroundings,
   names: ReadonlySet<string>,
   api: Answer,
@@ -259,7 +260,12 @@ function membersOf(
   answered: Answered,
   asked: ReadonlySet<string>,
 ): readonly EtcdMember[] | 'unknown' {
-  const fresh = [...answered].flatMap((name) => memory.facts.get(name)?.facts ?? [])
+  // A machine that is neither declared nor a Node speaks for another etcd: a copy that a backup was tried on, with the
+  // same CA and the same names. Its list would make strangers of all servers.
+  const own = specsOf(declaration)
+  const fresh = [...answered].flatMap((name) =>
+    own.has(name) || seen.has(name) ? (memory.facts.get(name)?.facts ?? []) : [],
+  )
   const list = memberList(fresh)
   if (list !== undefined) memory.members = { list, readMs: deps.clock.now() }
   else if (answered.size > 0 || api !== 'yes') {

@@ -17,7 +17,9 @@ async function run(lab: DriverLab, operation: ClusterOperation): Promise<{ resul
       signal: new AbortController().signal,
       surroundings: () => lab.surroundings(),
       setHold: async (reason) => void log.push(reason === undefined ? 'released' : 'held'),
-      onStep: (step, _, state) => state === 'done' && log.push(`${step.do} ${step.node ?? ''}`.trim()),
+      onStep: (step, _, state) => {
+        if (state === 'done') log.push(`${step.do} ${step.node ?? ''}`.trim())
+      },
     }),
   )
   return { result, log }

@@ -7,7 +7,7 @@ import type { ClusterStep } from '../../model/cluster-decision.ts'
 import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
 import type { OperationStep, OperationVerb } from '../../model/cluster-operation.ts'
 import type { ClusterSecrets } from '../../model/cluster-secrets.ts'
-import type { Secret } from '../../model/secret.ts'
+import { Secret } from '../../model/secret.ts'
 import type { Outcome } from '../../model/verdict.ts'
 import type { ClusterDeps, ClusterOperator } from '../cluster-port.ts'
 import { createAccess } from './access.ts'
@@ -17,8 +17,9 @@ import { adminCredentials, password, renewAuthorities, serverToken } from './mak
 import { emptyMemory } from './memory.ts'
 import { command, outcomeOf } from './node-lane.ts'
 import { recoverSecrets } from './recover.ts'
+import { bootstrapToken } from './steps/bootstrap.ts'
 import { installed } from './steps/install.ts'
-import { CONFIG_FILE, caFiles, fileOf, placeOf, serverFiles } from './steps/node-files.ts'
+import { agentFiles, CONFIG_FILE, caFiles, fileOf, placeOf, serverFiles } from './steps/node-files.ts'
 import { restartK3s, snapshot, stopK3s, wipeK3s } from './steps/service.ts'
 
 /** What an operation knows beside the record: a password that has been made and is not in use yet. */
@@ -51,9 +52,10 @@ const STEPS: Readonly<Record<OperationVerb, Perform>> = {
     operating.secrets === undefined ? missing() : told(operating, 'rotate-ca', { files: caFiles(operating.secrets) }),
   'rotate-keys': (operating) => told(operating, 'rotate-keys'),
   'install-k3s': (operating) =>
-    withFacts(
-      operating,
-      async (shell, facts) => (await installed(operating, shell, facts, operating.operation.target ?? '')) ?? DONE,
+    withFacts(operating, async (shell, facts) =>
+      facts.cloudInit === 'running'
+        ? refused('CloudInit', 'waiting', `cloud-init is still running on ${nodeName(operating)}`)
+        : ((await installed(operating, shell, facts, operating.operation.target ?? '')) ?? DONE),
     ),
   'copy-snapshot': copySnapshot,
   'write-drill-files': writeDrillFiles,
@@ -65,8 +67,11 @@ const STEPS: Readonly<Record<OperationVerb, Perform>> = {
 export function createOperator(declaration: ClusterDeclaration, deps: ClusterDeps): ClusterOperator {
   const looker = { declaration, deps, access: createAccess(declaration, deps), memory: emptyMemory() }
   const pending: { password?: Secret } = {}
+  const startedMs = new Map<string, number>()
   return {
     async perform(operation, surroundings, signal) {
+      if (operation.do === 'restart-k3s' || operation.do === 'start-k3s')
+        startedMs.set(operation.node ?? '', deps.clock.now())
       try {
         const secrets = await deps.vault.read(declaration.name)
         return await STEPS[operation.do]({
@@ -83,7 +88,8 @@ export function createOperator(declaration: ClusterDeclaration, deps: ClusterDep
         return { result: 'unclear', message: `${operation.summary}: ${message}` }
       }
     },
-    reached: (operation, surroundings, signal) => goalReached(looker, operation, surroundings, signal),
+    reached: (operation, surroundings, signal) =>
+      goalReached(looker, operation, surroundings, signal, startedMs.get(operation.node ?? '')),
     async credentials(lifeMs) {
       const secrets = await deps.vault.read(declaration.name)
       return secrets === undefined ? undefined : adminCredentials(secrets, deps.clock.now(), lifeMs)
@@ -127,6 +133,14 @@ async function told(operating: Operating, verb: Parameters<typeof command>[1], i
 async function writeFiles(operating: Operating): Promise<Outcome> {
   const [node, { secrets }] = [specOf(operating), operating]
   if (node === undefined || secrets === undefined) return missing()
+  if (node.role === 'agent') {
+    // The token that it came in with has gone since. With a new one it does not depend on its old certificate.
+    const token = await bootstrapToken(operating, node.name, secrets)
+    if (!(token instanceof Secret)) return token
+    // Its Node is Ready while it restarts, so that proves nothing of the token: this one goes when it expires.
+    operating.memory.tokens.delete(node.name)
+    return told(operating, 'put', { files: await agentFiles(operating, node, token) })
+  }
   return told(operating, 'put', { files: await serverFiles(operating, node, placeOf(operating), secrets) })
 }
 

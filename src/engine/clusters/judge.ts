@@ -17,9 +17,16 @@ export function judgeCluster(
   before: ResourceRecord | undefined,
   goesOn: (step: ClusterStep) => boolean,
   nowMs: number,
+  backedUp?: Omit<Condition, 'sinceMs'>,
 ): { readonly record: ResourceRecord; readonly events: readonly NewEvent[] } {
   const { declaration, decision, observed } = look
-  const conditions = conditionsOf(look, attempts, before?.conditions ?? [], nowMs)
+  const usual = conditionsOf(look, attempts, before?.conditions ?? [], nowMs)
+  const conditions =
+    backedUp !== undefined
+      ? withCondition(usual, backedUp, nowMs)
+      : declaration.spec.backup === undefined
+        ? usual.filter(({ type }) => type !== 'BackedUp')
+        : usual
   const ready = decision.nodes.filter(({ phase }) => phase === 'Ready' || phase === 'Soaking').length
   const record: ResourceRecord = {
     key: declaration.key,
@@ -132,6 +139,10 @@ function eventsOf(
     return [tell(unclear === '' ? 'Normal' : 'Warning', pascal(step.do), `${told(step)}${unclear}`)]
   })
   if (before?.status !== after.status) events.push(tell('Normal', after.status, phaseSentence(look, after)))
+  const backup = conditionOf(after.conditions, 'BackedUp')
+  const backupBefore = before === undefined ? undefined : conditionOf(before.conditions, 'BackedUp')
+  if (backup?.status === 'False' && backup.message !== backupBefore?.message)
+    events.push(tell('Warning', backup.reason, backup.message))
   const [objection] = objections(look.decision)
   if (objection !== undefined && known !== sentence(objection))
     events.push(tell('Warning', pascal(objection.guard), sentence(objection)))

@@ -1,4 +1,4 @@
-import type { ClusterSurroundings } from '../../drivers/cluster-port.ts'
+import type { ClusterSurroundings, NodeReach } from '../../drivers/cluster-port.ts'
 import { LookFailed } from '../../drivers/port.ts'
 import { inParallel } from '../../lib/parallel.ts'
 import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
@@ -9,6 +9,7 @@ import type { ObservedCluster } from '../../model/observed-cluster.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import { guestIn, isGuest, type Resource } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
+import { validApprovals } from '../../plan/approvals.ts'
 import { coordinate } from '../../plan/cluster/coordinate.ts'
 import { type Sight, sightings } from '../../plan/plan.ts'
 import { removals } from '../../plan/removals.ts'
@@ -19,12 +20,14 @@ import { type Looking, lookClosely, worldOf } from '../look.ts'
 import { hostReadiness, readHostItems } from './host-readiness.ts'
 import { readOrders, readRemediations } from './remembered.ts'
 import type { ClusterSessions } from './sessions.ts'
-import { type MachinesSeen, surroundingsOf, type Ways } from './surroundings.ts'
+import { drillReach, type MachinesSeen, surroundingsOf, type Ways } from './surroundings.ts'
 
 /** A cluster that was looked at, with the ways into its nodes that were open then. */
 export interface LookedAt {
   readonly look: ClusterLook
   readonly surroundings: ClusterSurroundings
+  /** The way into the machine that a backup is being tried on. */
+  readonly drill?: NodeReach
 }
 
 /** Looks at every declared cluster at once and decides what each needs next. */
@@ -42,11 +45,15 @@ export async function lookAtClusters(
 ): Promise<readonly LookedAt[]> {
   const around = await surroundingsOfAll(estate, seen, ledger, rules, deps, nowMs, signal)
   return Promise.all(
-    around.map(async ({ declaration, surroundings }) => {
+    around.map(async ({ declaration, surroundings, drill }) => {
       const session = await deps.sessions.of(declaration)
       const all = await session.observe(surroundings, signal)
       const observed = { ...all, nodes: all.nodes.filter((node) => belongs(node.name, all, declaration, ledger)) }
-      return { look: { declaration, observed, decision: coordinate(declaration.spec, observed, nowMs) }, surroundings }
+      return {
+        look: { declaration, observed, decision: coordinate(declaration.spec, observed, nowMs) },
+        surroundings,
+        ...(drill === undefined ? {} : { drill }),
+      }
     }),
   )
 }
@@ -63,7 +70,13 @@ export async function surroundingsOfAll(
   deps: { readonly store: Pick<Store, 'getValue'>; readonly sessions: ClusterSessions },
   nowMs: number,
   signal: AbortSignal,
-): Promise<readonly { readonly declaration: ClusterDeclaration; readonly surroundings: ClusterSurroundings }[]> {
+): Promise<
+  readonly {
+    readonly declaration: ClusterDeclaration
+    readonly surroundings: ClusterSurroundings
+    readonly drill?: NodeReach
+  }[]
+> {
   const clusters = estate.clusters ?? []
   if (clusters.length === 0) return []
   await lookAtMembers(estate, seen, ledger, rules, signal)
@@ -81,7 +94,12 @@ export async function surroundingsOfAll(
         intoGuest: (sighting) => seen.lookings.get(sighting.connection)?.session.shell?.(sighting),
         hosts,
       }
-      return { declaration, surroundings: surroundingsOf(declaration, machines, ways, orders, remediated) }
+      const drill = declaration.drill?.key
+      return {
+        declaration,
+        surroundings: surroundingsOf(declaration, machines, ways, orders, remediated),
+        ...(drill === undefined ? {} : { drill: drillReach(drill, machines, ways) }),
+      }
     }),
   )
 }
@@ -116,8 +134,10 @@ function machinesSeen(
   nowMs: number,
 ): MachinesSeen {
   const sights = sightings({ estate, worlds, ledger, rules })
+  const believed = new Set(validApprovals(estate, nowMs).flatMap(({ absence = [] }) => absence))
   const suspicious = [...worlds].filter(
-    ([, world]) => suspect(estate.resources, (one) => rules.get(one.driver), world, ledger) !== undefined,
+    ([name, world]) =>
+      !believed.has(name) && suspect(estate.resources, (one) => rules.get(one.driver), world, ledger) !== undefined,
   )
   const restarts = new Map<ResourceKey, string>()
   for (const resource of estate.resources) {

@@ -1,4 +1,4 @@
-import type { ClusterDeps, ClusterDriver, ClusterSession } from '../../drivers/cluster-port.ts'
+import type { ClusterDeps, ClusterDriver, ClusterOperator, ClusterSession } from '../../drivers/cluster-port.ts'
 import type { Shell } from '../../lib/shell.ts'
 import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
 import type { SshTarget } from '../../model/ssh-target.ts'
@@ -6,6 +6,8 @@ import type { SshTarget } from '../../model/ssh-target.ts'
 /** Clusters and the boxes under them that are spoken to; each is opened once and kept while its declaration stays. */
 export interface ClusterSessions {
   of(cluster: ClusterDeclaration): Promise<ClusterSession>
+  /** Does what takes a whole cluster: here, the drills. */
+  operatorOf(cluster: ClusterDeclaration): Promise<ClusterOperator>
   /** Ways into the boxes that were there before, by their names. */
   shellsOf(cluster: ClusterDeclaration): Promise<ReadonlyMap<string, Shell>>
   close(): Promise<void>
@@ -21,6 +23,7 @@ export interface ClusterTools {
 export function createClusterSessions(load: (() => Promise<ClusterTools>) | undefined): ClusterSessions {
   const sessions = new Map<string, { readonly declared: string; readonly session: ClusterSession }>()
   const shells = new Map<string, { readonly declared: string; readonly shell: Shell }>()
+  const operators = new Map<string, { readonly cluster: ClusterDeclaration; readonly operator: ClusterOperator }>()
   let loaded: Promise<ClusterTools> | undefined
   const toolsOf = (): Promise<ClusterTools> => {
     if (load === undefined) throw new Error('a cluster is declared, and nothing here can speak to clusters')
@@ -37,6 +40,14 @@ export function createClusterSessions(load: (() => Promise<ClusterTools>) | unde
       const session = tools.driver.connect(cluster, tools.deps)
       sessions.set(cluster.key, { declared, session })
       return session
+    },
+    async operatorOf(cluster) {
+      const tools = await toolsOf()
+      const before = operators.get(cluster.key)
+      if (before?.cluster === cluster) return before.operator
+      const operator = tools.driver.operate(cluster, tools.deps)
+      operators.set(cluster.key, { cluster, operator })
+      return operator
     },
     async shellsOf(cluster) {
       if (cluster.hosts.size === 0) return new Map()

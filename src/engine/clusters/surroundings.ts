@@ -47,6 +47,8 @@ export function surroundingsOf(
 ): ClusterSurroundings {
   const nodes = new Map<string, NodeReach>()
   for (const { key, sighting } of seen.leaving) {
+    // A copy of the cluster has the same CA and the same names: what it says is about itself.
+    if (key === cluster.drill?.key) continue
     const name = sighting.name ?? key.slice(key.lastIndexOf('/') + 1)
     nodes.set(name, guestReach(machineOf({ is: 'ours', sighting }, key, seen), sighting, ways))
   }
@@ -65,6 +67,13 @@ export function surroundingsOf(
     nodes.set(name, guestReach(machineOf(identity, machine.key, seen), sighting, ways))
   }
   return { nodes, orders, remediatedMs }
+}
+
+/** The machine of a drill, as far as it is there. */
+export function drillReach(key: ResourceKey, seen: MachinesSeen, ways: Ways): NodeReach {
+  const identity = seen.identities.get(key) ?? { is: 'unknown' }
+  const sighting = identity.is === 'ours' ? identity.sighting : undefined
+  return guestReach(machineOf(identity, key, seen), sighting, ways)
 }
 
 function guestReach(machine: ObservedMachine, sighting: Sighting | undefined, ways: Ways): NodeReach {

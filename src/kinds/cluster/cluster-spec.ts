@@ -163,7 +163,12 @@ function backupOf({ schedule, keep, to, drill }: NonNullable<ClusterFields['back
               credentials: s3?.credentials === undefined ? undefined : secretReferenceOf(s3.credentials),
             }),
           }
-  return defined<BackupPolicy>({ schedule, keep, to: target, drill })
+  return defined<BackupPolicy>({
+    schedule,
+    keep,
+    to: target,
+    drill: drill === undefined ? undefined : { schedule: drill.schedule },
+  })
 }
 
 function windowOf({ days, from, to, timeZone }: ClusterFields['upgrade']['windows'][number]): MaintenanceWindow {

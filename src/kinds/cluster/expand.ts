@@ -10,6 +10,7 @@ import { expandWhole } from '../machines/machine-spec.ts'
 import { sshTargetOf } from '../ssh-target.ts'
 import { rangesOf } from './address-ranges.ts'
 import { artifactsOf, clusterSpecOf } from './cluster-spec.ts'
+import { drillMember } from './drill.ts'
 import { classPath, type MadeMember, machineFor } from './machines.ts'
 import { type Cluster, isMade, type Member, membersOf, type Path, unknownDeclaration } from './members.ts'
 import { nodeAddresses } from './node-addresses.ts'
@@ -39,6 +40,8 @@ export function expandCluster(cluster: Cluster, lookup: Lookup): Result {
       else problems.push(...target.problems.map((problem) => atReference(member, problem)))
     } else problems.push(...checkHostname(member))
   }
+  const drill = drillOf(cluster, lookup)
+  if (drill !== undefined && 'problems' in drill) problems.push(...drill.problems)
   // Addresses would only repeat what is wrong with the machines.
   if (problems.length > 0) return { problems }
   const { families } = rangesOf(cluster.spec)
@@ -50,6 +53,7 @@ export function expandCluster(cluster: Cluster, lookup: Lookup): Result {
   return {
     role: 'cluster',
     parts,
+    ...(drill !== undefined && 'part' in drill ? { drill: drill.part } : {}),
     warnings,
     cluster: {
       key: cluster.key,
@@ -66,6 +70,16 @@ export function expandCluster(cluster: Cluster, lookup: Lookup): Result {
       generation: cluster.generation,
     },
   }
+}
+
+/** The machine for restore drills, where one is declared. */
+function drillOf(cluster: Cluster, lookup: Lookup): ReturnType<typeof partOf> | undefined {
+  if (cluster.spec.backup?.drill === undefined) return undefined
+  const member = drillMember(cluster, lookup)
+  if (member !== undefined) return partOf(cluster, member, lookup)
+  const message = 'no server is made here, so there is nothing to make a machine for the drill like'
+  const hint = 'take drill away and try backups with croft cluster backup --drill on a spare host'
+  return { problems: [{ code: 'bad-value', path: ['spec', 'backup', 'drill'], message, hint }] }
 }
 
 function unknownChecks({ spec, namespace }: Cluster, lookup: Lookup): readonly FieldProblem[] {

@@ -4,6 +4,7 @@ import type { FieldProblem, Lookup } from '../kind.ts'
 import type { MachineSpec, WrittenMachine } from '../machine.ts'
 import { findClass, unknownClass, withClass } from '../machines/with-class.ts'
 import type { NetworkSpec } from '../network.ts'
+import { drillMember, drillName, drillPolicy } from './drill.ts'
 import { type Cluster, clustersIn, isMade, type MadeOn, type Member, membersOf, type Path } from './members.ts'
 import { machinePolicy } from './policy.ts'
 import { nodeUserData } from './user-data.ts'
@@ -13,14 +14,15 @@ export type MadeMachine = Declaration<MachineSpec>
 
 /** The machines that are made for all clusters, as if somebody had declared each. Those with a problem are left out. */
 export function clusterMachines(lookup: Lookup): readonly MadeMachine[] {
-  return clustersIn(lookup).flatMap((cluster) =>
-    membersOf(cluster, lookup)
-      .members.filter(isMade)
-      .flatMap((member) => {
+  return clustersIn(lookup).flatMap((cluster) => {
+    const drill = drillMember(cluster, lookup)
+    return [...membersOf(cluster, lookup).members.filter(isMade), ...(drill === undefined ? [] : [drill])].flatMap(
+      (member) => {
         const machine = machineFor(cluster, member, lookup)
         return 'problems' in machine ? [] : [machine]
-      }),
-  )
+      },
+    )
+  })
 }
 
 /** The machine of one node. Its key is that of a Machine of the same name, and so is everything that follows from it. */
@@ -79,7 +81,7 @@ export function machineFor(
     labels: {},
     annotations: {},
     spec: whole.spec,
-    policy: machinePolicy(cluster, member),
+    policy: member.name === drillName(cluster.name) ? drillPolicy(cluster) : machinePolicy(cluster, member),
     origin: cluster.origin,
     generation: cluster.generation,
   }

@@ -4,6 +4,7 @@ import { whole } from '../fields/number.ts'
 import { schedule } from '../fields/schedule.ts'
 import { secretReference } from '../fields/ssh.ts'
 import { dnsName, objectName, webUrl } from '../fields/text.ts'
+import { cardAddress } from '../machines/fields.ts'
 
 /** `02:30`. */
 const timeOfDay = z.string().regex(/^(?:[01][0-9]|2[0-3]):[0-5][0-9]$/, { error: 'a time of day like "02:30"' })
@@ -83,7 +84,15 @@ export const backup = z.strictObject({
       error: 'one of directory, nfs and s3',
     }),
   /** When the newest backup is restored on a throw-away node, to see that it can be. */
-  drill: z.strictObject({ schedule }).optional(),
+  drill: z
+    .strictObject({
+      schedule,
+      /** Where that machine is made; beside the first server without it. */
+      host: objectName.optional(),
+      /** Its address; by DHCP without it. */
+      address: cardAddress.optional(),
+    })
+    .optional(),
 })
 
 function isTimeZone(text: string): boolean {

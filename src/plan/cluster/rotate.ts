@@ -30,9 +30,10 @@ export function planRotation(
       ...spec.servers.map((node) =>
         on(node, 'restart-k3s', `restart K3s on ${node.name}`, `${node.name} an etcd voter and Ready`, 'node-well'),
       ),
-      ...(what === 'ca' ? spec.agents.filter(({ power }) => power === 'always') : []).map((node) =>
+      ...(what === 'ca' ? spec.agents.filter(({ power }) => power === 'always') : []).flatMap((node) => [
+        on(node, 'write-files', `write a token of its own on ${node.name}`, 'it on its disk'),
         on(node, 'restart-k3s', `restart K3s on ${node.name}`, `${node.name} Ready`, 'node-well'),
-      ),
+      ]),
       release(),
     ],
     refusals: [],

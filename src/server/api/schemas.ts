@@ -9,7 +9,7 @@ const answer = z.enum(['yes', 'no', 'unknown'])
 const ms = z.number()
 
 export const condition = z.object({
-  type: z.enum(['Synced', 'Ready', 'Stalled']),
+  type: z.enum(['Synced', 'Ready', 'Stalled', 'BackedUp']),
   status: z.enum(['True', 'False', 'Unknown']),
   reason: z.string(),
   message: z.string(),

@@ -9,6 +9,8 @@ export interface Files {
   /** Removes a file, or a folder with all in it. */
   remove(path: string): boolean
   list(path: string): string[]
+  /** From here on everything below that path is there, and nowhere else. */
+  mount(path: string, there: Files): void
 }
 
 const FOLDERS = ['/', '/tmp', '/root', '/etc', '/etc/systemd/system', '/var/lib', '/var/log', '/run', '/proc', '/home']
@@ -16,7 +18,14 @@ const FOLDERS = ['/', '/tmp', '/root', '/etc', '/etc/systemd/system', '/var/lib'
 export function createFiles(): Files {
   const bytes = new Map<string, Uint8Array>()
   const folders = new Set<string>()
-  const files: Files = {
+  const mounts = new Map<string, Files>()
+  /** The files that a path belongs to, when those are not these. */
+  const elsewhere = (path: string): Files | undefined => {
+    if (mounts.size === 0) return undefined
+    const at = normal(path)
+    return [...mounts].find(([below]) => at === below || at.startsWith(`${below}/`))?.[1]
+  }
+  const own: Files = {
     read: (path) => bytes.get(normal(path)),
     text: (path) => {
       const found = bytes.get(normal(path))
@@ -24,7 +33,7 @@ export function createFiles(): Files {
     },
     isFolder: (path) => folders.has(normal(path)),
     write: (path, content) => {
-      files.makeFolder(parent(normal(path)))
+      own.makeFolder(parent(normal(path)))
       bytes.set(normal(path), typeof content === 'string' ? new TextEncoder().encode(content) : content)
     },
     makeFolder: (path) => {
@@ -46,10 +55,25 @@ export function createFiles(): Files {
         .map((one) => one.slice(at.length).split('/')[0] ?? '')
       return [...new Set(names)].filter((name) => name !== '').sort()
     },
+    mount: (path, there) => {
+      own.makeFolder(path)
+      there.makeFolder(path)
+      mounts.set(normal(path), there)
+    },
   }
   folders.add('/')
-  for (const folder of FOLDERS) files.makeFolder(folder)
-  return files
+  for (const folder of FOLDERS) own.makeFolder(folder)
+  const of = (path: string): Files => elsewhere(path) ?? own
+  return {
+    read: (path) => of(path).read(path),
+    text: (path) => of(path).text(path),
+    isFolder: (path) => of(path).isFolder(path),
+    write: (path, content) => of(path).write(path, content),
+    makeFolder: (path) => of(path).makeFolder(path),
+    remove: (path) => of(path).remove(path),
+    list: (path) => of(path).list(path),
+    mount: own.mount,
+  }
 }
 
 function normal(path: string): string {

@@ -1,4 +1,5 @@
 import { restartService, startService, stopService } from '../k3s/service.ts'
+import { all } from '../kubernetes/store.ts'
 import { BASIC_COMMANDS, type Command, type Commands, type Outcome } from './commands.ts'
 import type { Computer } from './computer.ts'
 import { FILE_COMMANDS } from './file-commands.ts'
@@ -24,6 +25,7 @@ const SYSTEM_COMMANDS: Readonly<Record<string, Command>> = {
     session.machine.addresses.set(card, [...before, value])
     return {}
   },
+  k3s: ({ args }, { computer }) => k3s(args, computer),
   systemctl: ({ args }, { computer }) => systemctl(args, computer),
   'cloud-init': ({ args }, { machine }) =>
     args[1] === 'status'
@@ -72,6 +74,18 @@ function change(verb: string, name: string, now: boolean, computer: Computer): v
   }
   if (starts) active.add(name)
   if (stops) active.delete(name)
+}
+
+/** `k3s kubectl get --raw /api/v1/nodes`: what the server on this computer holds, as the administrator sees it. */
+function k3s(args: readonly string[], { machine }: Computer): Outcome {
+  const [, program, verb, flag, path = ''] = args
+  const kind = /^\/api\/v1\/([a-z]+)$/.exec(path)?.[1]
+  if (program !== 'kubectl' || verb !== 'get' || flag !== '--raw' || kind === undefined)
+    return { err: 'Error: unknown command\n', code: 1 }
+  const process = machine.k3s?.process
+  if (process?.cluster === undefined || (process.phase !== 'apiserver' && process.phase !== 'ready'))
+    return { err: 'The connection to the server 127.0.0.1:6443 was refused\n', code: 1 }
+  return { out: `${JSON.stringify({ kind: 'List', items: all(process.cluster.store, `/${kind}`) })}\n` }
 }
 
 export const ALL_COMMANDS: Commands = new Map(

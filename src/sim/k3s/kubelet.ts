@@ -37,6 +37,7 @@ export function kubeletStarts(process: K3sProcess, cluster: EtcdCluster): void {
   const { world } = process.computer
   const { timing } = world.k3s
   process.cluster = cluster
+  if (isSet(process.flags, 'disable-agent')) return
   whenWritable(cluster, () => {
     if (!process.alive || process.phase === 'removed' || !process.computer.isUp()) return
     cluster.kubelets.set(process.nodeName, process)

@@ -11,7 +11,7 @@ import { DATA, DB, installedVersion, moveFolder, RESET_FLAG, writeMember } from 
 import { createEtcd } from './etcd.ts'
 import { secretName } from './node-password.ts'
 import { serviceOf } from './service.ts'
-import { findSnapshot } from './snapshots.ts'
+import { findSnapshot, mountBackups } from './snapshots.ts'
 import { givenToken, passwordOf, tokenHash } from './tokens.ts'
 import type { Member, SnapshotContent } from './types.ts'
 
@@ -33,6 +33,7 @@ export interface ResetOutcome {
 export function restore(computer: Computer, { snapshot }: RestoreOrder): NodeAnswer {
   const { files } = computer.machine
   if (serviceOf(computer).process !== undefined) return { ok: false, error: 'K3s still runs here' }
+  mountBackups(computer)
   if (files.read(snapshot) === undefined) return { ok: false, error: `there is no snapshot ${snapshot}` }
   const flags = new Map(readConfig(files, 'server').flags)
   flags.delete('server')

@@ -7,6 +7,7 @@ import { whenWritable } from './etcd.ts'
 import { listen } from './network.ts'
 import { keepNodePassword } from './node-password.ts'
 import { sinceStart } from './process.ts'
+import { scheduleSnapshots } from './snapshots.ts'
 import { writeTokens } from './tokens.ts'
 import type { EtcdCluster, K3sProcess } from './types.ts'
 
@@ -48,6 +49,7 @@ export function serverReady(process: K3sProcess, cluster: EtcdCluster): void {
   process.phase = 'ready'
   process.ready()
   process.computer.machine.files.write('/etc/rancher/k3s/k3s.yaml', 'apiVersion: v1\nkind: Config\n')
+  scheduleSnapshots(process)
   leadControllers(process, cluster)
   whenWritable(cluster, () => applyManifests(process, cluster))
   askReconcile(process.computer.world, cluster)

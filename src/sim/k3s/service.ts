@@ -15,6 +15,7 @@ import { stopListening } from './network.ts'
 import { after } from './process.ts'
 import { startServer } from './server.ts'
 import { leadControllers } from './server-stages.ts'
+import { mountBackups } from './snapshots.ts'
 import type { EtcdCluster, K3sProcess } from './types.ts'
 
 /** The unit of K3s on one computer, as systemd keeps it: always restarted, five seconds after its end. */
@@ -118,6 +119,7 @@ function launch(computer: Computer, service: Service): void {
     restartLater(computer, service, 203)
     return
   }
+  mountBackups(computer)
   const config = readConfig(machine.files, role)
   for (const warning of config.warnings) note('warning', warning)
   const { flags } = config

@@ -1,4 +1,5 @@
 import type { Computer } from '../guest/computer.ts'
+import type { Files } from '../guest/files.ts'
 import type { Frozen, Store } from '../kubernetes/store.ts'
 import type { Scheduled } from '../sim-clock.ts'
 import type { K3sTiming } from './timing.ts'
@@ -11,6 +12,8 @@ export interface K3sSite {
   readonly clusters: Map<string, EtcdCluster>
   /** What snapshot files hold, by the id that stands in the file. */
   readonly snapshots: Map<string, SnapshotContent>
+  /** Folders that computers mount from elsewhere, by what they call them: `nas:/srv/etcd`. */
+  readonly shares: Map<string, Files>
   /** What the disks of etcd members that stand still hold, by cluster and member. */
   readonly disks: Map<string, Frozen>
   /** Who holds a virtual address or a name that is no machine's own. */

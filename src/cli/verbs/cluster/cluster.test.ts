@@ -222,7 +222,11 @@ describe('croft cluster restore', () => {
       'restore-snapshot s1',
     ])
     assert.equal(((await orders(store)) as { hold?: unknown }).hold, undefined)
-    assert.match((await store.audit?.({}))?.map(({ what }) => what).join() ?? '', /restore of homelab from snap-1/)
+    const journal = (await store.audit?.({})) ?? []
+    assert.match(journal.map(({ what }) => what).join(), /restore of homelab from snap-1/)
+    const said = journal.map(({ message }) => message).join('\n')
+    for (const step of ['stop K3s on s3', 'start s1 over from snap-1', 'join s2 again', 'delete the Nodes'])
+      assert.ok(said.includes(step), `the journal does not list: ${step}`)
   })
 
   test('[F-33] without the token nothing is stopped', async () => {

@@ -52,9 +52,15 @@ export async function operate(
         reason === undefined ? withoutOrder(orders, 'hold') : { ...orders, hold: { reason, allow } },
       )
     },
-    onStep: (step, number, state, said) => {
-      if (state === 'begun') note(runtime, `[${number}/${operation.steps.length}] ${step.summary}`)
-      else if (said !== undefined) note(runtime, `  ${clean(said)}`)
+    onStep: async (step, number, state, said) => {
+      const at = `${number}/${operation.steps.length}`
+      if (state === 'begun') {
+        note(runtime, `[${at}] ${step.summary}`)
+        return
+      }
+      if (said !== undefined) note(runtime, `  ${clean(said)}`)
+      const told = said === undefined ? '' : `: ${clean(said)}`
+      await noteOperation(runtime, store, key, operation.name, 'done', `${at} ${step.summary}${told}`)
     },
   })
   if (result.is === 'done') {

@@ -1,4 +1,8 @@
+import { readBackups } from '../../../engine/clusters/backups.ts'
+import { BACKUP_MOUNT } from '../../../k3s/backup-flags.ts'
 import { tokenHash } from '../../../k3s/token.ts'
+import type { ClusterSpec } from '../../../model/cluster.ts'
+import type { ClusterSnapshot, ObservedCluster } from '../../../model/observed-cluster.ts'
 import { planRestore } from '../../../plan/cluster/restore.ts'
 import { closing } from '../../closing.ts'
 import { openCluster } from '../../clusters/opened.ts'
@@ -6,7 +10,7 @@ import { CliError, UsageError } from '../../exit.ts'
 import { openState } from '../../state.ts'
 import type { ClusterVerb } from './find.ts'
 import { operate } from './operate.ts'
-import { snapshotFiles } from './snapshots.ts'
+import { type SnapshotFile, snapshotFiles } from './snapshots.ts'
 
 /** Restores a cluster from a snapshot, by the documented way for several servers. */
 export const restore: ClusterVerb = async (runtime, { cluster, estate, directory, state, words }, options) => {
@@ -20,16 +24,18 @@ export const restore: ClusterVerb = async (runtime, { cluster, estate, directory
     secrets === undefined ? [] : [secrets.password, ...secrets.formerPasswords].map((one) => tokenHash(one.reveal()))
   const files = await snapshotFiles(surroundings, runtime.signal)
   const asked = options.server as string | undefined
-  const file = files.find(
-    ({ name, path, server }) => (name === wanted || path === wanted) && (asked === undefined || asked === server),
-  )
+  const remembered = await readBackups(store.it, cluster.name)
+  const file =
+    files.find(
+      ({ name, path, server }) => (name === wanted || path === wanted) && (asked === undefined || asked === server),
+    ) ?? sharedFile(cluster.spec, observed, remembered, wanted, asked)
   if (file === undefined) {
     throw new CliError(
       `No server that answers has ${wanted}${asked === undefined ? '' : ` (asked: ${asked})`}. Run croft cluster backup ${cluster.name} to see what there is.`,
     )
   }
-  const noted =
-    observed.snapshots === 'unknown' ? undefined : observed.snapshots.find(({ name }) => name === file.name)?.tokenHash
+  const known = observed.snapshots === 'unknown' ? remembered : [...observed.snapshots, ...remembered]
+  const noted = known.find(({ name }) => name === file.name)?.tokenHash
   const hash = file.tokenHash ?? noted
   const operation = planRestore(cluster.spec, observed, kept, {
     snapshot: file.name,
@@ -39,4 +45,23 @@ export const restore: ClusterVerb = async (runtime, { cluster, estate, directory
     ...(hash === undefined ? {} : { tokenHash: hash }),
   })
   return await operate(runtime, store.it, opened.it, operation, options)
+}
+
+/**
+ * A backup on a share of the network, where no server of the cluster is left to list it: whichever server is reached
+ * mounts the share when it gets its configuration.
+ */
+function sharedFile(
+  spec: ClusterSpec,
+  observed: ObservedCluster,
+  remembered: readonly ClusterSnapshot[],
+  wanted: string,
+  asked: string | undefined,
+): SnapshotFile | undefined {
+  const name = wanted.slice(wanted.lastIndexOf('/') + 1)
+  if (spec.backup === undefined || !('nfs' in spec.backup.to)) return undefined
+  if (asked === undefined && !remembered.some((one) => one.name === name)) return undefined
+  const reached = (one: string) => observed.nodes.some((node) => node.name === one && node.k3s !== 'unknown')
+  const server = asked ?? spec.servers.find((node) => reached(node.name))?.name
+  return server === undefined ? undefined : { name, path: `${BACKUP_MOUNT}/${name}`, server }
 }

@@ -191,7 +191,7 @@ async function tokenOn(shell: Shell, signal: AbortSignal): Promise<{ caHash?: st
 }
 
 /** A token for one agent that expires soon. The server's own would let its bearer in as a server. */
-async function bootstrapToken(actor: Actor, node: string, secrets: ClusterSecrets): Promise<Secret | Outcome> {
+export async function bootstrapToken(actor: Actor, node: string, secrets: ClusterSecrets): Promise<Secret | Outcome> {
   const { deps, memory, signal } = actor
   const [id, secret] = [letters(deps.randomBytes(6)), letters(deps.randomBytes(16))]
   let token: Secret | undefined

@@ -1,0 +1,25 @@
+import type { ClusterLook } from '../../model/cluster-look.ts'
+import type { ClusterSnapshot } from '../../model/observed-cluster.ts'
+import type { Store } from '../../store/port.ts'
+
+function backupsName(cluster: string): string {
+  return `cluster-backups/${cluster}`
+}
+
+/** The backups that were last seen: when the whole cluster is lost nobody else knows where they lie and what opens them. */
+export async function readBackups(
+  store: Pick<Store, 'getValue'>,
+  cluster: string,
+): Promise<readonly ClusterSnapshot[]> {
+  const text = await store.getValue(backupsName(cluster))
+  return text === undefined ? [] : (JSON.parse(text) as readonly ClusterSnapshot[])
+}
+
+/** Written when the list changes. An empty one proves nothing: a cluster that was just formed has the same. */
+export async function noteBackups(store: Store, epoch: number, { declaration, observed }: ClusterLook): Promise<void> {
+  const { snapshots } = observed
+  if (snapshots === 'unknown' || snapshots.length === 0) return
+  const next = JSON.stringify(snapshots)
+  if ((await store.getValue(backupsName(declaration.name))) === next) return
+  await store.putValue(epoch, backupsName(declaration.name), next)
+}

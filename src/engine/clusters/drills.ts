@@ -1,0 +1,158 @@
+import type { ClusterOperator, ClusterSurroundings, NodeReach } from '../../drivers/cluster-port.ts'
+import type { Clock } from '../../lib/clock.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
+import type { OperationStep } from '../../model/cluster-operation.ts'
+import type { Estate } from '../../model/estate.ts'
+import type { NewEvent } from '../../model/event.ts'
+import type { Resource } from '../../model/resource.ts'
+import { planDrill } from '../../plan/cluster/backup.ts'
+import { type DrillRun, type DrillState, dueDrill, endedDrill } from '../../plan/cluster/drill.ts'
+import type { Store } from '../../store/port.ts'
+import type { LookedAt } from './look.ts'
+
+function drillsName(cluster: string): string {
+  return `cluster-drills/${cluster}`
+}
+
+export async function readDrills(store: Pick<Store, 'getValue'>, cluster: string): Promise<DrillState> {
+  const text = await store.getValue(drillsName(cluster))
+  return text === undefined ? {} : (JSON.parse(text) as DrillState)
+}
+
+/** The estate with the machines of the drills that are under way. When one is over its machine is declared no more. */
+export async function withDrills(estate: Estate, store: Pick<Store, 'getValue'>): Promise<Estate> {
+  const machines: Resource[] = []
+  for (const { drill, name } of estate.clusters ?? []) {
+    if (drill !== undefined && (await readDrills(store, name)).run !== undefined) machines.push(drill)
+  }
+  return machines.length === 0 ? estate : { ...estate, resources: [...estate.resources, ...machines] }
+}
+
+export interface DrillDeps {
+  readonly clock: Clock
+  readonly store: Store
+  readonly epoch: number
+  readonly operator: ClusterOperator
+}
+
+export interface DrillPass {
+  readonly state: DrillState
+  readonly events: readonly NewEvent[]
+  /** How many calls were made. */
+  readonly effects: number
+}
+
+/**
+ * Begins a drill that is due, or takes one that is under way as far as it goes without waiting. How far it is stands in
+ * the store before each step: whoever comes after a crash goes on there, and every step can be repeated.
+ */
+export async function keepDrill(
+  { look, surroundings, drill: reach }: LookedAt,
+  deps: DrillDeps,
+  signal: AbortSignal,
+): Promise<DrillPass> {
+  const { declaration, observed, decision } = look
+  const before = await readDrills(deps.store, declaration.name)
+  if (declaration.drill === undefined) return { state: before, events: [], effects: 0 }
+  const keep = async (state: DrillState) => {
+    await deps.store.putValue(deps.epoch, drillsName(declaration.name), JSON.stringify(state))
+    return state
+  }
+  if (before.run === undefined) {
+    const due = dueDrill(declaration.spec, observed, decision, before, deps.clock.now())
+    if (due === undefined) return { state: before, events: [], effects: 0 }
+    const state = await keep({ ...before, lastMs: due.sinceMs, run: due })
+    const told = tell(declaration, 'DrillBegun', `${due.snapshot} is tried on a machine of its own`, deps.clock.now())
+    return { state, events: [told], effects: 1 }
+  }
+  return goOn(declaration, before.run, withDrill(surroundings, declaration.drill.name, reach), deps, keep, signal)
+}
+
+async function goOn(
+  declaration: ClusterDeclaration,
+  begun: DrillRun,
+  surroundings: ClusterSurroundings,
+  deps: DrillDeps,
+  keep: (state: DrillState) => Promise<DrillState>,
+  signal: AbortSignal,
+): Promise<DrillPass> {
+  const { clock, operator } = deps
+  const machine = declaration.drill?.name ?? ''
+  const { steps } = planDrill(declaration.spec, { ...begun, name: begun.snapshot, usable: 'yes' }, machine, {
+    key: declaration.drill?.key ?? declaration.key,
+  })
+  const events: NewEvent[] = []
+  let effects = 0
+  let run = begun
+  const end = async (problem?: string): Promise<DrillPass> => {
+    const state = await keep(endedDrill(run, problem, clock.now()))
+    const { message } = state.result ?? { message: '' }
+    const reason = problem === undefined ? 'DrillPassed' : 'DrillFailed'
+    events.push(tell(declaration, reason, message, clock.now()))
+    return { state, events, effects }
+  }
+  for (let step = steps[run.step]; step !== undefined && !signal.aborted; step = steps[run.step]) {
+    const went = await stepOn(step, run, operator, surroundings, signal)
+    effects += went.effects
+    if (went.is === 'failed') return end(`${step.summary}: ${went.message}`)
+    if (went.is === 'waits') {
+      if (clock.now() - run.stepSinceMs > LIMITS.operationStepMs) return end(`${step.summary}: ${went.message}`)
+      if (went.begun !== run.begun) run = { ...run, begun: went.begun }
+      return { state: await keep({ lastMs: run.sinceMs, run }), events, effects }
+    }
+    events.push(tell(declaration, 'Drill', step.summary, clock.now()))
+    const said = went.said ?? run.said
+    run = {
+      ...run,
+      step: run.step + 1,
+      stepSinceMs: clock.now(),
+      begun: false,
+      ...(said === undefined ? {} : { said }),
+    }
+    await keep({ lastMs: run.sinceMs, run })
+  }
+  return signal.aborted ? { state: { lastMs: run.sinceMs, run }, events, effects } : end()
+}
+
+type Went =
+  | { readonly is: 'done'; readonly said?: string; readonly effects: number }
+  | { readonly is: 'waits'; readonly message: string; readonly begun: boolean; readonly effects: number }
+  | { readonly is: 'failed'; readonly message: string; readonly effects: number }
+
+async function stepOn(
+  step: OperationStep,
+  run: DrillRun,
+  operator: ClusterOperator,
+  surroundings: ClusterSurroundings,
+  signal: AbortSignal,
+): Promise<Went> {
+  let effects = 0
+  if (!run.begun) {
+    const outcome = await operator.perform(step, surroundings, signal)
+    effects = outcome.result === 'not-sent' ? 0 : 1
+    if (outcome.result === 'refused') {
+      const { meaning, message } = outcome.refusal
+      return meaning === 'stalled'
+        ? { is: 'failed', message, effects }
+        : { is: 'waits', message, begun: false, effects: 0 }
+    }
+    if (outcome.result === 'not-sent' || outcome.result === 'unclear')
+      return { is: 'waits', message: outcome.message, begun: false, effects }
+  }
+  const reached = await operator.reached(step, surroundings, signal)
+  if (reached.is === 'failed') return { is: 'failed', message: reached.message, effects }
+  if (reached.is === 'yes')
+    return { is: 'done', effects, ...(reached.said === undefined ? {} : { said: reached.said }) }
+  return { is: 'waits', message: `waited for ${step.awaits}`, begun: true, effects }
+}
+
+/** The machine of the drill is no node: only the drill knows the way into it. */
+function withDrill(around: ClusterSurroundings, name: string, reach: NodeReach | undefined): ClusterSurroundings {
+  return reach === undefined ? around : { ...around, nodes: new Map([...around.nodes, [name, reach]]) }
+}
+
+function tell({ key, origin }: ClusterDeclaration, reason: string, message: string, atMs: number): NewEvent {
+  const type = reason === 'DrillFailed' ? 'Warning' : 'Normal'
+  return { atMs, key, type, reason, message, ...(origin.commit === undefined ? {} : { commit: origin.commit }) }
+}

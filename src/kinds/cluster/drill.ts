@@ -1,0 +1,55 @@
+import { resourceKey } from '../../model/key.ts'
+import type { Policy } from '../../model/policy.ts'
+import { defined } from '../fields/defined.ts'
+import type { Lookup } from '../kind.ts'
+import type { MadeMember } from './machines.ts'
+import { type Cluster, isMade, membersOf } from './members.ts'
+import type { ServerFields } from './node-schema.ts'
+
+/**
+ * The throw-away machine that a backup is tried on: like the first server that is made here, under a name of its own.
+ * Undefined: no drill is declared, or no server is made here that it could be like.
+ */
+export function drillMember(cluster: Cluster, lookup: Lookup): MadeMember | undefined {
+  const drill = cluster.spec.backup?.drill
+  const like = membersOf(cluster, lookup).members.find(
+    (member): member is MadeMember => member.role === 'server' && isMade(member),
+  )
+  if (drill === undefined || like === undefined) return undefined
+  const name = drillName(cluster.name)
+  const { class: ofClass, cpu, memory, disks, proxmox, libvirt } = like.fields
+  return {
+    name,
+    // Whatever holds for servers and their votes does not hold for it.
+    role: 'agent',
+    fields: defined<ServerFields>({
+      name,
+      class: ofClass,
+      cpu,
+      memory,
+      disks,
+      proxmox: withoutId(proxmox),
+      libvirt,
+      address: drill.address ?? 'dhcp',
+      power: 'always',
+    } as ServerFields),
+    path: ['spec', 'backup', 'drill'],
+    on: { kind: 'made', key: resourceKey('Machine', name, cluster.namespace), host: drill.host ?? like.on.host },
+  }
+}
+
+export function drillName(cluster: string): string {
+  return `${cluster}-drill`
+}
+
+/** Nobody needs it after the drill, whatever holds for the machines of the cluster. */
+export function drillPolicy({ policy }: Cluster): Policy {
+  const { adopt: _adopt, rotate: _rotate, ...rest } = policy
+  return { ...rest, deletion: 'Delete', protect: false }
+}
+
+function withoutId(proxmox: ServerFields['proxmox']): ServerFields['proxmox'] {
+  if (proxmox === undefined) return undefined
+  const { id: _id, ...rest } = proxmox as { readonly id?: number } & NonNullable<ServerFields['proxmox']>
+  return rest as ServerFields['proxmox']
+}

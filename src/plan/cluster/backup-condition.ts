@@ -1,0 +1,31 @@
+import { gapMs } from '../../k3s/schedule.ts'
+import type { ClusterSpec } from '../../model/cluster.ts'
+import type { Condition } from '../../model/condition.ts'
+import type { ObservedCluster } from '../../model/observed-cluster.ts'
+import { backupTrouble, judgeBackups } from './backup.ts'
+import type { DrillState } from './drill.ts'
+
+/**
+ * Is there a backup that could be restored? Said the day that one is taken, not the day that it is needed. Undefined:
+ * nobody wants backups, or nothing could be seen of them, and what was said before still stands.
+ */
+export function backupCondition(
+  spec: ClusterSpec,
+  observed: ObservedCluster,
+  drills: DrillState,
+  nowMs: number,
+): Omit<Condition, 'sinceMs'> | undefined {
+  const { backup } = spec
+  if (backup === undefined || observed.snapshots === 'unknown') return undefined
+  const is = (status: Condition['status'], reason: string, message: string) =>
+    ({ type: 'BackedUp', status, reason, message }) as const
+  const [newest] = judgeBackups(observed.snapshots)
+  if (newest?.usable === 'no') return is('False', 'BackupUnusable', `${newest.name} is unusable: ${newest.reason}`)
+  // One that is missed may be a restart in the wrong minute; two in a row are not.
+  const trouble = backupTrouble(spec, observed, 2 * gapMs(backup.schedule, nowMs), nowMs)
+  if (trouble !== undefined) return is('False', 'BackupMissing', trouble)
+  if (drills.result?.proved === false) return is('False', 'DrillFailed', drills.result.message)
+  if (newest === undefined) return is('Unknown', 'NoneYet', 'the first backup has not been taken yet')
+  if (newest.usable === 'unknown') return is('Unknown', 'TokenUnknown', `${newest.name}: ${newest.reason}`)
+  return is('True', 'Usable', drills.result?.message ?? `${newest.name} can be restored`)
+}

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import type { NewEvent } from '../../src/model/event.ts'
+import { put } from '../../src/sim/kubernetes/store.ts'
+import type { Guest } from '../../src/sim/world/types.ts'
+import { createQuorumWatch, etcdOf } from './cluster-oracle.ts'
+import { clusterEstate, clusterManifest, simulateCluster } from './cluster-run.ts'
+
+export type Run = ReturnType<typeof simulateCluster>
+export const HASTE = '  upgrade: {soak: 10s}\n'
+
+/** A cluster that stands and has nothing more to do. */
+export async function formed(
+  seed: number,
+  hint: string,
+  more: Parameters<typeof clusterManifest>[0] = {},
+): Promise<Run> {
+  const run = simulateCluster({ seed, estate: clusterEstate(clusterManifest({ spec: HASTE, ...more })) })
+  assert.equal(await run.untilSettled(run.start()), 'settled', `it did not form; ${hint}`)
+  return run
+}
+
+export interface Followed {
+  /** Verbs that were due, in order, each once in a row. */
+  readonly verbs: readonly string[]
+  readonly events: readonly NewEvent[]
+  readonly refusals: readonly string[]
+  readonly holds: readonly string[]
+  readonly end: 'settled' | 'killed' | 'deadline'
+}
+
+/** Lets it run under the eyes of the quorum watch; says what was due, told, held and refused. */
+export async function follow(
+  run: Run,
+  hint: string,
+  options: { readonly mostMs?: number; readonly crashAt?: number; readonly each?: () => void } = {},
+): Promise<Followed> {
+  const watch = createQuorumWatch(run, hint)
+  const verbs: string[] = []
+  const events: NewEvent[] = []
+  const [refusals, holds] = [new Set<string>(), new Set<string>()]
+  const process = run.start(options.crashAt === undefined ? {} : { crashAt: options.crashAt })
+  const end = await run.untilSettled(process, {
+    mostMs: options.mostMs ?? 3 * 3_600_000,
+    onPass: (report) => {
+      watch.look()
+      options.each?.()
+      events.push(...report.events)
+      for (const { decision } of report.clusters ?? []) {
+        for (const { reason } of decision.refusals) refusals.add(reason)
+        for (const { reason } of decision.holds) holds.add(reason)
+        for (const step of decision.steps) {
+          const verb = `${step.do} ${step.node ?? step.target ?? ''}`.trim()
+          if (verbs.at(-1) !== verb) verbs.push(verb)
+        }
+      }
+    },
+  })
+  process.kill()
+  return { verbs, events, refusals: [...refusals], holds: [...holds], end }
+}
+
+/** Passes one after another for so long, settled or not: what a controller does all day. */
+export async function keepFor(
+  run: Run,
+  ms: number,
+  options: { readonly each?: () => void } = {},
+): Promise<readonly NewEvent[]> {
+  const process = run.start()
+  const events: NewEvent[] = []
+  const untilMs = run.clock.now() + ms
+  while (run.clock.now() < untilMs) {
+    const [report] = await run.passes(process, 1)
+    events.push(...(report?.events ?? []))
+    options.each?.()
+  }
+  process.kill()
+  return events
+}
+
+export function guestOf(run: Run, name: string): readonly [number, Guest] {
+  const found = [...run.datacentre.world.guests].find(([, guest]) => guest.config.get('name') === name)
+  assert.ok(found, `there is no machine ${name}`)
+  return found
+}
+
+/** As a person does it on the page of Proxmox. */
+export async function destroyed(run: Run, name: string): Promise<void> {
+  const [id, { node }] = guestOf(run, name)
+  for (const [method, end] of [
+    ['POST', '/status/stop'],
+    ['DELETE', ''],
+  ] as const) {
+    await asked(run, method, `/nodes/${node}/qemu/${id}${end}`)
+    await run.clock.advanceTo(run.clock.now() + 10_000)
+  }
+  assert.ok(!run.datacentre.world.guests.has(id), 'it is still there: nothing would be proved')
+}
+
+/** The plug is pulled. */
+export async function stopped(run: Run, name: string): Promise<void> {
+  const [id, { node }] = guestOf(run, name)
+  await asked(run, 'POST', `/nodes/${node}/qemu/${id}/status/stop`)
+}
+
+async function asked(run: Run, method: 'POST' | 'DELETE', path: string): Promise<void> {
+  const headers = { authorization: `PVEAPIToken=${run.datacentre.token}` }
+  const answer = await run.clock.runUntil(run.datacentre.handle({ method, path: `/api2/json${path}`, headers }))
+  assert.equal(answer.status, 200, answer.reason)
+}
+
+/** An object that somebody keeps in the cluster, to see that it is still there afterwards. */
+export function keepSomething(run: Run, hint: string, name: string): void {
+  const cluster = etcdOf(run, hint)
+  assert.ok(cluster)
+  put(cluster.store, '/configmaps', {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: {
+      name,
+      namespace: 'default',
+      uid: `uid-${name}`,
+      creationTimestamp: new Date(run.clock.now()).toISOString(),
+    },
+    data: { what: 'precious' },
+  } as never)
+}
+
+/** What people order by command. */
+export function order(run: Run, orders: Readonly<Record<string, unknown>>): void {
+  run.disk.values.set(
+    'cluster-orders/homelab',
+    JSON.stringify({ rolloutPaused: false, removeMembers: [], replace: [], ...orders }),
+  )
+}
+
+const DAY = 86_400_000
+
+/** Jumps to a moment of the next day, so that nobody has to look ten thousand times at nothing. */
+export async function nextDay(run: Run, hour: number): Promise<void> {
+  const midnight = Math.ceil(run.clock.now() / DAY) * DAY
+  await run.clock.advanceTo(midnight + hour * 3_600_000)
+}
