@@ -48,13 +48,6 @@ test('[A24] boxes that are servers are restarted one at a time: cordoned, draine
     const steps: string[] = []
     const end = await run.untilSettled(run.start(), {
       onPass: ({ clusters = [] }) => {
-        console.log(
-          settled,
-          plan.entries.map((e) => `${e.key} ${JSON.stringify(e.action).slice(0, 200)}`),
-          JSON.stringify(clusters[0]?.decision),
-          JSON.stringify(clusters[0]?.observed.members),
-          JSON.stringify(clusters[0]?.observed.nodes.map((n) => [n.name, n.k3s, n.kube])),
-        )
         watch.look()
         const down = BOXES.filter((name) => !run.box(name).booted)
         assert.ok(down.length <= 1, `${down.join(' and ')} are down at once; ${hint}`)

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Action, Doing } from '../../model/action.ts'
+import type { ClusterLook } from '../../model/cluster-look.ts'
+import type { ObservedCluster } from '../../model/observed-cluster.ts'
+import type { PlanEntry } from '../../model/plan.ts'
+import { DEFAULT_POLICY } from '../../model/policy.ts'
+import { coordinate } from '../cluster/coordinate.ts'
+import { memberships } from '../cluster/membership.ts'
+import { clusterSpec, FRESH, NOW, type NodeTurn, observedCluster } from '../cluster/testing/fixture.ts'
+import { estateOf, ORIGIN, step } from '../fixture.ts'
+import { clusterMember } from './cluster-member.ts'
+
+const THREE = clusterSpec('s1 s2 s3')
+/** Boxes that were there before, with the names of the nodes. */
+const spec = { ...THREE, servers: THREE.servers.map((node) => ({ ...node, machine: { host: node.name } })) }
+
+function judged(observed: ObservedCluster, disruption: 'none' | 'restart', host = 's1'): Action {
+  const look: ClusterLook = {
+    declaration: {
+      key: 'Cluster/homelab',
+      name: 'homelab',
+      estate: 'default',
+      spec,
+      artifacts: [{ release: true }],
+      hosts: new Map(),
+      policy: DEFAULT_POLICY,
+      origin: ORIGIN,
+      generation: 'g1',
+    },
+    observed,
+    decision: coordinate(spec, observed, NOW),
+  }
+  const action: Action & Doing = {
+    do: 'update',
+    externalId: 'kernel-args:cmdline',
+    changes: [],
+    steps: [step('reboot', 'reboot', { disruption })],
+    reason: 'running differ',
+  }
+  const entry: PlanEntry = {
+    key: `HostConfig/x@${host}/kernel-args:cmdline`,
+    uid: 'u',
+    connection: `host/${host}`,
+    type: 'item',
+    host,
+    action,
+  }
+  const guarded = { entry, policy: DEFAULT_POLICY }
+  const context = {
+    estate: estateOf([]),
+    members: memberships([look], []),
+    suspicions: new Map(),
+    deleting: [],
+    machines: 0,
+    nowMs: NOW,
+  }
+  return clusterMember.judge(action, guarded, context)
+}
+
+const NAMES = 's1 s2 s3'
+const healthy = observedCluster(NAMES)
+
+test('the restart of a host that is a node is held until the coordinator has drained it', () => {
+  const held = judged(healthy, 'restart')
+  assert.ok(held.do === 'hold' && held.guard === 'cluster-member')
+  assert.match(held.reason, /s1 is a node of homelab: it is cordoned and drained/)
+})
+
+test('what restarts nothing, and the restart of a host that is no node, pass', () => {
+  assert.equal(judged(healthy, 'none').do, 'update')
+  assert.equal(judged(healthy, 'restart', 'elsewhere').do, 'update')
+})
+
+test('a host that is not in the cluster yet may be restarted', () => {
+  assert.equal(judged(observedCluster(NAMES, { s1: FRESH }), 'restart').do, 'update')
+})
+
+test('before there is a cluster every host gets ready for it', () => {
+  const unknown = { kube: 'unknown', k3s: 'unknown' } as const
+  const turns = { s1: unknown, s2: unknown, s3: unknown }
+  const { identity: _, ...rest } = observedCluster(NAMES, turns, { api: 'unknown', members: 'unknown' })
+  assert.equal(judged(rest, 'restart').do, 'update')
+})
+
+test('a clean host of a cluster whose API is silent gets ready to come back; one with data or at work does not', () => {
+  const silent = (k3s: NodeTurn['k3s']) => observedCluster(NAMES, { s1: { kube: 'unknown', k3s } }, { api: 'no' })
+  assert.equal(judged(silent({ service: 'absent', data: 'none' }), 'restart').do, 'update')
+  assert.equal(judged(silent({ service: 'starting', data: 'none' }), 'restart').do, 'hold')
+  assert.equal(judged(silent({ service: 'stopped' }), 'restart').do, 'hold')
+})
