@@ -1,4 +1,4 @@
-import { volumeId } from '../../model/file.ts'
+import { type FileSpec, volumeId } from '../../model/file.ts'
 import { type Desired, guestIn, type Resource } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
 import type { Sighting } from '../../model/sighting.ts'
@@ -20,6 +20,7 @@ import { declaredVolumes } from './lxc/volumes.ts'
 import { containerObstacles, fileObstacles, vmObstacles } from './obstacles.ts'
 import { settingRules } from './rest/setting-rules.ts'
 import { overRootLane } from './root-lane.ts'
+import { diffSnippet, withoutLane, writeSnippetStep } from './snippet-rules.ts'
 import { deleteGuestSteps } from './vm/delete.ts'
 import { diffVm } from './vm/diff.ts'
 import { adoptVmSteps, createVmSteps, storagesOf, updateVmSteps } from './vm/plan-steps.ts'
@@ -55,7 +56,7 @@ export const proxmoxRules: Rules = {
       case 'container':
         return containerObstacles(resource, desired.container, survey)
       case 'file':
-        return fileObstacles(desired.file, survey)
+        return [...laneObstacle(resource, desired.file), ...fileObstacles(desired.file, survey)]
       case 'setting':
         return settingRules.obstacles(desired.setting, survey)
       // Items are on hosts that are reached by SSH.
@@ -73,7 +74,9 @@ export const proxmoxRules: Rules = {
       case 'container':
         return sighting.type === 'container' ? diffContainer(resource, desired.container, sighting) : []
       case 'file':
-        return diffFile(resource, desired.file, sighting, known)
+        return desired.file.snippet === undefined
+          ? diffFile(resource, desired.file, sighting, known)
+          : diffSnippet(resource, desired.file, desired.file.snippet, sighting, known ?? {})
       case 'setting':
         return settingRules.diff(desired.setting, sighting, { known, rotate: resource.policy.rotate })
       // Items are on hosts that are reached by SSH.
@@ -90,7 +93,9 @@ export const proxmoxRules: Rules = {
       case 'container':
         return rooted(resource, createContainerSteps(resource, desired.container, externalId, survey), externalId)
       case 'file':
-        return createFileSteps(desired.file, survey)
+        return desired.file.snippet === undefined
+          ? createFileSteps(desired.file, survey)
+          : [writeSnippetStep(desired.file, desired.file.snippet)]
       case 'setting':
         return settingRules.createSteps(desired.setting, resource.policy.rotate)
       // Items are on hosts that are reached by SSH.
@@ -117,7 +122,9 @@ export const proxmoxRules: Rules = {
           sighting,
         )
       case 'file':
-        return updateFileSteps(desired.file, sighting, changes)
+        return desired.file.snippet === undefined
+          ? updateFileSteps(desired.file, sighting, changes)
+          : [writeSnippetStep(desired.file, desired.file.snippet, sighting)]
       case 'setting':
         return settingRules.updateSteps(desired.setting, sighting, changes, resource.policy.rotate)
       // Items are on hosts that are reached by SSH.
@@ -134,7 +141,7 @@ export const proxmoxRules: Rules = {
       case 'container':
         return adoptContainerSteps(resource, desired.container, sighting)
       case 'file':
-        return verifyFileSteps(desired.file, sighting)
+        return desired.file.snippet === undefined ? verifyFileSteps(desired.file, sighting) : []
       case 'setting':
         // Nothing can be written on it that would mark it as ours.
         return []
@@ -187,6 +194,11 @@ export const proxmoxRules: Rules = {
   notes({ desired }, sighting) {
     return [...movedNotes(desired, sighting), ...(desired.type === 'vm' ? seedNotes(desired.vm, sighting) : [])]
   },
+}
+
+function laneObstacle(resource: Resource, file: FileSpec) {
+  const blocked = file.snippet === undefined ? undefined : withoutLane(resource, file)
+  return blocked === undefined ? [] : [blocked]
 }
 
 function rooted(
