@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Engine, PassReport } from '../engine/engine.ts'
 import type { Clock } from '../lib/clock.ts'
 import { LIMITS } from '../lib/limits.ts'
@@ -30,6 +31,8 @@ export interface ControllerOptions {
   link(revision: Revision): Estate
   /** Looks whether everything that the estate needs can be had (its secrets), before anything is written. */
   prepare?(estate: Estate, revision: Revision): Promise<Estate>
+  /** Looks, with every look at the sources, whether secrets have changed behind their references. Undefined: none has. */
+  refresh?(estate: Estate): Promise<Estate | undefined>
   /** Makes Git agree with the world: a commit on a branch, or why not. */
   adopt?(wish: Extract<Wish, { readonly wish: 'adopt-drift' }>, state: AdoptState): Promise<Granted>
   /** Orders for clusters and power, where somebody takes them. */
@@ -99,6 +102,8 @@ export async function createController(options: ControllerOptions): Promise<Runn
   let wishes: StandingWishes = NO_WISHES
   let revision: Revision | undefined
   let estate: Estate | undefined
+  /** As it was linked, before anything was added to it that is not in Git. */
+  let declared: Estate | undefined
   let report: PassReport | undefined
   let pass: EstateView['pass']
   let passDueMs = Number.POSITIVE_INFINITY
@@ -129,7 +134,8 @@ export async function createController(options: ControllerOptions): Promise<Runn
       ...(estate === undefined ? {} : { estate: effective(estate) }),
       ...(report === undefined ? {} : { report }),
     })
-    const text = JSON.stringify(next)
+    // Only its hash is kept: for a thousand machines the text itself is megabytes.
+    const text = createHash('sha256').update(JSON.stringify(next)).digest('base64')
     if (text === shownText && fresh.length === 0) {
       view = { ...view, ...(pass === undefined ? {} : { pass }) }
       return
@@ -145,9 +151,9 @@ export async function createController(options: ControllerOptions): Promise<Runn
     newestSeq = written.at(-1)?.seq ?? newestSeq
   }
 
-  const effective = (declared: Estate): Estate => {
+  const effective = (given: Estate): Estate => {
     const complete = sources.every((state) => state.revision !== undefined)
-    const whole = complete ? declared : { ...declared, incomplete: true }
+    const whole = complete ? given : { ...given, incomplete: true }
     return withWishes(whole, wishes, clock.now())
   }
 
@@ -197,7 +203,13 @@ export async function createController(options: ControllerOptions): Promise<Runn
         })
       }
     }
-    if (!changed && !lacking) return
+    if (!changed && !lacking) {
+      const fresh = declared === undefined ? undefined : await options.refresh?.(declared)
+      if (fresh === undefined) return
+      estate = fresh
+      passDueMs = clock.now()
+      return
+    }
     const inForce = sources.flatMap((state) =>
       state.revision === undefined ? [] : [{ source: state.source.name, revision: state.revision }],
     )
@@ -205,9 +217,11 @@ export async function createController(options: ControllerOptions): Promise<Runn
     const linked = options.link(revision)
     const prepared = (await options.prepare?.(linked, revision)) ?? linked
     // What cannot be had now is asked for again at the next look, without waiting for a commit.
-    const still = lacking && prepared !== linked && !changed
-    lacking = prepared !== linked
+    const lacks = prepared.problems.length > linked.problems.length
+    const still = lacking && lacks && !changed
+    lacking = lacks
     if (still) return
+    declared = linked
     estate = prepared
     passDueMs = clock.now()
   }

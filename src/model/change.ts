@@ -8,6 +8,8 @@ export interface Change {
   readonly effect: 'live' | 'restart' | 'replace'
   /** Secret values are shown as changed, never what they are. */
   readonly secret?: boolean
+  /** No answer shows it, so nothing was compared: it is sent again because what it refers to has changed. */
+  readonly resent?: true
   /** Why croft cannot make this change, and what a person can do. Nothing of the resource is changed meanwhile. */
   readonly blocked?: { readonly message: string; readonly allow: string }
 }

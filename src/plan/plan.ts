@@ -194,9 +194,12 @@ export function sightings(
 }
 
 /** Our own work on a machine that is as declared: the image of its first boot is taken away again. */
+/** A secret that changed behind its reference was moved by its owner, not by the world. */
 function isHousekeeping(action: Action): boolean {
   return (
-    'changes' in action && action.changes.length > 0 && action.changes.every(({ path }) => path.startsWith('seed.'))
+    'changes' in action &&
+    action.changes.length > 0 &&
+    action.changes.every(({ path, resent }) => path.startsWith('seed.') || resent === true)
   )
 }
 

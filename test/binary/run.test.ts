@@ -83,7 +83,7 @@ test('[F-23] the controller, killed at random moments again and again, ends with
   const random = seededRandom(Number(process.env.CROFT_SEED ?? 23))
   const cwd = scratch()
   const { simulator, database, run } = await prepared(cwd)
-  const cycles = LONG ? 2_000 : 8
+  const cycles = LONG ? Number(process.env.CROFT_SEEDS ?? 2_000) : 8
   let killed = 0
   for (let cycle = 0; cycle < cycles; cycle++) {
     const running = run()

@@ -14,17 +14,20 @@ import { outcome, type Progress } from '../render/progress.ts'
 import { renderResources } from '../render/resources.ts'
 import { rowsOf } from '../rows.ts'
 import type { Runtime } from '../runtime.ts'
+import { newSecrets } from '../secret-key.ts'
 import { openExisting, openState, realDirectory, stateFile } from '../state.ts'
 import { timeoutOf } from '../timeout.ts'
 
 export const run: Verb = async (runtime, [directory = '.'], options) => {
   const deadlineMs = timeoutOf(options.timeout)
-  const loaded = await loadOrStop(runtime, directory, { keepGoing: options.keepGoing === true })
+  const inGit = await loadOrStop(runtime, directory, { keepGoing: options.keepGoing === true })
   const real = realDirectory(runtime, directory)
   const file = stateFile(runtime.env, real, options.state as string | undefined)
   const dryRun = options.dryRun === true
   await using store = closing(dryRun ? await openExisting(runtime, file) : await openState(runtime, file))
   await using engine = closing(await runtime.openEngine(store.it, { directory: real, retryStalled: true }))
+  const secrets = await newSecrets(runtime, real, inGit.estate, store.it, file)
+  const loaded = { ...inGit, estate: secrets.estate }
 
   const plan = await engine.it.plan(loaded.estate, runtime.signal)
   const style = styleOf(runtime, runtime.out)
@@ -33,6 +36,7 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   if (dryRun) return planExit(plan)
   if (blind === EXIT.unauthorized) return blind
   if (hasSomethingToDo(plan)) await confirm(runtime, options.yes === true)
+  await secrets.keep()
 
   const live = startProgress(
     runtime.err,

@@ -5,6 +5,7 @@ import { planExit } from '../plan-exit.ts'
 import type { Verb } from '../program.ts'
 import { renderPlan } from '../render/plan.ts'
 import { planJson } from '../render/plan-json.ts'
+import { newSecrets } from '../secret-key.ts'
 import { openExisting, realDirectory, stateFile } from '../state.ts'
 
 export const run: Verb = async (runtime, [directory = '.'], options) => {
@@ -17,7 +18,9 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   await using store = closing(await openExisting(runtime, file))
   await using engine = closing(await runtime.openEngine(store.it, { directory: realDirectory(runtime, directory) }))
   if (runtime.err.isTty) note(runtime, 'Looking at what is there…')
-  const plan = await engine.it.plan(loaded.estate, runtime.signal)
+  const real = realDirectory(runtime, directory)
+  const { estate } = await newSecrets(runtime, real, loaded.estate, store.it, file)
+  const plan = await engine.it.plan(estate, runtime.signal)
   const { output } = options
   if (output === 'json') writeJson(runtime.out, planJson(plan, loaded.estate.revision))
   else if (output === 'yaml') await writeYaml(runtime.out, planJson(plan, loaded.estate.revision))

@@ -13,9 +13,11 @@ import { hookedSources, openSources, writableSources } from '../../controller/op
 import { createOrders } from '../../controller/orders.ts'
 import { openOutbox } from '../../controller/outbox.ts'
 import { networkProbes } from '../../controller/probes.ts'
-import { missingSecrets, withoutMissing } from '../../controller/secret-check.ts'
+import { missingSecrets, referencesIn, withoutMissing } from '../../controller/secret-check.ts'
+import { SECRET_PRINTS } from '../../controller/secret-prints.ts'
 import type { DriverDeps } from '../../drivers/port.ts'
 import { findKind } from '../../kinds/registry.ts'
+import type { Estate } from '../../model/estate.ts'
 import { link } from '../../plan/link.ts'
 import type { RunningServer } from '../../server/options.ts'
 import { openVault, type SecretVault, type VaultReference } from '../../source/secret-vault.ts'
@@ -31,6 +33,7 @@ import type { Verb } from '../program.ts'
 import { cleanLines } from '../render/clean.ts'
 import { eventJson } from '../render/events.ts'
 import type { Runtime } from '../runtime.ts'
+import { ensureSecretKey, noticeSecrets } from '../secret-key.ts'
 import { openState, realDirectory, stateFile } from '../state.ts'
 
 const WAIT_FOR_LOCK_MS = 1_000
@@ -45,6 +48,7 @@ export const run: Verb = async (runtime, [source], options) => {
   const epoch = await store.it.beginEpoch()
   const data = path.dirname(file)
   let vault: SecretVault | undefined
+  let needsSecrets = false
   // The database is named, so that what makes clusters themselves is found beside it by every command.
   const secrets = {
     directory: runtime.cwd,
@@ -53,6 +57,11 @@ export const run: Verb = async (runtime, [source], options) => {
   }
   await using engine = closing(await runtime.openEngine(store.it, { ...secrets, epoch }))
   const { drivers, deps } = await runtime.openDrivers(secrets)
+  const withNewSecrets = async (estate: Estate) => {
+    const noticed = await noticeSecrets(estate, store.it, ensureSecretKey(file), deps.resolveSecret)
+    if (noticed.changed) await store.it.putValue(epoch, SECRET_PRINTS, JSON.stringify(noticed.prints))
+    return noticed
+  }
   const sourceDeps = { data, cwd: runtime.cwd, resolveSecret: deps.resolveSecret }
   const controller: RunningController = await createController({
     clock: runtime.clock,
@@ -91,7 +100,14 @@ export const run: Verb = async (runtime, [source], options) => {
     async prepare(estate, revision) {
       const read = async (file: string) => revision.read?.(file)
       vault = openVault(revision, read, () => ageIdentities(runtime.env, config.age))
-      return withoutMissing(estate, await missingSecrets(estate, deps.resolveSecret))
+      needsSecrets = estate.resources.some(({ desired }) => referencesIn(desired).length > 0)
+      const complete = withoutMissing(estate, await missingSecrets(estate, deps.resolveSecret))
+      return needsSecrets ? (await withNewSecrets(complete)).estate : complete
+    },
+    async refresh(estate) {
+      if (!needsSecrets) return undefined
+      const noticed = await withNewSecrets(estate)
+      return noticed.changed ? noticed.estate : undefined
     },
   })
   narrate(runtime, controller, options.log === 'json')

@@ -18,6 +18,7 @@ import { adoptContainerSteps, createContainerSteps, updateContainerSteps } from 
 import { containerReadiness } from './lxc/readiness.ts'
 import { declaredVolumes } from './lxc/volumes.ts'
 import { containerObstacles, fileObstacles, vmObstacles } from './obstacles.ts'
+import { remembering, withPassword } from './rest/secrets.ts'
 import { settingRules } from './rest/setting-rules.ts'
 import { overRootLane } from './root-lane.ts'
 import { diffSnippet, withoutLane, writeSnippetStep } from './snippet-rules.ts'
@@ -70,7 +71,9 @@ export const proxmoxRules: Rules = {
     switch (desired.type) {
       case 'vm':
         // What is there under this mark may be of another sort; then only a new one can be as declared.
-        return sighting.type === 'vm' ? diffVm(resource, desired.vm, sighting) : []
+        return sighting.type === 'vm'
+          ? withPassword(desired.vm, diffVm(resource, desired.vm, sighting), { known, rotate: resource.policy.rotate })
+          : []
       case 'container':
         return sighting.type === 'container' ? diffContainer(resource, desired.container, sighting) : []
       case 'file':
@@ -89,7 +92,9 @@ export const proxmoxRules: Rules = {
     const { desired } = resource
     switch (desired.type) {
       case 'vm':
-        return rooted(resource, createVmSteps(resource, desired.vm, externalId, survey), externalId)
+        return rooted(resource, createVmSteps(resource, desired.vm, externalId, survey), externalId).map((step) =>
+          remembering(step, resource.policy.rotate),
+        )
       case 'container':
         return rooted(resource, createContainerSteps(resource, desired.container, externalId, survey), externalId)
       case 'file':
@@ -113,7 +118,7 @@ export const proxmoxRules: Rules = {
           updateVmSteps(resource, desired.vm, sighting, changes, survey),
           sighting.externalId,
           sighting,
-        )
+        ).map((step) => remembering(step, resource.policy.rotate))
       case 'container':
         return rooted(
           resource,

@@ -1,6 +1,7 @@
 import type { Change } from '../../../model/change.ts'
 import type { Definition, SettingSpec } from '../../../model/rest.ts'
 import type { Step } from '../../../model/step.ts'
+import type { VmSpec } from '../../../model/vm.ts'
 
 /** A change that is no field's: secrets are to be sent again. */
 export const SECRETS = 'secrets'
@@ -23,7 +24,16 @@ export function rotation(
   { known, rotate }: Remembered,
 ): readonly Change[] {
   if (rotate === undefined || known?.[SENT_FOR] === rotate || !canRotate(definition, setting)) return []
-  return [{ path: SECRETS, from: 'as sent before', to: 'sent again', effect: 'live', secret: true }]
+  return [{ ...AGAIN, path: SECRETS }]
+}
+
+const AGAIN = { from: 'as sent before', to: 'sent again', effect: 'live', secret: true, resent: true } as const
+
+/** The changes of a machine, and among them the password for its first boot where that is to be sent again. */
+export function withPassword(vm: VmSpec, changes: readonly Change[], { known, rotate }: Remembered): readonly Change[] {
+  const path = 'cloudInit.password'
+  if (rotate === undefined || known?.[SENT_FOR] === rotate || vm.cloudInit?.password === undefined) return changes
+  return changes.some((change) => change.path === path) ? changes : [...changes, { ...AGAIN, path }]
 }
 
 /** What is known once a step that carries secrets has succeeded. */
