@@ -1,14 +1,16 @@
 import { z } from 'zod'
 import { crossplaneGroup, envelope, isNamespaced } from './crossplane/envelope.ts'
+import { environmentFileOf, fileFieldsOf } from './crossplane/file-spec.ts'
 import { checkEnvelope, crossplanePolicy, externalName } from './crossplane/policy.ts'
+import { servedBy } from './crossplane/provider.ts'
 import { block } from './fields/block.ts'
 import { whole } from './fields/number.ts'
 import { fileName, hostName, storageName } from './fields/text.ts'
-import type { Kind } from './kind.ts'
+import type { FieldProblem, Kind } from './kind.ts'
 import { pages, scopeWord } from './settings/field-schema.ts'
 
 const on = z.boolean().optional()
-/** The text of a file; it is read and goes nowhere. */
+/** The text of a file; it goes over SSH by standard input. */
 const data = pages(65_536)
 const place = pages(1000)
 
@@ -44,46 +46,69 @@ const schema = z.strictObject({
   initProvider: z.strictObject(fields).optional(),
 })
 
-type FileSpec = z.output<typeof schema>
+export type EnvironmentFileSpec = z.output<typeof schema>
 
-/** A file that the provider uploads. Known, checked, and left alone: no token can put a snippet on a host. */
-export const environmentFile: Kind<FileSpec> = {
+/** A file on a storage: a snippet, whose text goes over SSH, or one that Proxmox fetches by itself. */
+export const environmentFile: Kind<EnvironmentFileSpec> = {
   kind: 'EnvironmentFile',
   apiVersion: 'virtualenvironmentfile.crossplane.io/v1alpha1',
   accepts: crossplaneGroup('virtualenvironmentfile'),
   namespaced: isNamespaced,
   plural: 'environmentfiles',
   shortNames: [],
-  summary: "A file that is uploaded, in the form of Crossplane's provider-proxmox-bpg. Read and left alone.",
+  summary: "A snippet or another file on a storage, in the form of Crossplane's provider-proxmox-bpg.",
   schema,
 
   check(spec, manifest) {
-    const given = { ...spec.initProvider, ...spec.forProvider }
-    const required = (['datastoreId', 'nodeName'] as const)
-      .filter((field) => given[field] === undefined)
-      .map((field) => ({
-        code: 'missing-field',
-        path: ['spec', 'forProvider', field],
-        message: `${field} is missing`,
-      }))
-    const snippet = (given.contentType ?? 'snippets') === 'snippets'
+    const given = fileFieldsOf(spec)
+    const missing = (field: string) => ({
+      code: 'missing-field',
+      path: ['spec', 'forProvider', field],
+      message: `${field} is missing`,
+    })
+    const required = (['datastoreId', 'nodeName'] as const).filter((field) => given[field] === undefined)
+    const unnamed = given.sourceRaw?.data !== undefined && given.sourceRaw.fileName === undefined
+    const url = /^https?:\/\//.test(given.sourceFile?.path ?? '')
+    const kept = isSnippet(given) ? given.sourceRaw?.data !== undefined : url && given.contentType !== 'backup'
     return [
       ...checkEnvelope(spec, manifest),
-      ...required,
-      {
-        code: 'kind-not-kept',
-        path: ['spec', 'forProvider', ...(given.contentType === undefined ? [] : ['contentType'])],
-        severity: 'warning',
-        message: snippet
-          ? 'croft leaves this file alone: Proxmox takes no snippet from a token, it needs the SSH lane'
-          : `croft leaves this file alone: it uploads nothing of type ${given.contentType ?? ''}`,
-        hint: snippet
-          ? 'put the snippet on the host by hand, or use the fields of cloud-init itself'
-          : 'let Proxmox download it: EnvironmentDownloadFile',
-      },
+      ...required.map(missing),
+      ...(unnamed ? [missing('sourceRaw.fileName')] : []),
+      ...(kept ? [] : [leftAlone(given)]),
     ]
   },
 
   policy: (spec, manifest) => crossplanePolicy(spec, manifest, externalName(manifest)),
-  expand: () => ({ role: 'fact' }),
+
+  expand(declaration, lookup) {
+    const file = environmentFileOf(declaration)
+    if (file === undefined) return { role: 'fact' }
+    const provider = servedBy(declaration.spec, declaration, lookup)
+    if ('problem' in provider) return { problems: [provider.problem] }
+    return {
+      role: 'resource',
+      ...(provider.connection === undefined ? {} : { connection: provider.connection }),
+      desired: { type: 'file', file },
+      needs: [],
+    }
+  },
+}
+
+function isSnippet({ contentType = 'snippets' }: EnvironmentFileSpec['forProvider']): boolean {
+  return contentType === 'snippets'
+}
+
+function leftAlone(given: EnvironmentFileSpec['forProvider']): FieldProblem {
+  const snippet = isSnippet(given)
+  return {
+    code: 'kind-not-kept',
+    path: ['spec', 'forProvider', ...(given.contentType === undefined ? [] : ['contentType'])],
+    severity: 'warning',
+    message: snippet
+      ? 'croft leaves this file alone: a snippet is kept where its text stands in sourceRaw.data'
+      : `croft leaves this file alone: it uploads nothing of type ${given.contentType ?? ''} from a file of its own computer`,
+    hint: snippet
+      ? 'write the text into sourceRaw: {fileName, data}'
+      : 'name an address in sourceFile.path, or declare an EnvironmentDownloadFile',
+  }
 }

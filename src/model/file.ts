@@ -1,16 +1,28 @@
+import type { Sealed } from './sealed.ts'
+
 /** A file that must be on a storage of a host: an image, an ISO, a container template. */
 export interface FileSpec {
   readonly host: string
   readonly storage: string
-  readonly content: 'iso' | 'vztmpl' | 'import'
+  readonly content: 'iso' | 'vztmpl' | 'import' | 'snippets'
   readonly fileName: string
+  /** Where it is fetched from; empty for a snippet, whose text stands in the declaration. */
   readonly url: string
+  readonly snippet?: Snippet
   readonly checksum?: { readonly algorithm: string; readonly value: string }
   readonly decompression?: string
   /** `false` accepts a certificate that cannot be verified. */
   readonly verifyTls?: boolean
   /** May a file with another checksum or size be replaced? Without it a mismatch is reported and left alone. */
   readonly overwrite: boolean
+}
+
+/** A text that is written to a storage of files as it is. Nothing says that no secret stands in it. */
+export interface Snippet {
+  readonly text: Sealed<string>
+  readonly bytes: number
+  readonly sha256: string
+  readonly mode: number
 }
 
 /** `local:import/noble.qcow2`, the name by which Proxmox knows the file. */

@@ -48,6 +48,8 @@ export interface Step {
     readonly hash: string
     readonly document: Sealed<SeedDocument>
   }
+  /** A text that is written over the SSH lane where the one that is there differs; its hash and size are in `call`. */
+  readonly text?: Sealed<string>
   /** What the system's task names as its subject, where that is not the thing itself: of a clone it is the source. */
   readonly taskSubject?: string
   /** What is known, and kept in the record's details, once it has succeeded, or has failed for that reason. */

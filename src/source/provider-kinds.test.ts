@@ -170,12 +170,20 @@ test('fields that do not map give a warning, unknown ones an error with a hint',
   assert.match(told(errorsOf(missing)).join('\n'), /one of userId, groupId, tokenId is needed/)
 })
 
-test('a snippet says which lane it needs, and is left alone', () => {
-  const revision = readText(
-    manifest('virtualenvironmentfile', 'EnvironmentFile', '{nodeName: a, datastoreId: local, contentType: snippets}'),
-  )
-  assert.deepEqual(told(errorsOf(revision)), [])
-  assert.match(told(revision.problems).join('\n'), /needs the SSH lane/)
+test('a file without its text or its address is left alone, and said so', () => {
+  const read = (fields: string) =>
+    readText(manifest('virtualenvironmentfile', 'EnvironmentFile', `{nodeName: a, datastoreId: local, ${fields}}`))
+  for (const [fields, says] of [
+    ['contentType: snippets', /sourceRaw\.data/],
+    ['contentType: iso, sourceFile: [{path: /tmp/a.iso}]', /uploads nothing of type iso/],
+    ['contentType: snippets, sourceRaw: [{fileName: a.yaml, data: x}]', /^$/],
+    ['contentType: iso, sourceFile: [{path: "https://example.com/a.iso"}]', /^$/],
+  ] as const) {
+    const revision = read(fields)
+    assert.deepEqual(told(errorsOf(revision)), [], fields)
+    assert.match(told(revision.problems).join('\n'), says, fields)
+  }
+  assert.match(told(errorsOf(read('sourceRaw: [{data: x}]'))).join('\n'), /sourceRaw\.fileName is missing/)
 })
 
 test('settings wait for what they name', () => {

@@ -7,6 +7,7 @@ import { isRawDevice } from './doctor/option-privileges.ts'
 import { cleanText, type Foreign, flagOf } from './foreign.ts'
 import { textOf } from './option.ts'
 import { parseProperties } from './property-string.ts'
+import { writeSnippet } from './write-snippet.ts'
 
 const VM_OPTIONS = /^(?:args|affinity|hugepages|keephugepages|arch|hookscript|ivshmem|amd-sev|parallel\d+)$/
 
@@ -81,6 +82,7 @@ export async function performAsRoot(step: Step, open: () => Shell | undefined, s
     return { result: 'refused', refusal: { reason: 'NoSshLane', meaning: 'stalled', message } }
   }
   try {
+    if (step.text !== undefined) return await writeSnippet(shell, step, step.text.reveal(), signal)
     const { code, stdout, stderr } = await shell.run(rootCommand(step), { signal })
     if (code === 0) return { result: 'done' }
     const text = cleanText(stderr.trim() === '' ? stdout.trim() : stderr.trim()) || `code ${code}`

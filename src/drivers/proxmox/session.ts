@@ -192,7 +192,12 @@ async function readList(
     const externalId = nameOf(entry.volid)
     if (externalId === undefined || typeof entry.content !== 'string' || !FILE_CONTENT.has(entry.content)) return []
     const size = countOf(entry.size)
-    const config = { content: entry.content, ...(size === undefined ? {} : { size }) }
+    const ctime = entry.content === 'snippets' ? countOf(entry.ctime) : undefined
+    const config = {
+      content: entry.content,
+      ...(size === undefined ? {} : { size }),
+      ...(ctime === undefined ? {} : { ctime }),
+    }
     return [{ connection, type: 'file', list, externalId, host, close: { config, atMs } }]
   })
 }

@@ -2,6 +2,7 @@ import { volumeId } from '../../model/file.ts'
 import type { ResourceKey } from '../../model/key.ts'
 import type { VmSpec } from '../../model/vm.ts'
 import { downloadedFile } from '../crossplane/download-spec.ts'
+import { environmentFileOf } from '../crossplane/file-spec.ts'
 import type { Lookup } from '../kind.ts'
 import { imageFiles } from './image-files.ts'
 
@@ -10,7 +11,12 @@ const indexes = new WeakMap<Lookup, ReadonlyMap<string, ResourceKey>>()
 
 /** The declared files that a VM is made from: they must be there first. Files that nobody declared must exist. */
 export function filesNeeded(vm: VmSpec, lookup: Lookup): readonly ResourceKey[] {
-  const volumes = [...vm.disks.map((disk) => disk.importFrom), ...(vm.cdrom ?? []).map((drive) => drive.file)]
+  const { userData, networkData, metaData, vendorData } = vm.cloudInit ?? {}
+  const volumes = [
+    ...vm.disks.map((disk) => disk.importFrom),
+    ...(vm.cdrom ?? []).map((drive) => drive.file),
+    ...[userData, networkData, metaData, vendorData],
+  ]
   return volumesNeeded(vm.host, volumes, lookup)
 }
 
@@ -34,6 +40,10 @@ function index(lookup: Lookup): ReadonlyMap<string, ResourceKey> {
   const files = new Map<string, ResourceKey>()
   for (const declaration of lookup.all('EnvironmentDownloadFile')) {
     const file = downloadedFile(declaration)
+    if (file !== undefined) files.set(`${file.host}/${volumeId(file)}`, declaration.key)
+  }
+  for (const declaration of lookup.all('EnvironmentFile')) {
+    const file = environmentFileOf(declaration)
     if (file !== undefined) files.set(`${file.host}/${volumeId(file)}`, declaration.key)
   }
   for (const { key, file } of imageFiles(lookup)) files.set(`${file.host}/${volumeId(file)}`, key)

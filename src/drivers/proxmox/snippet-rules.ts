@@ -1,0 +1,74 @@
+import type { Change } from '../../model/change.ts'
+import { type FileSpec, type Snippet, volumeId } from '../../model/file.ts'
+import type { Resource } from '../../model/resource.ts'
+import type { Sighting } from '../../model/sighting.ts'
+import type { Step } from '../../model/step.ts'
+import { storagePath } from './steps.ts'
+
+type Blocked = NonNullable<Change['blocked']>
+
+/** Why a snippet cannot be put there: the API takes none, from nobody. */
+export function withoutLane({ rootLane }: Resource, file: FileSpec): Blocked | undefined {
+  if (rootLane === true) return undefined
+  return {
+    message: `sourceRaw is a snippet (${volumeId(file)}), and Proxmox takes none over its API: it needs the SSH lane to ${file.host}, which is not configured`,
+    allow: `add ssh to Host ${file.host}, or put the file there by hand and take it out of the declaration`,
+  }
+}
+
+/**
+ * Proxmox tells size and time of a file, not what is in it. So it is compared on the host whenever one of them is another
+ * than when it was last found to be right.
+ */
+export function diffSnippet(
+  resource: Resource,
+  file: FileSpec,
+  snippet: Snippet,
+  sighting: Sighting,
+  known: Readonly<Record<string, string>>,
+): readonly Change[] {
+  const size = sighting.close?.config.size
+  const otherSize = size !== snippet.bytes
+  if (!otherSize && (known.verified === stampOf(snippet, sighting) || resource.policy.manage === 'observe')) return []
+  const from = otherSize ? `${Number(size)} bytes` : known.verified === undefined ? 'not compared yet' : 'written since'
+  const change = {
+    path: 'content',
+    from,
+    to: `${snippet.bytes} bytes, sha256:${snippet.sha256}`,
+    effect: 'live' as const,
+  }
+  const blocked = withoutLane(resource, file) ?? (otherSize && !file.overwrite ? notOverwritten(file) : undefined)
+  if (blocked !== undefined) return [{ ...change, blocked }]
+  return file.overwrite ? [change] : []
+}
+
+function notOverwritten(file: FileSpec): Blocked {
+  return {
+    message: `${volumeId(file)} on ${file.host} is there with another text, and overwrite is false`,
+    allow: 'set overwrite: true, or remove the file',
+  }
+}
+
+export function writeSnippetStep(file: FileSpec, snippet: Snippet, sighting?: Sighting): Step {
+  const id = volumeId(file)
+  return {
+    verb: 'upload',
+    summary: `write ${id} on ${file.host} as root, over SSH`,
+    lane: 'ssh',
+    host: file.host,
+    queues: [],
+    call: {
+      method: 'PUT',
+      path: `${storagePath(file.host, file.storage)}/content/${encodeURIComponent(id)}`,
+      params: { sha256: snippet.sha256, mode: `0${snippet.mode.toString(8)}` },
+    },
+    text: snippet.text,
+    // Where it was right already its time stays as it is. Otherwise the next look sees another, and it is compared again.
+    ...(sighting === undefined ? {} : { learns: { done: { verified: stampOf(snippet, sighting) } } }),
+    disruption: 'none',
+  }
+}
+
+function stampOf({ sha256 }: Snippet, { close }: Sighting): string {
+  return `${sha256} ${Number(close?.config.size)} ${Number(close?.config.ctime)}`
+}

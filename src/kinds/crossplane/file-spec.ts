@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto'
+import type { Declaration } from '../../model/declaration.ts'
+import type { FileSpec } from '../../model/file.ts'
+import { Sealed } from '../../model/sealed.ts'
+import type { EnvironmentFileSpec } from '../environment-file.ts'
+import { defined } from '../fields/defined.ts'
+import { fileNameOf } from '../fields/file-name.ts'
+
+type Fields = EnvironmentFileSpec['forProvider']
+
+export function fileFieldsOf(spec: EnvironmentFileSpec): Fields {
+  return { ...spec.initProvider, ...spec.forProvider }
+}
+
+/**
+ * The file that an EnvironmentFile stands for: a text in the declaration, which goes over SSH, or one that Proxmox can
+ * fetch by itself. Undefined for what croft leaves alone: files of the computer that the provider ran on, and backups.
+ */
+export function environmentFileOf(declaration: Declaration): FileSpec | undefined {
+  const fields = fileFieldsOf(declaration.spec as EnvironmentFileSpec)
+  const { nodeName: host, datastoreId: storage, sourceRaw, sourceFile, contentType = 'snippets' } = fields
+  if (host === undefined || storage === undefined || contentType === 'backup') return undefined
+  const place = { host, storage, overwrite: fields.overwrite !== false }
+  if (contentType === 'snippets') {
+    if (sourceRaw?.data === undefined || sourceRaw.fileName === undefined) return undefined
+    const { data, fileName } = sourceRaw
+    const snippet = {
+      text: new Sealed(data),
+      bytes: Buffer.byteLength(data),
+      sha256: createHash('sha256').update(data).digest('hex'),
+      mode: Number.parseInt(fields.fileMode ?? '0644', 8),
+    }
+    return { ...place, content: 'snippets', fileName, url: '', snippet }
+  }
+  const url = sourceFile?.path
+  const fileName = sourceFile?.fileName ?? fileNameOf(url ?? '')
+  if (url === undefined || !/^https?:\/\//.test(url) || fileName === undefined) return undefined
+  return defined<FileSpec>({
+    ...place,
+    content: contentType,
+    fileName,
+    url,
+    checksum:
+      sourceFile?.checksum === undefined
+        ? undefined
+        : { algorithm: 'sha256', value: sourceFile.checksum.toLowerCase() },
+    verifyTls: sourceFile?.insecure === true ? false : undefined,
+    // A file that machines were made from is not ours to replace unless that is said.
+    overwrite: fields.overwrite === true,
+  })
+}
