@@ -86,6 +86,18 @@ function preparePlaces(): void {
 
 const key = join(scratch, 'key')
 
+/** Ready says that the agent answers; the SSH server may need a moment more. */
+async function once(command: string): Promise<string> {
+  for (let tries = 0; tries < 12; tries++) {
+    try {
+      return ssh(command)
+    } catch {
+      await pause(5_000)
+    }
+  }
+  return ssh(command)
+}
+
 function ssh(command: string): string {
   const options = [
     'BatchMode=yes',
@@ -155,8 +167,8 @@ async function seen(estate: Estate): Promise<Sighting> {
 /** The definition without what the moment decides. */
 const definition = () => virsh('dumpxml', '--inactive', 'web-1')
 
-function inside(): { bootId: string; machineId: string; memoryKb: number } {
-  const told = ssh(
+async function inside(): Promise<{ bootId: string; machineId: string; memoryKb: number }> {
+  const told = await once(
     'cat /proc/sys/kernel/random/boot_id /etc/machine-id; grep MemTotal /proc/meminfo; hostname; cat /etc/written /etc/croft-test; ip -4 -o addr show scope global; id -un; systemctl is-system-running || true',
   )
   assert.match(told, /^web-1$/m)
@@ -218,7 +230,7 @@ try {
   const estate = await declared('512Mi')
   await settle(estate)
   say('made and Ready')
-  const first = inside()
+  const first = await inside()
   await askAgent(estate)
   say('checked over SSH and through the agent')
   assert.deepEqual(readFileSync('/proc/net/arp', 'utf8').includes(GUEST), true)
@@ -228,7 +240,7 @@ try {
 
   const more = await declared('640Mi')
   await settle(more)
-  const second = inside()
+  const second = await inside()
   assert.notEqual(second.bootId, first.bootId)
   assert.equal(second.machineId, first.machineId)
   assert.ok(second.memoryKb > first.memoryKb)
@@ -240,7 +252,7 @@ try {
   say('destroyed, nothing left')
 
   await settle(estate)
-  const again = inside()
+  const again = await inside()
   assert.equal(definition(), made)
   assert.notEqual(again.machineId, first.machineId)
   say('made again, identical')
