@@ -3,34 +3,9 @@ import { describe, it } from 'node:test'
 import { DEFINITIONS } from '../../../model/rest/registry.ts'
 import type { Definition, SettingSpec, SettingValue } from '../../../model/rest.ts'
 import { settingRules } from './setting-rules.ts'
+import { APART, APART_SIMULATED, neededBy } from './testing/company.ts'
 import { type Keeper, PASSWORD, paperKeeper, simKeeper } from './testing/keeper.ts'
 import { anotherValue, exampleOf } from './testing/samples.ts'
-
-/** Fields that do not go with the others of the example. */
-const APART = new Set([
-  'ha-rule.hosts',
-  'ha-rule.strict',
-  'acme-plugin.secretData',
-  'backup-job.host',
-  'acl.user',
-  'acl.token',
-  'realm.groupsClaim',
-])
-
-/** What only the simulator has something against: it knows which fields go with which type. */
-const APART_SIMULATED = new Set([
-  ...APART,
-  'storage.content',
-  'backup-job.all',
-  'backup-job.guests',
-  'backup-job.pool',
-  'realm.baseDn',
-  'realm.userAttr',
-  'realm.server1',
-  'storage.shared',
-  // The real one takes a new name that is the old one, to change the comment.
-  'firewall-group.comment',
-])
 
 const made = DEFINITIONS.filter(({ rootOnly }) => rootOnly === undefined)
 
@@ -205,32 +180,6 @@ describe('[R11] rotating secrets', () => {
     assert.deepEqual(keeper.complaints, [])
   })
 })
-
-/** What must be there before, where the simulator checks it. */
-function neededBy(name: string): readonly SettingSpec[] {
-  const exampleNamed = (other: string) => DEFINITIONS.filter((one) => one.name === other).map(exampleOf)
-  switch (name) {
-    case 'acl':
-      return [...exampleNamed('group'), { definition: 'pool', id: 'web', fields: {} }]
-    case 'token':
-    case 'user':
-      return [
-        ...exampleNamed('group'),
-        ...['one', 'two'].map((id) => ({ definition: 'group', id, fields: {} })),
-        ...(name === 'token' ? exampleNamed('user') : []),
-      ]
-    case 'firewall-rules':
-      return [...exampleNamed('firewall-ipset'), ...exampleNamed('firewall-group')]
-    case 'ha-rule':
-      return ['vm:108', 'vm:109', 'vm:114'].map((id) => ({ definition: 'ha-resource', id, fields: {} }))
-    case 'sdn-vnet':
-      return exampleNamed('sdn-zone')
-    case 'sdn-subnet':
-      return [...exampleNamed('sdn-zone'), ...exampleNamed('sdn-vnet')]
-    default:
-      return []
-  }
-}
 
 describe('on the simulator', () => {
   for (const definition of made) {

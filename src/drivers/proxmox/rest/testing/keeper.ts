@@ -38,12 +38,16 @@ export function paperKeeper(): Keeper & ReturnType<typeof createPaper> {
   return { ...paper, ...keeperOn(wire, (promise) => promise, 'root@pam!croft=x') }
 }
 
-export function simKeeper(): Keeper & { readonly datacentre: ReturnType<typeof createDatacentre> } {
+export function simKeeper(): Keeper & {
+  readonly datacentre: ReturnType<typeof createDatacentre>
+  readonly clock: ReturnType<typeof createVirtualClock>
+} {
   const clock = createVirtualClock(Date.UTC(2026, 0, 1))
   const datacentre = createDatacentre({ clock, random: seededRandom(7) })
   datacentre.addGuest(114, 'still-fawn', { name: 'web' })
   return {
     datacentre,
+    clock,
     ...keeperOn(
       simWire(datacentre),
       (promise) => clock.runUntil(promise),
@@ -133,7 +137,7 @@ function keeperOn(
   }
 }
 
-function secretFor(reference: SecretReference, token: string): string {
+export function secretFor(reference: SecretReference, token: string): string {
   if ('env' in reference && reference.env === 'TOKEN') return token
   const isKey = 'file' in reference && reference.file.endsWith('.key')
   return isKey ? '-----BEGIN PRIVATE KEY-----\nQUJD\n-----END PRIVATE KEY-----' : PASSWORD

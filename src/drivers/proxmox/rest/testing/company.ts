@@ -1,0 +1,55 @@
+import { DEFINITIONS } from '../../../../model/rest/registry.ts'
+import type { SettingSpec } from '../../../../model/rest.ts'
+import { exampleOf } from './samples.ts'
+
+/** Fields that do not go with the others of the example. */
+export const APART = new Set([
+  'ha-rule.hosts',
+  'ha-rule.strict',
+  'acme-plugin.secretData',
+  'backup-job.host',
+  'acl.user',
+  'acl.token',
+  'realm.groupsClaim',
+])
+
+/** What only the simulator has something against: it knows which fields go with which type. */
+export const APART_SIMULATED = new Set([
+  ...APART,
+  'storage.content',
+  'backup-job.all',
+  'backup-job.guests',
+  'backup-job.pool',
+  'realm.baseDn',
+  'realm.userAttr',
+  'realm.server1',
+  'storage.shared',
+  // The real one takes a new name that is the old one, to change the comment.
+  'firewall-group.comment',
+])
+
+/** What must be there before, where the simulator checks it. */
+export function neededBy(name: string): readonly SettingSpec[] {
+  const exampleNamed = (other: string) => DEFINITIONS.filter((one) => one.name === other).map(exampleOf)
+  switch (name) {
+    case 'acl':
+      return [...exampleNamed('group'), { definition: 'pool', id: 'web', fields: {} }]
+    case 'token':
+    case 'user':
+      return [
+        ...exampleNamed('group'),
+        ...['one', 'two'].map((id) => ({ definition: 'group', id, fields: {} })),
+        ...(name === 'token' ? exampleNamed('user') : []),
+      ]
+    case 'firewall-rules':
+      return [...exampleNamed('firewall-ipset'), ...exampleNamed('firewall-group')]
+    case 'ha-rule':
+      return ['vm:108', 'vm:109', 'vm:114'].map((id) => ({ definition: 'ha-resource', id, fields: {} }))
+    case 'sdn-vnet':
+      return exampleNamed('sdn-zone')
+    case 'sdn-subnet':
+      return [...exampleNamed('sdn-zone'), ...exampleNamed('sdn-vnet')]
+    default:
+      return []
+  }
+}
