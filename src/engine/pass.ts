@@ -110,7 +110,14 @@ export async function runPass(
   const drilling = clusterVerdicts.some((verdict) => verdict.drilling)
   const watched = options.only === undefined ? looks : looks.filter((look) => options.only?.has(look.declaration.key))
   const still = powerLooks.every(isPowerSettled)
-  const settled = still && !drilling && watched.every(isClusterSettled) && isSettled(chosen, records, inFlight, effects)
+  const withAddons = new Set(
+    estate.resources.flatMap(({ desired }) => (desired.type === 'object' ? [desired.object.cluster] : [])),
+  )
+  const settled =
+    still &&
+    !drilling &&
+    watched.every((look) => isClusterSettled(look, withAddons.has(look.declaration.name))) &&
+    isSettled(chosen, records, inFlight, effects)
   return {
     plan: observation.plan,
     records,

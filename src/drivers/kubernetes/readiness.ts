@@ -53,7 +53,7 @@ function byKind(look: ObjectLook): Readiness | undefined {
     case 'Job':
       return job(object)
     case 'PersistentVolumeClaim':
-      return phase(object, 'Bound')
+      return claim(object)
     case 'Namespace':
       return phase(object, 'Active')
     case 'Pod':
@@ -104,6 +104,13 @@ function job(object: Foreign): Readiness {
   )
   if (end === undefined) return waits('Running', 'it has not ended')
   return end.type === 'Complete' ? here('it is complete') : failed('JobFailed', textOf(end.message) ?? 'it failed')
+}
+
+/** A claim may wait for the first pod that uses it: that is no fault of its own. */
+function claim(object: Foreign): Readiness {
+  const found = textOf(at(object, 'status', 'phase')) ?? 'Pending'
+  if (found === 'Lost') return failed('Lost', 'its volume is gone')
+  return here(found === 'Bound' ? 'Bound' : 'it waits for its first user')
 }
 
 function phase(object: Foreign, wanted: string): Readiness {

@@ -47,10 +47,14 @@ export function judgeCluster(
   return { record, events: eventsOf(look, attempts, before, record, goesOn, nowMs) }
 }
 
-/** Nothing under way, nothing to be done, and either well or waiting for a person. */
-export function isClusterSettled({ decision }: ClusterLook): boolean {
+/**
+ * Nothing under way, nothing to be done, and either well or waiting for a person. Nodes that wait for their network are
+ * at rest only where neither K3s nor an add-on will bring it.
+ */
+export function isClusterSettled({ decision, declaration }: ClusterLook, hasAddons: boolean): boolean {
   if (decision.steps.length > 0 || decision.waits.length > 0) return false
-  return decision.phase === 'Ready' || decision.phase === 'AwaitingCNI' || objections(decision).length > 0
+  const forGood = declaration.spec.network.flannelBackend === 'none' && !hasAddons
+  return decision.phase === 'Ready' || (decision.phase === 'AwaitingCNI' && forGood) || objections(decision).length > 0
 }
 
 function conditionsOf(
