@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
@@ -16,6 +16,7 @@ import { type FileRun, judgeFile } from './test-results.ts'
 const AT_ONCE = 2
 const FILE_TIMEOUT_MS = 180_000
 const LONG_FILE_TIMEOUT_MS = 72 * 3_600_000
+const REAL_TIMEOUT_MS = 20 * 60_000
 const OUTPUT_LENGTH = 200_000
 const PATTERNS = ['src/**/*.test.ts', 'test/**/*.test.ts']
 
@@ -58,6 +59,21 @@ const scratch = mkdtempSync(join(tmpdir(), 'croft-test-'))
 const queue = files.entries()
 await Promise.all(Array.from({ length: AT_ONCE }, work))
 rmSync(scratch, { recursive: true })
+
+// One closing line for the whole, also where the real libvirtd and QEMU are asked for.
+if (process.env.CROFT_REAL === '1' && positionals.length === 0) {
+  print('npm run test:real\n')
+  const real = spawnSync('npm', ['run', '--silent', 'test:real'], {
+    cwd: root,
+    stdio: 'inherit',
+    timeout: REAL_TIMEOUT_MS,
+  })
+  if (real.status === 0) passed += 1
+  else {
+    failed += 1
+    failures.push('npm run test:real failed: its output is above')
+  }
+}
 
 if (failures.length > 0) print(`\n${failures.map((failure) => `✖ ${failure}\n`).join('\n')}\n`)
 print(`${passed} passed, ${failed} failed\n`)
