@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { after, describe, test } from 'node:test'
 import { endAll, estateAt, type Running, scratch, start, startSimulator } from '../binary/children.ts'
+import { clusterManifests } from './cluster-manifests.ts'
 import { openBrowser, shot, signIn, watch, whyNoBrowser } from './stage.ts'
 
 const MACHINE = `apiVersion: virtualenvironmentvm.crossplane.io/v1alpha1
@@ -66,6 +67,69 @@ describe('croft run with croft sim, in a real browser', { skip: whyNoBrowser() ?
     const { code, stderr } = await croft.ended
     assert.ok(code === 0 || code === 143, stderr)
     assert.ok(!readFileSync(path.join(home, '.config/croft/users.json'), 'utf8').includes('battery'))
+  })
+
+  test('a cluster of three servers is declared: the page shows it forming, then Ready; a person takes a snapshot', async () => {
+    const cwd = scratch()
+    const simulator = await startSimulator(['--proxy', '--preset', 'hosts', '--speed', '20'], cwd)
+    const { hosts } = await simulator.door<{ readonly hosts: readonly { readonly name: string }[] }>('GET', 'state')
+    const estate = path.join(cwd, 'estate')
+    estateAt(estate, simulator, {})
+    const env = {
+      HOME: path.join(cwd, 'home'),
+      PROXMOX_TOKEN: simulator.token,
+      HTTPS_PROXY: (simulator as unknown as { readonly proxy: string }).proxy,
+    }
+    writeFileSync(path.join(cwd, 'password'), 'correct horse battery staple\n')
+    const user = ['user', 'set', 'anna', '--role', 'operator', '--password-file', 'password']
+    assert.equal((await start(user, { cwd, env }).ended).code, 0)
+    const croft = start(['run', estate, '--listen', '127.0.0.1:0', '--poll', '1s'], { cwd, env })
+    const url = await announced(croft)
+    const browser = await openBrowser()
+    try {
+      const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' })
+      context.setDefaultTimeout(40_000)
+      const wrongs = watch(context, url)
+      const page = await context.newPage()
+      await page.goto(`${url}/#/cluster/edge`)
+      await page.getByText('There is no cluster edge').waitFor()
+      for (const [name, text] of Object.entries(clusterManifests(hosts.map((host) => host.name))))
+        writeFileSync(path.join(estate, name), text)
+      // While it forms the page already has its nodes; then each of them is Ready, and etcd may lose one.
+      await page.locator('[data-node="edge-3"]').waitFor()
+      for (const name of ['edge-1', 'edge-2', 'edge-3'])
+        await page.locator(`[data-node="${name}"]`).getByText('Ready', { exact: true }).waitFor()
+      await page.locator('.view-head').getByText('Ready', { exact: true }).waitFor()
+      assert.equal(await page.locator('.voter.is-up').count(), 3)
+      await page.getByText('the API survives the loss of one').first().waitFor()
+      await shot(page, 'real-cluster')
+      await page.getByRole('button', { name: 'Snapshot' }).click()
+      await signIn(page)
+      await page.getByRole('button', { name: 'Snapshot' }).click()
+      await page
+        .getByText(/take a snapshot of etcd on edge-\d.*: (done|begun)/)
+        .first()
+        .waitFor()
+      // What the hypervisor shows of a node, and the commit-less story of how it came to be.
+      await page.locator('[data-node="edge-1"] a').click()
+      await page.getByRole('tab', { name: 'Observed' }).click()
+      await page.getByText('config.memory').waitFor()
+      await page.goto(`${url}/#/health`)
+      await page.getByRole('heading', { name: 'Checks' }).waitFor()
+      const checks = await page.waitForFunction(async () => {
+        const seen = (await (await fetch('/api/view')).json()) as {
+          readonly checks: readonly { readonly output: string }[]
+        }
+        return seen.checks.some(({ output }) => output === 'all nodes are ready')
+      })
+      assert.equal(await checks.jsonValue(), true)
+      assert.deepEqual(wrongs, [])
+    } finally {
+      await browser.close()
+    }
+    croft.child.kill('SIGTERM')
+    const { code, stderr } = await croft.ended
+    assert.ok(code === 0 || code === 143, stderr)
   })
 })
 
