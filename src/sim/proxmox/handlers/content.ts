@@ -163,19 +163,14 @@ function importMetadata(call: Call): never {
   throw failed(`unable to parse directory volume name '${param(call, 'volume')}'`)
 }
 
-/** Disks of guests need more than files do. */
-function requireRemoval(call: Call, storage: string, volid: string): void {
-  const file = /:(iso|vztmpl|import)\//.test(volid)
-  requireRight(call, `/storage/${storage}`, file ? 'Datastore.AllocateTemplate' : 'Datastore.Allocate')
-}
-
 /** A volume that is not there is removed without complaint. */
 function remove(call: Call): string {
   const { world } = call
   const host = hostOf(call)
   const { entry, volid } = volumeOf(call)
   const owner = ownerOf(volid)
-  requireRemoval(call, entry.id, volid)
+  // More than it takes to put a file there.
+  requireRight(call, `/storage/${entry.id}`, 'Datastore.Allocate')
   const id = owner === undefined ? entry.id : `${owner}@${entry.id}`
   return startTask(world, host, 'imgdel', id, call.who.id, async (work) => {
     refuseBaseInUse(host, volid)

@@ -40,8 +40,9 @@ const PRIVILEGES: readonly (readonly [RegExp, string])[] = [
   [/^(memory|balloon|shares)$/, 'VM.Config.Memory'],
   [/^net\d+$/, 'VM.Config.Network'],
   [/^(ci(user|password|custom|type|upgrade)|sshkeys|nameserver|searchdomain|ipconfig\d+)$/, 'VM.Config.Cloudinit'],
+  [/^(boot|bootdisk|vmstatestorage)$/, 'VM.Config.Disk'],
   [
-    /^(acpi|agent|autostart|bios|boot|bootdisk|description|freeze|hotplug|kvm|localtime|migrate_.*|name|onboot|ostype|protection|reboot|startdate|startup|tags|tdf|template|vmstatestorage)$/,
+    /^(agent|autostart|bios|description|freeze|keyboard|localtime|migrate_.*|name|onboot|ostype|protection|reboot|startdate|startup|tags|tdf|template)$/,
     'VM.Config.Options',
   ],
 ]
