@@ -90,10 +90,16 @@ apiVersion: croft.dev/v1alpha1
 kind: Host
 metadata: {name: ${name}}
 spec:
+  wake: {mac: "${macOf(name)}"}
   bindings:
     networks: {lan: {bridge: vmbr0}}
     storages: {fast: local-zfs, files: local}
 `
+}
+
+/** What a host is woken by. */
+export function macOf(name: string): string {
+  return `bc:24:11:00:00:0${1 + (HOSTS as readonly string[]).indexOf(name)}`
 }
 
 export const HOSTS = ['pumped-piglet', 'still-fawn', 'fun-bedbug'] as const

@@ -8,7 +8,8 @@ import type { EtcdCluster } from '../../src/sim/k3s/types.ts'
 import { all, put } from '../../src/sim/kubernetes/store.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
 import { etcdOf } from './cluster-oracle.ts'
-import type { simulateCluster } from './cluster-run.ts'
+import { clusterEstate, clusterManifest, simulateCluster } from './cluster-run.ts'
+import { attachStorage } from './power-storage.ts'
 import type { Process } from './process.ts'
 import type { Simulation } from './run.ts'
 
@@ -146,4 +147,31 @@ export function nothingLeft(simulation: Simulation, replicas: Readonly<Record<st
 /** Which guests run. */
 export function running(datacentre: Datacentre): readonly number[] {
   return [...datacentre.world.guests.values()].filter(({ run }) => run.status === 'running').map(({ vmid }) => vmid)
+}
+
+/** A cluster that has formed, with workloads and storage, and a Power over it. */
+export async function formed(
+  seed: number,
+  power = '',
+  more: {
+    readonly agents?: readonly string[]
+    readonly manifests?: string
+    readonly power?: Parameters<typeof simulateCluster>[0]['power']
+  } = {},
+) {
+  const manifests = clusterManifest({ agents: more.agents ?? ['a1', 'a2'] }) + (more.manifests ?? '')
+  const simulation = simulateCluster({
+    seed,
+    estate: clusterEstate(manifests + powerManifest(power)),
+    ...(more.power === undefined ? {} : { power: more.power }),
+  })
+  const process = simulation.start()
+  const hint = `seed ${seed}`
+  assert.equal(await simulation.untilSettled(process), 'settled', hint)
+  const cluster = etcdOf(simulation, hint)
+  assert.ok(cluster)
+  const storage = attachStorage(simulation, cluster)
+  fillCluster(cluster)
+  await simulation.clock.advanceTo(simulation.clock.now() + 60_000)
+  return { simulation, process, cluster, storage, hint, replicas: replicasOf(cluster) }
 }

@@ -10,7 +10,7 @@ import type { LookedAt } from '../clusters/look.ts'
  * as it is. Its generation says so as well: to follow an order is no drift.
  */
 export function withPower(estate: Estate, looks: readonly PowerLook[]): Estate {
-  const orders = new Map(looks.flatMap(({ decision }) => Object.entries(decision.machines)))
+  const orders = new Map<string, Order>(looks.flatMap(ordersOf))
   if (orders.size === 0) return estate
   return {
     ...estate,
@@ -21,19 +21,36 @@ export function withPower(estate: Estate, looks: readonly PowerLook[]): Estate {
   }
 }
 
-function ordered(resource: Resource, order: 'off' | 'leave'): Resource {
+/** `off-for-good`: not started either by its host when that boots, for there is something that must come before it. */
+type Order = 'off' | 'off-for-good' | 'leave'
+
+function ordersOf({ declaration, decision, observed }: PowerLook): readonly (readonly [string, Order])[] {
+  const { hosts, infrastructure } = declaration.spec
+  return Object.entries(decision.machines).map(([key, order]) => {
+    const machine = observed.machines.find((one) => one.key === key)
+    const waits = infrastructure.length > 0 && machine?.role !== 'infrastructure'
+    const booted = machine?.host !== undefined && hosts.some(({ name }) => name === machine.host)
+    return [key, order === 'off' && waits && booted ? 'off-for-good' : order] as const
+  })
+}
+
+function ordered(resource: Resource, order: Order): Resource {
   const desired = switched(resource.desired, order)
   return desired === undefined ? resource : { ...resource, desired, generation: `${resource.generation}+${order}` }
 }
 
-function switched(desired: Desired, order: 'off' | 'leave'): Desired | undefined {
+function switched(desired: Desired, order: Order): Desired | undefined {
+  const how = {
+    ...(order === 'leave' ? {} : { power: 'stopped' as const }),
+    ...(order === 'off-for-good' ? { onBoot: false } : {}),
+  }
   if (desired.type === 'vm') {
     const { power: _, ...rest } = desired.vm
-    return { type: 'vm', vm: order === 'off' ? { ...rest, power: 'stopped' } : rest }
+    return { type: 'vm', vm: { ...rest, ...how } }
   }
   if (desired.type === 'container') {
     const { power: _, ...rest } = desired.container
-    return { type: 'container', container: order === 'off' ? { ...rest, power: 'stopped' } : rest }
+    return { type: 'container', container: { ...rest, ...how } }
   }
   return undefined
 }

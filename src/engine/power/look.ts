@@ -405,7 +405,12 @@ async function askPower(
   const moving = new Set<ResourceKey>()
   const off = new Set<ResourceKey>()
   for (const { key } of powers) {
-    const last = memory.looks.get(key)?.decision
+    const look = memory.looks.get(key)
+    const last = look?.decision
+    if (last?.wanted.state === 'on' && last.phase !== 'On') {
+      // What a survey says of a host that has just come up is what was before it went down.
+      for (const machine of look?.observed.machines ?? []) if (machine.power !== 'on') moving.add(machine.key)
+    }
     for (const step of last?.steps ?? []) if (step.machine !== undefined) moving.add(step.machine)
     for (const machine of Object.keys(last?.machines ?? {})) off.add(machine as ResourceKey)
   }

@@ -61,7 +61,8 @@ function isChanging({ state, sinceMs, source }: Wanted, done: PowerDone | undefi
 function machinesOf(view: View, finding: Finding): PowerDecision['machines'] {
   const starting = new Set(finding.steps.flatMap((step) => (step.do === 'start-machine' ? [step.machine] : [])))
   const left = view.observed.machines.filter(
-    ({ key, power, exists }) => exists === 'yes' && power === 'off' && !starting.has(key),
+    ({ key, power, exists }) =>
+      exists === 'yes' && (power === 'off' || (power === 'unknown' && view.changing)) && !starting.has(key),
   )
   const machines: Record<ResourceKey, 'off' | 'leave'> = {}
   for (const { key } of left) machines[key] = 'leave'

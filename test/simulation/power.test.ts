@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { PassReport } from '../../src/engine/engine.ts'
+import type { PowerStep } from '../../src/model/power-decision.ts'
+import { formed, nothingLeft, order, orderOf, running, untilPhase } from './power-run.ts'
+
+test('[A41] [A43] [A45] a whole cluster goes off in the order of its tiers, stays off, and comes back as it was', async () => {
+  const { simulation, process, storage, hint, replicas } = await formed(11)
+  const seen: PowerStep[] = []
+  const onPass = (report: PassReport) => seen.push(...(report.powers?.[0]?.decision.steps ?? []))
+  await order(simulation, orderOf(simulation, 'off'))
+  assert.equal(await untilPhase(simulation, process, 'Off', { onPass }), 'reached', hint)
+  assert.deepEqual(running(simulation.datacentre), [], hint)
+  const tiers = [...new Set(seen.filter((step) => step.do !== 'mark-node').map(({ tier }) => tier))]
+  assert.deepEqual(tiers, ['gitops', 'operators', 'apps', 'databases', 'workers', 'servers'], hint)
+  assert.deepEqual(storage.torn, [], hint)
+
+  // Another controller, and an hour: nobody heals anything back on, and all is well as it is.
+  process.kill()
+  const next = simulation.start()
+  let report: PassReport | undefined
+  for (let pass = 0; pass < 12; pass++) {
+    const signal = new AbortController().signal
+    report = await simulation.clock.runUntil(next.engine.pass(simulation.estate, signal), { maxMs: 600_000 })
+    await simulation.clock.advanceTo(simulation.clock.now() + 300_000)
+  }
+  assert.deepEqual(running(simulation.datacentre), [], hint)
+  assert.equal(report?.powers?.[0]?.decision.phase, 'Off')
+  const power = report?.records.find(({ key }) => key === 'Power/homelab')
+  assert.equal(power?.conditions.find(({ type }) => type === 'Ready')?.status, 'True')
+  for (const record of report?.records.filter(({ type }) => type === 'vm') ?? []) {
+    assert.equal(record.conditions.find(({ type }) => type === 'Ready')?.status, 'True', `${record.key}; ${hint}`)
+  }
+
+  seen.length = 0
+  await order(simulation, orderOf(simulation, 'on'))
+  assert.equal(await untilPhase(simulation, next, 'On', { onPass }), 'reached', hint)
+  const back = [...new Set(seen.map(({ do: verb, tier }) => (verb === 'restore' ? tier : verb)))]
+  assert.deepEqual(
+    back.filter((one) => !one.startsWith('start-')),
+    ['unmark-node', 'databases', 'apps', 'operators', 'gitops'],
+    hint,
+  )
+  nothingLeft(simulation, replicas, hint)
+})
