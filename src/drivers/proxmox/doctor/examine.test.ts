@@ -38,9 +38,10 @@ interface Scene {
 }
 
 /** One examination against a simulated datacentre; every request is kept. */
-async function look(scene: Scene = {}) {
+async function look(scene: Scene = {}, prepare: (datacentre: ReturnType<typeof createDatacentre>) => void = () => {}) {
   const clock = createVirtualClock(NOW_MS)
   const datacentre = createDatacentre({ clock, random: seededRandom(1), preset: 'homelab' })
+  prepare(datacentre)
   const inner = simWire(datacentre)
   const requests: WireRequest[] = []
   const wire: Wire = {
@@ -171,4 +172,42 @@ test('the certificate that a server shows is seen without a request', async () =
     await served.close()
   }
   await assert.rejects(lookAtCertificate(served.endpoint, { timeoutMs: 5000 }), { code: 'ECONNREFUSED', sent: 'no' })
+})
+
+describe('disks that no guest has', () => {
+  const disk = (vmid: number) => ({
+    name: `${vmid}/vm-${vmid}-disk-0.raw`,
+    content: 'images',
+    format: 'raw',
+    sizeBytes: 2 ** 30,
+    vmid,
+    ctimeSeconds: NOW_MS / 1000,
+  })
+  const lay = (datacentre: ReturnType<typeof createDatacentre>, vmid: number) => {
+    const storages = datacentre.world.hosts.get('fun-bedbug')?.volumes
+    const files = storages?.get('local') ?? new Map()
+    storages?.set('local', files)
+    files.set(disk(vmid).name, disk(vmid))
+  }
+
+  test('[A20] are shown with the command that frees them', async () => {
+    const { checks } = await look({}, (datacentre) => lay(datacentre, 777))
+    const found = checks.find(({ code }) => code === 'orphan-volumes')
+    assert.equal(found?.found, '1 disk belongs to no guest')
+    assert.deepEqual(found?.details, ['local:777/vm-777-disk-0.raw on fun-bedbug, of id 777, 1.0 GiB'])
+    assert.match(found?.fix?.[0] ?? '', /^pvesm free local:777\/vm-777-disk-0\.raw /)
+  })
+
+  test('those of a guest that cannot be seen are not among them', async () => {
+    const { checks } = await look(
+      {
+        answer: ({ path }) =>
+          path.includes('/cluster/nextid')
+            ? { status: 400, reason: 'Parameter verification failed.', headers: {}, body: '{}' }
+            : undefined,
+      },
+      (datacentre) => lay(datacentre, 777),
+    )
+    assert.ok(!checks.some(({ code }) => code === 'orphan-volumes'))
+  })
 })

@@ -13,6 +13,7 @@ import { bridgesOf, judgeBridges, judgePlaces } from './judge-estate.ts'
 import { judgeClocks, judgeToken, judgeUnauthorized, judgeVersion } from './judge-login.ts'
 import { judgeRights } from './judge-rights.ts'
 import { rolePrefix } from './least-role.ts'
+import { findOrphans } from './orphans.ts'
 
 /** Looks at one connection from the outside in; where one thing is wrong, what stands on it is not looked at. */
 export async function examine(
@@ -67,16 +68,16 @@ async function examineInside(
   if (first.status !== 200 || !isRecord(first.data)) return [strange(connection, first)]
   const version = nameOf(first.data.version) ?? ''
   const seen = await gather(connection, resources, ask, version, who)
+  const survey = seen.resources === undefined ? undefined : readSurvey(connection.name, nowMs, seen.resources, [])
   return [
     reached,
     judgeVersion(version),
     ...judgeClocks([...(skew === undefined ? [] : [skew]), ...seen.skews]),
     judgeToken(who, seen.facts, nowMs),
     ...judgeRights({ ...seen, who, prefix: rolePrefix(connection) }),
-    ...(seen.resources === undefined
-      ? []
-      : judgePlaces(resources, readSurvey(connection.name, nowMs, seen.resources, []))),
+    ...(survey === undefined ? [] : judgePlaces(resources, survey)),
     ...judgeBridges(bridgesOf(resources), seen.networks, seen.zones, seen.held),
+    ...(survey === undefined ? [] : await findOrphans(resources, survey, ask)),
   ]
 }
 
