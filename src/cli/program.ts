@@ -200,12 +200,14 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
     .addOption(directory())
   verb(
     'host <what> <name> [words...]',
-    'enroll, diff, run, copy, reboot, wake, facts, devices, iommu, smart or pools: operations on one host',
+    'enroll, diff, run, copy, upload-iso, reboot, wake, facts, devices, iommu, smart or pools: operations on one host',
     () => import('./verbs/host.ts'),
   )
     .option('-y, --yes', 'do not ask; needed when nobody is at the terminal')
     .option('--timeout <duration>', 'run: end it after this long')
     .option('--mode <mode>', 'copy: rights of the file, 0644 unless said otherwise')
+    .option('--storage <storage>', 'upload-iso: where it goes; local unless said otherwise')
+    .option('--as <name>', 'upload-iso: what it is called there')
     .option('--address <address>', 'enroll: where it is')
     .option('--user <user>', 'enroll: who croft is there; root unless said otherwise')
     .option('--port <port>', 'enroll: where its sshd listens', wholeNumber('--port', 1, 65_535), 22)

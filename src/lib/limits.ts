@@ -37,6 +37,9 @@ export const LIMITS = {
   commandTimeoutMs: 60_000,
   commandOutputBytes: 16 * 1024 * 1024,
   shellFileBytes: 64 * 1024 * 1024,
+  /** A larger file goes over a shell in pieces of this size, each of which may take so long. */
+  carriedPieceBytes: 8 * 1024 * 1024,
+  carryMs: 600_000,
   /** sshd allows ten sessions on a connection unless told otherwise; one of them holds the connection. */
   channelsPerHost: 8,
   channelsWaiting: 10_000,

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict'
-import { type SpawnSyncReturns, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { readText } from '../../src/source/fixture.ts'
-import { hostsYaml } from './keep.ts'
+import { CROFT, croft, declared } from './as-a-person.ts'
 import { type Lab, labMissing, openLab } from './lab.ts'
 
-const CROFT = join(import.meta.dirname, '../../bin/croft')
 const skip = labMissing() ?? false
 let opened: Promise<Lab> | undefined
 const lab = () => (opened ??= openLab(['cow', 'sheep', 'duck']))
@@ -18,37 +17,6 @@ after(async () => {
   await (await opened)?.close()
   rmSync(local, { recursive: true, force: true })
 })
-
-/** The real program as a person runs it, inside the lab. */
-function croft(
-  one: Lab,
-  words: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-): SpawnSyncReturns<string> {
-  return spawnSync(CROFT, ['host', ...words], {
-    encoding: 'utf8',
-    timeout: 50_000,
-    cwd: one.directory,
-    env: {
-      ...one.env,
-      CROFT_STATE: join(one.directory, 'croft.db'),
-      XDG_CACHE_HOME: join(one.directory, 'cache'),
-      XDG_STATE_HOME: join(one.directory, 'state'),
-      ...env,
-    },
-  })
-}
-
-function declared(one: Lab): string {
-  const git = join(one.directory, 'git')
-  mkdirSync(git, { recursive: true })
-  writeFileSync(join(git, 'hosts.yaml'), hostsYaml(one))
-  writeFileSync(
-    join(git, 'config.yaml'),
-    'apiVersion: croft.dev/v1alpha1\nkind: HostConfig\nmetadata: {name: c}\nspec:\n  hosts: [cow]\n  files:\n    - {path: /etc/motd, content: "new line\\n"}\n',
-  )
-  return git
-}
 
 test('a program runs as root with its words as they are, and its code is the code of the command', {
   skip,
@@ -70,24 +38,6 @@ test('a program runs as root with its words as they are, and its code is the cod
   ])
   assert.equal(ran.stdout, "root\nsheep\n[a'b][$(id)]", ran.stderr)
   assert.equal(ran.status, 9)
-})
-
-test('a file goes there and comes back, and the difference to Git is shown line by line', {
-  skip,
-  timeout: 55_000,
-}, async () => {
-  const one = await lab()
-  const git = declared(one)
-  writeFileSync(join(one.directory, 'motd'), 'old line\n')
-  const there = croft(one, ['copy', 'cow', './motd', '/etc/motd', '--mode', '0600', '--dir', git])
-  assert.equal(there.status, 0, there.stderr)
-  assert.equal(readFileSync(join(one.hosts[0]?.root ?? '', 'etc/motd'), 'utf8'), 'old line\n')
-  const back = croft(one, ['copy', 'cow', ':/etc/motd', './motd-back', '--dir', git])
-  assert.equal(back.status, 0, back.stderr)
-  assert.equal(readFileSync(join(one.directory, 'motd-back'), 'utf8'), 'old line\n')
-  const diff = croft(one, ['diff', 'cow', '--dir', git])
-  assert.equal(diff.status, 2, diff.stderr)
-  assert.match(diff.stdout, /file:\/etc\/motd\n {2}content:\n {4}-old line\n {4}\+new line\n {2}mode: 0600 → 0644/)
 })
 
 test('facts come in one look', { skip, timeout: 55_000 }, async () => {

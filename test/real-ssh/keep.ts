@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DriverDeps } from '../../src/drivers/port.ts'
@@ -73,4 +74,24 @@ export async function settle(
     if (last.settled || passes >= most) return { passes, last, effects }
     await new Promise((resolve) => setTimeout(resolve, Math.min(last.lookAgainMs, 300)))
   }
+}
+
+/** One HostConfig; `spec` is indented by two. */
+export const config = (name: string, hosts: string, spec: string) =>
+  `apiVersion: croft.dev/v1alpha1\nkind: HostConfig\nmetadata: {name: ${name}}\nspec:\n  hosts: [${hosts}]\n${spec}`
+
+/** What these configurations come to on the lab's hosts. */
+export async function declare(one: Lab, configs: string): Promise<Estate> {
+  const estate = await estateOf(join(one.directory, `git-${Math.abs(hash(configs))}`), {
+    'hosts.yaml': hostsYaml(one),
+    'config.yaml': configs,
+  })
+  assert.deepEqual(estate.problems, [])
+  return estate
+}
+
+function hash(text: string): number {
+  let value = 0
+  for (const char of text) value = (value * 31 + (char.codePointAt(0) ?? 0)) | 0
+  return value
 }

@@ -225,6 +225,8 @@ function boot(root: string, name: string, netns: string): ChildProcess {
     '--link-journal=no',
     '--resolv-conf=off',
     '--timezone=off',
+    // Its network is its own: it may give itself addresses.
+    '--capability=CAP_NET_ADMIN',
   ]
   // `ip netns exec` would hide /sys; nspawn enters the namespace by itself.
   return spawn(

@@ -1,7 +1,7 @@
 import { UsageError } from '../exit.ts'
 import type { Verb } from '../program.ts'
 import { confirmed } from './host/confirm.ts'
-import { copy, reboot, runProgram } from './host/deeds.ts'
+import { copy, reboot, runProgram, uploadIso } from './host/deeds.ts'
 import { diff } from './host/diff.ts'
 import { enroll } from './host/enroll.ts'
 import { hostNamed, onHost } from './host/find.ts'
@@ -20,6 +20,8 @@ export const run: Verb = async (runtime, [what = '', name = '', ...words], optio
       return onHost(runtime, host, what, runProgram(runtime, words, options), options)
     case 'copy':
       return onHost(runtime, host, what, copy(runtime, words, options), options)
+    case 'upload-iso':
+      return onHost(runtime, host, what, uploadIso(runtime, words, options), options)
     case 'reboot':
       await confirmed(runtime, `Restart ${name} now?`, options)
       return onHost(runtime, host, what, reboot(runtime, name), options)
@@ -37,7 +39,7 @@ export const run: Verb = async (runtime, [what = '', name = '', ...words], optio
       return onHost(runtime, host, what, pools(runtime), options)
     default:
       throw new UsageError(
-        `There is no croft host ${what}. Use enroll, diff, run, copy, reboot, wake, facts, devices, iommu, smart or pools.`,
+        `There is no croft host ${what}. Use enroll, diff, run, copy, upload-iso, reboot, wake, facts, devices, iommu, smart or pools.`,
       )
   }
 }

@@ -97,7 +97,10 @@ const ARM =
   'else setsid -f sh -c \'sleep "$1"; exec /bin/sh "$2"\' sh "$2" "$3" </dev/null >/dev/null 2>&1; fi'
 const DISARM =
   `${HOST_PROGRAMS.disarm}\n` +
-  'rm -f -- "$2"; if [ -d /run/systemd/system ]; then systemctl stop "croft-revert-$1.timer" 2>/dev/null || :; fi'
+  '[ -e "$2" ] || exit 7; rm -f -- "$2"; if [ -d /run/systemd/system ]; then systemctl stop "croft-revert-$1.timer" 2>/dev/null || :; fi'
+
+/** The script is gone: it has run. */
+const TAKEN_BACK = 7
 
 async function doOne(command: Command, hands: Hands, signal: AbortSignal): Promise<void> {
   const { shell, host } = hands
@@ -136,6 +139,13 @@ async function doOne(command: Command, hands: Hands, signal: AbortSignal): Promi
       return await hands.prove(signal)
     case 'disarm': {
       const ran = await shell.run(['sh', '-c', DISARM, 'croft', command.name, `${ARMED}/${command.name}`], { signal })
+      // We were cut off, it took the change back, and so we hear of it again: that is no success.
+      if (ran.code === TAKEN_BACK)
+        throw new CommandFailed({
+          reason: 'TakenBack',
+          meaning: 'backoff',
+          message: `${host} was not to be reached after the change, and has taken it back by itself`,
+        })
       if (ran.code !== 0) throw commandFailed(host, command, ran.code, ran.stderr)
       return
     }

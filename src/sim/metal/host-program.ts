@@ -73,7 +73,7 @@ function arm(box: Box, [name = '', seconds = '90', script = '']: readonly string
 }
 
 function disarm(box: Box, [name = '', script = '']: readonly string[]): HostOutcome {
-  box.machine.files.remove(script)
+  if (!box.machine.files.remove(script)) return { code: 7 }
   hostStateOf(box).armed.delete(name)
   return {}
 }

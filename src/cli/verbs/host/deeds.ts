@@ -1,10 +1,12 @@
-import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { LIMITS } from '../../../lib/limits.ts'
+import { type Shell, ShellFailure } from '../../../lib/shell.ts'
 import { CliError, EXIT, type ExitCode, UsageError } from '../../exit.ts'
 import type { Options } from '../../program.ts'
 import { clean, cleanLines } from '../../render/clean.ts'
 import type { Runtime } from '../../runtime.ts'
 import { timeoutOf } from '../../timeout.ts'
+import { type Carrying, carryBack, carryThere } from './carry.ts'
 import { type Deed, textOf } from './find.ts'
 
 /** Runs a program as root; its code is the code of the command. */
@@ -29,20 +31,68 @@ export function copy(runtime: Runtime, [from, to]: readonly string[], options: O
   if (options.mode !== undefined && !/^[0-7]{3,4}$/.test(textOf(options.mode)))
     throw new UsageError(`--mode ${textOf(options.mode)} is no file mode. Write it like 0640.`)
   return async (shell) => {
+    const how = { signal: runtime.signal, ...progress(runtime) }
     if (from.startsWith(':')) {
-      const bytes = await shell.readFile(from.slice(1), runtime.signal)
-      if (bytes === undefined) throw new CliError(`There is no file ${from.slice(1)} on it. Correct the path.`)
-      await writeFile(path.resolve(runtime.cwd, to), bytes, { flag: 'wx', mode: 0o600 }).catch((error: Error) => {
+      const local = path.resolve(runtime.cwd, to)
+      const bytes = await carryBack(shell, from.slice(1), local, { ...how, mode: 0o600 }).catch((error: Error) => {
+        if (error instanceof ShellFailure) throw error
         throw new CliError(`${to} cannot be written: ${error.message}. Name a file that does not exist.`)
       })
-      return { code: EXIT.ok, message: `${clean(from.slice(1))} fetched, ${bytes.length} bytes` }
+      if (bytes === undefined) throw new CliError(`There is no file ${from.slice(1)} on it. Correct the path.`)
+      return { code: EXIT.ok, message: `${clean(from.slice(1))} fetched, ${bytes} bytes` }
     }
-    const bytes = await readFile(path.resolve(runtime.cwd, from)).catch((error: Error) => {
-      throw new CliError(`${from} cannot be read: ${error.message}. Correct its path.`)
-    })
     const mode = options.mode === undefined ? 0o644 : Number.parseInt(textOf(options.mode), 8)
-    await shell.writeFile(to, bytes, { mode, signal: runtime.signal })
-    return { code: EXIT.ok, message: `${clean(to)} written, ${bytes.length} bytes` }
+    const bytes = await carried(runtime, shell, from, wholePath(to), mode)
+    return { code: EXIT.ok, message: `${clean(to)} written, ${bytes} bytes` }
+  }
+}
+
+/** A disc image into a storage of a Proxmox host, under a name that is only a name. */
+export function uploadIso(runtime: Runtime, [from]: readonly string[], options: Options): Deed {
+  if (from === undefined) throw new UsageError('Name the file: croft host upload-iso pve1 ./debian.iso.')
+  const name = textOf(options.as) || path.basename(from)
+  const storage = textOf(options.storage) || 'local'
+  if (!/^[A-Za-z0-9][A-Za-z0-9._+-]*\.(?:iso|img)$/i.test(name))
+    throw new UsageError(`${clean(name)} is no name for a disc image. Give one that ends with .iso: --as debian.iso.`)
+  if (!/^[A-Za-z][A-Za-z0-9._-]*$/.test(storage)) throw new UsageError(`--storage ${clean(storage)} is no storage.`)
+  return async (shell) => {
+    // The storage itself says where its disc images lie.
+    const asked = await shell.run(['pvesm', 'path', `${storage}:iso/${name}`], { signal: runtime.signal })
+    const place = asked.stdout.trim()
+    if (asked.code === 127)
+      throw new CliError('It is no Proxmox host. Name the place yourself: croft host copy HOST FILE /PATH.')
+    if (asked.code !== 0 || !place.startsWith('/') || !place.endsWith(`/${name}`))
+      throw new CliError(
+        `${storage} takes no disc images: ${clean(asked.stderr.trim())}. Name another storage with --storage.`,
+      )
+    const bytes = await carried(runtime, shell, from, place, 0o644)
+    runtime.out.write(`${storage}:iso/${name}\n`)
+    return { code: EXIT.ok, message: `${storage}:iso/${name} uploaded, ${bytes} bytes` }
+  }
+}
+
+async function carried(runtime: Runtime, shell: Shell, from: string, to: string, mode: number): Promise<number> {
+  const how = { mode, signal: runtime.signal, ...progress(runtime) }
+  return carryThere(shell, path.resolve(runtime.cwd, from), to, how).catch((error: Error) => {
+    if (error instanceof ShellFailure) throw error
+    throw new CliError(`${from} cannot be read: ${error.message}. Correct its path.`)
+  })
+}
+
+function wholePath(text: string): string {
+  if (text.startsWith('/') && !text.includes('\0') && !text.split('/').includes('..')) return text
+  throw new UsageError(`${clean(text)} is not the whole path of a file. Write it like /etc/motd.`)
+}
+
+/** How far it is, for somebody who looks on. */
+function progress(runtime: Runtime): Pick<Carrying, 'onProgress'> {
+  if (!runtime.err.isTty) return {}
+  return {
+    onProgress: (bytes, of) => {
+      const whole = of > 0 ? Math.floor((100 * bytes) / of) : 100
+      if (of > 2 * LIMITS.carriedPieceBytes) runtime.err.write(`\r${whole} % of ${Math.ceil(of / 2 ** 20)} MiB`)
+      if (of > 2 * LIMITS.carriedPieceBytes && bytes >= of) runtime.err.write('\n')
+    },
   }
 }
 
