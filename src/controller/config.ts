@@ -53,6 +53,8 @@ const source = z
       .string()
       .regex(/^[A-Za-z0-9._-]+$/)
       .default('git'),
+    /** For https: the file of the authority that signed the other side's certificate, where the system does not know it. */
+    ca: safePath.optional(),
     /** For SSH: our key, and the host key that the other side must show. */
     ssh: z
       .strictObject({

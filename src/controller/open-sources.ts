@@ -90,7 +90,7 @@ function signersOf(signers: NonNullable<SourceConfig['signers']>): NonNullable<F
 
 /** How git reaches the remote. Secrets go through a private file: not its arguments, not its environment. */
 export function accessOf(config: SourceConfig, deps: OpenSources): NonNullable<FollowOptions['access']> {
-  const { token, user, ssh, url = '', name } = config
+  const { token, user, ssh, url = '', name, ca } = config
   if (ssh !== undefined) {
     const directory = path.join(deps.data, 'sources')
     const known = path.join(directory, `${name}.known-hosts`)
@@ -107,10 +107,11 @@ export function accessOf(config: SourceConfig, deps: OpenSources): NonNullable<F
       },
     }
   }
-  if (token === undefined) return {}
+  const trusted = ca === undefined ? [] : [`http.sslCAInfo=${ca}`]
+  if (token === undefined) return ca === undefined ? {} : { settings: trusted }
   const file = path.join(deps.data, 'sources', `${name}.credentials`)
   return {
-    settings: [`include.path=${file}`],
+    settings: [`include.path=${file}`, ...trusted],
     async prepare() {
       const value = (await deps.resolveSecret(token)).reveal()
       const basic = Buffer.from(`${user}:${value}`).toString('base64')

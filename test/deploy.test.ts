@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { test } from 'node:test'
+import { metricsText } from '../src/controller/metrics.ts'
+import { smallEstate } from '../src/server/testing/fake-estate.ts'
+
+const at = (name: string) => new URL(`../deploy/${name}`, import.meta.url)
+
+test('every metric that the dashboard draws is one that croft has', () => {
+  const text = readFileSync(at('grafana-dashboard.json'), 'utf8')
+  const board = JSON.parse(text) as {
+    readonly panels: readonly { readonly title: string; readonly targets?: unknown }[]
+  }
+  assert.ok(board.panels.length > 3)
+  const counters = { passes: 1, effects: 1, passMs: 1, sourceLooks: 1, sourceTroubles: 0, pokes: 0 }
+  const view = { ...smallEstate(), pass: { endedMs: 1, tookMs: 1, effects: 0, nextMs: 2 } }
+  const had = new Set(metricsText(view, counters, '1.0.0', 5).match(/^croft_[a-z_]+/gm))
+  const drawn = new Set(text.match(/croft_[a-z_]+/g))
+  assert.deepEqual(
+    [...drawn].filter((name) => !had.has(name)),
+    [],
+  )
+  assert.ok(drawn.size > 5)
+})
+
+const ANALYZE = '/usr/bin/systemd-analyze'
+
+test('systemd understands the unit', {
+  skip: existsSync(ANALYZE) || process.env.CI !== undefined ? false : `${ANALYZE} is missing`,
+}, () => {
+  const directory = mkdtempSync(path.join(tmpdir(), 'croft-unit-'))
+  try {
+    // Its program and its user are not on this computer; everything else must be as systemd wants it.
+    const unit = readFileSync(at('croft.service'), 'utf8')
+      .replace('/usr/bin/croft', '/bin/true')
+      .replace('User=croft', '')
+    const file = path.join(directory, 'croft.service')
+    writeFileSync(file, unit)
+    const { status, stderr } = spawnSync(ANALYZE, ['verify', '--man=no', file], { encoding: 'utf8' })
+    const about = stderr.split('\n').filter((line) => line.includes('croft.service'))
+    assert.deepEqual(about, [])
+    assert.equal(status, 0, stderr)
+  } finally {
+    rmSync(directory, { recursive: true })
+  }
+})
