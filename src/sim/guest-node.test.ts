@@ -170,7 +170,7 @@ test('[R2] the host name comes in force late, and the gate holds K3s until it ha
   const held = facts(computer)
   assert.deepEqual(
     held.gates.map(({ name, message }) => [name, message]),
-    [['hostname', 'the host name is ubuntu and not k1']],
+    [['hostname', 'the host calls itself ubuntu and not k1; at most 120 s']],
   )
   assert.equal(serviceOf(computer).process, undefined)
   const later = await until(client, 201, ({ cloudInit }) => cloudInit === 'done')
@@ -199,7 +199,7 @@ test('a wrong checksum is not installed, and a server that nobody answers waits 
   assert.equal(waiting.service, 'starting')
   assert.deepEqual(
     waiting.gates.map(({ name, message }) => [name, message]),
-    [['api', 'https://192.168.4.71:6443 does not answer']],
+    [['api', 'https://192.168.4.71:6443 does not answer; at most 600 s']],
   )
 })
 

@@ -50,8 +50,9 @@ export async function observeCluster(
   const client = api === 'yes' && secrets !== undefined ? looker.access.client(secrets) : undefined
   const further = await askFurther(looker, client, secrets, names, seen, signal)
   const members = membersOf(looker, surroundings, names, api, seen, answered, asked)
+  const voting = new Set(members === 'unknown' ? [] : members.map(({ node }) => node))
   const nodes = [...names].map((name) =>
-    observedNode(looker, surroundings, name, api, seen.get(name), further.passwords, further.pods),
+    withVote(observedNode(looker, surroundings, name, api, seen.get(name), further.passwords, further.pods), voting),
   )
   if (client !== undefined) await dropUsedTokens(memory, client, nodes, signal)
   return {
@@ -328,7 +329,7 @@ function observedNode(
 
   return {
     name,
-    role: spec?.role ?? seen?.role ?? facts?.role ?? 'agent',
+    role: spec?.role ?? facts?.role ?? seen?.role ?? 'agent',
     machine: {
       ...machine,
       // No hypervisor tells of a box that was there before: that it answered says that it is on.
@@ -341,6 +342,14 @@ function observedNode(
     passwordSecret: passwords === undefined ? 'unknown' : passwords.has(name) ? 'yes' : 'no',
     ...optional('remediatedMs', remediatedMs),
   }
+}
+
+/**
+ * Who holds a vote is a server, whatever its Node says: K3s labels a Node some seconds after it is Ready, and until then
+ * one that Git no longer names would be taken for an agent and put out without any regard for the quorum.
+ */
+function withVote(node: ObservedNode, voting: ReadonlySet<string>): ObservedNode {
+  return voting.has(node.name) && node.role !== 'server' ? { ...node, role: 'server' } : node
 }
 
 /** Nothing is begun on a machine that is still setting itself up: both would write the same places. */

@@ -52,7 +52,7 @@ export function runCloudInit(computer: Computer, run: CloudInitRun, installed: (
     () => writeFiles(computer, config, false, fail),
     () =>
       stage(
-        CONFIG_MS,
+        [CONFIG_MS[0] + (trouble.slowNameMs ?? 0), CONFIG_MS[1] + (trouble.slowNameMs ?? 0)],
         () => {
           system.hostname = system.wantedHostname
           machine.files.write('/etc/hostname', `${system.hostname}\n`)

@@ -16,36 +16,48 @@ export function hasGates(computer: Computer): boolean {
   return computer.machine.files.read(`/etc/systemd/system/${GATES_UNIT}`) !== undefined
 }
 
+/** A gate that did not open by its deadline: K3s is not started, until somebody starts it again. */
+export function isGivenUp({ message }: Gate): boolean {
+  return / given up after \d+ s$/.test(message)
+}
+
 /** The first gate that is still closed, in the order in which they are passed; none when K3s may start. */
 export function closedGates(computer: Computer, before: readonly Gate[]): readonly Gate[] {
   const settings = new Map(
     (computer.machine.files.text(GATES_SETTINGS) ?? '').split('\n').map((line) => {
       const at = line.indexOf('=')
-      return [line.slice(0, at), line.slice(at + 1)]
+      return [line.slice(0, at), line.slice(at + 1)] as const
     }),
   )
   for (const name of GATES) {
     if (settings.get(name) === 'off') continue
-    const message = CHECKS[name](computer, settings.get('hostname_wanted') ?? '')
-    if (message === undefined) continue
-    const sinceMs = before.find((gate) => gate.name === name)?.sinceMs ?? Math.floor(computer.world.clock.now())
-    return [{ name, message, sinceMs }]
+    const why = CHECKS[name](computer, settings)
+    if (why === undefined) continue
+    const nowMs = Math.floor(computer.world.clock.now())
+    const sinceMs = before.find((gate) => gate.name === name && !isGivenUp(gate))?.sinceMs ?? nowMs
+    const deadline = Number(settings.get(name) ?? Number.POSITIVE_INFINITY)
+    const end = nowMs - sinceMs >= deadline * 1000 ? 'given up after' : 'at most'
+    return [{ name, message: Number.isFinite(deadline) ? `${why}; ${end} ${deadline} s` : why, sinceMs }]
   }
   return []
 }
 
 /** What each gate waits for; undefined when it stands open. */
-const CHECKS: Readonly<Record<GateName, (computer: Computer, wanted: string) => string | undefined>> = {
+const CHECKS: Readonly<Record<GateName, (computer: Computer, settings: ReadonlyMap<string, string>) => string | undefined>> = {
   route: (computer) =>
     computer.machine.trouble.noNetwork === true || computer.addresses().length === 0
       ? 'there is no default route'
       : undefined,
-  dns: (computer) => (computer.machine.trouble.noDns === true ? 'no name can be resolved' : undefined),
+  dns: (computer, settings) =>
+    computer.machine.trouble.noDns === true
+      ? `no answer for ${settings.get('dns_name') ?? 'any name'} from 127.0.0.53`
+      : undefined,
   clock: (computer) => (computer.machine.trouble.wrongClock === true ? 'the clock is not synchronised' : undefined),
-  hostname: (computer, wanted) =>
-    wanted === '' || computer.hostname() === wanted
-      ? undefined
-      : `the host name is ${computer.hostname()} and not ${wanted}`,
+  hostname: (computer, settings) => {
+    const wanted = settings.get('hostname_wanted') ?? ''
+    if (wanted === '' || computer.hostname() === wanted) return undefined
+    return `the host calls itself ${computer.hostname()} and not ${wanted}`
+  },
   api: (computer) => {
     const { machine, world } = computer
     const url = flagText(readConfig(machine.files, unitRole(machine.files) ?? 'server').flags, 'server')

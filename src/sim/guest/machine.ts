@@ -63,6 +63,8 @@ export interface Trouble {
   learnerStuck?: boolean
   /** K3s dies at every start, as after a bad upgrade. */
   neverStarts?: boolean
+  /** Its name comes in force this much later. */
+  slowNameMs?: number
   /** It takes this much longer to boot. */
   slowBootMs?: number
   /** It never comes up again. */

@@ -8,6 +8,7 @@ import { serviceOf } from '../k3s/service.ts'
 import { snapshotsOn } from '../k3s/snapshots.ts'
 import type { Outcome } from './commands.ts'
 import type { Computer } from './computer.ts'
+import { closedGates, hasGates } from './gates.ts'
 import { NODE_VERBS } from './node-verbs.ts'
 
 /** The program that every node of croft has, as far as somebody who calls it can tell. */
@@ -49,11 +50,20 @@ export function facts(computer: Computer): NodeFacts {
     ...(config === undefined ? {} : { configHash: createHash('sha256').update(config).digest('hex') }),
     ...held,
     ...(service.failure === undefined || service.state === 'running' ? {} : { failure: service.failure }),
-    gates: service.gates,
+    gates: gatesNow(computer),
     ...etcdFacts(computer),
     snapshots: snapshotsOn(computer),
     ...(machine.job === undefined ? {} : { job: { ...machine.job } }),
   }
+}
+
+/** The gates are tried from the first boot on, whether there is a K3s or not. */
+function gatesNow(computer: Computer): NodeFacts['gates'] {
+  const service = serviceOf(computer)
+  const early = service.process === undefined && service.state === 'stopped' && hasGates(computer)
+  if (early && computer.machine.system.cloudInit !== 'running')
+    service.gates = closedGates(computer, service.gates).filter(({ name }) => name !== 'api')
+  return service.gates
 }
 
 /** As systemd tells it: what dies is started again, and counts as failed only when it has died more than once. */

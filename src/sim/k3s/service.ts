@@ -1,6 +1,6 @@
 import { releaseOf } from '../../k3s/releases.ts'
 import type { Computer } from '../guest/computer.ts'
-import { closedGates, type Gate, hasGates } from '../guest/gates.ts'
+import { closedGates, type Gate, hasGates, isGivenUp } from '../guest/gates.ts'
 import type { Machine } from '../guest/machine.ts'
 import type { Scheduled } from '../sim-clock.ts'
 import { between } from '../world/chance.ts'
@@ -89,8 +89,13 @@ function attempt(computer: Computer, service: Service): void {
   }
   const look = () => {
     service.gates = closedGates(computer, service.gates)
-    if (service.gates.length === 0) launch(computer, service)
-    else service.timer = computer.world.clock.schedule(computer.world.clock.now() + 1_000, look)
+    const [closed] = service.gates
+    if (closed === undefined) launch(computer, service)
+    else if (isGivenUp(closed)) {
+      service.wanted = false
+      service.failure = `croft gate ${closed.name}: ${closed.message}`
+      turn(computer, service, 'stopped')
+    } else service.timer = computer.world.clock.schedule(computer.world.clock.now() + 1_000, look)
   }
   look()
 }

@@ -105,6 +105,8 @@ export async function prepareK3s(actor: Actor): Promise<Outcome> {
   return withFacts(actor, async (shell, facts) => {
     const { step, declaration } = actor
     if (facts.service === 'running' || facts.service === 'starting') return DONE
+    const closed = gateBefore(facts, nodeName(actor))
+    if (closed !== undefined) return closed
     return (await installed(actor, shell, facts, step.version ?? declaration.spec.version)) ?? DONE
   })
 }
@@ -138,6 +140,20 @@ function standing(facts: NodeFacts, { caHash }: ClusterSecrets, name: string): O
     )
   }
   if (facts.cloudInit === 'running') return refused('CloudInit', 'waiting', `cloud-init is still running on ${name}`)
+  return gateBefore(facts, name) ?? underWay(facts)
+}
+
+/**
+ * Nothing is fetched or installed before a gate that stands closed. Whether the API can be reached is asked when the
+ * node has been told where it is.
+ */
+function gateBefore({ gates, service }: NodeFacts, name: string): Outcome | undefined {
+  const [gate] = gates.filter((one) => one.name !== 'api')
+  if (gate === undefined || service === 'running' || service === 'starting') return undefined
+  return refused('Gate', 'waiting', `${name} waits at the gate ${gate.name}: ${gate.message}`)
+}
+
+function underWay(facts: NodeFacts): Outcome | undefined {
   return facts.service === 'running' || facts.service === 'starting' ? DONE : undefined
 }
 

@@ -9,9 +9,17 @@ import { onNode } from './node-marks.ts'
 export async function removeMember(actor: Actor): Promise<Outcome> {
   if (actor.step.lane === 'kubernetes') {
     return onNode(actor, (seen, patch) =>
-      patch({ metadata: { annotations: { [K3S_MARKS.remove]: 'true' } } }, `remove the etcd member of ${seen.name}`),
+      // K3s finds the member by the name that it noted on the Node. One that stopped before that is never found.
+      seen.etcdName === undefined
+        ? removeThroughEtcd(actor)
+        : patch({ metadata: { annotations: { [K3S_MARKS.remove]: 'true' } } }, `remove the etcd member of ${seen.name}`),
     )
   }
+  return removeThroughEtcd(actor)
+}
+
+/** Asks etcd itself, on a server that is up. */
+async function removeThroughEtcd(actor: Actor): Promise<Outcome> {
   const { step, surroundings, memory, signal } = actor
   const id = step.member
   if (id === undefined) return refused('Invalid', 'stalled', 'no member is named')
