@@ -202,7 +202,7 @@ function deletion(sighting: Sighting): readonly Step[] {
       params: {
         apiVersion,
         kind,
-        propagationPolicy: keeper ? 'Orphan' : 'Background',
+        propagationPolicy: 'Background',
         ...(uid === undefined ? {} : { uid }),
       },
     },

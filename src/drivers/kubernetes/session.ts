@@ -117,6 +117,7 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
           list,
           look,
           deps.clock.now(),
+          one === undefined,
         ),
       )
     }
@@ -357,6 +358,7 @@ function sightingOf(
   list: string,
   look: ObjectLook,
   atMs: number,
+  undeclared: boolean,
 ): Sighting {
   const mark = markOf(look.object)
   const digest = textOf(at(look.object, 'metadata', 'resourceVersion'))
@@ -369,5 +371,7 @@ function sightingOf(
     name: textOf(at(look.object, 'metadata', 'name')) ?? id,
     close: { config: { look }, atMs, ...(digest === undefined ? {} : { digest }) },
     ...(mark === undefined ? {} : { mark }),
+    // What goes already is not deleted a second time: somebody's finalizer still holds it.
+    ...(undeclared && at(look.object, 'metadata', 'deletionTimestamp') !== undefined ? { lock: 'being deleted' } : {}),
   }
 }

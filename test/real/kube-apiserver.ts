@@ -1,0 +1,154 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { request } from 'node:https'
+import { createServer } from 'node:net'
+import { homedir, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ensurePackages, findCommand } from '../../scripts/packages.ts'
+import { type Wire, WireFailure } from '../../src/lib/wire.ts'
+
+const VERSION = 'v1.34.4'
+const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'croft')
+const PROGRAM = join(CACHE, `kube-apiserver-${VERSION}`)
+
+/** A kube-apiserver with an etcd, both on loopback alone, and the way to it. */
+export interface RealApi {
+  readonly wire: Wire
+  stop(): Promise<void>
+}
+
+/** What is missing here; undefined when it can be started. The program is built once, which takes ten minutes. */
+export function missingForApi(): string | undefined {
+  if (process.platform !== 'linux') return 'it needs Linux'
+  const packages = ensurePackages([{ name: 'etcd-server', command: 'etcd' }])
+  if (packages.length > 0) return `these packages are missing: ${packages.join(' ')}`
+  if (existsSync(PROGRAM)) return undefined
+  if (findCommand('go') === undefined) return `${PROGRAM} is not there, and without go it cannot be built`
+  build()
+  return existsSync(PROGRAM) ? undefined : `${PROGRAM} could not be built`
+}
+
+/** The module has no place among released ones for its own parts: each is named once more, at the same version. */
+function build(): void {
+  const place = join(CACHE, 'build-kube-apiserver')
+  mkdirSync(place, { recursive: true })
+  const go = (...words: string[]) =>
+    spawnSync('go', words, { cwd: place, encoding: 'utf8', env: { ...process.env, CGO_ENABLED: '0' } })
+  writeFileSync(join(place, 'go.mod'), `module croft.dev/test\ngo 1.24.0\nrequire k8s.io/kubernetes ${VERSION}\n`)
+  go('mod', 'download', `k8s.io/kubernetes@${VERSION}`)
+  const source = join(go('env', 'GOMODCACHE').stdout.trim(), `k8s.io/kubernetes@${VERSION}`, 'go.mod')
+  if (!existsSync(source)) return
+  const parts = [...readFileSync(source, 'utf8').matchAll(/(k8s\.io\/[a-z0-9-]+) => \.\/staging/g)].map(
+    ([, name]) => name,
+  )
+  const staged = parts.map((name) => `replace ${name} => ${name} ${VERSION.replace('v1', 'v0')}\n`).join('')
+  writeFileSync(join(place, 'go.mod'), `${readFileSync(join(place, 'go.mod'), 'utf8')}${staged}`)
+  writeFileSync(
+    join(place, 'need.go'),
+    `//go:build need\npackage need\nimport _ "k8s.io/kubernetes/cmd/kube-apiserver"\n`,
+  )
+  go('mod', 'tidy', '-e')
+  const built = go('build', '-o', `${PROGRAM}.new`, 'k8s.io/kubernetes/cmd/kube-apiserver')
+  if (built.status === 0) renameSync(`${PROGRAM}.new`, PROGRAM)
+}
+
+export async function startApi(): Promise<RealApi> {
+  const place = mkdtempSync(join(tmpdir(), 'croft-api-'))
+  const [etcdPort, peerPort, port] = [await freePort(), await freePort(), await freePort()]
+  const etcdUrl = `http://127.0.0.1:${etcdPort}`
+  const peerUrl = `http://127.0.0.1:${peerPort}`
+  const key = join(place, 'service-account.pem')
+  spawnSync('openssl', ['genrsa', '-out', key, '2048'], { stdio: 'ignore' })
+  const token = `t${Math.random().toString(36).slice(2)}`
+  writeFileSync(join(place, 'tokens.csv'), `${token},admin,admin,"system:masters"\n`, { mode: 0o600 })
+  const children: ChildProcess[] = []
+  const start = (program: string, words: readonly string[]) => {
+    const child = spawn(program, words, { stdio: 'ignore' })
+    children.push(child)
+  }
+  start('etcd', [
+    `--data-dir=${join(place, 'etcd')}`,
+    `--listen-client-urls=${etcdUrl}`,
+    `--advertise-client-urls=${etcdUrl}`,
+    `--listen-peer-urls=${peerUrl}`,
+    `--initial-advertise-peer-urls=${peerUrl}`,
+    `--initial-cluster=default=${peerUrl}`,
+  ])
+  start(PROGRAM, [
+    `--etcd-servers=${etcdUrl}`,
+    `--cert-dir=${join(place, 'certificates')}`,
+    '--bind-address=127.0.0.1',
+    '--advertise-address=127.0.0.1',
+    `--secure-port=${port}`,
+    `--token-auth-file=${join(place, 'tokens.csv')}`,
+    '--authorization-mode=RBAC',
+    '--service-account-issuer=https://127.0.0.1',
+    `--service-account-key-file=${key}`,
+    `--service-account-signing-key-file=${key}`,
+    '--service-cluster-ip-range=10.99.0.0/24',
+    '--disable-admission-plugins=ServiceAccount',
+  ])
+  const wire = wireTo(port, token)
+  const api: RealApi = {
+    wire,
+    async stop() {
+      for (const child of children.toReversed()) {
+        child.kill('SIGKILL')
+        await new Promise((done) =>
+          child.exitCode === null && child.signalCode === null ? child.once('exit', done) : done(undefined),
+        )
+      }
+      rmSync(place, { recursive: true, force: true })
+    },
+  }
+  for (let attempt = 0; attempt < 600; attempt++) {
+    await new Promise((done) => setTimeout(done, 200))
+    const answer = await wire.send({ method: 'GET', path: '/readyz', headers: {} }).catch(() => undefined)
+    if (answer?.status === 200) return api
+  }
+  await api.stop()
+  throw new Error('kube-apiserver did not get ready')
+}
+
+/** Its certificate is made anew at each start and lies on loopback: nothing else can answer there. */
+function wireTo(port: number, token: string): Wire {
+  return {
+    send: ({ method, path, headers, body }) =>
+      new Promise((resolve, reject) => {
+        const asked = request(
+          {
+            host: '127.0.0.1',
+            port,
+            path,
+            method,
+            headers: {
+              ...headers,
+              authorization: `Bearer ${token}`,
+              ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }),
+            },
+            rejectUnauthorized: false,
+          },
+          (response) => {
+            let text = ''
+            response.setEncoding('utf8')
+            response.on('data', (chunk: string) => {
+              text += chunk
+            })
+            response.on('end', () => resolve({ status: response.statusCode ?? 0, reason: '', headers: {}, body: text }))
+          },
+        )
+        asked.on('error', (error) => reject(new WireFailure('no', 'ECONNREFUSED', error.message)))
+        asked.end(body)
+      }),
+    close: async () => {},
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  const address = server.address()
+  await new Promise((done) => server.close(done))
+  if (address === null || typeof address === 'string') throw new Error('no port is free')
+  return address.port
+}
