@@ -2,6 +2,7 @@ import { LIMITS } from '../lib/limits.ts'
 import type { Rules } from '../model/rules.ts'
 import type { ClusterFailures } from './clusters/act.ts'
 import { withDrills } from './clusters/drills.ts'
+import { withFormerHosts } from './former-hosts.ts'
 import { lookAtClusters, surroundingsOfAll } from './clusters/look.ts'
 import type { KnownWaits } from './clusters/pace.ts'
 import { createClusterSessions } from './clusters/sessions.ts'
@@ -59,7 +60,7 @@ export function createEngine(deps: EngineDeps): Engine {
 
   const engine: Engine = {
     async plan(inGit, signal) {
-      const declared = await withDrills(inGit, store)
+      const declared = await withFormerHosts(await withDrills(inGit, store), store)
       const ledger = await readLedger(store, true)
       const surveyed = await surveyAll(declared, connections, clock.now(), signal)
       await readAllUndeclared(declared, surveyed.lookings, signal)

@@ -27,6 +27,7 @@ import type { ClusterSessions } from './clusters/sessions.ts'
 import { isTrue } from './conditions.ts'
 import type { Connections } from './connections.ts'
 import type { PassReport } from './engine.ts'
+import { withFormerHosts } from './former-hosts.ts'
 import { type Case, type Happening, judge } from './judge.ts'
 import { bringUpToDate, readLedger } from './ledger.ts'
 import { type Observation, observeAndPlan, readAllUndeclared, surveyAll, worldsOf } from './observation.ts'
@@ -64,7 +65,7 @@ export async function runPass(
   const { clock, random, store, epoch, rules, connections } = deps
   const startedMs = clock.now()
 
-  const declared = await withDrills(inGit, store)
+  const declared = await withFormerHosts(await withDrills(inGit, store), store)
   const surveyed = await surveyAll(declared, connections, startedMs, signal)
   for (const looking of surveyed.lookings.values()) forgetForSweep(looking, options.sweep ?? 0)
   const remembered = await readLedger(store, options.retryStalled)

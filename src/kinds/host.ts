@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Connection } from '../model/connection.ts'
 import type { Declaration } from '../model/declaration.ts'
 import { ipAddress } from './fields/address.ts'
 import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
@@ -133,22 +134,19 @@ export const host: Kind<HostSpec> = {
     const configured = (lookup.all('HostConfig') as readonly Declaration<HostConfigSpec>[]).some((config) =>
       isSelected(config.spec, declaration),
     )
-    // A host that nobody configures is not looked at: it may well be asleep.
-    if (!configured) return { role: 'fact' }
     const target = sshTargetOf(declaration, lookup)
-    if ('problems' in target) return target
-    return {
-      role: 'connection',
-      connection: {
-        name: hostConnection(declaration.name),
-        driver: 'ssh',
-        endpoint: target.local === true ? 'local' : `ssh://${target.user}@${target.address}:${target.port}`,
-        ssh: target,
-        estate: 'default',
-        ids: { from: 0, to: 0 },
-        limits: { perHost: 8, perStorage: 1, reads: 4 },
-        origin: declaration.origin,
-      },
+    if ('problems' in target) return configured ? target : { role: 'fact' }
+    const connection: Connection = {
+      name: hostConnection(declaration.name),
+      driver: 'ssh',
+      endpoint: target.local === true ? 'local' : `ssh://${target.user}@${target.address}:${target.port}`,
+      ssh: target,
+      estate: 'default',
+      ids: { from: 0, to: 0 },
+      limits: { perHost: 8, perStorage: 1, reads: 4 },
+      origin: declaration.origin,
     }
+    // A host that nobody configures is not looked at: it may well be asleep.
+    return configured ? { role: 'connection', connection } : { role: 'fact', idle: connection }
   },
 }

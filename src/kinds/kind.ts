@@ -54,7 +54,8 @@ export type Expanded =
   /** This kind says how something is reached. */
   | { readonly role: 'connection'; readonly connection: Connection }
   /** This kind is looked up by others and makes nothing itself. */
-  | { readonly role: 'fact' }
+  /** `idle`: how a host is reached that nobody wants anything of now. */
+  | { readonly role: 'fact'; readonly idle?: Connection }
   /** This kind is kept by a driver. `connection` is the name it asked for, or undefined for "the only one there is". */
   | {
       readonly role: 'resource'

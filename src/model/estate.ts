@@ -25,6 +25,8 @@ export interface Estate {
   readonly revision: string
   readonly connections: readonly Connection[]
   readonly resources: readonly Resource[]
+  /** Hosts of which nothing is declared: looked at only while something that croft did is left there. */
+  readonly idleHosts?: readonly Connection[]
   readonly approvals: readonly Approval[]
   /** K3s clusters; their machines are among the resources. */
   readonly clusters?: readonly ClusterDeclaration[]

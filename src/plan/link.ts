@@ -33,6 +33,7 @@ export interface LinkTools {
 export function link(read: Read, tools: LinkTools): Estate {
   const problems: Problem[] = [...read.problems]
   const connections: Connection[] = []
+  const idleHosts: Connection[] = []
   const approvals: Approval[] = []
   const clusters: ExpandedCluster[] = []
   const powers: PowerDeclaration[] = []
@@ -56,6 +57,7 @@ export function link(read: Read, tools: LinkTools): Estate {
         connections.push(expanded.connection)
         break
       case 'fact':
+        if (expanded.idle !== undefined) idleHosts.push(expanded.idle)
         if (declaration.kind === 'Approval') approvals.push(approvalOf(declaration))
         break
       case 'resource': {
@@ -127,6 +129,7 @@ export function link(read: Read, tools: LinkTools): Estate {
     revision: read.id,
     connections: [...connections, ...reached],
     resources: accepted,
+    ...(idleHosts.length === 0 ? {} : { idleHosts }),
     approvals,
     ...(followed.length === 0
       ? {}

@@ -127,6 +127,23 @@ test('[F-01] a crash while a host is taken back leaves nothing half', async () =
   }
 })
 
+test('a host that nobody configures any more is taken back as a whole, and then left in peace', async () => {
+  const run = begin(1)
+  const before = treeOf(run)
+  assert.equal(await run.untilSettled(run.start()), 'settled')
+  run.estate = hostsEstate([HOSTS])
+  assert.deepEqual(run.estate.connections, [])
+  assert.equal(await run.untilSettled(run.start()), 'settled')
+  assert.deepEqual(treeOf(run), before)
+  assert.deepEqual([...run.disk.records.keys()], [], 'nothing of it is remembered')
+  const reports = await run.passes(run.start(), 2)
+  assert.deepEqual(
+    reports.flatMap(({ surveys = [] }) => surveys.map(({ connection }) => connection)),
+    [],
+    'it may sleep now',
+  )
+})
+
 const HOUR_MS = 3_600_000
 const JUMPS = { 'an hour on': HOUR_MS, 'an hour back': -HOUR_MS, 'ten years on': 10 * 365 * 24 * HOUR_MS } as const
 
