@@ -18,6 +18,7 @@ import type { PlanEntry } from '../model/plan.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { Sighting } from '../model/sighting.ts'
 import { clean } from './drifts.ts'
+import { powerViewOf } from './power-view.ts'
 
 /** Everything that a view is made of. */
 export interface Shown {
@@ -41,11 +42,17 @@ export function viewOf(shown: Shown): Omit<EstateView, 'version' | 'atMs'> {
     hosts: hostsOf(report),
     resources: estate === undefined || report === undefined ? [] : resourcesOf(estate, report, looks),
     clusters: looks.map(clusterOf),
+    ...powerOf(report, shown.pass?.endedMs ?? 0),
     drifts: shown.drifts,
     checks: shown.checks,
     ...(shown.commits === undefined || shown.commits.length === 0 ? {} : { commits: shown.commits }),
     ...(shown.pass === undefined ? {} : { pass: shown.pass }),
   }
+}
+
+function powerOf(report: PassReport | undefined, nowMs: number): Pick<EstateView, 'power'> {
+  const looks = report?.powers ?? []
+  return looks.length === 0 ? {} : { power: looks.map((look) => powerViewOf(look, nowMs)) }
 }
 
 function connectionsOf(estate: Estate, report: PassReport | undefined): readonly ConnectionView[] {

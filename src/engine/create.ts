@@ -2,12 +2,12 @@ import { LIMITS } from '../lib/limits.ts'
 import type { Rules } from '../model/rules.ts'
 import type { ClusterFailures } from './clusters/act.ts'
 import { withDrills } from './clusters/drills.ts'
-import { withFormerHosts } from './former-hosts.ts'
 import { lookAtClusters, surroundingsOfAll } from './clusters/look.ts'
 import type { KnownWaits } from './clusters/pace.ts'
 import { createClusterSessions } from './clusters/sessions.ts'
 import { createConnections } from './connections.ts'
 import type { Engine, EngineDeps, PassReport, Settlement } from './engine.ts'
+import { withFormerHosts } from './former-hosts.ts'
 import { readLedger } from './ledger.ts'
 import { observeAndPlan, readAllUndeclared, surveyAll, worldsOf } from './observation.ts'
 import { type PassDeps, runPass } from './pass.ts'
@@ -73,7 +73,8 @@ export function createEngine(deps: EngineDeps): Engine {
       const powerLooks = powers.map(({ look }) => look)
       const estate = withPower(placed, powerLooks)
       const looks = heldByPower(looked, powerLooks, clock.now()).map(({ look }) => look)
-      return (await observeAndPlan(estate, surveyed, ledger, rules, looks, clock.now(), signal)).plan
+      const { plan } = await observeAndPlan(estate, surveyed, ledger, rules, looks, clock.now(), signal)
+      return powerLooks.length === 0 ? plan : { ...plan, powers: powerLooks }
     },
     async pass(estate, signal, { only, sweep } = {}) {
       const report = await runPass(

@@ -3,6 +3,7 @@ import type { ClusterDecision } from './cluster-decision.ts'
 import type { Condition } from './condition.ts'
 import type { ResourceKey } from './key.ts'
 import type { ObservedCluster } from './observed-cluster.ts'
+import type { PowerView } from './power-view.ts'
 import type { Problem } from './problem.ts'
 
 /** Everything that the page and the API show, at one moment. Free of secrets and of control characters. */
@@ -16,6 +17,8 @@ export interface EstateView {
   readonly hosts: readonly HostView[]
   readonly resources: readonly ResourceView[]
   readonly clusters: readonly ClusterView[]
+  /** Clusters and sites that are switched off and on. */
+  readonly power?: readonly PowerView[]
   readonly drifts: readonly DriftView[]
   readonly checks: readonly CheckView[]
   /** The newest commits that were in force, newest first: what events name only by their hash. */

@@ -2,6 +2,7 @@ import type { Action } from './action.ts'
 import type { ClusterLook } from './cluster-look.ts'
 import type { ResourceKey } from './key.ts'
 import type { Origin } from './origin.ts'
+import type { PowerLook } from './power-look.ts'
 import type { Problem } from './problem.ts'
 import type { Desired } from './resource.ts'
 
@@ -37,4 +38,5 @@ export interface Plan {
   readonly notes: readonly ConnectionNote[]
   readonly problems: readonly Problem[]
   readonly clusters?: readonly ClusterLook[]
+  readonly powers?: readonly PowerLook[]
 }

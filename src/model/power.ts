@@ -177,3 +177,11 @@ export interface PowerDone {
   readonly result: 'done' | 'aborted'
   readonly reason?: string
 }
+
+/** Energy of one day (in UTC), estimated from what hosts are declared to take, and measured where something measures. */
+export interface PowerEnergy {
+  readonly dayMs: number
+  readonly estimatedWh: number
+  readonly measuredWh?: number
+  readonly yesterday?: { readonly dayMs: number; readonly estimatedWh: number; readonly measuredWh?: number }
+}

@@ -4,6 +4,7 @@ import type { PowerStep } from '../../model/power-decision.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import type { Looking } from '../look.ts'
 import { actOnPower, type PowerActDeps, powerStepName } from './act.ts'
+import { noteEnergy } from './energy.ts'
 import { judgePower } from './judge.ts'
 import type { PowerLooked } from './look.ts'
 import { type KeptPower, nextPowerLookMs } from './pace.ts'
@@ -34,6 +35,7 @@ export async function keepPowers(
       const goesOn = (step: PowerStep) => known.has(powerStepName(declaration.key, step))
       const words = idle ? [] : await lastWords(looked, deps, signal)
       const before = records.get(declaration.key)
+      if (!idle) await noteEnergy(looked.look, memory, deps)
       return { ...judgePower(looked.look, attempts, before, goesOn, words, clock.now()), look: looked.look, attempts }
     }),
   )

@@ -106,7 +106,15 @@ export async function lookAtPowers(
         waitedMs: waitedMs(declaration.key, powerMemory, clock),
       }
       const decision = coordinatePower(spec, observed, orders, done, clock.now())
-      const look: PowerLook = { declaration, observed, orders, decision, ...(done === undefined ? {} : { done }) }
+      const energy = powerMemory.energy.get(declaration.key)?.energy
+      const look: PowerLook = {
+        declaration,
+        observed,
+        orders,
+        decision,
+        ...(done === undefined ? {} : { done }),
+        ...(energy === undefined ? {} : { energy }),
+      }
       powerMemory.looks.set(declaration.key, look)
       return { look, notes, shells, ...(cluster === undefined ? {} : { cluster }) }
     }),

@@ -1,5 +1,5 @@
 import type { SeenHold, UpsReading } from '../../model/observed-power.ts'
-import type { PersonHold } from '../../model/power.ts'
+import type { PersonHold, PowerEnergy } from '../../model/power.ts'
 import type { PowerLook } from '../../model/power-look.ts'
 import type { FailureRun } from '../../model/record.ts'
 
@@ -16,6 +16,8 @@ export interface PowerMemory {
   readonly ups: Map<string, { readonly atMs: number; readonly reading: UpsReading | undefined }>
   /** The newest look at each Power. */
   readonly looks: Map<string, PowerLook>
+  /** What was used today, when it was last counted, and when it was last written down. */
+  readonly energy: Map<string, { readonly energy: PowerEnergy; readonly atMs: number; readonly writtenMs: number }>
   /** Boxes whose last words were read. */
   readonly heard: Set<string>
 }
@@ -29,6 +31,7 @@ export function emptyPowerMemory(): PowerMemory {
     people: new Map(),
     ups: new Map(),
     looks: new Map(),
+    energy: new Map(),
     heard: new Set(),
   }
 }
