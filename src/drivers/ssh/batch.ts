@@ -1,5 +1,5 @@
 import { LIMITS } from '../../lib/limits.ts'
-import { HOST_PROGRAMS } from '../../model/host-programs.ts'
+import { HOST_PROGRAMS } from '../../model/host-item.ts'
 import type { Command } from './command.ts'
 import { word } from './probe.ts'
 

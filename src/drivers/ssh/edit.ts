@@ -1,4 +1,4 @@
-import { HOST_PROGRAMS } from '../../model/host-programs.ts'
+import { HOST_PROGRAMS } from '../../model/host-item.ts'
 import { type Command, run } from './command.ts'
 
 /**

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Shell, ShellFailure } from '../../lib/shell.ts'
-import { HOST_PROGRAMS } from '../../model/host-programs.ts'
+import { HOST_PROGRAMS } from '../../model/host-item.ts'
 import { Secret } from '../../model/secret.ts'
 import { type Command, run } from './command.ts'
 import { performCommands } from './perform.ts'

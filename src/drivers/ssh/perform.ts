@@ -1,6 +1,6 @@
 import { LIMITS } from '../../lib/limits.ts'
 import { type Shell, ShellFailure } from '../../lib/shell.ts'
-import { HOST_PROGRAMS } from '../../model/host-programs.ts'
+import { HOST_PROGRAMS } from '../../model/host-item.ts'
 import type { Secret, SecretReference } from '../../model/secret.ts'
 import type { Outcome, Refusal } from '../../model/verdict.ts'
 import { BATCH, batchOf, isSmall, type Ready, readBatch } from './batch.ts'

@@ -1,4 +1,4 @@
-import { HOST_PROGRAMS } from '../../model/host-programs.ts'
+import { HOST_PROGRAMS } from '../../model/host-item.ts'
 
 /**
  * Answers every question about a host in one go. POSIX shell, because that is what every host has; constant text, so

@@ -1,6 +1,5 @@
 import type { Change } from '../../model/change.ts'
-import { type HostItem, itemId, type WantedItem } from '../../model/host-item.ts'
-import { HOST_PROGRAMS } from '../../model/host-programs.ts'
+import { HOST_PROGRAMS, type HostItem, itemId, type WantedItem } from '../../model/host-item.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
 import type { Sighting } from '../../model/sighting.ts'

@@ -1,4 +1,4 @@
-import { HOST_PROGRAMS } from '../../model/host-programs.ts'
+import { HOST_PROGRAMS } from '../../model/host-item.ts'
 import { runProgram } from '../guest/run-program.ts'
 import { type Box, reboot } from './box.ts'
 import { diskCommands } from './host-disks.ts'

@@ -1,4 +1,4 @@
-import { HOST_PROGRAMS } from '../../model/host-programs.ts'
+import { HOST_PROGRAMS } from '../../model/host-item.ts'
 import type { Box } from './box.ts'
 import { type HostOutcome, hostProgram } from './host-commands.ts'
 import { decoded, probeHost } from './host-probe.ts'
