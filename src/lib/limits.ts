@@ -101,6 +101,9 @@ export const LIMITS = {
   clusterSockets: 6,
   /** Objects of a cluster that are written or read at once. */
   objectWrites: 8,
+  /** Objects of one add-on, and what may be fetched for it. */
+  addonObjects: 2_000,
+  addonBytes: 16 * 1024 * 1024,
   checksumFileBytes: 64 * 1024,
   /** Power under way: how often it is looked at, how long a step is not repeated, how long others may take to answer. */
   powerLook: { shortestMs: 50, longestMs: 400, share: 1 / 40 },

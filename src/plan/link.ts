@@ -18,6 +18,7 @@ export interface Read {
   readonly problems: readonly Problem[]
   readonly unreadable: readonly ResourceKey[]
   readonly incomplete: boolean
+  objectsAt?: Lookup['objectsAt']
 }
 
 export interface LinkTools {
@@ -38,7 +39,7 @@ export function link(read: Read, tools: LinkTools): Estate {
   const clusters: ExpandedCluster[] = []
   const powers: PowerDeclaration[] = []
   const parts: { readonly declaration: Declaration; readonly part: Part }[] = []
-  const lookup = lookupIn(read.declarations)
+  const lookup = lookupIn(read)
 
   const complain = (declaration: Declaration, found: FieldProblem) => {
     problems.push(tools.problemAt?.(declaration, found) ?? withoutExcerpt(declaration, found))
@@ -162,7 +163,7 @@ function withoutExcerpt(declaration: Declaration, found: FieldProblem): Problem 
   }
 }
 
-function lookupIn(declarations: readonly Declaration[]): Lookup {
+function lookupIn({ declarations, objectsAt }: Read): Lookup {
   const byKind = new Map<string, Declaration[]>()
   for (const declaration of declarations) {
     const found = byKind.get(declaration.kind)
@@ -170,6 +171,7 @@ function lookupIn(declarations: readonly Declaration[]): Lookup {
     else found.push(declaration)
   }
   return {
+    ...(objectsAt === undefined ? {} : { objectsAt }),
     all: (kind) => byKind.get(kind) ?? [],
     declaration: (kind, name, namespace) =>
       byKind.get(kind)?.find((one) => one.name === name && (namespace === undefined || one.namespace === namespace)),

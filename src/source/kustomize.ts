@@ -32,10 +32,10 @@ export function rootKustomization(paths: Iterable<string>): string | undefined {
 }
 
 /**
- * Builds the kustomization of the top directory, out of files that are all in hand: nothing is fetched, nothing is run.
+ * Builds the kustomization of a directory, the top one unless said otherwise, out of files that are all in hand: nothing is fetched, nothing is run.
  * Each document keeps its text and line, so that whatever is wrong with it is told where it was written.
  */
-export function buildKustomization(files: ReadonlyMap<string, string>): Built {
+export function buildKustomization(files: ReadonlyMap<string, string>, top = ''): Built {
   const findings: KustomizeFinding[] = []
   const complain = (file: string, code: string, message: string, hint?: string) =>
     findings.push({ file, code, message, ...(hint === undefined ? {} : { hint }) })
@@ -183,7 +183,7 @@ export function buildKustomization(files: ReadonlyMap<string, string>): Built {
     return text
   }
 
-  return { documents: build('', [], []).map(({ file, read }) => ({ file, read })), findings }
+  return { documents: build(top, [], []).map(({ file, read }) => ({ file, read })), findings }
 }
 
 interface Item {

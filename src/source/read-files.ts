@@ -4,6 +4,7 @@ import { assemble, type FileOutcome } from './assemble.ts'
 import { excerpt, printable } from './excerpt.ts'
 import { judgeDocument } from './judge.ts'
 import { buildKustomization, rootKustomization } from './kustomize.ts'
+import { objectsAt } from './objects-at.ts'
 import { blobHash, createParseCache, judgeText, type ParseCache } from './parse-cache.ts'
 import type { Ignored, Revision } from './revision.ts'
 import { textOf } from './text-of.ts'
@@ -74,7 +75,18 @@ export function readFiles(reading: Reading): Revision {
   else cache.retain(used)
   const problems = reading.links.map((path) => linkWarning(printable(path), commit))
   const id = commit ?? `files-${identity.digest('hex').slice(0, 16)}`
-  return assemble(id, outcomes, commit, { problems, ignored, incomplete: false })
+  const revision = assemble(id, outcomes, commit, { problems, ignored, incomplete: false })
+  return { ...revision, objectsAt: (place) => objectsAt(manifestTexts(reading.files), place) }
+}
+
+/** What can be read of the files as text; anything else is no manifest. */
+function manifestTexts(files: readonly SourceFile[]): ReadonlyMap<string, string> {
+  const found = new Map<string, string>()
+  for (const file of files) {
+    const text = 'bytes' in file ? textOf(file.bytes) : undefined
+    if (text !== undefined && 'text' in text) found.set(printable(file.path), text.text)
+  }
+  return found
 }
 
 const KUSTOMIZE =

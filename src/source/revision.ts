@@ -1,4 +1,4 @@
-import type { FieldProblem } from '../kinds/kind.ts'
+import type { FieldProblem, ObjectsAt } from '../kinds/kind.ts'
 import type { Declaration } from '../model/declaration.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { Origin } from '../model/origin.ts'
@@ -31,6 +31,8 @@ export interface Revision {
   problemAt(declaration: Declaration, problem: FieldProblem): Problem
   /** Another file of the same tree, by its path. Undefined: there is none. For encrypted files, which are no manifests. */
   read?(file: string): Promise<string | undefined>
+  /** Objects of manifests that are not ours, by the path or the address that a declaration names. */
+  objectsAt?(place: string): ObjectsAt | undefined
   /** The document that it stands in, as it was written. */
   text?(declaration: Declaration): string | undefined
 }

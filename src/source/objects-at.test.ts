@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { objectsAt } from './objects-at.ts'
+
+const map = (name: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\n`
+const names = (files: Readonly<Record<string, string>>, place: string) => {
+  const found = objectsAt(new Map(Object.entries(files)), place)
+  return 'objects' in found
+    ? found.objects.map((one) => {
+        const { metadata } = one as { metadata: { name: string; namespace?: string } }
+        return metadata.namespace === undefined ? metadata.name : `${metadata.namespace}/${metadata.name}`
+      })
+    : found.problem
+}
+
+test('objects come from a file, a directory, a List or a kustomization, and nothing is run or fetched', () => {
+  const files = {
+    'a/one.yaml': `${map('one')}---\n${map('two')}`,
+    'a/b/three.yml': map('three'),
+    'a/notes.txt': 'not a manifest',
+    'list.yaml': `apiVersion: v1\nkind: List\nitems:\n  - {apiVersion: v1, kind: ConfigMap, metadata: {name: x}}\n`,
+    'k/kustomization.yaml': 'namespace: app\nresources: [../a/one.yaml]\n',
+    'r/kustomization.yaml': 'resources: [https://example.org/x.yaml]\n',
+    'broken/x.yaml': 'a: [1',
+  }
+  assert.deepEqual(names(files, 'a/one.yaml'), ['one', 'two'])
+  assert.deepEqual(names(files, 'a'), ['three', 'one', 'two'])
+  assert.deepEqual(names(files, 'list.yaml'), ['x'])
+  assert.deepEqual(names(files, 'k'), ['app/one', 'app/two'])
+  assert.match(String(names(files, 'r')), /remote bases are not fetched/)
+  assert.match(String(names(files, 'broken')), /^broken\/x\.yaml:1: /)
+  assert.match(String(names(files, 'nowhere')), /there is no file or directory nowhere/)
+})

@@ -1,0 +1,45 @@
+import type { ObjectsAt } from '../kinds/kind.ts'
+import { LIMITS } from '../lib/limits.ts'
+import { buildKustomization } from './kustomize.ts'
+import { objectsOf, type ReadDocument, readDocuments, readJson } from './manifest.ts'
+
+const MANIFEST = /\.(?:ya?ml|json)$/i
+
+/** The objects of a file, of a directory of files, or of a directory with a kustomization, all of them in hand. */
+export function objectsAt(files: ReadonlyMap<string, string>, place: string): ObjectsAt {
+  const text = files.get(place)
+  if (text !== undefined) return found([{ file: place, reads: documentsOf(place, text) }])
+  const below = [...files.keys()].filter((name) => name.startsWith(`${place}/`) && MANIFEST.test(name)).sort()
+  if (below.length === 0) return { problem: `there is no file or directory ${place} with manifests` }
+  if (below.some((name) => /^kustomization\.ya?ml$/.test(name.slice(place.length + 1)))) {
+    const { documents, findings } = buildKustomization(files, place)
+    const [wrong] = findings
+    if (wrong !== undefined) {
+      return { problem: `${wrong.file}: ${wrong.message}`, ...(wrong.hint === undefined ? {} : { hint: wrong.hint }) }
+    }
+    return found(documents.map(({ file, read }) => ({ file, reads: [read] })))
+  }
+  return found(below.map((file) => ({ file, reads: documentsOf(file, files.get(file) ?? '') })))
+}
+
+/** The objects of a text that came from elsewhere. */
+export function objectsIn(name: string, text: string): ObjectsAt {
+  return found([{ file: name, reads: documentsOf(name, text) }])
+}
+
+function documentsOf(file: string, text: string): readonly ReadDocument[] {
+  return /\.json$/i.test(file) ? readJson(text) : readDocuments(text)
+}
+
+function found(files: readonly { readonly file: string; readonly reads: readonly ReadDocument[] }[]): ObjectsAt {
+  const objects: unknown[] = []
+  for (const { file, reads } of files) {
+    for (const { value, findings, document } of reads) {
+      const broken = findings.find(({ weight }) => weight === 'syntax')
+      if (broken !== undefined) return { problem: `${file}:${document.line}: ${broken.message}` }
+      objects.push(...objectsOf(value).map((one) => one.value))
+    }
+  }
+  if (objects.length > LIMITS.addonObjects) return { problem: `more than ${LIMITS.addonObjects} objects` }
+  return { objects }
+}
