@@ -189,6 +189,24 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
     .addOption(output(['json']))
     .addOption(directory())
     .addOption(state())
+  verb(
+    'power [what] [name]',
+    'off, on, status, hold or release: switch a cluster or site off and on in order',
+    () => import('./verbs/power.ts'),
+  )
+    .option('--plan', 'off, on: only list the tiers and what would be done')
+    .option('--why <text>', 'off, on, hold: said to everybody who asks')
+    .option('--for <duration>', 'off, on, hold: for so long, e.g. 8h; a hold lasts an hour unless said otherwise')
+    .option('--ignore-holds', 'off: do not wait for people, backups and jobs')
+    .option('--all', 'release: also the holds of others')
+    .addOption(output(['json']))
+    .addOption(directory())
+    .addOption(state())
+  verb('pods [cluster]', 'all pods of a cluster, with their nodes', () => import('./verbs/pods.ts'))
+    .option('-w, --watch', 'again and again, until it is stopped')
+    .addOption(output(['json']))
+    .addOption(directory())
+    .addOption(state())
   verb('move <name> <host>', 'carry a machine to another host now', () => import('./verbs/move.ts'))
     .option('-y, --yes', 'do not ask; needed when nobody is at the terminal')
     .option('--timeout <duration>', 'give up waiting after this long')

@@ -1,0 +1,74 @@
+import { at, type Foreign, nameOf, objectName, recordsOf, textOf } from '../../kubernetes/objects.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import { clusterTools } from '../clusters/opened.ts'
+import { CliError, EXIT } from '../exit.ts'
+import { styleOf, writeJson } from '../output.ts'
+import type { Verb } from '../program.ts'
+import { API_VERSION } from '../render/plan-json.ts'
+import { renderTable } from '../render/table.ts'
+import { findCluster } from './cluster/find.ts'
+
+/** All pods of a cluster with their nodes; with --watch again and again, until it is stopped. */
+export const run: Verb = async (runtime, words, options) => {
+  const { cluster, directory, state } = await findCluster(runtime, words, options)
+  const { driver, deps } = await clusterTools(runtime, { directory, state })
+  const session = driver.connect(cluster, deps)
+  try {
+    for (;;) {
+      const client = await session.kubernetes?.()
+      const asked = await client?.list('/api/v1/pods', {}, runtime.signal)
+      if (asked === undefined || asked.is !== 'answer') {
+        const why =
+          asked === undefined
+            ? 'it has not been formed yet'
+            : asked.is === 'error'
+              ? asked.refusal.message
+              : asked.message
+        if (options.watch !== true) throw new CliError(`The API of ${cluster.name} does not answer: ${why}.`)
+        runtime.out.write(`The API of ${cluster.name} does not answer: ${why}.\n`)
+      } else if (options.output === 'json') {
+        writeJson(runtime.out, { apiVersion: API_VERSION, kind: 'Pods', pods: asked.value.map(rowOf) })
+      } else {
+        const clear = options.watch === true && runtime.out.isTty ? '\u001b[H\u001b[2J' : ''
+        const rows = asked.value.map((pod) => Object.values(rowOf(pod))).sort((a, b) => (a.join() < b.join() ? -1 : 1))
+        const titles = ['NAMESPACE', 'NAME', 'READY', 'STATUS', 'RESTARTS', 'IP', 'NODE'].map((title) => ({ title }))
+        runtime.out.write(clear + renderTable(titles, rows, styleOf(runtime, runtime.out)))
+      }
+      if (options.watch !== true || runtime.signal.aborted) return EXIT.ok
+      await runtime.clock.sleep(LIMITS.taskPollMaxMs, runtime.signal)
+      if (runtime.signal.aborted) return EXIT.ok
+    }
+  } finally {
+    await session.close()
+  }
+}
+
+export interface PodRow {
+  readonly namespace: string
+  readonly name: string
+  readonly ready: string
+  readonly status: string
+  readonly restarts: string
+  readonly ip: string
+  readonly node: string
+}
+
+/** One pod, in the words that kubectl uses. */
+export function rowOf(pod: Foreign): PodRow {
+  const containers = recordsOf(at(pod, 'status', 'containerStatuses'))
+  const ready = containers.filter((one) => one.ready === true).length
+  const restarts = containers.reduce((sum, one) => sum + (Number(one.restartCount) || 0), 0)
+  const waiting = containers
+    .map((one) => textOf(at(one, 'state', 'waiting', 'reason')))
+    .find((one) => one !== undefined)
+  const leaving = at(pod, 'metadata', 'deletionTimestamp') !== undefined
+  return {
+    namespace: nameOf(at(pod, 'metadata', 'namespace')) ?? 'default',
+    name: objectName(pod) ?? '?',
+    ready: `${ready}/${Math.max(containers.length, recordsOf(at(pod, 'spec', 'containers')).length)}`,
+    status: leaving ? 'Terminating' : (waiting ?? textOf(at(pod, 'status', 'phase')) ?? 'Unknown'),
+    restarts: String(restarts),
+    ip: textOf(at(pod, 'status', 'podIP')) ?? '-',
+    node: nameOf(at(pod, 'spec', 'nodeName')) ?? '-',
+  }
+}

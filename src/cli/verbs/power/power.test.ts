@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { DEFAULT_POLICY } from '../../../model/policy.ts'
+import type { PowerDeclaration, PowerOrders } from '../../../model/power.ts'
+import type { PowerLook } from '../../../model/power-look.ts'
+import { coordinatePower } from '../../../plan/power/coordinate.ts'
+import { clusterWith, NOW, node, observedWith, specWith, workload } from '../../../plan/power/testing/fixture.ts'
+import { createMemoryStore } from '../../../store/memory.ts'
+import { UsageError } from '../../exit.ts'
+import { EMPTY_ESTATE, fakeRuntime, planning } from '../../fake-runtime.ts'
+import { rowOf } from '../pods.ts'
+import { run } from '../power.ts'
+
+const POWER: PowerDeclaration = {
+  key: 'Power/homelab',
+  name: 'homelab',
+  spec: specWith(),
+  policy: DEFAULT_POLICY,
+  origin: { file: 'p.yaml', line: 1, column: 1 },
+  generation: 'g',
+}
+const LOADED = { ...EMPTY_ESTATE, estate: { ...EMPTY_ESTATE.estate, powers: [POWER] } }
+
+function world() {
+  const { disk } = createMemoryStore()
+  const observed = observedWith({
+    cluster: clusterWith([node('s1'), node('a1')], [workload('gitops', 'argo'), workload('apps', 'web')]),
+  })
+  const look: PowerLook = {
+    declaration: POWER,
+    observed,
+    orders: { holds: [] },
+    decision: coordinatePower(POWER.spec, observed, { holds: [] }, undefined, NOW),
+  }
+  const engine = planning({ entries: [], notes: [], problems: [], powers: [look] })
+  const runtime = fakeRuntime({
+    load: async () => LOADED,
+    cwd: process.cwd(),
+    clock: { now: () => NOW, monotonicMs: () => 0, sleep: async () => {} },
+    env: { HOME: '/nonexistent', USER: 'tapas' },
+    ...engine,
+    openStore: async () => createMemoryStore(disk),
+  })
+  const orders = async () =>
+    JSON.parse((await createMemoryStore(disk).getValue('power-orders/homelab')) ?? '{"holds":[]}') as PowerOrders
+  return { runtime, orders }
+}
+
+const OPTIONS = { dir: '.', state: '/nonexistent/state.db' }
+
+test('an order is written down with who gave it, why, and until when', async () => {
+  const { runtime, orders } = world()
+  await run(runtime, ['off', 'homelab'], { ...OPTIONS, why: 'holidays', for: '8h' })
+  assert.deepEqual((await orders()).wanted, {
+    state: 'off',
+    by: 'cli:tapas',
+    why: 'holidays',
+    atMs: NOW,
+    untilMs: NOW + 8 * 3_600_000,
+  })
+  await run(runtime, ['on'], OPTIONS)
+  assert.equal((await orders()).wanted?.state, 'on')
+  assert.match(runtime.written.out, /Power\/homelab: on is ordered/)
+})
+
+test('[A42] a hold has a name and an end, and is released by who set it', async () => {
+  const { runtime, orders } = world()
+  await run(runtime, ['hold'], { ...OPTIONS, why: 'demo', for: '2h' })
+  assert.deepEqual((await orders()).holds, [{ by: 'cli:tapas', why: 'demo', sinceMs: NOW, untilMs: NOW + 7_200_000 }])
+  await run(runtime, ['release'], OPTIONS)
+  assert.deepEqual((await orders()).holds, [])
+})
+
+test('[A41] the plan of a power-off lists the tiers in order, and orders nothing', async () => {
+  const { runtime, orders } = world()
+  await run(runtime, ['off'], { ...OPTIONS, plan: true })
+  const { out } = runtime.written
+  const places = ['gitops', 'apps', 'volumes', 'workers', 'servers'].map((tier) => out.indexOf(`\n${tier} `))
+  assert.ok(
+    places.every((place, at) => place > (places[at - 1] ?? 0)),
+    out,
+  )
+  assert.match(out, /Next: take Deployment default\/argo from 2 to 0/)
+  assert.equal((await orders()).wanted, undefined)
+})
+
+test('status says how it is, also for programs', async () => {
+  const { runtime } = world()
+  await run(runtime, [], OPTIONS)
+  assert.match(runtime.written.out, /^Power\/homelab is On; wanted on \(declared\)/)
+  runtime.written.out = ''
+  await run(runtime, ['status'], { ...OPTIONS, output: 'json' })
+  assert.equal((JSON.parse(runtime.written.out) as { phase: string }).phase, 'On')
+})
+
+test('what is not there is refused with what there is', async () => {
+  const { runtime } = world()
+  await assert.rejects(async () => run(runtime, ['sideways'], OPTIONS), UsageError)
+  await assert.rejects(async () => run(runtime, ['off', 'other'], OPTIONS), /Declared: homelab/)
+  await assert.rejects(async () => run(runtime, ['hold'], { ...OPTIONS, for: 'long' }), UsageError)
+})
+
+test('a pod is shown in the words of kubectl', () => {
+  const pod = {
+    metadata: { name: 'web-1', namespace: 'default' },
+    spec: { nodeName: 's1', containers: [{}] },
+    status: { phase: 'Running', podIP: '10.42.0.7', containerStatuses: [{ ready: true, restartCount: 2 }] },
+  }
+  assert.deepEqual(Object.values(rowOf(pod)), ['default', 'web-1', '1/1', 'Running', '2', '10.42.0.7', 's1'])
+  const leaving = { ...pod, metadata: { ...pod.metadata, deletionTimestamp: '2026-11-15T06:00:00Z' } }
+  assert.equal(rowOf(leaving).status, 'Terminating')
+})
