@@ -3,7 +3,8 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Secret, SecretReference } from '../model/secret.ts'
 import { followDirectory } from '../source/directory.ts'
-import { type FollowOptions, followRepository } from '../source/repository.ts'
+import { type Fetched, withFetched } from '../source/fetched.ts'
+import { type FollowedRepository, type FollowOptions, followRepository } from '../source/repository.ts'
 import type { Hooked } from '../source/webhook.ts'
 import type { Writable } from './adopter.ts'
 import type { SourceConfig } from './config.ts'
@@ -22,7 +23,7 @@ export function openSources(configs: readonly SourceConfig[], deps: OpenSources)
     const { name, url, directory, poll } = config
     if (directory !== undefined) {
       const real = path.resolve(deps.cwd, directory)
-      return { name, remote: real, ref: 'directory', pollMs: poll, open: () => followDirectory(real) }
+      return { name, remote: real, ref: 'directory', pollMs: poll, open: () => fetching(followDirectory(real)) }
     }
     const remote = url ?? ''
     const ref = config.tag ?? config.branch ?? 'main'
@@ -32,19 +33,33 @@ export function openSources(configs: readonly SourceConfig[], deps: OpenSources)
       ref,
       pollMs: poll,
       open: ({ lastGood, mayReturnTo }) =>
-        followRepository({
-          remote,
-          ref,
-          mirror: mirrorOf(deps.data, config),
-          mayReturnTo,
-          access: accessOf(config, deps),
-          ...(config.tag === undefined ? {} : { tags: true }),
-          ...(config.path === undefined ? {} : { path: config.path }),
-          ...(lastGood === undefined ? {} : { lastGood }),
-          ...(config.signers === undefined ? {} : { signers: signersOf(config.signers) }),
-        }),
+        fetching(
+          followRepository({
+            remote,
+            ref,
+            mirror: mirrorOf(deps.data, config),
+            mayReturnTo,
+            access: accessOf(config, deps),
+            ...(config.tag === undefined ? {} : { tags: true }),
+            ...(config.path === undefined ? {} : { path: config.path }),
+            ...(lastGood === undefined ? {} : { lastGood }),
+            ...(config.signers === undefined ? {} : { signers: signersOf(config.signers) }),
+          }),
+        ),
     }
   })
+}
+
+/** Whatever is new comes with the manifests that its add-ons have elsewhere. */
+function fetching(followed: FollowedRepository): FollowedRepository {
+  const fetched: Fetched = new Map()
+  return {
+    ...followed,
+    async look(signal) {
+      const seen = await followed.look(signal)
+      return seen.is === 'new' ? { ...seen, revision: await withFetched(seen.revision, fetched, signal) } : seen
+    },
+  }
 }
 
 /** The sources that a branch can be pushed to. */

@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import type { Declaration } from '../model/declaration.ts'
+import { withFetched } from './fetched.ts'
+import { readText } from './fixture.ts'
+
+const TEXT = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: far}\n'
+const sha = (bytes: Uint8Array | string) => createHash('sha256').update(bytes).digest('hex')
+
+function tar(name: string, text: string): Buffer {
+  const header = Buffer.alloc(512)
+  header.write(name, 0)
+  header.write(`${text.length.toString(8).padStart(11, '0')}\0`, 124)
+  header.write('0', 156)
+  const body = Buffer.alloc(Math.ceil(text.length / 512) * 512)
+  body.write(text)
+  return Buffer.concat([header, body, Buffer.alloc(1024)])
+}
+
+const LAYER = gzipSync(tar('apps/far.yaml', TEXT))
+const MANIFEST = JSON.stringify({
+  layers: [{ digest: `sha256:${sha(LAYER)}`, mediaType: 'application/vnd.cncf.flux.content.v1.tar+gzip' }],
+})
+const server = createServer((request, response) => {
+  const { url = '' } = request
+  if (url === '/far.yaml') response.end(TEXT)
+  else if (url.startsWith('/token')) response.end(JSON.stringify({ token: 'anybody' }))
+  else if (url.startsWith('/v2/') && request.headers.authorization !== 'Bearer anybody') {
+    const realm = `http://127.0.0.1:${port()}/token`
+    response
+      .writeHead(401, { 'www-authenticate': `Bearer realm="${realm}",service="s",scope="repository:me/far:pull"` })
+      .end()
+  } else if (url.includes('/manifests/')) response.end(MANIFEST)
+  else if (url.includes('/blobs/')) response.end(LAYER)
+  else response.writeHead(404).end()
+})
+const port = () => (server.address() as AddressInfo).port
+before(() => new Promise<void>((done) => server.listen(0, '127.0.0.1', done)))
+after(() => server.close())
+
+async function fetchedFor(spec: object, place: string) {
+  const revision = readText('apiVersion: v1\nkind: List\n')
+  const declarations = [{ kind: 'Addon', spec } as Declaration]
+  return (await withFetched({ ...revision, declarations }, new Map())).objectsAt?.(place)
+}
+
+test('manifests behind an address are taken when they are what was written down, and refused otherwise', async () => {
+  const url = `http://127.0.0.1:${port()}/far.yaml`
+  const good = await fetchedFor({ url: { url, sha256: sha(TEXT) } }, `${url}#${sha(TEXT)}`)
+  assert.ok(good !== undefined && 'objects' in good, JSON.stringify(good))
+  assert.equal(good.objects.length, 1)
+  const other = sha('another')
+  const bad = await fetchedFor({ url: { url, sha256: other } }, `${url}#${other}`)
+  assert.ok(bad !== undefined && 'problem' in bad)
+  assert.match(bad.problem, /its SHA-256 is [0-9a-f]{64}, not/)
+  const lost = await fetchedFor({ url: { url: `${url}x`, sha256: other } }, `${url}x#${other}`)
+  assert.ok(lost !== undefined && 'problem' in lost)
+  assert.match(lost.problem, /HTTP 404/)
+})
+
+test('an artifact of a registry is taken by its digest, with the token that anybody gets', async () => {
+  const oci = `127.0.0.1:${port()}/me/far@sha256:${sha(MANIFEST)}`
+  const good = await fetchedFor({ oci }, `oci://${oci}`)
+  assert.ok(good !== undefined && 'objects' in good, JSON.stringify(good))
+  assert.equal((good.objects[0] as { metadata: { name: string } }).metadata.name, 'far')
+  const wrong = `127.0.0.1:${port()}/me/far@sha256:${sha('x')}`
+  const bad = await fetchedFor({ oci: wrong }, `oci://${wrong}`)
+  assert.ok(bad !== undefined && 'problem' in bad)
+  assert.match(bad.problem, /SHA-256/)
+})
