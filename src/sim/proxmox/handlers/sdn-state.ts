@@ -35,8 +35,16 @@ export const sdnStateRoutes: Routes = {
   },
   'POST /cluster/sdn/rollback': (call) => {
     for (const [name, things] of call.world.shelves) if (name.startsWith('sdn/')) takeBack(things)
+    releaseSdnLock(call)
     return null
   },
+}
+
+/** Whoever applies or takes back what is pending gives the lock back with it, unless they say otherwise. */
+export function releaseSdnLock(call: Call): void {
+  const held = shelf(call.world, 'sdn-lock')
+  if (call.params['release-lock'] !== '0' && held.get('token')?.token === call.params['lock-token'])
+    held.delete('token')
 }
 
 function takeBack(things: Map<string, Thing>): void {

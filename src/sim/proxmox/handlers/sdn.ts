@@ -2,6 +2,7 @@ import { startTask } from '../../world/tasks.ts'
 import { failed } from '../api-error.ts'
 import { type Call, flag, param, type Routes } from '../call.ts'
 import { deletions } from './collection.ts'
+import { releaseSdnLock } from './sdn-state.ts'
 import { digestOf, fields, shelf, type Thing, textOf } from './shelf.ts'
 
 /** Changes to the network of the cluster are written down and take effect all together, when they are applied. */
@@ -112,7 +113,7 @@ function add(call: Call, kind: Kind): null {
   const old = things.get(id)
   if (old !== undefined && old.gone !== true)
     throw failed(`create sdn ${kind.word} object failed: sdn ${kind.word} object ID '${id}' already defined`)
-  const made = fields(call, kind.key, 'vnet')
+  const made = fields(call, kind.key, 'vnet', 'lock-token')
   if (kind.word === 'vnet') {
     const zone = shelf(call.world, 'sdn/zones').get(param(call, 'zone'))
     if (zone === undefined || zone.gone === true) throw failed(`zone '${param(call, 'zone')}' does not exist`)
@@ -124,7 +125,7 @@ function add(call: Call, kind: Kind): null {
 function change(call: Call, kind: Kind): null {
   const id = param(call, kind.key)
   const thing = need(call, kind, id)
-  const changed: Thing = { ...thing, ...fields(call, kind.key, 'vnet') }
+  const changed: Thing = { ...thing, ...fields(call, kind.key, 'vnet', 'lock-token') }
   for (const name of deletions(call)) delete changed[name]
   shelf(call.world, kind.shelf(call)).set(id, changed)
   return null
@@ -157,5 +158,6 @@ function apply(call: Call): string {
         else things.set(id, { ...visible(thing), applied: visible(thing) })
       }
     }
+    releaseSdnLock(call)
   })
 }
