@@ -21,10 +21,12 @@ export const TEST_PACKAGES: readonly Wanted[] = [
   { name: 'iproute2', command: 'ip' },
   { name: 'systemd-container', command: 'systemd-nspawn' },
   { name: 'mmdebstrap', command: 'mmdebstrap' },
+  { name: 'gnupg', command: 'gpg' },
   { name: 'zsh', command: 'zsh' },
   { name: 'fish', command: 'fish' },
   { name: 'chromium', command: 'chromium' },
   { name: 'kubernetes-client', command: 'kubectl' },
+  { name: 'nut-server', command: 'upsd' },
 ]
 
 const INSTALL_TIMEOUT_MS = 300_000

@@ -67,9 +67,9 @@ export const oneLine = word(
   'one line without control characters',
 ).register(freeText, { free: true })
 export const url = word(
-  /^(?:https?|ftp):\/\/[A-Za-z0-9.[\]:-]+(?:\/[A-Za-z0-9._~%+:@/-]*)?$/,
+  /^(?:(?:https?|ftp):\/\/[A-Za-z0-9.[\]:-]+(?:\/[A-Za-z0-9._~%+:@/-]*)?|file:(?!.*\/\.\.?(?:\/|$))(?:\/[A-Za-z0-9._+-]+)+\/?)$/,
   500,
-  'an address like https://pkgs.k8s.io/core',
+  'an address like https://pkgs.k8s.io/core, or file:/srv/packages',
 )
 export const armoured = z
   .string()

@@ -51,6 +51,9 @@ const FIELDS: Readonly<Record<string, (text: string) => object>> = {
   'address of a repository': (text) => ({
     aptRepositories: [{ name: 'a', uris: [`https://a/${text || ' '}`], suites: ['stable'] }],
   }),
+  'folder of a repository': (text) => ({
+    aptRepositories: [{ name: 'a', uris: [`file:/srv/${text}/x`], suites: ['stable'] }],
+  }),
   allowUsers: (text) => ({ sshd: { allowUsers: [text] } }),
 }
 
@@ -60,7 +63,7 @@ for (const [field, spec] of Object.entries(FIELDS)) {
       // Plain words that are only odd elsewhere.
       if (field === 'address of a repository' && (text === '--flag' || text.startsWith('..'))) continue
       if (field === 'file below a folder' && text === '--flag') continue
-      if (field === 'directory' && text === '--flag') continue
+      if ((field === 'directory' || field === 'folder of a repository') && text === '--flag') continue
       const read = schema.safeParse({ hosts: ['cow'], ...spec(text) })
       assert.equal(read.success, false, JSON.stringify(spec(text)))
     }

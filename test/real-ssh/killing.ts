@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { seenIn } from '../../src/drivers/ssh/ask.ts'
+import type { Command } from '../../src/drivers/ssh/command.ts'
+import { rulesOf } from '../../src/drivers/ssh/items/registry.ts'
+import { probeInput, readProbe } from '../../src/drivers/ssh/probe.ts'
+import { PROBE } from '../../src/drivers/ssh/probe-program.ts'
+import type { HostItem } from '../../src/model/host-item.ts'
+import type { Lab, LabHost } from './lab.ts'
+
+/** After so many seconds, instead of a minute and a half, the host takes it back: a test has no more. */
+const SECONDS = 8
+
+/** What croft would do on the host for this item, with less patience. */
+export async function commandsFor(one: Lab, host: LabHost, item: HostItem): Promise<readonly Command[]> {
+  const shell = one.shells.open(host.target())
+  const rules = rulesOf(item)
+  const { text, keys } = probeInput(rules.asks(item))
+  const probed = readProbe((await shell.run(['sh', '-c', PROBE], { input: text })).stdout, keys)
+  await shell.close()
+  assert.ok(probed)
+  const seen = seenIn(probed.answers)
+  const commands = rules.commands(item, seen, rules.diff(item, seen))
+  assert.ok(commands.some((command) => command.do === 'arm' && command.seconds === 90))
+  return commands.map((command) => (command.do === 'arm' ? { ...command, seconds: SECONDS } : command))
+}
+
+/** Lets a process of its own do it, and kills that with the change in force and nothing confirmed. */
+export async function killedInBetween(
+  one: Lab,
+  host: LabHost,
+  commands: readonly Command[],
+  isInForce: () => boolean = () => false,
+): Promise<void> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'killed-in-between.ts')], {
+    env: { ...one.env, LAB_ORDER: JSON.stringify({ target: host.target(), commands }) },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let said = ''
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.on('data', (chunk: Buffer) => {
+      said += chunk.toString()
+      if (said.includes('proving\n')) resolve()
+    })
+    const look = setInterval(() => {
+      if (!isInForce()) return
+      clearInterval(look)
+      resolve()
+    }, 300)
+    child.once('exit', () => {
+      clearInterval(look)
+      reject(new Error(`it ended by itself: ${said}`))
+    })
+  })
+  child.kill('SIGKILL')
+}
+
+export async function letsUsIn(one: Lab, host: LabHost, name: string): Promise<boolean> {
+  const shell = one.shells.open(host.target({ name }))
+  try {
+    return (await shell.run(['echo', 'in'], { timeoutMs: 5_000 })).stdout === 'in\n'
+  } catch {
+    return false
+  } finally {
+    await shell.close()
+  }
+}
+
+export async function untilIn(one: Lab, host: LabHost): Promise<void> {
+  for (let attempt = 0; attempt < 40; attempt++) {
+    if (await letsUsIn(one, host, `again ${attempt}`)) return
+    await new Promise((resolve) => setTimeout(resolve, 500))
+  }
+  assert.fail(`${host.name} never let us in again`)
+}
