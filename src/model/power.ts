@@ -132,7 +132,7 @@ export interface PowerSchedule {
   /** Five fields, as in cron. */
   readonly off: readonly string[]
   readonly on: readonly string[]
-  /** Local days, `2026-12-24`, on which the schedule says nothing. */
+  /** Local days, `2026-12-24`, on which it is not switched off. */
   readonly except: readonly string[]
 }
 

@@ -6,7 +6,7 @@ export function scheduledState(
   schedule: PowerSchedule,
   nowMs: number,
 ): { readonly state: 'on' | 'off'; readonly sinceMs: number } | undefined {
-  const [off, on] = [lastOf(schedule.off, schedule, nowMs), lastOf(schedule.on, schedule, nowMs)]
+  const [off, on] = [lastOf(schedule.off, schedule, nowMs), lastOf(schedule.on, onEvery(schedule), nowMs)]
   if (off === undefined && on === undefined) return undefined
   return (off ?? 0) > (on ?? 0) ? { state: 'off', sinceMs: off ?? 0 } : { state: 'on', sinceMs: on ?? 0 }
 }
@@ -16,11 +16,16 @@ export function nextWord(
   schedule: PowerSchedule,
   nowMs: number,
 ): { readonly state: 'on' | 'off'; readonly atMs: number } | undefined {
-  const [off, on] = [nextOf(schedule.off, schedule, nowMs), nextOf(schedule.on, schedule, nowMs)]
+  const [off, on] = [nextOf(schedule.off, schedule, nowMs), nextOf(schedule.on, onEvery(schedule), nowMs)]
   if (off === undefined && on === undefined) return undefined
   return (on ?? Number.POSITIVE_INFINITY) < (off ?? Number.POSITIVE_INFINITY)
     ? { state: 'on', atMs: on ?? 0 }
     : { state: 'off', atMs: off ?? 0 }
+}
+
+/** An exception keeps it on: it is not switched off that day, but on it is switched as always. */
+function onEvery(schedule: PowerSchedule): PowerSchedule {
+  return { ...schedule, except: [] }
 }
 
 /** How many exceptions in a row are looked past. */
@@ -30,7 +35,7 @@ function lastOf(lines: readonly string[], { timeZone, except }: PowerSchedule, n
   const found = lines.flatMap((line) => {
     const cron = new Cron(line, { timezone: timeZone, paused: true })
     // The moment itself counts: who looks at 22:00:00 sees what was said then.
-    const runs = cron.previousRuns(TRIES, new Date(nowMs + 1))
+    const runs = cron.previousRuns(TRIES, new Date(nowMs + 1_000))
     const kept = runs.map((run) => run.getTime()).filter((ms) => ms <= nowMs && !isExcepted(ms, timeZone, except))
     return kept.length === 0 ? [] : [Math.max(...kept)]
   })
