@@ -15,7 +15,10 @@ export function filesNeeded(vm: VmSpec, lookup: Lookup): readonly ResourceKey[] 
   const volumes = [
     ...vm.disks.map((disk) => disk.importFrom),
     ...(vm.cdrom ?? []).map((drive) => drive.file),
-    ...[userData, networkData, metaData, vendorData],
+    userData,
+    networkData,
+    metaData,
+    vendorData,
   ]
   return volumesNeeded(vm.host, volumes, lookup)
 }
