@@ -11,7 +11,7 @@ const OLDEST_MAJOR = 24
 
 // A smaller nursery costs no time here and saves 20 MB on a large estate. Freed memory goes back to the system at once:
 // what runs for months would otherwise keep the most that it ever needed.
-const FLAGS = ['--max-semi-space-size=4']
+const FLAGS = ['--max-semi-space-size=2']
 const ALLOCATOR = { MALLOC_TRIM_THRESHOLD_: '131072', MALLOC_MMAP_THRESHOLD_: '131072', MALLOC_ARENA_MAX: '2' }
 
 function pinnedNode() {

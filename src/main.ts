@@ -20,10 +20,13 @@ import type { Driver, DriverDeps } from './drivers/port.ts'
 import type { PowerDriver } from './drivers/power-port.ts'
 import type { ClusterTools } from './engine/clusters/sessions.ts'
 import type { Engine } from './engine/engine.ts'
-import { systemClock } from './lib/clock.ts'
+import { type Clock, systemClock } from './lib/clock.ts'
 import { LIMITS } from './lib/limits.ts'
+import type { ClusterLook } from './model/cluster-look.ts'
+import type { ClusterSecrets } from './model/cluster-secrets.ts'
 import type { Estate } from './model/estate.ts'
 import type { ResourceRecord } from './model/record.ts'
+import type { Datacentre } from './sim/datacentre.ts'
 import type { Revision } from './source/revision.ts'
 import type { SecretVault } from './source/secret-vault.ts'
 import type { Store } from './store/port.ts'
@@ -66,7 +69,7 @@ function createRuntime(signal: AbortSignal): Runtime {
     openEngine: (store, options) => openEngine(store, options, warn),
     openClusters: async (options) => openClusters(options, await driverDepsFor(options, warn)),
     openDrivers: async (options) => ({ drivers: await loadDrivers(), deps: await driverDepsFor(options, warn) }),
-    rehearse: (estate, observed, records) => rehearseOnTwin(estate, observed, records, signal),
+    rehearse: (estate, observed, records, looks) => rehearseOnTwin(estate, observed, records, looks ?? [], signal),
     startSimulator,
   }
 }
@@ -90,8 +93,13 @@ async function loadAt(directory: string, ref: string): Promise<LoadedEstate> {
   return linked(await readCommit(directory, commit, below === '' ? {} : { path: below }))
 }
 
-async function linked(revision: Revision): Promise<LoadedEstate> {
-  const [{ link }, { findKind }] = await Promise.all([import('./plan/link.ts'), import('./kinds/registry.ts')])
+async function linked(read: Revision): Promise<LoadedEstate> {
+  const [{ link }, { findKind }, { withFetched }] = await Promise.all([
+    import('./plan/link.ts'),
+    import('./kinds/registry.ts'),
+    import('./source/fetched.ts'),
+  ])
+  const revision = await withFetched(read, new Map())
   const estate = link(revision, { findKind, problemAt: revision.problemAt })
   return { declarations: revision.declarations, estate, files: revision.files, ignored: revision.ignored.length }
 }
@@ -297,6 +305,7 @@ async function rehearseOnTwin(
   estate: Estate,
   observed: readonly ObservedConnection[],
   records: readonly ResourceRecord[],
+  looks: readonly ClusterLook[],
   signal: AbortSignal,
 ): Promise<Rehearsed> {
   const [
@@ -314,14 +323,18 @@ async function rehearseOnTwin(
     import('./store/memory.ts'),
     import('./engine/create.ts'),
   ])
-  const [{ rehearse }, { Secret }] = await Promise.all([
+  const [{ rehearse }, { Secret }, { firstAct, secondAct, withoutNodes }] = await Promise.all([
     import('./controller/rehearse.ts'),
     import('./model/secret.ts'),
+    import('./controller/rehearse-clusters.ts'),
   ])
   const clock = createVirtualClock(Date.now())
   const random = seededRandom(1)
   const twins = new Map(
-    observed.map(({ connection, survey, close }) => [connection, createTwin(survey, close, { clock, random })]),
+    observed.map(({ connection, survey, close }) => [
+      connection,
+      createTwin(withoutNodes(survey, estate, looks), close, { clock, random }),
+    ]),
   )
   const twinOf = (name: string) => {
     const twin = twins.get(name)
@@ -330,7 +343,11 @@ async function rehearseOnTwin(
   }
   const store = createMemoryStore()
   const epoch = await store.beginEpoch()
-  await store.putRecords(epoch, records)
+  const before = firstAct(estate, looks)
+  await store.putRecords(
+    epoch,
+    records.filter(({ key }) => !before.keys.has(key)),
+  )
   if (records.length > 0) await store.markComplete(epoch)
   const engine = createEngine({
     clock,
@@ -345,21 +362,85 @@ async function rehearseOnTwin(
       // The twin asks for its own token; other secrets are never sent anywhere real.
       resolveSecret: async () => new Secret([...twins.values()][0]?.token ?? ''),
     },
+    clusters: () => twinClusters([...twins.values()], clock),
   })
   // A machine may get another name on the way: it is told by the one that it has now.
   const names = new Map(
     observed.flatMap(({ survey }) =>
-      survey.sightings.map((one) => [Number(one.externalId), one.name ?? one.externalId]),
+      withoutNodes(survey, estate, looks).sightings.map((one) => [Number(one.externalId), one.name ?? one.externalId]),
     ),
   )
   const running = () =>
     [...twins.values()].flatMap(({ world }) =>
       [...world.guests.values()]
         .filter(({ run }) => run.status === 'running')
-        .map(({ vmid }) => names.get(vmid) ?? String(vmid)),
+        .map(({ vmid, config }) => names.get(vmid) ?? config.get('name') ?? String(vmid)),
     )
   const runUntil = <T>(promise: Promise<T>) => clock.runUntil(promise, { maxMs: 2 * LIMITS.rehearsalMs })
-  return rehearse(engine, { clock, runUntil, running }, estate, signal)
+  // What runs inside of nodes cannot be seen from outside, so clusters that stand are formed anew in the twin first.
+  if (before.estate !== undefined)
+    for (let round = 0; round < 2; round++) {
+      await runUntil(engine.settle(before.estate, { signal, deadlineMs: LIMITS.rehearsalMs }))
+      // What has just joined takes its time to be steady; a rehearsal begins where nothing moves.
+      await runUntil(clock.sleep(LIMITS.rehearsalRestMs, signal))
+    }
+  const etcd = await import('./sim/k3s/etcd.ts')
+  const voters = () =>
+    [...twins.values()].flatMap(({ world }) =>
+      [...world.k3s.clusters.values()].flatMap((cluster) =>
+        etcd
+          .voters(cluster)
+          .map((member) => ({ node: member.name.replace(/-[0-9a-f]{8}$/, ''), up: etcd.isConnected(member) })),
+      ),
+    )
+  return rehearse(engine, { clock, runUntil, running, voters }, secondAct(estate), signal)
+}
+
+/** The ways to clusters that are simulated in twins. */
+async function twinClusters(twins: readonly Datacentre[], clock: Clock): Promise<ClusterTools> {
+  const [
+    { createK3sDriver },
+    { kubernetesWire },
+    { serverAt },
+    { hostOf },
+    { releaseChecksum },
+    { Secret },
+    { randomBytes },
+  ] = await Promise.all([
+    import('./drivers/k3s/driver.ts'),
+    import('./sim/kubernetes/wire.ts'),
+    import('./sim/k3s/network.ts'),
+    import('./sim/k3s/network.ts'),
+    import('./sim/k3s/install.ts'),
+    import('./model/secret.ts'),
+    import('node:crypto'),
+  ])
+  const kept = new Map<string, ClusterSecrets>()
+  return {
+    driver: createK3sDriver(),
+    deps: {
+      clock,
+      vault: {
+        read: async (name) => kept.get(name),
+        write: async (secrets) => void kept.set(secrets.cluster, secrets),
+      },
+      randomBytes: (count) => randomBytes(count),
+      openKubernetes(target) {
+        const host = hostOf(target.endpoint)
+        const wireTo = () => {
+          const twin = twins.find(({ world }) => serverAt(world, host) !== undefined) ?? twins[0]
+          if (twin === undefined) throw new Error('there is no twin')
+          return kubernetesWire(twin.world, target)
+        }
+        return { send: (request, stop) => wireTo().send(request, stop), close: async () => {} }
+      },
+      resolveSecret: async () => new Secret(''),
+      async fetchText(url) {
+        const version = decodeURIComponent(/\/(v[^/]+)\/sha256sum-/.exec(url)?.[1] ?? '')
+        return ['k3s', 'k3s-arm64'].map((name) => `${releaseChecksum(version)}  ${name}\n`).join('')
+      },
+    },
+  }
 }
 
 async function startSimulator(options: SimulatorOptions): Promise<RunningSimulator> {

@@ -5,6 +5,7 @@ import type { Engine } from '../engine/engine.ts'
 import type { Kind } from '../kinds/kind.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Random } from '../lib/random.ts'
+import type { ClusterLook } from '../model/cluster-look.ts'
 import type { Declaration } from '../model/declaration.ts'
 import type { Estate } from '../model/estate.ts'
 import type { ResourceRecord } from '../model/record.ts'
@@ -174,6 +175,8 @@ export interface Runtime {
     estate: Estate,
     observed: readonly ObservedConnection[],
     records: readonly ResourceRecord[],
+    /** Clusters as they were seen, and decided about. */
+    looks?: readonly ClusterLook[],
   ): Promise<Rehearsed>
   startSimulator(options: SimulatorOptions): Promise<RunningSimulator>
   /** Directory of the example that the tour uses. */

@@ -109,6 +109,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
   let passDueMs = Number.POSITIVE_INFINITY
   let lastSeq = (await store.events({ limit: 1 })).at(-1)?.seq ?? 0
   let alive = false
+  let calmMs = 0
   let lacking = false
   let shownText = ''
   let view: EstateView = {
@@ -243,7 +244,10 @@ export async function createController(options: ControllerOptions): Promise<Runn
     const endedMs = clock.now()
     // Nothing is under way: a large estate is looked at more seldom, so that idling costs close to nothing.
     passDueMs = endedMs + (made.settled ? Math.max(made.lookAgainMs, restMs(estate)) : made.lookAgainMs)
-    if (made.settled && wasBusy) options.onCalm?.()
+    if (made.settled && (wasBusy || endedMs - calmMs >= LIMITS.longestRestMs)) {
+      calmMs = endedMs
+      options.onCalm?.()
+    }
     pass = { endedMs, tookMs, effects: made.effects, nextMs: passDueMs }
     await keepWishes(currentWishes(wishes, new Map(made.records.map((record) => [record.key, record])), endedMs))
   }

@@ -82,6 +82,8 @@ export const LIMITS = {
   longestRestMs: 60_000,
   checksAtOnce: 8,
   rehearsedGuests: 5000,
+  rehearsalRestMs: 120_000,
+  rehearsalSampleMs: 1_000,
   rehearsalMs: 6 * 3_600_000,
   probeBodyLength: 64 * 1024,
   noticesWaiting: 200,

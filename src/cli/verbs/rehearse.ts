@@ -1,16 +1,18 @@
 import { LookFailed } from '../../drivers/port.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { inParallel } from '../../lib/parallel.ts'
+import type { ClusterLook } from '../../model/cluster-look.ts'
 import type { Estate } from '../../model/estate.ts'
 import { isGuest } from '../../model/resource.ts'
 import type { Sighting } from '../../model/sighting.ts'
+import type { Store } from '../../store/port.ts'
 import { closing } from '../closing.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { loadOrStop } from '../load.ts'
 import { note, writeJson } from '../output.ts'
 import type { Verb } from '../program.ts'
 import { renderRehearsal } from '../render/rehearsal.ts'
-import type { ObservedConnection, Runtime } from '../runtime.ts'
+import type { EngineOptions, ObservedConnection, Runtime } from '../runtime.ts'
 import { openExisting, realDirectory, stateFile } from '../state.ts'
 
 /** Performs the plan on a twin of what is there, in accelerated time: nothing real is written. */
@@ -20,10 +22,10 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   const estate = rehearsable(loaded.estate)
   if (runtime.err.isTty) note(runtime, 'Looking at what is there…')
   const observed = await observe(runtime, estate, real)
-  await using store = closing(
-    await openExisting(runtime, stateFile(runtime.env, real, options.state as string | undefined)),
-  )
-  const rehearsal = await runtime.rehearse(estate, observed, await store.it.records())
+  const file = stateFile(runtime.env, real, options.state as string | undefined)
+  await using store = closing(await openExisting(runtime, file))
+  const looks = await lookAtClusters(runtime, store.it, loaded.estate, { directory: real, state: file })
+  const rehearsal = await runtime.rehearse(estate, observed, await store.it.records(), looks)
   if (options.output === 'json') writeJson(runtime.out, rehearsal)
   else runtime.out.write(renderRehearsal(rehearsal))
   return rehearsal.outcome === 'settled' ? EXIT.ok : EXIT.failed
@@ -37,6 +39,18 @@ function rehearsable(estate: Estate): Estate {
     ...estate,
     resources: resources.map((one) => ({ ...one, needs: one.needs.filter((need) => kept.has(need)) })),
   }
+}
+
+/** How the declared clusters are now: a rehearsal begins there. Planning writes nothing. */
+async function lookAtClusters(
+  runtime: Runtime,
+  store: Store,
+  estate: Estate,
+  options: EngineOptions,
+): Promise<readonly ClusterLook[]> {
+  if ((estate.clusters ?? []).length === 0) return []
+  await using engine = closing(await runtime.openEngine(store, options))
+  return (await engine.it.plan(estate, runtime.signal)).clusters ?? []
 }
 
 /** Reads every connection, and closely what is declared or carries our mark. */
