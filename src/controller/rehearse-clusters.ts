@@ -1,4 +1,3 @@
-import { compareVersions } from '../k3s/version.ts'
 import type { ClusterDeclaration } from '../model/cluster-declaration.ts'
 import type { ClusterLook } from '../model/cluster-look.ts'
 import type { Estate } from '../model/estate.ts'
@@ -12,7 +11,7 @@ function standing({ clusters = [] }: Estate, looks: readonly ClusterLook[]): Rea
     const declared = clusters.find(({ key }) => key === declaration.key)
     if (declared === undefined || observed.api !== 'yes' || !ofMachines(declared)) continue
     const running = observed.nodes.flatMap(({ kube }) => (typeof kube === 'object' ? [kube.version] : []))
-    const [lowest] = running.sort(compareVersions)
+    const [lowest] = running.sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))
     if (lowest !== undefined) versions.set(declaration.key, lowest)
   }
   return versions

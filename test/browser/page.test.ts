@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { withResource } from '../../src/server/testing/fake-controller.ts'
 import { largeEstate, smallEstate } from '../../src/server/testing/fake-estate.ts'
+import { LONG } from '../simulation/volume.ts'
 import { FAWN, withDrift, withFawn } from './happenings.ts'
 import { DESKTOP, openBrowser, PHONE, stage, whyNoBrowser } from './stage.ts'
 
@@ -43,7 +44,8 @@ describe('the page in a real browser', { skip: whyNoBrowser() ?? false }, () => 
           '[document.querySelector("main").scrollWidth, document.querySelector("main").clientWidth]',
         )) as [number, number]
         assert.ok(inside <= outside, `${view} is ${inside} wide on ${outside}`)
-        await it.shot(`${name}-${view.replaceAll(/\W+/g, '-') || 'overview'}`)
+        // Every view in every size is for people to look through, not for each run.
+        if (LONG) await it.shot(`${name}-${view.replaceAll(/\W+/g, '-') || 'overview'}`)
       }
     })
   }
