@@ -239,9 +239,13 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
     .addOption(output(['json', 'yaml']))
     .addOption(directory())
     .addOption(state())
-  verb('export [kind] [name]', 'what is declared, in its plain form', () => import('./verbs/export.ts')).addOption(
-    directory(),
+  verb(
+    'export [kind] [name]',
+    'what is declared, in its plain form; or argocd|flux DIR: a repository to go on with',
+    () => import('./verbs/export.ts'),
   )
+    .option('--repository <url>', 'argocd, flux: where that repository will be found')
+    .addOption(directory())
   verb('user <what> [name]', 'set, list or remove who may change things on the page', () => import('./verbs/user.ts'))
     .option('--role <role>', 'set: viewer, operator or admin')
     .option('--password-file <file>', 'set: take the password from this file instead of making one')

@@ -1,14 +1,20 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import type { AddonDeclaration } from '../../kinds/addon/objects.ts'
+import { gitopsSkeleton } from '../../kinds/addon/skeleton.ts'
 import type { Declaration } from '../../model/declaration.ts'
 import { type Draft, printDrafts } from '../../source/foreign/draft.ts'
-import { CliError, EXIT } from '../exit.ts'
+import { CliError, EXIT, type ExitCode } from '../exit.ts'
 import { loadOrStop } from '../load.ts'
 import { note } from '../output.ts'
-import type { Verb } from '../program.ts'
+import type { Options, Verb } from '../program.ts'
 import { cleanLines } from '../render/clean.ts'
+import type { Runtime } from '../runtime.ts'
 import { parseSelection, type Selection } from '../select.ts'
 
 /** What is declared, as croft understands it: real field names, one document each, in the order of their keys. */
 export const run: Verb = async (runtime, [kind, name], options) => {
+  if (kind === 'argocd' || kind === 'flux') return exportSkeleton(runtime, kind, name, options)
   const selection = parseSelection(await runtime.kinds(), kind, name, undefined)
   const directory = String(options.dir)
   const { declarations } = await loadOrStop(runtime, directory)
@@ -20,6 +26,34 @@ export const run: Verb = async (runtime, [kind, name], options) => {
   if (chosen.length === 0) note(runtime, `Nothing is declared in ${directory}.`)
   const text = printDrafts(chosen.map(draftOf))
   runtime.out.write(runtime.out.isTty ? cleanLines(text, Number.POSITIVE_INFINITY) : text)
+  return EXIT.ok
+}
+
+/** The repository with which people go on at another agent. Nothing that is there is overwritten. */
+async function exportSkeleton(
+  runtime: Runtime,
+  to: 'argocd' | 'flux',
+  target: string | undefined,
+  { dir, repository }: Options,
+): Promise<ExitCode> {
+  if (target === undefined) throw new CliError(`Say where to write it: croft export ${to} some/directory.`)
+  const { declarations, estate } = await loadOrStop(runtime, String(dir))
+  const addons = declarations.filter((one) => one.kind === 'Addon') as readonly AddonDeclaration[]
+  if (addons.length === 0) throw new CliError(`No Addon is declared in ${String(dir)}.`)
+  const url = typeof repository === 'string' ? repository : 'https://git.example.org/clusters'
+  for (const { path: file, objects = [], text } of gitopsSkeleton(to, addons, estate.resources, url)) {
+    const place = path.resolve(runtime.cwd, target, file)
+    mkdirSync(path.dirname(place), { recursive: true })
+    const content =
+      text ?? printDrafts(objects.map((object) => ({ manifest: object as unknown as Draft['manifest'], comments: [] })))
+    try {
+      writeFileSync(place, content, { flag: 'wx' })
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+      throw new CliError(`${path.join(target, file)} is there already. Nothing is overwritten.`)
+    }
+    runtime.out.write(`${path.join(target, file)}\n`)
+  }
   return EXIT.ok
 }
 

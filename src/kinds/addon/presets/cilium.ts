@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { ipAddress } from '../../fields/address.ts'
 import { whole } from '../../fields/number.ts'
-import { hostName, logicalName } from '../../fields/text.ts'
+import { dnsName, hostName, logicalName } from '../../fields/text.ts'
 import { addressRange, labels } from './fields.ts'
 import { preset } from './preset.ts'
 
@@ -16,7 +17,12 @@ export const cilium = preset({
     /** Do the work of kube-proxy as well. The Cluster then says kubeProxy: false. */
     kubeProxyReplacement: z.boolean().default(true),
     /** Where the API is found before any Service works. */
-    apiServer: z.strictObject({ host: hostName.or(addressRange), port: whole(1, 65_535).default(6443) }).optional(),
+    apiServer: z
+      .strictObject({
+        host: z.union([ipAddress, dnsName], { error: 'a DNS name or an IP address' }),
+        port: whole(1, 65_535).default(6443),
+      })
+      .optional(),
     operatorReplicas: whole(1, 5).default(1),
     hubble: z.boolean().default(false),
     /** Addresses that Services of type LoadBalancer get. */
