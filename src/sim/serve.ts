@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type ServerOptions } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { RELEASES } from '../k3s/releases.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { seededRandom } from '../lib/random.ts'
 import type { WireResponse } from '../lib/wire.ts'
@@ -94,7 +95,14 @@ export async function startSimulator(options: SimulatorOptions): Promise<Running
     ...served,
     ...proxy,
     clock,
-    announcement: { endpoint, fingerprint, token, ...(tokens ? { tokens } : {}), ...proxy },
+    announcement: {
+      endpoint,
+      fingerprint,
+      token,
+      ...(tokens ? { tokens } : {}),
+      ...proxy,
+      ...(clusters === undefined ? {} : { k3s: checksums() }),
+    },
     close: async () => {
       await clusters?.close()
       await served.close()
@@ -105,6 +113,13 @@ export async function startSimulator(options: SimulatorOptions): Promise<Running
     releaseChecksum,
     guests: () => [...datacentre.world.guests.values()].map((guest) => simulatedGuest(datacentre.world, guest)),
   }
+}
+
+/** What a Cluster must say under `checksums` to be formed here: the simulated programs are not the real ones. */
+function checksums(): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    RELEASES.filter(({ minor }) => minor >= 33).map(({ version }) => [`${version}/amd64`, releaseChecksum(version)]),
+  )
 }
 
 /** Every node of every simulated cluster: does its own Node say Ready, and has it a vote? */

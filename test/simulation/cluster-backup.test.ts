@@ -97,4 +97,3 @@ test('[A39] a backup whose token is not kept is unusable the day it is taken: a 
   assert.match(told[0]?.message ?? '', /is unusable: the token that it was taken with .* is not kept/)
   assert.equal(backedUp(run)?.status, 'False', hint)
 })
-

@@ -40,7 +40,7 @@ export async function follow(
   const [refusals, holds] = [new Set<string>(), new Set<string>()]
   const process = run.start(options.crashAt === undefined ? {} : { crashAt: options.crashAt })
   const end = await run.untilSettled(process, {
-    mostMs: options.mostMs ?? 3 * 3_600_000,
+    mostMs: options.mostMs ?? 1_800_000,
     onPass: (report) => {
       watch.look()
       options.each?.()

@@ -16,6 +16,8 @@ export function hasGates(computer: Computer): boolean {
   return computer.machine.files.read(`/etc/systemd/system/${GATES_UNIT}`) !== undefined
 }
 
+const RESTART_MS = 15_000
+
 /** A gate that did not open by its deadline: K3s is not started, until somebody starts it again. */
 export function isGivenUp({ message }: Gate): boolean {
   return / given up after \d+ s$/.test(message)
@@ -34,8 +36,12 @@ export function closedGates(computer: Computer, before: readonly Gate[]): readon
     const why = CHECKS[name](computer, settings)
     if (why === undefined) continue
     const nowMs = Math.floor(computer.world.clock.now())
-    const sinceMs = before.find((gate) => gate.name === name && !isGivenUp(gate))?.sinceMs ?? nowMs
     const deadline = Number(settings.get(name) ?? Number.POSITIVE_INFINITY)
+    const known = before.find((gate) => gate.name === name)
+    // The unit fails, and systemd begins it anew a while later.
+    const failed = known !== undefined && isGivenUp(known)
+    if (failed && nowMs - known.sinceMs < deadline * 1000 + RESTART_MS) return [known]
+    const sinceMs = known === undefined || failed ? nowMs : known.sinceMs
     const end = nowMs - sinceMs >= deadline * 1000 ? 'given up after' : 'at most'
     return [{ name, message: Number.isFinite(deadline) ? `${why}; ${end} ${deadline} s` : why, sinceMs }]
   }
@@ -43,7 +49,9 @@ export function closedGates(computer: Computer, before: readonly Gate[]): readon
 }
 
 /** What each gate waits for; undefined when it stands open. */
-const CHECKS: Readonly<Record<GateName, (computer: Computer, settings: ReadonlyMap<string, string>) => string | undefined>> = {
+const CHECKS: Readonly<
+  Record<GateName, (computer: Computer, settings: ReadonlyMap<string, string>) => string | undefined>
+> = {
   route: (computer) =>
     computer.machine.trouble.noNetwork === true || computer.addresses().length === 0
       ? 'there is no default route'

@@ -12,7 +12,10 @@ export async function removeMember(actor: Actor): Promise<Outcome> {
       // K3s finds the member by the name that it noted on the Node. One that stopped before that is never found.
       seen.etcdName === undefined
         ? removeThroughEtcd(actor)
-        : patch({ metadata: { annotations: { [K3S_MARKS.remove]: 'true' } } }, `remove the etcd member of ${seen.name}`),
+        : patch(
+            { metadata: { annotations: { [K3S_MARKS.remove]: 'true' } } },
+            `remove the etcd member of ${seen.name}`,
+          ),
     )
   }
   return removeThroughEtcd(actor)
