@@ -63,6 +63,14 @@ test('what is downloaded is checked before it is used, and cleaning comes after 
   assert.ok(written < cleaned && cleaned < disk)
 })
 
+test('[A13] cloud-init looks for its disc before it believes in one: without it, later boots change nothing', () => {
+  const written = buildPlan(SPEC, '/cache').steps.find(
+    ({ argv }) => argv[1]?.endsWith('/90-croft.cfg') && argv[0] === 'tee',
+  )
+  const [, list = ''] = /^datasource_list: \[(.*)\]$/m.exec(String(written?.input)) ?? []
+  assert.ok(list.split(', ').filter((name) => name !== 'None').length > 1, list)
+})
+
 test('[S-15] contents go by stdin and names by words: no shell reads them', () => {
   const { steps } = buildPlan(SPEC, '/cache')
   const motd = steps.find(({ argv }) => argv[0] === 'tee' && argv[1]?.endsWith('/etc/motd'))

@@ -70,7 +70,9 @@ function stepsOf(spec: BuildSpec, work: string, inputs: string): readonly BuildS
       : fetched(work, root, spec.k3s.images, `${AIRGAP}/k3s-airgap-images-${spec.architecture}.tar.zst`, '0644')),
     ...spec.files.flatMap(({ path, content, mode }) => put(path.replace(/^\//, ''), content, mode)),
     ...put('etc/hostname', 'localhost\n'),
-    ...put('etc/cloud/cloud.cfg.d/90-croft.cfg', 'datasource_list: [NoCloud, None]\n'),
+    // With one source alone cloud-init takes it unseen: without its disc, at the second boot, it would begin anew as an
+    // instance without a source and ask for a lease. With two it looks first, and then stays out of the way.
+    ...put('etc/cloud/cloud.cfg.d/90-croft.cfg', 'datasource_list: [NoCloud, ConfigDrive, None]\n'),
     ...bootFiles(inputs).flatMap(({ path, content }) => put(path, content)),
     ...cleaningSteps(root).map((argv) => step('clean it', argv)),
     ...diskSteps({ work, root, architecture: spec.architecture, sizeMb: spec.sizeMb, epoch: spec.epoch, inputs }),

@@ -140,7 +140,7 @@ async function settle(estate: Estate): Promise<void> {
   let last = ''
   const { outcome, last: report } = await engine.settle(estate, {
     signal: never,
-    deadlineMs: 420_000,
+    deadlineMs: 600_000,
     onPass: ({ events, records }) => {
       for (const event of events) say(`  ${event.key}: ${event.reason}: ${event.message}`)
       last = JSON.stringify(records.map(({ key: name, status, conditions }) => [name, status, conditions]))
