@@ -67,9 +67,16 @@ export async function letsUsIn(one: Lab, host: LabHost, name: string): Promise<b
   }
 }
 
+/** Does anybody take a connection there? */
+export function answers(one: Lab, { address }: LabHost): boolean {
+  return one.inside(['timeout', '1', 'bash', '-c', 'exec 3<>"/dev/tcp/$0/22"', address]).code === 0
+}
+
 export async function untilIn(one: Lab, host: LabHost): Promise<void> {
-  for (let attempt = 0; attempt < 40; attempt++) {
-    if (await letsUsIn(one, host, `again ${attempt}`)) return
+  for (let attempt = 0; attempt < 60; attempt++) {
+    // A connection that is begun too early waits ever longer between its tries.
+    const there = answers(one, host)
+    if (there && (await letsUsIn(one, host, `again ${attempt}`))) return
     await new Promise((resolve) => setTimeout(resolve, 500))
   }
   assert.fail(`${host.name} never let us in again`)
