@@ -1,3 +1,4 @@
+import { celProblem } from '../lib/cel.ts'
 import { expandAddon } from './addon/expand.ts'
 import { handoverProblems } from './addon/handover.ts'
 import { PRESETS } from './addon/presets/registry.ts'
@@ -40,6 +41,11 @@ export const addon: Kind<AddonSpec> = {
       if (!read.success)
         problems.push(...explain(PRESETS[preset].fields, read.error, spec.with ?? {}, ['spec', 'with']))
     }
+    spec.ready.forEach(({ expression }, index) => {
+      const wrong = celProblem(expression)
+      if (wrong === undefined) return
+      problems.push({ code: 'bad-expression', path: ['spec', 'ready', index, 'expression'], message: wrong })
+    })
     if (chart !== undefined && chart.repo === undefined && !chart.name.startsWith('oci://')) {
       const message = 'a chart is found in a repository, or its name begins with oci://'
       problems.push({ code: 'no-repository', path: ['spec', 'chart'], message, hint: 'set repo' })

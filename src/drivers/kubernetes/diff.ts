@@ -15,6 +15,7 @@ export function fieldChanges(declared: KubeObject, live: Foreign, applied: boole
   const mine = leavesOf(ours)
   const changes: Change[] = []
   const wanted = new Set<string>()
+  const empty = new Set<string>()
 
   const leaf = (path: string, from: unknown, to: unknown) => {
     wanted.add(path)
@@ -28,7 +29,7 @@ export function fieldChanges(declared: KubeObject, live: Foreign, applied: boole
     if (isRecord(to)) {
       const entries = Object.entries(to)
       if (entries.length === 0) {
-        wanted.add(here)
+        empty.add(here)
         if (from === undefined || isRecord(from)) return
       } else {
         for (const [name, value] of entries) {
@@ -62,7 +63,8 @@ export function fieldChanges(declared: KubeObject, live: Foreign, applied: boole
   }
 
   walk(declared, live, schema, [])
-  if (!applied) changes.push(...given(mine, wanted, live, declared.kind))
+  if (!applied)
+    changes.push(...given(new Set([...mine].filter((path) => !empty.has(path))), wanted, live, declared.kind))
   return changes
 }
 

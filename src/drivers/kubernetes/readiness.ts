@@ -1,7 +1,7 @@
 import { at, type Foreign, isRecord, recordsOf, textOf } from '../../kubernetes/objects.ts'
+import { holds } from '../../lib/cel.ts'
 import { cleanText } from '../../lib/clean-text.ts'
 import type { Readiness } from '../../model/rules.ts'
-import { holds } from './cel.ts'
 import type { ObjectLook } from './look.ts'
 
 /** Has an object come to rest as it should be? By its kind, then by its conditions, then by what the person wrote. */

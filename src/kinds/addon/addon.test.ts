@@ -222,6 +222,10 @@ test('what is wrong is told at its place', () => {
     [{ preset: 'cilium', with: { poolz: [] } }, ['unknown-field spec.with.poolz']],
     [{ objects: [DEPLOYMENT], handover: { to: 'flux' } }, ['no-repository spec.handover']],
     [{ chart: { name: 'x', version: '1.0.0' } }, ['no-repository spec.chart']],
+    [
+      { objects: [DEPLOYMENT], ready: [{ kind: 'Deployment', name: 'hook', expression: 'object.a ==' }] },
+      ['bad-expression spec.ready.0.expression'],
+    ],
   ]
   for (const [spec, expected] of table) assert.deepEqual(problems(spec), expected, JSON.stringify(spec))
 })

@@ -1,9 +1,8 @@
 import { type CelInput, isCelError, parse, run } from '@bufbuild/cel'
-import type { Foreign } from '../../kubernetes/objects.ts'
-import { cleanText } from '../../lib/clean-text.ts'
+import { cleanText } from './clean-text.ts'
 
 /** Does a CEL expression hold for an object, which it calls `object`? A text says why nobody can tell. */
-export function holds(expression: string, object: Foreign): boolean | string {
+export function holds(expression: string, object: Readonly<Record<string, unknown>>): boolean | string {
   const answer = run(expression, { object: celInput(object) })
   if (isCelError(answer)) return cleanText(answer.message, 200)
   return typeof answer === 'boolean' ? answer : 'the expression answers neither true nor false'
