@@ -8,6 +8,7 @@ export const SECTIONS = [
   'connections',
   'hosts',
   'clusters',
+  'power',
   'drifts',
   'checks',
   'pass',

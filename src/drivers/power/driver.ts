@@ -150,6 +150,8 @@ export function createPowerDriver(deps: PowerDeps): PowerDriver {
   }
 }
 
+export const powerDriver = { name: 'power', connect: createPowerDriver } as const
+
 async function run(shell: Shell, argv: readonly string[], signal: AbortSignal): Promise<Outcome> {
   try {
     const { code, stderr } = await shell.run(argv, { signal })

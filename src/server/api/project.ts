@@ -17,6 +17,7 @@ export function projectPage(view: EstateView, more: { cursor: string; ready: boo
     hosts: view.hosts,
     rows: view.resources.map(rowOf),
     clusters: view.clusters.map(projectCluster),
+    ...(view.power === undefined ? {} : { power: view.power }),
     drifts: view.drifts,
     checks: view.checks,
     ...(view.pass === undefined ? {} : { pass: view.pass }),

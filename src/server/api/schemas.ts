@@ -212,6 +212,44 @@ export const cluster = z.object({
   checks: list(check),
 })
 
+const powerHold = z.object({
+  tier: z.string().optional(),
+  guard: z.string(),
+  reason: z.string(),
+  allow: z.string(),
+  sinceMs: ms.optional(),
+  untilMs: ms.optional(),
+})
+const energyOfDay = z.object({ dayMs: ms, estimatedWh: z.number(), measuredWh: z.number().optional() })
+
+/** A cluster or site that is switched off and on: its tiers in order, with what each waits for. */
+const power = z.object({
+  key,
+  name: z.string(),
+  cluster: z.string().optional(),
+  phase: z.enum(['On', 'GoingOff', 'Off', 'GoingOn', 'Held', 'Unknown']),
+  wanted: z.object({ state: z.enum(['on', 'off']), sinceMs: ms, why: z.string() }),
+  tiers: list(
+    z.object({
+      tier: z.string(),
+      state: z.enum(['done', 'doing', 'todo']),
+      progress: z.string(),
+      awaits: z.string(),
+    }),
+  ),
+  doing: list(z.string()),
+  waits: list(
+    z.object({ tier: z.string(), what: z.string(), awaits: z.string(), waitedMs: ms, leftMs: ms.optional() }),
+  ),
+  holds: list(powerHold),
+  refusals: list(powerHold),
+  warnings: list(z.string()),
+  asleep: list(z.string()),
+  watts: z.object({ estimated: z.number(), measured: z.number().optional() }),
+  energy: energyOfDay.extend({ yesterday: energyOfDay.optional() }).optional(),
+  next: z.object({ state: z.enum(['on', 'off']), atMs: ms }).optional(),
+})
+
 export const pass = z.object({ endedMs: ms, tookMs: ms, effects: z.number(), nextMs: ms })
 
 /** What the page begins with; afterwards it is told only what changes. */
@@ -226,6 +264,7 @@ export const page = z.object({
   hosts: list(host),
   rows: list(row),
   clusters: list(cluster),
+  power: list(power).optional(),
   drifts: list(drift),
   checks: list(check),
   pass: pass.optional(),
@@ -299,6 +338,7 @@ export const trouble = z.object({ error: z.string(), message: z.string() })
 export type Row = z.output<typeof row>
 export type ResourceDetail = z.output<typeof resource>
 export type Page = z.output<typeof page>
+export type PowerOnPage = z.output<typeof power>
 export type ClusterOnPage = z.output<typeof cluster>
 export type ActionOnPage = z.output<typeof action>
 export type PlanEntryOnPage = z.output<typeof planEntry>
