@@ -93,7 +93,7 @@ const ARMED = '/var/lib/croft/revert'
 const ARM =
   `${HOST_PROGRAMS.arm}\n` +
   'if [ -d /run/systemd/system ]; then systemctl stop "croft-revert-$1.timer" 2>/dev/null; ' +
-  'systemd-run --quiet --collect --unit="croft-revert-$1" --on-active="$2" /bin/sh "$3"; ' +
+  'systemd-run --quiet --collect --unit="croft-revert-$1" --on-active="$2" --timer-property=AccuracySec=1s /bin/sh "$3"; ' +
   'else setsid -f sh -c \'sleep "$1"; exec /bin/sh "$2"\' sh "$2" "$3" </dev/null >/dev/null 2>&1; fi'
 const DISARM =
   `${HOST_PROGRAMS.disarm}\n` +

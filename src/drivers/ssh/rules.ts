@@ -104,7 +104,7 @@ function rebootStep(host: string): Step {
   const command = run(
     'sh',
     '-c',
-    `${HOST_PROGRAMS.reboot}\nif [ -d /run/systemd/system ]; then systemd-run --quiet --on-active=2 systemctl reboot; else shutdown -r +0; fi`,
+    `${HOST_PROGRAMS.reboot}\nif [ -d /run/systemd/system ]; then systemd-run --quiet --on-active=2 --timer-property=AccuracySec=1s systemctl reboot; else shutdown -r +0; fi`,
   )
   return { ...stepOf('reboot', `restart ${host}`, host, 'reboot', [command], ['single/boot']), disruption: 'restart' }
 }

@@ -97,7 +97,7 @@ function progress(runtime: Runtime): Pick<Carrying, 'onProgress'> {
 }
 
 const REBOOT =
-  'if [ -d /run/systemd/system ]; then systemd-run --quiet --on-active=2 systemctl reboot; else shutdown -r +0; fi'
+  'if [ -d /run/systemd/system ]; then systemd-run --quiet --on-active=2 --timer-property=AccuracySec=1s systemctl reboot; else shutdown -r +0; fi'
 
 /** Restarts a host now. A person means it; nothing that Git declares asks for it. */
 export function reboot(runtime: Runtime, name: string): Deed {
