@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import type { Declaration } from '../../model/declaration.ts'
-import type { KubeObject } from '../../model/kube-object.ts'
 import { DEFAULT_POLICY } from '../../model/policy.ts'
 import { addon } from '../addon.ts'
 import type { Lookup, ObjectsAt, Part } from '../kind.ts'
@@ -176,7 +175,7 @@ test('[A52] the object by which another keeps an add-on comes last, after its se
     const chart = parts.find(({ key }) => key.includes('@HelmChart.'))
     assert.ok(chart?.desired.type === 'object')
     assert.equal(chart.desired.object.handover?.to, to)
-    assert.equal((chart.desired.object.handover?.by as KubeObject).kind, kind)
+    assert.equal(chart.desired.object.handover?.by.kind, kind)
     const secret = parts.find(({ key }) => key.includes('@Secret'))
     assert.ok(secret?.desired.type === 'object')
     assert.equal(secret.desired.object.handover, undefined, 'nobody else has its values')
