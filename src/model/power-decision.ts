@@ -15,8 +15,8 @@ export interface PowerDecision {
   readonly warnings: readonly string[]
   /** In the order in which they are gone through. */
   readonly tiers: readonly TierRow[]
-  /** What becomes of machines in the hypervisor's hands: switched off, or left as they are. Others are as declared. */
-  readonly machines: Readonly<Record<ResourceKey, 'off' | 'leave'>>
+  /** What becomes of machines in the hypervisor's hands: switched on or off, or left. Others are as declared. */
+  readonly machines: Readonly<Record<ResourceKey, 'on' | 'off' | 'leave'>>
   /** Everything else about the cluster stands still while this is so. */
   readonly holdsCluster: boolean
   /** Nodes that are off and meant to be. */

@@ -22,7 +22,7 @@ export function withPower(estate: Estate, looks: readonly PowerLook[]): Estate {
 }
 
 /** `off-for-good`: not started either by its host when that boots, for there is something that must come before it. */
-type Order = 'off' | 'off-for-good' | 'leave'
+type Order = 'on' | 'off' | 'off-for-good' | 'leave'
 
 function ordersOf({ declaration, decision, observed }: PowerLook): readonly (readonly [string, Order])[] {
   const { hosts, infrastructure } = declaration.spec
@@ -41,7 +41,7 @@ function ordered(resource: Resource, order: Order): Resource {
 
 function switched(desired: Desired, order: Order): Desired | undefined {
   const how = {
-    ...(order === 'leave' ? {} : { power: 'stopped' as const }),
+    ...(order === 'leave' ? {} : { power: order === 'on' ? ('running' as const) : ('stopped' as const) }),
     ...(order === 'off-for-good' ? { onBoot: false } : {}),
   }
   if (desired.type === 'vm') {

@@ -64,7 +64,10 @@ function machinesOf(view: View, finding: Finding): PowerDecision['machines'] {
     ({ key, power, exists }) =>
       exists === 'yes' && (power === 'off' || (power === 'unknown' && view.changing)) && !starting.has(key),
   )
-  const machines: Record<ResourceKey, 'off' | 'leave'> = {}
+  const machines: Record<ResourceKey, 'on' | 'off' | 'leave'> = {}
+  // What sleeps on demand is not declared to run: that it is to run now is said here.
+  const sleepers = nodesOf(view).filter(({ onDemand, machine }) => onDemand && starting.has(machine))
+  for (const { machine } of sleepers) if (machine !== undefined) machines[machine] = 'on'
   for (const { key } of left) machines[key] = 'leave'
   return Object.assign(machines, finding.machines)
 }
@@ -72,7 +75,8 @@ function machinesOf(view: View, finding: Finding): PowerDecision['machines'] {
 /** While nodes come and go by our doing, nobody else replaces, upgrades or heals them. */
 function holdsCluster(view: View, held: boolean): boolean {
   if (view.targets.cluster) return !held || hasMarks(view) || nodesOf(view).some(({ mark }) => mark !== undefined)
-  return view.changing || hasMarks(view) || view.targets.nodes.size > view.targets.asleep.size
+  const going = nodesOf(view).some((node) => view.targets.nodes.has(node.name) && !isDown(node))
+  return going || view.changing || hasMarks(view) || view.targets.nodes.size > view.targets.asleep.size
 }
 
 function endOf(

@@ -46,6 +46,8 @@ export function targetsOf(spec: PowerSpec, observed: ObservedPower, wanted: Want
 function sleeps(node: PowerNode, spec: PowerSpec, observed: ObservedPower): boolean {
   // A server holds a vote: it never sleeps, whatever is declared.
   if (!node.onDemand || node.role === 'server') return false
+  // It has to have joined before anybody can tell which pods it could run.
+  if (node.kube === 'absent') return false
   if ((observed.cluster?.wanting[node.name] ?? []).length > 0) return false
   if (node.power === 'off' || (node.mark !== undefined && node.podsToMove === 0)) return true
   const idleMs = observed.waitedMs[waitName('workers', node.name, IDLE)] ?? 0

@@ -50,10 +50,6 @@ export function awaiting(
   return { ...still, warnings: [`${late}; it is waited for, as declared`] }
 }
 
-export function hostOf({ spec }: View, name: string): PowerHost | undefined {
-  return spec.hosts.find((host) => host.name === name)
-}
-
 export function seenHost({ observed }: Pick<View, 'observed'>, name: string): SeenHost | undefined {
   return observed.hosts.find((host) => host.name === name)
 }

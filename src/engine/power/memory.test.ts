@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { counted } from './energy.ts'
+import { emptyPowerMemory, stillHolding } from './memory.ts'
+
+const HOUR = 3_600_000
+const START = 1_760_000_000_000
+
+for (const [name, jump] of [
+  ['an hour forward', HOUR],
+  ['ten years forward', 10 * 365 * 24 * HOUR],
+  ['an hour back', -HOUR],
+] as const) {
+  test(`[F-22] a wall clock that is set ${name} ends no hold early and lets none last longer`, () => {
+    const memory = emptyPowerMemory()
+    let [wall, steady] = [START, 0]
+    const clock = { now: () => wall, monotonicMs: () => steady }
+    const holds = [{ by: 'ana', why: '', sinceMs: START, untilMs: START + 2 * HOUR }]
+    assert.equal(stillHolding('p', holds, memory, clock).length, 1)
+    wall += jump
+    steady += 1_000
+    assert.equal(stillHolding('p', holds, memory, clock).length, 1)
+    steady = 2 * HOUR - 1
+    assert.equal(stillHolding('p', holds, memory, clock).length, 1)
+    steady = 2 * HOUR
+    assert.equal(stillHolding('p', holds, memory, clock).length, 0)
+  })
+}
+
+test('energy is counted by the day, by what was used and not by what the wall clock says', () => {
+  const first = counted(undefined, { estimated: 100 }, 0, START)
+  const hour = counted(first, { estimated: 100, measured: 80 }, HOUR, START + 1)
+  assert.deepEqual([hour.estimatedWh, hour.measuredWh], [100, 80])
+  const jumped = counted(hour, { estimated: 100, measured: 80 }, 0, START + 24 * HOUR)
+  assert.deepEqual([jumped.estimatedWh, jumped.measuredWh], [0, 0])
+  assert.deepEqual(jumped.yesterday, { dayMs: hour.dayMs, estimatedWh: 100, measuredWh: 80 })
+})
