@@ -11,7 +11,7 @@ const resource = (key: string, env?: string, rotate?: string) =>
   ({
     key,
     desired: { type: 'vm', vm: env === undefined ? {} : { cloudInit: { password: { env } } } },
-    policy: { ...(rotate === undefined ? {} : { rotate }) },
+    policy: rotate === undefined ? {} : { rotate },
   }) as unknown as Resource
 const estateOf = (...resources: Resource[]) => ({ resources, unreadable: [] }) as unknown as Estate
 const from = (values: Readonly<Record<string, string>>) => async (reference: SecretReference) => {

@@ -7,8 +7,9 @@ import { magicPacket } from './wake.ts'
 test('a magic packet is six times 255 and sixteen times the address', () => {
   const packet = magicPacket('BC:24:11:00:00:01')
   assert.equal(packet.length, 102)
-  assert.deepEqual([...packet.slice(0, 6)], Array(6).fill(255))
-  for (let at = 6; at < 102; at += 6) assert.deepEqual([...packet.slice(at, at + 6)], [0xbc, 0x24, 0x11, 0, 0, 1])
+  assert.deepEqual(Array.from(packet.slice(0, 6)), Array(6).fill(255))
+  for (let at = 6; at < 102; at += 6)
+    assert.deepEqual(Array.from(packet.slice(at, at + 6)), [0xbc, 0x24, 0x11, 0, 0, 1])
   for (const wrong of ['', 'BC:24:11:00:00', 'BC:24:11:00:00:GG', 'x']) assert.throws(() => magicPacket(wrong))
 })
 

@@ -27,7 +27,7 @@ export async function openSopsFile(
 }
 
 /** Does a text look as if sops had written it? It is opened only by whoever holds a key. */
-export function looksEncrypted(file: string, text: string): boolean {
+function looksEncrypted(file: string, text: string): boolean {
   return isDotenv(file) ? /^sops_mac=/m.test(text) : /^sops:\s*$|^\s*"sops"\s*:/m.test(text)
 }
 

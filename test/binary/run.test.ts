@@ -74,7 +74,10 @@ function sound(database: string): void {
 
 async function onlyOne(simulator: Simulator): Promise<void> {
   const state = await simulator.door<State>('GET', 'state')
-  assert.deepEqual(state.guests.map(({ vmid }) => vmid).sort(), [108, 109, 205])
+  assert.deepEqual(
+    state.guests.map(({ vmid }) => vmid).sort((a, b) => a - b),
+    [108, 109, 205],
+  )
   const disks = state.hosts.flatMap(({ volumes }) => Object.values(volumes).flat()).filter(({ vmid }) => vmid === 205)
   assert.equal(disks.length, 1, 'a second disk was made')
 }

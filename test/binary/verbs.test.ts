@@ -54,7 +54,10 @@ test('[F-26] killed in the middle of its work, taken down by one schema and up a
   const again = await ended('apply', '--yes', '--timeout', '60s', 'estate')
   assert.equal(again.code, 0, again.stdout + again.stderr)
   const state = await simulator.door<State>('GET', 'state')
-  assert.deepEqual(state.guests.map(({ vmid }) => vmid).sort(), [108, 109, 205])
+  assert.deepEqual(
+    state.guests.map(({ vmid }) => vmid).sort((a, b) => a - b),
+    [108, 109, 205],
+  )
   const disks = state.hosts.flatMap(({ volumes }) => Object.values(volumes).flat()).filter(({ vmid }) => vmid === 205)
   assert.equal(disks.length, 1)
 })

@@ -24,7 +24,7 @@ test('scheduled backups are taken by K3s itself, pruned, and watched; a drill pr
   const files = all(cluster.store, 'k3s.cattle.io/etcdsnapshotfiles')
   assert.equal(files.length, 6, `two of each server are kept; ${hint}`)
   assert.equal(backedUp(run)?.status, 'True', hint)
-  const before = [...run.datacentre.world.guests.keys()].sort()
+  const before = [...run.datacentre.world.guests.keys()].sort((a, b) => a - b)
   await run.clock.advanceTo(run.clock.now() + 2 * 3_600_000)
   const events = await keepFor(run, 180_000)
   const passed = events.find(({ reason }) => reason === 'DrillPassed')
@@ -37,7 +37,7 @@ test('scheduled backups are taken by K3s itself, pruned, and watched; a drill pr
     events.some(({ key, reason }) => key === 'Machine/homelab-drill' && reason === 'Done'),
     hint,
   )
-  assert.deepEqual([...run.datacentre.world.guests.keys()].sort(), before, `the machine of the drill is gone; ${hint}`)
+  assert.deepEqual([...run.datacentre.world.guests.keys()].sort((a, b) => a - b), before, `the machine of the drill is gone; ${hint}`)
   assert.ok(!events.some(({ reason }) => /StopK3s|RestartK3s|WipeK3s/.test(reason)), `the cluster was touched; ${hint}`)
   assert.match(backedUp(run)?.message ?? '', /was restored on a machine of its own/)
   await quietFor(run, 3, hint)

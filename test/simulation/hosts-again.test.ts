@@ -15,7 +15,7 @@ function identityOf(run: HostsRun, hint: string): object {
   assert.ok(cluster, hint)
   return {
     nodes: nodesOf(cluster)
-      .map(({ metadata, status }) => [metadata.name, status?.nodeInfo?.kubeletVersion])
+      .map(({ metadata, status }) => `${metadata.name} ${status?.nodeInfo?.kubeletVersion}`)
       .sort(),
     config: BOXES.map((name) => run.textOf(name, '/etc/rancher/k3s/config.yaml')),
     files: BOXES.map((name) =>

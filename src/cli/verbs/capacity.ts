@@ -81,12 +81,10 @@ function sortsIn(declarations: readonly Declaration[], options: Options): readon
     }),
   )
   if (options.memory === undefined) return classes
-  const memory = mebibytes(String(options.memory))
-  if (memory === undefined) throw new UsageError(`--memory ${String(options.memory)} is no size. Write it like 4Gi.`)
-  return [
-    ...classes,
-    { name: String(options.memory), demandOn: () => ({ memoryBytes: memory * MIB, storages: new Map() }) },
-  ]
+  const asked = options.memory as string
+  const memory = mebibytes(asked)
+  if (memory === undefined) throw new UsageError(`--memory ${asked} is no size. Write it like 4Gi.`)
+  return [...classes, { name: asked, demandOn: () => ({ memoryBytes: memory * MIB, storages: new Map() }) }]
 }
 
 function tableOf(hosts: readonly HostCapacity[], style: Style): string {

@@ -59,7 +59,7 @@ async function change(
 ): Promise<ExitCode> {
   await using store = closing(await openState(runtime, state))
   const by = actorOf(runtime)
-  const why = clean(String(options.why ?? ''), 200)
+  const why = clean((options.why as string | undefined) ?? '', 200)
   const nowMs = runtime.clock.now()
   const untilMs = options.for === undefined ? undefined : nowMs + durationOf(options.for)
   const told = await changeOrders(store.it, power.name, (orders) => {

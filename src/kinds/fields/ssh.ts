@@ -63,4 +63,4 @@ export const sshFields = z.strictObject({
   key: secretReference.optional(),
 })
 
-export type SshFields = z.output<typeof sshFields>
+type SshFields = z.output<typeof sshFields>

@@ -2,7 +2,7 @@ import type { ManagedFields, Tree } from './object.ts'
 import { MERGE_KEYS } from './patch.ts'
 
 /** Fields as paths of steps: `f:spec`, `k:{"name":"c"}`, `v:"x"`. One text for each, so that sets can be compared. */
-export type FieldSet = ReadonlySet<string>
+type FieldSet = ReadonlySet<string>
 
 const JOINT = '\u0000'
 const SETS = new Set(['finalizers'])
