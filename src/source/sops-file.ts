@@ -26,11 +26,6 @@ export async function openSopsFile(
   }
 }
 
-/** Does a text look as if sops had written it? It is opened only by whoever holds a key. */
-function looksEncrypted(file: string, text: string): boolean {
-  return isDotenv(file) ? /^sops_mac=/m.test(text) : /^sops:\s*$|^\s*"sops"\s*:/m.test(text)
-}
-
 /** The identities in the text of a key file, as age-keygen writes it. */
 export function identitiesIn(text: string): AgeIdentities {
   return text

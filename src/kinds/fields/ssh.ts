@@ -62,5 +62,3 @@ export const sshFields = z.strictObject({
   /** The private key; without it the agent of the person who runs croft is asked. */
   key: secretReference.optional(),
 })
-
-type SshFields = z.output<typeof sshFields>

@@ -1,9 +1,6 @@
 import type { ManagedFields, Tree } from './object.ts'
 import { MERGE_KEYS } from './patch.ts'
 
-/** Fields as paths of steps: `f:spec`, `k:{"name":"c"}`, `v:"x"`. One text for each, so that sets can be compared. */
-type FieldSet = ReadonlySet<string>
-
 const JOINT = '\u0000'
 const SETS = new Set(['finalizers'])
 /** What every object has and nobody owns. */
