@@ -3,17 +3,45 @@ import { test } from 'node:test'
 import type { Plan, PlanEntry } from '../../model/plan.ts'
 import { planMarkdown } from './plan-markdown.ts'
 
-const entry = (key: string, action: PlanEntry['action']): PlanEntry => ({ key, uid: key, connection: 'c', type: 'vm', action })
-const update = (to: number): PlanEntry['action'] => ({ do: 'update', externalId: '1', reason: 'memory differ', steps: [], changes: [{ path: 'memory', from: 1024, to, effect: 'restart' }, { path: 'password', from: 'canary', to: 'canary2', effect: 'live', secret: true }] })
+const entry = (key: string, action: PlanEntry['action']): PlanEntry => ({
+  key,
+  uid: key,
+  connection: 'c',
+  type: 'vm',
+  action,
+})
+const update = (to: number): PlanEntry['action'] => ({
+  do: 'update',
+  externalId: '1',
+  reason: 'memory differ',
+  steps: [],
+  changes: [
+    { path: 'memory', from: 1024, to, effect: 'restart' },
+    { path: 'password', from: 'canary', to: 'canary2', effect: 'live', secret: true },
+  ],
+})
 const plan = (...entries: readonly PlanEntry[]): Plan => ({ entries, notes: [], problems: [] })
 
 test('a pull request is told what it changes, not what waits anyway, without secrets and without markup of others', () => {
-  const base = plan(entry('Machine/a', { do: 'nothing' }), entry('Machine/b', update(2048)), entry('Machine/c', update(2048)))
-  const evil: PlanEntry['action'] = { do: 'hold', guard: 'g', reason: 'a|b <script> @anna `x`', allow: '', held: { do: 'delete', externalId: '9', host: 'h', steps: [] } }
+  const base = plan(
+    entry('Machine/a', { do: 'nothing' }),
+    entry('Machine/b', update(2048)),
+    entry('Machine/c', update(2048)),
+  )
+  const evil: PlanEntry['action'] = {
+    do: 'hold',
+    guard: 'g',
+    reason: 'a|b <script> @anna `x`',
+    allow: '',
+    held: { do: 'delete', externalId: '9', host: 'h', steps: [] },
+  }
   const head = plan(entry('Machine/a', update(4096)), entry('Machine/b', update(2048)), entry('Machine/d', evil))
   const text = planMarkdown(base, head, { base: 'main', head: 'pr' })
   assert.match(text, /^<!-- croft-plan -->\n### croft plan: main → pr\n/)
-  assert.match(text, /\| ✏️ \| `Machine\/a` \| `memory` 1024 → 4096 \(restart\)<br>`password` \(sensitive value\) \(live\) \| memory differ \|/)
+  assert.match(
+    text,
+    /\| ✏️ \| `Machine\/a` \| `memory` 1024 → 4096 \(restart\)<br>`password` \(sensitive value\) \(live\) \| memory differ \|/,
+  )
   assert.match(text, /✋ held \| `Machine\/d` \| delete 9 \|/)
   assert.ok(!text.includes('canary') && !text.includes('<script') && !text.includes('@anna'), text)
   assert.ok(text.includes('a\\|b'))
