@@ -22,10 +22,28 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   drivers: ['cloudinit', 'k3s', 'kubernetes', 'model', 'lib'],
   store: ['model', 'lib'],
   ssh: ['model', 'lib'],
-  engine: ['plan', 'drivers/port.ts', 'drivers/cluster-port.ts', 'drivers/power-port.ts', 'store/port.ts', 'model', 'lib'],
+  engine: [
+    'plan',
+    'drivers/port.ts',
+    'drivers/cluster-port.ts',
+    'drivers/power-port.ts',
+    'store/port.ts',
+    'model',
+    'lib',
+  ],
   images: ['kinds', 'model', 'lib'],
   sim: ['k3s', 'model', 'lib'],
-  controller: ['engine', 'plan', 'kinds', 'source', 'server/port.ts', 'drivers/port.ts', 'store/port.ts', 'model', 'lib'],
+  controller: [
+    'engine',
+    'plan',
+    'kinds',
+    'source',
+    'server/port.ts',
+    'drivers/port.ts',
+    'store/port.ts',
+    'model',
+    'lib',
+  ],
   server: ['model', 'lib'],
   cli: [
     'images',
@@ -155,7 +173,11 @@ function brokenArrow(path: string, folder: string, target: string): Pick<Breach,
 
 /** Code that stands behind a port, and the simulated world. */
 function isImplementation(target: string): boolean {
-  return driverOf(target) !== undefined || /^src\/store\/(?!port\.ts$)/.test(target) || /^src\/(?:sim|ssh|vault)\//.test(target)
+  return (
+    driverOf(target) !== undefined ||
+    /^src\/store\/(?!port\.ts$)/.test(target) ||
+    /^src\/(?:sim|ssh|vault)\//.test(target)
+  )
 }
 
 function impureImport(specifier: string, names: readonly string[]): string | undefined {

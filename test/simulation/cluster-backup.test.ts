@@ -37,7 +37,11 @@ test('scheduled backups are taken by K3s itself, pruned, and watched; a drill pr
     events.some(({ key, reason }) => key === 'Machine/homelab-drill' && reason === 'Done'),
     hint,
   )
-  assert.deepEqual([...run.datacentre.world.guests.keys()].sort((a, b) => a - b), before, `the machine of the drill is gone; ${hint}`)
+  assert.deepEqual(
+    [...run.datacentre.world.guests.keys()].sort((a, b) => a - b),
+    before,
+    `the machine of the drill is gone; ${hint}`,
+  )
   assert.ok(!events.some(({ reason }) => /StopK3s|RestartK3s|WipeK3s/.test(reason)), `the cluster was touched; ${hint}`)
   assert.match(backedUp(run)?.message ?? '', /was restored on a machine of its own/)
   await quietFor(run, 3, hint)

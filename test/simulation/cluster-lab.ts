@@ -96,12 +96,6 @@ export async function destroyed(run: Run, name: string): Promise<void> {
   assert.ok(!run.datacentre.world.guests.has(id), 'it is still there: nothing would be proved')
 }
 
-/** The plug is pulled. */
-export async function stopped(run: Run, name: string): Promise<void> {
-  const [id, { node }] = guestOf(run, name)
-  await asked(run, 'POST', `/nodes/${node}/qemu/${id}/status/stop`)
-}
-
 async function asked(run: Run, method: 'POST' | 'DELETE', path: string): Promise<void> {
   const headers = { authorization: `PVEAPIToken=${run.datacentre.token}` }
   const answer = await run.clock.runUntil(run.datacentre.handle({ method, path: `/api2/json${path}`, headers }))

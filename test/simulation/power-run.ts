@@ -13,8 +13,6 @@ import { attachStorage } from './power-storage.ts'
 import type { Process } from './process.ts'
 import type { Simulation } from './run.ts'
 
-export type PowerSimulation = ReturnType<typeof simulateCluster>
-
 export function powerManifest(spec = ''): string {
   return `---
 apiVersion: croft.dev/v1alpha1

@@ -79,6 +79,8 @@ export function createPowerDriver(deps: PowerDeps): PowerDriver {
           : stop(host, step.force === true, signal)
       case 'run-hook':
         return hook(step, reach, signal)
+      default:
+        break
     }
     if (client === undefined) return { result: 'not-sent', message: 'there is no way to the API of the cluster' }
     switch (step.do) {

@@ -152,6 +152,8 @@ async function perform(
       if (host?.node !== undefined && site !== undefined && !host.own) return site.shutDownHost(host.node, signal)
       break
     }
+    default:
+      break
   }
   const reach = { spec, shells: looked.shells, ...(client === undefined ? {} : { client }) }
   return driver.perform(step, reach, signal)

@@ -14,7 +14,9 @@ type OnOneHost = (Expanded & { readonly role: 'resource' }) | { readonly problem
 const labelName = z
   .string()
   .max(253)
-  .regex(/^[a-zA-Z0-9](?:[a-zA-Z0-9._/-]*[a-zA-Z0-9])?$/, { error: 'the name of a label, like disk or example.org/rack' })
+  .regex(/^[a-zA-Z0-9](?:[a-zA-Z0-9._/-]*[a-zA-Z0-9])?$/, {
+    error: 'the name of a label, like disk or example.org/rack',
+  })
   .refine((text) => !text.includes('..'), { error: 'the name of a label, without .. in it' })
 const labelValue = z
   .string()

@@ -84,7 +84,8 @@ test('before there is a cluster every host gets ready for it', () => {
 })
 
 test('a clean host of a cluster whose API is silent gets ready to come back; one with data or at work does not', () => {
-  const silent = (k3s: NonNullable<NodeTurn['k3s']>) => observedCluster(NAMES, { s1: { kube: 'unknown', k3s } }, { api: 'no' })
+  const silent = (k3s: NonNullable<NodeTurn['k3s']>) =>
+    observedCluster(NAMES, { s1: { kube: 'unknown', k3s } }, { api: 'no' })
   assert.equal(judged(silent({ service: 'absent', data: 'none' }), 'restart').do, 'update')
   assert.equal(judged(silent({ service: 'starting', data: 'none' }), 'restart').do, 'hold')
   assert.equal(judged(silent({ service: 'stopped' }), 'restart').do, 'hold')

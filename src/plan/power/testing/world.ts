@@ -191,6 +191,7 @@ export function createSmallWorld(plan: Planner, spec: PowerSpec, random: Random)
         machine.power = 'on'
         machine.booted = false
         return
+      default:
     }
   }
 
