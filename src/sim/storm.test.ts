@@ -68,6 +68,8 @@ test('whatever is sent to whatever is simulated, the answer is a Proxmox answer 
         ]),
       )
       const query = method === 'GET' || method === 'DELETE' ? `?${new URLSearchParams(params).toString()}` : ''
+      // Somebody may just have switched a host off; without any there is nobody to answer.
+      for (const host of client.datacentre.world.hosts.keys()) client.datacentre.hostPower(host, 'on')
       const answer = await client.call(method, `${path}${query}`, query === '' ? params : undefined)
       assert.doesNotMatch(
         answer.reason.replace(RECORDED, ''),
