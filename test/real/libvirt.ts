@@ -126,6 +126,8 @@ async function declared(memory: string, machine = true): Promise<Estate> {
 }
 
 const shell = localShell()
+/** What one controller remembers, the next one finds. */
+const { disk } = createMemoryStore()
 const deps = {
   clock: systemClock,
   random: { next: () => Math.random() },
@@ -136,7 +138,7 @@ const deps = {
 }
 
 async function settle(estate: Estate): Promise<void> {
-  const engine = createEngine({ ...deps, store: createMemoryStore(), drivers: [libvirtDriver], driverDeps: deps })
+  const engine = createEngine({ ...deps, store: createMemoryStore(disk), drivers: [libvirtDriver], driverDeps: deps })
   let last = ''
   const { outcome, last: report } = await engine.settle(estate, {
     signal: never,
