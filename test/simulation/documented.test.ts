@@ -26,6 +26,8 @@ const SURROUNDINGS = [
 const REFUSED: Readonly<Record<string, RegExp>> = {
   'environment-acme-account.md': /no token may make/,
   'proxmox-acme-account.md': /no token may make/,
+  // It needs a shell of root on the host, which this simulation has not: snippets.test.ts has one.
+  'environment-file.md': /needs the SSH lane/,
   'environment-hagroup.md': /HA rules in place of HA groups/,
   'proxmox-ha-group.md': /HA rules in place of HA groups/,
   // Every secret of the simulation is the token, which is no private key.
@@ -69,7 +71,8 @@ for (const file of readdirSync(PAGES).sort()) {
   const estate = estateFrom({ 'a.yaml': `${connected ? '' : CONNECTION}${around.join('')}---\n${text}` })
   // Hosts that are reached by SSH, libvirt and the nodes of a cluster are tried by the tests of their drivers.
   const ours = estate.resources.some(({ driver }) => driver === 'proxmox')
-  const others = estate.connections.some(({ driver }) => driver !== 'proxmox') || (estate.clusters ?? []).length > 0
+  const more = (estate.clusters ?? []).length + (estate.powers ?? []).length
+  const others = estate.connections.some(({ driver }) => driver !== 'proxmox') || more > 0
   if (!ours || others) continue
 
   test(`the example of ${file} is applied in the simulation, and a second plan is empty`, async () => {

@@ -97,7 +97,9 @@ const ARM =
   'else setsid -f sh -c \'sleep "$1"; exec /bin/sh "$2"\' sh "$2" "$3" </dev/null >/dev/null 2>&1; fi'
 const DISARM =
   `${HOST_PROGRAMS.disarm}\n` +
-  '[ -e "$2" ] || exit 7; rm -f -- "$2"; if [ -d /run/systemd/system ]; then systemctl stop "croft-revert-$1.timer" 2>/dev/null || :; fi'
+  // The timer goes in any case: left behind, it would take back the next change of the same thing.
+  'said=0; [ -e "$2" ] || said=7; rm -f -- "$2"; ' +
+  'if [ -d /run/systemd/system ]; then systemctl stop "croft-revert-$1.timer" 2>/dev/null || :; fi; exit "$said"'
 
 /** The script is gone: it has run. */
 const TAKEN_BACK = 7
