@@ -192,6 +192,13 @@ export const power: Kind<Written> = {
         message: 'there is nothing to switch',
         hint: 'name a cluster, hosts or machines',
       })
+    if (spec.checks.dns.length + spec.checks.storage.length > 0)
+      problems.push({
+        code: 'not-yet',
+        path: ['spec', 'checks'],
+        message: 'HealthChecks are not asked on the way up yet',
+        hint: 'take this out: the pods of DNS and of the storage are waited for in any case',
+      })
     if (spec.schedule !== undefined && !isTimeZone(spec.schedule.timeZone))
       problems.push({
         code: 'bad-value',

@@ -121,11 +121,16 @@ export function simulateLibvirt(seed: number, estate: Estate, hostName: string):
           openShell: () => shell,
         }),
       })
-      const work = engine.settle(run.estate, {
-        signal: new AbortController().signal,
-        deadlineMs: 6 * 3_600_000,
-        ...(onPass === undefined ? {} : { onPass }),
-      })
+      // Nothing here stands inside a cluster: its API is spoken to by the cluster's own session alone.
+      const connections = run.estate.connections.filter(({ driver }) => driver !== 'kubernetes')
+      const work = engine.settle(
+        { ...run.estate, connections },
+        {
+          signal: new AbortController().signal,
+          deadlineMs: 6 * 3_600_000,
+          ...(onPass === undefined ? {} : { onPass }),
+        },
+      )
       const outcome = await clock.runUntil(Promise.race([work, death]), { maxMs: 7 * 3_600_000 })
       if (outcome === 'killed') return 'killed'
       return outcome.outcome === 'settled' ? 'settled' : 'deadline'
