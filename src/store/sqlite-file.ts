@@ -5,6 +5,7 @@ import { LIMITS } from '../lib/limits.ts'
 import { APPLICATION_ID, migrate, SCHEMA_VERSION, unreadableRows } from './sqlite-schema.ts'
 
 // SQLite's result codes, low byte: https://www.sqlite.org/rescode.html
+const WAL_PAUSE_MS = 50
 const BUSY = 5
 const CORRUPT = 11
 const FULL = 13
@@ -90,7 +91,8 @@ function inspect(path: string): string | undefined {
     refuseForeign(db, path)
     const checked = db.prepare('PRAGMA quick_check(1)').get()?.quick_check
     if (checked !== 'ok') return String(checked).split('\n').at(-1)
-    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
+    beginWal(db)
+    db.exec('PRAGMA synchronous = FULL')
     migrate(db)
     return unreadableRows(db)
   } catch (error) {
@@ -101,6 +103,22 @@ function inspect(path: string): string | undefined {
     throw explained(error, path)
   } finally {
     if (db?.isOpen) db.close()
+  }
+}
+
+/**
+ * Turning a new file to WAL asks for it alone, and SQLite refuses at once, without the patience it has otherwise, when
+ * another process does the same in that moment.
+ */
+function beginWal(db: DatabaseSync): void {
+  for (let tries = 1; ; tries++) {
+    try {
+      db.exec('PRAGMA journal_mode = WAL')
+      return
+    } catch (error) {
+      if (resultCode(error) !== BUSY || tries * WAL_PAUSE_MS >= LIMITS.storeBusyMs) throw error
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAL_PAUSE_MS)
+    }
   }
 }
 

@@ -59,8 +59,12 @@ async function startLibvirt(): Promise<void> {
   // Where it is there and does not work, even asking what it can do hangs. Here everything is emulated.
   if (existsSync('/dev/kvm')) run('mount', '--bind', '/dev/null', '/dev/kvm')
   run('ip', 'link', 'set', 'lo', 'up')
+  // Its own place also for the file that says it runs: another libvirtd of this computer has the usual one.
   for (const daemon of ['virtlogd', 'libvirtd'])
-    spawn(daemon, [], { stdio: ['ignore', 'ignore', 'ignore'], detached: false }).unref()
+    spawn(daemon, ['-p', `/run/libvirt/${daemon}.pid`], {
+      stdio: ['ignore', 'ignore', 'ignore'],
+      detached: false,
+    }).unref()
   for (let tries = 0; tries < 60; tries++) {
     // The first question about QEMU makes libvirt try it out, which takes its time.
     if (spawnSync('virsh', ['-c', URI, 'capabilities'], { timeout: 180_000 }).status === 0) return
