@@ -70,7 +70,8 @@ async function startLibvirt(): Promise<void> {
     if (spawnSync('virsh', ['-c', URI, 'capabilities'], { timeout: 180_000 }).status === 0) return
     await pause(500)
   }
-  assert.fail('libvirtd does not answer')
+  // This computer cannot: nothing of ours has been tried yet.
+  process.exit(75)
 }
 
 function preparePlaces(): void {
