@@ -85,6 +85,7 @@ export function planning(
       return { outcome: 'settled', last, passes: 1, effects: 0 }
     },
     surroundings: async () => undefined,
+    askCheck: async () => ({ passed: 'unknown', output: '' }),
     close: async () => {},
   }
   return world

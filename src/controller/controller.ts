@@ -3,19 +3,21 @@ import type { Engine, PassReport } from '../engine/engine.ts'
 import type { Clock } from '../lib/clock.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { Estate } from '../model/estate.ts'
-import type { CheckView, EstateView } from '../model/estate-view.ts'
+import type { EstateView } from '../model/estate-view.ts'
 import type { CroftEvent, NewEvent } from '../model/event.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { Actor, Controller, Granted, Wish } from '../server/port.ts'
 import type { Revision } from '../source/revision.ts'
 import type { Store } from '../store/port.ts'
 import { createAsking } from './ask.ts'
+import type { Checks } from './checks.ts'
 import { readCommits, withCommit } from './commits.ts'
 import { driftsOf } from './drifts.ts'
 import { maskManifest } from './masked.ts'
 import { mergeRevisions } from './merge.ts'
 import type { Notifier } from './notifier.ts'
 import { observedOf } from './observed.ts'
+import { powerPreviewOf } from './power-view.ts'
 import { lookAt, type Source, type SourceState, sourceView } from './source-state.ts'
 import { viewOf } from './view.ts'
 import { createWaker } from './waker.ts'
@@ -51,15 +53,6 @@ export interface AdoptState {
   readonly report: PassReport
   readonly revision: Revision
   readonly sources: readonly SourceState[]
-}
-
-/** Health checks as the controller sees them: run when they are due, shown always. */
-export interface Checks {
-  /** Runs what is due. Answers true when a result has changed. */
-  look(estate: Estate, revision: Revision, signal: AbortSignal): Promise<boolean>
-  views(): readonly CheckView[]
-  /** When the next one is due; Infinity when there is none. */
-  dueMs(): number
 }
 
 /** Numbers for the metrics. They only ever grow. */
@@ -132,6 +125,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
       drifts: report === undefined ? [] : driftsOf(report),
       checks: options.checks?.views() ?? [],
       commits,
+      nowMs: clock.now(),
       ...(estate === undefined ? {} : { estate: effective(estate) }),
       ...(report === undefined ? {} : { report }),
     })
@@ -315,6 +309,10 @@ export async function createController(options: ControllerOptions): Promise<Runn
       const sighting = seen === undefined ? close : close?.close === undefined ? seen : { ...seen, close: close.close }
       return sighting === undefined ? undefined : observedOf(sighting)
     },
+    powerPreview(target, state) {
+      const look = report?.powers?.find(({ declaration }) => declaration.name === target)
+      return look === undefined ? undefined : powerPreviewOf(look, state, clock.now())
+    },
     async manifest(key: ResourceKey) {
       const declared = revision?.declarations.find((one) => one.key === key) ?? ownerOf(key)
       const text = declared === undefined ? undefined : revision?.text?.(declared)
@@ -342,8 +340,11 @@ export async function createController(options: ControllerOptions): Promise<Runn
           if (signal.aborted) break
           await makePass(signal)
           if (signal.aborted) break
-          if (options.checks !== undefined && estate !== undefined && revision !== undefined)
-            await options.checks.look(estate, revision, signal)
+          if (estate !== undefined)
+            await options.checks?.look(
+              { estate, clusters: report?.clusters ?? [], surveys: report?.surveys ?? [] },
+              signal,
+            )
           await publish()
           await notify()
           const nextMs = Math.min(

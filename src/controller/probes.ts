@@ -3,16 +3,8 @@ import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { connect } from 'node:net'
 import { LIMITS } from '../lib/limits.ts'
-import type { Probe } from '../model/health-check.ts'
+import type { Asking, Probe, ProbeAnswer } from '../model/health-check.ts'
 import type { Secret, SecretReference } from '../model/secret.ts'
-
-export interface ProbeAnswer {
-  readonly passed: 'yes' | 'no' | 'unknown'
-  readonly output: string
-}
-
-/** Asks one question. Rejects when nobody answers; the caller bounds the time. */
-export type Asking = (probe: Probe, signal: AbortSignal) => Promise<ProbeAnswer>
 
 /** The questions that need no lane of their own, asked over the network of this computer. */
 export function networkProbes(resolveSecret: (reference: SecretReference) => Promise<Secret>): Asking {

@@ -6,8 +6,8 @@ import type { ClusterStep } from '../model/cluster-decision.ts'
 import type { ClusterDeclaration } from '../model/cluster-declaration.ts'
 import type { OperationStep } from '../model/cluster-operation.ts'
 import type { ClusterSecrets } from '../model/cluster-secrets.ts'
-import type { Probe } from '../model/health-check.ts'
-import type { Answer, ClusterOrders, ObservedCluster, ObservedMachine } from '../model/observed-cluster.ts'
+import type { Asking } from '../model/health-check.ts'
+import type { ClusterOrders, ObservedCluster, ObservedMachine } from '../model/observed-cluster.ts'
 import type { Secret, SecretReference } from '../model/secret.ts'
 import type { Lane } from '../model/step.ts'
 import type { Outcome } from '../model/verdict.ts'
@@ -29,13 +29,8 @@ export interface ClusterDeps {
   resolveSecret(reference: SecretReference): Promise<Secret>
   /** A small text from an official address or a mirror (the checksums of a release). Without it only declared checksums count. */
   fetchText?(url: string, signal: AbortSignal): Promise<string>
-  /** Asks a question of a health check over the network of this computer. Rejects when nobody answers. */
-  ask?(probe: Probe, signal: AbortSignal): Promise<ProbeAnswer>
-}
-
-export interface ProbeAnswer {
-  readonly passed: Answer
-  readonly output: string
+  /** Asks what a health check asks, where the cluster's own ways do not lead. Rejects when nobody answers. */
+  ask?: Asking
 }
 
 export interface KubernetesTarget {

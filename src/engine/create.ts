@@ -1,13 +1,15 @@
 import { LIMITS } from '../lib/limits.ts'
+import type { Estate } from '../model/estate.ts'
 import type { Rules } from '../model/rules.ts'
 import type { ClusterFailures } from './clusters/act.ts'
 import { withDrills } from './clusters/drills.ts'
 import { lookAtClusters, surroundingsOfAll } from './clusters/look.ts'
 import type { KnownWaits } from './clusters/pace.ts'
-import { createClusterSessions } from './clusters/sessions.ts'
+import { type ClusterTools, createClusterSessions } from './clusters/sessions.ts'
 import { createConnections } from './connections.ts'
 import type { Engine, EngineDeps, PassReport, Settlement } from './engine.ts'
 import { withFormerHosts } from './former-hosts.ts'
+import { askProbe, type CheckWays, checkAsker } from './health-check.ts'
 import { readLedger } from './ledger.ts'
 import { observeAndPlan, readAllUndeclared, surveyAll, worldsOf } from './observation.ts'
 import { type PassDeps, runPass } from './pass.ts'
@@ -21,7 +23,13 @@ export function createEngine(deps: EngineDeps): Engine {
   const { clock, store, drivers, driverDeps, random } = deps
   const rules: ReadonlyMap<string, Rules> = new Map(drivers.map((driver) => [driver.name, driver.rules]))
   const connections = createConnections(drivers, driverDeps, random)
-  const sessions = createClusterSessions(deps.clusters)
+  const ways: CheckWays = { clock, drivers, deps: driverDeps, network: deps.network ?? nobodyAsks }
+  const askCheck = checkAsker(ways)
+  /** What checks of an upgrade may ask about beside the cluster's own nodes. */
+  let current: Estate | undefined
+  const sessions = createClusterSessions(
+    deps.clusters === undefined ? undefined : withChecks(deps.clusters, ways, () => current),
+  )
   const clusterFailures: ClusterFailures = new Map()
   const clusterWaits: KnownWaits = new Map()
   const powerMemory = emptyPowerMemory()
@@ -54,6 +62,7 @@ export function createEngine(deps: EngineDeps): Engine {
       clusterWaits,
       power,
       powerMemory,
+      askCheck,
       nextIntentionId: () => `${begun}-${++intentions}`,
     }
   }
@@ -68,7 +77,7 @@ export function createEngine(deps: EngineDeps): Engine {
       const seen = { worlds, lookings: surveyed.lookings }
       const placed = await placeAll(declared, seen, ledger, clock.now(), signal)
       const looked = await lookAtClusters(placed, seen, ledger, rules, { store, sessions }, clock.now(), signal)
-      const powerDeps = { clock, store, sessions, power, powerMemory }
+      const powerDeps = { clock, store, sessions, power, powerMemory, askCheck }
       const powers = await lookAtPowers(placed, seen, ledger, rules, looked, powerDeps, signal)
       const powerLooks = powers.map(({ look }) => look)
       const estate = withPower(placed, powerLooks)
@@ -77,6 +86,7 @@ export function createEngine(deps: EngineDeps): Engine {
       return powerLooks.length === 0 ? plan : { ...plan, powers: powerLooks }
     },
     async pass(estate, signal, { only, sweep } = {}) {
+      current = estate
       const report = await runPass(
         estate,
         await passDeps(),
@@ -121,10 +131,30 @@ export function createEngine(deps: EngineDeps): Engine {
       const all = await surroundingsOfAll(estate, seen, ledger, rules, { store, sessions }, clock.now(), signal)
       return all.find(({ declaration }) => declaration.name === cluster)?.surroundings
     },
+    askCheck,
     async close() {
       await sessions.close()
       await connections.close()
     },
   }
   return engine
+}
+
+const nobodyAsks: CheckWays['network'] = async () => ({ passed: 'unknown', output: 'nobody here can ask that' })
+
+/** The checks of an upgrade reach whatever the estate reaches, not the network alone. */
+function withChecks(
+  load: () => Promise<ClusterTools>,
+  ways: CheckWays,
+  current: () => Estate | undefined,
+): () => Promise<ClusterTools> {
+  return async () => {
+    const tools = await load()
+    const ask: CheckWays['network'] = async (probe, signal) => {
+      const estate = current()
+      if (estate === undefined) return nobodyAsks(probe, signal)
+      return askProbe(probe, { estate, clusters: [], surveys: [] }, ways, signal)
+    }
+    return { ...tools, deps: { ...tools.deps, ask } }
+  }
 }

@@ -6,6 +6,7 @@ import type { Random } from '../lib/random.ts'
 import type { ClusterLook } from '../model/cluster-look.ts'
 import type { Estate } from '../model/estate.ts'
 import type { NewEvent } from '../model/event.ts'
+import type { Asking } from '../model/health-check.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { Plan } from '../model/plan.ts'
 import type { PowerLook } from '../model/power-look.ts'
@@ -14,6 +15,7 @@ import type { Sighting } from '../model/sighting.ts'
 import type { Survey } from '../model/survey.ts'
 import type { Store } from '../store/port.ts'
 import type { ClusterTools } from './clusters/sessions.ts'
+import type { AskCheck } from './health-check.ts'
 
 export interface EngineDeps {
   readonly clock: Clock
@@ -25,6 +27,8 @@ export interface EngineDeps {
   readonly clusters?: () => Promise<ClusterTools>
   /** What switches hosts and puts workloads to sleep; without it an estate with a Power cannot be kept. */
   readonly power?: () => Promise<PowerDriver>
+  /** Asks what a health check asks over the network; without it nobody can. */
+  readonly network?: Asking
   /** The first pass tries again what had stalled: a person asked for it. */
   readonly retryStalled?: boolean
   /** The epoch that the caller has begun on this store and shares with the engine. Without it the engine begins one. */
@@ -84,5 +88,7 @@ export interface Engine {
   ): Promise<Settlement>
   /** What an operation on a cluster needs to know of its machines, and the ways into them. Undefined: not declared. */
   surroundings(estate: Estate, cluster: string, signal: AbortSignal): Promise<ClusterSurroundings | undefined>
+  /** Asks a HealthCheck of the estate once, by name and by whatever way leads there. */
+  readonly askCheck: AskCheck
   close(): Promise<void>
 }

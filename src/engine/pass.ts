@@ -28,6 +28,7 @@ import { isTrue } from './conditions.ts'
 import type { Connections } from './connections.ts'
 import type { PassReport } from './engine.ts'
 import { withFormerHosts } from './former-hosts.ts'
+import type { AskCheck } from './health-check.ts'
 import { type Case, type Happening, judge } from './judge.ts'
 import { bringUpToDate, readLedger } from './ledger.ts'
 import { type Observation, observeAndPlan, readAllUndeclared, surveyAll, worldsOf } from './observation.ts'
@@ -52,6 +53,7 @@ export interface PassDeps {
   readonly clusterWaits: KnownWaits
   readonly power: (() => Promise<PowerDriver>) | undefined
   readonly powerMemory: PowerMemory
+  readonly askCheck: AskCheck
   nextIntentionId(): string
 }
 

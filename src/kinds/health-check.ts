@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Declaration } from '../model/declaration.ts'
 import type { HealthCheckSpec, Probe } from '../model/health-check.ts'
 import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
 import { defined } from './fields/defined.ts'
@@ -6,8 +7,9 @@ import { duration, milliseconds } from './fields/duration.ts'
 import { whole } from './fields/number.ts'
 import { secretReference, secretReferenceOf } from './fields/ssh.ts'
 import { line, objectName } from './fields/text.ts'
-import type { Kind } from './kind.ts'
+import type { Kind, Lookup } from './kind.ts'
 import { freeText } from './settings/field-schema.ts'
+import { sshTargetOf } from './ssh-target.ts'
 
 /** Compared with what comes back, or handed over as one argument: it reaches no shell and no property string. */
 function free() {
@@ -77,21 +79,25 @@ export const healthCheck: Kind<Written> = {
   schema,
   check: (_spec, manifest) => checkAnnotations(manifest),
   policy: (_spec, manifest) => annotatedPolicy(manifest),
-  expand: () => ({ role: 'fact' }),
+  expand: (declaration, lookup) => ({
+    role: 'check',
+    name: declaration.name,
+    check: healthCheckSpec(declaration, lookup),
+  }),
 }
 
-/** What was written, as the controller uses it. */
-export function healthCheckSpec(written: unknown): HealthCheckSpec {
+/** What was written, ready to be asked: a command on a Host knows how that is reached. */
+export function healthCheckSpec({ spec: written }: Declaration, lookup: Lookup): HealthCheckSpec {
   const spec = written as Written
   return {
     everyMs: Math.max(1_000, milliseconds(spec.every)),
     timeoutMs: Math.max(100, milliseconds(spec.timeout)),
     failures: spec.failures,
-    probe: probeOf(spec),
+    probe: probeOf(spec, lookup),
   }
 }
 
-function probeOf({ tcp, http, dns, cluster, command }: Written): Probe {
+function probeOf({ tcp, http, dns, cluster, command }: Written, lookup: Lookup): Probe {
   if (tcp !== undefined) return { ask: 'tcp', ...tcp }
   if (http !== undefined) {
     const { token, ...rest } = http
@@ -102,6 +108,10 @@ function probeOf({ tcp, http, dns, cluster, command }: Written): Probe {
     })
   }
   if (dns !== undefined) return defined<Extract<Probe, { ask: 'dns' }>>({ ask: 'dns', ...dns })
-  if (command !== undefined) return { ask: 'command', ...command }
+  if (command !== undefined) {
+    const declared = lookup.declaration('Host', command.on)
+    const host = declared === undefined ? undefined : sshTargetOf(declared, lookup)
+    return { ask: 'command', ...command, ...(host === undefined || 'problems' in host ? {} : { host }) }
+  }
   return { ask: 'cluster', cluster: cluster ?? '' }
 }

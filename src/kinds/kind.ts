@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { ClusterDeclaration } from '../model/cluster-declaration.ts'
 import type { Connection } from '../model/connection.ts'
 import type { Declaration } from '../model/declaration.ts'
+import type { HealthCheckSpec } from '../model/health-check.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { Placement } from '../model/placement.ts'
 import type { Policy } from '../model/policy.ts'
@@ -79,6 +80,8 @@ export type Expanded =
     }
   /** A cluster or site that is switched off and on. */
   | { readonly role: 'power'; readonly power: PowerDeclaration }
+  /** A question whose answer says whether something works. */
+  | { readonly role: 'check'; readonly name: string; readonly check: HealthCheckSpec }
 
 /** What was found at a place that a declaration names. */
 export type ObjectsAt = { readonly objects: readonly unknown[] } | { readonly problem: string; readonly hint?: string }

@@ -1,5 +1,6 @@
 import type { ClusterDeclaration } from './cluster-declaration.ts'
 import type { Connection } from './connection.ts'
+import type { HealthCheckSpec } from './health-check.ts'
 import type { ResourceKey } from './key.ts'
 import type { Origin } from './origin.ts'
 import type { PowerDeclaration } from './power.ts'
@@ -32,6 +33,8 @@ export interface Estate {
   readonly clusters?: readonly ClusterDeclaration[]
   /** Clusters and sites that are switched off and on. */
   readonly powers?: readonly PowerDeclaration[]
+  /** Health checks, by name. */
+  readonly checks?: ReadonlyMap<string, HealthCheckSpec>
   /** Keys that are declared but could not be accepted. They are not gone: nothing of theirs may be deleted. */
   readonly unreadable: readonly ResourceKey[]
   /** Some file could not be read at all, so what is missing proves nothing: no deletes from this revision. */

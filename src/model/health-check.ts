@@ -1,4 +1,5 @@
 import type { SecretReference } from './secret.ts'
+import type { SshTarget } from './ssh-target.ts'
 
 /** A question that is asked again and again, and whose answer says whether something works. */
 export interface HealthCheckSpec {
@@ -30,4 +31,30 @@ export type Probe =
   /** Does the API of a cluster answer, and are all of its nodes ready? */
   | { readonly ask: 'cluster'; readonly cluster: string }
   /** A program on a machine or a host, by the lane that reaches it. It passes when it ends with 0. */
-  | { readonly ask: 'command'; readonly on: string; readonly run: readonly string[] }
+  | {
+      readonly ask: 'command'
+      readonly on: string
+      readonly run: readonly string[]
+      /** How the Host of that name is reached, where there is one. */
+      readonly host?: SshTarget
+    }
+
+export interface ProbeAnswer {
+  readonly passed: 'yes' | 'no' | 'unknown'
+  readonly output: string
+}
+
+/** Asks one question. Rejects when nobody answers; the caller bounds the time. */
+export type Asking = (probe: Probe, signal: AbortSignal) => Promise<ProbeAnswer>
+
+/** What the end of a command says. */
+export function commandAnswer(code: number, stdout: string, stderr: string): ProbeAnswer {
+  const said = `${stdout}${stderr}`.trim()
+  return { passed: code === 0 ? 'yes' : 'no', output: said === '' ? `it ended with ${code}` : said }
+}
+
+/** A failure to ask, in its own word where it has one (`ECONNREFUSED`). */
+export function unanswered(error: unknown): ProbeAnswer {
+  const why = error instanceof Error ? ('code' in error ? String(error.code) : error.message) : String(error)
+  return { passed: 'no', output: why }
+}

@@ -5,6 +5,7 @@ import type { ClusterDeclaration } from '../model/cluster-declaration.ts'
 import type { Connection } from '../model/connection.ts'
 import type { Declaration } from '../model/declaration.ts'
 import type { Approval, Estate } from '../model/estate.ts'
+import type { HealthCheckSpec } from '../model/health-check.ts'
 import { type ResourceKey, resourceUid } from '../model/key.ts'
 import { type Origin, showOrigin } from '../model/origin.ts'
 import type { PowerDeclaration } from '../model/power.ts'
@@ -38,6 +39,7 @@ export function link(read: Read, tools: LinkTools): Estate {
   const approvals: Approval[] = []
   const clusters: ExpandedCluster[] = []
   const powers: PowerDeclaration[] = []
+  const checks = new Map<string, HealthCheckSpec>()
   const parts: { readonly declaration: Declaration; readonly part: Part }[] = []
   const lookup = lookupIn(read)
 
@@ -87,6 +89,9 @@ export function link(read: Read, tools: LinkTools): Estate {
         break
       case 'power':
         powers.push(expanded.power)
+        break
+      case 'check':
+        checks.set(expanded.name, expanded.check)
         break
       case 'resources':
         for (const part of expanded.parts) parts.push({ declaration, part })
@@ -144,6 +149,7 @@ export function link(read: Read, tools: LinkTools): Estate {
           })),
         }),
     ...(powers.length === 0 ? {} : { powers }),
+    ...(checks.size === 0 ? {} : { checks }),
     unreadable,
     // Nobody can say which machines a cluster has that cannot be read: what is missing proves nothing.
     incomplete: read.incomplete || unreadable.some((key) => key.startsWith('Cluster/')),

@@ -1,7 +1,5 @@
 import { createChecks } from '../../controller/checks.ts'
 import { driftsOf } from '../../controller/drifts.ts'
-import { laneProbes } from '../../controller/lane-probes.ts'
-import { networkProbes } from '../../controller/probes.ts'
 import { closing } from '../closing.ts'
 import { EXIT } from '../exit.ts'
 import { styleOf, writeJson } from '../output.ts'
@@ -21,23 +19,8 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   await using engine = closing(await runtime.openEngine(store.it, { directory: real }))
   const plan = await engine.it.plan(loaded.estate, runtime.signal)
   const records = await store.it.records()
-  const { drivers, deps } = await runtime.openDrivers({ directory: real })
-  const checks = createChecks(
-    runtime.clock,
-    laneProbes({
-      network: networkProbes(deps.resolveSecret),
-      drivers,
-      deps,
-      seen: () => ({
-        estate: loaded.estate,
-        declarations: loaded.declarations,
-        clusters: plan.clusters ?? [],
-        surveys: [],
-      }),
-    }),
-    { atOnce: true },
-  )
-  await checks.look(loaded.estate, { ...EMPTY, declarations: loaded.declarations }, runtime.signal)
+  const checks = createChecks(runtime.clock, engine.it.askCheck, { atOnce: true })
+  await checks.look({ estate: loaded.estate, clusters: plan.clusters ?? [], surveys: [] }, runtime.signal)
   const notReady = records.filter((record) =>
     record.conditions.some((one) => one.type === 'Ready' && one.status !== 'True'),
   )
@@ -83,17 +66,4 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
     for (const { name, passed, output } of report.checks) line(passed === 'yes', `check ${name}: ${output}`)
   }
   return well ? EXIT.ok : EXIT.failed
-}
-
-const EMPTY = {
-  id: '',
-  problems: [],
-  ignored: [],
-  files: 0,
-  unreadable: [],
-  incomplete: false,
-  locate: () => ({ file: '', line: 1, column: 1 }),
-  problemAt: () => {
-    throw new Error('nothing is linked here')
-  },
 }

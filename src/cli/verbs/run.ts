@@ -6,13 +6,11 @@ import { createAdopter } from '../../controller/adopter.ts'
 import { createChecks } from '../../controller/checks.ts'
 import { ConfigError, type ControllerConfig, type Overrides, readConfig } from '../../controller/config.ts'
 import { createController, type RunningController } from '../../controller/controller.ts'
-import { type LastSeen, laneProbes } from '../../controller/lane-probes.ts'
 import { metricsText } from '../../controller/metrics.ts'
 import { createNotifier } from '../../controller/notifier.ts'
 import { hookedSources, openSources, writableSources } from '../../controller/open-sources.ts'
 import { createOrders } from '../../controller/orders.ts'
 import { openOutbox } from '../../controller/outbox.ts'
-import { networkProbes } from '../../controller/probes.ts'
 import { missingSecrets, referencesIn, withoutMissing } from '../../controller/secret-check.ts'
 import { SECRET_PRINTS } from '../../controller/secret-prints.ts'
 import type { DriverDeps } from '../../drivers/port.ts'
@@ -56,7 +54,7 @@ export const run: Verb = async (runtime, [source], options) => {
     vault: async (reference: VaultReference) => vault?.find(reference),
   }
   await using engine = closing(await runtime.openEngine(store.it, { ...secrets, epoch }))
-  const { drivers, deps } = await runtime.openDrivers(secrets)
+  const { deps } = await runtime.openDrivers(secrets)
   const withNewSecrets = async (estate: Estate) => {
     const noticed = await noticeSecrets(estate, store.it, ensureSecretKey(file), deps.resolveSecret)
     if (noticed.changed) await store.it.putValue(epoch, SECRET_PRINTS, JSON.stringify(noticed.prints))
@@ -70,10 +68,7 @@ export const run: Verb = async (runtime, [source], options) => {
     engine: engine.it,
     sources: openSources(config.sources, sourceDeps),
     link: (revision) => link(revision, { findKind, problemAt: revision.problemAt }),
-    checks: createChecks(
-      runtime.clock,
-      laneProbes({ network: networkProbes(deps.resolveSecret), drivers, deps, seen: () => lastSeen(controller) }),
-    ),
+    checks: createChecks(runtime.clock, engine.it.askCheck),
     order: createOrders({
       clock: runtime.clock,
       store: store.it,
@@ -154,13 +149,6 @@ async function readYaml(runtime: Runtime, name: string): Promise<unknown> {
     const why = error instanceof Error ? error.message : String(error)
     throw new CliError(`The configuration ${name} cannot be read: ${why}. Correct it, or name another with --config.`)
   }
-}
-
-function lastSeen(controller: RunningController): LastSeen | undefined {
-  const seen = controller.seen()
-  if (seen === undefined) return undefined
-  const { estate, revision, report } = seen
-  return { estate, declarations: revision.declarations, clusters: report.clusters ?? [], surveys: report.surveys ?? [] }
 }
 
 /** The same sources keep their history. A directory shares the database that croft get, events and why look into. */

@@ -94,7 +94,7 @@ function checksOf({ spec, namespace }: Cluster, lookup: Lookup): NonNullable<Clu
   return Object.fromEntries(
     spec.upgrade.healthChecks.flatMap((name) => {
       const found = lookup.declaration('HealthCheck', name, namespace) ?? lookup.declaration('HealthCheck', name)
-      return found === undefined ? [] : [[name, healthCheckSpec(found.spec)]]
+      return found === undefined ? [] : [[name, healthCheckSpec(found, lookup)]]
     }),
   )
 }

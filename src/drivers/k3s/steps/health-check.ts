@@ -1,9 +1,8 @@
 import { cleanText } from '../../../lib/clean-text.ts'
-import type { Clock } from '../../../lib/clock.ts'
+import { inTime } from '../../../lib/in-time.ts'
 import { LIMITS } from '../../../lib/limits.ts'
-import type { Probe } from '../../../model/health-check.ts'
+import { commandAnswer, type Probe, type ProbeAnswer, unanswered } from '../../../model/health-check.ts'
 import type { Outcome } from '../../../model/verdict.ts'
-import type { ProbeAnswer } from '../../cluster-port.ts'
 import { type Actor, DONE, refused } from '../actor.ts'
 import { readNode } from '../read-node.ts'
 
@@ -16,24 +15,26 @@ export async function runHealthCheck(actor: Actor): Promise<Outcome> {
   const name = step.target ?? ''
   const check = declaration.healthChecks?.[name]
   if (check === undefined) return refused('NoCheck', 'stalled', `there is no check ${name}`)
-  const { passed, output } = await withinTime(check.timeoutMs, deps.clock, actor.signal, (signal) =>
-    answerTo({ ...actor, signal }, check.probe),
+  const { passed, output } = await inTime<ProbeAnswer>(
+    check.timeoutMs,
+    deps.clock,
+    actor.signal,
+    (signal) => answerTo({ ...actor, signal }, check.probe).catch(unanswered),
+    () => ({ passed: 'no', output: `no answer within ${check.timeoutMs} ms` }),
   )
   const said = cleanText(output, LIMITS.shownValueLength)
   memory.checks.set(name, { name, passed, output: said, atMs: deps.clock.now() })
   return DONE
 }
 
-/** Over the lanes of the cluster where the question is about one of its nodes, else over the network. */
+/** Over the lanes of the cluster where the question is about one of its nodes, else by whatever way the engine has. */
 async function answerTo(actor: Actor, probe: Probe): Promise<ProbeAnswer> {
   const { declaration, surroundings, deps, signal } = actor
-  if (probe.ask === 'command') {
-    const reach = surroundings.nodes.get(probe.on)
-    if (reach?.shell === undefined)
-      return { passed: 'unknown', output: `no way into ${probe.on} is known to ${declaration.name}` }
+  const reach = probe.ask === 'command' ? surroundings.nodes.get(probe.on) : undefined
+  if (probe.ask === 'command' && reach !== undefined) {
+    if (reach.shell === undefined) return { passed: 'unknown', output: `no way into ${probe.on} is known` }
     const { code, stdout, stderr } = await reach.shell.run(probe.run, { signal })
-    const said = `${stdout}${stderr}`.trim()
-    return { passed: code === 0 ? 'yes' : 'no', output: said === '' ? `it ended with ${code}` : said }
+    return commandAnswer(code, stdout, stderr)
   }
   if (probe.ask === 'cluster' && probe.cluster === declaration.name) return nodesReady(actor)
   if (deps.ask === undefined) return { passed: 'unknown', output: 'nobody here can ask that' }
@@ -49,28 +50,4 @@ async function nodesReady({ access, secrets, signal }: Actor): Promise<ProbeAnsw
   })
   if (unready.length === 0) return { passed: 'yes', output: 'all nodes are ready' }
   return { passed: 'no', output: `not ready: ${unready.join(', ')}` }
-}
-
-async function withinTime(
-  timeoutMs: number,
-  clock: Clock,
-  signal: AbortSignal,
-  ask: (signal: AbortSignal) => Promise<ProbeAnswer>,
-): Promise<ProbeAnswer> {
-  const patience = new AbortController()
-  const stop = () => patience.abort()
-  signal.addEventListener('abort', stop, { once: true })
-  try {
-    const late = clock
-      .sleep(timeoutMs, patience.signal)
-      .then((): ProbeAnswer => ({ passed: 'no', output: `no answer within ${timeoutMs} ms` }))
-    const answer = ask(patience.signal).catch((error: unknown): ProbeAnswer => {
-      const why = error instanceof Error ? ('code' in error ? String(error.code) : error.message) : String(error)
-      return { passed: 'no', output: why }
-    })
-    return await Promise.race([answer, late])
-  } finally {
-    patience.abort()
-    signal.removeEventListener('abort', stop)
-  }
 }

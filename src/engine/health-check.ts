@@ -1,47 +1,68 @@
 import type { Driver, DriverDeps } from '../drivers/port.ts'
-import type { HostSpec } from '../kinds/host.ts'
-import type { Lookup } from '../kinds/kind.ts'
-import { sshTargetOf } from '../kinds/ssh-target.ts'
+import type { Clock } from '../lib/clock.ts'
+import { inTime } from '../lib/in-time.ts'
 import type { Shell } from '../lib/shell.ts'
 import type { ClusterLook } from '../model/cluster-look.ts'
-import type { Declaration } from '../model/declaration.ts'
 import type { Estate } from '../model/estate.ts'
-import type { Probe } from '../model/health-check.ts'
+import { type Asking, commandAnswer, type Probe, type ProbeAnswer, unanswered } from '../model/health-check.ts'
 import { guestIn } from '../model/resource.ts'
 import type { Survey } from '../model/survey.ts'
-import type { Asking, ProbeAnswer } from './probes.ts'
 
-/** What the last look at everything showed. */
-export interface LastSeen {
+/** What has been seen, as far as checks need it. */
+export interface SeenForChecks {
   readonly estate: Estate
-  readonly declarations: readonly Declaration[]
   readonly clusters: readonly ClusterLook[]
+  /** A connection that is not among them is surveyed when a command needs it. */
   readonly surveys: readonly Survey[]
 }
 
-export interface LaneDeps {
-  /** Asks what needs no lane. */
-  readonly network: Asking
+/** The ways by which questions are asked. */
+export interface CheckWays {
+  readonly clock: Clock
   readonly drivers: readonly Driver[]
   readonly deps: DriverDeps
-  seen(): LastSeen | undefined
+  /** Asks what needs no lane: TCP, HTTP, DNS. */
+  readonly network: Asking
 }
 
-/** All questions of health checks: over the network, from what a pass has seen of a cluster, by a machine's own lane. */
-export function laneProbes(lanes: LaneDeps): Asking {
-  return async (probe, signal) => {
-    if (probe.ask !== 'cluster' && probe.ask !== 'command') return lanes.network(probe, signal)
-    const seen = lanes.seen()
-    if (seen === undefined) return unknown('nothing has been looked at yet')
-    return probe.ask === 'cluster' ? clusterAnswer(probe.cluster, seen) : command(probe, seen, lanes, signal)
+/** Asks a HealthCheck by its name. Never rejects, and takes no longer than the check allows. */
+export type AskCheck = (name: string, seen: SeenForChecks, signal: AbortSignal) => Promise<ProbeAnswer>
+
+/** Asks HealthChecks once, each bounded by its own timeout: that nobody answers is an answer. */
+export function checkAsker(ways: CheckWays): AskCheck {
+  return async (name, seen, signal) => {
+    const check = seen.estate.checks?.get(name)
+    if (check === undefined) return unknown(`there is no HealthCheck ${name}`)
+    const { timeoutMs, probe } = check
+    return inTime<ProbeAnswer>(
+      timeoutMs,
+      ways.clock,
+      signal,
+      (stop) => askProbe(probe, seen, ways, stop).catch(unanswered),
+      () => ({ passed: 'no', output: `no answer within ${timeoutMs} ms` }),
+    )
   }
+}
+
+/** One question: over the network, from what was seen of a cluster, or by a machine's own lane. May reject. */
+export async function askProbe(
+  probe: Probe,
+  seen: SeenForChecks,
+  ways: CheckWays,
+  signal: AbortSignal,
+): Promise<ProbeAnswer> {
+  if (probe.ask === 'cluster') return clusterAnswer(probe.cluster, seen)
+  return probe.ask === 'command' ? command(probe, seen, ways, signal) : ways.network(probe, signal)
 }
 
 /**
  * Does its API answer, and are all nodes ready? Every pass asks the API that already, so the check says what the pass
  * has seen instead of asking once more. Pure.
  */
-export function clusterAnswer(name: string, { clusters, estate }: Pick<LastSeen, 'clusters' | 'estate'>): ProbeAnswer {
+export function clusterAnswer(
+  name: string,
+  { clusters, estate }: Pick<SeenForChecks, 'clusters' | 'estate'>,
+): ProbeAnswer {
   const look = clusters.find(({ declaration }) => declaration.name === name)
   if (look === undefined) {
     const declared = estate.clusters?.some((one) => one.name === name) === true
@@ -59,18 +80,19 @@ export function clusterAnswer(name: string, { clusters, estate }: Pick<LastSeen,
     : { passed: 'no', output: `not ready: ${unready.join(', ')}` }
 }
 
+type CommandProbe = Extract<Probe, { ask: 'command' }>
+
 async function command(
-  { on, run }: Extract<Probe, { ask: 'command' }>,
-  seen: LastSeen,
-  lanes: LaneDeps,
+  probe: CommandProbe,
+  seen: SeenForChecks,
+  ways: CheckWays,
   signal: AbortSignal,
 ): Promise<ProbeAnswer> {
-  const way = (await intoGuest(on, seen, lanes, signal)) ?? ontoHost(on, seen, lanes)
+  const way = (await intoGuest(probe.on, seen, ways, signal)) ?? ontoHost(probe, ways)
   if ('passed' in way) return way
   try {
-    const { code, stdout, stderr } = await way.shell.run(run, { signal })
-    const said = `${stdout}${stderr}`.trim()
-    return { passed: code === 0 ? 'yes' : 'no', output: said === '' ? `it ended with ${code}` : said }
+    const { code, stdout, stderr } = await way.shell.run(probe.run, { signal })
+    return commandAnswer(code, stdout, stderr)
   } finally {
     await way.close()
   }
@@ -81,8 +103,8 @@ type Way = { readonly shell: Shell; close(): Promise<void> } | ProbeAnswer
 /** Through the agent of the hypervisor; the guest is found by its mark. Undefined: no machine is called that. */
 async function intoGuest(
   on: string,
-  { estate, surveys }: LastSeen,
-  { drivers, deps }: LaneDeps,
+  { estate, surveys }: SeenForChecks,
+  { drivers, deps }: CheckWays,
   signal: AbortSignal,
 ): Promise<Way | undefined> {
   const guests = estate.resources.filter(({ desired }) => guestIn(desired) !== undefined)
@@ -95,15 +117,18 @@ async function intoGuest(
   try {
     const survey = surveys.find((one) => one.connection === connection.name) ?? (await session.survey(signal))
     const sighting = survey.sightings.find(({ mark }) => mark?.uid === resource.uid)
+    const shell = sighting?.power === 'running' ? session.shell?.(sighting) : undefined
+    if (shell !== undefined) {
+      const close = async () => {
+        await shell.close()
+        await session.close()
+      }
+      return { shell, close }
+    }
+    await session.close()
     if (sighting === undefined) return { passed: 'no', output: `${on} is not there` }
     if (sighting.power !== 'running') return { passed: 'no', output: `${on} does not run` }
-    const shell = session.shell?.(sighting)
-    if (shell === undefined) return unknown(`no lane leads into ${on}`)
-    const close = async () => {
-      await shell.close()
-      await session.close()
-    }
-    return { shell, close }
+    return unknown(`no lane leads into ${on}`)
   } catch (error) {
     await session.close()
     throw error
@@ -111,16 +136,10 @@ async function intoGuest(
 }
 
 /** Over SSH, or here where the Host is this very computer. */
-function ontoHost(on: string, { declarations }: LastSeen, { deps }: LaneDeps): Way {
-  const host = declarations.find(({ kind, name }) => kind === 'Host' && name === on)
-  if (host === undefined) return { passed: 'no', output: `no machine and no Host is called ${on}` }
-  const lookup: Lookup = {
-    all: (kind) => declarations.filter((one) => one.kind === kind),
-    declaration: (kind, name) => declarations.find((one) => one.kind === kind && one.name === name),
-  }
-  const target = sshTargetOf(host as Declaration<HostSpec>, lookup)
-  if ('problems' in target) return unknown(target.problems[0]?.message ?? 'it cannot be reached')
-  const shell = deps.openShell?.(target)
+function ontoHost({ on, host }: CommandProbe, { deps }: CheckWays): Way {
+  if (host === undefined)
+    return { passed: 'no', output: `no machine, and no Host that can be reached, is called ${on}` }
+  const shell = deps.openShell?.(host)
   return shell === undefined ? unknown('no shell can be opened here') : { shell, close: () => shell.close() }
 }
 
