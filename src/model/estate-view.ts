@@ -73,6 +73,7 @@ export interface HostView {
   readonly memoryBytes?: number
   readonly memoryUsedBytes?: number
   readonly temperatureC?: number
+  readonly watts?: number
   /** Share of its processors that is busy, 0 to 1. */
   readonly load?: number
 }

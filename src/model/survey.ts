@@ -25,6 +25,10 @@ export interface HostSighting {
   readonly cpus?: number
   /** How busy its processors are right now, 0 to 1. */
   readonly load?: number
+  /** Its hottest part, in degrees Celsius. */
+  readonly temperatureC?: number
+  /** What it draws right now: the whole box where it measures that, else its processors. */
+  readonly watts?: number
 }
 
 export interface StorageSighting {

@@ -28,6 +28,9 @@ test('[A15] words for the kernel, prerequisites and K3s come to three boxes in t
     assert.equal(run.deedsOf('duck').filter((deed) => deed === 'boot').length, 0, 'duck needs no restart')
     assert.equal(run.deedsOf('cow').filter((deed) => deed.startsWith('mkfs.btrfs')).length, 1, hint)
     await quietFor(run, 5, hint)
+    const { surveys = [] } = (await run.passes(run.start(), 1)).at(-1) ?? {}
+    const cow = surveys.flatMap(({ hosts }) => hosts).find(({ name }) => name === 'cow')
+    assert.deepEqual([cow?.temperatureC, cow?.load], [47, 0.1], 'what its sensors show comes with the look')
   }
 })
 

@@ -1,4 +1,5 @@
 import { HOST_PROGRAMS } from '../../model/host-item.ts'
+import { SENSORS } from '../../model/host-sensors.ts'
 
 /**
  * Answers every question about a host in one go. POSIX shell, because that is what every host has; constant text, so
@@ -28,6 +29,7 @@ file() {
     printf '%s content :' "$n"; base64 <"$p" | tr -d '\n'; echo
   fi
 }
+sensors() {${SENSORS}}
 packages() {
   dpkg-query -W -f='${'$'}{db:Status-Abbrev}|${'$'}{Package}|${'$'}{Version}\n' 2>/dev/null
 }
@@ -62,7 +64,8 @@ while IFS= read -r line; do
     marks) for f in /var/lib/croft/items/*; do [ -f "$f" ] || continue; printf '%s mark :' "$n"; base64 <"$f" | tr -d '\n'; echo; done ;;
     boot)
       echo "$n id $(cat /proc/sys/kernel/random/boot_id)"; echo "$n cpus $(nproc)"
-      while read -r k v x; do case $k in MemTotal:) echo "$n memory $v" ;; MemAvailable:) echo "$n free $v" ;; esac; done </proc/meminfo ;;
+      while read -r k v x; do case $k in MemTotal:) echo "$n memory $v" ;; MemAvailable:) echo "$n free $v" ;; esac; done </proc/meminfo
+      read -r l x </proc/loadavg; echo "$n load $l"; b64 "$n" sensors "$(sensors)" ;;
   esac
 done
 echo end

@@ -6,7 +6,7 @@ export interface Probed {
   readonly answers: ReadonlyMap<string, Answer>
   /** The texts of the marks that croft left there. */
   readonly marks: readonly string[]
-  /** `id` changes with every start of the host; `cpus`; `memory` and `free` in KiB. */
+  /** `id` changes with every start of the host; `cpus`; `load`; `memory` and `free` in KiB; `sensors`, a line each. */
   readonly host: Readonly<Record<string, string>>
 }
 

@@ -2,6 +2,7 @@ import { LIMITS } from '../../lib/limits.ts'
 import { ShellFailure } from '../../lib/shell.ts'
 import type { Connection } from '../../model/connection.ts'
 import { itemId, type WantedItem } from '../../model/host-item.ts'
+import type { Sensors } from '../../model/host-sensors.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { SshTarget } from '../../model/ssh-target.ts'
@@ -9,6 +10,7 @@ import { type DriverDeps, LookFailed, type Session } from '../port.ts'
 import { sha256 } from './ask.ts'
 import type { Command } from './command.ts'
 import { refusalOf } from './failures.ts'
+import { hostOf, sensorsOf } from './host-sighting.ts'
 import { rulesOf } from './items/registry.ts'
 import { type ItemMark, readMark } from './marks.ts'
 import { performCommands } from './perform.ts'
@@ -27,6 +29,8 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
   const openShell = deps.openShell
   const shell = openShell(target)
   let items: readonly Sighting[] = []
+  /** Of the look before: what was used in between gives what the host draws. */
+  let sensors: Sensors | undefined
 
   async function probe(wanted: readonly WantedItem[], signal: AbortSignal): Promise<Probed> {
     const { text, keys } = probeInput(wanted.flatMap(({ item }) => rulesOf(item).asks(item)))
@@ -56,20 +60,13 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
         const [probed, shas] = await Promise.all([probe(wanted, signal), secretShas(wanted)])
         const atMs = deps.clock.now()
         items = sightingsOf(connection.name, target.name, wanted, probed, shas, atMs)
-        const { cpus, memory, free } = probed.host
-        const bytes = (kib: string | undefined) => Number(kib ?? 0) * 1024
+        const now = sensorsOf(probed)
+        const host = hostOf(target.name, probed, now, sensors)
+        sensors = now
         return {
           connection: connection.name,
           atMs,
-          hosts: [
-            {
-              name: target.name,
-              online: true,
-              cpus: Number(cpus ?? 0),
-              memoryBytes: bytes(memory),
-              memoryUsedBytes: bytes(memory) - bytes(free),
-            },
-          ],
+          hosts: [host],
           storages: [],
           sightings: [],
           tasks: [],

@@ -1,12 +1,10 @@
 import { z } from 'zod'
+import { cluster } from './cluster-schema.ts'
+import { power, powerPlan } from './power-schemas.ts'
+import { check, keySchema as key, list, ms } from './schema-parts.ts'
 
 // What leaves the server. Every answer is read through one of these, and fields that are not named here are dropped:
 // a field that somebody adds to the model is not public until somebody says so in this file.
-
-const list = <T extends z.ZodType>(item: T) => z.array(item).readonly()
-const key = z.string().min(1).max(512)
-const answer = z.enum(['yes', 'no', 'unknown'])
-const ms = z.number()
 
 export const condition = z.object({
   type: z.enum(['Synced', 'Ready', 'Stalled', 'BackedUp']),
@@ -132,6 +130,7 @@ const host = z.object({
   memoryBytes: z.number().optional(),
   memoryUsedBytes: z.number().optional(),
   temperatureC: z.number().optional(),
+  watts: z.number().optional(),
 })
 
 export const drift = z.object({
@@ -142,112 +141,6 @@ export const drift = z.object({
   sinceMs: ms,
   by: z.object({ user: z.string(), task: z.string(), atMs: ms }).optional(),
   policy: z.enum(['correct', 'report', 'ignore']),
-})
-
-const check = z.object({ name: z.string(), passed: answer, output: z.string(), atMs: ms })
-
-const hold = z.object({ node: z.string().optional(), guard: z.string(), reason: z.string(), allow: z.string() })
-
-export const cluster = z.object({
-  key,
-  name: z.string(),
-  version: z.string(),
-  endpoint: z.string(),
-  quorumMargin: z.union([z.number(), z.literal('unknown')]),
-  phase: z.string(),
-  api: answer,
-  faultTolerance: z.string(),
-  hops: list(z.string()),
-  warnings: list(z.string()),
-  rolloutPaused: z.boolean(),
-  steps: list(
-    z.object({
-      do: z.string(),
-      node: z.string().optional(),
-      summary: z.string(),
-      reason: z.string(),
-      awaits: z.string(),
-      lane: z.string(),
-      sinceMs: ms,
-    }),
-  ),
-  waits: list(z.object({ node: z.string().optional(), awaits: z.string(), sinceMs: ms, untilMs: ms.optional() })),
-  holds: list(hold),
-  refusals: list(hold),
-  nodes: list(
-    z.object({
-      name: z.string(),
-      role: z.enum(['server', 'agent']),
-      phase: z.string(),
-      message: z.string(),
-      power: z.enum(['on', 'off', 'unknown']),
-      ready: answer,
-      readySinceMs: ms.optional(),
-      version: z.string().optional(),
-      unschedulable: z.boolean(),
-      work: z.object({ purpose: z.string(), target: z.string(), sinceMs: ms }).optional(),
-      podsToMove: z.number().optional(),
-      drainBlockedBy: z.string().optional(),
-      addresses: list(z.string()),
-    }),
-  ),
-  members: z.union([
-    z.literal('unknown'),
-    list(
-      z.object({
-        id: z.string(),
-        name: z.string(),
-        node: z.string(),
-        learner: z.boolean(),
-        up: answer,
-        leader: z.boolean(),
-        etcd: z.string().optional(),
-      }),
-    ),
-  ]),
-  snapshots: z.union([
-    z.literal('unknown'),
-    list(z.object({ name: z.string(), atMs: ms, usable: answer, bytes: z.number().optional() })),
-  ]),
-  checks: list(check),
-})
-
-const powerHold = z.object({
-  tier: z.string().optional(),
-  guard: z.string(),
-  reason: z.string(),
-  allow: z.string(),
-  sinceMs: ms.optional(),
-  untilMs: ms.optional(),
-})
-const energyOfDay = z.object({ dayMs: ms, estimatedWh: z.number(), measuredWh: z.number().optional() })
-
-/** A cluster or site that is switched off and on: its tiers in order, with what each waits for. */
-const power = z.object({
-  key,
-  name: z.string(),
-  cluster: z.string().optional(),
-  phase: z.enum(['On', 'GoingOff', 'Off', 'GoingOn', 'Held', 'Unknown']),
-  wanted: z.object({ state: z.enum(['on', 'off']), sinceMs: ms, why: z.string() }),
-  tiers: list(
-    z.object({
-      tier: z.string(),
-      state: z.enum(['done', 'doing', 'todo']),
-      progress: z.string(),
-      awaits: z.string(),
-    }),
-  ),
-  doing: list(z.string()),
-  waits: list(
-    z.object({ tier: z.string(), what: z.string(), awaits: z.string(), waitedMs: ms, leftMs: ms.optional() }),
-  ),
-  holds: list(powerHold),
-  refusals: list(powerHold),
-  warnings: list(z.string()),
-  asleep: list(z.string()),
-  watts: z.object({ estimated: z.number(), measured: z.number().optional() }),
-  energy: energyOfDay.extend({ yesterday: energyOfDay.optional() }).optional(),
-  next: z.object({ state: z.enum(['on', 'off']), atMs: ms }).optional(),
 })
 
 export const pass = z.object({ endedMs: ms, tookMs: ms, effects: z.number(), nextMs: ms })
@@ -339,6 +232,7 @@ export type Row = z.output<typeof row>
 export type ResourceDetail = z.output<typeof resource>
 export type Page = z.output<typeof page>
 export type PowerOnPage = z.output<typeof power>
+export type PowerPlanOnPage = z.output<typeof powerPlan>
 export type ClusterOnPage = z.output<typeof cluster>
 export type ActionOnPage = z.output<typeof action>
 export type PlanEntryOnPage = z.output<typeof planEntry>
@@ -349,4 +243,4 @@ export type Me = z.output<typeof me>
 export type EventOnPage = z.output<typeof event>
 export type DriftOnPage = z.output<typeof drift>
 export type HostOnPage = z.output<typeof host>
-export { key as keySchema, list }
+export { cluster, key as keySchema, list, powerPlan }

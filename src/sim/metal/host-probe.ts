@@ -80,11 +80,13 @@ const ANSWERS: Readonly<Record<string, (words: readonly string[], answering: Ans
     const folder = '/var/lib/croft/items'
     for (const name of box.machine.files.list(folder)) tell('mark', textAt(box, `${folder}/${name}`))
   },
-  boot: (_, { box, say }) => {
+  boot: (_, { box, say, tell }) => {
     say('id', box.machine.system.bootId)
     say('cpus', '4')
     say('memory', '8000000')
     say('free', '6000000')
+    say('load', '0.40')
+    tell('sensors', 'temperature 47200 cpu-thermal\n')
   },
 }
 

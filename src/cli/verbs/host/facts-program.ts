@@ -1,3 +1,5 @@
+import { readSensors, SENSORS, wattsBetween } from '../../../model/host-sensors.ts'
+
 /**
  * What a box is, in one round trip: constant text that only reads and prints `name value` lines. Programs that are not
  * there leave their lines out.
@@ -21,8 +23,10 @@ if command -v lsblk >/dev/null; then lsblk -dnbr -o NAME,SIZE,ROTA,SERIAL,MODEL 
 for d in /sys/class/net/*; do n=${'$'}{d##*/}; [ "$n" = lo ] && continue; [ -r "$d/address" ] || continue
   echo "nic $n $(cat "$d/address") $(cat "$d/operstate" 2>/dev/null) $(cat "$d/speed" 2>/dev/null)"; done
 command -v ip >/dev/null && ip -o addr show scope global 2>/dev/null | while read -r i n f a x; do echo "address $n $a"; done
-for t in /sys/class/thermal/thermal_zone*; do [ -r "$t/temp" ] && echo "temperature $(cat "$t/type" 2>/dev/null) $(cat "$t/temp")"; done
-for p in /sys/class/powercap/*rapl*:0; do [ -r "$p/energy_uj" ] || continue; a=$(cat "$p/energy_uj"); sleep 0.2; b=$(cat "$p/energy_uj"); echo "powerMilliwatts $(( (b - a) / 200 ))"; break; done
+sensors() {${SENSORS}}
+sensors
+# Energy is counted: what is drawn shows in a second look.
+if [ -r /sys/class/powercap/intel-rapl:0/energy_uj ]; then sleep 0.5; sensors | sed 's/^/later /'; fi
 echo end
 `
 
@@ -69,6 +73,10 @@ export function readFacts(text: string): HostFacts | undefined {
   const all = (name: string) => rows.filter(([key]) => key === name).map(([, value]) => value.split(/ +/))
   const maybe = (name: 'model' | 'cpu' | 'machineId') => (one(name) === '' ? {} : { [name]: one(name) })
   const addresses = all('address')
+  const lines = text.split('\n')
+  const sensors = readSensors(lines)
+  const later = lines.filter((line) => line.startsWith('later ')).map((line) => line.slice('later '.length))
+  const watts = wattsBetween(sensors, later.length === 0 ? sensors : readSensors(later))
   return {
     hostname: one('hostname'),
     os: one('os'),
@@ -82,7 +90,7 @@ export function readFacts(text: string): HostFacts | undefined {
     uptimeSeconds: Number(one('uptimeSeconds')),
     load: Number(one('load')),
     ...maybe('machineId'),
-    ...(one('powerMilliwatts') === '' ? {} : { watts: Number(one('powerMilliwatts')) / 1000 }),
+    ...(watts === undefined ? {} : { watts }),
     disks: all('disk').map(([name = '', bytes = '0', rota = '0', serial = '-', id = '-', ...model]) => ({
       name,
       gb: Math.round(Number(bytes) / 1e9),
@@ -98,6 +106,6 @@ export function readFacts(text: string): HostFacts | undefined {
       ...(speed !== undefined && Number(speed) > 0 ? { mbit: Number(speed) } : {}),
       addresses: addresses.filter(([nic]) => nic === name).map(([, address = '']) => address),
     })),
-    temperatures: all('temperature').map(([sensor = '', millis = '0']) => ({ sensor, celsius: Number(millis) / 1000 })),
+    temperatures: sensors.temperatures,
   }
 }

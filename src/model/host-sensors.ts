@@ -1,0 +1,65 @@
+/**
+ * How hot a box is and what it draws, as its kernel tells it: constant text for sh that only reads. A line each:
+ * `temperature MILLIDEGREES SENSOR`, `power MICROWATTS` where something measures the whole box, else `energy MICROJOULES`
+ * that its processors have used so far. `uptime` is the time to hold the energy against: no clock that anybody sets.
+ */
+export const SENSORS = `
+for t in /sys/class/thermal/thermal_zone*; do
+  { read -r v <"$t/temp"; } 2>/dev/null && { read -r s <"$t/type"; } 2>/dev/null && echo "temperature $v $s"
+done
+for h in /sys/class/hwmon/hwmon*; do
+  { read -r s <"$h/name"; } 2>/dev/null || continue
+  if [ "$s" = power_meter ] && { read -r v <"$h/power1_average"; } 2>/dev/null; then echo "power $v"; fi
+  # Zones were shown above; they are listed here once more.
+  [ -e "$h/device/temp" ] && continue
+  for f in "$h"/temp*_input; do { read -r v <"$f"; } 2>/dev/null && echo "temperature $v $s"; done
+done
+e=; for p in /sys/class/powercap/intel-rapl:*; do
+  { read -r s <"$p/name"; } 2>/dev/null || continue
+  case $s in package-*) { read -r v <"$p/energy_uj"; } 2>/dev/null && e=$((\${e:-0} + v)) ;; esac
+done
+[ -n "$e" ] && echo "energy $e"
+{ read -r v s </proc/uptime; } 2>/dev/null && echo "uptime $v"
+`
+
+export interface Sensors {
+  readonly temperatures: readonly { readonly sensor: string; readonly celsius: number }[]
+  readonly watts?: number
+  /** What the processors have used so far; two of them give watts. */
+  readonly energy?: { readonly joules: number; readonly atSeconds: number }
+}
+
+/** From the lines above, wherever they stand among others. */
+export function readSensors(lines: readonly string[]): Sensors {
+  const rows = lines.map((line) => line.split(' '))
+  const numbers = (name: string) => rows.filter(([key]) => key === name).map(([, value]) => Number(value))
+  const temperatures = rows
+    .filter(([key]) => key === 'temperature')
+    .map(([, millis, ...sensor]) => ({ sensor: sensor.join(' '), celsius: Math.round(Number(millis) / 100) / 10 }))
+    .filter(({ celsius }) => isTemperature(celsius))
+  const [[power], [used], [atSeconds]] = [numbers('power'), numbers('energy'), numbers('uptime')]
+  return {
+    temperatures,
+    ...(power === undefined || !(power > 0) ? {} : { watts: Math.round(power / 1e5) / 10 }),
+    ...(used === undefined || atSeconds === undefined ? {} : { energy: { joules: used / 1e6, atSeconds } }),
+  }
+}
+
+/** Sensors that nobody connected show nonsense: minus 128, 0 or 255 degrees. */
+function isTemperature(celsius: number): boolean {
+  return celsius > 0 && celsius < 150
+}
+
+/** The hottest part, in whole degrees: what a person wants to know of a box at one glance. */
+export function hottest({ temperatures }: Sensors): number | undefined {
+  return temperatures.length === 0 ? undefined : Math.round(Math.max(...temperatures.map(({ celsius }) => celsius)))
+}
+
+/** What was drawn between two looks. Undefined where only one is known, or the box was started or its counter turned over. */
+export function wattsBetween(before: Sensors | undefined, now: Sensors): number | undefined {
+  if (now.watts !== undefined) return now.watts
+  if (before?.energy === undefined || now.energy === undefined) return undefined
+  const seconds = now.energy.atSeconds - before.energy.atSeconds
+  const joules = now.energy.joules - before.energy.joules
+  return seconds > 0 && joules >= 0 ? Math.round(joules / seconds) : undefined
+}
