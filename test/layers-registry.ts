@@ -1,4 +1,4 @@
-import type { Breach } from './layers-rules.ts'
+import { type Breach, isMain } from './layers-rules.ts'
 import { importsOf, type SourceFile } from './layers-source.ts'
 
 /** Files of src/kinds that are not kinds themselves. */
@@ -17,7 +17,10 @@ function kindBreaches(files: readonly SourceFile[]): Breach[] {
     (name) => !NOT_KINDS.includes(`${name}.ts`) && !name.endsWith('.test'),
   )
   const registry = 'src/kinds/registry.ts'
-  const registered = importedNames(files, registry, /^src\/kinds\/([^/]+)\.ts$/).filter((name) => name !== 'kind')
+  const registered = importedNames(
+    files.filter(({ path }) => path === registry),
+    /^src\/kinds\/([^/]+)\.ts$/,
+  ).filter((name) => name !== 'kind')
   const rows = tableKinds(files)
   const pages = namesAt(files, /^docs\/kinds\/([^/]+)\.md$/)
   return compare('kind', [...kinds, ...rows], [...registered, ...rows], registry, pages, 'docs/kinds')
@@ -37,12 +40,15 @@ function driverBreaches(files: readonly SourceFile[]): Breach[] {
   const list = /DRIVER_NAMES\s*=\s*\[([^\]]*)\]/.exec(registry?.text ?? '')?.[1] ?? ''
   const registered = [...list.matchAll(/'([^']+)'/g)].map((match) => match[1] ?? '')
   const pages = namesAt(files, /^docs\/drivers\/([^/]+)\.md$/)
-  const wired = importedNames(files, 'src/main.ts', /^src\/drivers\/([^/]+)\//)
+  const wired = importedNames(
+    files.filter(({ path }) => isMain(path)),
+    /^src\/drivers\/([^/]+)\//,
+  )
   return [
     ...compare('driver', drivers, registered, 'src/drivers/registry.ts', pages, 'docs/drivers'),
     ...drivers
       .filter((driver) => !wired.includes(driver))
-      .map((driver) => breach('registry', 'src/main.ts', `the driver ${driver} is not wired in main.ts`)),
+      .map((driver) => breach('registry', 'src/main.ts', `the driver ${driver} is not wired in main`)),
   ]
 }
 
@@ -82,7 +88,6 @@ function namesAt(files: readonly SourceFile[], pattern: RegExp): readonly string
   return files.flatMap(({ path }) => pattern.exec(path)?.[1] ?? [])
 }
 
-function importedNames(files: readonly SourceFile[], path: string, pattern: RegExp): readonly string[] {
-  const file = files.find((candidate) => candidate.path === path)
-  return file === undefined ? [] : importsOf(file).flatMap(({ target }) => pattern.exec(target)?.[1] ?? [])
+function importedNames(files: readonly SourceFile[], pattern: RegExp): readonly string[] {
+  return files.flatMap(importsOf).flatMap(({ target }) => pattern.exec(target)?.[1] ?? [])
 }

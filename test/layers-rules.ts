@@ -79,6 +79,7 @@ const PURE_NAMES: Readonly<Record<string, readonly string[]>> = {
 const TIME_ALLOWED = [
   'src/lib/clock.ts',
   'src/main.ts',
+  'src/main/',
   'src/cli/',
   // Keys and serial numbers must not be guessable.
   'src/lib/x509.ts',
@@ -144,13 +145,13 @@ function breachesOf(file: SourceFile): Breach[] {
     uses(TIME, 'pure', `${folder}/ is pure: time and chance come in as arguments`)
     uses(EFFECTS, 'pure', `${folder}/ is pure: it touches nothing outside`)
   } else if (!mayTellTime(path)) uses(TIME, 'time', 'time comes from the Clock and chance from the Random of src/lib')
-  if (folder !== undefined && folder !== 'cli') uses(PRINTS, 'print', 'only src/cli and src/main.ts print')
+  if (folder !== undefined && folder !== 'cli') uses(PRINTS, 'print', 'only src/cli and main print')
   return breaches
 }
 
 /** The rule that an import between our own files breaks. */
 function brokenArrow(path: string, folder: string, target: string): Pick<Breach, 'rule' | 'message'> | undefined {
-  if (target === 'src/main.ts') return { rule: 'arrow', message: 'nothing imports main.ts' }
+  if (isMain(target)) return { rule: 'arrow', message: 'nothing imports main' }
   const to = folderOf(target)
   if (to === folder) {
     const [from, other] = [driverOf(path), driverOf(target)]
@@ -163,7 +164,7 @@ function brokenArrow(path: string, folder: string, target: string): Pick<Breach,
   if (allowed === undefined) return { rule: 'arrow', message: `src/${folder} is not in the table of folders` }
   if (allowed.includes(to) || allowed.includes(target.slice('src/'.length))) return undefined
   if (isImplementation(target)) {
-    return { rule: 'implementation', message: `${target} is an implementation: only main.ts names it` }
+    return { rule: 'implementation', message: `${target} is an implementation: only main names it` }
   }
   return {
     rule: 'arrow',
@@ -192,8 +193,14 @@ function mayTellTime(path: string): boolean {
   return TIME_ALLOWED.some((allowed) => path === allowed || (allowed.endsWith('/') && path.startsWith(allowed)))
 }
 
-/** `plan` of `src/plan/decide.ts`; undefined for what lies in src/ itself. */
+/** Where implementations are named: the entry, and the files that put its parts together. */
+export function isMain(path: string): boolean {
+  return path === 'src/main.ts' || path.startsWith('src/main/')
+}
+
+/** `plan` of `src/plan/decide.ts`; undefined for what lies in src/ itself, and for main, which no table binds. */
 function folderOf(path: string): string | undefined {
+  if (isMain(path)) return undefined
   return /^src\/([^/]+)\//.exec(path)?.[1]
 }
 

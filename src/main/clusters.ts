@@ -1,0 +1,50 @@
+import type { EngineOptions } from '../cli/runtime.ts'
+import type { DriverDeps } from '../drivers/port.ts'
+import type { ClusterTools } from '../engine/clusters/sessions.ts'
+import { LIMITS } from '../lib/limits.ts'
+
+/** How K3s clusters are reached: their APIs, the boxes under them, and the vault that holds what makes them themselves. */
+export async function openClusters(options: EngineOptions, driverDeps: DriverDeps): Promise<ClusterTools> {
+  const [{ createK3sDriver }, { openAgeVault }, { openTlsWire }, { proxyFor }, { vaultDirectory }, { randomBytes }] =
+    await Promise.all([
+      import('../drivers/k3s/driver.ts'),
+      import('../vault/age-vault.ts'),
+      import('../lib/tls-wire.ts'),
+      import('../lib/tunnel.ts'),
+      import('../cli/state.ts'),
+      import('node:crypto'),
+    ])
+  const env = options.env ?? process.env
+  const timeouts = { connectMs: LIMITS.connectTimeoutMs, requestMs: LIMITS.requestTimeoutMs }
+  return {
+    driver: createK3sDriver(),
+    deps: {
+      clock: driverDeps.clock,
+      vault: openAgeVault({ directory: vaultDirectory(env, options.directory, options.state), env }),
+      randomBytes: (count) => randomBytes(count),
+      openKubernetes({ endpoint, caPem, certificatePem, key, proxy = proxyFor(endpoint, env) }) {
+        return openTlsWire({
+          endpoint,
+          authority: caPem,
+          client: { certificate: certificatePem, key: key.reveal() },
+          maxSockets: LIMITS.clusterSockets,
+          timeouts,
+          ...(proxy === undefined ? {} : { proxy }),
+        })
+      },
+      resolveSecret: driverDeps.resolveSecret,
+      fetchText: (url, signal) => fetchText(url, signal),
+    },
+    ...(driverDeps.openShell === undefined ? {} : { openShell: driverDeps.openShell }),
+  }
+}
+
+/** A small text file of the place that releases come from. */
+async function fetchText(url: string, signal: AbortSignal): Promise<string> {
+  const timeout = AbortSignal.timeout(LIMITS.requestTimeoutMs)
+  const response = await fetch(url, { signal: AbortSignal.any([signal, timeout]), redirect: 'follow' })
+  if (!response.ok) throw new Error(`${url} answered ${response.status}`)
+  const text = await response.text()
+  if (text.length > LIMITS.checksumFileBytes) throw new Error(`${url} is larger than a file of checksums`)
+  return text
+}

@@ -1,0 +1,80 @@
+import type { EngineOptions } from '../cli/runtime.ts'
+import type { Driver, DriverDeps } from '../drivers/port.ts'
+import { systemClock } from '../lib/clock.ts'
+import { LIMITS } from '../lib/limits.ts'
+import type { SecretVault } from '../source/secret-vault.ts'
+
+export type Warn = (message: string) => void
+
+export async function loadDrivers(): Promise<readonly Driver[]> {
+  const [{ proxmoxDriver }, { libvirtDriver }, { sshDriver }, { kubernetesDriver }] = await Promise.all([
+    import('../drivers/proxmox/driver.ts'),
+    import('../drivers/libvirt/driver.ts'),
+    import('../drivers/ssh/driver.ts'),
+    import('../drivers/kubernetes/driver.ts'),
+  ])
+  return [proxmoxDriver, libvirtDriver, sshDriver, kubernetesDriver]
+}
+
+export async function driverDepsFor(options: EngineOptions, warn: Warn): Promise<DriverDeps> {
+  const [{ openTlsWire }, { resolveSecret }, { createShells }] = await Promise.all([
+    import('../lib/tls-wire.ts'),
+    import('../cli/secrets.ts'),
+    import('../ssh/open.ts'),
+  ])
+  const env = options.env ?? process.env
+  const vault = options.vault ?? directoryVault(options.directory, env)
+  const sources = { env, directory: options.directory, warn, vault }
+  const random = { next: () => Math.random() }
+  // Connections to other computers live in real time, whatever clock the engine runs on.
+  const shells = createShells({
+    env: sources.env,
+    clock: systemClock,
+    random,
+    resolveSecret: (reference) => resolveSecret(reference, sources),
+  })
+  return {
+    clock: options.clock ?? systemClock,
+    random,
+    openShell: (target) => shells.open(target),
+    openWire: ({ endpoint, fingerprint, limits }) =>
+      openTlsWire({
+        endpoint,
+        ...(fingerprint === undefined ? {} : { fingerprint }),
+        maxSockets: limits.reads,
+        timeouts: { connectMs: LIMITS.connectTimeoutMs, requestMs: LIMITS.requestTimeoutMs },
+      }),
+    resolveSecret: (reference) => resolveSecret(reference, sources),
+    lookAtCertificate: async ({ endpoint }, signal) =>
+      (await import('../lib/tls-certificate.ts')).lookAtCertificate(endpoint, {
+        timeoutMs: LIMITS.connectTimeoutMs,
+        signal,
+      }),
+  }
+}
+
+/** Encrypted files of a directory, read when the first of them is asked for. */
+function directoryVault(
+  directory: string,
+  env: NonNullable<EngineOptions['env']>,
+): NonNullable<EngineOptions['vault']> {
+  let opening: Promise<SecretVault> | undefined
+  return async (reference) => {
+    opening ??= openDirectoryVault(directory, env)
+    return (await opening).find(reference)
+  }
+}
+
+async function openDirectoryVault(directory: string, env: NonNullable<EngineOptions['env']>): Promise<SecretVault> {
+  const [{ readTree }, { openVault }, { ageIdentities }] = await Promise.all([
+    import('../source/read-tree.ts'),
+    import('../source/secret-vault.ts'),
+    import('../cli/age-identities.ts'),
+  ])
+  const revision = await readTree(directory)
+  return openVault(
+    revision,
+    async (file) => revision.read?.(file),
+    () => ageIdentities(env),
+  )
+}

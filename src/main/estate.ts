@@ -1,0 +1,51 @@
+import type { FollowedRepository, LoadedEstate } from '../cli/runtime.ts'
+import type { Revision } from '../source/revision.ts'
+
+export async function load(directory: string): Promise<LoadedEstate> {
+  const [{ readTree }, { cacheDirectory }] = await Promise.all([
+    import('../source/read-tree.ts'),
+    import('../cli/state.ts'),
+  ])
+  const cacheDir = cacheDirectory(process.env)
+  return linked(await readTree(directory, cacheDir === undefined ? {} : { cacheDir }))
+}
+
+export async function loadAt(directory: string, ref: string): Promise<LoadedEstate> {
+  const [{ readCommit, resolveCommit }, { runGit }] = await Promise.all([
+    import('../source/git.ts'),
+    import('../source/git-run.ts'),
+  ])
+  const below = (await runGit({ directory, arguments: ['rev-parse', '--show-prefix'] })).toString('utf8').trim()
+  const commit = await resolveCommit(directory, ref)
+  return linked(await readCommit(directory, commit, below === '' ? {} : { path: below }))
+}
+
+async function linked(read: Revision): Promise<LoadedEstate> {
+  const [{ link }, { findKind }, { withFetched }] = await Promise.all([
+    import('../plan/link.ts'),
+    import('../kinds/registry.ts'),
+    import('../source/fetched.ts'),
+  ])
+  const revision = await withFetched(read, new Map())
+  const estate = link(revision, { findKind, problemAt: revision.problemAt })
+  return { declarations: revision.declarations, estate, files: revision.files, ignored: revision.ignored.length }
+}
+
+export async function follow(remote: string, mirror: string): Promise<FollowedRepository> {
+  const { followRepository } = await import('../source/repository.ts')
+  const followed = followRepository({ remote, mirror, ref: 'main', allowLocal: true })
+  return {
+    async look(signal) {
+      const seen = await followed.look(signal)
+      return seen.is === 'new' ? linked(seen.revision) : undefined
+    },
+  }
+}
+
+export async function jsonSchemaOf(name: string | undefined): Promise<unknown> {
+  const [{ jsonSchema }, { kindNamed }] = await Promise.all([
+    import('../kinds/json-schema.ts'),
+    import('../kinds/registry.ts'),
+  ])
+  return jsonSchema(name === undefined ? undefined : kindNamed(name))
+}

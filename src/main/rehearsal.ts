@@ -1,0 +1,154 @@
+import type { ObservedConnection } from '../cli/runtime.ts'
+import type { Rehearsed } from '../controller/rehearse.ts'
+import type { ClusterTools } from '../engine/clusters/sessions.ts'
+import type { Clock } from '../lib/clock.ts'
+import { LIMITS } from '../lib/limits.ts'
+import type { ClusterLook } from '../model/cluster-look.ts'
+import type { ClusterSecrets } from '../model/cluster-secrets.ts'
+import type { Estate } from '../model/estate.ts'
+import type { ResourceRecord } from '../model/record.ts'
+import type { Datacentre } from '../sim/datacentre.ts'
+import { loadDrivers } from './drivers.ts'
+
+/** A twin of each connection, the real engine and drivers, and a store that knows what the real one knows. */
+export async function rehearseOnTwin(
+  estate: Estate,
+  observed: readonly ObservedConnection[],
+  records: readonly ResourceRecord[],
+  looks: readonly ClusterLook[],
+  signal: AbortSignal,
+): Promise<Rehearsed> {
+  const [
+    { createVirtualClock },
+    { createTwin },
+    { simWire },
+    { seededRandom },
+    { createMemoryStore },
+    { createEngine },
+  ] = await Promise.all([
+    import('../sim/virtual-clock.ts'),
+    import('../sim/twin.ts'),
+    import('../sim/wire.ts'),
+    import('../lib/random.ts'),
+    import('../store/memory.ts'),
+    import('../engine/create.ts'),
+  ])
+  const [{ rehearse }, { Secret }, { firstAct, secondAct, withoutNodes }] = await Promise.all([
+    import('../controller/rehearse.ts'),
+    import('../model/secret.ts'),
+    import('../controller/rehearse-clusters.ts'),
+  ])
+  const clock = createVirtualClock(Date.now())
+  const random = seededRandom(1)
+  const twins = new Map(
+    observed.map(({ connection, survey, close }) => [
+      connection,
+      createTwin(withoutNodes(survey, estate, looks), close, { clock, random }),
+    ]),
+  )
+  const twinOf = (name: string) => {
+    const twin = twins.get(name)
+    if (twin === undefined) throw new Error(`${name} has no twin`)
+    return twin
+  }
+  const store = createMemoryStore()
+  const epoch = await store.beginEpoch()
+  const before = firstAct(estate, looks)
+  await store.putRecords(
+    epoch,
+    records.filter(({ key }) => !before.keys.has(key)),
+  )
+  if (records.length > 0) await store.markComplete(epoch)
+  const engine = createEngine({
+    clock,
+    random,
+    store,
+    epoch,
+    drivers: await loadDrivers(),
+    driverDeps: {
+      clock,
+      random,
+      openWire: ({ name }) => simWire(twinOf(name)),
+      // The twin asks for its own token; other secrets are never sent anywhere real.
+      resolveSecret: async () => new Secret([...twins.values()][0]?.token ?? ''),
+    },
+    clusters: () => twinClusters([...twins.values()], clock),
+  })
+  // A machine may get another name on the way: it is told by the one that it has now.
+  const names = new Map(
+    observed.flatMap(({ survey }) =>
+      withoutNodes(survey, estate, looks).sightings.map((one) => [Number(one.externalId), one.name ?? one.externalId]),
+    ),
+  )
+  const running = () =>
+    [...twins.values()].flatMap(({ world }) =>
+      [...world.guests.values()]
+        .filter(({ run }) => run.status === 'running')
+        .map(({ vmid, config }) => names.get(vmid) ?? config.get('name') ?? String(vmid)),
+    )
+  const runUntil = <T>(promise: Promise<T>) => clock.runUntil(promise, { maxMs: 2 * LIMITS.rehearsalMs })
+  // What runs inside of nodes cannot be seen from outside, so clusters that stand are formed anew in the twin first.
+  if (before.estate !== undefined)
+    for (let round = 0; round < 2; round++) {
+      await runUntil(engine.settle(before.estate, { signal, deadlineMs: LIMITS.rehearsalMs }))
+      // What has just joined takes its time to be steady; a rehearsal begins where nothing moves.
+      await runUntil(clock.sleep(LIMITS.rehearsalRestMs, signal))
+    }
+  const etcd = await import('../sim/k3s/etcd.ts')
+  const voters = () =>
+    [...twins.values()].flatMap(({ world }) =>
+      [...world.k3s.clusters.values()].flatMap((cluster) =>
+        etcd
+          .voters(cluster)
+          .map((member) => ({ node: member.name.replace(/-[0-9a-f]{8}$/, ''), up: etcd.isConnected(member) })),
+      ),
+    )
+  return rehearse(engine, { clock, runUntil, running, voters }, secondAct(estate), signal)
+}
+
+/** The ways to clusters that are simulated in twins. */
+async function twinClusters(twins: readonly Datacentre[], clock: Clock): Promise<ClusterTools> {
+  const [
+    { createK3sDriver },
+    { kubernetesWire },
+    { serverAt },
+    { hostOf },
+    { releaseChecksum },
+    { Secret },
+    { randomBytes },
+  ] = await Promise.all([
+    import('../drivers/k3s/driver.ts'),
+    import('../sim/kubernetes/wire.ts'),
+    import('../sim/k3s/network.ts'),
+    import('../sim/k3s/network.ts'),
+    import('../sim/k3s/install.ts'),
+    import('../model/secret.ts'),
+    import('node:crypto'),
+  ])
+  const kept = new Map<string, ClusterSecrets>()
+  return {
+    driver: createK3sDriver(),
+    deps: {
+      clock,
+      vault: {
+        read: async (name) => kept.get(name),
+        write: async (secrets) => void kept.set(secrets.cluster, secrets),
+      },
+      randomBytes: (count) => randomBytes(count),
+      openKubernetes(target) {
+        const host = hostOf(target.endpoint)
+        const wireTo = () => {
+          const twin = twins.find(({ world }) => serverAt(world, host) !== undefined) ?? twins[0]
+          if (twin === undefined) throw new Error('there is no twin')
+          return kubernetesWire(twin.world, target)
+        }
+        return { send: (request, stop) => wireTo().send(request, stop), close: async () => {} }
+      },
+      resolveSecret: async () => new Secret(''),
+      async fetchText(url) {
+        const version = decodeURIComponent(/\/(v[^/]+)\/sha256sum-/.exec(url)?.[1] ?? '')
+        return ['k3s', 'k3s-arm64'].map((name) => `${releaseChecksum(version)}  ${name}\n`).join('')
+      },
+    },
+  }
+}
