@@ -2,12 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createScaledClock } from './scaled-clock.ts'
 
-test('a clock that runs a thousand times as fast sleeps a thousandth of the time', async () => {
+test('a clock that runs a thousand times as fast never wakes before the time it was asked for', async () => {
   const clock = createScaledClock(1000)
   const [wall, monotonic] = [clock.now(), clock.monotonicMs()]
   await clock.sleep(5_000)
-  assert.ok(clock.now() - wall >= 4_900)
-  assert.ok(clock.monotonicMs() - monotonic >= 4_900)
+  assert.ok(clock.now() - wall >= 4_999)
+  assert.ok(clock.monotonicMs() - monotonic >= 5_000)
 })
 
 test('a sleep that is called off ends, and so does one that was called off before', async () => {

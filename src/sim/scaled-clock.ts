@@ -19,14 +19,22 @@ export function createScaledClock(speed = 1): SimClock {
     sleep: (ms, signal) =>
       new Promise((resolve) => {
         if (signal?.aborted) return resolve()
+        const until = elapsedMs() + ms
+        let timer: NodeJS.Timeout | undefined
         const done = () => {
           clearTimeout(timer)
           signal?.removeEventListener('abort', done)
           resolve()
         }
-        // Unlike the datacentre's own timers this one keeps the process: somebody waits for it.
-        const timer = setTimeout(done, Math.max(0, ms / factor))
+        // A timer may fire a millisecond early, which is many here: who slept must find that the time has passed.
+        const wake = () => {
+          const left = until - elapsedMs()
+          if (left <= 0) return done()
+          // Unlike the datacentre's own timers this one keeps the process: somebody waits for it.
+          timer = setTimeout(wake, Math.ceil(left / factor))
+        }
         signal?.addEventListener('abort', done, { once: true })
+        wake()
       }),
   }
 }
