@@ -96,7 +96,7 @@ export function changeCluster(
 /** The same for power. A hold ends by itself: nobody may forget one and keep a rack awake for ever. Pure. */
 export function changePower(
   orders: PowerOrders,
-  { target, order, reason, untilMs }: PowerWish,
+  { target, order, reason, untilMs, ignoreHolds }: PowerWish,
   by: string,
   nowMs: number,
 ): { readonly orders: PowerOrders; readonly message: string } | Granted {
@@ -105,7 +105,14 @@ export function changePower(
   switch (order) {
     case 'on':
     case 'off': {
-      const wanted = { state: order, by, why, atMs: nowMs, ...(untilMs === undefined ? {} : { untilMs }) }
+      const wanted = {
+        state: order,
+        by,
+        why,
+        atMs: nowMs,
+        ...(untilMs === undefined ? {} : { untilMs }),
+        ...(ignoreHolds === true ? { ignoreHolds } : {}),
+      }
       return { orders: { ...orders, wanted }, message: `${target} will be switched ${order}` }
     }
     case 'hold': {

@@ -2,19 +2,15 @@ import { wattsOf } from '../engine/power/energy.ts'
 import { cleanText } from '../lib/clean-text.ts'
 import type { PowerHold } from '../model/power-decision.ts'
 import type { PowerLook } from '../model/power-look.ts'
-import type { PowerView } from '../model/power-view.ts'
+import type { OnDemandView, PowerHostView, PowerPreview, PowerView, UpsView } from '../model/power-view.ts'
+import { coordinatePower } from '../plan/power/coordinate.ts'
 import { nextWord } from '../plan/power/schedule.ts'
 
 /** What the page shows of a Power: its tiers as a timeline, what each waits for, and what it takes. */
 export function powerViewOf(look: PowerLook, nowMs: number): PowerView {
-  const { declaration, decision, energy } = look
-  const { schedule, cluster } = declaration.spec
+  const { declaration, decision, energy, orders } = look
+  const { schedule, cluster, idleMs } = declaration.spec
   const next = schedule === undefined ? undefined : nextWord(schedule, nowMs)
-  const shown = (hold: PowerHold): PowerHold => ({
-    ...hold,
-    reason: cleanText(hold.reason),
-    allow: cleanText(hold.allow),
-  })
   return {
     key: declaration.key,
     name: declaration.name,
@@ -23,13 +19,85 @@ export function powerViewOf(look: PowerLook, nowMs: number): PowerView {
     wanted: { ...decision.wanted, why: cleanText(decision.wanted.why) },
     tiers: decision.tiers,
     waits: decision.waits.map((wait) => ({ ...wait, what: cleanText(wait.what) })),
-    holds: decision.holds.map(shown),
-    refusals: decision.refusals.map(shown),
+    holds: decision.holds.map(shownHold),
+    refusals: decision.refusals.map(shownHold),
     warnings: decision.warnings.map((warning) => cleanText(warning)),
     asleep: decision.asleep,
     doing: decision.steps.map(({ summary }) => cleanText(summary)),
     watts: wattsOf(look),
+    held: orders.holds
+      .filter(({ untilMs }) => untilMs > nowMs)
+      .map((hold) => ({ ...hold, by: cleanText(hold.by), why: cleanText(hold.why) })),
+    hosts: hostsOf(look),
+    onDemand: onDemandOf(look),
+    idleMs,
+    ...upsOf(look),
     ...(energy === undefined ? {} : { energy }),
+    ...(schedule === undefined ? {} : { schedule }),
     ...(next === undefined ? {} : { next }),
+  }
+}
+
+/** What would be done if it were ordered now: decided by the planner itself, from what was last seen. */
+export function powerPreviewOf(look: PowerLook, state: 'on' | 'off', nowMs: number): PowerPreview {
+  const { declaration, observed, orders } = look
+  const wanted = { state, by: '', why: 'only a plan', atMs: nowMs }
+  const decision = coordinatePower(declaration.spec, observed, { ...orders, wanted }, undefined, nowMs)
+  return {
+    state,
+    tiers: decision.tiers,
+    holds: decision.holds.map(shownHold),
+    refusals: decision.refusals.map(shownHold),
+    warnings: decision.warnings.map((warning) => cleanText(warning)),
+    first: decision.steps.map(({ summary }) => cleanText(summary)),
+  }
+}
+
+function shownHold(hold: PowerHold): PowerHold {
+  return { ...hold, reason: cleanText(hold.reason), allow: cleanText(hold.allow) }
+}
+
+function hostsOf({ declaration, observed }: PowerLook): readonly PowerHostView[] {
+  return declaration.spec.hosts.map(({ name, level, own, wake, bmc }) => {
+    const seen = observed.hosts.find((host) => host.name === name)
+    const wokenBy = bmc !== undefined ? 'management controller' : wake === undefined ? undefined : 'Wake-on-LAN'
+    return {
+      name,
+      level,
+      own,
+      power: seen?.power ?? 'unknown',
+      strangers: (seen?.strangers ?? []).map((stranger) => cleanText(stranger)),
+      ...(wokenBy === undefined ? {} : { wokenBy }),
+      ...(seen?.watts === undefined ? {} : { watts: seen.watts }),
+    }
+  })
+}
+
+function onDemandOf({ observed: { cluster } }: PowerLook): readonly OnDemandView[] {
+  if (cluster === undefined) return []
+  return cluster.nodes
+    .filter(({ onDemand }) => onDemand)
+    .map(({ name, power }) => ({
+      node: name,
+      power,
+      wanting: (cluster.wanting[name] ?? []).map((pod) => cleanText(pod)),
+    }))
+}
+
+function upsOf({ declaration, observed }: PowerLook): { readonly ups?: UpsView } {
+  const { ups } = declaration.spec
+  if (ups === undefined) return {}
+  const seen = observed.ups === 'unknown' ? undefined : observed.ups
+  if (seen === undefined) return { ups: { name: ups.name, state: 'unknown', levels: ups.levels } }
+  const { onBattery, charge, low, watts } = seen
+  return {
+    ups: {
+      name: ups.name,
+      state: onBattery ? 'battery' : 'mains',
+      charge,
+      low,
+      levels: ups.levels,
+      ...(watts === undefined ? {} : { watts }),
+    },
   }
 }

@@ -29,6 +29,8 @@ export interface Shown {
   readonly checks: readonly CheckView[]
   readonly commits?: readonly CommitView[]
   readonly pass?: EstateView['pass']
+  /** From when schedules are asked what they will say next. */
+  readonly nowMs?: number
 }
 
 /** What the page and the API show, but for its version and time. Pure; secrets and control characters are out. */
@@ -42,7 +44,7 @@ export function viewOf(shown: Shown): Omit<EstateView, 'version' | 'atMs'> {
     hosts: hostsOf(report),
     resources: estate === undefined || report === undefined ? [] : resourcesOf(estate, report, looks),
     clusters: looks.map(clusterOf),
-    ...powerOf(report, shown.pass?.endedMs ?? 0),
+    ...powerOf(report, shown.nowMs ?? 0),
     drifts: shown.drifts,
     checks: shown.checks,
     ...(shown.commits === undefined || shown.commits.length === 0 ? {} : { commits: shown.commits }),

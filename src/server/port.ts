@@ -1,6 +1,7 @@
 import type { EstateView } from '../model/estate-view.ts'
 import type { CroftEvent } from '../model/event.ts'
 import type { ResourceKey } from '../model/key.ts'
+import type { PowerPreview } from '../model/power-view.ts'
 
 /** Who asks for something: written into the audit log with what was asked. */
 export interface Actor {
@@ -36,6 +37,8 @@ export type Wish =
       readonly order: 'off' | 'on' | 'hold' | 'release'
       readonly reason?: string
       readonly untilMs?: number
+      /** Does not wait for people, backups and jobs. */
+      readonly ignoreHolds?: boolean
     }
 
 export interface HistoryQuery {
@@ -56,6 +59,8 @@ export interface Controller {
   observed?(key: ResourceKey): Readonly<Record<string, string>> | undefined
   /** The manifest of a resource as it stands in Git, with secrets taken out. Undefined: not declared. */
   manifest(key: ResourceKey): Promise<string | undefined>
+  /** What would be done if a Power were switched now. Undefined: there is none of that name, or it was not seen yet. */
+  powerPreview?(target: string, state: 'on' | 'off'): PowerPreview | undefined
   ask(wish: Wish, actor: Actor): Promise<Granted>
   /** A source was pushed to: look now. Unknown names are ignored. */
   poke(source: string): void

@@ -5,10 +5,14 @@ import type { EstateView } from '../model/estate-view.ts'
 import { ROUTES } from './api/routes.ts'
 import { testServer } from './testing/client.ts'
 import { fakeController, withResource } from './testing/fake-controller.ts'
-import { heldDeletion, NOW, smallEstate } from './testing/fake-estate.ts'
+import { heldDeletion, smallEstate } from './testing/fake-estate.ts'
+import { NOW } from './testing/fake-moment.ts'
+import { fakePower, goingOff } from './testing/fake-power.ts'
+import { KEY, questionOf } from './testing/questions.ts'
 
 const SNAPSHOT = new URL('./testing/read-only-fields.json', import.meta.url)
-const KEY = 'Machine/k3s-vm-still-fawn'
+const HOLD = { tier: 'apps' as const, guard: 'person', reason: 'r', allow: 'a', sinceMs: NOW, untilMs: NOW }
+const HELD = { by: 'anna', why: 'demo', sinceMs: NOW, untilMs: NOW }
 /** Tables whose names are data, not fields of ours. */
 const TABLES = ['observed', 'params']
 
@@ -19,9 +23,8 @@ test('[S-19] somebody who may only read gets the fields that are listed, and no 
   const seen: Record<string, readonly string[]> = {}
   for (const { method, path } of ROUTES) {
     if (method !== 'GET' || path === '/api/openapi.json') continue
-    const query = ['/api/resource', '/api/manifest'].includes(path) ? `?key=${encodeURIComponent(KEY)}` : ''
-    const nobody = await it.ask(`${path}${query}`)
-    const viewer = await it.ask(`${path}${query}`, { headers: vera })
+    const nobody = await it.ask(questionOf(path))
+    const viewer = await it.ask(questionOf(path), { headers: vera })
     for (const answer of [nobody, viewer]) {
       assert.equal(answer.status, 200, path)
       assert.ok(!answer.text.includes('canary'), `${path} shows a field that nobody listed`)
@@ -84,6 +87,7 @@ function rich(): EstateView {
     ],
     connections: estate.connections.map((one) => ({ ...one, state: 'suspect', message: 'm', allow: 'a' })),
     sources: estate.sources.map((one) => ({ ...one, trouble: 'not signed' })),
+    power: [fakePower({ ...goingOff(), holds: [HOLD], refusals: [HOLD], held: [HELD], warnings: ['w'] })],
     drifts: [
       {
         key: KEY,

@@ -1,6 +1,8 @@
 import type { EstateView } from '../../src/model/estate-view.ts'
+import { cluster } from '../../src/server/testing/fake-cluster.ts'
 import { type FakeController, withResource } from '../../src/server/testing/fake-controller.ts'
-import { cluster, conditions, machine, NOW, smallEstate, step } from '../../src/server/testing/fake-estate.ts'
+import { conditions, machine, smallEstate, step } from '../../src/server/testing/fake-estate.ts'
+import { NOW } from '../../src/server/testing/fake-moment.ts'
 
 export const FAWN = 'Machine/k3s-vm-still-fawn'
 const PUSHED = 'feedc0ffee0123456789abcdef0123456789abcd'

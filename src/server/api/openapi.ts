@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { plainPaths } from './plain-paths.ts'
 import type { Route } from './route.ts'
 import * as schemas from './schemas.ts'
 
@@ -21,7 +22,7 @@ export function openApi(routes: readonly Route[], version: string): Json {
     },
     jsonSchemaDialect: 'https://json-schema.org/draft/2020-12/schema',
     servers: [{ url: '/' }],
-    paths: { ...paths, ...extraPaths() },
+    paths: { ...paths, ...plainPaths() },
     components: {
       schemas: { Trouble: schemaOf(schemas.trouble, 'output') },
       securitySchemes: {
@@ -33,13 +34,23 @@ export function openApi(routes: readonly Route[], version: string): Json {
   }
 }
 
+function trouble(description: string): Json {
+  return { description, content: { 'application/json': { schema: { $ref: '#/components/schemas/Trouble' } } } }
+}
+
+const FOR_WRITING: Json = {
+  401: trouble('not signed in, or not with this name and password'),
+  403: trouble('not allowed, or sent by another page'),
+  409: trouble('not at this moment'),
+  413: trouble('too large'),
+  415: trouble('not application/json'),
+  422: trouble('refused, with the reason'),
+  429: trouble('too many tries'),
+}
+
 function operation({ method, path, summary, scope, input, output }: Route): Json {
   const shape = schemaOf(input, 'input') as { properties?: Json; required?: readonly string[] }
   const reading = method === 'GET'
-  const trouble = (description: string) => ({
-    description,
-    content: { 'application/json': { schema: { $ref: '#/components/schemas/Trouble' } } },
-  })
   return {
     operationId: `${method.toLowerCase()}${path.replace(/^\/api/, '').replace(/[/.-](\w)/g, (_, c: string) => c.toUpperCase())}`,
     summary,
@@ -57,9 +68,9 @@ function operation({ method, path, summary, scope, input, output }: Route): Json
     responses: {
       200: { description: 'as asked', content: { 'application/json': { schema: schemaOf(output, 'output') } } },
       400: trouble('the request is not well formed'),
-      ...(scope === 'read' ? {} : { 401: trouble('not signed in'), 403: trouble('not allowed') }),
+      ...(reading ? {} : FOR_WRITING),
       404: trouble('there is no such thing'),
-      ...(reading ? {} : { 409: trouble('not at this moment'), 422: trouble('refused, with the reason') }),
+      421: trouble('asked under a name that is not its own'),
     },
   }
 }
@@ -67,44 +78,4 @@ function operation({ method, path, summary, scope, input, output }: Route): Json
 function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Json {
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, target: 'draft-2020-12' })
   return rest
-}
-
-/** What is not JSON in, JSON out. */
-function extraPaths(): Json {
-  const text = (description: string, type = 'text/plain') => ({
-    description,
-    content: { [type]: { schema: { type: 'string' } } },
-  })
-  return {
-    '/api/events': {
-      get: {
-        operationId: 'getEvents',
-        summary: 'The live stream: delta, happened and reset, each with an id to resume from',
-        parameters: [
-          { name: 'after', in: 'query', required: false, schema: { type: 'string' } },
-          { name: 'Last-Event-ID', in: 'header', required: false, schema: { type: 'string' } },
-        ],
-        responses: { 200: text('server-sent events', 'text/event-stream') },
-      },
-    },
-    '/hooks/{source}': {
-      post: {
-        operationId: 'postHook',
-        summary: 'A signed push notice of GitHub, GitLab, Gitea or Forgejo',
-        parameters: [{ name: 'source', in: 'path', required: true, schema: { type: 'string' } }],
-        requestBody: { required: true, content: { 'application/json': { schema: {} } } },
-        responses: {
-          202: { description: 'taken' },
-          401: { description: 'not signed as configured' },
-          413: { description: 'too large' },
-          429: { description: 'too many' },
-        },
-      },
-    },
-    '/metrics': { get: { operationId: 'getMetrics', summary: 'For Prometheus', responses: { 200: text('metrics') } } },
-    '/healthz': { get: { operationId: 'getHealthz', summary: 'Is the process well?', responses: { 200: text('ok') } } },
-    '/readyz': {
-      get: { operationId: 'getReadyz', summary: 'Has a complete pass been made?', responses: { 200: text('ready') } },
-    },
-  }
 }

@@ -101,6 +101,19 @@ export const READS: readonly Route[] = [
   }),
   route({
     method: 'GET',
+    path: '/api/power-plan',
+    summary: 'What would be done if a Power were switched off or on now; nothing is ordered',
+    scope: 'read',
+    input: z.object({ target: z.string().min(1).max(256), state: z.enum(['on', 'off']) }),
+    output: schemas.powerPlan,
+    handle({ controller }, { target, state }) {
+      const plan = controller.powerPreview?.(target, state)
+      if (plan === undefined) throw new Declined(404, 'not-found', `There is no Power ${target}.`)
+      return plan
+    },
+  }),
+  route({
+    method: 'GET',
     path: '/api/history',
     summary: 'What happened, newest last',
     scope: 'read',

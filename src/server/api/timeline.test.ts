@@ -3,7 +3,8 @@ import { describe, test } from 'node:test'
 import type { CroftEvent } from '../../model/event.ts'
 import { createHealthStrips } from '../health-strips.ts'
 import { storyEvents, withResource } from '../testing/fake-controller.ts'
-import { COMMIT, conditions, NOW, smallEstate } from '../testing/fake-estate.ts'
+import { conditions, smallEstate } from '../testing/fake-estate.ts'
+import { COMMIT, NOW } from '../testing/fake-moment.ts'
 import { spansOf, tellTimeline } from './timeline.ts'
 
 const events = storyEvents().map((event, index): CroftEvent => ({ ...event, seq: index + 1 }))

@@ -104,13 +104,19 @@ export const WISHES: readonly Route[] = [
       order: z.enum(['off', 'on', 'hold', 'release']),
       reason: z.string().max(500).optional(),
       untilMs: z.number().int().positive().optional(),
+      ignoreHolds: z.boolean().optional(),
     }),
-    ({ target, order, reason, untilMs }) => ({
-      wish: 'power',
-      target,
-      order,
-      ...(reason === undefined ? {} : { reason }),
-      ...(untilMs === undefined ? {} : { untilMs }),
-    }),
+    ({ target, order, reason, untilMs, ignoreHolds }, { may }) => {
+      if (ignoreHolds === true && !may('admin'))
+        throw new Declined(403, 'forbidden', 'Not waiting for people, backups and jobs needs the role admin.')
+      return {
+        wish: 'power',
+        target,
+        order,
+        ...(reason === undefined ? {} : { reason }),
+        ...(untilMs === undefined ? {} : { untilMs }),
+        ...(ignoreHolds === undefined ? {} : { ignoreHolds }),
+      }
+    },
   ),
 ]

@@ -1,7 +1,9 @@
 import type { EstateView, ResourceView } from '../../model/estate-view.ts'
 import type { CroftEvent, NewEvent } from '../../model/event.ts'
+import type { PowerView } from '../../model/power-view.ts'
 import type { Actor, Controller, Granted, Wish } from '../port.ts'
-import { COMMIT, NOW } from './fake-estate.ts'
+import { COMMIT, NOW } from './fake-moment.ts'
+import { fakePreview, goingOff, tiers } from './fake-power.ts'
 
 /** A controller for tests of the server and the page: a view that tests change, wishes that take effect at once. */
 export interface FakeController extends Controller {
@@ -51,6 +53,10 @@ export function fakeController(first: EstateView, history: readonly NewEvent[] =
             (beforeSeq === undefined || event.seq < beforeSeq),
         )
         .slice(-limit),
+    powerPreview(target, state) {
+      const power = view.power?.find(({ name }) => name === target)
+      return power === undefined ? undefined : fakePreview(state, power.holds)
+    },
     manifest: async (key) => controller.manifests[key] ?? exampleManifest(view, key),
     poke: (source) => void controller.poked.push(source),
     async ask(wish, actor) {
@@ -129,7 +135,29 @@ function fulfil(controller: FakeController, wish: Wish, actor: Actor): Granted {
       controller.set(() => ({}), [{ type: 'Normal', reason: 'Asked', message: `a look was asked for ${by}` }])
       return { ok: true, message: 'Looking now.' }
     case 'power':
-      return { ok: false, reason: 'refused', message: 'No power plan is declared.' }
+      return switched(controller, wish, actor)
+  }
+}
+
+function switched(controller: FakeController, wish: Extract<Wish, { wish: 'power' }>, { name: by }: Actor): Granted {
+  const { target, order, reason, untilMs } = wish
+  if (controller.view().power?.some(({ name }) => name === target) !== true)
+    return { ok: false, reason: 'not-found', message: `there is no Power ${target}` }
+  const why = `${by}${reason === undefined ? '' : `: ${reason}`}`
+  const hold = { by, why: reason ?? '', sinceMs: NOW, untilMs: untilMs ?? NOW + 3_600_000 }
+  const changes: Readonly<Record<typeof order, Partial<PowerView>>> = {
+    off: { ...goingOff(0), wanted: { state: 'off', sinceMs: NOW, why } },
+    on: { phase: 'GoingOn', wanted: { state: 'on', sinceMs: NOW, why }, tiers: tiers('on', 0), doing: [], waits: [] },
+    hold: { held: [hold] },
+    release: { held: [] },
+  }
+  controller.set((view) => ({
+    power: (view.power ?? []).map((one) => (one.name === target ? { ...one, ...changes[order] } : one)),
+  }))
+  const held = `${target} stays as it is for an hour`
+  return {
+    ok: true,
+    message: order === 'hold' ? held : order === 'release' ? 'held no longer' : `${target} will be switched ${order}`,
   }
 }
 

@@ -1,0 +1,58 @@
+type Json = Readonly<Record<string, unknown>>
+
+/** The part of the document about what is not JSON in, JSON out: the stream, notices, sign-in by a provider, probes. */
+export function plainPaths(): Json {
+  const text = (description: string, type = 'text/plain') => ({
+    description,
+    content: { [type]: { schema: { type: 'string' } } },
+  })
+  const get = (operationId: string, summary: string, responses: Json, parameters?: readonly Json[]) => ({
+    get: { operationId, summary, ...(parameters === undefined ? {} : { parameters }), responses },
+  })
+  const optional = (name: string, where: 'query' | 'header') => ({
+    name,
+    in: where,
+    required: false,
+    schema: { type: 'string' },
+  })
+  const noProvider = { description: 'no OpenID Connect provider is configured' }
+  return {
+    '/api/events': get(
+      'getEvents',
+      'The live stream: delta, happened and reset, each with an id to resume from',
+      { 200: text('server-sent events', 'text/event-stream'), 503: { description: 'too many listeners' } },
+      [optional('after', 'query'), optional('Last-Event-ID', 'header')],
+    ),
+    '/api/sign-in/oidc': get('getSignInOidc', 'Sign in with the OpenID Connect provider', {
+      302: { description: 'to the provider' },
+      404: noProvider,
+    }),
+    '/api/sign-in/oidc/callback': get(
+      'getSignInOidcCallback',
+      'Where the provider sends the browser back to',
+      { 302: { description: 'signed in, to the page' }, 401: { description: 'refused' }, 404: noProvider },
+      [optional('code', 'query'), optional('state', 'query'), optional('error', 'query')],
+    ),
+    '/hooks/{source}': {
+      post: {
+        operationId: 'postHook',
+        summary: 'A signed push notice of GitHub, GitLab, Gitea or Forgejo',
+        parameters: [{ name: 'source', in: 'path', required: true, schema: { type: 'string' } }],
+        requestBody: { required: true, content: { 'application/json': { schema: {} } } },
+        responses: {
+          202: { description: 'taken' },
+          401: { description: 'not signed as configured' },
+          404: { description: 'no webhook is configured' },
+          413: { description: 'too large' },
+          429: { description: 'too many' },
+        },
+      },
+    },
+    '/metrics': get('getMetrics', 'For Prometheus', {
+      200: text('metrics'),
+      404: { description: 'no metrics are kept here' },
+    }),
+    '/healthz': get('getHealthz', 'Is the process well?', { 200: text('ok'), 503: text('not well') }),
+    '/readyz': get('getReadyz', 'Has a complete pass been made?', { 200: text('ready'), 503: text('not yet') }),
+  }
+}
