@@ -37,6 +37,7 @@ const TROUBLES: Readonly<Record<keyof Trouble, 'boolean' | 'number'>> = {
   slowNameMs: 'number',
   slowBootMs: 'number',
   neverBoots: 'boolean',
+  neverStops: 'boolean',
 }
 
 export function createClusterExperiments(world: World): ClusterExperiments {

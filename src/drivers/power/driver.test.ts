@@ -1,18 +1,22 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { createSocket } from 'node:dgram'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { test } from 'node:test'
 import { systemClock } from '../../lib/clock.ts'
 import { sendDatagram } from '../../lib/datagram.ts'
 import { seededRandom } from '../../lib/random.ts'
 import type { Shell } from '../../lib/shell.ts'
 import { magicPacket } from '../../lib/wake.ts'
-import { type Wire, WireFailure } from '../../lib/wire.ts'
 import type { BmcTarget, PowerHost } from '../../model/power.ts'
 import type { PowerStep } from '../../model/power-decision.ts'
 import { Secret } from '../../model/secret.ts'
 import { specWith } from '../../plan/power/testing/fixture.ts'
 import { createDatacentre } from '../../sim/datacentre.ts'
-import { type BmcVerb, type Box, bmc } from '../../sim/metal/box.ts'
+import { redfishWire } from '../../sim/metal/redfish.ts'
+import { metalShell } from '../../sim/metal/shell.ts'
 import { createVirtualClock } from '../../sim/virtual-clock.ts'
 import { createPowerDriver } from './driver.ts'
 import { unitText } from './last-word.ts'
@@ -29,15 +33,8 @@ const step = (verb: PowerStep['do'], host: string): PowerStep => ({
   awaits: '',
 })
 
-function shellThat(run: Shell['run'], written: string[] = []): Shell {
-  return {
-    run,
-    readFile: async () => undefined,
-    writeFile: async (path) => {
-      written.push(path)
-    },
-    close: async () => {},
-  }
+function shellThat(run: Shell['run']): Shell {
+  return { run, readFile: async () => undefined, writeFile: async () => {}, close: async () => {} }
 }
 
 test('[A46] a host is woken by a magic packet that is really sent', async () => {
@@ -63,60 +60,61 @@ test('[A46] a host is woken by a magic packet that is really sent', async () => 
   }
 })
 
-/** The management controller of a simulated box, as Redfish. */
-function redfishOf(box: Box, cycles: string[]): Wire {
-  const answer = (body: unknown) => ({ status: 200, reason: 'OK', headers: {}, body: JSON.stringify(body) })
-  return {
-    async send({ method, path, body }) {
-      const world = box.computer.world
-      if (method === 'GET' && path === '/redfish/v1/Systems')
-        return answer({ Members: [{ '@odata.id': '/redfish/v1/Systems/1' }] })
-      if (method === 'GET') return answer({ PowerState: bmc(world, box, 'status')?.power === 'on' ? 'On' : 'Off' })
-      const { ResetType } = JSON.parse(String(body)) as { ResetType: string }
-      cycles.push(ResetType)
-      const verb: BmcVerb =
-        ResetType === 'On' ? 'on' : ResetType.includes('Off') || ResetType.includes('Shutdown') ? 'off' : 'reset'
-      if (bmc(world, box, verb) === undefined) throw new WireFailure('maybe', 'ECONNRESET', 'connection reset by peer')
-      return answer({})
-    },
-    close: async () => {},
-  }
-}
-
-test('[F-30] a lost reply of a management controller: looked at again, and never a cycle', async () => {
+/** Two boxes with management controllers on a simulated clock. */
+function boxes() {
   const clock = createVirtualClock(1_760_000_000_000)
   const datacentre = createDatacentre({ clock, random: seededRandom(3), preset: 'empty' })
   datacentre.addBox('cow', ['192.168.4.11'], 'off')
   datacentre.addBox('duck', ['192.168.4.12'], 'on')
-  const cycles: string[] = []
-  const target = (name: string): BmcTarget => ({
-    address: name,
-    port: 443,
-    user: 'root',
-    password: { from: 'env', name: 'X' } as never,
-  })
   const driver = createPowerDriver({
     clock,
     sendDatagram: async () => {},
     resolveSecret: async () => new Secret('x'),
-    openBmc: ({ address }) => {
-      const box = datacentre.world.metal.get(address)
-      assert.ok(box)
-      return redfishOf(box, cycles)
-    },
+    openBmc: ({ address }) => redfishWire(datacentre.world, address),
   })
-  const hosts: PowerHost[] = ['cow', 'duck'].map((name) => ({ name, level: 1, own: false, bmc: target(name) }))
-  const [cow, duck] = hosts
-  assert.ok(cow && duck)
-  const reach = { spec: specWith({ hosts }), shells: new Map() }
+  const hostOf = (name: string): PowerHost => ({ name, level: 1, own: false, bmc: target(name) })
+  const target = (address: string): BmcTarget => ({
+    address,
+    port: 443,
+    user: 'root',
+    password: { from: 'env', name: 'X' } as never,
+  })
+  const [cow, duck] = [hostOf('cow'), hostOf('duck')]
+  const reach = { spec: specWith({ hosts: [cow, duck] }), shells: new Map() }
+  const perform = (verb: PowerStep['do'], host: string, force = false) =>
+    clock.runUntil(driver.perform({ ...step(verb, host), force }, reach, signal), { maxMs: 60_000 })
+  const powerOf = (host: PowerHost) => clock.runUntil(driver.hostPower(host, signal), { maxMs: 60_000 })
+  const resets = (name: string) => datacentre.world.metal.get(name)?.resets
+  return { clock, datacentre, cow, duck, perform, powerOf, resets }
+}
+
+test('[F-30] a lost reply of a management controller: looked at again, and never a cycle', async () => {
+  const { clock, datacentre, cow, duck, perform, powerOf, resets } = boxes()
   datacentre.loseBmcReplies('cow', 1)
-  assert.equal((await driver.perform(step('wake-host', 'cow'), reach, signal)).result, 'unclear')
-  assert.equal((await driver.hostPower(cow, signal)).power, 'on')
-  assert.equal((await driver.perform(step('wake-host', 'cow'), reach, signal)).result, 'done')
-  assert.equal((await driver.hostPower(duck, signal)).power, 'on')
-  assert.equal((await driver.perform(step('stop-host', 'duck'), reach, signal)).result, 'done')
-  assert.equal((await driver.hostPower(duck, signal)).power, 'off')
-  assert.deepEqual(cycles, ['On', 'On', 'GracefulShutdown'])
+  assert.equal((await perform('wake-host', 'cow')).result, 'unclear')
+  assert.equal((await powerOf(cow)).power, 'on')
+  assert.equal((await perform('wake-host', 'cow')).result, 'done')
+  assert.equal((await powerOf(duck)).power, 'on')
+  assert.equal((await perform('stop-host', 'duck')).result, 'done')
+  await clock.advanceTo(clock.now() + 10_000)
+  assert.equal((await powerOf(duck)).power, 'off')
+  assert.deepEqual([resets('cow'), resets('duck')], [['On', 'On'], ['GracefulShutdown']])
+})
+
+test('a box that does not go down when it is asked is switched off only when that is forced', async () => {
+  const { clock, datacentre, duck, perform, powerOf, resets } = boxes()
+  datacentre.setTrouble('duck', { neverStops: true })
+  await perform('stop-host', 'duck')
+  await clock.advanceTo(clock.now() + 600_000)
+  assert.equal((await powerOf(duck)).power, 'on')
+  await perform('stop-host', 'duck', true)
+  assert.equal((await powerOf(duck)).power, 'off')
+  assert.deepEqual(resets('duck'), ['GracefulShutdown', 'ForceOff'])
+})
+
+test('what a box takes is read from its management controller', async () => {
+  const { duck, powerOf } = boxes()
+  assert.deepEqual(await powerOf(duck), { power: 'on', watts: 60 })
 })
 
 test('[A42] [R27] who is logged in, since when, and for how long without a key', async () => {
@@ -154,27 +152,51 @@ system boot
   assert.equal((await driver.people(shells, signal)).length, 3)
 })
 
-test('our own box goes down by a unit of its own, and what it wrote is read back', async () => {
-  const ran: string[] = []
-  const written: string[] = []
-  const shell = shellThat(async (argv) => {
-    ran.push(argv.join(' '))
-    const words = '-- Boot 1 --\n2026-11-15T06:00:00 own sh[1]: croft: power off\n'
-    return { code: 0, stdout: argv[0] === 'journalctl' ? words : '', stderr: '' }
-  }, written)
+test('our own box goes down by a unit of its own, and what it wrote is read back, from its last run alone', async () => {
+  const clock = createVirtualClock(1_760_000_000_000)
+  const { world, ...datacentre } = createDatacentre({ clock, random: seededRandom(3), preset: 'empty' })
+  datacentre.addBox('own', ['192.168.4.11'], 'on')
   const driver = createPowerDriver({
-    clock: systemClock,
+    clock,
     sendDatagram: async () => {},
     resolveSecret: async () => new Secret(''),
-    openShell: () => shell,
+    openShell: ({ name }) => metalShell(world, name),
   })
   const own: PowerHost = { name: 'own', level: 1, own: true, ssh: { name: 'own' } as never }
   const reach = { spec: specWith({ hosts: [own] }), shells: new Map() }
-  assert.equal((await driver.perform(step('stop-host', 'own'), reach, signal)).result, 'done')
-  assert.deepEqual(written, ['/etc/systemd/system/croft-power-off.service'])
-  assert.deepEqual(ran, ['systemctl daemon-reload', 'systemctl start --no-block croft-power-off.service'])
-  assert.match(unitText(), /poweroff/)
-  assert.deepEqual(await driver.ownJournal(own, signal), ['2026-11-15T06:00:00 own sh[1]: croft: power off'])
+  const told: (readonly string[])[] = []
+  for (let time = 0; time < 2; time++) {
+    const done = await clock.runUntil(driver.perform(step('stop-host', 'own'), reach, signal), { maxMs: 60_000 })
+    assert.equal(done.result, 'done')
+    await clock.advanceTo(clock.now() + 10_000)
+    assert.equal(world.metal.get('own')?.power, 'off')
+    datacentre.boxPower('own', 'on')
+    await clock.advanceTo(clock.now() + 200_000)
+    told.push(await clock.runUntil(driver.ownJournal(own, signal), { maxMs: 60_000 }))
+  }
+  for (const words of told) {
+    assert.equal(words.length, 2, words.join('\n'))
+    assert.match(words[0] ?? '', /everything else is off$/)
+    assert.match(words[1] ?? '', /power off$/)
+  }
+  assert.notEqual(told[0]?.[0], told[1]?.[0])
+})
+
+/** Only a file is looked at: nothing is started. */
+const analyze = spawnSync('systemd-analyze', ['--version'], { encoding: 'utf8' })
+const noAnalyze = analyze.status === 0 ? undefined : 'systemd-analyze is not installed (package systemd)'
+
+test('systemd takes the unit of our own box', { skip: process.env.CI === undefined && noAnalyze }, () => {
+  assert.equal(noAnalyze, undefined)
+  const place = mkdtempSync(path.join(tmpdir(), 'croft-unit-'))
+  try {
+    const file = path.join(place, 'croft-power-off.service')
+    writeFileSync(file, unitText())
+    const judged = spawnSync('systemd-analyze', ['verify', '--man=no', file], { encoding: 'utf8' })
+    assert.deepEqual([judged.status, judged.stderr], [0, ''])
+  } finally {
+    rmSync(place, { recursive: true, force: true })
+  }
 })
 
 const TIERS: readonly [string, Partial<Described>, string][] = [

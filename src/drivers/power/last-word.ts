@@ -4,18 +4,24 @@ import type { Outcome } from '../../model/verdict.ts'
 const UNIT = 'croft-power-off.service'
 const PLACE = `/etc/systemd/system/${UNIT}`
 
+/** The first thing the unit says: what stands before it in the journal is from another time. */
+const FIRST_WORD = 'croft: everything else is off'
+
 /**
  * The unit by which the box that croft runs on goes down when croft can no longer see to it: K3s first, if it is there,
  * then the box. What it does stands in its journal, which is read when croft starts again.
  */
 export function unitText(): string {
   return `[Unit]
-Description=Switch this box off, in order, after everything else
-Documentation=https://croft.dev/docs/power
+Description=Switch this box off, after everything else that croft keeps
 
 [Service]
 Type=oneshot
-ExecStart=/bin/sh -c 'echo "croft: everything else is off"; for unit in k3s k3s-agent; do if systemctl is-active --quiet $unit; then echo "croft: stop $unit"; systemctl stop $unit; fi; done; sync; echo "croft: power off"; systemctl poweroff --no-block'
+ExecStart=/bin/echo "${FIRST_WORD}"
+ExecStart=-/usr/bin/systemctl stop k3s*.service
+ExecStart=/bin/sync
+ExecStart=/bin/echo "croft: K3s is stopped and the disks are written; power off"
+ExecStart=/usr/bin/systemctl poweroff --no-block
 TimeoutStartSec=600
 `
 }
@@ -33,20 +39,19 @@ export async function goDownAlone(shell: Shell, signal: AbortSignal): Promise<Ou
   }
 }
 
-/** What the unit wrote in the boot before this one. */
+/** What the unit wrote when it last ran, in whichever boot that was. */
 export async function lastWords(shell: Shell, signal: AbortSignal): Promise<readonly string[]> {
   try {
-    const said = await shell.run(
-      ['journalctl', '--unit', UNIT, '--boot', '-1', '--output', 'short-iso', '--no-pager'],
-      {
-        signal,
-      },
-    )
+    const asked = ['journalctl', '--unit', UNIT, '--output', 'short-iso', '--no-pager', '--lines', '50']
+    const said = await shell.run(asked, { signal })
     if (said.code !== 0) return []
-    return said.stdout
-      .split('\n')
-      .filter((line) => line !== '' && !line.startsWith('--'))
-      .slice(-50)
+    const lines = said.stdout.split('\n').filter((line) => line !== '' && !line.startsWith('--'))
+    return lines.slice(
+      Math.max(
+        0,
+        lines.findLastIndex((line) => line.includes(FIRST_WORD)),
+      ),
+    )
   } catch {
     return []
   }

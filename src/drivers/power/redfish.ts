@@ -35,11 +35,26 @@ export function openRedfish(wire: Wire, { user, system }: BmcTarget, password: (
     found = only.replace(/\/$/, '')
     return found
   }
+  /** What the chassis of the system takes. Many controllers do not measure it, and say so by not answering. */
+  const measured = async (shown: unknown, signal: AbortSignal): Promise<number | undefined> => {
+    const [chassis] = recordsOf(at(shown, 'Links', 'Chassis')).map((one) => one['@odata.id'])
+    if (typeof chassis !== 'string' || !chassis.startsWith('/redfish/v1/Chassis/')) return undefined
+    try {
+      const [control] = recordsOf(at(await get(`${chassis.replace(/\/$/, '')}/Power`, signal), 'PowerControl'))
+      const watts = control?.PowerConsumedWatts
+      return typeof watts === 'number' && Number.isFinite(watts) && watts >= 0 ? watts : undefined
+    } catch {
+      return undefined
+    }
+  }
   return {
     async power(signal) {
       try {
-        const state = at(await get(await place(signal), signal), 'PowerState')
-        return { power: state === 'On' || state === 'PoweringOn' ? 'on' : state === 'Off' ? 'off' : 'unknown' }
+        const shown = await get(await place(signal), signal)
+        const state = at(shown, 'PowerState')
+        const power = state === 'On' || state === 'PoweringOn' ? 'on' : state === 'Off' ? 'off' : 'unknown'
+        const watts = await measured(shown, signal)
+        return { power, ...(watts === undefined ? {} : { watts }) }
       } catch {
         return { power: 'unknown' }
       }

@@ -149,7 +149,8 @@ async function perform(
     case 'stop-host': {
       const host = spec.hosts.find(({ name }) => name === step.host)
       const site = lookings.get(host?.connection ?? '')?.session.site
-      if (host?.node !== undefined && site !== undefined && !host.own) return site.shutDownHost(host.node, signal)
+      const asks = host?.node !== undefined && !host.own && step.force !== true
+      if (asks && site !== undefined) return site.shutDownHost(host.node, signal)
       break
     }
     default:

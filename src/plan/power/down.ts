@@ -1,9 +1,9 @@
 import type { PowerNode, PowerWorkload } from '../../model/observed-power.ts'
-import { type ScaledTier, type Tier, WORKLOAD_TIERS } from '../../model/power.ts'
+import { type PowerHost, type ScaledTier, type Tier, WORKLOAD_TIERS } from '../../model/power.ts'
 import type { PowerStep } from '../../model/power-decision.ts'
 import { type Finding, inTurn, merge, NOTHING, todo } from './finding.ts'
 import { hooksOf } from './hooks.ts'
-import { awaiting, isDown, isLast, nodesOf, seenHost, spoken, type View } from './view.ts'
+import { awaiting, isDown, isLast, nodesOf, seenHost, spoken, type View, waited } from './view.ts'
 
 /** Everything that is to be off, taken down in order: first who needs others, last who is needed. */
 export function goDown(view: View): Finding {
@@ -259,11 +259,12 @@ function hosts(view: View, tier: 'hosts' | 'last-hosts'): Finding {
   const ordered = tier === 'hosts' ? [going] : [going.filter(({ own }) => !own), going.filter(({ own }) => own)]
   return inTurn([
     () => (going.length === 0 ? NOTHING : hooksOf(view, tier, 'off')),
-    ...ordered.map((some) => () => merge(some.map((host) => hostDown(view, host.name, host.own, tier)))),
+    ...ordered.map((some) => () => merge(some.map((host) => hostDown(view, host, tier)))),
   ])
 }
 
-function hostDown(view: View, name: string, own: boolean, tier: Tier): Finding {
+function hostDown(view: View, host: PowerHost, tier: Tier): Finding {
+  const { name, own } = host
   const seen = seenHost(view, name)
   if (seen === undefined || seen.power === 'off') return NOTHING
   const { strangers } = seen
@@ -272,16 +273,32 @@ function hostDown(view: View, name: string, own: boolean, tier: Tier): Finding {
     const allow = `stop them, declare them, or set strangers: shutdown`
     return { ...NOTHING, holds: [{ tier, guard: 'stranger', reason, allow }], unfinished: true }
   }
-  const step: PowerStep = {
+  const wait = { tier, what: name, awaits: 'the host to be off', deadline: 'stop' } as const
+  const step = (force: boolean): PowerStep => ({
     do: 'stop-host',
     tier,
     host: name,
+    ...(force ? { force } : {}),
     lane: own ? 'local' : 'api-token',
-    summary: own ? `let ${name}, on which croft runs, go down by itself` : `shut the host ${name} down`,
-    awaits: 'the host to be off',
-  }
-  const wait = awaiting(view, { tier, what: name, awaits: 'the host to be off', deadline: 'stop' })
-  return merge([{ ...NOTHING, steps: [step] }, wait])
+    summary: own
+      ? `let ${name}, on which croft runs, go down by itself`
+      : `${force ? 'take the power of' : 'shut'} the host ${name}${force ? '' : ' down'}`,
+    awaits: wait.awaits,
+  })
+  const waiting = awaiting(view, wait, () => cutOff(view, host, step(true), wait))
+  return waiting.steps.length > 0 ? waiting : merge([{ ...NOTHING, steps: [step(false)] }, waiting])
+}
+
+/** The hard way, where a management controller can do it; where it does not help either, the rest goes on without it. */
+function cutOff(
+  view: View,
+  { bmc, own }: PowerHost,
+  step: PowerStep,
+  { tier, what, awaits }: { readonly tier: Tier; readonly what: string; readonly awaits: string },
+): Finding {
+  if (bmc === undefined || own) return NOTHING
+  const unfinished = waited(view, tier, what, awaits) < 2 * view.spec.deadlines.stop.afterMs
+  return { ...NOTHING, steps: [step], unfinished }
 }
 
 export function workloadsIn(view: View, tier: ScaledTier): readonly PowerWorkload[] | 'unknown' {

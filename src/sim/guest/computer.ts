@@ -13,4 +13,6 @@ export interface Computer {
   hostname(): string
   /** Without their prefix lengths, the first one first. */
   addresses(): readonly string[]
+  /** Its system is asked to go down and to switch it off. Absent where nobody simulates that. */
+  goDown?(): void
 }

@@ -4,6 +4,8 @@ import { guestName } from '../world/guest-config.ts'
 import { parseProperties } from '../world/properties.ts'
 import type { Guest, World } from '../world/types.ts'
 import { createFiles, type Files } from './files.ts'
+import type { Login } from './logins.ts'
+import type { UnitLine } from './units.ts'
 
 /** The running system inside a guest, as far as somebody who sends it commands can tell. */
 export interface Machine {
@@ -23,6 +25,10 @@ export interface Machine {
   /** K3s as systemd keeps it, once there has been one. */
   k3s?: Service
   job?: Job
+  /** Who is logged in. Nobody outlives a restart. */
+  readonly logins: Login[]
+  /** What units that ran once have written. */
+  readonly journal: UnitLine[]
 }
 
 /** What the system says about itself. */
@@ -69,6 +75,8 @@ export interface Trouble {
   slowBootMs?: number
   /** It never comes up again. */
   neverBoots?: boolean
+  /** Its system does not go down when it is asked to. */
+  neverStops?: boolean
 }
 
 export interface Process {
@@ -96,6 +104,7 @@ export function machineOf(_world: World, guest: Guest): Machine {
   if (fresh) {
     machine.processes.clear()
     machine.addresses.clear()
+    machine.logins.length = 0
     machine.nextPid = isBare(guest) ? FIRST_BARE_PID : 900
     machine.life = guest.run.life
     machine.system.bootId = bootId(`${smbiosUuid(guest)}/${guest.run.life}`)
@@ -132,6 +141,8 @@ export function createMachine(bare: boolean, trouble: Trouble): Machine {
       agentInstalled: false,
     },
     trouble,
+    logins: [],
+    journal: [],
   }
 }
 

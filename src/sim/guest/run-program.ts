@@ -37,6 +37,11 @@ export function runProgram(
   }
   const path = argv[0] ?? ''
   const program = path.replace(/^.*\//, '')
+  // What is set for a program changes nothing about what these do.
+  if (program === 'env') {
+    const first = argv.findIndex((word, at) => at > 0 && !word.includes('='))
+    return first < 0 ? session : runProgram(computer, argv.slice(first), input, pid, commands)
+  }
   if (program === 'sh' || program === 'bash') {
     const flag = argv.findIndex((arg) => /^-\w*c$/.test(arg))
     const script = flag >= 0 ? (argv[flag + 1] ?? '') : (machine.files.text(argv[1] ?? '') ?? input ?? '')

@@ -1,9 +1,11 @@
 import { restartService, startService, stopService } from '../k3s/service.ts'
 import { all } from '../kubernetes/store.ts'
-import { BASIC_COMMANDS, type Command, type Commands, type Outcome } from './commands.ts'
+import { BASIC_COMMANDS, type Command, type Commands, type Outcome, type Session } from './commands.ts'
 import type { Computer } from './computer.ts'
 import { FILE_COMMANDS } from './file-commands.ts'
+import { who } from './logins.ts'
 import { isBare } from './machine.ts'
+import { journalctl, runOneshot } from './units.ts'
 
 /** Programs that ask or change the system as a whole. */
 const SYSTEM_COMMANDS: Readonly<Record<string, Command>> = {
@@ -26,7 +28,9 @@ const SYSTEM_COMMANDS: Readonly<Record<string, Command>> = {
     return {}
   },
   k3s: ({ args }, { computer }) => k3s(args, computer),
-  systemctl: ({ args }, { computer }) => systemctl(args, computer),
+  systemctl: ({ args }, session) => systemctl(args, session),
+  who: (_, session) => who(session),
+  journalctl: ({ args }, session) => journalctl(args, session),
   'cloud-init': ({ args }, { machine }) =>
     args[1] === 'status'
       ? { out: `status: ${machine.system.cloudInit === 'absent' ? 'disabled' : machine.system.cloudInit}\n` }
@@ -34,14 +38,19 @@ const SYSTEM_COMMANDS: Readonly<Record<string, Command>> = {
 }
 
 /** A unit is known when it runs, when it starts by itself, or when its file is there. */
-function systemctl(args: readonly string[], computer: Computer): Outcome {
+function systemctl(args: readonly string[], session: Session): Outcome {
+  const { computer } = session
   const units = computer.machine
   const words = args.slice(1).filter((arg) => !arg.startsWith('-'))
   const quiet = args.includes('--quiet') || args.includes('-q')
   const [verb = '', ...names] = words
   let [out, err, code] = ['', '', 0]
   if (verb === 'daemon-reload') return {}
-  for (const name of names.map((one) => one.replace(/\.service$/, ''))) {
+  if (verb === 'poweroff') {
+    computer.goDown?.()
+    return {}
+  }
+  for (const name of names.flatMap((one) => unitsNamed(one, units.active))) {
     const known =
       units.active.has(name) ||
       units.enabled.has(name) ||
@@ -55,9 +64,21 @@ function systemctl(args: readonly string[], computer: Computer): Outcome {
     } else if (!known) {
       err += `Failed to ${verb} ${name}.service: Unit ${name}.service not found.\n`
       code = 5
-    } else change(verb, name, args.includes('--now'), computer)
+    } else {
+      const text = units.files.text(`/etc/systemd/system/${name}.service`) ?? ''
+      if (verb === 'start' && runOneshot(name, text, session, ALL_COMMANDS)) continue
+      change(verb, name, args.includes('--now'), computer)
+    }
   }
   return { out, err, code }
+}
+
+/** A pattern stands for the units that run and fit it; it fits nothing where none does. */
+function unitsNamed(name: string, active: ReadonlySet<string>): readonly string[] {
+  const short = name.replace(/\.service$/, '')
+  const [before = '', after] = short.split('*')
+  if (after === undefined) return [short]
+  return [...active].filter((one) => one.startsWith(before) && one.endsWith(after))
 }
 
 function change(verb: string, name: string, now: boolean, computer: Computer): void {

@@ -21,6 +21,8 @@ export interface Box {
   readonly trouble: Trouble
   /** Answers of its management controller that are lost, though what was asked is done. */
   bmcRepliesLost: number
+  /** What its management controller was told, in the words of Redfish. */
+  readonly resets: string[]
   /** It starts when its network card hears its address called. */
   wakeOnLan: boolean
   readonly bootMs: readonly [number, number]
@@ -61,9 +63,11 @@ export function addBox(world: World, options: BoxOptions): Box {
       isUp: () => box.power === 'on' && box.booted && trouble.noNetwork !== true,
       hostname: () => system.hostname,
       addresses: () => box.addresses,
+      goDown: () => shutDown(world, box),
     },
     trouble,
     bmcRepliesLost: 0,
+    resets: [],
     wakeOnLan: true,
     bootMs: options.bootMs ?? [60_000, 120_000],
   }
@@ -81,6 +85,7 @@ function nextLife(box: Box): void {
   box.machine.life = box.life
   box.machine.processes.clear()
   box.machine.addresses.clear()
+  box.machine.logins.length = 0
   box.machine.nextPid = 900
   box.machine.system.bootId = bootId(`${box.name}/${box.life}`)
 }
@@ -108,6 +113,17 @@ export function switchOff(world: World, box: Box, graceful = false): void {
   box.life += 1
 }
 
+/** Its system is asked to go down: it takes its time, and may not do it at all. */
+export function shutDown(world: World, box: Box): void {
+  const { life } = box
+  if (!box.booted || box.trouble.neverStops === true) return
+  world.clock.schedule(world.clock.now() + SHUTDOWN_MS, () => {
+    if (box.life === life) switchOff(world, box, true)
+  })
+}
+
+const SHUTDOWN_MS = 3_000
+
 export function reboot(world: World, box: Box): void {
   switchOff(world, box, true)
   switchOn(world, box)
@@ -116,23 +132,6 @@ export function reboot(world: World, box: Box): void {
 /** A magic packet for this hardware address. Boxes that do not listen, and those that run, do nothing. */
 export function wake(world: World, mac: string): void {
   for (const box of world.metal.values()) if (box.mac === mac.toLowerCase() && box.wakeOnLan) switchOn(world, box)
-}
-
-export type BmcVerb = 'on' | 'off' | 'reset' | 'status'
-
-/** Its management controller. Undefined: what was asked is done, and the answer got lost. */
-export function bmc(world: World, box: Box, verb: BmcVerb): { readonly power: 'on' | 'off' } | undefined {
-  if (verb === 'on') switchOn(world, box)
-  if (verb === 'off') switchOff(world, box)
-  if (verb === 'reset') {
-    switchOff(world, box)
-    switchOn(world, box)
-  }
-  if (box.bmcRepliesLost > 0) {
-    box.bmcRepliesLost -= 1
-    return undefined
-  }
-  return { power: box.power }
 }
 
 /** A box installed anew from a seed, as by an unattended installer: an empty disk, then cloud-init. */
