@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Ran, Shell } from '../lib/shell.ts'
-import { type BuildFailed, buildImage, oldTool } from './build.ts'
+import { type BuildFailed, buildImage } from './build.ts'
 import { buildPlan } from './build-plan.ts'
 import type { BuildSpec } from './build-spec.ts'
 
@@ -131,17 +131,10 @@ test('an image that was made before from the same inputs is used as it is', asyn
   )
   const built = await buildImage(plan, shell, { signal })
   assert.deepEqual([built.reused, built.bytes, built.sha256], [true, 42, 'd'.repeat(64)])
-  assert.equal(shell.ran.length, 3)
+  assert.equal(shell.ran.length, 2)
 })
 
 test('a program that is missing is told by its package before anything is begun', async () => {
   const shell = paperShell((argv) => (argv[0] === 'stat' || argv.at(-1) === 'mcopy' ? { code: 1 } : undefined))
   await assert.rejects(buildImage(plan, shell, { signal }), /apt-get install mtools/)
-})
-
-test('a tool that cannot make the same bytes twice is named', () => {
-  assert.equal(oldTool('mke2fs 1.47.0 (5-Feb-2023)').length, 1)
-  assert.equal(oldTool('mke2fs 1.46.5').length, 1)
-  for (const version of ['mke2fs 1.47.1 (20-May-2024)', 'mke2fs 1.48', 'mke2fs 2.0.0', 'something else'])
-    assert.deepEqual(oldTool(version), [], version)
 })

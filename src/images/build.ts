@@ -30,8 +30,7 @@ export interface BuildOptions {
 /** Makes an image on a computer, or finds the one that was made there before. It is finished only if it is clean. */
 export async function buildImage(plan: BuildPlan, shell: Shell, options: BuildOptions): Promise<BuiltImage> {
   const { signal } = options
-  const { stderr: version } = await shell.run(['mke2fs', '-V'], { signal })
-  const differences = [...plan.differences, ...oldTool(version)]
+  const { differences } = plan
   const there = await checksumOf(plan.output, shell, signal)
   if (there !== undefined) return { ...there, path: plan.output, reused: true, differences }
   await findPrograms(plan, shell, signal)
@@ -57,16 +56,6 @@ export async function buildImage(plan: BuildPlan, shell: Shell, options: BuildOp
   const made = await checksumOf(plan.output, shell, signal)
   if (made === undefined) throw new BuildFailed(`${plan.output} is not there although it was made`)
   return { ...made, path: plan.output, reused: false, differences }
-}
-
-/** Before 1.47.1 mke2fs writes the moment into every inode, whatever time the files bear. */
-export function oldTool(version: string): readonly string[] {
-  const [, major, minor, patch] = /mke2fs (\d+)\.(\d+)(?:\.(\d+))?/.exec(version) ?? []
-  if (major === undefined) return []
-  const number = (Number(major) * 1000 + Number(minor)) * 1000 + Number(patch ?? 0)
-  return number >= 1_047_001
-    ? []
-    : [`mke2fs ${major}.${minor}.${patch ?? 0} writes the moment of the build into the file system; 1.47.1 does not`]
 }
 
 /** Looks at a root whether anything in it was used before. */
