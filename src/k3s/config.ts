@@ -119,6 +119,19 @@ function computeHash(spec: ClusterSpec, node: NodeSpec): string {
   return createHash('sha256').update(JSON.stringify(sorted)).digest('hex').slice(0, 16)
 }
 
+/**
+ * config.yaml of a declared node. Its first line says which declaration it was written from: when that changes, the
+ * node itself tells that it runs with another one. Without the line, a file is somebody else's.
+ */
+export function configFile(spec: ClusterSpec, node: NodeSpec, place: ServerPlace): string {
+  return `# croft: ${configHash(spec, node)}\n${configYaml(nodeConfig(spec, node, place))}`
+}
+
+/** The hash in the first line of a config.yaml that we wrote. */
+export function hashInConfig(text: string): string | undefined {
+  return /^# croft: ([0-9a-f]+)\n/.exec(text)?.[1]
+}
+
 /** config.yaml as text. JSON is YAML, and in JSON no value can be taken for something else or break its line. */
 export function configYaml(config: Flags): string {
   return Object.entries(config)

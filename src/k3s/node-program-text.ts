@@ -499,7 +499,8 @@ facts() {
   [ -n "$role" ] && printf ',"role":"%s"' "$role"
   version=$(installed_version)
   [ -n "$version" ] && printf ',"version":"%s"' "$(clean "$version")"
-  [ -f "$etc/config.yaml" ] && printf ',"configHash":"%s"' "$(sha256sum <"$etc/config.yaml" | cut -c 1-64)"
+  config_hash=$(sed -n '1s/^# croft: \\([0-9a-f]*\\)$/\\1/p' "$etc/config.yaml" 2>/dev/null)
+  [ -n "$config_hash" ] && printf ',"configHash":"%s"' "$config_hash"
   data_facts
   failure_facts "$unit"
   gates_facts

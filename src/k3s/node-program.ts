@@ -70,7 +70,7 @@ export interface NodeFacts {
   readonly role?: 'server' | 'agent'
   /** Of the installed program. */
   readonly version?: string
-  /** SHA-256 of /etc/rancher/k3s/config.yaml. */
+  /** Which declaration /etc/rancher/k3s/config.yaml says that we wrote it from; absent where somebody else did. */
   readonly configHash?: string
   /** Hash of the CA on the disk, as in the token; `none`: no data; `other`: data that cannot be read. */
   readonly data: string

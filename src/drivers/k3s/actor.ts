@@ -6,8 +6,8 @@ import type { ClusterStep } from '../../model/cluster-decision.ts'
 import type { ClusterSecrets } from '../../model/cluster-secrets.ts'
 import type { Outcome, Refusal } from '../../model/verdict.ts'
 import type { ClusterSurroundings } from '../cluster-port.ts'
+import type { Looker } from './looker.ts'
 import { askFacts, outcomeOf, placeProgram } from './node-lane.ts'
-import type { Looker } from './observe.ts'
 
 /** Everything that a step needs. */
 export interface Actor extends Looker {

@@ -2,8 +2,9 @@ import { cleanText } from '../../lib/clean-text.ts'
 import { ShellFailure } from '../../lib/shell.ts'
 import type { OperationStep } from '../../model/cluster-operation.ts'
 import type { ClusterSurroundings, Reached } from '../cluster-port.ts'
+import type { Looker } from './looker.ts'
 import { askFacts } from './node-lane.ts'
-import { type Looker, observeCluster } from './observe.ts'
+import { observeCluster } from './observe.ts'
 
 /** systemd tells whole seconds on some machines. */
 const WHOLE_SECOND_MS = 1_000

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hashInConfig } from '../../k3s/config.ts'
 import type { NodeAnswer, NodeFacts } from '../../k3s/node-program.ts'
 import { authorityHash, certificatesIn, isTrusted, readAuthorities } from '../k3s/authorities.ts'
 import { CONFIG_PATH } from '../k3s/config-file.ts'
@@ -34,7 +34,7 @@ export function facts(computer: Computer): NodeFacts {
   const service = serviceOf(computer)
   const role = unitRole(files)
   const version = installedVersion(files)
-  const config = files.read(CONFIG_PATH)
+  const config = hashInConfig(new TextDecoder().decode(files.read(CONFIG_PATH)))
   const held = dataOn(computer)
   return {
     machineId: system.machineId,
@@ -47,7 +47,7 @@ export function facts(computer: Computer): NodeFacts {
     ...serviceFacts(computer),
     ...(role === undefined ? {} : { role }),
     ...(version === undefined ? {} : { version }),
-    ...(config === undefined ? {} : { configHash: createHash('sha256').update(config).digest('hex') }),
+    ...(config === undefined ? {} : { configHash: config }),
     ...held,
     ...(service.failure === undefined || service.state === 'running' ? {} : { failure: service.failure }),
     gates: gatesNow(computer),

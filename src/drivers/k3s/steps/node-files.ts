@@ -1,6 +1,6 @@
 import { backupFiles } from '../../../k3s/backup-flags.ts'
 import { CA_FILES } from '../../../k3s/ca-files.ts'
-import { AGENT_TOKEN_FILE, configYaml, nodeConfig, type ServerPlace, TOKEN_FILE } from '../../../k3s/config.ts'
+import { AGENT_TOKEN_FILE, configFile, type ServerPlace, TOKEN_FILE } from '../../../k3s/config.ts'
 import { GATE_DEADLINES, gateFiles } from '../../../k3s/gates.ts'
 import { KUBE_VIP_FILE, kubeVipManifest } from '../../../k3s/kube-vip.ts'
 import type { PutFiles } from '../../../k3s/node-program.ts'
@@ -49,7 +49,7 @@ export async function configFiles(actor: Actor, node: NodeSpec, place: ServerPla
   const announced = node.role === 'server' ? kubeVipManifest(spec) : undefined
   const backup = node.role === 'server' ? backupFiles(spec.backup, await s3Credentials(actor)) : []
   return [
-    fileOf(CONFIG_FILE, configYaml(nodeConfig(spec, node, place)), 0o600),
+    fileOf(CONFIG_FILE, configFile(spec, node, place), 0o600),
     ...backup.map(({ path, text, mode }) => fileOf(path, text, mode)),
     ...(announced === undefined ? [] : [fileOf(KUBE_VIP_FILE, announced, 0o600)]),
     ...gatesOf(actor, node),

@@ -1,0 +1,105 @@
+import type { Answer, KubeNode, LocalK3s, ObservedNode } from '../../model/observed-cluster.ts'
+import type { ClusterSurroundings } from '../cluster-port.ts'
+import { type Looker, NOWHERE, specsOf } from './looker.ts'
+import { type Memory, noteReadiness } from './memory.ts'
+import { optional } from './optional.ts'
+import type { NodeSeen } from './read-node.ts'
+
+/** Everything that was told about one node, put together: by its machine, by the API and by itself. */
+export function observedNode(
+  { declaration, memory, deps }: Looker,
+  surroundings: ClusterSurroundings,
+  name: string,
+  api: Answer,
+  seen: NodeSeen | undefined,
+  passwords: ReadonlySet<string> | undefined,
+  pods: ReadonlyMap<string, readonly unknown[]> | undefined,
+): ObservedNode {
+  const spec = specsOf(declaration).get(name)
+  const machine = surroundings.nodes.get(name)?.machine ?? NOWHERE
+  const facts = memory.facts.get(name)?.facts
+  const machineId = facts?.machineId || machine.machineId || seen?.machineId
+  const kube = api !== 'yes' ? 'unknown' : seen === undefined ? 'absent' : kubeOf()
+  const remediatedMs = surroundings.remediatedMs.get(name)
+
+  function kubeOf(): KubeNode {
+    const { kube: node } = seen as NodeSeen
+    const list = pods?.get(name)
+    const blocked = memory.drainBlockedBy.get(name)
+    return {
+      ...node,
+      readyChanges: noteReadiness(memory, name, node.readySinceMs, deps.clock.now()),
+      podsToMove: node.work === undefined || list === undefined ? 'unknown' : list.length,
+      ...optional('drainBlockedBy', node.work === undefined ? undefined : blocked),
+      ...optional('configHash', runningHash(node, facts)),
+    }
+  }
+
+  return {
+    name,
+    role: spec?.role ?? facts?.role ?? seen?.role ?? 'agent',
+    machine: {
+      ...machine,
+      // No hypervisor tells of a box that was there before: that it answered says that it is on.
+      power: machine.power === 'unknown' && facts !== undefined ? 'on' : machine.power,
+      ...optional('machineId', machineId),
+      ...optional('busy', machine.busy ?? bootingOf(facts, kube)),
+    },
+    kube,
+    k3s: facts === undefined ? 'unknown' : localOf(facts, typeof kube === 'object' ? kube : undefined),
+    passwordSecret: passwords === undefined ? 'unknown' : passwords.has(name) ? 'yes' : 'no',
+    ...optional('remediatedMs', remediatedMs),
+  }
+}
+
+/**
+ * Who holds a vote is a server, whatever its Node says: K3s labels a Node some seconds after it is Ready, and until then
+ * one that Git no longer names would be taken for an agent and put out without any regard for the quorum.
+ */
+export function withVote(node: ObservedNode, voting: ReadonlySet<string>): ObservedNode {
+  return voting.has(node.name) && node.role !== 'server' ? { ...node, role: 'server' } : node
+}
+
+/** Nothing is begun on a machine that is still setting itself up: both would write the same places. */
+function bootingOf(facts: Facts | undefined, kube: ObservedNode['kube']): string | undefined {
+  return facts?.cloudInit === 'running' && typeof kube !== 'object' ? 'cloud-init to end' : undefined
+}
+
+type Facts = NonNullable<ReturnType<Memory['facts']['get']>>['facts']
+
+/**
+ * Which declared configuration a node runs with. The file on its disk is the proof, where it was there before K3s was
+ * last started; the annotation stands in where the node was not asked, or where the file is not ours.
+ */
+function runningHash(kube: KubeNode, facts: Facts | undefined): string | undefined {
+  if (facts?.configHash === undefined || facts.service !== 'running') return kube.configHash
+  const begun = kube.work?.changedMs
+  const startedSince = begun === undefined || facts.serviceSinceMs >= begun - 1000
+  return startedSince ? facts.configHash : kube.configHash
+}
+
+function localOf(facts: Facts, kube: KubeNode | undefined): LocalK3s {
+  const changedMs = kube?.work?.changedMs
+  // systemd tells whole seconds on some machines: what began in the same second began after our call.
+  const sinceMs =
+    changedMs !== undefined && facts.serviceSinceMs < changedMs && changedMs - facts.serviceSinceMs < 1000
+      ? changedMs
+      : facts.serviceSinceMs
+  // The file has been exchanged, and the old program still runs: its version is the Node's.
+  const old = facts.service === 'running' && changedMs !== undefined && sinceMs < changedMs
+  const version = old ? kube?.version : facts.version
+  return {
+    service: facts.service,
+    sinceMs,
+    data: facts.data,
+    mixedCa: facts.mixedCa,
+    ...optional('version', version),
+    ...optional('failure', facts.failure ?? gateFailure(facts)),
+  }
+}
+
+function gateFailure({ gates, job }: Facts): string | undefined {
+  if (job?.state === 'failed') return `${job.name}: ${job.message ?? 'failed'}`
+  const [gate] = gates
+  return gate === undefined ? undefined : `waits at the gate ${gate.name}: ${gate.message}`
+}
