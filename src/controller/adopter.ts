@@ -71,7 +71,7 @@ export function createAdopter(deps: AdopterDeps) {
   ): Promise<Granted> {
     const { mirror, remote, access, allowLocal = false } = target
     const message = `Adopt ${changes.map((change) => change.path).join(', ')} of ${key}\n\n${changes.map((change) => `${change.path}: ${String(change.to)} → ${String(change.from)}`).join('\n')}\n\nChanged outside Git and taken over as it is.\n`
-    const inRepository = target.path === undefined ? file : `${target.path}/${file}`
+    const inRepository = path.posix.normalize(target.path === undefined ? file : `${target.path}/${file}`)
     const commit = await commitFile({
       mirror,
       parent,

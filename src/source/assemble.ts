@@ -8,10 +8,11 @@ import { type FileAt, fieldProblemAt, findingAt, originOf } from './problem-at.t
 import type { Ignored, Revision } from './revision.ts'
 
 /** One file after judging; or why it could not be read. */
-export type FileOutcome = { readonly file: string } & (
-  | { readonly judged: readonly Judged[] }
-  | { readonly problem: Problem }
-)
+export type FileOutcome = {
+  readonly file: string
+  /** The kustomization that brings it. */
+  readonly through?: string
+} & ({ readonly judged: readonly Judged[] } | { readonly problem: Problem })
 
 /** Puts the files together: one declaration per key, every problem with its place. */
 export function assemble(
@@ -23,7 +24,7 @@ export function assemble(
   const problems: Problem[] = [...extra.problems]
   const ignored: Ignored[] = [...extra.ignored]
   const unreadable = new Set<ResourceKey>()
-  const byKey = new Map<ResourceKey, { declaration: Declaration; judged: Judged }>()
+  const byKey = new Map<ResourceKey, { declaration: Declaration; judged: Judged; through?: string }>()
   let incomplete = extra.incomplete
 
   for (const outcome of outcomes) {
@@ -32,6 +33,7 @@ export function assemble(
       incomplete = true
       continue
     }
+    const { through } = outcome
     const at: FileAt = { file: outcome.file, ...(commit === undefined ? {} : { commit }) }
     for (const judged of outcome.judged) {
       problems.push(...problemsOf(judged, at))
@@ -43,8 +45,9 @@ export function assemble(
       } else {
         const declaration = declarationOf(judged, at)
         const first = byKey.get(declaration.key)
-        if (first === undefined) byKey.set(declaration.key, { declaration, judged })
-        else problems.push(duplicate(judged, first.declaration, at))
+        const by = through === undefined ? {} : { through }
+        if (first === undefined) byKey.set(declaration.key, { declaration, judged, ...by })
+        else problems.push(duplicate(judged, first, through, at))
       }
     }
   }
@@ -109,17 +112,23 @@ function declarationOf(judged: Judged & { readonly outcome: 'declared' }, at: Fi
   }
 }
 
-function duplicate(judged: Judged, first: Declaration, at: FileAt): Problem {
-  return fieldProblemAt(
-    judged,
-    {
-      code: 'duplicate-object',
-      path: ['metadata', 'name'],
-      message: `${first.key} is declared twice: here and at ${showOrigin(first.origin)}`,
-      hint: 'remove one of them, or give it another name',
-    },
-    at,
-  )
+function duplicate(
+  judged: Judged,
+  { declaration, through: before }: { readonly declaration: Declaration; readonly through?: string },
+  through: string | undefined,
+  at: FileAt,
+): Problem {
+  const shared = through !== undefined && before !== undefined && before !== through
+  const [message, hint] = shared
+    ? [
+        `${declaration.key} is brought twice: by ${before} and by ${through}`,
+        'follow one of the two alone (path), or give each a namePrefix',
+      ]
+    : [
+        `${declaration.key} is declared twice: here and at ${showOrigin(declaration.origin)}`,
+        'remove one of them, or give it another name',
+      ]
+  return fieldProblemAt(judged, { code: 'duplicate-object', path: ['metadata', 'name'], message, hint }, at)
 }
 
 function problemOf(judged: Judged | undefined, declaration: Declaration, problem: FieldProblem): Problem {

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, posix } from 'node:path'
 import { LIMITS } from '../lib/limits.ts'
 import { refusedRef, refusedRemote } from './git-names.ts'
 import { GitFailed, runGit } from './git-run.ts'
-import { rootKustomization } from './kustomize.ts'
+import { leadsAbove } from './kustomize-tree.ts'
 import type { ParseCache } from './parse-cache.ts'
 import { readFiles, type SourceFile } from './read-files.ts'
 import type { Revision } from './revision.ts'
@@ -58,42 +58,52 @@ export async function readCommit(
   const { path, cache, ...common } = options
   if (!/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(commit)) throw new GitFailed('ls-tree', 'this is not a commit')
   const prefix = path === undefined || path === '.' ? '' : `${path.replace(/\/+$/, '')}/`
-  const scope = prefix === '' ? [] : ['--', prefix]
-  const listing = await runGit({
-    directory: repository,
-    arguments: [
-      '--literal-pathspecs',
-      'ls-tree',
-      '-r',
-      '-z',
-      '-l',
-      '--full-tree',
-      '--end-of-options',
-      commit,
-      ...scope,
-    ],
-    ...common,
-  })
-  const tree = wanted(listing.toString('utf8'), prefix)
-  // A kustomization is built from the texts themselves, so that all of them are wanted.
-  const whole = rootKustomization(tree.blobs.map(({ path: name }) => name)) !== undefined
-  const unknown =
-    cache === undefined || whole ? tree.blobs : tree.blobs.filter((entry) => cache.get(cacheKey(entry)) === undefined)
-  const contents =
-    tree.tooLarge === undefined ? await readBlobs(repository, unknown, common) : new Map<string, Buffer>()
-  const files: SourceFile[] = tree.blobs.map(({ path: name, blob }) => ({
-    path: name,
-    blob,
-    bytes: contents.get(blob) ?? new Uint8Array(),
-  }))
+  const tree = wanted(await list(repository, commit, prefix, common), prefix)
+  const files = tree.tooLarge === undefined ? await contentsOf(repository, tree, common) : []
+  const above = prefix !== '' && files.some(leadsAbove) ? await readAbove(repository, commit, prefix, common) : []
   const revision = readFiles({
-    files: [...files, ...tree.refused].sort((a, b) => (a.path < b.path ? -1 : 1)),
+    files,
+    above,
     links: tree.links,
     commit,
     ...(tree.tooLarge === undefined ? {} : { tooLarge: tree.tooLarge }),
     ...(cache === undefined ? {} : { cache }),
   })
-  return { ...revision, read: (file) => readFileAt(repository, commit, `${prefix}${file}`) }
+  return { ...revision, read: (file) => readFileAt(repository, commit, posix.normalize(`${prefix}${file}`)) }
+}
+
+/** What overlays name beside the directory that is followed: `../../base`. A repository beyond the limits has nothing there. */
+async function readAbove(
+  repository: string,
+  commit: string,
+  prefix: string,
+  common: Common,
+): Promise<readonly SourceFile[]> {
+  const tree = wanted(await list(repository, commit, '', common), '')
+  if (tree.tooLarge !== undefined) return []
+  const outside = { ...tree, blobs: tree.blobs.filter((entry) => !entry.path.startsWith(prefix)), refused: [] }
+  const files = await contentsOf(repository, outside, common)
+  return files.map((file) => ({ ...file, path: posix.relative(prefix, file.path) }))
+}
+
+async function list(repository: string, commit: string, prefix: string, common: Common): Promise<string> {
+  const scope = prefix === '' ? [] : ['--', prefix]
+  const flags = ['ls-tree', '-r', '-z', '-l', '--full-tree', '--end-of-options', commit, ...scope]
+  const output = await runGit({ directory: repository, arguments: ['--literal-pathspecs', ...flags], ...common })
+  return output.toString('utf8')
+}
+
+async function contentsOf(
+  repository: string,
+  { blobs, refused }: Pick<ReturnType<typeof wanted>, 'blobs' | 'refused'>,
+  common: Common,
+): Promise<readonly SourceFile[]> {
+  const contents = await readBlobs(repository, blobs, common)
+  const files: readonly SourceFile[] = blobs.map((entry) => ({
+    ...entry,
+    bytes: contents.get(entry.blob) ?? new Uint8Array(),
+  }))
+  return [...files, ...refused].sort((a, b) => (a.path < b.path ? -1 : 1))
 }
 
 /** One file of a commit as text. A link, a directory and what is not there are the same to us: nothing. */
@@ -176,8 +186,4 @@ async function readBlobs(
     at = end + 2 + Number(size)
   }
   return contents
-}
-
-function cacheKey(entry: Blob): string {
-  return /\.json$/i.test(entry.path) ? `${entry.blob}.json` : entry.blob
 }

@@ -3,7 +3,8 @@ import type { Problem } from '../model/problem.ts'
 import { assemble, type FileOutcome } from './assemble.ts'
 import { excerpt, printable } from './excerpt.ts'
 import { judgeDocument } from './judge.ts'
-import { buildKustomization, rootKustomization } from './kustomize.ts'
+import { isKustomization } from './kustomize.ts'
+import { type BuiltRoot, buildTree } from './kustomize-tree.ts'
 import { objectsAt } from './objects-at.ts'
 import { blobHash, createParseCache, judgeText, type ParseCache } from './parse-cache.ts'
 import type { Ignored, Revision } from './revision.ts'
@@ -17,6 +18,8 @@ export type SourceFile = { readonly path: string; readonly blob?: string } & (
 
 export interface Reading {
   readonly files: readonly SourceFile[]
+  /** Files of the same repository above the top (`../base/net.yaml`): read only where a kustomization names them. */
+  readonly above?: readonly SourceFile[]
   readonly links: readonly string[]
   readonly tooLarge?: string
   readonly commit?: string
@@ -40,10 +43,9 @@ export function readFiles(reading: Reading): Revision {
   const cache = reading.cache ?? createParseCache()
   const used = new Set<string>()
   const identity = createHash('sha256')
-  const ignored: Ignored[] = []
   const outcomes: FileOutcome[] = []
-  const root = rootKustomization(reading.files.map(({ path }) => path))
-  const texts = new Map<string, string>()
+  const all = [...reading.files, ...(reading.above ?? [])]
+  const built = reading.files.some(({ path }) => isKustomization(path)) ? buildTree(manifestTexts(all)) : undefined
   for (const file of reading.files) {
     const path = printable(file.path)
     if ('refused' in file) {
@@ -53,30 +55,29 @@ export function readFiles(reading: Reading): Revision {
     }
     const blob = file.blob ?? blobHash(file.bytes)
     identity.update(`${file.path}\0${blob}\n`)
-    if (root !== undefined) {
+    if (built?.governs(path) !== true) outcomes.push(judgeFile(path, file.bytes, blob, cache, used, commit))
+    else {
       const text = textOf(file.bytes)
-      if ('text' in text) texts.set(path, text.text)
-      else outcomes.push(refusedFile(path, text.finding, commit, new TextDecoder().decode(file.bytes)))
-      continue
+      if ('finding' in text)
+        outcomes.push(refusedFile(path, text.finding, commit, new TextDecoder().decode(file.bytes)))
     }
-    if (/^kustomization\.ya?ml$/.test(path.split('/').at(-1) ?? '')) {
-      ignored.push({
-        file: path,
-        line: 1,
-        apiVersion: 'kustomize.config.k8s.io/v1beta1',
-        kind: 'Kustomization',
-        note: KUSTOMIZE,
-      })
-      continue
-    }
-    outcomes.push(judgeFile(path, file.bytes, blob, cache, used, commit))
   }
-  if (root !== undefined) outcomes.push(...kustomized(texts, commit))
-  else cache.retain(used)
+  for (const file of reading.above ?? [])
+    if ('bytes' in file && built?.used.has(printable(file.path)) === true)
+      identity.update(`${file.path}\0${file.blob ?? blobHash(file.bytes)}\n`)
   const problems = reading.links.map((path) => linkWarning(printable(path), commit))
+  for (const root of built?.roots ?? []) {
+    const { brought, foreign } = broughtBy(root)
+    outcomes.push(...brought)
+    const wrong = root.findings.map(({ file, ...why }) => refusedFile(file, { line: 1, column: 1, ...why }, commit))
+    if (foreign) problems.push(...wrong.map(({ problem }) => ({ ...problem, severity: 'warning' as const })))
+    else outcomes.push(...wrong)
+  }
+  cache.retain(used)
+  const ignored = (built?.idle ?? []).map(idleComponent)
   const id = commit ?? `files-${identity.digest('hex').slice(0, 16)}`
   const revision = assemble(id, outcomes, commit, { problems, ignored, incomplete: false })
-  return { ...revision, objectsAt: (place) => objectsAt(manifestTexts(reading.files), place) }
+  return { ...revision, objectsAt: (place) => objectsAt(manifestTexts(all), place) }
 }
 
 /** What can be read of the files as text; anything else is no manifest. */
@@ -89,14 +90,24 @@ function manifestTexts(files: readonly SourceFile[]): ReadonlyMap<string, string
   return found
 }
 
-const KUSTOMIZE =
-  'only the kustomization of the top directory is built: without one every manifest below it is read as it stands'
+/**
+ * What a kustomization brings. One in a subdirectory of which nothing is ours is somebody else's (of an application,
+ * for Flux): what croft cannot build of it is worth a word and stops nothing.
+ */
+function broughtBy({ file, documents }: BuiltRoot) {
+  const brought = documents.map((one) => ({ file: one.file, through: file, judged: judgeDocument(one.read) }))
+  const ours = brought.some(({ judged }) => judged.some(({ outcome }) => outcome !== 'ignored'))
+  return { brought, foreign: file.includes('/') && !ours }
+}
 
-/** What the kustomization of the top directory brings. Files that it does not name are none of ours. */
-function kustomized(texts: ReadonlyMap<string, string>, commit: string | undefined): readonly FileOutcome[] {
-  const { documents, findings } = buildKustomization(texts)
-  const wrong = findings.map(({ file, ...why }) => refusedFile(file, { line: 1, column: 1, ...why }, commit))
-  return [...wrong, ...documents.map(({ file, read }) => ({ file, judged: judgeDocument(read) }))]
+function idleComponent(file: string): Ignored {
+  return {
+    file,
+    line: 1,
+    apiVersion: 'kustomize.config.k8s.io/v1alpha1',
+    kind: 'Component',
+    note: 'no kustomization names this component',
+  }
 }
 
 function judgeFile(
@@ -128,7 +139,7 @@ function refusedFile(
   },
   commit: string | undefined,
   text?: string,
-): FileOutcome {
+): { readonly file: string; readonly problem: Problem } {
   return {
     file,
     problem: {

@@ -76,19 +76,14 @@ test('what is not ours is listed and left alone, however it is written', () => {
     'a.yaml':
       'apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: x}\nspec: {version: 1.10, <<: {}}\n---\napiVersion: v1\nkind: Namespace\n',
     'values.yaml': 'image: {tag: 1.10}\n',
-    'infra/kustomization.yaml': 'resources: [a.yaml]\n',
+    'infra/kustomization.yaml': 'resources: [b.yaml]\n',
+    'infra/b.yaml': 'apiVersion: v1\nkind: Namespace\nmetadata: {name: b}\n',
     'tf.yaml': 'apiVersion: infra.contrib.fluxcd.io/v1alpha2\nkind: Terraform\n',
   })
   assert.deepEqual(told(revision.problems), [])
   assert.deepEqual(
     revision.ignored.map(({ file, line, kind }) => `${file}:${line} ${kind}`),
-    [
-      'infra/kustomization.yaml:1 Kustomization',
-      'a.yaml:1 HelmRelease',
-      'a.yaml:6 Namespace',
-      'values.yaml:1 ',
-      'tf.yaml:1 Terraform',
-    ],
+    ['a.yaml:1 HelmRelease', 'a.yaml:6 Namespace', 'values.yaml:1 ', 'tf.yaml:1 Terraform', 'infra/b.yaml:1 Namespace'],
   )
 })
 

@@ -1,12 +1,13 @@
-import { constants } from 'node:fs'
+import { constants, existsSync } from 'node:fs'
 import { open, realpath } from 'node:fs/promises'
-import { join, resolve, sep } from 'node:path'
+import { dirname, join, posix, relative, resolve, sep } from 'node:path'
 import { LIMITS } from '../lib/limits.ts'
 import { openDiskCache } from './disk-cache.ts'
+import { leadsAbove } from './kustomize-tree.ts'
 import type { ParseCache } from './parse-cache.ts'
 import { readFiles } from './read-files.ts'
 import type { Revision } from './revision.ts'
-import { walkFiles } from './walk-files.ts'
+import { type WalkedFile, walkFiles } from './walk-files.ts'
 
 export interface ReadTreeOptions {
   /** The commit that the files are known to be at. */
@@ -22,16 +23,39 @@ export async function readTree(directory: string, options: ReadTreeOptions = {})
   const { cacheDir, ...reading } = options
   const disk =
     cacheDir === undefined || options.cache !== undefined ? undefined : openDiskCache(cacheDir, resolve(directory))
-  const revision = readFiles({ ...walkFiles(directory), ...reading, ...(disk === undefined ? {} : { cache: disk }) })
+  const walked = walkFiles(directory)
+  const above = walked.files.some(leadsAbove) ? filesAbove(resolve(directory)) : []
+  const revision = readFiles({ ...walked, above, ...reading, ...(disk === undefined ? {} : { cache: disk }) })
   disk?.save()
   return { ...revision, read: (file) => readBeside(directory, file) }
 }
 
-/** A file below the directory, as text. What leads out of it is not followed. */
+/** What overlays name above the directory, up to the top of its repository and no further. */
+function filesAbove(directory: string): readonly WalkedFile[] {
+  const top = repositoryOf(directory)
+  if (top === directory) return []
+  const walked = walkFiles(top)
+  if (walked.tooLarge !== undefined) return []
+  const prefix = `${relative(top, directory).split(sep).join('/')}/`
+  return walked.files
+    .filter((file) => !file.path.startsWith(prefix))
+    .map((file) => ({ ...file, path: posix.relative(prefix, file.path) }))
+}
+
+/** The directory with the `.git` that this one is in; itself where there is none. */
+function repositoryOf(directory: string): string {
+  for (let at = directory; ; at = dirname(at)) {
+    if (existsSync(join(at, '.git'))) return at
+    if (dirname(at) === at) return directory
+  }
+}
+
+/** A file of the directory or of its repository, as text. What leads out of that is not followed. */
 async function readBeside(directory: string, file: string): Promise<string | undefined> {
   try {
-    const root = await realpath(directory)
-    const wanted = await realpath(join(root, file))
+    const here = await realpath(directory)
+    const root = file.startsWith('../') ? repositoryOf(here) : here
+    const wanted = await realpath(join(here, file))
     if (!wanted.startsWith(`${root}${sep}`)) return undefined
     const handle = await open(wanted, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     try {

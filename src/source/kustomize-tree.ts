@@ -1,0 +1,71 @@
+import { type BuiltDocument, createKustomizer, isKustomization, type KustomizeFinding } from './kustomize.ts'
+import type { SourceFile } from './read-files.ts'
+
+/** What one kustomization brings, with everything that it names. */
+export interface BuiltRoot {
+  readonly file: string
+  readonly documents: readonly BuiltDocument[]
+  readonly findings: readonly KustomizeFinding[]
+}
+
+export interface BuiltTree {
+  readonly roots: readonly BuiltRoot[]
+  /** Components that no kustomization of the tree names: they change nothing. */
+  readonly idle: readonly string[]
+  /** Files that were read for kustomizations. */
+  readonly used: ReadonlySet<string>
+  /** Is this file a matter of kustomizations? Then it counts only as they say. */
+  governs(path: string): boolean
+}
+
+/**
+ * Builds every kustomization of a tree that stands for itself. A base that an overlay names is built as the overlay
+ * says, not once more on its own; what lies below the directory of a kustomization counts only where it is named.
+ */
+export function buildTree(files: ReadonlyMap<string, string>): BuiltTree {
+  const kustomizer = createKustomizer(files)
+  const own = [...files.keys()].filter((path) => isKustomization(path) && !path.startsWith('../')).sort()
+  const directories = own.map(directoryOf)
+  const named = new Map(own.map((file) => [file, kustomizer.names(file)]))
+  const meant = new Set([...named.values()].flatMap((one) => one.directories))
+  const independent = own.filter(
+    (file) => named.get(file)?.component !== true && !directories.some((above) => isBelow(directoryOf(file), above)),
+  )
+  const roots: BuiltRoot[] = []
+  const build = (file: string) => {
+    const before = kustomizer.findings.length
+    const documents = kustomizer.build(directoryOf(file))
+    roots.push({ file, documents, findings: kustomizer.findings.slice(before) })
+  }
+  for (const file of independent) if (!meant.has(directoryOf(file))) build(file)
+  // Left over are circles, in which each is named by another: building one of them says so.
+  for (const file of independent) if (!kustomizer.used.has(file)) build(file)
+  return {
+    roots,
+    idle: own.filter((file) => named.get(file)?.component === true && !kustomizer.used.has(file)),
+    used: kustomizer.used,
+    governs: (path) => kustomizer.used.has(path) || directories.some((directory) => isBelow(path, directory)),
+  }
+}
+
+/**
+ * Does this file, a kustomization, lead above the top of the tree? Then what is there has to be in hand too. It may say
+ * yes too often (a path in a comment), never too seldom.
+ */
+export function leadsAbove(file: SourceFile): boolean {
+  if (!('bytes' in file) || !isKustomization(file.path)) return false
+  const depth = file.path.split('/').length - 1
+  const steps =
+    Buffer.from(file.bytes)
+      .toString('utf8')
+      .match(/(?:\.\.(?:\/|(?![\w.])))+/g) ?? []
+  return steps.some((one) => one.split('..').length - 1 > depth)
+}
+
+function directoryOf(file: string): string {
+  return file.slice(0, Math.max(0, file.lastIndexOf('/')))
+}
+
+function isBelow(path: string, directory: string): boolean {
+  return directory === '' ? path !== '' : path.startsWith(`${directory}/`)
+}
