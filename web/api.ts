@@ -4,6 +4,7 @@ import type {
   Me,
   Page,
   PlanEntryOnPage,
+  PowerPlanOnPage,
   ResourceDetail,
   Strip,
 } from '../src/server/api/schemas.ts'
@@ -55,6 +56,8 @@ export const api = {
       key === undefined ? '/api/history?limit=100' : `${keyed('/api/history', key)}&limit=200`,
     ),
   plan: () => read<{ entries: PlanEntryOnPage[] }>('/api/plan'),
+  powerPlan: (target: string, state: 'on' | 'off') =>
+    read<PowerPlanOnPage>(`/api/power-plan?target=${encodeURIComponent(target)}&state=${state}`),
   timeline: () => read<{ chapters: Chapter[] }>('/api/timeline'),
   health: () => read<{ strips: Strip[]; slotMs: number; atMs: number }>('/api/health'),
   wish: (name: string, input: unknown) => write<{ message: string; link?: string }>(`/api/wishes/${name}`, input),

@@ -26,6 +26,10 @@ export function bytes(count: number): string {
   return `${value >= 10 || unit === 0 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`
 }
 
+export function kilowattHours(wattHours: number): string {
+  return `${(wattHours / 1000).toFixed(2)} kWh`
+}
+
 export function percent(share: number): string {
   return `${Math.round(share * 100)} %`
 }
@@ -40,6 +44,11 @@ export function exactly(atMs: number): string {
 
 export function clockTime(atMs: number): string {
   return new Date(atMs).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit', hour12: false })
+}
+
+/** A moment within a week, in the time of whoever looks: `Sat 23:30`. */
+export function weekdayTime(atMs: number): string {
+  return new Date(atMs).toLocaleString('en-GB', { weekday: 'short', hour: '2-digit', minute: '2-digit' })
 }
 
 /** Seven digits of a commit; a revision that is none (a directory that is followed) begins with a word. */

@@ -1,5 +1,4 @@
-import type { ClusterOnPage, Row } from '../src/server/api/schemas.ts'
-
+import type { ClusterOnPage, HostOnPage, Page, Row } from '../src/server/api/schemas.ts'
 import { serverNow } from './live.ts'
 
 /** Five tones for everything. Each has a colour, an icon and a word; the colour alone never says anything. */
@@ -52,6 +51,17 @@ export function nodeTone(node: ClusterOnPage['nodes'][number]): Tone {
   if (['NotReady', 'Flapping', 'StaleState', 'Duplicate', 'NoMachine'].includes(node.phase)) return 'bad'
   if (node.phase === 'Ready') return 'ok'
   return ['PoweredOff', 'Unknown', 'Waiting'].includes(node.phase) ? 'quiet' : 'busy'
+}
+
+/** Hosts that are off because somebody or the schedule says so: that is no trouble. */
+export function hostsAsleep({ power = [] }: Page): ReadonlySet<string> {
+  const going = power.filter(({ wanted, phase }) => wanted.state === 'off' || phase === 'GoingOn')
+  return new Set(going.flatMap(({ hosts }) => hosts.filter((host) => host.power === 'off').map(({ name }) => name)))
+}
+
+export function hostTone(host: HostOnPage, asleep: ReadonlySet<string>): Tone {
+  if (host.online) return 'ok'
+  return asleep.has(host.name) ? 'quiet' : 'bad'
 }
 
 /** The signs of a plan, as people know them. */

@@ -1,7 +1,7 @@
-import type { Page, Row } from '../src/server/api/schemas.ts'
+import type { Page, PowerOnPage, Row } from '../src/server/api/schemas.ts'
 import { plural } from './format.ts'
 import { hrefTo } from './route.ts'
-import { isComing, TONE_ORDER, type Tone } from './tone.ts'
+import { hostsAsleep, hostTone, isComing, TONE_ORDER, type Tone } from './tone.ts'
 
 /** Something that a person should know first. */
 export interface Trouble {
@@ -13,7 +13,8 @@ export interface Trouble {
   readonly allow?: string
 }
 
-const HOT_C = 75
+/** From here on a host is worth a look. */
+export const HOT_C = 75
 /** More of the same than this is one line. */
 const ALIKE = 3
 
@@ -49,14 +50,8 @@ export function troublesOf(page: Page): readonly Trouble[] {
         }),
       ),
     ...page.clusters.flatMap(clusterTroubles),
-    ...page.hosts.flatMap((host): Trouble[] => {
-      const href = hrefTo('estate', 'host', host.name)
-      if (!host.online)
-        return [{ tone: 'bad', title: `Host ${host.name} is offline`, detail: 'It does not answer.', href }]
-      return (host.temperatureC ?? 0) >= HOT_C
-        ? [{ tone: 'warn', title: `Host ${host.name} is hot`, detail: `${host.temperatureC} °C`, href }]
-        : []
-    }),
+    ...(page.power ?? []).flatMap(powerTroubles),
+    ...hostTroubles(page),
     ...page.checks
       .filter(({ passed }) => passed === 'no')
       .map(
@@ -102,6 +97,37 @@ export function troublesOf(page: Page): readonly Trouble[] {
     ...driftTroubles(page),
   ]
   return troubles.toSorted((a, b) => TONE_ORDER[a.tone] - TONE_ORDER[b.tone])
+}
+
+function hostTroubles(page: Page): readonly Trouble[] {
+  const asleep = hostsAsleep(page)
+  return page.hosts.flatMap((host): readonly Trouble[] => {
+    const href = hrefTo('estate', 'host', host.name)
+    if (hostTone(host, asleep) === 'bad')
+      return [{ tone: 'bad', title: `Host ${host.name} is offline`, detail: 'It does not answer.', href }]
+    return (host.temperatureC ?? 0) >= HOT_C
+      ? [{ tone: 'warn', title: `Host ${host.name} is hot`, detail: `${Math.round(host.temperatureC ?? 0)} °C`, href }]
+      : []
+  })
+}
+
+function powerTroubles({ name, holds, refusals, ups }: PowerOnPage): readonly Trouble[] {
+  const href = hrefTo('power')
+  const troubles: Trouble[] = [...refusals, ...holds].slice(0, 3).map((hold) => ({
+    tone: refusals.includes(hold) ? 'bad' : 'warn',
+    title: `Power ${name} is ${refusals.includes(hold) ? 'refused' : 'held'}`,
+    detail: hold.reason,
+    allow: hold.allow,
+    href,
+  }))
+  if (ups?.state === 'battery')
+    troubles.push({
+      tone: ups.low === true ? 'bad' : 'warn',
+      title: `The UPS of ${name} is on battery`,
+      detail: `${Math.round(ups.charge ?? 0)} % left`,
+      href,
+    })
+  return troubles
 }
 
 function driftTroubles({ drifts }: Page): readonly Trouble[] {

@@ -15,6 +15,7 @@ export interface Confirm {
   readonly body: ComponentChildren
   readonly action: string
   readonly danger?: boolean
+  readonly wide?: boolean
   /** What the person must type, for what cannot be taken back. */
   readonly type?: string
   /** The same in a terminal. */

@@ -1,40 +1,30 @@
-import { graphlib, layout } from '@dagrejs/dagre'
-import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { Page, Row } from '../../src/server/api/schemas.ts'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { Page } from '../../src/server/api/schemas.ts'
 import { plural } from '../format.ts'
+import { HEIGHT, layOut, type Vertex, WIDTH } from '../graph-layout.ts'
 import { Empty } from '../parts/bits.tsx'
-import { Icon, type IconName } from '../parts/icon.tsx'
-import { hrefTo } from '../route.ts'
-import { clusterTone, TONE_ORDER, type Tone, toneOf } from '../tone.ts'
+import { Icon } from '../parts/icon.tsx'
 
-interface Vertex {
-  readonly id: string
-  readonly title: string
-  readonly detail: string
-  readonly tone: Tone
-  readonly icon: IconName
-  readonly href?: string
-  /** Of a group that can be opened. */
-  readonly opens?: string
-}
-
-const WIDTH = 208
-const HEIGHT = 46
 /** Up to so many machines are drawn one by one; more are one box for each host, which opens on a click. */
 const ONE_BY_ONE = 60
 
-/** Site, host, machine, cluster: layered from left to right. */
+/** Site, host, machine, node, cluster: layered from left to right. */
 export function GraphView({ page }: { readonly page: Page }) {
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
   const [zoom, setZoom] = useState(1)
   const box = useRef<HTMLDivElement>(null)
   const all = page.rows.length <= ONE_BY_ONE
   const drawn = useMemo(
-    () => draw(page, (host) => all || open.has(host)),
+    () => layOut(page, (host) => open.has(host), all),
     [page.rows, page.hosts, page.clusters, open, all],
   )
-  // Begins as large as fits in the width, but never too small to read.
+  // Begins as large as fits in the width, but never too small to read, with the site in the middle of the height.
   useLayoutEffect(() => setZoom(fitting(box.current, drawn.width, 0.7)), [])
+  useEffect(() => {
+    const site = drawn.vertices.find(({ vertex }) => vertex.id === 'site')
+    if (box.current === null || site === undefined) return
+    box.current.scrollTop = site.y * fitting(box.current, drawn.width, 0.7) - box.current.clientHeight / 2
+  }, [])
   if (page.rows.length === 0 && page.hosts.length === 0)
     return (
       <Empty icon="graph" title="Nothing to draw yet">
@@ -52,7 +42,7 @@ export function GraphView({ page }: { readonly page: Page }) {
       <header class="view-head">
         <h1>Graph</h1>
         <span class="muted">
-          site, {plural(page.hosts.length, 'host')}, {plural(page.rows.length, 'resource')},{' '}
+          {plural(page.hosts.length, 'host')}, {plural(page.rows.length, 'resource')},{' '}
           {plural(page.clusters.length, 'cluster')}
         </span>
         <span class="grow" />
@@ -141,98 +131,4 @@ function Box({
       {inside}
     </a>
   )
-}
-
-function worst(rows: readonly Row[]): Tone {
-  return rows.map(toneOf).reduce<Tone>((a, b) => (TONE_ORDER[b] < TONE_ORDER[a] ? b : a), 'ok')
-}
-
-function draw(page: Page, isOpen: (host: string) => boolean) {
-  const graph = new graphlib.Graph()
-  graph.setGraph({ rankdir: 'LR', nodesep: 12, ranksep: 70, marginx: 12, marginy: 12 })
-  graph.setDefaultEdgeLabel(() => ({}))
-  const vertices = new Map<string, Vertex>()
-  const add = (vertex: Vertex) => {
-    vertices.set(vertex.id, vertex)
-    graph.setNode(vertex.id, { width: WIDTH, height: HEIGHT })
-  }
-  const connect = (from: string, to: string) => vertices.has(from) && vertices.has(to) && graph.setEdge(from, to)
-  const site = page.sources[0]?.name ?? 'site'
-  add({ id: 'site', title: site, detail: 'site', tone: worst(page.rows), icon: 'overview', href: hrefTo('overview') })
-  for (const cluster of page.clusters)
-    add({
-      id: `cluster/${cluster.name}`,
-      title: cluster.name,
-      detail: `${plural(cluster.nodes.length, 'node')}, ${cluster.phase}`,
-      tone: clusterTone(cluster),
-      icon: 'cluster',
-      href: hrefTo('cluster', cluster.name),
-    })
-  const byHost = Map.groupBy(page.rows, (row) => row.host ?? '')
-  for (const host of page.hosts) {
-    const rows = byHost.get(host.name) ?? []
-    add({
-      id: `host/${host.name}`,
-      title: host.name,
-      detail: host.online ? `host, ${plural(rows.length, 'resource')}` : 'host, offline',
-      tone: host.online ? 'ok' : 'bad',
-      icon: 'estate',
-      href: hrefTo('estate', 'host', host.name),
-    })
-    connect('site', `host/${host.name}`)
-  }
-  for (const [host, rows] of byHost) {
-    const parent = vertices.has(`host/${host}`) ? `host/${host}` : 'site'
-    if (!isOpen(host) && rows.length > 1) {
-      const unwell = rows.filter((row) => ['bad', 'warn'].includes(toneOf(row))).length
-      const detail = unwell === 0 ? 'all well' : `${unwell} not well`
-      const id = `group/${host}`
-      add({
-        id,
-        title: plural(rows.length, 'resource'),
-        detail: `${detail}, open`,
-        tone: worst(rows),
-        icon: 'more',
-        opens: host,
-      })
-      connect(parent, id)
-      for (const cluster of new Set(rows.map((row) => row.cluster))) connect(id, `cluster/${cluster ?? ''}`)
-      continue
-    }
-    for (const row of rows) {
-      add({
-        id: row.key,
-        title: row.name,
-        detail: `${row.kind}, ${row.status}`,
-        tone: toneOf(row),
-        icon: 'power',
-        href: hrefTo('resource', row.key),
-      })
-      connect(parent, row.key)
-      if (row.cluster !== undefined) connect(row.key, `cluster/${row.cluster}`)
-    }
-  }
-  layout(graph)
-  const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number }
-  return {
-    width,
-    height,
-    vertices: graph.nodes().flatMap((id) => {
-      const vertex = vertices.get(id)
-      const at = graph.node(id) as { x?: number; y?: number }
-      return vertex === undefined ? [] : [{ vertex, x: at.x ?? 0, y: at.y ?? 0 }]
-    }),
-    edges: graph.edges().map(({ v, w }) => {
-      const [from, to] = [graph.node(v) as { x?: number; y?: number }, graph.node(w) as { x?: number; y?: number }]
-      return {
-        id: `${v}>${w}`,
-        path: curve((from.x ?? 0) + WIDTH / 2, from.y ?? 0, (to.x ?? 0) - WIDTH / 2, to.y ?? 0),
-      }
-    }),
-  }
-}
-
-function curve(x1: number, y1: number, x2: number, y2: number): string {
-  const middle = (x1 + x2) / 2
-  return `M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}`
 }

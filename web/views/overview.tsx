@@ -1,8 +1,9 @@
-import type { HostOnPage, Page } from '../../src/server/api/schemas.ts'
-import { bytes, clockTime, percent, plural, shortCommit } from '../format.ts'
+import type { Page } from '../../src/server/api/schemas.ts'
+import { clockTime, plural, shortCommit } from '../format.ts'
 import { live } from '../live.ts'
-import { Ago, Card, Empty, Meter } from '../parts/bits.tsx'
+import { Ago, Card, Empty } from '../parts/bits.tsx'
 import { ClusterCard } from '../parts/cluster-card.tsx'
+import { Hosts } from '../parts/host-card.tsx'
 import { Badge, Icon, Mark } from '../parts/icon.tsx'
 import { hrefTo, hrefToKey } from '../route.ts'
 import { isDoing, toneOf } from '../tone.ts'
@@ -134,51 +135,14 @@ function TroubleLine({ trouble }: { readonly trouble: Trouble }) {
     <li>
       <a class="trouble" href={trouble.href} data-row>
         <Mark tone={trouble.tone} title={trouble.tone === 'bad' ? 'wrong' : 'to look at'} />
+        <b class="trouble-title">{trouble.title}</b>
         <span class="grow">
-          <b>{trouble.title}</b>
           <span class="trouble-detail">{trouble.detail}</span>
           {trouble.allow !== undefined && <span class="trouble-allow">→ {trouble.allow}</span>}
         </span>
         <Icon name="chevron" size={16} />
       </a>
     </li>
-  )
-}
-
-function Hosts({ page }: { readonly page: Page }) {
-  const machines = new Map<string, number>()
-  for (const { host } of page.rows) if (host !== undefined) machines.set(host, (machines.get(host) ?? 0) + 1)
-  return (
-    <div class={page.hosts.length > 6 ? 'grid-hosts is-dense' : 'grid-hosts'}>
-      {page.hosts.map((host) => (
-        <HostCard key={`${host.connection}/${host.name}`} host={host} machines={machines.get(host.name) ?? 0} />
-      ))}
-    </div>
-  )
-}
-
-function HostCard({ host, machines }: { readonly host: HostOnPage; readonly machines: number }) {
-  const { memoryBytes: all, memoryUsedBytes: used, temperatureC: heat } = host
-  const memory = all === undefined || used === undefined ? undefined : used / all
-  return (
-    <a class="card host-card" href={hrefTo('estate', 'host', host.name)} data-row>
-      <div class="host-head">
-        <Mark tone={host.online ? 'ok' : 'bad'} title={host.online ? 'online' : 'offline'} />
-        <b class="grow clip">{host.name}</b>
-        {heat !== undefined && (
-          <span class={heat >= 75 ? 'heat tone-warn' : 'heat'} title="temperature">
-            {heat >= 75 && <Icon name="warn" size={13} />} {Math.round(heat)} °C
-          </span>
-        )}
-      </div>
-      <Meter label="load" share={host.load} />
-      <Meter label="memory" share={memory} high={0.9} {...(memory === undefined ? {} : { text: percent(memory) })} />
-      <p class="muted host-foot">
-        {host.online ? plural(machines, 'resource') : 'offline'}
-        {host.cpus !== undefined && `, ${host.cpus} CPUs`}
-        {all !== undefined && `, ${bytes(all)}`}
-      </p>
-    </a>
   )
 }
 
@@ -198,6 +162,7 @@ function Recent() {
                 {event.key !== undefined && <a href={hrefToKey(event.key)}>{event.key.split('/').at(-1)}</a>}{' '}
                 <span class="muted">{event.message}</span>
               </span>
+              {event.commit !== undefined && <code class="muted wide-only">{shortCommit(event.commit)}</code>}
             </li>
           ))}
         </ol>

@@ -1,108 +1,140 @@
 import type { Page, PowerOnPage } from '../../src/server/api/schemas.ts'
-import { exactly, plural } from '../format.ts'
-import { Card, Empty } from '../parts/bits.tsx'
-import { Badge } from '../parts/icon.tsx'
+import { kilowattHours, plural, weekdayTime } from '../format.ts'
+import { Ago, Card, Command, Empty } from '../parts/bits.tsx'
+import { Badge, Icon } from '../parts/icon.tsx'
+import { Energy, OnDemand, PowerHosts, Schedule, Ups } from '../parts/power-facts.tsx'
+import { PowerHolds } from '../parts/power-holds.tsx'
+import { PowerOrders } from '../parts/power-orders.tsx'
+import { Tiers } from '../parts/power-tiers.tsx'
 import { hrefTo } from '../route.ts'
+import type { Tone } from '../tone.ts'
 
-/** What is on and what is off. */
+/** What is switched off and on, how far that is, and what it takes. */
 export function PowerView({ page }: { readonly page: Page }) {
-  const machines = page.rows.filter(({ power }) => power !== undefined)
-  const on = (host: string) => machines.filter((row) => row.host === host && row.power === 'on').length
-  const all = (host: string) => machines.filter((row) => row.host === host).length
+  const powers = page.power ?? []
   return (
     <>
       <header class="view-head">
         <h1>Power</h1>
-        <span class="muted">
-          {page.hosts.filter(({ online }) => online).length} of {plural(page.hosts.length, 'host')} on,{' '}
-          {machines.filter(({ power }) => power === 'on').length} of {plural(machines.length, 'machine')}
-        </span>
+        <span class="muted">{powers.length > 0 && totals(powers)}</span>
       </header>
-      {page.hosts.length === 0 ? (
-        <Empty icon="power" title="No host is known yet" />
-      ) : (
-        <Card title="Hosts">
-          <ul class="plain">
-            {page.hosts.map((host) => (
-              <li key={host.name} class="line-item">
-                <Badge tone={host.online ? 'ok' : 'quiet'} word={host.online ? 'on' : 'off'} icon="power" />
-                <a class="clip" href={hrefTo('estate', 'host', host.name)} data-row>
-                  {host.name}
-                </a>
-                <span class="grow" />
-                <span class="muted">
-                  {on(host.name)} of {plural(all(host.name), 'machine')} on
-                </span>
-              </li>
-            ))}
-          </ul>
-        </Card>
-      )}
-      {(page.power ?? []).map((one) => (
-        <PowerCard key={one.key} power={one} />
+      {powers.map((power) => (
+        <OnePower key={power.key} power={power} />
       ))}
-      {page.power === undefined && (
+      {powers.length === 0 && (
         <Empty icon="power" title="No power plan is declared">
-          A manifest of the kind Power says in which order hosts sleep and wake, by schedule or when the mains fail.
+          A manifest of the kind Power says in which order workloads, machines and hosts go off and come on: by order,
+          by schedule, or when the mains fail.
         </Empty>
       )}
+      <HostsOnOff page={page} />
     </>
   )
 }
 
-const TONES = { done: 'ok', doing: 'busy', todo: 'quiet' } as const
+function totals(powers: readonly PowerOnPage[]): string {
+  const now = powers.reduce((sum, { watts }) => sum + (watts.measured ?? watts.estimated), 0)
+  const today = powers.reduce((sum, { energy }) => sum + (energy?.measuredWh ?? energy?.estimatedWh ?? 0), 0)
+  return `${Math.round(now)} W now, ${kilowattHours(today)} today`
+}
 
-/** Its tiers in the order in which they are gone through, each with what it waits for. */
-function PowerCard({ power }: { readonly power: PowerOnPage }) {
-  const { name, phase, wanted, tiers, waits, holds, refusals, doing, asleep, energy, watts, next } = power
-  const settled = phase === 'On' || phase === 'Off'
+const PHASES: Readonly<Record<PowerOnPage['phase'], { readonly tone: Tone; readonly word: string }>> = {
+  On: { tone: 'ok', word: 'On' },
+  Off: { tone: 'quiet', word: 'Off' },
+  GoingOff: { tone: 'busy', word: 'Going off' },
+  GoingOn: { tone: 'busy', word: 'Coming on' },
+  Held: { tone: 'warn', word: 'Held' },
+  Unknown: { tone: 'quiet', word: 'Not known' },
+}
+
+function OnePower({ power }: { readonly power: PowerOnPage }) {
+  const { phase, wanted, tiers, waits, doing, held, cluster } = power
+  const { tone, word } = PHASES[phase]
   return (
-    <Card title={name}>
-      <p>
-        <Badge tone={settled ? 'ok' : phase === 'Held' ? 'warn' : 'busy'} word={phase} icon="power" /> wanted{' '}
-        {wanted.state} <span class="muted">({wanted.why})</span>
-        {next !== undefined && (
-          <span class="muted">
-            , {next.state} at {exactly(next.atMs)}
+    <section class="power" data-power={power.name} aria-label={`Power ${power.name}`}>
+      <header class="power-head">
+        <Badge tone={tone} word={word} icon="power" />
+        <div class="grow">
+          <h2>{power.name}</h2>
+          <p class="muted">
+            wanted {wanted.state}: {wanted.why}
+            {wanted.sinceMs > 0 && (
+              <>
+                , <Ago atMs={wanted.sinceMs} />
+              </>
+            )}
+            {cluster !== undefined && (
+              <>
+                {' · '}
+                <a href={hrefTo('cluster', cluster)}>cluster {cluster}</a>
+              </>
+            )}
+          </p>
+        </div>
+        <PowerOrders power={power} />
+      </header>
+      <PowerHolds {...power} />
+      {held.map(({ by, why, untilMs }) => (
+        <p key={by} class="notice tone-warn">
+          <Icon name="pause" size={17} />
+          <span>
+            {by} holds it until {weekdayTime(untilMs)}
+            {why !== '' && `: ${why}`}
           </span>
-        )}
-      </p>
-      {[...refusals, ...holds].map(({ reason, allow }) => (
-        <p key={reason}>
-          {reason}. <span class="muted">To go on: {allow}</span>
         </p>
       ))}
-      <ol class="plain">
-        {tiers.map(({ tier, state, progress, awaits }) => (
-          <li key={tier} class="line-item">
-            <Badge tone={TONES[state]} word={state} />
-            <span>{tier}</span>
-            <span class="grow" />
-            <span class="muted clip">
-              {state === 'doing' ? awaited(tier, waits, awaits) : awaits} ({progress})
-            </span>
-          </li>
-        ))}
-      </ol>
-      {doing.length > 0 && <p class="muted clip">{doing.slice(0, 5).join(', ')}</p>}
-      {asleep.length > 0 && <p class="muted">asleep until a pod needs them: {asleep.join(', ')}</p>}
-      {energy !== undefined && (
-        <p class="muted">
-          now {Math.round(watts.measured ?? watts.estimated)} W, today {kilowattHours(energy.estimatedWh)} estimated
-          {energy.measuredWh !== undefined && `, ${kilowattHours(energy.measuredWh)} measured`}
-        </p>
-      )}
-    </Card>
+      <div class="power-columns">
+        <div class="stack">
+          <Card
+            title={wanted.state === 'off' ? 'On the way down' : 'On the way up'}
+            aside={`${tiers.filter(({ state }) => state === 'done').length} of ${plural(tiers.length, 'tier')} done`}
+          >
+            <Tiers tiers={tiers} waits={waits} />
+            {doing.length > 0 && (
+              <p class="muted power-doing">
+                now: {doing.slice(0, 3).join(', ')}
+                {doing.length > 3 && ` and ${doing.length - 3} more`}
+              </p>
+            )}
+            <Command text={`croft power status ${power.name}`} />
+          </Card>
+          <PowerHosts power={power} />
+        </div>
+        <div class="stack">
+          <Energy power={power} />
+          <Schedule power={power} />
+          <OnDemand power={power} />
+          <Ups power={power} />
+        </div>
+      </div>
+    </section>
   )
 }
 
-function awaited(tier: string, waits: PowerOnPage['waits'], otherwise: string): string {
-  const own = waits.filter((wait) => wait.tier === tier)
-  const [first] = own
-  if (first === undefined) return otherwise
-  return `${first.what}: ${first.awaits}${own.length > 1 ? ` and ${own.length - 1} more` : ''}`
-}
-
-function kilowattHours(wattHours: number): string {
-  return `${(wattHours / 1000).toFixed(2)} kWh`
+/** Every host that is known, whether or not croft may switch it. */
+function HostsOnOff({ page }: { readonly page: Page }) {
+  if (page.hosts.length === 0) return null
+  const machines = page.rows.filter(({ power }) => power !== undefined)
+  const on = (host: string) => machines.filter((row) => row.host === host && row.power === 'on').length
+  const all = (host: string) => machines.filter((row) => row.host === host).length
+  return (
+    <Card
+      title="What runs"
+      aside={`${machines.filter(({ power }) => power === 'on').length} of ${plural(machines.length, 'machine')} on`}
+    >
+      <ul class="plain power-grid">
+        {page.hosts.map((host) => (
+          <li key={`${host.connection}/${host.name}`} class="line-item">
+            <Badge tone={host.online ? 'ok' : 'quiet'} word={host.online ? 'on' : 'off'} icon="power" />
+            <a class="clip grow" href={hrefTo('estate', 'host', host.name)} data-row>
+              {host.name}
+            </a>
+            <span class="muted nowrap">
+              {on(host.name)} of {all(host.name)} on
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  )
 }

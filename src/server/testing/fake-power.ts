@@ -56,7 +56,7 @@ export function fakePower(more: Partial<PowerView> = {}): PowerView {
       measuredWh: 2044,
       yesterday: { dayMs: Date.UTC(2026, 10, 13), estimatedWh: 2610, measuredWh: 2705 },
     },
-    next: { state: 'off', atMs: NOW + 5 * HOUR },
+    next: { state: 'off', atMs: NOW + 4 * HOUR },
     schedule: {
       timeZone: 'Europe/Berlin',
       off: ['30 23 * * *'],

@@ -1,0 +1,151 @@
+import { graphlib, layout } from '@dagrejs/dagre'
+import type { HostOnPage, Page, Row } from '../src/server/api/schemas.ts'
+import { percent, plural } from './format.ts'
+import type { IconName } from './parts/icon.tsx'
+import { hrefTo } from './route.ts'
+import { clusterTone, hostsAsleep, hostTone, nodeTone, TONE_ORDER, type Tone, toneOf } from './tone.ts'
+
+/** One box of the graph. */
+export interface Vertex {
+  readonly id: string
+  readonly title: string
+  readonly detail: string
+  readonly tone: Tone
+  readonly icon: IconName
+  readonly href?: string
+  /** Of a group that can be opened and closed: its host. */
+  readonly opens?: string
+}
+
+export const WIDTH = 208
+export const HEIGHT = 46
+
+export interface Picture {
+  readonly width: number
+  readonly height: number
+  readonly vertices: readonly { readonly vertex: Vertex; readonly x: number; readonly y: number }[]
+  readonly edges: readonly { readonly id: string; readonly path: string }[]
+}
+
+function worst(rows: readonly Row[]): Tone {
+  return rows.map(toneOf).reduce<Tone>((a, b) => (TONE_ORDER[b] < TONE_ORDER[a] ? b : a), 'ok')
+}
+
+/** Site, host, machine, node, cluster, layered from left to right. Machines of a host that is not open are one box. */
+export function layOut(page: Page, isOpen: (host: string) => boolean, all: boolean): Picture {
+  const graph = new graphlib.Graph()
+  graph.setGraph({ rankdir: 'LR', nodesep: 12, ranksep: 70, marginx: 12, marginy: 12 })
+  graph.setDefaultEdgeLabel(() => ({}))
+  const vertices = new Map<string, Vertex>()
+  const add = (vertex: Vertex) => {
+    vertices.set(vertex.id, vertex)
+    graph.setNode(vertex.id, { width: WIDTH, height: HEIGHT })
+  }
+  const connect = (from: string, to: string) => vertices.has(from) && vertices.has(to) && graph.setEdge(from, to)
+  const addMachine = (row: Row, above: string) => {
+    add({
+      id: row.key,
+      title: row.name,
+      detail: `${row.kind}, ${row.status}`,
+      tone: toneOf(row),
+      icon: 'power',
+      href: hrefTo('resource', row.key),
+    })
+    connect(above, row.key)
+    const node = nodes.get(`${row.cluster ?? ''}/${row.name}`)
+    if (node === undefined || row.cluster === undefined) return
+    const id = `node/${row.cluster}/${node.name}`
+    add({
+      id,
+      title: node.name,
+      detail: `${node.role}, ${node.phase}${node.version === undefined ? '' : `, ${node.version}`}`,
+      tone: nodeTone(node),
+      icon: 'cluster',
+      href: hrefTo('cluster', row.cluster),
+    })
+    connect(row.key, id)
+    connect(id, `cluster/${row.cluster}`)
+  }
+  const site = page.sources[0]?.name ?? 'site'
+  add({ id: 'site', title: site, detail: 'site', tone: worst(page.rows), icon: 'overview', href: hrefTo('overview') })
+  for (const cluster of page.clusters)
+    add({
+      id: `cluster/${cluster.name}`,
+      title: cluster.name,
+      detail: `${plural(cluster.nodes.length, 'node')}, ${cluster.phase}`,
+      tone: clusterTone(cluster),
+      icon: 'cluster',
+      href: hrefTo('cluster', cluster.name),
+    })
+  const nodes = new Map(
+    page.clusters.flatMap(({ name, nodes: own }) => own.map((node) => [`${name}/${node.name}`, node] as const)),
+  )
+  const asleep = hostsAsleep(page)
+  const byHost = Map.groupBy(page.rows, (row) => row.host ?? '')
+  for (const host of page.hosts) {
+    const rows = byHost.get(host.name) ?? []
+    add({
+      id: `host/${host.name}`,
+      title: host.name,
+      detail: host.online
+        ? hostWords(host, rows.length)
+        : asleep.has(host.name)
+          ? 'host, off as ordered'
+          : 'host, offline',
+      tone: hostTone(host, asleep),
+      icon: 'estate',
+      href: hrefTo('estate', 'host', host.name),
+    })
+    connect('site', `host/${host.name}`)
+  }
+  for (const [host, rows] of byHost) {
+    const above = vertices.has(`host/${host}`) ? `host/${host}` : 'site'
+    const open = all || rows.length === 1 || isOpen(host)
+    const group = `group/${host}`
+    if (!all && rows.length > 1) {
+      const unwell = rows.filter((row) => ['bad', 'warn'].includes(toneOf(row))).length
+      add({
+        id: group,
+        title: plural(rows.length, 'resource'),
+        detail: `${unwell === 0 ? 'all well' : `${unwell} not well`}, ${open ? 'close' : 'open'}`,
+        tone: worst(rows),
+        icon: 'more',
+        opens: host,
+      })
+      connect(above, group)
+      if (!open)
+        for (const cluster of new Set(rows.map((row) => row.cluster))) connect(group, `cluster/${cluster ?? ''}`)
+    }
+    if (open) for (const row of rows) addMachine(row, vertices.has(group) ? group : above)
+  }
+  layout(graph)
+  const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number }
+  return {
+    width,
+    height,
+    vertices: graph.nodes().flatMap((id) => {
+      const vertex = vertices.get(id)
+      const at = graph.node(id) as { x?: number; y?: number }
+      return vertex === undefined ? [] : [{ vertex, x: at.x ?? 0, y: at.y ?? 0 }]
+    }),
+    edges: graph.edges().map(({ v, w }) => {
+      const [from, to] = [graph.node(v) as { x?: number; y?: number }, graph.node(w) as { x?: number; y?: number }]
+      return {
+        id: `${v}>${w}`,
+        path: curve((from.x ?? 0) + WIDTH / 2, from.y ?? 0, (to.x ?? 0) - WIDTH / 2, to.y ?? 0),
+      }
+    }),
+  }
+}
+
+function hostWords({ load, temperatureC }: HostOnPage, count: number): string {
+  const words = [plural(count, 'resource')]
+  if (load !== undefined) words.push(`${percent(load)} busy`)
+  if (temperatureC !== undefined) words.push(`${Math.round(temperatureC)} °C`)
+  return words.join(', ')
+}
+
+function curve(x1: number, y1: number, x2: number, y2: number): string {
+  const middle = (x1 + x2) / 2
+  return `M${x1} ${y1}C${middle} ${y1} ${middle} ${y2} ${x2} ${y2}`
+}

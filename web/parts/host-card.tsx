@@ -1,0 +1,61 @@
+import type { HostOnPage, Page } from '../../src/server/api/schemas.ts'
+import { bytes, percent, plural } from '../format.ts'
+import { hrefTo } from '../route.ts'
+import { hostsAsleep, hostTone, type Tone } from '../tone.ts'
+import { HOT_C } from '../troubles.ts'
+import { Meter } from './bits.tsx'
+import { Icon, Mark } from './icon.tsx'
+
+/** Hosts with what they carry, how busy and how warm they are. */
+export function Hosts({ page }: { readonly page: Page }) {
+  const machines = new Map<string, number>()
+  for (const { host } of page.rows) if (host !== undefined) machines.set(host, (machines.get(host) ?? 0) + 1)
+  const asleep = hostsAsleep(page)
+  return (
+    <div class={page.hosts.length > 6 ? 'grid-hosts is-dense' : 'grid-hosts'}>
+      {page.hosts.map((host) => (
+        <HostCard
+          key={`${host.connection}/${host.name}`}
+          host={host}
+          tone={hostTone(host, asleep)}
+          machines={machines.get(host.name) ?? 0}
+        />
+      ))}
+    </div>
+  )
+}
+
+const WORDS: Readonly<Partial<Record<Tone, string>>> = { ok: 'online', quiet: 'off, as ordered', bad: 'offline' }
+
+function HostCard({
+  host,
+  tone,
+  machines,
+}: {
+  readonly host: HostOnPage
+  readonly tone: Tone
+  readonly machines: number
+}) {
+  const { memoryBytes: all, memoryUsedBytes: used, temperatureC: heat } = host
+  const memory = all === undefined || used === undefined ? undefined : used / all
+  return (
+    <a class="card host-card" href={hrefTo('estate', 'host', host.name)} data-row>
+      <div class="host-head">
+        <Mark tone={tone} title={WORDS[tone] ?? ''} />
+        <b class="grow clip">{host.name}</b>
+        {heat !== undefined && (
+          <span class={heat >= HOT_C ? 'heat tone-warn' : 'heat'} title="temperature">
+            {heat >= HOT_C && <Icon name="warn" size={13} />} {Math.round(heat)} °C
+          </span>
+        )}
+      </div>
+      <Meter label="load" share={host.load} />
+      <Meter label="memory" share={memory} high={0.9} {...(memory === undefined ? {} : { text: percent(memory) })} />
+      <p class="muted host-foot">
+        {host.online ? plural(machines, 'resource') : WORDS[tone]}
+        {host.cpus !== undefined && `, ${host.cpus} CPUs`}
+        {all !== undefined && `, ${bytes(all)}`}
+      </p>
+    </a>
+  )
+}
