@@ -43,6 +43,7 @@ export function casesOf(
     const details = {
       ...(addresses === undefined || addresses.length === 0 ? {} : { addresses: addresses.join(',') }),
       ...(cluster === undefined ? {} : { cluster }),
+      ...sighting?.close?.facts,
     }
     return {
       entry,

@@ -63,5 +63,7 @@ export interface CloseLook {
   readonly addresses?: readonly string[]
   /** Images made for this guest, on the storage that its mark names. Absent: its mark names none. */
   readonly seedImages?: readonly { readonly id: string; readonly bytes: number }[]
+  /** What the record is to tell of it, as it was seen: it is right again after a crash and after the store was lost. */
+  readonly facts?: Readonly<Record<string, string>>
   readonly atMs: number
 }

@@ -2,40 +2,52 @@ import { at, type Foreign, recordsOf, textOf } from '../../kubernetes/objects.ts
 import type { WantedObject } from '../../model/kube-object.ts'
 import { entriesOf, leavesOf, MANAGER, ownedBy, shownPath } from './fields.ts'
 import type { KeeperLook, ObjectLook } from './look.ts'
-import { isMarkField, keeperOf, markOf } from './marks.ts'
+import { appliedHash, isMarkField, keeperOf, markOf } from './marks.ts'
 
 /** Whose an object is and what becomes of that next. There is one owner at any time. */
 export type HandoverStep =
   /** Ours, and it stays so: nobody else is to have it, or the other is not there yet. */
   | { readonly do: 'keep'; readonly message?: string }
+  /** Still ours, and the other is at it already: two who write would undo each other, so we write nothing. */
+  | { readonly do: 'stand-by'; readonly message: string }
   /** The other keeps every field that we keep: give ours up. */
   | { readonly do: 'release' }
   /** Another's: only look. */
   | { readonly do: 'watch' }
   /** It is to be ours again, and the other is still at it. */
   | { readonly do: 'await'; readonly message: string }
-  | { readonly do: 'take-back' }
+  /** The other is gone: keep its fields again, take its name off them, and say that it is ours. */
+  | { readonly do: 'take-back'; readonly ours: boolean; readonly managers: readonly string[] }
+
+/** Under which names the agents apply. What they leave behind keeps their fields alive for ever. */
+const AGENTS: Readonly<Record<string, readonly string[]>> = {
+  argocd: ['argocd-controller'],
+  flux: ['kustomize-controller', 'helm-controller'],
+}
 
 /** From what is declared and seen to the next step. Pure. */
 export function handoverStep(wanted: WantedObject, look: ObjectLook): HandoverStep {
-  const { keptBy } = markOf(look.object) ?? {}
+  const { keptBy, applied } = markOf(look.object) ?? {}
   const meant = keeperOf(wanted)
   if (keptBy !== undefined && keptBy === meant) return { do: 'watch' }
   if (keptBy !== undefined) {
     // Taken back, or given to yet another: first it must be ours again, and the former owner gone.
     if (look.keeper?.there === true) return { do: 'await', message: `${keptBy} still keeps it and has to go first` }
-    return { do: 'take-back' }
+    const managers = (AGENTS[keptBy.split(' ')[0] ?? ''] ?? []).filter(
+      (name) => ownedBy(look.object, name) !== undefined,
+    )
+    return { do: 'take-back', ours: applied === appliedHash(wanted), managers }
   }
   if (meant === undefined) return { do: 'keep' }
   const { keeper } = look
   if (keeper === undefined || !keeper.there) return { do: 'keep', message: `${meant} is not there yet` }
-  if (!keeper.synced || !keeper.healthy) return { do: 'keep', message: `${meant}: ${keeper.message}` }
+  if (!keeper.synced || !keeper.healthy) return { do: 'stand-by', message: `${meant}: ${keeper.message}` }
   // A chart is installed by its job, and what it brought is kept by whoever syncs it: nobody syncs the chart itself.
   if (look.object.kind === 'HelmChart') return { do: 'release' }
   const alone = onlyOurs(look.object)
   if (alone.length > 0) {
     const shown = alone.slice(0, 3).map(shownPath).join(', ')
-    return { do: 'keep', message: `${meant} does not keep ${shown}: giving it up would take it away` }
+    return { do: 'stand-by', message: `${meant} does not keep ${shown}: giving it up would take it away` }
   }
   return { do: 'release' }
 }

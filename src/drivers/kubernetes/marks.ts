@@ -46,20 +46,26 @@ export function appliedHash({ object }: WantedObject): string {
   return createHash('sha256').update(JSON.stringify(object)).digest('hex').slice(0, 12)
 }
 
-/** The object with our mark on it, as it is applied. */
-export function marked({ uid, key, estate }: Resource, wanted: WantedObject): KubeObject {
+/** The object with our mark on it, as it is applied. `keptBy`: it still has to be taken back from there. */
+export function marked({ uid, key, estate }: Resource, wanted: WantedObject, keptBy?: string): KubeObject {
   return withMark(wanted.object, uid, key, estate, {
-    [DELETION]: wanted.deletion,
+    [DELETION]: keptBy === undefined ? wanted.deletion : 'Orphan',
     [APPLIED]: appliedHash(wanted),
+    ...(keptBy === undefined ? {} : { [KEPT_BY]: keptBy }),
   })
 }
 
 /** Nothing but our mark: applied in place of the object it gives up every field that we kept. */
 export function onlyMark({ uid, key, estate }: Resource, wanted: WantedObject): KubeObject {
-  const { apiVersion, kind, metadata } = wanted.object
-  const { name, namespace } = metadata
-  const bare = { apiVersion, kind, metadata: { name, ...(namespace === undefined ? {} : { namespace }) } }
-  return withMark(bare, uid, key, estate, { [DELETION]: 'Orphan', [KEPT_BY]: keeperOf(wanted) ?? '' })
+  return withMark(nameOnly(wanted.object), uid, key, estate, {
+    [DELETION]: 'Orphan',
+    [KEPT_BY]: keeperOf(wanted) ?? '',
+  })
+}
+
+/** Which object it is and nothing about it: applied by somebody it gives up every field that he kept. */
+export function nameOnly({ apiVersion, kind, metadata: { name, namespace } }: KubeObject): KubeObject {
+  return { apiVersion, kind, metadata: { name, ...(namespace === undefined ? {} : { namespace }) } }
 }
 
 /** `argocd argoproj.io/v1alpha1 Application/argocd/cilium`. */

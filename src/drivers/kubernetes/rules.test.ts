@@ -1,64 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Foreign } from '../../kubernetes/objects.ts'
-import { celProblem, holds } from '../../lib/cel.ts'
 import type { KubeObject, WantedObject } from '../../model/kube-object.ts'
-import { DEFAULT_POLICY } from '../../model/policy.ts'
-import type { Resource } from '../../model/resource.ts'
-import type { Sighting } from '../../model/sighting.ts'
 import { fieldChanges } from './diff.ts'
-import { handoverStep, keeperLook } from './handover.ts'
+import { applied, DATA, MAP, manager, resource, seen, wanted } from './fixture.ts'
 import type { ObjectLook } from './look.ts'
-import { marked, onlyMark } from './marks.ts'
-import { objectReadiness } from './readiness.ts'
 import { refusalOfWrite } from './refusals.ts'
 import { rules } from './rules.ts'
-
-const MAP: KubeObject = {
-  apiVersion: 'v1',
-  kind: 'ConfigMap',
-  metadata: { name: 'm', namespace: 'n' },
-  data: { a: '1' },
-}
-
-function wanted(object: KubeObject = MAP, more: Partial<WantedObject> = {}): WantedObject {
-  return { cluster: 'homelab', addon: 'x', object, plural: 'configmaps', deletion: 'Delete', ...more }
-}
-
-function resource(one: WantedObject): Resource {
-  return {
-    key: 'Addon/x@ConfigMap/n/m',
-    uid: '0123456789abcdef',
-    kind: 'Addon',
-    name: 'x/m',
-    driver: 'kubernetes',
-    connection: 'cluster/homelab',
-    estate: 'default',
-    desired: { type: 'object', object: one },
-    needs: [],
-    policy: DEFAULT_POLICY,
-    origin: { file: 'a', line: 1, column: 1 },
-    generation: 'g',
-  }
-}
-
-function seen(look: ObjectLook): Sighting {
-  const about = { connection: 'cluster/homelab', type: 'object', list: 'v1 ConfigMap', host: 'homelab' } as const
-  return { ...about, externalId: 'ConfigMap/n/m', close: { config: { look }, atMs: 1 } }
-}
-
-const manager = (name: string, fieldsV1: object, operation = 'Apply') => ({ manager: name, operation, fieldsV1 })
-const DATA = { 'f:data': { 'f:a': {} } }
-
-/** As the server would show it after we applied it. */
-function applied(
-  one: WantedObject,
-  managedFields: readonly object[] = [manager('croft', DATA)],
-  more: Foreign = {},
-): Foreign {
-  const object = marked(resource(one), one)
-  return { ...object, ...more, metadata: { ...object.metadata, managedFields } }
-}
 
 const paths = (one: WantedObject, look: ObjectLook) => rules.diff(resource(one), seen(look)).map(({ path }) => path)
 
@@ -158,47 +105,6 @@ test('values of secrets travel by reference: not in the body, not in the diff', 
   assert.deepEqual([change?.path, change?.from, change?.to, change?.secret], ['data.key', '***', '***', true])
 })
 
-const APPLICATION: KubeObject = {
-  apiVersion: 'argoproj.io/v1alpha1',
-  kind: 'Application',
-  metadata: { name: 'x', namespace: 'argocd' },
-}
-const SYNCED = keeperLook({
-  kind: 'Application',
-  status: { sync: { status: 'Synced' }, health: { status: 'Healthy' } },
-})
-
-test('[A52] from what is seen to the next step of handing over, and back: one owner at any time', () => {
-  const handed = wanted(MAP, { handover: { to: 'argocd', by: APPLICATION } })
-  const both = [manager('croft', DATA), manager('argocd-controller', DATA)]
-  const released = onlyMark(resource(handed), handed) as unknown as Foreign
-  const step = (one: WantedObject, look: ObjectLook) => handoverStep(one, look).do
-  const table: readonly (readonly [string, WantedObject, ObjectLook, string])[] = [
-    ['nobody asked', wanted(), { object: applied(wanted()) }, 'keep'],
-    ['the Application is not there', handed, { object: applied(handed, both) }, 'keep'],
-    ['it is not there, as was seen', handed, { object: applied(handed, both), keeper: keeperLook(undefined) }, 'keep'],
-    ['it is not in sync', handed, { object: applied(handed, both), keeper: { ...SYNCED, synced: false } }, 'keep'],
-    ['it is ill', handed, { object: applied(handed, both), keeper: { ...SYNCED, healthy: false } }, 'keep'],
-    ['it does not keep our field', handed, { object: applied(handed), keeper: SYNCED }, 'keep'],
-    ['it keeps all', handed, { object: applied(handed, both), keeper: SYNCED }, 'release'],
-    ['it is given', handed, { object: released, keeper: SYNCED }, 'watch'],
-    ['it is given, and ill', handed, { object: released, keeper: { ...SYNCED, healthy: false } }, 'watch'],
-    ['wanted back, the other is there', wanted(), { object: released, keeper: SYNCED }, 'await'],
-    ['wanted back, the other is gone', wanted(), { object: released, keeper: keeperLook(undefined) }, 'take-back'],
-  ]
-  for (const [what, one, look, expected] of table) assert.equal(step(one, look), expected, what)
-  const [back] = rules.updateSteps(resource(wanted()), seen({ object: released }), [
-    { path: 'owner', from: 'argocd', to: 'croft', effect: 'live' },
-  ])
-  assert.match(back?.call.path ?? '', /force=true/)
-  const [give] = rules.updateSteps(resource(handed), seen({ object: applied(handed, both) }), [
-    { path: 'owner', from: 'croft', to: 'argocd', effect: 'live' },
-  ])
-  assert.doesNotMatch(give?.call.path ?? '', /force/)
-  assert.doesNotMatch(give?.call.params.body ?? '', /"data"/)
-  assert.deepEqual(give?.learns?.done, { owner: 'argocd' })
-})
-
 test('what goes takes only itself: by its uid, and a keeper of Flux is put to rest first', () => {
   const release = {
     apiVersion: 'helm.toolkit.fluxcd.io/v2',
@@ -215,59 +121,6 @@ test('what goes takes only itself: by its uid, and a keeper of Flux is put to re
     rules.deleteSteps(seen({ object: { ...release, spec: { suspend: true } } })).map(({ verb }) => verb),
     ['delete'],
   )
-})
-
-test('an object is ready by the rules of its kind, by its conditions, and by what a person wrote', () => {
-  const ready = (object: Foreign, more: Partial<ObjectLook> = {}, expression?: string) =>
-    objectReadiness({ object, ...more }, expression).ready
-  const pods = (kind: string, status: object, spec: object = {}) => ({
-    kind,
-    metadata: { generation: 2 },
-    spec,
-    status,
-  })
-  const yes = (type: string) => ({ conditions: [{ type, status: 'True' }] })
-  const table: readonly (readonly [string, boolean, boolean])[] = [
-    ['a map', ready(MAP), true],
-    [
-      'old generation',
-      ready(pods('Deployment', { observedGeneration: 1, updatedReplicas: 1, availableReplicas: 1 })),
-      false,
-    ],
-    ['all pods', ready(pods('Deployment', { observedGeneration: 2, updatedReplicas: 1, availableReplicas: 1 })), true],
-    [
-      'one lacks',
-      ready(pods('Deployment', { observedGeneration: 2, updatedReplicas: 2, availableReplicas: 1 }, { replicas: 2 })),
-      false,
-    ],
-    ['nobody saw it', ready(pods('DaemonSet', {})), false],
-    ['no nodes', ready(pods('DaemonSet', { observedGeneration: 2, desiredNumberScheduled: 0 })), true],
-    ['definition', ready({ kind: 'CustomResourceDefinition', status: yes('Established') }), true],
-    ['definition, new', ready({ kind: 'CustomResourceDefinition' }), false],
-    ['job', ready({ kind: 'Job', status: yes('Complete') }), true],
-    ['job failed', ready({ kind: 'Job', status: yes('Failed') }), false],
-    ['chart', ready({ kind: 'HelmChart' }, { install: 'complete' }), true],
-    ['chart, installing', ready({ kind: 'HelmChart' }, { install: 'running' }), false],
-    ['ready', ready({ kind: 'Any', status: yes('Ready') }), true],
-    [
-      'stalled',
-      ready({ kind: 'Any', status: { conditions: [...yes('Ready').conditions, ...yes('Stalled').conditions] } }),
-      false,
-    ],
-    ['going', ready({ ...MAP, metadata: { deletionTimestamp: 'x' } }), false],
-    ['expression', ready({ status: { n: 3 } }, {}, 'object.status.n >= 3'), true],
-    ['expression, not yet', ready({ status: { n: 2 } }, {}, 'object.status.n >= 3'), false],
-    ['expression without its field', ready({}, {}, 'object.status.n >= 3'), false],
-  ]
-  for (const [what, found, expected] of table) assert.equal(found, expected, what)
-})
-
-test('expressions answer yes, no, or why nobody can tell', () => {
-  assert.equal(holds('object.a == 1', { a: 1 }), true)
-  assert.equal(typeof holds('object.b == 1', { a: 1 }), 'string')
-  assert.equal(typeof holds('object.a + 1', { a: 1 }), 'string')
-  assert.notEqual(celProblem('object.a =='), undefined)
-  assert.equal(celProblem('object.a == 1'), undefined)
 })
 
 test('conflicts name the field and its keeper; a webhook that is not up yet is no fault', () => {

@@ -1,21 +1,16 @@
-import { at, type Foreign, recordOf, textOf } from '../../kubernetes/objects.ts'
+import { at, type Foreign } from '../../kubernetes/objects.ts'
 import type { Change } from '../../model/change.ts'
-import { builtInKind, likelyKind } from '../../model/kube-kinds.ts'
-import { type KubeObject, objectId, objectList, type WantedObject } from '../../model/kube-object.ts'
+import { builtInKind } from '../../model/kube-kinds.ts'
+import { objectId, objectList, type WantedObject } from '../../model/kube-object.ts'
 import type { Resource } from '../../model/resource.ts'
-import type { Rules } from '../../model/rules.ts'
-import type { Sighting } from '../../model/sighting.ts'
-import type { Step } from '../../model/step.ts'
+import type { Readiness, Rules } from '../../model/rules.ts'
 import { fieldChanges } from './diff.ts'
-import { MANAGER } from './fields.ts'
-import { handoverStep } from './handover.ts'
-import { lookOf, wantedOf } from './look.ts'
-import { appliedHash, marked, markOf, type ObjectMark, onlyMark } from './marks.ts'
-import { objectPath } from './paths.ts'
+import { ownedBy } from './fields.ts'
+import { type HandoverStep, handoverStep } from './handover.ts'
+import { lookOf, type ObjectLook, wantedOf } from './look.ts'
+import { appliedHash, markOf, type ObjectMark } from './marks.ts'
 import { objectReadiness } from './readiness.ts'
-
-/** Tells K3s' Helm controller to leave a chart alone. */
-const UNMANAGED = 'helmcharts.helm.cattle.io/unmanaged'
+import { applyStep, deletion, REST_MANAGER, releaseStep, takeBackSteps, wakeStep } from './steps.ts'
 
 /** Objects of a cluster: compared field by field, applied by the server, found again by their label. */
 export const rules: Rules = {
@@ -39,28 +34,29 @@ export const rules: Rules = {
     switch (step.do) {
       case 'watch':
       case 'await':
+      case 'stand-by':
         return []
       case 'release':
         return [{ path: 'owner', from: 'croft', to: wanted.handover?.to, effect: 'live' }]
       case 'take-back':
         return [{ path: 'owner', from: mark.keptBy?.split(' ')[0], to: 'croft', effect: 'live' }]
       case 'keep':
-        return [
-          ...markChanges(resource, wanted, mark),
-          ...fieldChanges(wanted.object, look.object, mark.applied === appliedHash(wanted)),
-          ...secretChanges(look.secretsDiffer ?? []),
-        ]
+        return [...markChanges(resource, wanted, mark), ...resting(look.object), ...fieldsOf(wanted, look, mark)]
     }
   },
-  createSteps: (resource) => [applyStep('create', resource, wantedOf(resource), 'apply')],
-  updateSteps(resource, _sighting, changes) {
+  createSteps: (resource) => [applyStep('create', resource, wantedOf(resource))],
+  updateSteps(resource, sighting, changes) {
     const wanted = wantedOf(resource)
     if (changes.length === 0) return []
-    const owner = changes.find(({ path }) => path === 'owner')
-    if (owner === undefined) return [applyStep('configure', resource, wanted, 'apply')]
-    if (owner.to !== 'croft') return [releaseStep(resource, wanted)]
-    const taken = applyStep('configure', resource, { ...wanted, force: true }, 'take back')
-    return [{ ...taken, learns: { done: { owner: 'croft' } } }]
+    const look = lookOf(sighting)
+    const mark = markOf(look.object)
+    const step = mark === undefined ? undefined : handoverStep(wanted, look)
+    if (step?.do === 'release') return [releaseStep(resource, wanted)]
+    if (step?.do === 'take-back') return takeBackSteps(resource, wanted, { ...step, keptBy: mark?.keptBy ?? '' })
+    return [
+      ...(changes.some(({ path }) => path === RESTING) ? [wakeStep(wanted)] : []),
+      ...(changes.some(({ path }) => path !== RESTING) ? [applyStep('configure', resource, wanted)] : []),
+    ]
   },
   adoptSteps: () => [],
   undeletable(sighting) {
@@ -74,10 +70,8 @@ export const rules: Rules = {
     const look = lookOf(sighting)
     const step = markOf(look.object) === undefined ? undefined : handoverStep(wanted, look)
     if (step?.do === 'await') return { ready: false, reason: 'TakingBack', message: step.message, status: 'TakingBack' }
-    const found = objectReadiness(look, wanted.ready)
-    return step?.do === 'watch' && found.ready
-      ? { ...found, status: 'HandedOver', message: `owner: ${wanted.handover?.to}` }
-      : found
+    if (step?.do === 'watch') return handedOver(wanted, look)
+    return objectReadiness(look, wanted.ready)
   },
   notes(resource, sighting) {
     const wanted = wantedOf(resource)
@@ -85,9 +79,7 @@ export const rules: Rules = {
     const mark = markOf(look.object)
     if (mark === undefined)
       return wanted.object.kind === 'Namespace' ? ['it was there before and stays when this goes'] : []
-    const step = handoverStep(wanted, look)
-    if (step.do === 'watch') return [`owner: ${wanted.handover?.to}; croft only looks`]
-    return 'message' in step && step.message !== undefined ? [step.message] : []
+    return handoverNotes(wanted, look, mark, handoverStep(wanted, look))
   },
 }
 
@@ -110,119 +102,51 @@ function markChanges(resource: Resource, wanted: WantedObject, mark: ObjectMark)
   return changes
 }
 
-function secretChanges(keys: readonly string[]): readonly Change[] {
-  return keys.map((key) => ({ path: `data.${key}`, from: '***', to: '***', effect: 'live', secret: true }))
+function fieldsOf(wanted: WantedObject, look: ObjectLook, mark: ObjectMark): readonly Change[] {
+  return [
+    ...fieldChanges(wanted.object, look.object, mark.applied === appliedHash(wanted)),
+    ...(look.secretsDiffer ?? []).map(
+      (key): Change => ({ path: `data.${key}`, from: '***', to: '***', effect: 'live', secret: true }),
+    ),
+  ]
 }
 
-function applyStep(verb: 'create' | 'configure', resource: Resource, wanted: WantedObject, doing: string): Step {
-  const { object, cluster, plural, secrets = {}, force } = wanted
-  const names = Object.keys(secrets)
-  return {
-    verb,
-    summary: `${doing} ${objectId(object)}`,
-    lane: 'kubernetes',
-    host: cluster,
-    queues: [`host/${cluster}`],
-    call: {
-      method: 'PATCH',
-      path: `${objectPath(object, plural)}?fieldManager=${MANAGER}${force === true ? '&force=true' : ''}`,
-      params: {
-        body: JSON.stringify(marked(resource, wanted)),
-        ...Object.fromEntries(names.map((name) => [`data.${name}`, JSON.stringify(secrets[name])])),
-      },
-    },
-    ...(names.length === 0 ? {} : { secretParams: names.map((name) => `data.${name}`) }),
-    disruption: 'none',
+const RESTING = 'spec.suspend'
+
+/** A keeper that we put to rest on its way out, and that stayed after all. */
+function resting(live: Foreign): readonly Change[] {
+  if (ownedBy(live, REST_MANAGER) === undefined) return []
+  return [{ path: RESTING, from: at(live, 'spec', 'suspend'), to: undefined, effect: 'live' }]
+}
+
+/** Whoever keeps it says whether it is well: of a chart that K3s was told to let be, its job is gone. */
+function handedOver(wanted: WantedObject, look: ObjectLook): Readiness {
+  const { keeper, object } = look
+  const found = object.kind === 'HelmChart' ? undefined : objectReadiness(look, wanted.ready)
+  if (found?.ready === false) return found
+  const well = keeper?.synced === true && keeper.healthy
+  const to = wanted.handover?.to ?? 'another'
+  return well
+    ? { ready: true, reason: 'Current', message: `owner: ${to}`, status: 'HandedOver' }
+    : {
+        ready: false,
+        reason: 'NotKept',
+        message: `owner: ${to}: ${keeper?.message ?? 'not seen'}`,
+        status: 'HandedOver',
+      }
+}
+
+function handoverNotes(
+  wanted: WantedObject,
+  look: ObjectLook,
+  mark: ObjectMark,
+  step: HandoverStep,
+): readonly string[] {
+  if (step.do === 'watch') return [`owner: ${wanted.handover?.to}; croft only looks`]
+  if (step.do === 'stand-by') {
+    const differing = fieldsOf(wanted, look, mark).map(({ path }) => path)
+    const left = differing.length === 0 ? '' : `; meanwhile ${differing.slice(0, 3).join(', ')} is left as it is there`
+    return [`${step.message}${left}`]
   }
+  return 'message' in step && step.message !== undefined ? [step.message] : []
 }
-
-/** Nothing but our mark is applied: what we kept and another keeps too stays as it is, and is the other's. */
-function releaseStep(resource: Resource, wanted: WantedObject): Step {
-  const { object, cluster, plural, handover } = wanted
-  const bare = onlyMark(resource, wanted)
-  const body = object.kind === 'HelmChart' ? unmanaged(bare, object) : bare
-  return {
-    verb: 'configure',
-    summary: `hand ${objectId(object)} over to ${handover?.to ?? 'nobody'}`,
-    lane: 'kubernetes',
-    host: cluster,
-    queues: [`host/${cluster}`],
-    call: {
-      method: 'PATCH',
-      path: `${objectPath(object, plural)}?fieldManager=${MANAGER}`,
-      params: { body: JSON.stringify(body) },
-    },
-    learns: { done: { owner: handover?.to ?? '' } },
-    disruption: 'none',
-  }
-}
-
-/** A chart keeps its text, which nobody else holds; its controller is told to let it be. */
-function unmanaged(bare: KubeObject, object: KubeObject): KubeObject {
-  const annotations = { ...object.metadata.annotations, ...bare.metadata.annotations, [UNMANAGED]: 'true' }
-  const labels = { ...object.metadata.labels, ...bare.metadata.labels }
-  return { ...object, metadata: { ...object.metadata, labels, annotations } }
-}
-
-/** Deleting a keeper must not take what it kept with it: where that is its habit, it is put to rest first. */
-function deletion(sighting: Sighting): readonly Step[] {
-  const { object } = lookOf(sighting)
-  const [apiVersion, kind] = [textOf(object.apiVersion) ?? '', textOf(object.kind) ?? '']
-  const metadata = recordOf(object.metadata)
-  const named: KubeObject = {
-    apiVersion,
-    kind,
-    metadata: {
-      name: textOf(metadata.name) ?? '',
-      ...(typeof metadata.namespace === 'string' ? { namespace: metadata.namespace } : {}),
-    },
-  }
-  const path = objectPath(named, likelyKind(named).plural)
-  const about = { lane: 'kubernetes', host: sighting.host, queues: [`host/${sighting.host}`] } as const
-  const uid = textOf(metadata.uid)
-  const keeper = isKeeper(named)
-  const steps: Step[] = []
-  if (keeper && apiVersion.includes('toolkit.fluxcd.io') && at(object, 'spec', 'suspend') !== true) {
-    const body = JSON.stringify({ ...named, spec: { suspend: true } })
-    steps.push({
-      ...about,
-      verb: 'configure',
-      summary: `suspend ${objectId(named)}, so that nothing goes with it`,
-      call: { method: 'PATCH', path: `${path}?fieldManager=${MANAGER}-rest&force=true`, params: { body } },
-      disruption: 'none',
-    })
-  }
-  steps.push({
-    ...about,
-    verb: 'delete',
-    summary: `delete ${objectId(named)}`,
-    call: {
-      method: 'DELETE',
-      path,
-      params: {
-        apiVersion,
-        kind,
-        propagationPolicy: 'Background',
-        ...(uid === undefined ? {} : { uid }),
-      },
-    },
-    disruption: HOLDING_DATA.has(kind) ? 'data-loss' : 'none',
-  })
-  return steps
-}
-
-function isKeeper({ apiVersion, kind }: KubeObject): boolean {
-  return (
-    (kind === 'Application' && apiVersion.startsWith('argoproj.io/')) ||
-    ((kind === 'HelmRelease' || kind === 'Kustomization') && apiVersion.includes('toolkit.fluxcd.io/'))
-  )
-}
-
-/** Whatever hangs on them goes with them. */
-const HOLDING_DATA: ReadonlySet<string> = new Set([
-  'Namespace',
-  'CustomResourceDefinition',
-  'PersistentVolumeClaim',
-  'PersistentVolume',
-  'CephCluster',
-])

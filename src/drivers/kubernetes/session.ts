@@ -369,7 +369,12 @@ function sightingOf(
     externalId: id,
     host,
     name: textOf(at(look.object, 'metadata', 'name')) ?? id,
-    close: { config: { look }, atMs, ...(digest === undefined ? {} : { digest }) },
+    close: {
+      config: { look },
+      atMs,
+      ...(digest === undefined ? {} : { digest }),
+      ...(mark === undefined ? {} : { facts: { owner: mark.keptBy?.split(' ')[0] ?? 'croft' } }),
+    },
     ...(mark === undefined ? {} : { mark }),
     // What goes already is not deleted a second time: somebody's finalizer still holds it.
     ...(undeclared && at(look.object, 'metadata', 'deletionTimestamp') !== undefined ? { lock: 'being deleted' } : {}),

@@ -4,7 +4,7 @@ import { secretReferenceOf } from '../fields/ssh.ts'
 import type { ChartFields } from './schema.ts'
 
 /** Where K3s looks for charts. */
-const CHARTS = 'kube-system'
+export const CHARTS = 'kube-system'
 const VALUES_KEY = 'values.yaml'
 
 /** A chart as K3s' own Helm controller installs it. */
@@ -21,7 +21,9 @@ export function chartObject(name: string, namespace: string, chart: ChartFields)
       targetNamespace: namespace,
       ...(chart.bootstrap ? { bootstrap: true } : {}),
       ...(chart.values === undefined ? {} : { valuesContent: text(chart.values) }),
-      ...(chart.valuesFrom === undefined ? {} : { valuesSecrets: [{ name: secretName(name), keys: [VALUES_KEY] }] }),
+      ...(chart.valuesFrom === undefined
+        ? {}
+        : { valuesSecrets: [{ name: valuesKey(name).name, keys: [VALUES_KEY] }] }),
     },
   }
 }
@@ -30,9 +32,10 @@ export function chartObject(name: string, namespace: string, chart: ChartFields)
 export function valuesSecret(
   name: string,
   chart: ChartFields,
+  namespace: string = CHARTS,
 ): { readonly object: KubeObject; readonly secrets: Readonly<Record<string, SecretReference>> } | undefined {
   if (chart.valuesFrom === undefined) return undefined
-  const metadata = { name: secretName(name), namespace: CHARTS }
+  const metadata = { name: valuesKey(name).name, namespace }
   return {
     object: { apiVersion: 'v1', kind: 'Secret', metadata, type: 'Opaque' },
     secrets: { [VALUES_KEY]: secretReferenceOf(chart.valuesFrom) },
@@ -49,8 +52,9 @@ export function chartConfigObject({ name, values }: { readonly name: string; rea
   }
 }
 
-function secretName(name: string): string {
-  return `${name}-values`
+/** Where such values are: the name of the Secret, and its key. */
+export function valuesKey(name: string): { readonly name: string; readonly valuesKey: string } {
+  return { name: `${name}-values`, valuesKey: VALUES_KEY }
 }
 
 /** JSON is YAML: one way to write it, so that the same values are always the same text. */

@@ -4,7 +4,8 @@ import { resourceKey } from '../../model/key.ts'
 import { type KubeObject, objectId, type WantedObject } from '../../model/kube-object.ts'
 import type { Policy } from '../../model/policy.ts'
 import type { Expanded, FieldProblem, Lookup, Part } from '../kind.ts'
-import { type AddonDeclaration, type AddonObject, namespaceOf, objectsOf } from './objects.ts'
+import { isHandedOver } from './handover.ts'
+import { type AddonDeclaration, type AddonObject, type AddonObjects, namespaceOf, objectsOf } from './objects.ts'
 import { type Keyed, needsOf, objectKey } from './order.ts'
 import type { AddonSpec } from './schema.ts'
 
@@ -40,17 +41,15 @@ export function expandAddon(
       problems.push({ code: 'no-addon', path: ['spec', 'needs', index], message })
     }
   })
-  const { objects, problems: wrong } = objectsOf(declaration, lookup)
+  const { objects, keptBy, problems: wrong } = objectsOf(declaration, lookup)
   problems.push(...wrong)
   const all = allObjects(addons, lookup)
   problems.push(...claimedTwice(declaration, all))
   if (problems.length > 0) return { problems }
 
   const own = [...objects, ...namespacesOf(declaration, addons, lookup)]
-  const keepers = own.filter(({ keeper }) => keeper === true)
-  const by = keepers.at(-1)?.object
   const parts = own.map((one): Part => {
-    const wanted = wantedOf(declaration, one, by)
+    const wanted = wantedOf(declaration, one, keptBy)
     const keyed = {
       key: objectKey(key, one.object),
       object: one.object,
@@ -74,7 +73,7 @@ export function expandAddon(
   return { role: 'resources', parts }
 }
 
-function wantedOf({ spec, name }: AddonDeclaration, one: AddonObject, by: KubeObject | undefined): WantedObject {
+function wantedOf({ spec, name }: AddonDeclaration, one: AddonObject, keptBy: AddonObjects['keptBy']): WantedObject {
   const { object, plural, secrets } = one
   const ready = spec.ready.find(
     (rule) =>
@@ -82,8 +81,7 @@ function wantedOf({ spec, name }: AddonDeclaration, one: AddonObject, by: KubeOb
       rule.name === object.metadata.name &&
       (rule.namespace === undefined || rule.namespace === object.metadata.namespace),
   )
-  // Secrets, and the place itself, are nothing that stands in anybody's repository.
-  const handed = one.keeper !== true && object.kind !== 'Secret' && object.kind !== 'Namespace'
+  const by = one.keeper === true ? undefined : keeperFor(object, keptBy)
   return {
     cluster: spec.cluster,
     addon: name,
@@ -94,8 +92,13 @@ function wantedOf({ spec, name }: AddonDeclaration, one: AddonObject, by: KubeOb
     ...(ready === undefined ? {} : { ready: ready.expression }),
     ...(spec.force ? { force: true } : {}),
     ...(spec.adopt ? { adopt: true } : {}),
-    ...(spec.handover !== undefined && by !== undefined && handed ? { handover: { to: spec.handover.to, by } } : {}),
+    ...(spec.handover === undefined || by === undefined ? {} : { handover: { to: spec.handover.to, by } }),
   }
+}
+
+function keeperFor(object: KubeObject, { chart, objects }: AddonObjects['keptBy']): KubeObject | undefined {
+  if (object.kind === 'HelmChart') return chart
+  return isHandedOver(object) ? objects : undefined
 }
 
 /** What holds data, or what others hang on, goes only when a person says so. A keeper always goes: it is only paper. */

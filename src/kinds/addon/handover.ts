@@ -1,32 +1,74 @@
 import type { KubeObject } from '../../model/kube-object.ts'
 import type { FieldProblem } from '../kind.ts'
+import { CHARTS, valuesKey, valuesSecret } from './chart.ts'
 import type { AddonDeclaration } from './objects.ts'
+import { PRESETS } from './presets/registry.ts'
 import type { ChartFields, HandoverFields } from './schema.ts'
 
 const HERE = 'https://kubernetes.default.svc'
 
-/** The objects by which another keeps an add-on; the last one is the one that says whether it does. */
+/** By what another keeps an add-on. The last object of each list is the one that says whether it does. */
+export interface Keepers {
+  /** Keeps the chart, straight from where the chart comes from. */
+  readonly chart: readonly KubeObject[]
+  /** Keep the other objects, from a repository; none where no repository is named. */
+  readonly objects: readonly KubeObject[]
+}
+
+/** Objects that stay with croft: their values are in nobody's repository, or only K3s itself reads them. */
+const STAYING: ReadonlySet<string> = new Set(['Secret', 'Namespace', 'HelmChart', 'HelmChartConfig'])
+
+/** May another keep this object of an add-on from a repository? */
+export function isHandedOver({ kind }: KubeObject): boolean {
+  return !STAYING.has(kind)
+}
+
+/** A chart and the objects beside it are two things to an agent, and so have two names. */
 export function keepersOf(
   { spec, name }: AddonDeclaration,
   chart: ChartFields | undefined,
   namespace: string,
-): readonly KubeObject[] {
+  objects: readonly KubeObject[],
+): Keepers {
   const { handover } = spec
-  if (handover === undefined) return []
-  return handover.to === 'argocd'
-    ? [application(name, handover, chart, namespace)]
-    : fluxObjects(name, handover, chart, namespace)
+  if (handover === undefined) return { chart: [], objects: [] }
+  const argo = handover.to === 'argocd'
+  const beside = objects.filter(isHandedOver)
+  const named = chart === undefined ? name : `${name}-objects`
+  return {
+    chart:
+      chart === undefined
+        ? []
+        : argo
+          ? [chartApplication(name, handover, chart, namespace)]
+          : helmRelease(name, handover, chart, namespace),
+    objects:
+      handover.repository === undefined || beside.length === 0
+        ? []
+        : argo
+          ? [
+              application(named, handover, namespace, {
+                repoURL: handover.repository,
+                path: handover.path,
+                targetRevision: handover.revision,
+              }),
+            ]
+          : kustomization(named, handover, onlyNamespace(beside)),
+  }
+}
+
+/** The one namespace that all of them are in; Flux moves everything there if it is told one. */
+function onlyNamespace(objects: readonly KubeObject[]): string | undefined {
+  const [first, ...others] = new Set(objects.flatMap(({ metadata }) => metadata.namespace ?? []))
+  return others.length === 0 ? first : undefined
 }
 
 /** What stands in the way of handing an add-on over. */
 export function handoverProblems({ handover, chart, preset }: AddonDeclaration['spec']): readonly FieldProblem[] {
   if (handover === undefined) return []
   const problems: FieldProblem[] = []
-  if (
-    chart === undefined &&
-    preset === undefined &&
-    (handover.repository === undefined || handover.path === undefined)
-  ) {
+  const withChart = chart !== undefined || (preset !== undefined && PRESETS[preset].chart !== undefined)
+  if (!withChart && (handover.repository === undefined || handover.path === undefined)) {
     const message = `${handover.to} must be told where it finds the manifests`
     problems.push({ code: 'no-repository', path: ['spec', 'handover'], message, hint: 'set repository and path' })
   }
@@ -42,67 +84,69 @@ export function handoverProblems({ handover, chart, preset }: AddonDeclaration['
   return problems
 }
 
-function application(
-  name: string,
-  handover: HandoverFields,
-  chart: ChartFields | undefined,
-  namespace: string,
-): KubeObject {
-  const { repository, path, revision, project } = handover
+function chartApplication(name: string, handover: HandoverFields, chart: ChartFields, namespace: string): KubeObject {
+  return application(name, handover, namespace, {
+    repoURL: chart.repo ?? chart.name.replace(/^oci:\/\//, '').replace(/\/[^/]*$/, ''),
+    chart: chart.name.replace(/^.*\//, ''),
+    targetRevision: chart.version,
+    helm: { releaseName: name, ...(chart.values === undefined ? {} : { valuesObject: chart.values }) },
+  })
+}
+
+function application(name: string, handover: HandoverFields, namespace: string, source: object): KubeObject {
   return {
     apiVersion: 'argoproj.io/v1alpha1',
     kind: 'Application',
     // No finalizer: when the Application goes, what it kept stays.
-    metadata: { name, namespace: handover.namespace ?? 'argocd' },
+    metadata: { name, namespace: agentNamespace(handover) },
     spec: {
-      project,
-      source:
-        repository !== undefined || chart === undefined
-          ? { repoURL: repository, path, targetRevision: revision }
-          : {
-              repoURL: chart.repo ?? chart.name.replace(/^oci:\/\//, '').replace(/\/[^/]*$/, ''),
-              chart: chart.name.replace(/^.*\//, ''),
-              targetRevision: chart.version,
-              helm: { releaseName: name, ...(chart.values === undefined ? {} : { valuesObject: chart.values }) },
-            },
+      project: handover.project,
+      source,
       destination: { server: HERE, namespace },
       syncPolicy: { automated: { prune: false, selfHeal: true }, syncOptions: ['ServerSideApply=true'] },
     },
   }
 }
 
-function fluxObjects(
+function kustomization(name: string, handover: HandoverFields, namespace: string | undefined): readonly KubeObject[] {
+  const metadata = { name, namespace: agentNamespace(handover) }
+  const { repository, path = '', revision } = handover
+  const ref = /^[0-9a-f]{40}$/.test(revision)
+    ? { commit: revision }
+    : /^v?[0-9]+\.[0-9]/.test(revision)
+      ? { tag: revision }
+      : { branch: revision }
+  return [
+    {
+      apiVersion: 'source.toolkit.fluxcd.io/v1',
+      kind: 'GitRepository',
+      metadata,
+      spec: { interval: '1m', url: repository, ref },
+    },
+    {
+      apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
+      kind: 'Kustomization',
+      metadata,
+      // It never prunes what we made: what is to go, goes by a person's decision.
+      spec: {
+        interval: '10m',
+        path: `./${path}`,
+        prune: false,
+        sourceRef: { kind: 'GitRepository', name },
+        wait: true,
+        ...(namespace === undefined ? {} : { targetNamespace: namespace }),
+      },
+    },
+  ]
+}
+
+function helmRelease(
   name: string,
   handover: HandoverFields,
-  chart: ChartFields | undefined,
+  chart: ChartFields,
   namespace: string,
 ): readonly KubeObject[] {
-  const metadata = { name, namespace: handover.namespace ?? 'flux-system' }
-  const { repository, path, revision } = handover
-  if (repository !== undefined || chart === undefined) {
-    return [
-      {
-        apiVersion: 'source.toolkit.fluxcd.io/v1',
-        kind: 'GitRepository',
-        metadata,
-        spec: { interval: '1m', url: repository, ref: { branch: revision } },
-      },
-      {
-        apiVersion: 'kustomize.toolkit.fluxcd.io/v1',
-        kind: 'Kustomization',
-        metadata,
-        // It never prunes what we made: what is to go, goes by a person's decision.
-        spec: {
-          interval: '10m',
-          path: `./${path ?? ''}`,
-          prune: false,
-          sourceRef: { kind: 'GitRepository', name },
-          targetNamespace: namespace,
-          wait: true,
-        },
-      },
-    ]
-  }
+  const metadata = { name, namespace: agentNamespace(handover) }
   const oci = chart.name.startsWith('oci://')
   return [
     {
@@ -133,7 +177,22 @@ function fluxObjects(
           },
         },
         ...(chart.values === undefined ? {} : { values: chart.values }),
+        ...(chart.valuesFrom === undefined ? {} : { valuesFrom: [{ kind: 'Secret', ...valuesKey(name) }] }),
       },
     },
   ]
+}
+
+function agentNamespace({ to, namespace }: HandoverFields): string {
+  return namespace ?? (to === 'argocd' ? 'argocd' : 'flux-system')
+}
+
+/** Flux reads values only from Secrets beside its own objects: it needs a copy there, before it looks. */
+export function agentSecret(
+  { spec, name }: AddonDeclaration,
+  chart: ChartFields | undefined,
+): ReturnType<typeof valuesSecret> {
+  if (spec.handover?.to !== 'flux' || chart === undefined) return undefined
+  const namespace = agentNamespace(spec.handover)
+  return namespace === CHARTS ? undefined : valuesSecret(name, chart, namespace)
 }

@@ -5,7 +5,7 @@ import type { SecretReference } from '../../model/secret.ts'
 import { secretReferenceOf } from '../fields/ssh.ts'
 import type { FieldProblem, Lookup } from '../kind.ts'
 import { chartConfigObject, chartObject, valuesSecret } from './chart.ts'
-import { keepersOf } from './handover.ts'
+import { agentSecret, keepersOf } from './handover.ts'
 import { PRESETS } from './presets/registry.ts'
 import { readObject } from './read-object.ts'
 import type { AddonSpec, ChartFields } from './schema.ts'
@@ -22,6 +22,8 @@ export interface AddonObject {
 
 export interface AddonObjects {
   readonly objects: readonly AddonObject[]
+  /** What says whether another keeps the chart, and the objects beside it. */
+  readonly keptBy: { readonly chart?: KubeObject; readonly objects?: KubeObject }
   readonly problems: readonly FieldProblem[]
 }
 
@@ -49,6 +51,8 @@ function workOut(declaration: AddonDeclaration, lookup: Lookup): AddonObjects {
   if (chart !== undefined) {
     const values = valuesSecret(name, chart)
     if (values !== undefined) found.push(values)
+    const forAgent = agentSecret(declaration, chart)
+    if (forAgent !== undefined) found.push(forAgent)
     found.push({ object: chartObject(name, namespace, chart) })
   }
   if (spec.chartConfig !== undefined) found.push({ object: chartConfigObject(spec.chartConfig) })
@@ -78,14 +82,31 @@ function workOut(declaration: AddonDeclaration, lookup: Lookup): AddonObjects {
     }
     found.push({ object: { apiVersion: 'v1', kind: 'Secret', metadata, type: one.type }, secrets: data })
   }
-  for (const object of keepersOf(declaration, chart, namespace)) found.push({ object, keeper: true })
-
   const scopes = definedScopes(found.map(({ object }) => object))
-  const objects = found.map((one): AddonObject => {
+  const own = found.map((one): AddonObject => {
     const kind = scopes.get(`${groupOf(one.object)} ${one.object.kind}`) ?? likelyKind(one.object)
     return { ...one, object: placed(one.object, kind.namespaced, namespace), ...kind }
   })
-  return { objects, problems }
+  const keepers = keepersOf(
+    declaration,
+    chart,
+    namespace,
+    own.map(({ object }) => object),
+  )
+  const [chartKeeper, objectsKeeper] = [keepers.chart.at(-1), keepers.objects.at(-1)]
+  return {
+    objects: [
+      ...own,
+      ...[...keepers.chart, ...keepers.objects].map(
+        (object): AddonObject => ({ object, keeper: true, ...likelyKind(object) }),
+      ),
+    ],
+    keptBy: {
+      ...(chartKeeper === undefined ? {} : { chart: chartKeeper }),
+      ...(objectsKeeper === undefined ? {} : { objects: objectsKeeper }),
+    },
+    problems,
+  }
 }
 
 /** The namespace of an add-on: its own, its preset's, or the default one. */

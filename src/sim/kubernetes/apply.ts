@@ -40,7 +40,9 @@ export function applyTo(live: KubeObject | undefined, sent: Tree, writer: Writer
   const unchanged =
     mine !== undefined && same(fromFieldsV1(mine.fieldsV1), owned) && JSON.stringify(live) === JSON.stringify(object)
   const entry = unchanged && mine !== undefined ? mine : entryOf(writer, owned)
-  return { ...object, metadata: { ...object.metadata, managedFields: [...kept, entry] } }
+  // Who keeps nothing is not named.
+  const managedFields = owned.size === 0 ? kept : [...kept, entry]
+  return { ...object, metadata: { ...object.metadata, managedFields } }
 }
 
 function same(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {

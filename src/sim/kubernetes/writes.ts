@@ -240,11 +240,12 @@ function annotated(sent: KubeObject): Partial<Metadata> {
   return { ...(labels === undefined ? {} : { labels }), ...(annotations === undefined ? {} : { annotations }) }
 }
 
-/** A write that changes nothing makes no new version. */
+/** A write that changes nothing makes no new version; one that only changes who keeps a field does. */
 function isUnchanged(before: KubeObject, next: KubeObject): boolean {
   const bare = (object: KubeObject) => {
-    const { managedFields: _, resourceVersion: __, ...metadata } = object.metadata
-    return JSON.stringify(sorted({ ...object, metadata }))
+    const { managedFields = [], resourceVersion: _, ...metadata } = object.metadata
+    const owners = managedFields.map(({ time: _time, ...entry }) => entry)
+    return JSON.stringify(sorted({ ...object, metadata: { ...metadata, owners } }))
   }
   return bare(before) === bare(next)
 }

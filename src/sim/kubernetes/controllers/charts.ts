@@ -2,7 +2,7 @@ import type { EtcdCluster } from '../../k3s/types.ts'
 import { uuid } from '../../world/chance.ts'
 import type { World } from '../../world/types.ts'
 import { conditionsOf, type KubeObject, stamp, type Tree, text, tree } from '../object.ts'
-import { all, find, put, update } from '../store.ts'
+import { all, find, put, remove, update } from '../store.ts'
 
 const EVERYTHING = [{ operator: 'Exists' }]
 
@@ -12,7 +12,10 @@ export function keepCharts(world: World, cluster: EtcdCluster): void {
     if (chart.metadata.deletionTimestamp !== undefined) continue
     const { namespace = 'kube-system', name } = chart.metadata
     const job = find(cluster.store, 'batch/jobs', namespace, `helm-install-${name}`)
-    if (job === undefined) begin(world, cluster, chart, namespace)
+    // Told to let it be, the controller takes away what it had made for itself, and touches nothing that Helm installed.
+    if (chart.metadata.annotations?.['helmcharts.helm.cattle.io/unmanaged'] !== undefined) {
+      if (job !== undefined) remove(cluster.store, 'batch/jobs', namespace, `helm-install-${name}`)
+    } else if (job === undefined) begin(world, cluster, chart, namespace)
     else if (conditionsOf(job).some(({ type, status }) => type === 'Complete' && status === 'True'))
       installed(world, cluster, chart, namespace)
   }

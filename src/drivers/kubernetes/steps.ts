@@ -1,0 +1,161 @@
+import { at, recordOf, textOf } from '../../kubernetes/objects.ts'
+import { likelyKind } from '../../model/kube-kinds.ts'
+import { type KubeObject, objectId, type WantedObject } from '../../model/kube-object.ts'
+import type { Resource } from '../../model/resource.ts'
+import type { Sighting } from '../../model/sighting.ts'
+import type { Step } from '../../model/step.ts'
+import { MANAGER } from './fields.ts'
+import { lookOf } from './look.ts'
+import { marked, nameOnly, onlyMark } from './marks.ts'
+import { objectPath } from './paths.ts'
+
+/* Every call to a cluster, as data. */
+
+/** Tells K3s' Helm controller to leave a chart alone. */
+const UNMANAGED = 'helmcharts.helm.cattle.io/unmanaged'
+
+/** As whom a keeper is put to rest before it goes: what we apply to it as ourselves stays as it is. */
+export const REST_MANAGER = `${MANAGER}-rest`
+
+/** Makes or changes the object: what is declared, with our mark. */
+export function applyStep(verb: 'create' | 'configure', resource: Resource, wanted: WantedObject): Step {
+  const how = { as: MANAGER, ...(wanted.force === true ? { force: true } : {}) }
+  return withSecrets(wanted, patch(verb, `apply ${objectId(wanted.object)}`, wanted, marked(resource, wanted), how))
+}
+
+/** Nothing but our mark is applied: what we kept and another keeps too stays as it is, and is the other's. */
+export function releaseStep(resource: Resource, wanted: WantedObject): Step {
+  const { object, handover } = wanted
+  const bare = onlyMark(resource, wanted)
+  const body = object.kind === 'HelmChart' ? unmanaged(bare, object) : bare
+  return patch('configure', `hand ${objectId(object)} over to ${handover?.to ?? 'nobody'}`, wanted, body, {
+    as: MANAGER,
+  })
+}
+
+/**
+ * First every field is ours again, then the names of those who are gone are taken off, and only then the mark says so:
+ * stopped anywhere in between, the object still says whose it was and the rest is done later.
+ */
+export function takeBackSteps(
+  resource: Resource,
+  wanted: WantedObject,
+  from: { readonly keptBy: string; readonly ours: boolean; readonly managers: readonly string[] },
+): readonly Step[] {
+  const id = objectId(wanted.object)
+  const take = patch('configure', `take ${id} back`, wanted, marked(resource, wanted, from.keptBy), {
+    as: MANAGER,
+    force: true,
+  })
+  return [
+    ...(from.ours ? [] : [withSecrets(wanted, take)]),
+    ...from.managers.map((as) =>
+      patch('configure', `take the name of ${as} off ${id}`, wanted, nameOnly(wanted.object), { as }),
+    ),
+    withSecrets(wanted, patch('configure', `mark ${id} as ours`, wanted, marked(resource, wanted), { as: MANAGER })),
+  ]
+}
+
+/** A keeper that was put to rest on its way out and is declared after all. */
+export function wakeStep(wanted: WantedObject): Step {
+  return patch('configure', `wake ${objectId(wanted.object)}`, wanted, nameOnly(wanted.object), { as: REST_MANAGER })
+}
+
+/** Deleting a keeper must not take what it kept with it: where that is its habit, it is put to rest first. */
+export function deletion(sighting: Sighting): readonly Step[] {
+  const { object } = lookOf(sighting)
+  const [apiVersion, kind] = [textOf(object.apiVersion) ?? '', textOf(object.kind) ?? '']
+  const metadata = recordOf(object.metadata)
+  const named: KubeObject = {
+    apiVersion,
+    kind,
+    metadata: {
+      name: textOf(metadata.name) ?? '',
+      ...(typeof metadata.namespace === 'string' ? { namespace: metadata.namespace } : {}),
+    },
+  }
+  const { plural } = likelyKind(named)
+  const uid = textOf(metadata.uid)
+  const steps: Step[] = []
+  if (isFluxKeeper(named) && at(object, 'spec', 'suspend') !== true) {
+    const summary = `suspend ${objectId(named)}, so that nothing goes with it`
+    const body = { ...named, spec: { suspend: true } }
+    const target = { object: named, plural, cluster: sighting.host }
+    steps.push(patch('configure', summary, target, body, { as: REST_MANAGER, force: true }))
+  }
+  steps.push({
+    ...about(sighting.host),
+    verb: 'delete',
+    summary: `delete ${objectId(named)}`,
+    call: {
+      method: 'DELETE',
+      path: objectPath(named, plural),
+      params: {
+        apiVersion,
+        kind,
+        propagationPolicy: 'Background',
+        ...(uid === undefined ? {} : { uid }),
+      },
+    },
+    disruption: HOLDING_DATA.has(kind) ? 'data-loss' : 'none',
+  })
+  return steps
+}
+
+/** Server-side apply as somebody; never with force unless it is said here. */
+function patch(
+  verb: 'create' | 'configure',
+  summary: string,
+  { object, plural, cluster }: Pick<WantedObject, 'object' | 'plural' | 'cluster'>,
+  body: KubeObject,
+  { as, force }: { readonly as: string; readonly force?: boolean },
+): Step {
+  return {
+    ...about(cluster),
+    verb,
+    summary,
+    call: {
+      method: 'PATCH',
+      path: `${objectPath(object, plural)}?fieldManager=${as}${force === true ? '&force=true' : ''}`,
+      params: { body: JSON.stringify(body) },
+    },
+    disruption: 'none',
+  }
+}
+
+function about(cluster: string): Pick<Step, 'lane' | 'host' | 'queues'> {
+  return { lane: 'kubernetes', host: cluster, queues: [`host/${cluster}`] }
+}
+
+/** Values travel as references and are put in when the call is made. */
+function withSecrets({ secrets = {} }: WantedObject, step: Step): Step {
+  const names = Object.keys(secrets)
+  if (names.length === 0) return step
+  const references = Object.fromEntries(names.map((name) => [`data.${name}`, JSON.stringify(secrets[name])]))
+  return {
+    ...step,
+    call: { ...step.call, params: { ...step.call.params, ...references } },
+    secretParams: Object.keys(references),
+  }
+}
+
+/** A chart keeps its text, which nobody else holds; its controller is told to let it be. */
+function unmanaged(bare: KubeObject, object: KubeObject): KubeObject {
+  const annotations = { ...object.metadata.annotations, ...bare.metadata.annotations, [UNMANAGED]: 'true' }
+  const labels = { ...object.metadata.labels, ...bare.metadata.labels }
+  return { ...object, metadata: { ...object.metadata, labels, annotations } }
+}
+
+/** Flux takes away what it installed when its object goes, unless that is suspended. */
+function isFluxKeeper({ apiVersion, kind }: KubeObject): boolean {
+  return (kind === 'HelmRelease' || kind === 'Kustomization') && apiVersion.includes('toolkit.fluxcd.io/')
+}
+
+/** Whatever hangs on them goes with them. */
+const HOLDING_DATA: ReadonlySet<string> = new Set([
+  'Namespace',
+  'CustomResourceDefinition',
+  'PersistentVolumeClaim',
+  'PersistentVolume',
+  'CephCluster',
+])
