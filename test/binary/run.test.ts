@@ -51,6 +51,11 @@ async function prepared(cwd: string) {
 /** Runs until the machine is as declared, then ends it as systemd does. */
 async function toTheEnd(simulator: Simulator, run: () => Running): Promise<void> {
   const running = run()
+  // Before its first word it has not begun, and nobody is there yet to end in good order.
+  const { stdout, stderr: log } = running.child
+  const begun = new Promise((resolve) => {
+    for (const stream of [stdout, log]) stream?.once('data', resolve)
+  })
   for (let tries = 0; ; tries++) {
     const state = await simulator.door<State>('GET', 'state')
     const guest = state.guests.find(({ vmid }) => vmid === 205)
@@ -58,6 +63,7 @@ async function toTheEnd(simulator: Simulator, run: () => Running): Promise<void>
     assert.ok(tries < 200, 'it did not get there')
     await sleep(100)
   }
+  await begun
   signal(running, 'SIGTERM')
   const { code, stderr } = await running.ended
   assert.equal(code, 0, `a stop that was asked for is no failure: ${stderr}`)
