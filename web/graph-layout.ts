@@ -139,10 +139,10 @@ export function layOut(page: Page, isOpen: (host: string) => boolean, all: boole
 }
 
 function hostWords({ load, temperatureC }: HostOnPage, count: number): string {
-  const words = [plural(count, 'resource')]
+  const words: string[] = []
   if (load !== undefined) words.push(`${percent(load)} busy`)
   if (temperatureC !== undefined) words.push(`${Math.round(temperatureC)} °C`)
-  return words.join(', ')
+  return words.length === 0 ? `host, ${plural(count, 'resource')}` : `host, ${words.join(', ')}`
 }
 
 function curve(x1: number, y1: number, x2: number, y2: number): string {

@@ -43,6 +43,7 @@ export function push(controller: FakeController): void {
   const fresh = machine('web-new', 'still-fawn', 900, {
     status: 'Creating',
     conditions: conditions(false, false),
+    origin: { file: 'machines/web-new.yaml', line: 2, commit: PUSHED },
     action: { do: 'create', externalId: '900', host: 'still-fawn', steps, reason: 'declared and not there' },
   })
   const commit = { source: 'homelab', commit: PUSHED, subject: 'Add web-new', author: 'Anna', committedMs: NOW - 1000 }

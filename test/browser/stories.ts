@@ -25,7 +25,11 @@ export function tellStories(size: string, estate: () => EstateView): void {
       push(it.controller)
       await it.page.locator('.side-commit', { hasText: 'feedc0f' }).waitFor()
       await it.page.locator('.nav-link', { hasText: 'Plan' }).first().click()
-      await it.page.locator('.entry-line, .entry', { hasText: 'web-new' }).first().waitFor()
+      // The commit stands beside the step that it asks for, and says what it is.
+      const entry = it.page.locator('.entry', { hasText: 'web-new' })
+      await entry.locator('.commit', { hasText: 'feedc0f' }).waitFor()
+      assert.equal(await entry.locator('.commit').getAttribute('title'), 'Add web-new (Anna)')
+      await entry.locator('.steps').getByText('create VM 900').waitFor()
       await it.both(`push-${size}`)
       finish(it.controller)
       await it.page.locator('.entry-line', { hasText: 'web-new' }).waitFor({ state: 'detached' })
@@ -67,6 +71,24 @@ export function tellStories(size: string, estate: () => EstateView): void {
       assert.deepEqual(
         it.controller.asked.map(({ wish, actor }) => [wish, actor.name]),
         [[{ wish: 'adopt-drift', key: FAWN, fields: ['cpu.cores'] }, 'page:anna']],
+      )
+    })
+
+    test(`[A56] a drift is reverted by somebody who was told what that changes`, async () => {
+      await using it = await stage(browser, withDrift(withFawn(estate())))
+      await it.go('#/drift')
+      await it.page.getByRole('button', { name: 'Sign in' }).click()
+      await signIn(it.page)
+      const card = it.page.locator('.drift', { hasText: 'k3s-vm-still-fawn' })
+      await card.getByRole('button', { name: 'Revert' }).click()
+      const dialog = it.page.locator('dialog')
+      await dialog.getByText('cpu.cores').waitFor()
+      assert.deepEqual(it.controller.asked, [])
+      await dialog.getByRole('button', { name: 'Revert' }).click()
+      await card.waitFor({ state: 'detached' })
+      assert.deepEqual(
+        it.controller.asked.map(({ wish }) => wish),
+        [{ wish: 'revert-drift', key: FAWN }],
       )
     })
 

@@ -1,5 +1,5 @@
 import type { HostOnPage, Page } from '../../src/server/api/schemas.ts'
-import { bytes, percent, plural } from '../format.ts'
+import { bytes, plural } from '../format.ts'
 import { hrefTo } from '../route.ts'
 import { hostsAsleep, hostTone, type Tone } from '../tone.ts'
 import { HOT_C } from '../troubles.ts'
@@ -43,14 +43,18 @@ function HostCard({
       <div class="host-head">
         <Mark tone={tone} title={WORDS[tone] ?? ''} />
         <b class="grow clip">{host.name}</b>
-        {heat !== undefined && (
+        {heat !== undefined && host.online && (
           <span class={heat >= HOT_C ? 'heat tone-warn' : 'heat'} title="temperature">
             {heat >= HOT_C && <Icon name="warn" size={13} />} {Math.round(heat)} °C
           </span>
         )}
       </div>
-      <Meter label="load" share={host.load} />
-      <Meter label="memory" share={memory} high={0.9} {...(memory === undefined ? {} : { text: percent(memory) })} />
+      {host.online && (
+        <>
+          <Meter label="load" share={host.load} />
+          <Meter label="memory" share={memory} high={0.9} />
+        </>
+      )}
       <p class="muted host-foot">
         {host.online ? plural(machines, 'resource') : WORDS[tone]}
         {host.cpus !== undefined && `, ${host.cpus} CPUs`}

@@ -114,12 +114,14 @@ function Box({
     </>
   )
   const { opens } = vertex
+  const title = `${vertex.title}: ${vertex.detail}`
   if (opens !== undefined)
     return (
       <button
         type="button"
         class={`vertex is-group tone-edge-${vertex.tone}`}
         style={style}
+        title={title}
         onClick={() => onOpen(opens)}
         data-row
       >
@@ -127,7 +129,7 @@ function Box({
       </button>
     )
   return (
-    <a class={`vertex tone-edge-${vertex.tone}`} style={style} href={vertex.href ?? '#/'} data-row>
+    <a class={`vertex tone-edge-${vertex.tone}`} style={style} title={title} href={vertex.href ?? '#/'} data-row>
       {inside}
     </a>
   )

@@ -1,10 +1,10 @@
-import type { EventOnPage, Page, ResourceDetail } from '../../src/server/api/schemas.ts'
+import type { Page, ResourceDetail } from '../../src/server/api/schemas.ts'
 import { api } from '../api.ts'
-import { clockTime, shortCommit } from '../format.ts'
 import { useFetched } from '../hooks.ts'
-import { ActionBody } from '../parts/action-body.tsx'
-import { Ago, Card, Command, Empty, Loading, Strip } from '../parts/bits.tsx'
-import { Badge, Icon } from '../parts/icon.tsx'
+import { Card, Command, Empty, Loading } from '../parts/bits.tsx'
+import { Badge } from '../parts/icon.tsx'
+import { ResourceOverview } from '../parts/resource-overview.tsx'
+import { ResourceDiff, ResourceEvents, ResourceObserved, ResourceYaml } from '../parts/resource-tabs.tsx'
 import { hrefTo } from '../route.ts'
 import { ui, wish, withRight } from '../ui.ts'
 import { readyWord, syncWord } from './estate.tsx'
@@ -70,16 +70,19 @@ export function ResourceView({
       </div>
       <div role="tabpanel" aria-label={TITLES[tab] ?? 'Overview'}>
         {tab === 'diff' ? (
-          <Diff detail={detail} page={page} />
+          <ResourceDiff detail={detail} page={page} />
         ) : tab === 'events' ? (
-          <Events resource={key} page={page} />
+          <ResourceEvents resource={key} page={page} />
         ) : tab === 'yaml' ? (
-          <Yaml resource={key} detail={detail} />
+          <ResourceYaml resource={key} detail={detail} />
         ) : tab === 'observed' ? (
-          <Observed detail={detail} />
+          <ResourceObserved detail={detail} />
         ) : (
-          <Overview detail={detail} />
+          <ResourceOverview detail={detail} page={page} />
         )}
+        <Card title="In a terminal">
+          <Command text={commandOf(detail, tab)} />
+        </Card>
       </div>
     </>
   )
@@ -114,230 +117,10 @@ function Actions({ detail }: { readonly detail: ResourceDetail }) {
   )
 }
 
-function Overview({ detail }: { readonly detail: ResourceDetail }) {
-  const facts: readonly (readonly [string, string | undefined])[] = [
-    ['Host', detail.host],
-    ['Id', detail.externalId],
-    ['Connection', detail.connection],
-    ['Cluster', detail.cluster],
-    ['Power', detail.power],
-    ['Addresses', detail.addresses.length === 0 ? undefined : detail.addresses.join(', ')],
-    ['Declared in', detail.origin === undefined ? undefined : `${detail.origin.file}:${detail.origin.line}`],
-    ['Commit', detail.origin?.commit === undefined ? undefined : shortCommit(detail.origin.commit)],
-  ]
-  return (
-    <div class="columns">
-      <div class="stack">
-        <Card title="What is next">
-          {detail.action.do === 'nothing' ? (
-            <p class="line-item">
-              {detail.drifted ? (
-                <>
-                  <Badge tone="warn" word="Drifted" />
-                  <span>
-                    Somebody changed it. <a href={hrefTo('drift')}>Adopt or revert</a>
-                  </span>
-                </>
-              ) : (
-                <>
-                  <Badge tone="ok" word="Nothing to do" />
-                  <span class="muted">It is as Git says.</span>
-                </>
-              )}
-            </p>
-          ) : (
-            <ActionBody action={detail.action} />
-          )}
-        </Card>
-        <Card title="Standing">
-          <ul class="plain">
-            {detail.conditions.map((one) => {
-              const good = one.type === 'Stalled' ? one.status === 'False' : one.status === 'True'
-              return (
-                <li key={one.type} class="condition">
-                  <Badge
-                    tone={one.status === 'Unknown' ? 'quiet' : good ? 'ok' : 'bad'}
-                    word={
-                      one.type === 'Stalled' && good
-                        ? 'Not stalled'
-                        : good
-                          ? one.type
-                          : `${one.type === 'Stalled' ? '' : 'Not '}${one.type}`
-                    }
-                  />
-                  <span class="grow">
-                    {one.message !== '' && <span>{one.message}</span>}{' '}
-                    <span class="muted">
-                      {one.reason}, <Ago atMs={one.sinceMs} />
-                    </span>
-                  </span>
-                </li>
-              )
-            })}
-          </ul>
-        </Card>
-      </div>
-      <div class="stack">
-        <Card title="Facts">
-          <dl class="facts">
-            {facts.map(
-              ([name, value]) =>
-                value !== undefined && (
-                  <div key={name}>
-                    <dt>{name}</dt>
-                    <dd>{value}</dd>
-                  </div>
-                ),
-            )}
-          </dl>
-        </Card>
-        <DayStrip detail={detail} />
-        <Card title="In a terminal">
-          <Command text={detail.command} />
-        </Card>
-      </div>
-    </div>
-  )
-}
-
-function DayStrip({ detail }: { readonly detail: ResourceDetail }) {
-  const { value } = useFetched(() => api.health(), [detail.key])
-  const strip = value?.strips.find(({ subject }) => subject === detail.key)
-  if (strip === undefined) return null
-  return (
-    <Card title="The last 24 hours">
-      <Strip slots={strip.slots} label={detail.name} />
-    </Card>
-  )
-}
-
-function Diff({ detail, page }: { readonly detail: ResourceDetail; readonly page: Page }) {
-  const drifts = page.drifts.filter(({ key }) => key === detail.key)
-  if (detail.action.changes.length === 0 && drifts.length === 0)
-    return (
-      <Empty icon="ok" title="No difference">
-        What is there is what Git declares.
-      </Empty>
-    )
-  return (
-    <div class="stack">
-      {detail.action.changes.length > 0 && (
-        <Card title="There and declared">
-          <ActionBody action={{ ...detail.action, steps: [] }} />
-        </Card>
-      )}
-      {drifts.length > 0 && (
-        <Card title="Changed by somebody else" aside={<a href={hrefTo('drift')}>Adopt or revert</a>}>
-          <table class="changes">
-            <thead>
-              <tr>
-                <th>Field</th>
-                <th>Declared</th>
-                <th>There</th>
-              </tr>
-            </thead>
-            <tbody>
-              {drifts.map((one) => (
-                <tr key={one.field}>
-                  <td>
-                    <code>{one.field}</code>
-                  </td>
-                  <td>
-                    <del>{one.declared}</del>
-                  </td>
-                  <td>
-                    <ins>{one.observed}</ins>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </Card>
-      )}
-    </div>
-  )
-}
-
-function Events({ resource: key, page }: { readonly resource: string; readonly page: Page }) {
-  const { value } = useFetched(() => api.history(key), [key, page.version], key)
-  if (value === undefined) return <Loading />
-  if (value.events.length === 0) return <Empty icon="timeline" title="Nothing has happened to it yet" />
-  return (
-    <Card>
-      <EventTable events={value.events.toReversed()} />
-    </Card>
-  )
-}
-
-export function EventTable({ events }: { readonly events: readonly EventOnPage[] }) {
-  return (
-    <ol class="event-table">
-      {events.map((event) => (
-        <li key={event.seq}>
-          <time>{clockTime(event.atMs)}</time>
-          <span class={event.type === 'Warning' ? 'tone-bad' : ''}>
-            {event.type === 'Warning' && <Icon name="warn" size={14} />} <b>{event.reason}</b>
-          </span>
-          <span class="grow">{event.message}</span>
-          <span class="muted">
-            <Ago atMs={event.atMs} />
-          </span>
-          {event.commit !== undefined && <code class="wide-only">{shortCommit(event.commit)}</code>}
-        </li>
-      ))}
-    </ol>
-  )
-}
-
-function Yaml({ resource: key, detail }: { readonly resource: string; readonly detail: ResourceDetail }) {
-  const { value } = useFetched(() => api.manifest(key), [key, detail.origin?.commit], key)
-  if (value === undefined) return <Loading />
-  if (value.yaml === undefined)
-    return (
-      <Empty icon="plan" title="Git does not declare it any more">
-        What is known of it comes from earlier.
-      </Empty>
-    )
-  return (
-    <Card
-      title={detail.origin === undefined ? 'Manifest' : <code>{`${detail.origin.file}:${detail.origin.line}`}</code>}
-      aside={<span class="muted">secrets are taken out</span>}
-    >
-      <pre class="code" tabIndex={0}>
-        {value.yaml
-          .trimEnd()
-          .split('\n')
-          .map((line, index) => (
-            <span key={index} class="code-line">
-              {line === '' ? ' ' : line}
-              {'\n'}
-            </span>
-          ))}
-      </pre>
-    </Card>
-  )
-}
-
-function Observed({ detail }: { readonly detail: ResourceDetail }) {
-  const fields = Object.entries(detail.observed)
-  if (fields.length === 0)
-    return (
-      <Empty icon="search" title="Nothing was read of it yet">
-        What the outside system shows of it appears here after the first close look.
-      </Empty>
-    )
-  return (
-    <Card title="What is there">
-      <dl class="facts is-wide">
-        {fields.map(([name, value]) => (
-          <div key={name}>
-            <dt>
-              <code>{name}</code>
-            </dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
-    </Card>
-  )
+/** What shows the same in a terminal. */
+function commandOf({ key, kind, name, command }: ResourceDetail, tab: string): string {
+  if (tab === 'diff') return 'croft plan .'
+  if (tab === 'events') return `croft why ${key}`
+  if (tab === 'yaml') return `croft get ${kind} ${name} -o yaml`
+  return tab === 'observed' ? `${command} -o yaml` : command
 }

@@ -5,9 +5,9 @@ import { clockTime, duration, plural, shortCommit } from '../format.ts'
 import { useFetched, useNow } from '../hooks.ts'
 import { live } from '../live.ts'
 import { Ago, Card, Empty, Loading } from '../parts/bits.tsx'
+import { EventTable } from '../parts/event-table.tsx'
 import { Badge, Icon } from '../parts/icon.tsx'
 import { hrefToKey } from '../route.ts'
-import { EventTable } from './resource.tsx'
 
 export function TimelineView({ page }: { readonly page: Page }) {
   const { events } = live.use()
