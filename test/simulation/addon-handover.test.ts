@@ -1,209 +1,173 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { applyTo } from '../../src/sim/kubernetes/apply.ts'
-import { stamp, type Tree } from '../../src/sim/kubernetes/object.ts'
-import { all, find, put } from '../../src/sim/kubernetes/store.ts'
-import { etcdOf } from './cluster-oracle.ts'
-import { clusterEstate, clusterManifest, simulateCluster } from './cluster-run.ts'
+import type { Tree } from '../../src/sim/kubernetes/object.ts'
+import { all, find } from '../../src/sim/kubernetes/store.ts'
+import { KEEPERS } from './addon-agents.ts'
+import { ARGO, addonManifest, createLab, FLUX, type Lab, oneOwner, ownersOf, podsOf } from './addon-lab.ts'
 import { replay } from './volume.ts'
 
 const FILE = 'addon-handover.test.ts'
-const CLUSTER = clusterManifest({ servers: ['s1'], spec: '  allow: {degraded: true}\n' })
 
-const AGENT = {
+const agentOf = (image: string, more: object = { hostNetwork: true }): Tree => ({
   apiVersion: 'apps/v1',
   kind: 'DaemonSet',
   metadata: { name: 'cilium', namespace: 'kube-system' },
   spec: {
     selector: { matchLabels: { app: 'cilium' } },
-    template: {
-      metadata: { labels: { app: 'cilium' } },
-      spec: { hostNetwork: true, containers: [{ name: 'agent', image: 'quay.io/cilium/cilium:v1.18.4' }] },
-    },
+    template: { metadata: { labels: { app: 'cilium' } }, spec: { ...more, containers: [{ name: 'agent', image }] } },
   },
-} as const
-
-const ARGO = `---
-apiVersion: croft.dev/v1alpha1
-kind: Addon
-metadata: {name: argocd}
-spec:
-  cluster: homelab
-  namespace: argocd
-  objects:
-    - apiVersion: apiextensions.k8s.io/v1
-      kind: CustomResourceDefinition
-      metadata: {name: applications.argoproj.io}
-      spec:
-        group: argoproj.io
-        scope: Namespaced
-        names: {kind: Application, plural: applications, singular: application, listKind: ApplicationList}
-        versions:
-          - name: v1alpha1
-            served: true
-            storage: true
-            schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
-`
-
-const cilium = (more: string, image = 'quay.io/cilium/cilium:v1.18.4') => `---
-apiVersion: croft.dev/v1alpha1
-kind: Addon
-metadata: {name: cilium}
-spec:
-  cluster: homelab
-  namespace: kube-system
-  needs: [argocd]
-  secrets: [{name: cilium-keys, data: {key: {env: KEY}}}]
-  objects:
-    - ${JSON.stringify({ ...AGENT, spec: { ...AGENT.spec, template: { ...AGENT.spec.template, spec: { ...AGENT.spec.template.spec, containers: [{ name: 'agent', image }] } } } })}
-${more}`
-
-const HANDED = `  handover: {to: argocd, repository: "https://git.example.org/home", path: cilium}\n`
+})
+const AGENT = agentOf('quay.io/cilium/cilium:v1.18.4')
+const NEWER = agentOf('quay.io/cilium/cilium:v1.18.5')
+const SETTINGS: Tree = {
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'settings', namespace: 'kube-system' },
+  data: { a: 'b' },
+}
 const KEY = 'Addon/cilium@DaemonSet.apps/kube-system/cilium'
 
-function started(manifests: string, seed: number) {
-  const run = simulateCluster({ seed, estate: clusterEstate(CLUSTER + ARGO + manifests) })
-  const hint = replay(FILE, seed)
-  const store = () => {
-    const etcd = etcdOf(run, hint)
-    assert.ok(etcd, hint)
-    return etcd.store
-  }
-  const daemonSet = () => {
-    const found = find(store(), 'apps/daemonsets', 'kube-system', 'cilium')
-    assert.ok(found, 'the DaemonSet is there')
-    return found
-  }
-  const managers = () =>
-    (daemonSet().metadata.managedFields ?? []).map(({ manager, operation }) => `${manager} ${operation}`)
-  const writer = (manager: string, operation: 'Apply' | 'Update' = 'Apply') =>
-    ({ manager, operation, apiVersion: 'apps/v1', time: stamp(run.clock.now()) }) as const
+const cilium = (agent: string, more = '', object = AGENT) =>
+  addonManifest(
+    'cilium',
+    `  namespace: kube-system\n  needs: [${agent}]\n  secrets: [{name: cilium-keys, data: {key: {env: KEY}}}]\n${more}`,
+    [object, SETTINGS],
+  )
+const handed = (to: string) =>
+  `  handover: {to: ${to}, repository: "https://git.example.org/home", path: clusters/cilium}`
 
-  /** What Argo CD does: it applies what stands in its repository and says that it is so. */
-  const argo = (sent: Tree = AGENT) => {
-    for (const application of all(store(), 'argoproj.io/applications')) {
-      put(store(), 'apps/daemonsets', applyTo(daemonSet(), sent, writer('argocd-controller'), true))
-      const status = { sync: { status: 'Synced' }, health: { status: 'Healthy' } }
-      put(store(), 'argoproj.io/applications', { ...application, status })
-    }
-  }
-  return { run, hint, store, daemonSet, managers, writer, argo }
+/** A cluster on which the add-on stands and whose pods run. */
+async function standing(git: string, seed: number): Promise<{ readonly lab: Lab; readonly hint: string }> {
+  const hint = replay(FILE, seed)
+  const lab = createLab(git, seed, hint)
+  assert.equal(await lab.settle(), 'settled', hint)
+  // The node loses its last taints a moment after it is ready.
+  await lab.run.clock.advanceTo(lab.run.clock.now() + 120_000)
+  assert.equal(await lab.settle(), 'settled', hint)
+  return { lab, hint }
 }
 
-test('[A52] what is handed over to Argo CD changes its owner and nothing else, and can be taken back', async () => {
-  const { run, hint, store, daemonSet, managers, argo } = started(cilium(''), 3)
-  assert.equal(await run.untilSettled(run.start(), { mostMs: 3_600_000 }), 'settled', hint)
-  // The node loses its last taints a moment after it is ready.
-  await run.clock.advanceTo(run.clock.now() + 120_000)
-  assert.equal(await run.untilSettled(run.start(), { mostMs: 3_600_000 }), 'settled', hint)
-  const { spec } = daemonSet()
-  const { generation, uid } = daemonSet().metadata
-  const pods = () =>
-    all(store(), '/pods')
-      .filter(({ metadata }) => metadata.name.startsWith('cilium-'))
-      .map(({ metadata }) => metadata.uid)
-  const before = pods()
-  assert.ok(before.length > 0, 'a pod of it runs')
+for (const [to, ground] of [
+  ['argocd', ARGO],
+  ['flux', FLUX],
+] as const) {
+  test(`[R22] [A52] what is handed over to ${to} changes its owner and nothing else, and can be taken back`, async () => {
+    const { lab, hint } = await standing(ground + cilium(to), 3)
+    const daemonSet = () => lab.found('apps/daemonsets', 'kube-system', 'cilium')
+    const { generation, uid } = daemonSet().metadata
+    const pods = podsOf(lab.store(), 'cilium')
+    assert.ok(pods.length > 0, 'a pod of it runs')
+    lab.watch(oneOwner(lab, hint))
 
-  run.estate = clusterEstate(CLUSTER + ARGO + cilium(HANDED))
-  const process = run.start()
-  await run.passes(process, 12)
-  const [application] = all(store(), 'argoproj.io/applications')
-  assert.ok(application, 'the Application is written')
-  assert.deepEqual(
-    managers().filter((one) => one.startsWith('croft')),
-    ['croft Apply'],
+    // The agent has not synced yet: its object is written, and everything is still ours.
+    lab.git(ground + cilium(to, handed(to)))
+    const process = lab.run.start()
+    await lab.run.passes(process, 12)
+    const written = KEEPERS.flatMap((kind) => all(lab.store(), kind))
+    assert.equal(written.length, 1, 'the object by which the other keeps it is written')
+    assert.deepEqual(ownersOf(daemonSet()), { croft: true, agents: [] })
+
+    lab.repository.set('clusters/cilium', [AGENT, SETTINGS])
+    assert.equal(await lab.settle(process), 'settled', hint)
+    for (const object of [daemonSet(), lab.found('/configmaps', 'kube-system', 'settings')]) {
+      assert.equal(ownersOf(object).croft, false, `${object.kind}: we keep no field of it any more`)
+      assert.equal(ownersOf(object).agents.length, 1)
+    }
+    assert.deepEqual([daemonSet().metadata.generation, daemonSet().metadata.uid], [generation, uid])
+    assert.deepEqual(podsOf(lab.store(), 'cilium'), pods, 'no pod was restarted')
+    assert.equal(lab.run.disk.records.get(KEY)?.details?.owner, to)
+    assert.equal(lab.run.disk.records.get(KEY)?.status, 'HandedOver')
+    const secret = lab.found('/secrets', 'kube-system', 'cilium-keys')
+    assert.equal(secret.metadata.annotations?.['croft.dev/kept-by'], undefined, 'nobody else has its values')
+
+    // From now on only the agent acts: what it changes stays changed, and what we would say is not said.
+    lab.watch()
+    lab.repository.set('clusters/cilium', [NEWER, SETTINGS])
+    lab.play()
+    assert.equal(await lab.settle(), 'settled', hint)
+    assert.match(JSON.stringify(daemonSet().spec), /v1\.18\.5/)
+    assert.equal(
+      (await lab.run.passes(lab.run.start(), 3)).reduce((sum, { effects }) => sum + effects, 0),
+      0,
+    )
+
+    // Back again: first the other is gone, then it is ours, and nothing was deleted on the way.
+    await lab.run.clock.advanceTo(lab.run.clock.now() + 60_000)
+    const [mark, running] = [daemonSet().metadata.generation, podsOf(lab.store(), 'cilium')]
+    lab.watch(oneOwner(lab, hint))
+    lab.git(ground + cilium(to, '', NEWER))
+    assert.equal(await lab.settle(), 'settled', hint)
+    assert.deepEqual(
+      KEEPERS.flatMap((kind) => all(lab.store(), kind)),
+      [],
+    )
+    assert.deepEqual(ownersOf(daemonSet()), { croft: true, agents: [] })
+    assert.doesNotMatch(JSON.stringify(daemonSet().metadata), /tracking-id|fluxcd\.io|kept-by/, 'nothing of it is left')
+    assert.deepEqual([daemonSet().metadata.uid, daemonSet().metadata.generation], [uid, mark])
+    assert.deepEqual(podsOf(lab.store(), 'cilium'), running, 'no pod was restarted')
+    assert.equal(lab.run.disk.records.get(KEY)?.details?.owner, 'croft')
+    lab.watch()
+  })
+}
+
+const CHART = (more: string, version = '1.18.4') =>
+  addonManifest(
+    'cilium',
+    `  namespace: kube-system
+  needs: [flux]
+  chart: {repo: "https://helm.cilium.io", name: cilium, version: ${version}, values: {a: 1}, valuesFrom: {env: KEY}, bootstrap: true}
+${more}`,
   )
-  assert.match(JSON.stringify(daemonSet().metadata.managedFields), /"f:spec"/, 'until Argo CD is in sync it is ours')
 
-  argo()
-  assert.equal(await run.untilSettled(process, { mostMs: 3_600_000 }), 'settled', hint)
-  const after = daemonSet()
-  assert.equal(after.metadata.generation, generation, 'not one field of it has changed')
-  assert.equal(after.metadata.uid, uid)
-  assert.deepEqual(after.spec, spec)
-  assert.deepEqual(pods(), before, 'no pod was restarted')
-  const ours = (after.metadata.managedFields ?? []).find(({ manager }) => manager === 'croft')
-  assert.doesNotMatch(JSON.stringify(ours), /"f:spec"/, 'we keep no field of it any more')
-  assert.equal(run.disk.records.get(KEY)?.details?.owner, 'argocd')
+test('[A52] a chart is handed over to Flux as the release it is; its secret values are there before Flux looks', async () => {
+  const { lab, hint } = await standing(FLUX + CHART(''), 7)
+  const daemonSet = () => lab.found('apps/daemonsets', 'kube-system', 'cilium')
+  const { generation } = daemonSet().metadata
+  const pods = podsOf(lab.store(), 'cilium')
+  assert.ok(pods.length > 0)
+  const order: string[] = []
+  lab.watch(({ type, resource, object }) => {
+    assert.ok(type !== 'DELETED' || object.metadata.name !== 'cilium' || resource !== 'apps/daemonsets', hint)
+    if (type === 'ADDED') order.push(`${resource} ${object.metadata.namespace}/${object.metadata.name}`)
+  })
+  lab.git(FLUX + CHART('  handover: {to: flux}'))
+  assert.equal(await lab.settle(), 'settled', hint)
+  const at = (what: string) => order.indexOf(what)
+  const secret = at('/secrets flux-system/cilium-values')
+  const release = at('helm.toolkit.fluxcd.io/helmreleases flux-system/cilium')
+  assert.ok(secret >= 0 && release > secret, order.join('\n'))
+  const chart = () => lab.found('helm.cattle.io/helmcharts', 'kube-system', 'cilium')
+  assert.equal(chart().metadata.annotations?.['helmcharts.helm.cattle.io/unmanaged'], 'true')
+  await lab.run.clock.advanceTo(lab.run.clock.now() + 1_000)
+  assert.equal(find(lab.store(), 'batch/jobs', 'kube-system', 'helm-install-cilium'), undefined, 'K3s lets it be')
+  const record = lab.run.disk.records.get('Addon/cilium@HelmChart.helm.cattle.io/kube-system/cilium')
+  assert.equal(record?.details?.owner, 'flux')
+  assert.deepEqual([daemonSet().metadata.generation, podsOf(lab.store(), 'cilium')], [generation, pods])
 
-  // From now on only Argo CD acts: what it changes stays changed.
-  const changed = JSON.parse(JSON.stringify(AGENT).replace('v1.18.4', 'v1.18.5')) as Tree
-  argo(changed)
-  assert.equal(await run.untilSettled(run.start(), { mostMs: 3_600_000 }), 'settled', hint)
-  assert.match(JSON.stringify(daemonSet().spec), /v1\.18\.5/)
+  // A newer version is Flux's to install: K3s is not told, and would not listen.
+  lab.git(FLUX + CHART('  handover: {to: flux}', '1.18.5'))
+  assert.equal(await lab.settle(), 'settled', hint)
+  assert.match(
+    JSON.stringify(lab.found('helm.toolkit.fluxcd.io/helmreleases', 'flux-system', 'cilium').spec),
+    /1\.18\.5/,
+  )
+  assert.match(JSON.stringify(chart().spec), /1\.18\.4/)
 
-  // Back again: first the other is gone, then it is ours, and nothing was deleted on the way.
-  const mark = daemonSet().metadata.generation
-  run.estate = clusterEstate(CLUSTER + ARGO + cilium('', 'quay.io/cilium/cilium:v1.18.5'))
-  assert.equal(await run.untilSettled(run.start(), { mostMs: 3_600_000 }), 'settled', hint)
-  assert.equal(all(store(), 'argoproj.io/applications').length, 0)
-  assert.equal(daemonSet().metadata.uid, uid, 'it was never deleted')
-  assert.equal(daemonSet().metadata.generation, mark)
-  assert.equal(run.disk.records.get(KEY)?.details?.owner, 'croft')
-  const back = (daemonSet().metadata.managedFields ?? []).find(({ manager }) => manager === 'croft')
-  assert.match(JSON.stringify(back), /"f:spec"/)
+  lab.git(FLUX + CHART('', '1.18.5'))
+  assert.equal(await lab.settle(), 'settled', hint)
+  assert.equal(chart().metadata.annotations?.['helmcharts.helm.cattle.io/unmanaged'], undefined)
+  assert.deepEqual(all(lab.store(), 'helm.toolkit.fluxcd.io/helmreleases'), [])
+  assert.deepEqual([daemonSet().metadata.generation, podsOf(lab.store(), 'cilium')], [generation, pods], hint)
+  lab.watch()
 })
 
-test('a field that Argo CD does not keep is not given up, because it would be lost', async () => {
-  const { run, hint, daemonSet, argo } = started(cilium(''), 4)
-  assert.equal(await run.untilSettled(run.start(), { mostMs: 3_600_000 }), 'settled', hint)
-  run.estate = clusterEstate(CLUSTER + ARGO + cilium(HANDED))
-  const process = run.start()
-  await run.passes(process, 12)
-  const { hostNetwork: _, ...partial } = AGENT.spec.template.spec
-  argo({ ...AGENT, spec: { ...AGENT.spec, template: { ...AGENT.spec.template, spec: partial } } })
-  const [report] = await run.passes(process, 3)
+test('a field that the agent does not keep is not given up, because it would be lost', async () => {
+  const { lab, hint } = await standing(ARGO + cilium('argocd'), 4)
+  lab.repository.set('clusters/cilium', [agentOf('quay.io/cilium/cilium:v1.18.4', {}), SETTINGS])
+  lab.git(ARGO + cilium('argocd', handed('argocd')))
+  await lab.settle()
+  const [report] = await lab.run.passes(lab.run.start(), 1)
   const entry = report?.plan.entries.find(({ key }) => key === KEY)
   assert.match(entry?.notes?.join() ?? '', /does not keep spec\.template\.spec\.hostNetwork/, hint)
-  assert.match(JSON.stringify(daemonSet().spec), /"hostNetwork":true/)
-})
-
-test('a field that somebody else keeps is a conflict that is shown and never forced; drift is put back per field', async () => {
-  const { run, hint, store, daemonSet, writer } = started(cilium(''), 5)
-  assert.equal(await run.untilSettled(run.start(), { mostMs: 3_600_000 }), 'settled', hint)
-  const other = JSON.parse(JSON.stringify(AGENT).replace('v1.18.4', 'v9')) as Tree
-  put(store(), 'apps/daemonsets', applyTo(daemonSet(), other, writer('kubectl'), true))
-  const [report] = await run.passes(run.start(), 1)
-  const entry = report?.plan.entries.find(({ key }) => key === KEY)
-  assert.ok(entry?.action.do === 'update', JSON.stringify(entry))
-  assert.deepEqual(
-    entry.action.changes.map(({ path, from, to }) => [path, from, to]),
-    [['spec.template.spec.containers[name=agent].image', 'quay.io/cilium/cilium:v9', 'quay.io/cilium/cilium:v1.18.4']],
-  )
-  assert.equal(entry.drift, true)
-  assert.match(JSON.stringify(daemonSet().spec), /:v9/, 'nothing was forced')
-  assert.match(run.disk.records.get(KEY)?.failure?.message ?? '', /\.image \(kubectl\).*force: true/)
-
-  run.estate = clusterEstate(CLUSTER + ARGO + cilium('  force: true\n'))
-  assert.equal(await run.untilSettled(run.start(), { mostMs: 3_600_000 }), 'settled', hint)
-  assert.match(JSON.stringify(daemonSet().spec), /v1\.18\.4/, 'a person said so')
-})
-
-test('what is declared no more is deleted, and what holds data stays; nothing of another is touched', async () => {
-  const claim = `    - {apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}
-    - {apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, data: {a: b}}
-`
-  const addon = (objects: string) => `---
-apiVersion: croft.dev/v1alpha1
-kind: Addon
-metadata: {name: app}
-spec:
-  cluster: homelab
-  namespace: app
-  objects:
-    - {apiVersion: v1, kind: ConfigMap, metadata: {name: stays}, data: {a: b}}
-${objects}`
-  const run = simulateCluster({ seed: 6, estate: clusterEstate(CLUSTER + addon(claim)) })
-  const hint = replay(FILE, 6)
-  await run.untilSettled(run.start(), { mostMs: 3_600_000 })
-  const etcd = etcdOf(run, hint)
-  assert.ok(etcd)
-  assert.ok(find(etcd.store, '/configmaps', 'app', 'settings'), hint)
-  run.estate = clusterEstate(CLUSTER + addon(''))
-  assert.equal(await run.untilSettled(run.start(), { mostMs: 3_600_000 }), 'settled', hint)
-  assert.equal(find(etcd.store, '/configmaps', 'app', 'settings'), undefined)
-  assert.ok(find(etcd.store, '/configmaps', 'app', 'stays'))
-  assert.ok(find(etcd.store, '/persistentvolumeclaims', 'app', 'data'))
-  assert.ok(find(etcd.store, '/namespaces', undefined, 'app'))
+  assert.match(JSON.stringify(lab.found('apps/daemonsets', 'kube-system', 'cilium').spec), /"hostNetwork":true/)
 })

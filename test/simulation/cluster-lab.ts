@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import type { NewEvent } from '../../src/model/event.ts'
+import { computerOf } from '../../src/sim/guest/life.ts'
+import { networkChanged } from '../../src/sim/k3s/service.ts'
 import { put } from '../../src/sim/kubernetes/store.ts'
 import type { Guest } from '../../src/sim/world/types.ts'
 import { createQuorumWatch, etcdOf } from './cluster-oracle.ts'
@@ -81,6 +83,13 @@ export function guestOf(run: Run, name: string): readonly [number, Guest] {
   const found = [...run.datacentre.world.guests].find(([, guest]) => guest.config.get('name') === name)
   assert.ok(found, `there is no machine ${name}`)
   return found
+}
+
+/** Its cable is pulled, or put back. */
+export function cutOff(run: Run, name: string, off: boolean): void {
+  const [, guest] = guestOf(run, name)
+  guest.trouble.noNetwork = off
+  networkChanged(computerOf(run.datacentre.world, guest))
 }
 
 /** As a person does it on the page of Proxmox. */

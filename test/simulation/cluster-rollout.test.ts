@@ -55,12 +55,19 @@ test('[A36] a node that a person cordoned is upgraded like the others, and is st
   const run = await formed(1, hint, { agents: ['a1'] })
   const cluster = etcdOf(run, hint)
   assert.ok(cluster)
-  update(cluster.store, '/nodes', undefined, 'a1', (node) => ({ ...node, spec: { ...(node.spec as object), unschedulable: true } }))
+  update(cluster.store, '/nodes', undefined, 'a1', (node) => ({
+    ...node,
+    spec: { ...(node.spec as object), unschedulable: true },
+  }))
   run.estate = clusterEstate(clusterManifest({ spec: HASTE, agents: ['a1'], version: NEXT }))
   assert.equal((await follow(run, hint)).end, 'settled', hint)
   assert.deepEqual(new Set(Object.values(versions(run, hint))), new Set([NEXT]), hint)
   const cordoned = nodesOf(cluster).filter(({ spec }) => spec?.unschedulable === true)
-  assert.deepEqual(cordoned.map(({ metadata }) => metadata.name), ['a1'], hint)
+  assert.deepEqual(
+    cordoned.map(({ metadata }) => metadata.name),
+    ['a1'],
+    hint,
+  )
 })
 
 test('[R44] [R41] another address of the API: its certificates and flags go round one server at a time, quorum kept', async () => {

@@ -84,14 +84,14 @@ spec:
   disks: [{size: 40Gi, image: noble, storage: fast}]
 `
 
-function host(name: string): string {
+function host(name: string, more: string): string {
   return `---
 apiVersion: croft.dev/v1alpha1
 kind: Host
 metadata: {name: ${name}}
 spec:
   wake: {mac: "${macOf(name)}"}
-  bindings:
+${more}  bindings:
     networks: {lan: {bridge: vmbr0}}
     storages: {fast: local-zfs, files: local}
 `
@@ -129,8 +129,9 @@ ${servers.map(node).join('')}${agents.length === 0 ? '' : `  agents:\n${agents.m
 }
 
 /** Reads manifests as Git would give them. Throws where they are not valid: a test of nothing proves nothing. */
-export function clusterEstate(manifests: string): Estate {
-  const estate = estateFrom({ 'estate.yaml': `${GROUND}${HOSTS.map(host).join('')}${manifests}` })
+export function clusterEstate(manifests: string, hostLines: (name: string) => string = () => ''): Estate {
+  const hosts = HOSTS.map((name) => host(name, hostLines(name))).join('')
+  const estate = estateFrom({ 'estate.yaml': `${GROUND}${hosts}${manifests}` })
   const errors = estate.problems.filter(({ severity }) => severity === 'error')
   if (errors.length > 0) throw new Error(errors.map(({ message, field }) => `${field}: ${message}`).join('\n'))
   return estate

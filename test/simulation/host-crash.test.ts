@@ -1,71 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Files } from '../../src/sim/guest/files.ts'
-import { addDisk, hostStateOf } from '../../src/sim/metal/host-state.ts'
-import { example, hostsEstate, simulateHosts } from './hosts-run.ts'
+import { hostStateOf } from '../../src/sim/metal/host-state.ts'
+import { all, begin, HOSTS, missingTypes, nothing, type Run, stateOf } from './every-item.ts'
+import { hostsEstate } from './hosts-run.ts'
 import { quietFor } from './oracle.ts'
 import { LONG, points, replay, seeds } from './volume.ts'
 
 const FILE = 'host-crash.test.ts'
-const HOSTS = example('host-config/hosts.yaml')
-const DISK = 'ata-DATA_1'
-
-/** One item of each sort of effect: a file anew, a file changed, a line among others', a user, a door, a disk. */
-const CONFIG = `apiVersion: croft.dev/v1alpha1
-kind: HostConfig
-metadata: {name: small}
-spec:
-  hosts: [duck]
-  packages: [curl]
-  users: [{name: deploy, groups: [adm], sudo: true}]
-  files:
-    - {path: /etc/new.conf, content: "new\\n"}
-    - {path: /etc/issue, content: "ours\\n"}
-  lines: [{path: /etc/environment, line: "A=ours", match: "A="}]
-  blocks: [{path: /etc/environment, name: b, content: "B=ours\\n"}]
-  sysctl: {net.ipv4.ip_forward: 1}
-  units: [{name: tick.service, content: "[Service]\\nExecStart=/bin/true\\n", enabled: true, state: started}]
-  sshd: {passwordAuthentication: false}
-  btrfs: [{path: /srv/data, device: /dev/disk/by-id/${DISK}, label: data, erase: [DATA1]}]
-`
-/** What was declared has gone; one item stays, so that the host is still looked at. */
-const NEARLY_NOTHING = `apiVersion: croft.dev/v1alpha1
-kind: HostConfig
-metadata: {name: small}
-spec:
-  hosts: [duck]
-  directories: [{path: /etc}]
-`
-const all = hostsEstate([HOSTS, CONFIG])
-const nothing = hostsEstate([HOSTS, NEARLY_NOTHING])
-
-function begin(seed: number) {
-  const run = simulateHosts({ seed, estate: all })
-  const duck = run.box('duck')
-  addDisk(duck, DISK, 'DATA1', 'ext4')
-  duck.machine.files.write('/etc/issue', 'as it was\n')
-  duck.machine.files.write('/etc/environment', 'PATH=/bin\nA=theirs\n')
-  return run
-}
-
-type Run = ReturnType<typeof begin>
-
-/** Everything on the disk of the host but what croft keeps there for itself. */
-function treeOf(run: Run): Readonly<Record<string, string>> {
-  const { files } = run.box('duck').machine
-  const found: Record<string, string> = {}
-  walk(files, '', (path) => {
-    if (!path.startsWith('/var/lib/croft/')) found[path] = run.textOf('duck', path)
-  })
-  return found
-}
-
-function walk(files: Files, at: string, file: (path: string) => void): void {
-  for (const name of files.list(at === '' ? '/' : at)) {
-    if (files.isFolder(`${at}/${name}`)) walk(files, `${at}/${name}`, file)
-    else file(`${at}/${name}`)
-  }
-}
 
 function asDeclared(run: Run, hint: string): void {
   const text = (path: string) => run.textOf('duck', path)
@@ -74,17 +15,27 @@ function asDeclared(run: Run, hint: string): void {
   assert.equal(text('/etc/environment'), 'PATH=/bin\nA=ours\n# croft begins: b\nB=ours\n# croft ends: b\n', hint)
   const state = hostStateOf(run.box('duck'))
   assert.ok(state.users.get('deploy')?.groups.has('adm'), hint)
-  assert.equal(state.disks.get(`/dev/disk/by-id/${DISK}`)?.content, 'btrfs', hint)
+  assert.deepEqual(
+    [...state.disks.values()].map(({ content }) => content),
+    ['btrfs', 'zfs_member', 'zfs_member', ''],
+    hint,
+  )
   assert.equal(state.armed.size, 0, `nothing is left that would take something back; ${hint}`)
-  const made = state.deeds.filter((deed) => deed.startsWith('mkfs.btrfs'))
-  assert.equal(made.length, 1, `a disk is emptied once and never again; ${hint}`)
+  for (const program of ['mkfs.btrfs', 'zpool create', 'dd '])
+    assert.equal(
+      state.deeds.filter((deed) => deed.startsWith(program)).length,
+      1,
+      `${program}: a disk is emptied once and never again; ${hint}`,
+    )
 }
+
+test('every type of item is among those that are killed here', () => assert.deepEqual(missingTypes(all), []))
 
 test('[F-01] [F-23] a crash at any moment of configuring a host doubles nothing, and the undo is right', async (t) => {
   let crashes = 0
   for (const seed of seeds(1, 100)) {
     const calm = begin(seed)
-    const before = treeOf(calm)
+    const before = stateOf(calm)
     const whole = calm.start()
     assert.equal(await calm.untilSettled(whole), 'settled', replay(FILE, seed))
     asDeclared(calm, replay(FILE, seed))
@@ -101,7 +52,7 @@ test('[F-01] [F-23] a crash at any moment of configuring a host doubles nothing,
       if (LONG || point % 4 === 1) await quietFor(run, 2, hint)
       run.estate = nothing
       assert.equal(await run.untilSettled(run.start()), 'settled', hint)
-      assert.deepEqual(treeOf(run), before, `it is not as it was before; ${hint}`)
+      assert.deepEqual(stateOf(run), before, `it is not as it was before; ${hint}`)
     }
   }
   t.diagnostic(`${crashes} crashes`)
@@ -110,7 +61,7 @@ test('[F-01] [F-23] a crash at any moment of configuring a host doubles nothing,
 test('[F-01] a crash while a host is taken back leaves nothing half', async () => {
   for (const seed of seeds(1, 50)) {
     const calm = begin(seed)
-    const before = treeOf(calm)
+    const before = stateOf(calm)
     await calm.untilSettled(calm.start())
     calm.estate = nothing
     const whole = calm.start()
@@ -122,19 +73,19 @@ test('[F-01] a crash while a host is taken back leaves nothing half', async () =
       run.estate = nothing
       await run.untilSettled(run.start({ crashAt: point }))
       assert.equal(await run.untilSettled(run.start()), 'settled', hint)
-      assert.deepEqual(treeOf(run), before, hint)
+      assert.deepEqual(stateOf(run), before, hint)
     }
   }
 })
 
 test('a host that nobody configures any more is taken back as a whole, and then left in peace', async () => {
   const run = begin(1)
-  const before = treeOf(run)
+  const before = stateOf(run)
   assert.equal(await run.untilSettled(run.start()), 'settled')
   run.estate = hostsEstate([HOSTS])
   assert.deepEqual(run.estate.connections, [])
   assert.equal(await run.untilSettled(run.start()), 'settled')
-  assert.deepEqual(treeOf(run), before)
+  assert.deepEqual(stateOf(run), before)
   assert.deepEqual([...run.disk.records.keys()], [], 'nothing of it is remembered')
   const reports = await run.passes(run.start(), 2)
   assert.deepEqual(

@@ -9,6 +9,7 @@ import { all, put } from '../../src/sim/kubernetes/store.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
 import { etcdOf } from './cluster-oracle.ts'
 import { clusterEstate, clusterManifest, simulateCluster } from './cluster-run.ts'
+import { addDatabase, startActors } from './power-actors.ts'
 import { attachStorage } from './power-storage.ts'
 import type { Process } from './process.ts'
 import type { Simulation } from './run.ts'
@@ -38,7 +39,12 @@ export async function untilPhase(
   simulation: Simulation,
   process: Process,
   phase: PowerPhase,
-  options: { readonly mostMs?: number; readonly onPass?: (report: PassReport) => void } = {},
+  options: {
+    readonly mostMs?: number
+    readonly onPass?: (report: PassReport) => void
+    /** Something else that counts as the end. */
+    readonly orWhen?: (report: PassReport) => boolean
+  } = {},
 ): Promise<'reached' | 'killed' | 'late'> {
   const { clock } = simulation
   const endMs = clock.now() + (options.mostMs ?? 3_600_000)
@@ -49,8 +55,9 @@ export async function untilPhase(
     if ('killed' in report) return 'killed'
     options.onPass?.(report)
     const decision = report.powers?.[0]?.decision
-    if (decision?.phase === phase && decision.ended === undefined && report.settled) return 'reached'
-    if (decision?.phase === phase && phase !== 'On' && decision.ended === undefined) return 'reached'
+    if (decision?.phase === phase && decision.ended === undefined && (report.settled || phase !== 'On'))
+      return 'reached'
+    if (options.orWhen?.(report) === true) return 'reached'
     await clock.advanceTo(clock.now() + Math.max(report.lookAgainMs, 10))
   }
   return 'late'
@@ -63,7 +70,7 @@ export function fillCluster(cluster: EtcdCluster): void {
     namespace: string,
     name: string,
     replicas: number,
-    more: { readonly labels?: Record<string, string>; readonly claim?: string } = {},
+    more: { readonly labels?: Record<string, string>; readonly claim?: string; readonly node?: string } = {},
   ) => {
     const labels = { app: name, ...more.labels }
     put(cluster.store, kind === 'Deployment' ? 'apps/deployments' : 'apps/statefulsets', {
@@ -79,6 +86,7 @@ export function fillCluster(cluster: EtcdCluster): void {
           spec: {
             terminationGracePeriodSeconds: 30,
             containers: [{ name: 'main', image: 'example/main:1' }],
+            ...(more.node === undefined ? {} : { nodeSelector: { 'kubernetes.io/hostname': more.node } }),
             ...(more.claim === undefined
               ? {}
               : { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: more.claim } }] }),
@@ -91,11 +99,29 @@ export function fillCluster(cluster: EtcdCluster): void {
   workload('Deployment', 'argocd', 'argocd-server', 2)
   workload('Deployment', 'default', 'photos-operator', 1)
   workload('Deployment', 'default', 'web', 3)
-  workload('Deployment', 'default', 'photos', 2, { claim: 'photos' })
+  workload('Deployment', 'default', 'photos', 1, { claim: 'photos' })
   workload('Deployment', 'default', 'resting', 0)
   workload('StatefulSet', 'data', 'postgres', 1, {
     labels: { 'app.kubernetes.io/component': 'database' },
     claim: 'postgres',
+  })
+  workload('Deployment', 'cnpg-system', 'cnpg-controller-manager', 1)
+  addDatabase(cluster, 'data', 'orders')
+  // Storage daemons are bound to the node whose disk they serve.
+  for (const node of ['s1', 's2', 's3']) workload('Deployment', 'rook-ceph', `rook-ceph-osd-${node}`, 1, { node })
+  // Nobody scales it: only a drain moves its pod.
+  put(cluster.store, 'apps/replicasets', {
+    apiVersion: 'apps/v1',
+    kind: 'ReplicaSet',
+    metadata: { name: 'loner', namespace: 'default', uid: 'default-loner', generation: 1 },
+    spec: {
+      replicas: 1,
+      selector: { matchLabels: { app: 'loner' } },
+      template: {
+        metadata: { labels: { app: 'loner' } },
+        spec: { containers: [{ name: 'main', image: 'example/main:1' }] },
+      },
+    },
   })
 }
 
@@ -126,10 +152,11 @@ export function nothingLeft(simulation: Simulation, replicas: Readonly<Record<st
   const cluster = etcdOf(simulation, hint)
   assert.ok(cluster, hint)
   assert.deepEqual(replicasOf(cluster), replicas, `replicas; ${hint}`)
-  for (const table of ['apps/deployments', 'apps/statefulsets', '/nodes']) {
+  for (const table of ['apps/deployments', 'apps/statefulsets', 'postgresql.cnpg.io/clusters', '/nodes']) {
     for (const { metadata } of all(cluster.store, table)) {
       const marks = Object.keys(metadata.annotations ?? {}).filter((name) => name.startsWith('croft.dev/power'))
       assert.deepEqual(marks, [], `${metadata.name} carries our mark; ${hint}`)
+      assert.equal(metadata.annotations?.['cnpg.io/hibernation'], undefined, `${metadata.name} is hibernated; ${hint}`)
     }
   }
   for (const node of all(cluster.store, '/nodes')) {
@@ -155,12 +182,13 @@ export async function formed(
     readonly agents?: readonly string[]
     readonly manifests?: string
     readonly power?: Parameters<typeof simulateCluster>[0]['power']
+    readonly hostLines?: (name: string) => string
   } = {},
 ) {
   const manifests = clusterManifest({ agents: more.agents ?? ['a1', 'a2'] }) + (more.manifests ?? '')
   const simulation = simulateCluster({
     seed,
-    estate: clusterEstate(manifests + powerManifest(power)),
+    estate: clusterEstate(manifests + powerManifest(power), more.hostLines),
     ...(more.power === undefined ? {} : { power: more.power }),
   })
   const process = simulation.start()
@@ -170,6 +198,7 @@ export async function formed(
   assert.ok(cluster)
   const storage = attachStorage(simulation, cluster)
   fillCluster(cluster)
+  const actors = startActors(simulation, cluster)
   await simulation.clock.advanceTo(simulation.clock.now() + 60_000)
-  return { simulation, process, cluster, storage, hint, replicas: replicasOf(cluster) }
+  return { simulation, process, cluster, storage, actors, hint, replicas: replicasOf(cluster) }
 }

@@ -11,8 +11,8 @@ import { createEngine } from '../../src/engine/create.ts'
 import type { Engine } from '../../src/engine/engine.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import type { Random } from '../../src/lib/random.ts'
-import type { Shell } from '../../src/lib/shell.ts'
-import type { Wire, WireRequest } from '../../src/lib/wire.ts'
+import { type Shell, ShellFailure } from '../../src/lib/shell.ts'
+import { type Wire, WireFailure, type WireRequest, type WireResponse } from '../../src/lib/wire.ts'
 import type { ClusterDeclaration } from '../../src/model/cluster-declaration.ts'
 import type { Connection } from '../../src/model/connection.ts'
 import { HOST_PROGRAMS } from '../../src/model/host-item.ts'
@@ -54,9 +54,22 @@ export interface ProcessOptions {
   /** How clusters and the boxes under them are reached, where the estate has any. */
   readonly clusters?: ClusterWays
   readonly retryStalled?: boolean
+  /** Asked before each effect on the world: what becomes of it. */
+  readonly strike?: Strike
   /** A bug planted on purpose, to see that the suite finds it. */
   readonly sabotage?: Sabotage
 }
+
+/** An effect that a process is about to have on the world. */
+export interface Effect {
+  /** `PATCH /api/v1/nodes/s1`, `magic packet`, or the program that is run. */
+  readonly what: string
+  readonly body: string
+}
+
+/** `refused`: it is not done, and that is said. `lost`: nobody says anything, and it is done or not. */
+export type Fate = 'done' | 'refused' | 'lost-before' | 'lost-after' | 'killed-before' | 'killed-after'
+export type Strike = (effect: Effect) => Fate
 
 /** The ways to clusters; the vault outlives the process, as the disk does. */
 export interface ClusterWays {
@@ -113,6 +126,18 @@ export function startProcess(options: ProcessOptions): Process {
     return dead ? never : result
   }
 
+  const struck = async (effect: Effect): Promise<Fate> => {
+    const fate = options.strike?.(effect) ?? 'done'
+    if (fate !== 'killed-before') return fate
+    kill(`before ${effect.what}`)
+    return never
+  }
+  const survived = async (fate: Fate, what: string): Promise<void> => {
+    if (fate !== 'killed-after') return
+    kill(`after ${what}`)
+    return never
+  }
+
   /** A wire on which every write is a place where a power cut would hurt. */
   const mortal = (way: Wire): Wire => ({
     async send(request, signal) {
@@ -121,7 +146,12 @@ export function startProcess(options: ProcessOptions): Process {
       const what = `${request.method} ${request.path}`
       if (request.method === 'GET') return alive(way.send(request, signal))
       await point(`before ${what}`)
+      const fate = await struck({ what, body: bodyText(request) })
+      if (fate === 'refused') return INTERNAL_ERROR
+      if (fate === 'lost-before') throw new WireFailure('maybe', 'ECONNRESET', 'connection reset by peer')
       const answer = await alive(way.send(request, signal))
+      await survived(fate, what)
+      if (fate === 'lost-after') throw new WireFailure('maybe', 'ECONNRESET', 'connection reset by peer')
       await point(`after ${what}`)
       return answer
     },
@@ -175,17 +205,22 @@ export function startProcess(options: ProcessOptions): Process {
       openShell: ({ name }) => mortalShell(ways.openShell(name)),
       ...mortalPower(ways),
     })
-  const mortalPower = ({ power }: ClusterWays): NonNullable<ClusterWays['power']> | undefined =>
-    power === undefined
-      ? undefined
-      : {
-          ...power,
-          async sendDatagram(address, port, bytes) {
-            await point('before a magic packet')
-            await alive(power.sendDatagram(address, port, bytes))
-            await point('after a magic packet')
-          },
-        }
+  const mortalPower = ({ power }: ClusterWays): NonNullable<ClusterWays['power']> | undefined => {
+    if (power === undefined) return undefined
+    const { openBmc } = power
+    return {
+      ...power,
+      ...(openBmc === undefined ? {} : { openBmc: (target) => mortal(openBmc(target)) }),
+      async sendDatagram(address, port, bytes) {
+        await point('before a magic packet')
+        const fate = await struck({ what: 'magic packet', body: Buffer.from(bytes.slice(6, 12)).toString('hex') })
+        if (fate === 'refused') throw new Error('network is unreachable')
+        if (fate !== 'lost-before') await alive(power.sendDatagram(address, port, bytes))
+        await survived(fate, 'magic packet')
+        await point('after a magic packet')
+      },
+    }
+  }
   const mortalVault = (vault: ClusterVault): ClusterVault => ({
     read: (cluster) => alive(vault.read(cluster)),
     async write(secrets) {
@@ -197,9 +232,15 @@ export function startProcess(options: ProcessOptions): Process {
   const mortalShell = (shell: Shell): Shell => ({
     async run(argv, how) {
       if (argv[2]?.startsWith(HOST_PROGRAMS.probe) === true) return alive(shell.run(argv, how))
-      await point(`before ${argv.join(' ')}`)
+      const what = argv.join(' ')
+      await point(`before ${what}`)
+      const fate = await struck({ what, body: '' })
+      if (fate === 'refused') return { code: 1, stdout: '', stderr: 'Transport endpoint is not connected' }
+      if (fate === 'lost-before') throw new ShellFailure('maybe', 'unreachable', 'the connection was lost')
       const ran = await alive(shell.run(argv, how))
-      await point(`after ${argv.join(' ')}`)
+      await survived(fate, what)
+      if (fate === 'lost-after') throw new ShellFailure('maybe', 'unreachable', 'the connection was lost')
+      await point(`after ${what}`)
       return ran
     },
     readFile: (path, signal) => alive(shell.readFile(path, signal)),
@@ -231,6 +272,26 @@ export function startProcess(options: ProcessOptions): Process {
     ...(options.retryStalled === undefined ? {} : { retryStalled: options.retryStalled }),
   })
   return { engine, death, points: () => passed, kill, standstill, wake: () => wake() }
+}
+
+/** As Proxmox and Kubernetes say it. */
+const INTERNAL_ERROR: WireResponse = {
+  status: 500,
+  reason: 'got no worker upid - start worker failed',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify({
+    data: null,
+    kind: 'Status',
+    apiVersion: 'v1',
+    status: 'Failure',
+    reason: 'InternalError',
+    message: 'Internal error occurred: etcdserver: request timed out',
+    code: 500,
+  }),
+}
+
+function bodyText({ body }: WireRequest): string {
+  return typeof body === 'string' ? body : body === undefined ? '' : Buffer.from(body).toString('utf8')
 }
 
 /** A new connection to a host that proves that it still lets us in has a name of its own. */

@@ -6,7 +6,7 @@ import { createDatacentre, type Datacentre } from '../../src/sim/datacentre.ts'
 import { createVirtualClock, type VirtualClock } from '../../src/sim/virtual-clock.ts'
 import { simWire } from '../../src/sim/wire.ts'
 import { createMemoryStore, type MemoryDisk } from '../../src/store/memory.ts'
-import { type ClusterWays, type Process, type Sabotage, startProcess } from './process.ts'
+import { type ClusterWays, type Process, type Sabotage, type Strike, startProcess } from './process.ts'
 
 const START_MS = 1_760_000_000_000
 /** No run takes longer than this in simulated time; one that does is stuck. */
@@ -40,6 +40,7 @@ export interface Simulation {
     readonly pauseAt?: number
     /** How wrong the controller's wall clock is; durations and timers stay right. */
     readonly wallOffMs?: () => number
+    readonly strike?: Strike
   }): Process
   /** Lets it run until the estate is settled or it is killed. */
   untilSettled(
@@ -83,7 +84,7 @@ export function simulate(options: SimulationOptions): Simulation {
     reconciles: 0,
     effects: 0,
     requests,
-    start: ({ crashAt, pauseAt, wallOffMs } = {}) =>
+    start: ({ crashAt, pauseAt, wallOffMs, strike } = {}) =>
       startProcess({
         clock: wallOffMs === undefined ? clock : { ...clock, now: () => clock.now() + wallOffMs() },
         random,
@@ -98,6 +99,7 @@ export function simulate(options: SimulationOptions): Simulation {
         ...(clusters === undefined ? {} : { clusters }),
         ...(crashAt === undefined ? {} : { crashAt }),
         ...(pauseAt === undefined ? {} : { pauseAt }),
+        ...(strike === undefined ? {} : { strike }),
         ...(options.sabotage === undefined ? {} : { sabotage: options.sabotage }),
       }),
     async untilSettled(process, { mostMs = LONGEST_MS, onPass } = {}) {

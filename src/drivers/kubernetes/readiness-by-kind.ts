@@ -34,8 +34,14 @@ export function readinessByKind(look: ObjectLook): Readiness | undefined {
     case 'Application':
       return application(object)
     default:
-      return undefined
+      return textOf(object.apiVersion)?.includes('.toolkit.fluxcd.io/') === true ? ofFlux(object) : undefined
   }
+}
+
+/** Flux says nothing until it has looked for the first time; until then nothing is known to work. */
+function ofFlux(object: Foreign): Readiness | undefined {
+  const looksAtNothing = object.kind === 'HelmRepository' && at(object, 'spec', 'type') === 'oci'
+  return looksAtNothing ? undefined : condition(object, 'Ready')
 }
 
 function deployment(object: Foreign): Readiness {

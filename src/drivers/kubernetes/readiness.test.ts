@@ -158,6 +158,21 @@ const ROWS: readonly Row[] = [
     { kind: 'Application', status: { sync: { status: 'Synced' }, health: { status: 'Degraded' } } },
     'InProgress',
   ],
+  [
+    'HelmRelease that Flux has not seen (stricter)',
+    { apiVersion: 'helm.toolkit.fluxcd.io/v2', kind: 'HelmRelease' },
+    'InProgress',
+  ],
+  [
+    'Kustomization, applied',
+    { apiVersion: 'kustomize.toolkit.fluxcd.io/v1', ...said('Kustomization', yes('Ready')) },
+    'Current',
+  ],
+  [
+    'HelmRepository of a registry: nobody ever says anything of it',
+    { apiVersion: 'source.toolkit.fluxcd.io/v1', kind: 'HelmRepository', spec: { type: 'oci' } },
+    'Current',
+  ],
 ]
 
 for (const [what, object, status, more] of ROWS) {

@@ -1,0 +1,105 @@
+import { applyTo } from '../../src/sim/kubernetes/apply.ts'
+import { type KubeObject, stamp, type Tree, text, tree } from '../../src/sim/kubernetes/object.ts'
+import { all, find, put, remove, type Store } from '../../src/sim/kubernetes/store.ts'
+
+/** What a repository holds, by path: manifests that are in nobody's cluster yet. */
+export type Repository = Map<string, readonly Tree[]>
+
+const RESOURCES: Readonly<Record<string, string>> = {
+  DaemonSet: 'apps/daemonsets',
+  Deployment: 'apps/deployments',
+  ConfigMap: '/configmaps',
+}
+
+export const KEEPERS = [
+  'argoproj.io/applications',
+  'kustomize.toolkit.fluxcd.io/kustomizations',
+  'helm.toolkit.fluxcd.io/helmreleases',
+] as const
+
+/**
+ * Argo CD and Flux, as far as others notice them: they apply what stands in their repositories under names of their own,
+ * leave their own marks on it, hold what they keep by finalizers, and say how it went.
+ */
+export function playAgents(store: Store, repository: Repository, nowMs: number): void {
+  const time = stamp(nowMs)
+  for (const one of all(store, 'argoproj.io/applications')) {
+    const { name } = one.metadata
+    const marks = { annotations: { 'argocd.argoproj.io/tracking-id': name } }
+    const source = tree(tree(one.spec).source)
+    sync(store, repository.get(text(source.path)) ?? [], marks, 'argocd-controller', time)
+    say(store, 'argoproj.io/applications', one, { sync: { status: 'Synced' }, health: { status: 'Healthy' } })
+  }
+  for (const one of all(store, 'source.toolkit.fluxcd.io/gitrepositories'))
+    say(store, 'source.toolkit.fluxcd.io/gitrepositories', one, readyStatus(one))
+  for (const one of all(store, 'source.toolkit.fluxcd.io/helmrepositories'))
+    say(store, 'source.toolkit.fluxcd.io/helmrepositories', one, readyStatus(one))
+  for (const one of all(store, 'kustomize.toolkit.fluxcd.io/kustomizations')) {
+    if (goes(store, 'kustomize.toolkit.fluxcd.io/kustomizations', one, () => {})) continue
+    const marks = { labels: { 'kustomize.toolkit.fluxcd.io/name': one.metadata.name } }
+    const path = text(tree(one.spec).path).replace(/^\.\//, '')
+    sync(store, repository.get(path) ?? [], marks, 'kustomize-controller', time)
+    say(store, 'kustomize.toolkit.fluxcd.io/kustomizations', one, readyStatus(one))
+  }
+  for (const one of all(store, 'helm.toolkit.fluxcd.io/helmreleases')) {
+    const { name, namespace } = one.metadata
+    const uninstall = () => remove(store, 'apps/daemonsets', text(tree(one.spec).targetNamespace), name)
+    if (goes(store, 'helm.toolkit.fluxcd.io/helmreleases', one, uninstall)) continue
+    const lacking = ((tree(one.spec).valuesFrom ?? []) as readonly Tree[]).filter(
+      ({ name: secret }) => find(store, '/secrets', namespace, text(secret)) === undefined,
+    )
+    const status = lacking.length === 0 ? readyStatus(one) : readyStatus(one, 'could not resolve Secret values')
+    say(store, 'helm.toolkit.fluxcd.io/helmreleases', one, status)
+  }
+}
+
+function sync(store: Store, objects: readonly Tree[], marks: Tree, manager: string, time: string): void {
+  for (const object of objects) {
+    const metadata = tree(object.metadata)
+    const resource = RESOURCES[text(object.kind)] ?? ''
+    const live = find(store, resource, text(metadata.namespace), text(metadata.name))
+    if (live === undefined) continue
+    const sent = { ...object, metadata: { ...metadata, ...marks } }
+    const writer = { manager, operation: 'Apply', apiVersion: text(object.apiVersion), time } as const
+    const { generation = 1 } = live.metadata
+    const next = applyTo(live, sent, writer, true)
+    const changed = JSON.stringify(next.spec) !== JSON.stringify(live.spec)
+    if (JSON.stringify(next) === JSON.stringify(live)) continue
+    put(store, resource, {
+      ...next,
+      metadata: {
+        ...next.metadata,
+        ...(live.metadata.generation === undefined ? {} : { generation: generation + (changed ? 1 : 0) }),
+      },
+    })
+  }
+}
+
+/** What Flux keeps has its finalizer; when it goes unsuspended, what it installed goes with it. */
+function goes(store: Store, resource: string, one: KubeObject, uninstall: () => void): boolean {
+  const { deletionTimestamp, finalizers = [], namespace, name } = one.metadata
+  const suspended = tree(one.spec).suspend === true
+  if (deletionTimestamp !== undefined) {
+    if (!suspended) uninstall()
+    remove(store, resource, namespace, name)
+    return true
+  }
+  if (suspended) return true
+  if (finalizers.length === 0)
+    put(store, resource, { ...one, metadata: { ...one.metadata, finalizers: ['finalizers.fluxcd.io'] } })
+  return false
+}
+
+function readyStatus({ metadata }: KubeObject, lack?: string): Tree {
+  const status = lack === undefined ? 'True' : 'False'
+  return {
+    observedGeneration: metadata.generation ?? 1,
+    conditions: [{ type: 'Ready', status, message: lack ?? 'Applied revision: main' }],
+  }
+}
+
+function say(store: Store, resource: string, { metadata }: KubeObject, status: Tree): void {
+  const live = find(store, resource, metadata.namespace, metadata.name)
+  if (live === undefined || JSON.stringify(live.status) === JSON.stringify(status)) return
+  put(store, resource, { ...live, status })
+}

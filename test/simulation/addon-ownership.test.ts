@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { applyTo } from '../../src/sim/kubernetes/apply.ts'
+import { stamp, type Tree } from '../../src/sim/kubernetes/object.ts'
+import { find, put } from '../../src/sim/kubernetes/store.ts'
+import { addonManifest, createLab } from './addon-lab.ts'
+import { replay } from './volume.ts'
+
+const FILE = 'addon-ownership.test.ts'
+const KEY = 'Addon/agent@DaemonSet.apps/kube-system/agent'
+const OBJECT: Tree = {
+  apiVersion: 'apps/v1',
+  kind: 'DaemonSet',
+  metadata: { name: 'agent', namespace: 'kube-system' },
+  spec: {
+    selector: { matchLabels: { app: 'agent' } },
+    template: {
+      metadata: { labels: { app: 'agent' } },
+      spec: { containers: [{ name: 'agent', image: 'example.org/agent:1' }] },
+    },
+  },
+}
+const AGENT = (more: string) => addonManifest('agent', `  namespace: kube-system\n${more}`, [OBJECT])
+
+test('a field that somebody else keeps is a conflict that is shown and never forced; drift is put back per field', async () => {
+  const hint = replay(FILE, 5)
+  const lab = createLab(AGENT(''), 5, hint)
+  const { run } = lab
+  const daemonSet = () => lab.found('apps/daemonsets', 'kube-system', 'agent')
+  assert.equal(await lab.settle(), 'settled', hint)
+  const writer = {
+    manager: 'kubectl',
+    operation: 'Apply',
+    apiVersion: 'apps/v1',
+    time: stamp(run.clock.now()),
+  } as const
+  const other = JSON.parse(JSON.stringify(OBJECT).replace('agent:1', 'agent:9')) as Tree
+  put(lab.store(), 'apps/daemonsets', applyTo(daemonSet(), other, writer, true))
+  const [report] = await run.passes(run.start(), 1)
+  const entry = report?.plan.entries.find(({ key }) => key === KEY)
+  assert.ok(entry?.action.do === 'update', JSON.stringify(entry))
+  assert.deepEqual(
+    entry.action.changes.map(({ path, from, to }) => [path, from, to]),
+    [['spec.template.spec.containers[name=agent].image', 'example.org/agent:9', 'example.org/agent:1']],
+  )
+  assert.equal(entry.drift, true)
+  assert.match(JSON.stringify(daemonSet().spec), /agent:9/, 'nothing was forced')
+  assert.match(run.disk.records.get(KEY)?.failure?.message ?? '', /\.image \(kubectl\).*force: true/)
+
+  lab.git(AGENT('  force: true'))
+  assert.equal(await lab.settle(), 'settled', hint)
+  assert.match(JSON.stringify(daemonSet().spec), /agent:1/, 'a person said so')
+})
+
+test('what is declared no more is deleted, and what holds data stays; nothing of another is touched', async () => {
+  const claim = `    - {apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}
+    - {apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, data: {a: b}}
+`
+  const addon = (objects: string) => `---
+apiVersion: croft.dev/v1alpha1
+kind: Addon
+metadata: {name: app}
+spec:
+  cluster: homelab
+  namespace: app
+  objects:
+    - {apiVersion: v1, kind: ConfigMap, metadata: {name: stays}, data: {a: b}}
+${objects}`
+  const hint = replay(FILE, 6)
+  const lab = createLab(addon(claim), 6, hint)
+  assert.equal(await lab.settle(), 'settled', hint)
+  assert.ok(lab.found('/configmaps', 'app', 'settings'))
+  lab.git(addon(''))
+  assert.equal(await lab.settle(), 'settled', hint)
+  assert.equal(find(lab.store(), '/configmaps', 'app', 'settings'), undefined)
+  assert.ok(find(lab.store(), '/configmaps', 'app', 'stays'))
+  assert.ok(find(lab.store(), '/persistentvolumeclaims', 'app', 'data'))
+  assert.ok(find(lab.store(), '/namespaces', undefined, 'app'))
+})
