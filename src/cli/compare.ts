@@ -1,5 +1,6 @@
-import { parsePullRequest, postPlan, type Send } from '../controller/post-plan.ts'
-import { LIMITS } from '../lib/limits.ts'
+import { parsePullRequest } from '../controller/forge.ts'
+import { sendToForge } from '../controller/forge-send.ts'
+import { postPlan } from '../controller/post-plan.ts'
 import { Secret } from '../model/secret.ts'
 import { closing } from './closing.ts'
 import { CliError, EXIT, type ExitCode, UsageError } from './exit.ts'
@@ -41,19 +42,8 @@ export async function compare(
   if (to !== undefined) {
     const token = runtime.env.CROFT_FORGE_TOKEN ?? ''
     if (token === '') throw new CliError('CROFT_FORGE_TOKEN is not set. Set it to a token that may write comments.')
-    const done = await postPlan(to, markdown, PLAN_MARK, new Secret(token), send)
+    const done = await postPlan(to, markdown, PLAN_MARK, new Secret(token), sendToForge)
     runtime.err.write(`The comment was ${done}.\n`)
   }
   return planned.head.problems.some(({ severity }) => severity === 'error') ? EXIT.failed : EXIT.ok
-}
-
-const send: Send = async ({ method, url, headers, body }) => {
-  const answer = await fetch(url, {
-    method,
-    headers: { ...headers },
-    redirect: 'error',
-    signal: AbortSignal.timeout(LIMITS.requestTimeoutMs),
-    ...(body === undefined ? {} : { body }),
-  })
-  return { status: answer.status, body: await answer.text() }
 }

@@ -23,7 +23,7 @@ export interface Writable {
   readonly mirror: string
   /** Directory of the repository that is read, without a slash at its end. */
   readonly path?: string
-  readonly access?: FollowOptions['access']
+  readonly access?: NonNullable<FollowOptions['access']>
   readonly allowLocal?: boolean
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { LIMITS } from '../lib/limits.ts'
 import type { SecretReference } from '../model/secret.ts'
 import { refusedRef, refusedRemote } from '../source/git-names.ts'
+import { USUAL_API } from './forge.ts'
 
 /** What is wrong with the configuration of the controller, as one sentence for each. */
 export class ConfigError extends Error {
@@ -64,6 +65,26 @@ const source = z
         }),
       })
       .optional(),
+    /** The plan is written under pull requests into the branch that is followed. The token may write comments there. */
+    pullRequests: z
+      .strictObject({
+        forge: z.enum(['github', 'gitlab', 'gitea']),
+        repository: z
+          .string()
+          .max(500)
+          .regex(/^[A-Za-z0-9_.-]+(?:\/[A-Za-z0-9_.-]+)+$/, { error: 'owner/name, or the path of a project' }),
+        /** Where the forge is asked, for Gitea, Forgejo and forges of one's own. */
+        api: z
+          .string()
+          .max(500)
+          .regex(/^https?:\/\/[A-Za-z0-9.:[\]-]+(?:\/[A-Za-z0-9._-]+)*$/, {
+            error: 'an address like https://git.example',
+          })
+          .optional(),
+        token: secret,
+        poll: duration.default(300_000),
+      })
+      .optional(),
     /** Commits must be signed: OpenSSH's allowed_signers file, or a GnuPG home. */
     signers: z.union([z.strictObject({ ssh: safePath }), z.strictObject({ gpg: safePath })]).optional(),
   })
@@ -78,6 +99,13 @@ const source = z
     if (given.url !== undefined && !given.url.startsWith('https:') && given.ssh === undefined)
       wrong('ssh.hostKey is missing: without it nobody can tell who answers', 'ssh')
     if (given.poll < 1_000) wrong('at least 1s', 'poll')
+    const pulls = given.pullRequests
+    if (pulls === undefined) return
+    if (given.url === undefined || given.tag !== undefined)
+      wrong('only where a branch of a repository is followed', 'pullRequests')
+    if (pulls.poll < 10_000) wrong('poll: at least 10s', 'pullRequests')
+    if ((pulls.api ?? USUAL_API[pulls.forge]) === undefined)
+      wrong('api is missing: where is the forge?', 'pullRequests')
   })
 
 const schema = z.strictObject({

@@ -14,10 +14,11 @@ import type { Checks } from './checks.ts'
 import { readCommits, withCommit } from './commits.ts'
 import { driftsOf } from './drifts.ts'
 import { maskManifest } from './masked.ts'
-import { mergeRevisions } from './merge.ts'
+import { type InForce, mergeRevisions } from './merge.ts'
 import type { Notifier } from './notifier.ts'
 import { observedOf } from './observed.ts'
 import { powerPreviewOf } from './power-view.ts'
+import type { Previews } from './previews.ts'
 import { lookAt, type Source, type SourceState, sourceView } from './source-state.ts'
 import { viewOf } from './view.ts'
 import { createWaker } from './waker.ts'
@@ -41,6 +42,8 @@ export interface ControllerOptions {
   order?(wish: Extract<Wish, { readonly wish: 'cluster' | 'power' }>, actor: Actor): Promise<Granted>
   /** Health checks that are run beside the passes. */
   checks?: Checks
+  /** Plans for pull requests, written between passes. */
+  previews?: Previews
   /** Tells people of trouble. Made with what it told before, so that a restart tells nothing twice. */
   notifier?(remembered: string | undefined): Notifier
   /** Work is over for now: a moment to give memory back. */
@@ -158,6 +161,17 @@ export async function createController(options: ControllerOptions): Promise<Runn
     await store.putValue(epoch, WISHES, JSON.stringify(next))
   }
 
+  const inForce = (): readonly InForce[] =>
+    sources.flatMap((state) =>
+      state.revision === undefined ? [] : [{ source: state.source.name, revision: state.revision }],
+    )
+
+  const preview = async (signal: AbortSignal): Promise<void> => {
+    if (options.previews === undefined || declared === undefined || signal.aborted) return
+    const events = await options.previews.look({ inForce: inForce(), estate: declared }, signal)
+    if (events.length > 0) await tell(events)
+  }
+
   const lookAtSources = async (signal: AbortSignal): Promise<void> => {
     const due = sources.filter((state) => state.dueMs <= clock.now())
     if (due.length === 0) return
@@ -205,10 +219,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
       passDueMs = clock.now()
       return
     }
-    const inForce = sources.flatMap((state) =>
-      state.revision === undefined ? [] : [{ source: state.source.name, revision: state.revision }],
-    )
-    revision = mergeRevisions(inForce)
+    revision = mergeRevisions(inForce())
     const linked = options.link(revision)
     const prepared = (await options.prepare?.(linked, revision)) ?? linked
     // What cannot be had now is asked for again at the next look, without waiting for a commit.
@@ -324,6 +335,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
       if (state === undefined) return
       counters.pokes++
       state.dueMs = clock.now()
+      options.previews?.poke(name)
       waker.wake()
     },
     ready: () => alive && pass !== undefined,
@@ -347,8 +359,10 @@ export async function createController(options: ControllerOptions): Promise<Runn
             )
           await publish()
           await notify()
+          await preview(signal)
           const nextMs = Math.min(
             passDueMs,
+            options.previews?.dueMs() ?? Number.POSITIVE_INFINITY,
             options.checks?.dueMs() ?? Number.POSITIVE_INFINITY,
             notifier?.dueMs() ?? Number.POSITIVE_INFINITY,
             ...sources.map((state) => state.dueMs),

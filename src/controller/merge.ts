@@ -42,7 +42,9 @@ export function mergeRevisions(parts: readonly InForce[]): Revision {
     id: parts.map(({ source, revision }) => `${source}@${revision.id}`).join(','),
     declarations: told,
     problems,
-    ignored: parts.flatMap(({ revision }) => revision.ignored),
+    ignored: parts.flatMap(({ source, revision }) =>
+      revision.ignored.map((one) => ({ ...one, file: `${source}:${one.file}` })),
+    ),
     files: parts.reduce((sum, { revision }) => sum + revision.files, 0),
     unreadable: [...new Set([...parts.flatMap(({ revision }) => revision.unreadable), ...twice])].sort(),
     incomplete: parts.some(({ revision }) => revision.incomplete),
@@ -56,18 +58,30 @@ export function mergeRevisions(parts: readonly InForce[]): Revision {
         ? plain(declaration, problem)
         : fromSource(found.part.source, found.part.revision.problemAt(found.declaration, problem))
     },
-    read: async (file) => {
-      for (const { revision } of parts) {
-        const found = await revision.read?.(file)
-        if (found !== undefined) return found
-      }
-      return undefined
-    },
+    read: (file) => readFrom(parts, file),
+    objectsAt: (place, declaration) =>
+      declaration === undefined ? undefined : original(declaration.key)?.part.revision.objectsAt?.(place),
     text: (declaration) => {
       const found = original(declaration.key)
       return found?.part.revision.text?.(found.declaration)
     },
   }
+}
+
+/** `home:secrets.yaml` is a file of that source; without a name it must be in one source alone. */
+async function readFrom(parts: readonly InForce[], file: string): Promise<string | undefined> {
+  const named = parts.find(({ source }) => file.startsWith(`${source}:`))
+  if (named !== undefined) return named.revision.read?.(file.slice(named.source.length + 1))
+  const found: { readonly source: string; readonly text: string }[] = []
+  for (const { source, revision } of parts) {
+    const text = await revision.read?.(file)
+    if (text !== undefined) found.push({ source, text })
+  }
+  if (found.length > 1)
+    throw new Error(
+      `${file} is in several sources: write ${found.map(({ source }) => `${source}:${file}`).join(' or ')}`,
+    )
+  return found[0]?.text
 }
 
 function fromSource(source: string, problem: Problem): Problem {

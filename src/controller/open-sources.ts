@@ -8,6 +8,8 @@ import { type FollowedRepository, type FollowOptions, followRepository } from '.
 import type { Hooked } from '../source/webhook.ts'
 import type { Writable } from './adopter.ts'
 import type { SourceConfig } from './config.ts'
+import { USUAL_API } from './forge.ts'
+import type { PreviewedSource } from './previews.ts'
 import type { Source } from './source-state.ts'
 
 export interface OpenSources {
@@ -80,6 +82,18 @@ export function writableSources(configs: readonly SourceConfig[], deps: OpenSour
   })
 }
 
+/** The sources whose pull requests get their plan as a comment. */
+export function previewedSources(configs: readonly SourceConfig[], deps: OpenSources): readonly PreviewedSource[] {
+  const writable = writableSources(configs, deps)
+  return configs.flatMap(({ name, pullRequests, branch = 'main' }) => {
+    const reached = writable.find(({ source }) => source === name)
+    const api = pullRequests?.api ?? (pullRequests === undefined ? undefined : USUAL_API[pullRequests.forge])
+    if (pullRequests === undefined || reached === undefined || api === undefined) return []
+    const { forge, repository, token, poll } = pullRequests
+    return [{ ...reached, forge, repository, api, token, pollMs: poll, branch }]
+  })
+}
+
 /** Where the mirror of a source is kept. Another address is another mirror: histories must not be mixed. */
 export function mirrorOf(data: string, { name, url = '' }: Pick<SourceConfig, 'name' | 'url'>): string {
   return path.join(data, 'sources', `${name}-${createHash('sha256').update(url).digest('hex').slice(0, 8)}.git`)
@@ -91,10 +105,10 @@ export async function hookedSources(
   resolveSecret: OpenSources['resolveSecret'],
 ): Promise<readonly Hooked[]> {
   const hooked: Hooked[] = []
-  for (const { name, webhook, branch, tag } of configs) {
+  for (const { name, webhook, branch, tag, pullRequests } of configs) {
     if (webhook === undefined) continue
     const ref = tag === undefined ? `refs/heads/${branch ?? 'main'}` : `refs/tags/${tag}`
-    hooked.push({ source: name, ref, secret: await resolveSecret(webhook) })
+    hooked.push({ source: name, ref, pulls: pullRequests !== undefined, secret: await resolveSecret(webhook) })
   }
   return hooked
 }

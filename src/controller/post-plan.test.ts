@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { after, test } from 'node:test'
 import { Secret } from '../model/secret.ts'
-import { parsePullRequest, postPlan, type Send } from './post-plan.ts'
+import { parsePullRequest, type Send } from './forge.ts'
+import { postPlan } from './post-plan.ts'
 
 const MARK = '<!-- croft-plan -->'
 const comments = new Map<number, string>()
@@ -55,9 +56,9 @@ for (const [forge, place, renewed, sign] of [
     assert.equal(await postPlan(to, `${MARK}\ntwo`, MARK, new Secret('t'), send), 'renewed')
     assert.deepEqual([...comments.values()], ['somebody else', `${MARK}\ntwo`])
     assert.deepEqual(heard, [
-      `GET ${place}?per_page=100 ${sign}`,
+      `GET ${place}?per_page=100&page=1 ${sign}`,
       `POST ${place} ${sign}`,
-      `GET ${place}?per_page=100 ${sign}`,
+      `GET ${place}?per_page=100&page=1 ${sign}`,
       `${renewed} ${sign}`,
     ])
   })

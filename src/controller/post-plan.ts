@@ -1,34 +1,6 @@
+import { LIMITS } from '../lib/limits.ts'
 import type { Secret } from '../model/secret.ts'
-
-/** A pull or merge request that a plan is written under. */
-export interface PullRequest {
-  readonly forge: 'github' | 'gitlab' | 'gitea'
-  /** `https://api.github.com`, `https://gitlab.example`, `https://git.example`. */
-  readonly api: string
-  /** `owner/name`, or the path of a project. */
-  readonly repository: string
-  readonly number: number
-}
-
-export type Send = (request: {
-  readonly method: string
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body?: string
-}) => Promise<{ readonly status: number; readonly body: string }>
-
-/** `github:owner/name#12`, `gitlab:group/project#3@https://gitlab.example`, `gitea:me/x#1@https://git.example`. */
-export function parsePullRequest(text: string): PullRequest | undefined {
-  const match =
-    /^(github|gitlab|gitea):([A-Za-z0-9_.-]+(?:\/[A-Za-z0-9_.-]+)+)#([1-9]\d{0,9})(?:@(https?:\/\/[A-Za-z0-9.:-]+))?$/.exec(
-      text,
-    )
-  const [, forge, repository = '', number = '', api] = match ?? []
-  if (forge !== 'github' && forge !== 'gitlab' && forge !== 'gitea') return undefined
-  const usual = { github: 'https://api.github.com', gitlab: 'https://gitlab.com', gitea: undefined }[forge]
-  const address = api ?? usual
-  return address === undefined ? undefined : { forge, api: address, repository, number: Number(number) }
-}
+import { askForge, type PullRequest, projectAt, type Send } from './forge.ts'
 
 /** Writes the plan under a pull request: a comment of ours is renewed, so that there is ever only one. */
 export async function postPlan(
@@ -38,41 +10,50 @@ export async function postPlan(
   token: Secret,
   send: Send,
 ): Promise<'made' | 'renewed'> {
-  const { forge } = to
-  const headers = {
-    'content-type': 'application/json',
-    accept: 'application/json',
-    'user-agent': 'croft',
-    ...(forge === 'gitlab'
-      ? { 'private-token': token.reveal() }
-      : { authorization: `${forge === 'gitea' ? 'token' : 'Bearer'} ${token.reveal()}` }),
-  }
   const list = commentsAt(to)
-  const ask = async (method: string, url: string, body?: unknown) => {
-    const answer = await send({ method, url, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
-    if (answer.status < 200 || answer.status >= 300)
-      throw new Error(`${new URL(url).host} answered ${answer.status} to ${method} of a comment`)
-    return answer.body
-  }
-  const known: unknown = JSON.parse(await ask('GET', `${list}?per_page=100`))
-  const mine = Array.isArray(known)
-    ? (known as readonly { readonly id?: unknown; readonly body?: unknown }[]).find(
-        ({ body }) => typeof body === 'string' && body.startsWith(mark),
-      )
-    : undefined
-  if (mine?.id === undefined) {
-    await ask('POST', list, { body: markdown })
+  const mine = await findOurs(to, list, mark, token, send)
+  if (mine === undefined) {
+    await askForge(to, 'POST', list, token, send, { body: markdown })
     return 'made'
   }
-  const id = (typeof mine.id === 'number' || typeof mine.id === 'string' ? `${mine.id}` : '').replaceAll(/\D/g, '')
-  if (forge === 'gitlab') await ask('PUT', `${list}/${id}`, { body: markdown })
-  else await ask('PATCH', `${commentAt(to)}/${id}`, { body: markdown })
+  if (to.forge === 'gitlab') await askForge(to, 'PUT', `${list}/${mine}`, token, send, { body: markdown })
+  else await askForge(to, 'PATCH', `${commentAt(to)}/${mine}`, token, send, { body: markdown })
   return 'renewed'
 }
 
-function commentsAt({ forge, api, repository, number }: PullRequest): string {
-  if (forge === 'gitlab')
-    return `${api}/api/v4/projects/${encodeURIComponent(repository)}/merge_requests/${number}/notes`
+const PAGE = 100
+
+/** The number of our comment, however many others there are. */
+async function findOurs(
+  to: PullRequest,
+  list: string,
+  mark: string,
+  token: Secret,
+  send: Send,
+): Promise<string | undefined> {
+  let before: string | undefined
+  for (let page = 1; page <= LIMITS.commentPages; page++) {
+    const known: unknown = JSON.parse(await askForge(to, 'GET', `${list}?per_page=${PAGE}&page=${page}`, token, send))
+    const comments = Array.isArray(known)
+      ? (known as readonly { readonly id?: unknown; readonly body?: unknown }[])
+      : []
+    const mine = comments.find(({ body }) => typeof body === 'string' && body.startsWith(mark))
+    if (mine !== undefined) return numberOf(mine.id)
+    const first = numberOf(comments[0]?.id)
+    // Some forges know no pages here and say everything each time.
+    if (comments.length < PAGE || first === before) return undefined
+    before = first
+  }
+  return undefined
+}
+
+function numberOf(id: unknown): string | undefined {
+  return typeof id === 'number' || (typeof id === 'string' && /^\d+$/.test(id)) ? `${id}` : undefined
+}
+
+function commentsAt(to: PullRequest): string {
+  const { forge, api, repository, number } = to
+  if (forge === 'gitlab') return `${projectAt(to)}/merge_requests/${number}/notes`
   return `${api}${forge === 'gitea' ? '/api/v1' : ''}/repos/${repository}/issues/${number}/comments`
 }
 

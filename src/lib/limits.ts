@@ -77,6 +77,12 @@ export const LIMITS = {
   blamedPerPass: 20,
   /** Controller */
   webhookDeliveries: 2000,
+  /** Open pull requests that are looked at, comments of one that are searched (in hundreds), bytes of one answer. */
+  pullRequests: 50,
+  commentPages: 20,
+  forgeAnswerBytes: 8 * 1024 * 1024,
+  /** Plans for pull requests that are made between two passes. */
+  previewsAtOnce: 2,
   approvalsKept: 100,
   restPerResourceMs: 60,
   longestRestMs: 60_000,

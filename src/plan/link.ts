@@ -19,7 +19,7 @@ export interface Read {
   readonly problems: readonly Problem[]
   readonly unreadable: readonly ResourceKey[]
   readonly incomplete: boolean
-  objectsAt?: Lookup['objectsAt']
+  objectsAt?(place: string, declaration: Declaration): ReturnType<NonNullable<Lookup['objectsAt']>>
 }
 
 export interface LinkTools {
@@ -50,7 +50,7 @@ export function link(read: Read, tools: LinkTools): Estate {
   for (const declaration of read.declarations) {
     const kind = tools.findKind(declaration.apiVersion, declaration.kind)
     if (kind === undefined) continue
-    const expanded = kind.expand(declaration, lookup)
+    const expanded = kind.expand(declaration, seenFrom(declaration, lookup, read))
     if ('problems' in expanded) {
       for (const found of expanded.problems) complain(declaration, found)
       continue
@@ -169,7 +169,12 @@ function withoutExcerpt(declaration: Declaration, found: FieldProblem): Problem 
   }
 }
 
-function lookupIn({ declarations, objectsAt }: Read): Lookup {
+/** Paths that a declaration names are of the source that it stands in. */
+function seenFrom(declaration: Declaration, lookup: Lookup, { objectsAt }: Read): Lookup {
+  return objectsAt === undefined ? lookup : { ...lookup, objectsAt: (place) => objectsAt(place, declaration) }
+}
+
+function lookupIn({ declarations }: Read): Lookup {
   const byKind = new Map<string, Declaration[]>()
   for (const declaration of declarations) {
     const found = byKind.get(declaration.kind)
@@ -177,7 +182,6 @@ function lookupIn({ declarations, objectsAt }: Read): Lookup {
     else found.push(declaration)
   }
   return {
-    ...(objectsAt === undefined ? {} : { objectsAt }),
     all: (kind) => byKind.get(kind) ?? [],
     declaration: (kind, name, namespace) =>
       byKind.get(kind)?.find((one) => one.name === name && (namespace === undefined || one.namespace === namespace)),

@@ -20,7 +20,10 @@ export async function withFetched(revision: Revision, fetched: Fetched, signal?:
     }),
   )
   if (places.length === 0) return revision
-  return { ...revision, objectsAt: (place) => fetched.get(place) ?? revision.objectsAt?.(place) }
+  return {
+    ...revision,
+    objectsAt: (place, declaration) => fetched.get(place) ?? revision.objectsAt?.(place, declaration),
+  }
 }
 
 function placesIn(spec: unknown): readonly string[] {

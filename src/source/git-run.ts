@@ -42,6 +42,8 @@ export interface GitRun {
   readonly gnupgHome?: string
   /** Further names in its environment. No secrets. */
   readonly env?: Readonly<Record<string, string>>
+  /** Exit codes that are answers; 0 unless said otherwise. */
+  readonly codes?: readonly number[]
 }
 
 /** The one way in which the git program is started: an argument list, no shell, no questions, an end. */
@@ -78,7 +80,7 @@ export function runGit(run: GitRun): Promise<Buffer> {
     child.on('error', (error) => reject(new GitFailed(what, error.message)))
     child.on('close', (code, signal) => {
       if (size > LIMITS.gitBytes) reject(new GitFailed(what, `more than ${LIMITS.gitBytes} bytes of output`))
-      else if (code === 0) resolve(Buffer.concat(chunks))
+      else if (code !== null && (run.codes ?? [0]).includes(code)) resolve(Buffer.concat(chunks))
       else reject(new GitFailed(what, errors || (signal === null ? `exit code ${code}` : `ended by ${signal}`)))
     })
     child.stdin.end(run.input ?? '')

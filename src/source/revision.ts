@@ -31,8 +31,8 @@ export interface Revision {
   problemAt(declaration: Declaration, problem: FieldProblem): Problem
   /** Another file of the same tree, by its path. Undefined: there is none. For encrypted files, which are no manifests. */
   read?(file: string): Promise<string | undefined>
-  /** Objects of manifests that are not ours, by the path or the address that a declaration names. */
-  objectsAt?(place: string): ObjectsAt | undefined
+  /** Objects of manifests that are not ours, by the path or the address that a declaration names (of several sources: its own). */
+  objectsAt?(place: string, declaration?: Declaration): ObjectsAt | undefined
   /** The document that it stands in, as it was written. */
   text?(declaration: Declaration): string | undefined
 }

@@ -94,3 +94,25 @@ test('[S-21] what is remembered of deliveries is bounded, and a ping is no push'
 function statusOf(verdict: ReturnType<ReturnType<typeof createWebhookDoor>>): number | undefined {
   return verdict.take === 'refuse' ? verdict.status : undefined
 }
+
+const PULLS: Readonly<Record<string, readonly [header: string, event: string]>> = {
+  github: ['X-GitHub-Event', 'pull_request'],
+  gitlab: ['X-Gitlab-Event', 'Merge Request Hook'],
+  gitea: ['X-Gitea-Event', 'pull_request'],
+  forgejo: ['X-Forgejo-Event', 'pull_request_sync'],
+}
+
+for (const [forge, [header, event]] of Object.entries(PULLS)) {
+  test(`${forge}: a notice of a pull request leads to a look where their plans are written, and to nothing elsewhere`, () => {
+    const text = Buffer.from('{"action":"synchronize","number":7}')
+    const headers = { ...FORGES[forge]?.(text, '1'), [header]: event }
+    const push = { source: 'main', headers, body: text }
+    assert.deepEqual(door()(push), { take: 'ignore' })
+    const judge = createWebhookDoor([
+      { source: 'main', ref: 'refs/heads/main', pulls: true, secret: new Secret(SECRET) },
+    ])
+    assert.deepEqual(judge(push), { take: 'poke' })
+    assert.equal(statusOf(judge(push)), 409, 'the same once more')
+    assert.equal(statusOf(judge({ ...push, headers: { [header]: event } })), 401)
+  })
+}

@@ -7,6 +7,8 @@ export interface Hooked {
   readonly source: string
   /** `refs/heads/main` or `refs/tags/v1`. */
   readonly ref: string
+  /** Pull requests are looked at as well. */
+  readonly pulls?: boolean
   readonly secret: Secret
 }
 
@@ -37,12 +39,12 @@ export function createWebhookDoor(sources: readonly Hooked[]): (push: Push) => P
     const named = lowered(headers)
     if (!isAuthentic(named, body, hooked.secret)) return refuse(401, 'the signature is missing or wrong')
     const event = eventOf(named)
-    if (event !== 'push') return { take: 'ignore' }
+    if (event === 'other' || (event === 'pull' && hooked.pulls !== true)) return { take: 'ignore' }
     // The number of a delivery is not signed, the body is: whoever replays one under a new number is known by it.
     const marks = [`body ${createHash('sha256').update(body).digest('hex')}`, deliveryOf(named)]
     if (marks.some((mark) => mark !== undefined && seen.has(`${source} ${mark}`)))
       return refuse(409, 'this delivery was seen before')
-    const ref = refOf(body)
+    const ref = event === 'pull' ? hooked.ref : refOf(body)
     if (ref === undefined) return refuse(400, 'the body is no push')
     for (const mark of marks) if (mark !== undefined) seen.add(`${source} ${mark}`)
     return ref === hooked.ref ? { take: 'poke' } : { take: 'ignore' }
@@ -71,14 +73,15 @@ function same(a: string, b: string): boolean {
   return timingSafeEqual(digest(a), digest(b))
 }
 
-function eventOf(headers: Headers): 'push' | 'other' {
+function eventOf(headers: Headers): 'push' | 'pull' | 'other' {
   const name =
     headers['x-github-event'] ??
     headers['x-forgejo-event'] ??
     headers['x-gitea-event'] ??
     headers['x-gitlab-event'] ??
     ''
-  return /^(?:push|create|push hook|tag push hook)$/i.test(name) ? 'push' : 'other'
+  if (/^(?:push|create|push hook|tag push hook)$/i.test(name)) return 'push'
+  return /^(?:pull_request(?:_sync)?|merge request hook)$/i.test(name) ? 'pull' : 'other'
 }
 
 function deliveryOf(headers: Headers): string | undefined {

@@ -6,11 +6,13 @@ import { createAdopter } from '../../controller/adopter.ts'
 import { createChecks } from '../../controller/checks.ts'
 import { ConfigError, type ControllerConfig, type Overrides, readConfig } from '../../controller/config.ts'
 import { createController, type RunningController } from '../../controller/controller.ts'
+import { sendToForge } from '../../controller/forge-send.ts'
 import { metricsText } from '../../controller/metrics.ts'
 import { createNotifier } from '../../controller/notifier.ts'
-import { hookedSources, openSources, writableSources } from '../../controller/open-sources.ts'
+import { hookedSources, openSources, previewedSources, writableSources } from '../../controller/open-sources.ts'
 import { createOrders } from '../../controller/orders.ts'
 import { openOutbox } from '../../controller/outbox.ts'
+import { createPreviews } from '../../controller/previews.ts'
 import { missingSecrets, referencesIn, withoutMissing } from '../../controller/secret-check.ts'
 import { SECRET_PRINTS } from '../../controller/secret-prints.ts'
 import type { DriverDeps } from '../../drivers/port.ts'
@@ -30,11 +32,13 @@ import { oidcOf } from '../oidc-options.ts'
 import type { Verb } from '../program.ts'
 import { cleanLines } from '../render/clean.ts'
 import { eventJson } from '../render/events.ts'
+import { PLAN_MARK, planMarkdown } from '../render/plan-markdown.ts'
 import type { Runtime } from '../runtime.ts'
 import { ensureSecretKey, noticeSecrets } from '../secret-key.ts'
 import { openState, realDirectory, stateFile } from '../state.ts'
 
 const WAIT_FOR_LOCK_MS = 1_000
+const PREVIEWED = 'controller/previewed'
 
 /** The controller: follows Git, keeps everything as it says, serves the page, until it is told to stop. */
 export const run: Verb = async (runtime, [source], options) => {
@@ -86,6 +90,22 @@ export const run: Verb = async (runtime, [source], options) => {
       )
     },
     onCalm: giveMemoryBack,
+    previews: createPreviews({
+      clock: runtime.clock,
+      sources: previewedSources(config.sources, sourceDeps),
+      send: sendToForge,
+      resolveSecret: deps.resolveSecret,
+      link: (revision) => link(revision, { findKind, problemAt: revision.problemAt }),
+      async plan([base, head], signal) {
+        // An engine of its own: what a request would like must not reach what the passes remember.
+        await using apart = closing(await runtime.openEngine(store.it, { ...secrets, epoch }))
+        return [await apart.it.plan(base, signal), await apart.it.plan(head, signal)]
+      },
+      render: planMarkdown,
+      mark: PLAN_MARK,
+      remember: () => store.it.getValue(PREVIEWED),
+      keep: (text) => store.it.putValue(epoch, PREVIEWED, text),
+    }),
     adopt: createAdopter({
       clock: runtime.clock,
       data,
