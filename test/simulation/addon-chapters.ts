@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import type { Tree } from '../../src/sim/kubernetes/object.ts'
+import { addonManifest, createLab, FLUX, oneOwner, pictureOf, podsOf } from './addon-lab.ts'
+import { points, replay } from './volume.ts'
+
+/* Every change that can happen to an add-on, and what must come of it though croft is killed in the middle. */
+
+const WIDGETS: Tree = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'widgets.example.org' },
+  spec: {
+    group: 'example.org',
+    scope: 'Namespaced',
+    names: { kind: 'Widget', plural: 'widgets', singular: 'widget', listKind: 'WidgetList' },
+    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+  },
+}
+const WIDGET: Tree = { apiVersion: 'example.org/v1', kind: 'Widget', metadata: { name: 'w', namespace: 'app' } }
+
+const agent = (image: string): Tree => ({
+  apiVersion: 'apps/v1',
+  kind: 'DaemonSet',
+  metadata: { name: 'agent', namespace: 'app' },
+  spec: {
+    selector: { matchLabels: { app: 'agent' } },
+    template: { metadata: { labels: { app: 'agent' } }, spec: { containers: [{ name: 'agent', image }] } },
+  },
+})
+const settings = (colour: string): Tree => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'settings', namespace: 'app' },
+  data: { colour },
+})
+
+const app = (objects: readonly Tree[], more = '') =>
+  addonManifest(
+    'app',
+    `  namespace: app\n  needs: [flux]\n  secrets: [{name: keys, data: {key: {env: KEY}}}]\n${more}`,
+    objects,
+  )
+const NEW = [agent('example.org/agent:2'), settings('red')]
+const HANDED = '  handover: {to: flux, repository: "https://git.example.org/home", path: app}'
+
+const NOTHING = FLUX
+const INSTALLED = FLUX + app([WIDGETS, WIDGET, agent('example.org/agent:1'), settings('blue')])
+const UPGRADED = FLUX + app([WIDGETS, WIDGET, ...NEW])
+const GIVEN = FLUX + app([WIDGETS, WIDGET, ...NEW], HANDED)
+const PRUNED = FLUX + app([agent('example.org/agent:2')])
+
+/** Everything on which a difference would show. */
+const SHOWN = [
+  '/namespaces',
+  '/configmaps',
+  '/secrets',
+  'apps/daemonsets',
+  'example.org/widgets',
+  'apiextensions.k8s.io/customresourcedefinitions',
+  'source.toolkit.fluxcd.io/gitrepositories',
+  'kustomize.toolkit.fluxcd.io/kustomizations',
+]
+
+export interface Chapter {
+  readonly what: 'install' | 'upgrade' | 'hand over' | 'take back' | 'prune'
+  readonly from: string
+  readonly to: string
+  /** No pod may notice it. */
+  readonly quiet: boolean
+}
+
+/** One change in Git after the other. */
+export const CHAPTERS: readonly Chapter[] = [
+  { what: 'install', from: NOTHING, to: INSTALLED, quiet: false },
+  { what: 'upgrade', from: INSTALLED, to: UPGRADED, quiet: false },
+  { what: 'hand over', from: UPGRADED, to: GIVEN, quiet: true },
+  { what: 'take back', from: GIVEN, to: UPGRADED, quiet: true },
+  { what: 'prune', from: UPGRADED, to: PRUNED, quiet: true },
+]
+
+/** Does the chapter once in peace and then again and again, killed at another effect each time. Answers how often. */
+export async function killedEverywhere(
+  { what, from, to, quiet }: Chapter,
+  seed: number,
+  file: string,
+): Promise<string> {
+  const lab = createLab(from, seed, replay(file, seed))
+  lab.repository.set('app', [WIDGET, ...NEW])
+  assert.equal(await lab.settle(), 'settled', replay(file, seed))
+  await lab.run.clock.advanceTo(lab.run.clock.now() + 120_000)
+  assert.equal(await lab.settle(), 'settled', replay(file, seed))
+  const start = lab.keep()
+
+  lab.git(to)
+  const whole = lab.run.start()
+  assert.equal(await lab.settle(whole), 'settled', replay(file, seed))
+  const expected = pictureOf(lab.store(), SHOWN)
+  const owners = ownersIn(lab.run.disk.records)
+
+  let killed = 0
+  const chosen = points(whole.points(), 40)
+  for (const point of chosen) {
+    const hint = replay(file, seed, point)
+    lab.watch()
+    lab.git(from)
+    lab.back(start)
+    await lab.run.clock.advanceTo(lab.run.clock.now() + 30_000)
+    const pods = podsOf(lab.store(), 'agent')
+    if (what === 'hand over' || what === 'take back') lab.watch(oneOwner(lab, hint))
+    lab.git(to)
+    // With pods that come and go a run may need a look less than the first one.
+    if ((await lab.settle(lab.run.start({ crashAt: point }))) === 'killed') killed++
+    assert.equal(await lab.settle(), 'settled', `it did not settle after the crash; ${hint}`)
+    assert.deepEqual(pictureOf(lab.store(), SHOWN), expected, hint)
+    assert.deepEqual(ownersIn(lab.run.disk.records), owners, `the ledger; ${hint}`)
+    assert.equal(lab.run.disk.intentions.size, 0, hint)
+    if (quiet) assert.deepEqual(podsOf(lab.store(), 'agent'), pods, `a pod was restarted; ${hint}`)
+  }
+  lab.watch()
+  assert.ok(killed > 0.8 * chosen.length, `only ${killed} of ${chosen.length} points were reached`)
+  return `${killed} kills at ${whole.points()} points`
+}
+
+function ownersIn(
+  records: ReadonlyMap<string, { readonly key: string; readonly details?: Readonly<Record<string, string>> }>,
+) {
+  return [...records.values()]
+    .flatMap(({ key, details }) =>
+      key.includes('@') && details?.owner !== undefined ? [`${key}: ${details.owner}`] : [],
+    )
+    .sort()
+}
