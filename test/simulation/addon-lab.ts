@@ -57,6 +57,7 @@ export function createLab(manifests: string, seed: number, hint: string) {
   const run = simulateCluster({ seed, estate: clusterEstate(CLUSTER + manifests) })
   const repository: Repository = new Map()
   let watch: ((change: Change) => void) | undefined
+  let wrong: unknown
   const store = (): Store => {
     const etcd = etcdOf(run, hint)
     assert.ok(etcd, hint)
@@ -71,6 +72,7 @@ export function createLab(manifests: string, seed: number, hint: string) {
       },
     })
     if (agents) play()
+    if (wrong !== undefined) throw wrong
     return outcome
   }
   return {
@@ -90,8 +92,15 @@ export function createLab(manifests: string, seed: number, hint: string) {
     /** Asks at every change of the cluster's objects, by whomever, until it is called again. */
     watch(ask?: (change: Change) => void) {
       if (watch !== undefined) store().listeners.delete(watch)
-      watch = ask
-      if (ask !== undefined) store().listeners.add(ask)
+      // What is thrown here would reach the one who writes as a failure of the server: it is told when all is over.
+      watch = (change) => {
+        try {
+          ask?.(change)
+        } catch (error) {
+          wrong ??= error
+        }
+      }
+      store().listeners.add(watch)
     },
     /** Everything that can be gone back to: the objects of the cluster and our own memory. */
     keep: (): Moment => ({ objects: freeze(store()), disk: copyOf(run.disk) }),
