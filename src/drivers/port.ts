@@ -89,7 +89,7 @@ export class LookFailed extends Error {
 /** What a hypervisor can do about hosts and about what watches its guests. */
 export interface SitePower {
   /** none: it watches nobody, or cannot be told to stop. */
-  highAvailability(signal: AbortSignal): Promise<'armed' | 'disarmed' | 'none' | 'unknown'>
+  highAvailability(signal: AbortSignal): Promise<'armed' | 'disarming' | 'disarmed' | 'none' | 'unknown'>
   switchHighAvailability(armed: boolean, signal: AbortSignal): Promise<Outcome>
   /** Orderly; what still runs there goes down with it. */
   shutDownHost(host: string, signal: AbortSignal): Promise<Outcome>

@@ -12,7 +12,7 @@ export interface ObservedPower {
   readonly hosts: readonly SeenHost[]
   readonly ha: readonly {
     readonly connection: string
-    readonly armed: 'armed' | 'disarmed' | 'none' | 'unknown'
+    readonly armed: 'armed' | 'disarming' | 'disarmed' | 'none' | 'unknown'
   }[]
   /** People, backups and jobs that stand in the way. Holds set by command are in the orders. */
   readonly holds: readonly SeenHold[]

@@ -15,7 +15,7 @@ export function createSitePower(api: Api): SitePower {
         const state = fencing?.['armed-state']
         // Before 9.2 it cannot be disarmed, and says nothing of it.
         if (typeof state !== 'string') return 'none'
-        if (state.startsWith('disarm')) return 'disarmed'
+        if (state === 'disarming' || state === 'disarmed') return state
         return rows.some(({ type }) => type === 'service') ? 'armed' : 'none'
       } catch (error) {
         if (error instanceof LookFailed) return 'unknown'
@@ -25,7 +25,8 @@ export function createSitePower(api: Api): SitePower {
     switchHighAvailability: (armed, signal) =>
       armed
         ? write('/cluster/ha/status/arm-ha', {}, 'arm HA', signal)
-        : write('/cluster/ha/status/disarm-ha', { 'resource-mode': 'freeze' }, 'disarm HA', signal),
+        : // Not `freeze`: then a guest that HA looks after could not be stopped by anybody.
+          write('/cluster/ha/status/disarm-ha', { 'resource-mode': 'ignore' }, 'disarm HA', signal),
     shutDownHost: (host, signal) =>
       write(`/nodes/${encodeURIComponent(host)}/status`, { command: 'shutdown' }, `shut the host ${host} down`, signal),
   }

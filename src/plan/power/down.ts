@@ -92,19 +92,23 @@ function detached(view: View): Finding {
   )
 }
 
-function disarmed({ spec, observed }: View): Finding {
-  if (!spec.ha) return NOTHING
-  return todo(
-    observed.ha
-      .filter(({ armed }) => armed === 'armed')
-      .map(({ connection }) => ({
+function disarmed(view: View): Finding {
+  if (!view.spec.ha) return NOTHING
+  const watching = view.observed.ha.filter(({ armed }) => armed === 'armed' || armed === 'disarming')
+  return merge(
+    watching.map(({ connection, armed }) => {
+      const awaits = 'HA to be disarmed'
+      const step: PowerStep = {
         do: 'disarm-ha',
         tier: 'ha',
         connection,
         lane: 'api-token',
         summary: `disarm HA on ${connection}`,
-        awaits: 'HA to be disarmed',
-      })),
+        awaits,
+      }
+      const wait = awaiting(view, { tier: 'ha', what: connection, awaits, deadline: 'stop' })
+      return merge([{ ...NOTHING, steps: armed === 'armed' ? [step] : [] }, wait])
+    }),
   )
 }
 

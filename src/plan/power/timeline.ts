@@ -84,7 +84,7 @@ function countDown(view: View, tier: Tier): Count | undefined {
       return left === undefined || left === 'unknown' ? { done: 1, of: 1 } : { done: left.length === 0 ? 1 : 0, of: 1 }
     }
     case 'ha':
-      return spec.ha ? counted(observed.ha, ({ armed }) => armed !== 'armed') : undefined
+      return spec.ha ? counted(watched(observed), ({ armed }) => armed !== 'armed' && armed !== 'disarming') : undefined
     case 'workers':
     case 'servers': {
       const role = tier === 'workers' ? 'agent' : 'server'
@@ -136,7 +136,9 @@ function countUp(view: View, tier: Tier): Count | undefined {
       return counted(own, ({ power }) => power === 'on')
     }
     case 'ha':
-      return spec.ha ? counted(observed.ha, ({ armed }) => armed !== 'disarmed') : undefined
+      return spec.ha
+        ? counted(watched(observed), ({ armed }) => armed !== 'disarmed' && armed !== 'disarming')
+        : undefined
     case 'quorum':
       return flag(observed.cluster?.api === 'yes' && observed.cluster.quorum === 'yes')
     case 'dns':
@@ -151,6 +153,11 @@ function countUp(view: View, tier: Tier): Count | undefined {
     default:
       return undefined
   }
+}
+
+/** Hypervisors that look after guests: where none does there is nothing to disarm, and no tier. */
+function watched({ ha }: View['observed']): View['observed']['ha'] {
+  return ha.filter(({ armed }) => armed !== 'none')
 }
 
 function machinesIn({ observed }: View, tier: 'machines' | 'infrastructure') {

@@ -101,7 +101,7 @@ function armed(view: View): Finding {
   return {
     ...NOTHING,
     steps: observed.ha
-      .filter(({ armed: now }) => now === 'disarmed')
+      .filter(({ armed: now }) => now === 'disarmed' || now === 'disarming')
       .map(({ connection }) => ({
         do: 'arm-ha',
         tier: 'ha',

@@ -39,7 +39,7 @@ export function runProgram(
   const program = path.replace(/^.*\//, '')
   // What is set for a program changes nothing about what these do.
   if (program === 'env') {
-    const first = argv.findIndex((word, at) => at > 0 && !word.includes('='))
+    const first = argv.findIndex((word, at) => at > 0 && word !== '--' && !word.includes('='))
     return first < 0 ? session : runProgram(computer, argv.slice(first), input, pid, commands)
   }
   if (program === 'sh' || program === 'bash') {

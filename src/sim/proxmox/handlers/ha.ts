@@ -1,5 +1,6 @@
 import { failed } from '../api-error.ts'
 import { type Call, type Handler, param, type Routes } from '../call.ts'
+import { disarmState, requestDisarm } from './ha-power.ts'
 import { shelf, type Thing } from './shelf.ts'
 
 export const haRoutes: Routes = {
@@ -16,7 +17,7 @@ export const haRoutes: Routes = {
     quorum: { node: firstNode(call), quorate: call.world.quorate ? '1' : '0' },
   }),
   'POST /cluster/ha/status/disarm-ha': (call) => {
-    shelf(call.world, 'ha').set('disarmed', { mode: param(call, 'resource-mode') })
+    requestDisarm(call.world, param(call, 'resource-mode'))
     return null
   },
   'POST /cluster/ha/status/arm-ha': (call) => {
@@ -39,11 +40,11 @@ function current(call: Call): Thing[] {
   const { world } = call
   const node = firstNode(call)
   const quorum = { status: world.quorate ? 'OK' : 'No quorum!', quorate: world.quorate ? 1 : 0 }
-  // Nobody acts on a disarmed manager; one that never ran has nothing to disarm.
-  const disarmed = world.statusDaemon && shelf(world, 'ha').has('disarmed')
-  const fencing = disarmed
-    ? { status: 'disarmed', 'armed-state': 'disarmed' }
-    : { status: 'standby (CRM watchdog standby)', 'armed-state': 'standby' }
+  const state = disarmState(world)
+  const fencing =
+    state === undefined
+      ? { status: 'standby (CRM watchdog standby)', 'armed-state': 'standby' }
+      : { status: state, 'armed-state': state }
   return [
     { id: 'quorum', type: 'quorum', node, ...quorum },
     { id: 'fencing', type: 'fencing', node, ...fencing },

@@ -14,7 +14,8 @@ export const qemuPowerRoutes: Routes = {
   [`POST ${AT}/start`]: (call) =>
     byManager(call, 'hastart', 'started') ?? inTask(call, 'qmstart', missingConfig, startGuest),
   [`POST ${AT}/stop`]: (call) => byManager(call, 'hastop', 'stopped') ?? inTask(call, 'qmstop', missingFile, stop),
-  [`POST ${AT}/shutdown`]: (call) => inTask(call, 'qmshutdown', missingFile, (...at) => shutdown(call, ...at)),
+  [`POST ${AT}/shutdown`]: (call) =>
+    byManager(call, 'hastop', 'stopped') ?? inTask(call, 'qmshutdown', missingFile, (...at) => shutdown(call, ...at)),
   [`POST ${AT}/reboot`]: (call) => inTaskIfRunning(call, 'qmreboot', (...at) => reboot(call, ...at)),
   [`POST ${AT}/reset`]: (call) => inTaskIfRunning(call, 'qmreset', reset),
   [`POST ${AT}/suspend`]: (call) =>
