@@ -6,6 +6,7 @@ import type { FieldProblem, Kind, Part } from './kind.ts'
 import { connectionOf, findHost, libvirtOf, unbound, unknownHost } from './machines/bindings.ts'
 import { checkImageBuild, imageBuild } from './machines/image-build.ts'
 import { imageFile, imageHosts, imageName, isJustInCase } from './machines/image-files.ts'
+import { poolNeeded } from './machines/libvirt-places.ts'
 
 const schema = z.strictObject({
   description: line.optional(),
@@ -83,7 +84,7 @@ export const image: Kind<ImageSpec> = {
           key: file.key,
           ...connection,
           desired: { type: 'file', file: file.file },
-          needs: [],
+          needs: poolNeeded(file.file.host, file.file.storage, lookup),
           ...(isJustInCase(declaration, name, lookup) ? { justInCase: true } : {}),
         })
         continue

@@ -6,7 +6,9 @@ import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
 import { whole } from './fields/number.ts'
 import { secretReference, secretReferenceOf, sshFields } from './fields/ssh.ts'
 import { line, logicalName, objectName } from './fields/text.ts'
+import type { HostSpec } from './host.ts'
 import type { FieldProblem, Kind, Lookup } from './kind.ts'
+import { libvirtOf, nodeOf } from './machines/bindings.ts'
 import { libvirtHardware } from './machines/libvirt-machine.ts'
 import { sshTargetOf } from './ssh-target.ts'
 
@@ -83,9 +85,11 @@ export const libvirt: Kind<LibvirtSpec> = {
 
 /** Without a word about it libvirt is on this very computer. */
 function targetOf(
-  { name, spec }: Declaration<LibvirtSpec>,
+  declaration: Declaration<LibvirtSpec>,
   lookup: Lookup,
 ): SshTarget | { readonly problems: readonly FieldProblem[] } {
+  const { spec } = declaration
+  const name = hostNameOf(declaration, lookup)
   if (spec.endpoint.includes('+ssh')) return remoteTarget(name, spec)
   if (spec.host === undefined)
     return { name, address: 'localhost', port: 22, user: 'root', hostKeys: [], sudo: 'none', local: true }
@@ -94,6 +98,13 @@ function targetOf(
   return {
     problems: [{ code: 'unknown-reference', path: ['spec', 'host'], message: `there is no Host ${spec.host}` }],
   }
+}
+
+/** What machines call the host that they are on: the Host that belongs to this connection, where there is one. */
+function hostNameOf({ name }: Declaration<LibvirtSpec>, lookup: Lookup): string {
+  const hosts = lookup.all('Host') as readonly Declaration<HostSpec>[]
+  const host = hosts.find((one) => libvirtOf(one, lookup)?.name === name)
+  return host === undefined ? name : nodeOf(host)
 }
 
 function remoteTarget(name: string, spec: LibvirtSpec): SshTarget {

@@ -13,6 +13,8 @@ import { hostConfig } from './host-config.ts'
 import { image } from './image.ts'
 import type { Kind } from './kind.ts'
 import { libvirt } from './libvirt.ts'
+import { libvirtNetwork } from './libvirt-network.ts'
+import { libvirtPool } from './libvirt-pool.ts'
 import { machine } from './machine.ts'
 import { machineClass } from './machine-class.ts'
 import { network } from './network.ts'
@@ -26,6 +28,8 @@ import { SETTING_KINDS } from './settings/registry.ts'
 export const KINDS: readonly Kind[] = [
   proxmox,
   libvirt,
+  libvirtNetwork,
+  libvirtPool,
   host,
   hostConfig,
   network,

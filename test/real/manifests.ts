@@ -1,18 +1,55 @@
-/** The estate of the real test: one host, this one; one machine with a fixed address. */
-export function manifests(sshKey: string, sha256: string, memory: string, machine: boolean): string {
+/** The image that machines of the real test are made from. `host` makes it there, over SSH. */
+export function imageManifest(host?: string): string {
+  return `apiVersion: croft.dev/v1alpha1
+kind: Image
+metadata: {name: debian}
+spec:
+  storage: vms
+  build:
+    debian: {suite: bookworm}
+    files:
+      - {path: /etc/croft-test, content: "put in by the build\\n"}
+    size: 2Gi
+    epoch: 1760000000
+${host === undefined ? '' : `    host: ${host}\n`}`
+}
+
+export function sshHost(name: string, port: number, hostKey: string, keyFile: string): string {
+  return `apiVersion: croft.dev/v1alpha1
+kind: Host
+metadata: {name: ${name}}
+spec:
+  ssh: {address: 127.0.0.1, port: ${port}, user: root, hostKeys: ["${hostKey}"], key: {file: ${keyFile}}}
+`
+}
+
+export interface Declared {
+  readonly port: number
+  readonly hostKey: string
+  /** File of the private key that sshd lets in. */
+  readonly keyFile: string
+  /** The public key of whoever enters the guests. */
+  readonly sshKey: string
+  readonly memory: string
+  readonly machines: readonly GuestName[]
+}
+
+/** One host, reached over SSH with its key pinned, and two machines with fixed addresses. */
+export function labManifests(declared: Declared): string {
+  const { port, hostKey, keyFile, memory } = declared
   const lab = `apiVersion: croft.dev/v1alpha1
 kind: Libvirt
 metadata: {name: lab}
 spec:
-  host: here
+  endpoint: qemu+ssh://root@127.0.0.1:${port}/system
+  ssh: {hostKeys: ["${hostKey}"], key: {file: ${keyFile}}}
   # Software emulation: the processor's help may be there and not work.
   machines: {emulated: true}
 ---
 apiVersion: croft.dev/v1alpha1
 kind: Host
-metadata: {name: here}
+metadata: {name: kvm}
 spec:
-  local: true
   bindings:
     networks: {lan: {bridge: croft-real}}
     storages: {vms: croft-real}
@@ -27,33 +64,37 @@ kind: AddressPool
 metadata: {name: lan}
 spec: {cidr: 192.168.231.0/24}
 ---
-apiVersion: croft.dev/v1alpha1
-kind: Image
-metadata: {name: debian}
-spec:
-  storage: vms
-  hosts: [here]
-  checksum: sha256:${sha256}
-  build: {debian: {suite: bookworm}}
-`
-  if (!machine) return lab
-  return `${lab}---
-apiVersion: croft.dev/v1alpha1
+${imageManifest().replace('  build:', '  hosts: [kvm]\n  build:')}`
+  const machines = declared.machines.map((name) =>
+    name === 'web-1'
+      ? machine(name, memory, declared.sshKey, '{disks: backing, bios: seabios}')
+      : machine(name, '512Mi', declared.sshKey, '{disks: copy, bios: ovmf}'),
+  )
+  return [lab, ...machines].join('---\n')
+}
+
+export const GUESTS = { 'web-1': '192.168.231.10', 'web-2': '192.168.231.11' } as const
+export type GuestName = keyof typeof GUESTS
+
+function machine(name: GuestName, memory: string, sshKey: string, libvirt: string): string {
+  return `apiVersion: croft.dev/v1alpha1
 kind: Machine
-metadata: {name: web-1}
+metadata: {name: ${name}}
 spec:
-  host: here
+  host: kvm
   cpu: {cores: 2}
   memory: ${memory}
   disks: [{size: 3Gi, image: debian, storage: vms}]
-  networks: [{network: lan, address: 192.168.231.10}]
+  networks: [{network: lan, address: ${GUESTS[name]}}]
   user: ops
   sshKeys: ["${sshKey}"]
+  onBoot: true
+  libvirt: ${libvirt}
   userData:
     # What takes a long time under emulation and proves nothing here.
     ssh_genkeytypes: [ed25519]
     locale: false
     write_files:
-      - {path: /etc/written, content: "hello from croft\\n"}
+      - {path: /etc/written, content: "hello from croft\\n", permissions: "0640"}
 `
 }

@@ -1,98 +1,127 @@
-import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { homedir } from 'node:os'
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ensurePackages, findCommand, type Wanted } from '../../scripts/packages.ts'
-import { realImage } from './image.ts'
+import { imageManifest, sshHost } from './manifests.ts'
+import { cannotRun } from './needs.ts'
+import { croft, run } from './processes.ts'
+import { startSshd } from './sshd.ts'
 
 /*
- * `npm run test:real`: real libvirtd and QEMU. The image is made out here, where there are mirrors. Everything else
- * happens in namespaces of its own (network, mounts, processes): nothing gets out, and when the last process has ended
- * nothing is left.
+ * `npm run test:real`: real libvirtd and QEMU, with guests from an image that croft itself made. Images are made out
+ * here, where there are mirrors. Everything else happens in namespaces of its own (network, mounts, processes): nothing
+ * gets out, and when the last process has ended nothing is left.
  */
 
-const PACKAGES: readonly Wanted[] = [
-  { name: 'libvirt-daemon', command: 'libvirtd' },
-  { name: 'libvirt-clients', command: 'virsh' },
-  { name: 'qemu-system-x86', command: 'qemu-system-x86_64' },
-  { name: 'qemu-utils', command: 'qemu-img' },
-  { name: 'mmdebstrap', command: 'mmdebstrap' },
-  { name: 'dosfstools', command: 'mkfs.vfat' },
-  { name: 'mtools', command: 'mcopy' },
-  { name: 'grub-common', command: 'grub-mkimage' },
-  { name: 'fdisk', command: 'sfdisk' },
-  { name: 'iproute2', command: 'ip' },
-  { name: 'openssh-client', command: 'ssh' },
-]
-/** Packages without a program of their own, beside the one that shows whether they are needed. */
-const ALSO = ['grub-pc-bin', 'grub-efi-amd64-bin', 'libvirt-daemon-driver-qemu', 'libvirt-daemon-system']
-
-function cannotRun(): string | undefined {
-  if (process.platform !== 'linux' || process.arch !== 'x64') return 'it needs Linux on amd64'
-  if (process.getuid?.() !== 0) return 'it needs root'
-  const namespaces = spawnSync('unshare', ['--net', '--mount', '--pid', '--fork', '--mount-proc', 'true'])
-  if (namespaces.status !== 0) return 'this kernel lets us make no namespaces'
-  const missing = ensurePackages(PACKAGES)
-  if (missing.length > 0) return `these packages are missing: ${missing.join(' ')}`
-  if (!existsSync('/usr/lib/grub/i386-pc/boot.img') && findCommand('apt-get') !== undefined)
-    spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...ALSO], { stdio: 'ignore' })
-  return existsSync('/usr/lib/grub/i386-pc/boot.img') ? undefined : `these packages are missing: ${ALSO.join(' ')}`
-}
-
+const BUILD_MS = 600_000
+const STORY_MS = 1_200_000
 /** What the inner program ends with where libvirtd itself does not come up. */
 const NO_LIBVIRT = 75
+const BUILDER_PORT = 20_222
+
+const startedMs = Date.now()
+const print = (line: string) => process.stdout.write(`${line}\n`)
+const seconds = () => `${Math.round((Date.now() - startedMs) / 1000)} s`
 
 const reason = cannotRun()
 if (reason !== undefined) {
-  process.stdout.write(`test:real is skipped: ${reason}\n`)
+  print(`test:real is skipped: ${reason}`)
   process.exit(0)
 }
-
-const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'croft-test', 'images')
-mkdirSync(cache, { recursive: true })
-const startedMs = Date.now()
-const image = await realImage(cache, (line) => process.stdout.write(`${line}\n`)).catch((error: unknown) => {
-  const why = error instanceof Error ? error.message : String(error)
-  process.stdout.write(`test:real is skipped: no image can be made here: ${why}\n`)
-  process.exit(0)
-})
-process.stdout.write(`image ${image.sha256.slice(0, 12)} after ${Math.round((Date.now() - startedMs) / 1000)} s\n`)
 
 // QEMU runs as a user of its own, who must be able to get there.
 const scratch = mkdtempSync('/var/tmp/croft-real-')
-const child = spawn(
-  'unshare',
-  [
-    '--net',
-    '--mount',
-    '--propagation',
-    'private',
-    '--pid',
-    '--fork',
-    '--kill-child',
-    '--mount-proc',
-    // Somebody must collect what has ended and belongs to nobody: libvirt waits for its QEMUs to be quite gone.
-    'sh',
-    '-c',
-    '"$@" & wait $!',
-    'croft',
-    process.execPath,
-    join(import.meta.dirname, 'libvirt.ts'),
-    scratch,
-    image.path,
-    image.sha256,
-    String(image.bytes),
-  ],
-  { stdio: ['ignore', 'inherit', 'inherit'] },
-)
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill('SIGKILL'))
-const code = await new Promise<number>((done) => child.on('exit', (status) => done(status ?? 1)))
-rmSync(scratch, { recursive: true, force: true })
-if (code === NO_LIBVIRT) {
-  process.stdout.write('test:real is skipped: libvirtd does not start here\n')
-  process.exit(0)
+process.once('exit', () => rmSync(scratch, { recursive: true, force: true }))
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+process.exitCode = await main().catch((error: unknown) => {
+  print(error instanceof Error ? (error.stack ?? error.message) : String(error))
+  return 1
+})
+print(`test:real ${process.exitCode === 0 ? 'passed' : 'failed'} after ${seconds()}`)
+process.exit()
+
+async function main(): Promise<number> {
+  // Nothing is kept from run to run: mirrors change, and both images are to be made of the same packages.
+  const cache = join(scratch, 'cache-here')
+  mkdirSync(cache)
+  const here = await build('here', cache, imageManifest())
+  print(`the image ${here.slice(0, 12)} was made and found clean here after ${seconds()}`)
+  const there = await buildOverSsh()
+  assert.equal(there, here, 'the same declaration gave other bytes on another computer')
+  print(`the same bytes were made on a host over SSH after ${seconds()}`)
+  const code = await story(cache)
+  if (code === NO_LIBVIRT) print('test:real is skipped: libvirtd does not start here')
+  return code === NO_LIBVIRT ? 0 : code
 }
-process.stdout.write(
-  `test:real ${code === 0 ? 'passed' : 'failed'} after ${Math.round((Date.now() - startedMs) / 1000)} s\n`,
-)
-process.exit(code)
+
+/** Makes the image anew, verifies it, and answers its checksum. */
+async function build(name: string, cache: string, manifests: string): Promise<string> {
+  const estate = join(scratch, `estate-${name}`)
+  mkdirSync(estate)
+  writeFileSync(join(estate, 'image.yaml'), manifests)
+  const env = { ...process.env, XDG_CACHE_HOME: cache, HOME: scratch }
+  const call = (what: string) =>
+    croft(['image', what, 'debian', '--dir', estate], { env, timeoutMs: BUILD_MS, onLine: shownAtTimes() })
+  const built = await call('build')
+  assert.equal(built.code, 0, built.stderr.slice(-3000))
+  const verified = await call('verify')
+  assert.equal(verified.code, 0, `${verified.stdout}${verified.stderr}`)
+  assert.match(verified.stdout, /^Clean: machine-id, /m)
+  return /^sha256:([0-9a-f]{64})$/m.exec(built.stdout)?.[1] ?? assert.fail(built.stdout)
+}
+
+async function buildOverSsh(): Promise<string> {
+  const key = join(scratch, 'builder-key')
+  run('ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', key)
+  const hidden = '/var/cache/croft'
+  mkdirSync(hidden, { recursive: true })
+  const sshd = await startSshd({
+    directory: scratch,
+    name: 'builder',
+    port: BUILDER_PORT,
+    letsIn: `${key}.pub`,
+    hidden,
+  })
+  try {
+    const host = sshHost('builder', BUILDER_PORT, sshd.hostKey, key)
+    return await build('there', join(scratch, 'cache-there'), `${host}---\n${imageManifest('builder')}`)
+  } finally {
+    await sshd.stop()
+  }
+}
+
+function shownAtTimes(): (line: string) => void {
+  let lines = 0
+  return (line) => {
+    if (lines++ % 10 === 2) print(`  ${line}`)
+  }
+}
+
+/** The guests. What is started there ends with it, whatever happens to it or to us. */
+function story(cache: string): Promise<number> {
+  const child = spawn(
+    'unshare',
+    [
+      '--net',
+      '--mount',
+      '--propagation',
+      'private',
+      '--pid',
+      '--fork',
+      '--kill-child',
+      '--mount-proc',
+      // Somebody must collect what has ended and belongs to nobody: libvirt waits for its QEMUs to be quite gone.
+      'sh',
+      '-c',
+      '"$@" & wait $!',
+      'croft',
+      process.execPath,
+      join(import.meta.dirname, 'libvirt.ts'),
+      scratch,
+      cache,
+    ],
+    { stdio: ['ignore', 'inherit', 'inherit'], timeout: STORY_MS, killSignal: 'SIGKILL' },
+  )
+  process.once('exit', () => child.kill('SIGKILL'))
+  return new Promise((done) => child.on('exit', (status) => done(status ?? 1)))
+}

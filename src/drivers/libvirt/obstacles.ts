@@ -25,8 +25,8 @@ const UNKNOWN = [
   'hookScript',
 ] as const
 
-/** What stands in the way of making this machine here, seen before anything is written. */
-export function vmObstacles(vm: VmSpec, survey: Survey): readonly Obstacle[] {
+/** What stands in the way of making this machine here, seen before anything is written. Awaited: pools that are declared. */
+export function vmObstacles(vm: VmSpec, survey: Survey, awaited: boolean): readonly Obstacle[] {
   const obstacles: Obstacle[] = []
   for (const field of UNKNOWN)
     if (vm[field] !== undefined)
@@ -35,19 +35,20 @@ export function vmObstacles(vm: VmSpec, survey: Survey): readonly Obstacle[] {
     if (targetOf(disk.slot) === undefined)
       obstacles.push({ message: `there is no place ${disk.slot} for a disk`, allow: 'use virtio0 to virtio25' })
     const backing = disk.importFrom !== undefined && disk.backing === true
-    obstacles.push(...poolObstacles(disk.storage, backing ? 'backing' : 'images', `disk ${disk.slot}`, survey))
+    obstacles.push(...poolObstacles(disk.storage, backing ? 'backing' : 'images', `disk ${disk.slot}`, survey, awaited))
     const source = disk.importFrom === undefined ? undefined : volumeOf(disk.importFrom)
     if (source !== undefined)
-      obstacles.push(...poolObstacles(source.pool, 'import', `the image ${disk.importFrom}`, survey))
+      obstacles.push(...poolObstacles(source.pool, 'import', `the image ${disk.importFrom}`, survey, awaited))
   }
-  if (vm.seed?.storage !== undefined) obstacles.push(...poolObstacles(vm.seed.storage, 'iso', 'the seed', survey))
+  if (vm.seed?.storage !== undefined)
+    obstacles.push(...poolObstacles(vm.seed.storage, 'iso', 'the seed', survey, awaited))
   for (const { slot, device } of vm.usb ?? [])
     if (device === undefined || !/^[0-9a-f]{4}:[0-9a-f]{4}$/i.test(device))
       obstacles.push({ message: `${slot} is no USB device that libvirt finds`, allow: 'write it as vendor:product' })
   return obstacles
 }
 
-export function fileObstacles(file: FileSpec, survey: Survey): readonly Obstacle[] {
+export function fileObstacles(file: FileSpec, survey: Survey, awaited: boolean): readonly Obstacle[] {
   if (file.url.startsWith('build:')) {
     const name = file.url.slice('build:'.length)
     return [
@@ -59,11 +60,19 @@ export function fileObstacles(file: FileSpec, survey: Survey): readonly Obstacle
   }
   if (file.content === 'vztmpl')
     return [{ message: 'libvirt has no containers', allow: 'use an Image with content import or iso' }]
-  return poolObstacles(file.storage, file.content, file.fileName, survey)
+  return poolObstacles(file.storage, file.content, file.fileName, survey, awaited)
 }
 
-function poolObstacles(pool: string, content: string, purpose: string, survey: Survey): readonly Obstacle[] {
+function poolObstacles(
+  pool: string,
+  content: string,
+  purpose: string,
+  survey: Survey,
+  awaited: boolean,
+): readonly Obstacle[] {
   const here = survey.storages.find((seen) => seen.name === pool)
+  // It is declared, and waited for.
+  if (awaited && here?.available !== true) return []
   if (here?.available === true && here.content.includes(content)) return []
   const fit = survey.storages.filter((seen) => seen.available && seen.content.includes(content))
   const names = fit.map((seen) => seen.name).sort()

@@ -5,8 +5,10 @@ import type { Outcome } from '../../model/verdict.ts'
 import { LookFailed } from '../port.ts'
 import { newDomain, writeValue } from './domain-write.ts'
 import { digestOf } from './observe.ts'
+import { performPlace } from './perform-places.ts'
 import { deleteVolume, fetchFile, grow, makeVolume, upload } from './perform-volumes.ts'
 import { cannotWrite, type Performing, refused } from './performing.ts'
+import { dumpPlace } from './place-view.ts'
 import type { Places } from './places.ts'
 import { outcomeOf } from './virsh.ts'
 import { parseXml, printXml, type XmlElement } from './xml.ts'
@@ -36,6 +38,7 @@ function dispatch(with_: Performing, step: Step, signal: AbortSignal): Promise<O
       return method === 'DELETE' ? undefine(with_, step, id, signal) : configure(with_, step, id, signal)
     return domainVerb(with_, step, id, what, signal)
   }
+  if (head === 'network' || head === 'pool') return performPlace(with_, step, head, id, what, signal)
   if (name === '') return makeVolume(with_, step, id, signal)
   if (last === 'content') return upload(with_, step, id, name, signal)
   if (last === 'download' || last === 'verify') return fetchFile(with_, step, id, name, last, signal)
@@ -43,18 +46,24 @@ function dispatch(with_: Performing, step: Step, signal: AbortSignal): Promise<O
 }
 
 /** libvirt has no compare-and-set of its own: the definition is read again right before it is written. */
-async function digestMismatch({ virsh }: Performing, step: Step, signal: AbortSignal): Promise<Outcome | undefined> {
+async function digestMismatch(
+  { virsh, uri }: Performing,
+  step: Step,
+  signal: AbortSignal,
+): Promise<Outcome | undefined> {
   const { digest } = step.call.params
   if (digest === undefined) return undefined
   if (signal.aborted) return { result: 'not-sent', message: `could not ${step.summary}: it was called off` }
-  const uuid = step.call.params.id ?? decodeURIComponent(step.call.path.split('/')[2] ?? '')
-  const now = await virsh.read(['dumpxml', '--inactive', uuid], step.summary, signal)
+  const [, head = '', id = ''] = step.call.path.split('/').map(decodeURIComponent)
+  const uuid = step.call.params.id ?? id
+  const dump = head === 'network' || head === 'pool' ? dumpPlace(head, uri) : ['dumpxml', '--inactive']
+  const now = await virsh.read([...dump, uuid], step.summary, signal)
   if (now === undefined) return refused({ reason: 'NotFound', meaning: 'backoff', message: gone(step, uuid) })
   if (digestOf(now) === digest) return undefined
   return refused({
     reason: 'DigestMismatch',
     meaning: 'waiting',
-    message: `could not ${step.summary}: somebody changed domain ${uuid} in the meantime; it is looked at again`,
+    message: `could not ${step.summary}: somebody changed it in the meantime; it is looked at again`,
   })
 }
 
@@ -159,5 +168,5 @@ async function undefine(with_: Performing, step: Step, uuid: string, signal: Abo
 }
 
 function gone(step: Step, uuid: string): string {
-  return `could not ${step.summary}: there is no domain ${uuid} any more`
+  return `could not ${step.summary}: ${uuid} is not there any more`
 }

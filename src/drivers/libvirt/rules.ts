@@ -15,6 +15,18 @@ import {
 } from './file-rules.ts'
 import { seedHashIn, slotOf, UUID, uuidOf } from './names.ts'
 import { fileObstacles, type Obstacle, vmObstacles } from './obstacles.ts'
+import {
+  createPlaceSteps,
+  deletePlaceSteps,
+  diffPlace,
+  placeConfigOf,
+  placeId,
+  placeList,
+  placeOfSetting,
+  placeReadiness,
+  undeletablePlace,
+  updatePlaceSteps,
+} from './place-rules.ts'
 import { vmReadiness } from './readiness.ts'
 import { seedNotes } from './seed.ts'
 import { shutdownStep, startStep } from './steps.ts'
@@ -24,32 +36,47 @@ import { adoptVmSteps, createVmSteps, deleteVmSteps, updateVmSteps } from './vm-
 export const libvirtRules: Rules = {
   declaredId(resource) {
     const { desired, policy, uid } = resource
+    if (placeOfSetting(resource) !== undefined) return placeId(resource)
     if (desired.type === 'file') return volumeId(desired.file)
     return policy.adopt !== undefined && UUID.test(policy.adopt) ? policy.adopt : uuidOf(uid)
   },
-  listOf: ({ desired }) => (desired.type === 'file' ? poolList(desired.file.host, desired.file.storage) : undefined),
+  listOf(resource) {
+    const { desired } = resource
+    const place = placeOfSetting(resource)
+    if (place !== undefined) return placeList(place.setting.host ?? '', place.kind)
+    return desired.type === 'file' ? poolList(desired.file.host, desired.file.storage) : undefined
+  },
   hostOf({ desired }) {
+    if (desired.type === 'setting') return desired.setting.host ?? ''
     if (desired.type === 'file') return desired.file.host
     return desired.type === 'vm' ? desired.vm.host : ''
   },
   choosesId: () => false,
   obstacles(resource, survey) {
     const { desired } = resource
-    if (desired.type === 'vm') return vmObstacles(desired.vm, survey)
-    return desired.type === 'file' ? fileObstacles(desired.file, survey) : [otherSort(resource)]
+    if (placeOfSetting(resource) !== undefined) return []
+    const awaited = resource.needs.some((key) => key.startsWith('LibvirtPool/'))
+    if (desired.type === 'vm') return vmObstacles(desired.vm, survey, awaited)
+    return desired.type === 'file' ? fileObstacles(desired.file, survey, awaited) : [otherSort(resource)]
   },
   diff(resource, sighting, known) {
     const { desired } = resource
+    const place = placeOfSetting(resource)
+    if (place !== undefined) return diffPlace(place.setting, sighting)
     if (desired.type === 'vm') return diffVm(resource, desired.vm, sighting)
     return desired.type === 'file' ? diffFile(resource, desired.file, sighting, known) : []
   },
   createSteps(resource, externalId) {
     const { desired } = resource
+    const place = placeOfSetting(resource)
+    if (place !== undefined) return createPlaceSteps(place.setting, place.kind, externalId)
     if (desired.type === 'vm') return createVmSteps(resource, desired.vm, externalId)
     return desired.type === 'file' ? createFileSteps(desired.file) : []
   },
   updateSteps(resource, sighting, changes) {
     const { desired } = resource
+    const place = placeOfSetting(resource)
+    if (place !== undefined) return updatePlaceSteps(place.setting, sighting, changes)
     if (desired.type === 'vm') return updateVmSteps(resource, desired.vm, sighting, changes)
     return desired.type === 'file' ? updateFileSteps(desired.file, sighting, changes) : []
   },
@@ -78,6 +105,7 @@ export const libvirtRules: Rules = {
     return [...new Set(pools)].map((pool) => remainsList(vm.host, pool, uid))
   },
   undeletable(sighting) {
+    if (sighting.type === 'setting') return undeletablePlace(sighting)
     const snapshots = configOf(sighting)?.snapshots ?? 0
     if (snapshots === 0) return undefined
     return {
@@ -85,13 +113,18 @@ export const libvirtRules: Rules = {
       allow: `delete them first: virsh snapshot-list ${sighting.externalId}, virsh snapshot-delete ${sighting.externalId} NAME`,
     }
   },
-  deleteSteps: (sighting) => (sighting.type === 'file' ? deleteFileSteps(sighting) : deleteVmSteps(sighting)),
+  deleteSteps(sighting) {
+    if (placeConfigOf(sighting) !== undefined) return deletePlaceSteps(sighting)
+    return sighting.type === 'file' ? deleteFileSteps(sighting) : deleteVmSteps(sighting)
+  },
   rebootSteps: ({ host, externalId }) => [
     shutdownStep(host, externalId, false),
     startStep(host, externalId, { again: true }),
   ],
   readiness(resource, sighting) {
     const { desired } = resource
+    const place = placeOfSetting(resource)
+    if (place !== undefined) return placeReadiness(place.setting, place.kind, sighting)
     if (desired.type === 'vm') return vmReadiness(desired.vm, sighting)
     if (desired.type === 'file') return fileReadiness(desired.file, sighting)
     return { ready: false, reason: 'NotPossible', message: otherSort(resource).message, status: 'Unknown' }

@@ -6,9 +6,11 @@ import { type DriverDeps, LookFailed, type Session } from '../port.ts'
 import { agentShell } from './agent-shell.ts'
 import { bytesOf } from './domain-view.ts'
 import { begunAt, lookAtJob } from './jobs.ts'
+import { listPlaces } from './list-places.ts'
 import { isVolumeOf } from './names.ts'
 import { observeDomain, powerOf, volumeNames } from './observe.ts'
 import { performStep } from './perform.ts'
+import { placeListed } from './place-rules.ts'
 import type { Places, Pool } from './places.ts'
 import { FIRST_QUESTIONS, readDomain, readFirst, readHost, readPool, storageOf } from './survey.ts'
 import { createVirsh, type Virsh } from './virsh.ts'
@@ -66,8 +68,11 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
     }
   }
 
-  const list = async (name: string, signal: AbortSignal): Promise<readonly Sighting[]> =>
-    readVolumeList(open(), { connection: connection.name, host, list: name, atMs: deps.clock.now() }, signal)
+  const list = async (name: string, signal: AbortSignal): Promise<readonly Sighting[]> => {
+    const about = { connection: connection.name, host, list: name, uri, atMs: deps.clock.now() }
+    const place = placeListed(name)
+    return place === undefined ? readVolumeList(open(), about, signal) : listPlaces(open(), place, about, signal)
+  }
 
   return {
     survey,

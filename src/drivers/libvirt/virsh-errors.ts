@@ -45,7 +45,7 @@ const ROWS: readonly Row[] = [
     match: /already (?:exists|defined) with uuid|domain .* (?:already exists|is already defined)/i,
     reason: 'IdTaken',
     meaning: 'stalled',
-    advice: 'rename the machine, or take the domain over by its UUID',
+    advice: 'choose another name, or take over what has it by its UUID',
   },
   {
     match: /failed to get domain|Domain not found|no domain with matching/i,
@@ -53,7 +53,8 @@ const ROWS: readonly Row[] = [
     meaning: 'backoff',
   },
   {
-    match: /failed to get (?:vol|pool)|Storage (?:volume|pool) not found|no storage (?:vol|pool)/i,
+    match:
+      /failed to get (?:vol|pool|network)|(?:Storage (?:volume|pool)|Network) not found|no (?:storage (?:vol|pool)|network)/i,
     reason: 'NotFound',
     meaning: 'backoff',
   },

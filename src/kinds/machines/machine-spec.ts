@@ -15,6 +15,7 @@ import { type GivenDevices, givenDevices } from './devices.ts'
 import { filesNeeded, volumesNeeded } from './files-needed.ts'
 import { imageFile } from './image-files.ts'
 import { onLibvirt } from './libvirt-machine.ts'
+import { placesNeeded } from './libvirt-places.ts'
 import { expandAnywhere, isAnywhere } from './placement.ts'
 import { isSeeded, isVolume, seedOf, withMacs } from './seed.ts'
 import { withClass } from './with-class.ts'
@@ -76,7 +77,7 @@ function expandOn(
     role: 'resource',
     ...connection,
     desired: { type: 'vm', vm },
-    needs: [...filesNeeded(vm, lookup), ...devices.needs],
+    needs: [...filesNeeded(vm, lookup), ...devices.needs, ...placesNeeded(vm, lookup)],
     ...warned,
   }
 }

@@ -1,0 +1,75 @@
+import { cleanText } from '../../lib/clean-text.ts'
+import type { SettingValue } from '../../model/rest.ts'
+import type { Step } from '../../model/step.ts'
+import type { Outcome } from '../../model/verdict.ts'
+import { cannotWrite, type Performing, refused } from './performing.ts'
+import { dumpPlace, newPlace, type PlaceKind, writePlace } from './place-view.ts'
+import { parseXml, printXml, type XmlElement } from './xml.ts'
+
+/** One step about a network or pool: one call of virsh that writes. */
+export function performPlace(
+  with_: Performing,
+  step: Step,
+  kind: PlaceKind,
+  uuid: string,
+  what: string | undefined,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const { method, params } = step.call
+  const prefix = kind === 'network' ? 'net' : 'pool'
+  const write = (words: readonly string[], says: RegExp) =>
+    with_.virsh.write(words, { doing: step.summary, says }, signal)
+  switch (what) {
+    case 'build':
+      return write([`${prefix}-build`, uuid], /\bbuilt\b/)
+    case 'start':
+      return write([`${prefix}-start`, uuid], /\bstarted\b/)
+    case 'stop':
+      return write([`${prefix}-destroy`, uuid], /\bdestroyed\b/)
+    case 'autostart':
+      return params.on === '1'
+        ? write([`${prefix}-autostart`, uuid], /marked as autostarted/)
+        : write([`${prefix}-autostart`, uuid, '--disable'], /unmarked as autostarted/)
+    default:
+      if (method === 'DELETE') return write([`${prefix}-undefine`, uuid], /undefined/)
+      return method === 'POST'
+        ? define(with_, step, kind, newPlace(kind, params.name ?? '', uuid), signal)
+        : configure(with_, step, kind, uuid, signal)
+  }
+}
+
+async function configure(
+  with_: Performing,
+  step: Step,
+  kind: PlaceKind,
+  uuid: string,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const text = await with_.virsh.read([...dumpPlace(kind, with_.uri), uuid], step.summary, signal)
+  const xml = text === undefined ? undefined : parseXml(text)
+  if (xml === undefined)
+    return refused({
+      reason: 'NotFound',
+      meaning: 'backoff',
+      message: `could not ${step.summary}: it is not there any more`,
+    })
+  return define(with_, step, kind, xml, signal)
+}
+
+function define(
+  { virsh }: Performing,
+  step: Step,
+  kind: PlaceKind,
+  xml: XmlElement,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const fields = JSON.parse(step.call.params.fields ?? '{}') as Readonly<Record<string, SettingValue>>
+  const wrong = writePlace(kind, xml, fields)
+  if (wrong !== undefined) return Promise.resolve(cannotWrite(step, cleanText(wrong)))
+  const verb = kind === 'network' ? 'net-define' : 'pool-define'
+  return virsh.write(
+    [verb, '/dev/stdin'],
+    { doing: step.summary, says: /\bdefined from\b/, input: printXml(xml) },
+    signal,
+  )
+}

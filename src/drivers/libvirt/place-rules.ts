@@ -1,0 +1,207 @@
+import type { Change } from '../../model/change.ts'
+import type { Resource } from '../../model/resource.ts'
+import type { SettingSpec } from '../../model/rest.ts'
+import type { Readiness } from '../../model/rules.ts'
+import type { Sighting } from '../../model/sighting.ts'
+import type { Step } from '../../model/step.ts'
+import { UUID, uuidOf } from './names.ts'
+import { type PlaceKind, placeKind } from './place-view.ts'
+import { makeStep, withDigest } from './steps.ts'
+
+/** What a look at a network or pool brings: the shape of `Sighting.close.config`. */
+export interface PlaceConfig {
+  readonly [key: string]: unknown
+  readonly place: PlaceKind
+  readonly digest: string
+  readonly name: string
+  readonly active: boolean
+  readonly autostart: boolean
+  /** As it will be when it is started next. */
+  readonly fields: Readonly<Record<string, unknown>>
+  /** As it is now, while it is active. */
+  readonly live: Readonly<Record<string, unknown>> | undefined
+  /** Cards in a network, volumes in a pool. Undefined: it could not be told. */
+  readonly users: number | undefined
+}
+
+export function placeConfigOf(sighting: Sighting): PlaceConfig | undefined {
+  const config = sighting.close?.config
+  return config?.place === undefined ? undefined : (config as PlaceConfig)
+}
+
+export function placeList(host: string, kind: PlaceKind): string {
+  return `${kind}s/${host}`
+}
+
+/** Which places a list shows; undefined for one that shows volumes. */
+export function placeListed(list: string): PlaceKind | undefined {
+  const [first] = list.split('/')
+  return first === 'networks' ? 'network' : first === 'pools' ? 'pool' : undefined
+}
+
+/** Networks and pools carry no mark, but a UUID, which follows from the declaration: one with another is not ours. */
+export function placeId({ uid, policy }: Resource): string {
+  return policy.adopt !== undefined && UUID.test(policy.adopt) ? policy.adopt : uuidOf(uid)
+}
+
+export function diffPlace({ fields }: SettingSpec, sighting: Sighting): readonly Change[] {
+  const config = placeConfigOf(sighting)
+  if (config === undefined) return []
+  const { autostart, ...declared } = fields
+  const changes: Change[] = []
+  const late: string[] = []
+  for (const [path, to] of Object.entries(declared)) {
+    const from = config.fields[path]
+    const change: Change = { path, from, to, effect: 'live' }
+    if (!same(from, to)) changes.push(blockedBy(config) === undefined ? change : { ...change, ...blockedBy(config) })
+    else if (config.live !== undefined && !same(config.live[path], to)) late.push(path)
+  }
+  if (autostart !== undefined && autostart !== config.autostart)
+    changes.push({ path: 'autostart', from: config.autostart, to: autostart, effect: 'live' })
+  if (!config.active) changes.push({ path: 'active', from: false, to: true, effect: 'live' })
+  else if (late.length > 0 && changes.length === 0)
+    changes.push({
+      path: 'restart',
+      from: `pending: ${late.sort().join(', ')}`,
+      to: 'in force',
+      effect: 'live',
+      ...blockedBy(config),
+    })
+  return changes
+}
+
+/** Why it cannot be changed now. A pool stays where it is; a network that is stopped cuts off whoever is in it. */
+function blockedBy({ place, name, active, users }: PlaceConfig): Pick<Change, 'blocked'> | undefined {
+  if (place === 'pool')
+    return {
+      blocked: {
+        message: `pool ${name} stays where it is: what is in it would be lost from sight`,
+        allow: 'declare a pool of another name, and move the volumes there',
+      },
+    }
+  if (!active || users === 0) return undefined
+  const who =
+    users === undefined ? 'it is not known who is in it' : `${users} card${users === 1 ? ' is' : 's are'} in it`
+  return {
+    blocked: {
+      message: `network ${name} would have to be stopped, and ${who}: they would be cut off until they restart`,
+      allow: `stop its machines first, or run on the host when it suits: virsh net-destroy ${name}`,
+    },
+  }
+}
+
+export function createPlaceSteps(setting: SettingSpec, kind: PlaceKind, uuid: string): readonly Step[] {
+  const { id: name, host = '', fields } = setting
+  const { autostart, ...declared } = fields
+  const steps = [
+    placeStep(kind, host, uuid, 'create', `define ${kind} ${name} on ${host}`, {
+      method: 'POST',
+      params: { name, fields: JSON.stringify(declared) },
+    }),
+    // A directory is made where there is none; a volume group must be there, and building would make it anew.
+    ...(kind === 'pool' && fields.type !== 'logical' ? [verbStep(kind, host, uuid, name, 'build')] : []),
+    verbStep(kind, host, uuid, name, 'start'),
+  ]
+  return autostart === true ? [...steps, autostartStep(kind, host, uuid, name, true)] : steps
+}
+
+export function updatePlaceSteps(
+  setting: SettingSpec,
+  sighting: Sighting,
+  changes: readonly Change[],
+): readonly Step[] {
+  const config = placeConfigOf(sighting)
+  if (config === undefined) return []
+  const { host, externalId: uuid } = sighting
+  const { place: kind, name, active } = config
+  const chosen = changes.map(({ path }) => path)
+  const fields = Object.fromEntries(
+    Object.entries(setting.fields).filter(([path]) => path !== 'autostart' && chosen.includes(path)),
+  )
+  const steps: Step[] = []
+  const names = Object.keys(fields)
+  if (names.length > 0)
+    steps.push(
+      placeStep(kind, host, uuid, 'configure', `set ${names.join(', ')} of ${kind} ${name} on ${host}`, {
+        method: 'PUT',
+        params: withDigest({ fields: JSON.stringify(fields) }, sighting.close?.digest),
+      }),
+    )
+  if (active && (names.length > 0 || chosen.includes('restart'))) steps.push(verbStep(kind, host, uuid, name, 'stop'))
+  if (names.length > 0 || chosen.includes('restart') || chosen.includes('active'))
+    steps.push(verbStep(kind, host, uuid, name, 'start'))
+  if (chosen.includes('autostart')) steps.push(autostartStep(kind, host, uuid, name, setting.fields.autostart === true))
+  return steps
+}
+
+/** Only the definition goes. Volumes and directories stay as they are. */
+export function deletePlaceSteps(sighting: Sighting): readonly Step[] {
+  const config = placeConfigOf(sighting)
+  if (config === undefined) return []
+  const { host, externalId: uuid } = sighting
+  const { place: kind, name, active } = config
+  return [
+    ...(active ? [verbStep(kind, host, uuid, name, 'stop')] : []),
+    placeStep(kind, host, uuid, 'delete', `undefine ${kind} ${name} on ${host}`, { method: 'DELETE' }),
+  ]
+}
+
+export function undeletablePlace(sighting: Sighting): { readonly message: string; readonly allow: string } | undefined {
+  const config = placeConfigOf(sighting)
+  if (config === undefined || config.users === 0 || (config.place === 'network' && !config.active)) return undefined
+  const { place, name, users } = config
+  const what = place === 'pool' ? 'volume' : 'card'
+  const count =
+    users === undefined ? `nobody can tell how many ${what}s are` : `${users} ${what}${users === 1 ? ' is' : 's are'}`
+  return {
+    message: `${place} ${name} is in use: ${count} in it`,
+    allow: `empty it first, or set deletionPolicy: Orphan`,
+  }
+}
+
+export function placeReadiness(setting: SettingSpec, kind: PlaceKind, sighting: Sighting): Readiness {
+  const what = `${kind} ${setting.id} on ${sighting.host}`
+  return placeConfigOf(sighting)?.active === true
+    ? { ready: true, reason: 'Active', message: `${what} is active`, status: 'Active' }
+    : { ready: false, reason: 'Inactive', message: `${what} is not active`, status: 'Inactive' }
+}
+
+/** The sort of place behind a resource, if it is one. */
+export function placeOfSetting(
+  resource: Resource,
+): { readonly setting: SettingSpec; readonly kind: PlaceKind } | undefined {
+  const { desired } = resource
+  const kind = desired.type === 'setting' ? placeKind(desired.setting.definition) : undefined
+  return desired.type !== 'setting' || kind === undefined ? undefined : { setting: desired.setting, kind }
+}
+
+function placeStep(
+  kind: PlaceKind,
+  host: string,
+  uuid: string,
+  verb: Step['verb'],
+  summary: string,
+  call: {
+    readonly method: Step['call']['method']
+    readonly what?: string
+    readonly params?: Readonly<Record<string, string>>
+  },
+): Step {
+  const path = `/${kind}/${uuid}${call.what === undefined ? '' : `/${call.what}`}`
+  return makeStep({ verb, summary, host, method: call.method, path, params: call.params ?? {} })
+}
+
+function verbStep(kind: PlaceKind, host: string, uuid: string, name: string, what: 'build' | 'start' | 'stop'): Step {
+  const verb = what === 'build' ? 'configure' : what
+  return placeStep(kind, host, uuid, verb, `${what} ${kind} ${name} on ${host}`, { method: 'POST', what })
+}
+
+function autostartStep(kind: PlaceKind, host: string, uuid: string, name: string, on: boolean): Step {
+  const summary = `${on ? 'start' : 'do not start'} ${kind} ${name} with its host ${host}`
+  const params: Readonly<Record<string, string>> = { on: on ? '1' : '0' }
+  return placeStep(kind, host, uuid, 'configure', summary, { method: 'PUT', what: 'autostart', params })
+}
+
+function same(from: unknown, to: unknown): boolean {
+  return JSON.stringify(from) === JSON.stringify(to)
+}

@@ -1,0 +1,64 @@
+import { z } from 'zod'
+import type { SettingValue } from '../model/rest.ts'
+import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
+import { defined } from './fields/defined.ts'
+import { dnsName, line, objectName } from './fields/text.ts'
+import type { FieldProblem, Kind } from './kind.ts'
+import { libvirtPlace } from './machines/libvirt-places.ts'
+
+const directory = z
+  .string()
+  .max(400)
+  .regex(/^(?:\/[a-zA-Z0-9_.-]*[a-zA-Z0-9_-])+$/, { error: 'a whole path like /srv/machines' })
+  .refine((path) => !path.split('/').includes('..'), { error: 'a path without ..' })
+
+const schema = z.strictObject({
+  description: line.optional(),
+  /** The Host that has it. */
+  host: objectName,
+  /** dir: a directory. netfs: one of an NFS server. logical: a volume group of LVM, which must be there. */
+  type: z.enum(['dir', 'netfs', 'logical']).default('dir'),
+  /** Where it is on the host. */
+  path: directory.optional(),
+  /** The NFS server and its directory. */
+  source: z.strictObject({ host: dnsName, path: directory }).optional(),
+  volumeGroup: z
+    .string()
+    .max(100)
+    .regex(/^[a-zA-Z0-9_][a-zA-Z0-9_.+-]*$/, { error: 'the name of a volume group' })
+    .optional(),
+  autostart: z.boolean().default(true),
+  deletionPolicy: z.enum(['Delete', 'Orphan']).default('Orphan'),
+})
+
+export type LibvirtPoolSpec = z.output<typeof schema>
+
+/** A place for volumes that libvirt keeps on a host. */
+export const libvirtPool: Kind<LibvirtPoolSpec> = {
+  kind: 'LibvirtPool',
+  apiVersion: 'croft.dev/v1alpha1',
+  accepts: (apiVersion) => apiVersion === 'croft.dev/v1alpha1',
+  plural: 'libvirtpools',
+  shortNames: ['virtpool'],
+  summary: 'A pool that libvirt keeps volumes in: a directory, an NFS export or a volume group.',
+  schema,
+
+  check(spec, manifest) {
+    const problems: FieldProblem[] = [...checkAnnotations(manifest)]
+    const bad = (field: string, message: string, hint: string) =>
+      problems.push({ code: 'bad-value', path: ['spec', field], message, hint })
+    const wants = { path: spec.type !== 'logical', source: spec.type === 'netfs', volumeGroup: spec.type === 'logical' }
+    for (const field of ['path', 'source', 'volumeGroup'] as const) {
+      if (wants[field] && spec[field] === undefined) bad('type', `${spec.type} needs ${field}`, `set ${field}`)
+      if (!wants[field] && spec[field] !== undefined) bad(field, `${spec.type} has no ${field}`, `leave ${field} out`)
+    }
+    return problems
+  },
+
+  policy: (spec, manifest) => ({ ...annotatedPolicy(manifest), deletion: spec.deletionPolicy }),
+
+  expand(declaration, lookup) {
+    const { host, description: _words, deletionPolicy: _deletion, ...fields } = declaration.spec
+    return libvirtPlace(declaration, 'libvirt-pool', host, defined<Record<string, SettingValue>>(fields), lookup)
+  },
+}
