@@ -61,6 +61,8 @@ export interface ObservedMachine {
   readonly unprepared?: string
   /** Being made, moved or destroyed right now. */
   readonly busy?: string
+  /** Git no longer names it, and a guard keeps it all the same: then its node stays as well. */
+  readonly mayNotGo?: { readonly guard: string; readonly reason: string; readonly allow: string }
 }
 
 /** Facts of the Node object. */

@@ -6,13 +6,14 @@ import type { ClusterLook } from '../../model/cluster-look.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { ResourceKey } from '../../model/key.ts'
 import type { ObservedCluster } from '../../model/observed-cluster.ts'
+import type { Plan } from '../../model/plan.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import { guestIn, isGuest, type Resource } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
 import { validApprovals } from '../../plan/approvals.ts'
 import { coordinate } from '../../plan/cluster/coordinate.ts'
-import { type Sight, sightings } from '../../plan/plan.ts'
-import { removals } from '../../plan/removals.ts'
+import { plan, type Sight, sightings } from '../../plan/plan.ts'
+import { type Removal, removals } from '../../plan/removals.ts'
 import { suspect } from '../../plan/suspicion.ts'
 import type { Ledger, World } from '../../plan/world.ts'
 import type { Store } from '../../store/port.ts'
@@ -144,17 +145,34 @@ function machinesSeen(
     const wants = restartFor(resource, sights.get(resource.key), rules.get(resource.driver), ledger)
     if (wants !== undefined) restarts.set(resource.key, wants)
   }
+  const leaving = [...worlds.values()]
+    .flatMap((world) => removals(estate, world, ledger, nowMs))
+    .filter(({ type }) => type === 'vm' || type === 'container')
   return {
     restarts,
+    kept: leaving.length === 0 ? new Map() : keptOf(leaving, plan({ estate, worlds, ledger, rules, nowMs })),
     hosts: hostReadiness(estate, worlds, sights, rules, ledger),
     resources: new Map(estate.resources.map((resource) => [resource.key, resource])),
     identities: new Map([...sights].map(([key, sight]) => [key, sight.identity])),
-    leaving: [...worlds.values()]
-      .flatMap((world) => removals(estate, world, ledger, nowMs))
-      .filter(({ type }) => type === 'vm' || type === 'container'),
+    leaving,
     ledger,
     suspect: new Set(suspicious.map(([name]) => name)),
   }
+}
+
+/**
+ * Which machines stay though Git no longer names them. Asked before the cluster is: a node must not be taken out of
+ * etcd for a machine that then may not go.
+ */
+function keptOf(leaving: readonly Removal[], { entries }: Plan): MachinesSeen['kept'] {
+  const going = new Set(leaving.map(({ key }) => key))
+  return new Map(
+    entries.flatMap(({ key, action }) =>
+      going.has(key) && (action.do === 'hold' || action.do === 'refuse')
+        ? [[key, { guard: action.guard, reason: action.reason, allow: action.allow }] as const]
+        : [],
+    ),
+  )
 }
 
 /** What a restart of the machine would bring into force, when its update needs one. */

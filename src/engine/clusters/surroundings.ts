@@ -17,6 +17,8 @@ export interface MachinesSeen {
   readonly identities: ReadonlyMap<ResourceKey, Identity>
   /** Machines with our mark that Git no longer declares. */
   readonly leaving: readonly Removal[]
+  /** Which of these a guard would not let go, were they no nodes. */
+  readonly kept: ReadonlyMap<ResourceKey, NonNullable<ObservedMachine['mayNotGo']>>
   /** What of a machine's declaration comes into force only with a restart. */
   readonly restarts: ReadonlyMap<ResourceKey, string>
   /** Boxes that were there before, by name, as far as something is declared of them. */
@@ -95,6 +97,7 @@ function machineOf(identity: Identity, key: ResourceKey, seen: MachinesSeen): Ob
       const locked = sighting.lock === undefined ? {} : { busy: `its machine is locked (${sighting.lock})` }
       const createdMs = sighting.close?.createdMs
       const wantsRestart = seen.restarts.get(key)
+      const mayNotGo = seen.kept.get(key)
       return {
         ...common,
         ...locked,
@@ -102,6 +105,7 @@ function machineOf(identity: Identity, key: ResourceKey, seen: MachinesSeen): Ob
         power: power === 'running' ? 'on' : power === 'stopped' ? 'off' : 'unknown',
         ...(createdMs === undefined ? {} : { createdMs }),
         ...(wantsRestart === undefined ? {} : { wantsRestart }),
+        ...(mayNotGo === undefined ? {} : { mayNotGo }),
       }
     }
     case 'absent':

@@ -224,6 +224,15 @@ describe('changing the number of servers', () => {
     assert.deepEqual(nextSteps(one, observedCluster('s1 s3', { s3: { kube: leaving } }, { members })), ['stop-k3s s3'])
   })
 
+  test('[A54] one whose machine a guard keeps stays in the cluster: nothing is taken out of etcd for nothing', () => {
+    const mayNotGo = { guard: 'blast-radius', reason: 'too many at once', allow: 'commit an Approval' }
+    const kept = observedCluster('s1 s2 s3 s4', { s4: { machine: { mayNotGo } } })
+    const decision = coordinate(clusterSpec('s1 s2 s3'), kept, NOW)
+    assert.deepEqual(decision.steps, [])
+    assert.deepEqual(decision.holds, [{ node: 's4', ...mayNotGo }])
+    assert.deepEqual(nextSteps(clusterSpec('s1 s2 s3'), observedCluster('s1 s2 s3 s4')), ['cordon s4'])
+  })
+
   test('[R8] a machine is not destroyed behind the coordinator: only when its node has left', () => {
     const wanted = clusterSpec('s1 s2 s3')
     const refused = mayDestroyMachine(wanted, observedCluster('s1 s2 s3 s4'), 's4')

@@ -18,6 +18,8 @@ export function departure(view: View, node: NodeView, purpose: WorkPurpose, reas
       allow: 'wait until its API answers',
     })
   }
+  const { mayNotGo } = node.machine
+  if (purpose === 'remove' && mayNotGo !== undefined) return holdFor({ node: node.name, ...mayNotGo })
   return (
     guarded(view, node, purpose) ??
     marked(view, node, purpose, reason) ??
