@@ -11,7 +11,7 @@ export interface Checks {
   /** Runs what is due. Answers true when a result has changed. */
   look(seen: SeenForChecks, signal: AbortSignal): Promise<boolean>
   views(): readonly CheckView[]
-  /** When the next one is due; Infinity when there is none. */
+  /** When the next one is due, by the clock that never jumps; Infinity when there is none. */
   dueMs(): number
 }
 
@@ -38,15 +38,15 @@ export function createChecks(clock: Clock, ask: AskCheck, { atOnce = false } = {
         for (const name of standing.keys()) if (!specs.has(name)) standing.delete(name)
         for (const [name, spec] of specs) {
           const before = standing.get(name)
-          standing.set(name, { ...(before ?? { bad: 0 }), spec, dueMs: before?.dueMs ?? clock.now() })
+          standing.set(name, { ...(before ?? { bad: 0 }), spec, dueMs: before?.dueMs ?? clock.monotonicMs() })
         }
       }
-      const due = [...standing].filter(([, one]) => one.dueMs <= clock.now())
+      const due = [...standing].filter(([, one]) => one.dueMs <= clock.monotonicMs())
       let changed = false
       await inParallel(due, LIMITS.checksAtOnce, async ([name, one]) => {
         const answer = await ask(name, seen, signal)
         if (signal.aborted) return
-        one.dueMs = clock.now() + one.spec.everyMs
+        one.dueMs = clock.monotonicMs() + one.spec.everyMs
         one.bad = answer.passed === 'no' ? one.bad + 1 : 0
         // Not yet often enough in a row: what stood before stands.
         const early = !atOnce && answer.passed === 'no' && one.bad < one.spec.failures

@@ -92,7 +92,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
       const lastGood = await store.getValue(`source/${source.name}`)
       const mayReturnTo = (commit: string) => mayReturn.has(`${source.name}@${commit}`)
       const followed = source.open({ mayReturnTo, ...(lastGood === undefined ? {} : { lastGood }) })
-      return { source, followed, dueMs: clock.now() }
+      return { source, followed, dueMs: clock.monotonicMs() }
     }),
   )
   let wishes: StandingWishes = NO_WISHES
@@ -102,6 +102,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
   let declared: Estate | undefined
   let report: PassReport | undefined
   let pass: EstateView['pass']
+  /** What is due, is due by the clock that never jumps: somebody who sets the other must not stop or race the loop. */
   let passDueMs = Number.POSITIVE_INFINITY
   let lastSeq = (await store.events({ limit: 1 })).at(-1)?.seq ?? 0
   let alive = false
@@ -173,7 +174,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
   }
 
   const lookAtSources = async (signal: AbortSignal): Promise<void> => {
-    const due = sources.filter((state) => state.dueMs <= clock.now())
+    const due = sources.filter((state) => state.dueMs <= clock.monotonicMs())
     if (due.length === 0) return
     let changed = false
     for (const state of due) {
@@ -216,7 +217,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
       const fresh = declared === undefined ? undefined : await options.refresh?.(declared)
       if (fresh === undefined) return
       estate = fresh
-      passDueMs = clock.now()
+      passDueMs = clock.monotonicMs()
       return
     }
     revision = mergeRevisions(inForce())
@@ -229,11 +230,11 @@ export async function createController(options: ControllerOptions): Promise<Runn
     if (still) return
     declared = linked
     estate = prepared
-    passDueMs = clock.now()
+    passDueMs = clock.monotonicMs()
   }
 
   const makePass = async (signal: AbortSignal): Promise<void> => {
-    if (estate === undefined || passDueMs > clock.now()) return
+    if (estate === undefined || passDueMs > clock.monotonicMs()) return
     const startedMs = clock.monotonicMs()
     const sweep = report?.settled === true ? sweepReads(restMs(estate)) : 0
     const wasBusy = report?.settled !== true
@@ -248,12 +249,13 @@ export async function createController(options: ControllerOptions): Promise<Runn
     if (made.events.length > 0) newestSeq = -1
     const endedMs = clock.now()
     // Nothing is under way: a large estate is looked at more seldom, so that idling costs close to nothing.
-    passDueMs = endedMs + (made.settled ? Math.max(made.lookAgainMs, restMs(estate)) : made.lookAgainMs)
-    if (made.settled && (wasBusy || endedMs - calmMs >= LIMITS.longestRestMs)) {
-      calmMs = endedMs
+    const restedMs = made.settled ? Math.max(made.lookAgainMs, restMs(estate)) : made.lookAgainMs
+    passDueMs = clock.monotonicMs() + restedMs
+    if (made.settled && (wasBusy || clock.monotonicMs() - calmMs >= LIMITS.longestRestMs)) {
+      calmMs = clock.monotonicMs()
       options.onCalm?.()
     }
-    pass = { endedMs, tookMs, effects: made.effects, nextMs: passDueMs }
+    pass = { endedMs, tookMs, effects: made.effects, nextMs: endedMs + restedMs }
     await keepWishes(currentWishes(wishes, new Map(made.records.map((record) => [record.key, record])), endedMs))
   }
 
@@ -275,7 +277,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
     report: () => report,
     allowReturn: (name) => {
       mayReturn.add(name)
-      for (const state of sources) if (name.startsWith(`${state.source.name}@`)) state.dueMs = clock.now()
+      for (const state of sources) if (name.startsWith(`${state.source.name}@`)) state.dueMs = clock.monotonicMs()
     },
     troubles: () => sources,
     adopt: async (wish) => {
@@ -285,7 +287,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
     },
     ...(options.order === undefined ? {} : { order: options.order }),
     passNow: () => {
-      passDueMs = clock.now()
+      passDueMs = clock.monotonicMs()
       waker.wake()
     },
   })
@@ -334,7 +336,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
       const state = sources.find((one) => one.source.name === name)
       if (state === undefined) return
       counters.pokes++
-      state.dueMs = clock.now()
+      state.dueMs = clock.monotonicMs()
       options.previews?.poke(name)
       waker.wake()
     },

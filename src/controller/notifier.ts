@@ -12,6 +12,7 @@ import { type Notice, nextNotices, type Told, troublesOf } from './troubles.ts'
 export interface Notifier {
   /** Tells whoever is to be told. Never rejects: a receiver that is away must not stop the controller. */
   look(view: EstateView, revision: Revision): Promise<void>
+  /** When there is something to tell next, by the clock that never jumps. */
   dueMs(): number
   /** What was told, for the store: a restart must not tell everything anew. */
   remember(): string
@@ -41,6 +42,9 @@ export function createNotifier(
   const all = new Map<string, One>()
   let declared: unknown
   let failed = 0
+  // Durations are measured by the clock that never jumps, and shown as if the other had not jumped either.
+  const beganMs = clock.now() - clock.monotonicMs()
+  const nowMs = () => beganMs + clock.monotonicMs()
 
   return {
     async look(view, revision) {
@@ -60,14 +64,14 @@ export function createNotifier(
       }
       const troubles = troublesOf(view)
       for (const [name, one] of all) {
-        const { notices, told, dueMs } = nextNotices(one.told, troubles, one.spec.about, one.spec.afterMs, clock.now())
+        const { notices, told, dueMs } = nextNotices(one.told, troubles, one.spec.about, one.spec.afterMs, nowMs())
         one.told = told
         one.waiting = [...one.waiting, ...notices].slice(-LIMITS.noticesWaiting)
         one.dueMs = dueMs
         await deliver(name, one, troubles)
       }
     },
-    dueMs: () => Math.min(Number.POSITIVE_INFINITY, ...[...all.values()].map(dueOf)),
+    dueMs: () => Math.min(Number.POSITIVE_INFINITY, ...[...all.values()].map(dueOf)) - beganMs,
     remember: () =>
       JSON.stringify(Object.fromEntries([...all].map(([name, { told }]) => [name, told.filter((one) => one.told)]))),
     failures: () => failed,
@@ -82,12 +86,12 @@ export function createNotifier(
     const { to } = one.spec
     try {
       if (to.by === 'uptime-kuma') {
-        if (one.pushMs > clock.now()) return
-        one.pushMs = clock.now() + to.everyMs
+        if (one.pushMs > nowMs()) return
+        one.pushMs = nowMs() + to.everyMs
         await pushHeartbeat(to, troubles, outbox)
         return
       }
-      while (one.waiting.length > 0 && one.retryMs <= clock.now()) {
+      while (one.waiting.length > 0 && one.retryMs <= nowMs()) {
         const [next] = one.waiting
         if (next === undefined) break
         await sendNotice(to, next, outbox)
@@ -97,7 +101,7 @@ export function createNotifier(
     } catch (error) {
       failed++
       one.tries++
-      one.retryMs = clock.now() + backoffMs(LIMITS.backoff, one.tries, random)
+      one.retryMs = nowMs() + backoffMs(LIMITS.backoff, one.tries, random)
       if (one.tries === 1)
         warn(`Notification/${name} could not be sent: ${error instanceof Error ? error.message : String(error)}`)
     }

@@ -39,6 +39,7 @@ export interface Previews {
   look(state: PreviewState, signal: AbortSignal): Promise<readonly NewEvent[]>
   /** Something happened at the forge. */
   poke(source: string): void
+  /** By the clock that never jumps. */
   dueMs(): number
 }
 
@@ -110,11 +111,10 @@ export function createPreviews(deps: PreviewDeps): Previews {
     poke(source) {
       if (due.has(source)) due.set(source, clock.monotonicMs())
     },
-    dueMs: () => {
-      if ([...waiting.values()].some((queue) => queue.length > 0)) return clock.now()
-      const next = Math.min(Number.POSITIVE_INFINITY, ...due.values())
-      return clock.now() + Math.max(0, next - clock.monotonicMs())
-    },
+    dueMs: () =>
+      [...waiting.values()].some((queue) => queue.length > 0)
+        ? clock.monotonicMs()
+        : Math.min(Number.POSITIVE_INFINITY, ...due.values()),
   }
 
   /** Notes which requests have no comment for their head and for what is in force. */

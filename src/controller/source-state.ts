@@ -23,6 +23,7 @@ export interface SourceState {
   facts?: CommitFacts
   trouble?: Kept
   lookedMs?: number
+  /** By the clock that never jumps. */
   dueMs: number
 }
 
@@ -35,7 +36,7 @@ export type LookResult =
 export async function lookAt(state: SourceState, clock: Clock, signal: AbortSignal): Promise<LookResult> {
   const seen = await state.followed.look(signal)
   state.lookedMs = clock.now()
-  state.dueMs = clock.now() + state.source.pollMs
+  state.dueMs = clock.monotonicMs() + state.source.pollMs
   if (seen.is === 'kept') return trouble(state, seen)
   if (seen.is === 'same') {
     delete state.trouble

@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts'
 
-/** Sleeps until a moment, or until somebody wakes it. A call of `wake` between two sleeps ends the next one at once. */
+/** Sleeps until a moment (by the clock that never jumps), or until somebody wakes it. A call of `wake` between two sleeps ends the next one at once. */
 export interface Waker {
   wake(): void
   sleepUntil(atMs: number, signal: AbortSignal): Promise<void>
@@ -18,7 +18,7 @@ export function createWaker(clock: Clock): Waker {
       end?.()
     },
     async sleepUntil(atMs, signal) {
-      const ms = Math.min(atMs - clock.now(), LONGEST_MS)
+      const ms = Math.min(atMs - clock.monotonicMs(), LONGEST_MS)
       if (!woken && ms > 0 && !signal.aborted) {
         const stop = new AbortController()
         end = () => stop.abort()

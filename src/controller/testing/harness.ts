@@ -46,6 +46,8 @@ export interface HarnessOptions {
   readonly options?: Partial<ControllerOptions>
   readonly seed?: number
   readonly wrap?: (store: Store) => Store
+  /** How wrong the wall clock of the controller's computer is. */
+  readonly wallOffMs?: () => number
   /** The same world, in which an earlier controller has worked. */
   readonly on?: Pick<Harness, 'clock' | 'datacentre'>
 }
@@ -76,14 +78,16 @@ export async function startHarness(given: HarnessOptions = {}): Promise<Harness>
   const wire = simWire(datacentre)
   const random = seededRandom(seed ^ 0x5bd1e995)
   const epoch = await store.beginEpoch()
+  const { wallOffMs } = given
+  const own = wallOffMs === undefined ? clock : { ...clock, now: () => clock.now() + wallOffMs() }
   const engine = createEngine({
-    clock,
+    clock: own,
     random,
     store,
     epoch,
     drivers: [proxmoxDriver],
     driverDeps: {
-      clock,
+      clock: own,
       random,
       openWire: () => ({
         send(request, signal) {
@@ -100,7 +104,7 @@ export async function startHarness(given: HarnessOptions = {}): Promise<Harness>
   let commit: string | undefined = 'c'.repeat(40)
   const source = inMemory(() => ({ files: pushed, commit }))
   const controller = await createController({
-    clock,
+    clock: own,
     store,
     epoch,
     engine,
