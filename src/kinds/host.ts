@@ -36,6 +36,8 @@ const schema = z.strictObject({
   /** What Proxmox calls it; its own name unless said otherwise. */
   node: hostName.optional(),
   description: line.optional(),
+  /** Name of what this repository manages; another one where two repositories configure the same host. */
+  estate: logicalName.default('default'),
   /** What the logical networks and storages are called on this host. */
   bindings: z
     .strictObject({
@@ -141,7 +143,7 @@ export const host: Kind<HostSpec> = {
       driver: 'ssh',
       endpoint: target.local === true ? 'local' : `ssh://${target.user}@${target.address}:${target.port}`,
       ssh: target,
-      estate: 'default',
+      estate: declaration.spec.estate,
       ids: { from: 0, to: 0 },
       limits: { perHost: 8, perStorage: 1, reads: 4 },
       origin: declaration.origin,

@@ -71,3 +71,13 @@ test('what is free to begin, begins', () => {
   const entries = [updating('a', step('configure', 'a')), updating('b', step('configure', 'b'))]
   assert.equal(admit(entries, { intentions: [], connections, unready: 0 }).length, 2)
 })
+
+test('a restart of a box waits until nothing else is done on it, and what could be done first is', () => {
+  const on = (host: string, ...more: string[]) => step('configure', 'x', { queues: [`host/${host}`, ...more] })
+  const restart = updating('restart', on('a', 'alone'))
+  const keys = (entries: readonly PlanEntry[], intentions: readonly Intention[] = []) =>
+    admit(entries, { intentions, connections, unready: 0 }).map(({ entry }) => entry.key)
+  assert.deepEqual(keys([restart, updating('file', on('a')), updating('other', on('b'))]), ['file', 'other'])
+  assert.deepEqual(keys([restart], [flying('file', on('a'))]), [])
+  assert.deepEqual(keys([restart, updating('other', on('b'))]), ['other', 'restart'])
+})

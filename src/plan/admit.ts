@@ -35,13 +35,13 @@ export function admit(entries: readonly PlanEntry[], traffic: Traffic): readonly
     if (intention.step.disruption === 'restart') restarting++
   }
   const admitted: Admitted[] = []
-  for (const entry of entries) {
+  for (const entry of [...entries.filter((one) => !isAlone(one)), ...entries.filter(isAlone)]) {
     if (!isDoing(entry.action)) continue
     const step = entry.action.steps[0]
     const connection = traffic.connections.get(entry.connection)
     if (step === undefined || connection === undefined) continue
     const full = step.queues.some(
-      (queue) => (load.get(`${entry.connection} ${queue}`) ?? 0) >= capacity(queue, connection),
+      (queue) => (load.get(`${entry.connection} ${queue}`) ?? 0) >= (isAlone(entry) ? 1 : capacity(queue, connection)),
     )
     if (full) continue
     if (step.disruption === 'restart') {
@@ -52,6 +52,11 @@ export function admit(entries: readonly PlanEntry[], traffic: Traffic): readonly
     admitted.push({ entry, doing: entry.action, step })
   }
   return admitted
+}
+
+/** A restart of a box waits for whatever else is done on it, or it would cut that off in the middle. */
+function isAlone({ action }: PlanEntry): boolean {
+  return isDoing(action) && action.steps[0]?.queues.includes('alone') === true
 }
 
 function capacity(queue: string, connection: Connection): number {

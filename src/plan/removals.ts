@@ -1,5 +1,6 @@
 import type { Action } from '../model/action.ts'
 import type { Estate } from '../model/estate.ts'
+import { itemId } from '../model/host-item.ts'
 import type { ResourceKey } from '../model/key.ts'
 import { objectId } from '../model/kube-object.ts'
 import type { ResourceRecord } from '../model/record.ts'
@@ -55,7 +56,7 @@ export function removals(estate: Estate, world: World, ledger: Ledger, nowMs: nu
       })
     }
   }
-  found.push(...listedRemovals(estate, world, ledger, meant))
+  found.push(...listedRemovals(estate, world, ledger, meant), ...unrememberedItems(estate, world, ledger, meant))
   return found.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
 }
 
@@ -70,18 +71,13 @@ function listedRemovals(
   meant: ReadonlySet<ResourceKey>,
 ): readonly Removal[] {
   const declared = new Set(estate.resources.map((resource) => resource.key))
-  // An object that moved from one add-on to another is not gone: it is only another's.
-  const claimed = new Set(
-    estate.resources.flatMap(({ connection, desired }) =>
-      desired.type === 'object' ? [`${connection} ${objectId(desired.object.object)}`] : [],
-    ),
-  )
+  const claimed = claimedThings(estate)
   const found: Removal[] = []
   for (const record of ledger.records.values()) {
     if (record.list === undefined || record.externalId === undefined || record.type === 'cluster') continue
     if (record.connection !== world.connection.name) continue
     if (declared.has(record.key) || isUnreadable(record.key, estate)) continue
-    if (record.type === 'object' && claimed.has(`${record.connection} ${record.externalId}`)) continue
+    if (claimed.has(`${record.connection} ${record.externalId}`)) continue
     const things = world.lists.get(record.list)
     // What croft changed on a host has its mark there; what it found as it should be has none, and stays.
     const keepsMarks = record.type === 'item' || record.type === 'object'
@@ -110,6 +106,55 @@ function listedRemovals(
     })
   }
   return found
+}
+
+/** Items and objects that somebody declares. One that moved from one owner to another is not gone: it is only another's. */
+function claimedThings(estate: Estate): ReadonlySet<string> {
+  return new Set(
+    estate.resources.flatMap(({ connection, desired }) => {
+      if (desired.type === 'object') return [`${connection} ${objectId(desired.object.object)}`]
+      return desired.type === 'item' ? [`${connection} ${itemId(desired.item.item)}`] : []
+    }),
+  )
+}
+
+/**
+ * Items whose marks are on a host, of which a store that was lost says nothing. They are ours when the mark names our
+ * estate and an owner of which something is still declared here; else another repository may have made them.
+ */
+function unrememberedItems(
+  estate: Estate,
+  world: World,
+  ledger: Ledger,
+  meant: ReadonlySet<ResourceKey>,
+): readonly Removal[] {
+  const seen = [...world.lists.values()].flatMap((things) =>
+    [...things.values()].filter(
+      ({ type, mark }) => type === 'item' && mark?.owner !== undefined && !isListed(ledger.records.get(mark.owner)),
+    ),
+  )
+  if (seen.length === 0) return []
+  const claimed = claimedThings(estate)
+  const owners = new Set(estate.resources.map(({ key }) => ownerOf(key)))
+  return seen.flatMap((sighting): readonly Removal[] => {
+    const { mark, connection, externalId } = sighting
+    if (mark?.owner === undefined || mark.estate !== world.connection.estate) return []
+    if (claimed.has(`${connection} ${externalId}`)) return []
+    if (!owners.has(ownerOf(mark.owner)) || isUnreadable(mark.owner, estate)) return []
+    const deletion = meant.has(mark.owner) ? 'Delete' : (mark.deletion ?? 'Orphan')
+    const record = ledger.records.get(mark.owner)
+    return [{ key: mark.owner, uid: mark.uid, type: 'item', sighting, record, deletion, protect: false }]
+  })
+}
+
+/** What the store has known since it was declared is found by its record. */
+function isListed(record: ResourceRecord | undefined): boolean {
+  return record?.list !== undefined
+}
+
+/** `HostConfig/base@cow/file:/etc/motd` is a part of `HostConfig/base`. */
+function ownerOf(key: ResourceKey): string {
+  return key.split('@')[0] ?? key
 }
 
 function isMarked(sighting: Sighting | undefined, record: ResourceRecord): boolean {

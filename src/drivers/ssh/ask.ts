@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Command } from './command.ts'
 
 /** One question to a host. All questions about all items of a host go there together. */
 export type Ask =
@@ -69,9 +70,11 @@ export interface Seen {
   run(...argv: readonly string[]): SeenRun
   /** The hash of a secret that was resolved for this look; undefined when it could not be. */
   readonly secretSha?: string
+  /** What takes the item back that is looked at; absent until croft changed it. */
+  readonly undo?: readonly Command[]
 }
 
-export function seenIn(answers: Answers, secretSha?: string): Seen {
+export function seenIn(answers: Answers, more: Pick<Seen, 'secretSha' | 'undo'> = {}): Seen {
   const of = (key: string): Answer => {
     const answer = answers.get(key)
     if (answer === undefined) throw new Error(`nobody asked the host about ${key}`)
@@ -90,7 +93,7 @@ export function seenIn(answers: Answers, secretSha?: string): Seen {
       const { code = '-1', out = '' } = of(`run ${JSON.stringify(argv)}`)
       return { code: Number(code), out }
     },
-    ...(secretSha === undefined ? {} : { secretSha }),
+    ...more,
   }
 }
 

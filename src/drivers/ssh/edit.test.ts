@@ -29,6 +29,10 @@ const block = (before: string, created = false) =>
   ({ what: 'block', ours: '# b', end: '# e', before, created }) as const
 const mount = (before: string) => ({ what: 'mount', ours: '/srv', before, created: false }) as const
 
+const words = (ours: string, added: string, before: string) =>
+  ({ what: 'words', ours, end: added, before, created: false }) as const
+
+const GRUB = 'GRUB_CMDLINE_LINUX_DEFAULT='
 const CASES: readonly (readonly [string, string, Omit<Edit, 'path'>, string | undefined])[] = [
   ['our line goes, theirs stay', 'x=1\nours\ny=2\n', line('ours', ''), 'x=1\ny=2\n'],
   ['the old line comes back in its place', 'x=1\nA=new\ny=2\n', line('A=new', 'A=old'), 'x=1\nA=old\ny=2\n'],
@@ -43,6 +47,15 @@ const CASES: readonly (readonly [string, string, Omit<Edit, 'path'>, string | un
   ['a block without an end is not ours to cut', 'x\n# b\n1\ny\n', block(''), 'x\n# b\n1\ny\n'],
   ['a block that was removed comes back', 'x\n', block('7'), 'x\n# b\n7\n# e\n'],
   ['a mount goes', 'A / ext4 o 0 1\nB  /srv\tbtrfs o 0 0\n# B /srv x\n', mount(''), 'A / ext4 o 0 1\n# B /srv x\n'],
+  ['words go and come, and theirs stay', 'c=1 ours d=2\n', words('', 'ours o=9', 'quiet'), 'c=1 d=2 quiet\n'],
+  [
+    'words in their line, with its quotes',
+    `T=5\n${GRUB}"iommu=pt theirs"\nZ=1\n`,
+    words(GRUB, 'iommu=pt', 'quiet'),
+    `T=5\n${GRUB}"theirs quiet"\nZ=1\n`,
+  ],
+  ['the last word leaves an empty line', `${GRUB}"ours"\n`, words(GRUB, 'ours', ''), `${GRUB}""\n`],
+  ['a line that somebody took away is not made again', 'T=5\n', words(GRUB, 'ours', 'quiet'), 'T=5\n'],
   ['a mount becomes the old one', 'B /srv btrfs o 0 0\n', mount('C /srv ext4 o 0 0'), 'C /srv ext4 o 0 0\n'],
 ]
 

@@ -17,6 +17,14 @@ BEGIN { w = ENVIRON["W"]; a = ENVIRON["A"]; b = ENVIRON["B"]; t = ENVIRON["T"] }
 w == "block" && $0 == a && !open { open = 1; kept = $0; next }
 open && $0 == b { open = 0; if (t != "" && !done) { print a; print t; print b; done = 1 }; next }
 open { kept = kept "\\n" $0; next }
+w == "words" && !done && index($0, a) == 1 {
+  text = substr($0, length(a) + 1); mark = substr(text, 1, 1) == "\\"" ? "\\"" : ""; gsub(/"/, "", text)
+  split("", out); n = 0; split("", gone); m = split(b, list, " "); for (i = 1; i <= m; i++) gone[list[i]] = 1
+  k = split(text " " t, list, " ")
+  for (i = 1; i <= k; i++) if (!(list[i] in gone) && !(list[i] in out)) { out[list[i]] = 1; all[++n] = list[i] }
+  text = ""; for (i = 1; i <= n; i++) text = text (i > 1 ? " " : "") all[i]
+  print a mark text mark; done = 1; next
+}
 w == "line" && $0 == t { done = 1 }
 (w == "line" && $0 == a && a != t) || (w == "mount" && $1 !~ /^#/ && $2 == a) {
   if (t != "" && !done) { print t; done = 1 }
@@ -25,17 +33,17 @@ w == "line" && $0 == t { done = 1 }
 { print }
 END {
   if (open) print kept
-  if (t != "" && !done) { if (w == "block") { print a; print t; print b } else print t }
+  if (t != "" && !done && w != "words") { if (w == "block") { print a; print t; print b } else print t }
 }' <"$2" >"$t"
 if [ "$6" = new ] && [ ! -s "$t" ]; then rm -f -- "$2"; else mv -fT -- "$t" "$2"; fi
 `
 
 export interface Edit {
-  readonly what: 'line' | 'block' | 'mount'
+  readonly what: 'line' | 'block' | 'mount' | 'words'
   readonly path: string
-  /** Our line, the first line of our block, or the place of our mount. */
+  /** Our line, the first line of our block, the place of our mount, or what the line begins with that has our words. */
   readonly ours: string
-  /** The last line of our block. */
+  /** The last line of our block; our words. */
   readonly end?: string
   /** What was in its place before. Empty: nothing. */
   readonly before: string
@@ -47,7 +55,13 @@ export function editBack({ what, path, ours, end = '', before, created }: Edit):
   return run('sh', '-c', EDIT, 'croft', what, path, ours, end, before, created ? 'new' : 'old')
 }
 
-/** Which file a command of ours changes lines of. */
-export function editedPath(argv: readonly string[]): string | undefined {
-  return argv[2] === EDIT ? argv[5] : undefined
+/** The lines that a command of ours takes back; undefined for any other command. */
+export function editOf(command: Command): Edit | undefined {
+  if (command.do !== 'run' || command.argv[2] !== EDIT) return undefined
+  const [, , , , what, path = '', ours = '', end = '', before = '', created] = command.argv
+  return { what: what as Edit['what'], path, ours, end, before, created: created === 'new' }
+}
+
+export function wordsIn(text = ''): readonly string[] {
+  return text.split(/\s+/).filter((word) => word !== '')
 }

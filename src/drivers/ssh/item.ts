@@ -49,11 +49,25 @@ export function put(path: string, content: string, rights: FileRights = {}): rea
   ]
 }
 
-/** The file as it is now, or its absence. Undefined when it cannot be brought back as it was. */
-export function restoreFile(path: string, seen: SeenFile): readonly Command[] | undefined {
+/**
+ * The file as it is now, or its absence. `expected`: the content that was asked about, which a look leaves out where it
+ * is there. Undefined when it cannot be brought back as it was.
+ */
+export function restoreFile(path: string, seen: SeenFile, expected?: string): readonly Command[] | undefined {
   if (seen.kind === 'absent') return [{ do: 'remove', path }]
-  if (seen.kind !== 'file' || seen.content === undefined) return undefined
-  return [{ do: 'put', path, content: seen.content, mode: seen.mode, owner: seen.owner, group: seen.group }]
+  if (seen.kind === 'link') return [{ do: 'run', argv: ['ln', '-sfn', '--', seen.target, path] }]
+  const isExpected = expected !== undefined && seen.sha256 === sha256(expected)
+  const content = isExpected ? expected : seen.content
+  if (seen.kind !== 'file' || content === undefined) return undefined
+  return [{ do: 'put', path, content, mode: seen.mode, owner: seen.owner, group: seen.group }]
+}
+
+/**
+ * A change after which nobody might get in any more: the host takes it back by itself unless a connection made from
+ * nothing succeeds afterwards. It holds for putting something in place and for taking it back alike.
+ */
+export function armed(name: string, revert: readonly Command[], change: readonly Command[]): readonly Command[] {
+  return [{ do: 'arm', name, seconds: 90, revert }, ...change, { do: 'prove' }, { do: 'disarm', name }]
 }
 
 export function octal(mode: number): string {
@@ -68,7 +82,7 @@ export function ownFile(path: string, content: string, after: readonly Command[]
     changes: (seen: Seen) => fileChanges(seen.file(path), content),
     put: [...put(path, content), ...after],
     undo: (seen: Seen) => {
-      const back = restoreFile(path, seen.file(path))
+      const back = restoreFile(path, seen.file(path), content)
       return back === undefined ? undefined : [...back, ...after]
     },
   }

@@ -8,6 +8,8 @@ export interface ItemMark extends Mark {
   readonly id: string
   /** Null: it cannot be taken back. */
   readonly undo: readonly Command[] | null
+  /** Tells one declaration of the item from another: drift is no reason to learn anew how it was before. */
+  readonly declared?: string
 }
 
 const FOLDER = '/var/lib/croft/items'
@@ -17,9 +19,15 @@ export function markPath(id: string): string {
 }
 
 /** Written before the item is touched: whatever happens then, how it was before is known. */
-export function markCommands(id: string, resource: Resource, undo: readonly Command[] | null): readonly Command[] {
+export function markCommands(
+  id: string,
+  resource: Resource,
+  declared: string,
+  undo: readonly Command[] | null,
+): readonly Command[] {
   const mark: ItemMark = {
     id,
+    declared,
     uid: resource.uid,
     owner: resource.key,
     deletion: resource.policy.deletion,
@@ -41,7 +49,7 @@ export function readMark(text: string): ItemMark | undefined {
     return undefined
   }
   if (typeof read !== 'object' || read === null) return undefined
-  const { id, uid, owner, estate, deletion, undo } = read as Record<string, unknown>
+  const { id, uid, owner, estate, deletion, declared, undo } = read as Record<string, unknown>
   if (typeof id !== 'string' || typeof uid !== 'string' || typeof owner !== 'string') return undefined
   return {
     id,
@@ -49,6 +57,7 @@ export function readMark(text: string): ItemMark | undefined {
     owner,
     undo: Array.isArray(undo) ? (undo as readonly Command[]) : null,
     ...(typeof estate === 'string' ? { estate } : {}),
+    ...(typeof declared === 'string' ? { declared } : {}),
     ...(deletion === 'Delete' || deletion === 'Orphan' ? { deletion } : {}),
   }
 }

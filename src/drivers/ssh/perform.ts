@@ -1,8 +1,8 @@
 import { LIMITS } from '../../lib/limits.ts'
 import { type Shell, ShellFailure } from '../../lib/shell.ts'
-import { HOST_PROGRAMS } from '../../model/host-item.ts'
 import type { Secret, SecretReference } from '../../model/secret.ts'
 import type { Outcome, Refusal } from '../../model/verdict.ts'
+import { ARM, ARMED, DISARM } from './arm.ts'
 import { BATCH, batchOf, isSmall, type Ready, readBatch } from './batch.ts'
 import { type Command, showCommand } from './command.ts'
 import { outcomeOf } from './failures.ts'
@@ -87,19 +87,6 @@ async function doTogether(commands: readonly Ready[], hands: Hands, signal: Abor
     if (command !== undefined) throw commandFailed(hands.host, command, answer.code, answer.said)
   }
 }
-
-const ARMED = '/var/lib/croft/revert'
-/** As a timer of systemd where it runs, else as a program of its own; either outlives our connection. */
-const ARM =
-  `${HOST_PROGRAMS.arm}\n` +
-  'if [ -d /run/systemd/system ]; then systemctl stop "croft-revert-$1.timer" 2>/dev/null; ' +
-  'systemd-run --quiet --collect --unit="croft-revert-$1" --on-active="$2" --timer-property=AccuracySec=1s /bin/sh "$3"; ' +
-  'else setsid -f sh -c \'sleep "$1"; exec /bin/sh "$2"\' sh "$2" "$3" </dev/null >/dev/null 2>&1; fi'
-const DISARM =
-  `${HOST_PROGRAMS.disarm}\n` +
-  // The timer goes in any case: left behind, it would take back the next change of the same thing.
-  'said=0; [ -e "$2" ] || said=7; rm -f -- "$2"; ' +
-  'if [ -d /run/systemd/system ]; then systemctl stop "croft-revert-$1.timer" 2>/dev/null || :; fi; exit "$said"'
 
 /** The script is gone: it has run. */
 const TAKEN_BACK = 7

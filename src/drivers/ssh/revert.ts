@@ -17,9 +17,11 @@ export function revertScript(commands: readonly Command[], self: string): string
       case 'put': {
         const path = quote(command.path)
         const base64 = Buffer.from(command.content ?? '', 'utf8').toString('base64')
-        const owner = `${command.owner ?? 'root'}:${command.group ?? 'root'}`
+        const { owner = 'root', group } = command
+        // An owner with a colon at its end means the group of that user.
+        const who = owner.endsWith(':') ? owner : `${owner}:${group ?? 'root'}`
         lines.push(`printf %s ${quote(base64)} | base64 -d >${path}.croft-revert`)
-        lines.push(`chown -- ${quote(owner)} ${path}.croft-revert`)
+        lines.push(`chown -- ${quote(who)} ${path}.croft-revert`)
         lines.push(`chmod -- ${(command.mode ?? 0o644).toString(8).padStart(4, '0')} ${path}.croft-revert`)
         lines.push(`mv -fT -- ${path}.croft-revert ${path}`)
         break

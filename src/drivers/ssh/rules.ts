@@ -4,12 +4,13 @@ import type { Resource } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { Step } from '../../model/step.ts'
-import { type Answers, type Seen, seenIn } from './ask.ts'
+import { type Answers, type Seen, seenIn, sha256 } from './ask.ts'
 import { type Command, run, showCommand } from './command.ts'
-import { editedPath } from './edit.ts'
+import { editOf } from './edit.ts'
 import { change } from './item.ts'
 import { rulesOf } from './items/registry.ts'
 import { type ItemMark, markCommands, markPath } from './marks.ts'
+import { undoOfBoth } from './undo.ts'
 
 /** The one list of a host: everything that is wanted of it, and everything that croft changed there. */
 export const ITEMS_LIST = 'items'
@@ -92,8 +93,11 @@ function configureStep(
   const id = itemId(item)
   const seen = seenOf(sighting)
   const mark = lookOf(sighting)?.mark
-  const undo = mark === undefined ? (rulesOf(item).undo?.(item, seen) ?? null) : mark.undo
-  const marking = mark?.uid === resource.uid ? [] : markCommands(id, resource, undo)
+  const declared = sha256(JSON.stringify(item.spec)).slice(0, 16)
+  const isSame = mark?.declared === declared
+  const now = isSame ? null : (rulesOf(item).undo?.(item, seen) ?? null)
+  const undo = mark === undefined ? now : undoOfBoth(mark.undo, now)
+  const marking = isSame && mark?.uid === resource.uid ? [] : markCommands(id, resource, declared, undo)
   const doing = changes.every((one) => one.path === 'mark') ? [] : rulesOf(item).commands(item, seen, changes)
   const summary = `${item.type} ${item.name}: ${doing.map(showCommand).slice(-2).join(', ') || 'note whose it is'}`
   return stepOf('configure', summary.slice(0, 200), host, id, [...marking, ...doing], queuesFor(item))
@@ -106,7 +110,10 @@ function rebootStep(host: string): Step {
     '-c',
     `${HOST_PROGRAMS.reboot}\nif [ -d /run/systemd/system ]; then systemd-run --quiet --on-active=2 --timer-property=AccuracySec=1s systemctl reboot; else shutdown -r +0; fi`,
   )
-  return { ...stepOf('reboot', `restart ${host}`, host, 'reboot', [command], ['single/boot']), disruption: 'restart' }
+  return {
+    ...stepOf('reboot', `restart ${host}`, host, 'reboot', [command], ['single/boot', 'alone']),
+    disruption: 'restart',
+  }
 }
 
 function stepOf(
@@ -138,7 +145,7 @@ function queuesOf(id: string, commands: readonly Command[]): readonly string[] {
   const single = /^(?:package|apt-repository|node-exporter):/.test(id) ? 'single/apt' : 'single/undo'
   const files = commands.flatMap((one) => {
     if (one.do === 'put' || one.do === 'remove') return [`single/file${one.path}`]
-    const path = one.do === 'run' ? editedPath(one.argv) : undefined
+    const path = editOf(one)?.path
     return path === undefined ? [] : [`single/file${path}`]
   })
   return [single, ...files]
@@ -155,5 +162,9 @@ export function lookOf(sighting: Sighting): ItemLook | undefined {
 
 function seenOf(sighting: Sighting): Seen {
   const look = lookOf(sighting)
-  return seenIn(look?.answers ?? new Map(), look?.secretSha)
+  const { secretSha, mark } = look ?? {}
+  return seenIn(look?.answers ?? new Map(), {
+    ...(secretSha === undefined ? {} : { secretSha }),
+    ...(mark === undefined || mark.undo === null ? {} : { undo: mark.undo }),
+  })
 }

@@ -3,7 +3,8 @@ import { runProgram } from '../guest/run-program.ts'
 import { type Box, reboot } from './box.ts'
 import { diskCommands } from './host-disks.ts'
 import { editHost } from './host-edit.ts'
-import { type HostState, hostStateOf, mountLine, textAt } from './host-state.ts'
+import { BOUND_AT_START, type HostState, hostStateOf, mountLine, textAt } from './host-state.ts'
+import { zfsCommands } from './host-zfs.ts'
 
 export interface HostOutcome {
   readonly code?: number
@@ -32,7 +33,7 @@ export function hostProgram(box: Box, argv: readonly string[]): HostOutcome {
     if (known !== undefined) return SCRIPTS[known]?.({ box, state, words: args, argv }) ?? {}
   }
   const words = rest.filter((word) => !word.startsWith('-'))
-  const command = COMMANDS[program] ?? diskCommands[program]
+  const command = COMMANDS[program] ?? diskCommands[program] ?? zfsCommands[program]
   if (command !== undefined) return command({ box, state, words, argv })
   const done = runProgram(box.computer, argv, '')
   if (done === undefined) return { code: 127, err: `${program}: not found` }
@@ -49,6 +50,15 @@ const SCRIPTS: Readonly<Record<string, HostCommand>> = {
       if (box.life === life) reboot(world, box)
     })
     return {}
+  },
+  'zpool list -H "$1"': () => ({}),
+  ifreload: () => ({}),
+  'd/iommu_group"': ({ state }) => ({ out: state.cards.map((card) => `${card}\n`).join('') }),
+  // What was bound at the last start: vfio-pci takes what it was told to, before any other driver.
+  'd/driver"': ({ box, state }) => {
+    const ids = /ids=(\S+)/.exec(textAt(box, BOUND_AT_START))?.[1]?.split(',') ?? []
+    const mine = state.cards.map((card) => card.split(' ')).filter(([, id = '']) => ids.includes(id))
+    return { out: mine.map(([slot]) => `${slot} vfio-pci\n`).join('') }
   },
   'systemctl reload ssh': () => ({}),
   'command -v proxmox-boot-tool': () => ({ code: 1 }),
@@ -109,10 +119,13 @@ const COMMANDS: Readonly<Record<string, HostCommand>> = {
   'update-grub': OK,
   'update-initramfs': OK,
   udevadm: OK,
+  gpasswd: ({ state, argv }) => {
+    const [name = '', group = ''] = argv.slice(-2)
+    return state.users.get(name)?.groups.delete(group) === true ? {} : { code: 3 }
+  },
   nmcli: OK,
   ping: OK,
   netplan: OK,
-  partprobe: OK,
   test: OK,
   chown: ({ state, words: [who = '', path = ''] }) => {
     const [owner = 'root', group = 'root'] = who.split(':')

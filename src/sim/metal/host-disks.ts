@@ -19,9 +19,10 @@ export const diskCommands: Readonly<Record<string, HostCommand>> = {
     if (disk === undefined) return { code: 1 }
     return { out: [...disk.subvolumes].map((name, at) => `ID ${256 + at} gen 8 top level 5 path ${name}\n`).join('') }
   },
-  wipefs: ({ state, words }) => {
+  wipefs: ({ state, words, argv }) => {
     const disk = state.disks.get(words.at(-1) ?? '')
     if (disk === undefined) return { code: 1, err: 'probing initialization failed' }
+    if (!argv.includes('-a')) return { out: disk.content === '' ? '' : `${disk.content}\n` }
     disk.content = ''
     disk.subvolumes.clear()
     return {}
@@ -41,6 +42,6 @@ export const diskCommands: Readonly<Record<string, HostCommand>> = {
     state.mounts.set(place, { device, fs: disk.content })
     return {}
   },
-  sgdisk: () => ({}),
+  blockdev: () => ({}),
   dd: () => ({}),
 }

@@ -2,7 +2,8 @@ import { HOST_PROGRAMS } from '../../model/host-item.ts'
 import type { Box } from './box.ts'
 import { type HostOutcome, hostProgram } from './host-commands.ts'
 import { decoded, probeHost } from './host-probe.ts'
-import { hostStateOf, textAt } from './host-state.ts'
+import { REVERTS, runRevert } from './host-revert.ts'
+import { hostStateOf } from './host-state.ts'
 
 /** croft's own programs for hosts, as far as somebody who sends them can tell. Undefined: it is another program. */
 export function runHostProgram(box: Box, argv: readonly string[], input: string): HostOutcome | undefined {
@@ -18,8 +19,6 @@ export function runHostProgram(box: Box, argv: readonly string[], input: string)
   // Programs that go to a host by themselves, because they have an input of their own.
   return argv[0] === 'mkdir' ? hostProgram(box, argv) : undefined
 }
-
-const REVERTS = '/var/lib/croft/revert/'
 
 /** Does one command after another until one fails. */
 function batch(box: Box, input: string): string {
@@ -41,6 +40,7 @@ function batch(box: Box, input: string): string {
     } else if (what === 'remove') {
       const path = decoded(coded[0] ?? '')
       box.machine.files.remove(path)
+      state.links.delete(path)
       state.rights.delete(path)
       state.deeds.push(`remove ${path}`)
     }
@@ -56,6 +56,7 @@ export function putFile(box: Box, path: string, who: string, mode: string, conte
     owner: owner || 'root',
     group: group || owner || 'root',
   })
+  hostStateOf(box).links.delete(path)
   box.machine.files.write(path, content)
 }
 
@@ -72,28 +73,16 @@ function arm(box: Box, [name = '', seconds = '90', script = '']: readonly string
   return {}
 }
 
-function disarm(box: Box, [name = '', script = '']: readonly string[]): HostOutcome {
-  if (!box.machine.files.remove(script)) return { code: 7 }
-  hostStateOf(box).armed.delete(name)
+function takeBack(box: Box, script: string): HostOutcome {
+  if (!runRevert(box, script)) return {}
+  const state = hostStateOf(box)
+  state.armed.delete(script.slice(REVERTS.length))
+  state.deeds.push(`revert ${script.slice(REVERTS.length)}`)
   return {}
 }
 
-/** The script that croft left: what it writes is in it as base64, what it removes by name. */
-function takeBack(box: Box, script: string): HostOutcome {
-  const text = textAt(box, script)
-  if (text === '') return {}
-  const state = hostStateOf(box)
-  box.machine.files.remove(script)
-  state.armed.delete(script.slice(REVERTS.length))
-  state.deeds.push(`revert ${script.slice(REVERTS.length)}`)
-  let pending = ''
-  for (const line of text.split('\n')) {
-    const written = /^printf %s '([^']*)' \| base64 -d >'([^']*)'\.croft-revert$/.exec(line)
-    const removed = /^rm -f -- '([^']*)'$/.exec(line)
-    if (written !== null) pending = written[1] ?? ''
-    const moved = /^mv -fT -- '[^']*'\.croft-revert '([^']*)'$/.exec(line)
-    if (moved !== null) box.machine.files.write(moved[1] ?? '', Buffer.from(pending, 'base64'))
-    else if (removed !== null) box.machine.files.remove(removed[1] ?? '')
-  }
+function disarm(box: Box, [name = '', script = '']: readonly string[]): HostOutcome {
+  if (!box.machine.files.remove(script)) return { code: 7 }
+  hostStateOf(box).armed.delete(name)
   return {}
 }

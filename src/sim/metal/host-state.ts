@@ -1,4 +1,6 @@
 import type { Box } from './box.ts'
+import { REVERTS, runRevert } from './host-revert.ts'
+import type { Pool } from './host-zfs.ts'
 
 /** What a box has besides files and services, as far as somebody who configures it can tell. */
 export interface HostState {
@@ -16,6 +18,11 @@ export interface HostState {
   readonly disks: Map<string, Disk>
   /** What is mounted where. */
   readonly mounts: Map<string, { readonly device: string; readonly fs: string }>
+  readonly pools: Map<string, Pool>
+  /** ZFS datasets with the properties that somebody set. */
+  readonly datasets: Map<string, Map<string, string>>
+  /** Cards: a line each, as the kernel shows them: slot, vendor:device, class, IOMMU group. */
+  readonly cards: string[]
   /** Changes that were armed: the deadline of each. */
   readonly armed: Map<string, number>
   /** Everything that was done to it, a line each: what a test counts. */
@@ -62,6 +69,9 @@ export function hostStateOf(box: Box): HostState {
       modules: new Set(),
       disks: new Map(),
       mounts: new Map(),
+      pools: new Map(),
+      datasets: new Map(),
+      cards: [],
       armed: new Map(),
       deeds: [],
     }
@@ -94,12 +104,18 @@ export function addBoot(box: Box, how: 'raspberry-pi' | 'grub'): void {
   files.write('/proc/cmdline', `${commandLine(box)}\n`)
 }
 
+/** What modprobe was told when the kernel started. */
+export const BOUND_AT_START = '/proc/croft/modprobe'
+
 const SYSTEM_PACKAGES = ['openssh-server', 'sudo', 'procps', 'kmod', 'iproute2', 'python3']
 
 /** What the kernel and systemd do at every start: from files alone, so that what was only done by hand is gone. */
 function startsAnew(box: Box, state: HostState): void {
   const { files, active, enabled } = box.machine
+  for (const name of files.list(REVERTS)) if (runRevert(box, `${REVERTS}${name}`)) state.deeds.push(`revert ${name}`)
+  state.armed.clear()
   files.write('/proc/cmdline', `${commandLine(box)}\n`)
+  files.write(BOUND_AT_START, textAt(box, '/etc/modprobe.d/croft-vfio.conf'))
   const linesIn = (folder: string) => files.list(folder).flatMap((name) => textAt(box, `${folder}/${name}`).split('\n'))
   state.modules.clear()
   for (const line of linesIn('/etc/modules-load.d')) if (/^[a-z]/.test(line)) state.modules.add(line.trim())

@@ -13,7 +13,7 @@ export const aptRepository: ItemRules<'apt-repository'> = {
     ),
   commands: (item) => [...filesOf(item).flatMap(({ path, content }) => put(path, content)), UPDATE],
   undo(item, seen) {
-    const back = filesOf(item).map(({ path }) => restoreFile(path, seen.file(path)))
+    const back = filesOf(item).map(({ path, content }) => restoreFile(path, seen.file(path), content))
     return back.some((one) => one === undefined) ? undefined : [...back.flatMap((one) => one ?? []), UPDATE]
   },
 }

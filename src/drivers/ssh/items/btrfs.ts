@@ -1,14 +1,14 @@
 import type { Change } from '../../../model/change.ts'
 import { type Command, run } from '../command.ts'
 import { change, type ItemRules } from '../item.ts'
-import { diskAsk, diskIn, eraseObjection } from './disk.ts'
+import { diskAsks, diskIn, eraseObjection } from './disk.ts'
 
 /** A btrfs on a disk of its own, with subvolumes. Made once; what is on it afterwards is never erased. */
 export const btrfs: ItemRules<'btrfs'> = {
   type: 'btrfs',
   queues: ['single/disks'],
   asks: ({ name, spec }) => [
-    diskAsk(spec.device),
+    ...diskAsks(spec.device),
     { ask: 'run', argv: ['findmnt', '-n', '-o', 'TARGET', '--mountpoint', name] },
     { ask: 'run', argv: ['btrfs', 'subvolume', 'list', name] },
   ],

@@ -11,21 +11,33 @@ export interface Disk {
   readonly mounted: boolean
 }
 
-/** Disks are named by their id, never by the letter that they happened to get. */
-export function diskAsk(device: string): Ask {
-  return { ask: 'run', argv: ['lsblk', '-n', '-r', '-o', 'TYPE,SERIAL,FSTYPE,MOUNTPOINT', '--', device] }
+/**
+ * Disks are named by their id, never by the letter that they happened to get. What is on one is read from the disk
+ * itself: lsblk only repeats what udev noted once, and says nothing where udev does not run.
+ */
+export function diskAsks(device: string): readonly Ask[] {
+  return [
+    { ask: 'run', argv: rowsOf(device) },
+    { ask: 'run', argv: signaturesOf(device) },
+  ]
 }
 
+const rowsOf = (device: string) => ['lsblk', '-n', '-r', '-o', 'TYPE,SERIAL,FSTYPE,MOUNTPOINT', '--', device]
+const signaturesOf = (device: string) => ['wipefs', '--noheadings', '--output', 'TYPE', '--', device]
+
 export function diskIn(device: string, seen: Seen): Disk {
-  const { code, out } = seen.run('lsblk', '-n', '-r', '-o', 'TYPE,SERIAL,FSTYPE,MOUNTPOINT', '--', device)
-  const rows = out
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => line.split(' '))
+  const { code, out } = seen.run(...rowsOf(device))
+  const rows = linesOf(out).map((line) => line.split(' '))
   const [, serial = '', own = ''] = rows[0] ?? []
-  const parts = rows.slice(1)
-  const content = own !== '' ? own : parts.length > 0 ? parts.map((row) => row[2] || row[0]).join(',') : ''
+  const read = seen.run(...signaturesOf(device))
+  const signatures = [...new Set(linesOf(read.out).map((line) => line.trim()))]
+  const parts = rows.slice(1).map((row) => row[2] || row[0])
+  const content = read.code !== 0 ? 'something that cannot be read' : signatures.join(',') || own || parts.join(',')
   return { there: code === 0 && rows.length > 0, serial, content, mounted: rows.some((row) => (row[3] ?? '') !== '') }
+}
+
+function linesOf(text: string): readonly string[] {
+  return text.split('\n').filter((line) => line !== '')
 }
 
 /**

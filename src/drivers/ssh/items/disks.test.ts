@@ -12,7 +12,11 @@ const LSBLK = ['lsblk', '-n', '-r', '-o', 'TYPE,SERIAL,FSTYPE,MOUNTPOINT', '--']
 /** What a program would answer, by its words; what nobody wrote down is not installed. */
 type Said = Readonly<Record<string, Answer>>
 const said = (...argv: readonly string[]) => `run ${JSON.stringify(argv)}`
-const disk = (name: string, row: string): Said => ({ [said(...LSBLK, ID(name))]: out(`${row}\n`) })
+const WIPEFS = ['wipefs', '--noheadings', '--output', 'TYPE', '--']
+const disk = (name: string, row: string): Said => ({
+  [said(...LSBLK, ID(name))]: out(`${row}\n`),
+  [said(...WIPEFS, ID(name))]: out(row.split('\n')[0]?.split(' ')[2] ?? ''),
+})
 
 function judged(item: HostItem, answers: Said) {
   const rules = rulesOf(item)
@@ -47,7 +51,8 @@ errors: No known data errors
 `)
 const STATUS = said('zpool', 'status', '-P', 'tank')
 const GET = said('zpool', 'get', '-H', '-p', '-o', 'property,value', 'all', 'tank')
-const IMPORT = said('zpool', 'import')
+const BY_ID = '/dev/disk/by-id'
+const IMPORT = said('sh', '-c', 'zpool list -H "$1" >/dev/null 2>&1 || zpool import -d "$2"', 'sh', 'tank', BY_ID)
 const properties = (autotrim: string) => out(`size\t1000\nashift\t12\nautotrim\t${autotrim}\nhealth\tONLINE\n`)
 const absent: Said = { [STATUS]: out('', 1), [GET]: out('', 1), [IMPORT]: out('') }
 const empty: Said = { ...disk('ata-A', 'disk SA  '), ...disk('ata-B', 'disk SB  ') }
@@ -77,7 +82,7 @@ test('zpool: one that is on the disks is taken over, and only when that is allow
     ...empty,
     [IMPORT]: out('   pool: tank\n     id: 1234\n  state: ONLINE\n action: The pool can be imported.\n'),
   }
-  assert.deepEqual(judged(POOL, there).commands, ['zpool import -- tank'])
+  assert.deepEqual(judged(POOL, there).commands, ['zpool import -d /dev/disk/by-id tank'])
   assert.match(
     judged({ ...POOL, spec: { ...POOL.spec, import: false } }, there).held ?? '',
     /is on the disks of this host/,
@@ -145,11 +150,17 @@ test('btrfs: made once; what is on it afterwards is never erased', () => {
 test('ceph: only a disk that is named is emptied, and one that Ceph has is left alone for ever', () => {
   const item: HostItem = { type: 'ceph-disk', name: ID('nvme-C'), spec: { erase: ['SC'] } }
   const of = (row: string) => judged(item, disk('nvme-C', row))
-  assert.ok(of('disk SC ntfs ').commands.some((line) => line.startsWith('sgdisk --zap-all')))
+  assert.ok(of('disk SC ntfs ').commands.some((line) => line.startsWith('dd if=/dev/zero')))
   for (const taken of ['disk SC ceph_bluestore ', 'disk SC LVM2_member ', 'disk SC  '])
     assert.deepEqual(of(taken).paths, [], taken)
   assert.match(of('disk SX ntfs ').held ?? '', /serial SX/)
   assert.match(of('disk SC  \npart  ext4 /home').held ?? '', /mounted/)
+  const nameless = { ...item, spec: { erase: [''] } }
+  assert.match(judged(nameless, disk('nvme-C', 'disk  ext4 ')).held ?? '', /serial unknown/, 'nobody can have named it')
+  const behind = { [said(...LSBLK, ID('nvme-C'))]: out('disk SX  \n'), [said(...WIPEFS, ID('nvme-C'))]: out('ext4\n') }
+  assert.match(judged(item, behind).held ?? '', /holds ext4/, 'what udev does not know is on it all the same')
+  const deaf = { ...behind, [said(...WIPEFS, ID('nvme-C'))]: out('', 1) }
+  assert.match(judged(item, deaf).held ?? '', /something that cannot be read/)
 })
 
 test('mount: fstab gets one line for the place, and a mount that nobody wants any more is taken away', () => {

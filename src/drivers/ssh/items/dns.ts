@@ -23,8 +23,8 @@ export const dns: ItemRules<'dns'> = {
     return [...put(path, text), ...(path === RESOLVED ? [RESTART] : [])]
   },
   undo(item, seen) {
-    const { path } = fileOf(item, seen)
-    const back = restoreFile(path, seen.file(path))
+    const { path, text } = fileOf(item, seen)
+    const back = restoreFile(path, seen.file(path), text)
     return back === undefined ? undefined : [...back, ...(path === RESOLVED ? [RESTART] : [])]
   },
 }

@@ -42,7 +42,7 @@ export const file: ItemRules<'file'> = {
   undo({ name, spec }, seen) {
     // What was in its place may be a secret as well, and how it is taken back is written down.
     if (spec.secret !== undefined) return seen.file(name).kind === 'absent' ? [{ do: 'remove', path: name }] : undefined
-    const back = restoreFile(name, seen.file(name))
+    const back = restoreFile(name, seen.file(name), spec.content)
     return back === undefined
       ? undefined
       : [...back, ...(spec.restart ?? []).map((unit) => run('systemctl', 'try-restart', '--', unit))]

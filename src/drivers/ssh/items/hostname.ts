@@ -13,8 +13,8 @@ export const hostname: ItemRules<'hostname'> = {
     return [...kept, ...(live === spec.hostname ? [] : [change('hostname', live ?? null, spec.hostname)])]
   },
   commands: ({ spec }) => [...put(PATH, `${spec.hostname}\n`), run('hostname', '--', spec.hostname)],
-  undo(_item, seen) {
-    const back = restoreFile(PATH, seen.file(PATH))
+  undo({ spec }, seen) {
+    const back = restoreFile(PATH, seen.file(PATH), `${spec.hostname}\n`)
     const live = seen.sysctl('kernel.hostname')?.trim()
     return back === undefined || live === undefined ? undefined : [...back, run('hostname', '--', live)]
   },

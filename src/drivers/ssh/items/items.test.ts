@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { HostItem } from '../../../model/host-item.ts'
 import { type Answer, askKey, seenIn, sha256 } from '../ask.ts'
-import { quote } from '../revert.ts'
+import { quote, revertScript } from '../revert.ts'
 import { withBlock } from './block.ts'
 import { withArgs, withGrub } from './kernel-args.ts'
 import { withLine } from './line.ts'
@@ -93,30 +93,6 @@ test('a file that is as declared needs nothing, and each difference is told with
   assert.deepEqual(diff({ ...text('b\n'), mode: '600' }), [{ path: 'content', from: 'b\n', to: 'a\n', effect: 'live' }])
 })
 
-test('no disk is erased that a person has not named by its serial number', () => {
-  const device = '/dev/disk/by-id/ata-X'
-  const answer = (out: string): Record<string, Answer> => ({
-    [`run ${JSON.stringify(['lsblk', '-n', '-r', '-o', 'TYPE,SERIAL,FSTYPE,MOUNTPOINT', '--', device])}`]: {
-      code: '0',
-      out,
-    },
-  })
-  const item = (erase?: readonly string[]): HostItem => ({
-    type: 'ceph-disk',
-    name: device,
-    spec: erase === undefined ? {} : { erase },
-  })
-  const diff = (one: HostItem, out: string) => rulesOf(one).diff(one, seen(one, answer(out)))
-  assert.ok(diff(item(), 'disk S1 ext4 \n')[0]?.blocked)
-  assert.match(diff(item(), 'disk S1 ext4 \n')[0]?.blocked?.allow ?? '', /erase: \["S1"\]/)
-  assert.ok(diff(item(['OTHER']), 'disk S1 ext4 \n')[0]?.blocked)
-  assert.ok(diff(item(['S1']), 'disk S1 ext4 /mnt\n')[0]?.blocked, 'what is mounted is in use')
-  assert.ok(diff(item(['']), 'disk  ext4 \n')[0]?.blocked, 'a disk without a serial number cannot be named')
-  assert.equal(diff(item(['S1']), 'disk S1 ext4 \n')[0]?.blocked, undefined)
-  assert.deepEqual(diff(item(), 'disk S1  \n'), [], 'an empty disk is ready')
-  assert.deepEqual(diff(item(), 'disk S1 ceph_bluestore \n'), [], 'what Ceph has is left alone')
-})
-
 test('a device that shares its group with another is not given away', () => {
   const item: HostItem = { type: 'vfio', name: 'vfio-pci', spec: { ids: ['10de:2484'], blacklist: ['nouveau'] } }
   const [groups] = rulesOf(item)
@@ -167,6 +143,11 @@ test('lines, blocks, entries and words can be written again without a change, an
       assert.equal(withArgs(words, { args: ['z=1', 'y'], remove: ['x'] }), words)
     }),
   )
+})
+
+test('a file that is put back gets the group of its owner where only that is known', () => {
+  const script = revertScript([{ do: 'put', path: '/home/k3s/.ssh/authorized_keys', content: '', owner: 'k3s:' }], '/r')
+  assert.match(script, /^chown -- 'k3s:' /m)
 })
 
 test('[S-01] a word in a script that takes things back is quoted whatever is in it', () => {

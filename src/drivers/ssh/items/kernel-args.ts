@@ -1,6 +1,8 @@
+import type { HostItemOf } from '../../../model/host-item.ts'
 import type { Seen } from '../ask.ts'
 import { type Command, run } from '../command.ts'
-import { change, type ItemRules, restoreFile } from '../item.ts'
+import { editBack, editOf, wordsIn } from '../edit.ts'
+import { change, type ItemRules } from '../item.ts'
 import { textOf } from './line.ts'
 
 /** Where the words for the kernel are kept, by who starts it: a Raspberry Pi, systemd-boot, grub. */
@@ -29,26 +31,44 @@ export const kernelArgs: ItemRules<'kernel-args'> = {
           },
         },
       ]
-    const wanted = withArgs(boot.args, spec)
+    const wanted = wantedArgs(boot.args, spec, seen)
     if (wanted !== boot.args)
       return [change('args', boot.args, wanted), change('running', '', 'after a restart', 'restart')]
     const running = seen.run('cat', '/proc/cmdline').out.trim()
-    const inForce = withArgs(running, spec)
+    const inForce = wantedArgs(running, spec, seen)
     return inForce === running ? [] : [change('running', running, inForce, 'restart')]
   },
   commands({ spec }, seen) {
     const boot = bootOf(seen)
-    return boot === undefined ? [] : [...boot.write(withArgs(boot.args, spec)), ...boot.after]
+    return boot === undefined ? [] : [...boot.write(wantedArgs(boot.args, spec, seen)), ...boot.after]
   },
-  undo(_item, seen) {
+  undo({ spec }, seen) {
     const boot = bootOf(seen)
-    const back = boot === undefined ? undefined : restoreFile(boot.path, seen.file(boot.path))
-    return boot === undefined || back === undefined ? undefined : [...back, ...boot.after]
+    if (boot === undefined) return undefined
+    const [before, after] = [wordsIn(boot.args), wordsIn(wantedArgs(boot.args, spec, seen))]
+    const without = (some: readonly string[], others: readonly string[]) =>
+      some.filter((word) => !others.includes(word)).join(' ')
+    const end = without(after, before)
+    const back = { what: 'words', path: boot.path, ours: boot.prefix, end, before: without(before, after) } as const
+    return [editBack({ ...back, created: false }), ...boot.after]
   },
+}
+
+type Args = HostItemOf<'kernel-args'>['spec']
+
+/** Words that we gave the kernel once and that are declared no more go, and what they took the place of comes back. */
+function wantedArgs(text: string, spec: Args, seen: Seen): string {
+  const before = (seen.undo ?? []).map(editOf).find((edit) => edit?.what === 'words')
+  const stale = wordsIn(before?.end).filter((word) => !spec.args.includes(word))
+  const kept = wordsIn(text).filter((word) => !stale.includes(word))
+  const back = stale.length === 0 ? [] : wordsIn(before?.before).filter((word) => !kept.includes(word))
+  return withArgs([...kept, ...back].join(' '), spec)
 }
 
 interface Boot {
   readonly path: string
+  /** What the line begins with that has the words. */
+  readonly prefix: string
   readonly args: string
   readonly after: readonly Command[]
   write(args: string): readonly Command[]
@@ -58,12 +78,14 @@ function bootOf(seen: Seen): Boot | undefined {
   for (const path of PI) {
     const there = seen.file(path)
     if (there.kind !== 'file') continue
-    return { path, args: (textOf(there) ?? '').trim(), after: [], write: (args) => [keep(path, `${args}\n`, seen)] }
+    const args = (textOf(there) ?? '').trim()
+    return { path, prefix: '', args, after: [], write: (text) => [keep(path, `${text}\n`, seen)] }
   }
   if (seen.file(SYSTEMD_BOOT).kind === 'file') {
     const proxmox = seen.run('sh', '-c', 'command -v proxmox-boot-tool').code === 0
     return {
       path: SYSTEMD_BOOT,
+      prefix: '',
       args: (textOf(seen.file(SYSTEMD_BOOT)) ?? '').trim(),
       after: [
         proxmox
@@ -77,6 +99,7 @@ function bootOf(seen: Seen): Boot | undefined {
   if (seen.file(GRUB).kind !== 'file' || grub === undefined) return undefined
   return {
     path: GRUB,
+    prefix: 'GRUB_CMDLINE_LINUX_DEFAULT=',
     args: GRUB_LINE.exec(grub)?.[2] ?? '',
     after: [run('update-grub')],
     write: (args) => [keep(GRUB, withGrub(grub, args), seen)],
@@ -101,8 +124,7 @@ export function withArgs(
   spec: { readonly args: readonly string[]; readonly remove: readonly string[] },
 ): string {
   const often = /^(?:console|earlycon|module_blacklist|modprobe\.blacklist)=/
-  let words = text.split(/\s+/).filter((word) => word !== '')
-  words = words.filter(
+  const words = wordsIn(text).filter(
     (word) => !spec.remove.some((gone) => word === gone || (!gone.includes('=') && word.startsWith(`${gone}=`))),
   )
   for (const arg of spec.args) {

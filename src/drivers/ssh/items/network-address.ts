@@ -1,40 +1,66 @@
 import type { HostItemOf } from '../../../model/host-item.ts'
+import type { Seen } from '../ask.ts'
 import { type Command, run } from '../command.ts'
-import { fileAsk, fileChanges, type ItemRules, put, restoreFile } from '../item.ts'
+import { armed, change, fileAsk, fileChanges, type ItemRules, put, restoreFile } from '../item.ts'
 
 /**
  * Static addresses through whoever looks after the network of the host. The host takes the change back by itself when
- * nobody confirms it: whoever is cut off waits a minute and a half, and is back.
+ * nobody confirms it: whoever is cut off waits a minute and a half, and is back. What croft gave another manager before
+ * goes in the same change, or the interface would have two masters.
  */
 export const networkAddress: ItemRules<'network-address'> = {
   type: 'network-address',
   queues: ['single/network'],
-  asks: (item) => [fileAsk(pathOf(item), textOf(item))],
-  diff: (item, seen) => fileChanges(seen.file(pathOf(item)), textOf(item), { mode: 0o600 }),
+  asks: (item) =>
+    MANAGERS.map((manager) => fileAsk(pathOf(item, manager), manager === item.spec.manager ? textOf(item) : undefined)),
+  diff: (item, seen) => [
+    ...fileChanges(seen.file(pathOf(item)), textOf(item), { mode: 0o600 }),
+    ...former(item, seen).map((manager) => change('manager', manager, item.spec.manager)),
+  ],
   commands(item, seen) {
-    const path = pathOf(item)
-    const revert = restoreFile(path, seen.file(path)) ?? [{ do: 'remove', path } as const]
-    const name = `network-${item.spec.interface}`
-    return [
-      { do: 'arm', name, seconds: 90, revert: [...revert, ...reload(item)] },
-      ...put(path, textOf(item), { mode: 0o600 }),
-      ...(item.spec.manager === 'netplan' ? [run('netplan', 'generate')] : []),
-      ...reload(item),
+    const old = former(item, seen)
+    const revert = [item.spec.manager, ...old].flatMap((manager) => asItWas(item, manager, seen) ?? [])
+    return armed(nameOf(item), revert, [
+      ...old.flatMap((manager) => [{ do: 'remove', path: pathOf(item, manager) } as const, ...reload(item, manager)]),
+      ...ours(item),
       ...(item.spec.reach === undefined ? [] : [run('ping', '-c', '1', '-W', '10', '--', item.spec.reach)]),
-      { do: 'prove' },
-      { do: 'disarm', name },
-    ]
+    ])
   },
   undo(item, seen) {
-    const back = restoreFile(pathOf(item), seen.file(pathOf(item)))
-    return back === undefined ? undefined : [...back, ...reload(item)]
+    const back = asItWas(item, item.spec.manager, seen)
+    return back === undefined ? undefined : armed(nameOf(item), ours(item), back)
   },
 }
 
 type AddressItem = HostItemOf<'network-address'>
+type Manager = AddressItem['spec']['manager']
 
-function pathOf({ spec }: AddressItem): string {
-  switch (spec.manager) {
+const MANAGERS: readonly Manager[] = ['networkmanager', 'netplan', 'ifupdown']
+const nameOf = ({ spec }: AddressItem) => `network-${spec.interface}`
+
+/** Other managers that still have a file of ours for this interface. */
+function former(item: AddressItem, seen: Seen): readonly Manager[] {
+  return MANAGERS.filter(
+    (manager) => manager !== item.spec.manager && seen.file(pathOf(item, manager)).kind !== 'absent',
+  )
+}
+
+function ours(item: AddressItem): readonly Command[] {
+  return [
+    ...put(pathOf(item), textOf(item), { mode: 0o600 }),
+    ...(item.spec.manager === 'netplan' ? [run('netplan', 'generate')] : []),
+    ...reload(item, item.spec.manager),
+  ]
+}
+
+function asItWas(item: AddressItem, manager: Manager, seen: Seen): readonly Command[] | undefined {
+  const path = pathOf(item, manager)
+  const back = restoreFile(path, seen.file(path), manager === item.spec.manager ? textOf(item) : undefined)
+  return back === undefined ? undefined : [...back, ...reload(item, manager)]
+}
+
+function pathOf({ spec }: AddressItem, manager: Manager = spec.manager): string {
+  switch (manager) {
     case 'networkmanager':
       return `/etc/NetworkManager/system-connections/croft-${spec.interface}.nmconnection`
     case 'netplan':
@@ -44,8 +70,8 @@ function pathOf({ spec }: AddressItem): string {
   }
 }
 
-function reload({ spec }: AddressItem): readonly Command[] {
-  switch (spec.manager) {
+function reload({ spec }: AddressItem, manager: Manager): readonly Command[] {
+  switch (manager) {
     case 'networkmanager':
       return [run('nmcli', 'connection', 'reload'), run('nmcli', 'device', 'reapply', spec.interface)]
     case 'netplan':

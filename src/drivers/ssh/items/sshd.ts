@@ -1,6 +1,6 @@
 import type { Change } from '../../../model/change.ts'
 import { run } from '../command.ts'
-import { change, fileAsk, fileChanges, type ItemRules, put, restoreFile } from '../item.ts'
+import { armed, change, fileAsk, fileChanges, type ItemRules, put, restoreFile } from '../item.ts'
 
 const PATH = '/etc/ssh/sshd_config.d/00-croft.conf'
 const REVERT = 'sshd'
@@ -40,21 +40,17 @@ export const sshd: ItemRules<'sshd'> = {
     return changes
   },
   commands({ spec }, seen) {
-    const back = restoreFile(PATH, seen.file(PATH)) ?? [{ do: 'remove', path: PATH } as const]
-    return [
-      { do: 'arm', name: REVERT, seconds: 90, revert: [...back, RELOAD] },
-      ...put(PATH, textOf(spec.settings), { mode: 0o600 }),
-      run('sshd', '-t'),
-      RELOAD,
-      { do: 'prove' },
-      { do: 'disarm', name: REVERT },
-    ]
+    const back = restoreFile(PATH, seen.file(PATH), textOf(spec.settings)) ?? [{ do: 'remove', path: PATH } as const]
+    return armed(REVERT, [...back, RELOAD], [...ours(spec.settings), CHECK, RELOAD])
   },
-  undo(_item, seen) {
-    const back = restoreFile(PATH, seen.file(PATH))
-    return back === undefined ? undefined : [...back, run('sshd', '-t'), RELOAD]
+  undo({ spec }, seen) {
+    const back = restoreFile(PATH, seen.file(PATH), textOf(spec.settings))
+    return back === undefined ? undefined : armed(REVERT, [...ours(spec.settings), RELOAD], [...back, CHECK, RELOAD])
   },
 }
+
+const CHECK = run('sshd', '-t')
+const ours = (settings: Readonly<Record<string, string>>) => put(PATH, textOf(settings), { mode: 0o600 })
 
 function textOf(settings: Readonly<Record<string, string>>): string {
   return Object.keys(settings)

@@ -53,16 +53,19 @@ export const unit: ItemRules<'unit'> = {
     const back = filesOf(item).map((one) => one.undo(seen))
     if (back.some((one) => one === undefined)) return undefined
     const was = there.active === 'active'
+    const systemctl = (verb: string, ok: readonly number[] = [0]): Command => ({
+      do: 'run',
+      argv: ['systemctl', verb, '--', name],
+      ok,
+    })
     return [
-      ...(spec.state === 'started' && !was
-        ? [{ do: 'run', argv: ['systemctl', 'stop', '--', name], ok: [0, 5] } as const]
-        : []),
-      ...(spec.enabled === true && there.enabled !== 'enabled'
-        ? [{ do: 'run', argv: ['systemctl', 'disable', '--', name], ok: [0, 1] } as const]
-        : []),
+      ...(spec.state === 'started' && !was ? [systemctl('stop', [0, 5])] : []),
+      ...(spec.enabled === true && there.enabled !== 'enabled' ? [systemctl('disable', [0, 1])] : []),
+      ...(spec.masked === true && there.load !== 'masked' ? [systemctl('unmask')] : []),
       ...back.flatMap((one) => one ?? []),
       ...(back.length === 0 ? [] : [RELOAD]),
-      ...(spec.state === 'stopped' && was ? [run('systemctl', 'start', '--', name)] : []),
+      ...(spec.enabled === false && there.enabled === 'enabled' ? [systemctl('enable')] : []),
+      ...((spec.state === 'stopped' || spec.masked === true) && was ? [systemctl('start')] : []),
     ]
   },
 }

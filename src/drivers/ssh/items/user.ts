@@ -2,20 +2,14 @@ import type { Change } from '../../../model/change.ts'
 import type { HostItemOf } from '../../../model/host-item.ts'
 import type { Ask, Seen } from '../ask.ts'
 import { type Command, run } from '../command.ts'
-import { change, fileAsk, fileChanges, type ItemRules, octal, put } from '../item.ts'
+import { change, type ItemRules } from '../item.ts'
+import { closeDoors, doorAsks, doorChanges, openDoors, sudoersPath } from '../user-doors.ts'
 
 /** A user with groups, authorized keys and, where it is said, the right to become root without a password. */
 export const user: ItemRules<'user'> = {
   type: 'user',
   queues: ['single/users'],
-  asks(item) {
-    const { name, spec } = item
-    const asks: Ask[] = [passwd(name), groups(name)]
-    if (spec.keys !== undefined)
-      asks.push(fileAsk(keysPath(item), keysText(spec.keys)), { ask: 'file', path: sshFolder(item) })
-    if (spec.sudo !== undefined) asks.push(fileAsk(sudoersPath(name), sudoersText(name)))
-    return asks
-  },
+  asks: (item) => [passwd(item.name), groups(item.name), ...doorAsks(item)],
   diff(item, seen) {
     const { name, spec } = item
     const there = entryOf(name, seen)
@@ -36,9 +30,7 @@ export const user: ItemRules<'user'> = {
     }
     const missing = spec.groups.filter((group) => !groupsOf(name, seen).includes(group))
     if (missing.length > 0) changes.push(change('groups', groupsOf(name, seen), spec.groups))
-    if (spec.keys !== undefined) changes.push(...keyChanges(item, spec.keys, seen))
-    if (spec.sudo !== undefined) changes.push(...sudoChanges(name, spec.sudo, seen))
-    return changes
+    return [...changes, ...doorChanges(item, seen)]
   },
   commands(item, seen, changes) {
     const { name, spec } = item
@@ -66,43 +58,42 @@ export const user: ItemRules<'user'> = {
     }
     for (const group of spec.groups) commands.push({ do: 'run', argv: ['groupadd', '--force', '--', group] })
     if (spec.groups.length > 0) commands.push(run('usermod', '--append', '--groups', spec.groups.join(','), '--', name))
-    if (spec.keys !== undefined) {
-      commands.push(
-        run('mkdir', '-p', '--', sshFolder(item)),
-        run('chown', '--', `${name}:`, sshFolder(item)),
-        run('chmod', '--', '0700', sshFolder(item)),
-        { do: 'put', path: keysPath(item), content: keysText(spec.keys), mode: 0o600, owner: `${name}:` },
-      )
-    }
-    if (spec.sudo === true)
-      commands.push(
-        ...put(sudoersPath(name), sudoersText(name), { mode: 0o440 }),
-        run('visudo', '-cf', sudoersPath(name)),
-      )
-    if (spec.sudo === false) commands.push({ do: 'remove', path: sudoersPath(name) })
-    return commands
+    return [...commands, ...openDoors(item, seen, entryOf(name, seen) !== undefined)]
   },
-  undo({ name }, seen) {
+  undo(item, seen) {
+    const { name, spec } = item
+    if (spec.absent === true) return undefined
     // The files of a person are not croft's to remove: the home stays.
     if (entryOf(name, seen) === undefined)
       return [
         { do: 'run', argv: ['userdel', '--', name], ok: [0, 6] },
         { do: 'remove', path: sudoersPath(name) },
       ]
-    return undefined
+    return formerUser(item, seen)
   },
+}
+
+/** Somebody's account as it was before. */
+function formerUser(item: UserItem, seen: Seen): readonly Command[] | undefined {
+  const { name, spec } = item
+  const { shell = '', home = '' } = entryOf(name, seen) ?? {}
+  const were = groupsOf(name, seen)
+  const doors = closeDoors(item, seen)
+  if (doors === undefined) return undefined
+  return [
+    ...(spec.shell === undefined ? [] : [run('usermod', '--shell', shell, '--', name)]),
+    ...(spec.home === undefined ? [] : [run('usermod', '--home', home, '--move-home', '--', name)]),
+    ...spec.groups
+      .filter((group) => !were.includes(group))
+      .map((group): Command => ({ do: 'run', argv: ['gpasswd', '--delete', name, group], ok: [0, 3] })),
+    ...doors,
+  ]
 }
 
 type UserItem = HostItemOf<'user'>
 
 const passwd = (name: string): Ask => ({ ask: 'run', argv: ['getent', 'passwd', name] })
 const groups = (name: string): Ask => ({ ask: 'run', argv: ['id', '-nG', name] })
-const homeOf = ({ name, spec }: UserItem) => spec.home ?? (name === 'root' ? '/root' : `/home/${name}`)
-const sshFolder = (item: UserItem) => `${homeOf(item)}/.ssh`
-const keysPath = (item: UserItem) => `${sshFolder(item)}/authorized_keys`
-const keysText = (keys: readonly string[]) => keys.map((key) => `${key}\n`).join('')
-const sudoersPath = (name: string) => `/etc/sudoers.d/croft-${name}`
-const sudoersText = (name: string) => `${name} ALL=(ALL:ALL) NOPASSWD: ALL\n`
 
 function entryOf(name: string, seen: Seen) {
   const { code, out } = seen.run('getent', 'passwd', name)
@@ -114,28 +105,4 @@ function entryOf(name: string, seen: Seen) {
 function groupsOf(name: string, seen: Seen): readonly string[] {
   const { code, out } = seen.run('id', '-nG', name)
   return code === 0 ? out.trim().split(/\s+/) : []
-}
-
-function keyChanges(item: UserItem, keys: readonly string[], seen: Seen): readonly Change[] {
-  const folder = seen.file(sshFolder(item))
-  const changes = fileChanges(seen.file(keysPath(item)), keysText(keys), {
-    mode: 0o600,
-    owner: item.name,
-    group: seen.file(keysPath(item)).group,
-  })
-  if (folder.kind === 'directory' && folder.mode !== 0o700)
-    return [...changes.map(named), change('keys.folder', octal(folder.mode), '0700')]
-  return changes.map(named)
-}
-
-function named(one: Change): Change {
-  return { ...one, path: `keys.${one.path}` }
-}
-
-function sudoChanges(name: string, wanted: boolean, seen: Seen): readonly Change[] {
-  const there = seen.file(sudoersPath(name))
-  if (!wanted) return there.kind === 'absent' ? [] : [change('sudo', true, false)]
-  return fileChanges(there, sudoersText(name), { mode: 0o440 }).length === 0
-    ? []
-    : [change('sudo', there.content ?? false, true)]
 }

@@ -2,7 +2,7 @@ import type { Change } from '../../../model/change.ts'
 import type { HostItemOf } from '../../../model/host-item.ts'
 import { type Command, run } from '../command.ts'
 import { change, type ItemRules } from '../item.ts'
-import { diskAsk, diskIn, eraseObjection } from './disk.ts'
+import { diskAsks, diskIn, eraseObjection } from './disk.ts'
 
 /** A ZFS pool: made, imported, given more mirrors; never taken apart. */
 export const zpool: ItemRules<'zpool'> = {
@@ -11,14 +11,14 @@ export const zpool: ItemRules<'zpool'> = {
   asks: ({ name, spec }) => [
     { ask: 'run', argv: ['zpool', 'status', '-P', name] },
     { ask: 'run', argv: ['zpool', 'get', '-H', '-p', '-o', 'property,value', 'all', name] },
-    { ask: 'run', argv: ['zpool', 'import'] },
-    ...spec.vdevs.flatMap(({ devices }) => devices.map(diskAsk)),
+    { ask: 'run', argv: importable(name) },
+    ...spec.vdevs.flatMap(({ devices }) => devices.flatMap(diskAsks)),
   ],
   diff(item, seen) {
     const { name, spec } = item
     const status = seen.run('zpool', 'status', '-P', name)
     if (status.code !== 0) {
-      if (importable(name, seen.run('zpool', 'import').out))
+      if (isImportable(name, seen.run(...importable(name)).out))
         return spec.import === false
           ? [refusal('pool', `a pool ${name} is on the disks of this host already`, 'set import: true to take it over')]
           : [change('pool', 'exported', 'imported')]
@@ -62,7 +62,7 @@ export const zpool: ItemRules<'zpool'> = {
     const { name, spec } = item
     const properties = Object.entries(spec.properties)
     const pool = changes.find((one) => one.path === 'pool')
-    if (pool?.to === 'imported') return [run('zpool', 'import', '--', name)]
+    if (pool?.to === 'imported') return [run('zpool', 'import', '-d', BY_ID, name)]
     if (pool !== undefined)
       return [
         ...devicesOf(item).map((device) => run('wipefs', '-a', '--', device)),
@@ -101,7 +101,14 @@ function refusal(path: string, message: string, allow: string): Change {
   return { ...change(path, null, null), blocked: { message, allow } }
 }
 
-function importable(name: string, out: string): boolean {
+const BY_ID = '/dev/disk/by-id'
+
+/** Looks through all disks, which wakes those that sleep: only while the pool is not there. */
+function importable(name: string): readonly string[] {
+  return ['sh', '-c', 'zpool list -H "$1" >/dev/null 2>&1 || zpool import -d "$2"', 'sh', name, BY_ID]
+}
+
+function isImportable(name: string, out: string): boolean {
   return out.split('\n').some((line) => line.trim() === `pool: ${name}`)
 }
 
