@@ -81,7 +81,7 @@ function wantedOf({ spec, name }: AddonDeclaration, one: AddonObject, keptBy: Ad
       rule.name === object.metadata.name &&
       (rule.namespace === undefined || rule.namespace === object.metadata.namespace),
   )
-  const by = one.keeper === true ? undefined : keeperFor(object, keptBy)
+  const by = one.keeper === true ? undefined : keeperFor(object, name, keptBy)
   return {
     cluster: spec.cluster,
     addon: name,
@@ -96,8 +96,13 @@ function wantedOf({ spec, name }: AddonDeclaration, one: AddonObject, keptBy: Ad
   }
 }
 
-function keeperFor(object: KubeObject, { chart, objects }: AddonObjects['keptBy']): KubeObject | undefined {
-  if (object.kind === 'HelmChart') return chart
+/** Of two charts only the add-on's own is handed over: the other one is K3s' business. */
+function keeperFor(
+  object: KubeObject,
+  addon: string,
+  { chart, objects }: AddonObjects['keptBy'],
+): KubeObject | undefined {
+  if (object.kind === 'HelmChart' && object.metadata.name === addon) return chart
   return isHandedOver(object) ? objects : undefined
 }
 

@@ -6,7 +6,7 @@ import { preset } from './preset.ts'
 export const argocd = preset({
   name: 'argocd',
   about: 'Argo CD, with its projects; what is handed over to it needs this add-on.',
-  version: '9.1.0',
+  version: '10.1.1',
   namespace: 'argocd',
   fields: z.strictObject({
     host: dnsName.optional(),

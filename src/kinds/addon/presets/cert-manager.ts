@@ -22,7 +22,7 @@ const issuer = z.strictObject({
 export const certManager = preset({
   name: 'cert-manager',
   about: 'Certificates, with their ClusterIssuers in the same apply.',
-  version: 'v1.19.1',
+  version: 'v1.21.1',
   namespace: 'cert-manager',
   fields: z.strictObject({ issuers: z.array(issuer).default([]) }),
   chart: () => ({

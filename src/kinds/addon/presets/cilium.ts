@@ -5,31 +5,34 @@ import { dnsName, hostName, logicalName } from '../../fields/text.ts'
 import { addressRange, labels } from './fields.ts'
 import { preset } from './preset.ts'
 
-const API = 'cilium.io/v2alpha1'
-
 /** The network of a cluster, in place of flannel and kube-proxy, with addresses for Services. */
 export const cilium = preset({
   name: 'cilium',
   about: 'The network of a cluster, in place of flannel and, where asked, of kube-proxy; addresses for Services.',
-  version: '1.18.4',
+  version: '1.19.6',
   namespace: 'kube-system',
-  fields: z.strictObject({
-    /** Do the work of kube-proxy as well. The Cluster then says kubeProxy: false. */
-    kubeProxyReplacement: z.boolean().default(true),
-    /** Where the API is found before any Service works. */
-    apiServer: z
-      .strictObject({
-        host: z.union([ipAddress, dnsName], { error: 'a DNS name or an IP address' }),
-        port: whole(1, 65_535).default(6443),
-      })
-      .optional(),
-    operatorReplicas: whole(1, 5).default(1),
-    hubble: z.boolean().default(false),
-    /** Addresses that Services of type LoadBalancer get. */
-    pools: z.array(z.strictObject({ name: logicalName, ranges: z.array(addressRange).min(1) })).default([]),
-    /** Announce those addresses on the local network. */
-    l2: z.strictObject({ interfaces: z.array(hostName).default([]), nodes: labels.optional() }).optional(),
-  }),
+  fields: z
+    .strictObject({
+      /** Do the work of kube-proxy as well. The Cluster then says kubeProxy: false. */
+      kubeProxyReplacement: z.boolean().default(true),
+      /** Where the API is found before any Service works. */
+      apiServer: z
+        .strictObject({
+          host: z.union([ipAddress, dnsName], { error: 'a DNS name or an IP address' }),
+          port: whole(1, 65_535).default(6443),
+        })
+        .optional(),
+      operatorReplicas: whole(1, 5).default(1),
+      hubble: z.boolean().default(false),
+      /** Addresses that Services of type LoadBalancer get. */
+      pools: z.array(z.strictObject({ name: logicalName, ranges: z.array(addressRange).min(1) })).default([]),
+      /** Announce those addresses on the local network. */
+      l2: z.strictObject({ interfaces: z.array(hostName).default([]), nodes: labels.optional() }).optional(),
+    })
+    .refine(({ l2, kubeProxyReplacement }) => l2 === undefined || kubeProxyReplacement, {
+      path: ['l2'],
+      error: 'addresses are announced only by a Cilium that does the work of kube-proxy',
+    }),
   chart: ({ kubeProxyReplacement, apiServer, operatorReplicas, hubble, l2 }) => ({
     repo: 'https://helm.cilium.io',
     name: 'cilium',
@@ -45,14 +48,13 @@ export const cilium = preset({
         ? {}
         : {
             l2announcements: { enabled: true },
-            externalIPs: { enabled: true },
             k8sClientRateLimit: { qps: 50, burst: 100 },
           }),
     },
   }),
   objects: ({ pools, l2 }) => [
     ...pools.map(({ name, ranges }) => ({
-      apiVersion: API,
+      apiVersion: 'cilium.io/v2',
       kind: 'CiliumLoadBalancerIPPool',
       metadata: { name },
       spec: { blocks: ranges.map(block) },
@@ -61,7 +63,7 @@ export const cilium = preset({
       ? []
       : [
           {
-            apiVersion: API,
+            apiVersion: 'cilium.io/v2alpha1',
             kind: 'CiliumL2AnnouncementPolicy',
             metadata: { name: 'default' },
             spec: {

@@ -8,7 +8,7 @@ import { preset } from './preset.ts'
 export const coredns = preset({
   name: 'coredns',
   about: 'The names of a cluster, in place of the CoreDNS that K3s brings (the Cluster then disables coredns).',
-  version: '1.45.0',
+  version: '1.46.2',
   namespace: 'kube-system',
   fields: z.strictObject({
     replicas: whole(1, 10).default(2),
@@ -26,7 +26,8 @@ export const coredns = preset({
       ...(clusterIp === undefined ? {} : { service: { clusterIP: clusterIp } }),
       servers: [
         {
-          zones: [{ zone: '.' }],
+          // Answers that are too long for a packet are asked for again over TCP.
+          zones: [{ zone: '.', use_tcp: true }],
           port: 53,
           plugins: [
             { name: 'errors' },

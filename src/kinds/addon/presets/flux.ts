@@ -6,7 +6,7 @@ import { preset } from './preset.ts'
 export const flux = preset({
   name: 'flux',
   about: 'Flux, with the repositories that it follows.',
-  version: '2.17.1',
+  version: '2.18.3',
   namespace: 'flux-system',
   fields: z.strictObject({
     repositories: z

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { whole } from '../../fields/number.ts'
 import { logicalName } from '../../fields/text.ts'
@@ -132,7 +133,7 @@ export const garage = preset({
       apiVersion: 'batch/v1',
       kind: 'Job',
       // Another layout is another job: what ran stays as it ran.
-      metadata: { name: `garage-layout-${nodes}-${buckets.length}`, namespace },
+      metadata: { name: `garage-layout-${shortHash(layout(nodes, capacity, zone, buckets))}`, namespace },
       spec: {
         backoffLimit: 100,
         template: {
@@ -174,24 +175,39 @@ api_bind_addr = "[::]:3903"
 `
 }
 
-/** Waits until all nodes see each other, gives each its share, and makes the buckets. Does nothing twice. */
-function layout(nodes: number, capacity: string, zone: string, buckets: readonly string[]): string {
+/**
+ * Waits until all nodes see each other, gives a share to each that has none, and makes the buckets that are missing. What
+ * is done already is not done again, so it may end anywhere and be begun anew.
+ */
+export function layout(nodes: number, capacity: string, zone: string, buckets: readonly string[]): string {
   return `set -eu
+API=\${API:-http://garage:3903/v2}
 ask() { curl --fail --silent --show-error --header "Authorization: Bearer $TOKEN" "$@"; }
-API=http://garage:3903/v2
-ids=$(ask $API/GetClusterStatus | tr ',{' '\\n\\n' | sed -n 's/.*"id": *"\\([0-9a-f]\\{64\\}\\)".*/\\1/p' | sort -u)
-[ "$(echo "$ids" | wc -l)" -ge ${nodes} ] || { echo "not all nodes are there yet"; exit 1; }
-if ask $API/GetClusterLayout | grep -q '"roles": *\\[\\]'; then
-  roles=$(for id in $ids; do printf '{"id":"%s","zone":"${zone}","capacity":${bytes(capacity)},"tags":[]},' "$id"; done)
-  ask --json "{"roles":[\${roles%,}]}" $API/UpdateClusterLayout >/dev/null
-  ask --json '{"version":1}' $API/ApplyClusterLayout >/dev/null
+flat() { tr -d ' \\n'; }
+ids=$(ask $API/GetClusterStatus | flat | tr ',{' '\\n\\n' | sed -n 's/^"id":"\\([0-9a-f]\\{64\\}\\)".*/\\1/p' | sort -u)
+[ "$(echo "$ids" | grep -c .)" -ge ${nodes} ] || { echo "not all nodes are there yet"; exit 1; }
+now=$(ask $API/GetClusterLayout | flat)
+roles=
+for id in $ids; do
+  case "$now" in
+    *'"id":"'$id'"'*) ;;
+    *) roles="$roles{\\"id\\":\\"$id\\",\\"zone\\":\\"${zone}\\",\\"capacity\\":${bytes(capacity)},\\"tags\\":[]}," ;;
+  esac
+done
+if [ -n "$roles" ]; then
+  version=$(echo "$now" | sed 's/.*"version":\\([0-9]*\\).*/\\1/')
+  ask --json "{\\"roles\\":[\${roles%,}]}" $API/UpdateClusterLayout >/dev/null
+  ask --json "{\\"version\\":$((version + 1))}" $API/ApplyClusterLayout >/dev/null
 fi
-${buckets.map((name) => `ask "$API/GetBucketInfo?globalAlias=${name}" >/dev/null 2>&1 || ask --json '{"globalAlias":"${name}"}' $API/CreateBucket >/dev/null`).join('\n')}
-`
+${buckets.map((name) => `ask "$API/GetBucketInfo?globalAlias=${name}" >/dev/null 2>&1 || ask --json '{"globalAlias":"${name}"}' $API/CreateBucket >/dev/null\n`).join('')}`
 }
 
 const UNITS: Readonly<Record<string, number>> = { Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40 }
 
 function bytes(size: string): number {
   return Number(size.slice(0, -2)) * (UNITS[size.slice(-2)] ?? 1)
+}
+
+function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 8)
 }

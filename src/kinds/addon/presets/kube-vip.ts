@@ -3,18 +3,20 @@ import { hostName } from '../../fields/text.ts'
 import { addressRange } from './fields.ts'
 import { preset } from './preset.ts'
 
+const REPOSITORY = 'https://kube-vip.github.io/helm-charts'
+
 /** Addresses that move between nodes. The address of the cluster's own API belongs into the Cluster. */
 export const kubeVip = preset({
   name: 'kube-vip',
   about: 'Addresses for Services that move between nodes. The address of the API itself belongs into the Cluster.',
-  version: '0.9.2',
+  version: '0.9.9',
   namespace: 'kube-system',
   fields: z.strictObject({
     interface: hostName.optional(),
     range: addressRange,
   }),
   chart: (fields) => ({
-    repo: 'https://kube-vip.github.io/helm-charts',
+    repo: REPOSITORY,
     name: 'kube-vip',
     bootstrap: true,
     values: {
@@ -28,12 +30,21 @@ export const kubeVip = preset({
       },
     },
   }),
-  objects: ({ range }, { namespace }) => [
+  objects: ({ range }, { name, namespace }) => [
+    // kube-vip announces addresses; which one a Service gets, this one says.
     {
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      metadata: { name: 'kubevip', namespace },
-      data: { [range.includes('/') ? 'cidr-global' : 'range-global']: range },
+      apiVersion: 'helm.cattle.io/v1',
+      kind: 'HelmChart',
+      metadata: { name: `${name}-cloud-provider`, namespace: 'kube-system' },
+      spec: {
+        repo: REPOSITORY,
+        chart: 'kube-vip-cloud-provider',
+        version: '0.2.10',
+        targetNamespace: namespace,
+        valuesContent: JSON.stringify({
+          cm: { data: { [range.includes('/') ? 'cidr-global' : 'range-global']: range } },
+        }),
+      },
     },
   ],
   example: { interface: 'eth0', range: '192.168.4.200-192.168.4.219' },

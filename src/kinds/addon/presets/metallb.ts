@@ -7,7 +7,7 @@ import { preset } from './preset.ts'
 export const metallb = preset({
   name: 'metallb',
   about: 'Addresses for Services of type LoadBalancer, announced on the local network.',
-  version: '0.15.2',
+  version: '0.16.1',
   namespace: 'metallb-system',
   fields: z.strictObject({
     pools: z.array(z.strictObject({ name: logicalName, ranges: z.array(addressRange).min(1) })).default([]),
@@ -15,7 +15,8 @@ export const metallb = preset({
   chart: () => ({
     repo: 'https://metallb.github.io/metallb',
     name: 'metallb',
-    values: { speaker: { frr: { enabled: false } } },
+    // Announcing on the local network needs no router beside it.
+    values: { speaker: { frr: { enabled: false } }, frrk8s: { enabled: false } },
   }),
   objects: ({ pools }, { namespace }) => [
     ...pools.map(({ name, ranges }) => ({

@@ -21,6 +21,7 @@ export const rookCeph = preset({
       .max(100)
       .regex(/^[A-Za-z0-9^$[\]()|*-]+$/, { error: 'a pattern of device names, like ^sd[b-d]' })
       .optional(),
+    /** Only nodes with these labels carry it. */
     nodes: labels.optional(),
     replicas: whole(1, 5).default(3),
     dataPath: hostPath.default('/var/lib/rook'),
@@ -31,7 +32,7 @@ export const rookCeph = preset({
     name: 'rook-ceph',
     values: { enableDiscoveryDaemon: false },
   }),
-  objects: ({ image, monitors, devices, replicas, dataPath, storageClass }, { namespace }) => [
+  objects: ({ image, monitors, devices, nodes, replicas, dataPath, storageClass }, { namespace }) => [
     {
       apiVersion: 'ceph.rook.io/v1',
       kind: 'CephCluster',
@@ -47,6 +48,7 @@ export const rookCeph = preset({
           useAllDevices: false,
           ...(devices === undefined ? {} : { deviceFilter: devices }),
         },
+        ...(nodes === undefined ? {} : { placement: { all: { nodeAffinity: onNodes(nodes) } } }),
       },
     },
     {
@@ -69,6 +71,8 @@ export const rookCeph = preset({
         'csi.storage.k8s.io/provisioner-secret-namespace': namespace,
         'csi.storage.k8s.io/controller-expand-secret-name': 'rook-csi-rbd-provisioner',
         'csi.storage.k8s.io/controller-expand-secret-namespace': namespace,
+        'csi.storage.k8s.io/controller-publish-secret-name': 'rook-csi-rbd-provisioner',
+        'csi.storage.k8s.io/controller-publish-secret-namespace': namespace,
         'csi.storage.k8s.io/node-stage-secret-name': 'rook-csi-rbd-node',
         'csi.storage.k8s.io/node-stage-secret-namespace': namespace,
         'csi.storage.k8s.io/fstype': 'ext4',
@@ -79,3 +83,8 @@ export const rookCeph = preset({
   ],
   example: { devices: '^sd[b-d]', replicas: 3 },
 })
+
+function onNodes(labels: Readonly<Record<string, string>>): object {
+  const matchExpressions = Object.entries(labels).map(([key, value]) => ({ key, operator: 'In', values: [value] }))
+  return { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions }] } }
+}

@@ -7,7 +7,7 @@ import { preset } from './preset.ts'
 export const traefik = preset({
   name: 'traefik',
   about: 'The way in for HTTP, in place of the Traefik that K3s brings (the Cluster then disables traefik).',
-  version: '37.3.0',
+  version: '41.3.0',
   namespace: 'traefik',
   fields: z.strictObject({
     replicas: whole(1, 20).default(1),

@@ -83,7 +83,12 @@ function define(world: World, cluster: EtcdCluster, kind: string): void {
       group: 'cilium.io',
       scope: 'Cluster',
       names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
-      versions: [{ name: 'v2alpha1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+      versions: [...(kind === 'CiliumLoadBalancerIPPool' ? ['v2'] : []), 'v2alpha1'].map((version, index) => ({
+        name: version,
+        served: true,
+        storage: index === 0,
+        schema: { openAPIV3Schema: { type: 'object' } },
+      })),
     },
     status: {
       conditions: ['NamesAccepted', 'Established'].map((type) => ({ type, status: 'True', lastTransitionTime: at })),
