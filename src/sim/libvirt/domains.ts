@@ -14,8 +14,18 @@ export interface Domain {
   readonly guest: Guest
 }
 
-export interface SimPool {
+/** A network or pool as libvirt keeps it. */
+export interface SimPlace {
   readonly name: string
+  readonly uuid: string
+  /** What is in force when it is started next, as it was written. */
+  definition: string
+  /** What is in force now, while it is active. */
+  live: string | undefined
+  autostart: boolean
+}
+
+export interface SimPool extends SimPlace {
   readonly path: string
   readonly totalBytes: number
 }
@@ -26,9 +36,14 @@ export interface LibvirtHost {
   readonly host: Host
   readonly domains: Map<string, Domain>
   readonly pools: Map<string, SimPool>
-  readonly networks: Set<string>
+  readonly networks: Map<string, SimPlace>
   /** Jobs that were begun on the host, by their id. */
   readonly jobs: Map<string, { state: 'running' | 'done' | 'failed'; log: string }>
+}
+
+/** By its name or its UUID, as libvirt takes both. */
+export function poolNamed({ pools }: LibvirtHost, word: string): SimPool | undefined {
+  return pools.get(word) ?? [...pools.values()].find(({ uuid }) => uuid === word)
 }
 
 export function volumes({ host }: LibvirtHost, pool: string): Map<string, Volume> {

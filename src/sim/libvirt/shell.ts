@@ -2,24 +2,32 @@ import { type Ran, type Shell, ShellFailure } from '../../lib/shell.ts'
 import { between } from '../world/chance.ts'
 import { GIB } from '../world/sizes.ts'
 import type { World } from '../world/types.ts'
+import type { Said } from './command.ts'
 import { type LibvirtHost, volumes } from './domains.ts'
-import { makeVolume, type Said, virsh } from './virsh.ts'
+import { virsh } from './virsh.ts'
+import { makeVolume } from './volume-commands.ts'
 
 const ROUND_TRIP_MS = 30
+
+/** What Debian's packages bring along. */
+const POOL =
+  "<pool type='dir'><name>default</name><uuid>00000000-0000-4000-8000-00000000000a</uuid><target><path>/var/lib/libvirt/images</path></target></pool>"
+const NETWORK =
+  "<network><name>default</name><uuid>00000000-0000-4000-8000-00000000000b</uuid><forward mode='nat'/><bridge name='virbr0'/><ip address='192.168.122.1' netmask='255.255.255.0'><dhcp><range start='192.168.122.2' end='192.168.122.254'/></dhcp></ip></network>"
 
 /** A host of the simulated world with libvirt on it: one pool, one network, nothing else yet. */
 export function createLibvirtHost(world: World, name: string): LibvirtHost {
   const host = world.hosts.get(name)
   if (host === undefined) throw new Error(`there is no host ${name}`)
-  const pool = { name: 'default', path: '/var/lib/libvirt/images', totalBytes: 500 * GIB }
-  return {
-    world,
-    host,
-    domains: new Map(),
-    pools: new Map([[pool.name, pool]]),
-    networks: new Set(['default']),
-    jobs: new Map(),
+  const at: LibvirtHost = { world, host, domains: new Map(), pools: new Map(), networks: new Map(), jobs: new Map() }
+  for (const [verb, xml] of [
+    ['pool-define', POOL],
+    ['net-define', NETWORK],
+  ] as const) {
+    virsh(at, [verb, '/dev/stdin'], xml)
+    virsh(at, [verb.replace('define', 'start'), 'default'], undefined)
   }
+  return at
 }
 
 /** Puts an image into a pool, as if it had been there always. */

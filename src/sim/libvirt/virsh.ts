@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { between } from '../world/chance.ts'
 import { newGuest, powerOff, powerOn } from '../world/guest-run.ts'
 import { agentAnswer } from './agent.ts'
+import { bytesOf, type Command, type Given, out, type Said, textOf } from './command.ts'
 import {
   type Domain,
   disksIn,
@@ -12,23 +13,14 @@ import {
   volumes,
   withoutDisk,
 } from './domains.ts'
-
-/** What virsh prints. Text in `error` goes to stderr, and the command has failed. */
-export type Said = { readonly out: string } | { readonly error: string }
-
-const GIB = 1024 ** 3
+import { PLACE_COMMANDS } from './place-commands.ts'
+import { VOLUME_COMMANDS } from './volume-commands.ts'
 
 /** One command of virsh on a simulated host, in the words of libvirt 9. */
 export function virsh(at: LibvirtHost, words: readonly string[], input: string | Uint8Array | undefined): Said {
   const [verb = '', ...rest] = words
-  const command = COMMANDS[verb]
+  const command = DOMAIN_COMMANDS[verb] ?? VOLUME_COMMANDS[verb] ?? PLACE_COMMANDS[verb]
   return command === undefined ? { error: `unknown command: '${verb}'` } : command(at, options(rest, verb), input)
-}
-
-interface Given {
-  /** Words without a name. */
-  readonly words: readonly string[]
-  readonly named: ReadonlyMap<string, string>
 }
 
 const FLAGS =
@@ -46,10 +38,6 @@ function options(rest: readonly string[], verb: string): Given {
   return { words, named }
 }
 
-type Command = (at: LibvirtHost, given: Given, input: string | Uint8Array | undefined) => Said
-
-const out = (text: string): Said => ({ out: text })
-
 function withDomain(action: (at: LibvirtHost, domain: Domain, given: Given) => Said): Command {
   return (at, given) => {
     const domain = at.domains.get(given.words[0] ?? '')
@@ -57,25 +45,14 @@ function withDomain(action: (at: LibvirtHost, domain: Domain, given: Given) => S
   }
 }
 
-const COMMANDS: Readonly<Record<string, Command>> = {
+const DOMAIN_COMMANDS: Readonly<Record<string, Command>> = {
   list(at, { named }) {
     const state = named.has('state-running') ? 'running' : named.has('state-paused') ? 'paused' : undefined
     const all = [...at.domains.values()].filter((one) => state === undefined || stateOf(one) === state)
     return out(all.map(({ uuid }) => `${uuid}\n`).join(''))
   },
-  'pool-list': (at) => out([...at.pools.keys()].map((name) => `${name}\n`).join('')),
-  'net-list': (at) => out([...at.networks].map((name) => `${name}\n`).join('')),
   nodeinfo: ({ host }) =>
     out(`CPU(s):              ${host.cpus}\nMemory size:         ${host.memoryBytes / 1024} KiB\n`),
-  'pool-dumpxml': (at, { words }) => {
-    const pool = at.pools.get(words[0] ?? '')
-    if (pool === undefined) return { error: `failed to get pool '${words[0]}'` }
-    let used = 0
-    for (const volume of volumes(at, pool.name).values()) used += volume.usedBytes ?? 0
-    return out(
-      `<pool type='dir'>\n  <name>${pool.name}</name>\n  <capacity unit='bytes'>${pool.totalBytes}</capacity>\n  <allocation unit='bytes'>${used}</allocation>\n  <target>\n    <path>${pool.path}</path>\n  </target>\n</pool>\n`,
-    )
-  },
   dumpxml: withDomain((_, domain, { named }) =>
     out(`${named.has('inactive') ? domain.definition : (domain.live ?? domain.definition)}\n`),
   ),
@@ -152,46 +129,11 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       ? { error: 'Guest agent is not responding: QEMU guest agent is not connected' }
       : out(`${JSON.stringify(answer)}\n\n`)
   }),
-  'vol-list': (at, { named }) => {
-    const pool = at.pools.get(named.get('pool') ?? '')
-    if (pool === undefined) return { error: `failed to get pool '${named.get('pool')}'` }
-    const rows = [...volumes(at, pool.name).keys()].sort().map((name) => ` ${name}   ${pool.path}/${name}\n`)
-    return out(` Name   Path\n---------------\n${rows.join('')}\n`)
-  },
-  'vol-dumpxml': (at, { words, named }) => {
-    const pool = named.get('pool') ?? ''
-    const volume = volumes(at, pool).get(words[0] ?? '')
-    if (volume === undefined) return { error: `failed to get vol '${words[0]}'` }
-    return out(
-      `<volume type='file'>\n  <name>${volume.name}</name>\n  <capacity unit='bytes'>${volume.sizeBytes}</capacity>\n  <target>\n    <path>${at.pools.get(pool)?.path}/${volume.name}</path>\n    <timestamps>\n      <ctime>${volume.ctimeSeconds}.0</ctime>\n    </timestamps>\n  </target>\n</volume>\n`,
-    )
-  },
-  'vol-create-as': (at, { named }) => makeVolume(at, named),
-  'vol-resize': (at, { words: [name = '', size = ''], named }) => {
-    const volume = volumes(at, named.get('pool') ?? '').get(name)
-    if (volume === undefined) return { error: `failed to get vol '${name}'` }
-    if (bytesOf(size) < volume.sizeBytes) return { error: `Can't shrink capacity below current capacity` }
-    volume.sizeBytes = bytesOf(size)
-    return out(`Size of volume '${name}' successfully changed to ${size}\n`)
-  },
-  'vol-delete': (at, { words: [name = ''], named }) =>
-    volumes(at, named.get('pool') ?? '').delete(name)
-      ? out(`Vol ${name} deleted\n\n`)
-      : { error: `failed to get vol '${name}'\nerror: Storage volume not found` },
-  'vol-upload': (at, { words: [name = ''], named }, input) => {
-    const all = volumes(at, named.get('pool') ?? '')
-    const volume = all.get(name)
-    if (volume === undefined) return { error: `failed to get vol '${name}'` }
-    const bytes = typeof input === 'string' ? new TextEncoder().encode(input) : (input ?? new Uint8Array())
-    all.set(name, { ...volume, sizeBytes: bytes.length, bytes })
-    return out('\n')
-  },
-  'pool-refresh': (_, { words }) => out(`Pool ${words[0]} refreshed\n\n`),
 }
 
 /** Defining what is there changes it; a UUID or a name that belongs to something else is refused. */
 function define(at: LibvirtHost, _given: Given, input: string | Uint8Array | undefined): Said {
-  const xml = typeof input === 'string' ? input.trim() : new TextDecoder().decode(input).trim()
+  const xml = textOf(input)
   const uuid = textIn(xml, 'uuid')
   const name = textIn(xml, 'name')
   if (uuid === undefined || name === undefined || !xml.startsWith('<domain')) return { error: 'XML error: no domain' }
@@ -267,29 +209,4 @@ function switchOff(at: LibvirtHost, domain: Domain, graceful: boolean): void {
 function stateOf({ guest }: Domain): string {
   if (guest.run.status !== 'running') return 'shut off'
   return guest.run.paused ? 'paused' : 'running'
-}
-
-export function makeVolume(at: LibvirtHost, named: ReadonlyMap<string, string>): Said {
-  const [pool = '', name = ''] = [named.get('pool'), named.get('name')]
-  if (!at.pools.has(pool)) return { error: `failed to get pool '${pool}'` }
-  const all = volumes(at, pool)
-  if (all.has(name)) return { error: `Failed to create vol ${name}\nerror: storage volume '${name}' exists already` }
-  const backing = named.get('backing-vol')
-  const place = backing === undefined ? undefined : volumeAt(at, backing)
-  const base = place === undefined ? undefined : volumes(at, place.pool).get(place.name)
-  if (backing !== undefined && base === undefined) return { error: `failed to get vol '${backing}'` }
-  all.set(name, {
-    name,
-    content: 'images',
-    format: named.get('format') ?? 'raw',
-    sizeBytes: bytesOf(named.get('capacity') ?? '0'),
-    ctimeSeconds: Math.floor(at.world.clock.now() / 1000),
-    ...(base?.system === undefined ? {} : { system: base.system }),
-  })
-  return out(`Vol ${name} created\n\n`)
-}
-
-function bytesOf(text: string): number {
-  const [, digits = '0', unit] = /^(\d+)(G)?$/.exec(text) ?? []
-  return Number(digits) * (unit === 'G' ? GIB : 1)
 }
