@@ -192,13 +192,6 @@ export const power: Kind<Written> = {
         message: 'there is nothing to switch',
         hint: 'name a cluster, hosts or machines',
       })
-    if (spec.checks.dns.length + spec.checks.storage.length > 0)
-      problems.push({
-        code: 'not-yet',
-        path: ['spec', 'checks'],
-        message: 'HealthChecks are not asked on the way up yet',
-        hint: 'take this out: the pods of DNS and of the storage are waited for in any case',
-      })
     if (spec.schedule !== undefined && !isTimeZone(spec.schedule.timeZone))
       problems.push({
         code: 'bad-value',
@@ -235,6 +228,12 @@ export const power: Kind<Written> = {
       if (findHost(on, declaration.namespace, lookup) === undefined)
         problems.push(unknownHost(on, ['spec', 'hooks', index, 'on'], lookup))
     })
+    for (const sort of ['dns', 'storage'] as const)
+      spec.checks[sort].forEach((check, index) => {
+        if (lookup.declaration('HealthCheck', check) !== undefined) return
+        const message = `there is no HealthCheck ${check}`
+        problems.push({ code: 'unknown-reference', path: ['spec', 'checks', sort, index], message })
+      })
     const infrastructure = [
       ...spec.infrastructure.flatMap((one, index) =>
         machineKey(one, ['spec', 'infrastructure', index], lookup, problems),

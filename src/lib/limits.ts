@@ -119,6 +119,8 @@ export const LIMITS = {
   upsLookMs: 10_000,
   upsAnswerMs: 3_000,
   hostAnswerMs: 5_000,
+  hostLookMs: 1_000,
+  powerCheckMs: 1_000,
   peopleLookMs: 5_000,
   clusterLook: { shortestMs: 100, longestMs: 5_000, share: 1 / 80 },
   /** Clusters: how long things may take before they count as failed, and how fresh evidence must be. */

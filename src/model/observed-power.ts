@@ -19,12 +19,18 @@ export interface ObservedPower {
   readonly ups?: UpsReading | 'unknown'
   /** Hooks that ran for the state that is wanted now, by name. */
   readonly hooks: Readonly<Record<string, { readonly ok: boolean; readonly output: string }>>
-  readonly checks: Readonly<Record<string, Answer>>
+  /** HealthChecks that must pass on the way up and have answered, by name. */
+  readonly checks: Readonly<Record<string, CheckSeen>>
   /**
    * For how long each wait goes on, by its name, on a clock that never jumps. Lost with the process: then it counts
    * anew, so that nothing is ever forced too early.
    */
   readonly waitedMs: Readonly<Record<string, number>>
+}
+
+export interface CheckSeen {
+  readonly passed: Answer
+  readonly output: string
 }
 
 export interface ClusterPower {

@@ -68,6 +68,8 @@ export interface PowerWait {
   readonly tier: Tier
   readonly what: string
   readonly awaits: string
+  /** What is seen instead, where somebody says so. */
+  readonly seen?: string
   readonly waitedMs: number
   /** Until the declared choice counts. */
   readonly leftMs?: number

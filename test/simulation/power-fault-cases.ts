@@ -34,6 +34,7 @@ export async function everyStep(
     } catch (error) {
       const again = `CROFT_CASES=${one.at}-${one.at} node bin/run scripts/test.ts test/simulation/${file}`
       failures.push(`${error instanceof Error ? error.message : String(error)}\nto replay: ${again}`)
+      if (LONG) process.stderr.write(`${failures.at(-1)}\n`)
       if (failures.length >= MOST_FAILURES) break
       lab = await make()
     }

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import type { PassReport } from '../../src/engine/engine.ts'
 import type { PowerDecision } from '../../src/model/power-decision.ts'
 import { effectName, type PowerFault, type Way } from './power-fault-table.ts'
-import { nothingLeft, order, orderOf, running, untilPhase } from './power-run.ts'
+import { nothingLeft, order, orderOf, running, until, untilPhase } from './power-run.ts'
 import type { Site } from './power-site.ts'
 import type { Strike } from './process.ts'
 
 const LONGEST_MS = 3_600_000
+const HEAL_MS = 120_000
 
 /** Goes off, and on again, once and without trouble; says which effects that takes, each once. */
 export async function cleanEffects(site: Site): Promise<Readonly<Record<Way, readonly string[]>>> {
@@ -39,6 +40,8 @@ export async function withFault(site: Site, way: Way, effect: string, fault: Pow
   if (end === 'gave up') assert.ok(fault.aborts, `it gave up; ${hint}`)
   if (end === 'off') await staysOff(site, hint)
   if (end !== 'on') await go(site, 'on', hint)
+  // What died with the last step is seen a little later, and is then nobody's order any more.
+  else if (fault.tears) await until(site.simulation, await site.start(), () => false, HEAL_MS)
   soundAfter(site, hint, came && fault.tears === true)
   return came
 }

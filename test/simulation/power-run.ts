@@ -202,3 +202,21 @@ export async function formed(
   await simulation.clock.advanceTo(simulation.clock.now() + 60_000)
   return { simulation, process, cluster, storage, actors, hint, replicas: replicasOf(cluster) }
 }
+
+/** Lets a controller run until something is so. Undefined: it never was, in so much time. */
+export async function until(
+  simulation: Simulation,
+  process: Process,
+  want: (report: PassReport) => boolean,
+  mostMs: number,
+): Promise<PassReport | undefined> {
+  const { clock } = simulation
+  const endMs = clock.now() + mostMs
+  const signal = new AbortController().signal
+  while (clock.now() < endMs) {
+    const report = await clock.runUntil(process.engine.pass(simulation.estate, signal), { maxMs: 3_600_000 })
+    if (want(report)) return report
+    await clock.advanceTo(clock.now() + Math.min(Math.max(report.lookAgainMs, 10), 10_000))
+  }
+  return undefined
+}

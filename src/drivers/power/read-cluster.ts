@@ -49,7 +49,9 @@ export async function readCluster(
     list('/api/v1/pods'),
     list('/api/v1/nodes'),
   ])
-  if (pods === undefined || nodes === undefined) return undefined
+  // Who cannot say what runs, or is being backed up, must not be taken for one that has nothing of it.
+  const holding = jobs !== undefined && backups !== undefined && velero !== undefined
+  if (pods === undefined || nodes === undefined || !holding) return undefined
   const known = deployments !== undefined && sets !== undefined && crons !== undefined && databases !== undefined
   const workloads = known
     ? [
@@ -75,7 +77,7 @@ export async function readCluster(
     wanting: onlySleepersFit(cluster, nodes, pods),
     dns: dnsUp(pods, nodes, deployments ?? []),
     storage: storageUp(workloads),
-    holds: [...jobHolds(jobs ?? []), ...backupHolds([...(backups ?? []), ...(velero ?? [])])],
+    holds: [...jobHolds(jobs), ...backupHolds([...backups, ...velero])],
   }
 }
 

@@ -1,7 +1,8 @@
-import type { SeenHold, UpsReading } from '../../model/observed-power.ts'
+import type { CheckSeen, SeenHold, SeenHost, UpsReading } from '../../model/observed-power.ts'
 import type { PersonHold, PowerEnergy } from '../../model/power.ts'
 import type { PowerLook } from '../../model/power-look.ts'
 import type { FailureRun } from '../../model/record.ts'
+import type { KeptAnswers } from './kept-answers.ts'
 
 /** What an engine knows of power besides what it sees. Lost with the process: then all times count anew. */
 export interface PowerMemory {
@@ -12,8 +13,10 @@ export interface PowerMemory {
   readonly failures: Map<string, FailureRun>
   /** How long each hold that somebody set still had when it was first seen, and when that was. */
   readonly holds: Map<string, { readonly leftMs: number; readonly seenMs: number }>
-  readonly people: Map<string, { readonly atMs: number; readonly found: readonly SeenHold[] }>
-  readonly ups: Map<string, { readonly atMs: number; readonly reading: UpsReading | undefined }>
+  readonly people: KeptAnswers<readonly SeenHold[]>
+  readonly ups: KeptAnswers<UpsReading | 'unknown'>
+  readonly hosts: KeptAnswers<Pick<SeenHost, 'power' | 'watts'>>
+  readonly checks: KeptAnswers<CheckSeen>
   /** The newest look at each Power. */
   readonly looks: Map<string, PowerLook>
   /** What was used today, when it was last counted, and when it was last written down. */
@@ -30,6 +33,8 @@ export function emptyPowerMemory(): PowerMemory {
     holds: new Map(),
     people: new Map(),
     ups: new Map(),
+    hosts: new Map(),
+    checks: new Map(),
     looks: new Map(),
     energy: new Map(),
     heard: new Set(),

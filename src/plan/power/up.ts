@@ -167,19 +167,35 @@ function speaks(view: View): Finding {
 }
 
 function answered(view: View): Finding {
-  const { cluster: seen, checks } = view.observed
-  const failing = view.spec.checks.dns.filter((name) => checks[name] !== 'yes')
-  if (seen?.dns.up === 'yes' && failing.length === 0) return NOTHING
-  const what = failing[0] === undefined ? 'DNS' : `the check ${failing[0]}`
-  return awaiting(view, { tier: 'dns', what, awaits: 'DNS to answer', deadline: 'start' })
+  const { cluster: seen } = view.observed
+  const failing = failingCheck(view, 'dns')
+  if (seen?.dns.up === 'yes' && failing === undefined) return NOTHING
+  const instead = seen?.dns.up === 'yes' && failing !== undefined ? failing : { what: 'DNS', seen: seen?.dns.message }
+  return lacking(view, 'dns', 'DNS to answer', instead)
 }
 
 function healthy(view: View): Finding {
-  const { cluster: seen, checks } = view.observed
-  const failing = view.spec.checks.storage.filter((name) => checks[name] !== 'yes')
-  if (seen?.storage.up === 'yes' && failing.length === 0) return hooksOf(view, 'storage', 'on')
-  const what = failing[0] === undefined ? 'storage' : `the check ${failing[0]}`
-  return awaiting(view, { tier: 'storage', what, awaits: 'storage to be healthy', deadline: 'start' })
+  const { cluster: seen } = view.observed
+  const failing = failingCheck(view, 'storage')
+  if (seen?.storage.up === 'yes' && failing === undefined) return hooksOf(view, 'storage', 'on')
+  const instead =
+    seen?.storage.up === 'yes' && failing !== undefined ? failing : { what: 'storage', seen: seen?.storage.message }
+  return lacking(view, 'storage', 'storage to be healthy', instead)
+}
+
+interface Instead {
+  readonly what: string
+  readonly seen: string | undefined
+}
+
+/** The first declared HealthCheck that has not passed, or has not answered yet. */
+function failingCheck({ spec, observed }: View, sort: 'dns' | 'storage'): Instead | undefined {
+  const name = spec.checks[sort].find((one) => observed.checks[one]?.passed !== 'yes')
+  return name === undefined ? undefined : { what: `the check ${name}`, seen: observed.checks[name]?.output }
+}
+
+function lacking(view: View, tier: 'dns' | 'storage', awaits: string, { what, seen }: Instead): Finding {
+  return awaiting(view, { tier, what, awaits, deadline: 'start', ...(seen === undefined ? {} : { seen }) })
 }
 
 /** Our taint off, and uncordoned what we cordoned: exactly that, as our mark says. */

@@ -23,19 +23,25 @@ export function waited({ observed }: Pick<View, 'observed'>, tier: Tier, what: s
   return observed.waitedMs[waitName(tier, what, awaits)] ?? 0
 }
 
+/** What is awaited, by its tier, and by which deadline; and what is seen instead. */
+export interface Awaited {
+  readonly tier: Tier
+  readonly what: string
+  readonly awaits: string
+  readonly deadline: Deadline
+  readonly seen?: string
+}
+
 /**
  * Something is awaited. When its time is over the declared choice counts: `wait` goes on waiting, `abort` goes back,
  * and `force` is answered by what the caller gives for it; without that, whoever comes next goes on without it.
  */
-export function awaiting(
-  view: View,
-  { tier, what, awaits, deadline }: { tier: Tier; what: string; awaits: string; deadline: Deadline },
-  forced?: () => Finding,
-): Finding {
+export function awaiting(view: View, { tier, what, awaits, deadline, seen }: Awaited, forced?: () => Finding): Finding {
   const rule = view.spec.deadlines[deadline]
   const waitedMs = waited(view, tier, what, awaits)
   const choice = view.wanted.source === 'ups' ? 'force' : rule.choice
-  const wait = { tier, what, awaits, waitedMs, leftMs: Math.max(0, rule.afterMs - waitedMs) }
+  const leftMs = Math.max(0, rule.afterMs - waitedMs)
+  const wait = { tier, what, awaits, ...(seen === undefined || seen === '' ? {} : { seen }), waitedMs, leftMs }
   const still: Finding = { ...NOTHING, waits: [wait], unfinished: true }
   if (waitedMs < rule.afterMs) return still
   const late = `${what}: ${awaits} was awaited for ${Math.round(waitedMs / 1000)} s`

@@ -1,0 +1,54 @@
+import type { Clock } from '../../lib/clock.ts'
+
+/** The newest answer of something that is slow to ask, by its name. */
+export type KeptAnswers<T> = Map<string, KeptAnswer<T>>
+
+interface KeptAnswer<T> {
+  atMs: number
+  value: T | undefined
+  asking: boolean
+}
+
+/**
+ * What is known already. Where that is older than it may be, it is asked for again meanwhile: a pass never waits for
+ * something that does not answer. Undefined: it has not answered yet.
+ */
+export function latest<T>(
+  kept: KeptAnswers<T>,
+  name: string,
+  mostMs: number,
+  clock: Clock,
+  ask: () => Promise<T>,
+): T | undefined {
+  const known = kept.get(name) ?? { atMs: Number.NEGATIVE_INFINITY, value: undefined, asking: false }
+  kept.set(name, known)
+  if (!known.asking && clock.monotonicMs() - known.atMs >= mostMs) {
+    known.asking = true
+    void ask()
+      .then((value) => {
+        known.value = value
+        known.atMs = clock.monotonicMs()
+      })
+      .finally(() => {
+        known.asking = false
+      })
+  }
+  return known.value
+}
+
+/** The same, but the first answer is waited for. */
+export async function fresh<T>(
+  kept: KeptAnswers<T>,
+  name: string,
+  mostMs: number,
+  clock: Clock,
+  ask: () => Promise<T>,
+): Promise<T> {
+  const known = kept.get(name)
+  if (known?.value === undefined) {
+    const value = await ask()
+    kept.set(name, { atMs: clock.monotonicMs(), value, asking: false })
+    return value
+  }
+  return latest(kept, name, mostMs, clock, ask) ?? known.value
+}

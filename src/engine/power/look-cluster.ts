@@ -1,0 +1,73 @@
+import type { ClusterShown, PowerDriver } from '../../drivers/power-port.ts'
+import type { ClusterPower, PowerNode, SeenHost, SeenMachine } from '../../model/observed-power.ts'
+import type { PowerSpec } from '../../model/power.ts'
+import type { LookedAt } from '../clusters/look.ts'
+import type { ClusterSessions } from '../clusters/sessions.ts'
+
+/** What the cluster shows of itself; undefined while its API does not answer. */
+export async function showCluster(
+  { look }: LookedAt,
+  spec: PowerSpec,
+  driver: PowerDriver,
+  sessions: ClusterSessions,
+  signal: AbortSignal,
+): Promise<ClusterShown | undefined> {
+  if (look.observed.api !== 'yes') return undefined
+  const client = await (await sessions.of(look.declaration)).kubernetes?.()
+  return client === undefined ? undefined : driver.lookAtCluster(client, look.declaration.spec, spec, signal)
+}
+
+/** The cluster and its nodes, from what its API, its nodes, their machines and their boxes say. */
+export function clusterPower(
+  { look }: LookedAt,
+  shown: ClusterShown | undefined,
+  machines: readonly SeenMachine[],
+  hosts: readonly SeenHost[],
+  spec: PowerSpec,
+  driver: PowerDriver,
+): ClusterPower {
+  const { observed, declaration } = look
+  const seen = new Map(observed.nodes.map((node) => [node.name, node]))
+  const declared = [...declaration.spec.servers, ...declaration.spec.agents]
+  const nodes = declared.map((node): PowerNode => {
+    const one = seen.get(node.name)
+    const kube = shown?.nodes.get(node.name)
+    const key = 'key' in node.machine ? node.machine.key : undefined
+    const machine = machines.find((candidate) => candidate.key === key)
+    const box = 'host' in node.machine ? node.machine.host : machine?.host
+    const boxed = hosts.find(({ name }) => name === box)
+    const service = one === undefined || one.k3s === 'unknown' ? 'unknown' : one.k3s.service
+    const k3s = service === 'failed' ? 'starting' : service
+    const back = kube?.mark === undefined || kube.rebooted || k3s === 'running'
+    const blocked = driver.drainBlockedBy(node.name)
+    return {
+      name: node.name,
+      role: node.role,
+      onDemand: node.power === 'onDemand',
+      ...(key === undefined ? {} : { machine: key }),
+      ...(box === undefined || !spec.hosts.some(({ name }) => name === box) ? {} : { host: box }),
+      power: machine?.power ?? boxed?.power ?? (k3s === 'unknown' ? 'unknown' : 'on'),
+      kube: shown === undefined ? 'unknown' : kube === undefined ? 'absent' : kube.ready ? 'ready' : 'not-ready',
+      back,
+      unschedulable: kube?.unschedulable ?? false,
+      tainted: kube?.tainted ?? false,
+      ...(kube?.mark === undefined ? {} : { mark: kube.mark }),
+      podsToMove: kube?.podsToMove ?? 'unknown',
+      ...(blocked === undefined ? {} : { drainBlockedBy: blocked }),
+      k3s: machine?.power === 'off' ? 'stopped' : k3s,
+    }
+  })
+  const members = observed.members === 'unknown' ? [] : observed.members.filter(({ learner }) => !learner)
+  const up = members.filter((member) => member.up === 'yes').length
+  return {
+    api: shown === undefined && observed.api === 'yes' ? 'unknown' : observed.api,
+    // An API that answers object calls has a majority behind it.
+    quorum: observed.api === 'yes' || (members.length > 0 && up > members.length / 2) ? 'yes' : 'no',
+    workloads: shown?.workloads ?? 'unknown',
+    attachments: shown?.attachments ?? 'unknown',
+    nodes,
+    wanting: shown?.wanting ?? {},
+    dns: shown?.dns ?? { up: 'unknown', message: '' },
+    storage: shown?.storage ?? { up: 'unknown', message: '' },
+  }
+}

@@ -1,0 +1,73 @@
+import type { PowerDriver } from '../../drivers/power-port.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import type { Estate } from '../../model/estate.ts'
+import type { ResourceKey } from '../../model/key.ts'
+import type { ObservedPower, SeenHost } from '../../model/observed-power.ts'
+import type { PowerSpec } from '../../model/power.ts'
+import type { World } from '../../plan/world.ts'
+import type { Looking } from '../look.ts'
+import { fresh } from './kept-answers.ts'
+import type { PowerLookDeps } from './look.ts'
+import type { PowerNotes } from './notes.ts'
+
+/** Boxes: as their hypervisor shows them, or as their management controller or SSH says. */
+export async function lookAtHosts(
+  spec: PowerSpec,
+  worlds: ReadonlyMap<string, World>,
+  estate: Estate,
+  notes: PowerNotes | undefined,
+  driver: PowerDriver,
+  deps: PowerLookDeps,
+  signal: AbortSignal,
+): Promise<readonly SeenHost[]> {
+  const declared = new Set(estate.resources.map(({ uid }) => uid))
+  return Promise.all(
+    spec.hosts.map(async (host): Promise<SeenHost> => {
+      const survey = host.connection === undefined ? undefined : worlds.get(host.connection)?.survey
+      const node = survey?.hosts.find(({ name }) => name === host.node)
+      const told = notes?.stopped[host.name]
+      if (host.own) {
+        // croft runs here. Told to go down in an earlier life, it has been, and somebody has started it since.
+        const power = told !== undefined && told !== deps.epoch ? 'off' : 'on'
+        return { name: host.name, power, strangers: [] }
+      }
+      const strangers = (survey?.sightings ?? [])
+        .filter((one) => one.host === host.node && one.power === 'running' && one.template !== true)
+        .filter(({ mark, type }) => type !== 'file' && (mark === undefined || !declared.has(mark.uid)))
+        .map(({ externalId, name }) => (name === undefined ? externalId : `${externalId} (${name})`))
+      if (node !== undefined) return { name: host.name, power: node.online ? 'on' : 'off', strangers }
+      const ask = () => driver.hostPower(host, signal)
+      const asked = await fresh(deps.powerMemory.hosts, host.name, LIMITS.hostLookMs, deps.clock, ask)
+      const power = asked.power === 'unknown' && told !== undefined ? 'off' : asked.power
+      return { ...asked, name: host.name, power, strangers }
+    }),
+  )
+}
+
+/** Who looks after the guests that are to be switched, and would start them again. */
+export async function lookAtHa(
+  spec: PowerSpec,
+  estate: Estate,
+  lookings: ReadonlyMap<string, Looking>,
+  signal: AbortSignal,
+): Promise<ObservedPower['ha']> {
+  if (!spec.ha) return []
+  const connections = new Set([
+    ...spec.hosts.flatMap(({ connection }) => connection ?? []),
+    ...estate.resources.filter(({ key }) => isNodeOf(key, spec, estate)).map(({ connection }) => connection),
+  ])
+  const all = await Promise.all(
+    [...connections].map(async (connection) => {
+      const site = lookings.get(connection)?.session.site
+      return site === undefined ? [] : [{ connection, armed: await site.highAvailability(signal) }]
+    }),
+  )
+  return all.flat()
+}
+
+function isNodeOf(key: ResourceKey, spec: PowerSpec, estate: Estate): boolean {
+  const cluster = estate.clusters?.find(({ name }) => name === spec.cluster)?.spec
+  return [...(cluster?.servers ?? []), ...(cluster?.agents ?? [])].some(
+    ({ machine }) => 'key' in machine && machine.key === key,
+  )
+}
