@@ -1,51 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { clusterAsDeclared, createQuorumWatch, etcdOf, nodesOf } from './cluster-oracle.ts'
-import { clusterEstate, clusterManifest, simulateCluster } from './cluster-run.ts'
+import { destroyed, follow, formed, HASTE, order, type Run } from './cluster-lab.ts'
+import { clusterAsDeclared, etcdOf, nodesOf } from './cluster-oracle.ts'
+import { clusterEstate, clusterManifest } from './cluster-run.ts'
 import { nothingDoubledOrLost, quietFor, strangersOf } from './oracle.ts'
 import { replay, seeds } from './volume.ts'
 
 const FILE = 'cluster-lifecycle.test.ts'
-const HASTE = '  upgrade: {soak: 10s}\n'
-type Run = ReturnType<typeof simulateCluster>
-
-async function formed(seed: number, hint: string, more: Parameters<typeof clusterManifest>[0] = {}): Promise<Run> {
-  const run = simulateCluster({ seed, estate: clusterEstate(clusterManifest({ spec: HASTE, ...more })) })
-  assert.equal(await run.untilSettled(run.start()), 'settled', `it did not form; ${hint}`)
-  return run
-}
 
 /** Lets it run under watch until it is settled; gives the verbs that were performed, in order, each once in a row. */
 async function settle(run: Run, hint: string): Promise<readonly string[]> {
-  const watch = createQuorumWatch(run, hint)
-  const verbs: string[] = []
-  const end = await run.untilSettled(run.start(), {
-    mostMs: 2 * 3_600_000,
-    onPass: ({ clusters = [] }) => {
-      watch.look()
-      for (const step of clusters.flatMap(({ decision }) => decision.steps)) {
-        const verb = `${step.do} ${step.node}`
-        if (verbs.at(-1) !== verb) verbs.push(verb)
-      }
-    },
-  })
+  const { end, verbs } = await follow(run, hint, { mostMs: 2 * 3_600_000 })
   assert.equal(end, 'settled', hint)
   return verbs
-}
-
-/** As a person does it on the page of Proxmox. */
-async function destroyed(run: Run, host: string, id: number): Promise<void> {
-  const headers = { authorization: `PVEAPIToken=${run.datacentre.token}` }
-  const path = `/api2/json/nodes/${host}/qemu/${id}`
-  for (const [method, end] of [
-    ['POST', '/status/stop'],
-    ['DELETE', ''],
-  ] as const) {
-    const answer = await run.clock.runUntil(run.datacentre.handle({ method, path: `${path}${end}`, headers }))
-    assert.equal(answer.status, 200, answer.reason)
-    await run.clock.advanceTo(run.clock.now() + 10_000)
-  }
-  assert.ok(!run.datacentre.world.guests.has(id), 'it is still there: nothing would be proved')
 }
 
 test('[A9] the machine of the first server is lost: it joins the others, and no second cluster begins', async () => {
@@ -54,9 +21,8 @@ test('[A9] the machine of the first server is lost: it joins the others, and no 
     const run = await formed(seed, hint)
     const strangers = strangersOf(run.datacentre)
     const first = [...run.vault.kept.values()][0]?.firstServer
-    const [id, guest] = [...run.datacentre.world.guests].find(([, one]) => one.config.get('name') === first) ?? []
-    assert.ok(id !== undefined && guest !== undefined)
-    await destroyed(run, guest.node, id)
+    assert.ok(first !== undefined)
+    await destroyed(run, first)
     const before = etcdOf(run, hint)?.id
     const verbs = await settle(run, hint)
     assert.ok(!verbs.some((verb) => verb.startsWith('init-cluster')), `cluster-init was used again; ${hint}`)
@@ -71,10 +37,7 @@ test('[A10] [R7] a worker is replaced under its name by one order, and another i
   const hint = replay(FILE, 1)
   const run = await formed(1, hint, { agents: ['a1'] })
   const atMs = run.clock.now()
-  run.disk.values.set(
-    'cluster-orders/homelab',
-    JSON.stringify({ rolloutPaused: false, removeMembers: [], replace: [{ node: 'a1', atMs }] }),
-  )
+  order(run, { replace: [{ node: 'a1', atMs }] })
   const verbs = await settle(run, hint)
   assert.ok(verbs.includes('destroy-machine a1') && verbs.includes('join-agent a1'), `${verbs.join(', ')}; ${hint}`)
   clusterAsDeclared(run, hint)
