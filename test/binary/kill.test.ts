@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
-import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import path from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { seededRandom } from '../../src/lib/random.ts'
@@ -18,6 +17,7 @@ import {
   start,
   startSimulator,
 } from './children.ts'
+import { noneDoubledOrLost, type SimGuest, type SimState, soundDatabase } from './kill-oracle.ts'
 
 after(endAll)
 
@@ -78,22 +78,6 @@ function drawn(count: number): readonly Moment[] {
   })
 }
 
-interface State {
-  readonly guests: readonly Guest[]
-  readonly hosts: readonly {
-    readonly name: string
-    readonly volumes: Readonly<Record<string, readonly { readonly name: string; readonly vmid?: number }[]>>
-  }[]
-}
-
-interface Guest {
-  readonly vmid: number
-  readonly node: string
-  readonly status: string
-  readonly config: Readonly<Record<string, string>>
-  readonly pending: Readonly<Record<string, string>>
-}
-
 interface Case {
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
@@ -119,7 +103,7 @@ test('[F-23] killed at any moment and run again: one machine, nothing left over'
 
   const lane = async () => {
     const simulator = await startSimulator(['--preset', 'homelab', '--speed', String(SPEED)], cwd)
-    const strangers = (await simulator.door<State>('GET', 'state')).guests
+    const strangers = (await simulator.door<SimState>('GET', 'state')).guests
     for (const [number, moment] of queue) {
       const hint = `moment ${JSON.stringify(moment)}; to replay: CROFT_POINT=${number} ${LONG ? 'CROFT_LONG=1 ' : ''}node bin/run scripts/test.ts test/binary/kill.test.ts`
       const one = newCase(path.join(cwd, `case-${number}`), simulator, moment)
@@ -127,7 +111,8 @@ test('[F-23] killed at any moment and run again: one machine, nothing left over'
       cases++
       // A run of hours says how far it is, so that one that was ended early still counts.
       if (LONG && cases % 100 === 0) t.diagnostic(`${cases} runs so far, ${killed} killed before they ended`)
-      sound(one, hint)
+      const left = soundDatabase(one.database, simulator, hint)
+      noneDoubledOrLost(await simulator.door<SimState>('GET', 'state'), left, strangers, 'killed', hint)
       const made = comparable(await runToTheEnd(one, strangers, hint))
       // Wherever it was killed, it ends in the same place as every other.
       const same = moment.chosen === true
@@ -180,12 +165,12 @@ async function killAt(one: Case, moment: Moment, hint: string): Promise<boolean>
 }
 
 /** Run again to its end, then look at the datacentre past every API. */
-async function runToTheEnd(one: Case, strangers: readonly Guest[], hint: string): Promise<Guest> {
+async function runToTheEnd(one: Case, strangers: readonly SimGuest[], hint: string): Promise<SimGuest> {
   const { simulator, cwd, env, database } = one
   const ended = await apply(one).ended
   assert.equal(ended.code, 0, `${ended.stdout}\n${ended.stderr}\n${hint}`)
 
-  const state = await simulator.door<State>('GET', 'state')
+  const state = await simulator.door<SimState>('GET', 'state')
   assert.deepEqual(
     state.guests.map(({ vmid }) => vmid).sort((a, b) => a - b),
     [108, 109, one.vmid].sort((a, b) => a - b),
@@ -211,36 +196,12 @@ async function runToTheEnd(one: Case, strangers: readonly Guest[], hint: string)
   const planned = await start(['plan', '--state', database, 'estate'], { cwd, env }).ended
   assert.equal(planned.code, 0, `${planned.stdout}\n${planned.stderr}\n${hint}`)
   assert.equal((await simulator.stats()).writes, writes, `the plan wrote; ${hint}`)
-  sound(one, hint)
+  noneDoubledOrLost(state, soundDatabase(database, simulator, hint), strangers, 'ended', hint)
   return guest
 }
 
 /** What must be the same wherever it was killed: everything but what Proxmox draws by chance or takes from its clock. */
-function comparable({ node, status, config, pending }: Guest): unknown {
+function comparable({ node, status, config, pending }: SimGuest): unknown {
   const { smbios1: _, vmgenid: __, meta: ___, net0, ...rest } = config
   return { node, status, config: { ...rest, net0: net0?.replace(/=[0-9A-F:]{17}/, '') }, pending }
-}
-
-/** Looks at a copy: opening the database itself would repair what the next run has to cope with. */
-function sound({ database, simulator }: Case, hint: string): void {
-  if (!existsSync(database)) return
-  const copy = `${database}.copy`
-  const secret = simulator.token.split('=')[1] ?? simulator.token
-  for (const part of ['', '-wal']) {
-    rmSync(copy + part, { force: true })
-    if (!existsSync(database + part)) continue
-    copyFileSync(database + part, copy + part)
-    assert.ok(!readFileSync(copy + part).includes(secret), `the token is in the database; ${hint}`)
-  }
-  const opened = new DatabaseSync(copy)
-  try {
-    const answer = opened.prepare('PRAGMA integrity_check').all()
-    assert.deepEqual(
-      answer.map((row) => row.integrity_check),
-      ['ok'],
-      hint,
-    )
-  } finally {
-    opened.close()
-  }
 }

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
-import { copyFileSync, existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { seededRandom } from '../../src/lib/random.ts'
-import { LONG } from '../simulation/volume.ts'
 import { endAll, estateAt, type Running, type Simulator, scratch, signal, start, startSimulator } from './children.ts'
+import { type SimState, soundDatabase } from './kill-oracle.ts'
 
 after(endAll)
 
@@ -25,15 +23,6 @@ spec:
     disk: [{interface: scsi0, datastoreId: local, size: 4}]
     networkDevice: [{bridge: vmbr0, model: virtio}]
 `
-
-interface State {
-  readonly guests: readonly {
-    readonly vmid: number
-    readonly status: string
-    readonly config: Readonly<Record<string, string>>
-  }[]
-  readonly hosts: readonly { readonly volumes: Readonly<Record<string, readonly { readonly vmid?: number }[]>> }[]
-}
 
 async function prepared(cwd: string) {
   const simulator = await startSimulator(['--preset', 'homelab', '--speed', String(SPEED)], cwd)
@@ -57,7 +46,7 @@ async function toTheEnd(simulator: Simulator, run: () => Running): Promise<void>
     for (const stream of [stdout, log]) stream?.once('data', resolve)
   })
   for (let tries = 0; ; tries++) {
-    const state = await simulator.door<State>('GET', 'state')
+    const state = await simulator.door<SimState>('GET', 'state')
     const guest = state.guests.find(({ vmid }) => vmid === 205)
     if (guest?.status === 'running' && /croft/.test(guest.config.tags ?? '')) break
     assert.ok(tries < 200, 'it did not get there')
@@ -69,17 +58,8 @@ async function toTheEnd(simulator: Simulator, run: () => Running): Promise<void>
   assert.equal(code, 0, `a stop that was asked for is no failure: ${stderr}`)
 }
 
-function sound(database: string): void {
-  if (!existsSync(database)) return
-  const copy = `${database}.copy`
-  for (const part of ['', '-wal']) if (existsSync(database + part)) copyFileSync(database + part, copy + part)
-  const db = new DatabaseSync(copy)
-  assert.equal(db.prepare('PRAGMA integrity_check').get()?.integrity_check, 'ok')
-  db.close()
-}
-
 async function onlyOne(simulator: Simulator): Promise<void> {
-  const state = await simulator.door<State>('GET', 'state')
+  const state = await simulator.door<SimState>('GET', 'state')
   assert.deepEqual(
     state.guests.map(({ vmid }) => vmid).sort((a, b) => a - b),
     [108, 109, 205],
@@ -87,28 +67,6 @@ async function onlyOne(simulator: Simulator): Promise<void> {
   const disks = state.hosts.flatMap(({ volumes }) => Object.values(volumes).flat()).filter(({ vmid }) => vmid === 205)
   assert.equal(disks.length, 1, 'a second disk was made')
 }
-
-test('[F-23] the controller, killed at random moments again and again, ends with one machine and a sound database', async (t) => {
-  const random = seededRandom(Number(process.env.CROFT_SEED ?? 23))
-  const cwd = scratch()
-  const { simulator, database, run } = await prepared(cwd)
-  const cycles = LONG ? Number(process.env.CROFT_SEEDS ?? 2_000) : 8
-  let killed = 0
-  for (let cycle = 0; cycle < cycles; cycle++) {
-    const running = run()
-    await sleep(100 + random.next() * 1_500)
-    signal(running, 'SIGKILL')
-    if ((await running.exited).signal === 'SIGKILL') killed++
-    sound(database)
-    // Now and then there is something to do again.
-    if (cycle % 5 === 4) await simulator.door('PATCH', 'guests/205', { memory: '1024' }).catch(() => {})
-  }
-  assert.equal(killed, cycles)
-  await toTheEnd(simulator, run)
-  await onlyOne(simulator)
-  sound(database)
-  t.diagnostic(`killed ${killed} times`)
-})
 
 test('[F-03] killed within its first 50 ms, twenty times in a row, it starts the next time with nobody helping', async () => {
   const cwd = scratch()
@@ -119,7 +77,7 @@ test('[F-03] killed within its first 50 ms, twenty times in a row, it starts the
     signal(running, 'SIGKILL')
     await running.exited
   }
-  sound(database)
+  soundDatabase(database, simulator)
   await toTheEnd(simulator, run)
   await onlyOne(simulator)
 })
