@@ -1,3 +1,5 @@
+import type { HostOnPage } from '../src/server/api/schemas.ts'
+
 /** `12 s`, `4 min`, `3 h`, `5 d`. */
 export function duration(ms: number): string {
   const seconds = Math.max(0, ms) / 1000
@@ -58,4 +60,12 @@ export function shortCommit(commit: string): string {
 
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`
+}
+
+/** How busy and how warm a host is, as far as it tells. */
+export function hostWords(host: HostOnPage | undefined): string {
+  const words: string[] = []
+  if (host?.load !== undefined) words.push(`${percent(host.load)} busy`)
+  if (host?.temperatureC !== undefined) words.push(`${Math.round(host.temperatureC)} °C`)
+  return words.join(', ')
 }

@@ -1,9 +1,9 @@
 import { graphlib, layout } from '@dagrejs/dagre'
-import type { HostOnPage, Page, Row } from '../src/server/api/schemas.ts'
-import { percent, plural } from './format.ts'
+import type { Page, Row } from '../src/server/api/schemas.ts'
+import { hostWords, plural } from './format.ts'
 import type { IconName } from './parts/icon.tsx'
 import { hrefTo } from './route.ts'
-import { clusterTone, hostsAsleep, hostTone, nodeTone, TONE_ORDER, type Tone, toneOf } from './tone.ts'
+import { clusterState, hostsAsleep, hostTone, nodeTone, TONE_ORDER, type Tone, toneOf } from './tone.ts'
 
 /** One box of the graph. */
 export interface Vertex {
@@ -72,8 +72,8 @@ export function layOut(page: Page, isOpen: (host: string) => boolean, all: boole
     add({
       id: `cluster/${cluster.name}`,
       title: cluster.name,
-      detail: `${plural(cluster.nodes.length, 'node')}, ${cluster.phase}`,
-      tone: clusterTone(cluster),
+      detail: `${plural(cluster.nodes.length, 'node')}, ${clusterState(cluster, page).word}`,
+      tone: clusterState(cluster, page).tone,
       icon: 'cluster',
       href: hrefTo('cluster', cluster.name),
     })
@@ -88,7 +88,7 @@ export function layOut(page: Page, isOpen: (host: string) => boolean, all: boole
       id: `host/${host.name}`,
       title: host.name,
       detail: host.online
-        ? hostWords(host, rows.length)
+        ? `host, ${hostWords(host) || plural(rows.length, 'resource')}`
         : asleep.has(host.name)
           ? 'host, off as ordered'
           : 'host, offline',
@@ -136,13 +136,6 @@ export function layOut(page: Page, isOpen: (host: string) => boolean, all: boole
       }
     }),
   }
-}
-
-function hostWords({ load, temperatureC }: HostOnPage, count: number): string {
-  const words: string[] = []
-  if (load !== undefined) words.push(`${percent(load)} busy`)
-  if (temperatureC !== undefined) words.push(`${Math.round(temperatureC)} °C`)
-  return words.length === 0 ? `host, ${plural(count, 'resource')}` : `host, ${words.join(', ')}`
 }
 
 function curve(x1: number, y1: number, x2: number, y2: number): string {

@@ -40,7 +40,16 @@ export function isDoing(action: Row['do']): boolean {
   return ['create', 'update', 'adopt', 'replace', 'delete', 'forget'].includes(action)
 }
 
-export function clusterTone(cluster: ClusterOnPage): Tone {
+/** How a cluster stands, in a word. One that is off by order is well. */
+export function clusterState(cluster: ClusterOnPage, page: Page): { readonly tone: Tone; readonly word: string } {
+  const power = (page.power ?? []).find((one) => one.cluster === cluster.name)
+  if (power?.phase === 'GoingOn') return { tone: 'busy', word: 'Coming on' }
+  if (power?.phase === 'GoingOff') return { tone: 'busy', word: 'Going off' }
+  if (power?.phase === 'Off') return { tone: 'quiet', word: 'Off' }
+  return { tone: clusterTone(cluster), word: cluster.phase }
+}
+
+function clusterTone(cluster: ClusterOnPage): Tone {
   if (['QuorumLost', 'Blocked'].includes(cluster.phase)) return 'bad'
   if (cluster.phase === 'Degraded') return 'warn'
   if (cluster.phase === 'Unknown') return 'quiet'

@@ -1,7 +1,7 @@
 import type { Page, PowerOnPage, Row } from '../src/server/api/schemas.ts'
 import { plural } from './format.ts'
 import { hrefTo } from './route.ts'
-import { hostsAsleep, hostTone, isComing, TONE_ORDER, type Tone } from './tone.ts'
+import { clusterState, hostsAsleep, hostTone, isComing, TONE_ORDER, type Tone } from './tone.ts'
 
 /** Something that a person should know first. */
 export interface Trouble {
@@ -49,7 +49,8 @@ export function troublesOf(page: Page): readonly Trouble[] {
           ...(one.allow === undefined ? {} : { allow: one.allow }),
         }),
       ),
-    ...page.clusters.flatMap(clusterTroubles),
+    // One that is switched off, or on its way, is held by that order: no trouble.
+    ...page.clusters.filter((cluster) => clusterState(cluster, page).word === cluster.phase).flatMap(clusterTroubles),
     ...(page.power ?? []).flatMap(powerTroubles),
     ...hostTroubles(page),
     ...page.checks

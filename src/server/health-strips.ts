@@ -2,7 +2,7 @@ import { LIMITS } from '../lib/limits.ts'
 import type { EstateView } from '../model/estate-view.ts'
 import type { Strip } from './api/schemas.ts'
 
-type Letter = 'o' | 'x' | '?'
+type Letter = 'o' | 'x' | '?' | '-'
 
 /** How well everything was in the last 24 hours, by slots. Kept in memory: after a restart a strip begins anew. */
 export interface HealthStrips {
@@ -16,7 +16,7 @@ interface Track {
   readonly slots: Map<number, Letter>
 }
 
-const WORSE: Readonly<Record<Letter, number>> = { o: 0, '?': 1, x: 2 }
+const WORSE: Readonly<Record<Letter, number>> = { '-': 0, o: 1, '?': 2, x: 3 }
 
 export function createHealthStrips(): HealthStrips {
   const tracks = new Map<string, Track>()
@@ -40,11 +40,16 @@ export function createHealthStrips(): HealthStrips {
   return {
     note(view, nowMs) {
       const slot = Math.floor(nowMs / LIMITS.healthSlotMs)
-      for (const cluster of view.clusters) note('cluster', cluster.name, clusterLetter(cluster.decision.phase), slot)
-      for (const host of view.hosts) note('host', host.name, host.online ? 'o' : 'x', slot)
+      const off = offByOrder(view)
+      for (const { name, decision } of view.clusters)
+        note('cluster', name, off.clusters.has(name) ? '-' : clusterLetter(decision.phase), slot)
+      for (const { name, online } of view.hosts)
+        note('host', name, online ? 'o' : off.hosts.has(name) ? '-' : 'x', slot)
       for (const check of view.checks) note('check', check.name, LETTER_OF[check.passed], slot)
       for (const resource of view.resources) {
         const ready = resource.conditions.find(({ type }) => type === 'Ready')?.status ?? 'Unknown'
+        // What is being made or changed is on its way, neither well nor unwell.
+        if (ready !== 'True' && UNDER_WAY.has(resource.action.do)) continue
         note('resource', resource.key, ready === 'True' ? 'o' : ready === 'False' ? 'x' : '?', slot)
       }
     },
@@ -56,17 +61,33 @@ export function createHealthStrips(): HealthStrips {
           { length: LIMITS.healthSlots },
           (_, index) => slots.get(last - LIMITS.healthSlots + 1 + index) ?? '.',
         )
-        const looked = letters.filter((letter) => letter !== '.')
+        const looked = letters.filter((letter) => letter !== '.' && letter !== '-')
         // Not seen for a whole day: it is gone, and so is its strip.
-        if (looked.length === 0) {
+        if (letters.every((letter) => letter === '.')) {
           tracks.delete(name)
           continue
         }
         const share = looked.filter((letter) => letter === 'o').length / looked.length
-        strips.push({ subject: name.slice(what.length + 1), what, slots: letters.join(''), share })
+        strips.push({
+          subject: name.slice(what.length + 1),
+          what,
+          slots: letters.join(''),
+          ...(looked.length === 0 ? {} : { share }),
+        })
       }
       return strips
     },
+  }
+}
+
+const UNDER_WAY: ReadonlySet<string> = new Set(['create', 'update', 'adopt', 'replace', 'delete', 'wait'])
+
+/** Clusters and hosts that are off, or on their way, because somebody or the schedule says so. */
+function offByOrder({ power = [] }: EstateView) {
+  const going = power.filter(({ wanted, phase }) => wanted.state === 'off' || phase === 'GoingOn')
+  return {
+    clusters: new Set(going.flatMap(({ cluster }) => cluster ?? [])),
+    hosts: new Set(going.flatMap(({ hosts }) => hosts.filter(({ power: is }) => is === 'off').map(({ name }) => name))),
   }
 }
 

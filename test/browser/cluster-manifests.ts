@@ -2,6 +2,18 @@ import { releaseChecksum } from '../../src/sim/k3s/install.ts'
 
 const VERSION = 'v1.34.3+k3s1'
 
+/** One machine on a host of the simulator's preset `homelab`. */
+export const MACHINE = `apiVersion: virtualenvironmentvm.crossplane.io/v1alpha1
+kind: EnvironmentVM
+metadata: {name: web}
+spec:
+  forProvider:
+    nodeName: still-fawn
+    vmId: 120
+    started: true
+    disk: [{interface: scsi0, datastoreId: local-zfs, size: 8}]
+`
+
 /** A cluster of three servers and what it stands on, for the hosts of the simulator's preset `hosts`. */
 export function clusterManifests(hosts: readonly string[]): Readonly<Record<string, string>> {
   const ground = `apiVersion: croft.dev/v1alpha1

@@ -114,8 +114,15 @@ describe('power on the page', { skip: whyNoBrowser() ?? false }, () => {
     })
     const small = smallEstate()
     const hosts = small.hosts.map((host) => ({ ...host, online: false, temperatureC: 40 }))
-    await using it = await stage(browser, { ...small, hosts, power: [off] })
+    const hold = { guard: 'order', reason: 'Power/homelab is off', allow: 'croft power on homelab' }
+    const clusters = small.clusters.map((one) => ({
+      ...one,
+      decision: { ...one.decision, phase: 'Blocked' as const, holds: [hold] },
+    }))
+    await using it = await stage(browser, { ...small, hosts, clusters, power: [off] })
     await it.go()
+    await it.page.locator('.cluster-card', { hasText: 'homelab' }).getByText('Off', { exact: true }).waitFor()
+    assert.equal(await it.page.locator('.trouble', { hasText: 'Cluster homelab' }).count(), 0)
     await it.page.locator('.trouble', { hasText: 'Host fun-bedbug is offline' }).waitFor()
     assert.equal(await it.page.locator('.trouble', { hasText: 'is offline' }).count(), 1)
     await it.page.locator('.host-card', { hasText: 'still-fawn' }).getByText('off, as ordered').waitFor()

@@ -1,18 +1,27 @@
-import type { ClusterOnPage } from '../../src/server/api/schemas.ts'
+import type { ClusterOnPage, Page } from '../../src/server/api/schemas.ts'
 import { plural } from '../format.ts'
 import { hrefTo } from '../route.ts'
-import { clusterTone, nodeTone, TONE_ORDER } from '../tone.ts'
+import { clusterState, nodeTone, TONE_ORDER } from '../tone.ts'
 import { Badge, Icon } from './icon.tsx'
 
 const NODES_SHOWN = 9
 
-export function ClusterCard({ cluster, nodes = false }: { readonly cluster: ClusterOnPage; readonly nodes?: boolean }) {
+export function ClusterCard({
+  cluster,
+  page,
+  nodes = false,
+}: {
+  readonly cluster: ClusterOnPage
+  readonly page: Page
+  readonly nodes?: boolean
+}) {
+  const { tone, word } = clusterState(cluster, page)
   const ready = cluster.nodes.filter(({ ready: is }) => is === 'yes').length
   return (
     <a class="card cluster-card" href={hrefTo('cluster', cluster.name)} data-row>
       <div class="cluster-head">
         <b class="grow clip">{cluster.name}</b>
-        <Badge tone={clusterTone(cluster)} word={cluster.phase} />
+        <Badge tone={tone} word={word} icon={word === 'Off' ? 'power' : tone} />
       </div>
       <Quorum cluster={cluster} />
       <p class="cluster-facts">

@@ -10,7 +10,13 @@ import { Badge, Icon } from './icon.tsx'
 export function Energy({ power: { watts, energy } }: { readonly power: PowerOnPage }) {
   const days = energy === undefined ? [] : [{ ...energy, name: 'today' }]
   if (energy?.yesterday !== undefined) days.push({ ...energy.yesterday, name: 'yesterday' })
-  const most = Math.max(1, ...days.flatMap(({ estimatedWh, measuredWh }) => [estimatedWh, measuredWh ?? 0]))
+  if (watts.measured === undefined && watts.estimated === 0 && most(days) === 0)
+    return (
+      <Card title="Energy">
+        <p class="muted">Nothing measures it. Give hosts their watts in the Power, and it is estimated.</p>
+      </Card>
+    )
+  const top = Math.max(1, most(days))
   return (
     <Card title="Energy">
       <p class="energy-now">
@@ -25,14 +31,18 @@ export function Energy({ power: { watts, energy } }: { readonly power: PowerOnPa
         <div key={name} class="energy-day">
           <h3>{name}</h3>
           {measuredWh !== undefined && (
-            <Meter label="measured" share={measuredWh / most} high={2} text={kilowattHours(measuredWh)} />
+            <Meter label="measured" share={measuredWh / top} high={2} text={kilowattHours(measuredWh)} />
           )}
-          <Meter label="estimated" share={estimatedWh / most} high={2} text={kilowattHours(estimatedWh)} />
+          <Meter label="estimated" share={estimatedWh / top} high={2} text={kilowattHours(estimatedWh)} />
         </div>
       ))}
       {days.length === 0 && <p class="muted">Nothing is counted yet.</p>}
     </Card>
   )
+}
+
+function most(days: readonly { readonly estimatedWh: number; readonly measuredWh?: number | undefined }[]): number {
+  return Math.max(0, ...days.flatMap(({ estimatedWh, measuredWh }) => [estimatedWh, measuredWh ?? 0]))
 }
 
 export function Schedule({ power: { schedule, next } }: { readonly power: PowerOnPage }) {

@@ -1,10 +1,11 @@
 import type { ClusterOnPage, Page } from '../../src/server/api/schemas.ts'
-import { bytes } from '../format.ts'
+import { bytes, duration } from '../format.ts'
+import { useNow } from '../hooks.ts'
 import { Ago, Card, Command, Empty } from '../parts/bits.tsx'
 import { Quorum, UpgradeBar, upgradeOf } from '../parts/cluster-card.tsx'
 import { Badge, Icon, Mark } from '../parts/icon.tsx'
 import { hrefTo } from '../route.ts'
-import { clusterTone, nodeTone, TONE_ORDER } from '../tone.ts'
+import { clusterState, nodeTone, TONE_ORDER } from '../tone.ts'
 import { ui, wish, withRight } from '../ui.ts'
 
 export function ClusterView({ page, name }: { readonly page: Page; readonly name: string }) {
@@ -15,6 +16,7 @@ export function ClusterView({ page, name }: { readonly page: Page; readonly name
         <a href={hrefTo('clusters')}>To the clusters</a>
       </Empty>
     )
+  const { tone, word } = clusterState(cluster, page)
   return (
     <>
       <nav class="crumbs" aria-label="Where">
@@ -27,7 +29,7 @@ export function ClusterView({ page, name }: { readonly page: Page; readonly name
             {cluster.version} · {cluster.endpoint}
           </span>
         </div>
-        <Badge tone={clusterTone(cluster)} word={cluster.phase} />
+        <Badge tone={tone} word={word} icon={word === 'Off' ? 'power' : tone} />
         <span class="grow" />
         <Orders cluster={cluster} />
       </header>
@@ -86,6 +88,7 @@ function Orders({ cluster }: { readonly cluster: ClusterOnPage }) {
 }
 
 function Now({ cluster }: { readonly cluster: ClusterOnPage }) {
+  const now = useNow(1000)
   const quiet = [cluster.steps, cluster.waits, cluster.holds, cluster.refusals, cluster.warnings].every(
     (list) => list.length === 0,
   )
@@ -125,7 +128,8 @@ function Now({ cluster }: { readonly cluster: ClusterOnPage }) {
             <Badge tone="quiet" word="waits" />
             <span class="grow">
               {one.node !== undefined && <b>{one.node}: </b>}
-              {one.awaits}, <Ago atMs={one.sinceMs} />
+              {one.awaits}, for {duration(now - one.sinceMs)}
+              {one.untilMs !== undefined && one.untilMs > now && `, ${duration(one.untilMs - now)} to go`}
             </span>
           </li>
         ))}

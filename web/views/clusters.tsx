@@ -15,7 +15,7 @@ export function ClustersView({ page }: { readonly page: Page }) {
       ) : (
         <div class="grid-cards">
           {page.clusters.map((cluster) => (
-            <ClusterCard key={cluster.key} cluster={cluster} />
+            <ClusterCard key={cluster.key} cluster={cluster} page={page} />
           ))}
         </div>
       )}

@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks'
 import type { Page, Row } from '../../src/server/api/schemas.ts'
-import { plural } from '../format.ts'
+import { hostWords, plural } from '../format.ts'
 import { useNarrow } from '../hooks.ts'
 import { Ago, Empty } from '../parts/bits.tsx'
 import { Badge, Icon, Mark } from '../parts/icon.tsx'
@@ -17,6 +17,8 @@ type Line =
       readonly count: number
       readonly tones: Readonly<Record<Tone, number>>
       readonly open: boolean
+      /** Of a host: how busy and how warm it is. */
+      readonly detail: string
       readonly icon: 'estate' | 'overview' | 'cluster'
     }
   | { readonly is: 'row'; readonly row: Row; readonly level: number }
@@ -36,8 +38,8 @@ export function EstateView({ page, args }: { readonly page: Page; readonly args:
   const rows = useMemo(() => chosen(page.rows, only, value, filter), [page.rows, only, value, filter])
   const openByDefault = rows.length <= 60 || filter !== '' || only !== undefined
   const lines = useMemo(
-    () => linesOf(rows, group, (name) => toggled.has(name) !== openByDefault),
-    [rows, group, toggled, openByDefault],
+    () => linesOf(rows, group, (name) => toggled.has(name) !== openByDefault, page.hosts),
+    [rows, group, toggled, openByDefault, page.hosts],
   )
   const toggle = (name: string) => {
     const next = new Set(toggled)
@@ -142,14 +144,20 @@ function chosen(
 
 const ICON_OF = { host: 'estate', cluster: 'cluster', kind: 'overview' } as const
 
-function linesOf(rows: readonly Row[], group: Group, isOpen: (name: string) => boolean): readonly Line[] {
+function linesOf(
+  rows: readonly Row[],
+  group: Group,
+  isOpen: (name: string) => boolean,
+  hosts: Page['hosts'],
+): readonly Line[] {
   const groups = Map.groupBy(rows, (row) => row[group] ?? (group === 'host' ? 'no host' : 'in no cluster'))
   const lines: Line[] = []
   for (const [name, members] of [...groups].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
     const tones: Record<Tone, number> = { ok: 0, busy: 0, warn: 0, bad: 0, quiet: 0 }
     for (const row of members) tones[toneOf(row)] += 1
     const open = isOpen(name)
-    lines.push({ is: 'group', name, level: 0, count: members.length, tones, open, icon: ICON_OF[group] })
+    const detail = group === 'host' ? hostWords(hosts.find((host) => host.name === name)) : ''
+    lines.push({ is: 'group', name, level: 0, count: members.length, tones, open, detail, icon: ICON_OF[group] })
     if (!open) continue
     const sorted = members.toSorted(
       (a, b) => TONE_ORDER[toneOf(a)] - TONE_ORDER[toneOf(b)] || (a.name < b.name ? -1 : 1),
@@ -181,6 +189,7 @@ function GroupLine({
       <b>{line.name}</b>
       <span class="muted">{line.count}</span>
       <span class="grow" />
+      <span class="muted wide-only">{line.detail}</span>
       {(['bad', 'warn', 'busy', 'quiet', 'ok'] as const).map(
         (tone) =>
           line.tones[tone] > 0 && (

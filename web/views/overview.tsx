@@ -55,7 +55,7 @@ export function OverviewView({ page }: { readonly page: Page }) {
           <h2 class="section">Clusters</h2>
           <div class={page.clusters.length > 2 ? 'grid-cards' : 'grid-cards is-few'}>
             {page.clusters.map((cluster) => (
-              <ClusterCard key={cluster.key} cluster={cluster} nodes={page.clusters.length <= 2} />
+              <ClusterCard key={cluster.key} cluster={cluster} page={page} nodes={page.clusters.length <= 2} />
             ))}
           </div>
         </>

@@ -115,12 +115,12 @@ function OnePower({ power }: { readonly power: PowerOnPage }) {
 function HostsOnOff({ page }: { readonly page: Page }) {
   if (page.hosts.length === 0) return null
   const machines = page.rows.filter(({ power }) => power !== undefined)
-  const on = (host: string) => machines.filter((row) => row.host === host && row.power === 'on').length
+  const on = (host: string) => machines.filter((row) => row.host === host && row.power === 'running').length
   const all = (host: string) => machines.filter((row) => row.host === host).length
   return (
     <Card
       title="What runs"
-      aside={`${machines.filter(({ power }) => power === 'on').length} of ${plural(machines.length, 'machine')} on`}
+      aside={`${machines.filter(({ power }) => power === 'running').length} of ${plural(machines.length, 'machine')} on`}
     >
       <ul class="plain power-grid">
         {page.hosts.map((host) => (

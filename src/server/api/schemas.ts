@@ -209,7 +209,7 @@ export const chapter = z.object({
 export const strip = z.object({
   subject: z.string(),
   what: z.enum(['cluster', 'host', 'check', 'resource']),
-  /** One letter for each slot, oldest first: `o` well, `x` not well, `?` not known, `.` not looked. */
+  /** One letter for each slot, oldest first: `o` well, `x` not well, `?` not known, `-` off by order, `.` not looked. */
   slots: z.string(),
   /** Share of the looked-at slots that were well, 0 to 1. */
   share: z.number().optional(),

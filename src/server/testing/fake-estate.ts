@@ -38,7 +38,7 @@ export function machine(name: string, host: string, id: number, more: Partial<Re
     status: 'Running',
     conditions: conditions(true, true),
     action: { do: 'nothing' },
-    power: 'on',
+    power: 'running',
     addresses: [`192.168.4.${id % 250}`],
     origin: { file: `machines/${name}.yaml`, line: 2, commit: COMMIT },
     paused: false,
