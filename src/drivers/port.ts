@@ -5,6 +5,7 @@ import type { Shell } from '../lib/shell.ts'
 import type { Wire } from '../lib/wire.ts'
 import type { Connection } from '../model/connection.ts'
 import type { LoadSample } from '../model/placement.ts'
+import type { Preview } from '../model/plan.ts'
 import type { Resource } from '../model/resource.ts'
 import type { Rules } from '../model/rules.ts'
 import type { Secret, SecretReference } from '../model/secret.ts'
@@ -123,6 +124,8 @@ export interface Session {
   hostLoad?(host: string, signal: AbortSignal): Promise<readonly LoadSample[]>
   /** One call, as the step says. Never waits for the work behind it. */
   perform(step: Step, signal: AbortSignal): Promise<Outcome>
+  /** What would come of a step, where the system can say so without doing it. Undefined: nobody can tell. */
+  preview?(step: Step, sighting: Sighting | undefined, signal: AbortSignal): Promise<Preview | undefined>
   /** The power of the system itself, beyond single guests, where it has a say in it. */
   readonly site?: SitePower
   /** A shell inside a guest through the hypervisor's agent, with no network of its own. Connects when first used. */

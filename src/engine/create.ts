@@ -17,6 +17,7 @@ import { placeAll } from './placing.ts'
 import { heldByPower, withPower } from './power/apply.ts'
 import { lookAtPowers } from './power/look.ts'
 import { emptyPowerMemory } from './power/memory.ts'
+import { withPreviews } from './previews.ts'
 
 /** An engine on a store. It begins its epoch with the first pass; planning alone writes nothing. */
 export function createEngine(deps: EngineDeps): Engine {
@@ -82,7 +83,8 @@ export function createEngine(deps: EngineDeps): Engine {
       const powerLooks = powers.map(({ look }) => look)
       const estate = withPower(placed, powerLooks)
       const looks = heldByPower(looked, powerLooks, clock.now()).map(({ look }) => look)
-      const { plan } = await observeAndPlan(estate, surveyed, ledger, rules, looks, clock.now(), signal)
+      const observation = await observeAndPlan(estate, surveyed, ledger, rules, looks, clock.now(), signal)
+      const plan = await withPreviews(observation, signal)
       return powerLooks.length === 0 ? plan : { ...plan, powers: powerLooks }
     },
     async pass(estate, signal, { only, sweep } = {}) {

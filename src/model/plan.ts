@@ -1,4 +1,5 @@
 import type { Action } from './action.ts'
+import type { Change } from './change.ts'
 import type { ClusterLook } from './cluster-look.ts'
 import type { ResourceKey } from './key.ts'
 import type { Origin } from './origin.ts'
@@ -20,6 +21,16 @@ export interface PlanEntry {
   readonly notes?: readonly string[]
   /** The world moved and Git did not: this very generation was in force before. */
   readonly drift?: true
+  /** Asked for where a person looks, and never what is decided by. */
+  readonly preview?: Preview
+}
+
+/** What the outside system itself says would come of a change, asked without making it. */
+export interface Preview {
+  /** Every field that would be another, also what the system fills in by itself; of a new thing all its fields. */
+  readonly changes: readonly Change[]
+  /** It would not take it, and why. */
+  readonly refused?: string
 }
 
 /** Something about a whole connection that stops or slows everything on it. */

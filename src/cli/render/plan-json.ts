@@ -3,7 +3,8 @@ import type { Change } from '../../model/change.ts'
 import type { Plan, PlanEntry } from '../../model/plan.ts'
 import type { Step } from '../../model/step.ts'
 import { forecast } from '../../plan/cluster/forecast.ts'
-import { SENSITIVE, shownParams } from './plan.ts'
+import { shownParams } from './plan.ts'
+import { SENSITIVE } from './plan-change.ts'
 import { summarise } from './plan-summary.ts'
 import { problemsJson } from './problems.ts'
 
@@ -53,6 +54,7 @@ function entryJson(entry: PlanEntry): unknown {
     ...(entry.host === undefined ? {} : { host: entry.host }),
     ...(entry.origin === undefined ? {} : { origin: entry.origin }),
     action: actionJson(entry.action),
+    ...(entry.preview === undefined ? {} : { preview: entry.preview }),
   }
 }
 

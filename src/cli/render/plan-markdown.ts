@@ -1,7 +1,7 @@
 import type { Action, Doing } from '../../model/action.ts'
 import type { Plan, PlanEntry } from '../../model/plan.ts'
 import { cleanValue } from './clean.ts'
-import { SENSITIVE } from './plan.ts'
+import { SENSITIVE } from './plan-change.ts'
 
 /** By this a comment is found again and renewed. */
 export const PLAN_MARK = '<!-- croft-plan -->'

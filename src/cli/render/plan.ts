@@ -3,17 +3,12 @@ import type { Change } from '../../model/change.ts'
 import type { ConnectionNote, Plan, PlanEntry } from '../../model/plan.ts'
 import type { Step } from '../../model/step.ts'
 import { clusterDiffers } from '../../plan/cluster/forecast.ts'
-import { clean, cleanValue } from './clean.ts'
+import { clean } from './clean.ts'
+import { changeLine, type PlanView, SENSITIVE } from './plan-change.ts'
 import { clusterCounts, renderClusterPlan } from './plan-cluster.ts'
+import { previewLines } from './plan-preview.ts'
 import { type PlanSummary, summarise } from './plan-summary.ts'
 import type { Paint, Style } from './style.ts'
-
-export const SENSITIVE = '(sensitive value)'
-
-export interface PlanView {
-  /** Show the exact call behind every step. */
-  readonly calls?: boolean
-}
 
 /** The plan as a person reads it: what happens to which thing, why, in which steps, and what is held back. */
 export function renderPlan(plan: Plan, style: Style, view: PlanView = {}): string {
@@ -92,7 +87,11 @@ function renderEntry(entry: PlanEntry, style: Style, view: PlanView): string {
     entry.origin === undefined ? '(no longer declared)' : `${clean(entry.origin.file)}:${entry.origin.line}`,
   ].filter((part) => part !== '')
   const lines = [style.paint([paintOf(action), 'bold'], head[0] ?? ''), ...head.slice(1)]
-  const body = [...bodyOf(action, style, view), ...(entry.notes ?? []).map((note) => `note: ${clean(note)}`)]
+  const body = [
+    ...bodyOf(action, style, view),
+    ...previewLines(entry, style, view),
+    ...(entry.notes ?? []).map((note) => `note: ${clean(note)}`),
+  ]
   return [`  ${lines.join('   ')}`, ...body.map((line) => `      ${line}`), ''].join('\n')
 }
 
@@ -131,17 +130,12 @@ function changesOf(doing: Doing, style: Style): readonly string[] {
   if (!('changes' in doing)) return []
   return doing.changes.map((change) => {
     const effect = change.effect === 'live' ? '' : `  ${style.paint('yellow', effectOf(change))}`
-    return `${clean(change.path)}: ${shownValue(change, 'from')} → ${shownValue(change, 'to')}${effect}`
+    return `${changeLine(change)}${effect}`
   })
 }
 
 function effectOf(change: Change): string {
   return change.effect === 'replace' ? '(forces replacement)' : '(restart)'
-}
-
-function shownValue(change: Change, side: 'from' | 'to'): string {
-  if (change.secret !== true) return cleanValue(change[side])
-  return change[side] === undefined || change[side] === null ? '(none)' : SENSITIVE
 }
 
 function stepsOf(steps: readonly Step[], style: Style, view: PlanView, prefix: string): readonly string[] {

@@ -3,6 +3,8 @@ import type { Change } from '../../model/change.ts'
 import type { KubeObject } from '../../model/kube-object.ts'
 import { allFields, entryAt, type FieldTree, leavesOf, MANAGER, ownedBy, shownPath } from './fields.ts'
 import { isMarkField } from './marks.ts'
+import { previewChanges } from './preview.ts'
+import { carriesValues, spreadValues } from './values.ts'
 
 /**
  * What differs between what is declared and what is there, field by field. Only declared fields count, and those that we
@@ -20,6 +22,11 @@ export function fieldChanges(declared: KubeObject, live: Foreign, applied: boole
   const leaf = (path: string, from: unknown, to: unknown) => {
     wanted.add(path)
     if (same(from, to) || (applied && isOurs(path, mine))) return
+    const values = path === VALUES && carriesValues(declared.kind) ? valueChanges(declared, live) : []
+    if (values.length > 0) {
+      changes.push(...values)
+      return
+    }
     changes.push({ path: shownPath(path), from, to, effect: effectOf(declared.kind, path) })
   }
 
@@ -66,6 +73,16 @@ export function fieldChanges(declared: KubeObject, live: Foreign, applied: boole
   if (!applied)
     changes.push(...given(new Set([...mine].filter((path) => !empty.has(path))), wanted, live, declared.kind))
   return changes
+}
+
+const VALUES = 'f:spec\nf:valuesContent'
+
+/** Which values of a chart are others; none where that cannot be told, and the text as a whole is shown. */
+function valueChanges(declared: KubeObject, live: Foreign): readonly Change[] {
+  const [from, to] = [live, declared as Foreign].map((one) => spreadValues(one).spec)
+  if (!isRecord(from) || !isRecord(to) || !isRecord(from.valuesContent) || !isRecord(to.valuesContent)) return []
+  const only = (valuesContent: unknown) => ({ spec: { valuesContent } })
+  return previewChanges(only(from.valuesContent), only(to.valuesContent))
 }
 
 /** Fields that we kept and that are declared no more: applying takes them away. */

@@ -13,6 +13,8 @@ const DELETION = 'croft.dev/deletion'
 const APPLIED = 'croft.dev/applied'
 const KEPT_BY = 'croft.dev/kept-by'
 
+const MARKS = [UID_LABEL, OWNER, ESTATE, DELETION, APPLIED, KEPT_BY] as const
+
 export interface ObjectMark extends Mark {
   /** Hash of what was declared when we last wrote it. */
   readonly applied?: string
@@ -76,9 +78,12 @@ export function keeperOf({ handover }: WantedObject): string | undefined {
 
 /** Is this field of an object ours alone by its nature? Then nobody else needs to keep it. */
 export function isMarkField(path: string): boolean {
-  return (
-    path.includes(`f:${UID_LABEL}`) || [OWNER, ESTATE, DELETION, APPLIED, KEPT_BY].some((one) => path.includes(one))
-  )
+  return MARKS.some((one) => path.endsWith(`f:${one}`))
+}
+
+/** The same of a path as people read it. */
+export function isMarkName(path: string): boolean {
+  return MARKS.some((one) => path.endsWith(`.${one}`))
 }
 
 function withMark(
@@ -102,4 +107,15 @@ function withMark(
       },
     },
   }
+}
+
+/** `argocd argoproj.io/v1alpha1 Application.argoproj.io/argocd/cilium`, read back. */
+export function keptByOf(text: string | undefined): KubeObject | undefined {
+  const [, apiVersion, id] = text?.split(' ') ?? []
+  const [sort, ...place] = id?.split('/') ?? []
+  const name = place.at(-1)
+  if (apiVersion === undefined || sort === undefined || name === undefined) return undefined
+  const [kind = ''] = sort.split('.')
+  const namespace = place.length > 1 ? place[0] : undefined
+  return { apiVersion, kind, metadata: { name, ...(namespace === undefined ? {} : { namespace }) } }
 }

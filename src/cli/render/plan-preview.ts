@@ -1,0 +1,34 @@
+import type { Action } from '../../model/action.ts'
+import type { PlanEntry } from '../../model/plan.ts'
+import { clean, cleanValue } from './clean.ts'
+import { changeLine, type PlanView } from './plan-change.ts'
+import type { Style } from './style.ts'
+
+/** Of a new thing no more lines than this are shown, unless its calls are asked for. */
+const MOST = 12
+
+/**
+ * What the outside system itself says would come of an entry: why it would refuse, the fields of a new thing, and of a
+ * change those that the system alters of itself, which nobody declared.
+ */
+export function previewLines({ action, preview }: PlanEntry, style: Style, view: PlanView): readonly string[] {
+  if (preview === undefined) return []
+  const refused =
+    preview.refused === undefined ? [] : [style.paint('red', `would be refused: ${clean(preview.refused)}`)]
+  const declared = declaredPaths(action)
+  if (declared === undefined) {
+    const lines = preview.changes.map(({ path, to }) => `${clean(path)}: ${cleanValue(to)}`)
+    const most = view.calls === true ? lines.length : MOST
+    const rest = lines.length - most
+    return [...refused, ...lines.slice(0, most), ...(rest > 0 ? [`… and ${rest} fields more (--calls shows all)`] : [])]
+  }
+  const besides = preview.changes.filter(({ path }) => !declared.has(path))
+  return [...refused, ...besides.map((change) => `also ${changeLine(change)}`)]
+}
+
+/** The fields that the plan itself names as changed; undefined for something new. */
+function declaredPaths(action: Action): ReadonlySet<string> | undefined {
+  const doing = action.do === 'wait' ? action.next : action.do === 'hold' ? action.held : action
+  if (doing === undefined || doing.do === 'create') return undefined
+  return new Set('changes' in doing ? doing.changes.map(({ path }) => path) : [])
+}

@@ -1,0 +1,64 @@
+import type { Asked, KubernetesClient } from '../../kubernetes/client.ts'
+import { recordsOf, textOf } from '../../kubernetes/objects.ts'
+import { builtInKind, type KubeKind } from '../../model/kube-kinds.ts'
+import { type KubeObject, objectList } from '../../model/kube-object.ts'
+import type { Refusal } from '../../model/verdict.ts'
+import { type KubernetesWay, LookFailed } from '../port.ts'
+import { groupPath } from './paths.ts'
+
+/** A kind as manifests name it. */
+export type Sort = Pick<KubeObject, 'apiVersion' | 'kind'>
+
+/** One cluster's API, as far as reading and writing objects share it: the way there, and what kinds are called. */
+export interface ClusterApi {
+  /** Undefined: the cluster does not stand yet. Throws LookFailed when it cannot be asked. */
+  open(signal: AbortSignal): Promise<KubernetesClient | undefined>
+  /** What was answered; undefined for what is not there. Throws LookFailed for everything else. */
+  answered<T>(asked: Asked<T>): T | undefined
+  /** How the cluster calls a kind; undefined when it does not know it (yet). */
+  kindOf(client: KubernetesClient, sort: Sort, signal: AbortSignal): Promise<KubeKind | undefined>
+  /** It was served before and is no more: its definition went. */
+  forget(sort: Sort): void
+  lost(): void
+}
+
+export function clusterApi(way: KubernetesWay | undefined): ClusterApi {
+  const kinds = new Map<string, KubeKind>()
+  const api: ClusterApi = {
+    async open(signal) {
+      const found = (await way?.find(signal)) ?? { is: 'unformed' as const }
+      if (found.is === 'away') throw new LookFailed(unreachable(found.message))
+      return found.is === 'open' ? found.client : undefined
+    },
+    answered(asked) {
+      if (asked.is === 'answer') return asked.value
+      if (asked.is === 'error') {
+        if (asked.status === 404) return undefined
+        throw new LookFailed(asked.refusal)
+      }
+      way?.lost()
+      throw new LookFailed(unreachable(asked.message))
+    },
+    async kindOf(client, sort, signal) {
+      const known = builtInKind(sort) ?? kinds.get(objectList(sort))
+      if (known !== undefined) return known
+      const { apiVersion } = sort
+      const group = api.answered(await client.get(groupPath(apiVersion), signal))
+      for (const resource of recordsOf(group?.resources)) {
+        const [plural, kind] = [textOf(resource.name), textOf(resource.kind)]
+        if (plural === undefined || kind === undefined || plural.includes('/')) continue
+        kinds.set(objectList({ apiVersion, kind }), { plural, namespaced: resource.namespaced === true })
+      }
+      return kinds.get(objectList(sort))
+    },
+    forget: (sort) => {
+      kinds.delete(objectList(sort))
+    },
+    lost: () => way?.lost(),
+  }
+  return api
+}
+
+function unreachable(message: string): Refusal {
+  return { reason: 'Unreachable', meaning: 'backoff', message, connectionWide: true }
+}

@@ -1,0 +1,49 @@
+import { type Foreign, isRecord } from '../../kubernetes/objects.ts'
+import type { Change } from '../../model/change.ts'
+import { isMarkName } from './marks.ts'
+import { spreadValues } from './values.ts'
+
+/** What a server writes for itself and nobody declares. */
+const ITS_OWN: ReadonlySet<string> = new Set([
+  'metadata.managedFields',
+  'metadata.resourceVersion',
+  'metadata.generation',
+  'metadata.creationTimestamp',
+  'metadata.uid',
+  'metadata.selfLink',
+  'status',
+])
+
+/** Which object it is: said already where the changes are shown. */
+const NAMES: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata.name', 'metadata.namespace'])
+
+/** Every field in which an object would be another than it is, the server's own accounts and our mark aside. Pure. */
+export function previewChanges(before: Foreign | undefined, after: Foreign): readonly Change[] {
+  const changes: Change[] = []
+  const walk = (from: unknown, to: unknown, path: string) => {
+    if (ITS_OWN.has(path) || NAMES.has(path) || isMarkName(path)) return
+    if (isRecord(to) || isRecord(from)) {
+      const [old, next] = [isRecord(from) ? from : {}, isRecord(to) ? to : {}]
+      for (const name of new Set([...Object.keys(old), ...Object.keys(next)]))
+        walk(old[name], next[name], path === '' ? name : `${path}.${name}`)
+      return
+    }
+    if (Array.isArray(to) || Array.isArray(from)) {
+      const [old, next] = [entriesOf(from), entriesOf(to)]
+      for (const key of new Set([...old.keys(), ...next.keys()])) walk(old.get(key), next.get(key), `${path}[${key}]`)
+      return
+    }
+    if (from !== to) changes.push({ path, from, to, effect: 'live' })
+  }
+  walk(before === undefined ? {} : spreadValues(before), spreadValues(after), '')
+  return changes
+}
+
+/** The entries of a list, by name where all have one: an entry in front of others changes only itself. */
+function entriesOf(list: unknown): ReadonlyMap<string, unknown> {
+  const entries: readonly unknown[] = Array.isArray(list) ? list : []
+  const named = entries.length > 0 && entries.every((one) => isRecord(one) && typeof one.name === 'string')
+  return new Map(
+    entries.map((one, index) => [named && isRecord(one) ? `name=${String(one.name)}` : String(index), one]),
+  )
+}

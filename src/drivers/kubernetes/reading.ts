@@ -1,0 +1,200 @@
+import type { KubernetesClient } from '../../kubernetes/client.ts'
+import { at, type Foreign, recordOf, recordsOf, textOf } from '../../kubernetes/objects.ts'
+import type { Connection } from '../../model/connection.ts'
+import type { KubeKind } from '../../model/kube-kinds.ts'
+import { type KubeObject, objectId, objectList, type WantedObject } from '../../model/kube-object.ts'
+import type { Sighting } from '../../model/sighting.ts'
+import type { DriverDeps } from '../port.ts'
+import type { ClusterApi, Sort } from './api.ts'
+import { keeperLook } from './handover.ts'
+import type { ObjectLook } from './look.ts'
+import { keptByOf, markOf, UID_LABEL } from './marks.ts'
+import { collectionPath, objectPath } from './paths.ts'
+
+/** More missing objects of one kind than this are looked for in one list rather than one by one. */
+const FEW = 3
+
+/** Reads whole kinds of objects in one pass; what several of them need is asked for once. */
+export interface Reader {
+  /** Everything of ours of that kind, and what is wanted and there. Undefined: the cluster does not serve it. */
+  readList(client: KubernetesClient, sort: Sort, signal: AbortSignal): Promise<readonly Sighting[] | undefined>
+}
+
+export function createReader(
+  connection: Connection,
+  deps: Pick<DriverDeps, 'clock' | 'resolveSecret'>,
+  api: ClusterApi,
+  wanted: readonly WantedObject[],
+): Reader {
+  const cluster = connection.cluster?.name ?? connection.name
+  const keepers = new Map<string, Foreign | undefined>()
+
+  /** What carries our label, and what is declared without it: something of that name may be there that is not ours. */
+  async function found(
+    client: KubernetesClient,
+    sort: Sort,
+    kind: KubeKind,
+    declared: readonly WantedObject[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, Foreign> | undefined> {
+    const path = collectionPath(sort.apiVersion, kind.plural)
+    const ours = api.answered(await client.list(path, { labelSelector: UID_LABEL }, signal))
+    if (ours === undefined) return undefined
+    const objects = new Map<string, Foreign>()
+    const note = (object: Foreign) => objects.set(idOf(object, sort, kind), { ...object, ...sort })
+    for (const object of ours) note(object)
+    const missing = declared.filter(({ object }) => !objects.has(idFor(object, kind)))
+    if (missing.length > FEW) {
+      const names = new Set(missing.map(({ object }) => idFor(object, kind)))
+      const all = api.answered(await client.list(path, {}, signal)) ?? []
+      for (const object of all) if (names.has(idOf(object, sort, kind))) note(object)
+    } else {
+      for (const { object } of missing) {
+        const there = api.answered(await client.get(objectPath(scoped(object, kind), kind.plural), signal))
+        if (there !== undefined) note(there)
+      }
+    }
+    return objects
+  }
+
+  async function readList(
+    client: KubernetesClient,
+    sort: Sort,
+    signal: AbortSignal,
+  ): Promise<readonly Sighting[] | undefined> {
+    const kind = await api.kindOf(client, sort, signal)
+    if (kind === undefined) return undefined
+    const list = objectList(sort)
+    const declared = wanted.filter(({ object }) => objectList(object) === list)
+    const objects = await found(client, sort, kind, declared, signal)
+    if (objects === undefined) {
+      api.forget(sort)
+      return undefined
+    }
+    const installs = sort.kind === 'HelmChart' && objects.size > 0 ? await installJobs(client, signal) : new Map()
+    const byId = new Map(declared.map((one) => [idFor(one.object, kind), one]))
+    const sightings: Sighting[] = []
+    for (const [id, object] of objects) {
+      const one = byId.get(id)
+      const place = `${String(at(object, 'metadata', 'namespace'))}/${String(at(object, 'metadata', 'name'))}`
+      const install = installs.get(place)
+      const keeper = await keeperOfObject(client, one, object, signal)
+      const secretsDiffer = await differingSecrets(one, object)
+      const look: ObjectLook = {
+        object: withoutValues(object),
+        ...(install === undefined ? {} : { install }),
+        ...(keeper === undefined ? {} : { keeper }),
+        ...(secretsDiffer.length === 0 ? {} : { secretsDiffer }),
+      }
+      const about = { connection: connection.name, host: cluster, list, undeclared: one === undefined }
+      sightings.push(sightingOf(one === undefined ? id : objectId(one.object), look, about, deps.clock.now()))
+    }
+    return sightings
+  }
+
+  /** Which charts were installed, by the jobs that do it. */
+  async function installJobs(
+    client: KubernetesClient,
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, NonNullable<ObjectLook['install']>>> {
+    const label = 'helmcharts.helm.cattle.io/chart'
+    const path = collectionPath('batch/v1', 'jobs')
+    const jobs = api.answered(await client.list(path, { labelSelector: label }, signal)) ?? []
+    return new Map(
+      jobs.map((job) => [
+        `${String(at(job, 'metadata', 'namespace'))}/${String(at(job, 'metadata', 'labels', label))}`,
+        installOf(job),
+      ]),
+    )
+  }
+
+  /** The one by whom it is or will be kept; each is read once in a pass. */
+  async function keeperOfObject(
+    client: KubernetesClient,
+    one: WantedObject | undefined,
+    object: Foreign,
+    signal: AbortSignal,
+  ): Promise<ObjectLook['keeper']> {
+    const kept = keptByOf(markOf(object)?.keptBy) ?? one?.handover?.by
+    if (kept === undefined) return undefined
+    const id = `${kept.apiVersion} ${objectId(kept)}`
+    if (!keepers.has(id)) {
+      const kind = await api.kindOf(client, kept, signal)
+      const path = kind === undefined ? undefined : objectPath(kept, kind.plural)
+      keepers.set(id, path === undefined ? undefined : api.answered(await client.get(path, signal)))
+    }
+    return keeperLook(keepers.get(id))
+  }
+
+  /** Keys whose values differ. A secret that is not to be had now leaves its object alone. */
+  async function differingSecrets(one: WantedObject | undefined, object: Foreign): Promise<readonly string[]> {
+    const differing: string[] = []
+    for (const [key, reference] of Object.entries(one?.secrets ?? {})) {
+      const secret = await deps.resolveSecret(reference).catch(() => undefined)
+      if (secret === undefined) continue
+      if (at(object, 'data', key) !== Buffer.from(secret.reveal()).toString('base64')) differing.push(key)
+    }
+    return differing
+  }
+
+  return { readList }
+}
+
+function installOf(job: Foreign): NonNullable<ObjectLook['install']> {
+  const ends = recordsOf(at(job, 'status', 'conditions')).filter(({ status }) => status === 'True')
+  if (ends.some(({ type }) => type === 'Complete')) return 'complete'
+  return ends.some(({ type }) => type === 'Failed') ? 'failed' : 'running'
+}
+
+/** An object's name in its list, as the cluster has it: what is in no namespace there has none here. */
+function idOf(object: Foreign, sort: Sort, kind: KubeKind): string {
+  const metadata = recordOf(object.metadata)
+  const name = textOf(metadata.name) ?? ''
+  const namespace = kind.namespaced ? textOf(metadata.namespace) : undefined
+  return objectId({ ...sort, metadata: { name, ...(namespace === undefined ? {} : { namespace }) } })
+}
+
+function idFor(object: KubeObject, kind: KubeKind): string {
+  return objectId(scoped(object, kind))
+}
+
+function scoped(object: KubeObject, kind: KubeKind): KubeObject {
+  if (kind.namespaced) return object
+  const { namespace: _, ...metadata } = object.metadata
+  return { ...object, metadata: metadata as KubeObject['metadata'] }
+}
+
+/** Of a Secret only its keys are kept: its values are compared where they are read and go no further. */
+export function withoutValues(object: Foreign): Foreign {
+  if (object.kind !== 'Secret') return object
+  const { data: _data, stringData: _string, ...rest } = object
+  return rest
+}
+
+function sightingOf(
+  id: string,
+  look: ObjectLook,
+  {
+    undeclared,
+    ...about
+  }: { readonly connection: string; readonly host: string; readonly list: string; readonly undeclared: boolean },
+  atMs: number,
+): Sighting {
+  const mark = markOf(look.object)
+  const digest = textOf(at(look.object, 'metadata', 'resourceVersion'))
+  return {
+    ...about,
+    type: 'object',
+    externalId: id,
+    name: textOf(at(look.object, 'metadata', 'name')) ?? id,
+    close: {
+      config: { look },
+      atMs,
+      ...(digest === undefined ? {} : { digest }),
+      ...(mark === undefined ? {} : { facts: { owner: mark.keptBy?.split(' ')[0] ?? 'croft' } }),
+    },
+    ...(mark === undefined ? {} : { mark }),
+    // What goes already is not deleted a second time: somebody's finalizer still holds it.
+    ...(undeclared && at(look.object, 'metadata', 'deletionTimestamp') !== undefined ? { lock: 'being deleted' } : {}),
+  }
+}

@@ -1,0 +1,128 @@
+import type { Asked, KubernetesClient } from '../../kubernetes/client.ts'
+import { type Foreign, recordOf, textOf } from '../../kubernetes/objects.ts'
+import { builtInKind } from '../../model/kube-kinds.ts'
+import type { Preview } from '../../model/plan.ts'
+import type { SecretReference } from '../../model/secret.ts'
+import type { Sighting } from '../../model/sighting.ts'
+import type { Step } from '../../model/step.ts'
+import type { Outcome } from '../../model/verdict.ts'
+import { type DriverDeps, LookFailed } from '../port.ts'
+import type { ClusterApi, Sort } from './api.ts'
+import { lookOf } from './look.ts'
+import { groupPath } from './paths.ts'
+import { previewChanges } from './preview.ts'
+import { withoutValues } from './reading.ts'
+import { refusalOfWrite } from './refusals.ts'
+
+/** Makes the one call of a step. */
+export async function send(
+  client: KubernetesClient,
+  step: Step,
+  { api, deps }: { readonly api: ClusterApi; readonly deps: Pick<DriverDeps, 'resolveSecret'> },
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const { method, params } = step.call
+  const doing = step.summary
+  if (method === 'DELETE') {
+    const { apiVersion = '', kind = '', uid, propagationPolicy = 'Background' } = params
+    const path = await pathFor(client, api, step.call.path, { apiVersion, kind }, signal)
+    // Only the very object that was looked at: one that was made anew meanwhile stays.
+    const preconditions = uid === undefined ? {} : { preconditions: { uid } }
+    const options = { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy, ...preconditions }
+    const asked = await client.delete(path, doing, options, signal)
+    if (asked.is === 'error' && asked.status === 404) return { result: 'done' }
+    return outcomeOf(asked, doing)
+  }
+  const object = bodyOf(step)
+  const path = await pathFor(client, api, step.call.path, sortOf(object), signal)
+  return outcomeOf(await client.applyAs(path, await withValues(object, step, deps), doing, signal), doing)
+}
+
+/**
+ * What would come of a step, by the server's own word where there is a server: it is asked to apply it and to keep
+ * nothing. Values of Secrets are not looked up for that. Undefined: nobody can tell, or nothing can be told of it.
+ */
+export async function previewOf(
+  client: KubernetesClient | undefined,
+  api: ClusterApi,
+  step: Step,
+  sighting: Sighting | undefined,
+  signal: AbortSignal,
+): Promise<Preview | undefined> {
+  if (step.call.method !== 'PATCH') return undefined
+  const object = bodyOf(step)
+  const live = sighting === undefined ? undefined : lookOf(sighting).object
+  if (client === undefined) return live === undefined ? { changes: previewChanges(undefined, object) } : undefined
+  const path = await pathFor(client, api, step.call.path, sortOf(object), signal)
+  const asked = await client.applyAs(`${path}&dryRun=All`, object, step.summary, signal)
+  if (asked.is === 'answer')
+    return { changes: previewChanges(live, withoutValues({ ...asked.value, ...sortOf(object) })) }
+  if (asked.is === 'silence') return undefined
+  const { meaning, message } = refusalOfWrite(asked.status, asked.body, step.summary, asked.refusal)
+  if (meaning === 'stalled') return { changes: [], refused: message }
+  // Its namespace or its kind comes with the same apply: until then only what was written is known.
+  return live === undefined ? { changes: previewChanges(undefined, object) } : undefined
+}
+
+function bodyOf({ call }: Step): Foreign {
+  return recordOf(JSON.parse(call.params.body ?? '{}'))
+}
+
+function sortOf(object: Foreign): Sort {
+  return { apiVersion: textOf(object.apiVersion) ?? '', kind: textOf(object.kind) ?? '' }
+}
+
+/** The path as the cluster itself spells it: the name of a kind that it had to learn was only a guess. */
+async function pathFor(
+  client: KubernetesClient,
+  api: ClusterApi,
+  path: string,
+  sort: Sort,
+  signal: AbortSignal,
+): Promise<string> {
+  const kind = builtInKind(sort) === undefined ? await api.kindOf(client, sort, signal) : undefined
+  if (kind === undefined) return path
+  const [place = '', query] = path.split('?')
+  const prefix = groupPath(sort.apiVersion)
+  const steps = place.slice(prefix.length + 1).split('/')
+  const name = steps.at(-1) ?? ''
+  const namespace = kind.namespaced && steps[0] === 'namespaces' && steps.length === 4 ? `/namespaces/${steps[1]}` : ''
+  return `${prefix}${namespace}/${kind.plural}/${name}${query === undefined ? '' : `?${query}`}`
+}
+
+async function withValues(
+  object: Foreign,
+  { call, secretParams = [] }: Step,
+  deps: Pick<DriverDeps, 'resolveSecret'>,
+): Promise<Foreign> {
+  if (secretParams.length === 0) return object
+  const data: Record<string, unknown> = { ...recordOf(object.data) }
+  for (const name of secretParams) {
+    const reference = JSON.parse(call.params[name] ?? '{}') as SecretReference
+    let value: string
+    try {
+      value = (await deps.resolveSecret(reference)).reveal()
+    } catch {
+      throw new LookFailed({
+        reason: 'NoSecret',
+        meaning: 'backoff',
+        message: `the secret for ${name} is not to be had`,
+      })
+    }
+    data[name.slice('data.'.length)] = Buffer.from(value).toString('base64')
+  }
+  return { ...object, data }
+}
+
+function outcomeOf(asked: Asked<Foreign>, doing: string): Outcome {
+  switch (asked.is) {
+    case 'answer':
+      return { result: 'done' }
+    case 'error':
+      return { result: 'refused', refusal: refusalOfWrite(asked.status, asked.body, doing, asked.refusal) }
+    case 'silence':
+      return asked.sent === 'no'
+        ? { result: 'not-sent', message: asked.message }
+        : { result: 'unclear', message: asked.message }
+  }
+}

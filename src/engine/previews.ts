@@ -1,0 +1,54 @@
+import type { Session } from '../drivers/port.ts'
+import { LIMITS } from '../lib/limits.ts'
+import { inParallel } from '../lib/parallel.ts'
+import type { Action, Doing } from '../model/action.ts'
+import { isDoing } from '../model/action.ts'
+import type { Plan, PlanEntry, Preview } from '../model/plan.ts'
+import type { Sighting } from '../model/sighting.ts'
+import type { World } from '../plan/world.ts'
+import type { Observation } from './observation.ts'
+
+/** The plan with what each outside system says would come of it, where it can be asked without doing it. */
+export async function withPreviews({ plan, worlds, lookings }: Observation, signal: AbortSignal): Promise<Plan> {
+  const previews = new Map<PlanEntry, Preview>()
+  const asked = plan.entries.filter(({ connection }) => lookings.get(connection)?.session.preview !== undefined)
+  await inParallel(asked, LIMITS.objectWrites, async (entry) => {
+    const session = lookings.get(entry.connection)?.session
+    const found =
+      session === undefined ? undefined : await previewOf(entry, worlds.get(entry.connection), session, signal)
+    if (found !== undefined) previews.set(entry, found)
+  })
+  if (previews.size === 0) return plan
+  const entries = plan.entries.map((entry) => {
+    const preview = previews.get(entry)
+    return preview === undefined ? entry : { ...entry, preview }
+  })
+  return { ...plan, entries }
+}
+
+async function previewOf(
+  { action }: PlanEntry,
+  world: World | undefined,
+  session: Session,
+  signal: AbortSignal,
+): Promise<Preview | undefined> {
+  const doing = doingOf(action)
+  const [step] = doing?.steps ?? []
+  if (doing === undefined || step === undefined || (doing.do !== 'create' && doing.do !== 'update')) return undefined
+  return session.preview?.(step, sightingOf(doing.externalId, world), signal)
+}
+
+/** What is done now, or when a wait or a hold is over. */
+function doingOf(action: Action): Doing | undefined {
+  if (action.do === 'wait') return action.next
+  if (action.do === 'hold') return action.held
+  return isDoing(action) ? action : undefined
+}
+
+function sightingOf(id: string, world: World | undefined): Sighting | undefined {
+  for (const list of world?.lists.values() ?? []) {
+    const found = list.get(id)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
