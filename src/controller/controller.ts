@@ -10,6 +10,7 @@ import type { Actor, Controller, Granted, Wish } from '../server/port.ts'
 import type { Revision } from '../source/revision.ts'
 import type { Store } from '../store/port.ts'
 import { createAsking } from './ask.ts'
+import { createBetween } from './between.ts'
 import type { Checks } from './checks.ts'
 import { readCommits, withCommit } from './commits.ts'
 import { driftsOf } from './drifts.ts'
@@ -72,6 +73,8 @@ export interface RunningController extends Controller {
   /** Follows, reconciles and shows until the signal. Rejects when it must not go on: another controller, a full disk. */
   run(signal: AbortSignal): Promise<void>
   counters(): Readonly<Counters>
+  /** Does something that must not happen beside a pass. Rejects when it is stopped before. */
+  between<T>(work: () => Promise<T>): Promise<T>
   /** What the last pass stood on and what it saw. Undefined before the first. */
   seen(): { readonly estate: Estate; readonly revision: Revision; readonly report: PassReport } | undefined
 }
@@ -84,6 +87,7 @@ const COMMITS = 'controller/commits'
 export async function createController(options: ControllerOptions): Promise<RunningController> {
   const { clock, store, epoch, engine } = options
   const waker = createWaker(clock)
+  const others = createBetween(() => waker.wake())
   const counters: Counters = { passes: 0, effects: 0, passMs: 0, sourceLooks: 0, sourceTroubles: 0, pokes: 0 }
   const listeners = new Set<(view: EstateView, events: readonly CroftEvent[]) => void>()
   const mayReturn = new Set<string>()
@@ -342,6 +346,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
     },
     ready: () => alive && pass !== undefined,
     counters: () => counters,
+    between: (work) => others.do(work),
     seen: () =>
       estate === undefined || revision === undefined || report === undefined
         ? undefined
@@ -350,6 +355,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
       alive = true
       try {
         while (!signal.aborted) {
+          await others.turn()
           await lookAtSources(signal)
           if (signal.aborted) break
           await makePass(signal)
@@ -373,6 +379,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
         }
       } finally {
         alive = false
+        others.end()
       }
     },
   }

@@ -1,16 +1,18 @@
 import type { RunningController } from '../../controller/controller.ts'
 import type { Engine } from '../../engine/engine.ts'
+import { inTime } from '../../lib/in-time.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
 import { planBackup } from '../../plan/cluster/backup.ts'
 import type { Granted } from '../../server/port.ts'
 import type { EngineOptions, Runtime } from '../runtime.ts'
 import { clusterTools } from './opened.ts'
-import { runOperation } from './run-operation.ts'
+import { type OperationResult, runOperation } from './run-operation.ts'
 
 /**
- * Takes a snapshot of etcd because somebody asked the controller for one. Whoever asked is not kept waiting for long:
- * what takes its time goes on, and the list of backups shows when it is there.
+ * Takes a snapshot of etcd because somebody asked the controller for one. Each call is made between passes, on what the
+ * last of them saw. Whoever asked is not kept waiting for long: what takes its time goes on, and the list of backups
+ * shows when it is there.
  */
 export async function takeSnapshot(
   runtime: Runtime,
@@ -19,45 +21,68 @@ export async function takeSnapshot(
   controller: RunningController,
   cluster: ClusterDeclaration,
 ): Promise<Granted> {
-  const seen = controller.seen()
-  const look = seen?.report.clusters?.find(({ declaration }) => declaration.name === cluster.name)
-  if (seen === undefined || look === undefined)
-    return { ok: false, reason: 'conflict', message: `${cluster.name} has not been looked at yet` }
+  const planned = planNow(controller, cluster)
+  if ('ok' in planned) return planned
+  const { driver, deps } = await clusterTools(runtime, options)
+  const operator = driver.operate(cluster, deps)
+  const running = runOperation(planned.operation, {
+    operator: {
+      ...operator,
+      perform: (...args) =>
+        controller.between(async () => {
+          // A pass since then may have begun to work on that very server.
+          const still = planNow(controller, cluster)
+          if (!('ok' in still) && still.step.target === planned.step.target) return operator.perform(...args)
+          const message = 'ok' in still ? still.message : 'another server would do it by now; ask once more'
+          return { result: 'refused', refusal: { reason: 'Changed', meaning: 'stalled', message } }
+        }),
+      reached: (...args) => controller.between(() => operator.reached(...args)),
+    },
+    clock: runtime.clock,
+    signal: runtime.signal,
+    surroundings: () =>
+      controller.between(async () => {
+        const estate = controller.seen()?.estate
+        const found = estate === undefined ? undefined : await engine.surroundings(estate, cluster.name, runtime.signal)
+        if (found === undefined) throw new Error(`${cluster.name} is no longer declared`)
+        return found
+      }),
+    setHold: async () => {},
+    onStep: () => {},
+  })
+  return inPatience(runtime, planned.step.summary, running)
+}
+
+/** What a snapshot would take now; or why there can be none. */
+function planNow(controller: RunningController, cluster: ClusterDeclaration) {
+  const look = controller.seen()?.report.clusters?.find(({ declaration }) => declaration.name === cluster.name)
+  if (look === undefined) return refused('conflict', `${cluster.name} has not been looked at yet`)
   const operation = planBackup(cluster.spec, look.observed)
   const [step] = operation.steps
   const [refusal] = operation.refusals
   if (step === undefined || refusal !== undefined)
-    return { ok: false, reason: 'conflict', message: `${refusal?.reason ?? 'nothing can be done'}; ${refusal?.allow}` }
-  const { driver, deps } = await clusterTools(runtime, options)
-  const running = runOperation(operation, {
-    operator: driver.operate(cluster, deps),
-    clock: runtime.clock,
-    signal: runtime.signal,
-    surroundings: async () => {
-      const found = await engine.surroundings(seen.estate, cluster.name, runtime.signal)
-      if (found === undefined) throw new Error(`${cluster.name} is no longer declared`)
-      return found
-    },
-    setHold: async () => {},
-    onStep: () => {},
-  }).then(
+    return refused('conflict', `${refusal?.reason ?? 'nothing can be done'}; ${refusal?.allow}`)
+  return { operation, step }
+}
+
+async function inPatience(runtime: Runtime, what: string, running: Promise<OperationResult>): Promise<Granted> {
+  const ended = running.then(
     (result): Granted =>
-      result.is === 'done'
-        ? { ok: true, message: `${step.summary}: done` }
-        : { ok: false, reason: 'refused', message: `${step.summary}: ${result.message}` },
-    (error: unknown): Granted => ({
-      ok: false,
-      reason: 'refused',
-      message: error instanceof Error ? error.message : String(error),
+      result.is === 'done' ? { ok: true, message: `${what}: done` } : refused('refused', `${what}: ${result.message}`),
+    (error: unknown) => refused('refused', error instanceof Error ? error.message : String(error)),
+  )
+  return inTime(
+    LIMITS.wishPatienceMs,
+    runtime.clock,
+    runtime.signal,
+    () => ended,
+    () => ({
+      ok: true,
+      message: `${what}: begun; it goes on`,
     }),
   )
-  const patience = new AbortController()
-  const goesOn = runtime.clock
-    .sleep(LIMITS.wishPatienceMs, patience.signal)
-    .then((): Granted => ({ ok: true, message: `${step.summary}: begun; it goes on` }))
-  try {
-    return await Promise.race([running, goesOn])
-  } finally {
-    patience.abort()
-  }
+}
+
+function refused(reason: 'conflict' | 'refused', message: string): Granted & { readonly ok: false } {
+  return { ok: false, reason, message }
 }

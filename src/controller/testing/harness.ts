@@ -1,6 +1,7 @@
 import { filesOf, type Wanted } from '../../../test/simulation/manifests.ts'
 import { proxmoxDriver } from '../../drivers/proxmox/driver.ts'
 import { createEngine } from '../../engine/create.ts'
+import type { Engine } from '../../engine/engine.ts'
 import { findKind } from '../../kinds/registry.ts'
 import { seededRandom } from '../../lib/random.ts'
 import type { CroftEvent } from '../../model/event.ts'
@@ -25,6 +26,8 @@ export interface Harness {
   readonly store: Store
   readonly disk: MemoryDisk
   readonly controller: RunningController
+  /** Its methods may be replaced, to watch them. */
+  readonly engine: { -readonly [K in keyof Engine]: Engine[K] }
   readonly heard: CroftEvent[]
   /** Calls that changed something, with the moment. */
   readonly writes: { readonly atMs: number; readonly line: string }[]
@@ -123,6 +126,7 @@ export async function startHarness(given: HarnessOptions = {}): Promise<Harness>
     store,
     disk: memory.disk,
     controller,
+    engine,
     heard,
     writes,
     calls() {

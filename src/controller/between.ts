@@ -1,0 +1,35 @@
+/** Work that others have for the loop: done between two passes, never beside one. */
+export interface Between {
+  /** Rejects when the loop ends before it is the work's turn. */
+  do<T>(work: () => Promise<T>): Promise<T>
+  /** Does what is waiting, in the order in which it came. What goes wrong is told to who asked. */
+  turn(): Promise<void>
+  /** Nothing more is done: whoever waits is told so. */
+  end(): void
+}
+
+/** A pass and a person's operation that both speak to the same servers would each act on what the other changes. */
+export function createBetween(wake: () => void): Between {
+  let ended = false
+  let waiting: { readonly run: () => Promise<void>; readonly drop: (error: Error) => void }[] = []
+  return {
+    do: (work) =>
+      new Promise((resolve, reject) => {
+        if (ended) return reject(new Error(STOPPING))
+        waiting.push({ run: () => work().then(resolve, reject), drop: reject })
+        wake()
+      }),
+    async turn() {
+      const now = waiting
+      waiting = []
+      for (const { run } of now) await run()
+    },
+    end() {
+      ended = true
+      for (const { drop } of waiting) drop(new Error(STOPPING))
+      waiting = []
+    },
+  }
+}
+
+const STOPPING = 'the controller is stopping'
