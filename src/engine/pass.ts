@@ -301,7 +301,10 @@ function gather(
   return all
 }
 
-/** Records of things that are neither declared nor there any more. What could not be seen is not "not there". */
+/**
+ * Records of things that are neither declared nor there any more. What could not be seen is not "not there"; but of a
+ * cluster that Git names no more nothing is asked, and its objects are nobody's concern with it.
+ */
 function departed(
   estate: Estate,
   observation: Observation,
@@ -309,12 +312,18 @@ function departed(
   now: readonly ResourceRecord[],
 ): readonly ResourceRecord[] {
   const kept = new Set(now.map((record) => record.key))
-  const unreadable = new Set(estate.unreadable)
+  const connections = new Set(estate.connections.map(({ name }) => name))
+  const isUnreadable = (key: ResourceKey) =>
+    estate.unreadable.some((broken) => key === broken || key.startsWith(`${broken}@`))
+  const isForsaken = ({ type, connection }: ResourceRecord) =>
+    type === 'object' && !estate.incomplete && !connections.has(connection)
   return [...before.values()].filter(
     (record) =>
       !kept.has(record.key) &&
-      !unreadable.has(record.key) &&
-      (record.type === 'cluster' || observation.worlds.get(record.connection)?.survey !== undefined) &&
+      !isUnreadable(record.key) &&
+      (record.type === 'cluster' ||
+        isForsaken(record) ||
+        observation.worlds.get(record.connection)?.survey !== undefined) &&
       !observation.plan.notes.some((note) => note.connection === record.connection && note.code === 'suspect'),
   )
 }

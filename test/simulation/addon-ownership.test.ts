@@ -36,6 +36,11 @@ test('a field that somebody else keeps is a conflict that is shown and never for
   } as const
   const other = JSON.parse(JSON.stringify(OBJECT).replace('agent:1', 'agent:9')) as Tree
   put(lab.store(), 'apps/daemonsets', applyTo(daemonSet(), other, writer, true))
+  const looked = run.start().engine.plan(run.estate, new AbortController().signal)
+  const planned = await run.clock.runUntil(looked, { maxMs: 600_000 })
+  const preview = planned.entries.find(({ key }) => key === KEY)?.preview
+  assert.match(preview?.refused ?? '', /\.image \(kubectl\).*force: true/, 'the plan says that it would be refused')
+  assert.match(JSON.stringify(daemonSet().spec), /agent:9/, 'and has not tried')
   const [report] = await run.passes(run.start(), 1)
   const entry = report?.plan.entries.find(({ key }) => key === KEY)
   assert.ok(entry?.action.do === 'update', JSON.stringify(entry))
@@ -76,4 +81,29 @@ ${objects}`
   assert.ok(find(lab.store(), '/configmaps', 'app', 'stays'))
   assert.ok(find(lab.store(), '/persistentvolumeclaims', 'app', 'data'))
   assert.ok(find(lab.store(), '/namespaces', undefined, 'app'))
+})
+
+test('of a cluster that left Git no object is remembered; of an add-on that cannot be read every one is', async () => {
+  const hint = replay(FILE, 8)
+  const lab = createLab(AGENT(''), 8, hint)
+  assert.equal(await lab.settle(), 'settled', hint)
+  const { run } = lab
+  const objects = () => [...run.disk.records.values()].filter(({ type }) => type === 'object').length
+  const before = objects()
+  assert.ok(before > 0)
+  // As a wrong field in the file makes it: the add-on is there, nobody can say what is in it.
+  const whole = run.estate
+  const broken = whole.resources.filter(({ driver }) => driver !== 'kubernetes')
+  run.estate = { ...whole, resources: broken, unreadable: ['Addon/agent'] }
+  await run.passes(run.start(), 2)
+  assert.equal(objects(), before, hint)
+
+  const { clusters: _, ...rest } = whole
+  const connections = whole.connections.filter(({ driver }) => driver !== 'kubernetes')
+  run.estate = { ...rest, connections, resources: broken, incomplete: true }
+  await run.passes(run.start(), 2)
+  assert.equal(objects(), before, 'what is missing in a tree that was not read whole proves nothing')
+  run.estate = { ...rest, connections, resources: broken }
+  await run.passes(run.start(), 2)
+  assert.equal(objects(), 0, hint)
 })
