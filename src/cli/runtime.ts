@@ -97,6 +97,8 @@ export interface EngineOptions {
   readonly epoch?: number
   /** Secrets in encrypted files, where they come from elsewhere than the directory. */
   readonly vault?: (reference: VaultReference) => Promise<Secret | undefined>
+  /** A file of the estate by its path, where the estate is elsewhere than in the directory. */
+  readonly fileOfEstate?: (file: string) => Promise<string | undefined>
   /** Environment in which `{env: NAME}` references are looked up. */
   readonly env?: Environment
 }

@@ -17,6 +17,8 @@ export interface ClusterVault {
   read(cluster: string): Promise<ClusterSecrets | undefined>
   /** Durable when it resolves. */
   write(secrets: ClusterSecrets): Promise<void>
+  /** The record as text that only the holders of the keys can open, to be kept in Git. Absent where nothing is encrypted. */
+  seal?(cluster: string): Promise<string | undefined>
 }
 
 export interface ClusterDeps {

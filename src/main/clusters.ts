@@ -1,3 +1,4 @@
+import path from 'node:path'
 import type { EngineOptions } from '../cli/runtime.ts'
 import type { DriverDeps } from '../drivers/port.ts'
 import type { ClusterTools } from '../engine/clusters/sessions.ts'
@@ -5,22 +6,32 @@ import { LIMITS } from '../lib/limits.ts'
 
 /** How K3s clusters are reached: their APIs, the boxes under them, and the vault that holds what makes them themselves. */
 export async function openClusters(options: EngineOptions, driverDeps: DriverDeps): Promise<ClusterTools> {
-  const [{ createK3sDriver }, { openAgeVault }, { openTlsWire }, { proxyFor }, { vaultDirectory }, { randomBytes }] =
-    await Promise.all([
-      import('../drivers/k3s/driver.ts'),
-      import('../vault/age-vault.ts'),
-      import('../lib/tls-wire.ts'),
-      import('../lib/tunnel.ts'),
-      import('../cli/state.ts'),
-      import('node:crypto'),
-    ])
+  const [
+    { createK3sDriver },
+    { openAgeVault, escrowFile },
+    { openTlsWire },
+    { proxyFor },
+    { vaultDirectory },
+    { randomBytes },
+  ] = await Promise.all([
+    import('../drivers/k3s/driver.ts'),
+    import('../vault/age-vault.ts'),
+    import('../lib/tls-wire.ts'),
+    import('../lib/tunnel.ts'),
+    import('../cli/state.ts'),
+    import('node:crypto'),
+  ])
   const env = options.env ?? process.env
   const timeouts = { connectMs: LIMITS.connectTimeoutMs, requestMs: LIMITS.requestTimeoutMs }
   return {
     driver: createK3sDriver(),
     deps: {
       clock: driverDeps.clock,
-      vault: openAgeVault({ directory: vaultDirectory(env, options.directory, options.state), env }),
+      vault: openAgeVault({
+        directory: vaultDirectory(env, options.directory, options.state),
+        env,
+        escrow: (cluster) => (options.fileOfEstate ?? fileIn(options.directory))(escrowFile(cluster)),
+      }),
       randomBytes: (count) => randomBytes(count),
       openKubernetes({ endpoint, caPem, certificatePem, key, proxy = proxyFor(endpoint, env) }) {
         return openTlsWire({
@@ -36,6 +47,18 @@ export async function openClusters(options: EngineOptions, driverDeps: DriverDep
       fetchText: (url, signal) => fetchText(url, signal),
     },
     ...(driverDeps.openShell === undefined ? {} : { openShell: driverDeps.openShell }),
+  }
+}
+
+function fileIn(directory: string): (file: string) => Promise<string | undefined> {
+  return async (file) => {
+    const { readFile } = await import('node:fs/promises')
+    try {
+      return await readFile(path.join(directory, file), 'utf8')
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+      throw error
+    }
   }
 }
 

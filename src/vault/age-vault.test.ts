@@ -73,6 +73,41 @@ describe('a vault of age files', () => {
     )
   })
 
+  test('[A58] the sealed record is used where the directory was lost, and only there', async () => {
+    const env = { SOPS_AGE_KEY: await generateIdentity() }
+    const first = openAgeVault({ directory, env })
+    assert.equal(await first.seal('homelab'), undefined)
+    await first.write({ ...SECRETS, formed: true })
+    const sealed = await first.seal('homelab')
+    assert.ok(sealed !== undefined)
+    assert.match(sealed, /^-----BEGIN AGE ENCRYPTED FILE-----\n/)
+    assert.ok(!Buffer.from(sealed, 'base64').includes(CANARY) && !sealed.includes(CANARY))
+    const escrow = async (cluster: string) => (cluster === 'homelab' ? sealed : undefined)
+    await first.write({ ...SECRETS, firstServer: 's2' })
+    assert.equal((await openAgeVault({ directory, env, escrow }).read('homelab'))?.firstServer, 's2')
+    rmSync(directory, { recursive: true })
+    const again = openAgeVault({ directory, env, escrow })
+    assert.deepEqual(revealed(await again.read('homelab')), revealed({ ...SECRETS, formed: true }))
+    assert.equal(await again.read('other'), undefined)
+    // From now on it is kept here again.
+    assert.deepEqual(
+      revealed(await openAgeVault({ directory, env }).read('homelab')),
+      revealed({ ...SECRETS, formed: true }),
+    )
+  })
+
+  test('a sealed record that is none, or for somebody else, is refused by its name', async () => {
+    const env = { SOPS_AGE_KEY: await generateIdentity() }
+    const read = (text: string) => openAgeVault({ directory, env, escrow: async () => text }).read('homelab')
+    await assert.rejects(read('hello'), /escrow\/homelab\.cluster\.age is no file of age/)
+    const other = openAgeVault({ directory, env: { SOPS_AGE_KEY: await generateIdentity() } })
+    await other.write(SECRETS)
+    const sealed = (await other.seal('homelab')) ?? ''
+    rmSync(directory, { recursive: true })
+    await assert.rejects(read(sealed), /escrow\/homelab\.cluster\.age cannot be opened/)
+    assert.ok(!existsSync(directory), 'nothing was written')
+  })
+
   test('another key, a damaged file, half a record and a record of another cluster are refused, never taken for none', async () => {
     const vault = openAgeVault({ directory, env: {} })
     await vault.write(SECRETS)

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { Decrypter, Encrypter } from 'age-encryption'
+import { armor, Decrypter, Encrypter } from 'age-encryption'
 import type { ClusterVault } from '../drivers/cluster-port.ts'
 import type { ClusterSecrets } from '../model/cluster-secrets.ts'
 import { replaceFile } from './atomic-file.ts'
@@ -13,6 +13,8 @@ export interface AgeVaultOptions {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Where our own key is, or will be; used where no variable names one. */
   readonly keyFile?: string
+  /** The record as it was sealed and put elsewhere: what is used where the directory was lost. */
+  readonly escrow?: (cluster: string) => Promise<string | undefined>
 }
 
 const NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/
@@ -22,7 +24,8 @@ export function openAgeVault({
   directory,
   env,
   keyFile = path.join(directory, 'age-key.txt'),
-}: AgeVaultOptions): ClusterVault {
+  escrow = async () => undefined,
+}: AgeVaultOptions): Required<ClusterVault> {
   let known: Promise<VaultIdentity> | undefined
   const identity = () => {
     known ??= vaultIdentity(env, keyFile)
@@ -36,30 +39,62 @@ export function openAgeVault({
     return path.join(directory, `${cluster}.cluster.age`)
   }
 
+  const opened = async (cluster: string, place: string, sealed: Uint8Array): Promise<ClusterSecrets> => {
+    const { identities, from } = await identity()
+    const decrypter = new Decrypter()
+    for (const one of identities) decrypter.addIdentity(one.reveal())
+    let text: string
+    try {
+      text = await decrypter.decrypt(sealed, 'text')
+    } catch {
+      throw new Error(
+        `${place} cannot be opened with the key of ${from}: it is damaged, or was written for another key`,
+      )
+    }
+    return checked(place, cluster, text)
+  }
+  const sealedFor = async (secrets: ClusterSecrets): Promise<Uint8Array> => {
+    const { recipients } = await identity()
+    const encrypter = new Encrypter()
+    for (const recipient of recipients) encrypter.addRecipient(recipient)
+    return encrypter.encrypt(formatSecrets(secrets))
+  }
+
+  async function read(cluster: string): Promise<ClusterSecrets | undefined> {
+    const file = fileOf(cluster)
+    const sealed = await readIfThere(file)
+    if (sealed !== undefined) return opened(cluster, file, sealed)
+    const elsewhere = await escrow(cluster)
+    if (elsewhere === undefined) return undefined
+    const secrets = await opened(cluster, escrowFile(cluster), unarmored(cluster, elsewhere))
+    await write(secrets)
+    return secrets
+  }
+
+  async function write(secrets: ClusterSecrets): Promise<void> {
+    await replaceFile(fileOf(secrets.cluster), await sealedFor(secrets))
+  }
+
   return {
-    async read(cluster) {
-      const file = fileOf(cluster)
-      const sealed = await readIfThere(file)
-      if (sealed === undefined) return undefined
-      const { identities, from } = await identity()
-      const decrypter = new Decrypter()
-      for (const one of identities) decrypter.addIdentity(one.reveal())
-      let text: string
-      try {
-        text = await decrypter.decrypt(sealed, 'text')
-      } catch {
-        throw new Error(
-          `${file} cannot be opened with the key of ${from}: it is damaged, or was written for another key`,
-        )
-      }
-      return checked(file, cluster, text)
+    read,
+    write,
+    async seal(cluster) {
+      const secrets = await read(cluster)
+      return secrets === undefined ? undefined : armor.encode(await sealedFor(secrets))
     },
-    async write(secrets) {
-      const { recipients } = await identity()
-      const encrypter = new Encrypter()
-      for (const recipient of recipients) encrypter.addRecipient(recipient)
-      await replaceFile(fileOf(secrets.cluster), await encrypter.encrypt(formatSecrets(secrets)))
-    },
+  }
+}
+
+/** Where in the estate the sealed record of a cluster is looked for. */
+export function escrowFile(cluster: string): string {
+  return `escrow/${cluster}.cluster.age`
+}
+
+function unarmored(cluster: string, text: string): Uint8Array {
+  try {
+    return armor.decode(text)
+  } catch {
+    throw new Error(`${escrowFile(cluster)} is no file of age; croft cluster escrow ${cluster} prints one`)
   }
 }
 

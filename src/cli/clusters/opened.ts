@@ -13,6 +13,8 @@ export interface OpenedCluster {
   readonly declaration: ClusterDeclaration
   readonly operator: ClusterOperator
   secrets(): Promise<ClusterSecrets | undefined>
+  /** The same, encrypted, as text. */
+  sealed(): Promise<string | undefined>
   /** The ways into its nodes that are open now. */
   surroundings(): Promise<ClusterSurroundings>
   /** One look, without doing anything. */
@@ -46,6 +48,7 @@ export async function openCluster(
     declaration,
     operator: driver.operate(declaration, deps),
     secrets: () => deps.vault.read(name),
+    sealed: async () => deps.vault.seal?.(name),
     surroundings,
     async look() {
       const around = await surroundings()

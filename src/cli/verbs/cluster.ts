@@ -1,6 +1,7 @@
 import { UsageError } from '../exit.ts'
 import type { Verb } from '../program.ts'
 import { backup } from './cluster/backup.ts'
+import { escrow } from './cluster/escrow.ts'
 import { type ClusterVerb, findCluster } from './cluster/find.ts'
 import { kubeconfig } from './cluster/kubeconfig.ts'
 import { recover } from './cluster/recover.ts'
@@ -18,6 +19,7 @@ const VERBS: Readonly<Record<string, ClusterVerb>> = {
   rotate,
   'remove-member': removeMember,
   recover,
+  escrow,
 }
 
 /** Operations on one cluster: what a person asks for, beside what Git declares. */

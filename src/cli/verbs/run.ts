@@ -50,12 +50,14 @@ export const run: Verb = async (runtime, [source], options) => {
   const epoch = await store.it.beginEpoch()
   const data = path.dirname(file)
   let vault: SecretVault | undefined
+  let fileOfEstate = async (_file: string): Promise<string | undefined> => undefined
   let needsSecrets = false
   // The database is named, so that what makes clusters themselves is found beside it by every command.
   const secrets = {
     directory: runtime.cwd,
     state: file,
     vault: async (reference: VaultReference) => vault?.find(reference),
+    fileOfEstate: (name: string) => fileOfEstate(name),
   }
   await using engine = closing(await runtime.openEngine(store.it, { ...secrets, epoch }))
   const { deps } = await runtime.openDrivers(secrets)
@@ -114,6 +116,7 @@ export const run: Verb = async (runtime, [source], options) => {
     }),
     async prepare(estate, revision) {
       const read = async (file: string) => revision.read?.(file)
+      fileOfEstate = read
       vault = openVault(revision, read, () => ageIdentities(runtime.env, config.age))
       needsSecrets = estate.resources.some(({ desired }) => referencesIn(desired).length > 0)
       const complete = withoutMissing(estate, await missingSecrets(estate, deps.resolveSecret))

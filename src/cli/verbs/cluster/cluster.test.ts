@@ -79,7 +79,11 @@ function runtimeOf({
   }
   const deps = {
     clock: systemClock,
-    vault: { read: async () => (made ? SECRETS : undefined), write: async () => {} },
+    vault: {
+      read: async () => (made ? SECRETS : undefined),
+      write: async () => {},
+      seal: async () => (made ? 'sealed\n' : undefined),
+    },
     randomBytes: (count: number) => Buffer.alloc(count, 1),
     openKubernetes: () => ({ send: () => Promise.reject(new Error('nobody')), close: async () => {} }),
     resolveSecret: () => Promise.reject(new Error('none')),
@@ -246,6 +250,15 @@ describe('croft cluster restore', () => {
     assert.deepEqual(performed, [])
     await assert.rejects(run(runtime, ['restore', 'homelab', 'other'], options), /has other/)
   })
+})
+
+test('[A58] escrow prints the sealed record and nothing else; where there is none it says when there will be one', async () => {
+  const runtime = runtimeOf({ store: createMemoryStore() })
+  assert.equal(await run(runtime, ['escrow', 'homelab'], OPTIONS), 0)
+  assert.equal(runtime.written.out, 'sealed\n')
+  assert.match(runtime.written.err, /escrow\/homelab\.cluster\.age/)
+  const none = runtimeOf({ store: createMemoryStore(), made: false })
+  await assert.rejects(run(none, ['escrow', 'homelab'], OPTIONS), /made by the first croft apply/)
 })
 
 test('[A39] a backup whose token is not kept is shown as unusable', async () => {

@@ -1,7 +1,8 @@
 import { planRotation, type Rotation } from '../../../plan/cluster/rotate.ts'
 import { closing } from '../../closing.ts'
 import { openCluster } from '../../clusters/opened.ts'
-import { UsageError } from '../../exit.ts'
+import { EXIT, UsageError } from '../../exit.ts'
+import { note } from '../../output.ts'
 import { openState } from '../../state.ts'
 import type { ClusterVerb } from './find.ts'
 import { operate } from './operate.ts'
@@ -15,5 +16,8 @@ export const rotate: ClusterVerb = async (runtime, { cluster, estate, directory,
   await using opened = closing(await openCluster(runtime, store.it, { directory, state }, estate, cluster))
   const { observed } = await opened.it.look()
   const operation = planRotation(what, cluster.spec, observed, runtime.clock.now())
-  return await operate(runtime, store.it, opened.it, operation, options)
+  const code = await operate(runtime, store.it, opened.it, operation, options)
+  if (code === EXIT.ok && options.plan !== true && what !== 'encryption-keys')
+    note(runtime, `What is kept of it in Git is old now: commit what croft cluster escrow ${cluster.name} prints.`)
+  return code
 }
