@@ -44,20 +44,10 @@ export async function startLibvirt(scratch: string): Promise<boolean> {
   return false
 }
 
-/** What a person has on such a host before croft comes: a pool, a network, and a domain of their own. */
-export function preparePlaces(scratch: string): void {
-  const pool = join(scratch, 'pool')
-  mkdirSync(pool)
+/** A domain that somebody made before croft came. */
+export function defineTheirs(scratch: string): void {
+  // QEMU runs as a user of its own, who must be able to get to what is below.
   chmodSync(scratch, 0o755)
-  virsh('pool-define-as', 'croft-real', 'dir', '--target', pool)
-  virsh('pool-start', 'croft-real')
-  const network = join(scratch, 'network.xml')
-  writeFileSync(
-    network,
-    "<network><name>croft-real</name><bridge name='croftreal0'/><dns enable='no'/><ip address='192.168.231.1' netmask='255.255.255.0'/></network>",
-  )
-  virsh('net-define', network)
-  virsh('net-start', 'croft-real')
   const theirs = join(scratch, 'theirs.xml')
   writeFileSync(
     theirs,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { lookOverSsh, lookThroughAgent } from './guest.ts'
-import { preparePlaces, startLibvirt, virsh } from './lab.ts'
+import { defineTheirs, startLibvirt, virsh } from './lab.ts'
 import { type Declared, type GuestName, labManifests } from './manifests.ts'
 import { croft, run, type Said } from './processes.ts'
 import { startSshd } from './sshd.ts'
@@ -14,7 +14,7 @@ import { startSshd } from './sshd.ts'
 
 const [scratch = '', cache = ''] = process.argv.slice(2)
 const PORT = 2222
-const APPLY_MS = 600_000
+const APPLY_MS = 840_000
 /** What this program ends with where libvirtd itself does not come up. */
 const NO_LIBVIRT = 75
 const NAMES: readonly GuestName[] = ['web-1', 'web-2']
@@ -54,14 +54,29 @@ const volumes = () => virsh('vol-list', '--pool', 'croft-real')
 const definition = (name: string) => virsh('dumpxml', '--inactive', name)
 
 async function tell(): Promise<void> {
-  preparePlaces(scratch)
+  defineTheirs(scratch)
   run('ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', key)
   const sshd = await startSshd({ directory: scratch, name: 'first', port: PORT, letsIn: `${key}.pub`, hidden: cache })
   const sshKey = readFileSync(`${key}.pub`, 'utf8').trim()
-  const lab: Declared = { port: PORT, hostKey: sshd.hostKey, keyFile: key, sshKey, memory: '512Mi', machines: NAMES }
-  declare(lab)
+  const lab: Declared = {
+    port: PORT,
+    hostKey: sshd.hostKey,
+    keyFile: key,
+    sshKey,
+    poolPath: join(scratch, 'pool'),
+    mtu: 1500,
+    memory: '512Mi',
+    machines: NAMES,
+  }
   const theirs = definition('theirs')
   say('libvirtd and sshd are up')
+
+  declare({ ...lab, machines: undefined })
+  await apply()
+  assert.match(virsh('net-info', 'croft-real'), /Active:\s+yes[\s\S]*Autostart:\s+yes/)
+  assert.match(virsh('pool-info', 'croft-real'), /State:\s+running[\s\S]*Autostart:\s+yes/)
+  say('pool and network are made')
+  declare(lab)
 
   const copied = await images()
   assert.match(copied.stdout, /croft-real:debian\.qcow2 copied/, copied.stderr)
@@ -93,14 +108,16 @@ async function tell(): Promise<void> {
   assert.ok(second.memoryKb > (first[0]?.memoryKb ?? Number.POSITIVE_INFINITY))
   say('changed, restarted, the same machine with more memory; the other one is gone')
 
-  declare({ ...lab, machines: [] })
+  declare({ ...lab, machines: [], mtu: 1400 })
   await apply()
+  assert.match(virsh('net-dumpxml', 'croft-real'), /<mtu size='1400'\/>/)
   assert.equal(virsh('list', '--all', '--name').trim(), 'theirs')
   assert.doesNotMatch(volumes(), /croft-[0-9a-f]{16}-/)
-  say('destroyed, nothing left')
+  say('destroyed, nothing left; the empty network was changed')
 
   declare({ ...lab, machines: ['web-1'] })
   await apply()
+  assert.match(virsh('net-dumpxml', 'croft-real'), /<mtu size='1500'\/>/)
   assert.equal(definition('web-1'), made[0])
   const third = await lookOverSsh(scratch, key, 'web-1', onMachine)
   // systemd takes its id from the machine's UUID, and that follows from the declaration.

@@ -30,8 +30,11 @@ export interface Declared {
   readonly keyFile: string
   /** The public key of whoever enters the guests. */
   readonly sshKey: string
+  readonly poolPath: string
+  readonly mtu: number
   readonly memory: string
-  readonly machines: readonly GuestName[]
+  /** Undefined: not even their image yet. */
+  readonly machines: readonly GuestName[] | undefined
 }
 
 /** One host, reached over SSH with its key pinned, and two machines with fixed addresses. */
@@ -55,6 +58,16 @@ spec:
     storages: {vms: croft-real}
 ---
 apiVersion: croft.dev/v1alpha1
+kind: LibvirtPool
+metadata: {name: croft-real}
+spec: {host: kvm, path: ${declared.poolPath}}
+---
+apiVersion: croft.dev/v1alpha1
+kind: LibvirtNetwork
+metadata: {name: croft-real}
+spec: {host: kvm, mode: isolated, bridge: croftreal0, addresses: [192.168.231.1/24], dns: false, mtu: ${declared.mtu}}
+---
+apiVersion: croft.dev/v1alpha1
 kind: Network
 metadata: {name: lan}
 spec: {addressPool: lan, gateway: 192.168.231.1}
@@ -63,14 +76,15 @@ apiVersion: croft.dev/v1alpha1
 kind: AddressPool
 metadata: {name: lan}
 spec: {cidr: 192.168.231.0/24}
----
-${imageManifest().replace('  build:', '  hosts: [kvm]\n  build:')}`
+`
+  if (declared.machines === undefined) return lab
+  const image = imageManifest().replace('  build:', '  hosts: [kvm]\n  build:')
   const machines = declared.machines.map((name) =>
     name === 'web-1'
       ? machine(name, memory, declared.sshKey, '{disks: backing, bios: seabios}')
       : machine(name, '512Mi', declared.sshKey, '{disks: copy, bios: ovmf}'),
   )
-  return [lab, ...machines].join('---\n')
+  return [lab, image, ...machines].join('---\n')
 }
 
 export const GUESTS = { 'web-1': '192.168.231.10', 'web-2': '192.168.231.11' } as const

@@ -14,7 +14,7 @@ import { startSshd } from './sshd.ts'
  */
 
 const BUILD_MS = 600_000
-const STORY_MS = 1_200_000
+const STORY_MS = 1_500_000
 /** What the inner program ends with where libvirtd itself does not come up. */
 const NO_LIBVIRT = 75
 const BUILDER_PORT = 20_222

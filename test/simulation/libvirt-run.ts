@@ -3,6 +3,7 @@ import { createK3sDriver } from '../../src/drivers/k3s/driver.ts'
 import { libvirtDriver } from '../../src/drivers/libvirt/driver.ts'
 import { createEngine } from '../../src/engine/create.ts'
 import type { PassReport } from '../../src/engine/engine.ts'
+import type { Clock } from '../../src/lib/clock.ts'
 import { seededRandom } from '../../src/lib/random.ts'
 import type { Shell } from '../../src/lib/shell.ts'
 import type { Estate } from '../../src/model/estate.ts'
@@ -31,8 +32,15 @@ export interface LibvirtRun {
   /** Calls that wrote, in order. */
   readonly writes: string[]
   points(): number
-  /** One controller until the estate is settled, or until it is killed at this effect point. */
-  settle(crashAt?: number, onPass?: (report: PassReport) => void): Promise<'settled' | 'killed' | 'deadline'>
+  /**
+   * One controller until the estate is settled, or until it is killed at this effect point. `wallOffMs` is how wrong the
+   * clock on its wall is.
+   */
+  settle(
+    crashAt?: number,
+    onPass?: (report: PassReport) => void,
+    wallOffMs?: () => number,
+  ): Promise<'settled' | 'killed' | 'deadline'>
 }
 
 /** The real engine, planner, driver and store on a simulated host with libvirt, under one seed. */
@@ -60,7 +68,8 @@ export function simulateLibvirt(seed: number, estate: Estate, hostName: string):
     estate,
     writes,
     points: () => passed,
-    async settle(crashAt, onPass) {
+    async settle(crashAt, onPass, wallOffMs = () => 0) {
+      const itsClock: Clock = { ...clock, now: () => clock.now() + wallOffMs() }
       passed = 0
       let die: () => void = () => {}
       let dead = false
@@ -95,12 +104,12 @@ export function simulateLibvirt(seed: number, estate: Estate, hostName: string):
       }
       const secret = new Secret('unused')
       const engine = createEngine({
-        clock,
+        clock: itsClock,
         random,
         store: createMemoryStore(run.disk),
         drivers: [libvirtDriver],
         driverDeps: {
-          clock,
+          clock: itsClock,
           random,
           openWire: () => {
             throw new Error('libvirt needs no wire')
@@ -111,7 +120,7 @@ export function simulateLibvirt(seed: number, estate: Estate, hostName: string):
         clusters: async () => ({
           driver: createK3sDriver(),
           deps: {
-            clock,
+            clock: itsClock,
             vault,
             randomBytes: (count: number) => Uint8Array.from({ length: count }, () => Math.floor(random.next() * 256)),
             openKubernetes: (target: KubernetesTarget) => kubernetesWire(datacentre.world, target),

@@ -84,7 +84,7 @@ export async function observeDomain(
   if (power !== 'running' || (!ask.agent && !reading)) return seen
   const [agent, uptimeSeconds] = await Promise.all([
     view.agent ? askAgent(virsh, uuid, doing, signal) : Promise.resolve({}),
-    reading ? uptimeOf(virsh, view.name, doing, clock, signal) : Promise.resolve(undefined),
+    reading ? uptimeOf(virsh, view.name, doing, signal) : Promise.resolve(undefined),
   ])
   const close = seen.close ?? { config, atMs: clock.now() }
   return { ...seen, ...(uptimeSeconds === undefined ? {} : { uptimeSeconds }), close: { ...close, ...agent } }
@@ -103,18 +103,21 @@ async function askAgent(
   return addresses === undefined ? { agent: 'down' } : { agent: 'up', addresses }
 }
 
-/** How long QEMU has been running, by the file that libvirt writes when it starts one. */
-async function uptimeOf(
-  virsh: Virsh,
-  name: string,
-  doing: string,
-  clock: { readonly now: () => number },
-  signal: AbortSignal,
-): Promise<number | undefined> {
-  const ran = await virsh.run(['stat', '-c', '%Y', '--', `/run/libvirt/qemu/${name}.pid`], doing, signal)
-  const seconds = Number(ran.stdout.trim())
-  if (ran.code !== 0 || !Number.isFinite(seconds) || seconds <= 0) return undefined
-  return Math.max(0, clock.now() / 1000 - seconds)
+/**
+ * Since when a process runs, by what the kernel counts itself: no clock is asked, neither the host's nor ours, because
+ * any of them may have been set meanwhile.
+ */
+const RUNNING_FOR = `set -eu
+pid=$(cat -- "$1")
+begun=$(sed 's/.*) //' "/proc/$pid/stat" | cut -d' ' -f20)
+echo $(($(cut -d. -f1 /proc/uptime) - begun / $(getconf CLK_TCK)))`
+
+/** How long QEMU has been running, by the file in which libvirt writes its process down. */
+async function uptimeOf(virsh: Virsh, name: string, doing: string, signal: AbortSignal): Promise<number | undefined> {
+  const argv = ['sh', '-c', RUNNING_FOR, 'croft-uptime', `/run/libvirt/qemu/${name}.pid`]
+  const ran = await virsh.run(argv, doing, signal)
+  const seconds = Number(ran.stdout.trim() === '' ? Number.NaN : ran.stdout)
+  return ran.code === 0 && Number.isFinite(seconds) ? Math.max(0, seconds) : undefined
 }
 
 async function readVolumes(

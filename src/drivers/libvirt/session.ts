@@ -1,18 +1,18 @@
-import { cleanText } from '../../lib/clean-text.ts'
+import { LIMITS } from '../../lib/limits.ts'
 import type { Connection } from '../../model/connection.ts'
 import type { Sighting } from '../../model/sighting.ts'
-import type { RemoteTask, Survey } from '../../model/survey.ts'
+import type { Survey } from '../../model/survey.ts'
 import { type DriverDeps, LookFailed, type Session } from '../port.ts'
 import { agentShell } from './agent-shell.ts'
 import { bytesOf } from './domain-view.ts'
-import { begunAt, lookAtJob } from './jobs.ts'
 import { listPlaces } from './list-places.ts'
 import { isVolumeOf } from './names.ts'
-import { observeDomain, powerOf, volumeNames } from './observe.ts'
+import { observeDomain, volumeNames } from './observe.ts'
 import { performStep } from './perform.ts'
 import { placeListed } from './place-rules.ts'
 import type { Places, Pool } from './places.ts'
 import { FIRST_QUESTIONS, readDomain, readFirst, readHost, readPool, storageOf } from './survey.ts'
+import { taskOutcome } from './task-outcome.ts'
 import { createVirsh, type Virsh } from './virsh.ts'
 import { find, parseXml, textIn } from './xml.ts'
 
@@ -27,6 +27,16 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
     return createVirsh(shell, uri, deps.random)
   }
   let places: Places | undefined
+  const patience = new Map<string, number>()
+
+  /** How long this session has known of a task, by the clock that nobody can set: what jumps is the other one. */
+  const waitedMs = (taskId: string): number => {
+    const nowMs = deps.clock.monotonicMs()
+    const heardMs = patience.get(taskId) ?? nowMs
+    if (patience.size > LIMITS.surveyEntries) patience.clear()
+    patience.set(taskId, heardMs)
+    return nowMs - heardMs
+  }
 
   /** What pools and networks there are changes rarely; a survey renews it. */
   const knownPlaces = async (signal: AbortSignal): Promise<Places> => {
@@ -91,11 +101,13 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
         throw error
       }
     },
-    taskOutcome: (taskId, signal) => taskOutcome(open(), taskId, host, deps.clock.now(), signal),
+    taskOutcome: (taskId, signal) => taskOutcome(open(), taskId, host, waitedMs(taskId), signal),
     async perform(step, signal) {
       if (signal.aborted) return { result: 'not-sent', message: `could not ${step.summary}: it was called off` }
       try {
-        return await performStep({ virsh: open(), uri, places: await knownPlaces(signal), deps }, step, signal)
+        const outcome = await performStep({ virsh: open(), uri, places: await knownPlaces(signal), deps }, step, signal)
+        if (outcome.result === 'started') waitedMs(outcome.taskId)
+        return outcome
       } catch (error) {
         if (error instanceof LookFailed)
           return error.refusal.meaning === 'stalled'
@@ -144,50 +156,4 @@ async function readVolumeList(
     const externalId = kind === 'remains' ? `${pool}:${name}` : `${pool}:${content}/${name}`
     return [{ connection, type: 'file', list, externalId, host, close: { config: { content, size, ctime }, atMs } }]
   })
-}
-
-/** A job that nobody has heard of may only be young. */
-const YOUNG_MS = 10_000
-
-async function taskOutcome(
-  virsh: Virsh,
-  taskId: string,
-  host: string,
-  nowMs: number,
-  signal: AbortSignal,
-): Promise<RemoteTask | undefined> {
-  const [kind, id = '', begun, seconds, force] = taskId.split('|')
-  const task = { id: taskId, host, verb: kind ?? '', subject: id, user: '', startedMs: Number(begun ?? begunAt(id)) }
-  if (kind === 'job') return jobOutcome(virsh, { ...task, startedMs: begunAt(id) }, nowMs, signal)
-  if (kind !== 'shutdown') return undefined
-  const state = await virsh.read(['domstate', id], `see whether domain ${id} is off`, signal)
-  const power = state === undefined ? 'stopped' : powerOf(state)
-  if (power === 'stopped') return { ...task, state: 'succeeded' }
-  if (nowMs - task.startedMs < Number(seconds) * 1000) return { ...task, state: 'running' }
-  if (force === 'force') {
-    await virsh.write(['destroy', id], { doing: `switch off domain ${id}`, says: /destroyed/ }, signal)
-    return { ...task, state: 'running' }
-  }
-  const message = `domain ${id} on ${host} did not shut down within ${seconds} s; see its console: virsh console ${id}`
-  return { ...task, state: 'failed', message, refusal: { reason: 'ShutdownTimeout', meaning: 'backoff', message } }
-}
-
-async function jobOutcome(
-  virsh: Virsh,
-  task: Omit<RemoteTask, 'state'>,
-  nowMs: number,
-  signal: AbortSignal,
-): Promise<RemoteTask | undefined> {
-  const ran = await virsh.run(lookAtJob(task.subject), `look at job ${task.subject}`, signal)
-  if (ran.code !== 0) return nowMs - task.startedMs < YOUNG_MS ? { ...task, state: 'running' } : undefined
-  const [state = '', ...log] = ran.stdout.split('\n')
-  if (state === 'running') return { ...task, state: 'running' }
-  if (state === 'done') return { ...task, state: 'succeeded' }
-  const said = cleanText(log.join(' '))
-  const mismatch = said.includes('croft: ChecksumMismatch')
-  const message = mismatch
-    ? `${task.subject}: the file is not what its checksum says`
-    : `${task.subject} failed: ${said === '' ? 'the host was switched off, or somebody ended it' : said}`
-  const reason = mismatch ? 'ChecksumMismatch' : 'JobFailed'
-  return { ...task, state: 'failed', message, refusal: { reason, meaning: mismatch ? 'stalled' : 'backoff', message } }
 }

@@ -52,8 +52,8 @@ export function libvirtShell(at: LibvirtHost): Shell {
       const [program] = argv
       if (program === 'setsid') return begin(at, argv.slice(argv.indexOf('croft-job') + 1))
       if (argv.includes('virsh')) return ranVirsh(at, argv.slice(argv.indexOf('virsh') + 3), options.input)
+      if (argv.includes('croft-uptime')) return uptime(at, argv.at(-1) ?? '')
       if (program === 'sh') return look(at, argv.at(-1) ?? '')
-      if (program === 'stat') return started(at, argv.at(-1) ?? '')
       return { code: 127, stdout: '', stderr: `${program}: command not found\n` }
     },
     readFile: () => Promise.resolve(undefined),
@@ -137,9 +137,13 @@ function look(at: LibvirtHost, id: string): Ran {
     : { code: 0, stdout: `${job.state}\n${job.log}`, stderr: '' }
 }
 
-function started(at: LibvirtHost, path: string): Ran {
+function uptime(at: LibvirtHost, path: string): Ran {
   const name = /\/([^/]+)\.pid$/.exec(path)?.[1]
   const domain = [...at.domains.values()].find((one) => one.name === name)
   if (domain?.live === undefined) return { code: 1, stdout: '', stderr: 'No such file or directory' }
-  return { code: 0, stdout: `${Math.floor(domain.guest.run.startedAtMs / 1000)}\n`, stderr: '' }
+  return {
+    code: 0,
+    stdout: `${Math.floor((at.world.clock.now() - domain.guest.run.startedAtMs) / 1000)}\n`,
+    stderr: '',
+  }
 }
