@@ -18,10 +18,10 @@ export const addon: Kind<AddonSpec> = {
   schema: addonSchema,
   check(spec, manifest) {
     const problems: FieldProblem[] = [...checkAnnotations(manifest), ...handoverProblems(spec)]
-    const { preset, chart, chartConfig, objects, path, url, oci } = spec
-    const sources = [preset, chart, chartConfig, objects, path, url, oci].filter((one) => one !== undefined)
+    const { preset, chart, chartConfig, objects, path, url, oci, git } = spec
+    const sources = [preset, chart, chartConfig, objects, path, url, oci, git].filter((one) => one !== undefined)
     if (sources.length === 0 && (spec.secrets ?? []).length === 0) {
-      const message = 'one of preset, chart, chartConfig, objects, path, url, oci and secrets says what it is'
+      const message = 'one of preset, chart, chartConfig, objects, path, url, oci, git and secrets says what it is'
       problems.push({ code: 'no-source', path: ['spec'], message })
     }
     if (preset !== undefined && chart !== undefined) {

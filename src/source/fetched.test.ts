@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
+import { LIMITS } from '../lib/limits.ts'
 import type { Declaration } from '../model/declaration.ts'
 import { withFetched } from './fetched.ts'
 import { readText } from './fixture.ts'
@@ -25,16 +26,23 @@ const LAYER = gzipSync(tar('apps/far.yaml', TEXT))
 const MANIFEST = JSON.stringify({
   layers: [{ digest: `sha256:${sha(LAYER)}`, mediaType: 'application/vnd.cncf.flux.content.v1.tar+gzip' }],
 })
+/** Small on the way, and far too large once it is unpacked. */
+const BOMB = gzipSync(Buffer.alloc(LIMITS.addonBytes + 512))
+const BOMB_MANIFEST = JSON.stringify({ layers: [{ digest: `sha256:${sha(BOMB)}`, mediaType: 'tar+gzip' }] })
 const server = createServer((request, response) => {
   const { url = '' } = request
   if (url === '/far.yaml') response.end(TEXT)
+  else if (url === '/short.yaml') response.end(TEXT.slice(0, -5))
+  else if (url === '/huge.yaml') response.end(Buffer.alloc(LIMITS.addonBytes + 1, 0x20))
   else if (url.startsWith('/token')) response.end(JSON.stringify({ token: 'anybody' }))
   else if (url.startsWith('/v2/') && request.headers.authorization !== 'Bearer anybody') {
     const realm = `http://127.0.0.1:${port()}/token`
     response
       .writeHead(401, { 'www-authenticate': `Bearer realm="${realm}",service="s",scope="repository:me/far:pull"` })
       .end()
-  } else if (url.includes('/manifests/')) response.end(MANIFEST)
+  } else if (url.includes('/manifests/')) response.end(url.includes('/bomb/') ? BOMB_MANIFEST : MANIFEST)
+  else if (url.includes('/swapped/blobs/')) response.end(gzipSync(tar('apps/far.yaml', TEXT.replace('far', 'foe'))))
+  else if (url.includes('/bomb/blobs/')) response.end(BOMB)
   else if (url.includes('/blobs/')) response.end(LAYER)
   else response.writeHead(404).end()
 })
@@ -48,7 +56,7 @@ async function fetchedFor(spec: object, place: string) {
   return (await withFetched({ ...revision, declarations }, new Map())).objectsAt?.(place)
 }
 
-test('manifests behind an address are taken when they are what was written down, and refused otherwise', async () => {
+test('[S-24] manifests behind an address are taken when they are what was written down, and refused otherwise', async () => {
   const url = `http://127.0.0.1:${port()}/far.yaml`
   const good = await fetchedFor({ url: { url, sha256: sha(TEXT) } }, `${url}#${sha(TEXT)}`)
   assert.ok(good !== undefined && 'objects' in good, JSON.stringify(good))
@@ -62,7 +70,7 @@ test('manifests behind an address are taken when they are what was written down,
   assert.match(lost.problem, /HTTP 404/)
 })
 
-test('an artifact of a registry is taken by its digest, with the token that anybody gets', async () => {
+test('[S-24] an artifact of a registry is taken by its digest, with the token that anybody gets', async () => {
   const oci = `127.0.0.1:${port()}/me/far@sha256:${sha(MANIFEST)}`
   const good = await fetchedFor({ oci }, `oci://${oci}`)
   assert.ok(good !== undefined && 'objects' in good, JSON.stringify(good))
@@ -71,4 +79,23 @@ test('an artifact of a registry is taken by its digest, with the token that anyb
   const bad = await fetchedFor({ oci: wrong }, `oci://${wrong}`)
   assert.ok(bad !== undefined && 'problem' in bad)
   assert.match(bad.problem, /SHA-256/)
+})
+
+test('[S-24] what was cut short, swapped, is too large or becomes so when it is unpacked is refused', async () => {
+  const problem = async (spec: object, place: string) => {
+    const found = await fetchedFor(spec, place)
+    assert.ok(found !== undefined && 'problem' in found, JSON.stringify(found)?.slice(0, 200))
+    return found.problem
+  }
+  const base = `http://127.0.0.1:${port()}`
+  const file = (name: string) =>
+    problem({ url: { url: `${base}/${name}`, sha256: sha(TEXT) } }, `${base}/${name}#${sha(TEXT)}`)
+  assert.match(await file('short.yaml'), /its SHA-256 is/)
+  assert.match(await file('huge.yaml'), /larger than/)
+  const artifact = (name: string, digest: string) => {
+    const oci = `127.0.0.1:${port()}/me/${name}@sha256:${digest}`
+    return problem({ oci }, `oci://${oci}`)
+  }
+  assert.match(await artifact('swapped', sha(MANIFEST)), /its SHA-256 is/)
+  assert.match(await artifact('bomb', sha(BOMB_MANIFEST)), /could not be fetched/)
 })

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import type { ObjectsAt } from '../kinds/kind.ts'
 import { LIMITS } from '../lib/limits.ts'
+import { type GitPlace, objectsAtCommit } from './fetched-git.ts'
 import { objectsIn } from './objects-at.ts'
 import type { Revision } from './revision.ts'
 import { filesOfTar } from './tar.ts'
@@ -27,16 +28,22 @@ export async function withFetched(revision: Revision, fetched: Fetched, signal?:
 }
 
 function placesIn(spec: unknown): readonly string[] {
-  const { url, oci } = spec as {
+  const { url, oci, git } = spec as {
     readonly url?: { readonly url: string; readonly sha256: string }
     readonly oci?: string
+    readonly git?: GitPlace
   }
-  return [...(url === undefined ? [] : [`${url.url}#${url.sha256}`]), ...(oci === undefined ? [] : [`oci://${oci}`])]
+  return [
+    ...(url === undefined ? [] : [`${url.url}#${url.sha256}`]),
+    ...(oci === undefined ? [] : [`oci://${oci}`]),
+    ...(git === undefined ? [] : [`git+${git.url}#${git.commit}:${git.path}`]),
+  ]
 }
 
 async function objectsFrom(place: string, signal: AbortSignal | undefined): Promise<ObjectsAt> {
   try {
-    return place.startsWith('oci://') ? await artifact(place.slice('oci://'.length), signal) : await file(place, signal)
+    if (place.startsWith('oci://')) return await artifact(place.slice('oci://'.length), signal)
+    return place.startsWith('git+') ? await committed(place, signal) : await file(place, signal)
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     return { problem: `${place.replace(/#.*$/, '')} could not be fetched: ${why.slice(0, 200)}` }
@@ -47,6 +54,11 @@ async function file(place: string, signal: AbortSignal | undefined): Promise<Obj
   const [url = '', sha256 = ''] = place.split('#')
   const bytes = await bytesOf(await ask(url, {}, signal))
   return checked(url, bytes, sha256)
+}
+
+async function committed(place: string, signal: AbortSignal | undefined): Promise<ObjectsAt> {
+  const [, url = '', commit = '', path = ''] = /^git\+(.*)#([0-9a-f]{40}):(.*)$/.exec(place) ?? []
+  return objectsAtCommit({ url, commit, path }, { signal })
 }
 
 /** An artifact of a registry: its manifest by digest, then the layers that it names, each held to its digest. */

@@ -150,6 +150,9 @@ export function placesOf(spec: AddonSpec): readonly { readonly place: string; re
     ...(spec.path === undefined ? [] : [{ place: spec.path, path: ['spec', 'path'] }]),
     ...(spec.url === undefined ? [] : [{ place: `${spec.url.url}#${spec.url.sha256}`, path: ['spec', 'url'] }]),
     ...(spec.oci === undefined ? [] : [{ place: `oci://${spec.oci}`, path: ['spec', 'oci'] }]),
+    ...(spec.git === undefined
+      ? []
+      : [{ place: `git+${spec.git.url}#${spec.git.commit}:${spec.git.path}`, path: ['spec', 'git'] }]),
   ]
 }
 

@@ -92,6 +92,14 @@ export const addonSchema = z.strictObject({
       error: 'an artifact pinned by its digest, like ghcr.io/me/manifests@sha256:…',
     })
     .optional(),
+  /** A file or directory of another repository, at one commit. */
+  git: z
+    .strictObject({
+      url: webUrl,
+      commit: z.string().regex(/^[0-9a-f]{40}$/, { error: 'a whole commit: 40 digits, as git rev-parse prints them' }),
+      path: repositoryPath,
+    })
+    .optional(),
   /** Secrets of the cluster whose values are only referred to. */
   secrets: z
     .array(
