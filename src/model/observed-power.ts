@@ -115,6 +115,8 @@ export interface SeenHold {
   readonly sinceMs?: number
   /** How long nothing has been heard of it. */
   readonly idleMs?: number
+  /** Its age by the clock of those that it runs on: ours may be wrong. */
+  readonly ageMs?: number
 }
 
 export interface UpsReading {

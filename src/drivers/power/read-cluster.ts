@@ -77,7 +77,7 @@ export async function readCluster(
     wanting: onlySleepersFit(cluster, nodes, pods),
     dns: dnsUp(pods, nodes, deployments ?? []),
     storage: storageUp(workloads),
-    holds: [...jobHolds(jobs), ...backupHolds([...backups, ...velero])],
+    holds: [...jobHolds(jobs, clusterTime(nodes)), ...backupHolds([...backups, ...velero])],
   }
 }
 
@@ -225,12 +225,21 @@ function storageUp(workloads: readonly PowerWorkload[] | 'unknown'): ClusterPowe
   return { up: 'no', message: `${first.namespace}/${first.name} has ${first.ready} of ${first.replicas} pods ready` }
 }
 
-function jobHolds(jobs: readonly Foreign[]): readonly SeenHold[] {
+/** What time it is where jobs are stamped: the newest word of a kubelet. */
+function clusterTime(nodes: readonly Foreign[]): number {
+  const heard = nodes.flatMap((node) =>
+    recordsOf(at(node, 'status', 'conditions')).map((one) => timeOf(one.lastHeartbeatTime) ?? 0),
+  )
+  return Math.max(0, ...heard)
+}
+
+function jobHolds(jobs: readonly Foreign[], nowMs: number): readonly SeenHold[] {
   return jobs.flatMap((job): readonly SeenHold[] => {
     if (countOf(at(job, 'status', 'active'), 0) === 0) return []
     const sinceMs = timeOf(at(job, 'status', 'startTime'))
     const where = nameOf(at(job, 'metadata', 'namespace')) ?? 'default'
-    return [{ kind: 'job', who: objectName(job) ?? '?', where, ...(sinceMs === undefined ? {} : { sinceMs }) }]
+    const age = sinceMs === undefined ? {} : { sinceMs, ageMs: Math.max(0, nowMs - sinceMs) }
+    return [{ kind: 'job', who: objectName(job) ?? '?', where, ...age }]
   })
 }
 

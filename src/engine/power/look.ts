@@ -20,7 +20,7 @@ import { fresh } from './kept-answers.ts'
 import { clusterPower, showCluster } from './look-cluster.ts'
 import { lookAtHa, lookAtHosts } from './look-hosts.ts'
 import { guestBackups, guestsOf, machinesOf } from './look-machines.ts'
-import { type PowerMemory, stillHolding } from './memory.ts'
+import { type PowerMemory, stillStanding } from './memory.ts'
 import { type PowerNotes, readPowerDone, readPowerNotes, readPowerOrders } from './notes.ts'
 
 /** A Power that was looked at, with the ways that its steps need. */
@@ -75,7 +75,7 @@ export async function lookAtPowers(
         readPowerDone(deps.store, name),
         readPowerNotes(deps.store, name),
       ])
-      const orders = { ...ordered, holds: stillHolding(name, ordered.holds, powerMemory, clock) }
+      const orders = stillStanding(name, ordered, powerMemory, clock)
       const cluster = clusters.find(({ look }) => look.declaration.name === spec.cluster)
       const guests = guestsOf(estate, found, ledger)
       const hosts = await lookAtHosts(spec, seen.worlds, estate, notes, driver, deps, signal)
@@ -86,7 +86,7 @@ export async function lookAtPowers(
           shell === undefined ? [] : [[node, shell] as const],
         ),
       )
-      const mayGoOff = ordered.wanted?.state === 'off' || spec.state === 'off' || spec.schedule !== undefined
+      const mayGoOff = orders.wanted?.state === 'off' || spec.state === 'off' || spec.schedule !== undefined
       const people =
         mayGoOff && spec.holds.people
           ? await fresh(powerMemory.people, name, LIMITS.peopleLookMs, clock, () => driver.people(shells, signal))

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { PowerOrders } from '../../model/power.ts'
 import { counted } from './energy.ts'
-import { emptyPowerMemory, stillHolding } from './memory.ts'
+import { emptyPowerMemory, stillStanding } from './memory.ts'
 
 const HOUR = 3_600_000
 const START = 1_760_000_000_000
@@ -11,19 +12,27 @@ for (const [name, jump] of [
   ['ten years forward', 10 * 365 * 24 * HOUR],
   ['an hour back', -HOUR],
 ] as const) {
-  test(`[F-22] a wall clock that is set ${name} ends no hold early and lets none last longer`, () => {
+  test(`[F-22] a wall clock that is set ${name} ends no order and no hold early, and lets none last longer`, () => {
     const memory = emptyPowerMemory()
     let [wall, steady] = [START, 0]
     const clock = { now: () => wall, monotonicMs: () => steady }
-    const holds = [{ by: 'ana', why: '', sinceMs: START, untilMs: START + 2 * HOUR }]
-    assert.equal(stillHolding('p', holds, memory, clock).length, 1)
+    const untilMs = START + 2 * HOUR
+    const orders: PowerOrders = {
+      wanted: { state: 'off', by: 'ana', why: '', atMs: START, untilMs },
+      holds: [{ by: 'ana', why: '', sinceMs: START, untilMs }],
+    }
+    const left = () => {
+      const { wanted, holds } = stillStanding('p', orders, memory, clock)
+      return [wanted?.state, holds.length]
+    }
+    assert.deepEqual(left(), ['off', 1])
     wall += jump
     steady += 1_000
-    assert.equal(stillHolding('p', holds, memory, clock).length, 1)
+    assert.deepEqual(left(), ['off', 1])
     steady = 2 * HOUR - 1
-    assert.equal(stillHolding('p', holds, memory, clock).length, 1)
+    assert.deepEqual(left(), ['off', 1])
     steady = 2 * HOUR
-    assert.equal(stillHolding('p', holds, memory, clock).length, 0)
+    assert.deepEqual(left(), [undefined, 0])
   })
 }
 

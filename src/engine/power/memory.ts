@@ -1,5 +1,6 @@
+import type { Clock } from '../../lib/clock.ts'
 import type { CheckSeen, SeenHold, SeenHost, UpsReading } from '../../model/observed-power.ts'
-import type { PersonHold, PowerEnergy } from '../../model/power.ts'
+import type { PowerEnergy, PowerOrders } from '../../model/power.ts'
 import type { PowerLook } from '../../model/power-look.ts'
 import type { FailureRun } from '../../model/record.ts'
 import type { KeptAnswers } from './kept-answers.ts'
@@ -11,8 +12,8 @@ export interface PowerMemory {
   /** When each step was last begun, on that clock. */
   readonly begun: Map<string, number>
   readonly failures: Map<string, FailureRun>
-  /** How long each hold that somebody set still had when it was first seen, and when that was. */
-  readonly holds: Map<string, { readonly leftMs: number; readonly seenMs: number }>
+  /** When each order and each hold that somebody set ends, on that clock, as it was when it was first seen. */
+  readonly ends: Map<string, number>
   readonly people: KeptAnswers<readonly SeenHold[]>
   readonly ups: KeptAnswers<UpsReading | 'unknown'>
   readonly hosts: KeptAnswers<Pick<SeenHost, 'power' | 'watts'>>
@@ -30,7 +31,7 @@ export function emptyPowerMemory(): PowerMemory {
     waits: new Map(),
     begun: new Map(),
     failures: new Map(),
-    holds: new Map(),
+    ends: new Map(),
     people: new Map(),
     ups: new Map(),
     hosts: new Map(),
@@ -42,19 +43,25 @@ export function emptyPowerMemory(): PowerMemory {
 }
 
 /**
- * Holds that still count. How long one has left is measured from when it was first seen, on the clock that never jumps:
- * a wall clock that is set forward ends nobody's hold, and one that is set back makes none last longer.
+ * Orders and holds that still count. How long one has left is measured from when it was first seen, on the clock that
+ * never jumps: a wall clock that is set forward ends nobody's hold, and one that is set back makes none last longer.
  */
-export function stillHolding(
+export function stillStanding(
   power: string,
-  holds: readonly PersonHold[],
-  { holds: known }: PowerMemory,
-  clock: { now(): number; monotonicMs(): number },
-): readonly PersonHold[] {
-  return holds.filter((hold) => {
-    const name = `${power} ${hold.by} ${hold.sinceMs} ${hold.untilMs}`
-    const first = known.get(name) ?? { leftMs: hold.untilMs - clock.now(), seenMs: clock.monotonicMs() }
-    known.set(name, first)
-    return clock.monotonicMs() - first.seenMs < first.leftMs
-  })
+  { wanted, holds }: PowerOrders,
+  memory: PowerMemory,
+  clock: WallAndSteady,
+): PowerOrders {
+  const counts = (name: string, untilMs: number | undefined) =>
+    untilMs === undefined || leftMs(`${power} ${name} ${untilMs}`, untilMs, memory, clock) > 0
+  const order = wanted !== undefined && counts(`${wanted.by} ${wanted.atMs}`, wanted.untilMs) ? { wanted } : {}
+  return { ...order, holds: holds.filter(({ by, sinceMs, untilMs }) => counts(`${by} ${sinceMs}`, untilMs)) }
+}
+
+type WallAndSteady = Pick<Clock, 'now' | 'monotonicMs'>
+
+function leftMs(name: string, untilMs: number, { ends }: PowerMemory, clock: WallAndSteady): number {
+  const endMs = ends.get(name) ?? clock.monotonicMs() + untilMs - clock.now()
+  ends.set(name, endMs)
+  return endMs - clock.monotonicMs()
 }

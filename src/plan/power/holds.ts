@@ -7,7 +7,7 @@ import { nodesOf, type View } from './view.ts'
  * has stopped; from then on it would only keep a cluster half down.
  */
 export function holdsOf(view: View, set: readonly PersonHold[]): readonly PowerHold[] {
-  const { spec, observed, wanted, nowMs } = view
+  const { spec, observed, wanted } = view
   if (wanted.ignoreHolds || hasStopped(view)) return []
   const holds: PowerHold[] = set.map(({ by, why, sinceMs, untilMs }) => ({
     guard: 'hold',
@@ -16,7 +16,7 @@ export function holdsOf(view: View, set: readonly PersonHold[]): readonly PowerH
     sinceMs,
     untilMs,
   }))
-  for (const { kind, who, where, sinceMs, idleMs } of observed.holds) {
+  for (const { kind, who, where, sinceMs, idleMs, ageMs } of observed.holds) {
     const since = sinceMs === undefined ? '' : ` since ${time(sinceMs)}`
     const shown = sinceMs === undefined ? {} : { sinceMs }
     if (kind === 'person' && spec.holds.people && (idleMs ?? 0) < spec.holds.idleMs) {
@@ -27,7 +27,7 @@ export function holdsOf(view: View, set: readonly PersonHold[]): readonly PowerH
       const reason = `${who} is being backed up on ${where}${since}`
       holds.push({ guard: 'backup', reason, allow: 'the backup ends, or croft power off --ignore-holds', ...shown })
     }
-    if (kind === 'job' && spec.holds.jobs && (sinceMs === undefined || nowMs - sinceMs < spec.holds.jobsMs)) {
+    if (kind === 'job' && spec.holds.jobs && (ageMs ?? 0) < spec.holds.jobsMs) {
       const reason = `the job ${who} runs in ${where}${since}`
       holds.push({ guard: 'job', reason, allow: 'the job ends, or croft power off --ignore-holds', ...shown })
     }

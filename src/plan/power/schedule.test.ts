@@ -22,17 +22,53 @@ for (const [name, time, state] of TABLE) {
   test(`the schedule says ${state}: ${name}`, () => assert.equal(scheduledState(NIGHTS, at(time))?.state, state))
 }
 
-test('a line in the hour that a change of clocks leaves out or doubles speaks once', () => {
-  const early = { timeZone: 'Europe/Berlin', off: ['30 2 * * *'], on: ['0 12 * * *'], except: [] }
-  assert.equal(scheduledState(early, at('2026-03-29T04:00:00+02:00'))?.state, 'off')
-  assert.equal(scheduledState(early, at('2026-10-25T04:00:00+01:00'))?.state, 'off')
-  assert.equal(scheduledState(early, at('2026-10-25T13:00:00+01:00'))?.state, 'on')
+/** Zone, line that switches off, a moment, and when it was last said: the hour that is doubled or left out says it once. */
+const CHANGES: readonly [string, string, string, string, string | undefined][] = [
+  ['in autumn, before', 'Europe/Berlin', '30 2 * * *', '2026-10-25T02:29:00+02:00', undefined],
+  ['in autumn, the first time', 'Europe/Berlin', '30 2 * * *', '2026-10-25T02:30:00+02:00', '2026-10-25T02:30+02:00'],
+  ['in autumn, the second time', 'Europe/Berlin', '30 2 * * *', '2026-10-25T02:30:00+01:00', '2026-10-25T02:30+02:00'],
+  ['in autumn, hours later', 'Europe/Berlin', '30 2 * * *', '2026-10-25T09:00:00+01:00', '2026-10-25T02:30+02:00'],
+  ['in spring, before the hour is left out', 'Europe/Berlin', '30 2 * * *', '2026-03-29T01:59:59+01:00', undefined],
+  ['in spring, right after it', 'Europe/Berlin', '30 2 * * *', '2026-03-29T03:00:00+02:00', '2026-03-29T03:00+02:00'],
+  ['in spring, at half past', 'Europe/Berlin', '30 2 * * *', '2026-03-29T03:30:00+02:00', '2026-03-29T03:00+02:00'],
+  ['south of the equator', 'Australia/Sydney', '30 2 * * *', '2026-04-05T02:30:00+10:00', '2026-04-05T02:30+11:00'],
+  ['by half an hour', 'Australia/Lord_Howe', '45 1 * * *', '2026-04-05T01:45:00+10:30', '2026-04-05T01:45+11:00'],
+  ['where nobody changes clocks', 'UTC', '30 2 * * *', '2026-10-25T02:30:00Z', '2026-10-25T02:30Z'],
+]
+
+for (const [name, timeZone, line, time, since] of CHANGES) {
+  test(`the change of clocks ${name} (${timeZone})`, () => {
+    const said = scheduledState({ timeZone, off: [line], on: ['0 12 * * *'], except: [] }, at(time))
+    assert.equal(said?.state, since === undefined ? 'on' : 'off')
+    if (since !== undefined) assert.equal(said?.sinceMs, at(since))
+  })
+}
+
+test('what falls on one moment, because the hour between is left out, leaves it on', () => {
+  const short = { timeZone: 'Europe/Berlin', off: ['15 2 * * *'], on: ['45 2 * * *'], except: [] }
+  assert.equal(scheduledState(short, at('2026-03-29T03:10:00+02:00'))?.state, 'on')
+})
+
+test('[F-22] a clock that is set ten years forward, or back, is answered at once, with what holds then', () => {
+  assert.equal(scheduledState(NIGHTS, at('2036-11-18T03:00:00+01:00'))?.state, 'off')
+  assert.equal(scheduledState(NIGHTS, at('2016-11-18T12:00:00+01:00'))?.state, 'on')
 })
 
 test('on the days of an exception it is not switched off', () => {
   const quiet = { ...NIGHTS, except: ['2026-12-24'] }
   assert.equal(scheduledState(quiet, at('2026-12-25T00:30:00+01:00'))?.state, 'on')
   assert.equal(scheduledState(NIGHTS, at('2026-12-25T00:30:00+01:00'))?.state, 'off')
+})
+
+test('an exception is a local day, and the next word leaves it out', () => {
+  const quiet = { ...NIGHTS, except: ['2026-11-16', '2026-11-17'] }
+  const next = nextWord(quiet, at('2026-11-16T12:00:00+01:00'))
+  assert.deepEqual(next, { state: 'on', atMs: at('2026-11-17T07:00:00+01:00') })
+  const after = nextWord(quiet, at('2026-11-17T12:00:00+01:00'))
+  assert.deepEqual(after, { state: 'on', atMs: at('2026-11-18T07:00:00+01:00') })
+  // Half past eleven in Berlin is the day before in New York: which day it is is said by the schedule's own zone.
+  const far = { ...quiet, timeZone: 'America/New_York', except: ['2026-11-16'] }
+  assert.equal(scheduledState(far, at('2026-11-17T00:00:00-05:00'))?.state, 'on')
 })
 
 test('what it says next is told', () => {

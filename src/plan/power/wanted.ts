@@ -53,7 +53,7 @@ function newestWord(spec: PowerSpec, orders: PowerOrders, nowMs: number): Wanted
     words.push({ ...git, state: scheduled.state, sinceMs: scheduled.sinceMs, why: 'schedule', source: 'schedule' })
   }
   const order = orders.wanted
-  if (order !== undefined && (order.untilMs === undefined || order.untilMs > nowMs)) {
+  if (order !== undefined) {
     words.push({
       ...git,
       state: order.state,

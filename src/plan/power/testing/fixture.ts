@@ -1,5 +1,6 @@
 import type { ObservedPower, PowerNode, PowerWorkload } from '../../../model/observed-power.ts'
 import type { PowerHost, PowerOrders, PowerSpec } from '../../../model/power.ts'
+import { coordinatePower } from '../coordinate.ts'
 
 export const NOW = 1_760_000_000_000
 
@@ -94,3 +95,22 @@ export function observedWith(more: Partial<ObservedPower> = {}): ObservedPower {
 export function ordered(state: 'on' | 'off', more: Partial<NonNullable<PowerOrders['wanted']>> = {}): PowerOrders {
   return { wanted: { state, by: 'tapas', why: '', atMs: NOW, ...more }, holds: [] }
 }
+
+export const SERVERS = ['s1', 's2', 's3']
+
+/** What follows from what is seen, under an order to go off unless another is given. */
+export function decide(spec: PowerSpec, observed: ObservedPower, orders: PowerOrders = ordered('off')) {
+  return coordinatePower(spec, observed, orders, undefined, NOW)
+}
+
+/** Verbs and tiers of the steps that are due, each once. */
+export function did(spec: PowerSpec, observed: ObservedPower, orders?: PowerOrders): readonly string[] {
+  return decide(spec, observed, orders).steps.map((step) => `${step.do} ${step.tier}`)
+}
+
+/** Something in each of three tiers. */
+export const WORKLOADS = [workload('gitops', 'argo'), workload('apps', 'web'), workload('databases', 'db')]
+export const GONE = { replicas: 0, pods: 0, ready: 0, remembered: 2 }
+
+export const MARK = { sinceMs: NOW, cordoned: true, tainted: true }
+export const MARKED = { mark: MARK, unschedulable: true, tainted: true }

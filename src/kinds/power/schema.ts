@@ -1,0 +1,163 @@
+import { z } from 'zod'
+import { labels } from '../cluster/node-schema.ts'
+import { duration } from '../fields/duration.ts'
+import { whole } from '../fields/number.ts'
+import { schedule } from '../fields/schedule.ts'
+import { line, logicalName, objectName } from '../fields/text.ts'
+import { freeText } from '../settings/field-schema.ts'
+
+const word = line.clone()
+// Handed over as one argument of a program: no shell reads it.
+word.register(freeText, { free: true })
+
+const workloadTier = z.enum(['gitops', 'operators', 'apps', 'databases', 'storage-clients', 'storage', 'system'])
+const anyTier = z.enum([
+  'gitops',
+  'operators',
+  'apps',
+  'databases',
+  'storage-clients',
+  'volumes',
+  'storage',
+  'workers',
+  'servers',
+  'machines',
+  'hosts',
+  'infrastructure',
+  'last-hosts',
+])
+
+function deadline(after: string, choice: 'wait' | 'force' | 'abort') {
+  return z
+    .strictObject({
+      after: duration.default(after),
+      /** wait: go on waiting. force: the hard way, or without it. abort: go back. */
+      choice: z.enum(['wait', 'force', 'abort']).default(choice),
+    })
+    .default({ after, choice })
+}
+
+const machineReference = z
+  .string()
+  .max(300)
+  .regex(/^(?:Machine|EnvironmentVM|EnvironmentContainer)\/[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/, {
+    error: 'Machine/…, EnvironmentVM/… or EnvironmentContainer/…',
+  })
+
+const day = z.string().regex(/^[0-9]{4}-[0-9]{2}-[0-9]{2}$/, { error: 'a day like 2026-12-24' })
+
+export const powerSchema = z.strictObject({
+  description: line.optional(),
+  /** The Cluster that goes off and on, with its workloads and nodes. */
+  cluster: objectName.optional(),
+  /** What holds while nobody orders otherwise and the schedule has not spoken. */
+  state: z.enum(['on', 'off']).default('on'),
+  /** Hosts that are switched as well. */
+  hosts: z
+    .array(
+      z.strictObject({
+        name: objectName,
+        /** In which level of the UPS it goes: 1 first. */
+        level: whole(1, 9).default(1),
+        /** What it takes, in watts, on and off: for the estimate of energy. */
+        watts: z.strictObject({ on: whole(0, 100_000), off: whole(0, 10_000).default(0) }).optional(),
+      }),
+    )
+    .max(200)
+    .default([]),
+  /** Further machines that go off after the nodes. */
+  machines: z.array(machineReference).max(500).default([]),
+  /** Gateway, DNS, DHCP: last off, first on. Machines with the label croft.dev/infrastructure: "true" are, too. */
+  infrastructure: z.array(machineReference).max(50).default([]),
+  /** In which tier workloads are that croft cannot tell by itself. The first rule that fits counts. */
+  tiers: z
+    .array(
+      z.strictObject({
+        tier: workloadTier,
+        namespaces: z.array(logicalName).max(50).default([]),
+        labels: labels.default({}),
+      }),
+    )
+    .max(100)
+    .default([]),
+  /** Programs that are run on a Host before a tier goes down, or after it came up. */
+  hooks: z
+    .array(
+      z.strictObject({
+        name: logicalName,
+        tier: anyTier,
+        when: z.enum(['off', 'on']),
+        on: objectName,
+        run: z.array(word).min(1).max(50),
+      }),
+    )
+    .max(50)
+    .default([]),
+  deadlines: z
+    .strictObject({
+      scale: deadline('10m', 'abort'),
+      detach: deadline('10m', 'abort'),
+      drain: deadline('10m', 'abort'),
+      stop: deadline('10m', 'wait'),
+      start: deadline('15m', 'force'),
+    })
+    .prefault({}),
+  /** What keeps it from going off. */
+  holds: z
+    .strictObject({
+      people: z.boolean().default(true),
+      /** Somebody who has typed nothing for so long has gone home. */
+      peopleIdle: duration.default('8h'),
+      backups: z.boolean().default(true),
+      jobs: z.boolean().default(true),
+      /** A job that has run for so long is stuck, and holds nothing. */
+      jobsAtMost: duration.default('1d'),
+    })
+    .prefault({}),
+  schedule: z
+    .strictObject({
+      timeZone: z
+        .string()
+        .max(60)
+        .regex(/^[A-Za-z][A-Za-z0-9_+-]*(?:\/[A-Za-z0-9_+-]+){0,2}$/, { error: 'a time zone like Europe/Berlin' })
+        .default('UTC'),
+      off: z.array(schedule).max(20).default([]),
+      on: z.array(schedule).max(20).default([]),
+      except: z.array(day).max(400).default([]),
+    })
+    .optional(),
+  /** How long a node with power: onDemand may have nothing to run before it is put to sleep. */
+  idle: duration.default('10m'),
+  ups: z
+    .strictObject({
+      /** As NUT calls it. */
+      name: z
+        .string()
+        .max(200)
+        .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]*@[A-Za-z0-9][A-Za-z0-9.:-]*$/, { error: 'a UPS like rack@192.168.4.2' }),
+      levels: z
+        .array(z.strictObject({ below: whole(1, 99), level: whole(1, 9) }))
+        .min(1)
+        .max(9)
+        .default([
+          { below: 40, level: 1 },
+          { below: 20, level: 2 },
+          { below: 10, level: 9 },
+        ]),
+    })
+    .optional(),
+  /** Is HA disarmed before guests stop, and armed again at start? */
+  ha: z.boolean().default(true),
+  /** Guests that nobody declared, on a host that is to go off. */
+  strangers: z.enum(['hold', 'shutdown']).default('hold'),
+  /** HealthChecks that must pass on the way up. */
+  checks: z
+    .strictObject({
+      dns: z.array(objectName).max(20).default([]),
+      storage: z.array(objectName).max(20).default([]),
+    })
+    .prefault({}),
+})
+
+/** A Power as it is written, with its defaults. */
+export type WrittenPower = z.output<typeof powerSchema>

@@ -1,0 +1,120 @@
+import type { Declaration } from '../../model/declaration.ts'
+import type { ResourceKey } from '../../model/key.ts'
+import type { PowerHost, PowerSpec } from '../../model/power.ts'
+import { milliseconds } from '../fields/duration.ts'
+import { secretReferenceOf } from '../fields/ssh.ts'
+import type { HostSpec } from '../host.ts'
+import type { FieldProblem, Lookup } from '../kind.ts'
+import { connectionOf, findHost, nodeOf, unknownHost } from '../machines/bindings.ts'
+import { sshTargetOf } from '../ssh-target.ts'
+import type { WrittenPower } from './schema.ts'
+
+/** A Power as the planner has it: durations in milliseconds, hosts with the ways to them. */
+export function specOf(
+  { spec, namespace }: Declaration<WrittenPower>,
+  lookup: Lookup,
+  hosts: readonly PowerHost[],
+  machines: readonly ResourceKey[],
+  infrastructure: readonly ResourceKey[],
+): PowerSpec {
+  const { deadlines, holds } = spec
+  const rule = ({ after, choice }: { readonly after: string; readonly choice: 'wait' | 'force' | 'abort' }) => ({
+    afterMs: milliseconds(after),
+    choice,
+  })
+  return {
+    ...(spec.cluster === undefined ? {} : { cluster: spec.cluster }),
+    state: spec.state,
+    hosts,
+    machines: machines.filter((key) => !infrastructure.includes(key)),
+    infrastructure,
+    rules: spec.tiers,
+    hooks: spec.hooks.map((hook) => {
+      const host = findHost(hook.on, namespace, lookup)
+      const target = host === undefined ? undefined : sshTargetOf(host, lookup)
+      return { ...hook, ...(target === undefined || 'problems' in target ? {} : { target }) }
+    }),
+    deadlines: {
+      scale: rule(deadlines.scale),
+      detach: rule(deadlines.detach),
+      drain: rule(deadlines.drain),
+      stop: rule(deadlines.stop),
+      start: rule(deadlines.start),
+    },
+    holds: {
+      people: holds.people,
+      idleMs: milliseconds(holds.peopleIdle),
+      backups: holds.backups,
+      jobs: holds.jobs,
+      jobsMs: milliseconds(holds.jobsAtMost),
+    },
+    ...(spec.schedule === undefined ? {} : { schedule: spec.schedule }),
+    idleMs: milliseconds(spec.idle),
+    ...(spec.ups === undefined ? {} : { ups: spec.ups }),
+    ha: spec.ha,
+    strangers: spec.strangers,
+    checks: spec.checks,
+  }
+}
+
+/** A box with the ways to it. Undefined: there is none of that name, which is among the problems then. */
+export function hostOf(
+  { name, level, watts }: WrittenPower['hosts'][number],
+  index: number,
+  declaration: Declaration<WrittenPower>,
+  lookup: Lookup,
+  problems: FieldProblem[],
+): PowerHost | undefined {
+  const path = ['spec', 'hosts', index, 'name'] as const
+  const found = findHost(name, declaration.namespace, lookup)
+  if (found === undefined) {
+    problems.push(unknownHost(name, path, lookup))
+    return undefined
+  }
+  const { spec } = found
+  const connection = hypervisorOf(found, lookup)
+  const ssh = spec.ssh === undefined && spec.local !== true ? undefined : sshTargetOf(found, lookup)
+  if (spec.wake === undefined && spec.bmc === undefined)
+    problems.push({
+      code: 'cannot-wake',
+      path,
+      severity: 'error',
+      message: `Host ${name} has neither wake nor bmc: nobody could switch it on again`,
+      hint: `add wake: {mac: …} or bmc to Host ${name}`,
+    })
+  return {
+    name,
+    level,
+    own: spec.local === true,
+    ...(connection === undefined ? {} : { connection, node: nodeOf(found) }),
+    ...(ssh === undefined || 'problems' in ssh ? {} : { ssh }),
+    ...(spec.wake === undefined ? {} : { wake: spec.wake }),
+    ...(spec.bmc === undefined ? {} : { bmc: bmcOf(spec.bmc) }),
+    ...(spec.ups === undefined ? {} : { ups: spec.ups }),
+    ...(watts === undefined ? {} : { watts }),
+  }
+}
+
+function bmcOf({
+  password,
+  fingerprint,
+  system,
+  ...rest
+}: NonNullable<HostSpec['bmc']>): NonNullable<PowerHost['bmc']> {
+  return {
+    ...rest,
+    password: secretReferenceOf(password),
+    ...(fingerprint === undefined ? {} : { fingerprint }),
+    ...(system === undefined ? {} : { system }),
+  }
+}
+
+/** The hypervisor that a host carries; undefined for a plain box. */
+function hypervisorOf(host: Declaration<HostSpec>, lookup: Lookup): string | undefined {
+  const named = connectionOf(host, [], lookup)
+  if ('connection' in named && named.connection !== undefined) return named.connection
+  const { networks, storages } = host.spec.bindings
+  if (Object.keys(networks).length + Object.keys(storages).length === 0) return undefined
+  const all = [...lookup.all('Proxmox'), ...lookup.all('Libvirt')]
+  return all.length === 1 ? all[0]?.name : undefined
+}

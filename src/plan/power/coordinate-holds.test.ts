@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { clusterWith, decide, did, NOW, node, observedWith, ordered, specWith, WORKLOADS } from './testing/fixture.ts'
+
+test('[A42] people, backups, jobs and holds that somebody set hold it, and say who and since when', () => {
+  const sinceMs = NOW - 600_000
+  const observed = observedWith({
+    cluster: clusterWith([node('s1')], WORKLOADS),
+    holds: [
+      { kind: 'person', who: 'tapas (from 10.0.0.9)', where: 's1', sinceMs, idleMs: 60_000 },
+      { kind: 'backup', who: 'db', where: 'data', sinceMs },
+      { kind: 'job', who: 'import', where: 'default', sinceMs },
+    ],
+  })
+  const orders = { ...ordered('off'), holds: [{ by: 'ana', why: 'demo', sinceMs, untilMs: NOW + 60_000 }] }
+  const { holds, steps, phase } = decide(specWith(), observed, orders)
+  assert.equal(phase, 'Held')
+  assert.deepEqual(steps, [])
+  assert.deepEqual(
+    holds.map(({ guard }) => guard),
+    ['hold', 'person', 'backup', 'job'],
+  )
+  assert.match(holds[1]?.reason ?? '', /tapas \(from 10\.0\.0\.9\) is logged in on s1 since 2025-10-09 08:43 UTC/)
+  assert.match(holds[0]?.reason ?? '', /ana holds it since .* until .*: demo/)
+  for (const { allow } of holds) assert.notEqual(allow, '')
+})
+
+test('[A42] a stale hold expires: somebody who went home, a job that hangs', () => {
+  const observed = observedWith({
+    cluster: clusterWith([node('s1')], WORKLOADS),
+    holds: [
+      { kind: 'person', who: 'tapas', where: 's1', sinceMs: NOW - 9e7, idleMs: 3_600_000 },
+      { kind: 'job', who: 'import', where: 'default', sinceMs: NOW - 86_400_000, ageMs: 86_400_000 },
+    ],
+  })
+  assert.deepEqual(did(specWith(), observed), ['pause gitops'])
+  const ignoring = ordered('off', { ignoreHolds: true })
+  const busy = observedWith({ ...observed, holds: [{ kind: 'backup', who: 'db', where: 'data' }] })
+  assert.deepEqual(did(specWith(), busy), [])
+  assert.deepEqual(did(specWith(), busy, ignoring), ['pause gitops'])
+})

@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { NO_POWER_ORDERS } from '../../model/power.ts'
+import {
+  clusterWith,
+  decide,
+  did,
+  host,
+  MARKED,
+  node,
+  observedWith,
+  ordered,
+  SERVERS,
+  specWith,
+  WORKLOADS,
+} from './testing/fixture.ts'
+
+test('[A47] [R46] the UPS takes hosts off level by level, and mains bring them back', () => {
+  const spec = specWith({
+    hosts: [host('one', { level: 1 }), host('two', { level: 2 }), host('three', { level: 3 })],
+    ups: {
+      name: 'rack@nut',
+      levels: [
+        { below: 40, level: 1 },
+        { below: 20, level: 2 },
+        { below: 10, level: 9 },
+      ],
+    },
+  })
+  const look = (charge: number, onBattery: boolean, off: readonly string[] = []) => {
+    const nodes = ['one', 'two', 'three'].map((name, at) =>
+      node(`a${at}`, off.includes(name) ? { host: name, power: 'off', kube: 'not-ready', ...MARKED } : { host: name }),
+    )
+    return decide(
+      spec,
+      observedWith({
+        cluster: clusterWith([...SERVERS.map((name) => node(name)), ...nodes], []),
+        hosts: ['one', 'two', 'three'].map((name) => ({
+          name,
+          power: off.includes(name) ? 'off' : 'on',
+          strangers: [],
+        })),
+        ups: { onBattery, charge, low: false },
+      }),
+      NO_POWER_ORDERS,
+    )
+  }
+  const marking = (decision: ReturnType<typeof look>) =>
+    decision.steps.flatMap((step) => (step.do === 'mark-node' ? [step.node] : []))
+  assert.deepEqual(marking(look(41, true)), [])
+  assert.deepEqual(marking(look(39, true)), ['a0'])
+  assert.deepEqual(marking(look(19, true, ['one'])), ['a1'])
+  assert.deepEqual(look(9, true).wanted.state, 'off')
+  assert.deepEqual(marking(look(39, false)), [])
+  const returned = look(25, false, ['one'])
+  assert.deepEqual(
+    returned.steps.map(({ do: verb, host: name }) => `${verb} ${name}`),
+    ['wake-host one'],
+  )
+  // While the battery feeds, a charge that wavers wakes nobody.
+  assert.deepEqual(look(45, true, ['one']).steps, [])
+})
+
+test('a host with most servers on it takes the cluster down in order, and not its majority by surprise', () => {
+  const spec = specWith({
+    hosts: [host('one', { level: 1 }), host('two', { level: 2 })],
+    ups: { name: 'rack@nut', levels: [{ below: 40, level: 1 }] },
+  })
+  const nodes = SERVERS.map((name, at) => node(name, { host: at < 2 ? 'one' : 'two' }))
+  const observed = observedWith({
+    cluster: clusterWith(nodes, WORKLOADS),
+    hosts: ['one', 'two'].map((name) => ({ name, power: 'on', strangers: [] })),
+    ups: { onBattery: true, charge: 30, low: false },
+  })
+  assert.deepEqual(did(spec, observed, NO_POWER_ORDERS), ['pause gitops'])
+})
+
+test('[A49] infrastructure stops last and starts first', () => {
+  const spec = specWith({ hosts: [host('pve1'), host('pve2')], infrastructure: ['Machine/gate'] })
+  const look = (gate: 'on' | 'off', pve1: 'on' | 'off', s1: 'on' | 'off', state: 'on' | 'off') => {
+    const cluster = clusterWith([node('s1', { host: 'pve1', power: s1, kube: 'unknown', k3s: 'stopped' })], [], {
+      api: 'unknown',
+      quorum: 'no',
+    })
+    const base = observedWith({ cluster })
+    return decide(
+      spec,
+      {
+        ...base,
+        machines: [
+          ...base.machines,
+          { key: 'Machine/gate', name: 'gate', role: 'infrastructure', host: 'pve2', power: gate, exists: 'yes' },
+        ],
+        hosts: [
+          { name: 'pve1', power: pve1, strangers: [] },
+          { name: 'pve2', power: 'on', strangers: [] },
+        ],
+      },
+      ordered(state),
+    )
+  }
+  const verbs = (decision: ReturnType<typeof look>) =>
+    decision.steps.map((step) => `${step.do} ${step.machine ?? step.host ?? step.node}`)
+  assert.deepEqual(verbs(look('on', 'on', 'off', 'off')), ['stop-host pve1'])
+  assert.deepEqual(verbs(look('on', 'off', 'off', 'off')), ['stop-machine Machine/gate'])
+  assert.deepEqual(verbs(look('off', 'off', 'off', 'off')), ['stop-host pve2'])
+  const up = look('off', 'on', 'off', 'on')
+  assert.deepEqual(verbs(up), ['start-machine Machine/gate'])
+  assert.equal(up.machines['Machine/s1'], 'leave')
+  assert.deepEqual(verbs(look('on', 'on', 'off', 'on')), ['start-machine Machine/s1'])
+})
+
+test('a guest that nobody declared holds its host', () => {
+  const spec = specWith({ hosts: [host('pve1')] })
+  const off = [node('s1', { host: 'pve1', power: 'off', kube: 'unknown', k3s: 'stopped' })]
+  const observed = observedWith({
+    cluster: clusterWith(off, [], { api: 'unknown', quorum: 'no' }),
+    hosts: [{ name: 'pve1', power: 'on', strangers: ['105 (old)'] }],
+  })
+  const decision = decide(spec, observed)
+  assert.equal(decision.phase, 'Held')
+  assert.match(decision.holds[0]?.reason ?? '', /105 \(old\) run on pve1/)
+  assert.deepEqual(did({ ...spec, strangers: 'shutdown' }, observed), ['stop-host hosts'])
+})
+
+test('the host that croft runs on goes after all others, by itself', () => {
+  const spec = specWith({ hosts: [host('pve1'), host('own', { own: true })] })
+  const look = (pve1: 'on' | 'off') =>
+    decide(
+      spec,
+      observedWith({
+        cluster: clusterWith([], []),
+        hosts: [
+          { name: 'pve1', power: pve1, strangers: [] },
+          { name: 'own', power: 'on', strangers: [] },
+        ],
+      }),
+    )
+  assert.deepEqual(
+    look('on').steps.map(({ host: name }) => name),
+    ['pve1'],
+  )
+  assert.deepEqual(
+    look('off').steps.map(({ host: name, lane }) => `${name} ${lane}`),
+    ['own local'],
+  )
+})
+
+const BMC = { address: '192.168.4.3', port: 443, user: 'root', password: { from: 'env', name: 'X' } } as const
+
+for (const [choice, bmc, waitedMs, steps, warned] of [
+  ['wait', true, 3_600_000, ['stop-host box'], true],
+  ['force', true, 59_000, ['stop-host box'], false],
+  ['force', true, 60_000, ['stop-host box force'], true],
+  // It does not help either: the rest goes on without it.
+  ['force', true, 120_000, ['stop-host box force', 'stop-host last'], true],
+  ['force', false, 60_000, ['stop-host box', 'stop-host last'], true],
+] as const) {
+  test(`[A50] a host${bmc ? ' with a management controller' : ''} that is still on after ${waitedMs} ms, ${choice}: ${steps.join(', ')}`, () => {
+    const { deadlines } = specWith()
+    const spec = specWith({
+      hosts: [host('box', bmc ? { bmc: BMC as never } : {}), host('last', { own: true })],
+      deadlines: { ...deadlines, stop: { afterMs: 60_000, choice } },
+    })
+    const observed = observedWith({
+      hosts: ['box', 'last'].map((name) => ({ name, power: 'on', strangers: [] })),
+      waitedMs: { 'hosts box the host to be off': waitedMs },
+    })
+    const { steps: found, warnings } = decide(spec, observed)
+    assert.deepEqual(
+      found.map((step) => `${step.do} ${step.host}${step.force === true ? ' force' : ''}`),
+      steps,
+    )
+    assert.equal(warnings.length > 0, warned)
+  })
+}

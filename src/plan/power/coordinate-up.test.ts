@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ObservedPower } from '../../model/observed-power.ts'
+import {
+  clusterWith,
+  decide,
+  did,
+  GONE,
+  MARKED,
+  node,
+  observedWith,
+  ordered,
+  SERVERS,
+  specWith,
+  workload,
+} from './testing/fixture.ts'
+
+const UP: readonly [string, ObservedPower, readonly string[], string][] = [
+  [
+    'servers and workers start together',
+    observedWith({
+      cluster: clusterWith([node('s1', { power: 'off' }), node('a1', { power: 'off' })], [], {
+        api: 'unknown',
+        quorum: 'no',
+      }),
+    }),
+    ['start-machine servers', 'start-machine workers'],
+    'its majority and an answer',
+  ],
+  [
+    'DNS answers before anything is freed',
+    observedWith({
+      cluster: clusterWith([node('s1', MARKED)], [workload('apps', 'web', GONE)], { dns: { up: 'no', message: '' } }),
+    }),
+    [],
+    'DNS to answer',
+  ],
+  [
+    'then storage',
+    observedWith({
+      cluster: clusterWith([node('s1', MARKED)], [workload('apps', 'web', GONE)], {
+        storage: { up: 'no', message: '' },
+      }),
+    }),
+    [],
+    'storage to be healthy',
+  ],
+  [
+    'a Node that only shows what it was is not freed',
+    observedWith({ cluster: clusterWith([node('s1', { ...MARKED, back: false })], []) }),
+    [],
+    'the node to be Ready',
+  ],
+  [
+    'then nodes are freed',
+    observedWith({ cluster: clusterWith([node('s1', MARKED)], [workload('apps', 'web', GONE)]) }),
+    ['unmark-node nodes'],
+    '',
+  ],
+  [
+    'then workloads',
+    observedWith({
+      cluster: clusterWith([node('s1')], [workload('apps', 'web', GONE), workload('gitops', 'argo', GONE)]),
+    }),
+    ['restore apps'],
+    '',
+  ],
+]
+
+for (const [name, observed, steps, awaits] of UP) {
+  test(`[A43] up: ${name}`, () => {
+    const decision = decide(specWith(), observed, ordered('on'))
+    assert.deepEqual(
+      decision.steps.map((step) => `${step.do} ${step.tier}`),
+      steps,
+    )
+    assert.equal(decision.waits[0]?.awaits ?? '', awaits)
+    assert.equal(decision.holdsCluster, true)
+  })
+}
+
+test('[A45] a cluster that is off by order stays off, whatever its machines are declared to be', () => {
+  const off = SERVERS.map((name) => node(name, { power: 'off', k3s: 'stopped', kube: 'unknown' }))
+  const observed = observedWith({
+    cluster: clusterWith(off, [], { api: 'unknown', quorum: 'no', workloads: 'unknown', attachments: 'unknown' }),
+  })
+  const decision = decide(specWith(), observed)
+  assert.equal(decision.phase, 'Off')
+  assert.equal(decision.holdsCluster, true)
+  assert.deepEqual(Object.values(decision.machines), ['off', 'off', 'off'])
+})
+
+test('[A45] at tier 3 the same operation is resumed from what is seen alone', () => {
+  const half = [
+    workload('gitops', 'argo', GONE),
+    workload('operators', 'op', GONE),
+    workload('apps', 'web', { ...GONE, pods: 1 }),
+  ]
+  const observed = observedWith({ cluster: clusterWith([node('s1')], [...half, workload('databases', 'db')]) })
+  const decision = decide(specWith(), observed)
+  assert.deepEqual(decision.steps, [])
+  assert.deepEqual(
+    decision.waits.map(({ what }) => what),
+    ['default/web'],
+  )
+})
+
+test('[A48] HA is armed again when the machines are on', () => {
+  const observed = observedWith({
+    cluster: clusterWith([node('s1')], []),
+    ha: [{ connection: 'pve', armed: 'disarmed' }],
+  })
+  assert.deepEqual(did(specWith(), observed, ordered('on')), ['arm-ha ha'])
+})
+
+for (const [name, checks, seen] of [
+  ['has not answered yet', {}, undefined],
+  ['fails', { 'dns-home': { passed: 'no', output: 'SERVFAIL' } }, 'SERVFAIL'],
+] as const) {
+  test(`[A43] a declared check that ${name} keeps workloads down, and says what it saw`, () => {
+    const spec = specWith({ checks: { dns: ['dns-home'], storage: [] } })
+    const cluster = clusterWith([node('s1', MARKED)], [workload('apps', 'web', GONE)])
+    const { steps, waits } = decide(spec, observedWith({ cluster, checks }), ordered('on'))
+    assert.deepEqual(steps, [])
+    assert.deepEqual([waits[0]?.tier, waits[0]?.what, waits[0]?.seen], ['dns', 'the check dns-home', seen])
+    const passed = observedWith({ cluster, checks: { 'dns-home': { passed: 'yes', output: '' } } })
+    assert.deepEqual(did(spec, passed, ordered('on')), ['unmark-node nodes'])
+  })
+}
