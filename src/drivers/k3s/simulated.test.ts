@@ -71,6 +71,22 @@ describe('forming', () => {
       false,
     )
   })
+
+  test('[S-26] tokens are whole and long, lie in files of root alone, and no unit or configuration holds one', async () => {
+    const lab = await formed('s1 s2 s3 a1', 3)
+    const text = (file: { readonly base64: string }) => Buffer.from(file.base64, 'base64').toString()
+    const tokens = lab.written.filter(({ path }) => /\/(?:agent-)?token$/.test(path))
+    assert.equal(new Set(tokens.map(({ node }) => node)).size, 4)
+    for (const file of tokens) {
+      assert.equal(file.mode, '0600', `${file.node} ${file.path}`)
+      if (file.path.endsWith('/token')) assert.match(text(file), /^K10[0-9a-f]{64}::server:[0-9a-f]{32,}\n$/)
+    }
+    const secret = new RegExp(['K10', lab.vault.kept.get('homelab')?.password.reveal()].join('|'))
+    for (const file of lab.written.filter((one) => !tokens.includes(one)))
+      assert.doesNotMatch(text(file), secret, file.path)
+    const config = lab.written.filter(({ node, path }) => node === 's2' && path.endsWith('/config.yaml')).map(text)
+    assert.ok(config.length > 0 && config.every((one) => one.includes('"tls-san-security": true')))
+  })
 })
 
 describe('looking', () => {

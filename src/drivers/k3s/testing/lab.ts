@@ -48,6 +48,8 @@ export interface DriverLab {
   session: ClusterSession
   /** Calls of the Kubernetes API and of the nodes' programs, since it was emptied. */
   readonly asked: string[]
+  /** Files that were put on nodes. */
+  readonly written: (PutFile & { readonly node: string })[]
   readonly done: Done[]
   box(name: string): Box
   /** Forgets everything but the vault, as a crash does. */
@@ -60,6 +62,16 @@ export interface DriverLab {
   surroundings(): ClusterSurroundings
   /** As the administrator, on the API. */
   call(method: string, path: string, body?: unknown): Promise<WireResponse>
+}
+
+interface PutFile {
+  readonly path: string
+  readonly mode: string
+  readonly base64: string
+}
+
+function filesIn(input: string | Uint8Array | undefined): readonly PutFile[] {
+  return (JSON.parse(String(input)) as { readonly files: readonly PutFile[] }).files
 }
 
 export function driverLab(names: string, more: Partial<ClusterSpec> = {}, seed = 1): DriverLab {
@@ -82,6 +94,7 @@ export function driverLab(names: string, more: Partial<ClusterSpec> = {}, seed =
     write: async (secrets: ClusterSecrets) => void kept.set(secrets.cluster, secrets),
   }
   const asked: string[] = []
+  const written: DriverLab['written'][number][] = []
   const random = seededRandom(seed + 1)
   const box = (name: string): Box => {
     const found = world.metal.get(name)
@@ -138,6 +151,8 @@ export function driverLab(names: string, more: Partial<ClusterSpec> = {}, seed =
                     ...shell,
                     run: (argv: readonly string[], options?: Parameters<typeof shell.run>[1]) => {
                       asked.push(`${name}: ${argv.slice(1).join(' ')}`)
+                      if (argv.includes('put'))
+                        for (const file of filesIn(options?.input)) written.push({ node: name, ...file })
                       return shell.run(argv, options)
                     },
                   },
@@ -157,6 +172,7 @@ export function driverLab(names: string, more: Partial<ClusterSpec> = {}, seed =
     clock,
     vault,
     asked,
+    written,
     done: [],
     spec: placed(clusterSpec(names, { version: LAB_VERSION, endpoint: { server: 's1' }, ...more })),
     orders: NO_ORDERS,
