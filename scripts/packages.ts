@@ -27,6 +27,7 @@ export const TEST_PACKAGES: readonly Wanted[] = [
   { name: 'chromium', command: 'chromium' },
   { name: 'kubernetes-client', command: 'kubectl' },
   { name: 'nut-server', command: 'upsd' },
+  { name: 'gcc', command: 'gcc' },
 ]
 
 const INSTALL_TIMEOUT_MS = 300_000

@@ -7,8 +7,11 @@ import { APPLICATION_ID, migrate, SCHEMA_VERSION, unreadableRows } from './sqlit
 // SQLite's result codes, low byte: https://www.sqlite.org/rescode.html
 const WAL_PAUSE_MS = 50
 const BUSY = 5
+const READ_ONLY = 8
+const IO_ERROR = 10
 const CORRUPT = 11
 const FULL = 13
+const CANNOT_OPEN = 14
 const NOT_A_DATABASE = 26
 const GENERIC = 1
 
@@ -71,6 +74,18 @@ export function explained(error: unknown, path: string): unknown {
       )
     case FULL:
       return new Error(`the database ${path} cannot be written: the disk is full`, { cause: error })
+    case READ_ONLY:
+    case CANNOT_OPEN:
+      return new Error(
+        `the database ${path} cannot be written: who runs croft must own it, on a disk that takes writes`,
+        {
+          cause: error,
+        },
+      )
+    case IO_ERROR:
+      return new Error(`the database ${path} cannot be read or written: the disk fails. Look into the system's log`, {
+        cause: error,
+      })
     case CORRUPT:
     case NOT_A_DATABASE:
       return new Error(`the database ${path} was damaged while in use: start croft again and it begins a new one`, {

@@ -31,8 +31,12 @@ class StoreReplaced extends StaleEpoch {
  * No transaction spans an await: the two can never wait for each other.
  */
 export async function openSqliteStore(path: string, options: SqliteOptions = {}): Promise<Store> {
-  prepareFile(path, options.warn ?? ((message) => process.emitWarning(message)))
-  return createSqliteStore(path, connect(path, 'FULL'), connect(path, 'NORMAL'))
+  try {
+    prepareFile(path, options.warn ?? ((message) => process.emitWarning(message)))
+    return createSqliteStore(path, connect(path, 'FULL'), connect(path, 'NORMAL'))
+  } catch (error) {
+    throw explained(error, path)
+  }
 }
 
 /** The store on two open connections to the same file. Apart from opening so that a test can watch which is used. */
