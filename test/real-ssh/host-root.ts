@@ -20,12 +20,15 @@ const PACKAGES = [
   'tzdata',
   'ifupdown',
   'btrfs-progs',
+  'network-manager',
+  'netplan.io',
+  'prometheus-node-exporter',
 ]
 const BUILD_MS = 900_000
 
 /** Where the tree of a host is kept between runs; hosts of a test get a layer of their own above it. */
 export function hostRootPath(): string {
-  return join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'croft', 'host-root-3')
+  return join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'croft', 'host-root-4')
 }
 
 /** Builds the tree once, from the system's own package sources. Undefined: it is there; else why it is not. */

@@ -76,6 +76,28 @@ export async function settle(
   }
 }
 
+/** Keeps what is declared, with a store that knows nothing, and says what is left to do. */
+export async function kept(
+  one: Lab,
+  estate: Estate,
+): Promise<{ readonly effects: number; readonly left: readonly string[] }> {
+  const { engine } = engineFor(one)
+  const { effects, last } = await settle(engine, estate, 8)
+  await engine.close()
+  const left = last.plan.entries.flatMap(({ action }) => ('reason' in action ? [action.reason] : []))
+  return { effects, left }
+}
+
+/** Runs a program on the first host, and gives what it said. */
+export async function said(one: Lab, ...argv: readonly string[]): Promise<string> {
+  const [cow] = one.hosts
+  assert.ok(cow)
+  const shell = one.shells.open(cow.target({ name: 'look' }))
+  const ran = await shell.run(argv)
+  await shell.close()
+  return `${ran.stdout}${ran.stderr}`
+}
+
 /** One HostConfig; `spec` is indented by two. */
 export const config = (name: string, hosts: string, spec: string) =>
   `apiVersion: croft.dev/v1alpha1\nkind: HostConfig\nmetadata: {name: ${name}}\nspec:\n  hosts: [${hosts}]\n${spec}`

@@ -209,6 +209,8 @@ function prepare(root: string, name: string, publicKey: string): string {
     'systemd-timesyncd.service',
     'e2scrub_all.timer',
     'fstrim.timer',
+    // It would look after the network of every host; a test that is about it lets it.
+    'NetworkManager.service',
   ])
     if (!existsSync(join(root, 'etc/systemd/system', unit)))
       spawnSync('ln', ['-s', '/dev/null', join(root, 'etc/systemd/system', unit)])

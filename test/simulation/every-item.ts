@@ -115,7 +115,7 @@ export function stateOf(run: Run): object {
     active: [...active].sort(),
     enabled: [...enabled].sort(),
     users: [...users].map(([name, { groups, shell }]) => `${name} ${shell} ${[...groups].sort().join(',')}`),
-    packages: [...packages].sort(),
+    packages: [...packages].map(([name, version]) => `${name} ${version}`).sort(),
     links: [...links],
   }
 }

@@ -4,13 +4,14 @@ import { HOST_PROGRAMS } from '../../model/host-item.ts'
 export const ARMED = '/var/lib/croft/revert'
 
 const UNIT = '/etc/systemd/system/croft-revert.service'
-/** A host that starts anew in between has lost its timer: it takes everything back before anybody comes in. */
+/**
+ * A host that starts anew in between has lost its timer: it takes everything back as soon as what it is about runs.
+ * Before that a reload of sshd would wait for sshd, and sshd for us.
+ */
 const AT_START = [
   '[Unit]',
   'Description=Take back what croft changed and nobody confirmed',
-  'After=local-fs.target',
-  'Wants=network-pre.target',
-  'Before=network-pre.target ssh.service',
+  'After=network.target ssh.service',
   '[Service]',
   'Type=oneshot',
   `ExecStart=/bin/sh -c 'for f in ${ARMED}/*; do [ -f "$$f" ] && /bin/sh "$$f"; done; :'`,

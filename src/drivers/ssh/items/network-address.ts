@@ -21,7 +21,10 @@ export const networkAddress: ItemRules<'network-address'> = {
     const old = former(item, seen)
     const revert = [item.spec.manager, ...old].flatMap((manager) => asItWas(item, manager, seen) ?? [])
     return armed(nameOf(item), revert, [
-      ...old.flatMap((manager) => [{ do: 'remove', path: pathOf(item, manager) } as const, ...reload(item, manager)]),
+      ...old.flatMap((manager) => [
+        { do: 'remove', path: pathOf(item, manager) } as const,
+        ...reload(item, manager, false),
+      ]),
       ...ours(item),
       ...(item.spec.reach === undefined ? [] : [run('ping', '-c', '1', '-W', '10', '--', item.spec.reach)]),
     ])
@@ -49,14 +52,14 @@ function ours(item: AddressItem): readonly Command[] {
   return [
     ...put(pathOf(item), textOf(item), { mode: 0o600 }),
     ...(item.spec.manager === 'netplan' ? [run('netplan', 'generate')] : []),
-    ...reload(item, item.spec.manager),
+    ...reload(item, item.spec.manager, true),
   ]
 }
 
 function asItWas(item: AddressItem, manager: Manager, seen: Seen): readonly Command[] | undefined {
   const path = pathOf(item, manager)
   const back = restoreFile(path, seen.file(path), manager === item.spec.manager ? textOf(item) : undefined)
-  return back === undefined ? undefined : [...back, ...reload(item, manager)]
+  return back === undefined ? undefined : [...back, ...reload(item, manager, seen.file(path).kind !== 'absent')]
 }
 
 function pathOf({ spec }: AddressItem, manager: Manager = spec.manager): string {
@@ -70,10 +73,14 @@ function pathOf({ spec }: AddressItem, manager: Manager = spec.manager): string 
   }
 }
 
-function reload({ spec }: AddressItem, manager: Manager): readonly Command[] {
+/** The manager takes up what its files say now. `ours`: ours is among them. */
+function reload({ spec }: AddressItem, manager: Manager, ours: boolean): readonly Command[] {
   switch (manager) {
-    case 'networkmanager':
-      return [run('nmcli', 'connection', 'reload'), run('nmcli', 'device', 'reapply', spec.interface)]
+    case 'networkmanager': {
+      // Reading files anew changes nothing that is up: a profile must be brought up, ours or whichever fits best.
+      const up = ours ? ['connection', 'up', `croft-${spec.interface}`] : ['device', 'connect', spec.interface]
+      return [run('nmcli', 'connection', 'reload'), run('nmcli', '--wait', '30', ...up)]
+    }
     case 'netplan':
       return [run('netplan', 'apply')]
     case 'ifupdown':
