@@ -199,6 +199,7 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
     .option('--for <duration>', 'off, on, hold: for so long, e.g. 8h; a hold lasts an hour unless said otherwise')
     .option('--ignore-holds', 'off: do not wait for people, backups and jobs')
     .option('--all', 'release: also the holds of others')
+    .option('-y, --yes', 'do not ask; needed when nobody is at the terminal')
     .addOption(output(['json']))
     .addOption(directory())
     .addOption(state())

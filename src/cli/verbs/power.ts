@@ -1,8 +1,7 @@
 import type { Estate } from '../../model/estate.ts'
-import { NO_POWER_ORDERS, type PowerDeclaration, type PowerOrders } from '../../model/power.ts'
+import type { PowerDeclaration, PowerOrder } from '../../model/power.ts'
 import type { PowerLook } from '../../model/power-look.ts'
 import { coordinatePower } from '../../plan/power/coordinate.ts'
-import type { Store } from '../../store/port.ts'
 import { closing } from '../closing.ts'
 import { CliError, EXIT, type ExitCode, UsageError } from '../exit.ts'
 import { styleOf, writeJson } from '../output.ts'
@@ -12,14 +11,17 @@ import { parseDuration } from '../render/duration.ts'
 import { API_VERSION } from '../render/plan-json.ts'
 import type { Runtime } from '../runtime.ts'
 import { openState, stateFile } from '../state.ts'
+import { confirmed } from './host/confirm.ts'
 import { loadForOperation } from './machine/find.ts'
 import { actorOf, noteOperation } from './machine/journal.ts'
+import { changeOrders, held, released } from './power/orders.ts'
+import { switchHere } from './power/perform.ts'
 import { renderPower } from './power/render.ts'
 
 const WHATS = ['off', 'on', 'status', 'hold', 'release'] as const
-type What = (typeof WHATS)[number]
 
-interface Asked {
+/** A Power that was named, and where its state is kept. */
+export interface Asked {
   readonly power: PowerDeclaration
   readonly estate: Estate
   readonly directory: string
@@ -34,9 +36,16 @@ export const run: Verb = async (runtime, [what = 'status', name], options) => {
   const power = powerNamed(estate, name)
   const state = stateFile(runtime.env, real, options.state as string | undefined)
   const asked: Asked = { power, estate, directory: real, state }
-  if (known === 'status') return show(runtime, asked, options)
-  if ((known === 'off' || known === 'on') && options.plan === true) return preview(runtime, asked, known, options)
-  return change(runtime, asked, known, options)
+  switch (known) {
+    case 'status':
+      return print(runtime, await lookAt(runtime, asked), options)
+    case 'off':
+    case 'on':
+      return switched(runtime, asked, known, options)
+    case 'hold':
+    case 'release':
+      return holding(runtime, asked, known, options)
+  }
 }
 
 function powerNamed(estate: Estate, name: string | undefined): PowerDeclaration {
@@ -51,96 +60,75 @@ function powerNamed(estate: Estate, name: string | undefined): PowerDeclaration 
   )
 }
 
-async function change(
+/** The plan first, with the evidence that each tier waits for; then the question; then the order, and who does it. */
+async function switched(runtime: Runtime, asked: Asked, state: 'on' | 'off', options: Options): Promise<ExitCode> {
+  const look = await lookAt(runtime, asked)
+  const nowMs = runtime.clock.now()
+  const order: PowerOrder = {
+    state,
+    by: actorOf(runtime),
+    why: whyOf(options),
+    atMs: nowMs,
+    ...(options.for === undefined ? {} : { untilMs: nowMs + durationOf(options.for) }),
+    ...(options.ignoreHolds === true ? { ignoreHolds: true } : {}),
+  }
+  const orders = { ...look.orders, wanted: order }
+  const decision = coordinatePower(look.declaration.spec, look.observed, orders, undefined, nowMs)
+  const planned = { ...look, decision }
+  if (options.plan === true) return print(runtime, planned, options)
+  if (options.output !== 'json') print(runtime, planned, options)
+  await confirmed(runtime, `Switch ${asked.power.key} ${state}?`, options)
+
+  const locked = await runtime.lockState(asked.state)
+  try {
+    await using store = closing(await openState(runtime, asked.state))
+    await changeOrders(store.it, asked.power.name, (before) => ({ ...before, wanted: order }))
+    const who = locked.got ? 'this command' : controllerOf(locked.owner)
+    await noteOperation(
+      runtime,
+      store.it,
+      asked.power.key,
+      `power ${state}`,
+      'done',
+      `${state} is ordered; ${who} does it`,
+    )
+    if (locked.got) return await switchHere(runtime, asked, look, state, store.it)
+    const told = `${state} is ordered. ${who} begins with its next look; croft power status ${asked.power.name} says how far it is`
+    runtime.out.write(`${asked.power.key}: ${told}\n`)
+    return EXIT.ok
+  } finally {
+    if (locked.got) locked.release()
+  }
+}
+
+function controllerOf(owner: { readonly pid: number; readonly host: string } | undefined): string {
+  return owner === undefined ? 'The controller' : `The controller (process ${owner.pid} on ${owner.host})`
+}
+
+async function holding(
   runtime: Runtime,
   { power, state }: Asked,
-  what: Exclude<What, 'status'>,
+  what: 'hold' | 'release',
   options: Options,
 ): Promise<ExitCode> {
   await using store = closing(await openState(runtime, state))
   const by = actorOf(runtime)
-  const why = clean((options.why as string | undefined) ?? '', 200)
   const nowMs = runtime.clock.now()
-  const untilMs = options.for === undefined ? undefined : nowMs + durationOf(options.for)
-  const told = await changeOrders(store.it, power.name, (orders) => {
-    switch (what) {
-      case 'off':
-      case 'on':
-        return {
-          ...orders,
-          wanted: {
-            state: what,
-            by,
-            why,
-            atMs: nowMs,
-            ...(untilMs === undefined ? {} : { untilMs }),
-            ...(options.ignoreHolds === true ? { ignoreHolds: true } : {}),
-          },
-        }
-      case 'hold': {
-        const hold = { by, why, sinceMs: nowMs, untilMs: untilMs ?? nowMs + 3_600_000 }
-        return { ...orders, holds: [...orders.holds.filter((one) => one.by !== by && one.untilMs > nowMs), hold] }
-      }
-      case 'release':
-        return { ...orders, holds: options.all === true ? [] : orders.holds.filter((one) => one.by !== by) }
-    }
-  })
-  const said = sentence(what, power.name, told, nowMs)
+  const forMs = options.for === undefined ? 3_600_000 : durationOf(options.for)
+  const hold = { by, why: whyOf(options), sinceMs: nowMs, untilMs: nowMs + forMs }
+  const { holds } = await changeOrders(store.it, power.name, (orders) =>
+    what === 'hold' ? held(orders, hold) : released(orders, options.all === true ? undefined : by),
+  )
+  const others = holds.filter((one) => one.by !== by).map((one) => one.by)
+  const said =
+    what === 'hold'
+      ? `held for ${Math.round(forMs / 60_000)} minutes; croft power release ${power.name} ends it`
+      : others.length === 0
+        ? 'no hold is left'
+        : `your hold is gone; ${others.join(', ')} still hold it`
   await noteOperation(runtime, store.it, power.key, `power ${what}`, 'done', said)
   runtime.out.write(`${power.key}: ${said}\n`)
   return EXIT.ok
-}
-
-function sentence(what: Exclude<What, 'status'>, name: string, { holds }: PowerOrders, nowMs: number): string {
-  switch (what) {
-    case 'off':
-    case 'on':
-      return `${what} is ordered; the controller begins with its next look. croft power status ${name} says how far it is`
-    case 'hold': {
-      const untilMs = Math.max(...holds.map((hold) => hold.untilMs))
-      return `held for ${Math.round((untilMs - nowMs) / 60_000)} minutes; croft power release ${name} ends it`
-    }
-    case 'release':
-      return holds.length === 0
-        ? 'no hold is left'
-        : `your hold is gone; ${holds.map(({ by }) => by).join(', ')} still hold it`
-  }
-}
-
-async function changeOrders(
-  store: Store,
-  power: string,
-  change: (orders: PowerOrders) => PowerOrders,
-): Promise<PowerOrders> {
-  const name = `power-orders/${power}` as const
-  const text = await store.getValue(name)
-  const before =
-    text === undefined ? NO_POWER_ORDERS : { ...NO_POWER_ORDERS, ...(JSON.parse(text) as Partial<PowerOrders>) }
-  const after = change(before)
-  if (store.putOrder === undefined)
-    throw new CliError('This store takes no orders. Use the database of the controller.')
-  await store.putOrder(name, JSON.stringify(after))
-  return after
-}
-
-async function show(runtime: Runtime, asked: Asked, options: Options): Promise<ExitCode> {
-  const look = await lookAt(runtime, asked)
-  return print(runtime, look, options)
-}
-
-/** What would be done, from what is to be seen now. Nothing is ordered. */
-async function preview(runtime: Runtime, asked: Asked, state: 'on' | 'off', options: Options): Promise<ExitCode> {
-  const look = await lookAt(runtime, asked)
-  const nowMs = runtime.clock.now()
-  const wanted = {
-    state,
-    by: actorOf(runtime),
-    why: 'only a plan',
-    atMs: nowMs,
-    ...(options.ignoreHolds === true ? { ignoreHolds: true } : {}),
-  }
-  const decision = coordinatePower(look.declaration.spec, look.observed, { ...look.orders, wanted }, undefined, nowMs)
-  return print(runtime, { ...look, decision }, options)
 }
 
 async function lookAt(runtime: Runtime, { power, estate, directory, state }: Asked): Promise<PowerLook> {
@@ -160,8 +148,12 @@ function print(runtime: Runtime, look: PowerLook, options: Options): ExitCode {
   const { declaration, decision } = look
   if (options.output === 'json') {
     writeJson(runtime.out, { apiVersion: API_VERSION, kind: 'PowerStatus', power: declaration.name, ...decision })
-  } else runtime.out.write(renderPower(look, styleOf(runtime, runtime.out)))
+  } else runtime.out.write(renderPower(look, styleOf(runtime, runtime.out), runtime.clock.now()))
   return EXIT.ok
+}
+
+function whyOf({ why }: Options): string {
+  return clean((why as string | undefined) ?? '', 200)
 }
 
 function durationOf(text: unknown): number {

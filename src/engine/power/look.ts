@@ -86,7 +86,12 @@ export async function lookAtPowers(
           shell === undefined ? [] : [[node, shell] as const],
         ),
       )
-      const mayGoOff = orders.wanted?.state === 'off' || spec.state === 'off' || spec.schedule !== undefined
+      // Whoever makes a plan wants to know who would stand in the way.
+      const mayGoOff =
+        deps.epoch === undefined ||
+        orders.wanted?.state === 'off' ||
+        spec.state === 'off' ||
+        spec.schedule !== undefined
       const people =
         mayGoOff && spec.holds.people
           ? await fresh(powerMemory.people, name, LIMITS.peopleLookMs, clock, () => driver.people(shells, signal))

@@ -40,6 +40,7 @@ function world() {
     env: { HOME: '/nonexistent', USER: 'tapas' },
     ...engine,
     openStore: async () => createMemoryStore(disk),
+    lockState: async () => ({ got: false, owner: { pid: 7, host: 'cow' } }) as never,
   })
   const orders = async () =>
     JSON.parse((await createMemoryStore(disk).getValue('power-orders/homelab')) ?? '{"holds":[]}') as PowerOrders
@@ -50,7 +51,7 @@ const OPTIONS = { dir: '.', state: '/nonexistent/state.db' }
 
 test('an order is written down with who gave it, why, and until when', async () => {
   const { runtime, orders } = world()
-  await run(runtime, ['off', 'homelab'], { ...OPTIONS, why: 'holidays', for: '8h' })
+  await run(runtime, ['off', 'homelab'], { ...OPTIONS, yes: true, why: 'holidays', for: '8h' })
   assert.deepEqual((await orders()).wanted, {
     state: 'off',
     by: 'cli:tapas',
@@ -58,9 +59,25 @@ test('an order is written down with who gave it, why, and until when', async () 
     atMs: NOW,
     untilMs: NOW + 8 * 3_600_000,
   })
-  await run(runtime, ['on'], OPTIONS)
+  await run(runtime, ['on'], { ...OPTIONS, yes: true })
   assert.equal((await orders()).wanted?.state, 'on')
-  assert.match(runtime.written.out, /Power\/homelab: on is ordered/)
+  assert.match(runtime.written.out, /Power\/homelab: on is ordered. The controller \(process 7 on cow\) begins/)
+})
+
+test('nothing is ordered before a person has seen the plan and said yes', async () => {
+  const { runtime, orders } = world()
+  await assert.rejects(async () => run(runtime, ['off'], OPTIONS), /--yes/)
+  assert.match(runtime.written.out, /gitops .*no pod of a GitOps agent is left/)
+  assert.equal((await orders()).wanted, undefined)
+  const asking: string[] = []
+  const ask = async (text: string) => {
+    asking.push(text)
+    return 'n'
+  }
+  const no = Object.assign(runtime, { interactive: true, ask })
+  await assert.rejects(async () => run(no, ['off'], OPTIONS), /Nothing was done/)
+  assert.deepEqual(asking, ['Switch Power/homelab off? [y/N] '])
+  assert.equal((await orders()).wanted, undefined)
 })
 
 test('[A42] a hold has a name and an end, and is released by who set it', async () => {

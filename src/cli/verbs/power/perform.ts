@@ -1,0 +1,45 @@
+import type { PassReport } from '../../../engine/engine.ts'
+import type { ResourceKey } from '../../../model/key.ts'
+import type { PowerLook } from '../../../model/power-look.ts'
+import type { Store } from '../../../store/port.ts'
+import { closing } from '../../closing.ts'
+import { EXIT, type ExitCode, signalCode } from '../../exit.ts'
+import { clean } from '../../render/clean.ts'
+import type { Runtime } from '../../runtime.ts'
+import type { Asked } from '../power.ts'
+
+/**
+ * No controller is at work on this database, so it is done here, and only this: nothing else in Git is applied. What is
+ * told is what the events tell.
+ */
+export async function switchHere(
+  runtime: Runtime,
+  { power, estate, directory, state }: Asked,
+  { observed }: PowerLook,
+  wanted: 'on' | 'off',
+  store: Store,
+): Promise<ExitCode> {
+  await using engine = closing(await runtime.openEngine(store, { directory, state }))
+  const only = new Set<ResourceKey>([power.key, ...observed.machines.map(({ key }) => key)])
+  const startedMs = runtime.clock.monotonicMs()
+  const onPass = ({ events }: PassReport) => {
+    for (const { key, message, type } of events) {
+      if (key !== power.key) continue
+      const seconds = ((runtime.clock.monotonicMs() - startedMs) / 1000).toFixed(1).padStart(7)
+      runtime.out.write(`${seconds} s  ${type === 'Warning' ? 'Warning: ' : ''}${clean(message, 300)}\n`)
+    }
+  }
+  const settled = await engine.it.settle(estate, { signal: runtime.signal, only, onPass })
+  const decision = settled.last.powers?.find(({ declaration }) => declaration.key === power.key)?.decision
+  if (settled.outcome === 'aborted') {
+    runtime.err.write(
+      `Interrupted. The order stands: croft power ${wanted} goes on with it, croft power ${wanted === 'off' ? 'on' : 'off'} goes back.\n`,
+    )
+    return signalCode(runtime.signal)
+  }
+  const reached = decision?.phase === (wanted === 'off' ? 'Off' : 'On')
+  for (const { reason, allow } of reached ? [] : (decision?.holds ?? []))
+    runtime.out.write(`Held: ${clean(reason, 300)}. To go on: ${clean(allow, 200)}.\n`)
+  runtime.out.write(`${power.key} is ${decision?.phase ?? 'Unknown'}\n`)
+  return reached ? EXIT.ok : EXIT.failed
+}
