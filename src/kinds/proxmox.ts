@@ -5,6 +5,7 @@ import type { SecretReference } from '../model/secret.ts'
 import type { SshTarget } from '../model/ssh-target.ts'
 import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
 import { vmid, whole } from './fields/number.ts'
+import { environmentVariable, secretFile } from './fields/secret-place.ts'
 import { sopsReference } from './fields/sops-reference.ts'
 import { logicalName, objectName } from './fields/text.ts'
 import type { HostSpec } from './host.ts'
@@ -26,18 +27,8 @@ const schema = z.strictObject({
     .optional(),
   token: z
     .strictObject({
-      env: z
-        .string()
-        .max(200)
-        .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: 'the name of an environment variable' })
-        .optional(),
-      file: z
-        .string()
-        .max(1024)
-        .regex(/^(?:~?\/)(?!.*(?:^|\/)\.\.(?:\/|$))[A-Za-z0-9_./+@-]+$/, {
-          error: 'the whole path of a file, like /etc/croft/token or ~/.config/croft/token',
-        })
-        .optional(),
+      env: environmentVariable.optional(),
+      file: secretFile('/etc/croft/token or ~/.config/croft/token').optional(),
       sops: sopsReference.optional(),
     })
     .refine((token) => [token.env, token.file, token.sops].filter((one) => one !== undefined).length === 1, {

@@ -1,24 +1,15 @@
 import { z } from 'zod'
 import type { SecretReference } from '../../model/secret.ts'
 import { ipAddress } from './address.ts'
+import { environmentVariable, secretFile } from './secret-place.ts'
 import { sopsReference } from './sops-reference.ts'
 import { dnsName, objectName, sshKey, userName } from './text.ts'
 
 /** Where a secret is found. Its value never stands in a manifest. */
 export const secretReference = z
   .strictObject({
-    env: z
-      .string()
-      .max(200)
-      .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: 'the name of an environment variable' })
-      .optional(),
-    file: z
-      .string()
-      .max(1024)
-      .regex(/^(?:~?\/)(?!.*(?:^|\/)\.\.(?:\/|$))[A-Za-z0-9_./+@-]+$/, {
-        error: 'the whole path of a file, like /etc/croft/key or ~/.ssh/id_ed25519',
-      })
-      .optional(),
+    env: environmentVariable.optional(),
+    file: secretFile('/etc/croft/key or ~/.ssh/id_ed25519').optional(),
     sops: sopsReference.optional(),
     secretRef: z
       .strictObject({
