@@ -6,6 +6,8 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { findCommand } from '../../scripts/packages.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import type { EstateView } from '../../src/model/estate-view.ts'
+import { openApi } from '../../src/server/api/openapi.ts'
+import { ROUTES } from '../../src/server/api/routes.ts'
 import { setUser, usersFile } from '../../src/server/auth/users.ts'
 import { startServer } from '../../src/server/start.ts'
 import { fakeController } from '../../src/server/testing/fake-controller.ts'
@@ -32,6 +34,8 @@ export async function openBrowser(): Promise<Browser> {
 export interface Look {
   readonly scheme?: 'light' | 'dark'
   readonly size?: { readonly width: number; readonly height: number }
+  /** What may go wrong in this test, as the browser says it. */
+  readonly expected?: RegExp
 }
 
 export const DESKTOP = { width: 1280, height: 800 }
@@ -57,7 +61,7 @@ export async function stage(browser: Browser, estate: EstateView, look: Look = {
     timezoneId: 'UTC',
   })
   context.setDefaultTimeout(15_000)
-  const wrongs = watch(context, url)
+  const wrongs = watch(context, url, look.expected)
   const page = await context.newPage()
   return {
     page,
@@ -90,22 +94,34 @@ export async function stage(browser: Browser, estate: EstateView, look: Look = {
 }
 
 /** Everything that must not happen in a browser that shows our page. */
-export function watch(context: BrowserContext, url: string): string[] {
+export function watch(context: BrowserContext, url: string, expected?: RegExp): string[] {
   const wrongs: string[] = []
+  const note = (wrong: string) => {
+    if (expected?.test(wrong) !== true) wrongs.push(wrong)
+  }
   context.on('page', (page) => {
     page.on('console', (message) => {
-      if (['error', 'warning'].includes(message.type())) wrongs.push(`console: ${message.text()}`)
+      if (['error', 'warning'].includes(message.type())) note(`console: ${message.text()}`)
     })
-    page.on('pageerror', (error) => wrongs.push(`error: ${error.message}`))
+    page.on('pageerror', (error) => note(`error: ${error.message}`))
     page.on('dialog', (dialog) => {
-      wrongs.push(`a script ran: ${dialog.message()}`)
+      note(`a script ran: ${dialog.message()}`)
       void dialog.dismiss()
     })
   })
   context.on('request', (request) => {
-    if (!request.url().startsWith(`${url}/`)) wrongs.push(`asked somebody else: ${request.url()}`)
+    if (!request.url().startsWith(`${url}/`)) note(`asked somebody else: ${request.url()}`)
+    const { pathname } = new URL(request.url())
+    if (pathname.startsWith('/api/') && !isDocumented(request.method(), pathname))
+      note(`asked for what is not in the document of the API: ${request.method()} ${pathname}`)
   })
   return wrongs
+}
+
+const DOCUMENT = openApi(ROUTES, '0') as { readonly paths: Readonly<Record<string, object>> }
+
+function isDocumented(method: string, path: string): boolean {
+  return method.toLowerCase() in (DOCUMENT.paths[path] ?? {})
 }
 
 export async function shot(page: Page, name: string): Promise<void> {

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 
 /** A dialog of the browser: it keeps the focus inside and gives it back, and Esc closes it. */
 export function Dialog({
@@ -14,7 +14,8 @@ export function Dialog({
   readonly wide?: boolean
 }) {
   const box = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
+  // At once, not after the next frame: who types right after the key that opened it types into it.
+  useLayoutEffect(() => {
     box.current?.showModal()
     return () => box.current?.close()
   }, [])

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ROLES, SCOPES } from '../auth/roles.ts'
 import { cluster } from './cluster-schema.ts'
 import { power, powerPlan } from './power-schemas.ts'
 import { check, keySchema as key, list, ms } from './schema-parts.ts'
@@ -217,8 +218,8 @@ export const strip = z.object({
 
 export const me = z.object({
   name: z.string().optional(),
-  role: z.enum(['viewer', 'operator', 'admin']).optional(),
-  scopes: list(z.string()),
+  role: z.enum(ROLES).optional(),
+  scopes: list(z.enum(SCOPES)),
   /** Goes into the header X-Croft-Csrf of every request that changes something. */
   csrf: z.string().optional(),
   signIn: z.object({ local: z.boolean(), oidc: z.boolean() }),

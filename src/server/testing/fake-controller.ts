@@ -55,7 +55,7 @@ export function fakeController(first: EstateView, history: readonly NewEvent[] =
         .slice(-limit),
     powerPreview(target, state) {
       const power = view.power?.find(({ name }) => name === target)
-      return power === undefined ? undefined : fakePreview(state, power.holds)
+      return power === undefined ? undefined : fakePreview(state, power)
     },
     manifest: async (key) => controller.manifests[key] ?? exampleManifest(view, key),
     poke: (source) => void controller.poked.push(source),

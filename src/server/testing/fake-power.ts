@@ -114,13 +114,16 @@ export function goingOff(done = 1): Partial<PowerView> {
   }
 }
 
-export function fakePreview(state: 'on' | 'off', holds: PowerPreview['holds'] = []): PowerPreview {
+export function fakePreview(
+  state: 'on' | 'off',
+  { holds, refusals, warnings }: Pick<PowerPreview, 'holds' | 'refusals' | 'warnings'>,
+): PowerPreview {
   return {
     state,
     tiers: tiers(state, 0).map((row) => ({ ...row, state: 'todo' })),
     holds,
-    refusals: [],
-    warnings: [],
+    refusals,
+    warnings,
     first: state === 'off' ? ['suspend Argo CD'] : ['wake pumped-piglet'],
   }
 }

@@ -1,0 +1,102 @@
+import type { Action } from '../../model/action.ts'
+import type { ClusterView, EstateView, ResourceView } from '../../model/estate-view.ts'
+import { cluster } from './fake-cluster.ts'
+import { withResource } from './fake-controller.ts'
+import { heldDeletion, smallEstate } from './fake-estate.ts'
+import { NOW } from './fake-moment.ts'
+import { fakePower, goingOff } from './fake-power.ts'
+import { KEY } from './questions.ts'
+
+const NODES = ['k3s-vm-pumped-piglet-gpu', 'k3s-vm-still-fawn', 'k3s-vm-fun-bedbug']
+const HOLD = { tier: 'apps' as const, guard: 'person', reason: 'r', allow: 'a', sinceMs: NOW, untilMs: NOW }
+const HELD = { by: 'anna', why: 'demo', sinceMs: NOW, untilMs: NOW }
+
+/** An estate in which every optional field is there. */
+export function richEstate(): EstateView {
+  const estate = smallEstate()
+  const { resources } = withResource(estate, KEY, (one) => ({
+    ...one,
+    action: heldDeletion('k3s-vm-still-fawn', 'still-fawn', 109),
+  }))
+  const [machine] = resources
+  if (machine === undefined) throw new Error('the small estate is empty')
+  const origin = { file: 'machines/broken.yaml', line: 4, column: 7 }
+  return {
+    ...estate,
+    resources: [
+      ...resources,
+      changing(machine, 'changing', {
+        do: 'update',
+        reason: 'differs',
+        externalId: '120',
+        steps: [],
+        changes: [
+          { path: 'cipassword', from: 'hunter2', to: 'hunter2-new', effect: 'restart', secret: true },
+          { path: 'cpu.cores', from: 2, to: 4, effect: 'live', blocked: { message: 'm', allow: 'a' } },
+        ],
+      }),
+      changing(machine, 'waiting', { do: 'wait', reason: 'Locked', message: 'a backup runs', lookAgainMs: 1000 }),
+    ],
+    problems: [
+      {
+        code: 'unknown-field',
+        origin,
+        object: 'Machine/x',
+        field: 'spec.cpus',
+        message: 'm',
+        hint: 'h',
+        excerpt: 'e',
+        severity: 'error',
+      },
+    ],
+    connections: estate.connections.map((one) => ({ ...one, state: 'suspect', message: 'm', allow: 'a' })),
+    sources: estate.sources.map((one) => ({ ...one, trouble: 'not signed' })),
+    power: [
+      fakePower({
+        ...goingOff(),
+        holds: [HOLD],
+        refusals: [HOLD],
+        held: [HELD],
+        warnings: ['w'],
+        onDemand: [{ node: 'duck', power: 'off', wanting: ['ml/train'] }],
+      }),
+    ],
+    drifts: [
+      {
+        key: KEY,
+        field: 'cpu.cores',
+        declared: '4',
+        observed: '6',
+        sinceMs: NOW,
+        by: { user: 'root@pam', task: 'qmset', atMs: NOW },
+        policy: 'report',
+      },
+    ],
+    clusters: [upgrading()],
+  }
+}
+
+function changing(like: ResourceView, name: string, action: Action): ResourceView {
+  return { ...like, key: `Machine/${name}`, kind: 'Machine', name, status: 'Pending', conditions: [], action }
+}
+
+/** A cluster in which something is done, awaited, held and refused at once. */
+function upgrading(): ClusterView {
+  const [first = '', ...others] = NODES
+  const working = { name: first, version: 'v1.34.3+k3s1', working: 'install v1.35.0+k3s1', phase: 'Working' as const }
+  const one = cluster('homelab', 'v1.35.0+k3s1', [working, ...others.map((name) => ({ name }))], 'Upgrading')
+  const nodes = one.observed.nodes.map((node) =>
+    typeof node.kube === 'string' ? node : { ...node, kube: { ...node.kube, drainBlockedBy: 'media/jellyfin' } },
+  )
+  return {
+    ...one,
+    observed: { ...one.observed, nodes },
+    decision: {
+      ...one.decision,
+      holds: [{ node: first, guard: 'quorum', reason: 'r', allow: 'a' }],
+      refusals: [{ node: first, guard: 'version', reason: 'r', allow: 'a' }],
+      waits: [{ node: first, awaits: 'w', sinceMs: NOW, untilMs: NOW }],
+      warnings: ['w'],
+    },
+  }
+}
