@@ -10,8 +10,8 @@ import { seededRandom } from '../../src/lib/random.ts'
 import type { Estate } from '../../src/model/estate.ts'
 import { Secret } from '../../src/model/secret.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
-import { clusterEstate, clusterManifest } from '../simulation/cluster-run.ts'
 import { missingForApi, type RealApi, startApi } from './kube-apiserver.ts'
+import { AGENT_BODY, AGENTS, agent, objectsOnly, SOURCE, widgets } from './kube-manifests.ts'
 
 /* Objects of add-ons on a real kube-apiserver: what server-side apply, definitions and ownership of fields really do. */
 
@@ -118,47 +118,73 @@ function run(): void {
     assert.equal(asked.is === 'error' ? asked.status : asked.is, 404)
   })
 
-  test('[A52] handing over to Argo CD changes the owner of every field and not the generation', async () => {
-    await settle(objectsOnly(ARGO))
-    const path = '/apis/apps/v1/namespaces/kube-system/daemonsets/agent'
-    const estate = objectsOnly(ARGO + agent(''))
-    await Promise.all([settle(estate), playController(path)])
-    const made = await got(path)
-    const resources = at(made, 'spec', 'template', 'spec', 'containers')
-    assert.equal(at(recordsOf(resources)[0], 'resources', 'requests', 'cpu'), '1', 'the server writes 1000m as 1')
+  test('a plan asks the server itself: what it would refuse, and what it would make of it', async () => {
+    const path = '/api/v1/namespaces/widgets/configmaps/settings'
+    const version = at(await got(path), 'metadata', 'resourceVersion')
+    const changed = (await planOf(objectsOnly(widgets(5, '', false).replace('blue', 'green')))).find(({ key }) =>
+      key.endsWith('/settings'),
+    )
     assert.deepEqual(
-      (await planOf(estate)).filter(({ action }) => action.do !== 'nothing'),
-      [],
-      'which is no difference',
+      changed?.preview?.changes.map(({ path: field, from, to }) => [field, from, to]),
+      [['data.colour', 'blue', 'green']],
     )
-
-    const handed = objectsOnly(
-      ARGO + agent('  handover: {to: argocd, repository: "https://git.example.org/home", path: agent}\n'),
-    )
-    const watching = engine()
-    for (let i = 0; i < 4; i++) await watching.pass(handed, stop.signal)
-    const body = JSON.parse(AGENT_BODY) as Foreign
-    const sent = { ...body, metadata: { name: 'agent', namespace: 'kube-system' } }
-    await client.applyAs(`${path}?fieldManager=argocd-controller&force=true`, sent, 'sync')
-    const application = '/apis/argoproj.io/v1alpha1/namespaces/argocd/applications/agent'
-    await client.merge(application, { status: { sync: { status: 'Synced' }, health: { status: 'Healthy' } } }, 'say so')
-    await settle(handed)
-    const given = await got(path)
-    assert.equal(at(given, 'metadata', 'generation'), at(made, 'metadata', 'generation'))
-    assert.deepEqual(given.spec, made.spec)
-    const ours = recordsOf(at(given, 'metadata', 'managedFields')).find(({ manager }) => manager === 'croft')
-    assert.doesNotMatch(JSON.stringify(ours), /f:spec/)
-    const record = (await store.records()).find(({ key }) => key.endsWith('@DaemonSet.apps/kube-system/agent'))
-    assert.equal(record?.details?.owner, 'argocd')
-
-    await settle(objectsOnly(ARGO + agent('')))
-    const back = await got(path)
-    assert.equal(at(back, 'metadata', 'generation'), at(made, 'metadata', 'generation'))
-    assert.equal(at(back, 'metadata', 'uid'), at(made, 'metadata', 'uid'))
-    const mine = recordsOf(at(back, 'metadata', 'managedFields')).find(({ manager }) => manager === 'croft')
-    assert.match(JSON.stringify(mine), /f:spec/)
-    assert.equal((await client.get(application)).is, 'error', 'the Application is gone')
+    const wrong = widgets(4, '', false).replace('kind: ConfigMap', 'kind: ConfigMap, immutable: often')
+    const refused = (await planOf(objectsOnly(wrong))).find(({ key }) => key.endsWith('/settings'))
+    assert.match(refused?.preview?.refused ?? '', /immutable/, JSON.stringify(refused))
+    assert.equal(at(await got(path), 'metadata', 'resourceVersion'), version, 'nothing was written')
   })
+
+  for (const { to, ground, keeper, manager, status } of AGENTS) {
+    test(`[R22] [A52] handing over to ${to} changes the owner of every field and not the generation, and so does taking back`, async () => {
+      await settle(objectsOnly(ground))
+      const path = '/apis/apps/v1/namespaces/kube-system/daemonsets/agent'
+      const estate = objectsOnly(ground + agent(''))
+      await Promise.all([settle(estate), playController(path)])
+      const made = await got(path)
+      const resources = at(made, 'spec', 'template', 'spec', 'containers')
+      assert.equal(at(recordsOf(resources)[0], 'resources', 'requests', 'cpu'), '1', 'the server writes 1000m as 1')
+      assert.deepEqual(
+        (await planOf(estate)).filter(({ action }) => action.do !== 'nothing'),
+        [],
+        'which is no difference',
+      )
+
+      const handed = objectsOnly(
+        ground + agent(`  handover: {to: ${to}, repository: "https://git.example.org/home", path: agent}\n`),
+      )
+      const watching = engine()
+      for (let i = 0; i < 4; i++) await watching.pass(handed, stop.signal)
+      const body = JSON.parse(AGENT_BODY) as Foreign
+      const sent = {
+        ...body,
+        metadata: { name: 'agent', namespace: 'kube-system', labels: { 'kept-by-agent': 'yes' } },
+      }
+      await client.applyAs(`${path}?fieldManager=${manager}&force=true`, sent, 'sync')
+      const [written, source] = [await got(keeper), to === 'flux' ? await got(SOURCE) : undefined]
+      // These definitions have no door of its own for status: to say something is a new generation.
+      const observedGeneration = Number(at(written, 'metadata', 'generation')) + 1
+      await client.merge(keeper, { status: { ...status, observedGeneration } }, 'say so')
+      if (source !== undefined) await client.merge(SOURCE, { status }, 'say so')
+      await settle(handed)
+      const given = await got(path)
+      assert.equal(at(given, 'metadata', 'generation'), at(made, 'metadata', 'generation'))
+      assert.deepEqual(given.spec, made.spec)
+      assert.doesNotMatch(JSON.stringify(keptBy(given, 'croft')), /f:spec/)
+      const record = (await store.records()).find(({ key }) => key.endsWith('@DaemonSet.apps/kube-system/agent'))
+      assert.equal(record?.details?.owner, to)
+
+      await settle(objectsOnly(ground + agent('')))
+      const back = await got(path)
+      assert.equal(at(back, 'metadata', 'generation'), at(made, 'metadata', 'generation'))
+      assert.equal(at(back, 'metadata', 'uid'), at(made, 'metadata', 'uid'))
+      assert.match(JSON.stringify(keptBy(back, 'croft')), /f:spec/)
+      assert.equal(keptBy(back, manager), undefined, 'the name of the other is off every field')
+      assert.equal(at(back, 'metadata', 'labels', 'kept-by-agent'), undefined, 'and what only it kept is gone')
+      assert.equal((await client.get(keeper)).is, 'error', 'what kept it is gone')
+      await settle(objectsOnly(ground))
+      assert.equal((await client.get(path)).is, 'error', 'declared no more, it goes')
+    })
+  }
 
   /** No controllers run here: somebody has to say that the pods of the DaemonSet are there. */
   async function playController(path: string): Promise<void> {
@@ -180,99 +206,7 @@ function run(): void {
   }
 }
 
-/** The objects of an estate without the machines under its cluster, which stands already. */
-function objectsOnly(manifests: string): Estate {
-  const estate = clusterEstate(clusterManifest({ servers: ['s1'], spec: '  allow: {degraded: true}\n' }) + manifests)
-  const { clusters: _, ...rest } = estate
-  return {
-    ...rest,
-    connections: estate.connections.filter(({ driver }) => driver === 'kubernetes'),
-    resources: estate.resources.filter(({ driver }) => driver === 'kubernetes'),
-  }
-}
-
-function definition(group: string, kind: string): string {
-  const plural = `${kind.toLowerCase()}s`
-  return JSON.stringify({
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: `${plural}.${group}` },
-    spec: {
-      group,
-      scope: 'Namespaced',
-      names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
-      versions: [
-        {
-          name: group === 'argoproj.io' ? 'v1alpha1' : 'v1',
-          served: true,
-          storage: true,
-          schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-        },
-      ],
-    },
-  })
-}
-
-function widgets(size: number, more = '', whole = true): string {
-  return `---
-apiVersion: croft.dev/v1alpha1
-kind: Addon
-metadata: {name: widgets}
-spec:
-  cluster: homelab
-  namespace: widgets
-  secrets: [{name: door, data: {key: {env: KEY}}}]
-  objects:
-    - {apiVersion: example.org/v1, kind: Widget, metadata: {name: first}, spec: {size: ${size}}}
-    - ${definition('example.org', 'Widget')}
-    - {apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, data: {colour: blue${whole ? ', shape: round' : ''}}}
-${whole ? '    - {apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: inside}, spec: {podSelector: {}, ingress: [{from: [{podSelector: {}}]}]}}\n' : ''}${more}`
-}
-
-const ARGO = `---
-apiVersion: croft.dev/v1alpha1
-kind: Addon
-metadata: {name: argocd}
-spec:
-  cluster: homelab
-  namespace: argocd
-  objects:
-    - ${definition('argoproj.io', 'Application')}
-`
-
-const AGENT_BODY = JSON.stringify({
-  apiVersion: 'apps/v1',
-  kind: 'DaemonSet',
-  metadata: { name: 'agent' },
-  spec: {
-    selector: { matchLabels: { app: 'agent' } },
-    template: {
-      metadata: { labels: { app: 'agent' } },
-      spec: {
-        hostNetwork: true,
-        containers: [
-          {
-            name: 'agent',
-            image: 'example.org/agent:1',
-            ports: [{ containerPort: 4240, hostPort: 4240 }],
-            env: [{ name: 'LEVEL', value: 'info' }],
-            resources: { requests: { cpu: '1000m', memory: '0.5Gi' } },
-          },
-        ],
-      },
-    },
-  },
-})
-
-function agent(more: string): string {
-  return `---
-apiVersion: croft.dev/v1alpha1
-kind: Addon
-metadata: {name: agent}
-spec:
-  cluster: homelab
-  namespace: kube-system
-  objects:
-    - ${AGENT_BODY}
-${more}`
+/** Who keeps which fields, by the server's own account. */
+function keptBy(object: Foreign, manager: string): Foreign | undefined {
+  return recordsOf(at(object, 'metadata', 'managedFields')).find((entry) => entry.manager === manager)
 }

@@ -15,6 +15,10 @@ export function refusalOfWrite(status: number, body: unknown, doing: string, kno
   if (/failed calling webhook/.test(said)) {
     return { reason: 'WebhookAway', meaning: 'waiting', message: `could not ${doing}: ${said}` }
   }
+  // A field of another type than its kind knows: the server answers as if it were ill, and is not.
+  if (/failed to create typed patch object/.test(said)) {
+    return { reason: 'Invalid', meaning: 'stalled', message: `could not ${doing}: ${said}` }
+  }
   // The namespace or the kind is not there yet, or is just going.
   if (status === 404) return { reason: 'NotThereYet', meaning: 'waiting', message: known.message }
   if (/being terminated|is terminating/.test(said)) return { ...known, reason: 'Terminating', meaning: 'waiting' }

@@ -134,5 +134,9 @@ test('conflicts name the field and its keeper; a webhook that is not up yet is n
     connectionWide: true,
   })
   assert.deepEqual([hook.meaning, hook.connectionWide], ['waiting', undefined])
+  // As kube-apiserver 1.34 answers it: the object is wrong, the server is well, and others go on.
+  const typed = 'failed to create typed patch object (n/m; /v1, Kind=ConfigMap): .immutable: expected boolean'
+  const wrong = refusalOfWrite(500, { message: typed }, 'apply it', { ...known, connectionWide: true })
+  assert.deepEqual([wrong.meaning, wrong.connectionWide], ['stalled', undefined])
   assert.equal(refusalOfWrite(404, {}, 'apply it', known).meaning, 'waiting')
 })

@@ -85,8 +85,9 @@ export function handoverProblems({ handover, chart, preset }: AddonDeclaration['
 }
 
 function chartApplication(name: string, handover: HandoverFields, chart: ChartFields, namespace: string): KubeObject {
+  const oci = chart.name.startsWith('oci://')
   return application(name, handover, namespace, {
-    repoURL: chart.repo ?? chart.name.replace(/^oci:\/\//, '').replace(/\/[^/]*$/, ''),
+    repoURL: oci ? chart.name.replace(/^oci:\/\//, '').replace(/\/[^/]*$/, '') : chart.repo,
     chart: chart.name.replace(/^.*\//, ''),
     targetRevision: chart.version,
     helm: { releaseName: name, ...(chart.values === undefined ? {} : { valuesObject: chart.values }) },
