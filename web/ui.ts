@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import type { Me } from '../src/server/api/schemas.ts'
 import { api, Trouble } from './api.ts'
 import { live, refreshMe } from './live.ts'
 import { createStore } from './store.ts'
@@ -42,7 +43,9 @@ export function toast(tone: Toast['tone'], text: string, link?: string): void {
   setTimeout(() => ui.set({ toasts: ui.get().toasts.filter((one) => one.id !== id) }), tone === 'bad' ? 12_000 : 7000)
 }
 
-export function may(scope: string): boolean {
+type Scope = Me['scopes'][number]
+
+export function may(scope: Scope): boolean {
   return live.get().me?.scopes.includes(scope) === true
 }
 
@@ -62,7 +65,7 @@ export async function wish(name: string, input: unknown): Promise<boolean> {
 }
 
 /** Only with the right; else the way to it. */
-export function withRight(scope: string, act: () => void): void {
+export function withRight(scope: Scope, act: () => void): void {
   const { me } = live.get()
   if (may(scope)) act()
   else if (me?.name === undefined) ui.set({ open: 'sign-in' })

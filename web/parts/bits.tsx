@@ -120,27 +120,3 @@ export function Card({
     </section>
   )
 }
-
-const WORD_OF: Readonly<Record<string, string>> = {
-  o: 'well',
-  x: 'not well',
-  '?': 'not known',
-  '-': 'off by order',
-  '.': 'not looked',
-}
-
-const CLASS_OF: Readonly<Record<string, string>> = { o: 's-o', x: 's-x', '?': 's-u', '-': 's-off' }
-
-/** A day in half hours. Not well is shorter from below as well as red, so that it is seen without colour. */
-export function Strip({ slots, label }: { readonly slots: string; readonly label: string }) {
-  const seen = [...slots].filter((slot) => slot !== '.' && slot !== '-').length
-  const well = [...slots].filter((slot) => slot === 'o').length
-  const words = seen === 0 ? 'not looked yet' : `well in ${well} of ${seen} half hours`
-  return (
-    <span class="strip" role="img" aria-label={`${label}: ${words}`}>
-      {[...slots].map((slot, index) => (
-        <i key={index} class={CLASS_OF[slot] ?? 's-n'} title={WORD_OF[slot] ?? ''} />
-      ))}
-    </span>
-  )
-}

@@ -4,9 +4,10 @@ import { shortCommit } from '../format.ts'
 import { useFetched } from '../hooks.ts'
 import { hrefTo } from '../route.ts'
 import { ActionBody } from './action-body.tsx'
-import { Ago, Card, Strip } from './bits.tsx'
+import { Ago, Card } from './bits.tsx'
 import { CommitOf } from './commit.tsx'
 import { Badge } from './icon.tsx'
+import { Strip } from './strip.tsx'
 
 /** What is next for it, how it stands, and its facts. */
 export function ResourceOverview({ detail, page }: { readonly detail: ResourceDetail; readonly page: Page }) {

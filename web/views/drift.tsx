@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks'
 import type { DriftOnPage, Page } from '../../src/server/api/schemas.ts'
 import { plural } from '../format.ts'
 import { Ago, Card, Empty } from '../parts/bits.tsx'
@@ -11,7 +12,11 @@ const POLICIES: Readonly<Record<DriftOnPage['policy'], string>> = {
   ignore: 'left as it is, as its policy says',
 }
 
+/** So many are read at once by nobody; more come when they are asked for. */
+const SHOWN = 40
+
 export function DriftView({ page }: { readonly page: Page }) {
+  const [shown, show] = useState(SHOWN)
   const groups = [...Map.groupBy(page.drifts, ({ key }) => key)]
   return (
     <>
@@ -32,9 +37,14 @@ export function DriftView({ page }: { readonly page: Page }) {
         </p>
       )}
       <div class="stack">
-        {groups.map(([key, drifts]) => (
+        {groups.slice(0, shown).map(([key, drifts]) => (
           <Drifted key={key} resource={key} drifts={drifts} />
         ))}
+        {groups.length > shown && (
+          <button type="button" class="button" onClick={() => show(shown + SHOWN)}>
+            Show more ({groups.length - shown} left)
+          </button>
+        )}
       </div>
     </>
   )
