@@ -59,6 +59,7 @@ function HostCard({
         {host.online ? plural(machines, 'resource') : WORDS[tone]}
         {host.cpus !== undefined && `, ${host.cpus} CPUs`}
         {all !== undefined && `, ${bytes(all)}`}
+        {host.watts !== undefined && host.online && `, ${Math.round(host.watts)} W`}
       </p>
     </a>
   )

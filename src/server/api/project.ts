@@ -3,6 +3,7 @@ import type { Change } from '../../model/change.ts'
 import type { ClusterView, EstateView, ResourceView } from '../../model/estate-view.ts'
 import type { ObservedNode } from '../../model/observed-cluster.ts'
 import type { Step } from '../../model/step.ts'
+import { asBoxes } from './one-box.ts'
 import type { ActionOnPage, ClusterOnPage, Page, PlanEntryOnPage, ResourceDetail, Row } from './schemas.ts'
 
 /** The controller's view as the page and the API show it. Pure: names what is shown and leaves out the rest. */
@@ -14,7 +15,7 @@ export function projectPage(view: EstateView, more: { cursor: string; ready: boo
     sources: view.sources,
     problems: view.problems.map(({ origin: { file, line, column }, ...rest }) => ({ ...rest, file, line, column })),
     connections: view.connections,
-    hosts: view.hosts,
+    hosts: asBoxes(view),
     rows: view.resources.map(rowOf),
     clusters: view.clusters.map(projectCluster),
     ...(view.power === undefined ? {} : { power: view.power }),

@@ -103,6 +103,7 @@ function host(name: string, cpus: number, gib: number, load: number, used: numbe
     memoryBytes,
     memoryUsedBytes: memoryBytes * used,
     temperatureC,
+    watts: Math.round(20 + cpus * (1 + 2 * load)),
     load,
   }
 }
