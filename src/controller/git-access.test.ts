@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, describe, test } from 'node:test'
@@ -10,13 +8,12 @@ import { Secret } from '../model/secret.ts'
 import { sshdMissing, startSshd } from '../ssh/testing/sshd.ts'
 import { ConfigError, readConfig } from './config.ts'
 import { openSources } from './open-sources.ts'
-import { localCertificate } from './testing/authority.ts'
+import { gitServerMissing, startGitServer } from './testing/git-server.ts'
 
 const root = mkdtempSync(path.join(tmpdir(), 'croft-git-access-'))
 after(() => rmSync(root, { recursive: true, force: true }))
 const never = new AbortController().signal
 const TOKEN = 'canary-git-token'
-const BACKEND = '/usr/lib/git-core/git-http-backend'
 
 /** A bare repository with one commit that declares something. */
 function repository(): string {
@@ -50,53 +47,14 @@ function sourceOf(settings: Readonly<Record<string, unknown>>) {
 }
 
 describe('a repository over https', {
-  skip: existsSync(BACKEND) || process.env.CI !== undefined ? false : `${BACKEND} is missing`,
+  skip: gitServerMissing() ?? false,
 }, () => {
   test('is read with a token that is in no argument and no file afterwards; another certificate or token is refused', async () => {
     repository()
-    const { ca, cert, key } = localCertificate()
-    const trusted = path.join(root, 'ca.pem')
-    writeFileSync(trusted, ca)
-    const asked: string[] = []
-    const server = createServer({ cert, key }, (request, response) => {
-      asked.push(request.headers.authorization ?? '')
-      if (request.headers.authorization !== `Basic ${Buffer.from(`git:${TOKEN}`).toString('base64')}`) {
-        response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end()
-        return
-      }
-      const { pathname, search } = new URL(request.url ?? '/', 'https://localhost')
-      const child = spawn(BACKEND, {
-        env: {
-          PATH: process.env.PATH,
-          GIT_PROJECT_ROOT: path.join(root, 'srv'),
-          GIT_HTTP_EXPORT_ALL: '1',
-          REQUEST_METHOD: request.method,
-          PATH_INFO: pathname,
-          QUERY_STRING: search.slice(1),
-          CONTENT_TYPE: request.headers['content-type'] ?? '',
-          GIT_PROTOCOL: String(request.headers['git-protocol'] ?? ''),
-          GIT_CONFIG_COUNT: '1',
-          GIT_CONFIG_KEY_0: 'safe.directory',
-          GIT_CONFIG_VALUE_0: '*',
-        },
-      })
-      request.pipe(child.stdin)
-      const chunks: Buffer[] = []
-      child.stdout.on('data', (chunk: Buffer) => chunks.push(chunk))
-      child.on('close', () => {
-        const all = Buffer.concat(chunks)
-        const end = all.indexOf('\r\n\r\n')
-        for (const line of all.subarray(0, end).toString().split('\r\n')) {
-          const [name = '', value = ''] = line.split(': ')
-          if (name.toLowerCase() === 'status') response.statusCode = Number(value.slice(0, 3))
-          else if (name !== '') response.setHeader(name, value)
-        }
-        response.end(all.subarray(end + 4))
-      })
-    })
-    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+    const server = await startGitServer(path.join(root, 'srv'), TOKEN)
     after(() => server.close())
-    const url = `https://localhost:${(server.address() as AddressInfo).port}/home.git`
+    const { asked, ca: trusted } = server
+    const url = server.url('home.git')
 
     const { data, followed } = sourceOf({ url, token: { env: 'X' }, ca: trusted })
     const seen = await followed.look(never)

@@ -214,7 +214,12 @@ function ask(url: string, method: string, body: unknown): Promise<unknown> {
         else reject(new Error(`${method} ${url} answered ${response.statusCode}: ${text}`))
       })
     })
-    sent.on('error', reject)
+    sent.on('error', (error) => {
+      // The simulator may close a connection that was kept in the very moment in which it is used again.
+      const closed = sent.reusedSocket && 'code' in error && error.code === 'ECONNRESET'
+      if (closed) ask(url, method, body).then(resolve, reject)
+      else reject(error)
+    })
     sent.end(body === undefined ? undefined : JSON.stringify(body))
   })
 }
