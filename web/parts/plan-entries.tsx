@@ -68,12 +68,14 @@ function EntryLine({ entry, page, quiet, picked, onPick }: EntryProps) {
       )}
       <Sign action={entry.action} />
       <a class="clip" href={hrefToKey(entry.key)} data-row>
-        <b>{name.join('/')}</b> <span class="muted">{kind}</span>
+        <b>{name.join('/')}</b> <span class="muted wide-only">{kind}</span>
       </a>
       <span class="muted grow clip wide-only">
         {quiet ? (entry.action.steps.at(-1)?.summary ?? '') : (entry.action.reason ?? entry.action.message)}
       </span>
-      <CommitOf page={page} commit={entry.origin?.commit} />
+      <span class="wide-only">
+        <CommitOf page={page} commit={entry.origin?.commit} />
+      </span>
       <Badge
         tone={
           entry.action.do === 'hold'
@@ -91,7 +93,7 @@ function EntryLine({ entry, page, quiet, picked, onPick }: EntryProps) {
 }
 
 function Entry({ open: begin, ...props }: EntryProps & { readonly open: boolean }) {
-  const { entry, quiet } = props
+  const { entry, page, quiet } = props
   const [open, set] = useState(begin)
   const narrow = useNarrow()
   return (
@@ -108,7 +110,12 @@ function Entry({ open: begin, ...props }: EntryProps & { readonly open: boolean 
         </button>
         <EntryLine {...props} />
       </div>
-      {open && <ActionBody action={entry.action} brief={!narrow || quiet} />}
+      {open && (
+        <>
+          {narrow && <CommitOf page={page} commit={entry.origin?.commit} />}
+          <ActionBody action={entry.action} brief={!narrow || quiet} />
+        </>
+      )}
     </div>
   )
 }
