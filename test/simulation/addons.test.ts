@@ -63,10 +63,38 @@ spec:
           spec: {containers: [{name: maker, image: example.org/maker:1}]}
 `
 
-const estate = clusterEstate(clusterManifest({ spec: BARE }) + CILIUM + WIDGETS)
+/** Issuers and policies whose kinds come with charts of the very same apply. */
+const GUARDED = `---
+apiVersion: croft.dev/v1alpha1
+kind: Addon
+metadata: {name: cert-manager}
+spec:
+  cluster: homelab
+  preset: cert-manager
+  needs: [cilium]
+  with: {issuers: [{name: inner, selfSigned: true}]}
+---
+apiVersion: croft.dev/v1alpha1
+kind: Addon
+metadata: {name: policies}
+spec:
+  cluster: homelab
+  namespace: widgets
+  objects:
+    - apiVersion: cilium.io/v2
+      kind: CiliumNetworkPolicy
+      metadata: {name: only-dns}
+      spec: {endpointSelector: {}}
+    - apiVersion: networking.k8s.io/v1
+      kind: NetworkPolicy
+      metadata: {name: only-inside}
+      spec: {podSelector: {}, ingress: [{from: [{podSelector: {}}]}]}
+`
+
+const estate = clusterEstate(clusterManifest({ spec: BARE }) + CILIUM + WIDGETS + GUARDED)
 const objects = (entries: readonly PlanEntry[]) => entries.filter(({ type }) => type === 'object')
 
-test('[A14] [A51] a cluster without a network gets it as an add-on, in one apply with what needs its own definitions', async () => {
+test('[R19] [R21] [R23] [A14] [A51] a cluster without a network gets it as an add-on, in one apply with what needs its own definitions', async () => {
   const hint = replay(FILE, 1)
   const run = simulateCluster({ seed: 1, estate })
   const process = run.start()
@@ -82,6 +110,14 @@ test('[A14] [A51] a cluster without a network gets it as an add-on, in one apply
     widget.action.do === 'wait' && widget.action.next?.do === 'create',
     'the plan on nothing lists it as to be made',
   )
+
+  for (const kind of ['ClusterIssuer', 'CiliumNetworkPolicy', 'NetworkPolicy', 'CiliumLoadBalancerIPPool'])
+    assert.ok(
+      listed.some(
+        ({ key, action }) => key.includes(`@${kind}.`) && action.do === 'wait' && action.next?.do === 'create',
+      ),
+      `${kind} is listed although nothing knows it yet`,
+    )
 
   const phases = new Set<string>()
   let last: readonly PlanEntry[] = []
@@ -110,7 +146,14 @@ test('[A14] [A51] a cluster without a network gets it as an add-on, in one apply
     [...phases].some((one) => one.startsWith('no')),
     'nodes waited for their network',
   )
-  assert.equal(all(etcd.store, 'example.org/widgets').length, 1)
+  for (const resource of [
+    'example.org/widgets',
+    'cert-manager.io/clusterissuers',
+    'cilium.io/ciliumnetworkpolicies',
+    'cilium.io/ciliumloadbalancerippools',
+    'networking.k8s.io/networkpolicies',
+  ])
+    assert.equal(all(etcd.store, resource).length, 1, resource)
   for (const record of run.disk.records.values())
     if (record.type === 'object')
       assert.ok(

@@ -55,23 +55,64 @@ function begin(world: World, cluster: EtcdCluster, chart: KubeObject, namespace:
   }))
 }
 
+interface Brought {
+  readonly workloads: readonly (readonly [
+    'DaemonSet' | 'Deployment',
+    name: string,
+    labels: Readonly<Record<string, string>>,
+  ])[]
+  /** Kinds that the cluster knows from then on. */
+  readonly kinds?: readonly (readonly [
+    apiVersions: string,
+    kind: string,
+    plural: string,
+    scope: 'Cluster' | 'Namespaced',
+  ])[]
+}
+
+const app = (name: string) => ({ 'app.kubernetes.io/name': name })
+
+/** What the few charts that matter here bring, as far as others notice. */
+const CHARTS: Readonly<Record<string, Brought>> = {
+  cilium: {
+    workloads: [
+      ['DaemonSet', 'cilium', { 'k8s-app': 'cilium' }],
+      ['Deployment', 'cilium-operator', { 'io.cilium/app': 'operator' }],
+    ],
+    kinds: [
+      ['cilium.io/v2,v2alpha1', 'CiliumLoadBalancerIPPool', 'ciliumloadbalancerippools', 'Cluster'],
+      ['cilium.io/v2alpha1', 'CiliumL2AnnouncementPolicy', 'ciliuml2announcementpolicies', 'Cluster'],
+      ['cilium.io/v2', 'CiliumNetworkPolicy', 'ciliumnetworkpolicies', 'Namespaced'],
+    ],
+  },
+  'cert-manager': {
+    workloads: [
+      ['Deployment', 'cert-manager', app('cert-manager')],
+      ['Deployment', 'cert-manager-webhook', app('webhook')],
+    ],
+    kinds: [
+      ['cert-manager.io/v1', 'ClusterIssuer', 'clusterissuers', 'Cluster'],
+      ['cert-manager.io/v1', 'Certificate', 'certificates', 'Namespaced'],
+    ],
+  },
+  'kube-vip': { workloads: [['DaemonSet', 'kube-vip-ds', app('kube-vip-ds')]] },
+}
+
 function installed(world: World, cluster: EtcdCluster, chart: KubeObject, namespace: string): void {
   const spec = tree(chart.spec)
   const target = text(spec.targetNamespace) || namespace
-  const which = text(spec.chart).replace(/^.*\//, '') || chart.metadata.name
-  if (which === 'cilium') {
-    workload(world, cluster, 'DaemonSet', 'cilium', target, { 'k8s-app': 'cilium' })
-    workload(world, cluster, 'Deployment', 'cilium-operator', target, { 'io.cilium/app': 'operator' })
-    for (const kind of ['CiliumLoadBalancerIPPool', 'CiliumL2AnnouncementPolicy']) define(world, cluster, kind)
-  }
-  if (which === 'kube-vip')
-    workload(world, cluster, 'DaemonSet', 'kube-vip-ds', target, { 'app.kubernetes.io/name': 'kube-vip-ds' })
+  const brought = CHARTS[text(spec.chart).replace(/^.*\//, '') || chart.metadata.name]
+  for (const [kind, name, labels] of brought?.workloads ?? []) workload(world, cluster, kind, name, target, labels)
+  for (const kind of brought?.kinds ?? []) define(world, cluster, kind)
 }
 
-/** What the operator of Cilium teaches a cluster once it runs. */
-function define(world: World, cluster: EtcdCluster, kind: string): void {
-  const plural = kind === 'CiliumLoadBalancerIPPool' ? 'ciliumloadbalancerippools' : 'ciliuml2announcementpolicies'
-  const name = `${plural}.cilium.io`
+function define(
+  world: World,
+  cluster: EtcdCluster,
+  [apiVersions, kind, plural, scope]: NonNullable<Brought['kinds']>[number],
+): void {
+  const [group = '', versions = ''] = apiVersions.split('/')
+  const name = `${plural}.${group}`
   const resource = 'apiextensions.k8s.io/customresourcedefinitions'
   if (find(cluster.store, resource, undefined, name) !== undefined) return
   const at = stamp(world.clock.now())
@@ -80,10 +121,10 @@ function define(world: World, cluster: EtcdCluster, kind: string): void {
     kind: 'CustomResourceDefinition',
     metadata: { name, uid: uuid(world.random), generation: 1, creationTimestamp: at },
     spec: {
-      group: 'cilium.io',
-      scope: 'Cluster',
+      group,
+      scope,
       names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
-      versions: [...(kind === 'CiliumLoadBalancerIPPool' ? ['v2'] : []), 'v2alpha1'].map((version, index) => ({
+      versions: versions.split(',').map((version, index) => ({
         name: version,
         served: true,
         storage: index === 0,
@@ -102,7 +143,7 @@ function workload(
   kind: 'DaemonSet' | 'Deployment',
   name: string,
   namespace: string,
-  labels: Record<string, string>,
+  labels: Readonly<Record<string, string>>,
 ): void {
   const resource = kind === 'DaemonSet' ? 'apps/daemonsets' : 'apps/deployments'
   if (find(cluster.store, resource, namespace, name) !== undefined) return
