@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { ClusterLook } from '../../model/cluster-look.ts'
 import type { Plan, PlanEntry } from '../../model/plan.ts'
+import { clusterSpec, observedCluster } from '../../plan/cluster/testing/fixture.ts'
 import { planMarkdown } from './plan-markdown.ts'
 
 const entry = (key: string, action: PlanEntry['action']): PlanEntry => ({
@@ -48,4 +50,28 @@ test('a pull request is told what it changes, not what waits anyway, without sec
   assert.match(text, /1 action waits whether or not this is merged/)
   assert.match(text, /No longer done after merging: `Machine\/c`/)
   assert.match(planMarkdown(base, base, { base: 'a', head: 'b' }), /Merging this changes nothing/)
+})
+
+test('a cluster that a pull request upgrades is told node by node, and what would refuse it', () => {
+  const ready = observedCluster('s1 s2 s3', {}, {})
+  const look = (version: string, refused = '') => {
+    const spec = clusterSpec('s1 s2 s3', { version })
+    const refusals = refused === '' ? [] : [{ guard: 'upgrade', reason: refused, allow: 'one minor at a time' }]
+    return {
+      declaration: { key: 'Cluster/edge', name: 'edge', spec },
+      observed: ready,
+      decision: { holds: [], refusals },
+    } as unknown as ClusterLook
+  }
+  const now = clusterSpec('s1 s2 s3').version
+  const [, minor = '', rest = ''] = /^v1\.(\d+)\.(.*)$/.exec(now) ?? []
+  const next = `v1.${Number(minor) + 1}.${rest}`
+  const with_ = (one: ClusterLook): Plan => ({ ...plan(), clusters: [one] })
+  const text = planMarkdown(with_(look(now)), with_(look(next, 'too far')), { base: 'main', head: 'pr' })
+  assert.match(text, /\| ✏️ \| `Cluster\/edge` \| server `s1` \| v1\S+ → v1\S+/)
+  assert.match(text, /⛔ refused \| `Cluster\/edge` \| too far \| one minor at a time \|/)
+  assert.match(
+    planMarkdown(with_(look(next)), with_(look(next)), { base: 'a', head: 'b' }),
+    /Merging this changes nothing/,
+  )
 })

@@ -1,5 +1,8 @@
 import type { Action, Doing } from '../../model/action.ts'
+import type { ClusterHold } from '../../model/cluster-decision.ts'
+import type { ClusterLook } from '../../model/cluster-look.ts'
 import type { Plan, PlanEntry } from '../../model/plan.ts'
+import { forecast, type NodeForecast } from '../../plan/cluster/forecast.ts'
 import { cleanValue } from './clean.ts'
 import { SENSITIVE } from './plan-change.ts'
 
@@ -28,11 +31,11 @@ export function planMarkdown(base: Plan, head: Plan, names: { readonly base: str
   }
   for (const { connection, code, message } of head.notes)
     lines.push(`> **${md(connection)} is ${code}**: ${md(message)}`, '')
-  if (caused.length === 0) lines.push('Merging this changes nothing.', '')
+  const rows = [...caused.map(row), ...(head.clusters ?? []).flatMap((look) => clusterRows(look, base))]
+  if (rows.length === 0) lines.push('Merging this changes nothing.', '')
   else {
-    lines.push('| | Resource | What | Why |', '|---|---|---|---|')
-    for (const entry of caused.slice(0, MOST)) lines.push(row(entry))
-    if (caused.length > MOST) lines.push('', `… and ${caused.length - MOST} more.`)
+    lines.push('| | Resource | What | Why |', '|---|---|---|---|', ...rows.slice(0, MOST))
+    if (rows.length > MOST) lines.push('', `… and ${rows.length - MOST} more.`)
     lines.push('')
   }
   if (anyway > 0)
@@ -48,6 +51,36 @@ export function planMarkdown(base: Plan, head: Plan, names: { readonly base: str
 }
 
 const MOST = 100
+
+/** What becomes of the nodes of a cluster, and what stands in its way, where the base does not say the same. */
+function clusterRows(look: ClusterLook, base: Plan): readonly string[] {
+  const before = base.clusters?.find(({ declaration }) => declaration.key === look.declaration.key)
+  const known = new Set(before === undefined ? [] : clusterLines(before))
+  return clusterLines(look).filter((line) => !known.has(line))
+}
+
+function clusterLines(look: ClusterLook): readonly string[] {
+  const { key } = look.declaration
+  const nodes = forecast(look).filter(({ becomes }) => becomes !== 'nothing')
+  const objections = (sign: string, found: readonly ClusterHold[]) =>
+    found.map(({ reason, allow }) => `| ${sign} | \`${md(key)}\` | ${md(reason)} | ${md(allow)} |`)
+  return [
+    ...nodes.map(
+      ({ name, role, becomes, text }) =>
+        `| ${FATE[becomes]} | \`${md(key)}\` | ${role} \`${md(name)}\` | ${md(text)} |`,
+    ),
+    ...objections(SIGN.hold, look.decision.holds),
+    ...objections(SIGN.refuse, look.decision.refusals),
+  ]
+}
+
+const FATE: Readonly<Record<NodeForecast['becomes'], string>> = {
+  nothing: '=',
+  joins: '➕',
+  leaves: '🗑️ **leaves**',
+  changes: '✏️',
+  replaced: '♻️ **replaced**',
+}
 
 const SIGN: Readonly<Record<Action['do'], string>> = {
   nothing: '=',
