@@ -81,6 +81,16 @@ test('at most fifteen packages run beside a token', () => {
   assert.ok(atRunTime.length <= 15, atRunTime.map(([name]) => name).join(', '))
 })
 
+test('[R30] drivers are our own: none is generated, and no package speaks to an outside system in our place', () => {
+  const files = globSync('src/drivers/**/*.ts', { cwd: root })
+  assert.ok(files.length > 100)
+  for (const file of files)
+    assert.doesNotMatch(read(file).slice(0, 500), /generated (?:by|from|code)|do not edit/i, file)
+  const { dependencies } = JSON.parse(read('package.json')) as { dependencies: Record<string, string> }
+  for (const name of Object.keys(dependencies))
+    assert.doesNotMatch(name, /proxmox|libvirt|kubernetes|terraform|pulumi|crossplane|ssh/, name)
+})
+
 describe('the checks themselves', () => {
   test('find paths in backticks, and nothing else', () => {
     assert.deepEqual(pathsIn('`src/a.ts` and `docs/` but not `npm test`, `a/b`, src/c.ts, `EnvironmentVM/web-1`'), [

@@ -114,7 +114,7 @@ function entryOf(plan: string, key: string): string {
     .join('\n')
 }
 
-test('[R21] [A51] one apply on nothing; then each change is shown field by field before it is made', async () => {
+test('[R21] [R32] [A51] one host, one node, nothing else to run: one apply on nothing; then each change is shown field by field before it is made', async () => {
   const cwd = scratch()
   const simulator = await startSimulator(['--preset', 'hosts', '--speed', '60', '--proxy'], cwd)
   const estate = path.join(cwd, 'estate')
