@@ -32,7 +32,7 @@ export function playbook(): string {
     folder('/srv/data', '0700'),
     folder('/opt/tools', '0755'),
     ...Array.from({ length: 9 }, (_, index) =>
-      copy(`/etc/lab/file-${index + 1}.conf`, `setting = ${index + 1}\nname = '$(touch /tmp/pwned)'\n`, {
+      copy(`/etc/lab/file-${index + 1}.conf`, `setting = ${index + 1}\nname = '$(touch /var/pwned)'\n`, {
         mode: '0640',
       }),
     ),

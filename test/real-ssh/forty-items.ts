@@ -17,7 +17,7 @@ spec:
     - {path: /srv/data, mode: "0700"}
     - {path: /opt/tools}
   files:
-${files.map((one) => `    - {path: /etc/lab/file-${one}.conf, mode: "0640", content: "setting = ${one}\\nname = '$(touch /tmp/pwned)'\\n"}`).join('\n')}
+${files.map((one) => `    - {path: /etc/lab/file-${one}.conf, mode: "0640", content: "setting = ${one}\\nname = '$(touch /var/pwned)'\\n"}`).join('\n')}
     - {path: /srv/app/config.yaml, owner: deploy, group: deploy, mode: "0600", content: "a: 1\\n"}
     - {path: /etc/obsolete.conf, absent: true}
   lines:

@@ -31,9 +31,9 @@ test('forty items are put in place on a host, and a second run finds nothing to 
   assert.ok(last.records.every((record) => record.status === 'InPlace'))
   assert.equal(
     readFileSync(join(cow.root, 'etc/lab/file-3.conf'), 'utf8'),
-    "setting = 3\nname = '$(touch /tmp/pwned)'\n",
+    "setting = 3\nname = '$(touch /var/pwned)'\n",
   )
-  assert.equal(existsSync(join(cow.root, 'tmp/pwned')), false, '[S-01]')
+  assert.equal(existsSync(join(cow.root, 'var/pwned')), false, '[S-01]')
   const shell = one.shells.open(cow.target())
   assert.equal(
     (await shell.run(['systemctl', 'is-active', 'lab-sleep.service', 'lab-tick.timer'])).stdout,

@@ -10,6 +10,7 @@ import { editOf } from './edit.ts'
 import { change } from './item.ts'
 import { rulesOf } from './items/registry.ts'
 import { type ItemMark, markCommands, markPath } from './marks.ts'
+import { objectionTo } from './plain-words.ts'
 import { undoOfBoth } from './undo.ts'
 
 /** The one list of a host: everything that is wanted of it, and everything that croft changed there. */
@@ -31,6 +32,8 @@ export const rules: Rules = {
   obstacles: () => [],
   diff(resource, sighting) {
     const { item, reboot, host } = wantedOf(resource)
+    const objection = objectionTo(item)
+    if (objection !== undefined) return [objection]
     const changes = rulesOf(item).diff(item, seenOf(sighting))
     const mark = lookOf(sighting)?.mark
     const moved = mark !== undefined && mark.uid !== resource.uid ? [change('mark', mark.owner, resource.key)] : []
