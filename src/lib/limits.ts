@@ -114,7 +114,7 @@ export const LIMITS = {
   addonBytes: 16 * 1024 * 1024,
   checksumFileBytes: 64 * 1024,
   /** Power under way: how often it is looked at, how long a step is not repeated, how long others may take to answer. */
-  powerLook: { shortestMs: 50, longestMs: 400, share: 1 / 40 },
+  powerLook: { shortestMs: 50, longestMs: 400, share: 1 / 40, patience: { longestMs: 10_000, share: 1 / 150 } },
   powerRepeatMs: 5_000,
   upsLookMs: 10_000,
   upsAnswerMs: 3_000,

@@ -34,6 +34,8 @@ export interface CheckSeen {
 }
 
 export interface ClusterPower {
+  /** It has been there once. One that is only being made has nothing to put down, or to bring up. */
+  readonly formed: boolean
   /** Do object calls get answers? */
   readonly api: Answer
   /** Have enough servers come back to decide anything? */

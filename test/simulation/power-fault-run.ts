@@ -8,6 +8,7 @@ import type { Strike } from './process.ts'
 
 const LONGEST_MS = 3_600_000
 const HEAL_MS = 120_000
+const DARK_MS = 1_200_000
 
 /** Goes off, and on again, once and without trouble; says which effects that takes, each once. */
 export async function cleanEffects(site: Site): Promise<Readonly<Record<Way, readonly string[]>>> {
@@ -60,7 +61,13 @@ async function go(site: Site, way: Way, hint: string, strike?: Strike): Promise<
     if (lines.at(-1) !== line) lines.push(line)
     if (lines.length > 12) lines.shift()
   }
-  const orWhen = (report: PassReport) => gaveUp && report.settled && report.powers?.[0]?.decision.phase === 'On'
+  const dark = () => [...simulation.datacentre.world.hosts.values()].every(({ power }) => power === 'off')
+  const darkMs = simulation.clock.now() + DARK_MS
+  const orWhen = (report: PassReport) => {
+    // Nobody is left who could say that it is off: it is waited for, as declared.
+    if (way === 'off' && simulation.clock.now() > darkMs && dark()) return true
+    return gaveUp && report.settled && report.powers?.[0]?.decision.phase === 'On'
+  }
   for (let process = await site.start(strike); ; process = await site.start()) {
     const mostMs = endMs - simulation.clock.now()
     const reached = await untilPhase(simulation, process, way === 'off' ? 'Off' : 'On', { mostMs, onPass, orWhen })

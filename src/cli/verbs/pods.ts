@@ -1,16 +1,21 @@
 import { at, type Foreign, nameOf, objectName, recordsOf, textOf } from '../../kubernetes/objects.ts'
 import { LIMITS } from '../../lib/limits.ts'
+import type { PowerDone } from '../../model/power.ts'
+import { closing } from '../closing.ts'
 import { clusterTools } from '../clusters/opened.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { styleOf, writeJson } from '../output.ts'
 import type { Verb } from '../program.ts'
 import { API_VERSION } from '../render/plan-json.ts'
 import { renderTable } from '../render/table.ts'
-import { findCluster } from './cluster/find.ts'
+import type { Runtime } from '../runtime.ts'
+import { openState } from '../state.ts'
+import { type FoundCluster, findCluster } from './cluster/find.ts'
 
 /** All pods of a cluster with their nodes; with --watch again and again, until it is stopped. */
 export const run: Verb = async (runtime, words, options) => {
-  const { cluster, directory, state } = await findCluster(runtime, words, options)
+  const found = await findCluster(runtime, words, options)
+  const { cluster, directory, state } = found
   const { driver, deps } = await clusterTools(runtime, { directory, state })
   const session = driver.connect(cluster, deps)
   try {
@@ -24,8 +29,9 @@ export const run: Verb = async (runtime, words, options) => {
             : asked.is === 'error'
               ? asked.refusal.message
               : asked.message
-        if (options.watch !== true) throw new CliError(`The API of ${cluster.name} does not answer: ${why}.`)
-        runtime.out.write(`The API of ${cluster.name} does not answer: ${why}.\n`)
+        const said = (await switchedOff(runtime, found)) ?? `The API of ${cluster.name} does not answer: ${why}.`
+        if (options.watch !== true) throw new CliError(said)
+        runtime.out.write(`${said}\n`)
       } else if (options.output === 'json') {
         writeJson(runtime.out, { apiVersion: API_VERSION, kind: 'Pods', pods: asked.value.map(rowOf) })
       } else {
@@ -41,6 +47,17 @@ export const run: Verb = async (runtime, words, options) => {
   } finally {
     await session.close()
   }
+}
+
+/** A cluster that is off by order has no pods, and nothing is wrong with it. Undefined: nobody put it down. */
+async function switchedOff(runtime: Runtime, { cluster, estate, state }: FoundCluster): Promise<string | undefined> {
+  const power = estate.powers?.find(({ spec }) => spec.cluster === cluster.name)
+  if (power === undefined) return undefined
+  await using store = closing(await openState(runtime, state))
+  const text = await store.it.getValue(`power-done/${power.name}`)
+  const done = text === undefined ? undefined : (JSON.parse(text) as PowerDone)
+  if (done?.state !== 'off' || done.result !== 'done') return undefined
+  return `${cluster.name} has no pods: ${power.key} is off by order. croft power on ${power.name} brings it back.`
 }
 
 export interface PodRow {

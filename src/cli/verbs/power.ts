@@ -16,7 +16,7 @@ import { loadForOperation } from './machine/find.ts'
 import { actorOf, noteOperation } from './machine/journal.ts'
 import { changeOrders, held, released } from './power/orders.ts'
 import { switchHere } from './power/perform.ts'
-import { renderPower } from './power/render.ts'
+import { renderPower, renderPowerPlan } from './power/render.ts'
 
 const WHATS = ['off', 'on', 'status', 'hold', 'release'] as const
 
@@ -75,8 +75,9 @@ async function switched(runtime: Runtime, asked: Asked, state: 'on' | 'off', opt
   const orders = { ...look.orders, wanted: order }
   const decision = coordinatePower(look.declaration.spec, look.observed, orders, undefined, nowMs)
   const planned = { ...look, decision }
-  if (options.plan === true) return print(runtime, planned, options)
-  if (options.output !== 'json') print(runtime, planned, options)
+  if (options.output !== 'json') runtime.out.write(renderPowerPlan(planned, styleOf(runtime, runtime.out), nowMs))
+  else if (options.plan === true) return print(runtime, planned, options)
+  if (options.plan === true) return EXIT.ok
   await confirmed(runtime, `Switch ${asked.power.key} ${state}?`, options)
 
   const locked = await runtime.lockState(asked.state)

@@ -60,6 +60,7 @@ export function clusterPower(
   const members = observed.members === 'unknown' ? [] : observed.members.filter(({ learner }) => !learner)
   const up = members.filter((member) => member.up === 'yes').length
   return {
+    formed: observed.identity?.formed === true || observed.api === 'yes',
     api: shown === undefined && observed.api === 'yes' ? 'unknown' : observed.api,
     // An API that answers object calls has a majority behind it.
     quorum: observed.api === 'yes' || (members.length > 0 && up > members.length / 2) ? 'yes' : 'no',

@@ -28,7 +28,8 @@ export function nextPowerLookMs(kept: readonly KeptPower[], memory: PowerMemory,
     if (attempts.some(({ outcome }) => outcome.result === 'done') || decision.ended !== undefined) {
       next = Math.min(next, LIMITS.powerLook.shortestMs)
     }
-    if (moving && decision.steps.length > 0) next = Math.min(next, LIMITS.powerLook.longestMs)
+    if (moving && decision.steps.length > 0 && decision.waits.length === 0)
+      next = Math.min(next, LIMITS.powerLook.longestMs)
     if (decision.phase === 'Held') next = Math.min(next, LIMITS.peopleLookMs)
     if (look.declaration.spec.ups !== undefined) next = Math.min(next, LIMITS.upsLookMs)
     for (const { tier, what, awaits, leftMs } of decision.waits) {
@@ -45,7 +46,9 @@ export function nextPowerLookMs(kept: readonly KeptPower[], memory: PowerMemory,
   return next
 }
 
+/** Often at first; what has taken minutes may be seen a second or two later, and what hangs for hours costs little. */
 function paceMs(waitedMs: number): number {
-  const { shortestMs, longestMs, share } = LIMITS.powerLook
-  return Math.min(longestMs, Math.max(shortestMs, Math.round(waitedMs * share)))
+  const { shortestMs, longestMs, share, patience } = LIMITS.powerLook
+  const soon = Math.min(longestMs, Math.max(shortestMs, Math.round(waitedMs * share)))
+  return Math.min(patience.longestMs, Math.max(soon, Math.round(waitedMs * patience.share)))
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ObservedPower } from '../../model/observed-power.ts'
+import { NO_POWER_ORDERS } from '../../model/power.ts'
 import {
   clusterWith,
   decide,
@@ -127,3 +128,23 @@ for (const [name, checks, seen] of [
     assert.deepEqual(did(spec, passed, ordered('on')), ['unmark-node nodes'])
   })
 }
+
+const DAYS = { timeZone: 'UTC', off: ['0 23 * * *'], on: ['0 1 * * *'], except: [] }
+
+test('a schedule that says on does not hold a cluster that is only being made, or one that was never put down', () => {
+  const spec = specWith({ schedule: DAYS })
+  const fresh = { kube: 'absent', k3s: 'absent', podsToMove: 'unknown' } as const
+  const unmade = { ...clusterWith([node('s1', fresh)], []), formed: false, api: 'no', quorum: 'no' } as const
+  const growing = clusterWith([node('s1'), node('a1', fresh)], [])
+  for (const cluster of [unmade, growing]) {
+    const decision = decide(spec, observedWith({ cluster }), NO_POWER_ORDERS)
+    assert.deepEqual([decision.phase, decision.holdsCluster, decision.steps], ['On', false, []])
+  }
+})
+
+test('a cluster whose servers were stopped is brought up, also when nobody remembers who stopped them', () => {
+  const stopped = { kube: 'unknown', k3s: 'stopped', podsToMove: 'unknown' } as const
+  const cluster = { ...clusterWith([node('s1', stopped)], []), api: 'no', quorum: 'no' } as const
+  const decision = decide(specWith({ schedule: DAYS }), observedWith({ cluster }), NO_POWER_ORDERS)
+  assert.deepEqual([decision.phase, decision.steps[0]?.do], ['GoingOn', 'start-k3s'])
+})

@@ -1,5 +1,5 @@
 import type { ResourceKey } from '../../model/key.ts'
-import type { ObservedPower } from '../../model/observed-power.ts'
+import type { ClusterPower, ObservedPower } from '../../model/observed-power.ts'
 import type { PowerDone, PowerOrders, PowerSpec } from '../../model/power.ts'
 import type { PowerDecision, PowerHold, PowerPhase } from '../../model/power-decision.ts'
 import { goDown } from './down.ts'
@@ -51,10 +51,19 @@ export function coordinatePower(
 
 /** Has the state that is wanted not been reached since it was ordered? */
 function isChanging({ state, sinceMs, source }: Wanted, done: PowerDone | undefined, observed: ObservedPower): boolean {
+  const { cluster } = observed
   // The way back ends where the cluster answers and nothing of ours is left in it; marks are seen for themselves.
-  if (source === 'abort') return observed.cluster !== undefined && observed.cluster.api !== 'yes'
-  if (done === undefined) return sinceMs > 0 || state === 'off'
-  return done.sinceMs !== sinceMs || done.state !== state
+  if (source === 'abort') return cluster !== undefined && cluster.api !== 'yes'
+  const same = done?.sinceMs === sinceMs && done.state === state
+  if (same) return false
+  if (state === 'off' || cluster === undefined) return done !== undefined || sinceMs > 0 || state === 'off'
+  // A cluster that was not put down is not brought up: one that is only being made would wait for itself.
+  return cluster.formed && (done?.state === 'off' || isPutDown(cluster))
+}
+
+/** Nobody answers, and somebody has stopped it or switched it off. */
+function isPutDown({ api, nodes }: ClusterPower): boolean {
+  return api !== 'yes' && nodes.some((node) => isDown(node) || node.k3s === 'stopped')
 }
 
 /** Machines that are off stay so until it is their turn; what is to go down is not started again by anybody. */

@@ -213,7 +213,8 @@ function freed(view: View): Finding {
         awaits: 'our mark to be gone',
       }),
     )
-  const missing = nodes.filter(({ kube, back }) => kube !== 'ready' || !back)
+  // One that never joined is not ours to wait for: its cluster lets it in.
+  const missing = nodes.filter(({ kube, back }) => kube !== 'absent' && (kube !== 'ready' || !back))
   const waits = missing.map(({ name }) =>
     awaiting(view, { tier: 'nodes', what: name, awaits: 'the node to be Ready', deadline: 'start' }),
   )

@@ -23,10 +23,13 @@ export async function switchHere(
   const only = new Set<ResourceKey>([power.key, ...observed.machines.map(({ key }) => key)])
   const startedMs = runtime.clock.monotonicMs()
   const onPass = ({ events }: PassReport) => {
-    for (const { key, message, type } of events) {
-      if (key !== power.key) continue
+    for (const { key, message, type, reason } of events) {
+      // Of machines only what is begun: what they look like meanwhile is no news.
+      const machine = key !== undefined && key !== power.key && only.has(key) && reason === 'Started'
+      if (key !== power.key && !machine) continue
       const seconds = ((runtime.clock.monotonicMs() - startedMs) / 1000).toFixed(1).padStart(7)
-      runtime.out.write(`${seconds} s  ${type === 'Warning' ? 'Warning: ' : ''}${clean(message, 300)}\n`)
+      const warning = type === 'Warning' ? 'Warning: ' : ''
+      runtime.out.write(`${seconds} s  ${warning}${clean(message, 300)}\n`)
     }
   }
   const settled = await engine.it.settle(estate, { signal: runtime.signal, only, onPass })

@@ -62,6 +62,7 @@ export function clusterWith(
   more: Partial<NonNullable<ObservedPower['cluster']>> = {},
 ): NonNullable<ObservedPower['cluster']> {
   return {
+    formed: true,
     api: 'yes',
     quorum: 'yes',
     workloads,

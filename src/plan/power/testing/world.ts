@@ -102,6 +102,7 @@ export function createSmallWorld(plan: Planner, spec: PowerSpec, random: Random)
     return {
       cluster: {
         api: api ? 'yes' : 'unknown',
+        formed: true,
         quorum: quorum() ? 'yes' : 'no',
         workloads: api
           ? works.map(({ kind, name, tier, replicas, remembered, pods }) => ({
