@@ -55,6 +55,8 @@ export async function refusedSignature(
   const settings = ssh
     ? [`gpg.ssh.allowedSignersFile=${signers.allowedSigners}`, 'gpg.minTrustLevel=undefined', 'gpg.program=false']
     : ['gpg.ssh.program=false']
+  // Whoever can sign in a way that was not asked for is nobody.
+  settings.push('gpg.x509.program=false')
   try {
     await runGit({
       directory: repository,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { after, test } from 'node:test'
 import { vmManifest } from './fixture.ts'
 import { type FollowOptions, followRepository } from './repository.ts'
@@ -10,6 +10,8 @@ import { type FollowOptions, followRepository } from './repository.ts'
 const root = mkdtempSync(join(tmpdir(), 'croft-follow-'))
 after(() => rmSync(root, { recursive: true, force: true }))
 const signal = new AbortController().signal
+/** Where GnuPG finds the key that the next commit is signed with. */
+let signingHome = ''
 
 function key(name: string): string {
   const file = join(root, name)
@@ -24,7 +26,7 @@ function repository(name: string) {
   const git = (...args: string[]) =>
     execFileSync('git', ['-c', 'user.name=someone', '-c', 'user.email=anna@example.org', ...args], {
       cwd: tree,
-      env: { PATH: process.env.PATH, HOME: root, GIT_CONFIG_NOSYSTEM: '1' },
+      env: { PATH: process.env.PATH, HOME: root, GIT_CONFIG_NOSYSTEM: '1', GNUPGHOME: signingHome },
       stdio: 'pipe',
     })
       .toString()
@@ -86,6 +88,59 @@ test('[S-27] unsigned and wrongly signed commits are refused; going back to an o
   assert.equal(look.is === 'new' ? look.revision.id : '', second, 'a restart does not forget what was in force')
   assert.equal(look.is === 'new' ? look.trouble?.reason : '', 'rewound')
 })
+
+test('[S-27] signatures of GnuPG: by a key of the keyring that was named, and by no other and in no other way', {
+  skip: hasGpg() || process.env.CI !== undefined ? false : 'gpg is not installed',
+}, async () => {
+  const [anna, mallory] = [gpgHome('anna'), gpgHome('mallory')]
+  const { git, commit, follow } = repository('gpg-signed')
+  const followed = follow({ signers: { gnupgHome: anna } })
+  const seen = async () => {
+    const look = await followed.look(signal)
+    return look.is === 'kept' ? look.reason : look.is
+  }
+  const signed = (home: string) => {
+    signingHome = home
+    const words = ['-c', 'gpg.format=openpgp', '-c', `user.signingKey=${basename(home)}@example.org`]
+    git(...words, 'commit', '--quiet', '--allow-empty', '-S', '-m', 'signed')
+    git('push', '--quiet', '--force', 'origin', 'HEAD:main')
+  }
+  commit()
+  assert.equal(await seen(), 'unsigned')
+  signed(mallory)
+  assert.equal(await seen(), 'unsigned', 'signed by somebody else')
+  commit(key('ssh-instead'))
+  assert.equal(await seen(), 'unsigned', 'signed in another way')
+  signed(anna)
+  assert.equal(await seen(), 'new')
+})
+
+function hasGpg(): boolean {
+  return spawnSync('gpg', ['--version']).status === 0
+}
+
+function gpgHome(name: string): string {
+  const home = mkdtempSync(join(tmpdir(), 'croft-gpg-'))
+  const own = join(home, name)
+  mkdirSync(own, { mode: 0o700 })
+  const words = [
+    '--batch',
+    '--quiet',
+    '--passphrase',
+    '',
+    '--quick-gen-key',
+    `${name}@example.org`,
+    'ed25519',
+    'sign',
+    'never',
+  ]
+  execFileSync('gpg', words, { env: { ...process.env, GNUPGHOME: own }, stdio: 'pipe' })
+  after(() => {
+    spawnSync('gpgconf', ['--homedir', own, '--kill', 'all'])
+    rmSync(home, { recursive: true, force: true })
+  })
+  return own
+}
 
 test('[F-36] a restart while the repository is away, or broken, goes on from what was in force', async () => {
   const { commit, follow, remote } = repository('away')
