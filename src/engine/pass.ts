@@ -19,6 +19,7 @@ import { casesOf } from './cases.ts'
 import { forgetForSweep } from './close-looks.ts'
 import { actOnCluster, type ClusterFailures, stepName } from './clusters/act.ts'
 import { noteBackups } from './clusters/backups.ts'
+import { departedClusters } from './clusters/departed.ts'
 import { type DrillPass, keepDrill, readDrills, withDrills } from './clusters/drills.ts'
 import { isClusterSettled, judgeCluster } from './clusters/judge.ts'
 import { type LookedAt, lookAtClusters } from './clusters/look.ts'
@@ -102,8 +103,14 @@ export async function runPass(
   const judged = [...verdicts, ...clusterVerdicts, ...power.verdicts]
   const records = judged.map((verdict) => verdict.record)
   const events = judged.flatMap((verdict) => verdict.events)
-  const dropped = departed(estate, observation, ledger.records, records)
-  await report(store, epoch, ledger.records, records, events, dropped, known && remembered.fresh, clock.now())
+  const gone = departed(estate, observation, ledger.records, records)
+  const { leaving, over } = departedClusters(gone, new Map(records.map((record) => [record.key, record])))
+  // Noted before it is forgotten: a crash in between notes it once more.
+  for (const { key } of over) await deps.sessions.end(key)
+  const stay = new Set(leaving.map(({ key }) => key))
+  const dropped = gone.filter(({ key }) => !stay.has(key))
+  const left = [...records, ...leaving]
+  await report(store, epoch, ledger.records, left, events, dropped, known && remembered.fresh, clock.now())
 
   const inFlight = ledger.intentions.size + attempts.filter(leavesWork).length
   const effects =

@@ -29,6 +29,8 @@ export interface LibvirtRun {
   /** The secrets of clusters. */
   readonly vault: ReturnType<typeof memoryVault>
   estate: Estate
+  /** How long a controller tries. */
+  deadlineMs: number
   /** Calls that wrote, in order. */
   readonly writes: string[]
   points(): number
@@ -66,6 +68,7 @@ export function simulateLibvirt(seed: number, estate: Estate, hostName: string):
     disk: createMemoryStore().disk,
     vault,
     estate,
+    deadlineMs: 6 * 3_600_000,
     writes,
     points: () => passed,
     async settle(crashAt, onPass, wallOffMs = () => 0) {
@@ -136,7 +139,7 @@ export function simulateLibvirt(seed: number, estate: Estate, hostName: string):
         { ...run.estate, connections },
         {
           signal: new AbortController().signal,
-          deadlineMs: 6 * 3_600_000,
+          deadlineMs: run.deadlineMs,
           ...(onPass === undefined ? {} : { onPass }),
         },
       )

@@ -1,20 +1,12 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { volumes } from '../../src/sim/libvirt/domains.ts'
 import { virsh } from '../../src/sim/libvirt/virsh.ts'
-import { nodesOf } from './cluster-oracle.ts'
 import { APPROVED, asDeclared, seen, TWO, valid, WEB } from './libvirt-machines.ts'
 import { simulateLibvirt } from './libvirt-run.ts'
 import { replay, seeds } from './volume.ts'
 
 const FILE = 'libvirt.test.ts'
-const EXAMPLE = join(import.meta.dirname, '../../examples/k3s-libvirt')
-
-function exampleFiles(): Record<string, string> {
-  return Object.fromEntries(readdirSync(EXAMPLE).map((name) => [name, readFileSync(join(EXAMPLE, name), 'utf8')]))
-}
 
 test('[A12] [A13] machines with fixed addresses come up, matched by hardware address, and no lease is asked for', async () => {
   for (const seed of seeds(2, 100)) {
@@ -71,33 +63,6 @@ test('destroyed and applied again: identical machines', async () => {
     [],
   )
   run.estate = TWO
-  assert.equal(await run.settle(), 'settled')
-  assert.deepEqual(seen(run), before)
-})
-
-test('[A2] the example of one server and two agents forms its cluster; destroyed and applied again it is identical', async () => {
-  const files = exampleFiles()
-  // Otherwise its server would stay when the cluster leaves Git.
-  files['cluster.yaml'] += '  protect: false\n'
-  const estate = valid(files)
-  const run = simulateLibvirt(5, estate, 'kvm')
-  const names = new Set<string>()
-  const watch = () => {
-    for (const cluster of run.datacentre.world.k3s.clusters.values())
-      for (const { metadata } of nodesOf(cluster)) names.add(metadata.name)
-  }
-  assert.equal(await run.settle(undefined, watch), 'settled')
-  const before = seen(run)
-  assert.equal(run.host.domains.size, 3)
-  // Never under another name than the declared one, not even for a moment.
-  assert.deepEqual([...names].sort(), ['k3s-cp-01', 'k3s-worker-01', 'k3s-worker-02'])
-  run.estate = valid({ ...files, 'cluster.yaml': APPROVED })
-  assert.equal(await run.settle(), 'settled')
-  assert.equal(run.host.domains.size, 0)
-  // With its machines the cluster is gone; whoever forms it anew does not keep the old one's secrets.
-  run.vault.kept.clear()
-  run.disk = simulateLibvirt(5, estate, 'kvm').disk
-  run.estate = estate
   assert.equal(await run.settle(), 'settled')
   assert.deepEqual(seen(run), before)
 })

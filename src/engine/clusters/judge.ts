@@ -6,6 +6,7 @@ import { resourceUid } from '../../model/key.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import { conditionOf, isTrue, withCondition } from '../conditions.ts'
 import { type ClusterAttempt, refusalIn } from './act.ts'
+import { SERVERS } from './departed.ts'
 
 /**
  * Turns what was seen of a cluster and what was done to it into its record and the events worth telling. Pure. A step
@@ -41,10 +42,17 @@ export function judgeCluster(
     details: {
       version: declaration.spec.version,
       nodes: `${ready}/${declaration.spec.servers.length + declaration.spec.agents.length}`,
+      ...serversOf(declaration),
       ...(observed.identity === undefined ? {} : { caHash: observed.identity.caHash.slice(0, 12) }),
     },
   }
   return { record, events: eventsOf(look, attempts, before, record, goesOn, nowMs) }
+}
+
+/** Boxes that were there before stay when a cluster goes: of those nobody can say that they are gone. */
+function serversOf({ spec }: ClusterLook['declaration']): Readonly<Record<string, string>> {
+  const keys = spec.servers.flatMap(({ machine }) => ('key' in machine ? [machine.key] : []))
+  return keys.length === spec.servers.length ? { [SERVERS]: keys.join(' ') } : {}
 }
 
 /**

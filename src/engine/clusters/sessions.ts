@@ -1,6 +1,7 @@
 import type { ClusterDeps, ClusterDriver, ClusterOperator, ClusterSession } from '../../drivers/cluster-port.ts'
 import type { Shell } from '../../lib/shell.ts'
 import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
+import type { ResourceKey } from '../../model/key.ts'
 import type { SshTarget } from '../../model/ssh-target.ts'
 
 /** Clusters and the boxes under them that are spoken to; each is opened once and kept while its declaration stays. */
@@ -10,6 +11,8 @@ export interface ClusterSessions {
   operatorOf(cluster: ClusterDeclaration): Promise<ClusterOperator>
   /** Ways into the boxes that were there before, by their names. */
   shellsOf(cluster: ClusterDeclaration): Promise<ReadonlyMap<string, Shell>>
+  /** It is over: whoever declares it again begins it anew, with the same CA and tokens. */
+  end(key: ResourceKey): Promise<void>
   close(): Promise<void>
 }
 
@@ -65,6 +68,14 @@ export function createClusterSessions(load: (() => Promise<ClusterTools>) | unde
         }
       }
       return found
+    },
+    async end(key) {
+      const { vault } = (await toolsOf()).deps
+      const secrets = await vault.read(key.slice(key.lastIndexOf('/') + 1))
+      if (secrets?.formed === true) await vault.write({ ...secrets, formed: false })
+      await sessions.get(key)?.session.close()
+      sessions.delete(key)
+      operators.delete(key)
     },
     async close() {
       await Promise.all([...sessions.values()].map(({ session }) => session.close()))

@@ -1,0 +1,32 @@
+import type { ResourceKey } from '../../model/key.ts'
+import type { ResourceRecord } from '../../model/record.ts'
+
+/** In the record of a cluster: the machines that its servers are, where croft made them all. */
+export const SERVERS = 'servers'
+
+/** What becomes of clusters that Git declares no more. */
+export interface DepartedClusters {
+  /** Their servers are still there: they are not over, and nobody may begin them anew. */
+  readonly leaving: readonly ResourceRecord[]
+  /** Their servers are gone, and with them everything that was in etcd. Declared again, they begin anew. */
+  readonly over: readonly ResourceRecord[]
+}
+
+/**
+ * `records` is what is left after this pass. A server that was only forgotten (Orphan) is still among them, and so is
+ * one that could not be seen.
+ */
+export function departedClusters(
+  dropped: readonly ResourceRecord[],
+  records: ReadonlyMap<ResourceKey, ResourceRecord>,
+): DepartedClusters {
+  const leaving: ResourceRecord[] = []
+  const over: ResourceRecord[] = []
+  for (const record of dropped) {
+    const servers = record.type === 'cluster' ? (record.details?.[SERVERS] ?? '').split(' ') : []
+    if (servers.every((key) => key === '')) continue
+    if (servers.some((key) => records.has(key as ResourceKey))) leaving.push({ ...record, status: 'Leaving' })
+    else over.push(record)
+  }
+  return { leaving, over }
+}
