@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 /** `__Host-` binds a cookie to this very host over HTTPS; a browser takes it only from there. */
 export interface CookieNames {
   readonly session: string
@@ -26,4 +27,10 @@ export function writeCookie(
 ): string {
   const age = value === '' ? 0 : Math.floor(maxAgeMs / 1000)
   return `${name}=${value}; Path=/; HttpOnly; SameSite=${sameSite}; Max-Age=${age}${secure ? '; Secure' : ''}`
+}
+
+/** Opens or ends the session of a browser. */
+export function setSession(response: ServerResponse, names: CookieNames, value: string, maxAgeMs: number): void {
+  const cookie = writeCookie(names.session, value, { secure: names.secure, sameSite: 'Strict', maxAgeMs })
+  response.appendHeader('set-cookie', cookie)
 }

@@ -3,12 +3,13 @@ import { LIMITS } from '../lib/limits.ts'
 import { type Context, Declined, type Route } from './api/route.ts'
 import { ROUTES } from './api/routes.ts'
 import type { Me } from './api/schemas.ts'
-import { LoginRefused, type Oidc } from './auth/oidc.ts'
+import type { Oidc } from './auth/oidc.ts'
 import { createRate } from './auth/rate.ts'
 import { sameSecret } from './auth/unguessable.ts'
 import { type Doorkeeper, NOBODY, type Who } from './auth/who.ts'
-import { type CookieNames, readCookie, writeCookie } from './cookies.ts'
+import { type CookieNames, readCookie, setSession } from './cookies.ts'
 import type { HealthStrips } from './health-strips.ts'
+import { createOidcPages } from './oidc-pages.ts'
 import type { ServerOptions } from './options.ts'
 import { isOwnOrigin, type Names } from './origin-rules.ts'
 import type { PageFile } from './page-files.ts'
@@ -38,6 +39,7 @@ export function createFront(parts: Parts): Front {
   const { controller, clock } = options
   const routes = new Map(ROUTES.map((route) => [`${route.method} ${route.path}`, route]))
   const hookRate = createRate(LIMITS.webhookRate)
+  const oidcPages = createOidcPages({ options, oidc, door, cookies })
 
   const sessionOf = (request: IncomingMessage) => readCookie(request.headers.cookie, cookies.session)
 
@@ -49,11 +51,6 @@ export function createFront(parts: Parts): Front {
     ...(who.role === undefined ? {} : { role: who.role }),
     ...(who.csrf === undefined ? {} : { csrf: who.csrf }),
   })
-
-  function setSession(response: ServerResponse, value: string, maxAgeMs: number): void {
-    const cookie = writeCookie(cookies.session, value, { secure: cookies.secure, sameSite: 'Strict', maxAgeMs })
-    response.appendHeader('set-cookie', cookie)
-  }
 
   /** What changes something must come from a page of ours, or from a program that shows a token. */
   function checkForgery(request: IncomingMessage, who: Who): void {
@@ -121,13 +118,13 @@ export function createFront(parts: Parts): Front {
         const opened = await door.signIn(name, password, request.socket.remoteAddress ?? '')
         const old = sessionOf(request)
         if (old !== undefined) door.signOut(old)
-        setSession(response, opened.cookie, LIMITS.sessionMs)
+        setSession(response, cookies, opened.cookie, LIMITS.sessionMs)
         return meOf(opened.who)
       },
       signOut() {
         const cookie = sessionOf(request)
         if (cookie !== undefined) door.signOut(cookie)
-        setSession(response, '', 0)
+        setSession(response, cookies, '', 0)
         return meOf(NOBODY)
       },
     }
@@ -146,41 +143,6 @@ export function createFront(parts: Parts): Front {
     if (verdict.take === 'refuse') throw new Declined(verdict.status, 'refused', verdict.message)
     if (verdict.take === 'poke') controller.poke(source)
     await sendJson(request, response, 202, { ok: true })
-  }
-
-  async function oidcBegin(response: ServerResponse): Promise<void> {
-    if (oidc === undefined) throw new Declined(404, 'not-found', 'No OpenID Connect provider is configured.')
-    const { location, binding } = await oidc.begin()
-    const { secure } = cookies
-    // Lax: the browser comes back from the provider by a link, and must bring this one along.
-    const cookie = writeCookie(cookies.login, binding, { secure, sameSite: 'Lax', maxAgeMs: LIMITS.pendingLoginMs })
-    response.appendHeader('set-cookie', cookie)
-    response.writeHead(302, { location, 'cache-control': 'no-store' }).end()
-  }
-
-  async function oidcFinish(url: URL, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (oidc === undefined) throw new Declined(404, 'not-found', 'No OpenID Connect provider is configured.')
-    const note = (name: string, result: 'done' | 'refused', message: string) =>
-      options.audit?.({
-        atMs: clock.now(),
-        actor: { name: `page:${name}`, from: 'page' },
-        what: 'sign-in',
-        about: 'oidc',
-        result,
-        message,
-      })
-    try {
-      const identified = await oidc.finish(url.searchParams, readCookie(request.headers.cookie, cookies.login))
-      setSession(response, await door.signInOidc(identified), LIMITS.oidcSessionMs)
-      note(identified.name, 'done', '')
-    } catch (error) {
-      if (!(error instanceof LoginRefused)) throw error
-      note('nobody', 'refused', error.message)
-      throw new Declined(401, 'unauthorized', error.message)
-    }
-    const { secure } = cookies
-    response.appendHeader('set-cookie', writeCookie(cookies.login, '', { secure, sameSite: 'Lax', maxAgeMs: 0 }))
-    response.writeHead(302, { location: '/', 'cache-control': 'no-store' }).end()
   }
 
   async function open(path: string, url: URL, request: IncomingMessage, response: ServerResponse): Promise<boolean> {
@@ -207,10 +169,10 @@ export function createFront(parts: Parts): Front {
         return true
       }
       case '/api/sign-in/oidc':
-        await oidcBegin(response)
+        await oidcPages.begin(request, response)
         return true
       case '/api/sign-in/oidc/callback':
-        await oidcFinish(url, request, response)
+        await oidcPages.finish(url, request, response)
         return true
       default:
         return false

@@ -59,7 +59,7 @@ export async function realStage({ simulator: args, follow, env: more = {} }: Rea
 }
 
 /** Where the page is, as croft says it. */
-function announced({ child, ended }: Running): Promise<string> {
+export function announced({ child, ended }: Running): Promise<string> {
   const line = new Promise<string>((resolve) => {
     let text = ''
     child.stderr?.on('data', (chunk: string) => {

@@ -9,6 +9,7 @@ import type { EstateView } from '../../src/model/estate-view.ts'
 import { openApi } from '../../src/server/api/openapi.ts'
 import { ROUTES } from '../../src/server/api/routes.ts'
 import { setUser, usersFile } from '../../src/server/auth/users.ts'
+import type { AuditEntry } from '../../src/server/options.ts'
 import { startServer } from '../../src/server/start.ts'
 import { fakeController } from '../../src/server/testing/fake-controller.ts'
 
@@ -49,8 +50,11 @@ export async function stage(browser: Browser, estate: EstateView, look: Look = {
   const directory = await mkdtemp(join(tmpdir(), 'croft-browser-'))
   const users = join(directory, 'users.json')
   await setUser(usersFile(users), 'anna', 'admin', PASSWORD)
+  await setUser(usersFile(users), 'vera', 'viewer', PASSWORD)
   const controller = fakeController(estate)
-  const options = { controller, clock: systemClock, version: '9.9.9', usersFile: users }
+  const audit: AuditEntry[] = []
+  const note = (entry: AuditEntry) => void audit.push(entry)
+  const options = { controller, clock: systemClock, version: '9.9.9', usersFile: users, audit: note }
   let server = await startServer({ ...options, port: 0 })
   const { url, port } = server
   const context = await browser.newContext({
@@ -66,6 +70,8 @@ export async function stage(browser: Browser, estate: EstateView, look: Look = {
   return {
     page,
     controller,
+    audit,
+    users: usersFile(users),
     url,
     wrongs,
     go: async (path = '') => {
@@ -129,8 +135,8 @@ export async function shot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(SHOTS, `${name.replaceAll(/[^\w-]+/g, '-')}.png`) })
 }
 
-export async function signIn(page: Page): Promise<void> {
-  await page.getByLabel('Name').fill('anna')
+export async function signIn(page: Page, name = 'anna'): Promise<void> {
+  await page.getByLabel('Name').fill(name)
   await page.getByLabel('Password').fill(PASSWORD)
   await page.locator('dialog').getByRole('button', { name: 'Sign in' }).click()
   await page.locator('dialog').waitFor({ state: 'detached' })

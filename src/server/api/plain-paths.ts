@@ -25,6 +25,7 @@ export function plainPaths(): Json {
     ),
     '/api/sign-in/oidc': get('getSignInOidc', 'Sign in with the OpenID Connect provider', {
       302: { description: 'to the provider' },
+      401: { description: 'the provider cannot be reached' },
       404: noProvider,
     }),
     '/api/sign-in/oidc/callback': get(

@@ -88,6 +88,20 @@ describe('OpenID Connect', () => {
     }
   })
 
+  test('a provider that does not answer is said to a person in words', async () => {
+    const issuer = await fakeIssuer('croft', SECRET)
+    const url = issuer.url
+    await issuer[Symbol.asyncDispose]()
+    await using it = await testServer({ oidc: { ...SETTINGS, issuer: url } })
+    const answer = await it.ask('/api/sign-in/oidc')
+    assert.equal(answer.status, 401)
+    assert.match(answer.text, /^You are not signed in\. The provider/)
+    assert.deepEqual(
+      it.audit.map(({ what, result }) => [what, result]),
+      [['sign-in', 'refused']],
+    )
+  })
+
   test('a state is good once, in the browser that began it, and an unknown one never', async () => {
     await using all = await scene()
     const { it, issuer } = all

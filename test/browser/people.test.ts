@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import type { Browser } from 'playwright-core'
+import { removeUser } from '../../src/server/auth/users.ts'
+import { KEY, WISHES } from '../../src/server/testing/questions.ts'
+import { richEstate } from '../../src/server/testing/rich-estate.ts'
+import { openBrowser, signIn, stage, whyNoBrowser } from './stage.ts'
+
+const RESOURCE = `resource/${encodeURIComponent(KEY)}`
+
+describe('who may do what, in a browser', { skip: whyNoBrowser() ?? false }, () => {
+  let browser: Browser
+  before(async () => {
+    browser = await openBrowser()
+  })
+  after(async () => {
+    await browser.close()
+  })
+
+  test('[A60] a viewer sees every page; each button says what she lacks, and what she sends all the same is refused and audited', async () => {
+    await using it = await stage(browser, richEstate(), { expected: /403 \(Forbidden\)/ })
+    const { page } = it
+    await it.go()
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await signIn(page, 'vera')
+    for (const [place, button] of [
+      ['estate', undefined],
+      ['graph', undefined],
+      ['timeline', undefined],
+      ['health', undefined],
+      ['cluster/homelab', 'Snapshot'],
+      ['drift', 'Adopt'],
+      ['drift', 'Revert'],
+      ['power', 'Release'],
+      ['power', 'Switch on'],
+      [RESOURCE, 'Look now'],
+      [RESOURCE, 'Suspend'],
+    ] as const) {
+      await it.go(`#/${place}`)
+      await page.locator('main .loading').waitFor({ state: 'detached' })
+      if (button === undefined) continue
+      await page.getByRole('button', { name: button }).first().click()
+      await page.locator('.toast', { hasText: 'which vera does not have' }).first().waitFor()
+      assert.equal(await page.locator('dialog').count(), 0, `${place} ${button}`)
+    }
+    const statuses = await page.evaluate(async (wishes) => {
+      const { csrf } = (await (await fetch('/api/me')).json()) as { readonly csrf: string }
+      const headers = { 'content-type': 'application/json', 'x-croft-csrf': csrf }
+      const send = async ([path, input]: readonly [string, unknown]) =>
+        (await fetch(path, { method: 'POST', headers, body: JSON.stringify(input) })).status
+      return Promise.all(wishes.map(send))
+    }, Object.entries(WISHES))
+    assert.deepEqual(new Set(statuses), new Set([403]))
+    assert.equal(it.controller.asked.length, 0)
+    const refused = it.audit.filter(({ result, actor }) => result === 'refused' && actor.name === 'page:vera')
+    assert.deepEqual(refused.map(({ what }) => `/api/${what}`).toSorted(), Object.keys(WISHES).toSorted())
+  })
+
+  test('[S-22] somebody who is removed while his page is open is nobody with the next click', async () => {
+    await using it = await stage(browser, richEstate(), { expected: /401 \(Unauthorized\)/ })
+    const { page } = it
+    await it.go(`#/${RESOURCE}`)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await signIn(page)
+    await page.getByRole('button', { name: 'Look now' }).click()
+    await page.locator('.toast', { hasText: 'Looking now' }).waitFor()
+    await removeUser(it.users, 'anna')
+    await page.getByRole('button', { name: 'Look now' }).click()
+    await page.locator('dialog').getByText('Looking needs no sign-in').waitFor()
+    assert.equal(it.controller.asked.length, 1)
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('button', { name: 'Sign in' }).waitFor()
+  })
+})
