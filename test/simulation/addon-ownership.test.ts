@@ -107,3 +107,34 @@ test('of a cluster that left Git no object is remembered; of an add-on that cann
   await run.passes(run.start(), 2)
   assert.equal(objects(), 0, hint)
 })
+
+test('a chart that changes is ready when the job for the change is done, not because the old one was', async () => {
+  const hint = replay(FILE, 9)
+  const chart = (version: string) =>
+    addonManifest(
+      'podinfo',
+      `  namespace: podinfo\n  chart: {repo: "https://c.example.org", name: podinfo, version: ${version}}`,
+    )
+  const lab = createLab(chart('6.9.1'), 9, hint)
+  assert.equal(await lab.settle(), 'settled', hint)
+  const job = () => lab.found('batch/jobs', 'kube-system', 'helm-install-podinfo').metadata.uid
+  const before = job()
+  const seen: string[] = []
+  lab.git(chart('6.9.2'))
+  const process = lab.run.start()
+  const settled = await lab.run.untilSettled(process, {
+    mostMs: 3_600_000,
+    onPass: ({ records }) => {
+      const record = records.find(({ key }) => key.includes('@HelmChart.'))
+      const ready = record?.conditions.find(({ type }) => type === 'Ready')
+      seen.push(`${ready?.status} ${ready?.reason} ${job() === before ? 'old' : 'new'}`)
+    },
+  })
+  assert.equal(settled, 'settled', hint)
+  assert.notEqual(job(), before)
+  assert.ok(
+    seen.some((one) => one.startsWith('False Installing')),
+    seen.join('; '),
+  )
+  assert.equal(seen.at(-1), 'True Current new', seen.join('; '))
+})

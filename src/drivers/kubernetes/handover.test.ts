@@ -26,7 +26,7 @@ const released = onlyMark(resource(handed), handed) as unknown as Foreign
 
 /** Ours again, and still marked as the other's: taking back was stopped in the middle. */
 function halfBack(managers: readonly object[]): Foreign {
-  const object = marked(resource(wanted()), wanted(), KEPT_BY)
+  const object = marked(resource(wanted()), wanted(), { keptBy: KEPT_BY })
   return { ...object, metadata: { ...object.metadata, managedFields: managers } }
 }
 

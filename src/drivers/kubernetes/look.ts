@@ -10,8 +10,14 @@ export interface ObjectLook {
   readonly secretsDiffer?: readonly string[]
   /** What the one shows by whom the object is or will be kept. */
   readonly keeper?: KeeperLook
-  /** Of a HelmChart: what became of the job that installs it. */
-  readonly install?: 'running' | 'complete' | 'failed'
+  /** Of a HelmChart: the job that installs it, and what became of it. */
+  readonly install?: InstallLook
+}
+
+export interface InstallLook {
+  readonly state: 'running' | 'complete' | 'failed'
+  /** Its uid: a chart that changes gets a new job. */
+  readonly job: string
 }
 
 /** An Application, HelmRelease or Kustomization, as far as handing over needs it. */

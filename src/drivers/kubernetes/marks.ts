@@ -12,14 +12,17 @@ const ESTATE = 'croft.dev/estate'
 const DELETION = 'croft.dev/deletion'
 const APPLIED = 'croft.dev/applied'
 const KEPT_BY = 'croft.dev/kept-by'
+const FORMER_JOB = 'croft.dev/former-job'
 
-const MARKS = [UID_LABEL, OWNER, ESTATE, DELETION, APPLIED, KEPT_BY] as const
+const MARKS = [UID_LABEL, OWNER, ESTATE, DELETION, APPLIED, KEPT_BY, FORMER_JOB] as const
 
 export interface ObjectMark extends Mark {
   /** Hash of what was declared when we last wrote it. */
   readonly applied?: string
   /** Who keeps it since we gave it away: `argocd argoproj.io/v1alpha1 Application/argocd/cilium`. */
   readonly keptBy?: string
+  /** Of a HelmChart: the job that had installed it when we last changed it, and that says nothing of the change. */
+  readonly formerJob?: string
 }
 
 /** The mark on an object; undefined when it has none. */
@@ -32,6 +35,7 @@ export function markOf(object: Foreign): ObjectMark | undefined {
     return value === undefined ? undefined : cleanText(value)
   }
   const [owner, estate, applied, keptBy] = [text(OWNER), text(ESTATE), text(APPLIED), text(KEPT_BY)]
+  const formerJob = text(FORMER_JOB)
   const deletion = annotations.get(DELETION)
   return {
     uid,
@@ -40,6 +44,7 @@ export function markOf(object: Foreign): ObjectMark | undefined {
     ...(deletion === 'Delete' || deletion === 'Orphan' ? { deletion } : {}),
     ...(applied === undefined ? {} : { applied }),
     ...(keptBy === undefined ? {} : { keptBy }),
+    ...(formerJob === undefined ? {} : { formerJob }),
   }
 }
 
@@ -49,11 +54,16 @@ export function appliedHash({ object }: WantedObject): string {
 }
 
 /** The object with our mark on it, as it is applied. `keptBy`: it still has to be taken back from there. */
-export function marked({ uid, key, estate }: Resource, wanted: WantedObject, keptBy?: string): KubeObject {
+export function marked(
+  { uid, key, estate }: Resource,
+  wanted: WantedObject,
+  { keptBy, formerJob }: Pick<ObjectMark, 'keptBy' | 'formerJob'> = {},
+): KubeObject {
   return withMark(wanted.object, uid, key, estate, {
     [DELETION]: keptBy === undefined ? wanted.deletion : 'Orphan',
     [APPLIED]: appliedHash(wanted),
     ...(keptBy === undefined ? {} : { [KEPT_BY]: keptBy }),
+    ...(formerJob === undefined ? {} : { [FORMER_JOB]: formerJob }),
   })
 }
 

@@ -1,6 +1,7 @@
 import { at, type Foreign, recordsOf, textOf } from '../../kubernetes/objects.ts'
 import type { Readiness } from '../../model/rules.ts'
 import type { ObjectLook } from './look.ts'
+import { markOf } from './marks.ts'
 import { conditionsOf, failed, here, isTrue, numberAt, waits } from './readiness-words.ts'
 
 /** What it means for objects of a kind to be ready; undefined for kinds that say it by their conditions. */
@@ -167,9 +168,11 @@ function service(object: Foreign): Readiness | undefined {
 
 function chart({ object, install }: ObjectLook): Readiness {
   const broken = conditionsOf(object).find(isTrue('Failed'))
-  if (broken !== undefined || install === 'failed')
+  if (install !== undefined && install.job === markOf(object)?.formerJob)
+    return waits('Installing', 'the job for what changed has not begun')
+  if (broken !== undefined || install?.state === 'failed')
     return failed('InstallFailed', textOf(broken?.message) ?? 'its job failed')
-  return install === 'complete' ? here('it is installed') : waits('Installing', 'its job has not ended')
+  return install?.state === 'complete' ? here('it is installed') : waits('Installing', 'its job has not ended')
 }
 
 function application(object: Foreign): Readiness {

@@ -145,9 +145,18 @@ const ROWS: readonly Row[] = [
   ],
   ['Service without one (stricter)', { kind: 'Service', spec: { type: 'LoadBalancer' } }, 'InProgress'],
 
-  ['chart, installed', { kind: 'HelmChart' }, 'Current', { install: 'complete' }],
-  ['chart, installing', { kind: 'HelmChart' }, 'InProgress', { install: 'running' }],
-  ['chart, broken', { kind: 'HelmChart' }, 'Failed', { install: 'failed' }],
+  ['chart, installed', { kind: 'HelmChart' }, 'Current', { install: { state: 'complete', job: 'j' } }],
+  ['chart, installing', { kind: 'HelmChart' }, 'InProgress', { install: { state: 'running', job: 'j' } }],
+  [
+    'chart that was changed, and whose old job is still there',
+    {
+      kind: 'HelmChart',
+      metadata: { labels: { 'croft.dev/uid': 'u' }, annotations: { 'croft.dev/former-job': 'j' } },
+    },
+    'InProgress',
+    { install: { state: 'complete', job: 'j' } },
+  ],
+  ['chart, broken', { kind: 'HelmChart' }, 'Failed', { install: { state: 'failed', job: 'j' } }],
   [
     'Application, in sync',
     { kind: 'Application', status: { sync: { status: 'Synced' }, health: { status: 'Healthy' } } },

@@ -7,7 +7,7 @@ import type { Sighting } from '../../model/sighting.ts'
 import type { DriverDeps } from '../port.ts'
 import type { ClusterApi, Sort } from './api.ts'
 import { keeperLook } from './handover.ts'
-import type { ObjectLook } from './look.ts'
+import type { InstallLook, ObjectLook } from './look.ts'
 import { keptByOf, markOf, UID_LABEL } from './marks.ts'
 import { collectionPath, objectPath } from './paths.ts'
 
@@ -71,13 +71,13 @@ export function createReader(
       api.forget(sort)
       return undefined
     }
-    const installs = sort.kind === 'HelmChart' && objects.size > 0 ? await installJobs(client, signal) : new Map()
+    const installs = sort.kind === 'HelmChart' && objects.size > 0 ? await installJobs(client, signal) : undefined
     const byId = new Map(declared.map((one) => [idFor(one.object, kind), one]))
     const sightings: Sighting[] = []
     for (const [id, object] of objects) {
       const one = byId.get(id)
       const place = `${String(at(object, 'metadata', 'namespace'))}/${String(at(object, 'metadata', 'name'))}`
-      const install = installs.get(place)
+      const install = installs?.get(place)
       const keeper = await keeperOfObject(client, one, object, signal)
       const secretsDiffer = await differingSecrets(one, object)
       const look: ObjectLook = {
@@ -93,10 +93,7 @@ export function createReader(
   }
 
   /** Which charts were installed, by the jobs that do it. */
-  async function installJobs(
-    client: KubernetesClient,
-    signal: AbortSignal,
-  ): Promise<ReadonlyMap<string, NonNullable<ObjectLook['install']>>> {
+  async function installJobs(client: KubernetesClient, signal: AbortSignal): Promise<ReadonlyMap<string, InstallLook>> {
     const label = 'helmcharts.helm.cattle.io/chart'
     const path = collectionPath('batch/v1', 'jobs')
     const jobs = api.answered(await client.list(path, { labelSelector: label }, signal)) ?? []
@@ -140,10 +137,11 @@ export function createReader(
   return { readList }
 }
 
-function installOf(job: Foreign): NonNullable<ObjectLook['install']> {
-  const ends = recordsOf(at(job, 'status', 'conditions')).filter(({ status }) => status === 'True')
-  if (ends.some(({ type }) => type === 'Complete')) return 'complete'
-  return ends.some(({ type }) => type === 'Failed') ? 'failed' : 'running'
+function installOf(object: Foreign): InstallLook {
+  const job = textOf(at(object, 'metadata', 'uid')) ?? ''
+  const ends = recordsOf(at(object, 'status', 'conditions')).filter(({ status }) => status === 'True')
+  if (ends.some(({ type }) => type === 'Complete')) return { state: 'complete', job }
+  return { state: ends.some(({ type }) => type === 'Failed') ? 'failed' : 'running', job }
 }
 
 /** An object's name in its list, as the cluster has it: what is in no namespace there has none here. */

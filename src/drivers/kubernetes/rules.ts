@@ -55,7 +55,9 @@ export const rules: Rules = {
     if (step?.do === 'take-back') return takeBackSteps(resource, wanted, { ...step, keptBy: mark?.keptBy ?? '' })
     return [
       ...(changes.some(({ path }) => path === RESTING) ? [wakeStep(wanted)] : []),
-      ...(changes.some(({ path }) => path !== RESTING) ? [applyStep('configure', resource, wanted)] : []),
+      ...(changes.some(({ path }) => path !== RESTING)
+        ? [applyStep('configure', resource, wanted, formerJob(look, changes))]
+        : []),
     ]
   },
   adoptSteps: () => [],
@@ -109,6 +111,12 @@ function fieldsOf(wanted: WantedObject, look: ObjectLook, mark: ObjectMark): rea
       (key): Change => ({ path: `data.${key}`, from: '***', to: '***', effect: 'live', secret: true }),
     ),
   ]
+}
+
+/** A chart that changes is installed by a new job: what became of the old one says nothing of the change. */
+function formerJob({ install }: ObjectLook, changes: readonly Change[]): Pick<ObjectMark, 'formerJob'> {
+  if (install === undefined || !changes.some(({ path }) => path.startsWith('spec'))) return {}
+  return { formerJob: install.job }
 }
 
 const RESTING = 'spec.suspend'

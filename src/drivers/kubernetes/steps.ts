@@ -6,7 +6,7 @@ import type { Sighting } from '../../model/sighting.ts'
 import type { Step } from '../../model/step.ts'
 import { MANAGER } from './fields.ts'
 import { lookOf } from './look.ts'
-import { marked, nameOnly, onlyMark } from './marks.ts'
+import { marked, nameOnly, type ObjectMark, onlyMark } from './marks.ts'
 import { objectPath } from './paths.ts'
 
 /* Every call to a cluster, as data. */
@@ -18,9 +18,15 @@ const UNMANAGED = 'helmcharts.helm.cattle.io/unmanaged'
 export const REST_MANAGER = `${MANAGER}-rest`
 
 /** Makes or changes the object: what is declared, with our mark. */
-export function applyStep(verb: 'create' | 'configure', resource: Resource, wanted: WantedObject): Step {
+export function applyStep(
+  verb: 'create' | 'configure',
+  resource: Resource,
+  wanted: WantedObject,
+  mark: Pick<ObjectMark, 'formerJob'> = {},
+): Step {
   const how = { as: MANAGER, ...(wanted.force === true ? { force: true } : {}) }
-  return withSecrets(wanted, patch(verb, `apply ${objectId(wanted.object)}`, wanted, marked(resource, wanted), how))
+  const body = marked(resource, wanted, mark)
+  return withSecrets(wanted, patch(verb, `apply ${objectId(wanted.object)}`, wanted, body, how))
 }
 
 /** Nothing but our mark is applied: what we kept and another keeps too stays as it is, and is the other's. */
@@ -43,7 +49,7 @@ export function takeBackSteps(
   from: { readonly keptBy: string; readonly ours: boolean; readonly managers: readonly string[] },
 ): readonly Step[] {
   const id = objectId(wanted.object)
-  const take = patch('configure', `take ${id} back`, wanted, marked(resource, wanted, from.keptBy), {
+  const take = patch('configure', `take ${id} back`, wanted, marked(resource, wanted, { keptBy: from.keptBy }), {
     as: MANAGER,
     force: true,
   })

@@ -16,6 +16,9 @@ export function keepCharts(world: World, cluster: EtcdCluster): void {
     if (chart.metadata.annotations?.['helmcharts.helm.cattle.io/unmanaged'] !== undefined) {
       if (job !== undefined) remove(cluster.store, 'batch/jobs', namespace, `helm-install-${name}`)
     } else if (job === undefined) begin(world, cluster, chart, namespace)
+    // Another text is another job.
+    else if (configOf(job) !== JSON.stringify(chart.spec))
+      remove(cluster.store, 'batch/jobs', namespace, `helm-install-${name}`)
     else if (conditionsOf(job).some(({ type, status }) => type === 'Complete' && status === 'True'))
       installed(world, cluster, chart, namespace)
   }
@@ -39,7 +42,10 @@ function begin(world: World, cluster: EtcdCluster, chart: KubeObject, namespace:
     spec: {
       backoffLimit: 1000,
       template: {
-        metadata: { labels: { 'helmcharts.helm.cattle.io/chart': name } },
+        metadata: {
+          labels: { 'helmcharts.helm.cattle.io/chart': name },
+          annotations: { 'helmcharts.helm.cattle.io/configHash': JSON.stringify(chart.spec) },
+        },
         spec: {
           restartPolicy: 'OnFailure',
           ...(bootstrap ? { hostNetwork: true, tolerations: EVERYTHING } : {}),
@@ -53,6 +59,11 @@ function begin(world: World, cluster: EtcdCluster, chart: KubeObject, namespace:
     ...object,
     status: { ...tree(object.status), jobName: `helm-install-${name}` },
   }))
+}
+
+function configOf(job: KubeObject): string {
+  const { metadata } = tree(tree(job.spec).template)
+  return text(tree(tree(metadata).annotations)['helmcharts.helm.cattle.io/configHash'])
 }
 
 interface Brought {
