@@ -177,6 +177,13 @@ async function closePasswords(runtime: Runtime, shell: Shell, name: string, proo
       `sshd would not start with passwords closed, so they stay open: ${clean(tested.stderr)}. Correct its configuration.`,
     )
   }
+  const inForce = await shell.run(['sshd', '-T', '-C', 'user=root,host=localhost,addr=127.0.0.1'])
+  if (!/^passwordauthentication no$/m.test(inForce.stdout)) {
+    await restore()
+    throw new CliError(
+      `${name} does not read ${DROP_IN}, so it still takes passwords. Let /etc/ssh/sshd_config begin with Include /etc/ssh/sshd_config.d/*.conf, or enroll it with --keep-password.`,
+    )
+  }
   await shell.run(['sh', '-c', RELOAD])
   try {
     await proof()
