@@ -150,8 +150,7 @@ test('[A55] [A56] a repository over https: a push by webhook, a drift adopted as
   // Somebody changes it back by hand.
   await until(kept, () => said)
   await simulator.door('PATCH', 'guests/205', { onboot: '0' })
-  const drifted = async () =>
-    (await view()).drifts.some(({ key, observed }) => key === KEY && /0|false/.test(observed))
+  const drifted = async () => (await view()).drifts.some(({ key, observed }) => key === KEY && /0|false/.test(observed))
   await until(drifted, () => said)
   const adopted = await wish('adopt-drift', { key: KEY, fields: [] })
   assert.equal(adopted.status, 200, JSON.stringify(adopted))
