@@ -48,6 +48,7 @@ test('[A58] everything is lost but the Git remote, the age key and the share wit
   run.vault.kept.set('homelab', found)
 
   const lost = await follow(run, hint, { mostMs: 600_000 })
+  assert.equal(lost.end, 'settled', `an apply would wait for a person without saying so; ${hint}`)
   assert.ok(!lost.verbs.some((verb) => verb.startsWith('init-cluster')), `a new cluster was begun; ${hint}`)
   assert.match(lost.holds.join(), /croft never resets a cluster by itself/, hint)
   const observed = await lookNow(run)

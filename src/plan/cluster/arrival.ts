@@ -1,7 +1,8 @@
 import { LIMITS } from '../../lib/limits.ts'
 import type { LocalK3s } from '../../model/observed-cluster.ts'
-import { type Finding, holdFor, isEmpty, merge, objection, refusalOf, stepOn, waitFor } from './finding.ts'
+import { type Finding, holdFor, isEmpty, merge, NOTHING, objection, refusalOf, stepOn, waitFor } from './finding.ts'
 import { allowed } from './quorum.ts'
+import { quorumLost } from './quorum-lost.ts'
 import { remains } from './replace.ts'
 import { isIn, isKept, kubeOf, localOf, type NodeView, sleeps, type View } from './view.ts'
 
@@ -243,7 +244,9 @@ function booting(view: View, node: NodeView): Finding {
 }
 
 function notSeen(view: View, node: NodeView): Finding {
-  return waitFor({ node: node.name, awaits: `to see what there is of ${node.name}`, sinceMs: view.nowMs })
+  // Nobody can tell as long as the majority is lost, and that waits for a person.
+  if (quorumLost(view)) return NOTHING
+  return waitFor({ node: node.name, awaits: `word of what there is of ${node.name}`, sinceMs: view.nowMs })
 }
 
 /** Is it known whether the cluster has this node? Before there is one: yes, it has not. */

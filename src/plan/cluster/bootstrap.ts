@@ -81,7 +81,7 @@ function init(view: View, recorded: NodeView): Finding {
   if (doubtful.length > 0) {
     return waitFor({
       node: recorded.name,
-      awaits: `to see that ${doubtful.map(({ name }) => name).join(', ')} hold no data of this cluster`,
+      awaits: `word that ${doubtful.map(({ name }) => name).join(', ')} hold no data of this cluster`,
       sinceMs: identity?.recordedMs ?? view.nowMs,
     })
   }

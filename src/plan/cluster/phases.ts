@@ -2,10 +2,10 @@ import { LIMITS } from '../../lib/limits.ts'
 import type { ClusterDecision, ClusterPhase, NodePhase } from '../../model/cluster-decision.ts'
 import type { KubeNode } from '../../model/observed-cluster.ts'
 import { arrivalOf } from './arrival.ts'
-import { majority } from './etcd-rules.ts'
 import type { Finding } from './finding.ts'
+import { quorumLost } from './quorum-lost.ts'
 import { isFlapping } from './remediate.ts'
-import { awaitsCni, isIn, isRemnant, isWell, kubeOf, localOf, type NodeView, sleeps, type View } from './view.ts'
+import { awaitsCni, isIn, isRemnant, isWell, kubeOf, type NodeView, sleeps, type View } from './view.ts'
 
 /** A Node says that it is not Ready within this time of its coming; what changes later is news. */
 const FIRST_WORD_MS = 10_000
@@ -42,25 +42,6 @@ export function clusterPhase(
   if (all('Ready', 'Soaking', 'PoweredOff', 'AwaitingCNI', 'Booting', 'Waiting', 'Joining', 'Learner'))
     return 'Changing'
   return 'Degraded'
-}
-
-/** Known to have fewer voters up than it needs. One of which nothing is known may be up: that is no certain loss. */
-export function quorumLost(view: View): boolean {
-  if (!view.formed) return false
-  if (view.members === 'unknown' || view.members.length === 0) return dataGone(view)
-  const voters = view.members.filter(({ learner }) => !learner)
-  const down = voters.filter(({ up }) => up === 'no').length
-  return voters.length - down < majority(voters.length)
-}
-
-/** No server is left that holds anything of the cluster: its machines are gone, or were made anew. */
-function dataGone({ servers, observed, spec }: View): boolean {
-  if (observed.api === 'yes' || observed.identity?.formed !== true) return false
-  const declared = servers.filter((node) => node.spec !== undefined)
-  return (
-    declared.length === spec.servers.length &&
-    declared.every((node) => node.machine.exists === 'no' || localOf(node)?.data === 'none')
-  )
 }
 
 function nodePhase(view: View, node: NodeView): readonly [NodePhase, string] {

@@ -159,7 +159,7 @@ function outOfKubernetes(view: View, node: NodeView, reason: string): Finding | 
   if (node.passwordSecret === 'unknown') {
     return waitFor({
       node: node.name,
-      awaits: `to see whether the node password of ${node.name} is gone`,
+      awaits: `word whether the node password of ${node.name} is gone`,
       sinceMs: view.nowMs,
     })
   }
@@ -176,7 +176,7 @@ function offTheMachine(view: View, node: NodeView, reason: string): Finding {
   if (machine.busy !== undefined) return waitFor({ node: node.name, awaits: machine.busy, sinceMs: view.nowMs })
   if (machine.exists === 'no') return NOTHING
   if (machine.exists === 'unknown') {
-    return waitFor({ node: node.name, awaits: `to see the machine of ${node.name}`, sinceMs: view.nowMs })
+    return waitFor({ node: node.name, awaits: `word of the machine of ${node.name}`, sinceMs: view.nowMs })
   }
   if (isKept(node)) {
     return stepOn(view, node, 'destroy-machine', {
