@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cronWords } from './cron-words.ts'
+import { cronWords } from '../../web/cron-words.ts'
 
 const ROWS: readonly (readonly [string, string])[] = [
   ['30 23 * * *', '23:30 every day'],
