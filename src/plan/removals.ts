@@ -56,7 +56,7 @@ export function removals(estate: Estate, world: World, ledger: Ledger, nowMs: nu
       })
     }
   }
-  found.push(...listedRemovals(estate, world, ledger, meant), ...unrememberedItems(estate, world, ledger, meant))
+  found.push(...listedRemovals(estate, world, ledger, meant), ...unremembered(estate, world, ledger, meant))
   return found.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
 }
 
@@ -119,10 +119,11 @@ function claimedThings(estate: Estate): ReadonlySet<string> {
 }
 
 /**
- * Items whose marks are on a host, of which a store that was lost says nothing. They are ours when the mark names our
- * estate and an owner of which something is still declared here; else another repository may have made them.
+ * Items and objects whose marks are on a host or a cluster, of which a store that was lost says nothing. They are ours
+ * when the mark names our estate and an owner of which something is still declared here; else another repository may have
+ * made them.
  */
-function unrememberedItems(
+function unremembered(
   estate: Estate,
   world: World,
   ledger: Ledger,
@@ -130,7 +131,10 @@ function unrememberedItems(
 ): readonly Removal[] {
   const seen = [...world.lists.values()].flatMap((things) =>
     [...things.values()].filter(
-      ({ type, mark }) => type === 'item' && mark?.owner !== undefined && !isListed(ledger.records.get(mark.owner)),
+      ({ type, mark }) =>
+        (type === 'item' || type === 'object') &&
+        mark?.owner !== undefined &&
+        !isListed(ledger.records.get(mark.owner)),
     ),
   )
   if (seen.length === 0) return []
@@ -143,7 +147,8 @@ function unrememberedItems(
     if (!owners.has(ownerOf(mark.owner)) || isUnreadable(mark.owner, estate)) return []
     const deletion = meant.has(mark.owner) ? 'Delete' : (mark.deletion ?? 'Orphan')
     const record = ledger.records.get(mark.owner)
-    return [{ key: mark.owner, uid: mark.uid, type: 'item', sighting, record, deletion, protect: false }]
+    const type = sighting.type === 'object' ? 'object' : 'item'
+    return [{ key: mark.owner, uid: mark.uid, type, sighting, record, deletion, protect: false }]
   })
 }
 

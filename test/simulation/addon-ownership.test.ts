@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { applyTo } from '../../src/sim/kubernetes/apply.ts'
 import { stamp, type Tree } from '../../src/sim/kubernetes/object.ts'
 import { find, put } from '../../src/sim/kubernetes/store.ts'
+import { createMemoryStore } from '../../src/store/memory.ts'
 import { addonManifest, createLab } from './addon-lab.ts'
 import { replay } from './volume.ts'
 
@@ -81,6 +82,29 @@ ${objects}`
   assert.ok(find(lab.store(), '/configmaps', 'app', 'stays'))
   assert.ok(find(lab.store(), '/persistentvolumeclaims', 'app', 'data'))
   assert.ok(find(lab.store(), '/namespaces', undefined, 'app'))
+})
+
+test('[F-25] what left Git while the store was lost is found by its mark, deleted or listed as left over', async () => {
+  const hint = replay(FILE, 10)
+  const map = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { a: 'b' } })
+  const claim = {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata: { name: 'data' },
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+  }
+  const app = (...objects: readonly object[]) => addonManifest('app', '  namespace: app', objects)
+  const other = { ...claim, metadata: { name: 'other' } }
+  const lab = createLab(app(map('stays'), map('goes'), claim, other), 10, hint)
+  assert.equal(await lab.settle(), 'settled', hint)
+  lab.run.disk = createMemoryStore().disk
+  lab.git(app(map('stays'), other))
+  assert.equal(await lab.settle(), 'settled', hint)
+  assert.equal(find(lab.store(), '/configmaps', 'app', 'goes'), undefined)
+  assert.ok(lab.found('/configmaps', 'app', 'stays'))
+  assert.ok(lab.found('/persistentvolumeclaims', 'app', 'data'), 'what holds data stays')
+  const left = lab.run.disk.records.get('Addon/app@PersistentVolumeClaim/app/data')
+  assert.equal(left?.status, 'Orphaned', 'and is listed')
 })
 
 test('of a cluster that left Git no object is remembered; of an add-on that cannot be read every one is', async () => {
