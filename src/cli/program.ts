@@ -101,6 +101,7 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
     .addOption(state())
   verb('events [resource]', 'what happened, oldest first', () => import('./verbs/events.ts'))
     .option('-w, --watch', 'stay and show new events as they come')
+    .option('--audit', 'who asked for what instead: commits, page, API and commands')
     .option('--limit <count>', 'at most this many', wholeNumber('--limit', 1, 10_000), 200)
     .option('--no-headers', 'leave out the line of titles')
     .addOption(output(['json', 'yaml']))
@@ -158,7 +159,7 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
     .addOption(output(['json', 'yaml']))
   verb(
     'machine <what> <name> [words...]',
-    'start, stop, reboot, console, exec, read or write: operations on one machine',
+    'start, stop, reboot, console, snapshots, snapshot, revert, drop-snapshot, exec, read or write: operations on one machine',
     () => import('./verbs/machine.ts'),
   )
     .option('-y, --yes', 'do not ask; needed when nobody is at the terminal')

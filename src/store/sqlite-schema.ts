@@ -39,6 +39,17 @@ const MIGRATIONS: readonly Migration[] = [
     up: 'CREATE TABLE audit (seq INTEGER PRIMARY KEY AUTOINCREMENT, body TEXT NOT NULL) STRICT;',
     down: 'DROP TABLE audit;',
   },
+  {
+    // What somebody asked for is never changed, and only goes when it is older than all that is kept.
+    up: `
+  CREATE TRIGGER audit_unchanged BEFORE UPDATE ON audit
+  BEGIN SELECT RAISE(ABORT, 'the audit log is never changed'); END;
+  CREATE TRIGGER audit_kept BEFORE DELETE ON audit
+  WHEN OLD.seq > (SELECT max(seq) FROM audit) - 10000
+  BEGIN SELECT RAISE(ABORT, 'the audit log only grows'); END;
+  `,
+    down: 'DROP TRIGGER audit_unchanged; DROP TRIGGER audit_kept;',
+  },
 ]
 
 /** The newest schema that this program understands. */

@@ -62,6 +62,19 @@ test('[F-26] killed in the middle of its work, taken down by one schema and up a
   assert.equal(disks.length, 1)
 })
 
+test('who asked for what is kept: apply and delete under the name of who ran them', async () => {
+  const { estate, env, cwd, ended } = await set({ 'vm.yaml': vm(2048) })
+  assert.equal((await ended('apply', '--yes', '--timeout', '60s', 'estate')).code, 0)
+  writeFileSync(path.join(estate, 'vm.yaml'), '')
+  const gone = await ended('delete', 'EnvironmentVM/web-1', '--yes', '--dir', 'estate')
+  assert.equal(gone.code, 0, gone.stdout + gone.stderr)
+  const told = await start(['events', '--audit'], { cwd, env: { ...env, USER: 'anna' } }).ended
+  assert.match(told.stdout, /cli:\S+ +apply +files-\S+ +done +asked for 1 actions?/)
+  assert.match(told.stdout, /cli:\S+ +delete +EnvironmentVM\/web-1 +done/)
+  const one = await ended('events', 'EnvironmentVM/web-1', '--audit', '-o', 'json')
+  assert.equal((JSON.parse(one.stdout) as { items: unknown[] }).items.length, 1)
+})
+
 test('a configuration file, health, a support bundle without secrets, and what a branch would change', async () => {
   const { cwd, simulator, estate, env, croft, ended } = await set({ 'vm.yaml': vm(2048) })
   const port = new URL(simulator.endpoint).port
@@ -136,6 +149,13 @@ test('a configuration file, health, a support bundle without secrets, and what a
   const why = await ended('why', 'EnvironmentVM/web-1', '--dir', 'estate')
   assert.equal(why.code, 0, why.stderr)
   assert.match(why.stdout, /create VM 205/)
+
+  const audited = await ended('events', '--audit', '-o', 'json')
+  const { items } = JSON.parse(audited.stdout) as { readonly items: readonly { actor: string; what: string }[] }
+  assert.ok(
+    items.some(({ actor, what }) => actor.startsWith('git:') && what === 'commit'),
+    audited.stdout,
+  )
 
   // A pull request.
   writeFileSync(path.join(estate, 'bad.yaml'), '')

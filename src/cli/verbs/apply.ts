@@ -17,6 +17,7 @@ import type { Runtime } from '../runtime.ts'
 import { newSecrets } from '../secret-key.ts'
 import { openExisting, openState, realDirectory, stateFile } from '../state.ts'
 import { timeoutOf } from '../timeout.ts'
+import { noteOperation } from './machine/journal.ts'
 
 export const run: Verb = async (runtime, [directory = '.'], options) => {
   const deadlineMs = timeoutOf(options.timeout)
@@ -35,7 +36,11 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   const blind = blindExit(plan)
   if (dryRun) return planExit(plan)
   if (blind === EXIT.unauthorized) return blind
-  if (hasSomethingToDo(plan)) await confirm(runtime, options.yes === true)
+  if (hasSomethingToDo(plan)) {
+    await confirm(runtime, options.yes === true)
+    const asked = plan.entries.filter(({ action }) => action.do !== 'nothing').length
+    await noteOperation(runtime, store.it, loaded.estate.revision, 'apply', 'done', `asked for ${asked} actions`)
+  }
   await secrets.keep()
 
   const live = startProgress(

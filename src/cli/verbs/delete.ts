@@ -15,6 +15,7 @@ import type { LoadedEstate, Runtime } from '../runtime.ts'
 import { parseKey } from '../select.ts'
 import { openState, realDirectory, stateFile } from '../state.ts'
 import { timeoutOf } from '../timeout.ts'
+import { noteOperation } from './machine/journal.ts'
 
 /**
  * Deletes the thing of a resource that Git no longer declares: one that was left behind by its policy or held by a
@@ -41,6 +42,7 @@ export const run: Verb = async (runtime, [kind = '', name], options) => {
   const entry = deletionOf(plan, key)
   runtime.out.write(renderPlan({ ...plan, entries: [entry] }, styleOf(runtime, runtime.out)))
   await confirm(runtime, key, options.yes === true)
+  await noteOperation(runtime, store.it, key, 'delete', 'done', 'asked for, with its disks')
   return await perform(runtime, engine.it, estate, key, deadlineMs, options)
 }
 

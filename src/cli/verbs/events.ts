@@ -5,6 +5,7 @@ import { closing } from '../closing.ts'
 import { EXIT } from '../exit.ts'
 import { note, styleOf, writeJson, writeYaml } from '../output.ts'
 import type { Options, Verb } from '../program.ts'
+import { auditJson, renderAudit } from '../render/audit.ts'
 import { eventJson, renderEvents } from '../render/events.ts'
 import { API_VERSION } from '../render/plan-json.ts'
 import type { Runtime } from '../runtime.ts'
@@ -21,6 +22,7 @@ export const run: Verb = async (runtime, [resource], options) => {
   while (options.watch === true && !existsSync(file) && !runtime.signal.aborted)
     await runtime.clock.sleep(WATCH_MS, runtime.signal)
   await using store = closing(await openExisting(runtime, file))
+  if (options.audit === true) return showAudit(runtime, store.it, resource, options)
   const filter: EventFilter = key === undefined ? {} : { key }
   const events = await store.it.events({ ...filter, limit: Number(options.limit) })
   if (options.watch === true) return await watch(runtime, store.it, filter, events, options)
@@ -30,6 +32,28 @@ export const run: Verb = async (runtime, [resource], options) => {
     return EXIT.ok
   }
   const list = { apiVersion: API_VERSION, kind: 'List', items: events.map(eventJson) }
+  if (options.output === 'json') writeJson(runtime.out, list)
+  else await writeYaml(runtime.out, list)
+  return EXIT.ok
+}
+
+/** Who asked for what, oldest first. */
+async function showAudit(
+  runtime: Runtime,
+  store: Store,
+  about: string | undefined,
+  options: Options,
+): Promise<typeof EXIT.ok> {
+  const all = (await store.audit?.({ limit: Number(options.limit) })) ?? []
+  const entries = about === undefined ? all : all.filter(({ subject }) => subject === about)
+  if (options.output === undefined) {
+    const nowMs = runtime.clock.now()
+    runtime.out.write(
+      renderAudit(entries, styleOf(runtime, runtime.out), { nowMs, headers: options.headers !== false }),
+    )
+    return EXIT.ok
+  }
+  const list = { apiVersion: API_VERSION, kind: 'List', items: entries.map(auditJson) }
   if (options.output === 'json') writeJson(runtime.out, list)
   else await writeYaml(runtime.out, list)
   return EXIT.ok

@@ -1,21 +1,20 @@
 import { userInfo } from 'node:os'
-import type { ResourceKey } from '../../../model/key.ts'
 import type { Step } from '../../../model/step.ts'
 import type { Store } from '../../../store/port.ts'
 import { clean } from '../../render/clean.ts'
 import type { Runtime } from '../../runtime.ts'
 
-/** Notes what a person did to a machine by hand, in the same journal as everything else. What was sent is not in it. */
+/** Notes in the audit log what a person asked for by a command, under his name. What was sent is not in it. */
 export async function noteOperation(
   runtime: Runtime,
   store: Store,
-  key: ResourceKey,
+  subject: string,
   what: string,
   outcome: 'done' | 'refused',
   message: string,
 ): Promise<void> {
   const atMs = runtime.clock.now()
-  await store.appendAudit?.({ atMs, actor: actorOf(runtime), from: 'cli', what, subject: key, outcome, message })
+  await store.appendAudit?.({ atMs, actor: actorOf(runtime), from: 'cli', what, subject, outcome, message })
 }
 
 export function actorOf({ env }: Runtime): string {
