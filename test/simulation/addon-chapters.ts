@@ -79,11 +79,43 @@ export const CHAPTERS: readonly Chapter[] = [
 ]
 
 /** Does the chapter once in peace and then again and again, killed at another effect each time. Answers how often. */
-export async function killedEverywhere(
-  { what, from, to, quiet }: Chapter,
-  seed: number,
-  file: string,
-): Promise<string> {
+export async function killedEverywhere(chapter: Chapter, seed: number, file: string): Promise<string> {
+  const { lab, whole, again } = await rehearsed(chapter, seed, file)
+  let killed = 0
+  const chosen = points(whole.points, 40)
+  for (const point of chosen) {
+    await again(replay(file, seed, point), async () => {
+      // With pods that come and go a run may need a look less than the first one.
+      if ((await lab.settle(lab.run.start({ crashAt: point }))) === 'killed') killed++
+    })
+  }
+  lab.watch()
+  assert.ok(killed > 0.8 * chosen.length, `only ${killed} of ${chosen.length} points were reached`)
+  return `${killed} kills at ${whole.points} points`
+}
+
+/** The same with each write lost on its way, answered by nobody, or refused by a server that is ill. */
+export async function troubledEverywhere(chapter: Chapter, seed: number, file: string): Promise<string> {
+  const { lab, whole, again } = await rehearsed(chapter, seed, file)
+  const kinds = ['request lost', 'answer lost', 'server error'] as const
+  let struck = 0
+  for (const how of kinds)
+    for (const at of points(whole.writes, 12)) {
+      await again(`${replay(file, seed, at)} (${how})`, async () => {
+        lab.trouble.writes = 0
+        lab.trouble.strike = { at, how }
+        await lab.settle()
+        delete lab.trouble.strike
+        if (lab.trouble.writes >= at) struck++
+      })
+    }
+  lab.watch()
+  assert.ok(struck > 0.8 * kinds.length * points(whole.writes, 12).length, `${struck} writes were struck`)
+  return `${struck} times in trouble, at ${whole.writes} writes`
+}
+
+/** A cluster at the beginning of a chapter, how it ends in peace, and a way to go through it again. */
+async function rehearsed({ what, from, to, quiet }: Chapter, seed: number, file: string) {
   const lab = createLab(from, seed, replay(file, seed))
   lab.repository.set('app', [WIDGET, ...NEW])
   assert.equal(await lab.settle(), 'settled', replay(file, seed))
@@ -92,15 +124,14 @@ export async function killedEverywhere(
   const start = lab.keep()
 
   lab.git(to)
-  const whole = lab.run.start()
-  assert.equal(await lab.settle(whole), 'settled', replay(file, seed))
+  lab.trouble.writes = 0
+  const process = lab.run.start()
+  assert.equal(await lab.settle(process), 'settled', replay(file, seed))
+  const whole = { points: process.points(), writes: lab.trouble.writes }
   const expected = pictureOf(lab.store(), SHOWN)
   const owners = ownersIn(lab.run.disk.records)
 
-  let killed = 0
-  const chosen = points(whole.points(), 40)
-  for (const point of chosen) {
-    const hint = replay(file, seed, point)
+  const again = async (hint: string, happen: () => Promise<void>) => {
     lab.watch()
     lab.git(from)
     lab.back(start)
@@ -108,17 +139,14 @@ export async function killedEverywhere(
     const pods = podsOf(lab.store(), 'agent')
     if (what === 'hand over' || what === 'take back') lab.watch(oneOwner(lab, hint))
     lab.git(to)
-    // With pods that come and go a run may need a look less than the first one.
-    if ((await lab.settle(lab.run.start({ crashAt: point }))) === 'killed') killed++
-    assert.equal(await lab.settle(), 'settled', `it did not settle after the crash; ${hint}`)
+    await happen()
+    assert.equal(await lab.settle(), 'settled', `it did not settle afterwards; ${hint}`)
     assert.deepEqual(pictureOf(lab.store(), SHOWN), expected, hint)
     assert.deepEqual(ownersIn(lab.run.disk.records), owners, `the ledger; ${hint}`)
     assert.equal(lab.run.disk.intentions.size, 0, hint)
     if (quiet) assert.deepEqual(podsOf(lab.store(), 'agent'), pods, `a pod was restarted; ${hint}`)
   }
-  lab.watch()
-  assert.ok(killed > 0.8 * chosen.length, `only ${killed} of ${chosen.length} points were reached`)
-  return `${killed} kills at ${whole.points()} points`
+  return { lab, whole, again }
 }
 
 function ownersIn(

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { type Wire, WireFailure } from '../../src/lib/wire.ts'
 import type { KubeObject } from '../../src/sim/kubernetes/object.ts'
 import { all, type Change, type Frozen, find, freeze, put, remove, type Store } from '../../src/sim/kubernetes/store.ts'
 import { createMemoryStore, type MemoryDisk } from '../../src/store/memory.ts'
@@ -54,7 +55,12 @@ ${objects.length === 0 ? '' : `  objects:\n${lines}`}`
 
 /** A run on that cluster. `manifests` is what stands in Git beside it; agents act after every pass. */
 export function createLab(manifests: string, seed: number, hint: string) {
-  const run = simulateCluster({ seed, estate: clusterEstate(CLUSTER + manifests) })
+  const trouble: Trouble = { writes: 0 }
+  const run = simulateCluster({
+    seed,
+    estate: clusterEstate(CLUSTER + manifests),
+    onKubernetes: (wire) => troubled(wire, trouble),
+  })
   const repository: Repository = new Map()
   let watch: ((change: Change) => void) | undefined
   let wrong: unknown
@@ -77,6 +83,7 @@ export function createLab(manifests: string, seed: number, hint: string) {
   }
   return {
     run,
+    trouble,
     repository,
     store,
     play,
@@ -107,6 +114,34 @@ export function createLab(manifests: string, seed: number, hint: string) {
     back({ objects, disk }: Moment) {
       rewind(store(), objects)
       run.disk = copyOf(disk)
+    },
+  }
+}
+
+/** What happens to one write on its way: the n-th from now. */
+export interface Trouble {
+  writes: number
+  strike?: { readonly at: number; readonly how: 'request lost' | 'answer lost' | 'server error' }
+}
+
+function troubled(wire: Wire, trouble: Trouble): Wire {
+  return {
+    ...wire,
+    async send(request, signal) {
+      if (request.method === 'GET') return wire.send(request, signal)
+      trouble.writes++
+      const how = trouble.strike?.at === trouble.writes ? trouble.strike.how : undefined
+      if (how === 'request lost') throw new WireFailure('no', 'ECONNREFUSED', 'nobody listens')
+      if (how === 'server error')
+        return {
+          status: 500,
+          reason: '',
+          headers: {},
+          body: JSON.stringify({ kind: 'Status', message: 'etcdserver: timed out' }),
+        }
+      const answer = await wire.send(request, signal)
+      if (how === 'answer lost') throw new WireFailure('maybe', 'ECONNRESET', 'the connection was reset')
+      return answer
     },
   }
 }

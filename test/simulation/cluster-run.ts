@@ -1,4 +1,5 @@
 import type { ClusterVault } from '../../src/drivers/cluster-port.ts'
+import type { Wire } from '../../src/lib/wire.ts'
 import type { ClusterSecrets } from '../../src/model/cluster-secrets.ts'
 import type { Estate } from '../../src/model/estate.ts'
 import type { Datacentre } from '../../src/sim/datacentre.ts'
@@ -23,7 +24,11 @@ export function memoryVault(): ClusterVault & { readonly kept: Map<string, Clust
 
 /** A run with the ways to simulated clusters. */
 export function simulateCluster(
-  options: Omit<SimulationOptions, 'clusters'> & { readonly power?: (datacentre: Datacentre) => ClusterWays['power'] },
+  options: Omit<SimulationOptions, 'clusters'> & {
+    readonly power?: (datacentre: Datacentre) => ClusterWays['power']
+    /** Stands between croft and the API of a cluster. */
+    readonly onKubernetes?: (wire: Wire) => Wire
+  },
 ): Simulation & { readonly vault: ReturnType<typeof memoryVault> } {
   const vault = memoryVault()
   const ways = (datacentre: Datacentre): ClusterWays => ({
@@ -32,7 +37,10 @@ export function simulateCluster(
   })
   const kubernetesWays = ({ world }: Datacentre): ClusterWays => ({
     vault,
-    openKubernetes: (target) => kubernetesWire(world, target),
+    openKubernetes: (target) => {
+      const wire = kubernetesWire(world, target)
+      return options.onKubernetes?.(wire) ?? wire
+    },
     openShell: (name) => metalShell(world, name),
     fetchText: async (url) => checksums(url),
   })
