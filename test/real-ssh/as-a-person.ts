@@ -12,8 +12,12 @@ export function croft(
   words: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): SpawnSyncReturns<string> {
-  return spawnSync(CROFT, ['host', ...words], {
-    encoding: 'utf8',
+  return spawnSync(CROFT, ['host', ...words], { ...personIn(one, env), encoding: 'utf8' })
+}
+
+/** Where a person stands, and what is around. */
+export function personIn(one: Lab, env: Readonly<Record<string, string>> = {}) {
+  return {
     timeout: 50_000,
     cwd: one.directory,
     env: {
@@ -23,7 +27,7 @@ export function croft(
       XDG_STATE_HOME: join(one.directory, 'state'),
       ...env,
     },
-  })
+  }
 }
 
 /** The lab's hosts, and a small configuration of the first, as a directory of Git. */

@@ -83,9 +83,13 @@ export const pools = (runtime: Runtime): Deed => shown(runtime, POOLS, 'There ar
 function shown(runtime: Runtime, program: string, empty: string, message: string): Deed {
   return async (shell) => {
     const ran = await shell.run(['sh', '-c', program], { signal: runtime.signal })
-    runtime.out.write(ran.stdout.trim() === '' ? `${empty}\n` : cleanLines(ran.stdout, Number.POSITIVE_INFINITY))
-    if (ran.code !== 0) runtime.err.write(cleanLines(ran.stderr, Number.POSITIVE_INFINITY))
-    return { code: ran.code === 0 ? EXIT.ok : EXIT.failed, message }
+    runtime.out.write(cleanLines(ran.stdout, Number.POSITIVE_INFINITY))
+    if (ran.code !== 0) {
+      runtime.err.write(cleanLines(ran.stderr, Number.POSITIVE_INFINITY))
+      return { code: EXIT.failed, message: `${message}: ${clean(ran.stderr.trim())}` }
+    }
+    if (ran.stdout.trim() === '') runtime.out.write(`${empty}\n`)
+    return { code: EXIT.ok, message }
   }
 }
 
