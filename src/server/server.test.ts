@@ -166,6 +166,23 @@ describe('every answer', () => {
     }
   })
 
+  test('[S-16] numbers that cannot be are left out, and the page lives on', async () => {
+    const estate = smallEstate()
+    const lies = {
+      cpus: Number.NaN,
+      load: Number.POSITIVE_INFINITY,
+      memoryBytes: -5,
+      temperatureC: 'hot' as unknown as number,
+    }
+    const hosts = estate.hosts.map((host) => ({ ...host, ...lies }))
+    await using it = await testServer({ controller: fakeController({ ...estate, hosts }) })
+    const answer = await it.ask('/api/view')
+    assert.equal(answer.status, 200)
+    const [host] = answer.json<{ readonly hosts: readonly Readonly<Record<string, unknown>>[] }>().hosts
+    assert.equal(host?.name, 'pumped-piglet')
+    for (const field of Object.keys(lies)) assert.equal(host?.[field], undefined, field)
+  })
+
   test('an error inside says nothing about its cause to the asker', async () => {
     const controller = fakeController(smallEstate())
     const warned: string[] = []

@@ -22,7 +22,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const { controller, clock } = options
   const host = options.host ?? '127.0.0.1'
   const files = readPage(options.page ?? (await findPage()))
-  const stream = createStream(controller, clock, unguessable(6).replace(/[.]/g, 'x'))
+  const stream = createStream(controller, clock, unguessable(6).replace(/[.]/g, 'x'), options.warn)
   const strips = createHealthStrips()
   strips.note(controller.view(), clock.now())
   const unsubscribe = controller.subscribe((view) => strips.note(view, clock.now()))

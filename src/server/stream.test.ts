@@ -99,6 +99,21 @@ describe('the live stream', () => {
     assert.equal(ahead?.event, 'reset')
   })
 
+  test('a view that cannot be shown ends no listener: he is told to begin anew when it can be', async () => {
+    const warned: string[] = []
+    await using it = await testServer({ warn: (message) => warned.push(message) })
+    const { cursor } = (await it.ask('/api/view')).json<Page>()
+    const told = listen(it.server.port, `/api/events?after=${cursor}`, {}, 1)
+    await wait(50)
+    it.controller.set((view) => ({ checks: [{ ...view.checks[0], name: 7 }] as unknown as typeof view.checks }))
+    await wait(LIMITS.streamPauseMs + 100)
+    assert.equal(warned.length, 1)
+    it.controller.set(() => ({ checks: [] }))
+    const [first] = await told
+    assert.equal(first?.event, 'reset')
+    assert.equal((await it.ask('/api/view')).status, 200)
+  })
+
   test('a listener that takes nothing is cut off; memory stays bounded', async () => {
     await using it = await testServer()
     const deaf = connect(it.server.port, '127.0.0.1')

@@ -27,7 +27,12 @@ interface Message {
 
 const events = z.array(event).readonly()
 
-export function createStream(controller: Controller, clock: Clock, boot: string): Stream {
+export function createStream(
+  controller: Controller,
+  clock: Clock,
+  boot: string,
+  warn: (message: string) => void = () => undefined,
+): Stream {
   const clients = new Set<ServerResponse>()
   const stop = new AbortController()
   let messages: Message[] = []
@@ -37,6 +42,8 @@ export function createStream(controller: Controller, clock: Clock, boot: string)
   let told: Pictured | undefined
   let untold: CroftEvent[] = []
   let dirty = false
+  /** A view could not be shown: what listeners know is from before it, and a delta would not fit. */
+  let missed = false
   let leftMs = clock.monotonicMs()
   let wake: (() => void) | undefined
 
@@ -66,9 +73,23 @@ export function createStream(controller: Controller, clock: Clock, boot: string)
   function tell(): void {
     dirty = false
     if (told === undefined) return
-    const next = picture(present(controller.view()))
+    let next: Pictured
+    try {
+      next = picture(present(controller.view()))
+    } catch (error) {
+      // A system that lies must not end us: everybody sees what was before, until a view can be shown again.
+      if (!missed) warn(`the view cannot be shown: ${String(error).slice(0, LIMITS.pageTextLength)}`)
+      missed = true
+      return
+    }
     const delta = deltaOf(told, next)
     told = next
+    if (missed) {
+      missed = false
+      untold = []
+      send('reset', '{}')
+      return
+    }
     const happened = untold
     untold = []
     if (delta !== undefined) send('delta', shownJson(delta))

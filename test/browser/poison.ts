@@ -80,7 +80,8 @@ export async function poisonAnswers(context: BrowserContext): Promise<ReadonlySe
       const url = new URL(route.request().url())
       const { pathname, searchParams } = url
       // What the page asks with was poisoned before; the server knows it by its own name.
-      for (const [name, value] of [...searchParams]) searchParams.set(name, value.replaceAll(EVIL, ''))
+      for (const [name, value] of Object.entries(Object.fromEntries(searchParams)))
+        searchParams.set(name, value.replaceAll(EVIL, ''))
       const response = await route.fetch({ url: url.href })
       if (!response.ok()) return route.fulfill({ response })
       const schema = SCHEMAS.get(pathname) ?? {}

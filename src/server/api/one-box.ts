@@ -7,8 +7,9 @@ import type { EstateView, HostView } from '../../model/estate-view.ts'
  */
 export function asBoxes({ hosts, connections }: Pick<EstateView, 'hosts' | 'connections'>): readonly HostView[] {
   const overSsh = new Set(connections.filter(({ driver }) => driver === 'ssh').map(({ name }) => name))
-  const boxes = hosts.filter(({ connection }) => overSsh.has(connection))
-  const others = hosts.filter(({ connection }) => !overSsh.has(connection))
+  const believed = hosts.map(withoutLies)
+  const boxes = believed.filter(({ connection }) => overSsh.has(connection))
+  const others = believed.filter(({ connection }) => !overSsh.has(connection))
   const named = new Map<string, number>()
   for (const { name } of others) named.set(name, (named.get(name) ?? 0) + 1)
   const merged = others.map((host) => {
@@ -16,4 +17,13 @@ export function asBoxes({ hosts, connections }: Pick<EstateView, 'hosts' | 'conn
     return box === undefined ? host : { ...box, ...host }
   })
   return [...merged, ...boxes.filter(({ name }) => named.get(name) !== 1)]
+}
+
+/** A host may say anything of itself. What is no number, or less than nothing, is left out. */
+function withoutLies(host: HostView): HostView {
+  const { connection, name, online, ...numbers } = host
+  const kept = Object.entries(numbers).filter(
+    ([, value]) => typeof value === 'number' && Number.isFinite(value) && value >= 0,
+  )
+  return { connection, name, online, ...Object.fromEntries(kept) }
 }
