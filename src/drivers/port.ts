@@ -96,6 +96,23 @@ export interface SitePower {
   shutDownHost(host: string, signal: AbortSignal): Promise<Outcome>
 }
 
+/** A moment of a guest that somebody kept. */
+export interface GuestSnapshot {
+  readonly name: string
+  readonly createdMs?: number
+  /** The one that the guest has gone on from. */
+  readonly current: boolean
+}
+
+/** Only a person asks for these: no plan ever takes, follows or removes a snapshot. Looks throw LookFailed. */
+export interface GuestSnapshots {
+  list(sighting: Sighting, signal: AbortSignal): Promise<readonly GuestSnapshot[]>
+  take(sighting: Sighting, name: string, signal: AbortSignal): Promise<Outcome>
+  /** Everything since then is lost. */
+  revert(sighting: Sighting, name: string, signal: AbortSignal): Promise<Outcome>
+  remove(sighting: Sighting, name: string, signal: AbortSignal): Promise<Outcome>
+}
+
 /** An open connection to one outside system. Looks throw LookFailed; `perform` never throws, it answers an Outcome. */
 export interface Session {
   /**
@@ -128,6 +145,10 @@ export interface Session {
   preview?(step: Step, sighting: Sighting | undefined, signal: AbortSignal): Promise<Preview | undefined>
   /** The power of the system itself, beyond single guests, where it has a say in it. */
   readonly site?: SitePower
+  /** How a person gets to the console of a guest: commands or addresses, a line each. */
+  console?(sighting: Sighting): readonly string[]
+  /** Moments of a guest that a person keeps to come back to. */
+  readonly snapshots?: GuestSnapshots
   /** A shell inside a guest through the hypervisor's agent, with no network of its own. Connects when first used. */
   shell?(sighting: Sighting): Shell
   close(): Promise<void>

@@ -35,7 +35,7 @@ test('everything that chance or the moment would decide is fixed', () => {
   const line = (word: string) => lines.find((one) => one.includes(word)) ?? assert.fail(word)
   assert.match(
     line('mmdebstrap'),
-    /^env SOURCE_DATE_EPOCH=1760000000 .*snapshot\.debian\.org\/archive\/debian\/20251101T000000Z/,
+    /^env -i PATH=\S+ HOME=\/root LC_ALL=C TZ=UTC SOURCE_DATE_EPOCH=1760000000 mmdebstrap .*snapshot\.debian\.org\/archive\/debian\/20251101T000000Z/,
   )
   assert.match(line('mke2fs'), /SOURCE_DATE_EPOCH=1760000000.* -U [0-9a-f-]{36}.*hash_seed=[0-9a-f-]{36}/)
   assert.match(line('mkfs.vfat'), /--invariant.* -i [0-9a-f]{8}/)
@@ -85,6 +85,16 @@ test('from another image: its checksum first, its root in a mount namespace of i
   assert.ok(words.indexOf('sha512sum') < words.indexOf('qemu-img'))
   assert.ok(plan.steps.some(({ argv }) => argv[0] === 'unshare' && argv.includes('--mount')))
   assert.match(plan.differences[0] ?? '', /mirrors/)
+  // The name servers of whoever builds it are in it only while packages are fetched.
+  const resolver = plan.steps.filter(({ argv }) => argv.some((word) => word.endsWith('resolv.conf')))
+  assert.deepEqual(
+    resolver.slice(0, 3).map(({ argv }) => argv.slice(-2)),
+    [
+      [`${plan.work}/root/etc/resolv.conf`, `${plan.work}/resolv.conf`],
+      ['/etc/resolv.conf', `${plan.work}/root/etc/resolv.conf`],
+      [`${plan.work}/resolv.conf`, `${plan.work}/root/etc/resolv.conf`],
+    ],
+  )
 })
 
 /** A computer on which every program succeeds, but for those that are told not to. */

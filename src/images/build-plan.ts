@@ -14,6 +14,8 @@ const NEEDED = [
   'systemd-sysv',
   'udev',
   'netplan.io',
+  // Without it nobody makes the declared name servers known to programs.
+  'systemd-resolved',
   'sudo',
   'ca-certificates',
   'iproute2',
@@ -79,6 +81,12 @@ function stepsOf(spec: BuildSpec, work: string, inputs: string): readonly BuildS
   ]
 }
 
+/** Scripts of packages write down what they find in their environment: whoever builds it must not show in it. */
+function plainEnvironment({ epoch }: BuildSpec): readonly string[] {
+  const path = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+  return ['env', '-i', `PATH=${path}`, 'HOME=/root', 'LC_ALL=C', 'TZ=UTC', `SOURCE_DATE_EPOCH=${epoch}`]
+}
+
 function debianSteps(spec: BuildSpec, from: DebianBase, root: string): readonly BuildStep[] {
   const kernel = `linux-image-cloud-${spec.architecture}`
   const packages = [...new Set([kernel, ...NEEDED, ...spec.packages])].sort()
@@ -88,8 +96,7 @@ function debianSteps(spec: BuildSpec, from: DebianBase, root: string): readonly 
     {
       summary: `install ${from.suite} with ${packages.length} packages`,
       argv: [
-        'env',
-        `SOURCE_DATE_EPOCH=${spec.epoch}`,
+        ...plainEnvironment(spec),
         'mmdebstrap',
         '--mode=root',
         '--variant=apt',
@@ -102,6 +109,11 @@ function debianSteps(spec: BuildSpec, from: DebianBase, root: string): readonly 
         ...(mirror === undefined ? [] : [mirror]),
       ],
       timeoutMs: LONG_MS,
+    },
+    {
+      summary: 'let names be looked up as is declared',
+      argv: ['ln', '-sfn', '../run/systemd/resolve/stub-resolv.conf', `${root}/etc/resolv.conf`],
+      timeoutMs: SHORT_MS,
     },
   ]
 }
@@ -125,7 +137,7 @@ function diskBaseSteps(spec: BuildSpec, from: DiskBase, work: string, root: stri
     timeoutMs: LONG_MS,
     ...(input === undefined ? {} : { input }),
   })
-  const chroot = ['env', 'DEBIAN_FRONTEND=noninteractive', 'chroot', root]
+  const chroot = [...plainEnvironment(spec), 'DEBIAN_FRONTEND=noninteractive', 'chroot', root]
   const wanted = [...new Set(['qemu-guest-agent', ...spec.packages])].sort()
   return [
     long('download the base image', download(from.url, base)),
@@ -144,6 +156,8 @@ function diskBaseSteps(spec: BuildSpec, from: DiskBase, work: string, root: stri
       `${work}/base.raw`,
       root,
     ]),
+    // For as long as packages are fetched it asks the name servers of whoever builds it, and no longer.
+    long('put its resolver aside', ['cp', '-a', `${root}/etc/resolv.conf`, `${work}/resolv.conf`]),
     long('let it find its mirrors', ['cp', '--remove-destination', '/etc/resolv.conf', `${root}/etc/resolv.conf`]),
     long('look for packages', [...chroot, 'apt-get', 'update', '-q']),
     long(`install ${wanted.join(', ')}`, [
@@ -154,6 +168,13 @@ function diskBaseSteps(spec: BuildSpec, from: DiskBase, work: string, root: stri
       '-y',
       '--no-install-recommends',
       ...wanted,
+    ]),
+    long('give it its resolver back', [
+      'cp',
+      '-a',
+      '--remove-destination',
+      `${work}/resolv.conf`,
+      `${root}/etc/resolv.conf`,
     ]),
     long('remove the downloaded base', ['rm', '-f', base, `${work}/base.raw`]),
   ]

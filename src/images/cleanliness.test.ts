@@ -34,6 +34,7 @@ const TRACES: Readonly<Record<string, readonly string[]>> = {
   'ssh host keys': ['etc/ssh/ssh_host_ed25519_key', 'etc/ssh/ssh_host_rsa_key.pub'],
   logs: ['var/log/syslog', 'var/log/journal/0123/system.journal'],
   'mac rules': ['etc/udev/rules.d/70-persistent-net.rules'],
+  resolver: ['etc/resolv.conf'],
   'dhcp leases': ['var/lib/dhcp/dhclient.leases'],
   'random seed': ['var/lib/systemd/random-seed'],
   history: ['root/.bash_history', 'home/ubuntu/.bash_history'],

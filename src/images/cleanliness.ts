@@ -64,6 +64,12 @@ const RULES: readonly CleanRule[] = [
     why: 'they name cards by the hardware address of another machine',
   },
   {
+    rule: 'resolver',
+    // A link to what is found out at boot is how it should be.
+    matches: (entry) => entry.path === 'etc/resolv.conf' && isFile(entry) && entry.size > 0,
+    why: 'it would ask the name servers of whoever built it',
+  },
+  {
     rule: 'dhcp leases',
     matches: at(/^var\/lib\/(?:dhcp|NetworkManager|dhcpcd)\/.*lease/),
     why: 'it would ask for the address of another machine',
@@ -125,13 +131,15 @@ export function cleaningSteps(root: string): readonly (readonly string[])[] {
     '-delete',
   ]
   return [
-    ['mkdir', '-p', ...CLEANED.map((directory) => `${root}/${directory}`)],
+    // Whoever builds it may be in the habit of hiding what they make.
+    ['sh', '-c', 'umask 022 && exec mkdir -p -- "$@"', 'croft', ...CLEANED.map((directory) => `${root}/${directory}`)],
     remove('var/lib/cloud'),
     remove('run'),
     remove('etc/netplan'),
     remove('etc/network/interfaces.d'),
     remove('etc/systemd/network', '-name', '*.network'),
     remove('etc/ssh', '-name', 'ssh_host_*'),
+    remove('etc', '-maxdepth', '1', '-type', 'f', '-name', 'resolv.conf'),
     remove('var/log', '-type', 'f'),
     remove('etc/udev/rules.d', '-name', '7[05]-*.rules'),
     remove('var/lib/dhcp'),

@@ -137,7 +137,8 @@ type MakeStep = (summary: string, argv: readonly string[], input?: string | Uint
 function efiSteps({ work, architecture, epoch, inputs }: Disk, step: MakeStep): readonly BuildStep[] {
   const [format, name] = architecture === 'amd64' ? ['x86_64-efi', 'BOOTX64.EFI'] : ['arm64-efi', 'BOOTAA64.EFI']
   const image = `${work}/efi.img`
-  const clock = ['env', `SOURCE_DATE_EPOCH=${epoch}`]
+  // FAT knows only the time of the place.
+  const clock = ['env', 'TZ=UTC', `SOURCE_DATE_EPOCH=${epoch}`]
   return [
     step('make GRUB for UEFI', [
       'grub-mkimage',

@@ -27,6 +27,7 @@ const LOOK = [
   'stat -c "mode %a" /etc/written',
   'test -d /sys/firmware/efi && echo uefi',
   'lsblk -bdno SIZE /dev/vda',
+  'cat /run/systemd/resolve/resolv.conf',
 ].join('; ')
 
 /** Everything that was declared of a guest, asked over SSH. Its host key comes over a way that is already trusted. */
@@ -51,6 +52,7 @@ export async function lookOverSsh(
   assert.match(told, /^root$/m)
   assert.match(told, /^mode 640$/m)
   assert.match(told, new RegExp(`^${3 * 1024 ** 3}$`, 'm'))
+  assert.match(told, /^nameserver 192\.0\.2\.53$/m)
   const [bootId = '', machineId = ''] = told.split('\n')
   const memoryKb = Number(/MemTotal:\s+(\d+)/.exec(told)?.[1])
   return { bootId, machineId, memoryKb, uefi: /^uefi$/m.test(told) }

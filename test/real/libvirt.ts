@@ -100,6 +100,13 @@ async function tell(): Promise<void> {
   for (const name of NAMES) assert.match(virsh('dominfo', name), /Autostart:\s+enable/)
   const made = NAMES.map(definition)
 
+  assert.match((await onMachine(['console', 'web-1'])).stdout, /^ssh -t -p 2222 root@127\.0\.0\.1 virsh .* console /)
+  assert.equal((await onMachine(['snapshot', 'web-1', 'before'])).code, 0)
+  assert.match((await onMachine(['snapshots', 'web-1'])).stdout, /^before {2}\d{4}-.* {2}current$/m)
+  assert.equal((await onMachine(['drop-snapshot', 'web-1', 'before'])).code, 0)
+  assert.equal((await onMachine(['snapshots', 'web-1'])).stdout, '')
+  say('a snapshot was taken, shown and dropped')
+
   declare({ ...lab, memory: '640Mi', machines: ['web-1'] })
   await apply()
   const second = await lookOverSsh(scratch, key, 'web-1', onMachine)

@@ -70,7 +70,7 @@ spec: {host: kvm, mode: isolated, bridge: croftreal0, addresses: [192.168.231.1/
 apiVersion: croft.dev/v1alpha1
 kind: Network
 metadata: {name: lan}
-spec: {addressPool: lan, gateway: 192.168.231.1}
+spec: {addressPool: lan, gateway: 192.168.231.1, dns: {servers: [192.0.2.53]}}
 ---
 apiVersion: croft.dev/v1alpha1
 kind: AddressPool

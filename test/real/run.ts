@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { imageManifest, sshHost } from './manifests.ts'
 import { cannotRun } from './needs.ts'
@@ -47,7 +47,7 @@ async function main(): Promise<number> {
   const here = await build('here', cache, imageManifest())
   print(`the image ${here.slice(0, 12)} was made and found clean here after ${seconds()}`)
   const there = await buildOverSsh()
-  assert.equal(there, here, 'the same declaration gave other bytes on another computer')
+  if (there !== here) assert.fail(`the same declaration gave other bytes on another computer: ${differing(cache)}`)
   print(`the same bytes were made on a host over SSH after ${seconds()}`)
   const code = await story(cache)
   if (code === NO_LIBVIRT) print('test:real is skipped: libvirtd does not start here')
@@ -68,6 +68,25 @@ async function build(name: string, cache: string, manifests: string): Promise<st
   assert.equal(verified.code, 0, `${verified.stdout}${verified.stderr}`)
   assert.match(verified.stdout, /^Clean: machine-id, /m)
   return /^sha256:([0-9a-f]{64})$/m.exec(built.stdout)?.[1] ?? assert.fail(built.stdout)
+}
+
+/** Which files of the two images differ, for whoever has to find out why. */
+function differing(cache: string): string {
+  const look = `set -eu
+    cd "$1"
+    for name in a b; do
+      start=$(sfdisk --json "$name.raw" | tr -d ' \\t\\n' | sed 's/.*"start":\\([0-9]*\\).*/\\1/')
+      mkdir "$name" && mount -o ro,noload,loop,offset=$((start * 512)) "$name.raw" "$name"
+    done
+    diff -rq --no-dereference a b || true; cmp a.raw b.raw || true`
+  for (const [name, folder] of [
+    ['a', join(cache, 'croft/images')],
+    ['b', join(scratch, 'builder/empty/images')],
+  ] as const) {
+    const [file = ''] = readdirSync(folder).filter((one) => one.endsWith('.qcow2'))
+    run('qemu-img', 'convert', '-O', 'raw', join(folder, file), join(scratch, `${name}.raw`))
+  }
+  return run('unshare', '--mount', '--propagation', 'private', 'sh', '-c', look, 'croft', scratch).slice(0, 3000)
 }
 
 async function buildOverSsh(): Promise<string> {

@@ -6,6 +6,9 @@ import { loadForOperation, machineNamed, withGuest } from './machine/find.ts'
 import { exec, inside, read, write } from './machine/inside.ts'
 import { afterPower, perform, powered } from './machine/power.ts'
 import { reboot } from './machine/reboot.ts'
+import { snapshots } from './machine/snapshots.ts'
+
+const VERBS = 'start, stop, reboot, console, snapshots, snapshot, revert, drop-snapshot, exec, read or write'
 
 /** Operations on one machine: what a person does now, beside what Git declares. */
 export const run: Verb = async (runtime, [what = '', name = '', ...words], options) => {
@@ -36,13 +39,19 @@ export const run: Verb = async (runtime, [what = '', name = '', ...words], optio
       return inside(runtime, real, estate, resource, what, write(runtime, words, options), options)
     case 'console': {
       const connection = estate.connections.find((one) => one.name === resource.connection)
-      return withGuest(runtime, real, estate, resource, async (_session, sighting) => {
-        runtime.out.write(consoleOf(connection, sighting))
+      return withGuest(runtime, real, estate, resource, async (session, sighting) => {
+        const lines = session.console?.(sighting)
+        runtime.out.write(lines === undefined ? consoleOf(connection, sighting) : `${lines.join('\n')}\n`)
         return EXIT.ok
       })
     }
+    case 'snapshots':
+    case 'snapshot':
+    case 'revert':
+    case 'drop-snapshot':
+      return snapshots(runtime, real, estate, resource, what, words[0], options)
     default:
-      throw new UsageError(`There is no croft machine ${what}. Use start, stop, reboot, console, exec, read or write.`)
+      throw new UsageError(`There is no croft machine ${what}. Use ${VERBS}.`)
   }
 }
 

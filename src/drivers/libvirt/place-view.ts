@@ -31,7 +31,7 @@ const NETWORK: Readonly<Record<string, PlaceField>> = {
       const before = find(xml, 'forward')
       if (value === 'isolated') {
         if (before !== undefined) removeChild(xml, before)
-      } else findOrMake(xml, 'forward').attributes.mode = String(value)
+      } else findOrMake(xml, 'forward').attributes.mode = wordOf(value)
     },
   },
   bridge: attribute('bridge', 'name'),
@@ -73,12 +73,12 @@ const POOL: Readonly<Record<string, PlaceField>> = {
   type: {
     read: (xml) => xml.attributes.type,
     write: (xml, value) => {
-      xml.attributes.type = String(value)
+      xml.attributes.type = wordOf(value)
     },
   },
   path: {
     read: (xml) => text(find(xml, 'target/path')),
-    write: (xml, value) => setText(findOrMake(xml, 'target/path'), String(value)),
+    write: (xml, value) => setText(findOrMake(xml, 'target/path'), wordOf(value)),
   },
   source: {
     read(xml) {
@@ -95,8 +95,8 @@ const POOL: Readonly<Record<string, PlaceField>> = {
   volumeGroup: {
     read: (xml) => text(find(xml, 'source/name')),
     write(xml, value) {
-      setText(findOrMake(xml, 'source/name'), String(value))
-      setText(findOrMake(xml, 'target/path'), `/dev/${String(value)}`)
+      setText(findOrMake(xml, 'source/name'), wordOf(value))
+      setText(findOrMake(xml, 'target/path'), `/dev/${wordOf(value)}`)
     },
   },
 }
@@ -135,7 +135,7 @@ function attribute(path: string, name: string): PlaceField {
   return {
     read: (xml) => find(xml, path)?.attributes[name],
     write: (xml, value) => {
-      findOrMake(xml, path).attributes[name] = String(value)
+      findOrMake(xml, path).attributes[name] = wordOf(value)
     },
   }
 }
@@ -196,4 +196,8 @@ function writeAddresses(xml: XmlElement, value: SettingValue): void {
 function text(node: XmlElement | undefined): string | undefined {
   const found = textIn(node).trim()
   return found === '' ? undefined : found
+}
+
+function wordOf(value: SettingValue): string {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }

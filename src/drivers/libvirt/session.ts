@@ -1,6 +1,7 @@
 import { LIMITS } from '../../lib/limits.ts'
 import type { Connection } from '../../model/connection.ts'
 import type { Sighting } from '../../model/sighting.ts'
+import type { SshTarget } from '../../model/ssh-target.ts'
 import type { Survey } from '../../model/survey.ts'
 import { type DriverDeps, LookFailed, type Session } from '../port.ts'
 import { agentShell } from './agent-shell.ts'
@@ -11,6 +12,7 @@ import { observeDomain, volumeNames } from './observe.ts'
 import { performStep } from './perform.ts'
 import { placeListed } from './place-rules.ts'
 import type { Places, Pool } from './places.ts'
+import { snapshotsOf } from './snapshots.ts'
 import { FIRST_QUESTIONS, readDomain, readFirst, readHost, readPool, storageOf } from './survey.ts'
 import { taskOutcome } from './task-outcome.ts'
 import { createVirsh, type Virsh } from './virsh.ts'
@@ -116,6 +118,8 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
         throw error
       }
     },
+    console: ({ externalId }) => [consoleCommand(target, uri, externalId)],
+    snapshots: snapshotsOf(open),
     shell: (sighting) => agentShell(open(), sighting.externalId, deps),
     close: async () => shell?.close(),
   }
@@ -125,6 +129,15 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
 function localUri(endpoint: string): string {
   const [, scheme = 'qemu', path = '/system'] = /^([a-z]+)(?:\+[a-z]+)?:\/\/[^/]*(\/.*)$/.exec(endpoint) ?? []
   return `${scheme}://${path}`
+}
+
+/** What a person types to get to the serial line; it is left with Ctrl and ]. */
+function consoleCommand(target: SshTarget | undefined, uri: string, uuid: string): string {
+  const virsh = `virsh -c ${uri} console ${uuid}`
+  if (target === undefined || target.local === true) return virsh
+  const port = target.port === 22 ? '' : ` -p ${target.port}`
+  const become = target.sudo === 'none' ? '' : 'sudo '
+  return `ssh -t${port} ${target.user}@${target.address} ${become}${virsh}`
 }
 
 function noShell(connection: Connection): Error {

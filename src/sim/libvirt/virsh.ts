@@ -24,14 +24,14 @@ export function virsh(at: LibvirtHost, words: readonly string[], input: string |
 }
 
 const FLAGS =
-  /^--(?:all|uuid|inactive|security-info|state-running|state-paused|disable|persistent|eject|force|managed-save|nvram|checkpoints-metadata)$/
+  /^--(?:all|uuid|inactive|security-info|state-running|state-paused|disable|persistent|eject|force|managed-save|nvram|checkpoints-metadata|atomic)$/
 
 function options(rest: readonly string[], verb: string): Given {
   const words: string[] = []
   const named = new Map<string, string>()
   for (let at = 0; at < rest.length; at++) {
     const word = rest[at] ?? ''
-    if (FLAGS.test(word) || (word === '--name' && verb.endsWith('list'))) named.set(word.slice(2), '')
+    if (FLAGS.test(word) || (word === '--name' && /-(?:list|current)$/.test(verb))) named.set(word.slice(2), '')
     else if (word.startsWith('--')) named.set(word.slice(2), rest[++at] ?? '')
     else words.push(word)
   }
@@ -62,6 +62,29 @@ const DOMAIN_COMMANDS: Readonly<Record<string, Command>> = {
     out(`Name:           ${domain.name}\nAutostart:      ${domain.autostart ? 'enable' : 'disable'}\n\n`),
   ),
   'snapshot-list': withDomain((_, domain) => out(domain.snapshots.map((name) => `${name}\n`).join(''))),
+  'snapshot-current': withDomain((_, { snapshots }) => out(`${snapshots.at(-1) ?? ''}\n`)),
+  'snapshot-dumpxml': withDomain((_, domain, { named }) => {
+    const name = named.get('snapshotname') ?? ''
+    if (!domain.snapshots.includes(name)) return { error: `Domain snapshot not found: no snapshot with name '${name}'` }
+    return out(`<domainsnapshot><name>${name}</name><creationTime>1760000000</creationTime></domainsnapshot>\n`)
+  }),
+  'snapshot-create-as': withDomain((_, domain, { named }) => {
+    const name = named.get('name') ?? ''
+    if (domain.snapshots.includes(name)) return { error: `operation failed: domain snapshot ${name} already exists` }
+    domain.snapshots.push(name)
+    return out(`Domain snapshot ${name} created\n`)
+  }),
+  'snapshot-revert': withDomain((_, { snapshots }, { named }) =>
+    snapshots.includes(named.get('snapshotname') ?? '')
+      ? out('\n')
+      : { error: `Domain snapshot not found: no snapshot with name '${named.get('snapshotname')}'` },
+  ),
+  'snapshot-delete': withDomain((_, { snapshots }, { named }) => {
+    const at = snapshots.indexOf(named.get('snapshotname') ?? '')
+    if (at < 0) return { error: `Domain snapshot not found: no snapshot with name '${named.get('snapshotname')}'` }
+    const [name] = snapshots.splice(at, 1)
+    return out(`Domain snapshot ${name} deleted\n\n`)
+  }),
   define,
   undefine: withDomain((at, domain) => {
     if (domain.guest.run.status === 'running') return { error: 'Requested operation is not valid: domain is running' }

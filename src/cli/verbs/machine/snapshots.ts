@@ -1,0 +1,83 @@
+import { type GuestSnapshots, LookFailed } from '../../../drivers/port.ts'
+import type { Estate } from '../../../model/estate.ts'
+import type { Resource } from '../../../model/resource.ts'
+import type { Sighting } from '../../../model/sighting.ts'
+import type { Outcome } from '../../../model/verdict.ts'
+import { closing } from '../../closing.ts'
+import { CliError, EXIT, type ExitCode, UsageError } from '../../exit.ts'
+import type { Options } from '../../program.ts'
+import type { Runtime } from '../../runtime.ts'
+import { openState, stateFile } from '../../state.ts'
+import { withGuest } from './find.ts'
+import { noteOperation } from './journal.ts'
+import { confirm } from './power.ts'
+
+export type SnapshotVerb = 'snapshots' | 'snapshot' | 'revert' | 'drop-snapshot'
+
+/** What a person is told before it is done, and after. */
+const WORDS: Readonly<Record<Exclude<SnapshotVerb, 'snapshots'>, readonly [string, string]>> = {
+  snapshot: ['takes snapshot', 'taken'],
+  revert: ['goes back, and loses everything since, to snapshot', 'back'],
+  'drop-snapshot': ['loses snapshot', 'gone'],
+}
+
+/** Moments of a machine that a person keeps. Git says nothing of them, and no plan touches them. */
+export async function snapshots(
+  runtime: Runtime,
+  directory: string,
+  estate: Estate,
+  resource: Resource,
+  what: SnapshotVerb,
+  name: string | undefined,
+  options: Options,
+): Promise<ExitCode> {
+  return withGuest(runtime, directory, estate, resource, async (session, sighting, driver) => {
+    if (session.snapshots === undefined)
+      throw new CliError(`croft takes no snapshots on ${driver.name}. Take them with the tools of the host.`)
+    if (what === 'snapshots') return list(runtime, session.snapshots, sighting)
+    if (name === undefined || !/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(name))
+      throw new UsageError(`Name the snapshot: croft machine ${what} ${resource.name} before-upgrade.`)
+    const [before, after] = WORDS[what]
+    runtime.out.write(`${resource.key} ${before} ${name}\n`)
+    await confirm(runtime, options.yes === true)
+    const act = { snapshot: 'take', revert: 'revert', 'drop-snapshot': 'remove' } as const
+    const outcome = await session.snapshots[act[what]](sighting, name, runtime.signal)
+    await note(runtime, directory, resource, `${what} ${name}`, outcome, options)
+    if (outcome.result !== 'done') throw new CliError(`${resource.key}: ${messageOf(outcome)}`)
+    runtime.out.write(`${name} ${after}.\n`)
+    return EXIT.ok
+  })
+}
+
+async function list(runtime: Runtime, from: GuestSnapshots, sighting: Sighting): Promise<ExitCode> {
+  try {
+    const all = await from.list(sighting, runtime.signal)
+    for (const { name, createdMs, current } of all) {
+      const when = createdMs === undefined ? '' : `  ${new Date(createdMs).toISOString()}`
+      runtime.out.write(`${name}${when}${current ? '  current' : ''}\n`)
+    }
+    return EXIT.ok
+  } catch (error) {
+    if (error instanceof LookFailed) throw new CliError(error.message)
+    throw error
+  }
+}
+
+async function note(
+  runtime: Runtime,
+  directory: string,
+  { key }: Resource,
+  what: string,
+  outcome: Outcome,
+  options: Options,
+): Promise<void> {
+  const file = stateFile(runtime.env, directory, options.state as string | undefined)
+  await using store = closing(await openState(runtime, file))
+  const done = outcome.result === 'done'
+  await noteOperation(runtime, store.it, key, what, done ? 'done' : 'refused', done ? what : messageOf(outcome))
+}
+
+function messageOf(outcome: Outcome): string {
+  if (outcome.result === 'refused') return outcome.refusal.message
+  return 'message' in outcome ? outcome.message : outcome.result
+}
