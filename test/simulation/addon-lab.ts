@@ -201,7 +201,8 @@ export function oneOwner(lab: Lab, hint: string): (change: Change) => void {
     assert.ok(croft || agents.length > 0, `nobody keeps ${what}`)
     const annotations = object.metadata.annotations ?? {}
     const given = annotations['croft.dev/kept-by'] !== undefined
-    const keeper = KEEPERS.some((kind) => all(lab.store(), kind).length > 0)
+    // What keeps a chart keeps no object beside it.
+    const keeper = KEEPERS.some((kind) => !kind.includes('helm') && all(lab.store(), kind).length > 0)
     if (given && keeper) assert.ok(!croft, `two keep ${what}`)
     if (croft && !ownersOf(before).croft) assert.ok(!keeper, `taken from one who is still there: ${what}`)
     if (!given && !keeper) assert.deepEqual(agents, [], `somebody who is gone still keeps ${what}`)
@@ -213,12 +214,23 @@ export function pictureOf(store: Store, resources: readonly string[]): unknown {
   return resources.map((resource) =>
     all(store, resource)
       .map(({ metadata, ...object }) => {
-        const { uid: _, resourceVersion: _v, creationTimestamp: _t, managedFields = [], ...rest } = metadata
+        const {
+          uid: _,
+          resourceVersion: _v,
+          creationTimestamp: _t,
+          managedFields = [],
+          annotations,
+          ...rest
+        } = metadata
+        const { 'croft.dev/former-job': _job, ...notes } = annotations ?? {}
         const owners = managedFields
           .filter(({ operation }) => operation === 'Apply')
-          .map(({ manager, fieldsV1 }) => ({ manager, fieldsV1 }))
+          .map(({ manager, fieldsV1 }) => ({
+            manager,
+            fields: JSON.stringify(fieldsV1).replace(/"f:croft.dev\/former-job":\{\},?/, ''),
+          }))
           .sort((a, b) => (a.manager < b.manager ? -1 : 1))
-        return { ...object, metadata: rest, owners, status: undefined }
+        return { ...object, metadata: { ...rest, annotations: notes }, owners, status: undefined }
       })
       .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1)),
   )
