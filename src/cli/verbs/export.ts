@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { AddonDeclaration } from '../../kinds/addon/objects.ts'
 import { gitopsSkeleton } from '../../kinds/addon/skeleton.ts'
@@ -41,17 +41,17 @@ async function exportSkeleton(
   const addons = declarations.filter((one) => one.kind === 'Addon') as readonly AddonDeclaration[]
   if (addons.length === 0) throw new CliError(`No Addon is declared in ${String(dir)}.`)
   const url = typeof repository === 'string' ? repository : 'https://git.example.org/clusters'
-  for (const { path: file, objects = [], text } of gitopsSkeleton(to, addons, estate.resources, url)) {
-    const place = path.resolve(runtime.cwd, target, file)
-    mkdirSync(path.dirname(place), { recursive: true })
+  const files = gitopsSkeleton(to, addons, estate.resources, url)
+  const place = (file: string) => path.resolve(runtime.cwd, target, file)
+  // Seen before anything is written: half a repository helps nobody.
+  const there = files.find(({ path: file }) => existsSync(place(file)))
+  if (there !== undefined)
+    throw new CliError(`${path.join(target, there.path)} is there already. Nothing is overwritten.`)
+  for (const { path: file, objects = [], text } of files) {
+    mkdirSync(path.dirname(place(file)), { recursive: true })
     const content =
       text ?? printDrafts(objects.map((object) => ({ manifest: object as unknown as Draft['manifest'], comments: [] })))
-    try {
-      writeFileSync(place, content, { flag: 'wx' })
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-      throw new CliError(`${path.join(target, file)} is there already. Nothing is overwritten.`)
-    }
+    writeFileSync(place(file), content, { flag: 'wx' })
     runtime.out.write(`${path.join(target, file)}\n`)
   }
   return EXIT.ok
