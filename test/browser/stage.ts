@@ -40,6 +40,7 @@ export interface Look {
 }
 
 export const DESKTOP = { width: 1280, height: 800 }
+export const WIDE = { width: 1920, height: 1080 }
 export const PHONE = { width: 390, height: 844 }
 
 /**

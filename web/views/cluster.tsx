@@ -171,8 +171,8 @@ function Members({ cluster }: { readonly cluster: ClusterOnPage }) {
           {member.leader && <Badge tone="ok" word="leader" />}
           {member.learner && <Badge tone="busy" word="learner" />}
           <span class="grow" />
-          <span class="muted wide-only nowrap">{member.etcd !== undefined && `etcd ${member.etcd}`}</span>
-          <code class="muted wide-only">{member.id}</code>
+          <span class="muted wide-only clip">{member.etcd !== undefined && `etcd ${member.etcd}`}</span>
+          <code class="muted wide-only clip">{member.id}</code>
         </li>
       ))}
     </ul>

@@ -186,10 +186,10 @@ function GroupLine({
     <button type="button" class="group-line" aria-expanded={line.open} onClick={onToggle} data-row>
       <Icon name="chevron" size={15} />
       <Icon name={line.icon} size={17} />
-      <b>{line.name}</b>
+      <b class="clip">{line.name}</b>
       <span class="muted">{line.count}</span>
       <span class="grow" />
-      <span class="muted wide-only">{line.detail}</span>
+      <span class="muted wide-only nowrap">{line.detail}</span>
       {(['bad', 'warn', 'busy', 'quiet', 'ok'] as const).map(
         (tone) =>
           line.tones[tone] > 0 && (
@@ -238,7 +238,7 @@ function RowLine({ row, level }: { readonly row: Row; readonly level: number }) 
       </span>
       <Badge tone={sync.tone} word={sync.word} icon={row.paused ? 'pause' : sync.tone} />
       <Badge tone={ready.tone} word={ready.word} />
-      <span class="row-address wide-only">{row.address ?? ''}</span>
+      <span class="row-address wide-only clip">{row.address ?? ''}</span>
       <span class="muted wide-only">{row.sinceMs !== undefined && <Ago atMs={row.sinceMs} />}</span>
     </a>
   )
