@@ -27,7 +27,11 @@ export function judgePower(
     conditions: conditionsOf(decision, before?.conditions ?? [], nowMs),
     createdMs: before?.createdMs ?? nowMs,
     status: decision.phase,
-    details: { wanted: decision.wanted.state, why: decision.wanted.why },
+    details: {
+      wanted: decision.wanted.state,
+      why: decision.wanted.why,
+      ...(decision.warnings.length === 0 ? {} : { warnings: decision.warnings.join('\n') }),
+    },
   }
   return { record, events: eventsOf(look, attempts, before, record, goesOn, lastWords, nowMs) }
 }
@@ -98,10 +102,8 @@ function eventsOf(
   if (decision.ended?.result === 'aborted') {
     events.push(tell('Warning', 'Aborted', `gave up going off, and goes back: ${decision.ended.reason}`))
   }
-  for (const warning of decision.warnings) {
-    if (known?.includes(warning) !== true && before?.details?.warning !== warning)
-      events.push(tell('Warning', 'Deadline', warning))
-  }
+  const warned = new Set(before?.details?.warnings?.split('\n'))
+  for (const warning of decision.warnings) if (!warned.has(warning)) events.push(tell('Warning', 'Deadline', warning))
   for (const line of lastWords) events.push(tell('Normal', 'LastWords', line))
   return events
 }

@@ -44,7 +44,8 @@ export function awaiting(view: View, { tier, what, awaits, deadline, seen }: Awa
   const wait = { tier, what, awaits, ...(seen === undefined || seen === '' ? {} : { seen }), waitedMs, leftMs }
   const still: Finding = { ...NOTHING, waits: [wait], unfinished: true }
   if (waitedMs < rule.afterMs) return still
-  const late = `${what}: ${awaits} was awaited for ${Math.round(waitedMs / 1000)} s`
+  // Without how long it has been by now: what is said twice in the same words is told once.
+  const late = `${what}: ${awaits} was awaited for longer than ${Math.round(rule.afterMs / 1000)} s`
   // On the way up there is nothing to go back to: what does not come is left behind.
   if (choice === 'abort' && view.wanted.state === 'off') return { ...still, abort: late }
   if (choice === 'force' || (choice === 'abort' && deadline === 'start')) {
