@@ -5,21 +5,19 @@ import { LIMITS } from '../lib/limits.ts'
 import type { Estate } from '../model/estate.ts'
 import type { EstateView } from '../model/estate-view.ts'
 import type { CroftEvent, NewEvent } from '../model/event.ts'
-import type { ResourceKey } from '../model/key.ts'
 import type { Actor, Controller, Granted, Wish } from '../server/port.ts'
 import type { Revision } from '../source/revision.ts'
 import type { Store } from '../store/port.ts'
 import { createAsking } from './ask.ts'
+import { createBesides } from './beside.ts'
 import { createBetween } from './between.ts'
 import type { Checks } from './checks.ts'
 import { readCommits, withCommit } from './commits.ts'
 import { driftsOf } from './drifts.ts'
-import { maskManifest } from './masked.ts'
 import { type InForce, mergeRevisions } from './merge.ts'
 import type { Notifier } from './notifier.ts'
-import { observedOf } from './observed.ts'
-import { powerPreviewOf } from './power-view.ts'
 import type { Previews } from './previews.ts'
+import { createReading } from './reading.ts'
 import { lookAt, type Source, type SourceState, sourceView } from './source-state.ts'
 import { viewOf } from './view.ts'
 import { createWaker } from './waker.ts'
@@ -171,12 +169,6 @@ export async function createController(options: ControllerOptions): Promise<Runn
       state.revision === undefined ? [] : [{ source: state.source.name, revision: state.revision }],
     )
 
-  const preview = async (signal: AbortSignal): Promise<void> => {
-    if (options.previews === undefined || declared === undefined || signal.aborted) return
-    const events = await options.previews.look({ inForce: inForce(), estate: declared }, signal)
-    if (events.length > 0) await tell(events)
-  }
-
   const lookAtSources = async (signal: AbortSignal): Promise<void> => {
     const due = sources.filter((state) => state.dueMs <= clock.monotonicMs())
     if (due.length === 0) return
@@ -263,14 +255,20 @@ export async function createController(options: ControllerOptions): Promise<Runn
     await keepWishes(currentWishes(wishes, new Map(made.records.map((record) => [record.key, record])), endedMs))
   }
 
-  const notify = async (): Promise<void> => {
-    if (notifier === undefined || revision === undefined) return
-    await notifier.look(view, revision)
-    const now = notifier.remember()
-    if (now === told || (told === undefined && now === '{}')) return
-    told = now
-    await store.putValue(epoch, TOLD, now)
-  }
+  /** Checks, notices and plans for pull requests: begun when there is a reason, never waited for. */
+  const besides = createBesides({
+    clock,
+    wake: () => waker.wake(),
+    checks: options.checks,
+    notifier,
+    previews: options.previews,
+    tell,
+    async keepTold(now) {
+      if (now === told || (told === undefined && now === '{}')) return
+      told = now
+      await store.putValue(epoch, TOLD, now)
+    },
+  })
 
   const askNow = createAsking({
     clock,
@@ -302,39 +300,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
-    async history({ key, commit, afterSeq, beforeSeq, limit }) {
-      const narrow = commit !== undefined || beforeSeq !== undefined
-      const all = await store.events({
-        ...(key === undefined ? {} : { key }),
-        ...(afterSeq === undefined ? {} : { afterSeq }),
-        ...(narrow ? {} : { limit }),
-      })
-      const found = all.filter(
-        (event) =>
-          (commit === undefined || event.commit === commit) && (beforeSeq === undefined || event.seq < beforeSeq),
-      )
-      return afterSeq === undefined ? found.slice(-limit) : found.slice(0, limit)
-    },
-    observed(key) {
-      const entry = report?.plan.entries.find((one) => one.key === key)
-      const externalId = report?.records.find((one) => one.key === key)?.externalId ?? entry?.externalId
-      if (report === undefined || entry === undefined || externalId === undefined) return undefined
-      const seen = report.surveys
-        ?.find(({ connection }) => connection === entry.connection)
-        ?.sightings.find((one) => one.externalId === externalId)
-      const close = report.looks?.get(entry.connection)?.get(externalId)
-      const sighting = seen === undefined ? close : close?.close === undefined ? seen : { ...seen, close: close.close }
-      return sighting === undefined ? undefined : observedOf(sighting)
-    },
-    powerPreview(target, state) {
-      const look = report?.powers?.find(({ declaration }) => declaration.name === target)
-      return look === undefined ? undefined : powerPreviewOf(look, state, clock.now())
-    },
-    async manifest(key: ResourceKey) {
-      const declared = revision?.declarations.find((one) => one.key === key) ?? ownerOf(key)
-      const text = declared === undefined ? undefined : revision?.text?.(declared)
-      return text === undefined ? undefined : maskManifest(text)
-    },
+    ...createReading(store, clock, () => ({ revision, estate, report })),
     ask: askNow,
     poke(name) {
       const state = sources.find((one) => one.source.name === name)
@@ -355,39 +321,23 @@ export async function createController(options: ControllerOptions): Promise<Runn
       alive = true
       try {
         while (!signal.aborted) {
+          besides.check()
           await others.turn()
           await lookAtSources(signal)
           if (signal.aborted) break
           await makePass(signal)
           if (signal.aborted) break
-          if (estate !== undefined)
-            await options.checks?.look(
-              { estate, clusters: report?.clusters ?? [], surveys: report?.surveys ?? [] },
-              signal,
-            )
           await publish()
-          await notify()
-          await preview(signal)
-          const nextMs = Math.min(
-            passDueMs,
-            options.previews?.dueMs() ?? Number.POSITIVE_INFINITY,
-            options.checks?.dueMs() ?? Number.POSITIVE_INFINITY,
-            notifier?.dueMs() ?? Number.POSITIVE_INFINITY,
-            ...sources.map((state) => state.dueMs),
-          )
+          besides.begin({ view, revision, estate, declared, report, inForce: inForce() }, signal)
+          const nextMs = Math.min(passDueMs, besides.dueMs(), ...sources.map((state) => state.dueMs))
           await waker.sleepUntil(nextMs, signal)
         }
       } finally {
         alive = false
         others.end()
+        await besides.rest()
       }
     },
-  }
-
-  /** A thing that a declaration expanded into has the place of its declaration. */
-  function ownerOf(key: ResourceKey) {
-    const origin = estate?.resources.find((resource) => resource.key === key)?.origin
-    return revision?.declarations.find((one) => one.origin === origin)
   }
 }
 

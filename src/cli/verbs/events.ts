@@ -22,7 +22,7 @@ export const run: Verb = async (runtime, [resource], options) => {
   while (options.watch === true && !existsSync(file) && !runtime.signal.aborted)
     await runtime.clock.sleep(WATCH_MS, runtime.signal)
   await using store = closing(await openExisting(runtime, file))
-  if (options.audit === true) return showAudit(runtime, store.it, resource, options)
+  if (options.audit === true) return await showAudit(runtime, store.it, resource, options)
   const filter: EventFilter = key === undefined ? {} : { key }
   const events = await store.it.events({ ...filter, limit: Number(options.limit) })
   if (options.watch === true) return await watch(runtime, store.it, filter, events, options)

@@ -46,7 +46,7 @@ export interface HarnessOptions {
   readonly machines?: readonly Wanted[]
   readonly pollMs?: number
   readonly disk?: MemoryDisk
-  readonly options?: Partial<ControllerOptions>
+  readonly options?: Partial<ControllerOptions> | ((clock: VirtualClock) => Partial<ControllerOptions>)
   readonly seed?: number
   readonly wrap?: (store: Store) => Store
   /** How wrong the wall clock of the controller's computer is. */
@@ -113,7 +113,7 @@ export async function startHarness(given: HarnessOptions = {}): Promise<Harness>
     engine,
     sources: [{ name: 'main', remote: 'memory', ref: 'main', pollMs: given.pollMs ?? 60_000, open: () => source }],
     link: (revision) => link(revision, { findKind, problemAt: revision.problemAt }),
-    ...given.options,
+    ...(typeof given.options === 'function' ? given.options(clock) : given.options),
   })
   const heard: CroftEvent[] = []
   controller.subscribe((_view, events) => void heard.push(...events))

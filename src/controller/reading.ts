@@ -1,0 +1,63 @@
+import type { PassReport } from '../engine/engine.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Estate } from '../model/estate.ts'
+import type { Controller } from '../server/port.ts'
+import type { Revision } from '../source/revision.ts'
+import type { Store } from '../store/port.ts'
+import { maskManifest } from './masked.ts'
+import { observedOf } from './observed.ts'
+import { powerPreviewOf } from './power-view.ts'
+
+/** What the controller knows at the moment. */
+interface Known {
+  readonly revision: Revision | undefined
+  readonly estate: Estate | undefined
+  readonly report: PassReport | undefined
+}
+
+type Reading = Required<Pick<Controller, 'history' | 'observed' | 'powerPreview' | 'manifest'>>
+
+/** What people may look up beside the view: history, what is there, a manifest, what switching would do. */
+export function createReading(store: Pick<Store, 'events'>, clock: Clock, known: () => Known): Reading {
+  return {
+    async history({ key, commit, afterSeq, beforeSeq, limit }) {
+      const narrow = commit !== undefined || beforeSeq !== undefined
+      const all = await store.events({
+        ...(key === undefined ? {} : { key }),
+        ...(afterSeq === undefined ? {} : { afterSeq }),
+        ...(narrow ? {} : { limit }),
+      })
+      const found = all.filter(
+        (event) =>
+          (commit === undefined || event.commit === commit) && (beforeSeq === undefined || event.seq < beforeSeq),
+      )
+      return afterSeq === undefined ? found.slice(-limit) : found.slice(0, limit)
+    },
+    observed(key) {
+      const { report } = known()
+      const entry = report?.plan.entries.find((one) => one.key === key)
+      const externalId = report?.records.find((one) => one.key === key)?.externalId ?? entry?.externalId
+      if (report === undefined || entry === undefined || externalId === undefined) return undefined
+      const seen = report.surveys
+        ?.find(({ connection }) => connection === entry.connection)
+        ?.sightings.find((one) => one.externalId === externalId)
+      const close = report.looks?.get(entry.connection)?.get(externalId)
+      const sighting = seen === undefined ? close : close?.close === undefined ? seen : { ...seen, close: close.close }
+      return sighting === undefined ? undefined : observedOf(sighting)
+    },
+    powerPreview(target, state) {
+      const look = known().report?.powers?.find(({ declaration }) => declaration.name === target)
+      return look === undefined ? undefined : powerPreviewOf(look, state, clock.now())
+    },
+    async manifest(key) {
+      const { revision, estate } = known()
+      // A thing that a declaration expanded into has the place of its declaration.
+      const origin = estate?.resources.find((resource) => resource.key === key)?.origin
+      const declared =
+        revision?.declarations.find((one) => one.key === key) ??
+        revision?.declarations.find((one) => one.origin === origin)
+      const text = declared === undefined ? undefined : revision?.text?.(declared)
+      return text === undefined ? undefined : maskManifest(text)
+    },
+  }
+}
