@@ -63,7 +63,7 @@ export function createLab(manifests: string, seed: number, hint: string) {
   })
   const repository: Repository = new Map()
   let watch: ((change: Change) => void) | undefined
-  let wrong: unknown
+  let wrong: Error | undefined
   const store = (): Store => {
     const etcd = etcdOf(run, hint)
     assert.ok(etcd, hint)
@@ -104,7 +104,7 @@ export function createLab(manifests: string, seed: number, hint: string) {
         try {
           ask?.(change)
         } catch (error) {
-          wrong ??= error
+          wrong ??= error instanceof Error ? error : new Error(String(error))
         }
       }
       store().listeners.add(watch)

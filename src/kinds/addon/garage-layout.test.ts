@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { createServer, type IncomingMessage } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { after, test } from 'node:test'
 import { layout } from './presets/garage.ts'
 
@@ -14,33 +14,35 @@ let version = 0
 let buckets: string[] = []
 const writes: string[] = []
 
-const server = createServer(async (request, response) => {
+const server = createServer((request, response) => void answer(request, response))
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
   const { pathname, searchParams } = new URL(request.url ?? '', 'http://x')
-  const answer = (status: number, body: unknown) => response.writeHead(status).end(JSON.stringify(body, undefined, 2))
-  if (request.headers.authorization !== 'Bearer t0ken') return answer(403, {})
+  const say = (status: number, body: unknown) => response.writeHead(status).end(JSON.stringify(body, undefined, 2))
+  if (request.headers.authorization !== 'Bearer t0ken') return say(403, {})
   if (request.method === 'POST') writes.push(pathname)
   switch (pathname) {
     case '/v2/GetClusterStatus':
-      return answer(200, { layoutVersion: version, nodes: nodes.map((id) => ({ isUp: true, id, draining: false })) })
+      return say(200, { layoutVersion: version, nodes: nodes.map((id) => ({ isUp: true, id, draining: false })) })
     case '/v2/GetClusterLayout':
-      return answer(200, { version, roles, parameters: {}, partitionSize: 1, stagedRoleChanges: staged })
+      return say(200, { version, roles, parameters: {}, partitionSize: 1, stagedRoleChanges: staged })
     case '/v2/UpdateClusterLayout':
       staged = ((await bodyOf(request)) as { roles: typeof roles }).roles
-      return answer(200, {})
+      return say(200, {})
     case '/v2/ApplyClusterLayout': {
-      if (((await bodyOf(request)) as { version: number }).version !== version + 1) return answer(400, {})
+      if (((await bodyOf(request)) as { version: number }).version !== version + 1) return say(400, {})
       ;[roles, staged, version] = [[...roles, ...staged], [], version + 1]
-      return answer(200, {})
+      return say(200, {})
     }
     case '/v2/GetBucketInfo':
-      return answer(buckets.includes(searchParams.get('globalAlias') ?? '') ? 200 : 404, {})
+      return say(buckets.includes(searchParams.get('globalAlias') ?? '') ? 200 : 404, {})
     case '/v2/CreateBucket':
       buckets = [...buckets, ((await bodyOf(request)) as { globalAlias: string }).globalAlias]
-      return answer(200, {})
+      return say(200, {})
     default:
-      return answer(501, {})
+      return say(501, {})
   }
-})
+}
 await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
 after(() => server.close())
 
