@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import type { Browser } from 'playwright-core'
 import { removeUser } from '../../src/server/auth/users.ts'
@@ -56,6 +58,29 @@ describe('who may do what, in a browser', { skip: whyNoBrowser() ?? false }, () 
     assert.deepEqual(refused.map(({ what }) => `/api/${what}`).toSorted(), Object.keys(WISHES).toSorted())
   })
 
+  test('[S-23] another page on the same machine cannot act with the session that this browser has', async () => {
+    await using other = await elsewhere()
+    await using it = await stage(browser, richEstate(), {
+      expected: /asked somebody else|Failed to load resource|blocked by CORS policy/,
+    })
+    const { page } = it
+    await it.go()
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await signIn(page)
+    // The same site, as browsers count it: the cookie goes along, so the walls behind it are what is tried here.
+    await page.goto(`${other.url}/?target=${encodeURIComponent(it.url)}`)
+    await page.waitForFunction('window.tried === true')
+    await page.locator('form').evaluate((form) => (form as unknown as { submit(): void }).submit())
+    await page.getByText('wrong-type').waitFor()
+    assert.equal(it.controller.asked.length, 0)
+    const refused = it.audit.filter(({ what, result }) => what === 'wishes/reconcile' && result === 'refused')
+    assert.ok(refused.length >= 2, 'the requests never came to us')
+    assert.ok(
+      refused.some(({ actor }) => actor.name === 'page:anna'),
+      'the cookie was not sent, so nothing was tried',
+    )
+  })
+
   test('[S-22] somebody who is removed while his page is open is nobody with the next click', async () => {
     await using it = await stage(browser, richEstate(), { expected: /401 \(Unauthorized\)/ })
     const { page } = it
@@ -72,3 +97,32 @@ describe('who may do what, in a browser', { skip: whyNoBrowser() ?? false }, () 
     await page.getByRole('button', { name: 'Sign in' }).waitFor()
   })
 })
+
+/** A page of somebody else that tries what such pages try: a form with JSON in it, and calls with simple types. */
+async function elsewhere() {
+  const server = createServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost')
+    const target = `${searchParams.get('target') ?? ''}/api/wishes/reconcile`
+    if (pathname === '/try.js') {
+      response.writeHead(200, { 'content-type': 'text/javascript' })
+      const calls = ['text/plain', 'application/json'].map(
+        (type) =>
+          `fetch(${JSON.stringify(target)}, { method: 'POST', mode: ${type === 'text/plain' ? "'no-cors'" : "'cors'"}, credentials: 'include', headers: { 'content-type': '${type}' }, body: '{}' }).catch(() => 0)`,
+      )
+      response.end(`Promise.all([${calls.join(', ')}]).then(() => { window.tried = true })`)
+      return
+    }
+    response.writeHead(200, { 'content-type': 'text/html' })
+    response.end(
+      `<form method="post" enctype="text/plain" action="${target}"><input name='{"x":"' value='"}'></form><script src="/try.js?${searchParams}"></script>`,
+    )
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise<void>((done) => server.close(() => done()))
+    },
+  }
+}
