@@ -11,6 +11,7 @@ export interface Wanted {
 /** Real programs that tests hold croft's work against. Without them those tests say so and are skipped. */
 export const TEST_PACKAGES: readonly Wanted[] = [
   { name: 'cloud-init', command: 'cloud-init' },
+  { name: 'curl', command: 'curl' },
   { name: 'xorriso', command: 'xorriso' },
   { name: 'genisoimage', command: 'isoinfo' },
   { name: 'netplan.io', command: 'netplan' },

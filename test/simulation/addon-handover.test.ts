@@ -161,6 +161,24 @@ test('[A52] a chart is handed over to Flux as the release it is; its secret valu
   lab.watch()
 })
 
+test('[R22] [A52] Cilium of the bootstrap is handed over to Argo CD as the chart it is; its pools stay ours', async () => {
+  const preset = (more: string) =>
+    addonManifest('cilium', `  preset: cilium\n  with: {pools: [{name: lan, ranges: [192.168.4.200/29]}]}\n${more}`)
+  const { lab, hint } = await standing(ARGO + preset(''), 8)
+  const daemonSet = () => lab.found('apps/daemonsets', 'kube-system', 'cilium')
+  const [{ generation, uid }, pods] = [daemonSet().metadata, podsOf(lab.store(), 'cilium')]
+  assert.ok(pods.length > 0)
+  lab.git(ARGO + preset('  handover: {to: argocd}'))
+  assert.equal(await lab.settle(), 'settled', hint)
+  const { spec } = lab.found('argoproj.io/applications', 'argocd', 'cilium')
+  assert.match(JSON.stringify(spec), /"chart":"cilium","targetRevision":"1\.19\.6"/)
+  assert.deepEqual([daemonSet().metadata.generation, daemonSet().metadata.uid], [generation, uid])
+  assert.deepEqual(podsOf(lab.store(), 'cilium'), pods, 'no pod was restarted')
+  const owner = (end: string) => lab.run.disk.records.get(`Addon/cilium@${end}`)?.details?.owner
+  assert.equal(owner('HelmChart.helm.cattle.io/kube-system/cilium'), 'argocd')
+  assert.equal(owner('CiliumLoadBalancerIPPool.cilium.io/lan'), 'croft', 'nobody was told where else to find it')
+})
+
 test('a field that the agent does not keep is not given up, because it would be lost', async () => {
   const { lab, hint } = await standing(ARGO + cilium('argocd'), 4)
   lab.repository.set('clusters/cilium', [agentOf('quay.io/cilium/cilium:v1.18.4', {}), SETTINGS])

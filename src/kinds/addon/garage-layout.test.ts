@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { after, test } from 'node:test'
+import { findCommand } from '../../../scripts/packages.ts'
 import { layout } from './presets/garage.ts'
 
 /* The script that shares out Garage's nodes, run by a real shell and curl against an API that answers like Garage's. */
@@ -60,7 +61,11 @@ function run(script: string): Promise<number | null> {
   return new Promise((done) => child.on('exit', done))
 }
 
-test('the layout of Garage: nothing before all nodes are there, then once; a new node and a new bucket come to it', async () => {
+const skip = findCommand('curl') === undefined ? 'curl is missing: apt-get install -y curl' : false
+
+test('the layout of Garage: nothing before all nodes are there, then once; a new node and a new bucket come to it', {
+  skip,
+}, async () => {
   const two = layout(2, '1Gi', 'home', ['backups'])
   assert.notEqual(await run(two), 0, 'one node of two')
   assert.deepEqual(writes, [])
