@@ -85,3 +85,22 @@ export const SIGN_OF: Readonly<Record<string, string>> = {
   refuse: '✕',
   wait: '…',
 }
+
+/** Is it as Git says, in a word? */
+export function syncWord(row: Row): { readonly tone: Tone; readonly word: string } {
+  if (row.paused) return { tone: 'quiet', word: 'Suspended' }
+  if (row.do === 'hold') return { tone: 'warn', word: 'Held' }
+  if (row.do === 'refuse') return { tone: 'bad', word: 'Refused' }
+  if (row.drifted) return { tone: 'warn', word: 'Drifted' }
+  if (isDoing(row.do)) return { tone: 'busy', word: 'Out of sync' }
+  if (row.synced === 'Unknown') return { tone: 'quiet', word: 'Not known' }
+  return row.synced === 'True' ? { tone: 'ok', word: 'Synced' } : { tone: 'busy', word: 'Waiting' }
+}
+
+/** Is it up, in a word? */
+export function readyWord(row: Row): { readonly tone: Tone; readonly word: string } {
+  if (row.stalled) return { tone: 'bad', word: row.status }
+  if (row.ready === 'True') return { tone: 'ok', word: row.status }
+  if (row.ready === 'Unknown') return { tone: 'quiet', word: row.status }
+  return { tone: isDoing(row.do) || row.do === 'wait' || isComing(row) ? 'busy' : 'bad', word: row.status }
+}

@@ -3,10 +3,11 @@ import type { Page, Row } from '../../src/server/api/schemas.ts'
 import { hostWords, plural } from '../format.ts'
 import { useNarrow } from '../hooks.ts'
 import { Ago, Empty } from '../parts/bits.tsx'
+import { FilterInput } from '../parts/filter.tsx'
 import { Badge, Icon, Mark } from '../parts/icon.tsx'
 import { VirtualList } from '../parts/virtual.tsx'
 import { goTo, hrefTo } from '../route.ts'
-import { isComing, isDoing, TONE_ORDER, type Tone, toneOf } from '../tone.ts'
+import { readyWord, syncWord, TONE_ORDER, type Tone, toneOf } from '../tone.ts'
 import { ui } from '../ui.ts'
 
 type Line =
@@ -103,24 +104,6 @@ export function EstateView({ page, args }: { readonly page: Page; readonly args:
   )
 }
 
-export function FilterInput() {
-  const { filter } = ui.use()
-  return (
-    <label class="filter">
-      <Icon name="search" size={15} />
-      <input
-        data-filter
-        value={filter}
-        placeholder="Filter"
-        aria-label="Filter"
-        spellcheck={false}
-        onInput={(event) => ui.set({ filter: event.currentTarget.value })}
-      />
-      <kbd>/</kbd>
-    </label>
-  )
-}
-
 function chosen(
   rows: readonly Row[],
   only: string | undefined,
@@ -201,23 +184,6 @@ function GroupLine({
       )}
     </button>
   )
-}
-
-export function syncWord(row: Row): { readonly tone: Tone; readonly word: string } {
-  if (row.paused) return { tone: 'quiet', word: 'Suspended' }
-  if (row.do === 'hold') return { tone: 'warn', word: 'Held' }
-  if (row.do === 'refuse') return { tone: 'bad', word: 'Refused' }
-  if (row.drifted) return { tone: 'warn', word: 'Drifted' }
-  if (isDoing(row.do)) return { tone: 'busy', word: 'Out of sync' }
-  if (row.synced === 'Unknown') return { tone: 'quiet', word: 'Not known' }
-  return row.synced === 'True' ? { tone: 'ok', word: 'Synced' } : { tone: 'busy', word: 'Waiting' }
-}
-
-export function readyWord(row: Row): { readonly tone: Tone; readonly word: string } {
-  if (row.stalled) return { tone: 'bad', word: row.status }
-  if (row.ready === 'True') return { tone: 'ok', word: row.status }
-  if (row.ready === 'Unknown') return { tone: 'quiet', word: row.status }
-  return { tone: isDoing(row.do) || row.do === 'wait' || isComing(row) ? 'busy' : 'bad', word: row.status }
 }
 
 function RowLine({ row, level }: { readonly row: Row; readonly level: number }) {

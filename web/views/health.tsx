@@ -3,11 +3,11 @@ import { api } from '../api.ts'
 import { percent } from '../format.ts'
 import { useFetched, useNow } from '../hooks.ts'
 import { Card, Empty, Loading } from '../parts/bits.tsx'
+import { FilterInput } from '../parts/filter.tsx'
 import { Strip } from '../parts/strip.tsx'
 import { VirtualList } from '../parts/virtual.tsx'
 import { hrefTo, hrefToKey } from '../route.ts'
 import { ui } from '../ui.ts'
-import { FilterInput } from './estate.tsx'
 
 const ROW_HEIGHT = 40
 const PARTS = [

@@ -6,8 +6,8 @@ import { Badge } from '../parts/icon.tsx'
 import { ResourceOverview } from '../parts/resource-overview.tsx'
 import { ResourceDiff, ResourceEvents, ResourceObserved, ResourceYaml } from '../parts/resource-tabs.tsx'
 import { hrefTo } from '../route.ts'
+import { readyWord, syncWord } from '../tone.ts'
 import { ui, wish, withRight } from '../ui.ts'
-import { readyWord, syncWord } from './estate.tsx'
 
 const TABS = ['overview', 'diff', 'events', 'yaml', 'observed'] as const
 const TITLES: Readonly<Record<string, string>> = {

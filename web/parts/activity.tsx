@@ -1,0 +1,49 @@
+import { useState } from 'preact/hooks'
+import { clockTime, plural, shortCommit } from '../format.ts'
+import { live } from '../live.ts'
+import { hrefToKey } from '../route.ts'
+import { Ago } from './bits.tsx'
+import { Icon } from './icon.tsx'
+
+/** The strip at the bottom: what happened last, and on request the last hundred. */
+export function Activity() {
+  const { events, page } = live.use()
+  const [open, set] = useState(false)
+  const [newest] = events
+  return (
+    <section class={`activity ${open ? 'is-open' : ''}`} aria-label="What happens">
+      <button type="button" class="activity-head" aria-expanded={open} onClick={() => set(!open)}>
+        <Icon name="chevron" size={15} />
+        <span class="activity-newest" aria-live="polite">
+          {newest === undefined ? (
+            'Nothing has happened yet.'
+          ) : (
+            <>
+              <time>{clockTime(newest.atMs)}</time>{' '}
+              <b class={newest.type === 'Warning' ? 'tone-bad' : ''}>{newest.reason}</b>{' '}
+              {newest.key !== undefined && <span>{newest.key}</span>} <span class="muted">{newest.message}</span>
+            </>
+          )}
+        </span>
+        {page?.pass !== undefined && (
+          <span class="muted wide-only">
+            pass <Ago atMs={page.pass.endedMs} />, {plural(page.pass.effects, 'effect')}
+          </span>
+        )}
+      </button>
+      {open && (
+        <ol class="activity-list">
+          {events.slice(0, 100).map((event) => (
+            <li key={event.seq}>
+              <time>{clockTime(event.atMs)}</time>
+              <b class={event.type === 'Warning' ? 'tone-bad' : ''}>{event.reason}</b>
+              {event.key === undefined ? <span /> : <a href={hrefToKey(event.key)}>{event.key}</a>}
+              <span class="muted">{event.message}</span>
+              {event.commit !== undefined && <code class="wide-only">{shortCommit(event.commit)}</code>}
+            </li>
+          ))}
+        </ol>
+      )}
+    </section>
+  )
+}
