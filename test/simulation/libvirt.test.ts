@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { volumes } from '../../src/sim/libvirt/domains.ts'
 import { virsh } from '../../src/sim/libvirt/virsh.ts'
-import { APPROVED, asDeclared, seen, TWO, valid, WEB } from './libvirt-machines.ts'
+import { APPROVED, asDeclared, machine, seen, TWO, valid, WEB } from './libvirt-machines.ts'
 import { simulateLibvirt } from './libvirt-run.ts'
 import { replay, seeds } from './volume.ts'
 
@@ -65,4 +65,38 @@ test('destroyed and applied again: identical machines', async () => {
   run.estate = TWO
   assert.equal(await run.settle(), 'settled')
   assert.deepEqual(seen(run), before)
+})
+
+const DEVICES = `apiVersion: croft.dev/v1alpha1
+kind: Device
+metadata: {name: gpu}
+spec: {host: kvm, pci: {id: "10de:2484", address: "0000:01:00.0"}}
+---
+apiVersion: croft.dev/v1alpha1
+kind: Device
+metadata: {name: stick}
+spec: {host: kvm, usb: {ids: ["10c4:ea60"]}}
+---
+`
+
+test('a card and a USB stick are passed on, put back when somebody takes them, and taken out when Git says so', async () => {
+  const withDevices = (devices: string) =>
+    valid({ 'web.yaml': `${WEB}${DEVICES}${machine('web-1', '192.168.122.20', devices)}` })
+  const run = simulateLibvirt(6, withDevices('  devices: [gpu, stick]\n'), 'kvm')
+  assert.equal(await run.settle(), 'settled')
+  const [domain] = run.host.domains.values()
+  assert.ok(domain)
+  const passed = () => [...(domain.live ?? '').matchAll(/<hostdev [^>]*type='(pci|usb)'/g)].map(([, type]) => type)
+  assert.deepEqual(passed(), ['pci', 'usb'])
+  assert.match(domain.live ?? '', /<address domain='0x0000' bus='0x01' slot='0x00' function='0x0'\/>/)
+  assert.match(domain.live ?? '', /<vendor id='0x10c4'\/>\s*<product id='0xea60'\/>/)
+  virsh(run.host, ['define', '/dev/stdin'], domain.definition.replace(/<hostdev [^>]*type='pci'.*?<\/hostdev>/s, ''))
+  assert.equal(await run.settle(), 'settled')
+  assert.deepEqual(passed().sort(), ['pci', 'usb'])
+  run.estate = withDevices('  devices: [stick]\n')
+  assert.equal(await run.settle(), 'settled')
+  assert.deepEqual(passed(), ['usb'])
+  const writes = run.writes.length
+  assert.equal(await run.settle(), 'settled')
+  assert.equal(run.writes.length, writes)
 })

@@ -42,6 +42,34 @@ export function declaredValues(vm: VmSpec, uid: string): readonly Declared[] {
   return values
 }
 
+/** Others give names as well, and libvirt wants all of them to begin so. */
+const OURS = /^ua-(?:net|hostpci|usb)\d+$/
+
+/** Cards and devices that croft once put in, by the name that it gave them, and that are declared no more. */
+export function strays(vm: VmSpec, seen: DomainView): readonly { readonly path: string; readonly from: unknown }[] {
+  const declared = new Set([...vm.nics, ...(vm.pci ?? []), ...(vm.usb ?? [])].map(({ slot }) => `ua-${slot}`))
+  const left = (head: string, devices: readonly { readonly alias: string | undefined; readonly is: unknown }[]) =>
+    devices.flatMap(({ alias, is }) =>
+      alias === undefined || !OURS.test(alias) || declared.has(alias)
+        ? []
+        : [{ path: `${head}.${alias.slice('ua-'.length)}`, from: is }],
+    )
+  return [
+    ...left(
+      'nics',
+      seen.nics.map(({ alias, source }) => ({ alias, is: source })),
+    ),
+    ...left(
+      'pci',
+      seen.pci.map(({ alias, device }) => ({ alias, is: device })),
+    ),
+    ...left(
+      'usb',
+      seen.usb.map(({ alias, device }) => ({ alias, is: device })),
+    ),
+  ]
+}
+
 function coresOf({ cpu }: VmSpec): number | undefined {
   return cpu?.cores === undefined ? undefined : cpu.cores * (cpu.sockets ?? 1)
 }

@@ -3,7 +3,7 @@ import type { Resource } from '../../model/resource.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { VmSpec } from '../../model/vm.ts'
 import { configOf, type DomainConfig } from './close-look.ts'
-import { type Declared, declaredValues, diskIn, outsideValues } from './declared.ts'
+import { type Declared, declaredValues, diskIn, outsideValues, strays } from './declared.ts'
 import { isUp, powerOf } from './power.ts'
 import { compareSeed } from './seed.ts'
 
@@ -28,11 +28,13 @@ export function diffVm(resource: Resource, vm: VmSpec, sighting: Sighting): read
     // Without a running guest there is nothing to restart.
     changes.push({ path, from, to: shown(to), effect: effect === 'restart' && !up ? 'live' : effect })
   }
+  for (const { path, from } of strays(vm, config.domain))
+    changes.push({ path, from, to: 'removed', effect: up ? 'restart' : 'live' })
   for (const disk of vm.disks) compareVolume(disk, config, up, changes)
   if (vm.onBoot !== undefined && vm.onBoot !== config.onBoot)
     changes.push({ path: 'onBoot', from: config.onBoot, to: vm.onBoot, effect: 'live' })
   compareSeed(vm, sighting, changes)
-  if (up && vm.restart !== 'never') comparePending(values, config, changes)
+  if (up && vm.restart !== 'never') comparePending(vm, values, config, changes)
   comparePower(vm, sighting, changes)
   return changes
 }
@@ -71,14 +73,16 @@ function compareVolume(disk: VmSpec['disks'][number], config: DomainConfig, up: 
 }
 
 /** What is in the definition already and not yet in what runs. A disk's missing device is attached with the restart. */
-function comparePending(values: readonly Declared[], config: DomainConfig, changes: Change[]): void {
+function comparePending(vm: VmSpec, values: readonly Declared[], config: DomainConfig, changes: Change[]): void {
   const { live } = config
   if (live === undefined || changes.some(({ path }) => path === 'restart')) return
   const waiting = values.filter(
     ({ effect, to, read }) => effect === 'restart' && same(read(config.domain), to) && !same(read(live), to),
   )
-  if (waiting.length === 0) return
-  const names = waiting.map(({ path }) => path).sort()
+  const gone = new Set(strays(vm, config.domain).map(({ path }) => path))
+  const leaving = strays(vm, live).filter(({ path }) => !gone.has(path))
+  if (waiting.length + leaving.length === 0) return
+  const names = [...waiting, ...leaving].map(({ path }) => path).sort()
   changes.push({ path: 'restart', from: `pending: ${names.join(', ')}`, to: 'in force', effect: 'restart' })
 }
 

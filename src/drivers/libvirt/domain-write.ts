@@ -20,6 +20,7 @@ export type DiskToWrite = Pick<VmDisk, 'slot' | 'cache' | 'discard' | 'serial' |
  */
 export function writeValue(domain: XmlElement, path: string, value: unknown, places: Places): boolean {
   const [head = '', slot = '', field = ''] = path.split('.')
+  if (value === null && field === '') return takeOut(domain, head, slot)
   switch (head) {
     case 'mark':
       writeMark(domain, parseMark(String(value)), textIn(find(domain, 'uuid')).trim())
@@ -42,7 +43,7 @@ export function writeValue(domain: XmlElement, path: string, value: unknown, pla
         ? putDisk(domain, value as DiskToWrite, places)
         : writeDiskField(domain, slot, field, String(value))
     case 'seed':
-      return writeSeed(domain, value as DiskToWrite | null, places)
+      return putDisk(domain, { ...(value as DiskToWrite), seed: true }, places)
     case 'nics':
       return field === ''
         ? putNic(domain, value as VmNic, places)
@@ -187,11 +188,6 @@ function writeDiskField(domain: XmlElement, slot: string, field: string, value: 
   return true
 }
 
-function writeSeed(domain: XmlElement, seed: DiskToWrite | null, places: Places): boolean {
-  if (seed !== null) return putDisk(domain, { ...seed, seed: true }, places)
-  return true
-}
-
 function nicAt(domain: XmlElement, slot: string): XmlElement | undefined {
   const nics = childrenOf(find(domain, 'devices'), 'interface')
   const named = nics.find((nic) => aliasOf(nic) === `ua-${slot}`)
@@ -260,6 +256,15 @@ function setNicField(nic: XmlElement, field: string, value: string | number | bo
     default:
       break
   }
+}
+
+/** Only what bears the name that we gave it; true also where it is gone already. */
+function takeOut(domain: XmlElement, head: string, slot: string): boolean {
+  const name = head === 'nics' ? 'interface' : head === 'pci' || head === 'usb' ? 'hostdev' : undefined
+  if (name === undefined) return head === 'seed'
+  const devices = findOrMake(domain, 'devices')
+  for (const device of childrenOf(devices, name)) if (aliasOf(device) === `ua-${slot}`) removeChild(devices, device)
+  return true
 }
 
 function putDevice(domain: XmlElement, slot: string, made: XmlElement | undefined): boolean {

@@ -13,6 +13,7 @@ import {
   outsideValues,
   seedInConfig,
   seedToWrite,
+  strays,
   wantedMark,
 } from './declared.ts'
 import { printMark } from './marks.ts'
@@ -157,6 +158,9 @@ function configureStep(
   const values: Record<string, string> = {}
   for (const { path, to } of [...outsideValues(resource, vm, sighting), ...declaredValues(vm, uid)])
     if (chosen.has(path)) values[path] = JSON.stringify(to)
+  const config = configOf(sighting)
+  for (const { path } of config === undefined ? [] : strays(vm, config.domain))
+    if (chosen.has(path)) values[path] = 'null'
   if (chosen.has('seed') && vm.seed !== undefined) {
     const mark = { ...wantedMark(resource, vm, sighting), seed: shortHash(vm.seed.hash) }
     values.mark = JSON.stringify(printMark(mark))

@@ -125,6 +125,19 @@ test('every change leaves alone what it does not name, also what nobody here und
   }
 })
 
+test('a card or device goes by the name that croft gave it, and those of others stay', () => {
+  const domain = parseXml(DOMAIN)
+  assert.ok(domain)
+  writeValue(domain, 'nics.net1', { slot: 'net1', bridge: 'br0', model: 'virtio' }, PLACES)
+  writeValue(domain, 'pci.hostpci0', '0000:01:00.0', PLACES)
+  writeValue(domain, 'usb.usb0', '1a6e:089a', PLACES)
+  assert.notDeepEqual(meaning(domain), meaning(parseXml(DOMAIN) ?? domain))
+  for (const path of ['nics.net0', 'nics.net1', 'pci.hostpci0', 'usb.usb0'])
+    assert.equal(writeValue(domain, path, null, PLACES), true, path)
+  assert.deepEqual(meaning(domain), meaning(parseXml(DOMAIN) ?? domain))
+  assert.equal(writeValue(domain, 'disks.virtio0', null, PLACES), false)
+})
+
 test('a path that nobody knows is refused, and so is a disk in a pool that is not there', () => {
   const domain = parseXml(DOMAIN)
   assert.ok(domain)

@@ -134,3 +134,50 @@ test('a connection without a pinned key over SSH is refused', () => {
     ['fd00::8', 2222, 'ops', [key]],
   )
 })
+
+const device = (name: string, spec: string) => `---
+apiVersion: croft.dev/v1alpha1
+kind: Device
+metadata: {name: ${name}}
+spec: {host: kvm1, ${spec}}
+`
+
+test('a device on a host with libvirt is looked up by its machine, and nothing is kept for it', () => {
+  const text = `${LAB}${machine('  devices: [gpu, stick]\n')}${device('gpu', 'pci: {id: "10de:2484", address: "0000:01:00.0"}')}${device('stick', 'usb: {ids: ["10c4:ea60"]}')}`
+  const vm = vmOf(text)
+  assert.deepEqual(vm.pci, [{ slot: 'hostpci0', device: '0000:01:00.0' }])
+  assert.deepEqual(vm.usb, [{ slot: 'usb0', device: '10c4:ea60' }])
+  assert.deepEqual(
+    read(text).resources.map(({ key }) => key),
+    ['Image/debian@kvm1', 'Machine/web-1'],
+  )
+})
+
+for (const [what, spec, message] of [
+  ['a whole slot', 'pci: {id: "10de:2484", address: "0000:01:00"}', /names none/],
+  ['a part of a card', 'pci: {id: "10de:2484", address: "0000:01:00.0", mdev: true}', /no part of a card/],
+  ['an id that changes', 'usb: {ids: ["1a6e:089a", "18d1:9302"], port: "2-1"}', /changes it/],
+] as const)
+  test(`libvirt is not given ${what}`, () => {
+    const { problems } = read(`${LAB}${machine('  devices: [it]\n')}${device('it', spec)}`)
+    assert.ok(
+      problems.some((problem) => message.test(problem.message)),
+      problems.map((problem) => problem.message).join('; '),
+    )
+  })
+
+test('with qemu+ssh the connection is the host that machines name', () => {
+  const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKAaOJ8Ks8dgpFhFv1y1HHCNOL3Bxq2Gm8TfqJZiT7sO'
+  const remote = LAB.replace(
+    'spec: {host: kvm1, machines: {bios: ovmf}}',
+    `spec: {endpoint: "qemu+ssh://ops@192.0.2.1:2222/system", ssh: {hostKeys: ["${key}"]}}`,
+  ).replace('local: true, ', '')
+  const estate = read(`${remote}${machine()}`)
+  assert.deepEqual(
+    estate.problems.filter(({ severity }) => severity === 'error').map(({ message }) => message),
+    [],
+  )
+  const [connection] = estate.connections
+  const { name, address, port, user, hostKeys } = connection?.ssh ?? assert.fail('no way there')
+  assert.deepEqual([name, address, port, user, hostKeys], ['kvm1', '192.0.2.1', 2222, 'ops', [key]])
+})
