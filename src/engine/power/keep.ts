@@ -7,6 +7,7 @@ import { actOnPower, type PowerActDeps, powerStepName } from './act.ts'
 import { noteEnergy } from './energy.ts'
 import { judgePower } from './judge.ts'
 import type { PowerLooked } from './look.ts'
+import { type PowerNotes, writePowerNotes } from './notes.ts'
 import { type KeptPower, nextPowerLookMs } from './pace.ts'
 
 /** What came of all Powers in one pass. */
@@ -31,12 +32,17 @@ export async function keepPowers(
       const { declaration } = looked.look
       const idle = signal.aborted || declaration.policy.paused || (only !== undefined && !only.has(declaration.key))
       const known = new Set(memory.begun.keys())
-      const attempts = idle ? [] : await actOnPower(looked, lookings, deps, signal)
+      const heard = idle ? undefined : await lastWords(looked, deps, signal)
+      const now = heard === undefined ? looked : { ...looked, notes: heard.notes }
+      const attempts = idle ? [] : await actOnPower(now, lookings, deps, signal)
       const goesOn = (step: PowerStep) => known.has(powerStepName(declaration.key, step))
-      const words = idle ? [] : await lastWords(looked, deps, signal)
       const before = records.get(declaration.key)
       if (!idle) await noteEnergy(looked.look, memory, deps)
-      return { ...judgePower(looked.look, attempts, before, goesOn, words, clock.now()), look: looked.look, attempts }
+      return {
+        ...judgePower(looked.look, attempts, before, goesOn, heard?.words ?? [], clock.now()),
+        look: looked.look,
+        attempts,
+      }
     }),
   )
   return {
@@ -46,16 +52,19 @@ export async function keepPowers(
   }
 }
 
-/** What our own box noted when it went down alone: read once, when croft has come back. */
+/** What our own box noted when it went down alone: read when croft has come back, and told once. */
 async function lastWords(
   { look, notes }: PowerLooked,
-  { power, powerMemory, epoch }: PowerActDeps,
+  { power, store, epoch }: PowerActDeps,
   signal: AbortSignal,
-): Promise<readonly string[]> {
-  const host = look.declaration.spec.hosts.find(({ own }) => own)
+): Promise<{ readonly words: readonly string[]; readonly notes: PowerNotes } | undefined> {
+  const { spec, name } = look.declaration
+  const host = spec.hosts.find(({ own }) => own)
   const told = host === undefined ? undefined : notes?.stopped[host.name]
-  if (host === undefined || power === undefined || told === undefined || told === epoch) return []
-  if (powerMemory.heard.has(host.name)) return []
-  powerMemory.heard.add(host.name)
-  return (await power()).ownJournal(host, signal)
+  if (host === undefined || power === undefined || notes === undefined) return undefined
+  if (told === undefined || told === epoch || notes.heard === true) return undefined
+  const words = await (await power()).ownJournal(host, signal)
+  const heard: PowerNotes = { ...notes, heard: true }
+  await writePowerNotes(store, epoch, name, heard)
+  return { words, notes: heard }
 }

@@ -22,8 +22,6 @@ export interface PowerMemory {
   readonly looks: Map<string, PowerLook>
   /** What was used today, when it was last counted, and when it was last written down. */
   readonly energy: Map<string, { readonly energy: PowerEnergy; readonly atMs: number; readonly writtenMs: number }>
-  /** Boxes whose last words were read. */
-  readonly heard: Set<string>
 }
 
 export function emptyPowerMemory(): PowerMemory {
@@ -38,7 +36,6 @@ export function emptyPowerMemory(): PowerMemory {
     checks: new Map(),
     looks: new Map(),
     energy: new Map(),
-    heard: new Set(),
   }
 }
 

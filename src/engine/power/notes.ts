@@ -7,6 +7,8 @@ export interface PowerNotes {
   readonly state: 'on' | 'off'
   /** Hosts that were told to go down, with the epoch of who told them: who could say that they are off is off as well. */
   readonly stopped: Readonly<Record<string, number>>
+  /** What our own box wrote when it went down has been read back and told. */
+  readonly heard?: true
   readonly hooks: Readonly<Record<string, { readonly ok: boolean; readonly output: string }>>
 }
 
