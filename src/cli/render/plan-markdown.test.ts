@@ -52,6 +52,12 @@ test('a pull request is told what it changes, not what waits anyway, without sec
   assert.match(planMarkdown(base, base, { base: 'a', head: 'b' }), /Merging this changes nothing/)
 })
 
+test('what the outside system would refuse is told before it is merged', () => {
+  const refused = { ...entry('Addon/a@ConfigMap/n/m', update(1)), preview: { changes: [], refused: 'others keep <x>' } }
+  const text = planMarkdown(plan(), plan(refused), { base: 'main', head: 'topic' })
+  assert.match(text, /would be refused: others keep &lt;x/)
+})
+
 test('a cluster that a pull request upgrades is told node by node, and what would refuse it', () => {
   const ready = observedCluster('s1 s2 s3', {}, {})
   const look = (version: string, refused = '') => {

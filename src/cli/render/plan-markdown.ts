@@ -95,10 +95,11 @@ const SIGN: Readonly<Record<Action['do'], string>> = {
   refuse: '⛔ refused',
 }
 
-function row({ key, action }: PlanEntry): string {
+function row({ key, action, preview }: PlanEntry): string {
   const doing =
     action.do === 'hold' ? action.held : action.do === 'wait' ? action.next : 'steps' in action ? action : undefined
-  const why = 'reason' in action ? action.reason : ''
+  const reason = 'reason' in action ? action.reason : ''
+  const why = preview?.refused === undefined ? reason : `would be refused: ${preview.refused}`
   return `| ${SIGN[action.do]} | \`${md(key)}\` | ${doing === undefined ? action.do : whatOf(doing)} | ${md(why)} |`
 }
 
