@@ -6,6 +6,7 @@ import { EXIT } from './cli/exit.ts'
 import { runCli } from './cli/run.ts'
 import type { Enrolment, Runtime } from './cli/runtime.ts'
 import { systemClock } from './lib/clock.ts'
+import { programClock } from './main/clock.ts'
 import { openClusters } from './main/clusters.ts'
 import { driverDepsFor, loadDrivers } from './main/drivers.ts'
 import { openEngine } from './main/engine.ts'
@@ -23,7 +24,7 @@ function createRuntime(signal: AbortSignal): Runtime {
     env: process.env,
     cwd: process.cwd(),
     interactive: process.stdin.isTTY === true && process.stderr.isTTY === true,
-    clock: systemClock,
+    clock: programClock,
     random: { next: () => Math.random() },
     signal,
     example: fileURLToPath(new URL('../examples/homelab', import.meta.url)),

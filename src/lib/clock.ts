@@ -23,3 +23,18 @@ export const systemClock: Clock = {
       signal?.addEventListener('abort', done, { once: true })
     }),
 }
+
+/**
+ * The clock of a simulated datacentre, for who works in it: real time until a moment, and faster from there on. Written
+ * `30@1794736532000`. Undefined: this is no such text.
+ */
+export function fastClock(text: string, real: Clock = systemClock): Clock | undefined {
+  const [, factor = '', from = ''] = /^(\d{1,6}(?:\.\d{1,6})?)@(\d{12,14})$/.exec(text) ?? []
+  const [speed, fromMs] = [Number(factor), Number(from)]
+  if (factor === '' || speed === 0) return undefined
+  return {
+    now: () => fromMs + (real.now() - fromMs) * speed,
+    monotonicMs: () => real.monotonicMs() * speed,
+    sleep: (ms, signal) => real.sleep(ms / speed, signal),
+  }
+}

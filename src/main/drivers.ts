@@ -3,6 +3,7 @@ import type { Driver, DriverDeps } from '../drivers/port.ts'
 import { systemClock } from '../lib/clock.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { SecretVault } from '../source/secret-vault.ts'
+import { programClock } from './clock.ts'
 
 export type Warn = (message: string) => void
 
@@ -34,7 +35,7 @@ export async function driverDepsFor(options: EngineOptions, warn: Warn): Promise
     resolveSecret: (reference) => resolveSecret(reference, sources),
   })
   return {
-    clock: options.clock ?? systemClock,
+    clock: options.clock ?? programClock,
     random,
     openShell: (target) => shells.open(target),
     openWire: ({ endpoint, fingerprint, limits }) =>

@@ -1,9 +1,8 @@
 import type { SimClock } from './sim-clock.ts'
 
 /** Real time, `speed` times as fast: for `croft sim --speed 20`. It starts at the true time of day. */
-export function createScaledClock(speed = 1): SimClock {
+export function createScaledClock(speed = 1, wallStart = Date.now()): SimClock {
   const factor = speed > 0 ? speed : 1
-  const wallStart = Date.now()
   const start = performance.now()
   const elapsedMs = () => (performance.now() - start) * factor
   const now = () => wallStart + elapsedMs()

@@ -52,7 +52,8 @@ test('croft sim serves the same datacentre over HTTPS, with its certificate and 
   const simulator = await startSimulator({ preset: 'recording', port: 0, speed: 50, seed: 3 })
   try {
     assert.match(simulator.endpoint, /^https:\/\/127\.0\.0\.1:\d+$/)
-    assert.deepEqual(Object.keys(simulator.announcement), ['endpoint', 'fingerprint', 'token', 'tokens'])
+    assert.deepEqual(Object.keys(simulator.announcement), ['endpoint', 'fingerprint', 'token', 'tokens', 'clock'])
+    assert.match(String(simulator.announcement.clock), /^50@\d{13}$/)
     const { token } = simulator
     const version = await get(simulator, 'GET', '/api2/json/version', { token })
     assert.equal(version.fingerprint, simulator.fingerprint)

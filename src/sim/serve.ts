@@ -71,7 +71,8 @@ export interface RunningSimulator extends ServedDatacentre {
 export async function startSimulator(options: SimulatorOptions): Promise<RunningSimulator> {
   const { hosts, vms, timing } = options
   const preset = presetOf(options.preset)
-  const clock = createScaledClock(options.speed ?? 1)
+  const [speed, startMs] = [options.speed ?? 1, Date.now()]
+  const clock = createScaledClock(speed, startMs)
   const datacentre = createDatacentre({
     clock,
     random: seededRandom(options.seed ?? 1),
@@ -100,6 +101,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Running
       fingerprint,
       token,
       ...(tokens ? { tokens } : {}),
+      ...(speed === 1 ? {} : { clock: `${speed}@${startMs}` }),
       ...proxy,
       ...(clusters === undefined ? {} : { k3s: checksums() }),
     },
