@@ -28,8 +28,8 @@ async function prepared(cwd: string) {
   const simulator = await startSimulator(['--preset', 'homelab', '--speed', String(SPEED)], cwd)
   estateAt(path.join(cwd, 'estate'), simulator, { 'vm.yaml': VM })
   const database = path.join(cwd, 'state.db')
-  const run = (): Running =>
-    start(['run', 'estate', '--state', database, '--listen', 'off', '--poll', '1s'], {
+  const run = (...more: string[]): Running =>
+    start(['run', 'estate', '--state', database, '--listen', 'off', '--poll', '1s', ...more], {
       cwd,
       env: { HOME: path.join(cwd, 'home'), PROXMOX_TOKEN: simulator.token },
       longestMs: 600_000,
@@ -101,8 +101,21 @@ test('a second controller on the same database refuses and names the first; its 
   const second = await run().ended
   assert.equal(second.code, 1)
   assert.match(second.stderr, new RegExp(`process ${first.child.pid} on .* is at work on .*state\\.db\\. Stop it`))
+  // With --wait it stands by and takes over.
+  const standing = run('--wait')
+  let said = ''
+  standing.child.stderr?.on('data', (chunk: string) => {
+    said += chunk
+  })
+  for (let tries = 0; !said.includes('Waiting: another croft'); tries++) {
+    assert.ok(tries < 400, said)
+    await sleep(25)
+  }
   signal(first, 'SIGTERM')
   const { stdout, stderr } = await first.ended
   const secret = simulator.token.split('=')[1] ?? simulator.token
   for (const text of [stdout, stderr, readFileSync(database, 'latin1')]) assert.ok(!text.includes(secret))
+  await hasDatabase(standing, database)
+  signal(standing, 'SIGTERM')
+  assert.equal((await standing.ended).code, 0)
 })
