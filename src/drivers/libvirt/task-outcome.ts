@@ -45,8 +45,13 @@ async function jobOutcome(
   const said = cleanText(log.join(' '))
   const mismatch = said.includes('croft: ChecksumMismatch')
   const message = mismatch
-    ? `${task.subject}: the file is not what its checksum says`
+    ? `checksum mismatch: ${fileIn(task.subject)} on ${task.host} is not what its checksum says`
     : `${task.subject} failed: ${said === '' ? 'the host was switched off, or somebody ended it' : said}`
   const reason = mismatch ? 'ChecksumMismatch' : 'JobFailed'
   return { ...task, state: 'failed', message, refusal: { reason, meaning: mismatch ? 'stalled' : 'backoff', message } }
+}
+
+/** The file that a job is about, as people call it: its id says also what is done to it, and when it was begun. */
+function fileIn(job: string): string {
+  return /^[a-z]+-(.*)-\d+$/.exec(job)?.[1] ?? job
 }

@@ -2,6 +2,7 @@ import { type Ran, type Shell, ShellFailure } from '../../lib/shell.ts'
 import { between } from '../world/chance.ts'
 import { GIB } from '../world/sizes.ts'
 import type { World } from '../world/types.ts'
+import { checksumOf } from '../world/volumes.ts'
 import type { Said } from './command.ts'
 import { type LibvirtHost, volumes } from './domains.ts'
 import { virsh } from './virsh.ts'
@@ -31,7 +32,7 @@ export function createLibvirtHost(world: World, name: string): LibvirtHost {
 }
 
 /** Puts an image into a pool, as if it had been there always. */
-export function putImage(at: LibvirtHost, pool: string, name: string, sizeGb = 3): void {
+export function putImage(at: LibvirtHost, pool: string, name: string, sizeGb = 3, checksumSeed = name): void {
   volumes(at, pool).set(name, {
     name,
     content: 'import',
@@ -39,6 +40,7 @@ export function putImage(at: LibvirtHost, pool: string, name: string, sizeGb = 3
     sizeBytes: sizeGb * GIB,
     ctimeSeconds: 1,
     system: { agent: true, acpi: true },
+    checksumSeed,
   })
 }
 
@@ -96,7 +98,7 @@ function begin(at: LibvirtHost, [id = '', , , kind, ...rest]: readonly string[])
   at.jobs.set(id, job)
   const { world } = at
   world.clock.schedule(world.clock.now() + between(world.random, [3_000, 20_000]), () => {
-    const failure = kind === 'copy' ? copied(at, rest) : kind === 'fetch' ? fetched(at, rest) : undefined
+    const failure = kind === 'copy' ? copied(at, rest) : kind === 'fetch' ? fetched(at, rest) : verified(at, rest)
     job.state = failure === undefined ? 'done' : 'failed'
     job.log = failure ?? ''
   })
@@ -124,11 +126,26 @@ function copied(
   return undefined
 }
 
-function fetched(at: LibvirtHost, [, pool = '', , name = '', url = '']: readonly string[]): string | undefined {
+/** What lies behind an address has the checksum that follows from it. */
+function fetched(
+  at: LibvirtHost,
+  [, pool = '', , name = '', url = '', algorithm = '', sum = '']: readonly string[],
+): string | undefined {
   if (!/^https?:/.test(url)) return 'curl: (1) Protocol not supported'
-  putImage(at, pool, name)
+  if (sum !== '' && sum !== checksumOf(url, algorithm)) return MISMATCH
+  putImage(at, pool, name, undefined, url)
   return undefined
 }
+
+function verified(
+  at: LibvirtHost,
+  [, pool = '', , name = '', algorithm = '', sum = '']: readonly string[],
+): string | undefined {
+  const seed = volumes(at, pool).get(name)?.checksumSeed
+  return seed !== undefined && sum === checksumOf(seed, algorithm) ? undefined : MISMATCH
+}
+
+const MISMATCH = 'croft: ChecksumMismatch'
 
 function look(at: LibvirtHost, id: string): Ran {
   const job = at.jobs.get(id)
