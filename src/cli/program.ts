@@ -255,6 +255,13 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
     .option('--no-password', 'set: signs in with OpenID Connect only')
     .option('--file <file>', 'users file, where it is not the usual one')
     .addOption(output(['json']))
+  verb(
+    'ask <what> [resource]',
+    'reconcile, suspend, resume, approve, adopt or revert: ask the running controller',
+    () => import('./verbs/ask.ts'),
+  )
+    .option('--url <url>', 'where its page is; CROFT_URL, or http://127.0.0.1:8087')
+    .option('--field <field...>', 'adopt: only these fields')
   verb('token <what> [name]', 'create, list or revoke tokens for the API', () => import('./verbs/token.ts'))
     .option('--scopes <list>', 'create: some of read,operate,approve,power,admin', 'read')
     .option('--expires <time>', 'create: after how long it ends, e.g. 12h or 90d', '90d')

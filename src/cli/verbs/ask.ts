@@ -1,0 +1,63 @@
+import { LIMITS } from '../../lib/limits.ts'
+import { CliError, EXIT, UsageError } from '../exit.ts'
+import type { Options, Verb } from '../program.ts'
+import { clean } from '../render/clean.ts'
+import { parseKey } from '../select.ts'
+
+/** What can be asked, as the API calls it. */
+const WISHES: Readonly<Record<string, string>> = {
+  reconcile: 'reconcile',
+  suspend: 'suspend',
+  resume: 'resume',
+  approve: 'approve',
+  adopt: 'adopt-drift',
+  revert: 'revert-drift',
+}
+
+/** Asks the running controller for what its page can ask for, over its API. */
+export const run: Verb = async (runtime, [what = '', resource], options) => {
+  const wish = WISHES[what]
+  if (wish === undefined)
+    throw new UsageError(`croft ask ${what} is not known. Use one of ${Object.keys(WISHES).join(', ')}.`)
+  if (resource === undefined && what !== 'reconcile')
+    throw new UsageError(`Name the resource, e.g. croft ask ${what} Machine/web-1.`)
+  const url = controllerAt(options, runtime.env)
+  const key = resource === undefined ? undefined : parseKey(await runtime.kinds(), resource, undefined)
+  const token = runtime.env.CROFT_TOKEN ?? ''
+  const answer = await fetch(new URL(`/api/wishes/${wish}`, url), {
+    method: 'POST',
+    redirect: 'error',
+    signal: AbortSignal.any([runtime.signal, AbortSignal.timeout(LIMITS.requestTimeoutMs)]),
+    headers: { 'content-type': 'application/json', ...(token === '' ? {} : { authorization: `Bearer ${token}` }) },
+    body: JSON.stringify(bodyOf(what, key, options)),
+  }).catch((error: unknown): never => {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+    const why = cause instanceof Error && 'code' in cause ? String(cause.code) : 'no answer'
+    throw new CliError(`No controller answers at ${url.origin} (${why}). Start croft run, or name it with --url.`)
+  })
+  const said = (await answer.json().catch(() => ({}))) as { readonly message?: unknown }
+  const message = clean(typeof said.message === 'string' ? said.message : `it answered ${answer.status}`)
+  if (answer.status === 401 || answer.status === 403)
+    throw new CliError(
+      `${message} Make a token with croft token create NAME --scopes read,operate and put it into CROFT_TOKEN.`,
+      EXIT.unauthorized,
+    )
+  if (!answer.ok) throw new CliError(message)
+  runtime.out.write(`${message}\n`)
+  return EXIT.ok
+}
+
+function bodyOf(what: string, key: string | undefined, { field }: Options): object {
+  if (what === 'approve') return { keys: [key] }
+  if (what === 'adopt') return { key, fields: Array.isArray(field) ? field : [] }
+  return key === undefined ? {} : { key }
+}
+
+/** The token goes along, so it is sent to this computer, or over TLS. */
+function controllerAt({ url }: Options, env: Readonly<Record<string, string | undefined>>): URL {
+  const text = typeof url === 'string' ? url : (env.CROFT_URL ?? 'http://127.0.0.1:8087')
+  const parsed = URL.canParse(text) ? new URL(text) : undefined
+  const loopback = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(parsed?.hostname ?? '')
+  if (parsed?.protocol === 'https:' || (parsed?.protocol === 'http:' && loopback)) return parsed
+  throw new UsageError(`${clean(text)} is no address of a controller. Write https://…, or http:// on this computer.`)
+}
