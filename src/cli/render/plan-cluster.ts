@@ -43,15 +43,15 @@ export function renderClusterPlan(look: ClusterLook, style: Style): string {
   return [head, ...body.filter((text) => text !== '').map((text) => `      ${text}`), ''].join('\n')
 }
 
-/** `3 nodes to join, 1 to upgrade`: what the clusters of a plan come to. Empty when they are as declared. */
-export function clusterCounts(looks: readonly ClusterLook[]): string {
+/** `Nodes: 3 to join, 1 to change.`: what the clusters of a plan come to, or came to. Empty when nothing was to be done. */
+export function clusterCounts(looks: readonly ClusterLook[], done = false): string {
   const all = looks.flatMap((look) => forecast(look))
   const count = (becomes: NodeForecast['becomes']) => all.filter((node) => node.becomes === becomes).length
   const words = [
-    [count('joins'), 'to join'],
-    [count('changes'), 'to change'],
-    [count('replaced'), 'to replace'],
-    [count('leaves'), 'to leave'],
+    [count('joins'), done ? 'joined' : 'to join'],
+    [count('changes'), done ? 'changed' : 'to change'],
+    [count('replaced'), done ? 'replaced' : 'to replace'],
+    [count('leaves'), done ? 'left' : 'to leave'],
   ] as const
   const told = words.filter(([number]) => number > 0).map(([number, word]) => `${number} ${word}`)
   return told.length === 0 ? '' : `Nodes: ${told.join(', ')}.`

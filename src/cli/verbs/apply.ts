@@ -1,4 +1,5 @@
 import type { Settlement } from '../../engine/engine.ts'
+import type { Plan } from '../../model/plan.ts'
 import { applyExit } from '../apply-exit.ts'
 import { closing } from '../closing.ts'
 import { CliError, EXIT, type ExitCode, signalCode } from '../exit.ts'
@@ -8,6 +9,7 @@ import { styleOf } from '../output.ts'
 import { blindExit, planExit } from '../plan-exit.ts'
 import type { Verb } from '../program.ts'
 import { renderPlan } from '../render/plan.ts'
+import { clusterCounts } from '../render/plan-cluster.ts'
 import { hasSomethingToDo } from '../render/plan-summary.ts'
 import { hasErrors } from '../render/problems.ts'
 import { outcome, type Progress } from '../render/progress.ts'
@@ -64,7 +66,7 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
     settled,
     loaded.estate.resources.filter(({ justInCase }) => justInCase !== true).map(({ key }) => key),
   )
-  runtime.out.write(closingLine(settled, progress, code, style))
+  runtime.out.write(closingLine(settled, progress, code, style, plan.clusters ?? []))
   const rows = rowsOf(loaded, settled.last.records).filter((row) => !row.passive)
   const view = { wide: false, headers: true, qualified: true, nowMs: runtime.clock.now() }
   if (rows.length > 0) runtime.out.write(`\n${renderResources(rows, style, view)}`)
@@ -85,6 +87,7 @@ function closingLine(
   progress: Progress,
   code: ExitCode,
   style: { paint(paint: 'green' | 'red' | 'yellow', text: string): string },
+  clusters: NonNullable<Plan['clusters']>,
 ): string {
   const done = outcome(progress)
   const parts = [
@@ -96,7 +99,9 @@ function closingLine(
     ...(done.failed > 0 ? [`${done.failed} failed`] : []),
   ]
   const resources = `Resources: ${parts.join(', ')}.`
-  if (code === EXIT.ok) return `\n${style.paint('green', 'Apply complete!')} ${resources}\n`
+  // Everything is as declared: what was forecast of the nodes has come true.
+  if (code === EXIT.ok)
+    return `\n${[style.paint('green', 'Apply complete!'), resources, clusterCounts(clusters, true)].join(' ').trimEnd()}\n`
   if (code === EXIT.timedOut) {
     const late = settled.outcome === 'deadline' ? 'Not finished in time.' : 'Not everything is ready.'
     return `\n${style.paint('yellow', late)} ${resources} Run croft describe KIND/NAME to see why, then croft apply again.\n`
