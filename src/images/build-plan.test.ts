@@ -4,6 +4,7 @@ import type { Ran, Shell } from '../lib/shell.ts'
 import { type BuildFailed, buildImage } from './build.ts'
 import { buildPlan } from './build-plan.ts'
 import type { BuildSpec } from './build-spec.ts'
+import { TRACES } from './testing/traces.ts'
 
 const SPEC: BuildSpec = {
   name: 'node',
@@ -117,19 +118,23 @@ function paperShell(
 const signal = new AbortController().signal
 const plan = buildPlan(SPEC, '/cache')
 
-test('[R16] an image with a trace in it is not finished, and its work is cleared away', async () => {
-  const shell = paperShell(([program, path]) => {
-    if (program === 'stat') return { code: 1 }
-    if (program === 'find' && path === `${plan.work}/root`) return { stdout: 'f 444 33 etc/machine-id\n' }
-    return undefined
+for (const [rule, paths] of Object.entries(TRACES))
+  test(`[R16] an image with a trace in it is not finished, and its work is cleared away: ${rule}`, async () => {
+    for (const trace of paths) {
+      const machineId = trace === 'etc/machine-id' ? '' : 'f 444 0 etc/machine-id\n'
+      const shell = paperShell(([program, path]) => {
+        if (program === 'stat') return { code: 1 }
+        if (program === 'find' && path === `${plan.work}/root`) return { stdout: `${machineId}f 644 33 ${trace}\n` }
+        return undefined
+      })
+      await assert.rejects(
+        buildImage(plan, shell, { signal }),
+        (error: BuildFailed) => error.residues[0]?.rule === rule && error.residues[0].path === `/${trace}`,
+      )
+      assert.ok(!shell.ran.some((line) => line.startsWith('mv ')), 'it gets no name')
+      assert.equal(shell.ran.at(-1), `rm -rf --one-file-system ${plan.work}`)
+    }
   })
-  await assert.rejects(
-    buildImage(plan, shell, { signal }),
-    (error: BuildFailed) => error.residues[0]?.rule === 'machine-id',
-  )
-  assert.ok(!shell.ran.some((line) => line.startsWith('mv ')))
-  assert.equal(shell.ran.at(-1), `rm -rf --one-file-system ${plan.work}`)
-})
 
 test('an image that was made before from the same inputs is used as it is', async () => {
   const shell = paperShell(([program]) =>

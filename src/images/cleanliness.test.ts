@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { CLEAN_RULES, cleaningSteps, type ImageEntry, judgeCleanliness, readListing } from './cleanliness.ts'
+import { TRACES } from './testing/traces.ts'
 
 const file = (path: string, size = 10): ImageEntry => ({ type: 'f', mode: '644', size, path })
 const CLEAN: readonly ImageEntry[] = [
@@ -17,29 +18,6 @@ const CLEAN: readonly ImageEntry[] = [
   file('usr/local/bin/k3s'),
   file('var/lib/rancher/k3s/agent/images/k3s-airgap-images-amd64.tar.zst'),
 ]
-
-/** One trace for each rule, as a machine that was booted leaves it. */
-const TRACES: Readonly<Record<string, readonly string[]>> = {
-  'machine-id': ['etc/machine-id', 'var/lib/dbus/machine-id'],
-  'cloud-init state': [
-    'var/lib/cloud/instances/i-1/sem/config_ssh',
-    'var/lib/cloud/instance',
-    'run/cloud-init/status.json',
-  ],
-  netplan: [
-    'etc/netplan/50-cloud-init.yaml',
-    'etc/network/interfaces.d/50-cloud-init',
-    'etc/systemd/network/10-eth0.network',
-  ],
-  'ssh host keys': ['etc/ssh/ssh_host_ed25519_key', 'etc/ssh/ssh_host_rsa_key.pub'],
-  logs: ['var/log/syslog', 'var/log/journal/0123/system.journal'],
-  'mac rules': ['etc/udev/rules.d/70-persistent-net.rules'],
-  resolver: ['etc/resolv.conf'],
-  'dhcp leases': ['var/lib/dhcp/dhclient.leases'],
-  'random seed': ['var/lib/systemd/random-seed'],
-  history: ['root/.bash_history', 'home/ubuntu/.bash_history'],
-  'k3s state': ['var/lib/rancher/k3s/server/token', 'etc/rancher/node/password'],
-}
 
 test('[R16] an image that nobody has booted is clean', () => {
   assert.deepEqual(judgeCleanliness(CLEAN), [])

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { refuseDirtyImage } from './dirty-image.ts'
 import { imageManifest, sshHost } from './manifests.ts'
 import { cannotRun } from './needs.ts'
 import { croft, run } from './processes.ts'
@@ -41,6 +42,8 @@ print(`test:real ${process.exitCode === 0 ? 'passed' : 'failed'} after ${seconds
 process.exit()
 
 async function main(): Promise<number> {
+  await refuseDirtyImage(scratch)
+  print('[R16] an image that was in use is refused by every rule')
   // Nothing is kept from run to run: mirrors change, and both images are to be made of the same packages.
   const cache = join(scratch, 'cache-here')
   mkdirSync(cache)
