@@ -1,4 +1,5 @@
 import { HOST_PROGRAMS } from '../../model/host-item.ts'
+import { HOST_PATH } from './host-path.ts'
 
 /** Where the scripts lie that take unconfirmed changes back, a file for each. */
 export const ARMED = '/var/lib/croft/revert'
@@ -24,14 +25,14 @@ const AT_START = [
  * by the clock that nobody sets.
  */
 export const ARM =
-  `${HOST_PROGRAMS.arm}\n` +
+  `${HOST_PROGRAMS.arm}\n${HOST_PATH}; ` +
   'if [ -d /run/systemd/system ]; then systemctl stop "croft-revert-$1.timer" 2>/dev/null; ' +
   `[ -e ${UNIT} ] || { printf '${AT_START.replaceAll("'", `'\\''`)}\\n' >${UNIT}; systemctl enable --quiet croft-revert.service; }; ` +
   'systemd-run --quiet --collect --unit="croft-revert-$1" --on-active="$2" --timer-property=AccuracySec=1s /bin/sh "$3"; ' +
   'else setsid -f sh -c \'sleep "$1"; exec /bin/sh "$2"\' sh "$2" "$3" </dev/null >/dev/null 2>&1; fi'
 
 export const DISARM =
-  `${HOST_PROGRAMS.disarm}\n` +
+  `${HOST_PROGRAMS.disarm}\n${HOST_PATH}; ` +
   // The timer goes in any case: left behind, it would take back the next change of the same thing.
   'said=0; [ -e "$2" ] || said=7; rm -f -- "$2"; ' +
   'if [ -d /run/systemd/system ]; then systemctl stop "croft-revert-$1.timer" 2>/dev/null || :; ' +

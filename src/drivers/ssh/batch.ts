@@ -1,6 +1,7 @@
 import { LIMITS } from '../../lib/limits.ts'
 import { HOST_PROGRAMS } from '../../model/host-item.ts'
 import type { Command } from './command.ts'
+import { HOST_PATH } from './host-path.ts'
 import { word } from './probe.ts'
 
 /** Commands that go to a host together, and how long they may take. */
@@ -34,7 +35,7 @@ export function isSmall(command: Command): command is Ready {
  * last line says how many were done: fewer than were sent means that the input was cut off.
  */
 export const BATCH = String.raw`${HOST_PROGRAMS.batch}
-LC_ALL=C; export LC_ALL; umask 022
+LC_ALL=C; export LC_ALL; ${HOST_PATH}; umask 022
 dec() { d=${'$'}{1#=}; case $d in *[!A-Za-z0-9_./:=@%+,-]*) d=$(printf %bx "$d"); d=${'$'}{d%x};; esac; }
 fail() { printf 'failed %s %s\n' "$n" "$1"; printf '%s\n' "$2" | tail -c 3000; exit 0; }
 putfile() {

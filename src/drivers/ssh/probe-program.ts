@@ -1,5 +1,6 @@
 import { HOST_PROGRAMS } from '../../model/host-item.ts'
 import { SENSORS } from '../../model/host-sensors.ts'
+import { HOST_PATH } from './host-path.ts'
 
 /**
  * Answers every question about a host in one go. POSIX shell, because that is what every host has; constant text, so
@@ -10,7 +11,7 @@ import { SENSORS } from '../../model/host-sensors.ts'
  * name` and base64 behind a `:`. The last line is `end`: without it the answer was cut off.
  */
 export const PROBE = String.raw`${HOST_PROGRAMS.probe}
-LC_ALL=C; export LC_ALL; PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin; export PATH
+LC_ALL=C; export LC_ALL; ${HOST_PATH}
 umask 077
 dec() { d=${'$'}{1#=}; case $d in *[!A-Za-z0-9_./:=@%+,-]*) d=$(printf %bx "$d"); d=${'$'}{d%x};; esac; }
 b64() { printf '%s' "$3" | base64 | tr -d '\n' | { IFS= read -r x || :; printf '%s %s :%s\n' "$1" "$2" "$x"; }; }

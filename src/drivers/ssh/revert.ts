@@ -1,11 +1,16 @@
 import type { Command } from './command.ts'
+import { HOST_PATH } from './host-path.ts'
 
 /**
  * What a host does by itself when nobody confirmed a change. The script removes itself first, so that it runs once; when
  * it is gone, the change was confirmed. A file that is read by sh, with every word quoted.
  */
 export function revertScript(commands: readonly Command[], self: string): string {
-  const lines = [`[ -e ${quote(self)} ] || exit 0`, `rm -f -- ${quote(self)}`, 'LC_ALL=C; export LC_ALL; umask 077']
+  const lines = [
+    `[ -e ${quote(self)} ] || exit 0`,
+    `rm -f -- ${quote(self)}`,
+    `LC_ALL=C; export LC_ALL; ${HOST_PATH}; umask 077`,
+  ]
   for (const command of commands) {
     switch (command.do) {
       case 'run':
