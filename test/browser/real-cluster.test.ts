@@ -10,7 +10,7 @@ const NODES = ['edge-1', 'edge-2', 'edge-3']
 describe('a cluster on croft sim, in a real browser', { skip: whyNoBrowser() ?? false }, () => {
   after(endAll)
 
-  test('it is declared: the page shows it forming, then Ready; a person takes a snapshot', async () => {
+  test('it is declared: the page shows it forming, then Ready; a person takes a snapshot; a box loses its power', async () => {
     await using it = await realStage({ simulator: ['--proxy', '--preset', 'hosts', '--speed', '20'] })
     const { page } = it
     await it.go('cluster/edge')
@@ -43,5 +43,16 @@ describe('a cluster on croft sim, in a real browser', { skip: whyNoBrowser() ?? 
     await page.locator('[data-node="edge-1"] a').click()
     await page.getByRole('tab', { name: 'Observed' }).click()
     await page.getByText('config.memory').waitFor()
+    // A box loses its power: that is the first thing that is said, with what is left of the quorum.
+    const [lost = ''] = (await it.hosts()).slice(-1)
+    await it.simulator.door('POST', `hosts/${lost}`, { power: 'off' })
+    await it.go('')
+    await page.locator('.trouble', { hasText: `Host ${lost} is offline` }).waitFor()
+    await page
+      .locator('.trouble', { hasText: '1 node of edge not ready' })
+      .getByText('No further server may be lost')
+      .waitFor()
+    await page.locator('.cluster-card').getByText('No server may be lost').waitFor()
+    await shot(page, 'real-failing-node')
   })
 })
