@@ -23,13 +23,13 @@ export async function compare(
       `${post} is no pull request. Write it like github:owner/name#12 or gitea:owner/name#12@https://git.example.`,
     )
   const real = realDirectory(runtime, directory)
-  const at = async (ref: string) =>
-    runtime.loadAt(real, ref).catch((error: unknown): never => {
+  const at = async (ref: string, onto?: string) =>
+    runtime.loadAt(real, ref, onto).catch((error: unknown): never => {
       throw new CliError(
         `${ref} cannot be read: ${error instanceof Error ? error.message : String(error)}. Correct it.`,
       )
     })
-  const [before, after] = [await at(base), await at(head)]
+  const [before, after] = [await at(base), await at(head, base)]
   const file = stateFile(runtime.env, real, options.state as string | undefined)
   await using store = closing(await openExisting(runtime, file))
   await using engine = closing(await runtime.openEngine(store.it, { directory: real }))

@@ -155,8 +155,8 @@ export interface Runtime {
   /** JSON Schema of one kind, or of every manifest. */
   jsonSchema(kind: string | undefined): Promise<unknown>
   load(directory: string): Promise<LoadedEstate>
-  /** The same directory as it is at a branch, tag or commit of the repository that it lies in. */
-  loadAt(directory: string, ref: string): Promise<LoadedEstate>
+  /** The same directory as it is at a branch, tag or commit of its repository; or as it would be when merged `onto` one. */
+  loadAt(directory: string, ref: string, onto?: string): Promise<LoadedEstate>
   /** Follows the branch main of a repository, through a mirror in a directory of ours. */
   follow(remote: string, mirror: string): Promise<FollowedRepository>
   openStore(file: string): Promise<Store>

@@ -10,14 +10,23 @@ export async function load(directory: string): Promise<LoadedEstate> {
   return linked(await readTree(directory, cacheDir === undefined ? {} : { cacheDir }))
 }
 
-export async function loadAt(directory: string, ref: string): Promise<LoadedEstate> {
-  const [{ readCommit, resolveCommit }, { runGit }] = await Promise.all([
+export async function loadAt(directory: string, ref: string, onto?: string): Promise<LoadedEstate> {
+  const [{ readCommit, resolveCommit }, { mergedTree }, { GitFailed, runGit }] = await Promise.all([
     import('../source/git.ts'),
+    import('../source/git-merge.ts'),
     import('../source/git-run.ts'),
   ])
   const below = (await runGit({ directory, arguments: ['rev-parse', '--show-prefix'] })).toString('utf8').trim()
   const commit = await resolveCommit(directory, ref)
-  return linked(await readCommit(directory, commit, below === '' ? {} : { path: below }))
+  const at = below === '' ? {} : { path: below }
+  if (onto === undefined) return linked(await readCommit(directory, commit, at))
+  const merged = await mergedTree(directory, await resolveCommit(directory, onto), commit).catch((error: unknown) => {
+    // A shallow clone does not know where the two parted: then the head alone is what there is.
+    if (error instanceof GitFailed) return { tree: commit }
+    throw error
+  })
+  if ('conflicts' in merged) throw new Error(`it conflicts with ${onto} in ${merged.conflicts.slice(0, 5).join(', ')}`)
+  return linked(await readCommit(directory, merged.tree, at))
 }
 
 async function linked(read: Revision): Promise<LoadedEstate> {

@@ -179,4 +179,19 @@ test('a configuration file, health, a support bundle without secrets, and what a
   assert.equal((await simulator.stats()).writes, calls, 'a preview writes nothing')
   const same = await ended('plan', 'estate', '--base', 'main', '--head', 'main')
   assert.ok(!same.stdout.includes('web-1'), same.stdout)
+  // What was merged meanwhile is no part of what the branch would do.
+  writeFileSync(
+    path.join(estate, 'lan.yaml'),
+    'apiVersion: croft.dev/v1alpha1\nkind: Network\nmetadata: {name: lan}\nspec: {nonsense: 1}\n',
+  )
+  git('add', '.')
+  git('commit', '-q', '-m', 'Broken on the branch main alone')
+  const behind = await ended('plan', 'estate', '--base', 'main', '--head', 'more-memory')
+  assert.equal(behind.code, 1, 'merged, it has what is broken on main')
+  assert.match(behind.stdout, /nonsense/)
+  writeFileSync(path.join(estate, 'vm.yaml'), vm(8192))
+  git('commit', '-q', '-a', '-m', 'The same line')
+  const against = await ended('plan', 'estate', '--base', 'main', '--head', 'more-memory')
+  assert.equal(against.code, 1)
+  assert.match(against.stderr, /it conflicts with main in .*vm\.yaml/)
 })
