@@ -146,8 +146,9 @@ export function cleaningSteps(root: string): readonly (readonly string[])[] {
     remove('var/lib/NetworkManager'),
     remove('var/lib/dhcpcd'),
     remove('var/lib/systemd', '-name', 'random-seed'),
-    remove('var/lib/apt/lists', '-type', 'f'),
-    remove('var/cache/apt', '-type', 'f'),
+    // Directories too: whom they belong to depends on where the image was made. apt makes them again.
+    remove('var/lib/apt/lists'),
+    remove('var/cache/apt'),
     remove('var/cache/ldconfig', '-type', 'f'),
     remove('tmp'),
     remove('var/tmp'),
