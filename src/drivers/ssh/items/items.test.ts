@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { HostItem } from '../../../model/host-item.ts'
 import { type Answer, askKey, seenIn, sha256 } from '../ask.ts'
+import { showCommand } from '../command.ts'
 import { quote, revertScript } from '../revert.ts'
 import { withBlock } from './block.ts'
 import { withArgs, withGrub } from './kernel-args.ts'
@@ -121,6 +122,62 @@ test('words for the kernel: ours are there once, in place of others of their nam
   )
   assert.equal(withGrub('A=1\n', 'x'), 'A=1\nGRUB_CMDLINE_LINUX_DEFAULT="x"\n')
 })
+
+const BOOTS: Readonly<
+  Record<
+    string,
+    {
+      readonly file: string
+      readonly before: string
+      readonly after: string
+      readonly then: readonly string[]
+      readonly tool?: boolean
+    }
+  >
+> = {
+  'a Raspberry Pi': { file: '/boot/firmware/cmdline.txt', before: 'root=1 quiet', after: 'root=1 iommu=pt', then: [] },
+  'an older Raspberry Pi': { file: '/boot/cmdline.txt', before: 'root=1 quiet', after: 'root=1 iommu=pt', then: [] },
+  'systemd-boot': {
+    file: '/etc/kernel/cmdline',
+    before: 'root=1 quiet',
+    after: 'root=1 iommu=pt',
+    then: ['sh -c kernel-install add "$(uname -r)" "/boot/vmlinuz-$(uname -r)"'],
+  },
+  'systemd-boot of Proxmox': {
+    file: '/etc/kernel/cmdline',
+    before: 'root=1 quiet',
+    after: 'root=1 iommu=pt',
+    then: ['proxmox-boot-tool refresh'],
+    tool: true,
+  },
+  grub: {
+    file: '/etc/default/grub',
+    before: 'GRUB_CMDLINE_LINUX_DEFAULT="quiet"',
+    after: 'GRUB_CMDLINE_LINUX_DEFAULT="iommu=pt"',
+    then: ['update-grub'],
+  },
+}
+for (const [what, { file, before, after, then, tool = false }] of Object.entries(BOOTS))
+  test(`words for the kernel are written where ${what} reads them, and whoever starts it is told`, () => {
+    const item: HostItem = { type: 'kernel-args', name: 'cmdline', spec: { args: ['iommu=pt'], remove: ['quiet'] } }
+    const look = seen(item, {
+      [`file ${file}`]: text(`${before}\n`),
+      'run ["cat","/proc/cmdline"]': { code: '0', out: 'root=1 quiet\n' },
+      'run ["sh","-c","command -v proxmox-boot-tool"]': { code: tool ? '0' : '127' },
+    })
+    const rules = rulesOf(item)
+    const changes = rules.diff(item, look)
+    assert.deepEqual(
+      changes.map(({ path, effect }) => `${path} ${effect}`),
+      ['args live', 'running restart'],
+    )
+    const [write, ...rest] = rules.commands(item, look, changes)
+    assert.ok(write?.do === 'put' && write.path === file)
+    assert.equal(write.content, `${after}\n`)
+    assert.deepEqual(rest.map(showCommand), then)
+    const back = rules.undo?.(item, look) ?? []
+    assert.deepEqual(back.slice(1).map(showCommand), then, 'and on the way back as well')
+  })
 
 const lines = fc
   .array(fc.constantFrom('a=1', 'b=2', '# c', '', 'x=0', 'x=1'))
