@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Shell } from '../lib/shell.ts'
 import type { Wire } from '../lib/wire.ts'
 import type { ClusterSpec } from '../model/cluster.ts'
-import type { ClusterPower, PowerSeen, SeenHold, UpsReading } from '../model/observed-power.ts'
+import type { ClusterPower, PowerSeen, PowerWorkload, SeenHold, UpsReading } from '../model/observed-power.ts'
 import type { BmcTarget, PowerHost, PowerSpec } from '../model/power.ts'
 import type { PowerStep } from '../model/power-decision.ts'
 import type { Secret, SecretReference } from '../model/secret.ts'
@@ -24,9 +24,15 @@ export interface PowerDeps {
 }
 
 /** What a cluster shows of itself by its API, as far as power is concerned. */
-export interface ClusterShown extends Pick<ClusterPower, 'workloads' | 'attachments' | 'wanting' | 'dns' | 'storage'> {
+export interface ClusterShown extends Pick<ClusterPower, 'attachments' | 'wanting' | 'dns' | 'storage'> {
+  readonly workloads: readonly ShownWorkload[] | 'unknown'
   readonly nodes: ReadonlyMap<string, NodeShown>
   readonly holds: readonly SeenHold[]
+}
+
+/** A workload with the nodes that its pods are on; a pod that has no node yet runs nowhere, and is not among them. */
+export interface ShownWorkload extends PowerWorkload {
+  readonly podsOn: readonly string[]
 }
 
 export interface NodeShown extends Pick<ClusterPower['nodes'][number], 'unschedulable' | 'tainted' | 'podsToMove'> {

@@ -54,17 +54,29 @@ export async function measurePower(seed: number): Promise<{ readonly off: Measur
   const on = (verb: PowerStep['do'], tier?: string) => (step: PowerStep) =>
     step.do === verb && (tier === undefined || step.tier === tier)
 
+  const databaseReady = () =>
+    all(cluster.store, 'postgresql.cnpg.io/clusters').every(
+      ({ status }) => (status as { readonly readyInstances?: number } | undefined)?.readyInstances === 1,
+    )
+  const drained = () =>
+    podsOf('loner').every(({ spec }) => (spec as { readonly nodeName?: string }).nodeName === undefined)
+
   const down: readonly Stage[] = [
     { label: 'GitOps pods end', begins: pauses('gitops'), reached: () => podsOf('argocd').length === 0 },
     { label: 'operators end', begins: pauses('operators'), reached: () => podsOf('photos-operator').length === 0 },
     { label: 'applications end', begins: pauses('apps'), reached: () => podsOf('web', 'photos').length === 0 },
     {
-      label: 'databases end, volumes are detached',
+      label: 'databases end',
       begins: pauses('databases'),
-      reached: () =>
-        podsOf('postgres').length === 0 && all(cluster.store, 'storage.k8s.io/volumeattachments').length === 0,
+      reached: () => podsOf('postgres', 'orders').length === 0,
     },
-    { label: 'K3s on workers stops', begins: on('mark-node'), reached: () => stopped(workers) },
+    {
+      label: 'storage clients end, volumes are detached',
+      begins: pauses('storage-clients'),
+      reached: () => podsOf('cnpg').length === 0 && all(cluster.store, 'storage.k8s.io/volumeattachments').length === 0,
+    },
+    { label: 'nodes are drained', begins: on('mark-node'), reached: drained },
+    { label: 'K3s on workers stops', begins: on('stop-k3s', 'workers'), reached: () => stopped(workers) },
     { label: 'workers go off', begins: on('stop-machine', 'workers'), reached: () => off(workers) },
     { label: 'K3s on servers stops', begins: on('stop-k3s', 'servers'), reached: () => stopped(servers) },
     { label: 'servers go off', begins: on('stop-machine', 'servers'), reached: () => off(servers) },
@@ -81,8 +93,21 @@ export async function measurePower(seed: number): Promise<{ readonly off: Measur
     )
   const up: readonly Stage[] = [
     { label: 'machines boot', begins: on('start-machine'), reached: booted },
-    { label: 'K3s starts, etcd finds its majority, nodes are Ready', begins: on('start-k3s'), reached: nodesReady },
-    { label: 'databases start', begins: restores('databases'), reached: () => ready('postgres') },
+    {
+      label: 'K3s starts; nodes, DNS and storage are ready',
+      begins: on('start-k3s'),
+      reached: () => nodesReady() && ready('coredns', ...servers.map((name) => `rook-ceph-osd-${name}`)),
+    },
+    {
+      label: 'storage clients start',
+      begins: restores('storage-clients'),
+      reached: () => ready('cnpg-controller-manager'),
+    },
+    {
+      label: 'databases start',
+      begins: restores('databases'),
+      reached: () => ready('postgres') && databaseReady(),
+    },
     { label: 'applications start', begins: restores('apps'), reached: () => ready('web', 'photos') },
     { label: 'operators start', begins: restores('operators'), reached: () => ready('photos-operator') },
     { label: 'GitOps is resumed', begins: restores('gitops'), reached: () => true },

@@ -15,7 +15,7 @@ import {
 import type { ClusterSpec } from '../../model/cluster.ts'
 import type { ClusterPower, PowerWorkload, SeenHold } from '../../model/observed-power.ts'
 import type { PowerSpec } from '../../model/power.ts'
-import type { ClusterShown, NodeShown } from '../power-port.ts'
+import type { ClusterShown, NodeShown, ShownWorkload } from '../power-port.ts'
 import { MARKS, readBefore, readNodeMark, TAINT } from './marks.ts'
 import { onlySleepersFit } from './pending.ts'
 import { tierOf } from './tiers.ts'
@@ -100,7 +100,7 @@ function scaled(
   kind: 'Deployment' | 'StatefulSet',
   pods: readonly Foreign[],
   spec: PowerSpec,
-): PowerWorkload | undefined {
+): ShownWorkload | undefined {
   const described = describe(object, kind)
   if (described.name === '') return undefined
   const selector = stringMapOf(at(object, 'spec', 'selector', 'matchLabels'))
@@ -118,12 +118,13 @@ function scaled(
     tier: tierOf(described, spec.rules),
     replicas: countOf(at(object, 'spec', 'replicas'), 1),
     pods: own.length,
+    podsOn: nodesOf(own),
     ready: countOf(at(object, 'status', 'readyReplicas'), 0),
     ...remembered(object),
   }
 }
 
-function cron(object: Foreign, spec: PowerSpec): PowerWorkload | undefined {
+function cron(object: Foreign, spec: PowerSpec): ShownWorkload | undefined {
   const described = describe(object, 'CronJob')
   if (described.name === '') return undefined
   const running = at(object, 'spec', 'suspend') === true ? 0 : 1
@@ -135,13 +136,14 @@ function cron(object: Foreign, spec: PowerSpec): PowerWorkload | undefined {
     tier,
     replicas: running,
     pods: 0,
+    podsOn: [],
     ready: running,
     ...remembered(object),
   }
 }
 
 /** A database of CloudNativePG. Hibernated: its pods are gone, its volumes are kept. */
-function database(object: Foreign, pods: readonly Foreign[], spec: PowerSpec): PowerWorkload | undefined {
+function database(object: Foreign, pods: readonly Foreign[], spec: PowerSpec): ShownWorkload | undefined {
   const described = describe(object, 'Database')
   if (described.name === '') return undefined
   const asleep = annotationsOf(object).get('cnpg.io/hibernation') === 'on'
@@ -158,9 +160,14 @@ function database(object: Foreign, pods: readonly Foreign[], spec: PowerSpec): P
     tier: tierOf(described, spec.rules),
     replicas: asleep ? 0 : countOf(at(object, 'spec', 'instances'), 1),
     pods: own.length,
+    podsOn: nodesOf(own),
     ready: countOf(at(object, 'status', 'readyInstances'), 0),
     ...remembered(object),
   }
+}
+
+function nodesOf(pods: readonly Foreign[]): readonly string[] {
+  return pods.flatMap((pod) => nameOf(at(pod, 'spec', 'nodeName')) ?? [])
 }
 
 function remembered(object: Foreign): { readonly remembered?: number } {

@@ -57,6 +57,7 @@ export function clusterPower(
       k3s: machine?.power === 'off' ? 'stopped' : k3s,
     }
   })
+  const off = new Set(nodes.filter(({ power }) => power === 'off').map(({ name }) => name))
   const members = observed.members === 'unknown' ? [] : observed.members.filter(({ learner }) => !learner)
   const up = members.filter((member) => member.up === 'yes').length
   return {
@@ -64,11 +65,26 @@ export function clusterPower(
     api: shown === undefined && observed.api === 'yes' ? 'unknown' : observed.api,
     // An API that answers object calls has a majority behind it.
     quorum: observed.api === 'yes' || (members.length > 0 && up > members.length / 2) ? 'yes' : 'no',
-    workloads: shown?.workloads ?? 'unknown',
-    attachments: shown?.attachments ?? 'unknown',
+    workloads: runningOn(shown, off),
+    attachments: stillAttached(shown, off),
     nodes,
     wanting: shown?.wanting ?? {},
     dns: shown?.dns ?? { up: 'unknown', message: '' },
     storage: shown?.storage ?? { up: 'unknown', message: '' },
   }
+}
+
+/** On a node that is off nothing runs, whatever its Node and its pods look like until somebody clears them away. */
+function runningOn(shown: ClusterShown | undefined, off: ReadonlySet<string>): ClusterPower['workloads'] {
+  if (shown === undefined || shown.workloads === 'unknown') return 'unknown'
+  return shown.workloads.map(({ podsOn, pods, ...workload }) => ({
+    ...workload,
+    pods: pods - podsOn.filter((node) => off.has(node)).length,
+  }))
+}
+
+/** And nobody there writes to a volume. */
+function stillAttached(shown: ClusterShown | undefined, off: ReadonlySet<string>): ClusterPower['attachments'] {
+  if (shown === undefined || shown.attachments === 'unknown') return 'unknown'
+  return shown.attachments.filter(({ node }) => !off.has(node))
 }
