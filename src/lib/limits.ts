@@ -111,6 +111,8 @@ export const LIMITS = {
   objectWrites: 8,
   /** Objects of one add-on, and what may be fetched for it. */
   addonObjects: 2_000,
+  /** Objects of one cluster that a revision may delete without a person's word; an add-on of usual size has fewer. */
+  objectDeletes: 10,
   addonBytes: 16 * 1024 * 1024,
   checksumFileBytes: 64 * 1024,
   /** Power under way: how often it is looked at, how long a step is not repeated, how long others may take to answer. */

@@ -14,7 +14,7 @@ import type { GuardContext, Guarded } from './guards/guard.ts'
 import { GUARDS } from './guards/registry.ts'
 import { type Identity, identify } from './identify.ts'
 import { inOrder } from './order.ts'
-import { decideRemoval, type Removal, removals } from './removals.ts'
+import { decideRemoval, objectsLeaving, type Removal, removals } from './removals.ts'
 import { renames } from './renames.ts'
 import { type Suspicion, suspect } from './suspicion.ts'
 import type { Ledger, World } from './world.ts'
@@ -122,6 +122,7 @@ export function plan(input: PlanInput): Plan {
     deleting: deletions(leaving, guarded),
     machines:
       estate.resources.filter((r) => isGuest(r.desired.type)).length + leaving.filter((r) => isGuest(r.type)).length,
+    objects: objectsLeaving(estate, leaving),
     nowMs,
   }
   return {

@@ -171,6 +171,23 @@ function isUnreadable(key: ResourceKey, estate: Estate): boolean {
   return estate.unreadable.some((unreadable) => key === unreadable || key.startsWith(`${unreadable}@`))
 }
 
+/** How many objects each cluster has and how many of them are to be deleted, where any leaves. */
+export function objectsLeaving(
+  estate: Estate,
+  leaving: readonly Removal[],
+): ReadonlyMap<string, { readonly all: number; readonly deleting: readonly ResourceKey[] }> {
+  const counts = new Map<string, { readonly all: number; readonly deleting: readonly ResourceKey[] }>()
+  for (const { type, deletion, key, sighting } of leaving) {
+    if (type !== 'object') continue
+    const { all, deleting } = counts.get(sighting.connection) ?? {
+      all: estate.resources.filter(({ connection }) => connection === sighting.connection).length,
+      deleting: [],
+    }
+    counts.set(sighting.connection, { all: all + 1, deleting: deletion === 'Delete' ? [...deleting, key] : deleting })
+  }
+  return counts
+}
+
 /** What to do about one removal, before the guards. */
 export function decideRemoval(removal: Removal, rules: Rules, ledger: Ledger, nowMs: number): Action {
   const { sighting, record } = removal

@@ -84,6 +84,36 @@ ${objects}`
   assert.ok(find(lab.store(), '/namespaces', undefined, 'app'))
 })
 
+test('[A54] more objects than usual go only when a person says so in Git', async () => {
+  const hint = replay(FILE, 12)
+  const maps = Array.from({ length: 12 }, (_, index) => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: `m${index}` },
+    data: { a: 'b' },
+  }))
+  const app = (count: number) => addonManifest('app', '  namespace: app', maps.slice(0, count))
+  const lab = createLab(app(12), 12, hint)
+  assert.equal(await lab.settle(), 'settled', hint)
+  const left = () => maps.filter(({ metadata }) => find(lab.store(), '/configmaps', 'app', metadata.name)).length
+  lab.git(app(1))
+  const [report] = await lab.run.passes(lab.run.start(), 2)
+  assert.equal(left(), 12, 'nothing was deleted')
+  const held =
+    report?.plan.entries.filter(({ action }) => action.do === 'hold' && action.guard === 'blast-radius') ?? []
+  assert.equal(held.length, 11)
+  assert.match(JSON.stringify(held[0]?.action), /would delete 11 of \d+ objects of cluster\/homelab, the limit is 10/)
+  const approval = `---
+apiVersion: croft.dev/v1alpha1
+kind: Approval
+metadata: {name: tidy}
+spec: {reason: the maps are not used any more, maxDeletes: 11, expires: "2099-01-01T00:00:00Z"}
+`
+  lab.git(app(1) + approval)
+  assert.equal(await lab.settle(), 'settled', hint)
+  assert.equal(left(), 1)
+})
+
 test('[F-25] what left Git while the store was lost is found by its mark, deleted or listed as left over', async () => {
   const hint = replay(FILE, 10)
   const map = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { a: 'b' } })

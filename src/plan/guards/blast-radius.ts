@@ -1,22 +1,41 @@
+import { LIMITS } from '../../lib/limits.ts'
+import type { PlanEntry } from '../../model/plan.ts'
 import { isGuest } from '../../model/resource.ts'
 import { validApprovals } from '../approvals.ts'
 import type { Guard, GuardContext } from './guard.ts'
 
 export const blastRadius: Guard = {
   name: 'blast-radius',
-  stops: 'a sync that would delete more than one machine or 10 %, whichever is larger',
+  stops:
+    'a sync that would delete more than one machine or 10 %, or more than ten objects of a cluster or 10 %, whichever is larger',
   judge(action, { entry }, context) {
-    if (!isGuest(entry.type) || (action.do !== 'delete' && action.do !== 'replace')) return action
-    const limit = deleteLimit(context.machines)
-    if (context.deleting.length <= limit || approved(context)) return action
+    if (action.do !== 'delete' && action.do !== 'replace') return action
+    const count = countFor(entry, context)
+    if (count === undefined || count.deleting.length <= count.limit || approved(count.deleting, context)) return action
+    const { deleting, all, limit, what } = count
     return {
       do: 'hold',
       guard: 'blast-radius',
       held: action,
-      reason: `this revision would delete ${context.deleting.length} of ${context.machines} machines, the limit is ${limit}`,
-      allow: `commit an Approval that lists ${context.deleting.includes(entry.key) ? entry.key : 'them'} under deletes, or sets maxDeletes: ${context.deleting.length}, with a reason and a time at which it expires`,
+      reason: `this revision would delete ${deleting.length} of ${all} ${what}, the limit is ${limit}`,
+      allow: `commit an Approval that lists ${deleting.includes(entry.key) ? entry.key : 'them'} under deletes, or sets maxDeletes: ${deleting.length}, with a reason and a time at which it expires`,
     }
   },
+}
+
+interface Count {
+  readonly deleting: readonly string[]
+  readonly all: number
+  readonly limit: number
+  readonly what: string
+}
+
+function countFor({ type, connection }: PlanEntry, { deleting, machines, objects }: GuardContext): Count | undefined {
+  if (isGuest(type)) return { deleting, all: machines, limit: deleteLimit(machines), what: 'machines' }
+  const there = type === 'object' ? objects?.get(connection) : undefined
+  if (there === undefined) return undefined
+  const limit = Math.max(LIMITS.objectDeletes, Math.floor(there.all / 10))
+  return { ...there, limit, what: `objects of ${connection}` }
 }
 
 /** One machine or 10 %, whichever is larger. */
@@ -24,7 +43,7 @@ export function deleteLimit(machines: number): number {
   return Math.max(1, Math.floor(machines / 10))
 }
 
-function approved({ estate, deleting, nowMs }: GuardContext): boolean {
+function approved(deleting: readonly string[], { estate, nowMs }: GuardContext): boolean {
   const valid = validApprovals(estate, nowMs)
   if (valid.some((approval) => approval.maxDeletes !== undefined && deleting.length <= approval.maxDeletes)) return true
   const named = new Set(valid.flatMap((approval) => approval.deletes))

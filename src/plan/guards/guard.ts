@@ -21,6 +21,8 @@ export interface GuardContext {
   readonly deleting: readonly string[]
   /** Machines that are declared or about to be deleted. */
   readonly machines: number
+  /** The same for objects, by the cluster's connection. */
+  readonly objects?: ReadonlyMap<string, { readonly all: number; readonly deleting: readonly string[] }>
   readonly nowMs: number
 }
 
