@@ -20,7 +20,8 @@ export function driftsOf(report: Pick<PassReport, 'plan' | 'records'>): readonly
       policy: record.policy.drift ?? ('correct' as const),
     }
     if ('changes' in doing) {
-      for (const change of doing.changes) {
+      // A restart that is still to come is the rest of a change, nothing that Git could say.
+      for (const change of doing.changes.filter(({ path }) => path !== 'restart')) {
         drifts.push({
           ...common,
           field: change.path,

@@ -13,7 +13,7 @@ import { shot, signIn, whyNoBrowser } from './stage.ts'
 const SECRET = 'a webhook secret of this test'
 const REPORTED = MACHINE.replace('{name: web}', '{name: web, annotations: {croft.dev/drift: report}}').replace(
   '    started: true\n',
-  '    started: false\n    cpu: [{cores: 2}] # as many as it needs\n',
+  '    started: true\n    cpu: [{cores: 2}] # as many as it needs\n',
 )
 
 describe('a repository that is pushed to, in a real browser', {
@@ -47,6 +47,10 @@ describe('a repository that is pushed to, in a real browser', {
       await chapter.getByText('until ready').waitFor()
       await shot(page, 'real-push')
 
+      // A machine that runs: Proxmox keeps the change until it is restarted.
+      await it.go('estate')
+      await page.locator('[data-key="EnvironmentVM/web"]').getByText('Running').waitFor()
+      await page.locator('[data-key="EnvironmentVM/web"]').getByText('Synced').waitFor()
       await changeCores(it.simulator, 6)
       await it.go('drift')
       const card = page.locator('.drift', { hasText: 'web' })
