@@ -34,6 +34,8 @@ export interface Harness {
   /** Reads and writes since the last call of this. */
   calls(): number
   push(files: Readonly<Record<string, string>>, commit?: string): void
+  /** Is it at work? Not after something that it must not go on after. */
+  alive(): boolean
   /** Lets virtual time pass. */
   pass(ms: number): Promise<void>
   /** Lets time pass until this holds. */
@@ -119,7 +121,12 @@ export async function startHarness(given: HarnessOptions = {}): Promise<Harness>
   controller.subscribe((_view, events) => void heard.push(...events))
   const stop = new AbortController()
   const running = controller.run(stop.signal)
-  running.catch(() => {})
+  let ended = false
+  void running
+    .catch(() => {})
+    .finally(() => {
+      ended = true
+    })
   return {
     clock,
     datacentre,
@@ -138,6 +145,7 @@ export async function startHarness(given: HarnessOptions = {}): Promise<Harness>
       pushed = files
       commit = next
     },
+    alive: () => !ended,
     pass: (ms) => clock.advanceTo(clock.now() + ms),
     until: (holds, maxMs = 600_000) => clock.runUntil(holds, { maxMs }),
     async stop() {
