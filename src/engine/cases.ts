@@ -56,6 +56,7 @@ export function casesOf(
       unseenMs: trouble === undefined ? 0 : nowMs - trouble.sinceMs,
       happenings: happenings.get(entry.key) ?? [],
       ...(list === undefined ? {} : { list }),
+      ...(list !== undefined && world?.lists.has(list) === false ? { unread: true as const } : {}),
       ...(Object.keys(details).length === 0 ? {} : { details }),
       ...(guest === undefined || guest.moveHere?.once === true ? {} : { declaredHost: guest.host }),
       ...(resource?.origin.commit === undefined ? {} : { commit: resource.origin.commit }),

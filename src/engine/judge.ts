@@ -28,6 +28,8 @@ export interface Case {
   /** Undefined: not there, or not looked at closely. */
   readonly readiness: Readiness | undefined
   readonly present: boolean
+  /** The list that would show it was not read in this pass: that it is not present says nothing. */
+  readonly unread?: true
   /** The list that shows it, for what a survey does not show. */
   readonly list?: string
   /** False: the connection could not be seen in this pass. */
@@ -237,7 +239,7 @@ function ready(one: Case): Standing {
   }
   // Something is under way and it was not read in this pass: what was known of it stands.
   const was = one.before === undefined ? undefined : conditionOf(one.before.conditions, 'Ready')
-  if (one.present)
+  if (one.present || (one.unread === true && was !== undefined))
     return was ?? { status: 'False', reason: 'NotReadClosely', message: 'it has not been read closely yet' }
   return { status: 'False', reason: 'Absent', message: 'it is not there' }
 }

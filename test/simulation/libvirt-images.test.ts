@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { PassReport } from '../../src/engine/engine.ts'
 import type { Estate } from '../../src/model/estate.ts'
 import { volumes } from '../../src/sim/libvirt/domains.ts'
 import { putImage } from '../../src/sim/libvirt/shell.ts'
@@ -28,8 +29,12 @@ test('[A16] an image comes once, and what is there with the right checksum is Re
   assert.equal(downloads(run), 1)
   const there = simulateLibvirt(2, declared(RIGHT), 'kvm')
   putImage(there.host, 'default', NAME, 3, URL)
-  assert.equal(await there.settle(), 'settled')
+  const told: string[] = []
+  const onPass = ({ events }: PassReport) => void told.push(...events.map(({ reason }) => reason))
+  assert.equal(await there.settle(undefined, onPass), 'settled')
   assert.equal(downloads(there), 0)
+  // While its checksum is looked at, nobody is told that it is not there.
+  assert.deepEqual(told, ['Started', 'Ready', 'Done'])
   assert.equal(
     there.disk.records.get('Image/debian@kvm')?.conditions.find(({ type }) => type === 'Ready')?.status,
     'True',
