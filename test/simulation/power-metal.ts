@@ -8,7 +8,7 @@ import { powerManifest, until } from './power-run.ts'
 
 const HOST_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKAaOJ8Ks8dgpFhFv1y1HHCNOL3Bxq2Gm8TfqJZiT7sO'
 
-export interface MetalBox {
+interface MetalBox {
   readonly name: string
   /** How it is switched on again. */
   readonly by: 'bmc' | 'packet'

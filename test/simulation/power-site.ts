@@ -11,9 +11,9 @@ import type { Process, Strike } from './process.ts'
 /** Where croft runs, in a site in which it is on one of the hosts that are switched. */
 export const OWN_HOST = 'fun-bedbug'
 
-export const HOST_LINES = `  hosts: [${HOSTS.map((name) => `{name: ${name}, watts: {on: 60, off: 2}}`).join(', ')}]\n`
+const HOST_LINES = `  hosts: [${HOSTS.map((name) => `{name: ${name}, watts: {on: 60, off: 2}}`).join(', ')}]\n`
 
-export const GATE = `---
+const GATE = `---
 apiVersion: croft.dev/v1alpha1
 kind: Machine
 metadata: {name: gate, labels: {croft.dev/infrastructure: "true"}}

@@ -157,7 +157,7 @@ interface PodSpec {
 /** Nodes on which a daemon of the storage system runs. */
 function daemons(cluster: EtcdCluster): readonly string[] {
   const isDaemon = ({ metadata }: KubeObject) =>
-    metadata.namespace === 'rook-ceph' && /^rook-ceph-osd/.test(metadata.name)
+    metadata.namespace === 'rook-ceph' && metadata.name.startsWith('rook-ceph-osd')
   return all(cluster.store, '/pods')
     .filter((pod) => isDaemon(pod) && isPodReady(pod))
     .flatMap((pod) => (pod.spec as PodSpec).nodeName ?? [])

@@ -9,7 +9,7 @@ import type { Ledger, World } from '../../plan/world.ts'
 import type { LookedAt } from '../clusters/look.ts'
 
 /** A declared machine of a hypervisor, as far as power is concerned. */
-export interface GuestSeen {
+interface GuestSeen {
   readonly sighting?: Sighting
   readonly exists: 'yes' | 'no' | 'unknown'
   readonly declaredOff: boolean

@@ -130,7 +130,10 @@ for (const [choice, expected] of [
       expected.steps,
     )
     assert.equal(after.ended?.result, expected.ended)
-    assert.match([...after.warnings, after.ended?.reason ?? ''].join(), /a1: its pods to be gone was awaited for longer than 60 s/)
+    assert.match(
+      [...after.warnings, after.ended?.reason ?? ''].join(),
+      /a1: its pods to be gone was awaited for longer than 60 s/,
+    )
   })
 }
 

@@ -24,7 +24,7 @@ export function waited({ observed }: Pick<View, 'observed'>, tier: Tier, what: s
 }
 
 /** What is awaited, by its tier, and by which deadline; and what is seen instead. */
-export interface Awaited {
+interface Awaited {
   readonly tier: Tier
   readonly what: string
   readonly awaits: string
