@@ -18,7 +18,7 @@ import { createMemoryStore, type MemoryDisk } from '../../src/store/memory.ts'
 import { memoryVault } from './cluster-run.ts'
 
 const WRITE =
-  /^(?:define|undefine|start|shutdown|destroy|resume|autostart|detach-disk|change-media|blockresize|(?:net|pool)-(?:define|undefine|start|destroy|build|autostart)|vol-(?:create|delete|resize|upload)\S*)$/
+  /^(?:define|undefine|start|shutdown|destroy|resume|autostart|detach-disk|change-media|blockresize|(?:net|pool)-(?:define|undefine|start|destroy|autostart)|vol-(?:create|delete|resize|upload)\S*)$/
 
 export interface LibvirtRun {
   readonly clock: VirtualClock

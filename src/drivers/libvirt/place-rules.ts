@@ -98,9 +98,7 @@ export function createPlaceSteps(setting: SettingSpec, kind: PlaceKind, uuid: st
       method: 'POST',
       params: { name, fields: JSON.stringify(declared) },
     }),
-    // A directory is made where there is none; a volume group must be there, and building would make it anew.
-    ...(kind === 'pool' && fields.type !== 'logical' ? [verbStep(kind, host, uuid, name, 'build')] : []),
-    verbStep(kind, host, uuid, name, 'start'),
+    startPlace(kind, host, uuid, setting),
   ]
   return autostart === true ? [...steps, autostartStep(kind, host, uuid, name, true)] : steps
 }
@@ -127,9 +125,9 @@ export function updatePlaceSteps(
         params: withDigest({ fields: JSON.stringify(fields) }, sighting.close?.digest),
       }),
     )
-  if (active && (names.length > 0 || chosen.includes('restart'))) steps.push(verbStep(kind, host, uuid, name, 'stop'))
+  if (active && (names.length > 0 || chosen.includes('restart'))) steps.push(stopPlace(kind, host, uuid, name))
   if (names.length > 0 || chosen.includes('restart') || chosen.includes('active'))
-    steps.push(verbStep(kind, host, uuid, name, 'start'))
+    steps.push(startPlace(kind, host, uuid, setting))
   if (chosen.includes('autostart')) steps.push(autostartStep(kind, host, uuid, name, setting.fields.autostart === true))
   return steps
 }
@@ -141,7 +139,7 @@ export function deletePlaceSteps(sighting: Sighting): readonly Step[] {
   const { host, externalId: uuid } = sighting
   const { place: kind, name, active } = config
   return [
-    ...(active ? [verbStep(kind, host, uuid, name, 'stop')] : []),
+    ...(active ? [stopPlace(kind, host, uuid, name)] : []),
     placeStep(kind, host, uuid, 'delete', `undefine ${kind} ${name} on ${host}`, { method: 'DELETE' }),
   ]
 }
@@ -191,9 +189,21 @@ function placeStep(
   return makeStep({ verb, summary, host, method: call.method, path, params: call.params ?? {} })
 }
 
-function verbStep(kind: PlaceKind, host: string, uuid: string, name: string, what: 'build' | 'start' | 'stop'): Step {
-  const verb = what === 'build' ? 'configure' : what
-  return placeStep(kind, host, uuid, verb, `${what} ${kind} ${name} on ${host}`, { method: 'POST', what })
+/**
+ * A pool's directory is made where there is none, in the same call: what is only defined looks the same before and
+ * after. A volume group must be there; building would make it anew.
+ */
+function startPlace(kind: PlaceKind, host: string, uuid: string, { id, fields }: SettingSpec): Step {
+  const params: Readonly<Record<string, string>> = kind === 'pool' && fields.type !== 'logical' ? { build: '1' } : {}
+  return placeStep(kind, host, uuid, 'start', `start ${kind} ${id} on ${host}`, {
+    method: 'POST',
+    what: 'start',
+    params,
+  })
+}
+
+function stopPlace(kind: PlaceKind, host: string, uuid: string, name: string): Step {
+  return placeStep(kind, host, uuid, 'stop', `stop ${kind} ${name} on ${host}`, { method: 'POST', what: 'stop' })
 }
 
 function autostartStep(kind: PlaceKind, host: string, uuid: string, name: string, on: boolean): Step {

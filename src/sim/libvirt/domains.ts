@@ -28,6 +28,8 @@ export interface SimPlace {
 export interface SimPool extends SimPlace {
   readonly path: string
   readonly totalBytes: number
+  /** Is its directory there? */
+  built: boolean
 }
 
 /** One host with libvirt. */

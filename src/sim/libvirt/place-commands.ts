@@ -10,7 +10,6 @@ const WORDS = { net: ['Network', 'network'], pool: ['Pool', 'pool'] } as const
 export const PLACE_COMMANDS: Readonly<Record<string, Command>> = {
   ...commandsOf('net'),
   ...commandsOf('pool'),
-  'pool-build': withPlace('pool', (_, { name }) => out(`Pool ${name} built\n\n`)),
   'pool-refresh': withPlace('pool', (_, { name }) => out(`Pool ${name} refreshed\n\n`)),
   'pool-dumpxml': withPlace('pool', (at, { name, definition }) => {
     const pool = at.pools.get(name)
@@ -45,11 +44,15 @@ function commandsOf(prefix: Prefix): Readonly<Record<string, Command>> {
       placesOf(at, prefix).delete(place.name)
       return done(place, 'has been undefined')
     }),
-    [`${prefix}-start`]: withPlace(prefix, (_, place) => {
-      if (place.live !== undefined) return { error: `Requested operation is not valid: ${noun} is already active` }
-      place.live = place.definition
-      return done(place, 'started')
-    }),
+    [`${prefix}-start`]: (at, given, input) =>
+      withPlace(prefix, (_, place) => {
+        if (place.live !== undefined) return { error: `Requested operation is not valid: ${noun} is already active` }
+        const pool = prefix === 'pool' ? at.pools.get(place.name) : undefined
+        if (pool !== undefined) pool.built ||= given.named.has('build')
+        if (pool?.built === false) return { error: `cannot open directory '${pool.path}': No such file or directory` }
+        place.live = place.definition
+        return done(place, 'started')
+      })(at, given, input),
     [`${prefix}-destroy`]: withPlace(prefix, (_, place) => {
       if (place.live === undefined) return { error: `Requested operation is not valid: ${noun} is not active` }
       place.live = undefined
@@ -93,7 +96,7 @@ function define(at: LibvirtHost, prefix: Prefix, xml: string): Said {
   else {
     const place = { name, uuid, definition: xml, live: undefined, autostart: false }
     if (prefix === 'net') at.networks.set(name, place)
-    else at.pools.set(name, { ...place, path: textIn(xml, 'path') ?? '', totalBytes: 500 * GIB })
+    else at.pools.set(name, { ...place, path: textIn(xml, 'path') ?? '', totalBytes: 500 * GIB, built: false })
   }
   return out(`${title} ${name} defined from /dev/stdin\n\n`)
 }

@@ -26,7 +26,7 @@ export function createLibvirtHost(world: World, name: string): LibvirtHost {
     ['net-define', NETWORK],
   ] as const) {
     virsh(at, [verb, '/dev/stdin'], xml)
-    virsh(at, [verb.replace('define', 'start'), 'default'], undefined)
+    virsh(at, [verb.replace('define', 'start'), 'default', '--build'], undefined)
   }
   return at
 }

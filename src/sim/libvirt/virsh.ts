@@ -24,7 +24,7 @@ export function virsh(at: LibvirtHost, words: readonly string[], input: string |
 }
 
 const FLAGS =
-  /^--(?:all|uuid|inactive|security-info|state-running|state-paused|disable|persistent|eject|force|managed-save|nvram|checkpoints-metadata|atomic)$/
+  /^--(?:all|uuid|inactive|security-info|state-running|state-paused|disable|persistent|eject|force|managed-save|nvram|checkpoints-metadata|atomic|build)$/
 
 function options(rest: readonly string[], verb: string): Given {
   const words: string[] = []

@@ -1,7 +1,7 @@
 import { type Shell, ShellFailure } from '../../../lib/shell.ts'
 
 const WRITES =
-  /^(?:define|undefine|start|shutdown|destroy|resume|autostart|detach-disk|change-media|blockresize|(?:net|pool)-(?:define|undefine|start|destroy|build|autostart)|vol-(?:create|delete|resize|upload|clone)\S*)$/
+  /^(?:define|undefine|start|shutdown|destroy|resume|autostart|detach-disk|change-media|blockresize|(?:net|pool)-(?:define|undefine|start|destroy|autostart)|vol-(?:create|delete|resize|upload|clone)\S*)$/
 
 /** A shell between the driver and its world that counts, loses and spoils. */
 export interface FaultyShell extends Shell {
