@@ -220,6 +220,9 @@ test('what is wrong is told at its place', () => {
     [{ objects: [DEPLOYMENT], with: {} }, ['no-preset spec.with']],
     [{ preset: 'cilium', with: { poolz: [] } }, ['unknown-field spec.with.poolz']],
     [{ objects: [DEPLOYMENT], handover: { to: 'flux' } }, ['no-repository spec.handover']],
+    [{ preset: 'cilium', handover: { to: 'flux', path: 'p' } }, ['no-repository spec.handover']],
+    [{ preset: 'local-path', handover: { to: 'flux' } }, ['no-repository spec.handover']],
+    [{ preset: 'cilium', handover: { to: 'flux' } }, []],
     [{ chart: { name: 'x', version: '1.0.0' } }, ['no-repository spec.chart']],
     [
       { objects: [DEPLOYMENT], ready: [{ kind: 'Deployment', name: 'hook', expression: 'object.a ==' }] },

@@ -68,7 +68,8 @@ export function handoverProblems({ handover, chart, preset }: AddonDeclaration['
   if (handover === undefined) return []
   const problems: FieldProblem[] = []
   const withChart = chart !== undefined || (preset !== undefined && PRESETS[preset].chart !== undefined)
-  if (!withChart && (handover.repository === undefined || handover.path === undefined)) {
+  const told = [handover.repository, handover.path].filter((one) => one !== undefined).length
+  if (told === 1 || (!withChart && told === 0)) {
     const message = `${handover.to} must be told where it finds the manifests`
     problems.push({ code: 'no-repository', path: ['spec', 'handover'], message, hint: 'set repository and path' })
   }
