@@ -127,7 +127,7 @@ export async function runPass(
     still &&
     !drilling &&
     watched.every((look) => isClusterSettled(look, withAddons.has(look.declaration.name))) &&
-    isSettled(chosen, records, inFlight, effects)
+    isSettled(chosen, records, inFlight, effects, estate.resources)
   return {
     plan: observation.plan,
     records,

@@ -1,13 +1,23 @@
 import { LIMITS } from '../lib/limits.ts'
+import type { ResourceKey } from '../model/key.ts'
 import type { Plan } from '../model/plan.ts'
 import type { ResourceRecord } from '../model/record.ts'
+import type { Resource } from '../model/resource.ts'
 import { isTrue } from './conditions.ts'
 
 /** Nothing is under way and nothing would come of another pass until the world or Git changes. */
-export function isSettled(plan: Plan, records: readonly ResourceRecord[], inFlight: number, effects: number): boolean {
+export function isSettled(
+  plan: Plan,
+  records: readonly ResourceRecord[],
+  inFlight: number,
+  effects: number,
+  resources: readonly Pick<Resource, 'key' | 'needs'>[] = [],
+): boolean {
   if (inFlight > 0 || effects > 0) return false
   const byKey = new Map(records.map((record) => [record.key, record]))
   const refused = new Set(plan.notes.filter((note) => note.code === 'refused').map((note) => note.connection))
+  let found: ReadonlySet<ResourceKey> | undefined
+  const stuck = () => (found ??= stuckIn(plan, resources))
   return plan.entries.every(({ key, connection, action }) => {
     switch (action.do) {
       case 'hold':
@@ -18,11 +28,27 @@ export function isSettled(plan: Plan, records: readonly ResourceRecord[], inFlig
         return record?.status === 'Orphaned' || (record !== undefined && isTrue(record.conditions, 'Ready'))
       }
       case 'wait':
-        return action.reason === 'ConnectionNotSeen' && refused.has(connection)
+        return (action.reason === 'ConnectionNotSeen' && refused.has(connection)) || stuck().has(key)
       default:
         return false
     }
   })
+}
+
+/** What waits, however far away, for something that a person must see to: it will not come by waiting. */
+function stuckIn(plan: Plan, resources: readonly Pick<Resource, 'key' | 'needs'>[]): ReadonlySet<ResourceKey> {
+  const actions = new Map(plan.entries.map(({ key, action }) => [key, action]))
+  const stuck = new Set<ResourceKey>()
+  for (const [key, action] of actions) if (action.do === 'refuse') stuck.add(key)
+  for (let before = -1; before !== stuck.size; ) {
+    before = stuck.size
+    for (const { key, needs } of resources) {
+      const action = actions.get(key)
+      if (action?.do === 'wait' && action.reason === 'NeedsNotReady' && needs.some((need) => stuck.has(need)))
+        stuck.add(key)
+    }
+  }
+  return stuck
 }
 
 /** When another pass could bring something: soon after an effect, at the pace of tasks, or when a wait is over. */
