@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { PassReport } from '../../src/engine/engine.ts'
 import { all, put } from '../../src/sim/kubernetes/store.ts'
 import { etcdOf } from './cluster-oracle.ts'
 import { clusterEstate, clusterManifest, simulateCluster } from './cluster-run.ts'
-import { powerManifest, running } from './power-run.ts'
+import { powerManifest, running, until as runUntil } from './power-run.ts'
 
 test('[A46] duck sleeps when it is idle, is healthy so, and a pod that selects it wakes it', async () => {
   const spec = '  agents:\n    - {name: duck, host: fun-bedbug, power: onDemand, labels: {gpu: "yes"}}\n'
@@ -16,17 +15,7 @@ test('[A46] duck sleeps when it is idle, is healthy so, and a pod that selects i
   })
   const process = simulation.start()
   const duck = () => [...simulation.datacentre.world.guests.values()].find((one) => one.config.get('name') === 'duck')
-  const until = async (want: () => boolean, mostMs: number): Promise<PassReport | undefined> => {
-    const endMs = simulation.clock.now() + mostMs
-    let report: PassReport | undefined
-    while (simulation.clock.now() < endMs) {
-      const signal = new AbortController().signal
-      report = await simulation.clock.runUntil(process.engine.pass(simulation.estate, signal), { maxMs: 3_600_000 })
-      if (want()) return report
-      await simulation.clock.advanceTo(simulation.clock.now() + Math.min(report.lookAgainMs, 10_000))
-    }
-    return undefined
-  }
+  const until = (want: () => boolean, mostMs: number) => runUntil(simulation, process, want, mostMs)
   const nodes = () => {
     const cluster = etcdOf(simulation, '')
     return cluster === undefined ? [] : all(cluster.store, '/nodes').map(({ metadata }) => metadata.name)

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { PowerOrders } from '../../model/power.ts'
-import { counted } from './energy.ts'
 import { emptyPowerMemory, stillStanding } from './memory.ts'
 
 const HOUR = 3_600_000
@@ -35,12 +34,3 @@ for (const [name, jump] of [
     assert.deepEqual(left(), [undefined, 0])
   })
 }
-
-test('energy is counted by the day, by what was used and not by what the wall clock says', () => {
-  const first = counted(undefined, { estimated: 100 }, 0, START)
-  const hour = counted(first, { estimated: 100, measured: 80 }, HOUR, START + 1)
-  assert.deepEqual([hour.estimatedWh, hour.measuredWh], [100, 80])
-  const jumped = counted(hour, { estimated: 100, measured: 80 }, 0, START + 24 * HOUR)
-  assert.deepEqual([jumped.estimatedWh, jumped.measuredWh], [0, 0])
-  assert.deepEqual(jumped.yesterday, { dayMs: hour.dayMs, estimatedWh: 100, measuredWh: 80 })
-})
