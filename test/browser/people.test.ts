@@ -114,7 +114,7 @@ async function elsewhere() {
     }
     response.writeHead(200, { 'content-type': 'text/html' })
     response.end(
-      `<form method="post" enctype="text/plain" action="${target}"><input name='{"x":"' value='"}'></form><script src="/try.js?${searchParams}"></script>`,
+      `<form method="post" enctype="text/plain" action="${target}"><input name='{"x":"' value='"}'></form><script src="/try.js?${searchParams.toString()}"></script>`,
     )
   })
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
