@@ -130,34 +130,34 @@ const BOOTS: Readonly<
       readonly file: string
       readonly before: string
       readonly after: string
-      readonly then: readonly string[]
+      readonly told: readonly string[]
       readonly tool?: boolean
     }
   >
 > = {
-  'a Raspberry Pi': { file: '/boot/firmware/cmdline.txt', before: 'root=1 quiet', after: 'root=1 iommu=pt', then: [] },
-  'an older Raspberry Pi': { file: '/boot/cmdline.txt', before: 'root=1 quiet', after: 'root=1 iommu=pt', then: [] },
+  'a Raspberry Pi': { file: '/boot/firmware/cmdline.txt', before: 'root=1 quiet', after: 'root=1 iommu=pt', told: [] },
+  'an older Raspberry Pi': { file: '/boot/cmdline.txt', before: 'root=1 quiet', after: 'root=1 iommu=pt', told: [] },
   'systemd-boot': {
     file: '/etc/kernel/cmdline',
     before: 'root=1 quiet',
     after: 'root=1 iommu=pt',
-    then: ['sh -c kernel-install add "$(uname -r)" "/boot/vmlinuz-$(uname -r)"'],
+    told: ['sh -c kernel-install add "$(uname -r)" "/boot/vmlinuz-$(uname -r)"'],
   },
   'systemd-boot of Proxmox': {
     file: '/etc/kernel/cmdline',
     before: 'root=1 quiet',
     after: 'root=1 iommu=pt',
-    then: ['proxmox-boot-tool refresh'],
+    told: ['proxmox-boot-tool refresh'],
     tool: true,
   },
   grub: {
     file: '/etc/default/grub',
     before: 'GRUB_CMDLINE_LINUX_DEFAULT="quiet"',
     after: 'GRUB_CMDLINE_LINUX_DEFAULT="iommu=pt"',
-    then: ['update-grub'],
+    told: ['update-grub'],
   },
 }
-for (const [what, { file, before, after, then, tool = false }] of Object.entries(BOOTS))
+for (const [what, { file, before, after, told, tool = false }] of Object.entries(BOOTS))
   test(`words for the kernel are written where ${what} reads them, and whoever starts it is told`, () => {
     const item: HostItem = { type: 'kernel-args', name: 'cmdline', spec: { args: ['iommu=pt'], remove: ['quiet'] } }
     const look = seen(item, {
@@ -174,9 +174,9 @@ for (const [what, { file, before, after, then, tool = false }] of Object.entries
     const [write, ...rest] = rules.commands(item, look, changes)
     assert.ok(write?.do === 'put' && write.path === file)
     assert.equal(write.content, `${after}\n`)
-    assert.deepEqual(rest.map(showCommand), then)
+    assert.deepEqual(rest.map(showCommand), told)
     const back = rules.undo?.(item, look) ?? []
-    assert.deepEqual(back.slice(1).map(showCommand), then, 'and on the way back as well')
+    assert.deepEqual(back.slice(1).map(showCommand), told, 'and on the way back as well')
   })
 
 const lines = fc
