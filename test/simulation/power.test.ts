@@ -12,7 +12,7 @@ test('[A41] [A43] [A45] a whole cluster goes off in the order of its tiers, stay
   assert.equal(await untilPhase(simulation, process, 'Off', { onPass }), 'reached', hint)
   assert.deepEqual(running(simulation.datacentre), [], hint)
   const tiers = [...new Set(seen.filter((step) => step.do !== 'mark-node').map(({ tier }) => tier))]
-  assert.deepEqual(tiers, ['gitops', 'operators', 'apps', 'databases', 'workers', 'servers'], hint)
+  assert.deepEqual(tiers, ['gitops', 'operators', 'apps', 'databases', 'storage-clients', 'workers', 'servers'], hint)
   assert.deepEqual(storage.torn, [], hint)
 
   // Another controller, and an hour: nobody heals anything back on, and all is well as it is.
@@ -38,7 +38,7 @@ test('[A41] [A43] [A45] a whole cluster goes off in the order of its tiers, stay
   const back = [...new Set(seen.map(({ do: verb, tier }) => (verb === 'restore' ? tier : verb)))]
   assert.deepEqual(
     back.filter((one) => !one.startsWith('start-')),
-    ['unmark-node', 'databases', 'apps', 'operators', 'gitops'],
+    ['unmark-node', 'storage-clients', 'databases', 'apps', 'operators', 'gitops'],
     hint,
   )
   nothingLeft(simulation, replicas, hint)
