@@ -15,7 +15,7 @@ spec:
 `
 
 /** A cluster of three servers and what it stands on, for the hosts of the simulator's preset `hosts`. */
-export function clusterManifests(hosts: readonly string[]): Readonly<Record<string, string>> {
+export function clusterManifests(hosts: readonly string[], version = VERSION): Readonly<Record<string, string>> {
   const ground = `apiVersion: croft.dev/v1alpha1
 kind: AddressPool
 metadata: {name: edge}
@@ -56,13 +56,14 @@ spec:
 kind: Cluster
 metadata: {name: edge}
 spec:
-  version: ${VERSION}
+  version: ${version}
   endpoint: {vip: 192.168.4.219, kubeVip: {version: v1.0.3}}
   network: lan
   class: server
   servers:
 ${servers.join('\n')}
-  checksums: {${VERSION}/amd64: ${releaseChecksum(VERSION)}}
+  checksums: {${[...new Set([VERSION, version])].map((one) => `${one}/amd64: ${releaseChecksum(one)}`).join(', ')}}
+  upgrade: {soak: 20s}
 `
   const check = `apiVersion: croft.dev/v1alpha1
 kind: HealthCheck

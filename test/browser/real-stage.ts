@@ -10,19 +10,22 @@ interface RealOptions {
   /** What `croft run` follows, made with what is known by then; the directory of the estate unless given. */
   follow?(parts: { readonly cwd: string; readonly estate: string }): Promise<readonly string[]>
   readonly env?: Readonly<Record<string, string>>
+  /** croft lives in the time of the simulator, and not in ours: for what waits for a time. */
+  readonly inItsTime?: boolean
 }
 
 /** `croft run` on a `croft sim`, both as they are installed, with a browser on the page; anna is an operator. */
-export async function realStage({ simulator: args, follow, env: more = {} }: RealOptions) {
+export async function realStage({ simulator: args, follow, env: more = {}, inItsTime = false }: RealOptions) {
   const cwd = scratch()
   const simulator = await startSimulator(args, cwd)
   const estate = path.join(cwd, 'estate')
   estateAt(estate, simulator, {})
-  const { proxy } = simulator as Simulator & { readonly proxy?: string }
+  const { proxy, clock } = simulator as Simulator & { readonly proxy?: string; readonly clock?: string }
   const env = {
     HOME: path.join(cwd, 'home'),
     PROXMOX_TOKEN: simulator.token,
     ...(proxy === undefined ? {} : { HTTPS_PROXY: proxy }),
+    ...(inItsTime && clock !== undefined ? { CROFT_SIM_CLOCK: clock } : {}),
     ...more,
   }
   writeFileSync(path.join(cwd, 'password'), `${PASSWORD}\n`)

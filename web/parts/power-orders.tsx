@@ -108,8 +108,9 @@ function SwitchBody({
 
 const HOURS = [1, 2, 4, 8, 12, 24]
 
-function askHold({ name }: PowerOnPage): void {
-  const said = { reason: '', hours: 2 }
+/** Asked anew when another time is chosen, so that the command beside it says the same. */
+function askHold(power: PowerOnPage, said = { reason: '', hours: 2 }): void {
+  const { name } = power
   ui.set({
     confirm: {
       title: `Keep ${name} as it is?`,
@@ -118,11 +119,7 @@ function askHold({ name }: PowerOnPage): void {
           <p>Neither the schedule nor an order switches it off while it is held. A hold ends by itself.</p>
           <label class="field">
             <span>For</span>
-            <select
-              onChange={(event) => {
-                said.hours = Number(event.currentTarget.value)
-              }}
-            >
+            <select onChange={(event) => askHold(power, { ...said, hours: Number(event.currentTarget.value) })}>
               {HOURS.map((hours) => (
                 <option key={hours} value={hours} selected={hours === said.hours}>
                   {hours === 1 ? 'an hour' : `${hours} hours`}
@@ -134,6 +131,7 @@ function askHold({ name }: PowerOnPage): void {
             <span>Why</span>
             <input
               maxLength={200}
+              value={said.reason}
               onInput={(event) => {
                 said.reason = event.currentTarget.value
               }}
@@ -142,7 +140,7 @@ function askHold({ name }: PowerOnPage): void {
         </>
       ),
       action: 'Hold',
-      command: `croft power hold ${name} --for 2h`,
+      command: `croft power hold ${name} --for ${said.hours}h`,
       go: async () => {
         const untilMs = Math.round(serverNow() + said.hours * 3_600_000)
         const why = said.reason === '' ? {} : { reason: said.reason }

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { after, describe, test } from 'node:test'
+import { endAll } from '../binary/children.ts'
+import { clusterManifests } from './cluster-manifests.ts'
+import { realStage } from './real-stage.ts'
+import { shot, whyNoBrowser } from './stage.ts'
+
+const NODES = ['edge-1', 'edge-2', 'edge-3']
+const NEXT = 'v1.34.4+k3s1'
+
+describe('an upgrade on croft sim, in a real browser', { skip: whyNoBrowser() ?? false }, () => {
+  after(endAll)
+
+  test('[R40] the pin is changed while somebody looks: node after node shows the new release, and the quorum stays', async () => {
+    await using it = await realStage({
+      simulator: ['--proxy', '--preset', 'hosts', '--speed', '20'],
+      inItsTime: true,
+    })
+    const { page } = it
+    const hosts = await it.hosts()
+    const declare = (version?: string) => {
+      for (const [name, text] of Object.entries(clusterManifests(hosts, version))) it.declare(name, text)
+    }
+    declare()
+    await it.go('cluster/edge')
+    await page.locator('.view-head').getByText('Ready', { exact: true }).waitFor()
+    declare(NEXT)
+    await page.locator('.view-head').getByText('Upgrading', { exact: true }).waitFor()
+    await shot(page, 'real-upgrading')
+    for (const name of NODES) await page.locator(`[data-node="${name}"]`, { hasText: NEXT }).waitFor()
+    await page.locator('.view-head').getByText('Ready', { exact: true }).waitFor()
+    assert.equal(await page.locator('.voter.is-up').count(), 3)
+    await shot(page, 'real-upgraded')
+  })
+})
