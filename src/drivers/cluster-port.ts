@@ -77,6 +77,7 @@ export interface AdminCredentials {
   readonly caPem: string
   readonly certificatePem: string
   readonly key: Secret
+  readonly fromMs: number
   readonly untilMs: number
 }
 

@@ -39,8 +39,9 @@ export function createAccess(declaration: ClusterDeclaration, deps: ClusterDeps)
 
   function admin(secrets: ClusterSecrets): AdminCredentials | undefined {
     const now = deps.clock.now()
-    const usable = credentials?.caHash === secrets.caHash && credentials.untilMs - now > LIMITS.adminRenewMs
-    if (!usable) {
+    // One that was signed while our clock stood in the future holds for nobody when it is right again.
+    const inForce = (own: AdminCredentials) => now >= own.fromMs && own.untilMs - now > LIMITS.adminRenewMs
+    if (credentials?.caHash !== secrets.caHash || !inForce(credentials)) {
       const made = adminCredentials(secrets, now)
       credentials = made === undefined ? undefined : { ...made, caHash: secrets.caHash }
       for (const way of ways.values()) void way.client.close()

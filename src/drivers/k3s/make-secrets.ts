@@ -99,6 +99,7 @@ export function adminCredentials(
     // With the CA above it: so it holds also where the API knows only the root yet, in the middle of a rotation.
     certificatePem: pem + (secrets.files.get('client-ca.crt')?.reveal() ?? ''),
     key: new Secret(privateKeyPem(privateKey)),
+    fromMs: nowMs - EARLIER,
     untilMs: nowMs + lifeMs,
   }
 }

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { X509Certificate } from 'node:crypto'
+import { test } from 'node:test'
+import { clusterSpec } from '../../plan/cluster/testing/fixture.ts'
+import type { ClusterDeps } from '../cluster-port.ts'
+import { createAccess } from './access.ts'
+import { makeClusterSecrets } from './make-secrets.ts'
+
+const START = 1_760_000_000_000
+const HOUR = 3_600_000
+const secrets = {
+  ...makeClusterSecrets({
+    cluster: 'homelab',
+    firstServer: 's1',
+    nowMs: START,
+    randomBytes: (count) => new Uint8Array(count),
+  }),
+  formed: true,
+}
+
+for (const [what, jumpMs] of [
+  ['an hour ahead', HOUR],
+  ['an hour back', -HOUR],
+  ['ten years ahead', 10 * 365 * 24 * HOUR],
+] as const)
+  test(`[F-22] our clock stood ${what} for a while: the access that is used afterwards is one that holds then`, async () => {
+    let nowMs = START
+    let used = ''
+    const access = createAccess(
+      { name: 'homelab', spec: clusterSpec('s1 s2 s3') } as unknown as Parameters<typeof createAccess>[0],
+      {
+        clock: { now: () => nowMs, monotonicMs: () => nowMs, sleep: () => new Promise(() => {}) },
+        openKubernetes: ({ certificatePem }: { readonly certificatePem: string }) => ({
+          send: async () => {
+            used = certificatePem
+            return { status: 200, reason: '', headers: {}, body: '{"kind":"NodeList","items":[]}' }
+          },
+          close: async () => {},
+        }),
+      } as unknown as ClusterDeps,
+    )
+    const holds = async () => {
+      assert.equal((await access.nodes(secrets, new AbortController().signal)).api, 'yes')
+      const { validFromDate, validToDate } = new X509Certificate(used)
+      return validFromDate.getTime() <= nowMs && nowMs < validToDate.getTime()
+    }
+    for (const at of [START, START + jumpMs, START + 60_000, START + 20 * HOUR, START + 40 * HOUR]) {
+      nowMs = at
+      assert.ok(await holds(), new Date(at).toISOString())
+    }
+    await access.close()
+  })
