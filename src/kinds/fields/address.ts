@@ -18,11 +18,9 @@ const ipv6Cidr = z.string().refine(
 )
 
 /** An address of either family with its prefix. */
-export const anyCidr = z
-  .string()
-  .refine((text) => IPV4_CIDR.test(text) || ipv6Cidr.safeParse(text).success, {
-    error: 'an address with its prefix, like 192.168.4.1/24 or fd00::1/64',
-  })
+export const anyCidr = z.string().refine((text) => IPV4_CIDR.test(text) || ipv6Cidr.safeParse(text).success, {
+  error: 'an address with its prefix, like 192.168.4.1/24 or fd00::1/64',
+})
 
 export const ipAddress = z.string().refine((text) => IPV4.test(text) || isPlainIpv6(text), {
   error: 'an IP address like 192.168.4.1 or fd00::1',
