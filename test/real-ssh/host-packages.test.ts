@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'no
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { findCommand } from '../../scripts/packages.ts'
-import { config, declare, engineFor, settle } from './keep.ts'
+import { config, declare, engineFor, said, settle } from './keep.ts'
 import { type Lab, labMissing, openLab } from './lab.ts'
 
 const skip = labMissing() ?? gpgMissing() ?? false
@@ -93,5 +93,23 @@ test('a source of packages with its key, a package in one version, in another, a
   )
   assert.equal(installed(), undefined)
   assert.equal(existsSync(join(cow.root, 'etc/apt/sources.list.d/croft-lab.sources')), false)
+  await engine.close()
+})
+
+test('the node exporter listens where it is told to, and says how the host is', { skip, timeout: 58_000 }, async () => {
+  const one = await lab()
+  const { engine } = engineFor(one)
+  const at = (port: number) => config('exporter', 'cow', `  nodeExporter: {listen: "127.0.0.1:${port}"}\n`)
+  const asked = (port: number) =>
+    said(
+      one,
+      'bash',
+      '-c',
+      `exec 3<>/dev/tcp/127.0.0.1/${port} && printf 'GET /metrics HTTP/1.0\\r\\n\\r\\n' >&3 && cat <&3`,
+    )
+  await settle(engine, await declare(one, at(9110)))
+  assert.match(await asked(9110), /^node_load1 /m)
+  await settle(engine, await declare(one, at(9111)))
+  assert.match(await asked(9111), /^node_load1 /m)
   await engine.close()
 })
