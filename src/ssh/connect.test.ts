@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -62,24 +62,29 @@ test('[S-05] an unknown type of key is refused as well, and so is a host without
   assert.equal((await failureOf(real.target({ hostKeys: [] }))).code, 'host-key')
 })
 
-test('a key that is a secret goes through an agent of our own and into no file', { skip }, async () => {
+test('a key that is a secret goes through an agent of our own and into no file', { skip }, async (t) => {
   const real = await sshd()
-  const before = new Set(readdirSync(tmpdir()))
+  // Other tests make such directories too, at the same time.
+  const { TMPDIR } = process.env
+  const own = mkdtempSync(join(tmpdir(), 'croft-own-'))
+  process.env.TMPDIR = own
+  t.after(() => {
+    if (TMPDIR === undefined) delete process.env.TMPDIR
+    else process.env.TMPDIR = TMPDIR
+    rmSync(own, { recursive: true })
+  })
   const shell = shells.open(real.target({ key: { env: 'KEY' } }))
   assert.equal((await shell.run(['echo', 'in'])).stdout, 'in\n')
-  const made = readdirSync(tmpdir()).filter((name) => name.startsWith('croft-ssh-') && !before.has(name))
+  const made = readdirSync(own)
   assert.equal(made.length, 1)
-  const directory = join(tmpdir(), made[0] ?? '')
+  const directory = join(own, made[0] ?? '')
   assert.equal(statSync(directory).mode & 0o777, 0o700)
   for (const name of readdirSync(directory)) {
     const path = join(directory, name)
     if (statSync(path).isFile()) assert.ok(!readFileSync(path, 'utf8').includes('PRIVATE KEY'), name)
   }
   await shell.close()
-  assert.deepEqual(
-    readdirSync(tmpdir()).filter((name) => made.includes(name)),
-    [],
-  )
+  assert.deepEqual(readdirSync(own), [])
 })
 
 test('a wrong key, a wrong password of a key and a closed port each say what they are', { skip }, async () => {

@@ -111,6 +111,10 @@ function openShell(target: SshTarget, options: ShellsOptions): Shell {
       },
       group: false,
       failure: (ended) => channelFailure(target, ended),
+      lost() {
+        void current?.made?.close()
+        current = undefined
+      },
       async close() {
         const open = await current?.making.catch(() => undefined)
         current = undefined

@@ -19,6 +19,8 @@ export interface Way {
   readonly group: boolean
   /** What the starting program itself said when the other one never began. */
   failure(ended: Ended): ShellFailure
+  /** The connection broke. It may be a moment until it is seen to be down: the next program must not go over it. */
+  lost?(): void
   close(): Promise<void>
 }
 
@@ -66,6 +68,7 @@ export function programShell(way: Way, { clock, random }: ShellTools): Shell {
       if (ended.cut !== undefined) await endThere(nonce, ended)
       const result = resultOf(way, argv[0] ?? '', nonce, ended)
       if (!(result instanceof ShellFailure)) return result
+      if (result.code === 'lost' || result.code === 'unreachable') way.lost?.()
       // The other side has no room for one more at this moment, so nothing has begun: others end, and then it has.
       if (result.code !== 'busy' || attempt >= LIMITS.busyRetries) throw result
       await clock.sleep(LIMITS.busyRetryMs, signal)

@@ -44,6 +44,8 @@ export async function startSshd(options: {
       `AuthorizedKeysFile ${letsIn}`,
       `PidFile ${join(directory, 'pid')}`,
       'StrictModes no',
+      // What the shell of whoever runs the tests does at its start must not happen, nor be cut off in the middle.
+      `SetEnv HOME=${directory}`,
       'UsePAM no',
       'PasswordAuthentication no',
       'PermitRootLogin prohibit-password',
