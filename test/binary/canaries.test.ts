@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { createHmac } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
@@ -209,9 +209,10 @@ function watchChildren(pid: number, seen: string[]) {
     for (const child of childrenOf(parent)) {
       const words = textOf(`/proc/${child}/cmdline`)
       // croft begins itself once more, and between fork and exec a child is a copy of it, with what it was given.
-      const environ = /bin\/croft|src\/main\.ts/.test(words) ? '' : textOf(`/proc/${child}/environ`)
-      const same = words === textOf(`/proc/${child}/cmdline`)
-      for (const text of same ? [words, environ] : [words]) {
+      const before = programOf(child)
+      const environ = textOf(`/proc/${child}/environ`)
+      const other = before !== undefined && before !== process.execPath && before === programOf(child)
+      for (const text of other ? [words, environ] : [words]) {
         if (text === '' || known.has(text)) continue
         known.add(text)
         seen.push(text)
@@ -232,6 +233,14 @@ function watchChildren(pid: number, seen: string[]) {
     stop: () => {
       over = true
     },
+  }
+}
+
+function programOf(pid: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/exe`)
+  } catch {
+    return undefined
   }
 }
 
