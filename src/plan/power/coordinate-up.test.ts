@@ -118,7 +118,7 @@ for (const [name, checks, seen] of [
   ['has not answered yet', {}, undefined],
   ['fails', { 'dns-home': { passed: 'no', output: 'SERVFAIL' } }, 'SERVFAIL'],
 ] as const) {
-  test(`[A43] a declared check that ${name} keeps workloads down, and says what it saw`, () => {
+  test(`[A43] [R29] a declared check that ${name} keeps workloads down, and says what it saw`, () => {
     const spec = specWith({ checks: { dns: ['dns-home'], storage: [] } })
     const cluster = clusterWith([node('s1', MARKED)], [workload('apps', 'web', GONE)])
     const { steps, waits } = decide(spec, observedWith({ cluster, checks }), ordered('on'))
