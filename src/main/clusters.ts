@@ -3,6 +3,7 @@ import type { EngineOptions } from '../cli/runtime.ts'
 import type { DriverDeps } from '../drivers/port.ts'
 import type { ClusterTools } from '../engine/clusters/sessions.ts'
 import { LIMITS } from '../lib/limits.ts'
+import { readIfThere } from '../lib/read-if-there.ts'
 
 /** How K3s clusters are reached: their APIs, the boxes under them, and the vault that holds what makes them themselves. */
 export async function openClusters(options: EngineOptions, driverDeps: DriverDeps): Promise<ClusterTools> {
@@ -51,15 +52,7 @@ export async function openClusters(options: EngineOptions, driverDeps: DriverDep
 }
 
 function fileIn(directory: string): (file: string) => Promise<string | undefined> {
-  return async (file) => {
-    const { readFile } = await import('node:fs/promises')
-    try {
-      return await readFile(path.join(directory, file), 'utf8')
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-      throw error
-    }
-  }
+  return async (file) => (await readIfThere(path.join(directory, file)))?.toString('utf8')
 }
 
 /** A small text file of the place that releases come from. */

@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { armor, Decrypter, Encrypter } from 'age-encryption'
 import type { ClusterVault } from '../drivers/cluster-port.ts'
+import { readIfThere } from '../lib/read-if-there.ts'
 import type { ClusterSecrets } from '../model/cluster-secrets.ts'
 import { replaceFile } from './atomic-file.ts'
 import { type VaultIdentity, vaultIdentity } from './identity.ts'
@@ -107,13 +107,4 @@ function checked(file: string, cluster: string, text: string): ClusterSecrets {
   }
   if (secrets.cluster !== cluster) throw new Error(`${file} is the record of ${secrets.cluster}, not of ${cluster}`)
   return secrets
-}
-
-async function readIfThere(file: string): Promise<Uint8Array | undefined> {
-  try {
-    return await readFile(file)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
-  }
 }

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { generateIdentity, identityToRecipient } from 'age-encryption'
+import { readIfThere } from '../lib/read-if-there.ts'
 import { Secret } from '../model/secret.ts'
 import { createOnce } from './atomic-file.ts'
 
@@ -28,7 +29,7 @@ export async function vaultIdentity(
   if (env.SOPS_AGE_KEY_FILE !== undefined && env.SOPS_AGE_KEY_FILE !== '') {
     return identityFrom(await readFile(env.SOPS_AGE_KEY_FILE, 'utf8'), env.SOPS_AGE_KEY_FILE)
   }
-  const there = await readIfThere(keyFile)
+  const there = (await readIfThere(keyFile))?.toString('utf8')
   if (there !== undefined) return identityFrom(there, keyFile)
   const made = await generateIdentity()
   const note = '# croft: opens the records of clusters. Without it they are lost; keep a copy in a safe place.\n'
@@ -49,14 +50,5 @@ async function identityFrom(text: string, from: string): Promise<VaultIdentity> 
     identities: keys.map((key) => new Secret(key)),
     recipients: await Promise.all(keys.map((key) => identityToRecipient(key))),
     from,
-  }
-}
-
-async function readIfThere(file: string): Promise<string | undefined> {
-  try {
-    return await readFile(file, 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
   }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { WORKLOAD_TIERS } from '../../model/power.ts'
 import { labels } from '../cluster/node-schema.ts'
 import { duration } from '../fields/duration.ts'
 import { whole } from '../fields/number.ts'
@@ -10,13 +11,9 @@ const word = line.clone()
 // Handed over as one argument of a program: no shell reads it.
 word.register(freeText, { free: true })
 
-const workloadTier = z.enum(['gitops', 'operators', 'apps', 'databases', 'storage-clients', 'storage', 'system'])
+const workloadTier = z.enum([...WORKLOAD_TIERS, 'storage', 'system'])
 const anyTier = z.enum([
-  'gitops',
-  'operators',
-  'apps',
-  'databases',
-  'storage-clients',
+  ...WORKLOAD_TIERS,
   'volumes',
   'storage',
   'workers',

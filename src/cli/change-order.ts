@@ -1,0 +1,20 @@
+import type { Store } from '../store/port.ts'
+import { CliError } from './exit.ts'
+
+/**
+ * Changes what people have ordered under a name, and answers what stands now. Whoever is at work on the same database
+ * sees it with its next look.
+ */
+export async function changeOrder<Orders extends object>(
+  store: Store,
+  name: Parameters<NonNullable<Store['putOrder']>>[0],
+  none: Orders,
+  change: (orders: Orders) => Orders,
+): Promise<Orders> {
+  const text = await store.getValue(name)
+  const after = change(text === undefined ? none : { ...none, ...(JSON.parse(text) as Partial<Orders>) })
+  if (store.putOrder === undefined)
+    throw new CliError('This store takes no orders. Use the database of the controller.')
+  await store.putOrder(name, JSON.stringify(after))
+  return after
+}
