@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { createHmac } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
@@ -127,7 +127,9 @@ test('[S-17] secrets in every input, and every place refuses or is away: none is
     ],
   }
   writeFileSync(at('croft.yaml'), JSON.stringify(config))
+  const spied = spyOn('git', at('spies'))
   const env = {
+    PATH: `${spied.directory}:${process.env.PATH}`,
     HOME: at('home'),
     CROFT_STATE: at('state.db'),
     CROFT_LOG: 'debug',
@@ -141,7 +143,7 @@ test('[S-17] secrets in every input, and every place refuses or is away: none is
     stream?.on('data', (chunk: string) => {
       said += chunk
     })
-  const watched = watchChildren(running.child.pid ?? 0, seen)
+  const watched = watchChildren(running.child.pid ?? 0)
   const until = async (holds: () => Promise<boolean> | boolean, what: string) => {
     for (let tries = 0; !(await holds()); tries++) {
       assert.ok(tries < 600, `${what}: ${said}`)
@@ -162,7 +164,7 @@ test('[S-17] secrets in every input, and every place refuses or is away: none is
       headers: { 'x-gitea-event': 'push', 'x-gitea-signature': signature },
     })
   // Git goes away; Proxmox fails, then refuses the token.
-  server.close()
+  await server.close()
   await simulator.door('POST', 'faults', { kind: 'fail', match: '.', count: 3, status: 500 })
   await simulator.door('POST', 'faults', { kind: 'fail', match: '.', skip: 3, count: 50, status: 401 })
   await until(() => /SourceTrouble/.test(said), 'the source')
@@ -172,7 +174,7 @@ test('[S-17] secrets in every input, and every place refuses or is away: none is
   signal(running, 'SIGTERM')
   const ended = await running.ended
   watched.stop()
-  seen.push(ended.stdout, ended.stderr)
+  seen.push(ended.stdout, ended.stderr, ...watched.words())
   const ask = async (...words: string[]) => {
     const { stdout, stderr } = await start(words, { cwd, env }).ended
     seen.push(stdout, stderr)
@@ -190,34 +192,42 @@ test('[S-17] secrets in every input, and every place refuses or is away: none is
     if (entry.isFile() && !entry.name.endsWith('.pack') && !entry.parentPath.includes('/objects'))
       seen.push(readFileSync(path.join(entry.parentPath, entry.name), 'latin1'))
 
-  assert.ok(watched.count() > 0, 'no child of croft was seen: this proved little')
+  seen.push(spied.given())
+  assert.match(spied.given(), /GIT_TERMINAL_PROMPT=0.*\0fetch\0/s)
+  const unspied = watched.programs().filter((program) => !['git', 'sh', 'node'].includes(program))
+  assert.deepEqual(unspied, [], 'croft starts a program whose environment nobody looks at here: spy on it too')
   for (const [name, secret] of Object.entries({ ...CANARIES, token, identity }))
     for (const form of formsOf(secret))
       for (const text of seen) {
         const found = text.indexOf(form)
         assert.ok(found < 0, `${name} got out: ${JSON.stringify(text.slice(Math.max(0, found - 300), found))}`)
       }
-  t.diagnostic(`${seen.length} texts, of which ${watched.count()} are arguments and environments of children`)
+  t.diagnostic(`${seen.length} texts, of which ${watched.words().length} are arguments of children`)
 })
 
-/** Arguments and environments of whatever a process starts, as any user of the same name could read them. */
-function watchChildren(pid: number, seen: string[]) {
-  const known = new Set<string>()
-  let found = 0
+/**
+ * A program of this name that writes down what it was given and becomes the real one. Reading the same from /proc while
+ * a child begins answers with what its parent was given, at times.
+ */
+function spyOn(program: string, directory: string): { readonly directory: string; given(): string } {
+  const real = execFileSync('sh', ['-c', 'command -v "$1"', 'sh', program], { encoding: 'utf8' }).trim()
+  const log = path.join(directory, 'given')
+  mkdirSync(directory)
+  const script = `#!/bin/sh\n{ cat /proc/$$/environ; printf '%s\\0' "$@"; } >>'${log}'\nexec '${real}' "$@"\n`
+  writeFileSync(path.join(directory, program), script, { mode: 0o755 })
+  return { directory, given: () => readFileSync(log, 'latin1') }
+}
+
+/** The arguments of whatever a process starts, and of what that starts, as anybody could read them. */
+function watchChildren(pid: number) {
+  const words = new Set<string>()
+  const programs = new Set<string>()
   let over = false
   const look = (parent: number) => {
     for (const child of childrenOf(parent)) {
-      const words = textOf(`/proc/${child}/cmdline`)
-      // croft begins itself once more, and between fork and exec a child is a copy of it, with what it was given.
-      const before = programOf(child)
-      const environ = textOf(`/proc/${child}/environ`)
-      const other = before !== undefined && before !== process.execPath && before === programOf(child)
-      for (const text of other ? [words, environ] : [words]) {
-        if (text === '' || known.has(text)) continue
-        known.add(text)
-        seen.push(text)
-        found++
-      }
+      const line = textOf(`/proc/${child}/cmdline`)
+      if (line !== '') words.add(line)
+      if (line !== '' && parent === pid) programs.add(path.basename(line.split('\0')[0] ?? ''))
       look(child)
     }
   }
@@ -229,18 +239,12 @@ function watchChildren(pid: number, seen: string[]) {
   }
   void again()
   return {
-    count: () => found,
+    words: () => [...words],
+    /** What the process itself started, by name. */
+    programs: () => [...programs],
     stop: () => {
       over = true
     },
-  }
-}
-
-function programOf(pid: number): string | undefined {
-  try {
-    return readlinkSync(`/proc/${pid}/exe`)
-  } catch {
-    return undefined
   }
 }
 
