@@ -88,7 +88,7 @@ try {
 } finally {
   child.kill('SIGTERM')
   await ended
-  server.close()
+  await server.close()
   await simulator.stop()
   rmSync(scratch, { recursive: true, force: true })
 }

@@ -1,20 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { filesOf, SIX } from '../../test/simulation/manifests.ts'
+import { WRONG_CLOCKS } from '../../test/simulation/wrong-clocks.ts'
 import { startHarness } from './testing/harness.ts'
 
-const HOUR_MS = 3_600_000
 const TWO = SIX.slice(0, 2)
 
-/** How wrong the controller's wall clock is, so long after the jump. */
-const CLOCKS: Readonly<Record<string, (sinceMs: number) => number>> = {
-  'jumps an hour on': () => HOUR_MS,
-  'jumps an hour back': () => -HOUR_MS,
-  'jumps ten years on': () => 10 * 365 * 24 * HOUR_MS,
-  'is slow by half': (sinceMs) => -sinceMs / 2,
-}
-
-for (const [what, offMs] of Object.entries(CLOCKS)) {
+for (const [what, offMs] of Object.entries(WRONG_CLOCKS)) {
   test(`[F-22] the controller's clock ${what}: it goes on looking at its pace, follows the next push and stays calm`, async () => {
     let jumpedMs: number | undefined
     const wallOffMs = () => (jumpedMs === undefined ? 0 : offMs(harness.clock.now() - jumpedMs))

@@ -4,9 +4,10 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import path from 'node:path'
 import { after, describe, test } from 'node:test'
+import { gitServerMissing } from '../../src/controller/testing/git-server.ts'
 import { endAll, type Simulator } from '../binary/children.ts'
 import { MACHINE } from './cluster-manifests.ts'
-import { serveRepository, whyNoGitServer } from './git-server.ts'
+import { serveRepository } from './git-server.ts'
 import { realStage } from './real-stage.ts'
 import { shot, signIn, whyNoBrowser } from './stage.ts'
 
@@ -17,7 +18,7 @@ const REPORTED = MACHINE.replace('{name: web}', '{name: web, annotations: {croft
 )
 
 describe('a repository that is pushed to, in a real browser', {
-  skip: whyNoBrowser() ?? whyNoGitServer() ?? false,
+  skip: whyNoBrowser() ?? gitServerMissing() ?? false,
 }, () => {
   after(endAll)
 

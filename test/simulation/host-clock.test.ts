@@ -2,18 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { asDeclared, begin, type Run } from './every-item.ts'
 import { replay, seeds } from './volume.ts'
+import { WRONG_CLOCKS } from './wrong-clocks.ts'
 
 const FILE = 'host-clock.test.ts'
-const HOUR_MS = 3_600_000
-/** How wrong the controller's wall clock is when the first half second has passed. */
-const CLOCKS: Readonly<Record<string, (elapsedMs: number) => number>> = {
-  'jumps an hour on': () => HOUR_MS,
-  'jumps an hour back': () => -HOUR_MS,
-  'jumps ten years on': () => 10 * 365 * 24 * HOUR_MS,
-  'is slow by half': (elapsedMs) => -elapsedMs / 2,
-}
 
-for (const [what, offMs] of Object.entries(CLOCKS)) {
+for (const [what, offMs] of Object.entries(WRONG_CLOCKS)) {
   test(`[F-22] the controller's clock ${what} in the middle: nothing is done twice, and no storm begins`, async () => {
     for (const seed of seeds(1, 20)) {
       const hint = replay(FILE, seed)

@@ -2,17 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { STORIES } from './libvirt-stories.ts'
 import { replay } from './volume.ts'
+import { WRONG_CLOCKS } from './wrong-clocks.ts'
 
 const FILE = 'libvirt-clock.test.ts'
-const HOUR_MS = 3_600_000
-const CLOCKS: Readonly<Record<string, (elapsedMs: number) => number>> = {
-  'jumps an hour on': () => HOUR_MS,
-  'jumps an hour back': () => -HOUR_MS,
-  'jumps ten years on': () => 10 * 365 * 24 * HOUR_MS,
-  'is slow by half': (elapsedMs) => -elapsedMs / 2,
-}
 
-for (const [what, offMs] of Object.entries(CLOCKS))
+for (const [what, offMs] of Object.entries(WRONG_CLOCKS))
   test(`[F-22] the controller's clock ${what} while machines are made, restarted and removed: nothing comes early`, async () => {
     const hint = replay(FILE, 1)
     for (const [story, { begin, ended }] of Object.entries(STORIES)) {

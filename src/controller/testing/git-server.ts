@@ -8,14 +8,14 @@ import { localCertificate } from './authority.ts'
 
 const BACKEND = '/usr/lib/git-core/git-http-backend'
 
-/** Git over https, with git's own program behind it, for whoever knows the token. */
+/** Git over https, with git's own program behind it. */
 export interface GitServer {
   url(repository: string): string
   /** The certificate of the authority that vouches for it. */
   readonly ca: string
   /** The authorization header of each request. */
   readonly asked: readonly string[]
-  close(): void
+  close(): Promise<void>
 }
 
 /** What keeps one from being started here; undefined: nothing. */
@@ -23,8 +23,8 @@ export function gitServerMissing(): string | undefined {
   return existsSync(BACKEND) || process.env.CI !== undefined ? undefined : `${BACKEND} is missing`
 }
 
-/** Serves the bare repositories of a directory; they may be pushed to. */
-export async function startGitServer(directory: string, token: string): Promise<GitServer> {
+/** Serves the bare repositories of a directory, to whoever knows the token or, without one, to everybody; they may be pushed to. */
+export async function startGitServer(directory: string, token?: string): Promise<GitServer> {
   const { ca, cert, key } = localCertificate()
   const trusted = path.join(directory, 'ca.pem')
   writeFileSync(trusted, ca)
@@ -32,7 +32,7 @@ export async function startGitServer(directory: string, token: string): Promise<
   const wanted = `Basic ${Buffer.from(`git:${token}`).toString('base64')}`
   const server = createServer({ cert, key }, (request, response) => {
     asked.push(request.headers.authorization ?? '')
-    if (request.headers.authorization === wanted) answer(directory, request, response)
+    if (token === undefined || request.headers.authorization === wanted) answer(directory, request, response)
     else response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end()
   })
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
@@ -41,7 +41,10 @@ export async function startGitServer(directory: string, token: string): Promise<
     url: (repository) => `https://localhost:${port}/${repository}`,
     ca: trusted,
     asked,
-    close: () => server.close(),
+    close: () => {
+      server.closeAllConnections()
+      return new Promise<void>((done) => server.close(() => done()))
+    },
   }
 }
 
