@@ -4,8 +4,7 @@ import { checkContainer } from './crossplane/container-check.ts'
 import { containerFields } from './crossplane/container-schema.ts'
 import { containerSpec } from './crossplane/container-spec.ts'
 import { crossplaneGroup, envelope, isNamespaced } from './crossplane/envelope.ts'
-import { adoptedId, allFields, guestFields } from './crossplane/guest-fields.ts'
-import { checkEnvelope, crossplanePolicy } from './crossplane/policy.ts'
+import { allFields, checkGuestEnvelope, guestFields, guestPolicy } from './crossplane/guest-fields.ts'
 import { servedBy } from './crossplane/provider.ts'
 import type { Kind } from './kind.ts'
 import { volumesNeeded } from './machines/files-needed.ts'
@@ -30,23 +29,10 @@ export const environmentContainer: Kind<EnvironmentContainerSpec> = {
   schema,
 
   check(spec, manifest) {
-    const problems = [...checkEnvelope(spec, manifest)]
-    if (spec.initProvider !== undefined) {
-      problems.push({
-        code: 'not-kept',
-        path: ['spec', 'initProvider'],
-        severity: 'warning',
-        message: 'croft keeps what initProvider says after creation too, as if it stood in forProvider',
-      })
-    }
-    return [...problems, ...checkContainer(allFields(spec), manifest)]
+    return [...checkGuestEnvelope(spec, manifest), ...checkContainer(allFields(spec), manifest)]
   },
 
-  policy(spec, manifest) {
-    const policy = crossplanePolicy(spec, manifest, adoptedId(manifest))
-    // Whoever declares it protected in Proxmox does not want it deleted by us.
-    return { ...policy, protect: policy.protect || allFields(spec).protection === true }
-  },
+  policy: guestPolicy,
 
   expand(declaration, lookup) {
     const provider = servedBy(declaration.spec, declaration, lookup)

@@ -2,8 +2,7 @@ import { z } from 'zod'
 import type { Declaration } from '../model/declaration.ts'
 import { cloneNeeds } from './crossplane/clone-needs.ts'
 import { crossplaneGroup, envelope, isNamespaced } from './crossplane/envelope.ts'
-import { adoptedId, allFields, guestFields } from './crossplane/guest-fields.ts'
-import { checkEnvelope, crossplanePolicy } from './crossplane/policy.ts'
+import { allFields, checkGuestEnvelope, guestFields, guestPolicy } from './crossplane/guest-fields.ts'
 import { servedBy } from './crossplane/provider.ts'
 import { aliasWarnings, withoutAliases } from './crossplane/vm-aliases.ts'
 import { checkVm } from './crossplane/vm-check.ts'
@@ -34,28 +33,16 @@ export const environmentVm: Kind<EnvironmentVmSpec> = {
   aliases: { networkDevice: 'network', disk: 'disks', datastoreId: 'storage' },
 
   check(spec, manifest) {
-    const problems = [...checkEnvelope(spec, manifest)]
+    const problems = [...checkGuestEnvelope(spec, manifest)]
     for (const part of ['forProvider', 'initProvider'] as const) {
       const written = (manifest.spec as Readonly<Record<string, unknown>>)[part]
       problems.push(...aliasWarnings(written, ['spec', part]), ...unkeptWarnings(spec[part] ?? {}, ['spec', part]))
-    }
-    if (spec.initProvider !== undefined) {
-      problems.push({
-        code: 'not-kept',
-        path: ['spec', 'initProvider'],
-        severity: 'warning',
-        message: 'croft keeps what initProvider says after creation too, as if it stood in forProvider',
-      })
     }
     problems.push(...checkVm(allFields(spec), manifest))
     return problems
   },
 
-  policy(spec, manifest) {
-    const policy = crossplanePolicy(spec, manifest, adoptedId(manifest))
-    // Whoever declares it protected in Proxmox does not want it deleted by us.
-    return { ...policy, protect: policy.protect || allFields(spec).protection === true }
-  },
+  policy: guestPolicy,
 
   expand(declaration, lookup) {
     const provider = servedBy(declaration.spec, declaration, lookup)

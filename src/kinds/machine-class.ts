@@ -1,10 +1,9 @@
 import { z } from 'zod'
-import { ipAddress } from './fields/address.ts'
 import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
-import { mebibytes, size, whole } from './fields/number.ts'
-import { dnsName, line, logicalName, sshKey, tag, userName } from './fields/text.ts'
+import { mebibytes, size } from './fields/number.ts'
+import { line, sshKey, tag, userName } from './fields/text.ts'
 import type { FieldProblem, Kind } from './kind.ts'
-import { disk, nic, proxmoxHardware, someCpu, userData } from './machines/fields.ts'
+import { cloudInit, disk, dns, nic, proxmoxHardware, someCpu, userData } from './machines/fields.ts'
 import { libvirtHardware } from './machines/libvirt-machine.ts'
 
 const schema = z.strictObject({
@@ -25,14 +24,8 @@ const schema = z.strictObject({
   user: userName.optional(),
   sshKeys: z.array(sshKey).max(100).optional(),
   userData: userData.optional(),
-  cloudInit: z
-    .strictObject({
-      onChange: z.enum(['ignore', 'rerun', 'replace']).default('ignore'),
-      storage: logicalName.optional(),
-      removeAfterSeconds: whole(30, 86_400).default(300),
-    })
-    .optional(),
-  dns: z.strictObject({ servers: z.array(ipAddress).max(10).optional(), domain: dnsName.optional() }).optional(),
+  cloudInit: cloudInit.optional(),
+  dns: dns.optional(),
   onBoot: z.boolean().optional(),
   agent: z.boolean().optional(),
   tags: z.array(tag).max(100).optional(),

@@ -1,12 +1,11 @@
 import { z } from 'zod'
-import { ipAddress } from './fields/address.ts'
 import { annotatedPolicy, checkAnnotations, EXTERNAL_NAME } from './fields/annotations.ts'
 import { show } from './fields/explain.ts'
-import { mebibytes, size, vmid, whole } from './fields/number.ts'
-import { description, dnsName, hostName, logicalName, objectName, sshKey, tag, userName } from './fields/text.ts'
+import { mebibytes, size, vmid } from './fields/number.ts'
+import { description, dnsName, hostName, objectName, sshKey, tag, userName } from './fields/text.ts'
 import type { FieldProblem, Kind, RawManifest } from './kind.ts'
 import { checkContainerMachine } from './machines/container-machine.ts'
-import { disk, nic, proxmoxHardware, someCpu, userData } from './machines/fields.ts'
+import { cloudInit, disk, dns, nic, proxmoxHardware, someCpu, userData } from './machines/fields.ts'
 import { checkLibvirtMachine, libvirtMachine } from './machines/libvirt-machine.ts'
 import { expandMachine } from './machines/machine-spec.ts'
 import { placementFields } from './machines/placement.ts'
@@ -54,18 +53,8 @@ const schema = z.strictObject({
   /** What the machine calls itself; its own name unless said otherwise. */
   hostname: hostName.optional(),
   userData: userData.optional(),
-  /** How the machine gets its document, and what a changed one means. */
-  cloudInit: z
-    .strictObject({
-      /** For a machine that has read another one: leave it, let it read the new one, or make it anew. */
-      onChange: z.enum(['ignore', 'rerun', 'replace']).default('ignore'),
-      /** Logical storage that holds the image until it was read; it must take ISO images. */
-      storage: logicalName.optional(),
-      /** The image is taken out after so long where no agent tells that it was read. */
-      removeAfterSeconds: whole(30, 86_400).default(300),
-    })
-    .optional(),
-  dns: z.strictObject({ servers: z.array(ipAddress).max(10).optional(), domain: dnsName.optional() }).optional(),
+  cloudInit: cloudInit.optional(),
+  dns: dns.optional(),
   /** `on` and `off` are true and false to older YAML readers, so both are read. */
   power: z
     .preprocess((value) => (value === true ? 'on' : value === false ? 'off' : value), z.enum(['on', 'off']))

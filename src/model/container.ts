@@ -1,30 +1,13 @@
+import type { GuestBasics } from './guest.ts'
 import type { SecretReference } from './secret.ts'
-import type { MoveHere } from './vm.ts'
 
 /**
  * A container that shares its host's kernel, as a person wants it. As with a VM, a field that is absent was not declared
  * and is not compared.
  */
-export interface ContainerSpec {
-  readonly host: string
-  /** Why one that is on another host is moved to this one; without it, it is followed and kept where it is. */
-  readonly moveHere?: MoveHere
-  readonly vmid?: number
-  /** Its host name. */
-  readonly name: string
-  readonly power?: 'running' | 'stopped'
-  /** `never`: what needs a restart is written and waits until somebody restarts the container. */
-  readonly restart?: 'never'
-  readonly template?: boolean
-  readonly onBoot?: boolean
-  readonly startup?: { readonly order?: number; readonly upSeconds?: number; readonly downSeconds?: number }
-  readonly protection?: boolean
-  readonly pool?: string
-  readonly tags?: readonly string[]
-  readonly description?: string
+export interface ContainerSpec extends GuestBasics {
   /** The archive that it is unpacked from: `local:vztmpl/debian-12.tar.zst`. Looked at only when it is made. */
   readonly image?: string
-  readonly osType?: string
   /** Root inside is nobody outside. Cannot be changed afterwards. */
   readonly unprivileged?: boolean
   readonly cpu?: ContainerCpu

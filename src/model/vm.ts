@@ -1,3 +1,4 @@
+import type { GuestBasics } from './guest.ts'
 import type { SecretReference } from './secret.ts'
 import type { VmSeed } from './seed.ts'
 
@@ -5,30 +6,13 @@ import type { VmSeed } from './seed.ts'
  * A virtual machine as a person wants it, the same for every hypervisor. A field that is absent was not declared and
  * is not compared: croft changes what Git says and leaves the rest alone.
  */
-export interface VmSpec {
-  readonly host: string
-  /** Why a guest that is on another host is moved to this one; without it, it is followed and kept where it is. */
-  readonly moveHere?: MoveHere
-  /** The number the hypervisor knows it by; chosen from the connection's range when not declared. */
-  readonly vmid?: number
-  readonly name: string
-  readonly power?: 'running' | 'stopped'
-  /** `never`: what needs a restart is written and waits until somebody restarts the guest. */
-  readonly restart?: 'never'
+export interface VmSpec extends GuestBasics {
   /** The guest that this one is made from, instead of from nothing. Looked at only when it is made. */
   readonly clone?: VmClone
-  readonly template?: boolean
-  readonly onBoot?: boolean
-  readonly startup?: { readonly order?: number; readonly upSeconds?: number; readonly downSeconds?: number }
-  readonly protection?: boolean
-  readonly pool?: string
-  readonly tags?: readonly string[]
-  readonly description?: string
   readonly cpu?: VmCpu
   readonly memory?: VmMemory
   readonly machine?: string
   readonly bios?: 'seabios' | 'ovmf'
-  readonly osType?: string
   readonly scsiHardware?: string
   readonly acpi?: boolean
   /** What may be plugged while it runs: `disk,network,usb`, `1` for the usual, `0` for nothing. */
@@ -60,14 +44,6 @@ export interface VmSpec {
   /** By software alone, without the processor's help: slow, and runs everywhere. */
   readonly emulated?: boolean
   readonly bootOrder?: readonly string[]
-}
-
-/** That a guest is to be brought here, why, and what stands in the way of it. */
-export interface MoveHere {
-  readonly why: string
-  /** A person asked for it now; what is declared stays as it is, and the guest is followed afterwards. */
-  readonly once?: true
-  readonly blocked?: { readonly message: string; readonly allow: string }
 }
 
 export interface VmCpu {

@@ -1,27 +1,10 @@
 import type { Step } from '../../model/step.ts'
+import { hostQueue, type StepParts, stepOf } from '../make-step.ts'
 
-/** Everything about a step that is not the same for all of ours. */
-interface StepParts {
-  readonly verb: Step['verb']
-  readonly summary: string
-  readonly host: string
-  readonly method: Step['call']['method']
-  readonly path: string
-  readonly params?: Readonly<Record<string, string>>
-  readonly queues?: readonly string[]
-  readonly disruption?: Step['disruption']
-}
+export { hostQueue }
 
 export function makeStep(parts: StepParts): Step {
-  return {
-    verb: parts.verb,
-    summary: parts.summary,
-    lane: 'ssh',
-    host: parts.host,
-    queues: parts.queues ?? [],
-    call: { method: parts.method, path: parts.path, params: parts.params ?? {} },
-    disruption: parts.disruption ?? 'none',
-  }
+  return stepOf('ssh', parts)
 }
 
 /** What virsh is asked for, as a path: `/domains/{uuid}/start`. Every part escaped: names may come from outside. */
@@ -32,10 +15,6 @@ export function domainPath(uuid: string, what?: string): string {
 export function poolPath(pool: string, volume?: string): string {
   const base = `/pools/${encodeURIComponent(pool)}/volumes`
   return volume === undefined ? base : `${base}/${encodeURIComponent(volume)}`
-}
-
-export function hostQueue(host: string): string {
-  return `host/${host}`
 }
 
 export function poolQueue(host: string, pool: string): string {

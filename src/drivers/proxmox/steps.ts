@@ -1,32 +1,14 @@
 import type { Step } from '../../model/step.ts'
 import type { Survey } from '../../model/survey.ts'
+import { hostQueue, type StepParts, stepOf } from '../make-step.ts'
 import { SECRET_PARAMS } from './vm/cloud-init.ts'
 
-/** Everything about a step that is not the same for all of ours. */
-export interface StepParts {
-  readonly verb: Step['verb']
-  readonly summary: string
-  readonly host: string
-  readonly method: Step['call']['method']
-  readonly path: string
-  readonly params?: Readonly<Record<string, string>>
-  readonly queues?: readonly string[]
-  readonly disruption?: Step['disruption']
-}
+export { hostQueue }
 
 export function makeStep(parts: StepParts): Step {
-  const params = parts.params ?? {}
-  const secretParams = SECRET_PARAMS.filter((name) => name in params)
-  return {
-    verb: parts.verb,
-    summary: parts.summary,
-    lane: 'api-token',
-    host: parts.host,
-    queues: parts.queues ?? [],
-    call: { method: parts.method, path: parts.path, params },
-    ...(secretParams.length === 0 ? {} : { secretParams }),
-    disruption: parts.disruption ?? 'none',
-  }
+  const step = stepOf('api-token', parts)
+  const secretParams = SECRET_PARAMS.filter((name) => name in step.call.params)
+  return secretParams.length === 0 ? step : { ...step, secretParams }
 }
 
 /** `/nodes/{host}/qemu/{id}`; every part escaped, because names may come from the outside. */
@@ -37,10 +19,6 @@ export function guestPath(host: string, type: 'vm' | 'container', id?: string): 
 
 export function storagePath(host: string, storage: string): string {
   return `/nodes/${encodeURIComponent(host)}/storage/${encodeURIComponent(storage)}`
-}
-
-export function hostQueue(host: string): string {
-  return `host/${host}`
 }
 
 /**

@@ -9,6 +9,7 @@ import type {
 } from '../../model/container.ts'
 import { defined } from '../fields/defined.ts'
 import type { containerFields } from './container-schema.ts'
+import { guestBasics } from './guest-basics.ts'
 
 export type ContainerFields = z.output<z.ZodObject<typeof containerFields>>
 type Mount = NonNullable<ContainerFields['mountPoint']>[number]
@@ -27,26 +28,12 @@ export function containerSpec(fields: ContainerFields, host: string, name: strin
   const { initialization, operatingSystem } = fields
   const password = initialization?.userAccount?.passwordSecretRef
   return defined<ContainerSpec>({
+    ...guestBasics(fields),
     host,
-    vmid: fields.vmId,
     name: initialization?.hostname ?? name,
-    power: fields.template === true ? undefined : (fields.started ?? true) ? 'running' : 'stopped',
     restart: undefined,
-    template: fields.template,
     onBoot: fields.startOnBoot,
-    startup:
-      fields.startup &&
-      defined({
-        order: fields.startup.order,
-        upSeconds: fields.startup.upDelay,
-        downSeconds: fields.startup.downDelay,
-      }),
-    protection: fields.protection,
-    pool: fields.poolId,
-    tags: fields.tags && [...new Set(fields.tags.map((tag) => tag.toLowerCase()))],
-    description: fields.description,
     image: operatingSystem?.templateFileId,
-    osType: operatingSystem?.type,
     unprivileged: fields.unprivileged,
     cpu: fields.cpu && defined(fields.cpu),
     memory: fields.memory && defined({ dedicatedMb: fields.memory.dedicated, swapMb: fields.memory.swap }),

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { VmCloudInit, VmCpu, VmDisk, VmDiskSpeed, VmMemory, VmNic, VmSpec } from '../../model/vm.ts'
 import { defined } from '../fields/defined.ts'
+import { guestBasics } from './guest-basics.ts'
 import { vmDevices } from './vm-device-spec.ts'
 import type { vmFields } from './vm-schema.ts'
 
@@ -23,28 +24,14 @@ const CLOUD_INIT_SLOT = 'ide2'
  */
 export function vmSpec(fields: VmFields, host: string, name: string, adopted: boolean): VmSpec {
   return defined<VmSpec>({
+    ...guestBasics(fields),
     host,
-    vmid: fields.vmId,
     name: fields.name ?? name,
-    power: fields.template === true ? undefined : (fields.started ?? true) ? 'running' : 'stopped',
-    template: fields.template,
     onBoot: fields.onBoot,
-    startup:
-      fields.startup &&
-      defined({
-        order: fields.startup.order,
-        upSeconds: fields.startup.upDelay,
-        downSeconds: fields.startup.downDelay,
-      }),
-    protection: fields.protection,
-    pool: fields.poolId,
-    tags: fields.tags && [...new Set(fields.tags.map((tag) => tag.toLowerCase()))],
-    description: fields.description,
     cpu: fields.cpu && cpu(fields.cpu),
     memory: fields.memory && memory(fields.memory),
     machine: fields.machine,
     bios: fields.bios,
-    osType: fields.operatingSystem?.type,
     scsiHardware: fields.scsiHardware,
     tablet: fields.tabletDevice,
     keyboard: fields.keyboardLayout,

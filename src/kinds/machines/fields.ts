@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { ipv4, ipv6Setting } from '../fields/address.ts'
+import { ipAddress, ipv4, ipv6Setting } from '../fields/address.ts'
 import { size, whole } from '../fields/number.ts'
-import { cloudConfig, logicalName, macAddress, objectName, poolName, volumeName } from '../fields/text.ts'
+import { cloudConfig, dnsName, logicalName, macAddress, objectName, poolName, volumeName } from '../fields/text.ts'
 
 /** Fields that a machine, its class and a node of a cluster write alike. */
 
@@ -48,6 +48,18 @@ const cpuType = z
 
 /** A class may say what is not said here. */
 export const someCpu = z.strictObject({ cores: whole(1, 1024).optional(), type: cpuType.optional() })
+
+/** How a machine gets its document, and what a changed one means. */
+export const cloudInit = z.strictObject({
+  /** For a machine that has read another one: leave it, let it read the new one, or make it anew. */
+  onChange: z.enum(['ignore', 'rerun', 'replace']).default('ignore'),
+  /** Logical storage that holds the image until it was read; it must take ISO images. */
+  storage: logicalName.optional(),
+  /** The image is taken out after so long where no agent tells that it was read. */
+  removeAfterSeconds: whole(30, 86_400).default(300),
+})
+
+export const dns = z.strictObject({ servers: z.array(ipAddress).max(10).optional(), domain: dnsName.optional() })
 
 /** What Proxmox alone knows of a machine's hardware. */
 export const proxmoxHardware = {
