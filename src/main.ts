@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { EXIT } from './cli/exit.ts'
 import { runCli } from './cli/run.ts'
 import type { Enrolment, Runtime } from './cli/runtime.ts'
 import { systemClock } from './lib/clock.ts'
 import { programClock } from './main/clock.ts'
 import { openClusters } from './main/clusters.ts'
 import { driverDepsFor, loadDrivers } from './main/drivers.ts'
+import { prepareEnding } from './main/ending.ts'
 import { openEngine } from './main/engine.ts'
 import { follow, jsonSchemaOf, load, loadAt } from './main/estate.ts'
 import { ask, askSecret, terminal } from './main/terminal.ts'
@@ -72,32 +72,5 @@ function packageVersion(): string {
   return (JSON.parse(text) as { version: string }).version
 }
 
-const stop = new AbortController()
-for (const name of ['SIGINT', 'SIGTERM'] as const) {
-  process.on(name, () => {
-    // The first asks everything to end in good order; a second one means it.
-    if (stop.signal.aborted) process.exit(name === 'SIGTERM' ? EXIT.terminated : EXIT.interrupted)
-    stop.abort(name)
-  })
-}
-// The launcher is gone without a word: whoever killed it meant us. Otherwise a second run would meet a first.
-if (process.channel !== undefined) {
-  process.once('disconnect', () => process.exit(EXIT.failed))
-  process.channel.unref()
-}
-for (const stream of [process.stdout, process.stderr]) {
-  // `croft get | head` closes our output: that is no error.
-  stream.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failed))
-}
-process.on('unhandledRejection', (error) => {
-  const debug = process.env.CROFT_LOG === 'debug' && error instanceof Error
-  process.stderr.write(`Error: ${debug ? error.stack : error instanceof Error ? error.message : String(error)}\n`)
-  process.stderr.write('This was not expected. Run it again with CROFT_LOG=debug to see where it happened.\n')
-  process.exit(EXIT.failed)
-})
-const code = await runCli(process.argv.slice(2), createRuntime(stop.signal))
-// A pipe takes 64 KiB at a time: ending now would cut off the rest of a large plan.
-await Promise.all(
-  [process.stdout, process.stderr].map((stream) => new Promise<void>((done) => stream.write('', () => done()))),
-)
-process.exit(code)
+const ending = prepareEnding()
+await ending.answer(await runCli(process.argv.slice(2), createRuntime(ending.signal)))

@@ -9,7 +9,11 @@ export const EXIT = {
   /** The other side does not accept our credentials. */
   unauthorized: 4,
   usage: 64,
+  /** The terminal is gone. */
+  hungUp: 129,
   interrupted: 130,
+  /** Nobody reads our output any more, and the work was not done. */
+  unread: 141,
   terminated: 143,
 } as const
 
@@ -32,7 +36,13 @@ export class UsageError extends CliError {
   }
 }
 
-/** 130 after SIGINT, 143 after SIGTERM: the reason of the abort says which. */
+const OF_SIGNALS: Readonly<Record<string, ExitCode>> = {
+  SIGHUP: EXIT.hungUp,
+  SIGPIPE: EXIT.unread,
+  SIGTERM: EXIT.terminated,
+}
+
+/** 130 after SIGINT, 143 after SIGTERM and so on: the reason of the abort says which. */
 export function signalCode(signal: AbortSignal): ExitCode {
-  return signal.reason === 'SIGTERM' ? EXIT.terminated : EXIT.interrupted
+  return OF_SIGNALS[String(signal.reason)] ?? EXIT.interrupted
 }

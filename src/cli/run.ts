@@ -27,8 +27,9 @@ export async function runCli(argv: readonly string[], runtime: Runtime): Promise
       return EXIT.ok
     }
     await program.parseAsync([...argv], { from: 'user' })
-    if (answer === 'stopped') return EXIT.ok
-    return runtime.signal.aborted ? signalCode(runtime.signal) : answer
+    // To be stopped is the good end of what runs until then; to lose its reader is not.
+    if (answer === 'stopped' && runtime.signal.reason !== 'SIGPIPE') return EXIT.ok
+    return runtime.signal.aborted || answer === 'stopped' ? signalCode(runtime.signal) : answer
   } catch (error) {
     return report(error, argv, runtime)
   }

@@ -15,6 +15,8 @@ export function terminal(stream: NodeJS.WriteStream): Terminal {
 export async function ask(question: string, signal: AbortSignal): Promise<string | undefined> {
   const { createInterface } = await import('node:readline/promises')
   const lines = createInterface({ input: process.stdin, output: process.stderr })
+  // While a line is asked for, Ctrl-C is a key. It means what it means everywhere else.
+  lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'))
   try {
     return (await lines.question(question, { signal })).trim()
   } catch {
@@ -32,6 +34,7 @@ export async function askSecret(question: string, signal: AbortSignal): Promise<
   process.stderr.write(question)
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
   const lines = createInterface({ input: process.stdin, output: silent, terminal: true })
+  lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'))
   try {
     return await lines.question('', { signal })
   } catch {
