@@ -126,4 +126,6 @@ export interface UpsReading {
   readonly charge: number
   readonly low: boolean
   readonly watts?: number
+  /** It was on battery and has not answered since: this is what it said last. */
+  readonly silentSinceMs?: number
 }

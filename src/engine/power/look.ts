@@ -131,13 +131,22 @@ function waitedMs(key: string, { waits }: PowerMemory, clock: Clock): Readonly<R
   return Object.fromEntries(own.map(([name, sinceMs]) => [name.slice(key.length + 1), now - sinceMs]))
 }
 
-/** What does not answer is unknown; then nothing is switched by it. */
+/**
+ * What does not answer is unknown; then nothing is switched by it. One that was on battery when it was last heard is not
+ * believed to be back on mains: the way to it may have lost its power as well.
+ */
 async function upsOf(
   name: string,
   driver: PowerDriver,
   { clock, powerMemory }: PowerLookDeps,
   signal: AbortSignal,
 ): Promise<ObservedPower['ups']> {
-  const ask = async (): Promise<UpsReading | 'unknown'> => (await driver.readUps(name, signal)) ?? 'unknown'
+  const ask = async (): Promise<UpsReading | 'unknown'> => {
+    const said = await driver.readUps(name, signal)
+    if (said !== undefined) return said
+    const last = powerMemory.ups.get(name)?.value
+    if (last === undefined || last === 'unknown' || !last.onBattery) return 'unknown'
+    return { ...last, silentSinceMs: last.silentSinceMs ?? clock.now() }
+  }
   return fresh(powerMemory.ups, name, LIMITS.upsLookMs, clock, ask)
 }

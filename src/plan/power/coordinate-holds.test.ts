@@ -1,6 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { clusterWith, decide, did, NOW, node, observedWith, ordered, specWith, WORKLOADS } from './testing/fixture.ts'
+import type { PowerNode } from '../../model/observed-power.ts'
+import {
+  clusterWith,
+  decide,
+  did,
+  MARKED,
+  NOW,
+  node,
+  observedWith,
+  ordered,
+  specWith,
+  WORKLOADS,
+} from './testing/fixture.ts'
 
 test('[A42] people, backups, jobs and holds that somebody set hold it, and say who and since when', () => {
   const sinceMs = NOW - 600_000
@@ -38,4 +50,15 @@ test('[A42] a stale hold expires: somebody who went home, a job that hangs', () 
   const busy = observedWith({ ...observed, holds: [{ kind: 'backup', who: 'db', where: 'data' }] })
   assert.deepEqual(did(specWith(), busy), [])
   assert.deepEqual(did(specWith(), busy, ignoring), ['pause gitops'])
+})
+
+test('[A42] a node that died silences nobody who holds it; one that croft stopped does', () => {
+  const person = { kind: 'person', who: 'ana', where: 's1' } as const
+  const look = (more: Partial<PowerNode>) =>
+    decide(
+      specWith(),
+      observedWith({ cluster: clusterWith([node('s1'), node('a1', { power: 'off', ...more })], []), holds: [person] }),
+    ).holds.length
+  assert.equal(look({ kube: 'not-ready', k3s: 'stopped' }), 1)
+  assert.equal(look({ kube: 'not-ready', k3s: 'stopped', ...MARKED }), 0)
 })

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { NO_POWER_ORDERS } from '../../model/power.ts'
+import type { ObservedPower, PowerNode, UpsReading } from '../../model/observed-power.ts'
+import { NO_POWER_ORDERS, type PowerOrders } from '../../model/power.ts'
 import {
   clusterWith,
   decide,
   did,
   host,
   MARKED,
+  NOW,
   node,
   observedWith,
   ordered,
@@ -73,6 +75,62 @@ test('a host with most servers on it takes the cluster down in order, and not it
     ups: { onBattery: true, charge: 30, low: false },
   })
   assert.deepEqual(did(spec, observed, NO_POWER_ORDERS), ['pause gitops'])
+})
+
+const BATTERY = specWith({
+  hosts: [host('one', { level: 1 }), host('two', { level: 2 })],
+  ups: { name: 'rack@nut', levels: [{ below: 40, level: 1 }] },
+})
+
+/** Three servers on a host that stays longest, a worker on the one that goes first, and a person who holds it. */
+function onBattery(ups: Partial<UpsReading>, more: Partial<ObservedPower> = {}, a1: Partial<PowerNode> = {}) {
+  const servers = SERVERS.map((name) => node(name, { host: 'two' }))
+  return observedWith({
+    cluster: clusterWith([...servers, node('a1', { host: 'one', ...a1 })], WORKLOADS),
+    hosts: ['one', 'two'].map((name) => ({ name, power: 'on', strangers: [] })),
+    ups: { onBattery: true, charge: 50, low: false, ...ups },
+    ...more,
+  })
+}
+
+const HOLD = { by: 'ana', why: 'demo', sinceMs: NOW, untilMs: NOW + 1_000 }
+
+test('[A47] a battery that runs out waits for nobody who holds it, also in the middle of a power-off', () => {
+  const held = { ...ordered('off'), holds: [HOLD] }
+  assert.deepEqual(did(BATTERY, onBattery({}), held), [])
+  // Of what is held, the hosts of its level go all the same, and nothing else does.
+  assert.deepEqual(decide(BATTERY, onBattery({ charge: 30 }), held).phase, 'Held')
+  assert.deepEqual(did(BATTERY, onBattery({ charge: 30 }), held), ['mark-node workers'])
+  assert.deepEqual(did(BATTERY, onBattery({ low: true }), held), ['pause gitops'])
+  assert.deepEqual(did(BATTERY, onBattery({ low: true }), { holds: [HOLD] }), ['pause gitops'])
+})
+
+test('[A47] [A50] on battery a deadline that is over forces, whatever is declared, and never goes back', () => {
+  const { deadlines } = specWith()
+  const late = { waitedMs: { 'workers a1 its pods to be gone': 60_000 } }
+  for (const choice of ['wait', 'abort'] as const) {
+    const spec = { ...BATTERY, deadlines: { ...deadlines, drain: { afterMs: 60_000, choice } } }
+    const { steps, ended } = decide(
+      spec,
+      onBattery({ charge: 30 }, late, { ...MARKED, podsToMove: 1 }),
+      NO_POWER_ORDERS,
+    )
+    assert.deepEqual(
+      steps.map(({ do: verb, force }) => `${verb} ${force}`),
+      ['drain-node true'],
+    )
+    assert.equal(ended, undefined)
+  }
+})
+
+test('[A47] a UPS that falls silent on battery wakes nobody, unless a person says on after that', () => {
+  const off = { hosts: (['one', 'two'] as const).map((name) => ({ name, power: 'off' as const, strangers: [] })) }
+  const silent = onBattery({ silentSinceMs: NOW }, off)
+  const woken = (orders: PowerOrders) =>
+    decide(BATTERY, silent, orders).steps.filter(({ do: verb }) => verb === 'wake-host').length
+  assert.equal(woken(NO_POWER_ORDERS), 0)
+  assert.equal(woken(ordered('on', { atMs: NOW - 1 })), 0)
+  assert.equal(woken(ordered('on', { atMs: NOW + 1 })), 2)
 })
 
 test('[A49] infrastructure stops last and starts first', () => {

@@ -27,8 +27,18 @@ export function coordinatePower(
   const targets = targetsOf(spec, observed, wanted)
   const view: View = { spec, observed, wanted, targets, changing: isChanging(wanted, done, observed), nowMs }
   const down = targets.cluster || targets.nodes.size > 0 || targets.machines.size > 0 || targets.hosts.size > 0
-  const holds = wanted.state === 'off' || targets.cluster ? holdsOf(view, orders.holds) : []
-  const going = holds.length > 0 ? NOTHING : down ? goDown(view) : NOTHING
+  // What the battery takes is held by nobody, and goes also while the rest is held.
+  const shed = wanted.urgent ? targetsOf(spec, observed, { ...wanted, state: 'on' }) : undefined
+  const holdable = wanted.source !== 'ups' && shed?.cluster !== true && (wanted.state === 'off' || targets.cluster)
+  const holds = holdable ? holdsOf(view, orders.holds) : []
+  const going =
+    holds.length > 0
+      ? shed === undefined
+        ? NOTHING
+        : goDown({ ...view, targets: shed })
+      : down
+        ? goDown(view)
+        : NOTHING
   const rising = wanted.state === 'off' ? NOTHING : merge([goUp(view), idleNodes(view)])
   const finding = going.abort === undefined ? merge([going, rising]) : { ...NOTHING, warnings: going.warnings }
   const allHolds = [...holds, ...finding.holds]

@@ -1,6 +1,6 @@
 import type { PersonHold } from '../../model/power.ts'
 import type { PowerHold } from '../../model/power-decision.ts'
-import { nodesOf, type View } from './view.ts'
+import { nodesOf, spoken, type View } from './view.ts'
 
 /**
  * Who and what keeps it from going down: people, backups, jobs, and holds that somebody set. Asked until the first node
@@ -35,11 +35,16 @@ export function holdsOf(view: View, set: readonly PersonHold[]): readonly PowerH
   return holds
 }
 
-/** Has a node been stopped for this? One that sleeps on demand says nothing. */
+/**
+ * Has a node been stopped for this? Our mark says so, where it can be read. One that died, sleeps on demand or went with
+ * the battery says nothing: it must not silence everybody's hold.
+ */
 function hasStopped(view: View): boolean {
-  return nodesOf(view).some(
-    (node) => !node.onDemand && (node.power === 'off' || (node.k3s === 'stopped' && node.mark !== undefined)),
-  )
+  const readable = spoken(view) !== undefined
+  return nodesOf(view).some(({ onDemand, power, k3s, mark, host }) => {
+    if (onDemand || (host !== undefined && view.wanted.shed.has(host))) return false
+    return (power === 'off' || k3s === 'stopped') && (mark !== undefined || !readable)
+  })
 }
 
 function time(ms: number): string {

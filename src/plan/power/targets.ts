@@ -19,7 +19,7 @@ export interface Targets {
 export function targetsOf(spec: PowerSpec, observed: ObservedPower, wanted: Wanted): Targets {
   const nodes = observed.cluster?.nodes ?? []
   const whole = wanted.state === 'off'
-  const hosts = new Set(whole && wanted.source !== 'ups' ? spec.hosts.map(({ name }) => name) : wanted.shed)
+  const hosts = new Set(whole ? spec.hosts.map(({ name }) => name) : wanted.shed)
   const asleep = new Set(whole ? [] : nodes.filter((node) => sleeps(node, spec, observed)).map(({ name }) => name))
   for (const node of nodes) {
     // A box of its own goes down with the node that sleeps on it.

@@ -39,7 +39,8 @@ interface Awaited {
 export function awaiting(view: View, { tier, what, awaits, deadline, seen }: Awaited, forced?: () => Finding): Finding {
   const rule = view.spec.deadlines[deadline]
   const waitedMs = waited(view, tier, what, awaits)
-  const choice = view.wanted.source === 'ups' ? 'force' : rule.choice
+  // The battery waits for nobody. What is on the way up is not what empties it.
+  const choice = view.wanted.urgent && deadline !== 'start' ? 'force' : rule.choice
   const leftMs = Math.max(0, rule.afterMs - waitedMs)
   const wait = { tier, what, awaits, ...(seen === undefined || seen === '' ? {} : { seen }), waitedMs, leftMs }
   const still: Finding = { ...NOTHING, waits: [wait], unfinished: true }

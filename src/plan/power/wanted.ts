@@ -1,5 +1,5 @@
-import type { ObservedPower } from '../../model/observed-power.ts'
-import type { PowerDone, PowerOrders, PowerSpec } from '../../model/power.ts'
+import type { ObservedPower, UpsReading } from '../../model/observed-power.ts'
+import type { PowerDone, PowerOrders, PowerSpec, UpsSpec } from '../../model/power.ts'
 import { scheduledState } from './schedule.ts'
 
 /** Which state is wanted, by whose word. */
@@ -12,11 +12,14 @@ export interface Wanted {
   readonly ignoreHolds: boolean
   /** Hosts that the UPS takes off one after the other, while the rest stays on. */
   readonly shed: ReadonlySet<string>
+  /** A level of the battery is reached: what takes longer than its deadline is forced, whatever is declared. */
+  readonly urgent: boolean
 }
 
 /**
  * The newest word counts: a person's order stands until the schedule speaks again, and the other way round. A battery
- * that runs out is above both, and an order that was given up is as good as its opposite.
+ * that runs out is above both, also in the middle of a power-off that somebody ordered, and an order that was given up
+ * is as good as its opposite.
  */
 export function wantedPower(
   spec: PowerSpec,
@@ -30,12 +33,14 @@ export function wantedPower(
   const asked: Wanted = aborted
     ? { ...word, state: word.state === 'off' ? 'on' : 'off', source: 'abort', why: `given up: ${done.reason ?? ''}` }
     : word
-  const shed = shedHosts(spec, observed)
+  const reading = batteryReading(observed, word)
+  if (spec.ups === undefined || reading === undefined) return asked
+  const highest = levelReached(spec.ups, reading)
+  const shed = shedHosts(spec, observed, highest)
+  const fed = { ...asked, shed, urgent: highest > 0 }
   const all = spec.hosts.length > 0 && spec.hosts.every(({ name }) => shed.has(name))
-  if (asked.state === 'on' && all) {
-    return { ...asked, state: 'off', source: 'ups', why: upsSentence(observed), ignoreHolds: true, shed }
-  }
-  return { ...asked, shed }
+  if (asked.state === 'off' || !all) return fed
+  return { ...fed, state: 'off', source: 'ups', why: `the UPS is on battery at ${reading.charge} %` }
 }
 
 function newestWord(spec: PowerSpec, orders: PowerOrders, nowMs: number): Wanted {
@@ -46,6 +51,7 @@ function newestWord(spec: PowerSpec, orders: PowerOrders, nowMs: number): Wanted
     source: 'git',
     ignoreHolds: false,
     shed: new Set(),
+    urgent: false,
   }
   const words: Wanted[] = [git]
   const scheduled = spec.schedule === undefined ? undefined : scheduledState(spec.schedule, nowMs)
@@ -66,15 +72,24 @@ function newestWord(spec: PowerSpec, orders: PowerOrders, nowMs: number): Wanted
   return words.reduce((newest, word) => (word.sinceMs >= newest.sinceMs ? word : newest))
 }
 
-/** While the battery feeds, nothing is woken: a charge that wavers would switch hosts off and on. */
-function shedHosts(spec: PowerSpec, { ups, hosts }: Pick<ObservedPower, 'ups' | 'hosts'>): ReadonlySet<string> {
-  if (spec.ups === undefined || ups === undefined || ups === 'unknown' || !ups.onBattery) return new Set()
-  const reached = spec.ups.levels.filter(({ below }) => ups.charge <= below).map(({ level }) => level)
-  const highest = ups.low ? Number.POSITIVE_INFINITY : Math.max(0, ...reached)
-  const off = new Set(hosts.filter(({ power }) => power === 'off').map(({ name }) => name))
-  return new Set(spec.hosts.filter(({ name, level }) => level <= highest || off.has(name)).map(({ name }) => name))
+/**
+ * What the UPS says, while it says that the battery feeds. One that has fallen silent then is not taken for one that is
+ * back on mains, but somebody who orders on after that knows better.
+ */
+function batteryReading({ ups }: Pick<ObservedPower, 'ups'>, word: Wanted): UpsReading | undefined {
+  if (ups === undefined || ups === 'unknown' || !ups.onBattery) return undefined
+  const overruled = word.source === 'person' && word.state === 'on' && word.sinceMs > (ups.silentSinceMs ?? Infinity)
+  return overruled ? undefined : ups
 }
 
-function upsSentence({ ups }: Pick<ObservedPower, 'ups'>): string {
-  return ups === undefined || ups === 'unknown' ? 'the UPS' : `the UPS is on battery at ${ups.charge} %`
+/** The highest level that goes at this charge. 0: none yet. */
+function levelReached({ levels }: UpsSpec, { charge, low }: UpsReading): number {
+  if (low) return Number.POSITIVE_INFINITY
+  return Math.max(0, ...levels.filter(({ below }) => charge <= below).map(({ level }) => level))
+}
+
+/** While the battery feeds, nothing is woken: a charge that wavers would switch hosts off and on. */
+function shedHosts(spec: PowerSpec, { hosts }: Pick<ObservedPower, 'hosts'>, highest: number): ReadonlySet<string> {
+  const off = new Set(hosts.filter(({ power }) => power === 'off').map(({ name }) => name))
+  return new Set(spec.hosts.filter(({ name, level }) => level <= highest || off.has(name)).map(({ name }) => name))
 }
