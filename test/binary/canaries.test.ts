@@ -11,6 +11,7 @@ import { generateIdentity, identityToRecipient } from 'age-encryption'
 import { gitServerMissing, startGitServer } from '../../src/controller/testing/git-server.ts'
 import { sopsYaml } from '../../src/source/testing/sops-writer.ts'
 import { endAll, scratch, signal, start, startSimulator } from './children.ts'
+import { passwordFrom, webVm } from './web-vm.ts'
 
 after(endAll)
 
@@ -34,19 +35,7 @@ function formsOf(secret: string): readonly string[] {
   return [secret, bytes.toString('base64').replace(/=+$/, ''), bytes.toString('hex'), encodeURIComponent(secret), json]
 }
 
-const vm = (password: string) => `apiVersion: virtualenvironmentvm.crossplane.io/v1alpha1
-kind: EnvironmentVM
-metadata: {name: web-1}
-spec:
-  forProvider:
-    nodeName: fun-bedbug
-    name: web-1
-    vmId: 205
-    started: true
-    memory: [{dedicated: 2048}]
-    disk: [{interface: scsi0, datastoreId: local, size: 4}]
-    initialization: [{datastoreId: local, userAccount: [{username: ubuntu, passwordSecretRef: {name: ${password}, key: ubuntu}}]}]
-`
+const vm = (password: string) => webVm({ fields: [passwordFrom(password)] })
 const NOTICES = (base: string) =>
   [
     ['webhook', `webhook: {url: "${base}/hook", secret: {file: /DIR/notice}}`],

@@ -6,25 +6,13 @@ import { LONG } from '../simulation/volume.ts'
 import { endAll, estateAt, scratch, start, startSimulator } from './children.ts'
 import { buildDiskFaults, type DiskFault, faultSettings } from './disk-faults.ts'
 import { noneDoubledOrLost, type SimState, soundDatabase } from './kill-oracle.ts'
+import { webVm } from './web-vm.ts'
 
 after(endAll)
 
 const place = scratch()
 const library = buildDiskFaults(place)
 const skip = library === undefined && process.env.CI === undefined ? 'gcc is not installed' : false
-
-const VM = `apiVersion: virtualenvironmentvm.crossplane.io/v1alpha1
-kind: EnvironmentVM
-metadata: {name: web-1}
-spec:
-  forProvider:
-    nodeName: fun-bedbug
-    name: web-1
-    vmId: 205
-    started: true
-    memory: [{dedicated: 2048}]
-    disk: [{interface: scsi0, datastoreId: local, size: 4}]
-`
 
 test('[F-24] the disk fails under croft apply: it stops with a word, does nothing that it has not written down, and the next run ends well', {
   skip,
@@ -35,7 +23,7 @@ test('[F-24] the disk fails under croft apply: it stops with a word, does nothin
   const stand = () => {
     const cwd = path.join(place, `apply-${++number}`)
     mkdirSync(path.join(cwd, 'data'), { recursive: true })
-    estateAt(path.join(cwd, 'estate'), simulator, { 'vm.yaml': VM })
+    estateAt(path.join(cwd, 'estate'), simulator, { 'vm.yaml': webVm() })
     const data = path.join(cwd, 'data')
     const database = path.join(data, 'croft.db')
     const env = {

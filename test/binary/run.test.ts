@@ -5,24 +5,12 @@ import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { endAll, estateAt, type Running, type Simulator, scratch, signal, start, startSimulator } from './children.ts'
 import { type SimState, soundDatabase } from './kill-oracle.ts'
+import { webVm } from './web-vm.ts'
 
 after(endAll)
 
 const SPEED = 20
-const VM = `apiVersion: virtualenvironmentvm.crossplane.io/v1alpha1
-kind: EnvironmentVM
-metadata: {name: web-1}
-spec:
-  forProvider:
-    nodeName: fun-bedbug
-    name: web-1
-    vmId: 205
-    started: true
-    cpu: [{cores: 2, type: host}]
-    memory: [{dedicated: 2048}]
-    disk: [{interface: scsi0, datastoreId: local, size: 4}]
-    networkDevice: [{bridge: vmbr0, model: virtio}]
-`
+const VM = webVm({ fields: ['cpu: [{cores: 2, type: host}]', 'networkDevice: [{bridge: vmbr0, model: virtio}]'] })
 
 async function prepared(cwd: string) {
   const simulator = await startSimulator(['--preset', 'homelab', '--speed', String(SPEED)], cwd)

@@ -6,22 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { generateIdentity, identityToRecipient } from 'age-encryption'
 import { sopsYaml } from '../../src/source/testing/sops-writer.ts'
 import { endAll, estateAt, scratch, signal, start, startSimulator } from './children.ts'
+import { passwordFrom, webVm } from './web-vm.ts'
 
 after(endAll)
 
-const VM = `apiVersion: virtualenvironmentvm.crossplane.io/v1alpha1
-kind: EnvironmentVM
-metadata: {name: web-1}
-spec:
-  forProvider:
-    nodeName: fun-bedbug
-    name: web-1
-    vmId: 205
-    started: true
-    memory: [{dedicated: 2048}]
-    disk: [{interface: scsi0, datastoreId: local, size: 4}]
-    initialization: [{datastoreId: local, userAccount: [{username: ubuntu, passwordSecretRef: {name: users, key: ubuntu}}]}]
-`
+const VM = webVm({ fields: [passwordFrom('users')] })
 const FIRST = 'canary-one-hunter2'
 const SECOND = 'canary-two-a-much-longer-password-than-before'
 
