@@ -1,5 +1,5 @@
 import type { Random } from '../src/lib/random.ts'
-import { IMAGE } from './simulation/manifests.ts'
+import { IMAGE, imageOn } from './simulation/manifests.ts'
 
 /** A machine with every field that the generator changes. */
 export interface Machine {
@@ -37,7 +37,7 @@ export function filesFor(machines: readonly Machine[], images: boolean): Record<
   const hosts = images ? [...new Set(machines.map(({ host }) => host))] : []
   return {
     'connection.yaml': CONNECTION,
-    ...Object.fromEntries(hosts.map((host) => [`image-${host}.yaml`, imageText(host)])),
+    ...Object.fromEntries(hosts.map((host) => [`image-${host}.yaml`, imageOn(host)])),
     ...Object.fromEntries(machines.map((machine) => [`${machine.name}.yaml`, machineText(machine)])),
   }
 }
@@ -126,20 +126,6 @@ spec:
   deletionPolicy: ${machine.deletion}
   forProvider:
 ${lines.map((line) => `    ${line}\n`).join('')}`
-}
-
-function imageText(host: string): string {
-  return `apiVersion: virtualenvironmentdownloadfile.crossplane.io/v1alpha1
-kind: EnvironmentDownloadFile
-metadata: {name: noble-${host}}
-spec:
-  forProvider:
-    nodeName: ${host}
-    datastoreId: local
-    contentType: import
-    fileName: ${IMAGE}
-    url: https://cloud-images.ubuntu.com/noble/current/${IMAGE}
-`
 }
 
 function below(random: Random, limit: number): number {

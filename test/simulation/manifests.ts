@@ -37,7 +37,8 @@ spec:
   vmids: {from: 300, to: 399}
 `
 
-function image(host: string): string {
+/** The image that the machines here are made from, on one host. */
+export function imageOn(host: string): string {
   return `apiVersion: virtualenvironmentdownloadfile.crossplane.io/v1alpha1
 kind: EnvironmentDownloadFile
 metadata: {name: noble-${host}}
@@ -92,7 +93,7 @@ export function filesOf(
   const hosts = [...new Set(machines.map((machine) => machine.host))]
   return {
     'connection.yaml': connection,
-    ...Object.fromEntries(hosts.map((host) => [`images/${host}.yaml`, image(host)])),
+    ...Object.fromEntries(hosts.map((host) => [`images/${host}.yaml`, imageOn(host)])),
     ...Object.fromEntries(machines.map((machine) => [`machines/${machine.name}.yaml`, vm(machine)])),
     ...more,
   }

@@ -5,6 +5,7 @@ import { Secret } from '../../model/secret.ts'
 import { createTestClient, exitOf, HOST, WEB } from '../../sim/test-client.ts'
 import { simWire } from '../../sim/wire.ts'
 import { openSession } from './session.ts'
+import { EXAMPLE_CONNECTION } from './vm-example.ts'
 
 it('the host tells which user did what to a guest, long after the list of the cluster has moved on', async () => {
   const client = createTestClient()
@@ -28,24 +29,12 @@ it('the host tells which user did what to a guest, long after the list of the cl
   await exitOf(client, (JSON.parse(answer.body) as { data: string }).data)
   for (let vmid = 200; vmid < 230; vmid++) await client.task('POST', `${HOST}/qemu`, { vmid: `${vmid}` })
 
-  const session = openSession(
-    {
-      name: 'default',
-      driver: 'proxmox',
-      endpoint: 'https://pve:8006',
-      token: { env: 'TOKEN' },
-      estate: 'home',
-      ids: { from: 100, to: 200 },
-      limits: { perHost: 1, perStorage: 1, reads: 2 },
-      origin: { file: 'a.yaml', line: 1, column: 1 },
-    },
-    {
-      clock,
-      random: seededRandom(1),
-      openWire: () => simWire(datacentre),
-      resolveSecret: () => Promise.resolve(new Secret(datacentre.token)),
-    },
-  )
+  const session = openSession(EXAMPLE_CONNECTION, {
+    clock,
+    random: seededRandom(1),
+    openWire: () => simWire(datacentre),
+    resolveSecret: () => Promise.resolve(new Secret(datacentre.token)),
+  })
   const signal = new AbortController().signal
   const sighting = { connection: 'default', type: 'vm', externalId: '114', host: 'fun-bedbug' } as const
   const survey = await clock.runUntil(session.survey(signal))

@@ -4,7 +4,6 @@ import { inspect } from 'node:util'
 import { systemClock } from '../../lib/clock.ts'
 import { seededRandom } from '../../lib/random.ts'
 import { WireFailure, type WireRequest, type WireResponse } from '../../lib/wire.ts'
-import type { Connection } from '../../model/connection.ts'
 import { Sealed } from '../../model/sealed.ts'
 import { Secret } from '../../model/secret.ts'
 import type { SeedDocument } from '../../model/seed.ts'
@@ -12,20 +11,10 @@ import type { Step } from '../../model/step.ts'
 import { readIso } from '../../sim/world/read-iso.ts'
 import { LookFailed, type Session } from '../port.ts'
 import { openSession } from './session.ts'
-import { exampleSighting } from './vm-example.ts'
+import { EXAMPLE_CONNECTION, exampleSighting } from './vm-example.ts'
 
 const TOKEN = 'root@pam!croft=SECRET-CANARY'
 const SIGNAL = new AbortController().signal
-const CONNECTION: Connection = {
-  name: 'default',
-  driver: 'proxmox',
-  endpoint: 'https://pve:8006',
-  token: { env: 'TOKEN' },
-  estate: 'home',
-  ids: { from: 100, to: 200 },
-  limits: { perHost: 1, perStorage: 1, reads: 2 },
-  origin: { file: 'a.yaml', line: 1, column: 1 },
-}
 const STEP: Step = {
   verb: 'configure',
   summary: 'set cores of VM 114 on pve1',
@@ -46,7 +35,7 @@ function scripted(
 ) {
   const requests: WireRequest[] = []
   let resolved = 0
-  const session: Session = openSession(CONNECTION, {
+  const session: Session = openSession(EXAMPLE_CONNECTION, {
     clock: { ...systemClock, now: () => Date.UTC(2026, 0, 1) },
     random: seededRandom(1),
     openWire: () => ({
@@ -340,7 +329,7 @@ describe('looks', () => {
       return data([])
     })
     await Promise.all(Array.from({ length: 20 }, () => session.observe(exampleSighting(), {}, SIGNAL)))
-    assert.equal(most, CONNECTION.limits.reads)
+    assert.equal(most, EXAMPLE_CONNECTION.limits.reads)
   })
 
   it('[F-16] one read tells how a task ended, and what its failure means', async () => {

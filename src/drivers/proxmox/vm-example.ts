@@ -1,3 +1,4 @@
+import type { Connection } from '../../model/connection.ts'
 import { DEFAULT_POLICY, type Policy } from '../../model/policy.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { Sighting } from '../../model/sighting.ts'
@@ -8,6 +9,17 @@ import { printDescription, readMark } from './marks.ts'
 export const EXAMPLE_UID = '0123456789abcdef'
 
 export const EXAMPLE_VM: VmSpec = { host: 'pve1', name: 'web-1', disks: [], nics: [] }
+
+export const EXAMPLE_CONNECTION: Connection = {
+  name: 'default',
+  driver: 'proxmox',
+  endpoint: 'https://pve:8006',
+  token: { env: 'TOKEN' },
+  estate: 'home',
+  ids: { from: 100, to: 200 },
+  limits: { perHost: 1, perStorage: 1, reads: 2 },
+  origin: { file: 'a.yaml', line: 1, column: 1 },
+}
 
 export function exampleResource(vm: Partial<VmSpec> = {}, policy: Partial<Policy> = {}): Resource {
   return {

@@ -7,30 +7,20 @@ import { type Clock, systemClock } from '../../../lib/clock.ts'
 import { seededRandom } from '../../../lib/random.ts'
 import { type Shell, ShellFailure } from '../../../lib/shell.ts'
 import { WireFailure, type WireRequest, type WireResponse } from '../../../lib/wire.ts'
-import type { Connection } from '../../../model/connection.ts'
 import { Secret } from '../../../model/secret.ts'
 import type { Sighting } from '../../../model/sighting.ts'
 import { createTestClient, HOST, WEB } from '../../../sim/test-client.ts'
 import { simWire } from '../../../sim/wire.ts'
 import { openSession } from '../session.ts'
+import { EXAMPLE_CONNECTION } from '../vm-example.ts'
 import { realAgent } from './testing/real-agent.ts'
 
-const CONNECTION: Connection = {
-  name: 'default',
-  driver: 'proxmox',
-  endpoint: 'https://pve:8006',
-  token: { env: 'TOKEN' },
-  estate: 'home',
-  ids: { from: 100, to: 200 },
-  limits: { perHost: 1, perStorage: 1, reads: 2 },
-  origin: { file: 'a.yaml', line: 1, column: 1 },
-}
 const VM: Sighting = { connection: 'default', type: 'vm', externalId: '114', host: 'fun-bedbug', power: 'running' }
 
 type Answer = (request: WireRequest) => Promise<Partial<WireResponse>> | Partial<WireResponse>
 
 function shellOver(answer: Answer, clock: Clock = quick(), sighting: Sighting = VM): Shell {
-  const session = openSession(CONNECTION, {
+  const session = openSession(EXAMPLE_CONNECTION, {
     clock,
     random: seededRandom(1),
     openWire: () => ({
@@ -255,7 +245,7 @@ it('the same lane leads into a simulated guest', async () => {
   await client.task('POST', `${HOST}/qemu`, WEB)
   await client.task('POST', `${HOST}/qemu/114/status/start`)
   await client.pass(40_000)
-  const session = openSession(CONNECTION, {
+  const session = openSession(EXAMPLE_CONNECTION, {
     clock: client.clock,
     random: seededRandom(1),
     openWire: () => simWire(client.datacentre),
