@@ -10,6 +10,8 @@ export interface Change {
   readonly secret?: boolean
   /** No answer shows it, so nothing was compared: it is sent again because what it refers to has changed. */
   readonly resent?: true
+  /** The next step of something that croft itself does: nobody changed anything, so it is no drift. */
+  readonly own?: true
   /** Why croft cannot make this change, and what a person can do. Nothing of the resource is changed meanwhile. */
   readonly blocked?: { readonly message: string; readonly allow: string }
 }

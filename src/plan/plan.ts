@@ -14,6 +14,7 @@ import type { GuardContext, Guarded } from './guards/guard.ts'
 import { GUARDS } from './guards/registry.ts'
 import { type Identity, identify } from './identify.ts'
 import { inOrder } from './order.ts'
+import { inOrderOfLeaving } from './removal-order.ts'
 import { decideRemoval, objectsLeaving, type Removal, removals } from './removals.ts'
 import { renames } from './renames.ts'
 import { type Suspicion, suspect } from './suspicion.ts'
@@ -105,11 +106,13 @@ export function plan(input: PlanInput): Plan {
   for (const world of worlds.values()) {
     const rules = input.rules.get(world.connection.driver)
     if (rules === undefined) continue
-    for (const removal of removals(estate, world, ledger, nowMs)) {
-      if (kept.has(removal.uid)) continue
+    const decided = removals(estate, world, ledger, nowMs)
+      .filter(({ uid }) => !kept.has(uid))
+      .map((removal) => ({ removal, action: decideRemoval(removal, rules, ledger, nowMs) }))
+    for (const { removal, action } of inOrderOfLeaving(decided)) {
       leaving.push(removal)
       guarded.push({
-        entry: removalEntry(removal, world, decideRemoval(removal, rules, ledger, nowMs)),
+        entry: removalEntry(removal, world, action),
         policy: { ...DEFAULT_POLICY, ...removal.record?.policy, deletion: removal.deletion, protect: removal.protect },
       })
     }
@@ -200,7 +203,7 @@ function isHousekeeping(action: Action): boolean {
   return (
     'changes' in action &&
     action.changes.length > 0 &&
-    action.changes.every(({ path, resent }) => path.startsWith('seed.') || resent === true)
+    action.changes.every(({ path, resent, own }) => path.startsWith('seed.') || resent === true || own === true)
   )
 }
 

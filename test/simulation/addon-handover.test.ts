@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { KEEPERS } from '../../src/sim/kubernetes/controllers/agents.ts'
 import type { Tree } from '../../src/sim/kubernetes/object.ts'
 import { all, find } from '../../src/sim/kubernetes/store.ts'
-import { KEEPERS } from './addon-agents.ts'
 import { ARGO, addonManifest, createLab, FLUX, type Lab, oneOwner, ownersOf, podsOf } from './addon-lab.ts'
 import { replay } from './volume.ts'
 
@@ -106,6 +106,8 @@ for (const [to, ground] of [
     assert.deepEqual([daemonSet().metadata.uid, daemonSet().metadata.generation], [uid, mark])
     assert.deepEqual(podsOf(lab.store(), 'cilium'), running, 'no pod was restarted')
     assert.equal(lab.run.disk.records.get(KEY)?.details?.owner, 'croft')
+    const drift = lab.run.disk.events.filter(({ reason }) => reason === 'Drift')
+    assert.deepEqual(drift, [], 'going over and coming back is what croft does: nobody changed anything')
     lab.watch()
   })
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { PassReport } from '../../engine/engine.ts'
+import { LIMITS } from '../../lib/limits.ts'
 import type { Action } from '../../model/action.ts'
 import type { Condition } from '../../model/condition.ts'
 import type { NewEvent } from '../../model/event.ts'
@@ -140,4 +141,20 @@ test('live lines show what is under way, the oldest first, and a bounded number 
   assert.equal(lines.length, 13)
   assert.match(lines[0] ?? '', /^. Machine\/m00 {2}Creating 1\.0s$/)
   assert.equal(lines[12], '  … and 8 more')
+})
+
+test('when nothing is under way, what waits is told with what it waits for, again and again', () => {
+  const unmet: Action = { do: 'wait', reason: 'NeedsNotReady', message: 'waits for the moon', lookAgainMs: 1 }
+  const { progress } = advance(beginProgress(0), report(unmet, 'Waiting'), 100)
+  assert.deepEqual(heartbeat(progress, LIMITS.heartbeatMs - 1).lines, [])
+  const first = heartbeat(progress, LIMITS.heartbeatMs)
+  assert.deepEqual(
+    first.lines.map(({ key, message }) => [key, message]),
+    [[KEY, 'still waits for the moon']],
+  )
+  assert.deepEqual(heartbeat(first.progress, LIMITS.heartbeatMs + 1).lines, [], 'not at every tick')
+  assert.equal(heartbeat(first.progress, 2 * LIMITS.heartbeatMs).lines.length, 1)
+  assert.deepEqual(liveLines(progress, 100, PLAIN), [`… ${KEY}  waits for the moon`])
+  const { progress: begun } = advance(progress, report(creating, 'Creating'), 200)
+  assert.doesNotMatch(liveLines(begun, 200, PLAIN).join(), /moon/)
 })

@@ -25,6 +25,10 @@ export interface Tracked {
 export interface Progress {
   readonly startedMs: number
   readonly tracked: ReadonlyMap<ResourceKey, Tracked>
+  /** What has not begun because it waits for something, by the sentence that says for what. */
+  readonly waiting: ReadonlyMap<ResourceKey, string>
+  /** When a line was last shown, or a sign of life given. */
+  readonly shownMs: number
 }
 
 /** One thing worth telling. The same data becomes a line of text or a line of JSON. */
@@ -42,7 +46,7 @@ export interface Step {
 }
 
 export function beginProgress(nowMs: number): Progress {
-  return { startedMs: nowMs, tracked: new Map() }
+  return { startedMs: nowMs, tracked: new Map(), waiting: new Map(), shownMs: nowMs }
 }
 
 /** What one pass adds to the story. Events are told as they are; a status is told only when no event has told it. */
@@ -72,7 +76,13 @@ export function advance(progress: Progress, report: PassReport, nowMs: number): 
     if (after.endedMs !== undefined) lines = lines.filter((one) => one.key !== key || !LAST_WORDS.has(one.reason))
     lines.push(line)
   }
-  return { progress: { ...progress, tracked }, lines }
+  const waiting = new Map(
+    report.plan.entries.flatMap(({ key, action }) =>
+      action.do === 'wait' && !isOpen(tracked, key) ? [[key, action.message] as const] : [],
+    ),
+  )
+  const shownMs = lines.length > 0 ? nowMs : progress.shownMs
+  return { progress: { ...progress, tracked, waiting, shownMs }, lines }
 }
 
 /** A sign of life for what has been silent for a while, so that a long import does not look like a hang. */
@@ -85,7 +95,17 @@ export function heartbeat(progress: Progress, nowMs: number): Step {
     const message = `still ${GERUND[one.work]}… [${showElapsed(nowMs - one.sinceMs)} elapsed]`
     lines.push({ atMs: nowMs, key, tone: 'heartbeat', reason: 'StillWorking', message })
   }
-  return { progress: { ...progress, tracked }, lines }
+  if (lines.length === 0 && nowMs - progress.shownMs >= LIMITS.heartbeatMs) lines.push(...stillWaiting(progress, nowMs))
+  return { progress: { ...progress, tracked, shownMs: lines.length > 0 ? nowMs : progress.shownMs }, lines }
+}
+
+/** Nothing is under way and not everything is there: a person must see what the run waits for. */
+function stillWaiting({ tracked, waiting }: Progress, nowMs: number): readonly ProgressLine[] {
+  if ([...tracked.values()].some((one) => one.endedMs === undefined)) return []
+  return [...waiting].slice(0, LIMITS.progressLinesShown).map(([key, message]) => {
+    const told = `still ${message.startsWith('waits') ? message : `waits: ${message}`}`
+    return { atMs: nowMs, key, tone: 'heartbeat', reason: 'StillWaiting', message: told }
+  })
 }
 
 /** What happened in the end, by the first thing that was done to each: counted as the plan counts. */
@@ -123,7 +143,11 @@ export function liveLines(progress: Progress, nowMs: number, style: Style): read
     const message = one.message === '' ? '' : `  ${clean(one.message, 80)}`
     return `${style.paint('cyan', spinner)} ${style.paint('bold', clean(one.key))}  ${clean(one.status)} ${elapsed}${message}`
   })
-  return open.length > shown.length ? [...lines, `  … and ${open.length - shown.length} more`] : lines
+  if (open.length > 0)
+    return open.length > shown.length ? [...lines, `  … and ${open.length - shown.length} more`] : lines
+  return [...progress.waiting]
+    .slice(0, LIMITS.progressLinesShown)
+    .map(([key, message]) => `${style.paint('dim', '…')} ${style.paint('bold', clean(key))}  ${clean(message, 80)}`)
 }
 
 const LAST_WORDS: ReadonlySet<string> = new Set(['Ready', 'Stalled'])

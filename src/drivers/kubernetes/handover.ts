@@ -32,24 +32,33 @@ export function handoverStep(wanted: WantedObject, look: ObjectLook): HandoverSt
   if (keptBy !== undefined && keptBy === meant) return { do: 'watch' }
   if (keptBy !== undefined) {
     // Taken back, or given to yet another: first it must be ours again, and the former owner gone.
-    if (look.keeper?.there === true) return { do: 'await', message: `${keptBy} still keeps it and has to go first` }
+    if (look.keeper?.there === true)
+      return { do: 'await', message: `${shownKeeper(keptBy)} still keeps it and goes first` }
     const managers = (AGENTS[keptBy.split(' ')[0] ?? ''] ?? []).filter(
       (name) => ownedBy(look.object, name) !== undefined,
     )
     return { do: 'take-back', ours: applied === appliedHash(wanted), managers }
   }
   if (meant === undefined) return { do: 'keep' }
+  const shown = shownKeeper(meant)
   const { keeper } = look
-  if (keeper === undefined || !keeper.there) return { do: 'keep', message: `${meant} is not there yet` }
-  if (!keeper.synced || !keeper.healthy) return { do: 'stand-by', message: `${meant}: ${keeper.message}` }
+  if (keeper === undefined || !keeper.there)
+    return { do: 'keep', message: `goes over to ${shown} when that is in sync` }
+  if (!keeper.synced || !keeper.healthy) return { do: 'stand-by', message: `${shown}: ${keeper.message}` }
   // A chart is installed by its job, and what it brought is kept by whoever syncs it: nobody syncs the chart itself.
   if (look.object.kind === 'HelmChart') return { do: 'release' }
   const alone = onlyOurs(look.object)
   if (alone.length > 0) {
-    const shown = alone.slice(0, 3).map(shownPath).join(', ')
-    return { do: 'stand-by', message: `${meant} does not keep ${shown}: giving it up would take it away` }
+    const fields = alone.slice(0, 3).map(shownPath).join(', ')
+    return { do: 'stand-by', message: `${shown} does not keep ${fields}: giving it up would take it away` }
   }
   return { do: 'release' }
+}
+
+/** `argocd (Application.argoproj.io/argocd/cilium)`, of the mark that says the same for programs. */
+function shownKeeper(mark: string): string {
+  const [to = '', , id = ''] = mark.split(' ')
+  return `${to} (${id})`
 }
 
 /** Fields that would be lost if we let go of them, because nobody else keeps them. */
@@ -76,7 +85,11 @@ export function keeperLook(object: Foreign | undefined): KeeperLook {
       textOf(at(object, 'status', 'sync', 'status')),
       textOf(at(object, 'status', 'health', 'status')),
     ]
-    const message = `${sync ?? 'not synced yet'}, ${health ?? 'health unknown'}`
+    // Argo CD says what is wrong with an Application in conditions that are there only as long as it is.
+    const trouble = recordsOf(at(object, 'status', 'conditions')).flatMap(({ type, message }) =>
+      typeof type === 'string' && type.endsWith('Error') ? [`${type}: ${textOf(message) ?? ''}`] : [],
+    )
+    const message = [`${sync ?? 'not synced yet'}, health ${health ?? 'unknown'}`, ...trouble].join('; ')
     return { there: true, synced: sync === 'Synced', healthy: health === 'Healthy', message }
   }
   const ready = recordsOf(at(object, 'status', 'conditions')).find(({ type }) => type === 'Ready')

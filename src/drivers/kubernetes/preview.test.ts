@@ -58,6 +58,16 @@ test('of something new every field is shown, but for its name and our mark', () 
   )
 })
 
+test('what is empty and says something is shown as well', () => {
+  const policy = (spec: object) => ({ kind: 'NetworkPolicy', metadata: { name: 'n' }, spec })
+  assert.deepEqual(lines(undefined, policy({ podSelector: {}, ingress: [] })), [
+    ['spec.podSelector', undefined, {}],
+    ['spec.ingress', undefined, []],
+  ])
+  assert.deepEqual(lines(policy({ podSelector: {} }), policy({ podSelector: {} })), [])
+  assert.deepEqual(lines(policy({ podSelector: {} }), policy({})), [['spec.podSelector', {}, undefined]])
+})
+
 test('values of a chart are compared one by one; a text that croft did not write stays a text', () => {
   const chart = (valuesContent: string, version = '1.0.0') => ({
     apiVersion: 'helm.cattle.io/v1',

@@ -22,6 +22,11 @@ export function previewChanges(before: Foreign | undefined, after: Foreign): rea
   const changes: Change[] = []
   const walk = (from: unknown, to: unknown, path: string) => {
     if (ITS_OWN.has(path) || NAMES.has(path) || isMarkName(path)) return
+    if (isNothing(from) !== isNothing(to) && isEmpty(from) && isEmpty(to)) {
+      // `podSelector: {}` means every pod: what is empty may say a lot.
+      changes.push({ path, from, to, effect: 'live' })
+      return
+    }
     if (isRecord(to) || isRecord(from)) {
       const [old, next] = [isRecord(from) ? from : {}, isRecord(to) ? to : {}]
       for (const name of new Set([...Object.keys(old), ...Object.keys(next)]))
@@ -37,6 +42,15 @@ export function previewChanges(before: Foreign | undefined, after: Foreign): rea
   }
   walk(before === undefined ? {} : spreadValues(before), spreadValues(after), '')
   return changes
+}
+
+function isNothing(value: unknown): boolean {
+  return value === undefined || value === null
+}
+
+function isEmpty(value: unknown): boolean {
+  if (isNothing(value)) return true
+  return Array.isArray(value) ? value.length === 0 : isRecord(value) && Object.keys(value).length === 0
 }
 
 /** The entries of a list, by name where all have one: an entry in front of others changes only itself. */

@@ -37,9 +37,9 @@ export const rules: Rules = {
       case 'stand-by':
         return []
       case 'release':
-        return [{ path: 'owner', from: 'croft', to: wanted.handover?.to, effect: 'live' }]
+        return [{ path: 'owner', from: 'croft', to: wanted.handover?.to, effect: 'live', own: true }]
       case 'take-back':
-        return [{ path: 'owner', from: mark.keptBy?.split(' ')[0], to: 'croft', effect: 'live' }]
+        return [{ path: 'owner', from: mark.keptBy?.split(' ')[0], to: 'croft', effect: 'live', own: true }]
       case 'keep':
         return [...markChanges(resource, wanted, mark), ...resting(look.object), ...fieldsOf(wanted, look, mark)]
     }

@@ -1,6 +1,7 @@
 import { isWritable } from '../k3s/etcd.ts'
 import type { EtcdCluster } from '../k3s/types.ts'
 import type { World } from '../world/types.ts'
+import { keepAgents } from './controllers/agents.ts'
 import { keepBudgets } from './controllers/budgets.ts'
 import { keepCharts } from './controllers/charts.ts'
 import { collectGarbage } from './controllers/collect.ts'
@@ -37,6 +38,7 @@ export function askReconcile(world: World, cluster: EtcdCluster): void {
     const again = () => askReconcile(world, cluster)
     keepNodes(world, cluster, again)
     keepCharts(world, cluster)
+    keepAgents(world, cluster)
     keepWorkloads(world, cluster)
     keepPods(world, cluster, again)
     keepBudgets(world, cluster)

@@ -3,6 +3,7 @@ import { uuid } from '../../world/chance.ts'
 import type { World } from '../../world/types.ts'
 import { conditionsOf, type KubeObject, stamp, type Tree, text, tree } from '../object.ts'
 import { all, find, put, remove, update } from '../store.ts'
+import { type Brought, broughtBy, WORKLOADS, type Workload } from './chart-contents.ts'
 
 const EVERYTHING = [{ operator: 'Exists' }]
 
@@ -66,53 +67,10 @@ function configOf(job: KubeObject): string {
   return text(tree(tree(metadata).annotations)['helmcharts.helm.cattle.io/configHash'])
 }
 
-interface Brought {
-  readonly workloads: readonly (readonly [
-    'DaemonSet' | 'Deployment',
-    name: string,
-    labels: Readonly<Record<string, string>>,
-  ])[]
-  /** Kinds that the cluster knows from then on. */
-  readonly kinds?: readonly (readonly [
-    apiVersions: string,
-    kind: string,
-    plural: string,
-    scope: 'Cluster' | 'Namespaced',
-  ])[]
-}
-
-const app = (name: string) => ({ 'app.kubernetes.io/name': name })
-
-/** What the few charts that matter here bring, as far as others notice. */
-const CHARTS: Readonly<Record<string, Brought>> = {
-  cilium: {
-    workloads: [
-      ['DaemonSet', 'cilium', { 'k8s-app': 'cilium' }],
-      ['Deployment', 'cilium-operator', { 'io.cilium/app': 'operator' }],
-    ],
-    kinds: [
-      ['cilium.io/v2,v2alpha1', 'CiliumLoadBalancerIPPool', 'ciliumloadbalancerippools', 'Cluster'],
-      ['cilium.io/v2alpha1', 'CiliumL2AnnouncementPolicy', 'ciliuml2announcementpolicies', 'Cluster'],
-      ['cilium.io/v2', 'CiliumNetworkPolicy', 'ciliumnetworkpolicies', 'Namespaced'],
-    ],
-  },
-  'cert-manager': {
-    workloads: [
-      ['Deployment', 'cert-manager', app('cert-manager')],
-      ['Deployment', 'cert-manager-webhook', app('webhook')],
-    ],
-    kinds: [
-      ['cert-manager.io/v1', 'ClusterIssuer', 'clusterissuers', 'Cluster'],
-      ['cert-manager.io/v1', 'Certificate', 'certificates', 'Namespaced'],
-    ],
-  },
-  'kube-vip': { workloads: [['DaemonSet', 'kube-vip-ds', app('kube-vip-ds')]] },
-}
-
 function installed(world: World, cluster: EtcdCluster, chart: KubeObject, namespace: string): void {
   const spec = tree(chart.spec)
   const target = text(spec.targetNamespace) || namespace
-  const brought = CHARTS[text(spec.chart).replace(/^.*\//, '') || chart.metadata.name]
+  const brought = broughtBy(text(spec.chart) || chart.metadata.name)
   for (const [kind, name, labels] of brought?.workloads ?? []) workload(world, cluster, kind, name, target, labels)
   for (const kind of brought?.kinds ?? []) define(world, cluster, kind)
 }
@@ -151,12 +109,12 @@ function define(
 function workload(
   world: World,
   cluster: EtcdCluster,
-  kind: 'DaemonSet' | 'Deployment',
+  kind: Workload,
   name: string,
   namespace: string,
   labels: Readonly<Record<string, string>>,
 ): void {
-  const resource = kind === 'DaemonSet' ? 'apps/daemonsets' : 'apps/deployments'
+  const resource = WORKLOADS[kind]
   if (find(cluster.store, resource, namespace, name) !== undefined) return
   const spec: Tree = {
     ...(kind === 'Deployment' ? { replicas: 1 } : {}),

@@ -1,6 +1,9 @@
-import { applyTo } from '../../src/sim/kubernetes/apply.ts'
-import { type KubeObject, stamp, type Tree, text, tree } from '../../src/sim/kubernetes/object.ts'
-import { all, find, put, remove, type Store } from '../../src/sim/kubernetes/store.ts'
+import type { EtcdCluster } from '../../k3s/types.ts'
+import type { World } from '../../world/types.ts'
+import { applyTo } from '../apply.ts'
+import { type KubeObject, stamp, type Tree, text, tree } from '../object.ts'
+import { all, find, put, remove, type Store } from '../store.ts'
+import { broughtBy, WORKLOADS } from './chart-contents.ts'
 
 /** What a repository holds, by path: manifests that are in nobody's cluster yet. */
 export type Repository = Map<string, readonly Tree[]>
@@ -17,33 +20,62 @@ export const KEEPERS = [
   'helm.toolkit.fluxcd.io/helmreleases',
 ] as const
 
+/** Whoever is installed by a chart works. Nobody here fetches a repository, and they say so. */
+export function keepAgents(world: World, cluster: EtcdCluster): void {
+  const { store } = cluster
+  const installed = all(store, 'apps/deployments').some(({ metadata }) => AGENTS.has(metadata.name))
+  if (installed) playAgents(store, undefined, world.clock.now())
+}
+
+const AGENTS: ReadonlySet<string> = new Set(['argocd-application-controller', 'helm-controller'])
+
+const NOT_FETCHED = 'the simulator fetches no repository: only charts are kept here'
+
 /**
  * Argo CD and Flux, as far as others notice them: they apply what stands in their repositories under names of their own,
  * leave their own marks on it, hold what they keep by finalizers, and say how it went.
  */
-export function playAgents(store: Store, repository: Repository, nowMs: number): void {
+export function playAgents(store: Store, repository: Repository | undefined, nowMs: number): void {
   const time = stamp(nowMs)
   for (const one of all(store, 'argoproj.io/applications')) {
     const { name } = one.metadata
     const marks = { annotations: { 'argocd.argoproj.io/tracking-id': name } }
     const source = tree(tree(one.spec).source)
-    sync(store, repository.get(text(source.path)) ?? [], marks, 'argocd-controller', time)
+    if (repository === undefined && source.chart === undefined) {
+      say(store, 'argoproj.io/applications', one, {
+        sync: { status: 'Unknown' },
+        health: { status: 'Unknown' },
+        conditions: [{ type: 'ComparisonError', message: NOT_FETCHED }],
+      })
+      continue
+    }
+    sync(store, repository?.get(text(source.path)) ?? [], marks, 'argocd-controller', time)
     say(store, 'argoproj.io/applications', one, { sync: { status: 'Synced' }, health: { status: 'Healthy' } })
   }
   for (const one of all(store, 'source.toolkit.fluxcd.io/gitrepositories'))
-    say(store, 'source.toolkit.fluxcd.io/gitrepositories', one, readyStatus(one))
+    say(
+      store,
+      'source.toolkit.fluxcd.io/gitrepositories',
+      one,
+      readyStatus(one, repository === undefined ? NOT_FETCHED : undefined),
+    )
   for (const one of all(store, 'source.toolkit.fluxcd.io/helmrepositories'))
     say(store, 'source.toolkit.fluxcd.io/helmrepositories', one, readyStatus(one))
   for (const one of all(store, 'kustomize.toolkit.fluxcd.io/kustomizations')) {
     if (goes(store, 'kustomize.toolkit.fluxcd.io/kustomizations', one, () => {})) continue
     const marks = { labels: { 'kustomize.toolkit.fluxcd.io/name': one.metadata.name } }
     const path = text(tree(one.spec).path).replace(/^\.\//, '')
-    sync(store, repository.get(path) ?? [], marks, 'kustomize-controller', time)
-    say(store, 'kustomize.toolkit.fluxcd.io/kustomizations', one, readyStatus(one))
+    sync(store, repository?.get(path) ?? [], marks, 'kustomize-controller', time)
+    const lack = repository === undefined ? NOT_FETCHED : undefined
+    say(store, 'kustomize.toolkit.fluxcd.io/kustomizations', one, readyStatus(one, lack))
   }
   for (const one of all(store, 'helm.toolkit.fluxcd.io/helmreleases')) {
-    const { name, namespace } = one.metadata
-    const uninstall = () => remove(store, 'apps/daemonsets', text(tree(one.spec).targetNamespace), name)
+    const { namespace } = one.metadata
+    const { chart, targetNamespace } = tree(one.spec)
+    const uninstall = () => {
+      for (const [kind, workload] of broughtBy(text(tree(tree(chart).spec).chart))?.workloads ?? [])
+        remove(store, WORKLOADS[kind], text(targetNamespace), workload)
+    }
     if (goes(store, 'helm.toolkit.fluxcd.io/helmreleases', one, uninstall)) continue
     const lacking = ((tree(one.spec).valuesFrom ?? []) as readonly Tree[]).filter(
       ({ name: secret }) => find(store, '/secrets', namespace, text(secret)) === undefined,
