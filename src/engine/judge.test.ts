@@ -6,8 +6,9 @@ import type { Action } from '../model/action.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { Refusal } from '../model/verdict.ts'
 import { machine, NOW, step } from '../plan/fixture.ts'
+import type { Case } from './case.ts'
 import { conditionOf } from './conditions.ts'
-import { type Case, judge } from './judge.ts'
+import { judge } from './judge.ts'
 
 const web = machine('web')
 const creating: Action = {

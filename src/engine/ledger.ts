@@ -7,7 +7,7 @@ import type { ResourceRecord } from '../model/record.ts'
 import type { RemoteTask } from '../model/survey.ts'
 import type { Ledger } from '../plan/world.ts'
 import type { Store } from '../store/port.ts'
-import type { Happening } from './judge.ts'
+import type { Happening } from './case.ts'
 import type { Looking } from './look.ts'
 import { fateOf } from './recover.ts'
 

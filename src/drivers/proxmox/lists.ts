@@ -1,0 +1,72 @@
+import type { Sighting } from '../../model/sighting.ts'
+import type { Api } from './api.ts'
+import { parseDiskList, parseFileList } from './file-list.ts'
+import { countOf, nameOf, recordsOf } from './foreign.ts'
+import { isSettingList } from './rest/paths.ts'
+import { readSettings } from './rest/read-settings.ts'
+import { storagePath } from './steps.ts'
+
+const FILE_CONTENT = new Set(['iso', 'vztmpl', 'import', 'snippets'])
+
+/** What a survey does not show: settings, files of a storage, disks that lie there for one id. */
+export async function readList(
+  api: Api,
+  connection: string,
+  list: string,
+  atMs: number,
+  signal: AbortSignal,
+): Promise<readonly Sighting[]> {
+  if (isSettingList(list)) return readSettings(api, connection, list, atMs, signal)
+  const disks = parseDiskList(list)
+  if (disks !== undefined) return readDisks(api, connection, list, disks, atMs, signal)
+  const { host, storage } = parseFileList(list)
+  const about = { doing: `list the files on ${storage} of ${host}`, host }
+  const data = await api.read(`${storagePath(host, storage)}/content`, about, signal)
+  return recordsOf(data).flatMap((entry): Sighting[] => {
+    const externalId = nameOf(entry.volid)
+    if (externalId === undefined || typeof entry.content !== 'string' || !FILE_CONTENT.has(entry.content)) return []
+    const size = countOf(entry.size)
+    const ctime = entry.content === 'snippets' ? countOf(entry.ctime) : undefined
+    const config = {
+      content: entry.content,
+      ...(size === undefined ? {} : { size }),
+      ...(ctime === undefined ? {} : { ctime }),
+    }
+    return [{ connection, type: 'file', list, externalId, host, close: { config, atMs } }]
+  })
+}
+
+/** The disks that lie on a storage for one id. Nobody else's: the question is only ever what is to be cleared away. */
+async function readDisks(
+  api: Api,
+  connection: string,
+  list: string,
+  {
+    host,
+    storage,
+    externalId: owner,
+  }: { readonly host: string; readonly storage: string; readonly externalId: string },
+  atMs: number,
+  signal: AbortSignal,
+): Promise<readonly Sighting[]> {
+  const about = { doing: `list the disks of id ${owner} on ${storage} of ${host}`, host }
+  const data = await api.read(`${storagePath(host, storage)}/content?vmid=${encodeURIComponent(owner)}`, about, signal)
+  return recordsOf(data).flatMap((entry): Sighting[] => {
+    const externalId = nameOf(entry.volid)
+    const ctime = countOf(entry.ctime)
+    const disk = entry.content === 'images' || entry.content === 'rootdir'
+    if (externalId === undefined || ctime === undefined || !disk || String(entry.vmid) !== owner) return []
+    return [{ connection, type: 'file', list, externalId, host, close: { config: { ctime }, atMs } }]
+  })
+}
+
+export async function observeListed(
+  api: Api,
+  sighting: Sighting,
+  list: string,
+  atMs: number,
+  signal: AbortSignal,
+): Promise<Sighting | undefined> {
+  const things = await readList(api, sighting.connection, list, atMs, signal)
+  return things.find((thing) => thing.externalId === sighting.externalId)
+}

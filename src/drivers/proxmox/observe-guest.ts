@@ -1,0 +1,102 @@
+import type { Sighting } from '../../model/sighting.ts'
+import { LookFailed } from '../port.ts'
+import type { About, Api } from './api.ts'
+import { readAddresses, readConfig, readPending, withConfig } from './close-look.ts'
+import { countOf, type Foreign, flagOf, isRecord, nameOf, recordsOf } from './foreign.ts'
+import { parseProperties } from './property-string.ts'
+import { guestPath, storagePath } from './steps.ts'
+import { powerState } from './survey.ts'
+import { insertedImage, isImageOf } from './vm/seed.ts'
+
+type SeenClosely = ReturnType<typeof withConfig>
+
+/** A guest as it is configured, and what of its power and its agent was asked for. */
+export async function observeGuest(
+  api: Api,
+  sighting: Sighting,
+  ask: { readonly power?: boolean; readonly agent?: boolean },
+  atMs: number,
+  signal: AbortSignal,
+): Promise<Sighting> {
+  const { host, externalId } = sighting
+  const type = sighting.type === 'container' ? 'container' : 'vm'
+  const path = guestPath(host, type, externalId)
+  const about = { doing: `look at ${type} ${externalId} on ${host}`, host, guest: externalId }
+  // Only what runs can have changes that wait for a restart.
+  const stopped = sighting.power === 'stopped'
+  const data = await api.read(`${path}/${stopped ? 'config' : 'pending'}`, about, signal)
+  const look = stopped ? readConfig(data) : readPending(data)
+  if (look === undefined) {
+    throw new LookFailed({
+      reason: 'UnreadableAnswer',
+      meaning: 'backoff',
+      message: `could not ${about.doing}: the answer is no configuration`,
+    })
+  }
+  let seen = withConfig(sighting, look, atMs)
+  if (type === 'vm') seen = await withSeedImages(api, seen, signal)
+  // Whether its image may be taken out is for the guest itself to say, and now.
+  const reading = isReading(seen)
+  if (ask.power || reading) {
+    const status = await api.read(`${path}/status/current`, about, signal)
+    const current = isRecord(status) ? status : {}
+    const power = current.qmpstatus === 'paused' ? 'paused' : powerState(current.status)
+    const uptimeSeconds = countOf(current.uptime)
+    seen = { ...seen, ...(uptimeSeconds === undefined ? {} : { uptimeSeconds }), close: { ...seen.close, power } }
+  }
+  const running = (seen.close.power ?? seen.power) === 'running'
+  if ((!ask.agent && !(reading && agentIsOn(seen.close.config))) || !running || type !== 'vm') return seen
+  return { ...seen, close: { ...seen.close, ...(await askAgent(api, path, about, signal)) } }
+}
+
+function isReading({ mark, close }: SeenClosely): boolean {
+  return mark?.seeding !== undefined && insertedImage(close.config, mark.uid) !== undefined
+}
+
+function agentIsOn(config: Foreign): boolean {
+  const text = typeof config.agent === 'string' ? config.agent : ''
+  return flagOf(parseProperties(text, 'enabled').get('enabled')) === true
+}
+
+/** While a seed is on its way, or its image still to be taken away, the storage that the mark names is looked at too. */
+async function withSeedImages(api: Api, seen: SeenClosely, signal: AbortSignal): Promise<SeenClosely> {
+  const { mark, host } = seen
+  const storage = mark?.seeding?.storage ?? mark?.unseeding
+  if (mark === undefined || storage === undefined) return seen
+  const images = (await listImages(api, host, storage, signal)).filter(({ id }) => isImageOf(mark.uid, id))
+  return { ...seen, close: { ...seen.close, seedImages: images } }
+}
+
+async function listImages(api: Api, host: string, storage: string, signal: AbortSignal) {
+  const about = { doing: `list the images on ${storage} of ${host}`, host }
+  try {
+    const data = await api.read(`${storagePath(host, storage)}/content?content=iso`, about, signal)
+    return recordsOf(data).flatMap((entry) => {
+      const id = nameOf(entry.volid)
+      return id === undefined ? [] : [{ id, bytes: countOf(entry.size) ?? 0 }]
+    })
+  } catch (error) {
+    if (!(error instanceof LookFailed)) throw error
+    // With the storage its images are gone.
+    if (/storage '[^']*' does not exist/.test(error.message)) return []
+    // "Not found" would be taken for the guest.
+    const { refusal } = error
+    throw refusal.reason === 'NotFound' ? new LookFailed({ ...refusal, reason: 'SeedStorageUnread' }) : error
+  }
+}
+
+/** The agent's silence is an answer: it is down. Only when we may not ask at all is nothing known. */
+async function askAgent(
+  api: Api,
+  path: string,
+  about: About,
+  signal: AbortSignal,
+): Promise<{ agent?: 'up' | 'down'; addresses?: readonly string[] }> {
+  try {
+    const addresses = readAddresses(await api.read(`${path}/agent/network-get-interfaces`, about, signal))
+    return addresses === undefined ? { agent: 'down' } : { agent: 'up', addresses }
+  } catch (error) {
+    if (!(error instanceof LookFailed) || error.refusal.connectionWide) throw error
+    return error.refusal.reason === 'PermissionDenied' ? {} : { agent: 'down' }
+  }
+}

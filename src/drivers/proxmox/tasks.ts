@@ -1,0 +1,55 @@
+import type { Sighting } from '../../model/sighting.ts'
+import type { RemoteTask } from '../../model/survey.ts'
+import { LookFailed } from '../port.ts'
+import type { Api } from './api.ts'
+import { translate } from './api-errors.ts'
+import { cleanText, isRecord, recordsOf } from './foreign.ts'
+import { readTask } from './survey.ts'
+import { parseUpid } from './upid.ts'
+
+/** How a task ended, or that it runs; undefined where nobody knows of it any more. */
+export async function taskOutcome(api: Api, taskId: string, signal: AbortSignal) {
+  const upid = parseUpid(taskId)
+  if (upid === undefined) return undefined
+  const { host } = upid
+  const doing = `finish ${upid.verb} ${upid.subject} on ${host}`
+  const path = `/nodes/${encodeURIComponent(host)}/tasks/${encodeURIComponent(taskId)}/status`
+  const data = await unlessUnknown(() =>
+    api.read(path, { doing: `look at task ${cleanText(taskId, 200)}`, host }, signal),
+  )
+  const task = isRecord(data) ? readTask({ ...data, upid: taskId }) : undefined
+  if (task?.state !== 'failed') return task
+  const guest = /^\d+$/.test(upid.subject) ? { guest: upid.subject } : {}
+  return { ...task, refusal: translate({ text: task.message ?? 'unknown reason', doing, host, ...guest }) }
+}
+
+/** The list of the host itself goes back weeks, where that of the cluster shows the last 25 of each host. */
+export async function recentTasks(
+  api: Api,
+  { host, externalId, type }: Sighting,
+  sinceMs: number,
+  signal: AbortSignal,
+): Promise<readonly RemoteTask[]> {
+  const guest = type === 'vm' || type === 'container'
+  const query = new URLSearchParams({
+    source: 'all',
+    limit: '50',
+    // The host counts in whole seconds of its own clock.
+    since: String(Math.max(0, Math.floor(sinceMs / 1000) - 60)),
+    ...(guest ? { vmid: externalId } : {}),
+  })
+  const about = { doing: `list the tasks of ${externalId} on ${host}`, host }
+  const data = await api.read(`/nodes/${encodeURIComponent(host)}/tasks?${query.toString()}`, about, signal)
+  return recordsOf(data).flatMap((entry) => readTask(entry) ?? [])
+}
+
+/** Task logs are thrown away after a while. */
+async function unlessUnknown<T>(look: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await look()
+  } catch (error) {
+    if (error instanceof LookFailed && /no such task|unable to (?:open|find).*(?:task|file)/i.test(error.message))
+      return undefined
+    throw error
+  }
+}

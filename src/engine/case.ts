@@ -1,0 +1,38 @@
+import type { PlanEntry } from '../model/plan.ts'
+import type { Policy } from '../model/policy.ts'
+import type { ResourceRecord } from '../model/record.ts'
+import type { Readiness } from '../model/rules.ts'
+import type { Step } from '../model/step.ts'
+import type { Refusal } from '../model/verdict.ts'
+
+/** What happened to one resource in this pass: an effect that ended well, one that failed, or neither. */
+export type Happening =
+  | { readonly what: 'succeeded'; readonly step: Step }
+  | { readonly what: 'started'; readonly step: Step }
+  | { readonly what: 'failed'; readonly step: Step; readonly refusal: Refusal }
+  | { readonly what: 'unclear'; readonly step: Step; readonly message: string }
+
+export interface Case {
+  readonly entry: PlanEntry
+  readonly policy: Policy
+  readonly generation: string
+  readonly before: ResourceRecord | undefined
+  /** Undefined: not there, or not looked at closely. */
+  readonly readiness: Readiness | undefined
+  readonly present: boolean
+  /** The list that would show it was not read in this pass: that it is not present says nothing. */
+  readonly unread?: true
+  /** The list that shows it, for what a survey does not show. */
+  readonly list?: string
+  /** False: the connection could not be seen in this pass. */
+  readonly seen: boolean
+  /** How long the connection has not been seen. */
+  readonly unseenMs: number
+  readonly happenings: readonly Happening[]
+  readonly details?: Readonly<Record<string, string>>
+  readonly commit?: string
+  /** Of a guest: the host that is declared, wherever it is. */
+  readonly declaredHost?: string
+  /** Who moved it, where it has just been seen to have drifted. */
+  readonly driftBy?: ResourceRecord['driftBy']
+}

@@ -1,0 +1,103 @@
+import { LIMITS } from '../lib/limits.ts'
+import { type Action, isDoing } from '../model/action.ts'
+import type { Change } from '../model/change.ts'
+import type { EventCause, NewEvent } from '../model/event.ts'
+import type { PlanEntry } from '../model/plan.ts'
+import type { ResourceRecord } from '../model/record.ts'
+import type { Step } from '../model/step.ts'
+import type { Case } from './case.ts'
+import { conditionOf } from './conditions.ts'
+
+/** What is worth telling of a pass: effects, drift, and every turn for the better or the worse. */
+export function eventsOf(one: Case, before: ResourceRecord, after: ResourceRecord, nowMs: number): readonly NewEvent[] {
+  const events: NewEvent[] = []
+  const tell = (type: NewEvent['type'], reason: string, message: string, step?: Step) => {
+    const cause = causeOf(one.entry, step)
+    events.push({
+      atMs: nowMs,
+      key: one.entry.key,
+      type,
+      reason,
+      message,
+      ...(one.commit === undefined ? {} : { commit: one.commit }),
+      ...(cause === undefined ? {} : { cause }),
+    })
+  }
+  if (after.driftSinceMs !== undefined && before.driftSinceMs === undefined)
+    tell('Warning', 'Drift', driftText(one.entry.action, after.driftBy))
+  for (const happening of one.happenings) {
+    switch (happening.what) {
+      case 'started':
+        tell('Normal', 'Started', happening.step.summary, happening.step)
+        break
+      case 'succeeded':
+        tell('Normal', 'Done', happening.step.summary, happening.step)
+        break
+      case 'failed':
+        tell(
+          'Warning',
+          happening.refusal.reason,
+          `${happening.step.summary}: ${happening.refusal.message}`,
+          happening.step,
+        )
+        break
+      case 'unclear':
+        tell('Warning', 'NoAnswer', `${happening.step.summary}: ${happening.message}`, happening.step)
+        break
+    }
+  }
+  for (const type of ['Ready', 'Stalled'] as const) {
+    const was = conditionOf(before.conditions, type)
+    const is = conditionOf(after.conditions, type)
+    if (is === undefined || was?.status === is.status) continue
+    if (was?.status !== 'True' && is.status !== 'True') continue
+    const bad = (type === 'Stalled') === (is.status === 'True')
+    tell(
+      bad ? 'Warning' : 'Normal',
+      is.status === 'True' ? type : `Not${type}`,
+      is.message === '' ? is.reason : is.message,
+    )
+  }
+  const was = conditionOf(before.conditions, 'Synced')
+  const is = conditionOf(after.conditions, 'Synced')
+  if (is !== undefined && is.message !== was?.message && (is.reason === 'Held' || is.reason === 'Refused')) {
+    tell('Warning', is.reason, is.message)
+  }
+  if (after.status === 'Orphaned' && before.status !== 'Orphaned') {
+    tell(
+      'Normal',
+      'Orphaned',
+      `id ${after.externalId ?? '?'} on ${after.host ?? '?'} stays and is no longer kept by croft`,
+    )
+  }
+  return events
+}
+
+/** From the plan's reason to the call. Parameters stay out: they hold more than a reader needs. */
+function causeOf({ action, drift }: PlanEntry, step: Step | undefined): EventCause | undefined {
+  const plan = isDoing(action) ? action.reason : undefined
+  const call = step === undefined ? undefined : `${step.call.method} ${step.call.path}`
+  if (plan === undefined && call === undefined) return undefined
+  return {
+    ...(plan === undefined ? {} : { plan }),
+    ...(call === undefined ? {} : { call }),
+    ...(drift === undefined ? {} : { drift }),
+  }
+}
+
+function driftText(action: Action, by: ResourceRecord['driftBy']): string {
+  const doing = action.do === 'hold' ? action.held : action
+  const who = by === undefined ? '' : ` (${by.user}, ${by.task})`
+  if (doing.do === 'create') return `it is gone, and Git still declares it${who}`
+  if (!('changes' in doing)) return `it differs from what Git declares${who}`
+  const fields = doing.changes.map(
+    (change) => `${change.path} ${shown(change.to, change)} → ${shown(change.from, change)}`,
+  )
+  return `${fields.join(', ')}${who}`
+}
+
+function shown(value: unknown, { secret }: Change): string {
+  if (secret === true) return '***'
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing')
+  return text.length > LIMITS.shownValueLength ? `${text.slice(0, LIMITS.shownValueLength)}…` : text
+}
