@@ -1,12 +1,13 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { Page } from '../src/server/api/schemas.ts'
+import { clockTime } from './format.ts'
 import { live } from './live.ts'
 import { Activity } from './parts/activity.tsx'
-import { Loading } from './parts/bits.tsx'
+import { Empty, Loading } from './parts/bits.tsx'
 import { Icon } from './parts/icon.tsx'
 import { Overlays } from './parts/overlays.tsx'
 import { Side, SmallBar } from './parts/side.tsx'
-import { place } from './route.ts'
+import { hrefTo, place } from './route.ts'
 import { ClusterView } from './views/cluster.tsx'
 import { ClustersView } from './views/clusters.tsx'
 import { DriftView } from './views/drift.tsx'
@@ -20,16 +21,16 @@ import { TimelineView } from './views/timeline.tsx'
 import { VIEWS } from './views.ts'
 
 export function App() {
-  const { page, line } = live.use()
-  const { view } = place.use()
+  const { page, line, lostMs, trouble } = live.use()
+  const { view, args } = place.use()
   const drawn = page !== undefined
   useEffect(() => {
     if (drawn) performance.mark('croft-drawn')
   }, [drawn])
   useEffect(() => {
-    const title = VIEWS.find((one) => one.view === view)?.title
+    const title = VIEWS.find((one) => one.view === view)?.title ?? args[0]
     document.title = title === undefined ? 'croft' : `${title} · croft`
-  }, [view])
+  }, [view, args])
   return (
     <div class="shell">
       <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
@@ -39,7 +40,12 @@ export function App() {
       <div class="middle">
         {line === 'lost' && (
           <div class="banner tone-warn" role="alert">
-            <Icon name="warn" /> The line to croft is lost. What you see is from before; it comes back by itself.
+            <Icon name="warn" />
+            <span>
+              {trouble === undefined ? 'The line to croft is lost.' : `croft cannot show this: ${trouble}`}{' '}
+              {page !== undefined && lostMs !== undefined && <>What you see is from {clockTime(lostMs)}. </>}
+              It is tried again by itself.
+            </span>
           </div>
         )}
         {page?.ready === false && line !== 'lost' && (
@@ -81,8 +87,14 @@ function View({ page }: { readonly page: Page }) {
       return <HealthView page={page} />
     case 'power':
       return <PowerView page={page} />
-    default:
+    case 'overview':
       return <OverviewView page={page} />
+    default:
+      return (
+        <Empty icon="search" title="There is no such view">
+          <a href={hrefTo('overview')}>To the overview</a>
+        </Empty>
+      )
   }
 }
 

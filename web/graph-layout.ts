@@ -48,7 +48,7 @@ export function layOut(page: Page, isOpen: (host: string) => boolean, all: boole
       title: row.name,
       detail: `${row.kind}, ${row.status}`,
       tone: toneOf(row),
-      icon: 'power',
+      icon: row.power === undefined ? 'plan' : 'machine',
       href: hrefTo('resource', row.key),
     })
     connect(above, row.key)
@@ -59,8 +59,8 @@ export function layOut(page: Page, isOpen: (host: string) => boolean, all: boole
       id,
       title: node.name,
       detail: `${node.role}, ${node.phase}${node.version === undefined ? '' : `, ${node.version}`}`,
-      tone: nodeTone(node),
-      icon: 'cluster',
+      tone: nodeTone(node, phases.get(row.cluster)),
+      icon: 'node',
       href: hrefTo('cluster', row.cluster),
     })
     connect(row.key, id)
@@ -80,6 +80,7 @@ export function layOut(page: Page, isOpen: (host: string) => boolean, all: boole
   const nodes = new Map(
     page.clusters.flatMap(({ name, nodes: own }) => own.map((node) => [`${name}/${node.name}`, node] as const)),
   )
+  const phases = new Map(page.clusters.map(({ name, phase }) => [name, phase]))
   const asleep = hostsAsleep(page)
   const byHost = Map.groupBy(page.rows, (row) => row.host ?? '')
   for (const host of page.hosts) {

@@ -1,29 +1,89 @@
 import { useEffect, useState } from 'preact/hooks'
-import { serverNow } from './live.ts'
+import { Trouble } from './api.ts'
+import { live, serverNow } from './live.ts'
 
 export interface Fetched<T> {
   readonly value: T | undefined
-  readonly trouble: string | undefined
+  readonly trouble: Failure | undefined
+  /** Asks once more, at once. */
+  again(): void
 }
 
-/** Fetches, and again when `when` changes; the old value stays until the new one is there, so nothing flickers. */
+export interface Failure {
+  readonly message: string
+  /** The server answered, and there is no such thing. */
+  readonly absent: boolean
+}
+
+/** After a failure it is asked again, a little later each time. */
+const FIRST_RETRY_MS = 2000
+const LAST_RETRY_MS = 30_000
+
+/**
+ * Fetches, and again when `when` changes; the old value stays until the new one is there, so nothing flickers. What fails
+ * is asked for again by itself, and at once when the line to the server comes back: no view waits for ever.
+ */
 export function useFetched<T>(fetcher: () => Promise<T>, when: readonly unknown[], subject = ''): Fetched<T> {
-  const [state, set] = useState<Fetched<T> & { readonly subject: string }>({
+  const [state, set] = useState<Pick<Fetched<T>, 'value' | 'trouble'> & { readonly subject: string }>({
     value: undefined,
     trouble: undefined,
     subject,
   })
+  const [tries, setTries] = useState(0)
+  const { line } = live.use()
+  // What is not there does not come by asking.
+  const failed = state.trouble?.absent === false
   useEffect(() => {
     let stale = false
     fetcher().then(
       (value) => stale || set({ value, trouble: undefined, subject }),
-      (error: Error) => stale || set({ value: undefined, trouble: error.message, subject }),
+      (error: unknown) =>
+        stale ||
+        set((old) => ({
+          // What was seen before is worth more than nothing.
+          value: old.subject === subject ? old.value : undefined,
+          trouble: failureOf(error),
+          subject,
+        })),
     )
     return () => {
       stale = true
     }
-  }, when)
-  return state.subject === subject ? state : { value: undefined, trouble: undefined }
+  }, [...when, tries])
+  useEffect(() => {
+    if (!failed) return
+    const retry = () => setTries((count) => count + 1)
+    const timer = setTimeout(retry, Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 1.5 ** tries))
+    return () => clearTimeout(timer)
+  }, [failed, tries])
+  useEffect(() => {
+    if (line === 'live' && failed) setTries((count) => count + 1)
+  }, [line])
+  const again = () => setTries((count) => count + 1)
+  return state.subject === subject ? { ...state, again } : { value: undefined, trouble: undefined, again }
+}
+
+function failureOf(error: unknown): Failure {
+  if (error instanceof Trouble) return { message: error.message, absent: error.status === 404 }
+  return { message: 'croft does not answer.', absent: false }
+}
+
+/** The value, but new at most every so often: a thousand events in a row are one reason to ask, not a thousand. */
+export function useCalm<T>(value: T, everyMs = 1000): T {
+  const [calm, set] = useState(value)
+  const [lastMs, setLast] = useState(() => performance.now())
+  useEffect(() => {
+    if (Object.is(value, calm)) return
+    const timer = setTimeout(
+      () => {
+        set(() => value)
+        setLast(performance.now())
+      },
+      Math.max(0, lastMs + everyMs - performance.now()),
+    )
+    return () => clearTimeout(timer)
+  }, [value, calm])
+  return calm
 }
 
 /** The server's time, drawn anew every so often. */

@@ -1,6 +1,6 @@
 import type { EventOnPage, Me, Page } from '../src/server/api/schemas.ts'
 import type { Delta } from '../src/server/delta.ts'
-import { api } from './api.ts'
+import { api, Trouble } from './api.ts'
 import { createStore } from './store.ts'
 
 /** Everything that the views are drawn from. */
@@ -10,6 +10,10 @@ export interface Live {
   /** What happened while we listened, newest first. */
   readonly events: readonly EventOnPage[]
   readonly me: Me | undefined
+  /** The server's time when the line was lost: what is shown is from then. */
+  readonly lostMs: number | undefined
+  /** Why nothing could be shown at all, as the server says it. */
+  readonly trouble: string | undefined
   /** The server's time when the page was last told something, and ours at that moment. */
   readonly heard: { readonly serverMs: number; readonly hereMs: number }
 }
@@ -21,6 +25,8 @@ export const live = createStore<Live>({
   line: 'loading',
   events: [],
   me: undefined,
+  lostMs: undefined,
+  trouble: undefined,
   heard: { serverMs: Date.now(), hereMs: performance.now() },
 })
 
@@ -36,21 +42,26 @@ let source: EventSource | undefined
 export async function follow(): Promise<void> {
   try {
     const page = await api.view()
-    live.set({ page, line: 'live', heard: { serverMs: page.atMs, hereMs: performance.now() } })
+    live.set({ page, line: 'live', trouble: undefined, heard: { serverMs: page.atMs, hereMs: performance.now() } })
     listen(page.cursor)
     // Who we are and what was before may come a moment later: what is now can be looked at already.
     const [me, history] = await Promise.all([api.me(), api.history(undefined)])
     const seen = new Set(history.events.map(({ seq }) => seq))
     const fresh = live.get().events.filter(({ seq }) => !seen.has(seq))
     live.set({ me, events: [...fresh, ...history.events.toReversed()].slice(0, EVENTS_KEPT) })
-  } catch {
-    live.set({ line: 'lost' })
+  } catch (error) {
+    lose(error instanceof Trouble ? error.message : undefined)
     setTimeout(() => void follow(), 3000)
   }
 }
 
 export async function refreshMe(): Promise<void> {
   live.set({ me: await api.me() })
+}
+
+function lose(trouble: string | undefined): void {
+  const { line, lostMs } = live.get()
+  live.set({ line: 'lost', lostMs: line === 'lost' ? lostMs : serverNow(), trouble })
 }
 
 function listen(cursor: string): void {
@@ -69,7 +80,7 @@ function listen(cursor: string): void {
   // The server has forgotten where we were: begin anew.
   source.addEventListener('reset', () => void follow())
   source.addEventListener('error', () => {
-    live.set({ line: 'lost' })
+    lose(undefined)
     // A browser gives up for good when the server answers with an error instead of a stream.
     if (source?.readyState === EventSource.CLOSED) setTimeout(() => void follow(), 3000)
   })

@@ -56,7 +56,9 @@ function clusterTone(cluster: ClusterOnPage): Tone {
   return cluster.phase === 'Ready' ? 'ok' : 'busy'
 }
 
-export function nodeTone(node: ClusterOnPage['nodes'][number]): Tone {
+/** Until a cluster has formed, a node without its machine is one that is still to come. */
+export function nodeTone(node: ClusterOnPage['nodes'][number], phase?: ClusterOnPage['phase']): Tone {
+  if (node.phase === 'NoMachine' && phase === 'Forming') return 'busy'
   if (['NotReady', 'Flapping', 'StaleState', 'Duplicate', 'NoMachine'].includes(node.phase)) return 'bad'
   if (node.phase === 'Ready') return 'ok'
   return ['PoweredOff', 'Unknown', 'Waiting'].includes(node.phase) ? 'quiet' : 'busy'
@@ -68,8 +70,11 @@ export function hostsAsleep({ power = [] }: Page): ReadonlySet<string> {
   return new Set(going.flatMap(({ hosts }) => hosts.filter((host) => host.power === 'off').map(({ name }) => name)))
 }
 
+/** From here on a host is worth a look. */
+export const HOT_C = 75
+
 export function hostTone(host: HostOnPage, asleep: ReadonlySet<string>): Tone {
-  if (host.online) return 'ok'
+  if (host.online) return (host.temperatureC ?? 0) >= HOT_C ? 'warn' : 'ok'
   return asleep.has(host.name) ? 'quiet' : 'bad'
 }
 

@@ -11,10 +11,10 @@ export interface Trouble {
   readonly href: string
   /** What would help, where it is known. */
   readonly allow?: string
+  /** Since when, where it is known. */
+  readonly sinceMs?: number
 }
 
-/** From here on a host is worth a look. */
-export const HOT_C = 75
 /** More of the same than this is one line. */
 const ALIKE = 3
 
@@ -106,7 +106,7 @@ function hostTroubles(page: Page): readonly Trouble[] {
     const href = hrefTo('estate', 'host', host.name)
     if (hostTone(host, asleep) === 'bad')
       return [{ tone: 'bad', title: `Host ${host.name} is offline`, detail: 'It does not answer.', href }]
-    return (host.temperatureC ?? 0) >= HOT_C
+    return hostTone(host, asleep) === 'warn'
       ? [{ tone: 'warn', title: `Host ${host.name} is hot`, detail: `${Math.round(host.temperatureC ?? 0)} °C`, href }]
       : []
   })
@@ -143,12 +143,21 @@ function driftTroubles({ drifts }: Page): readonly Trouble[] {
   if (groups.length > ALIKE) {
     const names = groups.slice(0, 4).map(([key]) => nameOf(key))
     const detail = `${names.join(', ')}${groups.length > 4 ? ` and ${groups.length - 4} more` : ''}`
-    return [{ tone: 'warn', title: `${groups.length} resources have drifted`, detail, href }]
+    return [
+      {
+        tone: 'warn',
+        title: `${groups.length} resources have drifted`,
+        detail,
+        href,
+        ...since(groups.flatMap(([, own]) => own)),
+      },
+    ]
   }
   return groups.map(([key, own]) => {
     const fields = own.map(({ field, declared, observed }) => `${field} is ${observed}, Git says ${declared}`)
     const by = own[0]?.by === undefined ? '' : `, by ${own[0].by.user}`
-    return { tone: 'warn', title: `${nameOf(key)} has drifted`, detail: `${fields.slice(0, 3).join('; ')}${by}`, href }
+    const detail = `${fields.slice(0, 3).join('; ')}${by}`
+    return { tone: 'warn', title: `${nameOf(key)} has drifted`, detail, href, ...since(own) }
   })
 }
 
@@ -173,6 +182,7 @@ function clusterTroubles(cluster: Page['clusters'][number]): readonly Trouble[] 
       title: `${plural(unwell.length, 'node')} of ${cluster.name} not ready`,
       detail: `${names.join(', ')}${more}.${server ? margin : ''}`,
       href,
+      ...since(unwell.map(({ readySinceMs }) => ({ sinceMs: readySinceMs }))),
     })
   }
   for (const hold of [...cluster.refusals, ...cluster.holds].slice(0, 3))
@@ -193,6 +203,7 @@ function grouped(rows: readonly Row[], tone: Tone, word: string, fallback: strin
       title: `${row.name} is ${word}`,
       detail: row.message === '' || row.message === 'as declared' ? fallback : row.message,
       href: href ?? hrefTo('resource', row.key),
+      ...since([row]),
     }))
   const names = rows.slice(0, 4).map(({ name }) => name)
   return [
@@ -201,6 +212,13 @@ function grouped(rows: readonly Row[], tone: Tone, word: string, fallback: strin
       title: `${rows.length} resources are ${word}`,
       detail: `${names.join(', ')} and ${rows.length - names.length} more`,
       href: href ?? hrefTo('estate', 'wrong'),
+      ...since(rows),
     },
   ]
+}
+
+/** Of several: since the first of them. */
+function since(all: readonly { readonly sinceMs?: number | undefined }[]): { readonly sinceMs?: number } {
+  const known = all.flatMap(({ sinceMs }) => (sinceMs === undefined ? [] : [sinceMs]))
+  return known.length === 0 ? {} : { sinceMs: Math.min(...known) }
 }

@@ -6,6 +6,9 @@ import { largeEstate, smallEstate } from '../../src/server/testing/fake-estate.t
 import { FAWN, withFawn } from './happenings.ts'
 import { openBrowser, stage, whyNoBrowser } from './stage.ts'
 
+/** The browser itself tells of connections that are refused or cut; nothing else may be wrong. */
+const LINE_TROUBLE = /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET/
+
 describe('the page in a real browser', { skip: whyNoBrowser() ?? false }, () => {
   let browser: Browser
   before(async () => {
@@ -60,10 +63,41 @@ describe('the page in a real browser', { skip: whyNoBrowser() ?? false }, () => 
     assert.ok((await lines.count()) < 80)
   })
 
+  test('what cannot be fetched says so instead of waiting for ever, and comes by itself when croft is back', async () => {
+    await using it = await stage(browser, withFawn(smallEstate()), { expected: LINE_TROUBLE })
+    await it.go()
+    await it.stopServer()
+    await it.page.getByText('The line to croft is lost').waitFor()
+    await it.page.locator('.nav-link', { hasText: 'Timeline' }).first().click()
+    await it.page.getByRole('alert').getByText('This cannot be shown now').waitFor()
+    // A resource that cannot be fetched is not one that does not exist.
+    await it.page.evaluate(`location.hash = '#/resource/${encodeURIComponent(FAWN)}'`)
+    await it.page.getByRole('alert').getByText('croft does not answer').waitFor()
+    assert.equal(await it.page.getByText('There is no such resource').count(), 0)
+    await it.startServerAgain()
+    await it.page.locator('h1', { hasText: 'k3s-vm-still-fawn' }).waitFor()
+    await it.page.locator('.nav-link', { hasText: 'Timeline' }).first().click()
+    await it.page.locator('.chapter').first().waitFor()
+  })
+
+  test('before anything is known it says what it waits for, never that all is well', async () => {
+    const { sources, ...rest } = smallEstate()
+    const empty = { ...rest, resources: [], clusters: [], hosts: [], drifts: [], checks: [], problems: [] }
+    await using it = await stage(browser, {
+      ...empty,
+      sources: sources.map(({ name, remote, ref }) => ({ name, remote, ref })),
+    })
+    await it.go()
+    await it.page.getByRole('heading', { name: 'Waiting for Git' }).waitFor()
+    await it.page.locator('.first-steps').getByText('croft import proxmox .').waitFor()
+    it.controller.set(() => ({ sources }))
+    await it.page.getByRole('heading', { name: 'Nothing is declared yet' }).waitFor()
+    await it.go('#/nowhere')
+    await it.page.getByText('There is no such view').waitFor()
+  })
+
   test('when the line is lost it says so, and comes back with what happened meanwhile', async () => {
-    // The browser itself tells of connections that are refused or cut; nothing else may be wrong.
-    const expected = /ERR_CONNECTION_REFUSED|ERR_INCOMPLETE_CHUNKED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET/
-    await using it = await stage(browser, withFawn(smallEstate()), { expected })
+    await using it = await stage(browser, withFawn(smallEstate()), { expected: LINE_TROUBLE })
     await it.go('#/estate')
     await it.stopServer()
     await it.page.getByText('The line to croft is lost').waitFor()

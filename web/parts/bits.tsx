@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { ago, exactly, percent } from '../format.ts'
-import { useNow } from '../hooks.ts'
+import { type Fetched, useNow } from '../hooks.ts'
 import { Icon, type IconName } from './icon.tsx'
 
 export function Empty({
@@ -30,6 +30,24 @@ export function Loading({ rows = 4 }: { readonly rows?: number }) {
       {Array.from({ length: rows }, (_, index) => (
         <span key={index} class="ghost" />
       ))}
+    </div>
+  )
+}
+
+/** Stands where something is fetched and is not there yet: the ghost of it, or why it does not come. */
+export function Awaited({ fetched, rows = 6 }: { readonly fetched: Fetched<unknown>; readonly rows?: number }) {
+  const { trouble, again } = fetched
+  if (trouble === undefined) return <Loading rows={rows} />
+  return (
+    <div class="empty" role="alert">
+      <span class="empty-icon is-bad">
+        <Icon name="bad" size={30} />
+      </span>
+      <h2>This cannot be shown now</h2>
+      <p>{trouble.message} It is tried again by itself.</p>
+      <button type="button" class="button" onClick={again}>
+        Try again now
+      </button>
     </div>
   )
 }
@@ -74,27 +92,44 @@ export function Meter({
   )
 }
 
-export function Command({ text }: { readonly text: string }) {
+/** A command to copy; `what` says what it does where several stand together. */
+export function Command({ text, what }: { readonly text: string; readonly what?: string }) {
   const [copied, set] = useState(false)
+  const box = useRef<HTMLSpanElement>(null)
   const copy = async () => {
-    await navigator.clipboard?.writeText(text).catch(() => undefined)
+    // Without TLS a browser has no clipboard for us: then it is not said to be there.
+    const done = await navigator.clipboard?.writeText(text).then(
+      () => true,
+      () => false,
+    )
+    if (done !== true) {
+      select(box.current)
+      return
+    }
     set(true)
     setTimeout(() => set(false), 1500)
   }
   return (
     <div class="command">
+      {what !== undefined && <span class="command-what">{what}</span>}
       <code>
         <span class="command-sign" aria-hidden="true">
           $
         </span>{' '}
-        {text}
+        <span ref={box}>{text}</span>
       </code>
-      <button type="button" class="button-quiet" onClick={() => void copy()} aria-label="Copy the command">
+      <button type="button" class="button-quiet" onClick={() => void copy()} aria-label="Copy the command" title={text}>
         <Icon name={copied ? 'ok' : 'copy'} size={16} />
-        <span class="wide-only">{copied ? 'Copied' : 'Copy'}</span>
+        <span class="wide-only" aria-live="polite">
+          {copied ? 'Copied' : 'Copy'}
+        </span>
       </button>
     </div>
   )
+}
+
+function select(node: Node | null): void {
+  if (node !== null) getSelection()?.selectAllChildren(node)
 }
 
 export function Card({

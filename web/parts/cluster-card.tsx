@@ -34,11 +34,11 @@ export function ClusterCard({
       {nodes && (
         <ul class="node-chips">
           {cluster.nodes
-            .toSorted((a, b) => TONE_ORDER[nodeTone(a)] - TONE_ORDER[nodeTone(b)])
+            .toSorted((a, b) => TONE_ORDER[nodeTone(a, cluster.phase)] - TONE_ORDER[nodeTone(b, cluster.phase)])
             .slice(0, NODES_SHOWN)
             .map((node) => (
-              <li key={node.name} class={`node-chip tone-${nodeTone(node)}`}>
-                <Icon name={nodeTone(node)} size={15} />
+              <li key={node.name} class={`node-chip tone-${nodeTone(node, cluster.phase)}`}>
+                <Icon name={nodeTone(node, cluster.phase)} size={15} />
                 <span class="clip">{node.name}</span>
                 <span class="muted">{node.phase === 'Ready' ? node.role : node.phase}</span>
               </li>

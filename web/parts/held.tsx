@@ -42,6 +42,7 @@ export function Held({ entries, page }: { readonly entries: readonly PlanEntryOn
           </>
         ),
         action: 'Approve',
+        ...(keys.length === 1 ? { command: `croft ask approve ${keys[0] ?? ''}` } : {}),
         danger: first !== undefined,
         ...(first === undefined
           ? {}

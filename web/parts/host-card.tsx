@@ -1,8 +1,7 @@
 import type { HostOnPage, Page } from '../../src/server/api/schemas.ts'
 import { bytes, plural } from '../format.ts'
 import { hrefTo } from '../route.ts'
-import { hostsAsleep, hostTone, type Tone } from '../tone.ts'
-import { HOT_C } from '../troubles.ts'
+import { HOT_C, hostsAsleep, hostTone, type Tone } from '../tone.ts'
 import { Meter } from './bits.tsx'
 import { Icon, Mark } from './icon.tsx'
 
@@ -25,7 +24,12 @@ export function Hosts({ page }: { readonly page: Page }) {
   )
 }
 
-const WORDS: Readonly<Partial<Record<Tone, string>>> = { ok: 'online', quiet: 'off, as ordered', bad: 'offline' }
+const WORDS: Readonly<Partial<Record<Tone, string>>> = {
+  ok: 'online',
+  warn: 'online, hot',
+  quiet: 'off, as ordered',
+  bad: 'offline',
+}
 
 function HostCard({
   host,

@@ -74,7 +74,7 @@ function SwitchBody({
           ? 'Tier by tier, each after the evidence that the one before is down. What runs now is remembered in the cluster and comes back as it was.'
           : 'Tier by tier, each after the evidence that the one before is up. Workloads get back what they had.'}
       </p>
-      {trouble !== undefined && <p class="tone-bad">{trouble}</p>}
+      {trouble !== undefined && <p class="tone-bad">{trouble.message}</p>}
       {value === undefined && trouble === undefined && <Loading rows={3} />}
       {value !== undefined && (
         <>

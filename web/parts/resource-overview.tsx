@@ -7,15 +7,15 @@ import { ActionBody } from './action-body.tsx'
 import { Ago, Card } from './bits.tsx'
 import { CommitOf } from './commit.tsx'
 import { Badge } from './icon.tsx'
-import { Strip } from './strip.tsx'
+import { Strip, StripAxis } from './strip.tsx'
 
 /** What is next for it, how it stands, and its facts. */
 export function ResourceOverview({ detail, page }: { readonly detail: ResourceDetail; readonly page: Page }) {
-  const facts: readonly (readonly [string, string | undefined])[] = [
-    ['Host', detail.host],
+  const facts: readonly (readonly [string, string | undefined, string?])[] = [
+    ['Host', detail.host, hrefTo('estate', 'host', detail.host ?? '')],
     ['Id', detail.externalId],
     ['Connection', detail.connection],
-    ['Cluster', detail.cluster],
+    ['Cluster', detail.cluster, hrefTo('cluster', detail.cluster ?? '')],
     ['Power', detail.power],
     ['Addresses', detail.addresses.length === 0 ? undefined : detail.addresses.join(', ')],
     ['Declared in', detail.origin === undefined ? undefined : `${detail.origin.file}:${detail.origin.line}`],
@@ -77,11 +77,11 @@ export function ResourceOverview({ detail, page }: { readonly detail: ResourceDe
         <Card title="Facts">
           <dl class="facts">
             {facts.map(
-              ([name, value]) =>
+              ([name, value, href]) =>
                 value !== undefined && (
                   <div key={name}>
                     <dt>{name}</dt>
-                    <dd>{value}</dd>
+                    <dd>{href === undefined ? value : <a href={href}>{value}</a>}</dd>
                   </div>
                 ),
             )}
@@ -100,6 +100,7 @@ function DayStrip({ detail }: { readonly detail: ResourceDetail }) {
   return (
     <Card title="The last 24 hours">
       <Strip slots={strip.slots} label={detail.name} />
+      <StripAxis />
     </Card>
   )
 }

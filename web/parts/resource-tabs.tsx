@@ -1,9 +1,10 @@
 import type { Page, ResourceDetail } from '../../src/server/api/schemas.ts'
 import { api } from '../api.ts'
-import { useFetched } from '../hooks.ts'
+import { useCalm, useFetched } from '../hooks.ts'
+import { live } from '../live.ts'
 import { hrefTo } from '../route.ts'
 import { ActionBody } from './action-body.tsx'
-import { Card, Empty, Loading } from './bits.tsx'
+import { Awaited, Card, Empty } from './bits.tsx'
 import { EventTable } from './event-table.tsx'
 
 export function ResourceDiff({ detail, page }: { readonly detail: ResourceDetail; readonly page: Page }) {
@@ -53,9 +54,12 @@ export function ResourceDiff({ detail, page }: { readonly detail: ResourceDetail
   )
 }
 
-export function ResourceEvents({ resource: key, page }: { readonly resource: string; readonly page: Page }) {
-  const { value } = useFetched(() => api.history(key), [key, page.version], key)
-  if (value === undefined) return <Loading />
+export function ResourceEvents({ resource: key }: { readonly resource: string }) {
+  const { events } = live.use()
+  const newest = useCalm(events.find((event) => event.key === key)?.seq)
+  const fetched = useFetched(() => api.history(key), [key, newest], key)
+  const { value } = fetched
+  if (value === undefined) return <Awaited fetched={fetched} rows={4} />
   if (value.events.length === 0) return <Empty icon="timeline" title="Nothing has happened to it yet" />
   return (
     <Card>
@@ -71,8 +75,9 @@ export function ResourceYaml({
   readonly resource: string
   readonly detail: ResourceDetail
 }) {
-  const { value } = useFetched(() => api.manifest(key), [key, detail.origin?.commit], key)
-  if (value === undefined) return <Loading />
+  const fetched = useFetched(() => api.manifest(key), [key, detail.origin?.commit], key)
+  const { value } = fetched
+  if (value === undefined) return <Awaited fetched={fetched} rows={4} />
   if (value.yaml === undefined)
     return (
       <Empty icon="plan" title="Git does not declare it any more">

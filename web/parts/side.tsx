@@ -5,7 +5,7 @@ import { nextTheme } from '../keyboard.ts'
 import { live } from '../live.ts'
 import { hrefTo, place } from '../route.ts'
 import { theme } from '../theme.ts'
-import { ui } from '../ui.ts'
+import { toast, ui } from '../ui.ts'
 import { VIEWS } from '../views.ts'
 import { Icon } from './icon.tsx'
 
@@ -46,6 +46,12 @@ export function Side({ page }: { readonly page: Page | undefined }) {
             </span>
           </a>
         )}
+        {me?.name !== undefined && (
+          <p class="side-user">
+            <Icon name="user" size={16} /> <b class="clip">{me.name}</b>{' '}
+            <span class="muted nowrap">{me.role ?? 'token'}</span>
+          </p>
+        )}
         <div class="side-buttons">
           <ThemeButton />
           <button
@@ -62,19 +68,22 @@ export function Side({ page }: { readonly page: Page | undefined }) {
               <Icon name="user" size={16} /> Sign in
             </button>
           ) : (
-            <button
-              type="button"
-              class="button-quiet"
-              title={`${me.name} (${me.role ?? 'token'}): sign out`}
-              onClick={() => void api.signOut().then((next) => live.set({ me: next }))}
-            >
-              <Icon name="user" size={16} /> {me.name}
+            <button type="button" class="button-quiet" onClick={() => void signOut()}>
+              Sign out
             </button>
           )}
         </div>
       </div>
     </nav>
   )
+}
+
+async function signOut(): Promise<void> {
+  try {
+    live.set({ me: await api.signOut() })
+  } catch (error) {
+    toast('bad', error instanceof Error ? error.message : 'It failed.')
+  }
 }
 
 function ThemeButton() {

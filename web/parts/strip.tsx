@@ -32,6 +32,43 @@ export function Strip({ slots, label }: { readonly slots: string; readonly label
   )
 }
 
+/** Under a strip: where in the day it is. */
+export function StripAxis() {
+  return (
+    <p class="strip-axis muted" aria-hidden="true">
+      <span>24 h ago</span>
+      <span>12 h</span>
+      <span>now</span>
+    </p>
+  )
+}
+
+/** What the heights and colours mean, in words. */
+export function StripLegend() {
+  return (
+    <p class="strip-legend muted">
+      {LEGEND.map(([letter, words]) => (
+        <span key={letter}>
+          <svg width={WIDTH} height={22} viewBox={`0 0 ${WIDTH} 22`} class="strip-key" aria-hidden="true">
+            {SLOTS.filter((slot) => slot.letter === letter).map(({ class: name, height }) => (
+              <path key={letter} class={name} d={bar(0, height)} />
+            ))}
+          </svg>{' '}
+          {words}
+        </span>
+      ))}
+    </p>
+  )
+}
+
+const LEGEND = [
+  ['o', 'well'],
+  ['x', 'not well'],
+  ['?', 'not known'],
+  ['-', 'off as ordered'],
+  ['.', 'not looked'],
+] as const
+
 function bar(at: number, height: number): string {
   return `M${at * WIDTH} 22v-${height}h${WIDTH - GAP}v${height}z`
 }

@@ -40,18 +40,35 @@ export function ClusterView({ page, name }: { readonly page: Page; readonly name
           <Members cluster={cluster} />
         </Card>
         <div class="stack">
-          <Now cluster={cluster} />
+          <Now cluster={cluster} page={page} />
         </div>
       </div>
       <Nodes cluster={cluster} page={page} />
       <div class="columns">
         <Snapshots cluster={cluster} />
         <Card title="In a terminal">
-          <Command text={`croft cluster kubeconfig ${cluster.name}`} />
+          <div class="commands">
+            {commandsOf(cluster).map(([what, text]) => (
+              <Command key={text} what={what} text={text} />
+            ))}
+          </div>
         </Card>
       </div>
     </>
   )
+}
+
+/** What does the same in a terminal as the buttons above, and the way in. */
+function commandsOf(cluster: ClusterOnPage): readonly (readonly [string, string])[] {
+  const { name } = cluster
+  const all: (readonly [string, string])[] = [
+    ['The way in with kubectl', `croft cluster kubeconfig ${name} --merge`],
+    ['Its pods, as they change', `croft pods ${name} -w`],
+    ['A snapshot now', `croft cluster backup ${name} --now`],
+  ]
+  if (upgradeOf(cluster) !== undefined)
+    all.push(['The upgrade', `croft cluster upgrade ${name} --${cluster.rolloutPaused ? 'resume' : 'pause'}`])
+  return all
 }
 
 function Orders({ cluster }: { readonly cluster: ClusterOnPage }) {
@@ -65,20 +82,36 @@ function Orders({ cluster }: { readonly cluster: ClusterOnPage }) {
         action: 'Abort',
         danger: true,
         type: cluster.name,
+        command: `croft cluster upgrade ${cluster.name} --abort`,
         go: async () => void (await wish('cluster', { cluster: cluster.name, order: 'abort' })),
       },
     })
   return (
     <div class="buttons">
-      <button type="button" class="button" onClick={() => order('snapshot')}>
+      <button
+        type="button"
+        class="button"
+        title="Take a snapshot of etcd now, on one of its servers"
+        onClick={() => order('snapshot')}
+      >
         Snapshot
       </button>
       {upgradeOf(cluster) !== undefined && (
         <>
-          <button type="button" class="button" onClick={() => order(cluster.rolloutPaused ? 'resume' : 'pause')}>
+          <button
+            type="button"
+            class="button"
+            title={cluster.rolloutPaused ? 'Go on with the upgrade' : 'Finish the node that has begun, begin no other'}
+            onClick={() => order(cluster.rolloutPaused ? 'resume' : 'pause')}
+          >
             {cluster.rolloutPaused ? 'Resume' : 'Pause'}
           </button>
-          <button type="button" class="button" onClick={() => withRight('admin', abort)}>
+          <button
+            type="button"
+            class="button"
+            title="Stop the upgrade where it is; you are asked first"
+            onClick={() => withRight('admin', abort)}
+          >
             Abort
           </button>
         </>
@@ -87,7 +120,9 @@ function Orders({ cluster }: { readonly cluster: ClusterOnPage }) {
   )
 }
 
-function Now({ cluster }: { readonly cluster: ClusterOnPage }) {
+function Now({ cluster, page }: { readonly cluster: ClusterOnPage; readonly page: Page }) {
+  const { tone, word } = clusterState(cluster, page)
+  const switched = word !== cluster.phase
   const now = useNow(1000)
   const quiet = [cluster.steps, cluster.waits, cluster.holds, cluster.refusals, cluster.warnings].every(
     (list) => list.length === 0,
@@ -95,7 +130,15 @@ function Now({ cluster }: { readonly cluster: ClusterOnPage }) {
   return (
     <Card title="What is next">
       {upgradeOf(cluster) !== undefined && <UpgradeBar cluster={cluster} />}
-      {quiet && upgradeOf(cluster) === undefined && (
+      {switched && (
+        <p class="line-item">
+          <Badge tone={tone} word={word} icon="power" />
+          <span class="muted">
+            by order; <a href={hrefTo('power')}>how far it is</a>
+          </span>
+        </p>
+      )}
+      {quiet && !switched && upgradeOf(cluster) === undefined && (
         <p class="line-item">
           {cluster.phase === 'Ready' ? (
             <Badge tone="ok" word="Nothing to do" />
@@ -183,7 +226,7 @@ function Nodes({ cluster, page }: { readonly cluster: ClusterOnPage; readonly pa
   const machines = new Map(page.rows.filter((row) => row.cluster === cluster.name).map((row) => [row.name, row]))
   const sorted = cluster.nodes.toSorted(
     (a, b) =>
-      TONE_ORDER[nodeTone(a)] - TONE_ORDER[nodeTone(b)] ||
+      TONE_ORDER[nodeTone(a, cluster.phase)] - TONE_ORDER[nodeTone(b, cluster.phase)] ||
       (a.role === b.role ? (a.name < b.name ? -1 : 1) : a.role === 'server' ? -1 : 1),
   )
   return (
@@ -215,15 +258,15 @@ function Nodes({ cluster, page }: { readonly cluster: ClusterOnPage; readonly pa
                     )}
                   </td>
                   <td>
-                    <Badge tone={nodeTone(node)} word={node.phase} />
+                    <Badge tone={nodeTone(node, cluster.phase)} word={node.phase} />
                     {node.message !== '' && <span class="trouble-detail">{node.message}</span>}
                   </td>
-                  <td>{node.role}</td>
-                  <td>
+                  <td data-label="Role">{node.role}</td>
+                  <td data-label="Version">
                     <code class={node.version === cluster.version ? '' : 'is-old'}>{node.version ?? '–'}</code>
                   </td>
-                  <td>{node.addresses.join(', ')}</td>
-                  <td>
+                  <td data-label="Address">{node.addresses.join(', ')}</td>
+                  <td data-label="Work">
                     {node.work !== undefined && (
                       <span>
                         <Icon name="busy" size={14} /> {node.work.purpose}{' '}

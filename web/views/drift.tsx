@@ -63,6 +63,7 @@ function Drifted({ resource: key, drifts }: { readonly resource: string; readonl
           </>
         ),
         action: 'Adopt',
+        command: `croft ask adopt ${key}`,
         go: async () => void (await wish('adopt-drift', { key, fields: drifts.map(({ field }) => field) })),
       },
     })
@@ -70,9 +71,15 @@ function Drifted({ resource: key, drifts }: { readonly resource: string; readonl
     ui.set({
       confirm: {
         title: `Put ${name} back as Git says?`,
-        body: <DriftTable drifts={drifts} />,
+        body: (
+          <>
+            <p>croft writes what Git says over what is there now. It may need a restart; the plan shows it.</p>
+            <DriftTable drifts={drifts} />
+          </>
+        ),
         action: 'Revert',
         danger: true,
+        command: `croft ask revert ${key}`,
         go: async () => void (await wish('revert-drift', { key })),
       },
     })
@@ -120,7 +127,7 @@ function DriftTable({ drifts }: { readonly drifts: readonly DriftOnPage[] }) {
           <tr key={one.field}>
             <td>
               <code>{one.field}</code>
-              <span class="narrow-only muted">
+              <span class="narrow-only muted drift-by">
                 {one.by === undefined ? 'by somebody' : `by ${one.by.user} (${one.by.task})`},{' '}
                 <Ago atMs={one.sinceMs} />
               </span>

@@ -2,14 +2,15 @@ import type { Page, Strip as StripData } from '../../src/server/api/schemas.ts'
 import { api } from '../api.ts'
 import { percent } from '../format.ts'
 import { useFetched, useNow } from '../hooks.ts'
-import { Card, Empty, Loading } from '../parts/bits.tsx'
+import { Awaited, Card, Empty } from '../parts/bits.tsx'
 import { FilterInput } from '../parts/filter.tsx'
-import { Strip } from '../parts/strip.tsx'
+import { Strip, StripAxis, StripLegend } from '../parts/strip.tsx'
 import { VirtualList } from '../parts/virtual.tsx'
 import { hrefTo, hrefToKey } from '../route.ts'
 import { ui } from '../ui.ts'
 
 const ROW_HEIGHT = 40
+const ASKED_MS = 15_000
 const PARTS = [
   ['cluster', 'Clusters'],
   ['host', 'Hosts'],
@@ -18,10 +19,12 @@ const PARTS = [
 ] as const
 
 export function HealthView({ page }: { readonly page: Page }) {
-  const now = useNow(30_000)
+  // The strips are of half hours: asking with every pass would fetch a thousand of them for nothing.
+  const now = useNow(5000)
   const { filter } = ui.use()
-  const { value } = useFetched(() => api.health(), [page.version, Math.floor(now / 60_000)])
-  if (value === undefined) return <Loading rows={6} />
+  const fetched = useFetched(() => api.health(), [Math.floor(now / ASKED_MS), page.checks.length])
+  const { value } = fetched
+  if (value === undefined) return <Awaited fetched={fetched} />
   const fits = ({ subject }: StripData) => subject.toLowerCase().includes(filter.toLowerCase())
   return (
     <>
@@ -36,6 +39,7 @@ export function HealthView({ page }: { readonly page: Page }) {
           The first strip appears after the first pass.
         </Empty>
       )}
+      {value.strips.length > 0 && <StripLegend />}
       {PARTS.map(([what, title]) => {
         const strips = value.strips
           .filter((one) => one.what === what && fits(one))
@@ -43,6 +47,11 @@ export function HealthView({ page }: { readonly page: Page }) {
         if (strips.length === 0) return null
         return (
           <Card key={what} title={title} class="is-flush">
+            <div class="strip-line is-head">
+              <span />
+              <StripAxis />
+              <span />
+            </div>
             <VirtualList
               items={strips}
               rowHeight={ROW_HEIGHT}

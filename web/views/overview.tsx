@@ -1,60 +1,55 @@
 import type { Page } from '../../src/server/api/schemas.ts'
 import { clockTime, plural, shortCommit } from '../format.ts'
+import { headlineOf } from '../headline.ts'
 import { live } from '../live.ts'
-import { Ago, Card, Empty } from '../parts/bits.tsx'
+import { Ago, Card, Command } from '../parts/bits.tsx'
 import { ClusterCard } from '../parts/cluster-card.tsx'
 import { Hosts } from '../parts/host-card.tsx'
 import { Badge, Icon, Mark } from '../parts/icon.tsx'
 import { hrefTo, hrefToKey } from '../route.ts'
-import { isDoing, toneOf } from '../tone.ts'
+import { clusterState, isDoing, TONE_ORDER, toneOf } from '../tone.ts'
 import { type Trouble, troublesOf } from '../troubles.ts'
 
 export function OverviewView({ page }: { readonly page: Page }) {
   const troubles = troublesOf(page)
   const grave = troubles.filter(({ tone }) => tone === 'bad').length
   const doing = page.rows.filter((row) => isDoing(row.do)).length
-  const headline =
-    troubles.length === 0
-      ? doing === 0
-        ? 'All is as declared'
-        : `${plural(doing, 'change')} under way`
-      : grave > 0
-        ? `${plural(grave, 'thing')} ${grave === 1 ? 'is' : 'are'} wrong`
-        : `${plural(troubles.length, 'thing')} to look at`
+  const { tone, text } = headlineOf(page, { grave, slight: troubles.length - grave, doing })
+  const empty = page.rows.length === 0 && page.clusters.length === 0
   return (
     <>
-      <header class={`hero ${grave > 0 ? 'is-bad' : troubles.length > 0 ? 'is-warn' : 'is-ok'}`}>
+      <header class={`hero is-${tone}`}>
         <span class="hero-icon">
-          <Icon name={grave > 0 ? 'bad' : troubles.length > 0 ? 'warn' : doing > 0 ? 'busy' : 'ok'} size={34} />
+          <Icon name={tone} size={34} />
         </span>
         <div>
-          <h1>{headline}</h1>
+          <h1>{text}</h1>
           <p class="muted">
             <Sources page={page} />
           </p>
         </div>
-        <Totals page={page} />
+        {!empty && <Totals page={page} />}
       </header>
-      {page.rows.length === 0 && page.clusters.length === 0 && (
-        <Empty icon="commit" title="Nothing is declared yet">
-          Commit a manifest to the repository that croft follows, and it appears here.
-        </Empty>
-      )}
       {troubles.length > 0 && (
-        <Card title="First of all" class="troubles">
+        <Card title="What is wrong, worst first" class="troubles">
           <ul>
             {troubles.slice(0, 12).map((trouble) => (
               <TroubleLine key={`${trouble.title}${trouble.detail}`} trouble={trouble} />
             ))}
           </ul>
-          {troubles.length > 12 && <p class="muted">and {troubles.length - 12} more in the Estate</p>}
+          {troubles.length > 12 && (
+            <p class="muted">
+              and <a href={hrefTo('estate', 'wrong')}>{troubles.length - 12} more in the Estate</a>
+            </p>
+          )}
         </Card>
       )}
+      {empty && <FirstSteps page={page} />}
       {page.clusters.length > 0 && (
         <>
           <h2 class="section">Clusters</h2>
           <div class={page.clusters.length > 2 ? 'grid-cards' : 'grid-cards is-few'}>
-            {page.clusters.map((cluster) => (
+            {worstFirst(page).map((cluster) => (
               <ClusterCard key={cluster.key} cluster={cluster} page={page} nodes={page.clusters.length <= 2} />
             ))}
           </div>
@@ -89,9 +84,47 @@ export function OverviewView({ page }: { readonly page: Page }) {
   )
 }
 
+/** Those that are not well stand where they are seen without scrolling. */
+function worstFirst(page: Page): Page['clusters'] {
+  const rank = (one: Page['clusters'][number]) => TONE_ORDER[clusterState(one, page).tone]
+  return page.clusters.toSorted((a, b) => rank(a) - rank(b))
+}
+
+/** What to do where there is nothing yet: the way to the first machine, with the exact commands. */
+function FirstSteps({ page }: { readonly page: Page }) {
+  const [source] = page.sources
+  return (
+    <Card title="First steps" class="first-steps">
+      <ol>
+        <li>
+          {source === undefined ? (
+            <>Tell croft what to follow: a repository or a directory.</>
+          ) : (
+            <>
+              croft follows <code>{source.remote}</code>
+              {source.commit === undefined ? ' and waits for its first commit.' : ', which declares nothing yet.'}
+            </>
+          )}
+          {source === undefined && <Command text="croft run git@git.lan:homelab.git" />}
+        </li>
+        <li>
+          Have manifests written for what is there already; the plan of them is empty.
+          <Command text="croft import proxmox ." />
+        </li>
+        <li>
+          Or write one yourself: <code>croft explain</code> knows every kind and field. See what would be done before
+          you push.
+          <Command text="croft plan ." />
+        </li>
+        <li>Commit and push. It appears here by itself.</li>
+      </ol>
+    </Card>
+  )
+}
+
 function Sources({ page }: { readonly page: Page }) {
   const [source] = page.sources
-  if (source === undefined) return <>No Git source is followed.</>
+  if (source === undefined) return null
   return (
     <>
       {source.commit !== undefined && (
@@ -140,6 +173,11 @@ function TroubleLine({ trouble }: { readonly trouble: Trouble }) {
           <span class="trouble-detail">{trouble.detail}</span>
           {trouble.allow !== undefined && <span class="trouble-allow">→ {trouble.allow}</span>}
         </span>
+        {trouble.sinceMs !== undefined && (
+          <span class="trouble-since">
+            <Ago atMs={trouble.sinceMs} />
+          </span>
+        )}
         <Icon name="chevron" size={16} />
       </a>
     </li>
@@ -155,10 +193,12 @@ function Recent() {
       ) : (
         <ol class="plain">
           {events.slice(0, 7).map((event) => (
-            <li key={event.seq} class="line-item">
+            <li key={event.seq} class="recent">
               <time class="muted">{clockTime(event.atMs)}</time>
-              <b class={event.type === 'Warning' ? 'tone-bad' : ''}>{event.reason}</b>
-              <span class="grow clip">
+              <b class={event.type === 'Warning' ? 'clip tone-bad' : 'clip'}>
+                {event.type === 'Warning' && <Icon name="warn" size={14} />} {event.reason}
+              </b>
+              <span class="clip">
                 {event.key !== undefined && <a href={hrefToKey(event.key)}>{event.key.split('/').at(-1)}</a>}{' '}
                 <span class="muted">{event.message}</span>
               </span>

@@ -1,8 +1,8 @@
 import type { Page, PlanEntryOnPage } from '../../src/server/api/schemas.ts'
 import { api } from '../api.ts'
 import { plural } from '../format.ts'
-import { useFetched } from '../hooks.ts'
-import { Card, Command, Empty, Loading } from '../parts/bits.tsx'
+import { useCalm, useFetched } from '../hooks.ts'
+import { Awaited, Card, Command, Empty } from '../parts/bits.tsx'
 import { Held } from '../parts/held.tsx'
 import { Badge } from '../parts/icon.tsx'
 import { Entries } from '../parts/plan-entries.tsx'
@@ -13,8 +13,9 @@ export function PlanView({ page }: { readonly page: Page }) {
     .filter((row) => row.do !== 'nothing')
     .map((row) => `${row.key} ${row.do} ${row.status}`)
     .join()
-  const { value } = useFetched(() => api.plan(), [stamp])
-  if (value === undefined) return <Loading rows={6} />
+  const fetched = useFetched(() => api.plan(), [useCalm(stamp)])
+  const { value } = fetched
+  if (value === undefined) return <Awaited fetched={fetched} />
   const { entries } = value
   const held = entries.filter(({ action }) => action.do === 'hold')
   const refused = entries.filter(({ action }) => action.do === 'refuse')

@@ -1,7 +1,7 @@
 import type { Page, ResourceDetail } from '../../src/server/api/schemas.ts'
 import { api } from '../api.ts'
 import { useFetched } from '../hooks.ts'
-import { Card, Command, Empty, Loading } from '../parts/bits.tsx'
+import { Awaited, Card, Command, Empty } from '../parts/bits.tsx'
 import { Badge } from '../parts/icon.tsx'
 import { ResourceOverview } from '../parts/resource-overview.tsx'
 import { ResourceDiff, ResourceEvents, ResourceObserved, ResourceYaml } from '../parts/resource-tabs.tsx'
@@ -29,14 +29,15 @@ export function ResourceView({
 }) {
   const row = page.rows.find((one) => one.key === key)
   // The row changes exactly when there is something new to fetch.
-  const { value: detail, trouble } = useFetched(() => api.resource(key), [key, row], key)
-  if (trouble !== undefined && detail === undefined)
+  const fetched = useFetched(() => api.resource(key), [key, row], key)
+  const { value: detail, trouble } = fetched
+  if (trouble?.absent === true)
     return (
       <Empty icon="search" title="There is no such resource">
         {key} is neither declared nor remembered. <a href={hrefTo('estate')}>To the estate</a>
       </Empty>
     )
-  if (detail === undefined) return <Loading rows={6} />
+  if (detail === undefined) return <Awaited fetched={fetched} />
   const [sync, ready] = [syncWord(detail), readyWord(detail)]
   return (
     <>
@@ -72,7 +73,7 @@ export function ResourceView({
         {tab === 'diff' ? (
           <ResourceDiff detail={detail} page={page} />
         ) : tab === 'events' ? (
-          <ResourceEvents resource={key} page={page} />
+          <ResourceEvents resource={key} />
         ) : tab === 'yaml' ? (
           <ResourceYaml resource={key} detail={detail} />
         ) : tab === 'observed' ? (
@@ -96,20 +97,36 @@ function Actions({ detail }: { readonly detail: ResourceDetail }) {
         title: `Leave ${detail.name} alone?`,
         body: 'croft keeps looking at it and changes nothing of it until it is resumed.',
         action: 'Suspend',
+        command: `croft ask suspend ${key}`,
         go: async () => void (await wish('suspend', { key })),
       },
     })
   return (
     <div class="buttons">
-      <button type="button" class="button" onClick={() => withRight('operate', () => void wish('reconcile', { key }))}>
+      <button
+        type="button"
+        class="button"
+        title="Compare it with Git at once instead of at the next pass"
+        onClick={() => withRight('operate', () => void wish('reconcile', { key }))}
+      >
         Look now
       </button>
       {detail.paused ? (
-        <button type="button" class="button" onClick={() => withRight('operate', () => void wish('resume', { key }))}>
+        <button
+          type="button"
+          class="button"
+          title="Let croft keep it as Git says again"
+          onClick={() => withRight('operate', () => void wish('resume', { key }))}
+        >
           Resume
         </button>
       ) : (
-        <button type="button" class="button" onClick={() => withRight('operate', suspend)}>
+        <button
+          type="button"
+          class="button"
+          title="Change nothing of it until it is resumed; you are asked first"
+          onClick={() => withRight('operate', suspend)}
+        >
           Suspend
         </button>
       )}

@@ -2,17 +2,19 @@ import { useState } from 'preact/hooks'
 import type { Chapter, Page, Span } from '../../src/server/api/schemas.ts'
 import { api } from '../api.ts'
 import { clockTime, duration, plural, shortCommit } from '../format.ts'
-import { useFetched, useNow } from '../hooks.ts'
+import { useCalm, useFetched, useNow } from '../hooks.ts'
 import { live } from '../live.ts'
-import { Ago, Card, Empty, Loading } from '../parts/bits.tsx'
+import { Ago, Awaited, Card, Empty } from '../parts/bits.tsx'
 import { EventTable } from '../parts/event-table.tsx'
 import { Badge, Icon } from '../parts/icon.tsx'
 import { hrefToKey } from '../route.ts'
 
 export function TimelineView({ page }: { readonly page: Page }) {
   const { events } = live.use()
-  const { value } = useFetched(() => api.timeline(), [events[0]?.seq, page.sources[0]?.commit])
-  if (value === undefined) return <Loading rows={6} />
+  const newest = useCalm(events[0]?.seq)
+  const fetched = useFetched(() => api.timeline(), [newest, page.sources[0]?.commit])
+  const { value } = fetched
+  if (value === undefined) return <Awaited fetched={fetched} />
   return (
     <>
       <header class="view-head">
@@ -85,6 +87,23 @@ function Took({ chapter }: { readonly chapter: Chapter }) {
 }
 
 const SHOWN = 60
+const SORTS = [
+  ['seen', 'way of the push'],
+  ['step', "croft's steps"],
+  ['settle', 'until ready'],
+] as const
+
+/** For how long at least one of a sort was under way: what runs side by side takes its time once. */
+function covered(spans: readonly Span[], kind: Span['kind'], now: number): number {
+  let [sum, end] = [0, 0]
+  for (const { fromMs, toMs = now } of spans
+    .filter((span) => span.kind === kind)
+    .toSorted((a, b) => a.fromMs - b.fromMs)) {
+    sum += Math.max(0, toMs - Math.max(end, fromMs))
+    end = Math.max(end, toMs)
+  }
+  return sum
+}
 
 function Waterfall({ spans }: { readonly spans: readonly Span[] }) {
   const now = useNow(1000)
@@ -94,6 +113,17 @@ function Waterfall({ spans }: { readonly spans: readonly Span[] }) {
   const groups = [...Map.groupBy(spans.slice(0, SHOWN), ({ key }) => key)]
   return (
     <div class="waterfall">
+      <div class="waterfall-line is-axis muted" aria-hidden="true">
+        <span />
+        <span class="waterfall-axis">
+          {[0, 0.25, 0.5, 0.75].map((share) => (
+            <span key={share} class={share % 0.5 === 0 ? '' : 'wide-only'}>
+              {share === 0 ? '0' : duration((to - from) * share)}
+            </span>
+          ))}
+        </span>
+        <span />
+      </div>
       {groups.map(([key, own]) => (
         <div key={key} class="waterfall-group">
           <a class="waterfall-key clip" href={hrefToKey(key)}>
@@ -121,8 +151,15 @@ function Waterfall({ spans }: { readonly spans: readonly Span[] }) {
       ))}
       {spans.length > SHOWN && <p class="muted">and {spans.length - SHOWN} more steps</p>}
       <p class="waterfall-legend muted">
-        <i class="span span-seen" /> way of the push <i class="span span-step" /> croft's steps{' '}
-        <i class="span span-settle" /> until ready
+        {SORTS.map(([kind, words]) => {
+          const ms = covered(spans, kind, now)
+          if (ms === 0) return null
+          return (
+            <span key={kind}>
+              <i class={`span span-${kind}`} /> {words} <b>{duration(ms)}</b>
+            </span>
+          )
+        })}
       </p>
     </div>
   )
