@@ -1,21 +1,15 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { fortyItems } from './forty-items.ts'
 import { config, declare, engineFor, settle } from './keep.ts'
-import { type Lab, labMissing, openLab } from './lab.ts'
+import { labWith } from './with-lab.ts'
 
-const skip = labMissing() ?? false
-let opened: Promise<Lab> | undefined
-const lab = () => (opened ??= openLab(['cow', 'sheep', 'duck']))
-after(async () => (await opened)?.close())
+const { lab, within } = labWith(['cow', 'sheep', 'duck'])
 
 const signal = () => new AbortController().signal
-test('forty items are put in place on a host, and a second run finds nothing to do', {
-  skip,
-  timeout: 55_000,
-}, async () => {
+test('forty items are put in place on a host, and a second run finds nothing to do', within, async () => {
   const one = await lab()
   const [cow] = one.hosts
   assert.ok(cow)
@@ -53,10 +47,7 @@ test('forty items are put in place on a host, and a second run finds nothing to 
   await store.close()
 })
 
-test('what somebody changed on a host is shown with old and new, and put right', {
-  skip,
-  timeout: 55_000,
-}, async () => {
+test('what somebody changed on a host is shown with old and new, and put right', within, async () => {
   const one = await lab()
   const sheep = one.hosts[1]
   assert.ok(sheep)
@@ -79,10 +70,7 @@ test('what somebody changed on a host is shown with old and new, and put right',
   await engine.close()
 })
 
-test('what is no longer declared is taken back to how it was', {
-  skip,
-  timeout: 55_000,
-}, async () => {
+test('what is no longer declared is taken back to how it was', within, async () => {
   const one = await lab()
   const duck = one.hosts[2]
   assert.ok(duck)

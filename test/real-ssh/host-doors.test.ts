@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { config, declare, engineFor, estateOf, hostsYaml, settle } from './keep.ts'
-import { type Lab, labMissing, openLab } from './lab.ts'
+import { labWith } from './with-lab.ts'
 
-const skip = labMissing() ?? false
-let opened: Promise<Lab> | undefined
-const lab = () => (opened ??= openLab(['cow', 'sheep', 'duck']))
-after(async () => (await opened)?.close())
+const { lab, within } = labWith(['cow', 'sheep', 'duck'])
 
 const signal = () => new AbortController().signal
 
-test('a change of sshd that would lock us out is taken back by itself', { skip, timeout: 55_000 }, async () => {
+test('a change of sshd that would lock us out is taken back by itself', within, async () => {
   const one = await lab()
   const sheep = one.hosts[1]
   assert.ok(sheep)
@@ -30,10 +27,7 @@ test('a change of sshd that would lock us out is taken back by itself', { skip, 
   await shell.close()
 })
 
-test('[S-05] a host that shows another key is refused as a whole, and the others go on', {
-  skip,
-  timeout: 55_000,
-}, async () => {
+test('[S-05] a host that shows another key is refused as a whole, and the others go on', within, async () => {
   const one = await lab()
   const [cow, sheep] = one.hosts
   assert.ok(cow && sheep)
@@ -50,10 +44,7 @@ test('[S-05] a host that shows another key is refused as a whole, and the others
   await engine.close()
 })
 
-test('a user with a password for sudo is enough, and the password is no input of a program', {
-  skip,
-  timeout: 55_000,
-}, async () => {
+test('a user with a password for sudo is enough, and the password is no input of a program', within, async () => {
   const one = await lab()
   const [cow, , duck] = one.hosts
   assert.ok(cow && duck)
@@ -81,7 +72,7 @@ test('a user with a password for sudo is enough, and the password is no input of
   await denied.close()
 })
 
-test('words for the kernel are written down, and the restart is asked for', { skip, timeout: 55_000 }, async () => {
+test('words for the kernel are written down, and the restart is asked for', within, async () => {
   const one = await lab()
   const duck = one.hosts[2]
   assert.ok(duck)

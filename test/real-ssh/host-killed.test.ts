@@ -2,15 +2,12 @@ import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { CROFT, personIn } from './as-a-person.ts'
 import { config, hostsYaml } from './keep.ts'
-import { type Lab, labMissing, openLab } from './lab.ts'
+import { labWith } from './with-lab.ts'
 
-const skip = labMissing() ?? false
-let opened: Promise<Lab> | undefined
-const lab = () => (opened ??= openLab(['cow']))
-after(async () => (await opened)?.close())
+const { lab, within } = labWith(['cow'])
 
 const SPEC = `  users:
     - {name: deploy, groups: [adm], sudo: true}
@@ -34,47 +31,54 @@ const ITEMS = 11
 /** How many items are marked on the host before croft is killed. */
 const MOMENTS = [1, 5, 9]
 
-test('[F-23] the real program is killed again and again while it configures a real host: nothing is doubled, nothing lost', {
-  skip,
-  timeout: 58_000,
-}, async (t) => {
-  const one = await lab()
-  const [cow] = one.hosts
-  assert.ok(cow)
-  const at = (path: string) => join(cow.root, path)
-  const git = join(one.directory, 'git')
-  mkdirSync(git)
-  writeFileSync(join(git, 'hosts.yaml'), hostsYaml(one))
-  writeFileSync(join(git, 'config.yaml'), config('lab', 'cow', SPEC))
-  // Every session reads this file: what croft needs it must find all the same.
-  writeFileSync(at('etc/environment'), 'PATH=/bin\nLAB_2=theirs\n')
-  const passwd = readFileSync(at('etc/passwd'), 'utf8')
-  const marks = () => spawnSync('ls', [at('var/lib/croft/items')], { encoding: 'utf8' }).stdout.split('\n').length - 1
+test(
+  '[F-23] the real program is killed again and again while it configures a real host: nothing is doubled, nothing lost',
+  within,
+  async (t) => {
+    const one = await lab()
+    const [cow] = one.hosts
+    assert.ok(cow)
+    const at = (path: string) => join(cow.root, path)
+    const git = join(one.directory, 'git')
+    mkdirSync(git)
+    writeFileSync(join(git, 'hosts.yaml'), hostsYaml(one))
+    writeFileSync(join(git, 'config.yaml'), config('lab', 'cow', SPEC))
+    // Every session reads this file: what croft needs it must find all the same.
+    writeFileSync(at('etc/environment'), 'PATH=/bin\nLAB_2=theirs\n')
+    const passwd = readFileSync(at('etc/passwd'), 'utf8')
+    const marks = () => spawnSync('ls', [at('var/lib/croft/items')], { encoding: 'utf8' }).stdout.split('\n').length - 1
 
-  for (const moment of MOMENTS) {
-    const child = spawn(CROFT, ['apply', git, '--yes', '--progress', 'quiet'], { ...personIn(one), stdio: 'ignore' })
-    const over = new Promise<boolean>((resolve) => child.once('exit', () => resolve(true)))
-    const pause = () => new Promise<boolean>((resolve) => setTimeout(() => resolve(false), 30))
-    while (marks() < moment) assert.equal(await Promise.race([over, pause()]), false, 'it ended before it was killed')
-    child.kill('SIGKILL')
-    await over
-  }
-  t.diagnostic(`killed ${MOMENTS.length} times`)
-  const whole = spawnSync(CROFT, ['apply', git, '--yes', '--progress', 'quiet'], { ...personIn(one), encoding: 'utf8' })
-  assert.equal(whole.status, 0, `${whole.stdout}${whole.stderr}`)
-  const plan = spawnSync(CROFT, ['plan', git], { ...personIn(one), encoding: 'utf8' })
-  assert.equal(plan.status, 0, plan.stdout)
-  assert.equal(marks(), ITEMS)
-  assert.equal(readFileSync(at('etc/environment'), 'utf8'), 'PATH=/bin\nLAB_2=2\nLAB_1=1\n')
-  assert.equal(readFileSync(at('etc/passwd'), 'utf8').match(/^deploy:/gm)?.length, 1)
-  assert.equal(readFileSync(at('etc/profile.d/lab.sh'), 'utf8').match(/croft begins/g)?.length, 1)
+    for (const moment of MOMENTS) {
+      const child = spawn(CROFT, ['apply', git, '--yes', '--progress', 'quiet'], { ...personIn(one), stdio: 'ignore' })
+      const over = new Promise<boolean>((resolve) => child.once('exit', () => resolve(true)))
+      const pause = () => new Promise<boolean>((resolve) => setTimeout(() => resolve(false), 30))
+      while (marks() < moment) assert.equal(await Promise.race([over, pause()]), false, 'it ended before it was killed')
+      child.kill('SIGKILL')
+      await over
+    }
+    t.diagnostic(`killed ${MOMENTS.length} times`)
+    const whole = spawnSync(CROFT, ['apply', git, '--yes', '--progress', 'quiet'], {
+      ...personIn(one),
+      encoding: 'utf8',
+    })
+    assert.equal(whole.status, 0, `${whole.stdout}${whole.stderr}`)
+    const plan = spawnSync(CROFT, ['plan', git], { ...personIn(one), encoding: 'utf8' })
+    assert.equal(plan.status, 0, plan.stdout)
+    assert.equal(marks(), ITEMS)
+    assert.equal(readFileSync(at('etc/environment'), 'utf8'), 'PATH=/bin\nLAB_2=2\nLAB_1=1\n')
+    assert.equal(readFileSync(at('etc/passwd'), 'utf8').match(/^deploy:/gm)?.length, 1)
+    assert.equal(readFileSync(at('etc/profile.d/lab.sh'), 'utf8').match(/croft begins/g)?.length, 1)
 
-  writeFileSync(join(git, 'config.yaml'), config('lab', 'cow', '  directories:\n    - {path: /etc}\n'))
-  const back = spawnSync(CROFT, ['apply', git, '--yes', '--progress', 'quiet'], { ...personIn(one), encoding: 'utf8' })
-  assert.equal(back.status, 0, `${back.stdout}${back.stderr}`)
-  assert.equal(readFileSync(at('etc/environment'), 'utf8'), 'PATH=/bin\nLAB_2=theirs\n')
-  assert.equal(readFileSync(at('etc/passwd'), 'utf8'), passwd)
-  for (const path of ['etc/lab/1.conf', 'etc/profile.d/lab.sh', 'etc/ssh/sshd_config.d/00-croft.conf'])
-    assert.equal(existsSync(at(path)), false, path)
-  assert.equal(marks(), 0)
-})
+    writeFileSync(join(git, 'config.yaml'), config('lab', 'cow', '  directories:\n    - {path: /etc}\n'))
+    const back = spawnSync(CROFT, ['apply', git, '--yes', '--progress', 'quiet'], {
+      ...personIn(one),
+      encoding: 'utf8',
+    })
+    assert.equal(back.status, 0, `${back.stdout}${back.stderr}`)
+    assert.equal(readFileSync(at('etc/environment'), 'utf8'), 'PATH=/bin\nLAB_2=theirs\n')
+    assert.equal(readFileSync(at('etc/passwd'), 'utf8'), passwd)
+    for (const path of ['etc/lab/1.conf', 'etc/profile.d/lab.sh', 'etc/ssh/sshd_config.d/00-croft.conf'])
+      assert.equal(existsSync(at(path)), false, path)
+    assert.equal(marks(), 0)
+  },
+)

@@ -3,15 +3,13 @@ import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { findCommand } from '../../scripts/packages.ts'
 import { config, declare, engineFor, said, settle } from './keep.ts'
-import { type Lab, labMissing, openLab } from './lab.ts'
+import type { Lab } from './lab.ts'
+import { labWith } from './with-lab.ts'
 
-const skip = labMissing() ?? gpgMissing() ?? false
-let opened: Promise<Lab> | undefined
-const lab = () => (opened ??= openLab(['cow']))
-after(async () => (await opened)?.close())
+const { lab, within } = labWith(['cow'], gpgMissing)
 
 function gpgMissing(): string | undefined {
   if (findCommand('gpg') !== undefined) return undefined
@@ -60,43 +58,44 @@ function repository(one: Lab, root: string): string {
   }
 }
 
-test('a source of packages with its key, a package in one version, in another, and everything taken back', {
-  skip,
-  timeout: 58_000,
-}, async () => {
-  const one = await lab()
-  const [cow] = one.hosts
-  assert.ok(cow)
-  const key = repository(one, cow.root)
-  const source = `  aptRepositories:\n    - name: lab\n      uris: ["file:/srv/packages"]\n      suites: ["/"]\n      key: |\n${key
-    .trimEnd()
-    .split('\n')
-    .map((line) => `        ${line}`)
-    .join('\n')}\n`
-  const base = '  directories:\n    - {path: /srv/kept}\n'
-  const at = (version: string) =>
-    config('apt', 'cow', `${base}${source}  packages: [{name: hello-lab, version: "${version}"}]\n`)
-  const installed = () => {
-    const status = readFileSync(join(cow.root, 'var/lib/dpkg/status'), 'utf8')
-    const [own = ''] = status.split('\n\n').filter((stanza) => stanza.startsWith('Package: hello-lab\n'))
-    return own.includes('\nStatus: install ok installed\n') ? /^Version: (.*)$/m.exec(own)?.[1] : undefined
-  }
-  const { engine } = engineFor(one)
-  await settle(engine, await declare(one, at('1.0')))
-  assert.equal(installed(), '1.0', 'the older one, because a person named it')
-  await settle(engine, await declare(one, at('2.0')))
-  assert.equal(installed(), '2.0')
-  const { last } = await settle(engine, await declare(one, config('apt', 'cow', base)))
-  assert.deepEqual(
-    last.plan.entries.map(({ action }) => action.do),
-    ['nothing'],
-  )
-  assert.equal(installed(), undefined)
-  assert.equal(existsSync(join(cow.root, 'etc/apt/sources.list.d/croft-lab.sources')), false)
-  await engine.close()
-})
+test(
+  'a source of packages with its key, a package in one version, in another, and everything taken back',
+  within,
+  async () => {
+    const one = await lab()
+    const [cow] = one.hosts
+    assert.ok(cow)
+    const key = repository(one, cow.root)
+    const source = `  aptRepositories:\n    - name: lab\n      uris: ["file:/srv/packages"]\n      suites: ["/"]\n      key: |\n${key
+      .trimEnd()
+      .split('\n')
+      .map((line) => `        ${line}`)
+      .join('\n')}\n`
+    const base = '  directories:\n    - {path: /srv/kept}\n'
+    const at = (version: string) =>
+      config('apt', 'cow', `${base}${source}  packages: [{name: hello-lab, version: "${version}"}]\n`)
+    const installed = () => {
+      const status = readFileSync(join(cow.root, 'var/lib/dpkg/status'), 'utf8')
+      const [own = ''] = status.split('\n\n').filter((stanza) => stanza.startsWith('Package: hello-lab\n'))
+      return own.includes('\nStatus: install ok installed\n') ? /^Version: (.*)$/m.exec(own)?.[1] : undefined
+    }
+    const { engine } = engineFor(one)
+    await settle(engine, await declare(one, at('1.0')))
+    assert.equal(installed(), '1.0', 'the older one, because a person named it')
+    await settle(engine, await declare(one, at('2.0')))
+    assert.equal(installed(), '2.0')
+    const { last } = await settle(engine, await declare(one, config('apt', 'cow', base)))
+    assert.deepEqual(
+      last.plan.entries.map(({ action }) => action.do),
+      ['nothing'],
+    )
+    assert.equal(installed(), undefined)
+    assert.equal(existsSync(join(cow.root, 'etc/apt/sources.list.d/croft-lab.sources')), false)
+    await engine.close()
+  },
+)
 
-test('the node exporter listens where it is told to, and says how the host is', { skip, timeout: 58_000 }, async () => {
+test('the node exporter listens where it is told to, and says how the host is', within, async () => {
   const one = await lab()
   const { engine } = engineFor(one)
   const at = (port: number) => config('exporter', 'cow', `  nodeExporter: {listen: "127.0.0.1:${port}"}\n`)

@@ -23,12 +23,14 @@ const PACKAGES = [
   'network-manager',
   'netplan.io',
   'prometheus-node-exporter',
+  // A ZFS that needs no module of the kernel, with zpool and zfs of its own.
+  'zfs-fuse',
 ]
 const BUILD_MS = 900_000
 
 /** Where the tree of a host is kept between runs; hosts of a test get a layer of their own above it. */
 export function hostRootPath(): string {
-  return join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'croft', 'host-root-4')
+  return join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'croft', 'host-root-5')
 }
 
 /** Builds the tree once, from the system's own package sources. Undefined: it is there; else why it is not. */

@@ -7,21 +7,15 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { readText } from '../../src/source/fixture.ts'
 import { CROFT, croft, declared } from './as-a-person.ts'
-import { type Lab, labMissing, openLab } from './lab.ts'
+import { labWith } from './with-lab.ts'
 
-const skip = labMissing() ?? false
-let opened: Promise<Lab> | undefined
-const lab = () => (opened ??= openLab(['cow', 'sheep', 'duck']))
+const { lab, within } = labWith(['cow', 'sheep', 'duck'])
 const local = mkdtempSync(join(tmpdir(), 'croft-host-verbs-'))
-after(async () => {
-  await (await opened)?.close()
+after(() => {
   rmSync(local, { recursive: true, force: true })
 })
 
-test('a program runs as root with its words as they are, and its code is the code of the command', {
-  skip,
-  timeout: 55_000,
-}, async () => {
+test('a program runs as root with its words as they are, and its code is the code of the command', within, async () => {
   const one = await lab()
   const ran = croft(one, [
     'run',
@@ -40,7 +34,7 @@ test('a program runs as root with its words as they are, and its code is the cod
   assert.equal(ran.status, 9)
 })
 
-test('facts come in one look', { skip, timeout: 55_000 }, async () => {
+test('facts come in one look', within, async () => {
   const one = await lab()
   const ran = croft(one, ['facts', 'duck', '--dir', declared(one), '-o', 'json'])
   assert.equal(ran.status, 0, ran.stderr)
@@ -57,10 +51,7 @@ test('facts come in one look', { skip, timeout: 55_000 }, async () => {
   assert.deepEqual(facts.nics.find((nic) => nic.name === 'eth0')?.addresses[0], '10.77.0.4/24')
 })
 
-test('a host that knows only passwords is enrolled: key in, passwords out, manifest printed', {
-  skip,
-  timeout: 55_000,
-}, async () => {
+test('a host that knows only passwords is enrolled: key in, passwords out, manifest printed', within, async () => {
   const one = await lab()
   const duck = one.hosts[2]
   assert.ok(duck)

@@ -2,16 +2,14 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { generateIdentity, identityToRecipient } from 'age-encryption'
 import { sopsYaml } from '../../src/source/testing/sops-writer.ts'
 import { croft } from './as-a-person.ts'
-import { type Lab, type LabHost, labMissing, openLab } from './lab.ts'
+import type { Lab, LabHost } from './lab.ts'
+import { labWith } from './with-lab.ts'
 
-const skip = labMissing() ?? false
-let opened: Promise<Lab> | undefined
-const lab = () => (opened ??= openLab(['cow', 'sheep']))
-after(async () => (await opened)?.close())
+const { lab, within } = labWith(['cow', 'sheep'])
 
 /** A directory of Git with these hosts; `more` are lines of a host's `ssh`. */
 function git(one: Lab, name: string, hosts: readonly (readonly [LabHost, ...string[]])[]): string {
@@ -30,10 +28,7 @@ const hostsOf = ({ hosts: [cow, sheep] }: Lab): readonly [LabHost, LabHost] => {
   return [cow, sheep]
 }
 
-test('a jump host: the way goes through it, by the key of each, and the far one sees only it', {
-  skip,
-  timeout: 55_000,
-}, async () => {
+test('a jump host: the way goes through it, by the key of each, and the far one sees only it', within, async () => {
   const one = await lab()
   const [cow, sheep] = hostsOf(one)
   const key = `key: {file: ${one.key}}`
@@ -62,10 +57,7 @@ test('a jump host: the way goes through it, by the key of each, and the far one 
   assert.match(refused.stderr, /cow shows the host key/)
 })
 
-test('the agent of a person: a host without a key of its own is opened by what is in it', {
-  skip,
-  timeout: 55_000,
-}, async () => {
+test('the agent of a person: a host without a key of its own is opened by what is in it', within, async () => {
   const one = await lab()
   const [cow] = hostsOf(one)
   const directory = git(one, 'agent', [[cow]])
@@ -85,10 +77,7 @@ test('the agent of a person: a host without a key of its own is opened by what i
   }
 })
 
-test('a key and a password for sudo that SOPS keeps in Git: both are used, and neither is shown', {
-  skip,
-  timeout: 55_000,
-}, async () => {
+test('a key and a password for sudo that SOPS keeps in Git: both are used, and neither is shown', within, async () => {
   const one = await lab()
   const [, sheep] = hostsOf(one)
   writeFileSync(join(sheep.root, 'etc/sudoers.d/lab'), 'k3s ALL=(ALL:ALL) ALL\n')

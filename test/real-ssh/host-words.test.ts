@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { type Answers, seenIn } from '../../src/drivers/ssh/ask.ts'
 import { rulesOf } from '../../src/drivers/ssh/items/registry.ts'
 import { performCommands } from '../../src/drivers/ssh/perform.ts'
@@ -11,12 +11,9 @@ import { PROBE } from '../../src/drivers/ssh/probe-program.ts'
 import type { Shell } from '../../src/lib/shell.ts'
 import type { HostItem } from '../../src/model/host-item.ts'
 import { all, missingTypes } from '../simulation/every-item.ts'
-import { type Lab, labMissing, openLab } from './lab.ts'
+import { labWith } from './with-lab.ts'
 
-const skip = labMissing() ?? false
-let opened: Promise<Lab> | undefined
-const lab = () => (opened ??= openLab(['cow']))
-after(async () => (await opened)?.close())
+const { lab, within } = labWith(['cow'])
 
 // Not in /tmp: that is a file system of its own inside, and nobody outside would see it.
 const CANARY = '/var/canary'
@@ -82,34 +79,35 @@ async function done(shell: Shell, item: HostItem): Promise<void> {
     await performCommands(commands, hands, signal)
 }
 
-test('[S-01] [S-15] in every text of every type of item, with no schema before it, nothing is ever read by a shell', {
-  skip,
-  timeout: 58_000,
-}, async (t) => {
-  assert.deepEqual(missingTypes(all), [])
-  const one = await lab()
-  const [cow] = one.hosts
-  assert.ok(cow)
-  // grub's own program reads the file with a shell, as this does.
-  writeFileSync(join(cow.root, 'etc/default/grub'), 'GRUB_CMDLINE_LINUX_DEFAULT="quiet"\n')
-  writeFileSync(join(cow.root, 'usr/local/sbin/update-grub'), '#!/bin/sh\n. /etc/default/grub\n', { mode: 0o755 })
-  // These read no words with a shell, and a hundred reloads of systemd are many.
-  for (const program of ['systemctl', 'systemd-run'])
-    writeFileSync(join(cow.root, 'usr/local/sbin', program), '#!/bin/sh\n', { mode: 0o755 })
-  const shell = one.shells.open(cow.target())
-  const executed = hostileItems.filter((item) => objectionTo(item) === undefined)
-  assert.ok(executed.length > 50, 'else nothing is proved')
-  t.diagnostic(`${hostileItems.length} items, ${executed.length} of them put in place`)
-  await look(shell, hostileItems)
-  assert.equal(existsSync(join(cow.root, CANARY)), false, 'looking')
-  const todo = [...executed]
-  const worker = async () => {
-    for (let item = todo.pop(); item !== undefined; item = todo.pop()) {
-      await done(shell, item)
-      assert.equal(existsSync(join(cow.root, CANARY)), false, JSON.stringify(item))
+test(
+  '[S-01] [S-15] in every text of every type of item, with no schema before it, nothing is ever read by a shell',
+  within,
+  async (t) => {
+    assert.deepEqual(missingTypes(all), [])
+    const one = await lab()
+    const [cow] = one.hosts
+    assert.ok(cow)
+    // grub's own program reads the file with a shell, as this does.
+    writeFileSync(join(cow.root, 'etc/default/grub'), 'GRUB_CMDLINE_LINUX_DEFAULT="quiet"\n')
+    writeFileSync(join(cow.root, 'usr/local/sbin/update-grub'), '#!/bin/sh\n. /etc/default/grub\n', { mode: 0o755 })
+    // These read no words with a shell, and a hundred reloads of systemd are many.
+    for (const program of ['systemctl', 'systemd-run'])
+      writeFileSync(join(cow.root, 'usr/local/sbin', program), '#!/bin/sh\n', { mode: 0o755 })
+    const shell = one.shells.open(cow.target())
+    const executed = hostileItems.filter((item) => objectionTo(item) === undefined)
+    assert.ok(executed.length > 50, 'else nothing is proved')
+    t.diagnostic(`${hostileItems.length} items, ${executed.length} of them put in place`)
+    await look(shell, hostileItems)
+    assert.equal(existsSync(join(cow.root, CANARY)), false, 'looking')
+    const todo = [...executed]
+    const worker = async () => {
+      for (let item = todo.pop(); item !== undefined; item = todo.pop()) {
+        await done(shell, item)
+        assert.equal(existsSync(join(cow.root, CANARY)), false, JSON.stringify(item))
+      }
     }
-  }
-  await Promise.all([worker(), worker(), worker(), worker()])
-  assert.equal(existsSync(join(cow.root, 'etc/sudoers.d/x')), false)
-  await shell.close()
-})
+    await Promise.all([worker(), worker(), worker(), worker()])
+    assert.equal(existsSync(join(cow.root, 'etc/sudoers.d/x')), false)
+    await shell.close()
+  },
+)

@@ -211,6 +211,8 @@ function prepare(root: string, name: string, publicKey: string): string {
     'fstrim.timer',
     // It would look after the network of every host; a test that is about it lets it.
     'NetworkManager.service',
+    // The same goes for ZFS.
+    'zfs-fuse.service',
   ])
     if (!existsSync(join(root, 'etc/systemd/system', unit)))
       spawnSync('ln', ['-s', '/dev/null', join(root, 'etc/systemd/system', unit)])

@@ -80,6 +80,8 @@ const SCRIPTS: Readonly<Record<string, HostCommand>> = {
       if (path.startsWith(`${place}/`)) state.disks.get(device)?.subvolumes.add(path.slice(place.length + 1))
     return {}
   },
+  // Disks here have no partitions.
+  'for q in "$1"-part*': () => ({}),
   'for p in "$1"-part*': ({ state, words }) => {
     const disk = state.disks.get(words[0] ?? '')
     if (disk !== undefined) disk.content = ''

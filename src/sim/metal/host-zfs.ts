@@ -13,6 +13,7 @@ export const zfsCommands: Readonly<Record<string, HostCommand>> = {
 }
 
 const ZPOOL: Readonly<Record<string, HostCommand>> = {
+  list: ({ state }) => ({ out: [...state.pools.keys()].map((name) => `${name}\n`).join('') }),
   status: ({ state, argv }) => {
     const name = argv.at(-1) ?? ''
     const pool = state.pools.get(name)
@@ -54,6 +55,10 @@ const ZFS: Readonly<Record<string, HostCommand>> = {
     if (!state.pools.has(name.split('/')[0] ?? '')) return noPool(name)
     // With -p, one that is there already is no error.
     if (!state.datasets.has(name)) state.datasets.set(name, optionsIn(argv))
+    return {}
+  },
+  inherit: ({ state, argv: [, , property = '', name = ''] }) => {
+    state.datasets.get(name)?.delete(property)
     return {}
   },
   set: ({ state, argv: [, , pair = '', name = ''] }) => setIn(state.datasets.get(name), pair, { code: 1 }),

@@ -14,7 +14,8 @@ export const btrfs: ItemRules<'btrfs'> = {
   ],
   diff({ name, spec }, seen) {
     const disk = diskIn(spec.device, seen)
-    if (disk.content !== 'btrfs') {
+    // Beside other traces too: what somebody keeps there is never made anew.
+    if (!disk.own.includes('btrfs')) {
       const objection = eraseObjection(spec.device, disk, spec.erase, 'btrfs')
       return [objection ?? change('filesystem', disk.content || null, 'btrfs')]
     }

@@ -10,6 +10,16 @@ export const cephDisk: ItemRules<'ceph-disk'> = {
   diff({ name, spec }, seen) {
     const disk = diskIn(name, seen)
     if (disk.there && (disk.content === '' || /ceph|LVM2_member/i.test(disk.content))) return []
+    if (disk.content.includes('crypto_LUKS'))
+      return [
+        {
+          ...change('disk', disk.content, 'empty'),
+          blocked: {
+            message: `${name} is encrypted, as a disk is that Ceph has already`,
+            allow: `if it is not Ceph's, empty it by hand: wipefs -a ${name}`,
+          },
+        },
+      ]
     return [eraseObjection(name, disk, spec.erase, 'preparing it for Ceph') ?? change('disk', disk.content, 'empty')]
   },
   commands: ({ name }) => [

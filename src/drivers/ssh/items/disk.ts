@@ -6,8 +6,16 @@ import { change } from '../item.ts'
 export interface Disk {
   readonly there: boolean
   readonly serial: string
-  /** What is on it: `ext4`, `zfs_member`, `part`. Empty: nothing that anybody knows. */
+  /** The path that the kernel has for it, like /dev/sdb. */
+  readonly real: string
+  /** Everything that is on it: `ext4`, `zfs_member`, `part`. Empty: nothing that anybody knows. */
   readonly content: string
+  /** What is on the disk itself, whatever its partitions hold. */
+  readonly own: readonly string[]
+  /** Pools of ZFS that it belongs or belonged to. */
+  readonly pools: readonly string[]
+  /** False: what is on it could not be read, so it may be anything. */
+  readonly readable: boolean
   readonly mounted: boolean
 }
 
@@ -16,24 +24,42 @@ export interface Disk {
  * itself: lsblk only repeats what udev noted once, and says nothing where udev does not run.
  */
 export function diskAsks(device: string): readonly Ask[] {
-  return [
-    { ask: 'run', argv: rowsOf(device) },
-    { ask: 'run', argv: signaturesOf(device) },
-  ]
+  return [rowsOf, signaturesOf, partitionsOf, realOf].map((of) => ({ ask: 'run', argv: of(device) }))
 }
 
 const rowsOf = (device: string) => ['lsblk', '-n', '-r', '-o', 'TYPE,SERIAL,FSTYPE,MOUNTPOINT', '--', device]
-const signaturesOf = (device: string) => ['wipefs', '--noheadings', '--output', 'TYPE', '--', device]
+const signaturesOf = (device: string) => ['wipefs', '--noheadings', '--output', 'TYPE,LABEL', '--', device]
+/** A disk that ZFS or Ceph was given whole has what counts on its first partition. */
+const partitionsOf = (device: string) => [
+  'sh',
+  '-c',
+  'for q in "$1"-part*; do [ ! -e "$q" ] || wipefs --noheadings --output TYPE,LABEL -- "$q" || exit; done',
+  'sh',
+  device,
+]
+const realOf = (device: string) => ['readlink', '-f', '--', device]
 
 export function diskIn(device: string, seen: Seen): Disk {
   const { code, out } = seen.run(...rowsOf(device))
   const rows = linesOf(out).map((line) => line.split(' '))
-  const [, serial = '', own = ''] = rows[0] ?? []
-  const read = seen.run(...signaturesOf(device))
-  const signatures = [...new Set(linesOf(read.out).map((line) => line.trim()))]
-  const parts = rows.slice(1).map((row) => row[2] || row[0])
-  const content = read.code !== 0 ? 'something that cannot be read' : signatures.join(',') || own || parts.join(',')
-  return { there: code === 0 && rows.length > 0, serial, content, mounted: rows.some((row) => (row[3] ?? '') !== '') }
+  const [, serial = '', noted = ''] = rows[0] ?? []
+  const [whole, parts] = [seen.run(...signaturesOf(device)), seen.run(...partitionsOf(device))]
+  const signatures = [whole, parts].map((read) => linesOf(read.out).map((line) => line.trim().split(/\s+/)))
+  const typesIn = (found: readonly string[][] = []) => [...new Set(found.map(([type = '']) => type))]
+  const onAll = typesIn(signatures.flat())
+  const readable = whole.code === 0 && parts.code === 0
+  const known = onAll.join(',') || noted || rows.slice(1).map((row) => row[2] || row[0])
+  return {
+    there: code === 0 && rows.length > 0,
+    // lsblk writes a blank in the middle as \x20.
+    serial: serial.replaceAll('\\x20', ' ').trim(),
+    real: seen.run(...realOf(device)).out.trim(),
+    content: readable ? String(known) : 'something that cannot be read',
+    own: typesIn(signatures[0]),
+    pools: signatures.flat().flatMap(([type, ...label]) => (type === 'zfs_member' ? [label.join(' ')] : [])),
+    readable,
+    mounted: rows.some((row) => (row[3] ?? '') !== ''),
+  }
 }
 
 function linesOf(text: string): readonly string[] {
@@ -41,8 +67,9 @@ function linesOf(text: string): readonly string[] {
 }
 
 /**
- * May this disk be emptied? Only when it is there, nothing on it is in use, and either nothing is on it or a person wrote
- * its serial number down. Undefined: yes.
+ * May this disk be emptied? Only when it is there, nothing on it is in use, what is on it can be read, and a person wrote
+ * its serial number down. That number stays in Git after the disk was emptied for what is on it now, so it is no
+ * permission for everything: whoever asks says what must never go. Undefined: yes.
  */
 export function eraseObjection(
   device: string,
@@ -56,6 +83,11 @@ export function eraseObjection(
   })
   if (!disk.there) return refuse(`there is no disk ${device}`, 'correct the path; croft host devices shows them')
   if (disk.mounted) return refuse(`something on ${device} is mounted`, 'unmount it, or name another disk')
+  if (!disk.readable)
+    return refuse(
+      `${device} holds ${disk.content}, so nothing on it is erased`,
+      'look at it by hand: croft host smart, wipefs',
+    )
   if (erase === undefined || !erase.includes(disk.serial) || disk.serial === '')
     return refuse(
       `${device} (serial ${disk.serial || 'unknown'}) holds ${disk.content || 'nothing that is known'}, and ${what} would erase it`,

@@ -4,6 +4,7 @@ import type { HostItem, HostItemOf } from '../../../model/host-item.ts'
 import { type Answer, askKey, seenIn } from '../ask.ts'
 import { showCommand } from '../command.ts'
 import { rulesOf } from './registry.ts'
+import { sameProperty } from './zfs-properties.ts'
 
 const ID = (name: string) => `/dev/disk/by-id/${name}`
 const out = (text: string, code = 0): Answer => ({ code: String(code), out: text })
@@ -12,10 +13,13 @@ const LSBLK = ['lsblk', '-n', '-r', '-o', 'TYPE,SERIAL,FSTYPE,MOUNTPOINT', '--']
 /** What a program would answer, by its words; what nobody wrote down is not installed. */
 type Said = Readonly<Record<string, Answer>>
 const said = (...argv: readonly string[]) => `run ${JSON.stringify(argv)}`
-const WIPEFS = ['wipefs', '--noheadings', '--output', 'TYPE', '--']
+const WIPEFS = ['wipefs', '--noheadings', '--output', 'TYPE,LABEL', '--']
+const PARTS = 'for q in "$1"-part*; do [ ! -e "$q" ] || wipefs --noheadings --output TYPE,LABEL -- "$q" || exit; done'
+const partitions = (name: string) => said('sh', '-c', PARTS, 'sh', ID(name))
 const disk = (name: string, row: string): Said => ({
   [said(...LSBLK, ID(name))]: out(`${row}\n`),
   [said(...WIPEFS, ID(name))]: out(row.split('\n')[0]?.split(' ')[2] ?? ''),
+  [partitions(name)]: out(''),
 })
 
 function judged(item: HostItem, answers: Said) {
@@ -50,11 +54,14 @@ ${devices.map((one) => `\t    ${ID(one)}-part1  ONLINE       0     0     0\n`).j
 errors: No known data errors
 `)
 const STATUS = said('zpool', 'status', '-P', 'tank')
+const REAL_STATUS = said('zpool', 'status', '-L', '-P', 'tank')
+const LIST = said('zpool', 'list', '-H', '-o', 'name')
+const there: Said = { [LIST]: out('rpool\ntank\n') }
 const GET = said('zpool', 'get', '-H', '-p', '-o', 'property,value', 'all', 'tank')
 const BY_ID = '/dev/disk/by-id'
 const IMPORT = said('sh', '-c', 'zpool list -H "$1" >/dev/null 2>&1 || zpool import -d "$2"', 'sh', 'tank', BY_ID)
 const properties = (autotrim: string) => out(`size\t1000\nashift\t12\nautotrim\t${autotrim}\nhealth\tONLINE\n`)
-const absent: Said = { [STATUS]: out('', 1), [GET]: out('', 1), [IMPORT]: out('') }
+const absent: Said = { [LIST]: out('rpool\n'), [STATUS]: out('', 1), [GET]: out('', 1), [IMPORT]: out('') }
 const empty: Said = { ...disk('ata-A', 'disk SA  '), ...disk('ata-B', 'disk SB  ') }
 
 test('zpool: made of the disks that are named, when each was named by its serial number', () => {
@@ -77,26 +84,26 @@ test('zpool: a disk that is missing, mounted or has no serial number is never ta
 })
 
 test('zpool: one that is on the disks is taken over, and only when that is allowed', () => {
-  const there: Said = {
+  const exported: Said = {
     ...absent,
     ...empty,
     [IMPORT]: out('   pool: tank\n     id: 1234\n  state: ONLINE\n action: The pool can be imported.\n'),
   }
-  assert.deepEqual(judged(POOL, there).commands, ['zpool import -d /dev/disk/by-id tank'])
+  assert.deepEqual(judged(POOL, exported).commands, ['zpool import -d /dev/disk/by-id tank'])
   assert.match(
-    judged({ ...POOL, spec: { ...POOL.spec, import: false } }, there).held ?? '',
+    judged({ ...POOL, spec: { ...POOL.spec, import: false } }, exported).held ?? '',
     /is on the disks of this host/,
   )
 })
 
 test('zpool: a mirror gets its second disk, properties are set, and other shapes are a matter for a person', () => {
-  const alone: Said = { ...empty, [STATUS]: status('ata-A'), [GET]: properties('off') }
+  const alone: Said = { ...there, ...empty, [STATUS]: status('ata-A'), [GET]: properties('off') }
   assert.deepEqual(judged(POOL, alone).commands, [
     `wipefs -a -- ${ID('ata-B')}`,
     `zpool attach tank ${ID('ata-A')} ${ID('ata-B')}`,
     'zpool set autotrim=on tank',
   ])
-  const whole: Said = { ...empty, [STATUS]: status('ata-A', 'ata-B'), [GET]: properties('on') }
+  const whole: Said = { ...there, ...empty, [STATUS]: status('ata-A', 'ata-B'), [GET]: properties('on') }
   assert.deepEqual(judged(POOL, whole).paths, [])
   const other = {
     ...POOL,
@@ -105,19 +112,103 @@ test('zpool: a mirror gets its second disk, properties are set, and other shapes
   assert.match(judged(other, alone).held ?? '', /ata-B is not in the pool tank/)
 })
 
+test('zpool: a pool is never erased for itself: not when ZFS is away, not when its disks cannot be imported', () => {
+  const [mine, other] = [out('gpt\nPMBR\n'), out('zfs_member tank\n')]
+  const member = (name: string, row: string): Said => ({
+    ...disk(name, row),
+    [said(...WIPEFS, ID(name))]: mine,
+    [partitions(name)]: other,
+  })
+  const disks: Said = { ...member('ata-A', 'disk SA  '), ...member('ata-B', 'disk SB  ') }
+  for (const gone of [out('', 127), out('', 1), out('', 124)]) {
+    const away = judged(POOL, { ...absent, ...disks, [LIST]: gone })
+    assert.match(away.held ?? '', /ZFS does not answer on this host/)
+  }
+  const lost = judged(POOL, { ...absent, ...disks })
+  assert.match(lost.held ?? '', /ata-A holds a part of a pool tank, which is not erased for a new one/)
+  assert.match(lost.allow ?? '', /zpool import tank.*zpool labelclear \/dev\/disk\/by-id\/ata-A/)
+  const second = {
+    ...there,
+    ...empty,
+    ...member('ata-B', 'disk SB  '),
+    [STATUS]: status('ata-A'),
+    [GET]: properties('on'),
+  }
+  assert.match(judged(POOL, second).held ?? '', /ata-B holds a part of a pool tank/, 'nor to be attached once more')
+  const former = { ...absent, ...disks, [partitions('ata-A')]: out('zfs_member old\n'), [partitions('ata-B')]: out('') }
+  assert.deepEqual(judged(POOL, former).paths, ['pool'], 'another pool goes, when its disks are named')
+})
+
+test('zpool: its disks are known by whatever name it was made with', () => {
+  const real = (name: string, path: string): Said => ({ [said('readlink', '-f', '--', ID(name))]: out(`${path}\n`) })
+  const rows = (...names: readonly string[]) =>
+    out(`config:\n\n\tNAME STATE\n\ttank ONLINE\n${names.map((one) => `\t  ${one}  ONLINE  0  0  0\n`).join('')}`)
+  const answers: Said = {
+    ...there,
+    ...empty,
+    ...real('ata-A', '/dev/sda'),
+    ...real('ata-B', '/dev/nvme0n1'),
+    [GET]: properties('on'),
+    [STATUS]: rows('/dev/disk/by-id/wwn-1-part1', '/dev/nvme0n1p1'),
+    [REAL_STATUS]: rows('/dev/sda1', '/dev/nvme0n1p1'),
+  }
+  assert.deepEqual(judged(POOL, answers).paths, [])
+  const alone = { ...answers, [STATUS]: rows('/dev/disk/by-id/wwn-1-part1'), [REAL_STATUS]: rows('/dev/sda1') }
+  assert.deepEqual(judged(POOL, alone).commands, [
+    `wipefs -a -- ${ID('ata-B')}`,
+    `zpool attach tank /dev/disk/by-id/wwn-1-part1 ${ID('ata-B')}`,
+  ])
+})
+
+test('zfs: sizes are compared as ZFS counts them, and what is right is not set again', () => {
+  const same: readonly (readonly [seen: string, wanted: string])[] = [
+    ['1073741824', '1G'],
+    ['1073741824', '1GiB'],
+    ['1610612736', '1.5g'],
+    ['131072', '128K'],
+    ['131072', '128kB'],
+    ['0', 'none'],
+    ['18446744073709551615', 'none'],
+    ['none', 'none'],
+    ['12', '12'],
+    ['on', 'on'],
+  ]
+  for (const [seen, wanted] of same) assert.ok(sameProperty(seen, wanted), `${seen} ${wanted}`)
+  const other: readonly (readonly [seen: string | undefined, wanted: string])[] = [
+    ['1073741824', '1T'],
+    ['1000000000', '1G'],
+    ['1024', 'none'],
+    ['off', 'on'],
+    ['0', 'off'],
+    [undefined, 'none'],
+    ['', '0'],
+  ]
+  for (const [seen, wanted] of other) assert.ok(!sameProperty(seen, wanted), `${seen} ${wanted}`)
+})
+
+test('zfs: a property goes back to where it came from: above, or what was said of the dataset itself', () => {
+  const item: HostItem = { type: 'zfs-dataset', name: 'tank/a', spec: { properties: { atime: 'off', quota: '1G' } } }
+  const answer = out('type\tfilesystem\t-\natime\ton\tinherited from tank\nquota\t4096\tlocal\n')
+  const undo = rulesOf(item).undo?.(item, seenIn(new Map([[DATASET, answer]])))
+  assert.deepEqual(undo?.map(showCommand), ['zfs inherit atime tank/a', 'zfs set quota=4096 tank/a'])
+})
+
+const DATASET = said('zfs', 'get', '-H', '-p', '-o', 'property,value,source', 'all', 'tank/a')
+
 test('zfs: a dataset is made with its properties, and each is set alone later', () => {
   const item: HostItem = {
     type: 'zfs-dataset',
     name: 'tank/a',
     spec: { properties: { compression: 'zstd', quota: '1G' } },
   }
-  const ask = said('zfs', 'get', '-H', '-p', '-o', 'property,value', 'all', 'tank/a')
-  assert.deepEqual(judged(item, { [ask]: out('', 1) }).commands, [
+  assert.deepEqual(judged(item, { [DATASET]: out('', 1) }).commands, [
     'zfs create -p -o compression=zstd -o quota=1G tank/a',
   ])
-  assert.deepEqual(judged(item, { [ask]: out('type\tfilesystem\ncompression\toff\nquota\t1G\n') }).commands, [
-    'zfs set compression=zstd tank/a',
-  ])
+  assert.deepEqual(
+    judged(item, { [DATASET]: out('type\tfilesystem\t-\ncompression\toff\tdefault\nquota\t1073741824\tlocal\n') })
+      .commands,
+    ['zfs set compression=zstd tank/a'],
+  )
 })
 
 const BTRFS: HostItemOf<'btrfs'> = {
@@ -143,6 +234,11 @@ test('btrfs: made once; what is on it afterwards is never erased', () => {
   })
   assert.deepEqual(later.paths, ['subvolumes.backup'])
   assert.ok(!later.commands.some((line) => /wipefs|mkfs/.test(line)), later.commands.join('\n'))
+  const traces = { [said(...WIPEFS, ID('nvme-A'))]: out('PMBR\nbtrfs data\n'), [MOUNTED]: out('', 1) }
+  const beside = judged(BTRFS, { ...disk('nvme-A', 'disk S1 btrfs '), ...traces })
+  assert.deepEqual(beside.paths, ['subvolumes'], 'an old trace beside it makes no new file system of it')
+  const deaf = judged(BTRFS, { ...disk('nvme-A', 'disk S1  '), [said(...WIPEFS, ID('nvme-A'))]: out('', 1) })
+  assert.match(deaf.held ?? '', /holds something that cannot be read, so nothing on it is erased/)
   const unnamed = { ...BTRFS, spec: { ...BTRFS.spec, erase: ['other'] } }
   assert.match(judged(unnamed, disk('nvme-A', 'disk S1 ntfs ')).held ?? '', /holds ntfs, and btrfs would erase it/)
 })
@@ -155,12 +251,17 @@ test('ceph: only a disk that is named is emptied, and one that Ceph has is left 
     assert.deepEqual(of(taken).paths, [], taken)
   assert.match(of('disk SX ntfs ').held ?? '', /serial SX/)
   assert.match(of('disk SC  \npart  ext4 /home').held ?? '', /mounted/)
+  const inside = { ...disk('nvme-C', 'disk SC  '), [partitions('nvme-C')]: out('LVM2_member\n') }
+  assert.deepEqual(judged(item, inside).paths, [], "on a partition it is as much Ceph's")
+  assert.match(of('disk SC crypto_LUKS ').held ?? '', /encrypted, as a disk is that Ceph has already/)
   const nameless = { ...item, spec: { erase: [''] } }
   assert.match(judged(nameless, disk('nvme-C', 'disk  ext4 ')).held ?? '', /serial unknown/, 'nobody can have named it')
-  const behind = { [said(...LSBLK, ID('nvme-C'))]: out('disk SX  \n'), [said(...WIPEFS, ID('nvme-C'))]: out('ext4\n') }
+  const behind = { ...disk('nvme-C', 'disk SX  '), [said(...WIPEFS, ID('nvme-C'))]: out('ext4\n') }
   assert.match(judged(item, behind).held ?? '', /holds ext4/, 'what udev does not know is on it all the same')
   const deaf = { ...behind, [said(...WIPEFS, ID('nvme-C'))]: out('', 1) }
   assert.match(judged(item, deaf).held ?? '', /something that cannot be read/)
+  const broken = { ...disk('nvme-C', 'disk SC  '), [said(...WIPEFS, ID('nvme-C'))]: out('', 1) }
+  assert.match(judged(item, broken).held ?? '', /something that cannot be read/, 'a name in Git does not change that')
 })
 
 test('mount: fstab gets one line for the place, and a mount that nobody wants any more is taken away', () => {

@@ -1,17 +1,18 @@
+import type { Seen } from '../ask.ts'
 import { run } from '../command.ts'
 import { change, type ItemRules } from '../item.ts'
+import { propertiesIn, sameProperty, type ZfsProperty } from './zfs-properties.ts'
 
 /** A dataset and its properties. It is never destroyed. */
 export const zfsDataset: ItemRules<'zfs-dataset'> = {
   type: 'zfs-dataset',
-  asks: ({ name }) => [{ ask: 'run', argv: ['zfs', 'get', '-H', '-p', '-o', 'property,value', 'all', name] }],
+  asks: ({ name }) => [{ ask: 'run', argv: getAll(name) }],
   diff({ name, spec }, seen) {
-    const { code, out } = seen.run('zfs', 'get', '-H', '-p', '-o', 'property,value', 'all', name)
-    if (code !== 0) return [change('dataset', null, name)]
-    const there = new Map(out.split('\n').map((line) => line.split('\t') as [string, string]))
+    const there = propertiesOf(name, seen)
+    if (there === undefined) return [change('dataset', null, name)]
     return Object.entries(spec.properties)
-      .filter(([property, value]) => there.get(property) !== value)
-      .map(([property, value]) => change(`properties.${property}`, there.get(property) ?? null, value))
+      .filter(([property, value]) => !sameProperty(there.get(property)?.value, value))
+      .map(([property, value]) => change(`properties.${property}`, there.get(property)?.value ?? null, value))
   },
   commands({ name, spec }, _seen, changes) {
     if (changes.some((one) => one.path === 'dataset'))
@@ -27,9 +28,21 @@ export const zfsDataset: ItemRules<'zfs-dataset'> = {
     return changes.map((one) => run('zfs', 'set', `${one.path.slice('properties.'.length)}=${String(one.to)}`, name))
   },
   undo({ name, spec }, seen) {
-    const { code, out } = seen.run('zfs', 'get', '-H', '-p', '-o', 'property,value', 'all', name)
-    if (code !== 0) return undefined
-    const there = new Map(out.split('\n').map((line) => line.split('\t') as [string, string]))
-    return Object.keys(spec.properties).map((key) => run('zfs', 'set', `${key}=${there.get(key) ?? ''}`, name))
+    const there = propertiesOf(name, seen)
+    if (there === undefined) return undefined
+    return Object.keys(spec.properties).map((key) => {
+      const before = there.get(key)
+      // What came from above comes from there again: said here, it would no longer follow.
+      return before?.isOwn === true
+        ? run('zfs', 'set', `${key}=${before.value}`, name)
+        : run('zfs', 'inherit', key, name)
+    })
   },
+}
+
+const getAll = (name: string) => ['zfs', 'get', '-H', '-p', '-o', 'property,value,source', 'all', name]
+
+function propertiesOf(name: string, seen: Seen): ReadonlyMap<string, ZfsProperty> | undefined {
+  const { code, out } = seen.run(...getAll(name))
+  return code === 0 ? propertiesIn(out) : undefined
 }

@@ -1,43 +1,34 @@
 import type { Change } from '../../../model/change.ts'
 import type { HostItemOf } from '../../../model/host-item.ts'
+import type { Seen } from '../ask.ts'
 import { type Command, run } from '../command.ts'
 import { change, type ItemRules } from '../item.ts'
 import { diskAsks, diskIn, eraseObjection } from './disk.ts'
+import { propertiesIn, sameProperty } from './zfs-properties.ts'
 
 /** A ZFS pool: made, imported, given more mirrors; never taken apart. */
 export const zpool: ItemRules<'zpool'> = {
   type: 'zpool',
   queues: ['single/disks'],
-  asks: ({ name, spec }) => [
-    { ask: 'run', argv: ['zpool', 'status', '-P', name] },
-    { ask: 'run', argv: ['zpool', 'get', '-H', '-p', '-o', 'property,value', 'all', name] },
-    { ask: 'run', argv: importable(name) },
-    ...spec.vdevs.flatMap(({ devices }) => devices.flatMap(diskAsks)),
+  asks: (item) => [
+    ...[LIST, statusOf(item.name), statusOf(item.name, '-L'), getAll(item.name), importable(item.name)].map(
+      (argv) => ({ ask: 'run', argv }) as const,
+    ),
+    ...devicesOf(item).flatMap(diskAsks),
   ],
   diff(item, seen) {
     const { name, spec } = item
-    const status = seen.run('zpool', 'status', '-P', name)
-    if (status.code !== 0) {
-      if (isImportable(name, seen.run(...importable(name)).out))
-        return spec.import === false
-          ? [refusal('pool', `a pool ${name} is on the disks of this host already`, 'set import: true to take it over')]
-          : [change('pool', 'exported', 'imported')]
-      const objections = devicesOf(item).flatMap((device) => {
-        const found = eraseObjection(device, diskIn(device, seen), spec.erase, `the pool ${name}`)
-        return found === undefined ? [] : [found]
-      })
-      return objections.length > 0 ? objections.slice(0, 1) : [change('pool', null, layout(item).join(' '))]
-    }
+    const pools = seen.run(...LIST)
+    // ZFS that says nothing has not said that there is no pool: its module may be missing after an upgrade.
+    if (pools.code !== 0)
+      return [refusal('zfs', 'ZFS does not answer on this host', 'install zfsutils-linux, and load the module zfs')]
+    if (!pools.out.split('\n').includes(name)) return missingPool(item, seen)
     const changes: Change[] = []
     for (const vdev of spec.vdevs) {
-      const missing = vdev.devices.filter((device) => !hasDevice(status.out, device))
+      const missing = vdev.devices.filter((device) => nameInPool(name, device, seen) === undefined)
       if (missing.length === 0) continue
       if (vdev.type === 'mirror' && missing.length < vdev.devices.length) {
-        for (const device of missing)
-          changes.push(
-            eraseObjection(device, diskIn(device, seen), spec.erase, `the pool ${name}`) ??
-              change('mirror', null, device),
-          )
+        for (const device of missing) changes.push(objectionTo(item, device, seen) ?? change('mirror', null, device))
       } else
         changes.push(
           refusal(
@@ -47,15 +38,11 @@ export const zpool: ItemRules<'zpool'> = {
           ),
         )
     }
-    const properties = new Map(
-      seen
-        .run('zpool', 'get', '-H', '-p', '-o', 'property,value', 'all', name)
-        .out.split('\n')
-        .map((line) => line.split('\t') as [string, string]),
-    )
-    for (const [property, value] of Object.entries(spec.properties))
-      if (properties.get(property) !== value)
-        changes.push(change(`properties.${property}`, properties.get(property) ?? null, value))
+    const properties = propertiesIn(seen.run(...getAll(name)).out)
+    for (const [property, value] of Object.entries(spec.properties)) {
+      const there = properties.get(property)?.value
+      if (!sameProperty(there, value)) changes.push(change(`properties.${property}`, there ?? null, value))
+    }
     return changes
   },
   commands(item, seen, changes) {
@@ -76,13 +63,12 @@ export const zpool: ItemRules<'zpool'> = {
         ),
       ]
     const commands: Command[] = []
-    const { out } = seen.run('zpool', 'status', '-P', name)
     for (const one of changes) {
       if (one.path === 'mirror') {
         const device = String(one.to)
-        const beside = spec.vdevs
-          .find((vdev) => vdev.devices.includes(device))
-          ?.devices.find((other) => hasDevice(out, other))
+        const [beside] = (spec.vdevs.find((vdev) => vdev.devices.includes(device))?.devices ?? []).flatMap(
+          (other) => nameInPool(name, other, seen) ?? [],
+        )
         if (beside !== undefined)
           commands.push(run('wipefs', '-a', '--', device), run('zpool', 'attach', name, beside, device))
       }
@@ -93,6 +79,29 @@ export const zpool: ItemRules<'zpool'> = {
   },
 }
 
+/** Not there: taken over from the disks, made, or neither. */
+function missingPool(item: HostItemOf<'zpool'>, seen: Seen): readonly Change[] {
+  const { name, spec } = item
+  if (isImportable(name, seen.run(...importable(name)).out))
+    return spec.import === false
+      ? [refusal('pool', `a pool ${name} is on the disks of this host already`, 'set import: true to take it over')]
+      : [change('pool', 'exported', 'imported')]
+  const objections = devicesOf(item).flatMap((device) => objectionTo(item, device, seen) ?? [])
+  return objections.length > 0 ? objections.slice(0, 1) : [change('pool', null, layout(item).join(' '))]
+}
+
+/** A disk of this very pool is never emptied for it, whatever `erase` says: it was written for what was there before. */
+function objectionTo({ name, spec }: HostItemOf<'zpool'>, device: string, seen: Seen): Change | undefined {
+  const disk = diskIn(device, seen)
+  if (disk.pools.includes(name))
+    return refusal(
+      'disk',
+      `${device} holds a part of a pool ${name}, which is not erased for a new one`,
+      `bring that pool back (zpool import ${name}), or empty the disk by hand: zpool labelclear ${device}`,
+    )
+  return eraseObjection(device, disk, spec.erase, `the pool ${name}`)
+}
+
 const devicesOf = (item: HostItemOf<'zpool'>) => item.spec.vdevs.flatMap(({ devices }) => devices)
 const layout = (item: HostItemOf<'zpool'>) =>
   item.spec.vdevs.flatMap(({ type, devices }) => [...(type === 'disk' ? [] : [type]), ...devices])
@@ -101,6 +110,9 @@ function refusal(path: string, message: string, allow: string): Change {
   return { ...change(path, null, null), blocked: { message, allow } }
 }
 
+const LIST = ['zpool', 'list', '-H', '-o', 'name']
+const statusOf = (name: string, ...how: readonly string[]) => ['zpool', 'status', ...how, '-P', name]
+const getAll = (name: string) => ['zpool', 'get', '-H', '-p', '-o', 'property,value', 'all', name]
 const BY_ID = '/dev/disk/by-id'
 
 /** Looks through all disks, which wakes those that sleep: only while the pool is not there. */
@@ -112,7 +124,17 @@ function isImportable(name: string, out: string): boolean {
   return out.split('\n').some((line) => line.trim() === `pool: ${name}`)
 }
 
-/** zpool shows the first partition of a disk that it was given whole. */
-function hasDevice(status: string, device: string): boolean {
-  return status.split(/\s+/).some((word) => word === device || word === `${device}-part1`)
+/**
+ * What the pool calls this disk; undefined: it is none of its disks. It may have been made with another name of the disk
+ * (/dev/sdb, wwn-…): both lists have the same lines, one of them with what the names lead to. A disk that was given whole
+ * is shown by its first partition.
+ */
+function nameInPool(name: string, device: string, seen: Seen): string | undefined {
+  const [shown, real] = [statusOf(name), statusOf(name, '-L')].map((argv) => seen.run(...argv).out.split('\n'))
+  const words = (line = '') => line.split(/\s+/)
+  if (shown?.some((line) => words(line).some((word) => word === device || word === `${device}-part1`))) return device
+  const { real: path } = diskIn(device, seen)
+  const own = [path, `${path}1`, `${path}p1`]
+  const at = path === '' ? -1 : (real ?? []).findIndex((line) => words(line).some((word) => own.includes(word)))
+  return words(shown?.[at]).find((word) => word !== '')
 }

@@ -1,0 +1,16 @@
+import { after } from 'node:test'
+import { type Lab, labMissing, openLab } from './lab.ts'
+
+/** So long may one test take on a computer that does other things too: it ends what hangs, and hurries nobody. */
+const TEST_TIMEOUT_MS = 240_000
+
+/**
+ * The lab of a test file: opened by the first test that asks for it, closed when all are done. `within` are the options
+ * of each of its tests; `more` says what else is missing, where something is.
+ */
+export function labWith(names: readonly string[], more: () => string | undefined = () => undefined) {
+  const skip = labMissing() ?? more() ?? false
+  let opened: Promise<Lab> | undefined
+  after(async () => (await opened)?.close())
+  return { lab: () => (opened ??= openLab(names)), within: { skip, timeout: TEST_TIMEOUT_MS } } as const
+}
