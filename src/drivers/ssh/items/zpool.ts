@@ -3,8 +3,8 @@ import type { HostItemOf } from '../../../model/host-item.ts'
 import type { Seen } from '../ask.ts'
 import { type Command, run } from '../command.ts'
 import { change, type ItemRules } from '../item.ts'
+import { propertiesIn, sameProperty } from '../zfs-properties.ts'
 import { diskAsks, diskIn, eraseObjection } from './disk.ts'
-import { propertiesIn, sameProperty } from './zfs-properties.ts'
 
 /** A ZFS pool: made, imported, given more mirrors; never taken apart. */
 export const zpool: ItemRules<'zpool'> = {
