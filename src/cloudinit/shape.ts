@@ -73,9 +73,7 @@ function misfitReference(reference: unknown, shape: Shape, path: Path): readonly
   if (!isText(shape)) return [{ path, message: `${called(path)} is ${described(shape)}; a secret gives only text` }]
   const source = isMap(reference as Tree) ? Object.entries(reference as TreeMap) : []
   const [name, value] = source[0] ?? []
-  const known = name === 'env' || name === 'file' || name === 'secretRef'
-  if (source.length === 1 && known && (name === 'secretRef' ? isMap(value ?? null) : typeof value === 'string'))
-    return []
+  if (source.length === 1 && isPlace(name, value)) return []
   return [
     {
       path: [...path, 'valueFrom'],
@@ -83,6 +81,14 @@ function misfitReference(reference: unknown, shape: Shape, path: Path): readonly
       hint: 'write valueFrom: {env: NAME} or valueFrom: {file: /path}',
     },
   ]
+}
+
+/** A file is named by its whole path, and nothing in it leads elsewhere. */
+function isPlace(name: string | undefined, value: Tree | undefined): boolean {
+  if (name === 'secretRef' || name === 'sops') return isMap(value ?? null)
+  if (typeof value !== 'string') return false
+  if (name === 'file') return /^~?\/(?!.*(?:^|\/)\.\.(?:\/|$))./.test(value)
+  return name === 'env'
 }
 
 function misfitList(tree: Tree, shape: Shape & { is: 'list' }, path: Path): readonly SeedProblem[] {

@@ -3,6 +3,7 @@ import { LIMITS } from '../lib/limits.ts'
 import type { SecretReference } from '../model/secret.ts'
 import { refusedRef, refusedRemote } from '../source/git-names.ts'
 import { USUAL_API } from './forge.ts'
+import { grantSchema } from './grant-schema.ts'
 
 /** What is wrong with the configuration of the controller, as one sentence for each. */
 export class ConfigError extends Error {
@@ -85,6 +86,8 @@ const source = z
         poll: duration.default(300_000),
       })
       .optional(),
+    /** What its objects may name; without it, everything. */
+    grant: grantSchema.optional(),
     /** Commits must be signed: OpenSSH's allowed_signers file, or a GnuPG home. */
     signers: z.union([z.strictObject({ ssh: safePath }), z.strictObject({ gpg: safePath })]).optional(),
   })

@@ -14,11 +14,11 @@ import { createBetween } from './between.ts'
 import type { Checks } from './checks.ts'
 import { readCommits, withCommit } from './commits.ts'
 import { driftsOf } from './drifts.ts'
-import { type InForce, mergeRevisions } from './merge.ts'
+import { mergeRevisions } from './merge.ts'
 import type { Notifier } from './notifier.ts'
 import type { Previews } from './previews.ts'
 import { createReading } from './reading.ts'
-import { lookAt, type Source, type SourceState, sourceView } from './source-state.ts'
+import { inForceOf, lookAt, type Source, type SourceState, sourceView } from './source-state.ts'
 import { viewOf } from './view.ts'
 import { createWaker } from './waker.ts'
 import { currentWishes, NO_WISHES, readWishes, type StandingWishes, withWishes } from './wishes.ts'
@@ -164,11 +164,6 @@ export async function createController(options: ControllerOptions): Promise<Runn
     await store.putValue(epoch, WISHES, JSON.stringify(next))
   }
 
-  const inForce = (): readonly InForce[] =>
-    sources.flatMap((state) =>
-      state.revision === undefined ? [] : [{ source: state.source.name, revision: state.revision }],
-    )
-
   const lookAtSources = async (signal: AbortSignal): Promise<void> => {
     const due = sources.filter((state) => state.dueMs <= clock.monotonicMs())
     if (due.length === 0) return
@@ -216,7 +211,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
       passDueMs = clock.monotonicMs()
       return
     }
-    revision = mergeRevisions(inForce())
+    revision = mergeRevisions(inForceOf(sources))
     const linked = options.link(revision)
     const prepared = (await options.prepare?.(linked, revision)) ?? linked
     // What cannot be had now is asked for again at the next look, without waiting for a commit.
@@ -328,7 +323,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
           await makePass(signal)
           if (signal.aborted) break
           await publish()
-          besides.begin({ view, revision, estate, declared, report, inForce: inForce() }, signal)
+          besides.begin({ view, revision, estate, declared, report, inForce: inForceOf(sources) }, signal)
           const nextMs = Math.min(passDueMs, besides.dueMs(), ...sources.map((state) => state.dueMs))
           await waker.sleepUntil(nextMs, signal)
         }

@@ -1,40 +1,60 @@
 import type { FieldProblem } from '../kinds/kind.ts'
 import type { Declaration } from '../model/declaration.ts'
+import { type Grant, mayBeCalled } from '../model/grant.ts'
 import type { ResourceKey } from '../model/key.ts'
 import { showOrigin } from '../model/origin.ts'
 import type { Problem } from '../model/problem.ts'
+import { outsideGrant } from '../plan/grants.ts'
 import type { Revision } from '../source/revision.ts'
+import { ofSource } from './of-source.ts'
+import { wantedSecrets } from './secret-check.ts'
 
 /** A source's revision that is in force. */
 export interface InForce {
   readonly source: string
   readonly revision: Revision
+  /** What the source is held to. Absent: it may do everything. */
+  readonly grant?: Grant
 }
 
 /**
  * Several sources as one revision. Where two of them declare the same thing nobody can say which is meant: neither is
- * followed, and neither counts as gone. Each place is told with the name of its source.
+ * followed, and neither counts as gone; but what a source that is held to a grant declares takes nothing from one that is
+ * not. Each place is told with the name of its source. Pure but for reading files.
  */
-export function mergeRevisions(parts: readonly InForce[]): Revision {
-  const only = parts[0]
-  if (only !== undefined && parts.length === 1) return only.revision
+export function mergeRevisions(given: readonly InForce[]): Revision {
+  const only = given[0]
+  if (only !== undefined && given.length === 1 && only.grant === undefined) return only.revision
+  // Those who may do everything come first: where it matters who was there before, it was they.
+  const parts = [...given].sort((a, b) => Number(a.grant !== undefined) - Number(b.grant !== undefined))
   const owner = new Map<ResourceKey, { readonly declaration: Declaration; readonly part: InForce }>()
   const problems: Problem[] = []
   const twice = new Set<ResourceKey>()
   for (const part of parts) {
-    problems.push(...part.revision.problems.map((problem) => fromSource(part.source, problem)))
+    // Whoever may do everything was asked before: what is theirs by now stays theirs.
+    const foreign = part.grant === undefined ? new Map() : new Map(owner)
+    problems.push(...part.revision.problems.map((problem) => toldBy(part, problem, foreign)))
     for (const declaration of part.revision.declarations) {
+      const outside =
+        part.grant === undefined ? [] : outsideGrant(declaration, part.grant, wantedSecrets(declaration.spec))
+      if (outside.length > 0) {
+        problems.push(...outside.map((found) => toldBy(part, part.revision.problemAt(declaration, found), foreign)))
+        continue
+      }
       const first = owner.get(declaration.key)
       if (first === undefined) owner.set(declaration.key, { declaration, part })
+      else if (part.grant !== undefined && first.part.grant === undefined)
+        problems.push({ ...duplicate(declaration, part, first), object: `${part.source}:${declaration.key}` })
       else {
         twice.add(declaration.key)
-        problems.push(duplicate(declaration, part.source, first.declaration, first.part.source))
+        problems.push(duplicate(declaration, part, first))
       }
     }
   }
   for (const key of twice) owner.delete(key)
   const told = [...owner.values()].map(({ declaration, part }) => ({
     ...declaration,
+    spec: ofSource(declaration.spec, part.source),
     origin: { ...declaration.origin, file: `${part.source}:${declaration.origin.file}` },
   }))
   const original = (key: ResourceKey) => owner.get(key)
@@ -42,11 +62,15 @@ export function mergeRevisions(parts: readonly InForce[]): Revision {
     id: parts.map(({ source, revision }) => `${source}@${revision.id}`).join(','),
     declarations: told,
     problems,
-    ignored: parts.flatMap(({ source, revision }) =>
-      revision.ignored.map((one) => ({ ...one, file: `${source}:${one.file}` })),
+    ignored: parts.flatMap(({ source, revision, grant }) =>
+      revision.ignored.map((one) => ({
+        ...one,
+        file: `${source}:${one.file}`,
+        ...(grant === undefined ? {} : { of: source }),
+      })),
     ),
     files: parts.reduce((sum, { revision }) => sum + revision.files, 0),
-    unreadable: [...new Set([...parts.flatMap(({ revision }) => revision.unreadable), ...twice])].sort(),
+    unreadable: [...new Set([...parts.flatMap((part) => brokenOf(part, owner)), ...twice])].sort(),
     incomplete: parts.some(({ revision }) => revision.incomplete),
     locate: (declaration, path) => {
       const found = original(declaration.key)
@@ -56,8 +80,9 @@ export function mergeRevisions(parts: readonly InForce[]): Revision {
       const found = original(declaration.key)
       return found === undefined
         ? plain(declaration, problem)
-        : fromSource(found.part.source, found.part.revision.problemAt(found.declaration, problem))
+        : toldBy(found.part, found.part.revision.problemAt(found.declaration, problem))
     },
+    grantOf: (declaration) => original(declaration.key)?.part.grant,
     read: (file) => readFrom(parts, file),
     objectsAt: (place, declaration) =>
       declaration === undefined ? undefined : original(declaration.key)?.part.revision.objectsAt?.(place),
@@ -68,10 +93,23 @@ export function mergeRevisions(parts: readonly InForce[]): Revision {
   }
 }
 
-/** `home:secrets.yaml` is a file of that source; without a name it must be in one source alone. */
+/**
+ * `home:secrets.yaml` is a file of that source, and where it has none, the one that another source has; a source that is
+ * held to a grant has its own files alone, and nobody else has them.
+ */
 async function readFrom(parts: readonly InForce[], file: string): Promise<string | undefined> {
   const named = parts.find(({ source }) => file.startsWith(`${source}:`))
-  if (named !== undefined) return named.revision.read?.(file.slice(named.source.length + 1))
+  const rest = named === undefined ? file : file.slice(named.source.length + 1)
+  const own = await named?.revision.read?.(rest)
+  if (own !== undefined || named?.grant !== undefined) return own
+  return readAnywhere(
+    parts.filter(({ grant }) => grant === undefined),
+    rest,
+  )
+}
+
+/** Without a name it must be in one source alone. */
+async function readAnywhere(parts: readonly InForce[], file: string): Promise<string | undefined> {
   const found: { readonly source: string; readonly text: string }[] = []
   for (const { source, revision } of parts) {
     const text = await revision.read?.(file)
@@ -84,16 +122,37 @@ async function readFrom(parts: readonly InForce[], file: string): Promise<string
   return found[0]?.text
 }
 
-function fromSource(source: string, problem: Problem): Problem {
-  return { ...problem, origin: { ...problem.origin, file: `${source}:${problem.origin.file}` } }
+/** What a source cannot read is not gone: of a source that is held to a grant only what could be its own. */
+function brokenOf({ revision, grant }: InForce, owner: ReadonlyMap<ResourceKey, unknown>): readonly ResourceKey[] {
+  if (grant === undefined) return revision.unreadable
+  return revision.unreadable.filter((key) => mayBeCalled(key, grant) && !owner.has(key))
 }
 
-function duplicate(declaration: Declaration, source: string, first: Declaration, firstSource: string): Problem {
+/** The object of a problem is refused with it: no source may have that done to the object of another. */
+function toldBy(
+  { source, grant }: InForce,
+  problem: Problem,
+  foreign: ReadonlyMap<ResourceKey, unknown> = new Map(),
+): Problem {
+  const { object } = problem
+  const others = grant !== undefined && object !== undefined && (!mayBeCalled(object, grant) || foreign.has(object))
+  return {
+    ...problem,
+    ...(others ? { object: `${source}:${object}` } : {}),
+    origin: { ...problem.origin, file: `${source}:${problem.origin.file}` },
+  }
+}
+
+function duplicate(
+  declaration: Declaration,
+  { source }: InForce,
+  first: { readonly declaration: Declaration; readonly part: InForce },
+): Problem {
   return {
     code: 'duplicate-object',
     origin: { ...declaration.origin, file: `${source}:${declaration.origin.file}` },
     object: declaration.key,
-    message: `${declaration.key} is declared by two sources: here and at ${firstSource}:${showOrigin(first.origin)}`,
+    message: `${declaration.key} is declared by two sources: here and at ${first.part.source}:${showOrigin(first.declaration.origin)}`,
     hint: 'remove one of them, or give it another name',
     severity: 'error',
   }

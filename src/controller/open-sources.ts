@@ -9,6 +9,7 @@ import type { Hooked } from '../source/webhook.ts'
 import type { Writable } from './adopter.ts'
 import type { SourceConfig } from './config.ts'
 import { USUAL_API } from './forge.ts'
+import { grantOf } from './grant-schema.ts'
 import type { PreviewedSource } from './previews.ts'
 import type { Source } from './source-state.ts'
 
@@ -23,9 +24,17 @@ export interface OpenSources {
 export function openSources(configs: readonly SourceConfig[], deps: OpenSources): readonly Source[] {
   return configs.map((config): Source => {
     const { name, url, directory, poll } = config
+    const grant = config.grant === undefined ? {} : { grant: grantOf(name, config.grant) }
     if (directory !== undefined) {
       const real = path.resolve(deps.cwd, directory)
-      return { name, remote: real, ref: 'directory', pollMs: poll, open: () => fetching(followDirectory(real)) }
+      return {
+        name,
+        remote: real,
+        ref: 'directory',
+        pollMs: poll,
+        ...grant,
+        open: () => fetching(followDirectory(real)),
+      }
     }
     const remote = url ?? ''
     const ref = config.tag ?? config.branch ?? 'main'
@@ -34,6 +43,7 @@ export function openSources(configs: readonly SourceConfig[], deps: OpenSources)
       remote,
       ref,
       pollMs: poll,
+      ...grant,
       open: ({ lastGood, mayReturnTo }) =>
         fetching(
           followRepository({

@@ -1,8 +1,10 @@
 import type { Clock } from '../lib/clock.ts'
 import type { SourceView } from '../model/estate-view.ts'
+import type { Grant } from '../model/grant.ts'
 import type { CommitFacts } from '../source/commit-facts.ts'
 import type { FollowedRepository, Kept } from '../source/repository.ts'
 import type { Revision } from '../source/revision.ts'
+import type { InForce } from './merge.ts'
 
 /** A source as the controller is given it. */
 export interface Source {
@@ -11,6 +13,8 @@ export interface Source {
   readonly remote: string
   readonly ref: string
   readonly pollMs: number
+  /** What its objects may name. Absent: everything. */
+  readonly grant?: Grant
   /** Begins to follow it, from the commit that was in force when we were last here. */
   open(options: { readonly lastGood?: string; mayReturnTo(commit: string): boolean }): FollowedRepository
 }
@@ -58,6 +62,13 @@ function trouble(state: SourceState, kept: Kept): LookResult {
     ...(kept.commit === undefined ? {} : { commit: kept.commit }),
   }
   return { was: 'trouble', message: kept.message, again }
+}
+
+/** What counts now, of every source of which something has been read. */
+export function inForceOf(states: readonly SourceState[]): readonly InForce[] {
+  return states.flatMap(({ source: { name, grant }, revision }) =>
+    revision === undefined ? [] : [{ source: name, revision, ...(grant === undefined ? {} : { grant }) }],
+  )
 }
 
 export function sourceView({ source, revision, facts, trouble: kept }: SourceState): SourceView {

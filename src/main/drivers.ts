@@ -67,12 +67,12 @@ function directoryVault(
 }
 
 async function openDirectoryVault(directory: string, env: NonNullable<EngineOptions['env']>): Promise<SecretVault> {
-  const [{ readTree }, { openVault }, { ageIdentities }] = await Promise.all([
-    import('../source/read-tree.ts'),
+  const [{ revisionAt }, { openVault }, { ageIdentities }] = await Promise.all([
+    import('./configured-sources.ts'),
     import('../source/secret-vault.ts'),
     import('../cli/age-identities.ts'),
   ])
-  const revision = await readTree(directory)
+  const revision = await revisionAt(directory)
   return openVault(
     revision,
     async (file) => revision.read?.(file),

@@ -2,12 +2,8 @@ import type { FollowedRepository, LoadedEstate } from '../cli/runtime.ts'
 import type { Revision } from '../source/revision.ts'
 
 export async function load(directory: string): Promise<LoadedEstate> {
-  const [{ readTree }, { cacheDirectory }] = await Promise.all([
-    import('../source/read-tree.ts'),
-    import('../cli/state.ts'),
-  ])
-  const cacheDir = cacheDirectory(process.env)
-  return linked(await readTree(directory, cacheDir === undefined ? {} : { cacheDir }))
+  const { revisionAt } = await import('./configured-sources.ts')
+  return linked(await revisionAt(directory))
 }
 
 export async function loadAt(directory: string, ref: string, onto?: string): Promise<LoadedEstate> {

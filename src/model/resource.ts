@@ -1,5 +1,6 @@
 import type { ContainerSpec } from './container.ts'
 import type { FileSpec } from './file.ts'
+import type { Bounds } from './grant.ts'
 import type { WantedItem } from './host-item.ts'
 import type { ResourceKey } from './key.ts'
 import type { WantedObject } from './kube-object.ts'
@@ -38,6 +39,8 @@ export interface Resource {
   readonly rootLane?: true
   /** Only wanted once something needs it: a machine that may go anywhere needs its image where it goes. */
   readonly justInCase?: true
+  /** What its source is held to, where it is held to something. */
+  readonly bounds?: Bounds
   readonly origin: Origin
   readonly generation: string
 }

@@ -1,3 +1,4 @@
+import type { IdRange } from '../model/grant.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { Ledger, World } from './world.ts'
 
@@ -11,6 +12,7 @@ export function allocateIds(
   declared: ReadonlySet<string>,
   world: World,
   ledger: Ledger,
+  rangeOf: (key: ResourceKey) => IdRange | undefined = () => undefined,
 ): ReadonlyMap<ResourceKey, string> {
   const chosen = new Map<ResourceKey, string>()
   const used = new Set<string>([...world.guests.keys(), ...declared])
@@ -28,12 +30,16 @@ export function allocateIds(
       used.add(before)
     } else waiting.push(key)
   }
-  let next = world.connection.ids.from
+  const nexts = new Map<string, number>()
   for (const key of waiting) {
-    while (next <= world.connection.ids.to && used.has(String(next))) next++
-    if (next > world.connection.ids.to) break
+    const { from, to } = rangeOf(key) ?? world.connection.ids
+    const range = `${from}-${to}`
+    let next = nexts.get(range) ?? from
+    while (next <= to && used.has(String(next))) next++
+    nexts.set(range, next)
+    if (next > to) continue
     chosen.set(key, String(next))
-    next++
+    used.add(String(next))
   }
   return chosen
 }

@@ -1,5 +1,6 @@
 import type { Action } from '../model/action.ts'
 import type { Change } from '../model/change.ts'
+import type { IdRange } from '../model/grant.ts'
 import { guestIn, type Resource } from '../model/resource.ts'
 import type { Rules } from '../model/rules.ts'
 import type { Sighting } from '../model/sighting.ts'
@@ -232,12 +233,16 @@ function idChange(declared: string | undefined, sighting: Sighting): readonly Ch
 function create({ resource, world, ledger, rules, unmet, allocatedId }: Situation): Action {
   const externalId = rules.declaredId(resource) ?? allocatedId
   if (externalId === undefined) {
-    const { from, to } = world.connection.ids
+    const { bounds } = resource
+    const { from, to } = bounds?.ids ?? world.connection.ids
     return {
       do: 'refuse',
       guard: 'ids',
       reason: `no id is free between ${from} and ${to} on ${world.connection.name}`,
-      allow: `widen spec.vmids of Proxmox/${world.connection.name}`,
+      allow:
+        bounds?.ids === undefined
+          ? `widen spec.vmids of Proxmox/${world.connection.name}`
+          : `widen vmids in the grant of the source ${bounds.source}`,
     }
   }
   const obstacle = world.survey === undefined ? undefined : rules.obstacles(resource, world.survey)[0]
@@ -254,7 +259,7 @@ function create({ resource, world, ledger, rules, unmet, allocatedId }: Situatio
     }
   }
   if (rules.listOf(resource) === undefined) {
-    const unfinished = unfinishedByAnyone(world, ledger, rules.declaredId(resource))
+    const unfinished = unfinishedByAnyone(world, ledger, rules.declaredId(resource), resource.bounds?.ids)
     if (unfinished !== undefined) return unfinished
     const probe = world.probes.get(externalId)
     if (probe === undefined) {
@@ -296,12 +301,17 @@ function create({ resource, world, ledger, rules, unmet, allocatedId }: Situatio
  * A guest that is being made shows no mark yet. With a store that remembers nothing it could be our own, begun before
  * the store was lost: wait until it shows whose it is rather than make a second one.
  */
-function unfinishedByAnyone(world: World, ledger: Ledger, declaredId: string | undefined): Action | undefined {
+function unfinishedByAnyone(
+  world: World,
+  ledger: Ledger,
+  declaredId: string | undefined,
+  range: IdRange = world.connection.ids,
+): Action | undefined {
   if (!ledger.fresh || declaredId !== undefined) return undefined
   for (const guest of world.guests.values()) {
     if (guest.mark !== undefined || !isBeingMade(guest)) continue
     const id = Number(guest.externalId)
-    if (id < world.connection.ids.from || id > world.connection.ids.to) continue
+    if (id < range.from || id > range.to) continue
     return {
       do: 'wait',
       reason: 'UnfinishedCreation',

@@ -1,16 +1,19 @@
 import { endpointUrl } from '../k3s/config.ts'
-import type { FieldProblem, Kind, Lookup, Part } from '../kinds/kind.ts'
+import type { Expanded, FieldProblem, Kind, Lookup, Part } from '../kinds/kind.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { ClusterDeclaration } from '../model/cluster-declaration.ts'
 import type { Connection } from '../model/connection.ts'
 import type { Declaration } from '../model/declaration.ts'
 import type { Approval, Estate } from '../model/estate.ts'
+import { volumeId } from '../model/file.ts'
+import type { Grant } from '../model/grant.ts'
 import type { HealthCheckSpec } from '../model/health-check.ts'
 import { type ResourceKey, resourceUid } from '../model/key.ts'
 import { type Origin, showOrigin } from '../model/origin.ts'
 import type { PowerDeclaration } from '../model/power.ts'
 import type { Problem } from '../model/problem.ts'
 import { guestIn, type Resource } from '../model/resource.ts'
+import { boundResource, boxesOutside, type Surroundings } from './grants.ts'
 
 /** What was read at one revision, as far as linking needs it. */
 export interface Read {
@@ -20,6 +23,8 @@ export interface Read {
   readonly unreadable: readonly ResourceKey[]
   readonly incomplete: boolean
   objectsAt?(place: string, declaration: Declaration): ReturnType<NonNullable<Lookup['objectsAt']>>
+  /** What the source of a declaration is held to. */
+  grantOf?(declaration: Declaration): Grant | undefined
 }
 
 export interface LinkTools {
@@ -51,8 +56,9 @@ export function link(read: Read, tools: LinkTools): Estate {
     const kind = tools.findKind(declaration.apiVersion, declaration.kind)
     if (kind === undefined) continue
     const expanded = kind.expand(declaration, seenFrom(declaration, lookup, read))
-    if ('problems' in expanded) {
-      for (const found of expanded.problems) complain(declaration, found)
+    const found = 'problems' in expanded ? expanded.problems : outsideBoxes(expanded, read.grantOf?.(declaration))
+    if ('problems' in expanded || found.length > 0) {
+      for (const one of found) complain(declaration, one)
       continue
     }
     switch (expanded.role) {
@@ -104,13 +110,26 @@ export function link(read: Read, tools: LinkTools): Estate {
   const placeOf = (declaration: Declaration, path: FieldProblem['path']): Origin =>
     tools.problemAt?.(declaration, { code: '', path, message: '' }).origin ?? declaration.origin
 
+  const around = surroundings(parts, clusters)
+  /** The resource, where the grant of its source allows it. */
+  const made = (declaration: Declaration, part: Part, connection: Connection): readonly Resource[] => {
+    const resource = resourceOf(declaration, part, connection, placeOf)
+    const grant = read.grantOf?.(declaration)
+    if (grant === undefined) return [resource]
+    const written = { spec: declaration.spec, path: part.as?.path ?? ['spec'] }
+    const bound = boundResource(resource, grant, written, around(read.grantOf, grant))
+    if (!('problems' in bound)) return [bound]
+    for (const found of bound.problems) complain(declaration, found)
+    return []
+  }
+
   const brokenConnection = read.unreadable.some((key) => /^(?:Proxmox|Libvirt)\//.test(key))
   const resources: Resource[] = []
   const unlinked: ResourceKey[] = []
   for (const { declaration, part } of parts) {
     const connection = connectionFor(part.connection, [...connections, ...clusterConnections], lookup)
     // A connection that is written wrongly is one problem, not one for each of its resources as well.
-    if (!('message' in connection)) resources.push(resourceOf(declaration, part, connection, placeOf))
+    if (!('message' in connection)) resources.push(...made(declaration, part, connection))
     else if (brokenConnection) unlinked.push(part.key)
     else complain(declaration, connection)
   }
@@ -144,7 +163,7 @@ export function link(read: Read, tools: LinkTools): Estate {
             ...clusterOf(one, accepted, connections),
             ...drillOf(one, (part) => {
               const connection = connectionFor(part.connection, connections, lookup)
-              return 'message' in connection ? undefined : resourceOf(one.declaration, part, connection, placeOf)
+              return 'message' in connection ? undefined : made(one.declaration, part, connection)[0]
             }),
           })),
         }),
@@ -167,6 +186,33 @@ function withoutExcerpt(declaration: Declaration, found: FieldProblem): Problem 
     severity: found.severity ?? 'error',
     ...(found.hint === undefined ? {} : { hint: found.hint }),
   }
+}
+
+function outsideBoxes(expanded: Expanded, grant: Grant | undefined): readonly FieldProblem[] {
+  return grant === undefined || expanded.role !== 'cluster' ? [] : boxesOutside(expanded.cluster, grant)
+}
+
+/** What grants are judged against: who brings which volume, and which clusters a source has itself. */
+function surroundings(
+  parts: readonly { readonly part: Part }[],
+  clusters: readonly ExpandedCluster[],
+): (grantOf: Read['grantOf'], grant: Grant) => Surroundings {
+  const volumes = new Map<string, string[]>()
+  for (const { part } of parts) {
+    if (part.desired.type !== 'file') continue
+    const { file } = part.desired
+    const place = `${file.host}/${volumeId(file)}`
+    // The copy of an image on one host is `Image/noble@cow`.
+    volumes.set(place, [...(volumes.get(place) ?? []), part.key.replace(/@.*$/, '')])
+  }
+  return (grantOf, grant) => ({
+    bringers: (host, volume) => volumes.get(`${host}/${volume}`) ?? [],
+    isOwn: (connection) =>
+      clusters.some(
+        ({ declaration, cluster }) =>
+          `cluster/${cluster.name}` === connection && grantOf?.(declaration)?.source === grant.source,
+      ),
+  })
 }
 
 /** Paths that a declaration names are of the source that it stands in. */
@@ -307,7 +353,7 @@ function hasRootLane({ desired, placement }: Part, { hosts = {} }: Connection): 
   return nodes.length > 0 && nodes.every((node) => Object.hasOwn(hosts, node))
 }
 
-/** Two resources that name the same id would fight over one guest: neither is accepted. */
+/** Two resources that name the same id would fight over one guest. */
 function refuseSharedIds(
   resources: readonly Resource[],
   complain: (declaration: Declaration, problem: FieldProblem) => void,
@@ -322,8 +368,7 @@ function refuseSharedIds(
   }
   const refused = new Set<ResourceKey>()
   for (const claimants of claims.values()) {
-    if (claimants.length < 2) continue
-    for (const claimant of claimants) {
+    for (const claimant of losersOf(claimants)) {
       refused.add(claimant.key)
       const others = claimants.filter((one) => one !== claimant).map((one) => `${one.key} (${showOrigin(one.origin)})`)
       const written = writtenAs.get(claimant.key)
@@ -339,6 +384,13 @@ function refuseSharedIds(
     }
   }
   return resources.filter((resource) => !refused.has(resource.key))
+}
+
+/** Among equals nobody can say whose it is. A source that is held to a grant takes nothing from one that is not. */
+function losersOf(claimants: readonly Resource[]): readonly Resource[] {
+  if (claimants.length < 2) return []
+  const free = claimants.filter(({ bounds }) => bounds === undefined)
+  return free.length === 1 ? claimants.filter(({ bounds }) => bounds !== undefined) : claimants
 }
 
 function refusedKeys(problems: readonly Problem[]): readonly ResourceKey[] {

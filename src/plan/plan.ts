@@ -1,6 +1,7 @@
 import { type Action, isDoing } from '../model/action.ts'
 import type { ClusterLook } from '../model/cluster-look.ts'
 import type { Estate } from '../model/estate.ts'
+import type { IdRange } from '../model/grant.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { ConnectionNote, Plan, PlanEntry } from '../model/plan.ts'
 import { DEFAULT_POLICY } from '../model/policy.ts'
@@ -170,7 +171,9 @@ export function sightings(
   const sights = new Map<ResourceKey, Sight>()
   const wanting = new Map<string, ResourceKey[]>()
   const declared = new Map<string, Set<string>>()
+  const ranges = new Map<ResourceKey, IdRange>()
   for (const resource of input.estate.resources) {
+    if (resource.bounds?.ids !== undefined) ranges.set(resource.key, resource.bounds.ids)
     const world = input.worlds.get(resource.connection)
     const rules = input.rules.get(resource.driver)
     if (world === undefined || rules === undefined) continue
@@ -191,7 +194,7 @@ export function sightings(
   for (const [connection, keys] of wanting) {
     const world = input.worlds.get(connection)
     if (world === undefined) continue
-    const ids = allocateIds(keys, setOf(declared, connection), world, input.ledger)
+    const ids = allocateIds(keys, setOf(declared, connection), world, input.ledger, (key) => ranges.get(key))
     for (const [key, id] of ids) sights.set(key, { identity: { is: 'absent' }, allocatedId: id })
   }
   return sights

@@ -1,4 +1,5 @@
 import type { Estate } from '../model/estate.ts'
+import { type Bounds, mayBeCalled } from '../model/grant.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import { isGuest } from '../model/resource.ts'
@@ -32,7 +33,9 @@ export function renames(
   }
   if (left.size === 0) return found
   const fresh = new Map<string, ResourceKey[]>()
-  for (const { key, uid, connection, generation, desired } of estate.resources) {
+  const bounds = new Map<ResourceKey, Bounds>()
+  for (const { key, uid, connection, generation, desired, bounds: held } of estate.resources) {
+    if (held !== undefined) bounds.set(key, held)
     if (!isGuest(desired.type) || ledger.records.has(key) || ledger.intentions.has(key)) continue
     if ((worlds.get(connection)?.marked.get(uid)?.length ?? 0) > 0) continue
     push(fresh, contentOf(connection, desired.type, generation), key)
@@ -42,6 +45,9 @@ export function renames(
     const [key] = keys
     const [record] = records
     if (key === undefined || record === undefined || keys.length !== 1 || records.length !== 1) continue
+    const held = bounds.get(key)
+    // What somebody else has given up is not for a source that could not have had it.
+    if (held !== undefined && !mayBeCalled(record.key, held)) continue
     const marked = worlds.get(record.connection)?.marked.get(record.uid) ?? []
     const [sighting] = marked
     if (sighting !== undefined && marked.length === 1) found.set(key, { from: record.key, uid: record.uid, sighting })

@@ -1,5 +1,6 @@
 import type { FieldProblem, ObjectsAt } from '../kinds/kind.ts'
 import type { Declaration } from '../model/declaration.ts'
+import type { Grant } from '../model/grant.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { Origin } from '../model/origin.ts'
 import type { Problem } from '../model/problem.ts'
@@ -11,6 +12,8 @@ export interface Ignored {
   readonly apiVersion: string
   readonly kind: string
   readonly note?: string
+  /** The source that it is kept to: nobody else may use it. */
+  readonly of?: string
 }
 
 /** Everything that a tree of files declares at one moment. */
@@ -33,6 +36,8 @@ export interface Revision {
   read?(file: string): Promise<string | undefined>
   /** Objects of manifests that are not ours, by the path or the address that a declaration names (of several sources: its own). */
   objectsAt?(place: string, declaration?: Declaration): ObjectsAt | undefined
+  /** What the source of a declaration is held to, where it is held to something. */
+  grantOf?(declaration: Declaration): Grant | undefined
   /** The document that it stands in, as it was written. */
   text?(declaration: Declaration): string | undefined
 }

@@ -34,10 +34,11 @@ export function openVault(
     opened.set(file, opening)
     return opening
   }
-  const secretFiles = [
+  /** What is kept to one source is found for that source alone, and that source finds nothing else. */
+  const secretFiles = (source: string | undefined) => [
     ...new Set(
       revision.ignored
-        .filter(({ kind, apiVersion }) => kind === 'Secret' && apiVersion === 'v1')
+        .filter(({ kind, apiVersion, of }) => kind === 'Secret' && apiVersion === 'v1' && of === source)
         .map(({ file }) => file),
     ),
   ]
@@ -52,8 +53,8 @@ export function openVault(
         }
         throw new SopsFailed(`${file}: there is no ${key} in it`)
       }
-      const { name, namespace, key } = reference.secretRef
-      for (const file of secretFiles) {
+      const { name, namespace, key, source } = reference.secretRef
+      for (const file of secretFiles(source)) {
         if (!(await mentions(file, name))) continue
         for (const value of await open(file)) {
           const found = secretIn(value, name, namespace, key)

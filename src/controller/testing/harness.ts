@@ -156,7 +156,7 @@ export async function startHarness(given: HarnessOptions = {}): Promise<Harness>
 }
 
 /** A repository in memory, judged as a real one is. */
-function inMemory(
+export function inMemory(
   now: () => { readonly files: Readonly<Record<string, string>>; readonly commit: string | undefined },
 ): FollowedRepository {
   let lastGood: RevisionFacts | undefined

@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import type { Grant } from '../model/grant.ts'
+import { GRANTABLE } from '../plan/grants.ts'
+
+const named = z
+  .array(
+    z
+      .string()
+      .max(300)
+      .regex(/^[A-Za-z0-9_.:/@+-]*\*?$/, { error: 'a name; a star may stand at its end' })
+      .min(1),
+  )
+  .max(1_000)
+const entries = named.default([])
+
+const vmid = z.int().min(100).max(999_999_999)
+
+/** What a source may name. Strict: a list whose name is mistyped would grant less, or more, than was meant. */
+export const grantSchema = z.strictObject({
+  kinds: z.array(z.enum(GRANTABLE as [string, ...string[]])).min(1),
+  /** What its objects may be called; by default the name of the source, a dash and more. */
+  names: named.optional(),
+  connections: entries,
+  hosts: entries,
+  pools: entries,
+  storages: entries,
+  networks: entries,
+  templates: entries,
+  vmids: z
+    .strictObject({ from: vmid, to: vmid })
+    .refine(({ from, to }) => from <= to, { error: 'a range whose from is not above its to' })
+    .optional(),
+  secrets: z
+    .array(
+      z.string().regex(/^(?:env:[A-Za-z_][A-Za-z0-9_]*|file:~?\/[A-Za-z0-9_./@+-]*)\*?$/, {
+        error: 'env:NAME or file:/path; a star may stand at its end',
+      }),
+    )
+    .max(1_000)
+    .default([]),
+  hostAccess: z.boolean().default(false),
+})
+
+export function grantOf(source: string, given: z.output<typeof grantSchema>): Grant {
+  const { names, vmids, ...lists } = given
+  return { source, ...lists, names: names ?? [`${source}-*`], ...(vmids === undefined ? {} : { vmids }) }
+}

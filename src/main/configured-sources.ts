@@ -1,0 +1,59 @@
+import { readFileSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { CliError, UsageError } from '../cli/exit.ts'
+import type { Revision } from '../source/revision.ts'
+
+/**
+ * What a directory of manifests declares. A file in its place is a configuration of `croft run`: its sources count
+ * together, each held to its grant, so that a command sees what the controller would.
+ */
+export async function revisionAt(place: string): Promise<Revision> {
+  if (statSync(place).isFile()) return configured(place)
+  const [{ readTree }, { cacheDirectory }] = await Promise.all([
+    import('../source/read-tree.ts'),
+    import('../cli/state.ts'),
+  ])
+  const cacheDir = cacheDirectory(process.env)
+  return readTree(place, cacheDir === undefined ? {} : { cacheDir })
+}
+
+async function configured(file: string): Promise<Revision> {
+  const [{ parse }, { ConfigError, readConfig }, { openSources }, { mergeRevisions }, secrets, { cacheDirectory }] =
+    await Promise.all([
+      import('yaml'),
+      import('../controller/config.ts'),
+      import('../controller/open-sources.ts'),
+      import('../controller/merge.ts'),
+      import('../cli/secrets.ts'),
+      import('../cli/state.ts'),
+    ])
+  const config = (() => {
+    try {
+      return readConfig(parse(readFileSync(file, 'utf8')), {}, {})
+    } catch (error) {
+      const why = error instanceof ConfigError ? error.message : 'it is not one YAML document'
+      throw new UsageError(
+        `${file} is a file and no configuration of croft run:\n${why}\nName the directory that holds the manifests, or see docs/run.md.`,
+      )
+    }
+  })()
+  const cwd = process.cwd()
+  const places = { env: process.env, directory: cwd, warn: () => {} }
+  const sources = openSources(config.sources, {
+    data: cacheDirectory(process.env) ?? path.join(tmpdir(), `croft-${process.getuid?.() ?? 0}`),
+    cwd,
+    resolveSecret: (reference) => secrets.resolveSecret(reference, places),
+  })
+  const inForce = await Promise.all(
+    sources.map(async ({ name, grant, open }) => {
+      const seen = await open({ mayReturnTo: () => false }).look(new AbortController().signal)
+      if (seen.is !== 'new')
+        throw new CliError(
+          `The source ${name} cannot be read: ${seen.is === 'kept' ? seen.message : 'nothing is there'}.`,
+        )
+      return { source: name, revision: seen.revision, ...(grant === undefined ? {} : { grant }) }
+    }),
+  )
+  return mergeRevisions(inForce)
+}

@@ -1,0 +1,318 @@
+import type { FieldProblem } from '../kinds/kind.ts'
+import type { ClusterDeclaration } from '../model/cluster-declaration.ts'
+import type { ContainerSpec } from '../model/container.ts'
+import type { Declaration } from '../model/declaration.ts'
+import { type Grant, listed, mayBeCalled } from '../model/grant.ts'
+import { guestIn, type Resource } from '../model/resource.ts'
+import type { SecretReference } from '../model/secret.ts'
+import type { VmSpec } from '../model/vm.ts'
+
+/** Kinds whose reach a grant can bound. What any other does to people who share the estate nobody can list. */
+export const GRANTABLE: readonly string[] = ['Machine', 'EnvironmentVM', 'EnvironmentContainer', 'Cluster', 'Addon']
+
+/** What a judgement about a granted thing must know of the rest of the estate. */
+export interface Surroundings {
+  /** The objects that bring a volume to a host, as `Image/noble`. */
+  bringers(host: string, volume: string): readonly string[]
+  /** Was this connection declared by the source itself? */
+  isOwn(connection: string): boolean
+}
+
+interface Named {
+  readonly what: string
+  readonly value: string
+  readonly list: readonly string[]
+  /** Fields in which a person may have written it. */
+  readonly field: RegExp
+}
+
+/** What a declaration may not be, whatever it expands into. Pure. */
+export function outsideGrant(
+  declaration: Pick<Declaration, 'kind' | 'key' | 'name' | 'spec' | 'policy'>,
+  grant: Grant,
+  references: readonly SecretReference[],
+): readonly FieldProblem[] {
+  const { kind, spec, policy } = declaration
+  if (!listed(kind, grant.kinds) || !GRANTABLE.includes(kind))
+    return [problem(['kind'], `${kind} is not granted to the source ${grant.source}`, { list: grant.kinds })]
+  const problems: FieldProblem[] = []
+  if (!mayBeCalled(declaration.key, grant)) {
+    const message = `the name ${declaration.name} is not granted to the source ${grant.source}`
+    problems.push(problem(['metadata', 'name'], message, { list: grant.names }))
+  }
+  if (policy.adopt !== undefined && !isGrantedId(policy.adopt, grant)) {
+    const message = `the source ${grant.source} may not take over ${policy.adopt}, which it did not make`
+    problems.push(problem(['metadata', 'annotations'], message, { ids: grant }))
+  }
+  for (const reference of references) {
+    const place = 'env' in reference ? `env:${reference.env}` : 'file' in reference ? `file:${reference.file}` : ''
+    // A path that leads elsewhere than it says is in no list.
+    if (place === '' || (listed(place, grant.secrets) && !/(?:^|[/:])\.\.(?:\/|$)/.test(place))) continue
+    const message = `the secret ${place} is not granted to the source ${grant.source}`
+    const value = place.slice(place.indexOf(':') + 1)
+    problems.push(problem(['spec', ...(pathTo(spec, /^(?:env|file)$/, value) ?? [])], message, { list: grant.secrets }))
+  }
+  return problems
+}
+
+/**
+ * The resource as its grant allows it, or what it names outside of it. Where croft chooses the host, only hosts are left
+ * on which it would be within the grant. Pure.
+ */
+export function boundResource(
+  resource: Resource,
+  grant: Grant,
+  written: { readonly spec: unknown; readonly path: FieldProblem['path'] },
+  around: Surroundings,
+): Resource | { readonly problems: readonly FieldProblem[] } {
+  const refuse = (named: Named): FieldProblem => {
+    const message = `${named.what} ${named.value} is not granted to the source ${grant.source}`
+    return problem(placeOf(written, named), message, { list: named.list })
+  }
+  const problems: FieldProblem[] = []
+  if (!mayBeCalled(resource.key, grant) && resource.desired.type !== 'object')
+    problems.push(refuse({ what: 'the name', value: resource.name, list: grant.names, field: /^name$/ }))
+  if (!around.isOwn(resource.connection) && !listed(resource.connection, grant.connections)) {
+    const field = /^(?:connection|cluster|name)$/
+    problems.push(refuse({ what: 'the connection', value: resource.connection, list: grant.connections, field }))
+  }
+  const { placement } = resource
+  const outside = (desired: Resource['desired']): readonly FieldProblem[] => {
+    const guest = guestIn(desired)
+    if (guest === undefined) return desired.type === 'object' ? [] : [unbounded(desired.type, grant)]
+    const names = namesOf(guest, resource, grant).filter(({ value, list }) => !listed(value, list))
+    return [
+      ...names.map(refuse),
+      ...templatesOf(guest)
+        .filter((value) => !granted(value, guest.host))
+        .map((value) => refuse({ what: 'the template', value, list: grant.templates, field: TEMPLATE })),
+      ...idProblems(guest, grant, written),
+      ...(grant.hostAccess ? [] : reaching(guest).map(({ what, field }) => hostAccess(what, field))),
+    ]
+  }
+  const granted = (template: string, host: string) =>
+    [template, ...around.bringers(host, template)].some((one) => listed(one, grant.templates))
+  const hostAccess = (what: string, field: RegExp) =>
+    problem(placeOf(written, { field }), `${what} reaches into the host, which the source ${grant.source} may not`, {})
+
+  const bounds = {
+    source: grant.source,
+    names: grant.names,
+    ...(grant.vmids === undefined ? {} : { ids: grant.vmids }),
+  }
+  if (placement === undefined) {
+    problems.push(...outside(resource.desired))
+    return problems.length > 0 ? { problems } : { ...resource, desired: ownSecrets(resource.desired, grant), bounds }
+  }
+  const judged = placement.candidates.map((candidate) => ({ candidate, problems: outside(candidate.desired) }))
+  const candidates = judged
+    .filter((one) => one.problems.length === 0)
+    .map(({ candidate }) => ({ ...candidate, desired: ownSecrets(candidate.desired, grant) }))
+  const [first] = candidates
+  if (first === undefined) problems.push(...(judged[0]?.problems ?? outside(resource.desired)))
+  if (first === undefined || problems.length > 0) return { problems }
+  const unfit = judged.flatMap((one) =>
+    one.problems[0] === undefined ? [] : [{ host: one.candidate.host, why: one.problems[0].message }],
+  )
+  return {
+    ...resource,
+    desired: first.desired,
+    placement: { ...placement, candidates, unfit: [...placement.unfit, ...unfit] },
+    bounds,
+  }
+}
+
+/** Boxes that are no machines of croft's are the administrator's: K3s on one of them is root on it. Pure. */
+export function boxesOutside({ hosts }: Pick<ClusterDeclaration, 'hosts'>, grant: Grant): readonly FieldProblem[] {
+  if (grant.hostAccess && [...hosts.keys()].every((host) => listed(host, grant.hosts))) return []
+  return [...hosts.keys()].map((host) =>
+    problem(['spec'], `a node on the box ${host} reaches into the host, which the source ${grant.source} may not`, {}),
+  )
+}
+
+const TEMPLATE = /^(?:image|importFrom|fileId|templateFileId|vmId|clone|file|from)$/
+
+function namesOf(guest: VmSpec | ContainerSpec, { driver }: Resource, grant: Grant): readonly Named[] {
+  const host = (value: string): Named => ({
+    what: 'the host',
+    value,
+    list: grant.hosts,
+    field: /^(?:host|hosts|nodeName)$/,
+  })
+  const clone = 'clone' in guest ? guest.clone : undefined
+  // A guest in no pool is in nobody's, where pools are what divides people.
+  const pool = guest.pool ?? (driver === 'proxmox' && grant.pools.length > 0 ? '(none)' : undefined)
+  return [
+    host(guest.host),
+    ...(clone?.host === undefined ? [] : [host(clone.host)]),
+    ...(pool === undefined ? [] : [{ what: 'the pool', value: pool, list: grant.pools, field: /^pool(?:Id)?$/ }]),
+    ...storagesOf(guest).map((value) => ({
+      what: 'the storage',
+      value,
+      list: grant.storages,
+      field: /^(?:storage|datastoreId)$/,
+    })),
+    ...guest.nics
+      .flatMap((nic) => networksOf(nic))
+      .map((value) => ({
+        what: 'the network',
+        value,
+        list: grant.networks,
+        field: /^(?:network|bridge|vlan|vlanId)$/,
+      })),
+  ]
+}
+
+function storagesOf(guest: VmSpec | ContainerSpec): readonly string[] {
+  const found =
+    'disks' in guest
+      ? [
+          ...guest.disks.map(({ storage }) => storage),
+          guest.efiDisk?.storage,
+          guest.tpm?.storage,
+          guest.clone?.storage,
+          guest.cloudInit?.storage,
+          guest.seed?.storage,
+          ...[guest.cloudInit?.userData, guest.cloudInit?.networkData].map(storageIn),
+          ...[guest.cloudInit?.metaData, guest.cloudInit?.vendorData].map(storageIn),
+        ]
+      : [guest.rootDisk?.storage, ...guest.mounts.map(({ storage }) => storage)]
+  return [...new Set(found.filter((one) => one !== undefined))]
+}
+
+/** `local` of `local:snippets/x.yaml`. */
+function storageIn(volume: string | undefined): string | undefined {
+  return volume?.slice(0, Math.max(0, volume.indexOf(':')))
+}
+
+function networksOf(nic: {
+  readonly bridge: string
+  readonly vlan?: number
+  readonly trunks?: readonly number[]
+}): readonly string[] {
+  const tags = [nic.vlan, ...(nic.trunks ?? [])].filter((tag) => tag !== undefined)
+  return tags.length === 0 ? [nic.bridge] : tags.map((tag) => `${nic.bridge}.${tag}`)
+}
+
+function templatesOf(guest: VmSpec | ContainerSpec): readonly string[] {
+  const found =
+    'disks' in guest
+      ? [
+          guest.clone === undefined ? undefined : String(guest.clone.vmid),
+          ...guest.disks.map(({ importFrom }) => importFrom),
+          ...(guest.cdrom ?? []).map(({ file }) => file),
+        ]
+      : [guest.image]
+  return [...new Set(found.filter((one) => one !== undefined && one !== 'none'))] as readonly string[]
+}
+
+function idProblems(
+  { vmid }: VmSpec | ContainerSpec,
+  grant: Grant,
+  written: { readonly spec: unknown; readonly path: FieldProblem['path'] },
+): readonly FieldProblem[] {
+  if (vmid === undefined || isGrantedId(String(vmid), grant)) return []
+  const message = `the id ${vmid} is not granted to the source ${grant.source}`
+  return [problem(placeOf(written, { field: /^vm_?id$/i, value: String(vmid) }), message, { ids: grant })]
+}
+
+/** What makes a guest more than a guest. */
+function reaching(guest: VmSpec | ContainerSpec): readonly { readonly what: string; readonly field: RegExp }[] {
+  const when = (is: boolean, what: string, field: RegExp) => (is ? [{ what, field }] : [])
+  const hook = when(guest.hookScript !== undefined, 'a hook script', /^hookScript/)
+  if ('disks' in guest) {
+    const usb = guest.usb?.some(({ device }) => device !== 'spice') === true
+    return [
+      ...hook,
+      ...when(usb, 'a USB device', /^(?:usb|devices)$/),
+      ...when((guest.pci ?? []).length > 0, 'a PCI device', /^(?:pci|hostPci|hostpci|devices)$/),
+      ...when((guest.virtiofs ?? []).length > 0, 'a directory of the host', /^virtiofs$/),
+      ...when(guest.serial?.some(({ device }) => device.startsWith('/')) === true, 'a serial device', /^serial/),
+      ...when(guest.cdrom?.some(({ file }) => file === 'cdrom') === true, "the host's own drive", /^cdrom$/),
+    ]
+  }
+  const { mknod, mount = [] } = guest.features ?? {}
+  return [
+    ...hook,
+    ...when(guest.unprivileged !== true, 'a privileged container', /^(?:unprivileged|container)$/),
+    ...when((guest.devices ?? []).length > 0, 'a device', /^(?:devices|devicePassthrough)$/),
+    ...when(mknod === true || mount.length > 0, 'a feature of the container', /^features$/),
+    ...when(
+      guest.mounts.some(({ source }) => source !== undefined),
+      'what it mounts',
+      /^(?:mounts|mountPoint)$/,
+    ),
+  ]
+}
+
+/** A Kubernetes Secret that it names is one of its own source. */
+function ownSecrets(desired: Resource['desired'], { source }: Grant): Resource['desired'] {
+  if (desired.type !== 'object') return ownReferences(desired, source) as Resource['desired']
+  const { secrets } = desired.object
+  if (secrets === undefined) return desired
+  return { ...desired, object: { ...desired.object, secrets: ownReferences(secrets, source) as typeof secrets } }
+}
+
+function ownReferences(tree: unknown, source: string): unknown {
+  if (tree === null || typeof tree !== 'object') return tree
+  if (Array.isArray(tree)) return tree.map((one) => ownReferences(one, source))
+  // What is sealed, and whatever else is more than a tree, is no reference.
+  const prototype: unknown = Object.getPrototypeOf(tree)
+  if (prototype !== Object.prototype && prototype !== null) return tree
+  const made: Record<string, unknown> = Object.create(prototype as object | null)
+  for (const [name, value] of Object.entries(tree)) {
+    const named = name === 'secretRef' && value !== null && typeof value === 'object'
+    made[name] = named ? { ...value, source } : ownReferences(value, source)
+  }
+  return made
+}
+
+function unbounded(type: string, { source }: Grant): FieldProblem {
+  return problem(['spec'], `a ${type} is nothing that can be granted to the source ${source}`, {})
+}
+
+function isGrantedId(id: string, { vmids }: Pick<Grant, 'vmids'>): boolean {
+  return vmids !== undefined && /^\d+$/.test(id) && Number(id) >= vmids.from && Number(id) <= vmids.to
+}
+
+function problem(
+  path: FieldProblem['path'],
+  message: string,
+  allowed: { readonly list?: readonly string[]; readonly ids?: Pick<Grant, 'vmids'> },
+): FieldProblem {
+  const { list, ids } = allowed
+  const range = ids?.vmids === undefined ? undefined : `${ids.vmids.from} to ${ids.vmids.to}`
+  const what = ids === undefined ? list?.join(', ') : range
+  const hint =
+    list === undefined && ids === undefined ? 'only hostAccess allows it' : `granted: ${what || 'nothing of the sort'}`
+  return { code: 'outside-grant', path, message, hint }
+}
+
+/** Where a person wrote it: the value itself, else the field that leads to it, else the whole. */
+function placeOf(
+  written: { readonly spec: unknown; readonly path: FieldProblem['path'] },
+  { field, value }: { readonly field: RegExp; readonly value?: string },
+): FieldProblem['path'] {
+  const below = written.path.slice(1).reduce<unknown>((tree, step) => child(tree, step), written.spec)
+  const found = (value === undefined ? undefined : pathTo(below, field, value)) ?? pathTo(below, field)
+  return found === undefined ? written.path : [...written.path, ...found]
+}
+
+function child(tree: unknown, step: string | number): unknown {
+  return tree === null || typeof tree !== 'object' ? undefined : (tree as Readonly<Record<string, unknown>>)[step]
+}
+
+/** The first field of that name, with that value where one is given. */
+function pathTo(tree: unknown, field: RegExp, value?: string): (string | number)[] | undefined {
+  if (tree === null || typeof tree !== 'object') return undefined
+  const entries: readonly (readonly [string | number, unknown])[] = Array.isArray(tree)
+    ? [...tree.entries()]
+    : Object.entries(tree)
+  for (const [name, inner] of entries) {
+    const matches = typeof name === 'string' && field.test(name) && inner !== undefined
+    if (matches && (value === undefined || String(inner) === value)) return [name]
+    const deeper = pathTo(inner, field, value)
+    if (deeper !== undefined) return [name, ...deeper]
+  }
+  return undefined
+}
