@@ -3,6 +3,7 @@ import type { ClusterLook } from '../model/cluster-look.ts'
 import type { Estate } from '../model/estate.ts'
 import type { Plan } from '../model/plan.ts'
 import type { Rules } from '../model/rules.ts'
+import { standingStill } from '../plan/cluster/standstill.ts'
 import { plan } from '../plan/plan.ts'
 import type { Ledger, World } from '../plan/world.ts'
 import { isFromThisPass } from './close-looks.ts'
@@ -72,7 +73,7 @@ export async function observeAndPlan(
     worlds = worldsOf(estate, lookings, unseen)
     current = plan({ estate, worlds, ledger, rules, clusters, nowMs })
   }
-  return { plan: current, worlds, lookings }
+  return { plan: standingStill(current, clusters), worlds, lookings }
 }
 
 /** What the surveys have shown, indexed. */

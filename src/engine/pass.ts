@@ -10,7 +10,7 @@ import type { Plan } from '../model/plan.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import { isGuest } from '../model/resource.ts'
 import type { Rules } from '../model/rules.ts'
-import { admit } from '../plan/admit.ts'
+import { admit, type Traffic } from '../plan/admit.ts'
 import { backupCondition } from '../plan/cluster/backup-condition.ts'
 import type { Store } from '../store/port.ts'
 import { type Attempt, act } from './act.ts'
@@ -35,7 +35,7 @@ import { judge } from './judge.ts'
 import { bringUpToDate, readLedger } from './ledger.ts'
 import { type Observation, observeAndPlan, readAllUndeclared, surveyAll, worldsOf } from './observation.ts'
 import { placeAll } from './placing.ts'
-import { heldByPower, withPower } from './power/apply.ts'
+import { goingOff, heldByPower, withPower } from './power/apply.ts'
 import { isPowerSettled } from './power/judge.ts'
 import { keepPowers } from './power/keep.ts'
 import { lookAtPowers } from './power/look.ts'
@@ -89,7 +89,15 @@ export async function runPass(
   const blamed = await blame(observation, ledger.records, startedMs, signal)
   const attempts = signal.aborted
     ? []
-    : await actOn(estate, observation, chosen, ledger.records, deps, [...ledger.intentions.values()], signal)
+    : await actOn(
+        estate,
+        observation,
+        chosen,
+        ledger.records,
+        deps,
+        { intentions: [...ledger.intentions.values()], together: goingOff(powerLooks) },
+        signal,
+      )
 
   const clusterVerdicts = await keepClusters(clusters, ledger.records, deps, options.only, signal)
   const power = await keepPowers(powers, surveyed.lookings, ledger.records, deps, options.only, signal)
@@ -219,12 +227,12 @@ async function actOn(
   chosen: Plan,
   records: ReadonlyMap<ResourceKey, ResourceRecord>,
   deps: PassDeps,
-  inFlight: Parameters<typeof admit>[1]['intentions'],
+  traffic: Pick<Traffic, 'intentions' | 'together'>,
   signal: AbortSignal,
 ): Promise<readonly Attempt[]> {
   const generations = new Map(estate.resources.map((resource) => [resource.key, resource.generation]))
   const admitted = admit(chosen.entries, {
-    intentions: inFlight,
+    ...traffic,
     connections: new Map(estate.connections.map((connection) => [connection.name, connection])),
     unready: restarting(records, deps.clock.now()),
   })

@@ -29,6 +29,8 @@ export type ClusterPhase =
   | 'Degraded'
   | 'Blocked'
   | 'QuorumLost'
+  /** Off by order, and therefore well. */
+  | 'Off'
 
 export type NodePhase =
   | 'NoMachine'

@@ -161,7 +161,7 @@ export interface CheckResult {
 /** What people asked for by command; kept in the journal until it is done or withdrawn. */
 export interface ClusterOrders {
   /** Everything stands still: a power-down, a restore, a person who said stop. */
-  readonly hold?: { readonly reason: string; readonly allow: string }
+  readonly hold?: ClusterStandstill
   readonly rolloutPaused: boolean
   /** The rollout that was aborted, as `rolloutId` names it; another declaration or a resume lifts it. */
   readonly rolloutAborted?: string
@@ -170,6 +170,13 @@ export interface ClusterOrders {
   readonly replace: readonly { readonly node: string; readonly atMs: number }[]
   /** Ids of etcd members that a person wants gone. */
   readonly removeMembers: readonly string[]
+}
+
+export interface ClusterStandstill {
+  readonly reason: string
+  readonly allow: string
+  /** By order of a Power: what is off is as it should be, and what is on its way is nobody's trouble. */
+  readonly power?: 'off' | 'changing'
 }
 
 export const NO_ORDERS: ClusterOrders = { rolloutPaused: false, replace: [], removeMembers: [] }

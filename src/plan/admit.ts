@@ -1,6 +1,7 @@
 import { type Doing, isDoing } from '../model/action.ts'
 import type { Connection } from '../model/connection.ts'
 import type { Intention } from '../model/intention.ts'
+import type { ResourceKey } from '../model/key.ts'
 import type { PlanEntry } from '../model/plan.ts'
 import type { Step } from '../model/step.ts'
 
@@ -18,6 +19,8 @@ export interface Traffic {
   readonly connections: ReadonlyMap<string, Connection>
   /** Machines that should be running and are not Ready: nothing else is restarted meanwhile. */
   readonly unready: number
+  /** Machines that an order of power takes off as a whole: side by side, for none of them comes back meanwhile. */
+  readonly together?: ReadonlySet<ResourceKey>
 }
 
 /**
@@ -44,7 +47,7 @@ export function admit(entries: readonly PlanEntry[], traffic: Traffic): readonly
       (queue) => (load.get(`${entry.connection} ${queue}`) ?? 0) >= (isAlone(entry) ? 1 : capacity(queue, connection)),
     )
     if (full) continue
-    if (step.disruption === 'restart') {
+    if (step.disruption === 'restart' && traffic.together?.has(entry.key) !== true) {
       if (restarting > 0 || traffic.unready > 0) continue
       restarting++
     }

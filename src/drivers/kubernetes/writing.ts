@@ -12,7 +12,7 @@ import { lookOf } from './look.ts'
 import { groupPath } from './paths.ts'
 import { previewChanges } from './preview.ts'
 import { withoutValues } from './reading.ts'
-import { refusalOfWrite } from './refusals.ts'
+import { isOwnConflict, refusalOfWrite } from './refusals.ts'
 
 /** Makes the one call of a step. */
 export async function send(
@@ -35,7 +35,10 @@ export async function send(
   }
   const object = bodyOf(step)
   const path = await pathFor(client, api, step.call.path, sortOf(object), signal)
-  return outcomeOf(await client.applyAs(path, await withValues(object, step, deps), doing, signal), doing)
+  const whole = await withValues(object, step, deps)
+  const asked = await client.applyAs(path, whole, doing, signal)
+  const ours = asked.is === 'error' && isOwnConflict(asked.body)
+  return outcomeOf(ours ? await client.applyAs(`${path}&force=true`, whole, doing, signal) : asked, doing)
 }
 
 /**

@@ -1,5 +1,6 @@
 import { blockedBy } from '../../kubernetes/api-errors.ts'
 import { type Asked, type KubernetesClient, segment } from '../../kubernetes/client.ts'
+import { POWER_MANAGER } from '../../kubernetes/managers.ts'
 import { annotationsOf, at, type Foreign, nameOf, recordsOf, textOf } from '../../kubernetes/objects.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { inParallel } from '../../lib/parallel.ts'
@@ -163,7 +164,14 @@ async function changed(
   if (patch === undefined) return DONE
   const resourceVersion = at(asked.value, 'metadata', 'resourceVersion')
   const metadata = typeof patch.metadata === 'object' ? patch.metadata : {}
-  return outcomeOf(await client.merge(path, { ...patch, metadata: { ...metadata, resourceVersion } }, doing, signal))
+  return outcomeOf(
+    await client.merge(
+      `${path}?fieldManager=${POWER_MANAGER}`,
+      { ...patch, metadata: { ...metadata, resourceVersion } },
+      doing,
+      signal,
+    ),
+  )
 }
 
 function outcomeOf(asked: Asked<unknown>): Outcome {

@@ -64,7 +64,12 @@ export function isClusterSettled({ decision, declaration }: ClusterLook, hasAddo
   const forGood = declaration.spec.network.flannelBackend === 'none' && !hasAddons
   // That a server has not been seen to be up passes by itself: nobody has to do anything about it.
   const waitsForPerson = objections(decision).some(({ guard }) => guard !== 'servers')
-  return decision.phase === 'Ready' || (decision.phase === 'AwaitingCNI' && forGood) || waitsForPerson
+  return (
+    decision.phase === 'Ready' ||
+    decision.phase === 'Off' ||
+    (decision.phase === 'AwaitingCNI' && forGood) ||
+    waitsForPerson
+  )
 }
 
 function conditionsOf(
@@ -80,6 +85,7 @@ function conditionsOf(
   const [step] = decision.steps
   const [wait] = decision.waits
   const blocked = refused ?? held
+  const standstill = observed.orders.hold
   const synced: Omit<Condition, 'sinceMs'> =
     blocked !== undefined
       ? { type: 'Synced', status: 'False', reason: pascal(blocked.guard), message: sentence(blocked) }
@@ -89,16 +95,18 @@ function conditionsOf(
           ? { type: 'Synced', status: 'False', reason: pascal(step.do), message: step.summary }
           : { type: 'Synced', status: 'True', reason: 'AsDeclared', message: '' }
   const ready: Omit<Condition, 'sinceMs'> =
-    observed.api === 'yes' && isWell(look)
-      ? { type: 'Ready', status: 'True', reason: 'NodesReady', message: decision.faultTolerance }
-      : decision.phase === 'Unknown'
-        ? { type: 'Ready', status: 'Unknown', reason: 'NotSeen', message: 'its API does not answer' }
-        : {
-            type: 'Ready',
-            status: 'False',
-            reason: decision.phase,
-            message: wait === undefined ? unready(look) : `waits for ${wait.awaits}`,
-          }
+    standstill?.power === 'off'
+      ? { type: 'Ready', status: 'True', reason: 'Off', message: standstill.reason }
+      : observed.api === 'yes' && isWell(look)
+        ? { type: 'Ready', status: 'True', reason: 'NodesReady', message: decision.faultTolerance }
+        : decision.phase === 'Unknown'
+          ? { type: 'Ready', status: 'Unknown', reason: 'NotSeen', message: 'its API does not answer' }
+          : {
+              type: 'Ready',
+              status: 'False',
+              reason: decision.phase,
+              message: wait === undefined ? unready(look) : `waits for ${wait.awaits}`,
+            }
   const stalled: Omit<Condition, 'sinceMs'> =
     refused === undefined
       ? { type: 'Stalled', status: 'False', reason: 'Progressing', message: '' }
@@ -158,12 +166,16 @@ function eventsOf(
   if (backup?.status === 'False' && backup.message !== backupBefore?.message)
     events.push(tell('Warning', backup.reason, backup.message))
   const [objection] = objections(look.decision)
+  // What a Power ordered is told by the Power, and is no warning here.
+  const ordered = look.observed.orders.hold?.power !== undefined
   if (objection !== undefined && known !== sentence(objection))
-    events.push(tell('Warning', pascal(objection.guard), sentence(objection)))
+    events.push(tell(ordered ? 'Normal' : 'Warning', pascal(objection.guard), sentence(objection)))
   return events
 }
 
 function phaseSentence(look: ClusterLook, after: ResourceRecord): string {
+  const { hold } = look.observed.orders
+  if (hold !== undefined) return hold.reason
   if (isTrue(after.conditions, 'Ready')) return look.decision.faultTolerance
   return conditionOf(after.conditions, 'Ready')?.message ?? ''
 }

@@ -1,5 +1,7 @@
-import type { ClusterStep } from '../../model/cluster-decision.ts'
+import type { ClusterDecision, ClusterStep } from '../../model/cluster-decision.ts'
 import type { Estate } from '../../model/estate.ts'
+import type { ResourceKey } from '../../model/key.ts'
+import type { ClusterStandstill } from '../../model/observed-cluster.ts'
 import type { PowerLook } from '../../model/power-look.ts'
 import type { Desired, Resource } from '../../model/resource.ts'
 import { coordinate } from '../../plan/cluster/coordinate.ts'
@@ -19,6 +21,15 @@ export function withPower(estate: Estate, looks: readonly PowerLook[]): Estate {
       return order === undefined ? resource : ordered(resource, order)
     }),
   }
+}
+
+/** Machines that are to be off by order. */
+export function goingOff(looks: readonly PowerLook[]): ReadonlySet<ResourceKey> {
+  return new Set(
+    looks.flatMap(({ decision }) =>
+      Object.entries(decision.machines).flatMap(([key, order]) => (order === 'off' ? [key as ResourceKey] : [])),
+    ),
+  )
 }
 
 /** `off-for-good`: not started either by its host when that boots, for there is something that must come before it. */
@@ -75,13 +86,24 @@ export function heldByPower(
       return [{ do: 'stop-machine', node, lane, summary, reason: decision.wanted.why, awaits, sinceMs: nowMs }]
     })
     if (!decision.holdsCluster && stops.length === 0) return looked
-    const hold = {
-      reason: `${power.declaration.key} is ${decision.phase === 'Off' ? 'off' : decision.phase === 'GoingOn' ? 'going on' : 'going off'} (${decision.wanted.why})`,
-      allow: decision.phase === 'Off' ? `croft power on ${power.declaration.name}` : 'nothing: it goes on by itself',
-    }
-    const held = decision.holdsCluster
-      ? coordinate(declaration.spec, { ...observed, orders: { ...observed.orders, hold } }, nowMs)
-      : looked.look.decision
-    return { ...looked, look: { ...looked.look, decision: { ...held, steps: [...held.steps, ...stops] } } }
+    if (!decision.holdsCluster)
+      return { ...looked, look: { ...looked.look, decision: withSteps(looked.look.decision, stops) } }
+    // Kept with what was seen: whoever forecasts from it must know as well.
+    const still = { ...observed, orders: { ...observed.orders, hold: standstillOf(power) } }
+    const decided = withSteps(coordinate(declaration.spec, still, nowMs), stops)
+    return { ...looked, look: { ...looked.look, observed: still, decision: decided } }
   })
+}
+
+function withSteps(decision: ClusterDecision, steps: readonly ClusterStep[]): ClusterDecision {
+  return { ...decision, steps: [...decision.steps, ...steps] }
+}
+
+function standstillOf({ declaration: { key, name }, decision: { phase, wanted } }: PowerLook): ClusterStandstill {
+  const how = phase === 'Off' ? 'off' : phase === 'GoingOn' ? 'going on' : 'going off'
+  return {
+    reason: `${key} is ${how} (${wanted.why})`,
+    allow: phase === 'Off' ? `croft power on ${name}` : 'nothing: it goes on by itself',
+    power: phase === 'Off' ? 'off' : 'changing',
+  }
 }

@@ -52,7 +52,8 @@ export function mayDestroyMachine(spec: ClusterSpec, observed: ObservedCluster, 
 
 function decide(view: View): Finding {
   const { hold } = view.observed.orders
-  if (hold !== undefined) return holdFor({ guard: 'order', ...hold })
+  if (hold?.power === 'off') return NOTHING
+  if (hold !== undefined) return holdFor({ guard: 'order', reason: hold.reason, allow: hold.allow })
   const ghosts = ghostsOut(view)
   if (!isEmpty(ghosts)) return ghosts
   const aborted = abortedWork(view)

@@ -30,6 +30,8 @@ export function clusterDiffers(look: ClusterLook): boolean {
 }
 
 function fateOf(view: View, node: NodeView): Pick<NodeForecast, 'becomes' | 'text'> {
+  // Nobody can be asked about it, and nothing becomes of it until it is ordered on.
+  if (view.observed.orders.hold?.power === 'off') return { becomes: 'nothing', text: '' }
   const kube = kubeOf(node)
   if (node.spec === undefined) return { becomes: 'leaves', text: `leaves ${view.spec.name}: no longer declared` }
   if (isDue(view, node)) return { becomes: 'replaced', text: 'replaced by a new one: a person asked for it' }

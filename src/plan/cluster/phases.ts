@@ -27,6 +27,8 @@ export function clusterPhase(
   hops: readonly string[],
   rows: readonly NodeRow[],
 ): ClusterPhase {
+  const { hold } = view.observed.orders
+  if (hold?.power !== undefined) return hold.power === 'off' ? 'Off' : 'Changing'
   const guards = [...finding.holds, ...finding.refusals].map(({ guard }) => guard)
   if (guards.some((guard) => guard === 'order' || guard === 'ghost-member')) return 'Blocked'
   if (quorumLost(view)) return 'QuorumLost'
@@ -48,6 +50,7 @@ function nodePhase(view: View, node: NodeView): readonly [NodePhase, string] {
   const kube = kubeOf(node)
   if (node.twins.length > 0) return ['Duplicate', `same machine-id as ${node.twins.join(', ')}`]
   if (sleeps(node)) return ['PoweredOff', 'off, as it may be']
+  if (view.observed.orders.hold?.power === 'off') return ['PoweredOff', 'off, by order']
   if (node.spec === undefined) return ['Leaving', 'no longer declared']
   if (node.machine.exists === 'no') return ['NoMachine', '']
   if (kube?.work !== undefined) {

@@ -1,0 +1,30 @@
+import { LIMITS } from '../../lib/limits.ts'
+import type { ClusterLook } from '../../model/cluster-look.ts'
+import type { ClusterStandstill } from '../../model/observed-cluster.ts'
+import type { Plan, PlanEntry } from '../../model/plan.ts'
+
+/**
+ * While a Power takes a cluster off or on, croft is one of those who would scale its workloads back up: what it keeps in
+ * the cluster stands still until the cluster is on, and that replicas are at zero is no drift.
+ */
+export function standingStill(plan: Plan, clusters: readonly ClusterLook[]): Plan {
+  const still = new Map<string, ClusterStandstill>(
+    clusters.flatMap(({ declaration, observed }) => {
+      const { hold } = observed.orders
+      return hold?.power === undefined ? [] : [[`cluster/${declaration.name}`, hold] as const]
+    }),
+  )
+  if (still.size === 0) return plan
+  const entries = plan.entries.map((entry): PlanEntry => {
+    const hold = still.get(entry.connection)
+    if (hold === undefined || entry.action.do === 'nothing') return entry
+    const { drift: _, ...rest } = entry
+    return {
+      ...rest,
+      action: { do: 'wait', reason: 'Power', message: hold.reason, lookAgainMs: LIMITS.sweepIntervalMs },
+    }
+  })
+  // Of a cluster that is off by order nobody expects an answer.
+  const notes = plan.notes.filter(({ connection }) => still.get(connection)?.power !== 'off')
+  return { ...plan, entries, notes }
+}
