@@ -51,7 +51,7 @@ spec:
   )
   const validated = croft('validate', 'bad')
   assert.equal(validated.status, 1)
-  assert.match(validated.stderr, /Error\[[a-z-]+\]: .*\n {2}--> connection\.yaml:6:\d+/)
+  assert.match(validated.stderr, /Error\[[a-z-]+\]: .*\n {2}--> bad\/connection\.yaml:6:\d+/)
   assert.match(validated.stderr, /did you mean fingerprint\?/i)
   const planned = croft('plan', 'bad')
   assert.equal(planned.status, 1)

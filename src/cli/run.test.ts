@@ -98,7 +98,7 @@ test('[S-12] with an invalid manifest nothing is planned, unless asked to keep g
   const load = async () => ({ ...EMPTY_ESTATE, estate: { ...EMPTY_ESTATE.estate, problems: [problem] } })
   const careful = fakeRuntime({ load })
   assert.equal(await runCli(['plan', '/'], careful), 1)
-  assert.match(careful.written.err, /Error\[bad-value\]: cores is 0\n {2}--> a\.yaml:3:7/)
+  assert.match(careful.written.err, /Error\[bad-value\]: cores is 0\n {2}--> \/a\.yaml:3:7/)
   assert.match(
     careful.written.err,
     /nothing was looked at or done\. Correct the files named above, or use --keep-going/,

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, realpathSync } from 'node:fs'
+import { existsSync, realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import path from 'node:path'
 import type { Store } from '../store/port.ts'
@@ -35,6 +35,11 @@ export function realDirectory(runtime: Runtime, directory: string): string {
   } catch {
     throw new UsageError(`There is no directory ${directory}. Name the directory that holds the manifests.`)
   }
+}
+
+/** What stands before the names of files when they are told: the directory as it was named. */
+export function shownBelow(directory: string, real: string): string {
+  return statSync(real, { throwIfNoEntry: false })?.isDirectory() === true ? directory : '.'
 }
 
 /** Opens what an earlier run left behind. Reading must not create a database, so without one a forgetful store serves. */

@@ -22,14 +22,11 @@ export function readFullYaml(text: string): FullYaml {
   const document = parseOne(text)
   if ('code' in document) return { value: undefined, findings: [document] }
   const findings: YamlFinding[] = []
-  for (const error of document.errors) {
+  for (const [index, error] of document.errors.entries()) {
+    // Said of the same place before, in other words.
+    if (error.code === 'MULTILINE_IMPLICIT_KEY' && document.errors[index - 1]?.pos[0] === error.pos[0]) continue
     if (/call stack/i.test(error.message)) return { value: undefined, findings: [tooDeep(error.pos[0])] }
-    findings.push({
-      code: error.code === 'DUPLICATE_KEY' ? 'duplicate-key' : error.code === 'TAB_AS_INDENT' ? 'tab' : 'yaml-syntax',
-      offset: error.pos[0],
-      message: error.code === 'DUPLICATE_KEY' ? 'the same key stands twice in one map' : firstLine(error.message),
-      weight: error.code === 'DUPLICATE_KEY' ? 'strict' : 'syntax',
-    })
+    findings.push(findingOf(error, text))
   }
   if (findings.some((finding) => finding.weight === 'syntax')) return { value: undefined, findings }
   for (const warning of document.warnings) {
@@ -38,6 +35,40 @@ export function readFullYaml(text: string): FullYaml {
   const walk = new Walk(document, findings)
   const value = document.contents === null ? null : walk.value(document.contents, 0)
   return { value, findings }
+}
+
+type YamlError = Document['errors'][number]
+
+function findingOf(error: YamlError, text: string): YamlFinding {
+  const offset = error.pos[0]
+  if (error.code === 'DUPLICATE_KEY')
+    return { code: 'duplicate-key', offset, message: 'the same key stands twice in one map', weight: 'strict' }
+  if (error.code === 'TAB_AS_INDENT')
+    return { code: 'tab', offset, message: firstLine(error.message), hint: 'indent with spaces', weight: 'syntax' }
+  const deeper = error.code === 'BLOCK_AS_IMPLICIT_KEY' ? deeperLine(text, offset) : undefined
+  if (deeper !== undefined)
+    return {
+      code: 'yaml-syntax',
+      offset: deeper,
+      message: 'this line is indented deeper than the one above it, which has its value already',
+      hint: 'give it the same indentation as the fields that it stands beside',
+      weight: 'syntax',
+    }
+  return { code: 'yaml-syntax', offset, message: firstLine(error.message), weight: 'syntax' }
+}
+
+/**
+ * `host: a` with a deeper `memory: 4Gi` under it is to YAML one long value with a colon in it, and what its reader says of
+ * that, at the line above, helps nobody. Answers where the deeper line begins.
+ */
+function deeperLine(text: string, offset: number): number | undefined {
+  const start = text.lastIndexOf('\n', offset - 1) + 1
+  const end = text.indexOf('\n', offset)
+  const own = /^( *)(?:- +)?[^\s#:]+: +\S/.exec(text.slice(start, end === -1 ? text.length : end))
+  const next = end === -1 ? null : /^( *)[^\s#:]+:(?:\s|$)/.exec(text.slice(end + 1))
+  if (own === null || next === null) return undefined
+  const deeper = (next[1] ?? '').length
+  return deeper > (own[1] ?? '').length ? end + 1 + deeper : undefined
 }
 
 /** The tree of one document, for looking up where things stand. Undefined when it cannot be read. */

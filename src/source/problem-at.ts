@@ -1,4 +1,5 @@
 import type { Document } from 'yaml'
+import { SECRET_IN_MANIFEST } from '../kinds/fields/explain.ts'
 import type { FieldProblem } from '../kinds/kind.ts'
 import type { Origin } from '../model/origin.ts'
 import type { Problem } from '../model/problem.ts'
@@ -61,7 +62,9 @@ function finish(
     ...(problem.field === undefined ? {} : { field: printable(problem.field.slice(0, 300)) }),
     message: printable(problem.message),
     ...(problem.hint === undefined ? {} : { hint: printable(problem.hint) }),
-    excerpt: excerpt('\n'.repeat(line - 1) + text, origin.line, origin.column),
+    ...(problem.code === SECRET_IN_MANIFEST
+      ? {}
+      : { excerpt: excerpt('\n'.repeat(line - 1) + text, origin.line, origin.column) }),
     severity: problem.severity,
   }
 }

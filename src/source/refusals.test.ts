@@ -45,8 +45,38 @@ test('errors inside a list of one keep the place of the source', () => {
   // A bare object where a list is usual, and a field under its other name.
   assert.match(
     refused(vmManifest('network:\n  bridge: 1'))[0] ?? '',
-    /^wrong-type 9:15 networkDevice\[0\]\.bridge is 1; expected text/,
+    /^wrong-type 9:15 networkDevice\[0\]\.bridge is 1; expected a bridge name/,
   )
+})
+
+test('a line that is indented too deep is named itself, once, and not the line above it', () => {
+  const text =
+    'apiVersion: croft.dev/v1alpha1\nkind: Machine\nmetadata: {name: a}\nspec:\n  host: pve1\n   memory: 4Gi\n'
+  assert.deepEqual(refused(text), [
+    'yaml-syntax 6:4 this line is indented deeper than the one above it, which has its value already (give it the same indentation as the fields that it stands beside)',
+  ])
+  assert.match(refused(text.replace('  host', '\thost'))[0] ?? '', /^tab 5:1 .*\(indent with spaces\)/)
+})
+
+test('a secret that stands in the manifest itself is repeated nowhere', () => {
+  const text =
+    'apiVersion: croft.dev/v1alpha1\nkind: Proxmox\nmetadata: {name: a}\nspec:\n  endpoint: https://127.0.0.1:8006\n  token: root@pam!croft=5ec7e7\n'
+  const { problems } = readText(text)
+  assert.deepEqual(told(problems.filter(({ code }) => code === 'secret-in-manifest')), [
+    'secret-in-manifest 6:10 token must say where the secret is found, and never the secret itself (write token: {env: NAME} or {file: /path}; if this was the secret, make a new one)',
+  ])
+  assert.doesNotMatch(JSON.stringify(problems), /5ec7e7/)
+})
+
+test('a value of the wrong type is told what it should look like, and quotes are offered only where they help', () => {
+  const machine = (memory: string) =>
+    `apiVersion: croft.dev/v1alpha1\nkind: Machine\nmetadata: {name: a}\nspec:\n  host: pve1\n  cpu: {cores: 1}\n  memory: ${memory}\n`
+  assert.deepEqual(refused(machine('4096')), ['wrong-type 7:11 memory is 4096; expected a size like 4Gi or 4096Mi'])
+  const bindings =
+    'apiVersion: croft.dev/v1alpha1\nkind: Host\nmetadata: {name: a}\nspec:\n  bindings:\n    networks: {lan: vmbr0}\n'
+  assert.deepEqual(refused(bindings), [
+    'wrong-type 6:21 bindings.networks.lan is "vmbr0"; expected a block of fields (its fields are bridge, vlan)',
+  ])
 })
 
 test('[S-10] numbers out of range, or that are no numbers, are refused by range', () => {
@@ -134,7 +164,7 @@ test('[S-14] what two readers would read differently is refused or exact, never 
     [vmManifest('started: NO'), /^wrong-type 8:14 started is "NO"; expected true or false \(write false\)/],
     [vmManifest('name: 123'), /^wrong-type 8:11 name is 123; expected text \(write it in quotes: "123"\)/],
     [machine('8G'), /^bad-value 7:11 memory is "8G"; expected a size like 4Gi/],
-    [machine('8192'), /^wrong-type 7:11 memory is 8192; expected text/],
+    [machine('8192'), /^wrong-type 7:11 memory is 8192; expected a size like 4Gi/],
   ]
   for (const [text, expected] of cases) {
     const problems = refused(text)

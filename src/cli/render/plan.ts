@@ -5,6 +5,7 @@ import type { Step } from '../../model/step.ts'
 import { clusterDiffers } from '../../plan/cluster/forecast.ts'
 import { clean } from './clean.ts'
 import { changeLine, type PlanView, SENSITIVE } from './plan-change.ts'
+import { chartRemarks } from './plan-chart.ts'
 import { clusterCounts, renderClusterPlan } from './plan-cluster.ts'
 import { previewLines } from './plan-preview.ts'
 import { type PlanSummary, summarise } from './plan-summary.ts'
@@ -25,7 +26,8 @@ function renderRemarks(plan: Plan, style: Style): readonly string[] {
       ? (notes ?? []).map((note) => `  ${style.paint('dim', '=')} ${clean(key)}   ${clean(note)}`)
       : [],
   )
-  return lines.length === 0 ? [] : [`${lines.join('\n')}\n`]
+  const all = [...lines, ...chartRemarks(plan).map((remark) => `  ${style.paint('dim', clean(remark))}`)]
+  return all.length === 0 ? [] : [`${all.join('\n')}\n`]
 }
 
 /** What is worth a block. A connection that cannot be seen has its note, and not one more line for each resource on it. */
@@ -167,7 +169,12 @@ export function shownParams(step: Step): Readonly<Record<string, string>> {
 
 function renderNote(note: ConnectionNote, style: Style): string {
   const head = style.paint(['red', 'bold'], `Connection ${clean(note.connection)}: ${note.code}`)
-  return `${head}\n  ${clean(note.message)}\n  to go on: ${clean(note.allow)}\n`
+  // Why it cannot be seen is a question for the one command that tries it from the outside in.
+  const unseen = note.code === 'refused' || note.code === 'unreachable'
+  const next = unseen
+    ? `${clean(note.allow)}; run croft doctor to see what is wrong and how to mend it`
+    : clean(note.allow)
+  return `${head}\n  ${clean(note.message)}\n  to go on: ${next}\n`
 }
 
 function thingOf(entry: PlanEntry): string {

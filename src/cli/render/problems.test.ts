@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Problem } from '../../model/problem.ts'
-import { countProblems, problemsJson, renderProblems } from './problems.ts'
+import { countProblems, countValid, problemsJson, renderProblems } from './problems.ts'
 import { PLAIN } from './style.ts'
 
 const typo: Problem = {
@@ -60,4 +60,20 @@ test('more problems than a person reads are counted, not printed', () => {
     PLAIN,
   )
   assert.match(shown, /… and 30 more\. Fix these first\.\n$/)
+})
+
+test('a reference to what is declared and itself wrong names the mistake, and not a second one', () => {
+  const cause: Problem = { ...typo, object: 'Image/noble', origin: { file: 'images.yaml', line: 4, column: 8 } }
+  const echo: Problem = {
+    code: 'unknown-reference',
+    origin: { file: 'web.yaml', line: 9, column: 27 },
+    object: 'Machine/web-1',
+    message: 'there is no Image noble',
+    severity: 'error',
+  }
+  const shown = renderProblems([cause, echo], PLAIN, 'infra/home')
+  assert.match(shown, /: Image noble is declared and is not valid\n {2}--> infra\/home\/web\.yaml:9:27/)
+  assert.match(shown, /hint: correct images\.yaml:4:8 first/)
+  assert.match(renderProblems([echo], PLAIN), /: there is no Image noble\n {2}--> web\.yaml:9:27/)
+  assert.equal(countValid(['Image/noble', 'Machine/web-1', 'Machine/web-2'], [cause, echo, warning]), 1)
 })

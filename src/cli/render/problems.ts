@@ -1,27 +1,52 @@
+import path from 'node:path'
 import { LIMITS } from '../../lib/limits.ts'
 import type { Problem } from '../../model/problem.ts'
 import { clean, cleanLines } from './clean.ts'
 import type { Style } from './style.ts'
 
-/** Everything wrong at once, in the order of the files. Warnings after errors of the same place. */
-export function renderProblems(problems: readonly Problem[], style: Style): string {
+/**
+ * Everything wrong at once, in the order of the files. Warnings after errors of the same place. `below` is the directory
+ * as it was named: with it in front, the place of an error is a file that an editor finds.
+ */
+export function renderProblems(problems: readonly Problem[], style: Style, below = '.'): string {
   const shown = sortedProblems(problems).slice(0, LIMITS.problemsShown)
   const rest = problems.length - shown.length
   const more = rest > 0 ? `\n… and ${rest} more. Fix these first.\n` : ''
-  return shown.map((problem) => renderProblem(problem, style)).join('\n') + more
+  const text = shown.map((problem) => renderProblem(withoutEcho(problem, problems), style, below))
+  return text.join('\n') + more
+}
+
+/** A reference to something that is declared, and itself wrong, is no mistake of its own. */
+function withoutEcho(problem: Problem, all: readonly Problem[]): Problem {
+  const [, kind, name] = /^there is no (\S+) (\S+)$/.exec(problem.message) ?? []
+  if (problem.code !== 'unknown-reference' || kind === undefined) return problem
+  const cause = all.find((other) => other.severity === 'error' && other.object === `${kind}/${name}`)
+  if (cause === undefined) return problem
+  const { file, line, column } = cause.origin
+  return {
+    ...problem,
+    message: `${kind} ${name} is declared and is not valid`,
+    hint: `correct ${file}:${line}:${column} first`,
+  }
 }
 
 /** `Error[unknown-field]: …`, the place, the lines around it, and what to do. */
-export function renderProblem(problem: Problem, style: Style): string {
+function renderProblem(problem: Problem, style: Style, below: string): string {
   const isError = problem.severity === 'error'
   const word = style.paint(isError ? ['red', 'bold'] : ['yellow', 'bold'], isError ? 'Error' : 'Warning')
   const { file, line, column } = problem.origin
   const about = [problem.object, problem.field].filter((part) => part !== undefined).join(' ')
-  const place = `  --> ${clean(file)}:${line}:${column}${about === '' ? '' : `  (${clean(about)})`}`
+  const place = `  --> ${clean(path.join(below, file))}:${line}:${column}${about === '' ? '' : `  (${clean(about)})`}`
   const lines = [`${word}[${clean(problem.code)}]: ${clean(problem.message)}`, style.paint('cyan', place)]
   if (problem.excerpt !== undefined && problem.excerpt !== '') lines.push(indented(cleanLines(problem.excerpt)))
   if (problem.hint !== undefined) lines.push(`${style.paint('bold', 'hint:')} ${clean(problem.hint)}`)
   return `${lines.join('\n')}\n`
+}
+
+/** How many of these are not named by an error. */
+export function countValid(keys: readonly string[], problems: readonly Problem[]): number {
+  const wrong = new Set(problems.filter(({ severity }) => severity === 'error').map(({ object }) => object))
+  return keys.filter((key) => !wrong.has(key)).length
 }
 
 /** `2 errors, 1 warning`. */

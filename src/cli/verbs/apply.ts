@@ -28,7 +28,9 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   const file = stateFile(runtime.env, real, options.state as string | undefined)
   const dryRun = options.dryRun === true
   await using store = closing(dryRun ? await openExisting(runtime, file) : await openState(runtime, file))
-  await using engine = closing(await runtime.openEngine(store.it, { directory: real, retryStalled: true }))
+  await using engine = closing(
+    await runtime.openEngine(store.it, { directory: real, retryStalled: true, chartsFromAnywhere: true }),
+  )
   const secrets = await newSecrets(runtime, real, inGit.estate, store.it, file)
   const loaded = { ...inGit, estate: secrets.estate }
 
@@ -67,6 +69,8 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
     loaded.estate.resources.filter(({ justInCase }) => justInCase !== true).map(({ key }) => key),
   )
   runtime.out.write(closingLine(settled, progress, code, style, plan.clusters ?? []))
+  // Nothing was seen, so nothing was done, and what is remembered of the resources is not what is asked for now.
+  if (settled.effects === 0 && blindExit(settled.last.plan) !== undefined) return code
   const rows = rowsOf(loaded, settled.last.records).filter((row) => !row.passive)
   const view = { wide: false, headers: true, qualified: true, nowMs: runtime.clock.now() }
   if (rows.length > 0) runtime.out.write(`\n${renderResources(rows, style, view)}`)
@@ -106,5 +110,7 @@ function closingLine(
     const late = settled.outcome === 'deadline' ? 'Not finished in time.' : 'Not everything is ready.'
     return `\n${style.paint('yellow', late)} ${resources} Run croft describe KIND/NAME to see why, then croft apply again.\n`
   }
+  if (blindExit(settled.last.plan) !== undefined)
+    return `\n${style.paint('red', 'Apply failed.')} ${resources} Not every connection could be looked at: run croft doctor to see why.\n`
   return `\n${style.paint('red', 'Apply failed.')} ${resources} Run croft describe KIND/NAME to see why.\n`
 }

@@ -1,12 +1,14 @@
 import { EXIT } from '../exit.ts'
-import { styleOf, writeJson, writeYaml } from '../output.ts'
+import { nothingIn } from '../load.ts'
+import { note, styleOf, writeJson, writeYaml } from '../output.ts'
 import type { Verb } from '../program.ts'
 import { API_VERSION } from '../render/plan-json.ts'
-import { countProblems, hasErrors, many, problemsJson, renderProblems } from '../render/problems.ts'
-import { realDirectory } from '../state.ts'
+import { countProblems, countValid, hasErrors, many, problemsJson, renderProblems } from '../render/problems.ts'
+import { realDirectory, shownBelow } from '../state.ts'
 
 export const run: Verb = async (runtime, [directory = '.'], { output }) => {
-  const loaded = await runtime.load(realDirectory(runtime, directory))
+  const real = realDirectory(runtime, directory)
+  const loaded = await runtime.load(real)
   const { problems, revision } = loaded.estate
   const valid = !hasErrors(problems)
   if (output === 'json' || output === 'yaml') {
@@ -24,7 +26,9 @@ export const run: Verb = async (runtime, [directory = '.'], { output }) => {
     else await writeYaml(runtime.out, report)
     return valid ? EXIT.ok : EXIT.failed
   }
-  if (problems.length > 0) runtime.err.write(`${renderProblems(problems, styleOf(runtime, runtime.err))}\n`)
+  if (problems.length > 0)
+    runtime.err.write(`${renderProblems(problems, styleOf(runtime, runtime.err), shownBelow(directory, real))}\n`)
+  if (loaded.files === 0) note(runtime, nothingIn(directory))
   const style = styleOf(runtime, runtime.out)
   const counted = `${many(loaded.declarations.length, 'declaration')} in ${many(loaded.files, 'file')}`
   const others = loaded.ignored === 0 ? '' : `, ${many(loaded.ignored, 'other document')} left alone`
@@ -33,6 +37,12 @@ export const run: Verb = async (runtime, [directory = '.'], { output }) => {
     runtime.out.write(`${style.paint('green', '✔')} ${counted} are valid${others}${warned}.\n`)
     return EXIT.ok
   }
-  runtime.err.write(`${countProblems(problems)}; ${counted} are valid${others}. Correct the places named above.\n`)
+  const sound = countValid(
+    loaded.declarations.map(({ key }) => key),
+    problems,
+  )
+  runtime.err.write(
+    `${countProblems(problems)}; ${many(sound, 'declaration')} in ${many(loaded.files, 'file')} ${sound === 1 ? 'is' : 'are'} valid${others}. Correct the places named above.\n`,
+  )
   return EXIT.failed
 }

@@ -172,7 +172,7 @@ const WRONG: readonly [what: string, fields: string, expected: readonly string[]
   [
     'a bare number as a duration',
     `version: v1.34.3+k3s1\nupgrade: {soak: 10}\n${ONE}`,
-    ['wrong-type 6:19 upgrade.soak is 10; expected text (write it in quotes: "10")'],
+    ['wrong-type 6:19 upgrade.soak is 10; expected a duration like 30s, 10m, 1h30m or 7d'],
   ],
   [
     'a duration in another language',

@@ -38,7 +38,7 @@ function explainIssue(
     case 'unrecognized_keys':
       return issue.keys.map((key) => unknownField([...path, key], key, knownFields(schema, inner)))
     case 'invalid_type':
-      return [wrongType(path, name, isWhole(schemaAt(schema, inner)) ? 'int' : issue.expected, found)]
+      return [wrongType(path, name, issue.expected, found, schemaAt(schema, inner))]
     case 'too_small':
     case 'too_big':
       return [outOfRange(path, name, issue, found)]
@@ -75,7 +75,14 @@ export function unknownField(path: Path, key: string, known: readonly string[]):
   }
 }
 
-function wrongType(path: Path, name: string, expected: string, found: unknown): FieldProblem {
+function wrongType(
+  path: Path,
+  name: string,
+  asked: string,
+  found: unknown,
+  schema: z.core.$ZodType | undefined,
+): FieldProblem {
+  const expected = isWhole(schema) ? 'int' : asked
   const wanted = NAMES[expected] ?? expected
   if (found === undefined) return { code: 'missing-field', path, message: `${name} is missing; it is ${wanted}` }
   if (found === null) {
@@ -86,13 +93,34 @@ function wrongType(path: Path, name: string, expected: string, found: unknown): 
       hint: 'give it a value or leave the field out',
     }
   }
-  const hint = typeHint(expected, found)
+  const fields = schema?._zod.def.type === 'object' ? Object.keys((schema as z.ZodObject).shape) : []
+  if (typeof found !== 'object' && fields.includes('env') && fields.includes('file')) {
+    // The value may be the secret itself: it is not repeated.
+    return {
+      code: SECRET_IN_MANIFEST,
+      path,
+      message: `${name} must say where the secret is found, and never the secret itself`,
+      hint: `write ${path.at(-1)}: {env: NAME} or {file: /path}; if this was the secret, make a new one`,
+    }
+  }
+  const hint = typeHint(expected, found, schema, fields)
+  const wanting = expected === 'string' && hint === undefined ? (patternOf(schema) ?? wanted) : wanted
   return {
     code: 'wrong-type',
     path,
-    message: `${name} is ${show(found)}; expected ${wanted}`,
+    message: `${name} is ${show(found)}; expected ${wanting}`,
     ...(hint === undefined ? {} : { hint }),
   }
+}
+
+/** A problem of this code is told without the lines around it. */
+export const SECRET_IN_MANIFEST = 'secret-in-manifest'
+
+/** What a text must look like, in the words of its own rule: nothing printable begins with this. */
+function patternOf(schema: z.core.$ZodType | undefined): string | undefined {
+  if (schema?._zod.def.type !== 'string') return undefined
+  const issue = (schema as z.ZodType).safeParse('\u0000').error?.issues[0]
+  return issue?.code === 'invalid_format' && !/^Invalid/.test(issue.message) ? issue.message : undefined
 }
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -105,10 +133,17 @@ const NAMES: Readonly<Record<string, string>> = {
   array: 'a list',
 }
 
-function typeHint(expected: string, found: unknown): string | undefined {
+function typeHint(
+  expected: string,
+  found: unknown,
+  schema: z.core.$ZodType | undefined,
+  fields: readonly string[],
+): string | undefined {
   if (expected === 'string' && (typeof found === 'number' || typeof found === 'boolean')) {
-    return `write it in quotes: "${String(found)}"`
+    const quoted = schema === undefined || (schema as z.ZodType).safeParse(String(found)).success
+    return quoted ? `write it in quotes: "${String(found)}"` : undefined
   }
+  if (expected === 'object' && fields.length > 0 && fields.length <= 12) return `its fields are ${fields.join(', ')}`
   if (expected === 'boolean' && typeof found === 'string') {
     if (/^(?:yes|y|on|true)$/i.test(found)) return 'write true'
     if (/^(?:no|n|off|false)$/i.test(found)) return 'write false'
