@@ -8,6 +8,7 @@ import { Icon } from './parts/icon.tsx'
 import { Overlays } from './parts/overlays.tsx'
 import { Side, SmallBar } from './parts/side.tsx'
 import { hrefTo, place } from './route.ts'
+import { standingOf } from './troubles.ts'
 import { ClusterView } from './views/cluster.tsx'
 import { ClustersView } from './views/clusters.tsx'
 import { DriftView } from './views/drift.tsx'
@@ -60,7 +61,18 @@ export function App() {
       </div>
       <SmallBar page={page} />
       <Overlays />
+      <Said page={page} />
     </div>
+  )
+}
+
+/** The first sentence of the overview, for whoever hears the page: said whenever it changes, wherever they are. */
+function Said({ page }: { readonly page: Page | undefined }) {
+  const text = page === undefined ? '' : standingOf(page).text
+  return (
+    <p class="hidden" role="status">
+      {text}
+    </p>
   )
 }
 
@@ -91,7 +103,7 @@ function View({ page }: { readonly page: Page }) {
       return <OverviewView page={page} />
     default:
       return (
-        <Empty icon="search" title="There is no such view">
+        <Empty alone icon="search" title="There is no such view">
           <a href={hrefTo('overview')}>To the overview</a>
         </Empty>
       )

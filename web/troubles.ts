@@ -1,7 +1,8 @@
 import type { Page, PowerOnPage, Row } from '../src/server/api/schemas.ts'
 import { plural } from './format.ts'
+import { type Headline, headlineOf } from './headline.ts'
 import { hrefTo } from './route.ts'
-import { clusterState, hostsAsleep, hostTone, isComing, TONE_ORDER, type Tone } from './tone.ts'
+import { clusterState, hostsAsleep, hostTone, isComing, isDoing, TONE_ORDER, type Tone } from './tone.ts'
 
 /** Something that a person should know first. */
 export interface Trouble {
@@ -19,7 +20,7 @@ export interface Trouble {
 const ALIKE = 3
 
 /** What is wrong, worst first. Many of the same kind are one line: a list of 50 says less than the number. */
-export function troublesOf(page: Page): readonly Trouble[] {
+function troublesOf(page: Page): readonly Trouble[] {
   const troubles: Trouble[] = [
     ...page.sources.flatMap(({ name, trouble }): Trouble[] =>
       trouble === undefined
@@ -99,6 +100,21 @@ export function troublesOf(page: Page): readonly Trouble[] {
   ]
   return troubles.toSorted((a, b) => TONE_ORDER[a.tone] - TONE_ORDER[b.tone])
 }
+
+/** How everything stands: the first sentence, and what is wrong, worst first. */
+export function standingOf(page: Page): Headline & { readonly troubles: readonly Trouble[] } {
+  const known = standings.get(page)
+  if (known !== undefined) return known
+  const troubles = troublesOf(page)
+  const grave = troubles.filter(({ tone }) => tone === 'bad').length
+  const doing = page.rows.filter((row) => isDoing(row.do)).length
+  const standing = { troubles, ...headlineOf(page, { grave, slight: troubles.length - grave, doing }) }
+  standings.set(page, standing)
+  return standing
+}
+
+/** It is asked for in several places of one drawing. */
+const standings = new WeakMap<Page, ReturnType<typeof standingOf>>()
 
 function hostTroubles(page: Page): readonly Trouble[] {
   const asleep = hostsAsleep(page)

@@ -21,7 +21,7 @@ export function tellStories(size: string, estate: () => EstateView): void {
     test('[A55] a push: the machine appears, is made, becomes ready, and the commit stands beside it', async () => {
       await using it = await stage(browser, withFawn(estate()))
       await it.go()
-      const before = await it.page.locator('.totals dd').first().textContent()
+      const before = await it.page.locator('.totals b').first().textContent()
       push(it.controller)
       await it.page.locator('.side-commit', { hasText: 'feedc0f' }).waitFor()
       await it.page.locator('.nav-link', { hasText: 'Plan' }).first().click()
@@ -39,7 +39,7 @@ export function tellStories(size: string, estate: () => EstateView): void {
       await chapter.getByText('until ready').first().waitFor()
       await it.both(`timeline-${size}`)
       await it.page.locator('.nav-link', { hasText: 'Overview' }).first().click()
-      assert.notEqual(await it.page.locator('.totals dd').first().textContent(), before)
+      assert.notEqual(await it.page.locator('.totals b').first().textContent(), before)
     })
 
     test(`a failing node is the first thing that is said, and leads to its cluster`, async () => {

@@ -4,11 +4,14 @@ import { ago, exactly, percent } from '../format.ts'
 import { type Fetched, useNow } from '../hooks.ts'
 import { Icon, type IconName } from './icon.tsx'
 
+/** `alone`: it is the whole view, so its title is the first heading. */
 export function Empty({
   icon,
   title,
+  alone = false,
   children,
 }: {
+  readonly alone?: boolean
   readonly icon: IconName
   readonly title: string
   readonly children?: ComponentChildren
@@ -18,7 +21,7 @@ export function Empty({
       <span class="empty-icon">
         <Icon name={icon} size={30} />
       </span>
-      <h2>{title}</h2>
+      {alone ? <h1>{title}</h1> : <h2>{title}</h2>}
       {children !== undefined && <p>{children}</p>}
     </div>
   )
@@ -43,7 +46,7 @@ export function Awaited({ fetched, rows = 6 }: { readonly fetched: Fetched<unkno
       <span class="empty-icon is-bad">
         <Icon name="bad" size={30} />
       </span>
-      <h2>This cannot be shown now</h2>
+      <h1>This cannot be shown now</h1>
       <p>{trouble.message} It is tried again by itself.</p>
       <button type="button" class="button" onClick={again}>
         Try again now

@@ -77,7 +77,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
           event.preventDefault()
         }}
       />
-      <ul class="palette" id="palette-list" role="listbox">
+      <ul class="palette" id="palette-list" role="listbox" aria-label="What fits">
         {targets.map((target, index) => (
           <li
             key={target.id}

@@ -12,7 +12,7 @@ export function ClusterView({ page, name }: { readonly page: Page; readonly name
   const cluster = page.clusters.find((one) => one.name === name)
   if (cluster === undefined)
     return (
-      <Empty icon="cluster" title={`There is no cluster ${name}`}>
+      <Empty alone icon="cluster" title={`There is no cluster ${name}`}>
         <a href={hrefTo('clusters')}>To the clusters</a>
       </Empty>
     )

@@ -1,6 +1,5 @@
 import type { Page } from '../../src/server/api/schemas.ts'
 import { clockTime, plural, shortCommit } from '../format.ts'
-import { headlineOf } from '../headline.ts'
 import { live } from '../live.ts'
 import { Ago, Card, Command } from '../parts/bits.tsx'
 import { ClusterCard } from '../parts/cluster-card.tsx'
@@ -8,13 +7,10 @@ import { Hosts } from '../parts/host-card.tsx'
 import { Badge, Icon, Mark } from '../parts/icon.tsx'
 import { hrefTo, hrefToKey } from '../route.ts'
 import { clusterState, isDoing, TONE_ORDER, toneOf } from '../tone.ts'
-import { type Trouble, troublesOf } from '../troubles.ts'
+import { standingOf, type Trouble } from '../troubles.ts'
 
 export function OverviewView({ page }: { readonly page: Page }) {
-  const troubles = troublesOf(page)
-  const grave = troubles.filter(({ tone }) => tone === 'bad').length
-  const doing = page.rows.filter((row) => isDoing(row.do)).length
-  const { tone, text } = headlineOf(page, { grave, slight: troubles.length - grave, doing })
+  const { troubles, tone, text } = standingOf(page)
   const empty = page.rows.length === 0 && page.clusters.length === 0
   return (
     <>
@@ -152,14 +148,15 @@ function Totals({ page }: { readonly page: Page }) {
     [String(new Set(page.drifts.map(({ key }) => key)).size), 'drifted', hrefTo('drift')],
   ]
   return (
-    <dl class="totals">
+    <ul class="totals">
       {numbers.map(([value, word, href]) => (
-        <a key={word} href={href}>
-          <dd>{value}</dd>
-          <dt>{word}</dt>
-        </a>
+        <li key={word}>
+          <a href={href}>
+            <b>{value}</b> <span>{word}</span>
+          </a>
+        </li>
       ))}
-    </dl>
+    </ul>
   )
 }
 

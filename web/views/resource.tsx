@@ -33,7 +33,7 @@ export function ResourceView({
   const { value: detail, trouble } = fetched
   if (trouble?.absent === true)
     return (
-      <Empty icon="search" title="There is no such resource">
+      <Empty alone icon="search" title="There is no such resource">
         {key} is neither declared nor remembered. <a href={hrefTo('estate')}>To the estate</a>
       </Empty>
     )
