@@ -73,6 +73,8 @@ export interface PowerWait {
   readonly waitedMs: number
   /** Until the declared choice counts. */
   readonly leftMs?: number
+  /** What happens then. */
+  readonly then?: 'wait' | 'force' | 'abort'
 }
 
 export interface PowerHold {

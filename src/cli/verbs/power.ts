@@ -1,3 +1,4 @@
+import { readWaits } from '../../engine/power/noted-waits.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { PowerDeclaration, PowerOrder } from '../../model/power.ts'
 import type { PowerLook } from '../../model/power-look.ts'
@@ -16,7 +17,7 @@ import { loadForOperation } from './machine/find.ts'
 import { actorOf, noteOperation } from './machine/journal.ts'
 import { changeOrders, held, released } from './power/orders.ts'
 import { switchHere } from './power/perform.ts'
-import { renderPower, renderPowerPlan } from './power/render.ts'
+import { type AtWork, renderPower, renderPowerPlan } from './power/render.ts'
 
 const WHATS = ['off', 'on', 'status', 'hold', 'release'] as const
 
@@ -38,7 +39,7 @@ export const run: Verb = async (runtime, [what = 'status', name], options) => {
   const asked: Asked = { power, estate, directory: real, state }
   switch (known) {
     case 'status':
-      return print(runtime, await lookAt(runtime, asked), options)
+      return status(runtime, asked, options)
     case 'off':
     case 'on':
       return switched(runtime, asked, known, options)
@@ -76,7 +77,7 @@ async function switched(runtime: Runtime, asked: Asked, state: 'on' | 'off', opt
   const decision = coordinatePower(look.declaration.spec, look.observed, orders, undefined, nowMs)
   const planned = { ...look, decision }
   if (options.output !== 'json') runtime.out.write(renderPowerPlan(planned, styleOf(runtime, runtime.out), nowMs))
-  else if (options.plan === true) return print(runtime, planned, options)
+  else if (options.plan === true) return printJson(runtime, planned)
   if (options.plan === true) return EXIT.ok
   await confirmed(runtime, `Switch ${asked.power.key} ${state}?`, options)
 
@@ -145,11 +146,29 @@ async function lookAt(runtime: Runtime, { power, estate, directory, state }: Ask
   }
 }
 
-function print(runtime: Runtime, look: PowerLook, options: Options): ExitCode {
-  const { declaration, decision } = look
-  if (options.output === 'json') {
-    writeJson(runtime.out, { apiVersion: API_VERSION, kind: 'PowerStatus', power: declaration.name, ...decision })
-  } else runtime.out.write(renderPower(look, styleOf(runtime, runtime.out), runtime.clock.now()))
+async function status(runtime: Runtime, asked: Asked, options: Options): Promise<ExitCode> {
+  const look = await lookAt(runtime, asked)
+  if (options.output === 'json') return printJson(runtime, look)
+  const atWork = await whoIsAtWork(runtime, asked, look)
+  runtime.out.write(renderPower(look, styleOf(runtime, runtime.out), runtime.clock.now(), atWork))
+  return EXIT.ok
+}
+
+/** A change that is under way is done by another process, or by nobody: only that one knows how long it has waited. */
+async function whoIsAtWork(runtime: Runtime, { power, state }: Asked, { decision }: PowerLook): Promise<AtWork> {
+  if (decision.phase === 'Off') return { waits: new Map() }
+  const locked = await runtime.lockState(state)
+  if (locked.got) {
+    locked.release()
+    return { waits: new Map() }
+  }
+  await using store = closing(await openState(runtime, state))
+  const record = (await store.it.records()).find(({ key }) => key === power.key)
+  return { who: controllerOf(locked.owner), waits: readWaits(record?.details?.waits) }
+}
+
+function printJson(runtime: Runtime, { declaration, decision }: PowerLook): ExitCode {
+  writeJson(runtime.out, { apiVersion: API_VERSION, kind: 'PowerStatus', power: declaration.name, ...decision })
   return EXIT.ok
 }
 

@@ -6,6 +6,7 @@ import type { PowerLook } from '../../model/power-look.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import { conditionOf, withCondition } from '../conditions.ts'
 import { type PowerAttempt, refusalOf } from './act.ts'
+import { noteWaits } from './noted-waits.ts'
 
 /** Turns what was seen of a Power and what was done into its record and the events worth telling. Pure. */
 export function judgePower(
@@ -31,6 +32,7 @@ export function judgePower(
       wanted: decision.wanted.state,
       why: decision.wanted.why,
       ...(decision.warnings.length === 0 ? {} : { warnings: decision.warnings.join('\n') }),
+      ...(decision.waits.length === 0 ? {} : { waits: noteWaits(decision.waits, before?.details?.waits, nowMs) }),
     },
   }
   return { record, events: eventsOf(look, attempts, before, record, goesOn, lastWords, nowMs) }

@@ -148,3 +148,11 @@ test('a cluster whose servers were stopped is brought up, also when nobody remem
   const decision = decide(specWith({ schedule: DAYS }), observedWith({ cluster }), NO_POWER_ORDERS)
   assert.deepEqual([decision.phase, decision.steps[0]?.do], ['GoingOn', 'start-k3s'])
 })
+
+test('[A43] etcd is waited for however late it is, and nobody says that it goes on without it', () => {
+  const cluster = clusterWith([node('s1', { k3s: 'stopped' })], [], { api: 'no', quorum: 'no' })
+  const observed = observedWith({ cluster, waitedMs: { 'quorum etcd its majority and an answer': 3_600_000 } })
+  const { waits, warnings, ended, phase } = decide(specWith(), observed, ordered('on'))
+  assert.deepEqual([phase, ended, waits.map(({ then }) => then)], ['GoingOn', undefined, ['wait']])
+  assert.deepEqual(warnings, ['etcd: its majority and an answer was awaited for longer than 60 s; it is waited for'])
+})

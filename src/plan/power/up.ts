@@ -161,9 +161,8 @@ function wantedNodes(view: View): readonly PowerNode[] {
 function speaks(view: View): Finding {
   const { cluster: seen } = view.observed
   if (seen === undefined || (seen.api === 'yes' && seen.quorum === 'yes')) return NOTHING
-  const wait = awaiting(view, { tier: 'quorum', what: 'etcd', awaits: 'its majority and an answer', deadline: 'start' })
-  // Without it nothing else can be done: however late, it is waited for.
-  return { ...wait, unfinished: true }
+  const awaits = 'its majority and an answer'
+  return awaiting(view, { tier: 'quorum', what: 'etcd', awaits, deadline: 'start', essential: true })
 }
 
 function answered(view: View): Finding {

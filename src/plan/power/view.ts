@@ -1,5 +1,6 @@
 import type { ClusterPower, ObservedPower, PowerNode, SeenHost, SeenMachine } from '../../model/observed-power.ts'
 import type { Deadline, PowerHost, PowerSpec, Tier } from '../../model/power.ts'
+import type { PowerWait } from '../../model/power-decision.ts'
 import { type Finding, NOTHING } from './finding.ts'
 import type { Targets } from './targets.ts'
 import type { Wanted } from './wanted.ts'
@@ -30,32 +31,46 @@ interface Awaited {
   readonly awaits: string
   readonly deadline: Deadline
   readonly seen?: string
+  /** Without it nothing else can be done: however late, it is waited for. */
+  readonly essential?: true
 }
 
 /**
  * Something is awaited. When its time is over the declared choice counts: `wait` goes on waiting, `abort` goes back,
  * and `force` is answered by what the caller gives for it; without that, whoever comes next goes on without it.
  */
-export function awaiting(view: View, { tier, what, awaits, deadline, seen }: Awaited, forced?: () => Finding): Finding {
+export function awaiting(view: View, awaited: Awaited, forced?: () => Finding): Finding {
+  const { tier, what, awaits, deadline, seen, essential } = awaited
   const rule = view.spec.deadlines[deadline]
   const waitedMs = waited(view, tier, what, awaits)
   // The battery waits for nobody. What is on the way up is not what empties it.
-  const choice = view.wanted.urgent && deadline !== 'start' ? 'force' : rule.choice
+  const urgent = view.wanted.urgent && deadline !== 'start'
+  const choice = essential ? 'wait' : urgent ? 'force' : rule.choice
   const leftMs = Math.max(0, rule.afterMs - waitedMs)
-  const wait = { tier, what, awaits, ...(seen === undefined || seen === '' ? {} : { seen }), waitedMs, leftMs }
+  // On the way up there is nothing to go back to: what does not come is left behind.
+  const forces = choice === 'force' || (choice === 'abort' && deadline === 'start')
+  const then = forces ? 'force' : choice === 'abort' && view.wanted.state === 'off' ? 'abort' : 'wait'
+  const wait: PowerWait = {
+    tier,
+    what,
+    awaits,
+    ...(seen === undefined || seen === '' ? {} : { seen }),
+    waitedMs,
+    leftMs,
+    then,
+  }
   const still: Finding = { ...NOTHING, waits: [wait], unfinished: true }
   if (waitedMs < rule.afterMs) return still
   // Without how long it has been by now: what is said twice in the same words is told once.
   const late = `${what}: ${awaits} was awaited for longer than ${Math.round(rule.afterMs / 1000)} s`
-  // On the way up there is nothing to go back to: what does not come is left behind.
-  if (choice === 'abort' && view.wanted.state === 'off') return { ...still, abort: late }
-  if (choice === 'force' || (choice === 'abort' && deadline === 'start')) {
+  if (then === 'abort') return { ...still, abort: late }
+  if (then === 'force') {
     const warning = `${late}; going on without it, as declared`
     const after = forced?.() ?? NOTHING
     // Still waited for, so that the time over the deadline is known: but in nobody's way.
     return { ...after, waits: [wait, ...after.waits], warnings: [warning, ...after.warnings] }
   }
-  return { ...still, warnings: [`${late}; it is waited for, as declared`] }
+  return { ...still, warnings: [`${late}; it is waited for${essential ? '' : ', as declared'}`] }
 }
 
 export function seenHost({ observed }: Pick<View, 'observed'>, name: string): SeenHost | undefined {

@@ -1,15 +1,26 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { noteWaits, readWaits } from '../../../engine/power/noted-waits.ts'
 import { DEFAULT_POLICY } from '../../../model/policy.ts'
 import type { PowerDeclaration, PowerOrders } from '../../../model/power.ts'
 import type { PowerLook } from '../../../model/power-look.ts'
 import { coordinatePower } from '../../../plan/power/coordinate.ts'
-import { clusterWith, NOW, node, observedWith, specWith, workload } from '../../../plan/power/testing/fixture.ts'
+import {
+  clusterWith,
+  NOW,
+  node,
+  observedWith,
+  ordered,
+  specWith,
+  workload,
+} from '../../../plan/power/testing/fixture.ts'
 import { createMemoryStore } from '../../../store/memory.ts'
 import { UsageError } from '../../exit.ts'
 import { EMPTY_ESTATE, fakeRuntime, planning } from '../../fake-runtime.ts'
+import { PLAIN } from '../../render/style.ts'
 import { rowOf } from '../pods.ts'
 import { run } from '../power.ts'
+import { renderPower } from './render.ts'
 
 const POWER: PowerDeclaration = {
   key: 'Power/homelab',
@@ -45,6 +56,14 @@ function world() {
   const orders = async () =>
     JSON.parse((await createMemoryStore(disk).getValue('power-orders/homelab')) ?? '{"holds":[]}') as PowerOrders
   return { runtime, orders }
+}
+
+/** On its way off, as a controller saw it some time ago. */
+function goingOff() {
+  const observed = observedWith({ cluster: clusterWith([node('s1')], [workload('gitops', 'argo')]) })
+  const decision = coordinatePower(POWER.spec, observed, ordered('off'), undefined, NOW)
+  const look: PowerLook = { declaration: POWER, observed, orders: ordered('off'), decision }
+  return { look, records: noteWaits(decision.waits, undefined, NOW) }
 }
 
 const OPTIONS = { dir: '.', state: '/nonexistent/state.db' }
@@ -117,6 +136,21 @@ test('status says how it is, also for programs', async () => {
   runtime.written.out = ''
   await run(runtime, ['status'], { ...OPTIONS, output: 'json' })
   assert.equal((JSON.parse(runtime.written.out) as { phase: string }).phase, 'On')
+})
+
+test('status says since when something is awaited, what happens then, and who is at work on it', async () => {
+  const { look, records } = goingOff()
+  const at = (atWork: Parameters<typeof renderPower>[3]) => renderPower(look, PLAIN, NOW + 20_000, atWork)
+  const working = at({ who: 'The controller (process 7 on cow)', waits: readWaits(records) })
+  assert.match(working, /^Waits: default\/argo: its last pod to be gone, for 20s \(40s left, then all goes back\)$/m)
+  assert.match(working, /^The controller \(process 7 on cow\) is at work on it; croft power on homelab goes back$/m)
+  // Nobody counts while nobody is at work.
+  const idle = at({ waits: readWaits(records) })
+  assert.match(idle, /^Waits: default\/argo: its last pod to be gone \(1m00s left, then all goes back\)$/m)
+  assert.match(
+    idle,
+    /^Nobody is at work on it: croft power off homelab goes on with it, croft power on homelab goes back$/m,
+  )
 })
 
 test('what is not there is refused with what there is', async () => {

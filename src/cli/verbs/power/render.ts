@@ -1,15 +1,34 @@
 import type { PowerWait } from '../../../model/power-decision.ts'
 import type { PowerLook } from '../../../model/power-look.ts'
 import { nextWord } from '../../../plan/power/schedule.ts'
+import { waitName } from '../../../plan/power/view.ts'
 import { clean } from '../../render/clean.ts'
+import { showElapsed } from '../../render/duration.ts'
 import type { Style } from '../../render/style.ts'
 import { renderTable } from '../../render/table.ts'
 
-/** How it is: what is wanted by whom, the tiers, and what stands in the way. */
-export function renderPower(look: PowerLook, style: Style, nowMs: number): string {
+/** Who is at work on it besides the one that asks, and since when that one waits for what. */
+export interface AtWork {
+  readonly who?: string
+  readonly waits: ReadonlyMap<string, number>
+}
+
+/** How it is: what is wanted by whom, the tiers, what stands in the way, and what a person can do about it. */
+export function renderPower(look: PowerLook, style: Style, nowMs: number, atWork: AtWork): string {
   const { declaration, decision } = look
   const { phase, wanted } = decision
-  return `${declaration.key} is ${phase}; wanted ${wanted.state} (${clean(wanted.why, 200)})\n${body(look, style, nowMs)}`
+  const head = `${declaration.key} is ${phase}; wanted ${wanted.state} (${clean(wanted.why, 200)})`
+  return `${head}\n${body(look, style, nowMs, atWork.who === undefined ? new Map() : atWork.waits)}${ways(look, atWork)}`
+}
+
+/** What can be done about a change that is under way. */
+function ways({ declaration: { name }, decision: { phase, wanted } }: PowerLook, { who }: AtWork): string {
+  if (phase === 'On' || phase === 'Off') return ''
+  const back = wanted.state === 'off' ? 'on' : 'off'
+  const goesBack = `croft power ${back} ${name} goes back`
+  return who === undefined
+    ? `Nobody is at work on it: croft power ${wanted.state} ${name} goes on with it, ${goesBack}\n`
+    : `${who} is at work on it; ${goesBack}\n`
 }
 
 /** What would be done, in order, and what happens where something takes too long. */
@@ -24,7 +43,12 @@ ${body(look, style, nowMs)}Where something takes longer: ${choices.join(', ')}
 }
 
 /** The tiers in their order, how far each is, the evidence that is awaited, and what stands in the way. */
-function body({ declaration, decision }: PowerLook, style: Style, nowMs: number): string {
+function body(
+  { declaration, decision }: PowerLook,
+  style: Style,
+  nowMs: number,
+  since: ReadonlyMap<string, number> = new Map(),
+): string {
   const { tiers, waits, holds, refusals, warnings, steps, asleep } = decision
   const rows = tiers.map(({ tier, state, progress, awaits }) => [tier, state, progress, awaits])
   const columns = [{ title: 'TIER' }, { title: 'STATE' }, { title: 'DONE' }, { title: 'GOES ON WHEN' }]
@@ -35,7 +59,7 @@ function body({ declaration, decision }: PowerLook, style: Style, nowMs: number)
     ...refusals.map(({ reason, allow }) => `Refused: ${reason}. To go on: ${allow}.`),
     ...holds.map(({ reason, allow }) => `Held: ${reason}. To go on: ${allow}.`),
     ...steps.map(({ summary }) => `Next: ${summary}`),
-    ...waits.map((wait) => `Waits: ${waitLine(wait)}`),
+    ...waits.map((wait) => `Waits: ${waitLine(wait, since, nowMs)}`),
     ...warnings.map((warning) => `Warning: ${warning}`),
     ...(asleep.length === 0 ? [] : [`Asleep until a pod needs them: ${asleep.join(', ')}`]),
     ...(next === undefined ? [] : [`The schedule says ${next.state} at ${time(next.atMs)}`]),
@@ -43,9 +67,22 @@ function body({ declaration, decision }: PowerLook, style: Style, nowMs: number)
   return table + lines.map((line) => `${clean(line, 300)}\n`).join('')
 }
 
-function waitLine({ what, awaits, seen, leftMs }: PowerWait): string {
+const THEN = {
+  wait: 'then it is said, and waited on',
+  force: 'then it is forced, or left behind',
+  abort: 'then all goes back',
+} as const
+
+/** Since when, as far as anybody knows, and what happens when its time is over. */
+function waitLine(wait: PowerWait, since: ReadonlyMap<string, number>, nowMs: number): string {
+  const { tier, what, awaits, seen, leftMs, then } = wait
+  const sinceMs = since.get(waitName(tier, what, awaits))
+  const passedMs = sinceMs === undefined ? 0 : Math.max(0, nowMs - sinceMs)
   const instead = seen === undefined ? '' : `; seen: ${seen}`
-  return `${what}: ${awaits}${instead}${leftMs === undefined ? '' : ` (${Math.round(leftMs / 1000)} s left)`}`
+  const passed = sinceMs === undefined ? '' : `, for ${showElapsed(passedMs)}`
+  const left = leftMs === undefined ? '' : ` (${showElapsed(Math.max(0, leftMs - passedMs))} left`
+  const end = leftMs === undefined ? '' : then === undefined ? ')' : `, ${THEN[then]})`
+  return `${what}: ${awaits}${instead}${passed}${left}${end}`
 }
 
 function minutes(ms: number): string {
