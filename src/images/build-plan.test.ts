@@ -46,6 +46,28 @@ test('everything that chance or the moment would decide is fixed', () => {
   assert.match(loose.differences[0] ?? '', /snapshot/)
 })
 
+test('an image for arm64: its kernel, its console, GRUB from itself, UEFI alone, and a word when its programs do not run', () => {
+  const { steps, needs } = buildPlan({ ...SPEC, architecture: 'arm64' }, '/cache')
+  const lines = steps.map(({ argv }) => argv.join(' '))
+  const at = (word: string) => {
+    const found = lines.findIndex((line) => line.includes(word))
+    return found < 0 ? assert.fail(word) : found
+  }
+  assert.match(lines[at('mmdebstrap')] ?? '', /--architectures=arm64 .*grub-efi-arm64-bin,.*linux-image-cloud-arm64/)
+  const grub = String(steps.find(({ input }) => String(input).includes('menuentry'))?.input)
+  assert.match(grub, /console=tty0 console=ttyAMA0,115200/)
+  assert.doesNotMatch(grub, /ttyS0|no_timer_check/)
+  assert.ok(at('arch-test arm64') < at('mmdebstrap'))
+  assert.match(lines[at('grub-mkimage')] ?? '', /^chroot \S+\/root grub-mkimage -O arm64-efi -o \/run\/grub.efi/)
+  assert.ok(at('mke2fs') < at('grub-mkimage'), 'what is put there for it is in no file system')
+  assert.ok(lines.some((line) => line.endsWith('::EFI/BOOT/BOOTAA64.EFI')))
+  assert.ok(lines.some((line) => line.includes('k3s-airgap-images-arm64.tar.zst')))
+  assert.ok(!lines.some((line) => line.includes('i386-pc')))
+  assert.ok(!needs.some((need) => need.package.startsWith('grub')))
+  const amd64 = buildPlan(SPEC, '/cache').needs.map((need) => need.package)
+  assert.ok(['grub-common', 'grub-efi-amd64-bin', 'grub-pc-bin'].every((name) => amd64.includes(name)))
+})
+
 test('what is downloaded is checked before it is used, and cleaning comes after everything that writes', () => {
   const { steps } = buildPlan(SPEC, '/cache')
   const at = (test: (argv: readonly string[]) => boolean) => steps.findIndex(({ argv }) => test(argv))

@@ -30,6 +30,22 @@ const NEEDED = [
 /** Where K3s looks for images that it need not pull. */
 const AIRGAP = 'var/lib/rancher/k3s/agent/images'
 
+/** Scripts of its packages run while it is made, here: on another processor somebody must pretend to be that one. */
+const RUNS_ARM = [
+  'sh',
+  '-c',
+  'case $(uname -m) in aarch64|arm64) exit 0 ;; esac; arch-test arm64 >/dev/null 2>&1 || { echo "they do not: apt-get install qemu-user-static binfmt-support arch-test" >&2; exit 1; }',
+]
+
+/** Debian has GRUB for arm64 only on arm64: there it is taken from the image itself. */
+const GRUB_THERE = 'grub-efi-arm64-bin'
+const GRUB_HERE: readonly (readonly [string, string])[] = [
+  ['grub-mkimage', 'grub-common'],
+  ['/usr/lib/grub/x86_64-efi/kernel.img', 'grub-efi-amd64-bin'],
+  ['/usr/lib/grub/i386-pc/boot.img', 'grub-pc-bin'],
+]
+const bootPackages = ({ architecture }: BuildSpec) => (architecture === 'arm64' ? [GRUB_THERE] : [])
+
 /** Everything that is run to make an image, in order, as data. Pure: the same spec gives the same plan. */
 export function buildPlan(spec: BuildSpec, directory: string): BuildPlan {
   // How it is made decides its bytes as much as what it is made of: another croft may make another image of it.
@@ -65,6 +81,7 @@ function stepsOf(spec: BuildSpec, work: string, inputs: string): readonly BuildS
   return [
     step('begin anew', ['rm', '-rf', '--one-file-system', work]),
     step('make a place for it', ['mkdir', '-p', work]),
+    ...(spec.architecture === 'arm64' ? [step('see that programs for arm64 run here', RUNS_ARM)] : []),
     ...(spec.from.type === 'debian' ? debianSteps(spec, spec.from, root) : diskBaseSteps(spec, spec.from, work, root)),
     ...(spec.k3s === undefined ? [] : fetched(work, root, spec.k3s.binary, 'usr/local/bin/k3s', '0755')),
     ...(spec.k3s?.images === undefined
@@ -75,7 +92,7 @@ function stepsOf(spec: BuildSpec, work: string, inputs: string): readonly BuildS
     // With one source alone cloud-init takes it unseen: without its disc, at the second boot, it would begin anew as an
     // instance without a source and ask for a lease. With two it looks first, and then stays out of the way.
     ...put('etc/cloud/cloud.cfg.d/90-croft.cfg', 'datasource_list: [NoCloud, ConfigDrive, None]\n'),
-    ...bootFiles(inputs).flatMap(({ path, content }) => put(path, content)),
+    ...bootFiles(inputs, spec.architecture).flatMap(({ path, content }) => put(path, content)),
     ...cleaningSteps(root).map((argv) => step('clean it', argv)),
     ...diskSteps({ work, root, architecture: spec.architecture, sizeMb: spec.sizeMb, epoch: spec.epoch, inputs }),
   ]
@@ -89,7 +106,7 @@ function plainEnvironment({ epoch }: BuildSpec): readonly string[] {
 
 function debianSteps(spec: BuildSpec, from: DebianBase, root: string): readonly BuildStep[] {
   const kernel = `linux-image-cloud-${spec.architecture}`
-  const packages = [...new Set([kernel, ...NEEDED, ...spec.packages])].sort()
+  const packages = [...new Set([kernel, ...NEEDED, ...bootPackages(spec), ...spec.packages])].sort()
   const mirror =
     from.snapshot === undefined ? from.mirror : `http://snapshot.debian.org/archive/debian/${from.snapshot}/`
   return [
@@ -138,7 +155,7 @@ function diskBaseSteps(spec: BuildSpec, from: DiskBase, work: string, root: stri
     ...(input === undefined ? {} : { input }),
   })
   const chroot = [...plainEnvironment(spec), 'DEBIAN_FRONTEND=noninteractive', 'chroot', root]
-  const wanted = [...new Set(['qemu-guest-agent', ...spec.packages])].sort()
+  const wanted = [...new Set(['qemu-guest-agent', ...bootPackages(spec), ...spec.packages])].sort()
   return [
     long('download the base image', download(from.url, base)),
     long('see that it is the right one', [check, '--check', '--strict', '-'], `${from.checksum.value}  ${base}\n`),
@@ -222,8 +239,8 @@ function needsOf(spec: BuildSpec): BuildPlan['needs'] {
     ['sfdisk', 'fdisk'],
     ['mkfs.vfat', 'dosfstools'],
     ['mcopy', 'mtools'],
-    ['grub-mkimage', 'grub-common'],
     ['qemu-img', 'qemu-utils'],
+    ...(spec.architecture === 'amd64' ? GRUB_HERE : []),
     ...(spec.from.type === 'debian' ? ([['mmdebstrap', 'mmdebstrap']] as const) : []),
     ...(spec.from.type === 'disk' || spec.k3s !== undefined ? ([['curl', 'curl']] as const) : []),
   ]

@@ -56,7 +56,7 @@ export interface BuildPlan {
   readonly work: string
   /** Where the finished image is, under a name that holds the hash of its inputs. */
   readonly output: string
-  /** Programs that must be there, with the Debian package that brings each. */
+  /** Programs, and whole paths of files, that must be there, with the Debian package that brings each. */
   readonly needs: readonly { readonly program: string; readonly package: string }[]
   readonly steps: readonly BuildStep[]
   /** Why two builds of the same inputs may differ in their bytes. Empty: they may not. */

@@ -99,7 +99,7 @@ export async function checksumOf(
 async function findPrograms(plan: BuildPlan, shell: Shell, signal: AbortSignal): Promise<void> {
   const missing: string[] = []
   for (const { program, package: name } of plan.needs) {
-    const ran = await shell.run(['sh', '-c', 'command -v -- "$1"', 'croft', program], { signal })
+    const ran = await shell.run(['sh', '-c', 'command -v -- "$1" || [ -f "$1" ]', 'croft', program], { signal })
     if (ran.code !== 0) missing.push(name)
   }
   if (missing.length > 0)

@@ -58,10 +58,16 @@ export function rootUuid(inputs: string): string {
 }
 
 /** What the root's own files must say for the disk to start. */
-export function bootFiles(inputs: string): readonly { readonly path: string; readonly content: string }[] {
+export function bootFiles(
+  inputs: string,
+  architecture: Disk['architecture'] = 'amd64',
+): readonly { readonly path: string; readonly content: string }[] {
   const id = rootUuid(inputs)
-  // A guest that its host leaves waiting while it looks whether timers work would stop for good in its first second.
-  const options = 'console=tty0 console=ttyS0,115200 net.ifnames=1 no_timer_check'
+  const options =
+    architecture === 'arm64'
+      ? 'console=tty0 console=ttyAMA0,115200 net.ifnames=1'
+      : // A guest that its host leaves waiting while it looks whether timers work would stop for good in its first second.
+        'console=tty0 console=ttyS0,115200 net.ifnames=1 no_timer_check'
   const grub = [
     'set timeout=0',
     'if [ -e /vmlinuz ]; then set kernel=/vmlinuz; set initrd=/initrd.img',
@@ -136,25 +142,16 @@ export function diskSteps(disk: Disk): readonly BuildStep[] {
 
 type MakeStep = (summary: string, argv: readonly string[], input?: string | Uint8Array) => BuildStep
 
-function efiSteps({ work, architecture, epoch, inputs }: Disk, step: MakeStep): readonly BuildStep[] {
-  const [format, name] = architecture === 'amd64' ? ['x86_64-efi', 'BOOTX64.EFI'] : ['arm64-efi', 'BOOTAA64.EFI']
+function efiSteps(disk: Disk, step: MakeStep): readonly BuildStep[] {
+  const { work, architecture, epoch, inputs } = disk
+  const name = architecture === 'amd64' ? 'BOOTX64.EFI' : 'BOOTAA64.EFI'
   const image = `${work}/efi.img`
   // FAT knows only the time of the place.
   const clock = ['env', 'TZ=UTC', `SOURCE_DATE_EPOCH=${epoch}`]
   return [
-    step('make GRUB for UEFI', [
-      'grub-mkimage',
-      '-O',
-      format,
-      '-o',
-      `${work}/grub.efi`,
-      '-p',
-      '/EFI/BOOT',
-      '-c',
-      `${work}/early.cfg`,
-      ...GRUB_MODULES.filter((module) => module !== 'serial' || architecture === 'amd64'),
-      'fat',
-    ]),
+    ...(architecture === 'amd64'
+      ? [step('make GRUB for UEFI', efiGrub('x86_64-efi', work, GRUB_MODULES))]
+      : armGrub(disk, step)),
     step('make the EFI partition', [
       ...clock,
       'mkfs.vfat',
@@ -172,6 +169,22 @@ function efiSteps({ work, architecture, epoch, inputs }: Disk, step: MakeStep): 
     step('give GRUB the same time', ['touch', `--date=@${epoch}`, `${work}/grub.efi`]),
     step('make its directories', [...clock, 'mmd', '-i', image, '::EFI', '::EFI/BOOT']),
     step('put GRUB into it', [...clock, 'mcopy', '-m', '-i', image, `${work}/grub.efi`, `::EFI/BOOT/${name}`]),
+  ]
+}
+
+function efiGrub(format: string, folder: string, modules: readonly string[]): readonly string[] {
+  const [image, config] = [`${folder}/grub.efi`, `${folder}/early.cfg`]
+  return ['grub-mkimage', '-O', format, '-o', image, '-p', '/EFI/BOOT', '-c', config, ...modules, 'fat']
+}
+
+/** Made by the GRUB of the image, whose root file system is finished by now. */
+function armGrub({ work, root }: Disk, step: MakeStep): readonly BuildStep[] {
+  const modules = GRUB_MODULES.filter((module) => module !== 'serial')
+  return [
+    step('show it to the GRUB of the image', ['cp', `${work}/early.cfg`, `${root}/run/early.cfg`]),
+    step('make GRUB for UEFI', ['chroot', root, ...efiGrub('arm64-efi', '/run', modules)]),
+    step('take what it made', ['mv', `${root}/run/grub.efi`, `${work}/grub.efi`]),
+    step('leave nothing behind', ['rm', `${root}/run/early.cfg`]),
   ]
 }
 

@@ -9,7 +9,7 @@ import { line, logicalName, objectName } from './fields/text.ts'
 import type { HostSpec } from './host.ts'
 import type { FieldProblem, Kind, Lookup } from './kind.ts'
 import { libvirtOf, nodeOf } from './machines/bindings.ts'
-import { libvirtHardware } from './machines/libvirt-machine.ts'
+import { armProblems, libvirtHardware } from './machines/libvirt-machine.ts'
 import { sshTargetOf } from './ssh-target.ts'
 
 const schema = z.strictObject({
@@ -60,7 +60,8 @@ export const libvirt: Kind<LibvirtSpec> = {
   check(spec, manifest) {
     const problems: FieldProblem[] = [...checkAnnotations(manifest)]
     const bad = (field: string, message: string, hint: string) =>
-      problems.push({ code: 'bad-value', path: ['spec', field], message, hint })
+      problems.push({ code: 'bad-value', path: ['spec', ...field.split('.')], message, hint })
+    for (const { field, message, hint } of armProblems(spec.machines)) bad(`machines.${field}`, message, hint)
     const remote = spec.endpoint.includes('+ssh')
     if (remote && spec.host !== undefined) bad('host', 'the endpoint names its host already', 'leave one of them out')
     if (remote && spec.ssh === undefined)

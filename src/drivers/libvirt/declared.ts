@@ -24,10 +24,11 @@ export function declaredValues(vm: VmSpec, uid: string): readonly Declared[] {
   }
   add(
     'machine',
-    vm.machine === 'pc' || vm.machine === 'q35' ? vm.machine : undefined,
+    vm.machine === 'pc' || vm.machine === 'q35' || vm.machine === 'virt' ? vm.machine : undefined,
     (seen) => seen.machine,
     'replace',
   )
+  add('cpu.architecture', vm.cpu?.architecture, (seen) => seen.architecture, 'replace')
   add('bios', vm.bios, (seen) => seen.bios, 'replace')
   add('cpu.cores', coresOf(vm), (seen) => seen.cores)
   add('cpu.type', vm.cpu?.type, (seen) => seen.cpu)

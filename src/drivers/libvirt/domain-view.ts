@@ -7,7 +7,9 @@ export interface DomainView {
   readonly memoryMb: number | undefined
   readonly cores: number | undefined
   readonly cpu: string | undefined
-  readonly machine: 'pc' | 'q35' | undefined
+  readonly machine: 'pc' | 'q35' | 'virt' | undefined
+  /** `x86_64`, `aarch64`. */
+  readonly architecture: string | undefined
   readonly bios: 'seabios' | 'ovmf'
   readonly disks: readonly DiskView[]
   readonly nics: readonly NicView[]
@@ -50,6 +52,7 @@ export function viewDomain(domain: XmlElement, places: Places): DomainView {
     cores: number(textIn(find(domain, 'vcpu'))),
     cpu: cpuOf(find(domain, 'cpu')),
     machine: machineOf(type?.attributes.machine),
+    architecture: type?.attributes.arch,
     bios: isUefi(find(domain, 'os')) ? 'ovmf' : 'seabios',
     disks: childrenOf(devices, 'disk').map((disk) => viewDisk(disk, places)),
     nics: childrenOf(devices, 'interface').map(viewNic),
@@ -145,9 +148,10 @@ function cpuOf(cpu: XmlElement | undefined): string | undefined {
   return textOrNothing(find(cpu, 'model'))
 }
 
-/** `pc-q35-7.2`, `pc-i440fx-7.2`, `q35`, `pc`. */
-function machineOf(text: string | undefined): 'pc' | 'q35' | undefined {
+/** `pc-q35-7.2`, `pc-i440fx-7.2`, `q35`, `pc`; `virt-7.2`. */
+function machineOf(text: string | undefined): DomainView['machine'] {
   if (text === undefined) return undefined
+  if (/^virt(?:-|$)/.test(text)) return 'virt'
   return text.includes('q35') ? 'q35' : text.startsWith('pc') ? 'pc' : undefined
 }
 

@@ -86,7 +86,8 @@ export function newDomain(options: {
     element('memory', { unit: 'KiB' }, '524288'),
     element('vcpu', {}, '1'),
     os,
-    element('features', {}, [element('acpi'), element('apic')]),
+    // The interrupts of an arm64 machine are another thing, which libvirt chooses itself.
+    element('features', {}, [element('acpi'), ...(options.architecture === 'aarch64' ? [] : [element('apic')])]),
     element('clock', { offset: 'utc' }),
     element('on_poweroff', {}, 'destroy'),
     element('on_reboot', {}, 'restart'),

@@ -50,7 +50,12 @@ function imported(sighting: Sighting): ImportedGuest | undefined {
     kind: 'Machine',
     fields: {
       host: sighting.host,
-      libvirt: { uuid: sighting.externalId, adopt: true, ...(bus === undefined || bus === 'virtio' ? {} : { bus }) },
+      libvirt: {
+        uuid: sighting.externalId,
+        adopt: true,
+        ...(domain.architecture === 'aarch64' ? { architecture: 'arm64' } : {}),
+        ...(bus === undefined || bus === 'virtio' ? {} : { bus }),
+      },
       cpu: { cores: domain.cores ?? 1, ...(domain.cpu === undefined ? {} : { type: domain.cpu }) },
       memory: `${domain.memoryMb ?? 0}Mi`,
       disks,

@@ -83,6 +83,15 @@ test('what the machine says goes before what its connection says', () => {
   assert.deepEqual([vm.seed?.slot, vm.emulated, vm.cpu?.type], ['sata5', true, 'maximum'])
 })
 
+test('an arm64 machine is a virt that starts by UEFI, with nothing on it that such a machine lacks', () => {
+  const vm = vmOf(
+    `${LAB.replace('bios: ovmf', 'architecture: arm64')}${machine('  libvirt: {seed: cdrom, emulated: true}\n')}`,
+  )
+  assert.deepEqual([vm.machine, vm.bios, vm.cpu?.architecture, vm.cpu?.type], ['virt', 'ovmf', 'aarch64', 'maximum'])
+  assert.deepEqual([vm.disks[0]?.slot, vm.seed?.slot], ['virtio0', 'scsi11'])
+  assert.equal(vmOf(`${LAB}${machine('  libvirt: {architecture: arm64}\n')}`).seed?.slot, 'virtio25')
+})
+
 test('an existing domain is taken over by its UUID, and keeps what nobody declares', () => {
   const uuid = '11111111-2222-4333-8444-555555555555'
   const estate = read(`${LAB}${machine(`  libvirt: {uuid: ${uuid}, adopt: true}\n`)}`)
@@ -98,6 +107,9 @@ for (const [more, message] of [
     '  libvirt: {uuid: 11111111-2222-4333-8444-555555555555}\n',
     'the UUID of a new domain follows from its declaration',
   ],
+  ['  libvirt: {architecture: arm64, machine: q35}\n', 'an arm64 machine is no q35'],
+  ['  libvirt: {architecture: arm64, bios: seabios}\n', 'an arm64 machine has no BIOS'],
+  ['  libvirt: {architecture: arm64, bus: sata}\n', 'an arm64 machine has no SATA'],
   [
     '  libvirt: {bios: ovmf}\n  proxmox: {vmid: 108}\n',
     'a machine is kept by libvirt or by Proxmox, and proxmox stands beside libvirt',

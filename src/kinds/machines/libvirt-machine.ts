@@ -10,6 +10,8 @@ import type { MachineSpec, WrittenMachine } from '../machine.ts'
 export const libvirtHardware = {
   bios: z.enum(['seabios', 'ovmf']).optional(),
   machine: z.enum(['pc', 'q35']).optional(),
+  /** What its processor is; that of the host unless said otherwise. An arm64 machine is a `virt` that starts by UEFI. */
+  architecture: z.enum(['amd64', 'arm64']).optional(),
   /** Do disks stand on their image and store what differs, or are they copies of it? */
   disks: z.enum(['backing', 'copy']).optional(),
   /** What the disks are attached to. */
@@ -34,6 +36,9 @@ export const libvirtMachine = z.strictObject({
 /** A seed is read once, so it takes the last place, where nobody will look for a disk. */
 const SEED_DISK = 'virtio25'
 const SEED_CDROM = 'sata5'
+/** A `virt` has no SATA of its own. */
+const SEED_CDROM_ARM = 'scsi11'
+const PROCESSORS = { amd64: 'x86_64', arm64: 'aarch64' } as const
 
 /** The machine as libvirt is to keep it. What only Proxmox knows of it falls away. */
 export function onLibvirt(machine: Declaration<MachineSpec>, vm: VmSpec, connection: Declaration<LibvirtSpec>): VmSpec {
@@ -43,16 +48,46 @@ export function onLibvirt(machine: Declaration<MachineSpec>, vm: VmSpec, connect
   const { vmid: _vmid, scsiHardware: _scsi, bootOrder: _order, cloudInit: _cloudInit, ...rest } = vm
   const { protection: _protection, pool: _pool, bios: _bios, machine: _machine, ...plain } = rest
   const bus = said.bus ?? 'virtio'
+  const arm = said.architecture === 'arm64'
+  const cdrom = arm ? SEED_CDROM_ARM : SEED_CDROM
   return defined<VmSpec>({
     ...plain,
-    cpu: defined({ ...vm.cpu, type: vm.cpu?.type ?? processor(said.emulated, adopted) }),
-    machine: said.machine ?? (adopted ? undefined : 'q35'),
-    bios: said.bios,
+    cpu: defined({
+      ...vm.cpu,
+      type: vm.cpu?.type ?? processor(said.emulated, adopted),
+      architecture: said.architecture && PROCESSORS[said.architecture],
+    }),
+    machine: arm ? 'virt' : (said.machine ?? (adopted ? undefined : 'q35')),
+    bios: arm ? 'ovmf' : said.bios,
     disks: vm.disks.map((disk, index) => diskOf(disk, `${bus}${index}`, said.disks ?? 'backing')),
     nics: vm.nics.map(({ firewall: _firewall, ...nic }) => nic),
-    seed: vm.seed && { ...vm.seed, slot: said.seed === 'cdrom' ? SEED_CDROM : SEED_DISK },
+    seed: vm.seed && { ...vm.seed, slot: said.seed === 'cdrom' ? cdrom : SEED_DISK },
     emulated: said.emulated === true ? true : undefined,
   })
+}
+
+/** What an arm64 machine cannot be. */
+export function armProblems(
+  said: { readonly [Field in 'architecture' | 'machine' | 'bios' | 'bus']?: string | undefined } | undefined,
+): readonly { readonly field: string; readonly message: string; readonly hint: string }[] {
+  if (said?.architecture !== 'arm64') return []
+  return [
+    ...(said.machine === undefined
+      ? []
+      : [
+          {
+            field: 'machine',
+            message: `an arm64 machine is no ${said.machine}`,
+            hint: 'leave machine out: it is virt',
+          },
+        ]),
+    ...(said.bios === 'seabios'
+      ? [{ field: 'bios', message: 'an arm64 machine has no BIOS', hint: 'leave bios out: it starts by UEFI' }]
+      : []),
+    ...(said.bus === 'sata'
+      ? [{ field: 'bus', message: 'an arm64 machine has no SATA', hint: 'use virtio or scsi' }]
+      : []),
+  ]
 }
 
 export function checkLibvirtMachine(spec: WrittenMachine): readonly FieldProblem[] {
@@ -60,6 +95,7 @@ export function checkLibvirtMachine(spec: WrittenMachine): readonly FieldProblem
   const problems: FieldProblem[] = []
   const bad = (path: readonly string[], message: string, hint: string) =>
     problems.push({ code: 'bad-value', path: ['spec', ...path], message, hint })
+  for (const { field, message, hint } of armProblems(libvirt)) bad(['libvirt', field], message, hint)
   if (libvirt?.adopt === true && libvirt.uuid === undefined)
     bad(['libvirt', 'adopt'], 'adopt takes over an existing domain, and uuid does not say which', 'set libvirt.uuid')
   if (libvirt?.uuid !== undefined && libvirt.adopt !== true)
