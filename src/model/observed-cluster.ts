@@ -54,6 +54,8 @@ export interface ObservedMachine {
   /** Carries our mark: croft made it and may destroy it. */
   readonly ours: boolean
   readonly createdMs?: number
+  /** For how long it has been on, where its hypervisor says so. */
+  readonly upMs?: number
   readonly machineId?: string
   /** What of its declaration comes into force only with a restart: `memory.dedicatedMb`. */
   readonly wantsRestart?: string

@@ -1,22 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { rolloutId } from '../../src/plan/cluster/rollout.ts'
-import { follow, formed, guestOf, HASTE, order, type Run } from './cluster-lab.ts'
+import { follow, formed, guestOf, HASTE, NEXT, order, type Run, upgraded } from './cluster-lab.ts'
 import { clusterAsDeclared, etcdOf, nodesOf } from './cluster-oracle.ts'
 import { clusterEstate, clusterManifest } from './cluster-run.ts'
 import { replay } from './volume.ts'
 
 const FILE = 'cluster-halts.test.ts'
-const NEXT = 'v1.34.4+k3s1'
-
-/** Names of the nodes that run the release, of those that were upgraded first. */
-function upgraded(run: Run, hint: string): readonly string[] {
-  const cluster = etcdOf(run, hint)
-  assert.ok(cluster, hint)
-  return nodesOf(cluster)
-    .filter(({ status }) => status?.nodeInfo?.kubeletVersion === NEXT)
-    .map(({ metadata }) => metadata.name)
-}
 
 function cordoned(run: Run, hint: string): readonly string[] {
   const cluster = etcdOf(run, hint)

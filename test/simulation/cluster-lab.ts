@@ -4,11 +4,13 @@ import { computerOf } from '../../src/sim/guest/life.ts'
 import { networkChanged } from '../../src/sim/k3s/service.ts'
 import { put } from '../../src/sim/kubernetes/store.ts'
 import type { Guest } from '../../src/sim/world/types.ts'
-import { createQuorumWatch, etcdOf } from './cluster-oracle.ts'
+import { createQuorumWatch, etcdOf, nodesOf } from './cluster-oracle.ts'
 import { clusterEstate, clusterManifest, simulateCluster } from './cluster-run.ts'
 
 export type Run = ReturnType<typeof simulateCluster>
 export const HASTE = '  upgrade: {soak: 10s}\n'
+/** The release that comes after the one that clusters are made with. */
+export const NEXT = 'v1.34.4+k3s1'
 
 /** A cluster that stands and has nothing more to do. */
 export async function formed(
@@ -83,6 +85,15 @@ export function guestOf(run: Run, name: string): readonly [number, Guest] {
   const found = [...run.datacentre.world.guests].find(([, guest]) => guest.config.get('name') === name)
   assert.ok(found, `there is no machine ${name}`)
   return found
+}
+
+/** Names of the nodes that run the next release. */
+export function upgraded(run: Run, hint: string): readonly string[] {
+  const cluster = etcdOf(run, hint)
+  assert.ok(cluster, hint)
+  return nodesOf(cluster)
+    .filter(({ status }) => status?.nodeInfo?.kubeletVersion === NEXT)
+    .map(({ metadata }) => metadata.name)
 }
 
 /** Its cable is pulled, or put back. */

@@ -1,21 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { cutOff, follow, formed, guestOf, keepFor, type Run } from './cluster-lab.ts'
-import { clusterAsDeclared, etcdOf, nodesOf } from './cluster-oracle.ts'
+import { cutOff, follow, formed, guestOf, keepFor, NEXT, upgraded } from './cluster-lab.ts'
+import { clusterAsDeclared } from './cluster-oracle.ts'
 import { clusterEstate, clusterManifest } from './cluster-run.ts'
 import { replay } from './volume.ts'
 
 const FILE = 'cluster-soak.test.ts'
-const NEXT = 'v1.34.4+k3s1'
-
-/** Names of the nodes that run the release, of those that were upgraded first. */
-function upgraded(run: Run, hint: string): readonly string[] {
-  const cluster = etcdOf(run, hint)
-  assert.ok(cluster, hint)
-  return nodesOf(cluster)
-    .filter(({ status }) => status?.nodeInfo?.kubeletVersion === NEXT)
-    .map(({ metadata }) => metadata.name)
-}
 
 test('[A34] a node that turns NotReady six minutes after its upgrade: the next is not touched until it has soaked', async () => {
   const hint = replay(FILE, 1)

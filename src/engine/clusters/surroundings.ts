@@ -104,6 +104,7 @@ function machineOf(identity: Identity, key: ResourceKey, seen: MachinesSeen): Ob
         exists: 'yes',
         power: power === 'running' ? 'on' : power === 'stopped' ? 'off' : 'unknown',
         ...(createdMs === undefined ? {} : { createdMs }),
+        ...(sighting.uptimeSeconds === undefined ? {} : { upMs: sighting.uptimeSeconds * 1_000 }),
         ...(wantsRestart === undefined ? {} : { wantsRestart }),
         ...(mayNotGo === undefined ? {} : { mayNotGo }),
       }

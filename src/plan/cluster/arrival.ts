@@ -230,7 +230,9 @@ function destroy(view: View, node: NodeView, reason: string): Finding {
 }
 
 function booting(view: View, node: NodeView): Finding {
-  const sinceMs = node.machine.createdMs ?? view.nowMs
+  const { createdMs = view.nowMs, upMs } = node.machine
+  // One that was made long ago and slept since has only just begun to boot.
+  const sinceMs = upMs === undefined ? createdMs : Math.max(createdMs, view.nowMs - upMs)
   const untilMs = sinceMs + LIMITS.machineBootMs
   const wait = waitFor({ node: node.name, awaits: `${node.name} booted, its agent answering`, sinceMs, untilMs })
   if (view.nowMs < untilMs || !isKnown(view, node)) return wait

@@ -76,6 +76,20 @@ describe('forming', () => {
   })
 })
 
+describe('booting', () => {
+  const spec = clusterSpec('s1 s2 s3 a1')
+  const guards = (upMs: number | undefined) => {
+    const machine = { createdMs: NOW - 5 * HOUR, ...(upMs === undefined ? {} : { upMs }) }
+    const turns = { a1: { kube: 'absent', k3s: 'unknown', machine } as const }
+    return toldGuards(coordinate(spec, observedCluster('s1 s2 s3 a1', turns), NOW))
+  }
+  test('a machine that was made long ago and has just been started is given its time to boot', () => {
+    assert.deepEqual(guards(5_000), [])
+    assert.deepEqual(guards(HOUR), ['unreachable'])
+    assert.deepEqual(guards(undefined), ['unreachable'])
+  })
+})
+
 describe('joining', () => {
   const waiting = { s2: FRESH, s3: FRESH, a1: FRESH, a2: FRESH }
   const only = (...names: string[]) => ({ members: names.map((name) => member(name)) })
