@@ -22,6 +22,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   drivers: ['cloudinit', 'k3s', 'kubernetes', 'model', 'lib'],
   store: ['model', 'lib'],
   ssh: ['model', 'lib'],
+  helm: ['ssh/child.ts', 'drivers/chart-port.ts', 'model', 'lib'],
   engine: [
     'plan',
     'drivers/port.ts',

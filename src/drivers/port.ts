@@ -14,6 +14,7 @@ import type { SshTarget } from '../model/ssh-target.ts'
 import type { Step } from '../model/step.ts'
 import type { RemoteTask, Survey } from '../model/survey.ts'
 import type { Outcome, Refusal } from '../model/verdict.ts'
+import type { ChartRenderer } from './chart-port.ts'
 
 /** What a driver is given. It reads no clock, no environment and no file of its own. */
 export interface DriverDeps {
@@ -26,6 +27,8 @@ export interface DriverDeps {
   openShell?(target: SshTarget): Shell
   /** The way to the API of a cluster that croft keeps. Without it no cluster is there yet. */
   kubernetes?(connection: Connection): KubernetesWay
+  /** Makes the objects of charts for previews. Without it charts are compared by their values. */
+  readonly charts?: ChartRenderer
   /** Which certificate the other side shows, without sending it anything. Rejects with a WireFailure. */
   lookAtCertificate?(connection: Connection, signal: AbortSignal): Promise<PeerCertificate>
 }

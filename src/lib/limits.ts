@@ -67,6 +67,8 @@ export const LIMITS = {
   refusedConnectionMs: 60_000,
   /** A machine that we restarted has this long to become Ready before the next one may be restarted. */
   restartGraceMs: 600_000,
+  /** A person waits this long for a snapshot to be taken, gone back to or removed. */
+  snapshotMs: 1_800_000,
   /** A connection that looks suspicious is looked at this often in a row before anybody is troubled with it. */
   suspiciousPasses: 3,
   sweepIntervalMs: 10_000,
@@ -114,6 +116,10 @@ export const LIMITS = {
   /** Objects of one cluster that a revision may delete without a person's word; an add-on of usual size has fewer. */
   objectDeletes: 10,
   addonBytes: 16 * 1024 * 1024,
+  /** Charts that are rendered for a preview: how long Helm may take, how many fetched charts and results are kept. */
+  chartMs: 60_000,
+  chartsKept: 60,
+  renderingsKept: 32,
   checksumFileBytes: 64 * 1024,
   /** Power under way: how often it is looked at, how long a step is not repeated, how long others may take to answer. */
   powerLook: { shortestMs: 50, longestMs: 400, share: 1 / 40, patience: { longestMs: 10_000, share: 1 / 150 } },

@@ -2,6 +2,7 @@ import type { EngineOptions } from '../cli/runtime.ts'
 import type { DriverDeps } from '../drivers/port.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Store } from '../store/port.ts'
+import { chartsFor } from './charts.ts'
 import { openClusters } from './clusters.ts'
 import { driverDepsFor, loadDrivers, type Warn } from './drivers.ts'
 import { openPower } from './power.ts'
@@ -15,6 +16,7 @@ export async function openEngine(store: Store, options: EngineOptions, warn: War
   ])
   const driverDeps: DriverDeps = {
     ...plain,
+    charts: chartsFor(options),
     kubernetes({ cluster, name }) {
       if (cluster === undefined) throw new Error(`${name} is no cluster`)
       return kubernetesWay(cluster, async () => (await openClusters(options, plain)).deps)

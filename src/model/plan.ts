@@ -31,6 +31,29 @@ export interface Preview {
   readonly changes: readonly Change[]
   /** It would not take it, and why. */
   readonly refused?: string
+  /** Where it is a chart: what would come out of its templates. */
+  readonly chart?: ChartPreview
+}
+
+/** What a change of a chart would change, rendered where the plan is made. Values of Secrets are never in it. */
+export interface ChartPreview {
+  readonly objects: readonly ChartObjectPreview[]
+  /** How many objects there would be in all. */
+  readonly total: number
+  /** How many get nothing but the labels that name the new version. */
+  readonly relabelled: number
+  /** Objects with fields that come out another way each time; those fields are not compared. */
+  readonly unsteady: readonly string[]
+  /** Why nothing of it can be shown. */
+  readonly lack?: { readonly why: 'no-helm' | 'new-place' | 'failed'; readonly message: string }
+}
+
+export interface ChartObjectPreview {
+  /** `Deployment.apps/podinfo/podinfo` */
+  readonly id: string
+  readonly becomes: 'added' | 'changed' | 'removed'
+  /** Of a change, field by field; of a Secret none is named. */
+  readonly changes: readonly Change[]
 }
 
 /** Something about a whole connection that stops or slows everything on it. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { after, test } from 'node:test'
 import { parseAllDocuments } from 'yaml'
@@ -88,6 +88,20 @@ spec:
         versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
 `
 
+/** A Helm whose only chart makes one object of its version and values. */
+const HELM = `#!/bin/sh
+case $1 in
+pull) echo "$6" > "$8/podinfo.tgz" ;;
+template) printf 'kind: ConfigMap\\nmetadata: {name: podinfo}\\ndata: {version: "%s", values: %s}\\n' \
+  "$(cat "$3")" "'$(tr '\\n' ' ' < "$7" | tr -s ' ')'" ;;
+esac
+`
+
+interface JsonPreview {
+  readonly changes: readonly { readonly path: string }[]
+  readonly chart?: { readonly lack?: { readonly why: string } }
+}
+
 const deployment = (replicas: number, image: string) => `apiVersion: apps/v1
 kind: Deployment
 metadata: {name: shop}
@@ -133,8 +147,10 @@ test('[R21] [R32] [A51] one host, one node, nothing else to run: one apply on no
     PROXMOX_TOKEN: simulator.token,
     DOOR_KEY: 'correct-horse',
     HTTPS_PROXY: proxy,
+    CROFT_HELM: path.join(cwd, 'helm'),
   }
   const croft = (...args: readonly string[]) => start(args, { cwd, env }).ended
+  writeFileSync(env.CROFT_HELM, HELM, { mode: 0o755 })
 
   write(1, 'example.org/shop:1', '6.9.1', '{replicaCount: 1, ui: {color: blue}}')
   const empty = await croft('plan', 'estate')
@@ -173,16 +189,23 @@ test('[R21] [R32] [A51] one host, one node, nothing else to run: one apply on no
       'spec.version: 6.9.1 → 6.9.2',
       'spec.valuesContent.replicaCount: 1 → 2',
       '1. apply HelmChart.helm.cattle.io/kube-system/podinfo',
+      'the chart changes 1 of 1 object:',
+      '~ ConfigMap/podinfo',
+      'data.version: 6.9.1 → 6.9.2',
+      'data.values: { "replicaCount": 1, "ui": { "color": "blue" } } → { "replicaCount": 2, "ui": { "color": "blue" } }',
     ].join('\n'),
   )
+  rmSync(env.CROFT_HELM)
   const json = await croft('plan', 'estate', '-o', 'json')
-  const plan = JSON.parse(json.stdout) as { entries: { key: string; preview?: { changes: { path: string }[] } }[] }
+  const plan = JSON.parse(json.stdout) as { entries: { key: string; preview?: JsonPreview }[] }
   const preview = plan.entries.find(({ key }) => key.endsWith('Widget.example.org/shop/first'))?.preview
   assert.deepEqual(
     preview?.changes.map(({ path: field }) => field),
     ['spec.size'],
     json.stdout,
   )
+  const chart = plan.entries.find(({ key }) => key.endsWith('HelmChart.helm.cattle.io/kube-system/podinfo'))?.preview
+  assert.equal(chart?.chart?.lack?.why, 'no-helm', 'without Helm the values alone are compared')
   for (const { stdout, stderr } of [empty, changed, json, applied])
     assert.doesNotMatch(stdout + stderr, /correct-horse|Y29ycmVjdC1ob3JzZQ/)
 

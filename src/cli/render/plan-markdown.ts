@@ -1,10 +1,11 @@
 import type { Action, Doing } from '../../model/action.ts'
 import type { ClusterHold } from '../../model/cluster-decision.ts'
 import type { ClusterLook } from '../../model/cluster-look.ts'
-import type { Plan, PlanEntry } from '../../model/plan.ts'
+import type { ChartPreview, Plan, PlanEntry } from '../../model/plan.ts'
 import { forecast, type NodeForecast } from '../../plan/cluster/forecast.ts'
 import { cleanValue } from './clean.ts'
 import { SENSITIVE } from './plan-change.ts'
+import { chartSentence } from './plan-chart.ts'
 
 /** By this a comment is found again and renewed. */
 export const PLAN_MARK = '<!-- croft-plan -->'
@@ -100,8 +101,22 @@ function row({ key, action, preview }: PlanEntry): string {
     action.do === 'hold' ? action.held : action.do === 'wait' ? action.next : 'steps' in action ? action : undefined
   const reason = 'reason' in action ? action.reason : ''
   const why = preview?.refused === undefined ? reason : `would be refused: ${preview.refused}`
-  return `| ${SIGN[action.do]} | \`${md(key)}\` | ${doing === undefined ? action.do : whatOf(doing)} | ${md(why)} |`
+  const what = `${doing === undefined ? action.do : whatOf(doing)}${chartCell(preview?.chart)}`
+  return `| ${SIGN[action.do]} | \`${md(key)}\` | ${what} | ${md(why)} |`
 }
+
+/** What would come of a chart, in one cell: which of its objects, but not their fields. */
+function chartCell(chart: ChartPreview | undefined): string {
+  if (chart === undefined) return ''
+  if (chart.lack !== undefined) return chart.lack.why === 'no-helm' ? '' : `<br>${md(chart.lack.message)}`
+  const names = chart.objects.slice(0, MOST_OF_CHART).map(({ id, becomes }) => `${CHART_SIGN[becomes]}\`${md(id)}\``)
+  const rest = chart.objects.length - names.length
+  const more = rest > 0 ? [`and ${rest} more`] : []
+  return `<br>${md(chartSentence(chart))}${names.length === 0 ? '' : `: ${[...names, ...more].join(', ')}`}`
+}
+
+const MOST_OF_CHART = 20
+const CHART_SIGN = { added: '➕', changed: '✏️', removed: '🗑️' } as const
 
 function whatOf(doing: Doing): string {
   if (!('changes' in doing) || doing.changes.length === 0) return `${doing.do} ${md(doing.externalId)}`

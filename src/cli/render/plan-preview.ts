@@ -2,6 +2,7 @@ import type { Action } from '../../model/action.ts'
 import type { PlanEntry } from '../../model/plan.ts'
 import { clean, cleanValue } from './clean.ts'
 import { changeLine, type PlanView } from './plan-change.ts'
+import { chartLines } from './plan-chart.ts'
 import type { Style } from './style.ts'
 
 /** Of a new thing no more lines than this are shown, unless its calls are asked for. */
@@ -15,15 +16,21 @@ export function previewLines({ action, preview }: PlanEntry, style: Style, view:
   if (preview === undefined) return []
   const refused =
     preview.refused === undefined ? [] : [style.paint('red', `would be refused: ${clean(preview.refused)}`)]
+  const chart = chartLines(preview.chart, style, view)
   const declared = declaredPaths(action)
   if (declared === undefined) {
     const lines = preview.changes.map(({ path, to }) => `${clean(path)}: ${cleanValue(to)}`)
     const most = view.calls === true ? lines.length : MOST
     const rest = lines.length - most
-    return [...refused, ...lines.slice(0, most), ...(rest > 0 ? [`… and ${rest} fields more (--calls shows all)`] : [])]
+    return [
+      ...refused,
+      ...lines.slice(0, most),
+      ...(rest > 0 ? [`… and ${rest} fields more (--calls shows all)`] : []),
+      ...chart,
+    ]
   }
   const besides = preview.changes.filter(({ path }) => !declared.has(path))
-  return [...refused, ...besides.map((change) => `also ${changeLine(change)}`)]
+  return [...refused, ...besides.map((change) => `also ${changeLine(change)}`), ...chart]
 }
 
 /** The fields that the plan itself names as changed; undefined for something new. */

@@ -16,7 +16,9 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   const loaded = await loadOrStop(runtime, directory, { keepGoing: options.keepGoing === true })
   const file = stateFile(runtime.env, realDirectory(runtime, directory), options.state as string | undefined)
   await using store = closing(await openExisting(runtime, file))
-  await using engine = closing(await runtime.openEngine(store.it, { directory: realDirectory(runtime, directory) }))
+  await using engine = closing(
+    await runtime.openEngine(store.it, { directory: realDirectory(runtime, directory), chartsFromAnywhere: true }),
+  )
   if (runtime.err.isTty) note(runtime, 'Looking at what is there…')
   const real = realDirectory(runtime, directory)
   const { estate } = await newSecrets(runtime, real, loaded.estate, store.it, file)

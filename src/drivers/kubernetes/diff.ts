@@ -27,10 +27,12 @@ export function fieldChanges(declared: KubeObject, live: Foreign, applied: boole
       changes.push(...values)
       return
     }
-    changes.push({ path: shownPath(path), from, to, effect: effectOf(declared.kind, path) })
+    const effect = effectOf(declared.kind, path)
+    const entries = entryChanges(from, to).map((one) => ({ ...one, path: `${shownPath(path)}${one.path}`, effect }))
+    changes.push(...(entries.length > 0 ? entries : [{ path: shownPath(path), from, to, effect }]))
   }
 
-  const walk = (to: unknown, from: unknown, tree: FieldTree, path: readonly string[]): void => {
+  const walk = (to: unknown, from: unknown, tree: FieldTree, path: readonly string[], kept = false): void => {
     const here = path.join('\n')
     if (to === null || to === undefined) return
     if (isRecord(to)) {
@@ -42,7 +44,8 @@ export function fieldChanges(declared: KubeObject, live: Foreign, applied: boole
         for (const [name, value] of entries) {
           if (path.length === 0 && (name === 'apiVersion' || name === 'kind' || name === 'status')) continue
           if (path[0] === 'f:metadata' && path.length === 1 && (name === 'name' || name === 'namespace')) continue
-          walk(value, isRecord(from) ? from[name] : undefined, below(tree, `f:${name}`), [...path, `f:${name}`])
+          const step = `f:${name}`
+          walk(value, isRecord(from) ? from[name] : undefined, below(tree, step), [...path, step], step in tree)
         }
         return
       }
@@ -50,7 +53,9 @@ export function fieldChanges(declared: KubeObject, live: Foreign, applied: boole
     if (Array.isArray(to)) {
       const keys = Object.keys(tree).filter((step) => step.startsWith('k:'))
       const there: readonly unknown[] = Array.isArray(from) ? from : []
-      if (keys.length > 0 || (to.length > 0 && to.every(isNamed) && there.every(isNamed))) {
+      // Somebody keeps it as one whole: then it is compared as one, or an entry that goes would not be noticed.
+      const whole = kept && Object.keys(tree).length === 0
+      if (keys.length > 0 || (!whole && to.length > 0 && to.every(isNamed) && there.every(isNamed))) {
         for (const entry of to as readonly unknown[]) {
           const step = keys.find((key) => entryAt([entry], key) !== undefined) ?? nameStep(entry)
           if (step === undefined) leaf(here, from, to)
@@ -83,6 +88,14 @@ function valueChanges(declared: KubeObject, live: Foreign): readonly Change[] {
   if (!isRecord(from) || !isRecord(to) || !isRecord(from.valuesContent) || !isRecord(to.valuesContent)) return []
   const only = (valuesContent: unknown) => ({ spec: { valuesContent } })
   return previewChanges(only(from.valuesContent), only(to.valuesContent))
+}
+
+/** A list of named entries that is kept as one, as a person wants to see it; none where that shows nothing. */
+function entryChanges(from: unknown, to: unknown): readonly Change[] {
+  if (!Array.isArray(from) || !Array.isArray(to) || ![...from, ...to].every(isNamed)) return []
+  const inner = previewChanges({ l: from }, { l: to }).map((one) => ({ ...one, path: one.path.slice(1) }))
+  // What the server filled in is not taken away by leaving it out.
+  return inner.filter((one) => one.to !== undefined || one.path.endsWith('].name'))
 }
 
 /** Fields that we kept and that are declared no more: applying takes them away. */

@@ -66,6 +66,28 @@ test('lists are taken apart as the server does: by key, as a set, or whole', () 
   )
 })
 
+test('a list that is kept as one is compared as one, and shown by its entries', () => {
+  const chart = (valuesSecrets: readonly object[], version: string) =>
+    ({
+      apiVersion: 'helm.cattle.io/v1',
+      kind: 'HelmChart',
+      metadata: { name: 'c', namespace: 'kube-system' },
+      spec: { version, valuesSecrets },
+    }) as const
+  const secret = (name: string, key: string) => ({ name, keys: [key] })
+  const fieldsV1 = { 'f:spec': { 'f:version': {}, 'f:valuesSecrets': {} } }
+  const live = (valuesSecrets: readonly object[]) => ({
+    ...chart(valuesSecrets, '1.0.0'),
+    metadata: { name: 'c', managedFields: [{ manager: 'croft', operation: 'Apply', fieldsV1 }] },
+  })
+  const paths = (was: readonly object[], is: readonly object[]) =>
+    fieldChanges(chart(is, '1.1.0'), live(was), false).map(({ path }) => path)
+  const [a, b] = [secret('a', 'x'), secret('b', 'y')]
+  assert.deepEqual(paths([a], [a]), ['spec.version'], 'what is declared is not taken away')
+  assert.deepEqual(paths([a, b], [a]), ['spec.version', 'spec.valuesSecrets[name=b].name'])
+  assert.deepEqual(paths([a], [secret('a', 'z')]), ['spec.version', 'spec.valuesSecrets[name=a].keys[0]'])
+})
+
 test('what no server lets anybody change is a replacement, and nothing else is', () => {
   const set = (kind: string, spec: object): KubeObject => ({
     apiVersion: 'apps/v1',

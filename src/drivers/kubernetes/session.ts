@@ -7,6 +7,7 @@ import type { Sighting } from '../../model/sighting.ts'
 import type { Survey } from '../../model/survey.ts'
 import { type DriverDeps, LookFailed, type Session } from '../port.ts'
 import { clusterApi } from './api.ts'
+import { chartPreview } from './chart-preview.ts'
 import { wantedOf } from './look.ts'
 import { createReader, type Reader } from './reading.ts'
 import { previewOf, send } from './writing.ts'
@@ -18,9 +19,11 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
   const readerOf = (wanted: readonly WantedObject[]): Reader => createReader(connection, deps, api, wanted)
   let reader = readerOf([])
   let lists = new Map<string, readonly Sighting[]>()
+  let known: readonly WantedObject[] = []
 
   async function survey(signal: AbortSignal, resources: readonly Resource[] = []): Promise<Survey> {
     const wanted = resources.map(wantedOf)
+    known = wanted
     reader = readerOf(wanted)
     lists = new Map()
     const empty = { connection: connection.name, hosts: [], storages: [], sightings: [], tasks: [] }
@@ -73,7 +76,11 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
     },
     async preview(step, sighting, signal) {
       try {
-        return await previewOf(await api.open(signal), api, step, sighting, signal)
+        const preview = await previewOf(await api.open(signal), api, step, sighting, signal)
+        if (preview?.refused !== undefined) return preview
+        const version = connection.cluster?.spec.version
+        const chart = await chartPreview(deps, step, sighting, { wanted: known, version }, signal)
+        return chart === undefined ? preview : { changes: [], ...preview, chart }
       } catch (error) {
         if (error instanceof LookFailed) return undefined
         throw error

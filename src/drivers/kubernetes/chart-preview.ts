@@ -1,0 +1,100 @@
+import { at, type Foreign, isRecord, recordOf, recordsOf, textOf } from '../../kubernetes/objects.ts'
+import type { WantedObject } from '../../model/kube-object.ts'
+import type { ChartPreview } from '../../model/plan.ts'
+import type { Secret, SecretReference } from '../../model/secret.ts'
+import type { Sighting } from '../../model/sighting.ts'
+import type { Step } from '../../model/step.ts'
+import type { ChartRequest, RenderedObject } from '../chart-port.ts'
+import type { DriverDeps } from '../port.ts'
+import { compareRenderings } from './chart-changes.ts'
+import { lookOf } from './look.ts'
+
+/**
+ * What the templates of a chart would make of its new declaration and made of the one that is on the cluster. Undefined:
+ * it is no chart, or nothing of it changes that templates see.
+ */
+export async function chartPreview(
+  { charts, resolveSecret }: Pick<DriverDeps, 'charts' | 'resolveSecret'>,
+  step: Step,
+  sighting: Sighting | undefined,
+  { wanted, version }: { readonly wanted: readonly WantedObject[]; readonly version: string | undefined },
+  signal: AbortSignal,
+): Promise<ChartPreview | undefined> {
+  if (charts === undefined || step.call.method !== 'PATCH') return undefined
+  const object = recordOf(JSON.parse(step.call.params.body ?? '{}'))
+  if (!isChart(object)) return undefined
+  const live = sighting === undefined ? undefined : lookOf(sighting).object
+  const hidden = await hiddenValues(object, wanted, resolveSecret)
+  const more = { ...(hidden === undefined ? {} : { hidden }), ...kubeVersion(version) }
+  const installed = live !== undefined && isChart(live)
+  const next = { ...requestOf(object), ...more, upgrade: installed }
+  const before = installed ? { ...requestOf(live), ...more, upgrade: true } : undefined
+  if (before !== undefined && isSame(before, next)) return undefined
+  // From another place it is another chart, and what a cluster names is no place that Git has ever named.
+  const former = before !== undefined && samePlace(before, next) ? before : undefined
+  if (former === undefined && !charts.newPlaces)
+    return lacking('new-place', 'not rendered before it is in force: no cluster has this chart from there yet')
+  const after = await charts.render(next, signal)
+  if (after.is === 'no-helm') return lacking('no-helm', NO_HELM)
+  if (after.is === 'failed') return lacking('failed', after.message)
+  if (former === undefined) return compareRenderings(undefined, after.objects, after.again)
+  const then = await charts.render(former, signal)
+  if (then.is !== 'objects') return lacking('failed', then.is === 'failed' ? then.message : NO_HELM)
+  return compareRenderings(then.objects, after.objects, after.again)
+}
+
+const NO_HELM = 'charts are compared by their values: with helm in PATH (or CROFT_HELM) their objects are shown as well'
+
+type Why = NonNullable<ChartPreview['lack']>['why']
+
+function lacking(why: Why, message: string): ChartPreview {
+  return { objects: [], total: 0, relabelled: 0, unsteady: [], lack: { why, message } }
+}
+
+function isChart({ kind, apiVersion }: RenderedObject): boolean {
+  return kind === 'HelmChart' && apiVersion === 'helm.cattle.io/v1'
+}
+
+/** What K3s' Helm controller reads of a HelmChart. */
+function requestOf(object: Foreign): Omit<ChartRequest, 'upgrade'> {
+  const spec = recordOf(object.spec)
+  const repo = textOf(spec.repo)
+  return {
+    chart: textOf(spec.chart) ?? '',
+    ...(repo === undefined || repo === '' ? {} : { repo }),
+    version: textOf(spec.version) ?? '',
+    release: textOf(at(object, 'metadata', 'name')) ?? '',
+    namespace: textOf(spec.targetNamespace) ?? textOf(at(object, 'metadata', 'namespace')) ?? '',
+    values: textOf(spec.valuesContent) ?? '',
+  }
+}
+
+function isSame(a: ChartRequest, b: ChartRequest): boolean {
+  return samePlace(a, b) && a.version === b.version && a.values === b.values && a.namespace === b.namespace
+}
+
+function samePlace(a: ChartRequest, b: ChartRequest): boolean {
+  return a.repo === b.repo && a.chart === b.chart
+}
+
+/** `v1.34.3+k3s1` → 1.34.3, as charts know it. */
+function kubeVersion(version: string | undefined): { readonly kubeVersion?: string } {
+  const found = /^v?(\d+\.\d+\.\d+)/.exec(version ?? '')?.[1]
+  return found === undefined ? {} : { kubeVersion: found }
+}
+
+/** The secret values that this chart reads, where they are declared beside it and can be had. */
+async function hiddenValues(
+  object: Foreign,
+  wanted: readonly WantedObject[],
+  resolveSecret: (reference: SecretReference) => Promise<Secret>,
+): Promise<Secret | undefined> {
+  const names = recordsOf(at(object, 'spec', 'valuesSecrets')).map(({ name }) => name)
+  const namespace = at(object, 'metadata', 'namespace')
+  const secret = wanted.find(
+    ({ object: { kind, metadata } }) =>
+      kind === 'Secret' && metadata.namespace === namespace && names.includes(metadata.name),
+  )
+  const [reference] = isRecord(secret?.secrets) ? Object.values(secret.secrets) : []
+  return reference === undefined ? undefined : resolveSecret(reference).catch(() => undefined)
+}

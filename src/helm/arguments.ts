@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto'
+import type { ChartPlace, ChartRequest } from '../drivers/chart-port.ts'
+
+/* Everything that is said to Helm, as data. What comes from a cluster was written by anybody: it is looked at first. */
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,200}$/
+const OCI = /^oci:\/\/[A-Za-z0-9][A-Za-z0-9._:/-]{0,500}$/
+const WEB = /^https?:\/\/[A-Za-z0-9[][^\s"'\\<>]{0,1000}$/
+const VERSION = /^v?[0-9][A-Za-z0-9.+_-]{0,100}$/
+const OBJECT = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/
+
+/** What is wrong with a request, in words; undefined when Helm may be asked. */
+export function requestProblem({ repo, chart, version, release, namespace }: ChartRequest): string | undefined {
+  if (repo === undefined ? !OCI.test(chart) : !NAME.test(chart)) return 'its name is not that of a chart'
+  if (repo !== undefined && !WEB.test(repo)) return 'its repository is no address on the web'
+  if (!VERSION.test(version)) return 'its version is not pinned'
+  if (!OBJECT.test(release) || !OBJECT.test(namespace)) return 'its release or namespace has no valid name'
+  return undefined
+}
+
+export function pullArguments({ repo, chart, version }: ChartPlace & { readonly version: string }, into: string) {
+  const from = repo === undefined ? [] : ['--repo', repo]
+  return ['pull', chart, ...from, '--version', version, '--destination', into]
+}
+
+export function templateArguments(request: ChartRequest, archive: string, values: readonly string[]) {
+  return [
+    'template',
+    request.release,
+    archive,
+    '--namespace',
+    request.namespace,
+    ...values.flatMap((file) => ['--values', file]),
+    ...(request.kubeVersion === undefined ? [] : ['--kube-version', request.kubeVersion]),
+    // Helm writes the definitions beside the templates once, and never again.
+    request.upgrade ? '--is-upgrade' : '--include-crds',
+    '--skip-tests',
+  ]
+}
+
+/** Under which name a fetched chart is kept: a version of a chart never changes. */
+export function archiveName({ repo = '', chart, version }: ChartPlace & { readonly version: string }): string {
+  return `${hash([repo, chart, version])}.tgz`
+}
+
+/** What the result of rendering depends on. */
+export function renderingKey(digest: string, request: ChartRequest, values: readonly string[]): string {
+  const { release, namespace, kubeVersion = '', upgrade } = request
+  return hash([digest, release, namespace, kubeVersion, String(upgrade), ...values])
+}
+
+function hash(parts: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)
+}
+
+/**
+ * The whole environment of Helm: the way out to the web, and nothing of the person who runs croft. His repositories, keys
+ * and plugins are not used, so that everybody gets the same; nor is any cluster found.
+ */
+export function environmentFor(
+  env: Readonly<Record<string, string | undefined>>,
+  home: string,
+): Readonly<Record<string, string>> {
+  const kept = PASSED.flatMap((name) => {
+    const value = env[name] ?? env[name.toLowerCase()]
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return {
+    ...Object.fromEntries(kept),
+    PATH: '/usr/bin:/bin',
+    HOME: home,
+    HELM_CACHE_HOME: `${home}/cache`,
+    HELM_CONFIG_HOME: `${home}/config`,
+    HELM_DATA_HOME: `${home}/data`,
+    HELM_PLUGINS: `${home}/plugins`,
+    KUBECONFIG: `${home}/no-cluster`,
+  }
+}
+
+const PASSED = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'SSL_CERT_FILE', 'SSL_CERT_DIR'] as const

@@ -1,0 +1,25 @@
+import type { EngineOptions } from '../cli/runtime.ts'
+import type { ChartRenderer } from '../drivers/chart-port.ts'
+import { systemClock } from '../lib/clock.ts'
+
+/** Charts are rendered only for plans that somebody reads: Helm, and what speaks to it, is loaded with the first one. */
+export function chartsFor(options: EngineOptions): ChartRenderer {
+  const newPlaces = options.chartsFromAnywhere === true
+  let opened: Promise<ChartRenderer> | undefined
+  const open = async (): Promise<ChartRenderer> => {
+    const [{ createChartRenderer }, { cacheDirectory }] = await Promise.all([
+      import('../helm/renderer.ts'),
+      import('../cli/state.ts'),
+    ])
+    const env = options.env ?? process.env
+    const cacheDir = cacheDirectory(env)
+    return createChartRenderer({ env, clock: systemClock, newPlaces, ...(cacheDir === undefined ? {} : { cacheDir }) })
+  }
+  return {
+    newPlaces,
+    async render(request, signal) {
+      opened ??= open()
+      return (await opened).render(request, signal)
+    },
+  }
+}
