@@ -11,6 +11,7 @@ import { observeGuest } from './observe-guest.ts'
 import { perform } from './perform.ts'
 import { performAsRoot } from './root-lane.ts'
 import { createSitePower } from './site-power.ts'
+import { snapshotsOf } from './snapshots.ts'
 import { readSurvey } from './survey.ts'
 import { recentTasks, taskOutcome } from './tasks.ts'
 
@@ -55,6 +56,7 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
       step.lane === 'ssh'
         ? performAsRoot(step, () => rootShell(connection, deps, step.host), signal)
         : perform(api, deps, step, signal),
+    snapshots: snapshotsOf(api, deps.clock),
     shell: (sighting) => openAgentShell(api, deps, sighting),
     site: createSitePower(api),
     close: () => wire.close(),

@@ -82,6 +82,63 @@ async function settled(heldBy: { readonly pid?: number } = {}) {
 }
 
 describe('croft machine', () => {
+  it('takes, lists, goes back to and forgets snapshots on Proxmox, and what ran runs again afterwards', async () => {
+    const { cli, guest, folder, audit, client } = await settled()
+    const taken = await cli('machine', 'snapshot', 'web', 'before-upgrade', '--yes')
+    assert.deepEqual([taken.code, taken.err], [0, ''])
+    assert.match((await cli('machine', 'snapshots', 'web')).out, /^before-upgrade {2}20\S+Z {2}current\n$/)
+    assert.equal((await cli('plan', '.')).code, 0, 'Git says nothing of snapshots')
+    const twice = await cli('machine', 'snapshot', 'web', 'before-upgrade', '--yes')
+    assert.equal(twice.code, 1)
+    assert.match(twice.err, /already used/)
+    for (const name of ['current', '1st', 'a', 'with.dot', 'x'.repeat(41)]) {
+      const refused = await cli('machine', 'snapshot', 'web', name, '--yes')
+      assert.equal(refused.code, 1, name)
+      assert.match(refused.err, /Proxmox takes no snapshot called/)
+    }
+    guest().config.set('cores', '7')
+    const { life } = guest().run
+    const back = await cli('machine', 'revert', 'web', 'before-upgrade', '--yes')
+    assert.equal(back.code, 0, back.err)
+    assert.match(back.err, /Git declares wins again/)
+    assert.equal(guest().config.get('cores'), '1')
+    await client.clock.runUntil(client.clock.sleep(60_000))
+    assert.equal(guest().run.status, 'running')
+    assert.notEqual(guest().run.life, life, 'it went on as if nothing had happened')
+    assert.equal((await cli('machine', 'revert', 'web', 'never-taken', '--yes')).code, 1)
+    assert.equal((await cli('machine', 'drop-snapshot', 'web', 'before-upgrade', '--yes')).code, 0)
+    assert.equal((await cli('machine', 'snapshots', 'web')).out, '')
+    assert.deepEqual(
+      (await audit()).filter(({ what }) => what.includes('before-upgrade')).map(({ what, outcome }) => [what, outcome]),
+      [
+        ['snapshot before-upgrade', 'done'],
+        ['snapshot before-upgrade', 'refused'],
+        ['revert before-upgrade', 'done'],
+        ['drop-snapshot before-upgrade', 'done'],
+      ],
+    )
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  it('does not go back to a time in which the machine was not ours, nor while somebody holds it', async () => {
+    const { cli, guest, folder } = await settled()
+    const tags = guest().config.get('tags') ?? ''
+    guest().config.set('tags', 'somebody-elses')
+    const snapshot = { config: new Map(guest().config), description: undefined, timeSeconds: 1, parent: undefined }
+    guest().snapshots.set('of-old', snapshot)
+    guest().config.set('tags', tags)
+    const refused = await cli('machine', 'revert', 'web', 'of-old', '--yes')
+    assert.equal(refused.code, 1)
+    assert.match(refused.err, /taken before it was marked as ours/)
+    assert.equal(guest().config.get('tags'), tags)
+    guest().snapshots.set('of-now', { ...snapshot, config: new Map(guest().config) })
+    guest().config.set('lock', 'backup')
+    const locked = await cli('machine', 'revert', 'web', 'of-now', '--yes')
+    assert.equal(locked.code, 1)
+    assert.match(locked.err, /lock/)
+    rmSync(folder, { recursive: true, force: true })
+  })
+
   it('[R34] [R36] starts, stops and restarts, and the journal says who did it', async () => {
     const { cli, guest, folder, audit } = await settled()
     const stop = await cli('machine', 'stop', 'web', '--yes', '--progress', 'quiet')

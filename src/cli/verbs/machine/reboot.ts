@@ -3,6 +3,7 @@ import { LIMITS } from '../../../lib/limits.ts'
 import type { Estate } from '../../../model/estate.ts'
 import type { Resource } from '../../../model/resource.ts'
 import type { Step } from '../../../model/step.ts'
+import type { Store } from '../../../store/port.ts'
 import { closing } from '../../closing.ts'
 import { CliError, EXIT, type ExitCode } from '../../exit.ts'
 import type { Options } from '../../program.ts'
@@ -23,13 +24,7 @@ export async function reboot(
   const { key } = resource
   const file = stateFile(runtime.env, directory, options.state as string | undefined)
   await using store = closing(await openState(runtime, file))
-  await using engine = closing(await runtime.openEngine(store.it, { directory, retryStalled: true }))
-  const off: Estate = {
-    ...estate,
-    resources: estate.resources.map((one) => (one.key === key ? powered(resource, 'stopped') : one)),
-  }
-  const entry = (await engine.it.plan(off, runtime.signal)).entries.find((one) => one.key === key)
-  const refusal = entry === undefined ? `${key} cannot be seen.` : refusalOf(entry)
+  const refusal = await whyNotOff(runtime, store.it, directory, estate, resource)
   if (refusal !== undefined) {
     await noteOperation(runtime, store.it, key, 'reboot', 'refused', refusal)
     throw new CliError(`${key}: ${refusal}`)
@@ -54,6 +49,24 @@ export async function reboot(
     runtime.out.write(`${key} restarted.\n`)
     return EXIT.ok
   })
+}
+
+/** Why a machine may not be down, even for a while; undefined when no guard says so. */
+export async function whyNotOff(
+  runtime: Runtime,
+  store: Store,
+  directory: string,
+  estate: Estate,
+  resource: Resource,
+): Promise<string | undefined> {
+  const { key } = resource
+  await using engine = closing(await runtime.openEngine(store, { directory, retryStalled: true }))
+  const off: Estate = {
+    ...estate,
+    resources: estate.resources.map((one) => (one.key === key ? powered(resource, 'stopped') : one)),
+  }
+  const entry = (await engine.it.plan(off, runtime.signal)).entries.find((one) => one.key === key)
+  return entry === undefined ? `${key} cannot be seen.` : refusalOf(entry)
 }
 
 /** Why it did not come about; `done` when it did. */

@@ -11,6 +11,7 @@ import { openState, stateFile } from '../../state.ts'
 import { withGuest } from './find.ts'
 import { noteOperation } from './journal.ts'
 import { confirm } from './power.ts'
+import { whyNotOff } from './reboot.ts'
 
 export type SnapshotVerb = 'snapshots' | 'snapshot' | 'revert' | 'drop-snapshot'
 
@@ -31,6 +32,7 @@ export async function snapshots(
   name: string | undefined,
   options: Options,
 ): Promise<ExitCode> {
+  if (what === 'revert') await guard(runtime, directory, estate, resource, options)
   return withGuest(runtime, directory, estate, resource, async (session, sighting, driver) => {
     if (session.snapshots === undefined)
       throw new CliError(`croft takes no snapshots on ${driver.name}. Take them with the tools of the host.`)
@@ -45,8 +47,46 @@ export async function snapshots(
     await note(runtime, directory, resource, `${what} ${name}`, outcome, options)
     if (outcome.result !== 'done') throw new CliError(`${resource.key}: ${messageOf(outcome)}`)
     runtime.out.write(`${name} ${after}.\n`)
+    // Its configuration is of then as well; what Git declares is of now.
+    if (what === 'revert') runtime.err.write('What Git declares wins again with the next croft apply.\n')
     return EXIT.ok
   })
+}
+
+/** Going back loses what was written since, and the machine is down for it. */
+async function guard(
+  runtime: Runtime,
+  directory: string,
+  estate: Estate,
+  resource: Resource,
+  options: Options,
+): Promise<void> {
+  await using store = closing(
+    await openState(runtime, stateFile(runtime.env, directory, options.state as string | undefined)),
+  )
+  const refusal =
+    (resource.policy.protect ? `It is protected. To allow it: remove protect at ${placeOf(resource)}.` : undefined) ??
+    votesIn(estate, resource) ??
+    (await whyNotOff(runtime, store.it, directory, estate, resource))
+  if (refusal === undefined) return
+  await noteOperation(runtime, store.it, resource.key, 'revert', 'refused', refusal)
+  throw new CliError(`${resource.key}: ${refusal}`)
+}
+
+/** A member of etcd that goes back alone has forgotten what it once agreed to. */
+function votesIn({ clusters = [] }: Estate, { key, name }: Resource): string | undefined {
+  const cluster = clusters.find(({ spec }) =>
+    spec.servers.some(({ machine }) => 'key' in machine && machine.key === key),
+  )
+  if (cluster === undefined) return undefined
+  return (
+    `It is a server of ${cluster.key}: its etcd would forget what the others know that it agreed to. ` +
+    `To have it anew: croft cluster replace ${cluster.name} ${name}. To take the whole cluster back: croft cluster restore.`
+  )
+}
+
+function placeOf({ origin }: Resource): string {
+  return `${origin.file}:${origin.line}`
 }
 
 async function list(runtime: Runtime, from: GuestSnapshots, sighting: Sighting): Promise<ExitCode> {

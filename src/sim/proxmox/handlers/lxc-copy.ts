@@ -2,6 +2,7 @@ import { macAddress } from '../../world/chance.ts'
 import { configDigest, touch } from '../../world/guest-config.ts'
 import { newGuest, noteSeen, powerOff, powerOn } from '../../world/guest-run.ts'
 import { parseProperties } from '../../world/properties.ts'
+import { startTask } from '../../world/tasks.ts'
 import type { Guest } from '../../world/types.ts'
 import { carryVolumes, findVolume, parseVolumeId, storageOn } from '../../world/volumes.ts'
 import { badParameter, failed, forbidden } from '../api-error.ts'
@@ -9,8 +10,9 @@ import { type Call, flag, guestOf, hostOf, param, type Routes } from '../call.ts
 import { refuseLocked } from './config-lock.ts'
 import { newDisk } from './drive-make.ts'
 import { isMount } from './lxc-mounts.ts'
+import { startContainer } from './lxc-power.ts'
 import { inTask } from './lxc-task.ts'
-import { shownSnapshot } from './qemu-snapshot.ts'
+import { shownSnapshot, wentBack } from './qemu-snapshot.ts'
 
 const ONE = '/nodes/{node}/lxc/{vmid}'
 
@@ -46,8 +48,15 @@ export const lxcCopyRoutes: Routes = {
   },
   [`POST ${ONE}/snapshot/{snapname}/rollback`]: (call) =>
     inTask(call, 'vzrollback', (guest) => {
-      guest.config = new Map(needSnapshot(guest, param(call, 'snapname')).config)
+      const snapshot = needSnapshot(guest, param(call, 'snapname'))
+      powerOff(call.world, guest)
+      guest.config = wentBack(guest, snapshot)
       touch(guest)
+      if (!flag(call, 'start')) return
+      const host = hostOf(call)
+      startTask(call.world, host, 'vzstart', `${guest.vmid}`, call.who.id, (work) =>
+        startContainer(call.world, host, guest, work),
+      )
     }),
   [`GET ${ONE}/feature`]: (call) => {
     const guest = guestOf(call, 'lxc')

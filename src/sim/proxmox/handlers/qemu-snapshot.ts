@@ -5,9 +5,10 @@ import { startTask, type Work } from '../../world/tasks.ts'
 import type { Guest, Host, Snapshot } from '../../world/types.ts'
 import { findVolume, parseVolumeId } from '../../world/volumes.ts'
 import { failed } from '../api-error.ts'
-import { type Call, guestOf, hostOf, param, type Routes } from '../call.ts'
+import { type Call, flag, guestOf, hostOf, param, type Routes } from '../call.ts'
 import { refuseLocked, withConfigLock } from './config-lock.ts'
 import { shownValue } from './config-view.ts'
+import { startGuest } from './qemu-start.ts'
 
 const AT = '/nodes/{node}/qemu/{vmid}/snapshot'
 
@@ -144,7 +145,7 @@ async function rollback(guest: Guest, host: Host, work: Work, call: Call): Promi
   const snapshot = needSnapshot(guest, name)
   await work.pass(call.world.timing.shortTaskMs)
   powerOff(call.world, guest)
-  guest.config = new Map(snapshot.config)
+  guest.config = wentBack(guest, snapshot)
   guest.config.set('parent', name)
   // Disks that were grown since are as small again as they were.
   for (const key of driveKeys(guest.config)) {
@@ -153,6 +154,19 @@ async function rollback(guest: Guest, host: Host, work: Work, call: Call): Promi
     const bytes = parseSize(/(?:^|,)size=([^,]+)/.exec(value)?.[1] ?? '')
     if (volume !== undefined && bytes !== undefined && !isCdrom(value)) volume.sizeBytes = bytes
   }
+  if (!flag(call, 'start')) return
+  startTask(call.world, host, 'qmstart', `${guest.vmid}`, call.who.id, (own) =>
+    startGuest(call.world, host, guest, own),
+  )
+}
+
+/** The configuration of then, with what people wrote about the guest since. */
+export function wentBack(guest: Guest, snapshot: Snapshot): Map<string, string> {
+  const config = new Map(snapshot.config)
+  const description = guest.config.get('description')
+  if (description === undefined) config.delete('description')
+  else config.set('description', description)
+  return config
 }
 
 function needSnapshot(guest: Guest, name: string) {

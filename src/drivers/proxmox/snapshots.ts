@@ -1,0 +1,135 @@
+import type { Clock } from '../../lib/clock.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import type { Sighting } from '../../model/sighting.ts'
+import type { Outcome } from '../../model/verdict.ts'
+import { type GuestSnapshot, type GuestSnapshots, LookFailed } from '../port.ts'
+import type { Api } from './api.ts'
+import { cleanText, countOf, isRecord, recordsOf } from './foreign.ts'
+import { uidOfTags } from './marks.ts'
+import { guestPath } from './steps.ts'
+import { powerState } from './survey.ts'
+import { taskOutcome } from './tasks.ts'
+
+/** What Proxmox takes for a name; `current` is its word for the present. */
+const NAME = /^[A-Za-z][A-Za-z0-9_-]{1,39}$/
+
+/** Snapshots of machines and containers as Proxmox keeps them: of the disks and the configuration, not of the memory. */
+export function snapshotsOf(api: Api, clock: Clock): GuestSnapshots {
+  const write = async (
+    method: 'POST' | 'DELETE',
+    sighting: Sighting,
+    below: string,
+    params: Readonly<Record<string, string>>,
+    doing: string,
+    signal: AbortSignal,
+  ): Promise<Outcome> => {
+    const { externalId: guest, host } = sighting
+    const call = { method, path: `${pathOf(sighting)}${below}`, params }
+    const outcome = await api.write(call, new Map(), { doing: `${doing} on ${host}`, host, guest }, signal)
+    return outcome.result === 'started' ? awaitTask(api, clock, outcome.taskId, doing, signal) : outcome
+  }
+
+  return {
+    async list(sighting, signal) {
+      const { externalId: guest, host } = sighting
+      const about = { doing: `list the snapshots of ${wordsFor(sighting)} on ${host}`, host, guest }
+      const rows = recordsOf(await api.read(pathOf(sighting), about, signal)).slice(0, LIMITS.surveyEntries)
+      const present = rows.find(({ name }) => name === 'current')
+      return rows.flatMap((row): readonly GuestSnapshot[] => {
+        if (typeof row.name !== 'string' || row === present) return []
+        const seconds = countOf(row.snaptime)
+        return [
+          {
+            name: cleanText(row.name, LIMITS.foreignNameLength),
+            current: present?.parent === row.name,
+            ...(seconds === undefined || seconds === 0 ? {} : { createdMs: seconds * 1000 }),
+          },
+        ]
+      })
+    },
+    take: async (sighting, name, signal) =>
+      unfit(name) ??
+      write('POST', sighting, '', { snapname: name }, `take snapshot ${name} of ${wordsFor(sighting)}`, signal),
+    revert: async (sighting, name, signal) => {
+      const doing = `bring ${wordsFor(sighting)} back to snapshot ${name}`
+      try {
+        const refusal = unfit(name) ?? (await foreign(api, sighting, name, signal))
+        if (refusal !== undefined) return refusal
+        // What ran is to run afterwards: Proxmox leaves it switched off unless told so.
+        const start: Readonly<Record<string, string>> = (await runs(api, sighting, signal)) ? { start: '1' } : {}
+        return await write('POST', sighting, `/${name}/rollback`, start, doing, signal)
+      } catch (error) {
+        if (error instanceof LookFailed) return { result: 'refused', refusal: error.refusal }
+        throw error
+      }
+    },
+    remove: async (sighting, name, signal) =>
+      unfit(name) ??
+      write('DELETE', sighting, `/${name}`, {}, `remove snapshot ${name} of ${wordsFor(sighting)}`, signal),
+  }
+}
+
+function pathOf({ host, externalId, type }: Sighting): string {
+  return `${guestPath(host, type === 'container' ? 'container' : 'vm', externalId)}/snapshot`
+}
+
+function wordsFor({ type, externalId }: Sighting): string {
+  return `${type === 'container' ? 'container' : 'VM'} ${externalId}`
+}
+
+function refused(reason: string, message: string): Outcome {
+  return { result: 'refused', refusal: { reason, meaning: 'stalled', message } }
+}
+
+function unfit(name: string): Outcome | undefined {
+  if (NAME.test(name) && name !== 'current' && name !== 'pending') return undefined
+  return refused(
+    'BadName',
+    `Proxmox takes no snapshot called ${cleanText(name)}: a letter, then 1 to 39 letters, digits, dashes or underscores, and neither current nor pending`,
+  )
+}
+
+/**
+ * Going back brings the tags of that time with it. From before the machine was ours it would come back without our mark,
+ * and the next plan would see a stranger in the place of a machine that is missing.
+ */
+async function foreign(api: Api, sighting: Sighting, name: string, signal: AbortSignal): Promise<Outcome | undefined> {
+  const { externalId: guest, host, mark } = sighting
+  const about = { doing: `look at snapshot ${name} of ${wordsFor(sighting)} on ${host}`, host, guest }
+  const config = await api.read(`${pathOf(sighting)}/${name}/config`, about, signal)
+  const uid = isRecord(config) ? uidOfTags(config.tags) : undefined
+  if (mark === undefined || uid === mark.uid) return undefined
+  return refused(
+    'NotOurs',
+    `snapshot ${name} of ${wordsFor(sighting)} was taken before it was marked as ours; after going back croft would not know it. Take a new one, or go back with the tools of the host and adopt it again`,
+  )
+}
+
+async function runs(api: Api, sighting: Sighting, signal: AbortSignal): Promise<boolean> {
+  const { externalId: guest, host } = sighting
+  const type = sighting.type === 'container' ? 'container' : 'vm'
+  const about = { doing: `ask whether ${wordsFor(sighting)} on ${host} runs`, host, guest }
+  const status = await api.read(`${guestPath(host, type, guest)}/status/current`, about, signal)
+  return isRecord(status) && powerState(status.status) === 'running'
+}
+
+/** Asks until it has ended: a person waits for it. */
+async function awaitTask(api: Api, clock: Clock, taskId: string, doing: string, signal: AbortSignal): Promise<Outcome> {
+  const untilMs = clock.monotonicMs() + LIMITS.snapshotMs
+  while (clock.monotonicMs() < untilMs && !signal.aborted) {
+    try {
+      const task = await taskOutcome(api, taskId, signal)
+      if (task?.state === 'succeeded') return { result: 'done' }
+      if (task?.state === 'failed')
+        return 'refusal' in task && task.refusal !== undefined
+          ? { result: 'refused', refusal: task.refusal }
+          : refused('TaskFailed', `could not ${doing}: ${task.message ?? 'the task failed'}`)
+      if (task === undefined)
+        return { result: 'unclear', message: `nobody knows how the task ended that was to ${doing}` }
+    } catch (error) {
+      if (!(error instanceof LookFailed)) throw error
+    }
+    await clock.sleep(LIMITS.taskPollMs, signal)
+  }
+  return { result: 'unclear', message: `the task that is to ${doing} goes on by itself and was not waited for` }
+}
