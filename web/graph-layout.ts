@@ -1,5 +1,6 @@
 import { graphlib, layout } from '@dagrejs/dagre'
 import type { Page, Row } from '../src/server/api/schemas.ts'
+import { hostNames } from './boxes.ts'
 import { hostWords, plural } from './format.ts'
 import type { IconName } from './parts/icon.tsx'
 import { hrefTo } from './route.ts'
@@ -82,7 +83,8 @@ export function layOut(page: Page, isOpen: (host: string) => boolean, all: boole
   )
   const phases = new Map(page.clusters.map(({ name, phase }) => [name, phase]))
   const asleep = hostsAsleep(page)
-  const byHost = Map.groupBy(page.rows, (row) => row.host ?? '')
+  const nameOf = hostNames(page)
+  const byHost = Map.groupBy(page.rows, (row) => nameOf(row.host ?? ''))
   for (const host of page.hosts) {
     const rows = byHost.get(host.name) ?? []
     add({

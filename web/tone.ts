@@ -1,4 +1,5 @@
 import type { ClusterOnPage, HostOnPage, Page, Row } from '../src/server/api/schemas.ts'
+import { hostNames } from './boxes.ts'
 import { serverNow } from './live.ts'
 
 /** Five tones for everything. Each has a colour, an icon and a word; the colour alone never says anything. */
@@ -65,9 +66,13 @@ export function nodeTone(node: ClusterOnPage['nodes'][number], phase?: ClusterOn
 }
 
 /** Hosts that are off because somebody or the schedule says so: that is no trouble. */
-export function hostsAsleep({ power = [] }: Page): ReadonlySet<string> {
+export function hostsAsleep(page: Page): ReadonlySet<string> {
+  const { power = [] } = page
+  const nameOf = hostNames(page)
   const going = power.filter(({ wanted, phase }) => wanted.state === 'off' || phase === 'GoingOn')
-  return new Set(going.flatMap(({ hosts }) => hosts.filter((host) => host.power === 'off').map(({ name }) => name)))
+  return new Set(
+    going.flatMap(({ hosts }) => hosts.filter((host) => host.power === 'off').map(({ name }) => nameOf(name))),
+  )
 }
 
 /** From here on a host is worth a look. */

@@ -1,6 +1,7 @@
 import type { PassReport } from '../engine/engine.ts'
 import type { Action } from '../model/action.ts'
 import type { ClusterLook } from '../model/cluster-look.ts'
+import type { Connection } from '../model/connection.ts'
 import type { Estate } from '../model/estate.ts'
 import type {
   CheckView,
@@ -17,6 +18,7 @@ import type { ObservedCluster } from '../model/observed-cluster.ts'
 import type { PlanEntry } from '../model/plan.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { Sighting } from '../model/sighting.ts'
+import type { SshTarget } from '../model/ssh-target.ts'
 import { clean } from './drifts.ts'
 import { powerViewOf } from './power-view.ts'
 
@@ -58,11 +60,26 @@ function powerOf(report: PassReport | undefined, nowMs: number): Pick<EstateView
 }
 
 function connectionsOf(estate: Estate, report: PassReport | undefined): readonly ConnectionView[] {
-  return estate.connections.map(({ name, driver, endpoint }) => {
+  return estate.connections.map((connection) => {
+    const { name, driver, endpoint } = connection
+    const about = { name, driver, endpoint, ...computersOf(connection) }
     const note = report?.plan.notes.find((one) => one.connection === name)
-    if (note === undefined) return { name, driver, endpoint, state: 'ok' }
-    return { name, driver, endpoint, state: note.code, message: clean(note.message), allow: clean(note.allow) }
+    if (note === undefined) return { ...about, state: 'ok' }
+    return { ...about, state: note.code, message: clean(note.message), allow: clean(note.allow) }
   })
+}
+
+/** Behind another way in, the same address is another computer. */
+function computerAt({ local, address, port, jump }: SshTarget): string {
+  if (local === true) return 'local'
+  const there = `${address.includes(':') ? `[${address}]` : address}:${port}`
+  return jump === undefined ? there : `${there} by ${computerAt(jump)}`
+}
+
+function computersOf({ ssh, hosts }: Connection): Pick<ConnectionView, 'computers'> {
+  const targets = [...Object.entries(hosts ?? {}), ...(ssh === undefined ? [] : [['', ssh] as const])]
+  if (targets.length === 0) return {}
+  return { computers: Object.fromEntries(targets.map(([name, target]) => [name, computerAt(target)])) }
 }
 
 function hostsOf(report: PassReport | undefined): readonly HostView[] {

@@ -63,6 +63,11 @@ export interface ConnectionView {
   readonly state: 'ok' | 'unreachable' | 'refused' | 'suspect' | 'incomplete'
   readonly message?: string
   readonly allow?: string
+  /**
+   * Which computers its hosts are, by what it calls them, as `address:port` of their SSH or `local`; under the empty name
+   * the one that it leads to itself. Two connections that name the same computer show the same box.
+   */
+  readonly computers?: Readonly<Record<string, string>>
 }
 
 export interface HostView {

@@ -1,4 +1,5 @@
 import type { HostOnPage, Page } from '../../src/server/api/schemas.ts'
+import { hostNames } from '../boxes.ts'
 import { bytes, plural } from '../format.ts'
 import { hrefTo } from '../route.ts'
 import { HOT_C, hostsAsleep, hostTone, type Tone } from '../tone.ts'
@@ -8,7 +9,9 @@ import { Icon, Mark } from './icon.tsx'
 /** Hosts with what they carry, how busy and how warm they are. */
 export function Hosts({ page }: { readonly page: Page }) {
   const machines = new Map<string, number>()
-  for (const { host } of page.rows) if (host !== undefined) machines.set(host, (machines.get(host) ?? 0) + 1)
+  const nameOf = hostNames(page)
+  for (const { host } of page.rows)
+    if (host !== undefined) machines.set(nameOf(host), (machines.get(nameOf(host)) ?? 0) + 1)
   const asleep = hostsAsleep(page)
   return (
     <div class={page.hosts.length > 6 ? 'grid-hosts is-dense' : 'grid-hosts'}>
@@ -46,7 +49,10 @@ function HostCard({
     <a class="card host-card" href={hrefTo('estate', 'host', host.name)} data-row>
       <div class="host-head">
         <Mark tone={tone} title={WORDS[tone] ?? ''} />
-        <b class="grow clip">{host.name}</b>
+        <b class="grow clip">
+          {host.name}
+          {host.alsoCalled !== undefined && <span class="muted"> ({host.alsoCalled})</span>}
+        </b>
         {heat !== undefined && host.online && (
           <span class={heat >= HOT_C ? 'heat tone-warn' : 'heat'} title="temperature">
             {heat >= HOT_C && <Icon name="warn" size={13} />} {Math.round(heat)} °C
@@ -65,6 +71,11 @@ function HostCard({
         {all !== undefined && `, ${bytes(all)}`}
         {host.watts !== undefined && host.online && `, ${Math.round(host.watts)} W`}
       </p>
+      {host.apart !== undefined && (
+        <p class="host-apart">
+          <Icon name="warn" size={13} /> not counted as one with its namesake: {host.apart}
+        </p>
+      )}
     </a>
   )
 }

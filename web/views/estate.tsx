@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'preact/hooks'
 import type { Page, Row } from '../../src/server/api/schemas.ts'
+import { hostNames } from '../boxes.ts'
 import { hostWords, plural } from '../format.ts'
 import { useNarrow } from '../hooks.ts'
 import { Ago, Empty } from '../parts/bits.tsx'
@@ -35,8 +36,10 @@ export function EstateView({ page, args }: { readonly page: Page; readonly args:
   const narrow = useNarrow()
   const [group, setGroup] = useState<Group>('host')
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set())
-  const [only, value] = args
-  const rows = useMemo(() => chosen(page.rows, only, value, filter), [page.rows, only, value, filter])
+  const [only, wanted] = args
+  const value = only === 'host' && wanted !== undefined ? hostNames(page)(wanted) : wanted
+  const named = useMemo(() => withOneName(page), [page.rows, page.hosts])
+  const rows = useMemo(() => chosen(named, only, value, filter), [named, only, value, filter])
   const openByDefault = rows.length <= 60 || filter !== '' || only !== undefined
   const lines = useMemo(
     () => linesOf(rows, group, (name) => toggled.has(name) !== openByDefault, page.hosts),
@@ -101,6 +104,14 @@ export function EstateView({ page, args }: { readonly page: Page; readonly args:
         </div>
       )}
     </>
+  )
+}
+
+/** Rows by the one name of their host. */
+function withOneName(page: Page): readonly Row[] {
+  const nameOf = hostNames(page)
+  return page.rows.map((row) =>
+    row.host === undefined || nameOf(row.host) === row.host ? row : { ...row, host: nameOf(row.host) },
   )
 }
 

@@ -1,4 +1,5 @@
 import type { Page, PowerOnPage } from '../../src/server/api/schemas.ts'
+import { hostNames } from '../boxes.ts'
 import { kilowattHours, plural, weekdayTime } from '../format.ts'
 import { Ago, Card, Command, Empty } from '../parts/bits.tsx'
 import { Badge, Icon } from '../parts/icon.tsx'
@@ -115,8 +116,10 @@ function OnePower({ power }: { readonly power: PowerOnPage }) {
 function HostsOnOff({ page }: { readonly page: Page }) {
   if (page.hosts.length === 0) return null
   const machines = page.rows.filter(({ power }) => power !== undefined)
-  const on = (host: string) => machines.filter((row) => row.host === host && row.power === 'running').length
-  const all = (host: string) => machines.filter((row) => row.host === host).length
+  const nameOf = hostNames(page)
+  const byHost = Map.groupBy(machines, ({ host }) => nameOf(host ?? ''))
+  const on = (host: string) => byHost.get(host)?.filter((row) => row.power === 'running').length ?? 0
+  const all = (host: string) => byHost.get(host)?.length ?? 0
   return (
     <Card
       title="What runs"

@@ -1,22 +1,83 @@
-import type { EstateView, HostView } from '../../model/estate-view.ts'
+import type { ConnectionView, EstateView, HostView } from '../../model/estate-view.ts'
+
+export interface Box extends HostView {
+  /** What Git calls it, where the hypervisor calls it otherwise. */
+  readonly alsoCalled?: string
+  /** Why a host of the same name is another one. */
+  readonly apart?: string
+}
+
+type Seen = Pick<EstateView, 'hosts' | 'connections'>
 
 /**
  * Hosts as people count them. A box that a hypervisor shows and that is also looked at over SSH is one: the hypervisor
- * says what runs on it, its own sensors say how warm it is and what it draws. Two hypervisors may each have a host of the
- * same name; those stay two.
+ * says what runs on it, its own sensors say how warm it is and what it draws.
  */
-export function asBoxes({ hosts, connections }: Pick<EstateView, 'hosts' | 'connections'>): readonly HostView[] {
+export function asBoxes({ hosts, connections }: Seen): readonly Box[] {
+  const believed = { hosts: hosts.map(withoutLies), connections }
   const overSsh = new Set(connections.filter(({ driver }) => driver === 'ssh').map(({ name }) => name))
-  const believed = hosts.map(withoutLies)
-  const boxes = believed.filter(({ connection }) => overSsh.has(connection))
-  const others = believed.filter(({ connection }) => !overSsh.has(connection))
-  const named = new Map<string, number>()
-  for (const { name } of others) named.set(name, (named.get(name) ?? 0) + 1)
-  const merged = others.map((host) => {
-    const box = named.get(host.name) === 1 ? boxes.find(({ name }) => name === host.name) : undefined
-    return box === undefined ? host : { ...box, ...host }
-  })
-  return [...merged, ...boxes.filter(({ name }) => named.get(name) !== 1)]
+  const boxes = believed.hosts.filter(({ connection }) => overSsh.has(connection))
+  const others = believed.hosts.filter(({ connection }) => !overSsh.has(connection))
+  const merged = new Map<HostView, HostView>()
+  const alone: Box[] = []
+  for (const box of boxes) {
+    const found = sameBox(box, others, connections)
+    if (typeof found === 'object' && !merged.has(found)) merged.set(found, box)
+    else alone.push(typeof found === 'string' ? { ...box, apart: found } : box)
+  }
+  return [
+    ...others.map((host) => {
+      const box = merged.get(host)
+      if (box === undefined) return host
+      return { ...box, ...host, ...(box.name === host.name ? {} : { alsoCalled: box.name }) }
+    }),
+    ...alone,
+  ]
+}
+
+/**
+ * Which host of a hypervisor a box is; or why one of its name is not it; or nothing, where none comes near. What Git says
+ * of the computer behind a host counts first, then the address of a hypervisor that is alone, then the name.
+ */
+export function sameBox(
+  box: HostView,
+  others: readonly HostView[],
+  connections: readonly ConnectionView[],
+): HostView | string | undefined {
+  const of = (host: HostView) => connections.find(({ name }) => name === host.connection)
+  const declared = (host: HostView) => of(host)?.computers?.[host.name] ?? of(host)?.computers?.['']
+  const place = declared(box)
+  if (place !== undefined) {
+    const [first, ...more] = others.filter((host) => declared(host) === place)
+    if (first !== undefined) return more.length === 0 ? first : `${listed([first, ...more])} say that they are it`
+    const address = addressOf(`ssh://${place}`)
+    const alone = others.find(
+      (host) =>
+        declared(host) === undefined &&
+        others.filter(({ connection }) => connection === host.connection).length === 1 &&
+        address !== undefined &&
+        addressOf(of(host)?.endpoint) === address,
+    )
+    if (alone !== undefined) return alone
+  }
+  const named = others.filter(({ name }) => name === box.name)
+  const [only] = named
+  if (only === undefined) return undefined
+  if (named.length > 1) return `${listed(named)} both have a host of this name; the Host can name its connection`
+  const elsewhere = declared(only)
+  return elsewhere === undefined || place === undefined
+    ? only
+    : `the one of connection ${only.connection} is at ${elsewhere}, this one at ${place}`
+}
+
+function listed(hosts: readonly HostView[]): string {
+  return hosts.map(({ connection, name }) => `${connection}/${name}`).join(' and ')
+}
+
+function addressOf(endpoint: string | undefined): string | undefined {
+  if (endpoint === undefined || !URL.canParse(endpoint)) return undefined
+  const { hostname } = new URL(endpoint)
+  return hostname === '' ? undefined : hostname
 }
 
 /** A host may say anything of itself. What is no number, or less than nothing, is left out. */

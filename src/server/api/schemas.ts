@@ -132,6 +132,10 @@ const host = z.object({
   memoryUsedBytes: z.number().optional(),
   temperatureC: z.number().optional(),
   watts: z.number().optional(),
+  /** What Git calls it, where the hypervisor calls it otherwise. */
+  alsoCalled: z.string().optional(),
+  /** Why a host of the same name is another one. */
+  apart: z.string().optional(),
 })
 
 export const drift = z.object({
