@@ -286,7 +286,10 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
     .addOption(
       new Option('--speed <factor>', 'how many simulated seconds in one real second').argParser(positive).hideHelp(),
     )
-  verb('version', 'show the version', () => import('./verbs/version.ts')).addOption(output(['json', 'yaml']))
+  verb('version', 'show the version', () => import('./verbs/version.ts'))
+    .addOption(output(['json', 'yaml']))
+    .option('--verify [package]', 'check that a package file, or this copy, is what was released')
+    .option('--signers <file>', 'for --verify: those who may have signed it, as ssh-keygen reads them')
   verb('completion <shell>', 'a completion script for bash, zsh or fish', () => import('./verbs/completion.ts'))
 
   program

@@ -1,9 +1,14 @@
-import { EXIT } from '../exit.ts'
+import { existsSync } from 'node:fs'
+import path from 'node:path'
+import { CliError, EXIT, UsageError } from '../exit.ts'
 import { writeJson, writeYaml } from '../output.ts'
 import type { Verb } from '../program.ts'
+import { cleanLines } from '../render/clean.ts'
 import { API_VERSION } from '../render/plan-json.ts'
+import type { Runtime } from '../runtime.ts'
 
-export const run: Verb = async (runtime, _args, { output }) => {
+export const run: Verb = async (runtime, _args, { output, verify, signers }) => {
+  if (verify !== undefined) return verified(runtime, verify, signers)
   const about = {
     apiVersion: API_VERSION,
     kind: 'Version',
@@ -14,5 +19,29 @@ export const run: Verb = async (runtime, _args, { output }) => {
   if (output === 'json') writeJson(runtime.out, about)
   else if (output === 'yaml') await writeYaml(runtime.out, about)
   else runtime.out.write(`croft ${about.croft} (Node ${about.node}, ${about.platform}, manifests ${API_VERSION})\n`)
+  return EXIT.ok
+}
+
+/** A package file, or this very copy. Who may have signed it only a person can say. */
+async function verified(runtime: Runtime, artefact: unknown, signers: unknown) {
+  if (typeof signers !== 'string')
+    throw new UsageError(
+      'Name the list of those who may have signed it with --signers, in the form of allowed_signers.',
+    )
+  const root = path.resolve(import.meta.dirname, '../../..')
+  if (artefact === true && existsSync(path.join(root, 'src', 'main.ts')))
+    throw new CliError('This is a clone: Git says what is in it (git status, git verify-commit). Name a package file.')
+  const { verifyArtefact, verifyInstalled } = await import('../verify-release.ts')
+  const list = path.resolve(runtime.cwd, signers)
+  const what = typeof artefact === 'string' ? artefact : root
+  const wrong =
+    typeof artefact === 'string'
+      ? await verifyArtefact(path.resolve(runtime.cwd, artefact), list)
+      : await verifyInstalled(root, list)
+  if (wrong.length > 0)
+    throw new CliError(
+      `${what} is not what was released:\n${cleanLines(wrong.slice(0, 20).join('\n'))}\nDo not use it.`,
+    )
+  runtime.out.write(`${what} is what was released.\n`)
   return EXIT.ok
 }

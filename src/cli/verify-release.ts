@@ -1,0 +1,135 @@
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { readdirSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { z } from 'zod'
+
+/** What a signature of a release is for: one that was made for anything else counts for nothing here. */
+export const NAMESPACE = 'croft-release'
+export const SUMS = 'SHA256SUMS'
+export const PROVENANCE_TYPE = 'https://slsa.dev/provenance/v1'
+
+/**
+ * What is wrong with an installed copy: bytes that are not the released ones, files that are missing or were added, or a
+ * list that none of the given signers has signed.
+ */
+export async function verifyInstalled(root: string, signers: string): Promise<readonly string[]> {
+  const sums = await textOf(path.join(root, SUMS))
+  if (sums === undefined) return [`there is no ${SUMS} in ${root}: it was not made by a release`]
+  const unsigned = await unsignedBy(signers, sums, path.join(root, `${SUMS}.sig`))
+  if (unsigned !== undefined) return [`${SUMS}: ${unsigned}`]
+  const found = new Map<string, string>()
+  for (const file of filesBelow(root)) found.set(file, sha256(await readFile(path.join(root, file))))
+  return differences(sums, found)
+}
+
+/** What is wrong with a package file. Its provenance lies beside it and says which bytes were built from which commit. */
+export async function verifyArtefact(file: string, signers: string): Promise<readonly string[]> {
+  const provenance = provenanceFile(file)
+  const text = await textOf(provenance)
+  if (text === undefined) return [`the provenance ${provenance} is missing`]
+  const unsigned = await unsignedBy(signers, text, `${provenance}.sig`)
+  if (unsigned !== undefined) return [`${provenance}: ${unsigned}`]
+  return provenanceProblems(text, path.basename(file), sha256(await readFile(file)))
+}
+
+/** `croft-1.2.3.tgz` has `croft-1.2.3.provenance.json` beside it. */
+export function provenanceFile(artefact: string): string {
+  return artefact.replace(/(?:\.tgz)?$/, '.provenance.json')
+}
+
+/** The list as sha256sum writes and reads it, sorted by name. Pure. */
+export function sumsText(hashes: ReadonlyMap<string, string>): string {
+  const names = [...hashes.keys()].toSorted()
+  return names.map((name) => `${hashes.get(name)}  ${name}\n`).join('')
+}
+
+/** Where what is there differs from what the list says. Pure. */
+export function differences(sums: string, found: ReadonlyMap<string, string>): readonly string[] {
+  const listed = new Map<string, string>()
+  for (const line of sums.split('\n').filter((one) => one !== '')) {
+    const [, hash, name] = /^([0-9a-f]{64}) {2}(\S.*)$/.exec(line) ?? []
+    if (hash === undefined || name === undefined || listed.has(name)) return [`${SUMS} has a line that is none`]
+    listed.set(name, hash)
+  }
+  return [
+    ...[...listed].flatMap(([name, hash]) => {
+      if (!found.has(name)) return [`${name} is missing`]
+      return found.get(name) === hash ? [] : [`${name} was changed`]
+    }),
+    ...[...found.keys()].filter((name) => !listed.has(name)).map((name) => `${name} was added`),
+  ].toSorted()
+}
+
+const statement = z.object({
+  _type: z.literal('https://in-toto.io/Statement/v1'),
+  subject: z.array(z.object({ name: z.string(), digest: z.object({ sha256: z.string() }) })).length(1),
+  predicateType: z.literal(PROVENANCE_TYPE),
+  predicate: z.object({
+    buildDefinition: z.object({
+      resolvedDependencies: z.array(z.object({ digest: z.object({ gitCommit: z.string().optional() }) })).min(1),
+    }),
+    runDetails: z.object({ builder: z.object({ id: z.string() }) }),
+  }),
+})
+
+/** What a provenance does not say of a file with this name and hash. Pure. */
+export function provenanceProblems(text: string, name: string, hash: string): readonly string[] {
+  const parsed = statement.safeParse(jsonOf(text))
+  if (!parsed.success) return ['the provenance is no SLSA provenance of one file']
+  const [subject] = parsed.data.subject
+  if (subject?.name !== name) return [`the provenance is about ${subject?.name}, not about ${name}`]
+  return subject.digest.sha256 === hash ? [] : [`${name} was changed: the provenance is about other bytes`]
+}
+
+export function sha256(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+/** Everything that a package has of its own. What npm puts into the folder at its top belongs to others. */
+function filesBelow(root: string, below = ''): readonly string[] {
+  return readdirSync(path.join(root, below), { withFileTypes: true }).flatMap((entry) => {
+    const name = path.join(below, entry.name)
+    if (entry.isDirectory()) return name === 'node_modules' ? [] : filesBelow(root, name)
+    return name === SUMS || name === `${SUMS}.sig` ? [] : [name]
+  })
+}
+
+/** Why a signature does not count. OpenSSH judges it: the list of signers is its `allowed_signers`. */
+async function unsignedBy(signers: string, text: string, signature: string): Promise<string | undefined> {
+  if ((await textOf(signature)) === undefined) return 'it is not signed'
+  if ((await textOf(signers)) === undefined) return `the list of signers ${signers} cannot be read`
+  const asked = await sshKeygen(['-Y', 'find-principals', '-f', signers, '-s', signature], '')
+  const [who = ''] = asked.output.split('\n')
+  if (!asked.ok || who === '') return `none of those in ${signers} has signed it`
+  const checked = await sshKeygen(['-Y', 'verify', '-f', signers, '-I', who, '-n', NAMESPACE, '-s', signature], text)
+  return checked.ok ? undefined : `the signature of ${who} does not fit`
+}
+
+function sshKeygen(args: readonly string[], input: string): Promise<{ readonly ok: boolean; readonly output: string }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('ssh-keygen', args, { stdio: ['pipe', 'pipe', 'ignore'], env: { PATH: process.env.PATH } })
+    let output = ''
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      output += chunk
+    })
+    child.on('error', reject)
+    child.on('close', (code) => resolve({ ok: code === 0, output }))
+    // It may have judged before it has read everything.
+    child.stdin.on('error', () => {})
+    child.stdin.end(input)
+  })
+}
+
+async function textOf(file: string): Promise<string | undefined> {
+  return readFile(file, 'utf8').catch(() => undefined)
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}
