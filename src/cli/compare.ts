@@ -32,7 +32,7 @@ export async function compare(
   const [before, after] = [await at(base), await at(head, base)]
   const file = stateFile(runtime.env, real, options.state as string | undefined)
   await using store = closing(await openExisting(runtime, file))
-  await using engine = closing(await runtime.openEngine(store.it, { directory: real }))
+  await using engine = closing(await runtime.openEngine(store.it, { directory: real, charts: 'known' }))
   const planned = {
     base: await engine.it.plan(before.estate, runtime.signal),
     head: await engine.it.plan(after.estate, runtime.signal),

@@ -95,8 +95,11 @@ export interface EngineOptions {
   readonly retryStalled?: boolean
   /** The epoch of whoever shares the store with the engine. */
   readonly epoch?: number
-  /** A person wrote what is planned: charts may be fetched from wherever it says. */
-  readonly chartsFromAnywhere?: true
+  /**
+   * Charts are rendered for whoever reads the plan: from anywhere when a person wrote what is planned, only from where a
+   * cluster has them already when anybody may have proposed it. Without this they are not rendered.
+   */
+  readonly charts?: 'from-anywhere' | 'known'
   /** Secrets in encrypted files, where they come from elsewhere than the directory. */
   readonly vault?: (reference: VaultReference) => Promise<Secret | undefined>
   /** A file of the estate by its path, where the estate is elsewhere than in the directory. */

@@ -3,8 +3,9 @@ import type { ChartRenderer } from '../drivers/chart-port.ts'
 import { systemClock } from '../lib/clock.ts'
 
 /** Charts are rendered only for plans that somebody reads: Helm, and what speaks to it, is loaded with the first one. */
-export function chartsFor(options: EngineOptions): ChartRenderer {
-  const newPlaces = options.chartsFromAnywhere === true
+export function chartsFor(options: EngineOptions): ChartRenderer | undefined {
+  if (options.charts === undefined) return undefined
+  const newPlaces = options.charts === 'from-anywhere'
   let opened: Promise<ChartRenderer> | undefined
   const open = async (): Promise<ChartRenderer> => {
     const [{ createChartRenderer }, { cacheDirectory }] = await Promise.all([

@@ -14,9 +14,10 @@ export async function openEngine(store: Store, options: EngineOptions, warn: War
     driverDepsFor(options, warn),
     import('../drivers/k3s/kubernetes-way.ts'),
   ])
+  const charts = chartsFor(options)
   const driverDeps: DriverDeps = {
     ...plain,
-    charts: chartsFor(options),
+    ...(charts === undefined ? {} : { charts }),
     kubernetes({ cluster, name }) {
       if (cluster === undefined) throw new Error(`${name} is no cluster`)
       return kubernetesWay(cluster, async () => (await openClusters(options, plain)).deps)

@@ -29,7 +29,7 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   const dryRun = options.dryRun === true
   await using store = closing(dryRun ? await openExisting(runtime, file) : await openState(runtime, file))
   await using engine = closing(
-    await runtime.openEngine(store.it, { directory: real, retryStalled: true, chartsFromAnywhere: true }),
+    await runtime.openEngine(store.it, { directory: real, retryStalled: true, charts: 'from-anywhere' }),
   )
   const secrets = await newSecrets(runtime, real, inGit.estate, store.it, file)
   const loaded = { ...inGit, estate: secrets.estate }

@@ -17,7 +17,7 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   const file = stateFile(runtime.env, realDirectory(runtime, directory), options.state as string | undefined)
   await using store = closing(await openExisting(runtime, file))
   await using engine = closing(
-    await runtime.openEngine(store.it, { directory: realDirectory(runtime, directory), chartsFromAnywhere: true }),
+    await runtime.openEngine(store.it, { directory: realDirectory(runtime, directory), charts: 'from-anywhere' }),
   )
   if (runtime.err.isTty) note(runtime, 'Looking at what is there…')
   const real = realDirectory(runtime, directory)

@@ -100,7 +100,7 @@ export const run: Verb = async (runtime, [source], options) => {
       link: (revision) => link(revision, { findKind, problemAt: revision.problemAt }),
       async plan([base, head], signal) {
         // An engine of its own: what a request would like must not reach what the passes remember.
-        await using apart = closing(await runtime.openEngine(store.it, { ...secrets, epoch }))
+        await using apart = closing(await runtime.openEngine(store.it, { ...secrets, epoch, charts: 'known' }))
         return [await apart.it.plan(base, signal), await apart.it.plan(head, signal)]
       },
       render: planMarkdown,
