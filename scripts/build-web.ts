@@ -28,6 +28,8 @@ const built = await build({
   metafile: true,
   logLevel: 'warning',
   absWorkingDir: root,
+  // Hashes are made of paths as well: where node_modules really is must not show in what is released.
+  preserveSymlinks: true,
 })
 const outputs = Object.keys(built.metafile.outputs).map((path) => basename(path))
 const named = (pattern: RegExp): string => {
