@@ -161,6 +161,9 @@ export const LIMITS = {
   /** Store */
   eventsKept: 10_000,
   auditKept: 100_000,
+  /** How often something is written down that nobody known was refused: else a stranger could push everything else out. */
+  refusedAuditRate: { perSecond: 0.1, burst: 100 },
+  refusedAuditLength: 500,
   storedValueLength: 1024 * 1024,
   storeBusyMs: 5_000,
   damagedStoresKept: 100,
@@ -172,6 +175,8 @@ export const LIMITS = {
   serverIdleMs: 65_000,
   serverCloseMs: 3_000,
   apiBodyBytes: 64 * 1024,
+  /** Nothing that can be asked for is deeper. */
+  apiBodyDepth: 16,
   webhookBodyBytes: 1024 * 1024,
   /** Server: how often one address may try, and how many addresses are remembered. */
   webhookRate: { perSecond: 5, burst: 20 },

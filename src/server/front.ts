@@ -15,7 +15,7 @@ import { isOwnOrigin, type Names } from './origin-rules.ts'
 import type { PageFile } from './page-files.ts'
 import { readBody } from './read-body.ts'
 import { sendFile, sendJson, sendText } from './respond.ts'
-import { shownJson } from './shown-json.ts'
+import { shownJson, shownText } from './shown-json.ts'
 import type { Stream } from './stream.ts'
 
 export interface Front {
@@ -39,6 +39,7 @@ export function createFront(parts: Parts): Front {
   const { controller, clock } = options
   const routes = new Map(ROUTES.map((route) => [`${route.method} ${route.path}`, route]))
   const hookRate = createRate(LIMITS.webhookRate)
+  const strangers = createRate(LIMITS.refusedAuditRate)
   const oidcPages = createOidcPages({ options, oidc, door, cookies })
 
   const sessionOf = (request: IncomingMessage) => readCookie(request.headers.cookie, cookies.session)
@@ -73,7 +74,10 @@ export function createFront(parts: Parts): Front {
     const audit = (result: 'done' | 'refused', message: string) => {
       if (route.audit === undefined) return
       const { actor } = who
-      options.audit?.({ atMs: clock.now(), actor, what: route.path.slice(5), about, result, message })
+      const stranger = who === NOBODY && result === 'refused'
+      if (stranger && !strangers.take('', clock.monotonicMs())) return
+      const told = stranger ? shownText(about, LIMITS.refusedAuditLength) : about
+      options.audit?.({ atMs: clock.now(), actor, what: route.path.slice(5), about: told, result, message })
     }
     try {
       who = await door.identify(request.headers.authorization, sessionOf(request))
@@ -181,7 +185,7 @@ export function createFront(parts: Parts): Front {
 
   return {
     async answer(request, response) {
-      const url = new URL(request.url ?? '/', 'http://croft')
+      const url = ownUrl(request.url ?? '/')
       const method = request.method === 'HEAD' ? 'GET' : request.method
       const path = url.pathname
       const route = routes.get(`${method} ${path}`)
@@ -206,12 +210,27 @@ export function createFront(parts: Parts): Front {
   }
 }
 
+/** A path of ours. What names a server as well is for a proxy: taken for a path it would be another one than it looks. */
+function ownUrl(asked: string): URL {
+  const url = /^\/(?!\/)/.test(asked) ? URL.parse(asked, 'http://croft') : null
+  if (url === null) throw new Declined(400, 'malformed', 'This is no address of a page.')
+  return url
+}
+
 function parseJson(body: Buffer): unknown {
+  let value: unknown
   try {
-    return JSON.parse(body.toString('utf8'))
+    value = JSON.parse(body.toString('utf8'))
   } catch {
     throw new Declined(400, 'malformed', 'The body is not JSON.')
   }
+  if (isDeeper(value, LIMITS.apiBodyDepth)) throw new Declined(400, 'malformed', 'The body is nested too deeply.')
+  return value
+}
+
+function isDeeper(value: unknown, than: number): boolean {
+  if (value === null || typeof value !== 'object') return false
+  return than === 0 || Object.values(value).some((inner) => isDeeper(inner, than - 1))
 }
 
 function nameIn(body: unknown): string {

@@ -15,6 +15,7 @@ import type { RunningServer, ServerOptions } from './options.ts'
 import { isOwnHost, type Names } from './origin-rules.ts'
 import { findPage, readPage } from './page-files.ts'
 import { sendJson } from './respond.ts'
+import { shownText } from './shown-json.ts'
 import { createStream } from './stream.ts'
 
 /** Serves the page and the API until it is closed. Rejects when the port is taken. */
@@ -90,13 +91,19 @@ async function answer(
   for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value)
   response.on('error', () => {})
   try {
+    // Of two names one is checked here, and somebody on the way may have gone by the other.
+    if ((request.headersDistinct.host?.length ?? 0) > 1) throw new Declined(400, 'malformed', 'Name one host.')
     if (!isOwnHost(request.headers.host, names))
       throw new Declined(421, 'misdirected', 'This server is not known under that name. Add it with --name.')
     await front.answer(request, response)
   } catch (error) {
     // A client that went away is no trouble of ours.
     if (!(error instanceof Declined) && !request.destroyed)
-      warn?.(`${request.method} ${request.url?.split('?')[0]}: ${error instanceof Error ? error.message : 'it failed'}`)
+      warn?.(
+        shownText(
+          `${request.method} ${request.url?.split('?')[0]}: ${error instanceof Error ? error.message : 'it failed'}`,
+        ).replaceAll(/[\n\t]/g, ' '),
+      )
     if (response.headersSent || response.destroyed) {
       response.destroy()
       return
