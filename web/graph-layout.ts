@@ -34,15 +34,12 @@ function worst(rows: readonly Row[]): Tone {
 
 /** Site, host, machine, node, cluster, layered from left to right. Machines of a host that is not open are one box. */
 export function layOut(page: Page, isOpen: (host: string) => boolean, all: boolean): Picture {
-  const graph = new graphlib.Graph()
-  graph.setGraph({ rankdir: 'LR', nodesep: 12, ranksep: 70, marginx: 12, marginy: 12 })
-  graph.setDefaultEdgeLabel(() => ({}))
   const vertices = new Map<string, Vertex>()
-  const add = (vertex: Vertex) => {
-    vertices.set(vertex.id, vertex)
-    graph.setNode(vertex.id, { width: WIDTH, height: HEIGHT })
+  const edges = new Map<string, Edge>()
+  const add = (vertex: Vertex) => vertices.set(vertex.id, vertex)
+  const connect = (from: string, to: string) => {
+    if (vertices.has(from) && vertices.has(to)) edges.set(`${from}>${to}`, [from, to])
   }
-  const connect = (from: string, to: string) => vertices.has(from) && vertices.has(to) && graph.setEdge(from, to)
   const addMachine = (row: Row, above: string) => {
     add({
       id: row.key,
@@ -121,24 +118,49 @@ export function layOut(page: Page, isOpen: (host: string) => boolean, all: boole
     }
     if (open) for (const row of rows) addMachine(row, vertices.has(group) ? group : above)
   }
-  layout(graph)
-  const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number }
+  const { width, height, at } = placed([...vertices.keys()], [...edges.values()])
+  const where = (id: string) => at.get(id) ?? { x: 0, y: 0 }
   return {
     width,
     height,
-    vertices: graph.nodes().flatMap((id) => {
-      const vertex = vertices.get(id)
-      const at = graph.node(id) as { x?: number; y?: number }
-      return vertex === undefined ? [] : [{ vertex, x: at.x ?? 0, y: at.y ?? 0 }]
-    }),
-    edges: graph.edges().map(({ v, w }) => {
-      const [from, to] = [graph.node(v) as { x?: number; y?: number }, graph.node(w) as { x?: number; y?: number }]
-      return {
-        id: `${v}>${w}`,
-        path: curve((from.x ?? 0) + WIDTH / 2, from.y ?? 0, (to.x ?? 0) - WIDTH / 2, to.y ?? 0),
-      }
-    }),
+    vertices: [...vertices.values()].map((vertex) => ({ vertex, ...where(vertex.id) })),
+    edges: [...edges].map(([id, [from, to]]) => ({
+      id,
+      path: curve(where(from).x + WIDTH / 2, where(from).y, where(to).x - WIDTH / 2, where(to).y),
+    })),
   }
+}
+
+type Edge = readonly [from: string, to: string]
+
+interface Places {
+  readonly width: number
+  readonly height: number
+  readonly at: ReadonlyMap<string, { readonly x: number; readonly y: number }>
+}
+
+let last: { readonly shape: string; readonly places: Places } | undefined
+
+/** Where each box stands. States change all the time and the shape seldom does: then everything stays where it is. */
+function placed(ids: readonly string[], edges: readonly Edge[]): Places {
+  const shape = JSON.stringify([ids, edges])
+  if (last?.shape !== shape) last = { shape, places: place(ids, edges) }
+  return last.places
+}
+
+function place(ids: readonly string[], edges: readonly Edge[]): Places {
+  const graph = new graphlib.Graph()
+  graph.setGraph({ rankdir: 'LR', nodesep: 12, ranksep: 70, marginx: 12, marginy: 12 })
+  graph.setDefaultEdgeLabel(() => ({}))
+  for (const id of ids) graph.setNode(id, { width: WIDTH, height: HEIGHT })
+  for (const [from, to] of edges) graph.setEdge(from, to)
+  layout(graph)
+  const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number }
+  const at = ids.map((id) => {
+    const { x = 0, y = 0 } = graph.node(id) as { x?: number; y?: number }
+    return [id, { x, y }] as const
+  })
+  return { width, height, at: new Map(at) }
 }
 
 function curve(x1: number, y1: number, x2: number, y2: number): string {

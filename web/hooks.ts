@@ -89,11 +89,26 @@ export function useCalm<T>(value: T, everyMs = 1000): T {
 /** The server's time, drawn anew every so often. */
 export function useNow(everyMs = 5000): number {
   const [, set] = useState(0)
-  useEffect(() => {
-    const timer = setInterval(() => set((count) => count + 1), everyMs)
-    return () => clearInterval(timer)
-  }, [everyMs])
+  useEffect(() => onTick(everyMs, () => set((count) => count + 1)), [everyMs])
   return serverNow()
+}
+
+const ticks = new Map<number, Set<() => void>>()
+
+/** One timer for all ages of one pace, so that a hundred of them are drawn at once; none while nobody can see them. */
+function onTick(everyMs: number, listener: () => void): () => void {
+  const known = ticks.get(everyMs)
+  const listeners = known ?? new Set<() => void>()
+  listeners.add(listener)
+  if (known === undefined) {
+    ticks.set(everyMs, listeners)
+    const tick = () => {
+      if (!document.hidden) for (const one of listeners) one()
+    }
+    setInterval(tick, everyMs)
+    document.addEventListener('visibilitychange', tick)
+  }
+  return () => void listeners.delete(listener)
 }
 
 /** Width of the window in steps that matter. */

@@ -27,7 +27,8 @@ export function Activity() {
         </span>
         {page?.pass !== undefined && (
           <span class="muted wide-only">
-            pass <Ago atMs={page.pass.endedMs} />, {plural(page.pass.effects, 'effect')}
+            looked <Ago atMs={page.pass.endedMs} />,{' '}
+            {page.pass.effects === 0 ? 'nothing to do' : `${plural(page.pass.effects, 'step')} done`}
           </span>
         )}
       </button>

@@ -40,6 +40,7 @@ export function EstateView({ page, args }: { readonly page: Page; readonly args:
   const value = only === 'host' && wanted !== undefined ? hostNames(page)(wanted) : wanted
   const named = useMemo(() => withOneName(page), [page.rows, page.hosts])
   const rows = useMemo(() => chosen(named, only, value, filter), [named, only, value, filter])
+  const unwell = useMemo(() => named.filter(isUnwell).length, [named])
   const openByDefault = rows.length <= 60 || filter !== '' || only !== undefined
   const lines = useMemo(
     () => linesOf(rows, group, (name) => toggled.has(name) !== openByDefault, page.hosts),
@@ -66,6 +67,11 @@ export function EstateView({ page, args }: { readonly page: Page; readonly args:
             <span class="hidden">: show all</span>
           </button>
         )}
+        {only === undefined && unwell > 0 && (
+          <button type="button" class="chip is-off" onClick={() => goTo('estate', 'wrong')}>
+            <Icon name="bad" size={14} /> Not well ({unwell})
+          </button>
+        )}
         <div class="segments" role="group" aria-label="Group by">
           {GROUPS.map((name) => (
             <button key={name} type="button" aria-pressed={group === name} onClick={() => setGroup(name)}>
@@ -76,8 +82,14 @@ export function EstateView({ page, args }: { readonly page: Page; readonly args:
         <FilterInput />
       </header>
       {lines.length === 0 ? (
-        <Empty icon="search" title="Nothing fits">
-          {filter === '' ? 'There is nothing here.' : `No resource has "${filter}" in its name, kind, host or status.`}
+        <Empty icon={page.rows.length === 0 ? 'commit' : 'search'} title={titleOfNothing(page, only, filter)}>
+          {page.rows.length === 0
+            ? 'Commit a manifest to the repository that croft follows, and it appears here.'
+            : filter === ''
+              ? only === 'wrong'
+                ? 'Every resource stands as it should.'
+                : 'Nothing that is declared is there.'
+              : `No resource has "${filter}" in its name, kind, host or status.`}
         </Empty>
       ) : (
         <div class="card is-flush">
@@ -107,6 +119,15 @@ export function EstateView({ page, args }: { readonly page: Page; readonly args:
   )
 }
 
+function titleOfNothing(page: Page, only: string | undefined, filter: string): string {
+  if (page.rows.length === 0) return 'Nothing is declared yet'
+  return only === 'wrong' && filter === '' ? 'All is well' : 'Nothing fits'
+}
+
+function isUnwell(row: Row): boolean {
+  return ['bad', 'warn'].includes(toneOf(row))
+}
+
 /** Rows by the one name of their host. */
 function withOneName(page: Page): readonly Row[] {
   const nameOf = hostNames(page)
@@ -128,7 +149,7 @@ function chosen(
   return rows.filter((row) => {
     if (only === 'host' && row.host !== value) return false
     if (only === 'cluster' && row.cluster !== value) return false
-    if (only === 'wrong' && !['bad', 'warn'].includes(toneOf(row))) return false
+    if (only === 'wrong' && !isUnwell(row)) return false
     if (words.length === 0) return true
     const hay =
       `${row.key} ${row.host ?? ''} ${row.cluster ?? ''} ${row.status} ${row.externalId ?? ''} ${row.address ?? ''}`.toLowerCase()

@@ -106,7 +106,8 @@ function covered(spans: readonly Span[], kind: Span['kind'], now: number): numbe
 }
 
 function Waterfall({ spans }: { readonly spans: readonly Span[] }) {
-  const now = useNow(1000)
+  // What is over does not change with the time.
+  const now = useNow(spans.some(({ toMs }) => toMs === undefined) ? 1000 : 60_000)
   const from = Math.min(...spans.map(({ fromMs }) => fromMs))
   const to = Math.max(from + 1, ...spans.map(({ toMs }) => toMs ?? now))
   const at = (ms: number) => ((ms - from) / (to - from)) * 100

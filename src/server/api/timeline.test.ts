@@ -55,6 +55,31 @@ describe('the timeline', () => {
     )
   })
 
+  test('what is done after the files of a directory changed stands under them, as nothing else could ask for it', () => {
+    const revision = (seq: number, commit: string): CroftEvent => {
+      const { key: _, ...event } = at(seq, 'Revision', `main is at ${commit}`)
+      return { ...event, commit }
+    }
+    const chapters = tellTimeline(
+      [
+        at(1, 'Started', 'before anything was declared'),
+        revision(2, 'files-1'),
+        at(3, 'Started', 'create'),
+        revision(4, 'files-2'),
+        at(5, 'Done', 'create'),
+      ],
+      [],
+    )
+    assert.deepEqual(
+      chapters.map(({ commit, events: own }) => [commit, own.map(({ seq }) => seq)]),
+      [
+        ['files-2', [4, 5]],
+        ['files-1', [2, 3]],
+        [undefined, [1]],
+      ],
+    )
+  })
+
   test('a commit that changed nothing has its line, and events without a commit have one too', () => {
     const { commits = [] } = smallEstate()
     assert.deepEqual(

@@ -23,7 +23,7 @@ export function tellTimeline(
       })
   }
   for (const commit of commits) about.set(commit.commit, commit)
-  const groups = Map.groupBy(events, (event) => event.commit)
+  const groups = byCause(events)
   // A commit that changed nothing is worth its line: the push was seen.
   for (const commit of commits) if (!groups.has(commit.commit)) groups.set(commit.commit, [])
   const chapters: Chapter[] = []
@@ -47,6 +47,21 @@ export function tellTimeline(
     })
   }
   return chapters.toSorted((a, b) => b.lastMs - a.lastMs)
+}
+
+/**
+ * Events by the revision that asked for them. Files of a directory have no commit that each could carry: what is done to
+ * a resource after such a revision came is what its files ask for.
+ */
+function byCause(events: readonly CroftEvent[]): Map<string | undefined, CroftEvent[]> {
+  let files: string | undefined
+  return Map.groupBy(
+    events.toSorted((a, b) => a.seq - b.seq),
+    ({ commit, key }) => {
+      if (commit?.startsWith('files-') === true) files = commit
+      return commit ?? (key === undefined ? undefined : files)
+    },
+  )
 }
 
 /** Effects with their beginnings and ends. Events must be in their order. */
