@@ -211,13 +211,24 @@ function forbidden(caller: Caller, method: string, { resource, name }: Place): A
   )
 }
 
+const NOBODY_INSIDE = 'no program runs inside the pods of a simulated cluster'
+
+/** What the server of a real cluster passes on to others that are not here. */
+const NOT_SIMULATED: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    ['log', 'exec', 'attach', 'portforward', 'proxy'].map((sub) => [`/pods/${sub}`, NOBODY_INSIDE]),
+  ),
+  '/serviceaccounts/token': 'nobody signs tokens for service accounts',
+}
+
 function serve(call: ApiCall): ApiAnswer {
   const { method } = call.request
   const { name, query, resource, sub } = call
   if (sub === 'eviction' && method === 'POST') return { response: evict(call) }
-  if (sub === 'log' && method === 'GET') {
-    readObject(call)
-    return { response: json(200, '', 'text/plain') }
+  const lack = sub === undefined ? undefined : NOT_SIMULATED[`${resource.key}/${sub}`]
+  if (lack !== undefined) {
+    readObject({ ...call, sub: undefined })
+    throw new ApiStatus(501, 'NotImplemented', `${sub} is not simulated: ${lack}`, {})
   }
   if (sub !== undefined && !resource.subresources.includes(sub)) throw NO_RESOURCE
   if (method === 'GET' && name === undefined) {

@@ -196,3 +196,39 @@ test('real kubectl applies on the server, sees conflicts, rolls out, cordons, dr
   const gone = await kubectl(['delete', 'namespace', 'shop', '--timeout=20s'])
   assert.equal(gone.code, 0, gone.err)
 })
+
+test('real kubectl makes what it makes by itself, and is told what is not simulated', { skip }, async () => {
+  const made: readonly (readonly string[])[] = [
+    ['create', 'namespace', 'hand'],
+    ['create', 'configmap', 'x', '-n', 'hand', '--from-literal=a=b'],
+    ['create', 'secret', 'generic', 's', '-n', 'hand', '--from-literal=k=v'],
+    ['create', 'deployment', 'web', '-n', 'hand', '--image=nginx'],
+    ['create', 'service', 'clusterip', 'web', '-n', 'hand', '--tcp=80:8080'],
+    ['create', 'serviceaccount', 'sa', '-n', 'hand'],
+    ['create', 'job', 'j', '-n', 'hand', '--image=busybox', '--', 'date'],
+    ['create', 'role', 'r', '-n', 'hand', '--verb=get', '--resource=pods'],
+    ['create', 'quota', 'q', '-n', 'hand', '--hard=pods=3'],
+    ['annotate', 'configmap', 'x', '-n', 'hand', 'a=b'],
+  ]
+  for (const words of made) {
+    const { code, err } = await kubectl(words)
+    assert.equal(code, 0, `${words.join(' ')}: ${err}`)
+  }
+  const field = async (what: string, path: string) =>
+    (await kubectl(['get', what, '-n', 'hand', '-o', `jsonpath={${path}}`])).out
+  assert.equal(await field('configmap/x', '.data.a'), 'b')
+  assert.equal(await field('secret/s', '.data.k'), 'dg==')
+  assert.equal(await field('service/web', '.spec.ports[0].targetPort'), '8080')
+  assert.equal(await field('deployment/web', '.spec.template.spec.containers[0].image'), 'nginx')
+  // Older ones ask for another document, and say that they found nothing in it.
+  const explained = await kubectl(['explain', 'deployment'])
+  assert.match(explained.out + explained.err, /simulator keeps no description|find resource/)
+  const rolled = await kubectl(['rollout', 'status', '-n', 'hand', 'deployment/web', '--timeout=20s'])
+  assert.equal(rolled.code, 0, rolled.err)
+  assert.match((await kubectl(['rollout', 'history', '-n', 'hand', 'deployment/web'])).out, /^1 +<none>/m)
+  const logs = await kubectl(['logs', '-n', 'hand', 'deployment/web'])
+  assert.notEqual(logs.code, 0, 'silence would be a wrong answer')
+  assert.match(logs.err, /log is not simulated: no program runs inside/)
+  assert.match((await kubectl(['exec', '-n', 'hand', 'deployment/web', '--', 'date'])).err, /exec is not simulated/)
+  assert.match((await kubectl(['top', 'nodes'])).err, /Metrics API not available/)
+})

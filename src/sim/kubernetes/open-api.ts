@@ -1,5 +1,5 @@
 import type { WireResponse } from '../../lib/wire.ts'
-import { resources } from './catalogue.ts'
+import { type ApiResource, resources } from './catalogue.ts'
 import { json } from './status.ts'
 import type { Store } from './store.ts'
 
@@ -34,5 +34,28 @@ export function openApi(store: Store, path: string): WireResponse {
       { patch: { parameters, responses: {}, 'x-kubernetes-group-version-kind': { group, version, kind } } },
     ]),
   )
-  return json(200, JSON.stringify({ openapi: '3.0.0', info: { title: 'Kubernetes', version: 'sim' }, paths }))
+  const schemas = Object.fromEntries(
+    here.map((resource) => [`${resource.version}.${resource.kind}`, schemaOf(resource)]),
+  )
+  const info = { title: 'Kubernetes', version: 'sim' }
+  return json(200, JSON.stringify({ openapi: '3.0.0', info, paths, components: { schemas } }))
+}
+
+const NOT_KEPT = 'The simulator keeps no description of single fields: ask a real cluster.'
+
+/** What `kubectl explain` shows of a kind: that it is there, and that nobody here knows more. */
+function schemaOf({ group, version, kind }: ApiResource): unknown {
+  const part = { type: 'object', description: NOT_KEPT }
+  return {
+    description: NOT_KEPT,
+    type: 'object',
+    properties: {
+      apiVersion: { type: 'string' },
+      kind: { type: 'string' },
+      metadata: part,
+      spec: part,
+      status: part,
+    },
+    'x-kubernetes-group-version-kind': [{ group, version, kind }],
+  }
 }

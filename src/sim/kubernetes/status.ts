@@ -76,6 +76,7 @@ const REASONS: Readonly<Record<number, string>> = {
   422: 'Unprocessable Entity',
   429: 'Too Many Requests',
   500: 'Internal Server Error',
+  501: 'Not Implemented',
   503: 'Service Unavailable',
   504: 'Gateway Timeout',
 }

@@ -1,7 +1,7 @@
 import { hexDigits, uuid } from '../world/chance.ts'
 import type { ApiCall } from './api.ts'
 import { applyTo } from './apply.ts'
-import { bodyOf } from './body.ts'
+import { bodyOf, mediaTypeOf, unknownFormat } from './body.ts'
 import { establish, fillIn, refuseChange } from './defaulting.ts'
 import { shown } from './listing.ts'
 import { noteUpdate, type Writer } from './managed-fields.ts'
@@ -136,8 +136,7 @@ export function updateObject(call: ApiCall): { object: unknown; created: boolean
 }
 
 export function patchObject(call: ApiCall): { object: unknown; created: boolean } {
-  const type =
-    (call.request.headers['content-type'] ?? call.request.headers['Content-Type'] ?? '').split(';')[0]?.trim() ?? ''
+  const type = mediaTypeOf(call.request)
   const patch = bodyOf(call.request)
   if (type === 'application/apply-patch+yaml' || type === 'application/apply-patch+json')
     return apply(call, tree(patch))
@@ -150,24 +149,17 @@ export function patchObject(call: ApiCall): { object: unknown; created: boolean 
         ? jsonPatch(target, patch)
         : type === 'application/strategic-merge-patch+json'
           ? strategic(call, target, patch)
-          : unsupported(type)
+          : unknownFormat(PATCHES)
   if (call.sub === 'scale') return { object: setScale(call, tree(patched)), created: false }
   return { object: save(call, before, patched as KubeObject, writerOf(call, 'Update')), created: false }
 }
 
 function strategic(call: ApiCall, target: unknown, patch: unknown): unknown {
-  if (call.resource.columns !== undefined) return unsupported('application/strategic-merge-patch+json')
+  if (call.resource.columns !== undefined) return unknownFormat(PATCHES)
   return strategicPatch(target, patch)
 }
 
-function unsupported(type: string): never {
-  throw new ApiStatus(
-    415,
-    'UnsupportedMediaType',
-    `the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml${type === '' ? '' : ''}`,
-    {},
-  )
-}
+const PATCHES = ['application/json-patch+json', 'application/merge-patch+json', 'application/apply-patch+yaml']
 
 function apply(call: ApiCall, sent: KubeObject | Record<string, unknown>): { object: unknown; created: boolean } {
   const { cluster, namespace, name = '', query, resource } = call

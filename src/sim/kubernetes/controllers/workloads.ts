@@ -35,7 +35,14 @@ function deployment(world: World, cluster: EtcdCluster, object: KubeObject): voi
   const sets = all(store, 'apps/replicasets').filter((set) =>
     set.metadata.ownerReferences?.some(({ uid }) => uid === object.metadata.uid),
   )
+  const newest = Math.max(0, ...sets.map(revisionOf))
   let current = sets.find((set) => set.metadata.labels?.['pod-template-hash'] === hash)
+  // Going back to what was before is a step forward.
+  if (current !== undefined && revisionOf(current) < newest)
+    update(store, 'apps/replicasets', current.metadata.namespace, current.metadata.name, (set) => ({
+      ...set,
+      metadata: { ...set.metadata, annotations: { ...set.metadata.annotations, [REVISION]: String(newest + 1) } },
+    }))
   if (current === undefined) {
     const template = tree(spec.template)
     const labels = { ...(tree(tree(template.metadata).labels) as Record<string, string>), 'pod-template-hash': hash }
@@ -45,6 +52,7 @@ function deployment(world: World, cluster: EtcdCluster, object: KubeObject): voi
       metadata: {
         ...born(world, `${object.metadata.name}-${hash}`, object.metadata.namespace),
         labels,
+        annotations: { [REVISION]: String(newest + 1) },
         ownerReferences: [ownedBy(object)],
       },
       spec: {
@@ -91,6 +99,12 @@ function deployment(world: World, cluster: EtcdCluster, object: KubeObject): voi
     unavailableReplicas: Math.max(0, wanted - ready),
     conditions,
   })
+}
+
+const REVISION = 'deployment.kubernetes.io/revision'
+
+function revisionOf({ metadata }: KubeObject): number {
+  return Number(metadata.annotations?.[REVISION] ?? 0)
 }
 
 function scale(cluster: EtcdCluster, set: KubeObject, replicas: number): void {
