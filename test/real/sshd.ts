@@ -1,8 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { connect } from 'node:net'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
+import { sshdConfig, untilListening } from '../../src/ssh/testing/sshd.ts'
 import { run } from './processes.ts'
 
 /** A real sshd on loopback, with a host key of its own, that lets one key in as root. */
@@ -35,24 +34,7 @@ export async function startSshd(options: {
   const log = join(directory, 'log')
   writeFileSync(log, '')
   const config = join(directory, 'config')
-  writeFileSync(
-    config,
-    [
-      `Port ${port}`,
-      'ListenAddress 127.0.0.1',
-      `HostKey ${hostKey}`,
-      `AuthorizedKeysFile ${letsIn}`,
-      `PidFile ${join(directory, 'pid')}`,
-      'StrictModes no',
-      // What the shell of whoever runs the tests does at its start must not happen, nor be cut off in the middle.
-      `SetEnv HOME=${directory}`,
-      'UsePAM no',
-      'PasswordAuthentication no',
-      'PermitRootLogin prohibit-password',
-      'LogLevel VERBOSE',
-      '',
-    ].join('\n'),
-  )
+  writeFileSync(config, sshdConfig({ port, directory, hostKey, authorized: letsIn }, ['LogLevel VERBOSE']))
   const empty = join(directory, 'empty')
   mkdirSync(empty)
   const elsewhere = 'mount --bind "$1" "$2" && shift 2 && exec "$@"'
@@ -60,7 +42,7 @@ export async function startSshd(options: {
   const argv = ['--mount', '--propagation', 'private', 'sh', '-c', elsewhere, 'croft', empty, hidden, ...sshd]
   const child = spawn('unshare', argv, { stdio: 'ignore' })
   process.once('exit', () => child.kill('SIGKILL'))
-  await listening(port, child)
+  await untilListening(port, child, () => readFileSync(log, 'utf8'))
   const [type, key] = readFileSync(`${hostKey}.pub`, 'utf8').split(' ')
   return {
     hostKey: `${type} ${key}`,
@@ -71,18 +53,4 @@ export async function startSshd(options: {
         child.kill('SIGTERM')
       }),
   }
-}
-
-async function listening(port: number, child: ChildProcess): Promise<void> {
-  for (let tries = 0; tries < 100; tries++) {
-    if (child.exitCode !== null) throw new Error('sshd does not start here')
-    const open = await new Promise<boolean>((done) => {
-      const socket = connect({ port, host: '127.0.0.1' })
-      socket.once('connect', () => done(true)).once('error', () => done(false))
-      socket.once('connect', () => socket.destroy())
-    })
-    if (open) return
-    await pause(100)
-  }
-  throw new Error('sshd does not listen')
 }

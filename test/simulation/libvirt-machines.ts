@@ -18,8 +18,11 @@ export function valid(files: Record<string, string>): Estate {
   return estate
 }
 
-/** One host with libvirt, a network, an image. */
-export const WEB = `apiVersion: croft.dev/v1alpha1
+/** One host with libvirt, a network, an image; `more` are manifests beside them. */
+export const hostWith = (
+  at: { readonly bridge: string; readonly pool: string; readonly subnet: string; readonly imageHosts?: string },
+  more = '',
+) => `apiVersion: croft.dev/v1alpha1
 kind: Libvirt
 metadata: {name: kvm}
 spec: {host: kvm}
@@ -29,24 +32,26 @@ kind: Host
 metadata: {name: kvm}
 spec:
   local: true
-  bindings: {networks: {lan: {bridge: default}}, storages: {vms: default}}
+  bindings: {networks: {lan: {bridge: ${at.bridge}}}, storages: {vms: ${at.pool}}}
 ---
-apiVersion: croft.dev/v1alpha1
+${more}apiVersion: croft.dev/v1alpha1
 kind: Network
 metadata: {name: lan}
-spec: {addressPool: lan, gateway: 192.168.122.1}
+spec: {addressPool: lan, gateway: ${at.subnet}.1}
 ---
 apiVersion: croft.dev/v1alpha1
 kind: AddressPool
 metadata: {name: lan}
-spec: {cidr: 192.168.122.0/24}
+spec: {cidr: ${at.subnet}.0/24}
 ---
 apiVersion: croft.dev/v1alpha1
 kind: Image
 metadata: {name: debian}
-spec: {url: "https://example.org/debian.qcow2", storage: vms}
+spec: {url: "https://example.org/debian.qcow2", storage: vms${at.imageHosts === undefined ? '' : `, hosts: [${at.imageHosts}]`}}
 ---
 `
+/** In the network and the pool that libvirt has from the beginning. */
+export const WEB = hostWith({ bridge: 'default', pool: 'default', subnet: '192.168.122' })
 export const machine = (name: string, address: string, more = '') => `apiVersion: croft.dev/v1alpha1
 kind: Machine
 metadata: {name: ${name}}

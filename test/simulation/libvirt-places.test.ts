@@ -1,29 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Estate } from '../../src/model/estate.ts'
 import { guestAddresses } from '../../src/sim/guest/addresses.ts'
 import { volumes } from '../../src/sim/libvirt/domains.ts'
 import { virsh } from '../../src/sim/libvirt/virsh.ts'
+import { hostWith, valid } from './libvirt-machines.ts'
 import { type LibvirtRun, simulateLibvirt } from './libvirt-run.ts'
-import { estateFrom } from './manifests.ts'
 import { replay } from './volume.ts'
 
 /* Networks and pools of libvirt that Git declares, with a machine that is made in them: the whole engine. */
 
 const FILE = 'libvirt-places.test.ts'
-const PLACES = `apiVersion: croft.dev/v1alpha1
-kind: Libvirt
-metadata: {name: kvm}
-spec: {host: kvm}
----
-apiVersion: croft.dev/v1alpha1
-kind: Host
-metadata: {name: kvm}
-spec:
-  local: true
-  bindings: {networks: {lan: {bridge: lab}}, storages: {vms: machines}}
----
-apiVersion: croft.dev/v1alpha1
+const PLACES = hostWith(
+  { bridge: 'lab', pool: 'machines', subnet: '192.168.150', imageHosts: 'kvm' },
+  `apiVersion: croft.dev/v1alpha1
 kind: LibvirtPool
 metadata: {name: machines}
 spec: {host: kvm, path: /srv/machines}
@@ -33,22 +22,8 @@ kind: LibvirtNetwork
 metadata: {name: lab}
 spec: {host: kvm, addresses: [192.168.150.1/24], mtu: MTU}
 ---
-apiVersion: croft.dev/v1alpha1
-kind: Network
-metadata: {name: lan}
-spec: {addressPool: lan, gateway: 192.168.150.1}
----
-apiVersion: croft.dev/v1alpha1
-kind: AddressPool
-metadata: {name: lan}
-spec: {cidr: 192.168.150.0/24}
----
-apiVersion: croft.dev/v1alpha1
-kind: Image
-metadata: {name: debian}
-spec: {url: "https://example.org/debian.qcow2", storage: vms, hosts: [kvm]}
----
-`
+`,
+)
 const MACHINE = `apiVersion: croft.dev/v1alpha1
 kind: Machine
 metadata: {name: web-1}
@@ -61,17 +36,8 @@ spec:
   user: ops
 `
 
-function valid(text: string): Estate {
-  const estate = estateFrom({ 'lab.yaml': text })
-  assert.deepEqual(
-    estate.problems.filter(({ severity }) => severity === 'error').map(({ message }) => message),
-    [],
-  )
-  return estate
-}
-
 const declared = (mtu: number, machine = true) =>
-  valid(`${PLACES.replace('MTU', String(mtu))}${machine ? MACHINE : ''}`)
+  valid({ 'lab.yaml': `${PLACES.replace('MTU', String(mtu))}${machine ? MACHINE : ''}` })
 
 function asDeclared({ host }: LibvirtRun, hint: string): void {
   assert.deepEqual([...host.networks.keys()].sort(), ['default', 'lab'], hint)
@@ -150,10 +116,10 @@ test('with its declaration a network goes; a pool with volumes stays', async () 
       .split('---\n')
       .filter((part) => !part.includes(`kind: ${kind}\n`))
       .join('---\n')
-  run.estate = valid(without('LibvirtNetwork'))
+  run.estate = valid({ 'lab.yaml': without('LibvirtNetwork') })
   assert.equal(await run.settle(), 'settled')
   assert.deepEqual([...run.host.networks.keys()], ['default'])
-  run.estate = valid(without('LibvirtPool'))
+  run.estate = valid({ 'lab.yaml': without('LibvirtPool') })
   assert.equal(await run.settle(), 'settled')
   assert.ok(run.host.pools.has('machines'))
 })

@@ -26,6 +26,8 @@ export interface SeenFile {
 
 export interface SeenPackage {
   readonly installed: boolean
+  /** There is none of that name, but one that is there answers to it. */
+  readonly provided: boolean
   readonly version: string
 }
 
@@ -110,8 +112,8 @@ function fileOf(answer: Answer): SeenFile {
   }
 }
 
-function packageOf({ status = '', version = '' }: Answer): SeenPackage {
-  return { installed: status === 'ii' || status === 'hi', version }
+function packageOf({ status = '', version = '', provided }: Answer): SeenPackage {
+  return { installed: status === 'ii' || status === 'hi', provided: provided === '1', version }
 }
 
 export function sha256(text: string): string {

@@ -54,6 +54,13 @@ const CASES: readonly (readonly [string, string, Omit<Edit, 'path'>, string | un
     words(GRUB, 'iommu=pt', 'quiet'),
     `T=5\n${GRUB}"theirs quiet"\nZ=1\n`,
   ],
+  [
+    'words in single quotes, with a remark behind them',
+    `${GRUB}'iommu=pt theirs' # "ours"\n`,
+    words(GRUB, 'iommu=pt', 'quiet'),
+    `${GRUB}'theirs quiet' # "ours"\n`,
+  ],
+  ['a torn block before ours is theirs', '# b\nx\n# b\n1\n# e\ny\n', block(''), '# b\nx\ny\n'],
   ['the last word leaves an empty line', `${GRUB}"ours"\n`, words(GRUB, 'ours', ''), `${GRUB}""\n`],
   ['a line that somebody took away is not made again', 'T=5\n', words(GRUB, 'ours', 'quiet'), 'T=5\n'],
   ['a mount becomes the old one', 'B /srv btrfs o 0 0\n', mount('C /srv ext4 o 0 0'), 'C /srv ext4 o 0 0\n'],

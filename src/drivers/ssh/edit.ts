@@ -14,16 +14,19 @@ trap 'rm -f -- "$t"' EXIT
 cp -p -- "$2" "$t"
 W=$1 A=$3 B=$4 T=$5 awk '
 BEGIN { w = ENVIRON["W"]; a = ENVIRON["A"]; b = ENVIRON["B"]; t = ENVIRON["T"] }
-w == "block" && $0 == a && !open { open = 1; kept = $0; next }
+w == "block" && $0 == a { if (open) print kept; open = 1; kept = $0; next }
 open && $0 == b { open = 0; if (t != "" && !done) { print a; print t; print b; done = 1 }; next }
 open { kept = kept "\\n" $0; next }
 w == "words" && !done && index($0, a) == 1 {
-  text = substr($0, length(a) + 1); mark = substr(text, 1, 1) == "\\"" ? "\\"" : ""; gsub(/"/, "", text)
+  text = substr($0, length(a) + 1); rest = ""; mark = substr(text, 1, 1)
+  if (mark == "\\"" || mark == "\\047") {
+    text = substr(text, 2); i = index(text, mark); if (i) { rest = substr(text, i + 1); text = substr(text, 1, i - 1) }
+  } else mark = ""
   split("", out); n = 0; split("", gone); m = split(b, list, " "); for (i = 1; i <= m; i++) gone[list[i]] = 1
   k = split(text " " t, list, " ")
   for (i = 1; i <= k; i++) if (!(list[i] in gone) && !(list[i] in out)) { out[list[i]] = 1; all[++n] = list[i] }
   text = ""; for (i = 1; i <= n; i++) text = text (i > 1 ? " " : "") all[i]
-  print a mark text mark; done = 1; next
+  print a mark text mark rest; done = 1; next
 }
 w == "line" && $0 == t { done = 1 }
 (w == "line" && $0 == a && a != t) || (w == "mount" && $1 !~ /^#/ && $2 == a) {
@@ -35,6 +38,7 @@ END {
   if (open) print kept
   if (t != "" && !done && w != "words") { if (w == "block") { print a; print t; print b } else print t }
 }' <"$2" >"$t"
+sync -d -- "$t" 2>/dev/null || :
 if [ "$6" = new ] && [ ! -s "$t" ]; then rm -f -- "$2"; else mv -fT -- "$t" "$2"; fi
 `
 

@@ -10,6 +10,8 @@ export interface ItemMark extends Mark {
   readonly undo: readonly Command[] | null
   /** Tells one declaration of the item from another: drift is no reason to learn anew how it was before. */
   readonly declared?: string
+  /** The start of the host (its boot id) in which a restart was asked for because of the item. */
+  readonly restarted?: string
 }
 
 const FOLDER = '/var/lib/croft/items'
@@ -24,6 +26,7 @@ export function markCommands(
   resource: Resource,
   declared: string,
   undo: readonly Command[] | null,
+  restarted?: string,
 ): readonly Command[] {
   const mark: ItemMark = {
     id,
@@ -32,6 +35,7 @@ export function markCommands(
     owner: resource.key,
     deletion: resource.policy.deletion,
     undo,
+    ...(restarted === undefined ? {} : { restarted }),
     ...(resource.estate === undefined ? {} : { estate: resource.estate }),
   }
   return [
@@ -49,7 +53,7 @@ export function readMark(text: string): ItemMark | undefined {
     return undefined
   }
   if (typeof read !== 'object' || read === null) return undefined
-  const { id, uid, owner, estate, deletion, declared, undo } = read as Record<string, unknown>
+  const { id, uid, owner, estate, deletion, declared, restarted, undo } = read as Record<string, unknown>
   if (typeof id !== 'string' || typeof uid !== 'string' || typeof owner !== 'string') return undefined
   return {
     id,
@@ -58,6 +62,7 @@ export function readMark(text: string): ItemMark | undefined {
     undo: Array.isArray(undo) ? (undo as readonly Command[]) : null,
     ...(typeof estate === 'string' ? { estate } : {}),
     ...(typeof declared === 'string' ? { declared } : {}),
+    ...(typeof restarted === 'string' ? { restarted } : {}),
     ...(deletion === 'Delete' || deletion === 'Orphan' ? { deletion } : {}),
   }
 }

@@ -34,6 +34,9 @@ sensors() {${SENSORS}}
 packages() {
   dpkg-query -W -f='${'$'}{db:Status-Abbrev}|${'$'}{Package}|${'$'}{Version}\n' 2>/dev/null
 }
+provided() {
+  dpkg-query -W -f='${'$'}{db:Status-Abbrev}|${'$'}{Provides}\n' 2>/dev/null | sed -n 's/^[ih]i |//p' | tr , '\n' | sed 's/ *(.*//; s/^ *//'
+}
 while IFS= read -r line; do
   set -f; set -- $line; set +f
   n=$1; what=$2; shift 2
@@ -43,7 +46,11 @@ while IFS= read -r line; do
       dec "$1"
       if [ -z "${'$'}{all+x}" ]; then all=$(packages); fi
       row=$(printf '%s\n' "$all" | grep -F -m1 -- " |$d|") || row=
-      if [ -n "$row" ]; then echo "$n status ${'$'}{row%% |*}"; echo "$n version ${'$'}{row##*|}"; else echo "$n status none"; fi ;;
+      if [ -n "$row" ]; then echo "$n status ${'$'}{row%% |*}"; echo "$n version ${'$'}{row##*|}"; else
+        echo "$n status none"
+        if [ -z "${'$'}{others+x}" ]; then others=$(provided); fi
+        if printf '%s\n' "$others" | grep -Fxq -- "$d"; then echo "$n provided 1"; fi
+      fi ;;
     unit)
       dec "$1"
       systemctl show -p LoadState -p ActiveState -p UnitFileState -- "$d" 2>/dev/null | while IFS='=' read -r k v; do
@@ -55,7 +62,10 @@ while IFS= read -r line; do
       if [ -r "$p" ]; then v=$(cat "$p" 2>/dev/null | tr '\t' ' '); b64 "$n" value "$v"; else echo "$n asked 1"; fi ;;
     module)
       dec "$1"; m=$(printf %s "$d" | tr - _)
-      if [ -d "/sys/module/$m" ]; then echo "$n loaded 1"; else echo "$n loaded 0"; fi ;;
+      b=/lib/modules/$(uname -r)/modules.builtin
+      # One that is part of the kernel is not always to be seen among the modules.
+      if [ -d "/sys/module/$m" ]; then echo "$n loaded 1"
+      elif [ -r "$b" ] && tr - _ <"$b" | grep -q "/$m\.ko"; then echo "$n loaded 1"; else echo "$n loaded 0"; fi ;;
     run)
       k=$#; i=0
       while [ "$i" -lt "$k" ]; do dec "$1"; shift; set -- "$@" "$d"; i=$((i + 1)); done

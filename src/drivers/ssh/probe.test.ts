@@ -65,6 +65,7 @@ test('settings of the kernel, modules, units and packages are answered, and what
     { ask: 'unit', name: 'no-such-unit.service' },
     { ask: 'package', name: 'no-such-package' },
     { ask: 'package', name: 'dash' },
+    { ask: 'package', name: 'awk' },
   ])
   assert.equal(seen.sysctl('kernel.ostype'), 'Linux')
   assert.equal(seen.sysctl('no.such.setting'), undefined)
@@ -74,6 +75,8 @@ test('settings of the kernel, modules, units and packages are answered, and what
   if (existsSync('/var/lib/dpkg/status')) {
     assert.equal(seen.package('dash').installed, true)
     assert.match(seen.package('dash').version, /^[0-9]/)
+    assert.deepEqual([seen.package('dash').provided, seen.package('no-such-package').provided], [false, false])
+    assert.deepEqual([seen.package('awk').installed, seen.package('awk').provided], [false, true])
   }
   assert.match(host.id ?? '', /^[0-9a-f-]{36}$/)
 })

@@ -28,6 +28,7 @@ export function revertScript(commands: readonly Command[], self: string): string
         lines.push(`printf %s ${quote(base64)} | base64 -d >${path}.croft-revert`)
         lines.push(`chown -- ${quote(who)} ${path}.croft-revert`)
         lines.push(`chmod -- ${(command.mode ?? 0o644).toString(8).padStart(4, '0')} ${path}.croft-revert`)
+        lines.push(`sync -d -- ${path}.croft-revert 2>/dev/null`)
         lines.push(`mv -fT -- ${path}.croft-revert ${path}`)
         break
       }

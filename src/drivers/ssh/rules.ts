@@ -21,6 +21,8 @@ export interface ItemLook {
   readonly answers: Answers
   readonly mark?: ItemMark
   readonly secretSha?: string
+  /** Another one after every start of the host. */
+  readonly bootId?: string
 }
 
 /** Items are always there in some state, so they are compared and changed, never created. */
@@ -37,14 +39,15 @@ export const rules: Rules = {
     const changes = rulesOf(item).diff(item, seenOf(sighting))
     const mark = lookOf(sighting)?.mark
     const moved = mark !== undefined && mark.uid !== resource.uid ? [change('mark', mark.owner, resource.key)] : []
-    return [...judgeRestarts(changes, reboot, host), ...moved]
+    const inVain = wasRestarted(item, sighting) ? restartedInVain(changes, host) : undefined
+    return [...(inVain ?? judgeRestarts(changes, reboot, host)), ...moved]
   },
   createSteps: () => [],
   updateSteps(resource, sighting, changes) {
     const wanted = wantedOf(resource)
     const live = changes.filter((one) => one.effect === 'live')
     const steps: Step[] = live.length === 0 ? [] : [configureStep(resource, wanted, sighting, live)]
-    return changes.some((one) => one.effect === 'restart') ? [...steps, rebootStep(wanted.host)] : steps
+    return changes.some((one) => one.effect === 'restart') ? [...steps, rebootStep(resource, wanted, sighting)] : steps
   },
   adoptSteps: () => [],
   deleteSteps(sighting) {
@@ -87,6 +90,31 @@ function judgeRestarts(changes: readonly Change[], reboot: WantedItem['reboot'],
   )
 }
 
+/** The host was restarted for what is declared now, and nothing was written for it since. */
+function wasRestarted(item: HostItem, sighting: Sighting): boolean {
+  const { mark, bootId } = lookOf(sighting) ?? {}
+  return (
+    mark?.restarted !== undefined &&
+    bootId !== undefined &&
+    mark.restarted !== bootId &&
+    mark.declared === declaredHash(item)
+  )
+}
+
+/** One restart makes it true or none does: a second would only take the host away again. */
+function restartedInVain(changes: readonly Change[], host: string): readonly Change[] | undefined {
+  if (changes.length === 0 || changes.some((one) => one.effect !== 'restart')) return undefined
+  return changes.map((one) => ({
+    ...one,
+    blocked: one.blocked ?? {
+      message: `${host} was restarted for it, and it is still not in force: something else decides it there`,
+      allow: `look for what does (/etc/default/grub.d, another boot loader, a driver in the initramfs), then croft host reboot ${host}`,
+    },
+  }))
+}
+
+const declaredHash = ({ spec }: HostItem) => sha256(JSON.stringify(spec)).slice(0, 16)
+
 function configureStep(
   resource: Resource,
   { item, host }: WantedItem,
@@ -96,17 +124,26 @@ function configureStep(
   const id = itemId(item)
   const seen = seenOf(sighting)
   const mark = lookOf(sighting)?.mark
-  const declared = sha256(JSON.stringify(item.spec)).slice(0, 16)
-  const isSame = mark?.declared === declared
-  const now = isSame ? null : (rulesOf(item).undo?.(item, seen) ?? null)
-  const undo = mark === undefined ? now : undoOfBoth(mark.undo, now)
-  const marking = isSame && mark?.uid === resource.uid ? [] : markCommands(id, resource, declared, undo)
+  const declared = declaredHash(item)
+  const isKept = mark?.declared === declared && mark.uid === resource.uid && mark.restarted === undefined
+  const marking = isKept ? [] : markCommands(id, resource, declared, undoOf(item, sighting))
   const doing = changes.every((one) => one.path === 'mark') ? [] : rulesOf(item).commands(item, seen, changes)
   const summary = `${item.type} ${item.name}: ${doing.map(showCommand).slice(-2).join(', ') || 'note whose it is'}`
   return stepOf('configure', summary.slice(0, 200), host, id, [...marking, ...doing], queuesFor(item))
 }
 
-function rebootStep(host: string): Step {
+/** What takes the item back to how it was before croft first touched it. */
+function undoOf(item: HostItem, sighting: Sighting): readonly Command[] | null {
+  const mark = lookOf(sighting)?.mark
+  const now = mark?.declared === declaredHash(item) ? null : (rulesOf(item).undo?.(item, seenOf(sighting)) ?? null)
+  return mark === undefined ? now : undoOfBoth(mark.undo, now)
+}
+
+function rebootStep(resource: Resource, { item, host }: WantedItem, sighting: Sighting): Step {
+  const bootId = lookOf(sighting)?.bootId
+  const undo = undoOf(item, sighting)
+  // Noted before, so that whoever comes back sees that this was tried.
+  const note = bootId === undefined ? [] : markCommands(itemId(item), resource, declaredHash(item), undo, bootId)
   // A moment later, so that the answer still arrives.
   const command = run(
     'sh',
@@ -114,7 +151,7 @@ function rebootStep(host: string): Step {
     `${HOST_PROGRAMS.reboot}\nif [ -d /run/systemd/system ]; then systemd-run --quiet --on-active=2 --timer-property=AccuracySec=1s systemctl reboot; else shutdown -r +0; fi`,
   )
   return {
-    ...stepOf('reboot', `restart ${host}`, host, 'reboot', [command], ['single/boot', 'alone']),
+    ...stepOf('reboot', `restart ${host}`, host, 'reboot', [...note, command], ['single/boot', 'alone']),
     disruption: 'restart',
   }
 }

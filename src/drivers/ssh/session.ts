@@ -116,7 +116,7 @@ function sightingsOf(
   connection: string,
   host: string,
   wanted: readonly WantedItem[],
-  { answers, marks: texts }: Probed,
+  { answers, marks: texts, host: box }: Probed,
   shas: ReadonlyMap<string, string>,
   atMs: number,
 ): readonly Sighting[] {
@@ -142,6 +142,7 @@ function sightingsOf(
     marks.delete(id)
     return sighting(id, {
       answers,
+      ...(box.id === undefined ? {} : { bootId: box.id }),
       ...(mark === undefined ? {} : { mark }),
       ...(secretSha === undefined ? {} : { secretSha }),
     })

@@ -93,7 +93,8 @@ function keysDoor(item: UserItem, keys: readonly string[]): Door {
   }
 }
 
-const homeOf = ({ name, spec }: UserItem) => spec.home ?? (name === 'root' ? '/root' : `/home/${name}`)
+/** Where its keys are, unless it lives elsewhere. */
+export const homeOf = ({ name, spec }: UserItem) => spec.home ?? (name === 'root' ? '/root' : `/home/${name}`)
 const sshFolder = (item: UserItem) => `${homeOf(item)}/.ssh`
 const keysPath = (item: UserItem) => `${sshFolder(item)}/authorized_keys`
 const keysText = (keys: readonly string[]) => keys.map((key) => `${key}\n`).join('')
@@ -104,8 +105,8 @@ function keyChanges(item: UserItem, keys: readonly string[], seen: Seen): readon
   const [file, folder] = [seen.file(keysPath(item)), seen.file(sshFolder(item))]
   const rights = { mode: 0o600, owner: item.name, group: file.group }
   const changes = fileChanges(file, keysText(keys), rights).map((one) => ({ ...one, path: `keys.${one.path}` }))
-  if (folder.kind !== 'directory' || folder.mode === 0o700) return changes
-  return [...changes, change('keys.folder', octal(folder.mode), '0700')]
+  if (folder.kind !== 'directory' || (folder.mode === 0o700 && folder.owner === item.name)) return changes
+  return [...changes, change('keys.folder', `${octal(folder.mode)} ${folder.owner}`, `0700 ${item.name}`)]
 }
 
 function sudoChanges(name: string, wanted: boolean, seen: Seen): readonly Change[] {

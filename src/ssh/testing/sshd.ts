@@ -34,24 +34,8 @@ export async function startSshd(config: readonly string[] = []): Promise<RealSsh
     spawnSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', file, '-C', 'test'], { stdio: 'ignore' })
   writeFileSync(join(directory, 'authorized'), readFileSync(`${privateKeyFile}.pub`))
   const port = await freePort()
-  writeFileSync(
-    join(directory, 'config'),
-    [
-      `Port ${port}`,
-      'ListenAddress 127.0.0.1',
-      `HostKey ${hostKeyFile}`,
-      `AuthorizedKeysFile ${join(directory, 'authorized')}`,
-      `PidFile ${join(directory, 'pid')}`,
-      'StrictModes no',
-      // What the shell of whoever runs the tests does at its start must not happen, nor be cut off in the middle.
-      `SetEnv HOME=${directory}`,
-      'UsePAM no',
-      'PasswordAuthentication no',
-      'PermitRootLogin prohibit-password',
-      ...config,
-      '',
-    ].join('\n'),
-  )
+  const authorized = join(directory, 'authorized')
+  writeFileSync(join(directory, 'config'), sshdConfig({ port, directory, hostKey: hostKeyFile, authorized }, config))
   // Where it separates its privileges; an installation without a running service lacks it.
   if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true, mode: 0o755 })
   const child = spawn(SSHD, ['-D', '-e', '-f', join(directory, 'config')], { stdio: ['ignore', 'ignore', 'pipe'] })
@@ -88,6 +72,28 @@ export async function startSshd(config: readonly string[] = []): Promise<RealSsh
   }
 }
 
+/** What such an sshd is told: one address, one host key, one file of keys that it lets in, and nothing of this computer. */
+export function sshdConfig(
+  at: { readonly port: number; readonly directory: string; readonly hostKey: string; readonly authorized: string },
+  more: readonly string[] = [],
+): string {
+  return [
+    `Port ${at.port}`,
+    'ListenAddress 127.0.0.1',
+    `HostKey ${at.hostKey}`,
+    `AuthorizedKeysFile ${at.authorized}`,
+    `PidFile ${join(at.directory, 'pid')}`,
+    'StrictModes no',
+    // What the shell of whoever runs the tests does at its start must not happen, nor be cut off in the middle.
+    `SetEnv HOME=${at.directory}`,
+    'UsePAM no',
+    'PasswordAuthentication no',
+    'PermitRootLogin prohibit-password',
+    ...more,
+    '',
+  ].join('\n')
+}
+
 export async function freePort(): Promise<number> {
   return new Promise((resolve) => {
     const server = createServer().listen(0, '127.0.0.1', () => {
@@ -97,8 +103,12 @@ export async function freePort(): Promise<number> {
   })
 }
 
-async function untilListening(port: number, child: ChildProcess, said: () => string): Promise<void> {
-  for (let attempt = 0; attempt < 100; attempt++) {
+/** However slow this computer is; an sshd that ended is no longer waited for. */
+const LISTENING_MS = 120_000
+const LOOK_MS = 50
+
+export async function untilListening(port: number, child: ChildProcess, said: () => string): Promise<void> {
+  for (let waitedMs = 0; waitedMs < LISTENING_MS; waitedMs += LOOK_MS) {
     if (child.exitCode !== null) throw new Error(`sshd ended: ${said()}`)
     const up = await new Promise<boolean>((resolve) => {
       const socket = connect(port, '127.0.0.1', () => {
@@ -107,7 +117,7 @@ async function untilListening(port: number, child: ChildProcess, said: () => str
       }).once('error', () => resolve(false))
     })
     if (up) return
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
   }
   throw new Error(`sshd does not listen: ${said()}`)
 }

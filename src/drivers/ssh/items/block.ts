@@ -11,7 +11,7 @@ export const block: ItemRules<'block'> = {
   asks: ({ spec }) => [{ ask: 'file', path: spec.path }],
   diff({ spec }, seen) {
     const there = textOf(seen.file(spec.path))
-    if (there === undefined) return [unreadable(spec.path)]
+    if (there === undefined) return [unreadable(spec.path, seen.file(spec.path))]
     const wanted = spec.absent === true ? undefined : spec.content
     if (withBlock(there, spec.block, wanted) === there) return []
     return [change('block', blockIn(there, spec.block) ?? null, wanted ?? null)]
@@ -38,17 +38,31 @@ export function blockBack(path: string, name: string, seen: SeenFile): readonly 
 
 export function blockIn(text: string, name: string): string | undefined {
   const lines = text.split('\n')
-  const [from, to] = [lines.indexOf(begin(name)), lines.indexOf(end(name))]
-  return from < 0 || to < from ? undefined : lines.slice(from + 1, to).join('\n')
+  const [from, to] = placeIn(lines, name)
+  return from < 0 ? undefined : lines.slice(from + 1, to).join('\n')
+}
+
+/**
+ * Its first and its last line; -1: it is not there. A first line without a last one is torn: what comes after it is
+ * somebody else's, so a block begins at the nearest first line before its end.
+ */
+function placeIn(lines: readonly string[], name: string): readonly [number, number] {
+  for (const [to, line] of lines.entries()) {
+    const from = line === end(name) ? lines.lastIndexOf(begin(name), to) : -1
+    if (from >= 0) return [from, to]
+  }
+  return [-1, -1]
 }
 
 /** The text with the block in its place, at the end when it has none; without it when there is no content. */
 export function withBlock(text: string, name: string, content: string | undefined): string {
   const lines = text === '' ? [] : text.replace(/\n$/, '').split('\n')
-  const [from, to] = [lines.indexOf(begin(name)), lines.indexOf(end(name))]
+  const [from, to] = placeIn(lines, name)
   const whole = content === undefined ? [] : [begin(name), ...content.replace(/\n$/, '').split('\n'), end(name)]
-  if (from >= 0 && to > from) lines.splice(from, to - from + 1, ...whole)
-  else if (content === undefined) return text
+  if (from >= 0) {
+    const before = lines.splice(from, to - from + 1, ...whole)
+    if (before.join('\n') === whole.join('\n')) return text
+  } else if (content === undefined) return text
   else lines.push(...whole)
   return lines.length === 0 ? '' : `${lines.join('\n')}\n`
 }

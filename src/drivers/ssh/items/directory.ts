@@ -1,4 +1,5 @@
 import type { Change } from '../../../model/change.ts'
+import type { SeenFile } from '../ask.ts'
 import { run } from '../command.ts'
 import { change, type ItemRules, octal } from '../item.ts'
 
@@ -10,8 +11,8 @@ export const directory: ItemRules<'directory'> = {
     const there = seen.file(name)
     if (spec.absent === true) return there.kind === 'absent' ? [] : [change('directory', there.kind, null)]
     const { mode = 0o755, owner = 'root', group = 'root' } = spec
-    if (there.kind !== 'directory')
-      return [change('directory', there.kind === 'absent' ? null : there.kind, octal(mode))]
+    if (there.kind === 'absent') return [change('directory', null, octal(mode))]
+    if (there.kind !== 'directory') return [inItsPlace(name, there)]
     const changes: Change[] = []
     if (there.mode !== mode) changes.push(change('mode', octal(there.mode), octal(mode)))
     if (there.owner !== owner) changes.push(change('owner', there.owner, owner))
@@ -33,4 +34,16 @@ export const directory: ItemRules<'directory'> = {
     if (there.kind !== 'directory') return undefined
     return [run('chown', '--', `${there.owner}:${there.group}`, name), run('chmod', '--', octal(there.mode), name)]
   },
+}
+
+/** What stands there is somebody's: it is not croft's to remove. */
+function inItsPlace(name: string, { kind, target }: SeenFile): Change {
+  const blocked =
+    kind === 'link'
+      ? { message: `${name} is a link to ${target}`, allow: `declare ${target}, or remove the link` }
+      : {
+          message: `${name} is ${kind === 'file' ? 'a file' : 'no folder'}`,
+          allow: 'remove it, or choose another path',
+        }
+  return { ...change('directory', kind, 'directory'), blocked }
 }

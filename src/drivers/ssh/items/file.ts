@@ -3,6 +3,9 @@ import { sha256 } from '../ask.ts'
 import { type Command, run } from '../command.ts'
 import { change, fileChanges, type ItemRules, put, restoreFile } from '../item.ts'
 
+/** Nobody but its owner reads a secret, unless it is said otherwise. */
+const SECRET_MODE = 0o600
+
 /** A whole file, its content from Git or from a secret. */
 export const file: ItemRules<'file'> = {
   type: 'file',
@@ -14,7 +17,9 @@ export const file: ItemRules<'file'> = {
     if (spec.absent === true)
       return there.kind === 'absent' ? [] : [change('content', there.content ?? there.kind, null)]
     if (spec.secret === undefined) return fileChanges(there, spec.content ?? '', spec)
-    const changes: Change[] = fileChanges(there, '', spec).filter((one) => one.path !== 'content')
+    const changes: Change[] = fileChanges(there, '', { mode: SECRET_MODE, ...spec }).filter(
+      (one) => one.path !== 'content',
+    )
     if (seen.secretSha === undefined)
       return [
         {
@@ -29,7 +34,7 @@ export const file: ItemRules<'file'> = {
   },
   commands({ name, spec }) {
     if (spec.absent === true) return [{ do: 'remove', path: name }]
-    const { mode = spec.secret === undefined ? 0o644 : 0o600, owner = 'root', group = 'root' } = spec
+    const { mode = spec.secret === undefined ? 0o644 : SECRET_MODE, owner = 'root', group = 'root' } = spec
     const wanted: readonly Command[] =
       spec.secret === undefined
         ? put(name, spec.content ?? '', { mode, owner, group })

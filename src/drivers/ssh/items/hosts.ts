@@ -12,7 +12,7 @@ export const hosts: ItemRules<'hosts'> = {
   asks: () => [{ ask: 'file', path: PATH }],
   diff(item, seen) {
     const there = textOf(seen.file(PATH))
-    if (there === undefined) return [unreadable(PATH)]
+    if (there === undefined) return [unreadable(PATH, seen.file(PATH))]
     if (withBlock(there, item.name, wanted(item)) === there) return []
     return [change('entries', blockIn(there, item.name) ?? null, wanted(item))]
   },

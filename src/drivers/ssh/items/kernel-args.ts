@@ -100,13 +100,19 @@ function bootOf(seen: Seen): Boot | undefined {
   return {
     path: GRUB,
     prefix: 'GRUB_CMDLINE_LINUX_DEFAULT=',
-    args: GRUB_LINE.exec(grub)?.[2] ?? '',
+    args: grubArgs(grub),
     after: [run('update-grub')],
     write: (args) => [keep(GRUB, withGrub(grub, args), seen)],
   }
 }
 
-const GRUB_LINE = /^(GRUB_CMDLINE_LINUX_DEFAULT=)"?([^"\n]*)"?$/m
+/** As a shell reads it: in either sort of quotes, or one word without; a remark may follow. */
+const GRUB_LINE = /^GRUB_CMDLINE_LINUX_DEFAULT=(?:"([^"\n]*)"|'([^'\n]*)'|([^\s"'#]*))(?=[ \t]*(?:#.*)?$)/m
+
+function grubArgs(text: string): string {
+  const [, double, single, bare] = GRUB_LINE.exec(text) ?? []
+  return double ?? single ?? bare ?? ''
+}
 
 export function withGrub(text: string, args: string): string {
   const line = `GRUB_CMDLINE_LINUX_DEFAULT="${args}"`

@@ -9,7 +9,7 @@ export const line: ItemRules<'line'> = {
   asks: ({ spec }) => [{ ask: 'file', path: spec.path }],
   diff({ spec }, seen) {
     const there = textOf(seen.file(spec.path))
-    if (there === undefined) return [unreadable(spec.path)]
+    if (there === undefined) return [unreadable(spec.path, seen.file(spec.path))]
     const wanted = withLine(there, spec)
     if (wanted === there) return []
     const old = there.split('\n').find((one) => matches(one, spec))
@@ -36,11 +36,12 @@ export function textOf(seen: SeenFile): string | undefined {
   return seen.kind === 'absent' ? '' : seen.content
 }
 
-export function unreadable(path: string) {
-  return {
-    ...change('content', '(not text)', '(text)'),
-    blocked: { message: `${path} is no text file of at most 128 KiB`, allow: 'declare the whole file instead' },
-  }
+export function unreadable(path: string, { kind, target }: SeenFile) {
+  const blocked =
+    kind === 'link'
+      ? { message: `${path} is a link to ${target}`, allow: 'name that file, or remove the link' }
+      : { message: `${path} is no text file of at most 128 KiB`, allow: 'declare the whole file instead' }
+  return { ...change('content', '(not text)', '(text)'), blocked }
 }
 
 function matches(text: string, { line: wanted, match }: LineSpec): boolean {
@@ -55,7 +56,10 @@ export function withLine(text: string, spec: LineSpec): string {
   if (spec.absent === true) {
     if (first < 0) return text
     kept.splice(first, 1)
-  } else if (first >= 0) kept[first] = spec.line
-  else kept.push(spec.line)
+  } else if (first >= 0) {
+    // With or without a newline at its end, the file is right.
+    if (lines[first] === spec.line && kept.length === lines.length) return text
+    kept[first] = spec.line
+  } else kept.push(spec.line)
   return kept.length === 0 ? '' : `${kept.join('\n')}\n`
 }

@@ -16,10 +16,11 @@ export const mount: ItemRules<'mount'> = {
   ],
   diff({ name, spec }, seen) {
     const fstab = textOf(seen.file(FSTAB))
-    if (fstab === undefined) return [unreadable(FSTAB)]
+    if (fstab === undefined) return [unreadable(FSTAB, seen.file(FSTAB))]
     const changes: Change[] = []
     const old = lineIn(fstab, name)
-    if (old?.split(/\s+/).join(' ') !== entry(name, spec)) changes.push(change('fstab', old ?? null, entry(name, spec)))
+    if (old?.trim().split(/\s+/).join(' ') !== entry(name, spec))
+      changes.push(change('fstab', old ?? null, entry(name, spec)))
     const mounted = seen.run('findmnt', '-n', '-o', 'FSTYPE', '--mountpoint', name).code === 0
     if (mounted !== spec.mounted) changes.push(change('mounted', mounted, spec.mounted))
     return changes

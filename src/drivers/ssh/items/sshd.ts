@@ -27,8 +27,11 @@ export const sshd: ItemRules<'sshd'> = {
     if (changes.length > 0 || code !== 0) return changes
     // The file is there, and something that is read before it says otherwise.
     for (const [name, value] of Object.entries(spec.settings)) {
-      const inForce = new RegExp(`^${name.toLowerCase()} (.*)$`, 'm').exec(out)?.[1]
-      if (inForce !== undefined && !sameSetting(inForce, value))
+      // Of a list, it shows each on a line of its own.
+      const inForce = [...out.matchAll(new RegExp(`^${name.toLowerCase()} (.*)$`, 'gm'))]
+        .map(([, one]) => one)
+        .join(' ')
+      if (inForce !== '' && !sameSetting(inForce, value))
         changes.push({
           ...change(`inForce.${name}`, inForce, value),
           blocked: {

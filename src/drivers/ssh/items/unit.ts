@@ -4,6 +4,8 @@ import type { Ask } from '../ask.ts'
 import { type Command, run } from '../command.ts'
 import { change, type ItemRules, ownFile } from '../item.ts'
 
+/** Whether such a unit begins at start is nothing that can be switched. */
+const UNCHANGING = ['static', 'alias', 'generated', 'indirect', 'transient']
 const RELOAD = run('systemctl', 'daemon-reload')
 
 /** A unit or timer of systemd: its text, whether it is begun at start, whether it runs now. */
@@ -16,7 +18,8 @@ export const unit: ItemRules<'unit'> = {
     const there = seen.unit(name)
     const changes: Change[] = filesOf(item).flatMap((one) => one.changes(seen))
     if (spec.masked === true) return there.load === 'masked' ? changes : [...changes, change('masked', false, true)]
-    const known = there.load === 'loaded' || spec.content !== undefined
+    const masked = there.load === 'masked'
+    const known = there.load === 'loaded' || masked || spec.content !== undefined
     if (!known)
       return [
         {
@@ -27,8 +30,9 @@ export const unit: ItemRules<'unit'> = {
           },
         },
       ]
-    const enabled = there.enabled === 'enabled' || there.enabled === 'static' || there.enabled === 'alias'
-    if (spec.enabled !== undefined && enabled !== spec.enabled && there.enabled !== 'static')
+    if (masked) changes.push(change('masked', true, false))
+    const enabled = there.enabled === 'enabled'
+    if (spec.enabled !== undefined && enabled !== spec.enabled && !UNCHANGING.includes(there.enabled))
       changes.push(change('enabled', enabled, spec.enabled))
     const active = there.active === 'active' || there.active === 'activating' || there.active === 'reloading'
     if (spec.state !== undefined && active !== (spec.state === 'started'))
@@ -66,6 +70,7 @@ export const unit: ItemRules<'unit'> = {
       ...(back.length === 0 ? [] : [RELOAD]),
       ...(spec.enabled === false && there.enabled === 'enabled' ? [systemctl('enable')] : []),
       ...((spec.state === 'stopped' || spec.masked === true) && was ? [systemctl('start')] : []),
+      ...(spec.masked !== true && there.load === 'masked' ? [systemctl('mask')] : []),
     ]
   },
 }

@@ -3,7 +3,7 @@ import type { HostItemOf } from '../../../model/host-item.ts'
 import type { Ask, Seen } from '../ask.ts'
 import { type Command, run } from '../command.ts'
 import { change, type ItemRules } from '../item.ts'
-import { closeDoors, doorAsks, doorChanges, openDoors, sudoersPath } from '../user-doors.ts'
+import { closeDoors, doorAsks, doorChanges, homeOf, openDoors, sudoersPath } from '../user-doors.ts'
 
 /** A user with groups, authorized keys and, where it is said, the right to become root without a password. */
 export const user: ItemRules<'user'> = {
@@ -23,6 +23,15 @@ export const user: ItemRules<'user'> = {
           blocked: {
             message: `${name} has the id ${there.uid}; its files would be left behind`,
             allow: 'correct the declaration, or move them by hand',
+          },
+        })
+      const home = homeOf(item)
+      if (spec.keys !== undefined && spec.home === undefined && there.home !== home)
+        changes.push({
+          ...change('keys', null, null),
+          blocked: {
+            message: `${name} lives in ${there.home}, where its keys are looked for`,
+            allow: `declare home: ${there.home}`,
           },
         })
       if (spec.shell !== undefined && there.shell !== spec.shell) changes.push(change('shell', there.shell, spec.shell))
