@@ -40,35 +40,3 @@ export async function standsOn(
     throw error
   }
 }
-
-/** Who may sign: a file as OpenSSH's `allowed_signers`, or the keys in a GnuPG home. */
-export type Signers = { readonly allowedSigners: string } | { readonly gnupgHome: string }
-
-/** Why the signature of a commit is not accepted; undefined when it is. */
-export async function refusedSignature(
-  repository: string,
-  commit: string,
-  signers: Signers,
-  signal?: AbortSignal,
-): Promise<string | undefined> {
-  const ssh = 'allowedSigners' in signers
-  const settings = ssh
-    ? [`gpg.ssh.allowedSignersFile=${signers.allowedSigners}`, 'gpg.minTrustLevel=undefined', 'gpg.program=false']
-    : ['gpg.ssh.program=false']
-  // Whoever can sign in a way that was not asked for is nobody.
-  settings.push('gpg.x509.program=false')
-  try {
-    await runGit({
-      directory: repository,
-      arguments: ['verify-commit', '--raw', commit],
-      settings,
-      ...(ssh ? {} : { gnupgHome: signers.gnupgHome }),
-      ...(signal === undefined ? {} : { signal }),
-    })
-    return undefined
-  } catch (error) {
-    if (!(error instanceof GitFailed)) throw error
-    if (signal?.aborted === true) throw error
-    return `commit ${commit.slice(0, 12)} is not signed by an accepted key`
-  }
-}

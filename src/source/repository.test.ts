@@ -6,12 +6,19 @@ import { basename, join } from 'node:path'
 import { after, test } from 'node:test'
 import { vmManifest } from './fixture.ts'
 import { type FollowOptions, followRepository } from './repository.ts'
+import { takenApart } from './signatures.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'croft-follow-'))
 after(() => rmSync(root, { recursive: true, force: true }))
 const signal = new AbortController().signal
 /** Where GnuPG finds the key that the next commit is signed with. */
 let signingHome = ''
+/** The day that the next commits name. */
+let commitDate: string | undefined
+
+function dated(): Readonly<Record<string, string>> {
+  return commitDate === undefined ? {} : { GIT_COMMITTER_DATE: commitDate, GIT_AUTHOR_DATE: commitDate }
+}
 
 function key(name: string): string {
   const file = join(root, name)
@@ -26,7 +33,7 @@ function repository(name: string) {
   const git = (...args: string[]) =>
     execFileSync('git', ['-c', 'user.name=someone', '-c', 'user.email=anna@example.org', ...args], {
       cwd: tree,
-      env: { PATH: process.env.PATH, HOME: root, GIT_CONFIG_NOSYSTEM: '1', GNUPGHOME: signingHome },
+      env: { PATH: process.env.PATH, HOME: root, GIT_CONFIG_NOSYSTEM: '1', GNUPGHOME: signingHome, ...dated() },
       stdio: 'pipe',
     })
       .toString()
@@ -115,15 +122,71 @@ test('[S-27] signatures of GnuPG: by a key of the keyring that was named, and by
   assert.equal(await seen(), 'new')
 })
 
+test('[S-27] a key that is not accepted any more signs nothing, whatever day the commit names', async () => {
+  const [old, current] = [key('retired'), key('current')]
+  const allowed = join(root, 'retired_signers')
+  const line = (file: string, more = '') =>
+    `anna@example.org namespaces="git"${more} ${execFileSync('ssh-keygen', ['-y', '-f', file]).toString().trim()}\n`
+  writeFileSync(allowed, line(old, ',valid-before="20250101"') + line(current))
+  const { commit, follow } = repository('with-retired')
+  const followed = follow({ signers: { allowedSigners: allowed } })
+  const seen = async () => {
+    const look = await followed.look(signal)
+    return look.is === 'kept' ? look.message : look.is
+  }
+  commit(current)
+  assert.equal(await seen(), 'new')
+  commit(old)
+  assert.match(await seen(), /is not signed by an accepted key/, 'of today')
+  commitDate = '2024-06-01T12:00:00Z'
+  commit(old)
+  assert.match(await seen(), /is signed by a key that is not accepted any more/, 'of a day when it was')
+  commit(current)
+  assert.equal(await seen(), 'new', 'a wrong clock is no crime')
+  commitDate = undefined
+})
+
+test('[S-27] a key of GnuPG that has expired signs nothing', {
+  skip: hasGpg() || process.env.CI !== undefined ? false : 'gpg is not installed',
+}, async () => {
+  const then = '20200101T000000!'
+  const otto = gpgHome('otto', ['--faked-system-time', then], '2d')
+  const wrapper = join(root, 'gpg-then')
+  writeFileSync(wrapper, `#!/bin/sh\nexec gpg --faked-system-time '${then}' "$@"\n`, { mode: 0o755 })
+  const { git, follow, commit } = repository('gpg-expired')
+  commit()
+  signingHome = otto
+  const words = ['-c', 'gpg.format=openpgp', '-c', 'user.signingKey=otto@example.org', '-c', `gpg.program=${wrapper}`]
+  git(...words, 'commit', '--quiet', '--allow-empty', '-S', '-m', 'signed')
+  git('push', '--quiet', '--force', 'origin', 'HEAD:main')
+  const look = await follow({ signers: { gnupgHome: otto } }).look(signal)
+  assert.match(
+    look.is === 'kept' ? look.message : look.is,
+    /is signed by a key that is not accepted any more/,
+  )
+})
+
+test('a commit is taken apart into its signature and what was signed', () => {
+  const commit = Buffer.from(
+    'tree 1\nauthor Ä <a> 1 +0000\ngpgsig -----BEGIN\n line\n \n -----END\n\ngpgsig in the text\n x\n',
+    'utf8',
+  )
+  const { signature, payload } = takenApart(commit)
+  assert.equal(signature, '-----BEGIN\nline\n\n-----END\n')
+  assert.equal(payload.toString('utf8'), 'tree 1\nauthor Ä <a> 1 +0000\n\ngpgsig in the text\n x\n')
+  assert.equal(takenApart(payload).signature, undefined)
+})
+
 function hasGpg(): boolean {
   return spawnSync('gpg', ['--version']).status === 0
 }
 
-function gpgHome(name: string): string {
+function gpgHome(name: string, first: readonly string[] = [], expires = 'never'): string {
   const home = mkdtempSync(join(tmpdir(), 'croft-gpg-'))
   const own = join(home, name)
   mkdirSync(own, { mode: 0o700 })
   const words = [
+    ...first,
     '--batch',
     '--quiet',
     '--passphrase',
@@ -132,7 +195,7 @@ function gpgHome(name: string): string {
     `${name}@example.org`,
     'ed25519',
     'sign',
-    'never',
+    expires,
   ]
   execFileSync('gpg', words, { env: { ...process.env, GNUPGHOME: own }, stdio: 'pipe' })
   after(() => {

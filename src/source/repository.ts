@@ -1,9 +1,10 @@
-import { type CommitFacts, commitFacts, refusedSignature, type Signers, standsOn } from './commit-facts.ts'
+import { type CommitFacts, commitFacts, standsOn } from './commit-facts.ts'
 import { factsOf, judgeRevision, type RevisionFacts } from './follow.ts'
 import { fetchMirror, readCommit, resolveCommit } from './git.ts'
 import { GitFailed } from './git-run.ts'
 import { createParseCache } from './parse-cache.ts'
 import type { Revision } from './revision.ts'
+import { refusedSignature, type Signers } from './signatures.ts'
 
 export interface FollowOptions {
   readonly remote: string

@@ -1,0 +1,89 @@
+import { spawn } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { GitFailed, runGit } from './git-run.ts'
+
+/** Who may sign: a file as OpenSSH's `allowed_signers`, or the keys in a GnuPG home. */
+export type Signers = { readonly allowedSigners: string } | { readonly gnupgHome: string }
+
+/** Why the signature of a commit is not accepted; undefined when it is. */
+export async function refusedSignature(
+  repository: string,
+  commit: string,
+  signers: Signers,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  const ssh = 'allowedSigners' in signers
+  const settings = ssh
+    ? [`gpg.ssh.allowedSignersFile=${signers.allowedSigners}`, 'gpg.minTrustLevel=undefined', 'gpg.program=false']
+    : ['gpg.ssh.program=false']
+  // Whoever can sign in a way that was not asked for is nobody.
+  settings.push('gpg.x509.program=false')
+  const git = (...args: readonly string[]) =>
+    runGit({
+      directory: repository,
+      arguments: args,
+      settings,
+      ...(ssh ? {} : { gnupgHome: signers.gnupgHome }),
+      ...(signal === undefined ? {} : { signal }),
+    })
+  const name = commit.slice(0, 12)
+  try {
+    await git('verify-commit', '--raw', commit)
+    const over = ssh
+      ? !(await isSignedNow(await git('cat-file', 'commit', commit), signers.allowedSigners))
+      : !/^[GU]/.test((await git('show', '--no-patch', '--format=%G?', '--end-of-options', commit)).toString('latin1'))
+    return over ? `commit ${name} is signed by a key that is not accepted any more` : undefined
+  } catch (error) {
+    if (!(error instanceof GitFailed)) throw error
+    if (signal?.aborted === true) throw error
+    return `commit ${name} is not signed by an accepted key`
+  }
+}
+
+/**
+ * Is the key accepted today? git asks whether it was on the day that the commit names, and whoever has an old key can
+ * write down any day.
+ */
+async function isSignedNow(commit: Buffer, signers: string): Promise<boolean> {
+  const { signature, payload } = takenApart(commit)
+  if (signature === undefined) return false
+  const room = await mkdtemp(join(tmpdir(), 'croft-signature-'))
+  try {
+    const file = join(room, 'signature')
+    await writeFile(file, signature)
+    const found = await sshKeygen(['-Y', 'find-principals', '-f', signers, '-s', file], Buffer.alloc(0))
+    const [who = ''] = found.output.split('\n')
+    if (who === '') return false
+    return (await sshKeygen(['-Y', 'verify', '-n', 'git', '-f', signers, '-I', who, '-s', file], payload)).ok
+  } finally {
+    await rm(room, { recursive: true, force: true })
+  }
+}
+
+/** A commit as it was signed, without the signature that was put into it. */
+export function takenApart(commit: Buffer): { readonly signature: string | undefined; readonly payload: Buffer } {
+  const text = commit.toString('latin1')
+  const end = text.indexOf('\n\n')
+  const [header, rest] = end === -1 ? [text, ''] : [text.slice(0, end + 1), text.slice(end + 1)]
+  const found = /^gpgsig(?:-sha256)? (.*(?:\n .*)*)\n/m.exec(header)
+  if (found === null) return { signature: undefined, payload: commit }
+  const payload = header.slice(0, found.index) + header.slice(found.index + found[0].length) + rest
+  return { signature: `${(found[1] ?? '').replaceAll('\n ', '\n')}\n`, payload: Buffer.from(payload, 'latin1') }
+}
+
+function sshKeygen(args: readonly string[], input: Buffer): Promise<{ readonly ok: boolean; readonly output: string }> {
+  return new Promise((resolve) => {
+    const child = spawn('ssh-keygen', args, { stdio: ['pipe', 'pipe', 'ignore'], env: { PATH: process.env.PATH } })
+    let output = ''
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      output += chunk
+    })
+    child.on('error', () => resolve({ ok: false, output: '' }))
+    child.on('close', (code) => resolve({ ok: code === 0, output }))
+    // It may have judged before it has read everything.
+    child.stdin.on('error', () => {})
+    child.stdin.end(input)
+  })
+}
