@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import type { Clock } from '../lib/clock.ts'
 
 export interface ChildOptions {
@@ -76,8 +76,11 @@ export async function runChild(argv: readonly string[], options: ChildOptions): 
 
 function kill(child: ReturnType<typeof spawn>, group: boolean): void {
   try {
-    if (group && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
-    else child.kill('SIGKILL')
+    if (group && child.pid !== undefined) {
+      process.kill(-child.pid, 'SIGKILL')
+      // `timeout` has left the group with all that it runs; the session is still the same.
+      spawnSync('pkill', ['-KILL', '-s', String(child.pid)], { stdio: 'ignore' })
+    } else child.kill('SIGKILL')
   } catch {
     // It has ended meanwhile.
   }

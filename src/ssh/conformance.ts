@@ -150,6 +150,25 @@ export function shellConformance(
     await assert.rejects(shell.run(['true'], { signal: stop.signal }), (error) => failure(error, 'no', 'aborted'))
   })
 
+  rule('what nobody waits for any more is ended, with everything that it has started', async ({ shell, directory }) => {
+    const stop = new AbortController()
+    const note = `${directory}/child`
+    const script = 'sleep 600 & echo "$!" >"$1.new"; mv "$1.new" "$1"; wait'
+    const running = shell.run(['sh', '-c', script, 'sh', note], { signal: stop.signal })
+    running.catch(() => undefined)
+    let child = ''
+    while (child === '')
+      child = Buffer.from((await shell.readFile(note)) ?? [])
+        .toString()
+        .trim()
+    stop.abort()
+    await assert.rejects(running, (error) => failure(error, 'maybe', 'aborted'))
+    // It may be a moment until whoever reaps it has done so.
+    const alive = async () =>
+      (await shell.run(['sh', '-c', 'grep -q "^State:.[^Z]" "/proc/$1/status"', 'sh', child])).code
+    for (let looks = 0; (await alive()) === 0; looks++) assert.ok(looks < 3_000, `${child} still runs`)
+  })
+
   rule('a program that says too much is ended', async ({ shell }) => {
     await assert.rejects(shell.run(['cat', '/dev/zero']), (error) => failure(error, 'maybe', 'too-large'))
   })
