@@ -16,6 +16,8 @@ export const LIMITS = {
   kustomizations: 1000,
   cachedTrees: 50,
   cacheBytes: 64 * 1024 * 1024,
+  /** How often an address may lead to another one. */
+  redirects: 5,
   gitBytes: 96 * 1024 * 1024,
   gitTimeoutMs: 120_000,
   problemsShown: 100,

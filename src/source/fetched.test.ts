@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { LIMITS } from '../lib/limits.ts'
 import type { Declaration } from '../model/declaration.ts'
+import { mayLead } from './ask-url.ts'
 import { withFetched } from './fetched.ts'
 import { readText } from './fixture.ts'
 
@@ -32,6 +33,9 @@ const BOMB_MANIFEST = JSON.stringify({ layers: [{ digest: `sha256:${sha(BOMB)}`,
 const server = createServer((request, response) => {
   const { url = '' } = request
   if (url === '/far.yaml') response.end(TEXT)
+  else if (url === '/near') response.writeHead(302, { location: '/far.yaml' }).end()
+  else if (url === '/round') response.writeHead(302, { location: '/round' }).end()
+  else if (url === '/out') response.writeHead(302, { location: 'file:///etc/passwd' }).end()
   else if (url === '/short.yaml') response.end(TEXT.slice(0, -5))
   else if (url === '/huge.yaml') response.end(Buffer.alloc(LIMITS.addonBytes + 1, 0x20))
   else if (url.startsWith('/token')) response.end(JSON.stringify({ token: 'anybody' }))
@@ -80,6 +84,39 @@ test('[S-24] an artifact of a registry is taken by its digest, with the token th
   assert.ok(bad !== undefined && 'problem' in bad)
   assert.match(bad.problem, /SHA-256/)
 })
+
+test('[S-24] an address that leads on is followed, and not for ever nor anywhere', async () => {
+  const at = async (name: string) => {
+    const url = `http://127.0.0.1:${port()}/${name}`
+    const found = await fetchedFor({ url: { url, sha256: sha(TEXT) } }, `${url}#${sha(TEXT)}`)
+    return found !== undefined && 'problem' in found ? found.problem : 'taken'
+  }
+  assert.equal(await at('near'), 'taken')
+  assert.match(await at('round'), /on and on/)
+  assert.match(await at('out'), /leads to .*refused/)
+})
+
+for (const [from, to, may] of [
+  ['https://a.example', 'https://b.example', true],
+  ['https://a.example', 'http://b.example', false],
+  ['http://a.example', 'http://b.example', true],
+  ['https://a.example', 'https://127.0.0.1:8087', false],
+  ['https://a.example', 'https://2130706433', false],
+  ['https://a.example', 'https://0x7f.1', false],
+  ['https://a.example', 'https://localhost.', false],
+  ['https://a.example', 'https://[::1]', false],
+  ['https://a.example', 'https://[::ffff:10.0.0.1]', false],
+  ['https://a.example', 'https://[fd00::1]', false],
+  ['https://a.example', 'https://169.254.169.254', false],
+  ['https://a.example', 'https://192.168.4.2', false],
+  ['https://a.example', 'https://172.32.0.1', true],
+  ['https://git.internal', 'https://192.168.4.2', true],
+  ['http://192.168.4.2', 'http://192.168.4.3', true],
+  ['http://127.0.0.1', 'file:///etc/passwd', false],
+] as const)
+  test(`${from} may${may ? '' : ' not'} lead to ${to}`, () => {
+    assert.equal(mayLead(new URL(from), new URL(to)), may)
+  })
 
 test('[S-24] what was cut short, swapped, is too large or becomes so when it is unpacked is refused', async () => {
   const problem = async (spec: object, place: string) => {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
 import type { ObjectsAt } from '../kinds/kind.ts'
 import { LIMITS } from '../lib/limits.ts'
+import { askUrl, mayLead, within } from './ask-url.ts'
 import { type GitPlace, objectsAtCommit } from './fetched-git.ts'
 import { objectsIn } from './objects-at.ts'
 import type { Revision } from './revision.ts'
@@ -52,7 +53,7 @@ async function objectsFrom(place: string, signal: AbortSignal | undefined): Prom
 
 async function file(place: string, signal: AbortSignal | undefined): Promise<ObjectsAt> {
   const [url = '', sha256 = ''] = place.split('#')
-  const bytes = await bytesOf(await ask(url, {}, signal))
+  const bytes = await bytesOf(await askUrl(url, {}, signal))
   return checked(url, bytes, sha256)
 }
 
@@ -70,14 +71,14 @@ async function artifact(reference: string, signal: AbortSignal | undefined): Pro
   const accept = { accept: 'application/vnd.oci.image.manifest.v1+json' }
   const token = await anonymousToken(`${base}/manifests/${digest}`, accept, signal)
   const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
-  const manifest = await bytesOf(await ask(`${base}/manifests/${digest}`, { ...accept, ...headers }, signal))
+  const manifest = await bytesOf(await askUrl(`${base}/manifests/${digest}`, { ...accept, ...headers }, signal))
   assertHash(manifest, digest.slice('sha256:'.length))
   const { layers = [] } = JSON.parse(Buffer.from(manifest).toString('utf8')) as {
     readonly layers?: readonly { readonly digest?: string; readonly mediaType?: string }[]
   }
   const objects: unknown[] = []
   for (const { digest: hash = '', mediaType = '' } of layers) {
-    const blob = await bytesOf(await ask(`${base}/blobs/${hash}`, headers, signal))
+    const blob = await bytesOf(await askUrl(`${base}/blobs/${hash}`, headers, signal))
     assertHash(blob, hash.replace(/^sha256:/, ''))
     const plain = blob[0] === 0x1f && blob[1] === 0x8b ? gunzipSync(blob, { maxOutputLength: LIMITS.addonBytes }) : blob
     const files = mediaType.includes('tar') ? filesOfTar(plain) : [{ name: 'layer.yaml', bytes: plain }]
@@ -97,33 +98,17 @@ async function anonymousToken(
   headers: Readonly<Record<string, string>>,
   signal: AbortSignal | undefined,
 ): Promise<string | undefined> {
-  const first = await fetch(url, { headers, method: 'HEAD', ...within(signal) })
+  const first = await fetch(url, { headers, method: 'HEAD', redirect: 'manual', ...within(signal) })
   if (first.status !== 401) return undefined
   const asked = first.headers.get('www-authenticate') ?? ''
   const part = (name: string) => new RegExp(`${name}="([^"]*)"`).exec(asked)?.[1]
   const realm = part('realm')
-  if (realm === undefined || !/^https?:\/\//.test(realm)) return undefined
+  const place = realm === undefined ? null : URL.parse(realm)
+  if (place === null || !mayLead(new URL(url), place)) return undefined
   const query = new URLSearchParams({ service: part('service') ?? '', scope: part('scope') ?? '' })
-  const answer = (await (await ask(`${realm}?${query.toString()}`, {}, signal)).json()) as {
-    token?: string
-    access_token?: string
-  }
+  const told = await bytesOf(await askUrl(`${realm}?${query.toString()}`, {}, signal))
+  const answer = JSON.parse(Buffer.from(told).toString('utf8')) as { token?: string; access_token?: string }
   return answer.token ?? answer.access_token
-}
-
-async function ask(
-  url: string,
-  headers: Readonly<Record<string, string>>,
-  signal: AbortSignal | undefined,
-): Promise<Response> {
-  const response = await fetch(url, { headers, redirect: 'follow', ...within(signal) })
-  if (!response.ok) throw new Error(`HTTP ${response.status}`)
-  return response
-}
-
-function within(signal: AbortSignal | undefined): { readonly signal: AbortSignal } {
-  const timeout = AbortSignal.timeout(LIMITS.requestTimeoutMs)
-  return { signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]) }
 }
 
 async function bytesOf(response: Response): Promise<Uint8Array> {
