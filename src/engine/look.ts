@@ -23,6 +23,8 @@ export interface Looking {
   readonly gone: Set<string>
   readonly lists: Map<string, readonly Sighting[]>
   readonly probes: Map<string, 'free' | 'taken'>
+  /** What was asked for and could not be read, with the words of whoever was asked. */
+  readonly failed: Map<string, string>
 }
 
 /** Rounds of "the plan lacks something, look, plan again". More would mean that looking does not help. */
@@ -41,7 +43,18 @@ export async function surveyConnection(
     const close = remember(looks, survey.sightings)
     // Should an id stand there twice, the first counts.
     const seen = new Map(survey.sightings.toReversed().map((sighting) => [sighting.externalId, sighting]))
-    return { connection, session, survey, seen, looks, close, gone: new Set(), lists: new Map(), probes: new Map() }
+    return {
+      connection,
+      session,
+      survey,
+      seen,
+      looks,
+      close,
+      gone: new Set(),
+      lists: new Map(),
+      probes: new Map(),
+      failed: new Map(),
+    }
   } catch (error) {
     if (error instanceof LookFailed) return error.refusal
     throw error
@@ -101,7 +114,10 @@ async function fill(looking: Looking, lack: Lack, signal: AbortSignal): Promise<
     }
   } catch (error) {
     // One thing that cannot be read must not blind us to the others: it stays "not read yet" in this pass.
-    if (error instanceof LookFailed) return false
+    if (error instanceof LookFailed) {
+      looking.failed.set(JSON.stringify(lack), error.message)
+      return false
+    }
     throw error
   }
 }

@@ -9,6 +9,7 @@ import type { Ledger, World } from '../plan/world.ts'
 import { isFromThisPass } from './close-looks.ts'
 import type { Connections, Trouble } from './connections.ts'
 import { fillLacks, LOOK_ROUNDS, type Looking, lacksOf, surveyConnection, worldOf, worldUnseen } from './look.ts'
+import { sayWhyUnread } from './unread.ts'
 
 /** What one pass has seen, and the plan that follows from it. */
 export interface Observation {
@@ -73,7 +74,7 @@ export async function observeAndPlan(
     worlds = worldsOf(estate, lookings, unseen)
     current = plan({ estate, worlds, ledger, rules, clusters, nowMs })
   }
-  return { plan: standingStill(current, clusters), worlds, lookings }
+  return { plan: standingStill(sayWhyUnread(current, lookings), clusters), worlds, lookings }
 }
 
 /** What the surveys have shown, indexed. */

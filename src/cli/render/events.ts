@@ -1,5 +1,6 @@
 import type { CroftEvent } from '../../model/event.ts'
 import { showAge } from './duration.ts'
+import { foldEvents } from './fold-events.ts'
 import { API_VERSION } from './plan-json.ts'
 import type { Style } from './style.ts'
 import { renderTable } from './table.ts'
@@ -18,10 +19,11 @@ export function renderEvents(
   view: { readonly nowMs: number; readonly headers: boolean; readonly withObject?: boolean },
 ): string {
   const columns = view.withObject === false ? COLUMNS.filter((column) => column.title !== 'OBJECT') : COLUMNS
-  const rows = events.map((event) => {
+  const rows = foldEvents(events).map(({ event, count, firstMs }) => {
+    const often = count === 1 ? '' : ` (${count} times in ${showAge(event.atMs - firstMs)})`
     const commit = event.commit === undefined ? '' : ` (${event.commit.slice(0, 7)})`
     const object = view.withObject === false ? [] : [event.key ?? '-']
-    return [showAge(view.nowMs - event.atMs), event.type, event.reason, ...object, `${event.message}${commit}`]
+    return [showAge(view.nowMs - event.atMs), event.type, event.reason, ...object, `${event.message}${commit}${often}`]
   })
   return renderTable(columns, rows, style, { headers: view.headers })
 }

@@ -158,3 +158,28 @@ test('when nothing is under way, what waits is told with what it waits for, agai
   const { progress: begun } = advance(progress, report(creating, 'Creating'), 200)
   assert.doesNotMatch(liveLines(begun, 200, PLAIN).join(), /moon/)
 })
+
+test('trouble that comes again at the next attempt is told once, with a sign of life now and then', () => {
+  const trouble: NewEvent = {
+    atMs: 5,
+    key: 'Cluster/home',
+    type: 'Warning',
+    reason: 'NoChecksum',
+    message: 'none found',
+  }
+  let { progress, lines } = advance(beginProgress(0), report(undefined, undefined, [], [trouble]), 5)
+  assert.equal(lines.length, 1)
+  ;({ progress, lines } = advance(progress, report(undefined, undefined, [], [{ ...trouble, atMs: 900 }]), 900))
+  assert.deepEqual(lines, [])
+  const other = { ...trouble, message: 'another' }
+  ;({ progress, lines } = advance(progress, report(undefined, undefined, [], [trouble, other]), 1000))
+  assert.deepEqual(
+    lines.map(({ message }) => message),
+    ['another'],
+  )
+  assert.deepEqual(heartbeat(progress, 1000 + LIMITS.heartbeatMs).lines, [])
+  const beat = heartbeat(progress, 1000 + LIMITS.heartbeatMs * 6)
+  assert.match(beat.lines[0]?.message ?? '', /still trying; the trouble above has not changed \[1m01s elapsed\]/)
+  assert.deepEqual(heartbeat(beat.progress, 1001 + LIMITS.heartbeatMs * 6).lines, [])
+  assert.match(liveLines(progress, 5000, PLAIN)[0] ?? '', /still trying/)
+})

@@ -29,6 +29,8 @@ export interface Progress {
   readonly waiting: ReadonlyMap<ResourceKey, string>
   /** When a line was last shown, or a sign of life given. */
   readonly shownMs: number
+  /** Trouble that was told: at the next attempt it is no news. */
+  readonly told: ReadonlySet<string>
 }
 
 /** One thing worth telling. The same data becomes a line of text or a line of JSON. */
@@ -46,7 +48,7 @@ export interface Step {
 }
 
 export function beginProgress(nowMs: number): Progress {
-  return { startedMs: nowMs, tracked: new Map(), waiting: new Map(), shownMs: nowMs }
+  return { startedMs: nowMs, tracked: new Map(), waiting: new Map(), shownMs: nowMs, told: new Set() }
 }
 
 /** What one pass adds to the story. Events are told as they are; a status is told only when no event has told it. */
@@ -81,8 +83,21 @@ export function advance(progress: Progress, report: PassReport, nowMs: number): 
       action.do === 'wait' && !isOpen(tracked, key) ? [[key, action.message] as const] : [],
     ),
   )
-  const shownMs = lines.length > 0 ? nowMs : progress.shownMs
-  return { progress: { ...progress, tracked, waiting, shownMs }, lines }
+  const news = lines.filter((line) => !isOld(line, progress.told))
+  const trouble = news.filter(({ tone }) => tone === 'warning').map(sameness)
+  const shownMs = news.length > 0 ? nowMs : progress.shownMs
+  return {
+    progress: { ...progress, tracked, waiting, shownMs, told: new Set([...progress.told, ...trouble]) },
+    lines: news,
+  }
+}
+
+function isOld(line: ProgressLine, told: ReadonlySet<string>): boolean {
+  return line.tone === 'warning' && told.has(sameness(line))
+}
+
+function sameness({ key, message }: ProgressLine): string {
+  return JSON.stringify([key, message])
 }
 
 /** A sign of life for what has been silent for a while, so that a long import does not look like a hang. */
@@ -96,6 +111,10 @@ export function heartbeat(progress: Progress, nowMs: number): Step {
     lines.push({ atMs: nowMs, key, tone: 'heartbeat', reason: 'StillWorking', message })
   }
   if (lines.length === 0 && nowMs - progress.shownMs >= LIMITS.heartbeatMs) lines.push(...stillWaiting(progress, nowMs))
+  if (lines.length === 0 && nowMs - progress.shownMs >= LIMITS.heartbeatMs * QUIET && progress.told.size > 0) {
+    const message = `${STILL_TRYING} [${showElapsed(nowMs - progress.startedMs)} elapsed]`
+    lines.push({ atMs: nowMs, tone: 'heartbeat', reason: 'StillTrying', message })
+  }
   return { progress: { ...progress, tracked, shownMs: lines.length > 0 ? nowMs : progress.shownMs }, lines }
 }
 
@@ -145,11 +164,16 @@ export function liveLines(progress: Progress, nowMs: number, style: Style): read
   })
   if (open.length > 0)
     return open.length > shown.length ? [...lines, `  … and ${open.length - shown.length} more`] : lines
+  if (progress.waiting.size === 0 && progress.told.size > 0)
+    return [`${style.paint('dim', '…')} ${STILL_TRYING} ${showElapsed(nowMs - progress.startedMs)}`]
   return [...progress.waiting]
     .slice(0, LIMITS.progressLinesShown)
     .map(([key, message]) => `${style.paint('dim', '…')} ${style.paint('bold', clean(key))}  ${clean(message, 80)}`)
 }
 
+const STILL_TRYING = 'still trying; the trouble above has not changed'
+/** Where only old trouble comes again, a sign of life is wanted less often. */
+const QUIET = 6
 const LAST_WORDS: ReadonlySet<string> = new Set(['Ready', 'Stalled'])
 const SPINNER = ['⠋', '⠙', '⠸', '⠴', '⠦', '⠇']
 const GERUND: Readonly<Record<Work, string>> = {

@@ -1,6 +1,7 @@
 import type { CroftEvent } from '../../model/event.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import { clean } from './clean.ts'
+import { foldEvents } from './fold-events.ts'
 
 /** What is known of one resource and of how it came to be so. */
 export interface WhyFacts {
@@ -20,12 +21,12 @@ export function whyLines({ key, record, events, revisions, origin }: WhyFacts): 
   else lines.push(...standing(key, record))
   if (origin !== undefined) lines.push(`It is declared at ${origin}.`)
   let commit: string | undefined
-  for (const event of events) {
+  for (const { event, count, firstMs } of foldEvents(events)) {
     if (event.commit !== undefined && event.commit !== commit) {
       commit = event.commit
       lines.push(commitLine(event.commit, revisions))
     }
-    lines.push(sentence(event))
+    lines.push(`${sentence(event)}${count === 1 ? '' : ` That was said ${count} times since ${at(firstMs)}.`}`)
   }
   if (events.length === 0) lines.push('No events of it are kept.')
   return lines.map((line) => clean(line))

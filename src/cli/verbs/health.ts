@@ -6,10 +6,15 @@ import { styleOf, writeJson } from '../output.ts'
 import { blindExit } from '../plan-exit.ts'
 import type { Verb } from '../program.ts'
 import { clean } from '../render/clean.ts'
+import { renderTrouble, troublesOf, votesOf } from '../render/health.ts'
 import { API_VERSION } from '../render/plan-json.ts'
+import { many } from '../render/problems.ts'
 import { openExisting, realDirectory, stateFile } from '../state.ts'
 
-/** One look at everything: connections, resources, drift, checks. Exit 0 only when all of it is well. */
+/**
+ * One look at everything: connections, manifests, clusters, resources, drift, checks. What is wrong is told with since
+ * when, why, and what to do. Exit 0 only when all of it is well.
+ */
 export const run: Verb = async (runtime, [directory = '.'], options) => {
   const real = realDirectory(runtime, directory)
   const loaded = await runtime.load(real)
@@ -52,18 +57,39 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
     pending.length === 0 &&
     notReady.length === 0 &&
     report.checks.every(({ passed }) => passed === 'yes')
-  if (options.json === true) writeJson(runtime.out, { ...report, healthy: well })
-  else {
-    const style = styleOf(runtime, runtime.out)
-    const line = (good: boolean, text: string) =>
-      runtime.out.write(`${style.paint(good ? 'green' : 'red', good ? 'ok  ' : 'bad ')} ${clean(text)}\n`)
-    for (const { name, state } of report.connections) line(state === 'ok', `connection ${name}: ${state}`)
-    line(pending.length === 0, `resources: ${report.resources.asDeclared} of ${report.resources.total} as declared`)
-    for (const { key, status } of report.resources.notReady) line(false, `${key} is ${status}`)
-    for (const { key, field, declared, observed } of report.drifts)
-      line(false, `${key} has drifted: ${field} is ${observed}, Git says ${declared}`)
-    if (report.problems > 0) line(false, `manifests: ${report.problems} errors`)
-    for (const { name, passed, output } of report.checks) line(passed === 'yes', `check ${name}: ${output}`)
+  const troubled = new Set([...pending.map(({ key }) => key), ...notReady.map(({ key }) => key)])
+  const events = (
+    await Promise.all([...troubled].slice(0, LOOKED_INTO).map((key) => store.it.events({ key, limit: 200 })))
+  ).flat()
+  const troubles = troublesOf({ plan, records, events })
+  const healthy = well && troubles.length === 0
+  if (options.json === true) {
+    writeJson(runtime.out, { ...report, troubles, healthy })
+    return healthy ? EXIT.ok : EXIT.failed
   }
-  return well ? EXIT.ok : EXIT.failed
+  const style = styleOf(runtime, runtime.out)
+  const line = (good: boolean, text: string) =>
+    runtime.out.write(`${style.paint(good ? 'green' : 'red', good ? 'ok  ' : 'bad ')} ${clean(text)}\n`)
+  for (const { name, state } of report.connections) {
+    const note = plan.notes.find((one) => one.connection === name)
+    line(note === undefined, `connection ${name}: ${note === undefined ? 'ok' : `${state}: ${note.message}`}`)
+    if (note !== undefined) runtime.out.write(`       → croft doctor ${directory}\n`)
+  }
+  if (report.problems > 0) {
+    line(false, `manifests: ${many(report.problems, 'error')}`)
+    runtime.out.write(`       → croft validate ${directory}\n`)
+  }
+  for (const look of plan.clusters ?? [])
+    if (!troubles.some(({ key }) => key === look.declaration.key))
+      line(true, `${look.declaration.key}: ${look.decision.phase}, ${votesOf(look)}`)
+  line(pending.length === 0, `resources: ${report.resources.asDeclared} of ${report.resources.total} as declared`)
+  const blind = new Set(plan.notes.map(({ connection }) => connection))
+  const hidden = new Set(plan.entries.filter(({ connection }) => blind.has(connection)).map(({ key }) => String(key)))
+  for (const trouble of troubles.filter(({ key }) => !hidden.has(key)))
+    runtime.out.write(renderTrouble(trouble, runtime.clock.now(), style))
+  for (const { name, passed, output } of report.checks) line(passed === 'yes', `check ${name}: ${output}`)
+  return healthy ? EXIT.ok : EXIT.failed
 }
+
+/** Of more things in trouble than a person reads, the events are not asked for. */
+const LOOKED_INTO = 50

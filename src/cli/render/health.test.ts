@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Action } from '../../model/action.ts'
+import type { ClusterLook } from '../../model/cluster-look.ts'
+import type { Condition } from '../../model/condition.ts'
+import type { CroftEvent } from '../../model/event.ts'
+import type { Plan } from '../../model/plan.ts'
+import { DEFAULT_POLICY } from '../../model/policy.ts'
+import type { ResourceRecord } from '../../model/record.ts'
+import { renderTrouble, troublesOf, votesOf } from './health.ts'
+import { PLAIN } from './style.ts'
+
+const KEY = 'Machine/web-1'
+const planned = (action: Action, drift = false): Plan => ({
+  entries: [{ key: KEY, uid: 'u', connection: 'c', type: 'vm', action, ...(drift ? { drift: true } : {}) }],
+  notes: [],
+  problems: [],
+})
+const record = (conditions: readonly Partial<Condition>[], more: Partial<ResourceRecord> = {}): ResourceRecord => ({
+  key: KEY,
+  uid: 'u',
+  connection: 'c',
+  type: 'vm',
+  generation: 'g',
+  policy: DEFAULT_POLICY,
+  conditions: conditions.map(
+    (one) => ({ type: 'Ready', status: 'True', reason: '', message: '', sinceMs: 0, ...one }) as Condition,
+  ),
+  createdMs: 0,
+  status: 'Booting',
+  ...more,
+})
+const told = (plan: Plan, records: readonly ResourceRecord[], events: readonly CroftEvent[] = []) =>
+  troublesOf({ plan, records, events })
+    .map((one) => renderTrouble(one, 600_000, PLAIN))
+    .join('')
+
+test('what is well is not told', () => {
+  assert.equal(told(planned({ do: 'nothing' }), [record([{}])]), '')
+})
+
+test('each trouble says what, since when, why and what to do', () => {
+  const update: Action = {
+    do: 'update',
+    externalId: '1',
+    changes: [{ path: 'memory', from: 2048, to: 4096, effect: 'live' }],
+    steps: [],
+    reason: '',
+  }
+  const by = { user: 'anna@pam', task: 'qmset', atMs: 0 }
+  assert.equal(
+    told(planned(update, true), [record([{}], { driftSinceMs: 300_000, driftBy: by })]),
+    `bad  Machine/web-1: is not as declared, though Git has not changed, since 5m
+       memory is 2048, Git says 4096
+       anna@pam did it by qmset
+       → croft plan shows what would be done, croft apply does it
+`,
+  )
+  const hold: Action = {
+    do: 'hold',
+    guard: 'deletions',
+    held: update,
+    reason: 'two machines at once',
+    allow: 'approve it',
+  }
+  assert.match(
+    told(planned(hold), []),
+    /^bad {2}Machine\/web-1: held \[deletions\]\n +two machines at once\n +→ approve it\n$/,
+  )
+  const offline: Action = { do: 'wait', reason: 'HostOffline', message: 'host pve1 is offline', lookAgainMs: 1 }
+  assert.match(told(planned(offline), []), /waits\n +host pve1 is offline\n +→ bring its host back\n/)
+  const failing = record([{ status: 'False', sinceMs: 60_000, message: 'its agent does not answer' }])
+  const warning = (atMs: number) =>
+    ({ seq: atMs, atMs, key: KEY, type: 'Warning', reason: 'NoAgent', message: 'no answer' }) as CroftEvent
+  const text = told(planned({ do: 'nothing' }), [failing], [warning(70_000), warning(80_000), warning(10)])
+  assert.match(
+    text,
+    /^bad {2}Machine\/web-1: Booting, since 9m\n +NoAgent: no answer \(2 times\)\n +→ croft why Machine\/web-1\n$/,
+  )
+  assert.match(told(planned({ do: 'nothing' }), [failing]), /\n +its agent does not answer\n/)
+  assert.match(
+    told({ ...planned({ do: 'nothing' }), entries: [] }, [failing]),
+    /Booting/,
+    'what nobody declares any more',
+  )
+})
+
+test('the votes of a cluster in the words of somebody who must decide whether to get up', () => {
+  const members = (...up: readonly ('yes' | 'no')[]) =>
+    ({ observed: { members: up.map((one) => ({ learner: false, up: one })) } }) as unknown as ClusterLook
+  assert.equal(votesOf(members('yes', 'yes', 'yes')), '3 of 3 votes, 1 may still be lost')
+  assert.equal(votesOf(members('yes', 'yes', 'no')), '2 of 3 votes: if one more is lost the API stops')
+  assert.equal(votesOf(members('yes', 'no', 'no')), '1 of 3 votes: the majority is lost and the API stands still')
+  assert.equal(votesOf({ observed: { members: 'unknown' } } as ClusterLook), 'its votes cannot be seen')
+})

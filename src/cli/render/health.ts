@@ -1,0 +1,213 @@
+import { driftsOf } from '../../controller/drifts.ts'
+import { quorumMargin } from '../../controller/view.ts'
+import type { Action } from '../../model/action.ts'
+import type { ClusterLook } from '../../model/cluster-look.ts'
+import type { CroftEvent } from '../../model/event.ts'
+import type { Plan } from '../../model/plan.ts'
+import type { ResourceRecord } from '../../model/record.ts'
+import { clusterDiffers } from '../../plan/cluster/forecast.ts'
+import { clean } from './clean.ts'
+import { showAge } from './duration.ts'
+import { foldEvents } from './fold-events.ts'
+import type { Style } from './style.ts'
+
+/** One thing that is not as it should be: what, since when, why, and what to do about it. */
+export interface Trouble {
+  readonly key: string
+  readonly what: string
+  readonly sinceMs?: number
+  readonly why: readonly string[]
+  readonly next: string
+}
+
+export interface SeenNow {
+  readonly plan: Plan
+  readonly records: readonly ResourceRecord[]
+  /** The newest events of what is in trouble. */
+  readonly events: readonly CroftEvent[]
+}
+
+/** Everything that is wrong now, by what was just seen and by what the last passes have met. Pure. */
+export function troublesOf({ plan, records, events }: SeenNow): readonly Trouble[] {
+  const recordOf = new Map(records.map((record) => [record.key, record]))
+  const clusters = (plan.clusters ?? []).flatMap((look) =>
+    clusterTrouble(look, recordOf.get(look.declaration.key), events),
+  )
+  const entries = plan.entries.flatMap(({ key, action, drift }): readonly Trouble[] => {
+    const record = recordOf.get(key)
+    const judged = judge(key, action, drift === true)
+    if (judged === undefined && !isDown(record)) return []
+    const drifted = driftsOf({ plan, records }).filter((one) => one.key === key)
+    const sinceMs = drifted.length > 0 ? record?.driftSinceMs : sinceOf(record)
+    return [
+      {
+        key,
+        what: judged?.what ?? record?.status ?? 'unknown',
+        ...(sinceMs === undefined ? {} : { sinceMs }),
+        why: [
+          ...(judged?.why ?? []),
+          ...drifted.map(driftLine),
+          ...told(record, events),
+          ...doer(record, drifted.length > 0),
+        ],
+        next: judged?.next ?? `croft why ${key}`,
+      },
+    ]
+  })
+  const known = new Set([
+    ...plan.entries.map(({ key }) => key),
+    ...(plan.clusters ?? []).map((one) => one.declaration.key),
+  ])
+  const others = records
+    .filter((record) => !known.has(record.key) && isDown(record))
+    .map((record) => ({
+      key: record.key,
+      what: record.status,
+      ...sinceIn(record),
+      why: told(record, events),
+      next: `croft why ${record.key}`,
+    }))
+  return [...clusters, ...entries, ...others]
+}
+
+export function renderTrouble({ key, what, sinceMs, why, next }: Trouble, nowMs: number, style: Style): string {
+  const since = sinceMs === undefined ? '' : `, since ${showAge(nowMs - sinceMs)}`
+  const lines = [
+    `${style.paint('red', 'bad ')} ${clean(key)}: ${clean(what)}${since}`,
+    ...why.map((line) => `       ${clean(line, 400)}`),
+    `       → ${clean(next)}`,
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+/** How much of a cluster may still be lost, in the words of somebody who must decide whether to get up. */
+export function votesOf({ observed }: Pick<ClusterLook, 'observed'>): string {
+  const margin = quorumMargin(observed)
+  if (margin === 'unknown' || observed.members === 'unknown') return 'its votes cannot be seen'
+  const voters = observed.members.filter(({ learner }) => !learner)
+  const up = voters.filter((member) => member.up === 'yes').length
+  const votes = `${up} of ${voters.length} votes`
+  if (margin < 0) return `${votes}: the majority is lost and the API stands still`
+  return margin === 0 ? `${votes}: if one more is lost the API stops` : `${votes}, ${margin} may still be lost`
+}
+
+function clusterTrouble(
+  look: ClusterLook,
+  record: ResourceRecord | undefined,
+  events: readonly CroftEvent[],
+): readonly Trouble[] {
+  const { declaration, decision } = look
+  const margin = quorumMargin(look.observed)
+  const short = margin !== 'unknown' && margin < 0
+  if (decision.phase === 'Off') return []
+  if (decision.phase === 'Ready' && !clusterDiffers(look) && !isDown(record) && !short) return []
+  const nodes = decision.nodes
+    .filter(({ phase }) => phase !== 'Ready')
+    .map(({ name, phase, message }) => `${name} is ${phase}${message === '' ? '' : `: ${message}`}`)
+  const objections = [...decision.holds, ...decision.refusals]
+  return [
+    {
+      key: declaration.key,
+      what: `${decision.phase}; ${votesOf(look)}`,
+      ...sinceIn(record),
+      why: [
+        ...nodes,
+        ...objections.map(({ guard, reason }) => `held [${guard}]: ${reason}`),
+        ...decision.waits.map(({ awaits }) => `waits for ${awaits}`),
+        ...decision.warnings,
+        ...told(record, events),
+      ],
+      next:
+        objections[0]?.allow ??
+        (decision.steps[0] === undefined
+          ? `croft why ${declaration.key}`
+          : `croft apply: ${decision.steps[0].summary}`),
+    },
+  ]
+}
+
+interface Judged {
+  readonly what: string
+  readonly why: readonly string[]
+  readonly next: string
+}
+
+const WORDS = {
+  create: 'is not there',
+  update: 'is not as declared',
+  replace: 'must be made anew',
+  delete: 'is no longer declared',
+  adopt: 'is not taken over yet',
+  forget: 'is no longer declared',
+} as const
+
+function judge(key: string, action: Action, drift: boolean): Judged | undefined {
+  switch (action.do) {
+    case 'nothing':
+      return undefined
+    case 'hold':
+      return { what: `held [${action.guard}]`, why: [action.reason], next: action.allow }
+    case 'refuse':
+      return { what: `refused [${action.guard}]`, why: [action.reason], next: action.allow }
+    case 'wait':
+      return {
+        what: action.next === undefined ? 'waits' : 'is not there yet',
+        why: [action.message],
+        next: action.reason === 'HostOffline' ? 'bring its host back' : `croft why ${key}`,
+      }
+    default: {
+      const words = action.do in WORDS ? WORDS[action.do as keyof typeof WORDS] : action.do
+      const by = drift ? ', though Git has not changed' : ''
+      return { what: `${words}${by}`, why: [], next: `croft plan shows what would be done, croft apply does it` }
+    }
+  }
+}
+
+function driftLine({ field, declared, observed }: ReturnType<typeof driftsOf>[number]): string {
+  return field === 'existence' ? 'somebody removed it' : `${field} is ${observed}, Git says ${declared}`
+}
+
+function doer(record: ResourceRecord | undefined, drifted: boolean): readonly string[] {
+  const by = record?.driftBy
+  return !drifted || by === undefined ? [] : [`${by.user} did it by ${by.task}`]
+}
+
+function isDown(record: ResourceRecord | undefined): boolean {
+  return (
+    record?.conditions.some(
+      ({ type, status }) => (type === 'Ready' && status === 'False') || (type === 'Stalled' && status === 'True'),
+    ) ?? false
+  )
+}
+
+function sinceOf(record: ResourceRecord | undefined): number | undefined {
+  const since =
+    record?.conditions
+      .filter(
+        ({ type, status }) => (type === 'Ready' && status === 'False') || (type === 'Stalled' && status === 'True'),
+      )
+      .map(({ sinceMs }) => sinceMs) ?? []
+  return since.length === 0 ? undefined : Math.min(...since)
+}
+
+function sinceIn(record: ResourceRecord | undefined): { readonly sinceMs?: number } {
+  const sinceMs = sinceOf(record)
+  return sinceMs === undefined ? {} : { sinceMs }
+}
+
+/** What the last attempts have met: the run of failures, or else the newest trouble that was told. */
+function told(record: ResourceRecord | undefined, events: readonly CroftEvent[]): readonly string[] {
+  if (record === undefined) return []
+  const { failure } = record
+  if (failure !== undefined) return [`${failure.reason}: ${failure.message} (${failure.count} times)`]
+  if (!isDown(record)) return []
+  const sinceMs = sinceOf(record) ?? 0
+  const last = foldEvents(
+    events.filter(({ key, type, atMs }) => key === record.key && type === 'Warning' && atMs >= sinceMs),
+  ).at(-1)
+  if (last !== undefined)
+    return [`${last.event.reason}: ${last.event.message}${last.count === 1 ? '' : ` (${last.count} times)`}`]
+  return record.conditions.flatMap(({ type, status, message }) =>
+    type === 'Ready' && status === 'False' && message !== '' ? [message] : [],
+  )
+}

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Action } from '../model/action.ts'
+import type { Plan, PlanEntry } from '../model/plan.ts'
+import type { Looking } from './look.ts'
+import { sayWhyUnread } from './unread.ts'
+
+const lack = { look: 'config', externalId: '101' } as const
+const wait: Action = { do: 'wait', reason: 'NotReadClosely', message: 'not read yet', lookAgainMs: 1, lack }
+const entry = (action: Action, more: Partial<PlanEntry> = {}): PlanEntry => ({
+  key: 'Machine/web-1',
+  uid: 'u',
+  connection: 'default',
+  type: 'vm',
+  action,
+  host: 'pve1',
+  ...more,
+})
+const looking = (online: boolean, failed: readonly (readonly [string, string])[] = []) => {
+  const survey = {
+    hosts: [
+      { name: 'pve1', online },
+      { name: 'pve2', online: true },
+    ],
+  }
+  return new Map([['default', { survey, failed: new Map(failed) } as unknown as Looking]])
+}
+
+test('what could not be read says why: the host is off, is not there, or somebody refused to say', () => {
+  const told = (one: PlanEntry, seen: ReadonlyMap<string, Looking>): string => {
+    const plan: Plan = { entries: [one], notes: [], problems: [] }
+    const { action } = sayWhyUnread(plan, seen).entries[0] ?? entry({ do: 'nothing' })
+    return action.do === 'wait' ? `${action.reason}: ${action.message}` : action.do
+  }
+  assert.match(told(entry(wait), looking(false)), /^HostOffline: host pve1 is offline/)
+  assert.equal(
+    told(entry(wait, { host: 'pve9' }), looking(true)),
+    'NoSuchHost: default has no host pve9; it has pve1, pve2',
+  )
+  assert.equal(told(entry(wait), looking(true, [[JSON.stringify(lack), 'no rights']])), 'CannotBeRead: no rights')
+  assert.equal(told(entry(wait), looking(true)), 'NotReadClosely: not read yet')
+  // What waits for something else, or is done, has its reason already.
+  const { lack: _lack, ...other } = wait
+  assert.equal(told(entry(other), looking(false)), 'NotReadClosely: not read yet')
+  assert.equal(told(entry({ do: 'nothing' }), looking(false)), 'nothing')
+  assert.equal(told(entry(wait, { connection: 'another' }), looking(false)), 'NotReadClosely: not read yet')
+})
