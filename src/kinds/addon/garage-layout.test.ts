@@ -14,6 +14,8 @@ let staged: typeof roles = []
 let version = 0
 let buckets: string[] = []
 const writes: string[] = []
+/** The job ends before the layout that it staged is in force. */
+let cutOff = false
 
 const server = createServer((request, response) => void answer(request, response))
 
@@ -31,6 +33,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
       staged = ((await bodyOf(request)) as { roles: typeof roles }).roles
       return say(200, {})
     case '/v2/ApplyClusterLayout': {
+      if (cutOff) return request.socket.destroy()
       if (((await bodyOf(request)) as { version: number }).version !== version + 1) return say(400, {})
       ;[roles, staged, version] = [[...roles, ...staged], [], version + 1]
       return say(200, {})
@@ -70,6 +73,10 @@ test('the layout of Garage: nothing before all nodes are there, then once; a new
   assert.notEqual(await run(two), 0, 'one node of two')
   assert.deepEqual(writes, [])
   nodes = ids.slice(0, 2)
+  cutOff = true
+  assert.notEqual(await run(two), 0)
+  assert.deepEqual([staged.length, roles.length], [2, 0], 'staged and not in force')
+  cutOff = false
   assert.equal(await run(two), 0)
   assert.deepEqual(
     roles,

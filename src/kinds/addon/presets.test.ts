@@ -136,7 +136,7 @@ const ACCEPTED: Readonly<Record<PresetName, Accepted>> = {
     fullest: { pools: [{ name: 'lan', ranges: ['10.0.0.0/24'] }] },
   },
   'rook-ceph': {
-    version: 'v1.18.7',
+    version: 'v1.19.10',
     chart: {
       repo: 'https://charts.rook.io/release',
       name: 'rook-ceph',

@@ -187,6 +187,8 @@ flat() { tr -d ' \\n'; }
 ids=$(ask $API/GetClusterStatus | flat | tr ',{' '\\n\\n' | sed -n 's/^"id":"\\([0-9a-f]\\{64\\}\\)".*/\\1/p' | sort -u)
 [ "$(echo "$ids" | grep -c .)" -ge ${nodes} ] || { echo "not all nodes are there yet"; exit 1; }
 now=$(ask $API/GetClusterLayout | flat)
+# What was only staged is not in force: whoever staged it may have ended there.
+now=\${now%%'"stagedRoleChanges"'*}
 roles=
 for id in $ids; do
   case "$now" in

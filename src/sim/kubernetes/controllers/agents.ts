@@ -27,7 +27,7 @@ export function keepAgents(world: World, cluster: EtcdCluster): void {
   if (installed) playAgents(store, undefined, world.clock.now())
 }
 
-const AGENTS: ReadonlySet<string> = new Set(['argocd-application-controller', 'helm-controller'])
+const AGENTS: ReadonlySet<string> = new Set(['argocd-repo-server', 'helm-controller'])
 
 const NOT_FETCHED = 'the simulator fetches no repository: only charts are kept here'
 

@@ -49,7 +49,7 @@ const CHARTS: Readonly<Record<string, Brought>> = {
     ],
   },
   'argo-cd': {
-    workloads: ['argocd-server', 'argocd-repo-server', 'argocd-application-controller'].map(deployment),
+    workloads: ['argocd-server', 'argocd-repo-server', 'argocd-redis'].map(deployment),
     kinds: [
       ['argoproj.io/v1alpha1', 'Application', 'applications', 'Namespaced'],
       ['argoproj.io/v1alpha1', 'ApplicationSet', 'applicationsets', 'Namespaced'],
@@ -83,6 +83,6 @@ const CHARTS: Readonly<Record<string, Brought>> = {
   },
   traefik: { workloads: [deployment('traefik')] },
   coredns: { workloads: [deployment('coredns')] },
-  'kube-vip': { workloads: [['DaemonSet', 'kube-vip-ds', app('kube-vip-ds')]] },
+  'kube-vip': { workloads: [['DaemonSet', 'kube-vip', app('kube-vip')]] },
   'kube-vip-cloud-provider': { workloads: [deployment('kube-vip-cloud-provider')] },
 }
