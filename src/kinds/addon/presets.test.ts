@@ -110,12 +110,14 @@ const ACCEPTED: Readonly<Record<PresetName, Accepted>> = {
       repo: 'https://kube-vip.github.io/helm-charts',
       name: 'kube-vip',
       values: {
+        fullnameOverride: 'string',
         'config.address': 'string',
         'env.vip_interface': 'string',
         'env.vip_arp': 'string',
         'env.cp_enable': 'string',
         'env.svc_enable': 'string',
         'env.svc_election': 'string',
+        'env.prometheus_server': 'string',
       },
     },
     objects: { 'helm.cattle.io/v1 HelmChart': ['chart', 'repo', 'version', 'targetNamespace', 'valuesContent'] },
@@ -207,6 +209,14 @@ function typesOf(values: object, path = ''): Record<string, Type> {
   }
   return found
 }
+
+test('kube-vip of an add-on is not the kube-vip of the Cluster: no name and no port is the same', () => {
+  const preset = PRESETS['kube-vip']
+  const context = { name: 'kube-vip', namespace: preset.namespace, version: preset.version }
+  const values = preset.chart?.(preset.fields.parse(preset.example), context).values
+  assert.notEqual(values?.fullnameOverride, 'kube-vip')
+  assert.match(JSON.stringify(values?.env), /"prometheus_server":":(?!2112)\d+"/)
+})
 
 test('Cilium announces addresses only where it does the work of kube-proxy', () => {
   const read = PRESETS.cilium.fields.safeParse({ kubeProxyReplacement: false, l2: {} })

@@ -20,6 +20,8 @@ export const kubeVip = preset({
     name: 'kube-vip',
     bootstrap: true,
     values: {
+      // The one that holds the address of the API, which comes with the Cluster, is called kube-vip and is beside it.
+      fullnameOverride: 'kube-vip-services',
       config: { address: '' },
       env: {
         ...(fields.interface === undefined ? {} : { vip_interface: fields.interface }),
@@ -27,6 +29,7 @@ export const kubeVip = preset({
         cp_enable: 'false',
         svc_enable: 'true',
         svc_election: 'true',
+        prometheus_server: ':2113',
       },
     },
   }),

@@ -83,6 +83,6 @@ const CHARTS: Readonly<Record<string, Brought>> = {
   },
   traefik: { workloads: [deployment('traefik')] },
   coredns: { workloads: [deployment('coredns')] },
-  'kube-vip': { workloads: [['DaemonSet', 'kube-vip', app('kube-vip')]] },
+  'kube-vip': { workloads: [['DaemonSet', 'kube-vip-services', app('kube-vip')]] },
   'kube-vip-cloud-provider': { workloads: [deployment('kube-vip-cloud-provider')] },
 }
