@@ -1,6 +1,7 @@
 import type { NodeFacts } from '../../k3s/node-program.ts'
 import type { CheckResult, ClusterSnapshot } from '../../model/observed-cluster.ts'
 import type { MemberList } from './members.ts'
+import type { KnownTimes } from './steady-times.ts'
 
 /** What a node said, and when; times in it have been moved to our clock. */
 export interface KnownFacts {
@@ -21,6 +22,8 @@ export interface Memory {
   readonly touched: Set<string>
   /** When readiness was last seen to change, by node; and since when it is as it is. */
   readonly readiness: Map<string, { readonly sinceMs: number; readonly changes: readonly number[] }>
+  /** Times that were read from Nodes, and how old they were then. */
+  readonly times: KnownTimes
   readonly drainBlockedBy: Map<string, string>
   readonly checks: Map<string, CheckResult>
   /** Ids of bootstrap tokens that were handed to nodes on their way in. */
@@ -35,6 +38,7 @@ export function emptyMemory(): Memory {
     programs: new Set(),
     touched: new Set(),
     readiness: new Map(),
+    times: new Map(),
     drainBlockedBy: new Map(),
     checks: new Map(),
     tokens: new Map(),

@@ -4,6 +4,7 @@ import { type Looker, NOWHERE, specsOf } from './looker.ts'
 import { type Memory, noteReadiness } from './memory.ts'
 import { optional } from './optional.ts'
 import type { NodeSeen } from './read-node.ts'
+import { steadyTime } from './steady-times.ts'
 
 /** Everything that was told about one node, put together: by its machine, by the API and by itself. */
 export function observedNode(
@@ -23,15 +24,27 @@ export function observedNode(
   const remediatedMs = surroundings.remediatedMs.get(name)
 
   function kubeOf(): KubeNode {
-    const { kube: node } = seen as NodeSeen
+    const { kube: said } = seen as NodeSeen
+    const node = steadied(said)
     const list = pods?.get(name)
     const blocked = memory.drainBlockedBy.get(name)
     return {
       ...node,
-      readyChanges: noteReadiness(memory, name, node.readySinceMs, deps.clock.now()),
+      readyChanges: noteReadiness(memory, name, said.readySinceMs, deps.clock.now()),
       podsToMove: node.work === undefined || list === undefined ? 'unknown' : list.length,
       ...optional('drainBlockedBy', node.work === undefined ? undefined : blocked),
       ...optional('configHash', runningHash(node, facts)),
+    }
+  }
+
+  function steadied(node: KubeNode): KubeNode {
+    const steady = (what: string, atMs: number) => steadyTime(memory.times, `${name} ${what}`, atMs, deps.clock)
+    const { changedMs, work } = node
+    return {
+      ...node,
+      readySinceMs: steady('ready', node.readySinceMs),
+      ...(changedMs === undefined ? {} : { changedMs: steady('changed', changedMs) }),
+      ...(work?.changedMs === undefined ? {} : { work: { ...work, changedMs: steady('changed', work.changedMs) } }),
     }
   }
 
