@@ -110,7 +110,7 @@ const ACCEPTED: Readonly<Record<PresetName, Accepted>> = {
       repo: 'https://kube-vip.github.io/helm-charts',
       name: 'kube-vip',
       values: {
-        fullnameOverride: 'string',
+        nameOverride: 'string',
         'config.address': 'string',
         'env.vip_interface': 'string',
         'env.vip_arp': 'string',
@@ -214,7 +214,7 @@ test('kube-vip of an add-on is not the kube-vip of the Cluster: no name and no p
   const preset = PRESETS['kube-vip']
   const context = { name: 'kube-vip', namespace: preset.namespace, version: preset.version }
   const values = preset.chart?.(preset.fields.parse(preset.example), context).values
-  assert.notEqual(values?.fullnameOverride, 'kube-vip')
+  assert.notEqual(values?.nameOverride ?? 'kube-vip', 'kube-vip')
   assert.match(JSON.stringify(values?.env), /"prometheus_server":":(?!2112)\d+"/)
 })
 

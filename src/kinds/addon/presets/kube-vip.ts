@@ -21,7 +21,7 @@ export const kubeVip = preset({
     bootstrap: true,
     values: {
       // The one that holds the address of the API, which comes with the Cluster, is called kube-vip and is beside it.
-      fullnameOverride: 'kube-vip-services',
+      nameOverride: 'kube-vip-services',
       config: { address: '' },
       env: {
         ...(fields.interface === undefined ? {} : { vip_interface: fields.interface }),
