@@ -1,4 +1,4 @@
-import type { Store } from '../store/port.ts'
+import { type OrderName, type Store, standingOrders } from '../store/port.ts'
 import { CliError } from './exit.ts'
 
 /**
@@ -7,12 +7,11 @@ import { CliError } from './exit.ts'
  */
 export async function changeOrder<Orders extends object>(
   store: Store,
-  name: Parameters<NonNullable<Store['putOrder']>>[0],
+  name: OrderName,
   none: Orders,
   change: (orders: Orders) => Orders,
 ): Promise<Orders> {
-  const text = await store.getValue(name)
-  const after = change(text === undefined ? none : { ...none, ...(JSON.parse(text) as Partial<Orders>) })
+  const after = change(await standingOrders(store, name, none))
   if (store.putOrder === undefined)
     throw new CliError('This store takes no orders. Use the database of the controller.')
   await store.putOrder(name, JSON.stringify(after))

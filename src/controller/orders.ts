@@ -6,7 +6,7 @@ import { type ClusterOrders, NO_ORDERS } from '../model/observed-cluster.ts'
 import { NO_POWER_ORDERS, type PowerOrders } from '../model/power.ts'
 import { rolloutId } from '../plan/cluster/rollout.ts'
 import type { Actor, Granted, Wish } from '../server/port.ts'
-import type { OrderName, Store } from '../store/port.ts'
+import { type OrderName, type Store, standingOrders } from '../store/port.ts'
 
 type ClusterWish = Extract<Wish, { readonly wish: 'cluster' }>
 type PowerWish = Extract<Wish, { readonly wish: 'power' }>
@@ -26,10 +26,6 @@ export function createOrders(deps: OrderDeps): (wish: ClusterWish | PowerWish, a
     await deps.store.putOrder(name, JSON.stringify(value))
     return { ok: true, message }
   }
-  const before = async <T extends object>(name: OrderName, none: T): Promise<T> => {
-    const text = await deps.store.getValue(name)
-    return text === undefined ? none : { ...none, ...(JSON.parse(text) as Partial<T>) }
-  }
   return async (wish, actor) => {
     const estate = deps.estate()
     if (wish.wish === 'power') {
@@ -37,7 +33,12 @@ export function createOrders(deps: OrderDeps): (wish: ClusterWish | PowerWish, a
       if (!powers.some(({ name }) => name === wish.target))
         return refused('not-found', noSuchPower(wish.target, powers))
       const name: OrderName = `power-orders/${wish.target}`
-      const changed = changePower(await before(name, NO_POWER_ORDERS), wish, actor.name, deps.clock.now())
+      const changed = changePower(
+        await standingOrders(deps.store, name, NO_POWER_ORDERS),
+        wish,
+        actor.name,
+        deps.clock.now(),
+      )
       return 'ok' in changed ? changed : keep(name, changed.orders, changed.message)
     }
     const cluster = estate?.clusters?.find(({ name }) => name === wish.cluster)
@@ -45,7 +46,7 @@ export function createOrders(deps: OrderDeps): (wish: ClusterWish | PowerWish, a
     if (wish.order === 'snapshot')
       return deps.snapshot?.(cluster) ?? refused('refused', 'nobody here can take a snapshot')
     const name: OrderName = `cluster-orders/${wish.cluster}`
-    const changed = changeCluster(await before(name, NO_ORDERS), wish, cluster, deps.clock.now())
+    const changed = changeCluster(await standingOrders(deps.store, name, NO_ORDERS), wish, cluster, deps.clock.now())
     return 'ok' in changed ? changed : keep(name, changed.orders, changed.message)
   }
 }

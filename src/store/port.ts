@@ -76,3 +76,13 @@ export interface Store {
   /** Closing twice is the same as once. Everything else fails afterwards. */
   close(): Promise<void>
 }
+
+/** What people have ordered under a name and nobody has done or withdrawn. `none` says what is not in it. */
+export async function standingOrders<Orders extends object>(
+  store: Pick<Store, 'getValue'>,
+  name: OrderName,
+  none: Orders,
+): Promise<Orders> {
+  const text = await store.getValue(name)
+  return text === undefined ? none : { ...none, ...(JSON.parse(text) as Partial<Orders>) }
+}

@@ -1,9 +1,9 @@
 import type { ClusterOrders } from '../../model/observed-cluster.ts'
 import { NO_ORDERS } from '../../model/observed-cluster.ts'
-import type { Store } from '../../store/port.ts'
+import { type Store, standingOrders } from '../../store/port.ts'
 
 /** Under which name the store keeps what people asked of a cluster. */
-export function ordersName(cluster: string): string {
+export function ordersName(cluster: string): `cluster-orders/${string}` {
   return `cluster-orders/${cluster}`
 }
 
@@ -13,8 +13,7 @@ function journalName(cluster: string): string {
 
 /** What people asked for by command, and has not been done or withdrawn. */
 export async function readOrders(store: Pick<Store, 'getValue'>, cluster: string): Promise<ClusterOrders> {
-  const text = await store.getValue(ordersName(cluster))
-  return text === undefined ? NO_ORDERS : { ...NO_ORDERS, ...(JSON.parse(text) as Partial<ClusterOrders>) }
+  return standingOrders(store, ordersName(cluster), NO_ORDERS)
 }
 
 /** When croft last began to replace each node because it was dead. */

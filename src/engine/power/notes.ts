@@ -1,5 +1,5 @@
 import { NO_POWER_ORDERS, type PowerDone, type PowerOrders } from '../../model/power.ts'
-import type { Store } from '../../store/port.ts'
+import { type Store, standingOrders } from '../../store/port.ts'
 
 /** What is noted of the change of state that is under way. Everything else is seen in the world. */
 export interface PowerNotes {
@@ -17,8 +17,7 @@ export function powerOrdersName(power: string): `power-orders/${string}` {
 }
 
 export async function readPowerOrders(store: Pick<Store, 'getValue'>, power: string): Promise<PowerOrders> {
-  const text = await store.getValue(powerOrdersName(power))
-  return text === undefined ? NO_POWER_ORDERS : { ...NO_POWER_ORDERS, ...(JSON.parse(text) as Partial<PowerOrders>) }
+  return standingOrders(store, powerOrdersName(power), NO_POWER_ORDERS)
 }
 
 export async function readPowerDone(store: Pick<Store, 'getValue'>, power: string): Promise<PowerDone | undefined> {
