@@ -40,7 +40,12 @@ export function toast(tone: Toast['tone'], text: string, link?: string): void {
   count += 1
   const id = count
   ui.set({ toasts: [...ui.get().toasts.slice(-2), { id, tone, text, ...(link === undefined ? {} : { link }) }] })
-  setTimeout(() => ui.set({ toasts: ui.get().toasts.filter((one) => one.id !== id) }), tone === 'bad' ? 12_000 : 7000)
+  // What went wrong stays until somebody has read it.
+  if (tone !== 'bad') setTimeout(() => dismiss(id), 10_000)
+}
+
+export function dismiss(id: number): void {
+  ui.set({ toasts: ui.get().toasts.filter((one) => one.id !== id) })
 }
 
 type Scope = Me['scopes'][number]

@@ -1,4 +1,5 @@
 import { releaseChecksum } from '../../src/sim/k3s/install.ts'
+import { clusterGround } from '../cluster-ground.ts'
 
 const VERSION = 'v1.34.3+k3s1'
 
@@ -16,39 +17,7 @@ spec:
 
 /** A cluster of three servers and what it stands on, for the hosts of the simulator's preset `hosts`. */
 export function clusterManifests(hosts: readonly string[], version = VERSION): Readonly<Record<string, string>> {
-  const ground = `apiVersion: croft.dev/v1alpha1
-kind: AddressPool
-metadata: {name: edge}
-spec: {cidr: 192.168.4.0/24, ranges: [{from: 192.168.4.220, to: 192.168.4.239}]}
----
-apiVersion: croft.dev/v1alpha1
-kind: Network
-metadata: {name: lan}
-spec: {addressPool: edge, gateway: 192.168.4.1, dns: {servers: [192.168.4.1], domain: home.arpa}}
----
-apiVersion: croft.dev/v1alpha1
-kind: Image
-metadata: {name: noble}
-spec:
-  url: https://cloud-images.ubuntu.com/noble/current/noble-server-cloudimg-amd64.img
-  fileName: noble-server-cloudimg-amd64.qcow2
-  storage: files
----
-apiVersion: croft.dev/v1alpha1
-kind: MachineClass
-metadata: {name: server}
-spec: {cpu: {cores: 2}, memory: 4Gi, disks: [{size: 40Gi, image: noble, storage: fast}]}
-${hosts
-  .map(
-    (name) => `---
-apiVersion: croft.dev/v1alpha1
-kind: Host
-metadata: {name: ${name}}
-spec:
-  bindings: {networks: {lan: {bridge: vmbr0}}, storages: {fast: local-zfs, files: local}}
-`,
-  )
-  .join('')}`
+  const ground = clusterGround(hosts, { from: '192.168.4.220', to: '192.168.4.239' })
   const servers = ['edge-1', 'edge-2', 'edge-3'].map(
     (name, index) => `    - {name: ${name}, host: ${hosts[index % hosts.length]}}`,
   )
@@ -59,7 +28,7 @@ spec:
   version: ${version}
   endpoint: {vip: 192.168.4.219, kubeVip: {version: v1.0.3}}
   network: lan
-  class: server
+  class: node
   servers:
 ${servers.join('\n')}
   checksums: {${[...new Set([VERSION, version])].map((one) => `${one}/amd64: ${releaseChecksum(one)}`).join(', ')}}

@@ -36,7 +36,7 @@ describe('croft run with an OpenID Connect provider, in a real browser', { skip:
     const browser = await openBrowser()
     try {
       const context = await browser.newContext()
-      context.setDefaultTimeout(20_000)
+      context.setDefaultTimeout(40_000)
       const page = await context.newPage()
       await page.goto(url)
       issuer.state.twist = { claims: { aud: 'another client' } }
@@ -47,10 +47,10 @@ describe('croft run with an OpenID Connect provider, in a real browser', { skip:
       issuer.state.twist = { claims: { preferred_username: 'otto', groups: ['homelab-people'] } }
       await page.getByRole('button', { name: 'Sign in' }).click()
       await page.getByRole('link', { name: 'With your provider' }).click()
-      await page.getByRole('button', { name: 'otto' }).waitFor()
+      await page.locator('.side-user').getByText('otto').waitFor()
       const me = await page.evaluate(async () => (await fetch('/api/me')).json() as Promise<unknown>)
       assert.deepEqual((me as { readonly role: string }).role, 'operator')
-      await page.getByRole('button', { name: 'otto' }).click()
+      await page.getByRole('button', { name: 'Sign out' }).click()
       await page.getByRole('button', { name: 'Sign in' }).waitFor()
     } finally {
       await browser.close()

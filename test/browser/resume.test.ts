@@ -30,7 +30,7 @@ describe('a line that is cut', { skip: whyNoBrowser() ?? false }, () => {
     })
     const relay = await startRelay(server.port)
     const context = await browser.newContext()
-    context.setDefaultTimeout(15_000)
+    context.setDefaultTimeout(40_000)
     const page = await context.newPage()
     const asked: string[] = []
     page.on('request', (request) => asked.push(new URL(request.url()).pathname))

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
@@ -43,6 +43,19 @@ export const DESKTOP = { width: 1280, height: 800 }
 export const WIDE = { width: 1920, height: 1080 }
 export const PHONE = { width: 390, height: 844 }
 
+let known: Promise<string> | undefined
+
+/** Passwords are made to be slow to check: the file is made once for all stages of a test file. */
+async function madeUsers(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'croft-users-'))
+  const users = join(directory, 'users.json')
+  await setUser(usersFile(users), 'anna', 'admin', PASSWORD)
+  await setUser(usersFile(users), 'vera', 'viewer', PASSWORD)
+  const text = await readFile(users, 'utf8')
+  await rm(directory, { recursive: true })
+  return text
+}
+
 /**
  * A browser page on a server with a fake controller. Whatever goes wrong in it without a word (an error on the console,
  * a breach of the content policy, a request to anybody else) is kept in `wrongs`, and closing fails when there is one.
@@ -50,8 +63,8 @@ export const PHONE = { width: 390, height: 844 }
 export async function stage(browser: Browser, estate: EstateView, look: Look = {}) {
   const directory = await mkdtemp(join(tmpdir(), 'croft-browser-'))
   const users = join(directory, 'users.json')
-  await setUser(usersFile(users), 'anna', 'admin', PASSWORD)
-  await setUser(usersFile(users), 'vera', 'viewer', PASSWORD)
+  known ??= madeUsers()
+  await writeFile(users, await known, { mode: 0o600 })
   const controller = fakeController(estate)
   const audit: AuditEntry[] = []
   const note = (entry: AuditEntry) => void audit.push(entry)
@@ -65,7 +78,8 @@ export async function stage(browser: Browser, estate: EstateView, look: Look = {
     locale: 'en-GB',
     timezoneId: 'UTC',
   })
-  context.setDefaultTimeout(15_000)
+  // Only for what never comes: a machine that has a lot to do must not make a test fail.
+  context.setDefaultTimeout(40_000)
   const wrongs = watch(context, url, look.expected)
   const page = await context.newPage()
   return {

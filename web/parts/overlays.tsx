@@ -1,4 +1,4 @@
-import { ui } from '../ui.ts'
+import { dismiss, ui } from '../ui.ts'
 import { ConfirmDialog } from './confirm.tsx'
 import { Help } from './help.tsx'
 import { Icon } from './icon.tsx'
@@ -26,6 +26,9 @@ export function Overlays() {
                 </a>
               )}
             </span>
+            <button type="button" class="button-quiet" aria-label="Dismiss" onClick={() => dismiss(id)}>
+              <Icon name="close" size={14} />
+            </button>
           </div>
         ))}
       </div>

@@ -44,6 +44,7 @@ export function GraphView({ page }: { readonly page: Page }) {
         <span class="muted">
           {plural(page.hosts.length, 'host')}, {plural(page.rows.length, 'resource')},{' '}
           {plural(page.clusters.length, 'cluster')}
+          <span class="wide-only">: what stands on what, from left to right</span>
         </span>
         <span class="grow" />
         <div class="segments" role="group" aria-label="Size">

@@ -49,7 +49,23 @@ export function richEstate(): EstateView {
         severity: 'error',
       },
     ],
-    connections: estate.connections.map((one) => ({ ...one, state: 'suspect', message: 'm', allow: 'a' })),
+    // One host that is called otherwise in Git, and one whose namesake is another.
+    hosts: [
+      ...estate.hosts,
+      { connection: 'host/cow', name: 'cow', online: true },
+      { connection: 'host/twin', name: 'fun-bedbug', online: true },
+    ],
+    connections: [
+      ...estate.connections.map((one) => ({
+        ...one,
+        state: 'suspect' as const,
+        message: 'm',
+        allow: 'a',
+        computers: { 'still-fawn': '192.168.4.17:22', 'fun-bedbug': '192.168.4.18:22' },
+      })),
+      sshBox('host/cow', '192.168.4.17:22'),
+      sshBox('host/twin', '192.168.4.19:22'),
+    ],
     sources: estate.sources.map((one) => ({ ...one, trouble: 'not signed' })),
     power: [
       fakePower({
@@ -99,4 +115,8 @@ function upgrading(): ClusterView {
       warnings: ['w'],
     },
   }
+}
+
+function sshBox(name: string, place: string): EstateView['connections'][number] {
+  return { name, driver: 'ssh', endpoint: `ssh://root@${place}`, state: 'ok', computers: { '': place } }
 }
