@@ -152,7 +152,10 @@ export async function runPass(
       : Math.min(
           power.lookAgainMs,
           nextLookMs(chosen, records, inFlight, attempts.length),
-          nextClusterLookMs(clusterVerdicts, deps.clusterWaits, deps.clusterFailures, clock.now()),
+          nextClusterLookMs(clusterVerdicts, deps.clusterWaits, deps.clusterFailures, {
+            nowMs: clock.now(),
+            steadyMs: clock.monotonicMs(),
+          }),
           drilling ? LIMITS.operationPollMs : LIMITS.sweepIntervalMs,
         ),
   }

@@ -41,12 +41,15 @@ export function isForMachines(step: ClusterStep): boolean {
   return MACHINES.has(step.do)
 }
 
-/** The steps that this pass would begin: those of the machines are in the plan, those that just failed wait. */
-export function dueSteps({ look }: LookedAt, failures: ClusterFailures, nowMs: number): readonly ClusterStep[] {
+/**
+ * The steps that this pass would begin: those of the machines are in the plan, those that just failed wait, by the clock
+ * that never jumps.
+ */
+export function dueSteps({ look }: LookedAt, failures: ClusterFailures, steadyMs: number): readonly ClusterStep[] {
   return look.decision.steps.filter((step) => {
     if (isForMachines(step)) return false
     const failure = failures.get(stepName(look.declaration.key, step))
-    return failure === undefined || failure.nextAttemptMs <= nowMs
+    return failure === undefined || failure.nextAttemptMs <= steadyMs
   })
 }
 
@@ -61,7 +64,7 @@ export async function actOnCluster(
 ): Promise<readonly ClusterAttempt[]> {
   const { declaration } = looked.look
   const { clock, store, epoch, failures, random } = deps
-  const steps = dueSteps(looked, failures, clock.now())
+  const steps = dueSteps(looked, failures, clock.monotonicMs())
   if (steps.length === 0) return []
   const begun = steps.map((step) => ({ do: step.do, node: step.node, atMs: clock.now() }))
   await store.putValue(epoch, `cluster-steps/${declaration.name}`, JSON.stringify(begun))
@@ -76,7 +79,7 @@ export async function actOnCluster(
       const name = stepName(declaration.key, step)
       const refusal = refusalIn(outcome)
       if (refusal === undefined) failures.delete(name)
-      else failures.set(name, countFailure(failures.get(name), refusal, clock.now(), random))
+      else failures.set(name, countFailure(failures.get(name), refusal, clock.monotonicMs(), random))
       return { step, outcome }
     }),
   )

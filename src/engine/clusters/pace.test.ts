@@ -16,27 +16,30 @@ function waiting(...waits: readonly ClusterWait[]): Kept {
 
 const NO_FAILURES: ClusterFailures = new Map()
 
+/** A controller whose clocks agree. */
+const at = (ms: number) => ({ nowMs: ms, steadyMs: ms })
+
 const forBoot: ClusterWait = { node: 's1', awaits: 's1 to boot', sinceMs: 0 }
 
 test('a wait is looked at in steps of an eightieth of its age, never faster or slower than the limits', () => {
   const known: KnownWaits = new Map()
   const { shortestMs, longestMs } = LIMITS.clusterLook
   const paces = [0, 40_000, 80_000, 10_000_000].map((nowMs) =>
-    nextClusterLookMs([waiting(forBoot)], known, NO_FAILURES, nowMs),
+    nextClusterLookMs([waiting(forBoot)], known, NO_FAILURES, at(nowMs)),
   )
   assert.deepEqual(paces, [shortestMs, 500, 1000, longestMs])
 })
 
 test('another wait begins its own time, and one that is over is forgotten', () => {
   const known: KnownWaits = new Map()
-  nextClusterLookMs([waiting(forBoot)], known, NO_FAILURES, 0)
+  nextClusterLookMs([waiting(forBoot)], known, NO_FAILURES, at(0))
   const join: ClusterWait = { node: 's1', awaits: 's1 to join', sinceMs: 0 }
-  assert.equal(nextClusterLookMs([waiting(join)], known, NO_FAILURES, 60_000), LIMITS.clusterLook.shortestMs)
+  assert.equal(nextClusterLookMs([waiting(join)], known, NO_FAILURES, at(60_000)), LIMITS.clusterLook.shortestMs)
   assert.deepEqual([...known.keys()], ['Cluster/a s1 s1 to join'])
 })
 
 test('a settled cluster is looked at with the sweep', () => {
-  assert.equal(nextClusterLookMs([waiting()], new Map(), NO_FAILURES, 0), LIMITS.sweepIntervalMs)
+  assert.equal(nextClusterLookMs([waiting()], new Map(), NO_FAILURES, at(0)), LIMITS.sweepIntervalMs)
 })
 
 const STEP = {
@@ -60,9 +63,9 @@ function doing(result: 'done' | 'started'): Kept {
 
 test('after something new was done the next look is at once; a step that only goes on is paced like a wait', () => {
   const known: KnownWaits = new Map()
-  assert.equal(nextClusterLookMs([doing('done')], known, NO_FAILURES, 0), 0)
-  assert.equal(nextClusterLookMs([doing('done')], known, NO_FAILURES, 40_000), 500)
-  assert.equal(nextClusterLookMs([doing('started')], new Map(), NO_FAILURES, 0), LIMITS.clusterLook.shortestMs)
+  assert.equal(nextClusterLookMs([doing('done')], known, NO_FAILURES, at(0)), 0)
+  assert.equal(nextClusterLookMs([doing('done')], known, NO_FAILURES, at(40_000)), 500)
+  assert.equal(nextClusterLookMs([doing('started')], new Map(), NO_FAILURES, at(0)), LIMITS.clusterLook.shortestMs)
 })
 
 test('a step that failed is looked at when it may be tried again', () => {
@@ -77,5 +80,7 @@ test('a step that failed is looked at when it may be tried again', () => {
   } as const
   const failures: ClusterFailures = new Map([['Cluster/a init-cluster s1 ', run]])
   const idle = { ...doing('started'), attempts: [] }
-  assert.equal(nextClusterLookMs([idle], new Map(), failures, 1_000), 6_000)
+  assert.equal(nextClusterLookMs([idle], new Map(), failures, at(1_000)), 6_000)
+  // [F-22] A wall clock that was set back does not put it off.
+  assert.equal(nextClusterLookMs([idle], new Map(), failures, { nowMs: -3_600_000, steadyMs: 1_000 }), 6_000)
 })

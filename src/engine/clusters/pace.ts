@@ -24,7 +24,7 @@ export function nextClusterLookMs(
   kept: readonly Kept[],
   known: KnownWaits,
   failures: ClusterFailures,
-  nowMs: number,
+  { nowMs, steadyMs }: { readonly nowMs: number; readonly steadyMs: number },
 ): number {
   const current = new Map<string, number>()
   let next: number = LIMITS.sweepIntervalMs
@@ -40,7 +40,8 @@ export function nextClusterLookMs(
     }
     for (const step of look.decision.steps) {
       const failure = failures.get(stepName(key, step))
-      if (failure !== undefined && failure.nextAttemptMs > nowMs) next = Math.min(next, failure.nextAttemptMs - nowMs)
+      if (failure !== undefined && failure.nextAttemptMs > steadyMs)
+        next = Math.min(next, failure.nextAttemptMs - steadyMs)
       else if (!isForMachines(step)) wait(stepName(key, step))
     }
     for (const { name, phase } of look.decision.nodes) if (ON_ITS_WAY.has(phase)) wait(`${key} ${name} ${phase}`)

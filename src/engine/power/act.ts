@@ -64,7 +64,7 @@ export async function actOnPower(
     if (MACHINES.has(step.do)) return false
     const name = powerStepName(declaration.key, step)
     const failure = memory.failures.get(name)
-    if (failure !== undefined && failure.nextAttemptMs > clock.now()) return false
+    if (failure !== undefined && failure.nextAttemptMs > now) return false
     const begun = memory.begun.get(name)
     return begun === undefined || now - begun >= (PAUSES[step.do] ?? 0)
   })
@@ -79,7 +79,7 @@ export async function actOnPower(
       const outcome = await perform(step, looked, lookings, driver, client, deps, signal)
       const refusal = refusalOf(outcome)
       if (refusal === undefined) memory.failures.delete(name)
-      else memory.failures.set(name, countFailure(memory.failures.get(name), refusal, clock.now(), deps.random))
+      else memory.failures.set(name, countFailure(memory.failures.get(name), refusal, now, deps.random))
       return { step, outcome }
     }),
   )

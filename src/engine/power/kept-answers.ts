@@ -29,6 +29,8 @@ export function latest<T>(
         known.value = value
         known.atMs = clock.monotonicMs()
       })
+      // Nobody waits for it, so nobody could be told: what is known stands until it is asked again.
+      .catch(() => {})
       .finally(() => {
         known.asking = false
       })
