@@ -45,7 +45,7 @@ describe('a repository that is pushed to, in a real browser', {
       const chapter = page.locator('.chapter', { hasText: 'Add a web server' })
       await chapter.getByText(`${commit.slice(0, 7)} by Anna`).waitFor()
       await chapter.getByText('create VM 120').first().waitFor()
-      await chapter.getByText('until ready').waitFor()
+      await chapter.getByText('until ready').first().waitFor()
       await shot(page, 'real-push')
 
       // A machine that runs: Proxmox keeps the change until it is restarted.
