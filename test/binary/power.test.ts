@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import path from 'node:path'
 import { after, test } from 'node:test'
 import { releaseChecksum } from '../../src/sim/k3s/install.ts'
+import { clusterGround } from '../cluster-ground.ts'
 import { type Ended, endAll, estateAt, scratch, start, startSimulator } from './children.ts'
 
 /* Power as a person has it at night: real commands, no controller, a simulated cluster behind them. */
@@ -9,35 +10,7 @@ import { type Ended, endAll, estateAt, scratch, start, startSimulator } from './
 after(endAll)
 
 const VERSION = 'v1.34.3+k3s1'
-const ESTATE = `apiVersion: croft.dev/v1alpha1
-kind: AddressPool
-metadata: {name: nodes}
-spec: {cidr: 192.168.4.0/24, ranges: [{from: 192.168.4.80, to: 192.168.4.99}]}
----
-apiVersion: croft.dev/v1alpha1
-kind: Network
-metadata: {name: lan}
-spec: {addressPool: nodes, gateway: 192.168.4.1, dns: {servers: [192.168.4.1], domain: home.arpa}}
----
-apiVersion: croft.dev/v1alpha1
-kind: Image
-metadata: {name: noble}
-spec:
-  url: https://cloud-images.ubuntu.com/noble/current/noble-server-cloudimg-amd64.img
-  fileName: noble-server-cloudimg-amd64.qcow2
-  storage: files
----
-apiVersion: croft.dev/v1alpha1
-kind: MachineClass
-metadata: {name: node}
-spec: {cpu: {cores: 2}, memory: 4Gi, disks: [{size: 40Gi, image: noble, storage: fast}]}
----
-apiVersion: croft.dev/v1alpha1
-kind: Host
-metadata: {name: pumped-piglet}
-spec:
-  bindings: {networks: {lan: {bridge: vmbr0}}, storages: {fast: local-zfs, files: local}}
----
+const ESTATE = `${clusterGround(['pumped-piglet'], { from: '192.168.4.80', to: '192.168.4.99' })}---
 apiVersion: croft.dev/v1alpha1
 kind: Cluster
 metadata: {name: homelab}

@@ -6,6 +6,7 @@ import type { Datacentre } from '../../src/sim/datacentre.ts'
 import { releaseChecksum } from '../../src/sim/k3s/install.ts'
 import { kubernetesWire } from '../../src/sim/kubernetes/wire.ts'
 import { metalShell } from '../../src/sim/metal/shell.ts'
+import { clusterGround } from '../cluster-ground.ts'
 import { estateFrom } from './manifests.ts'
 import type { ClusterWays } from './process.ts'
 import { type Simulation, type SimulationOptions, simulate } from './run.ts'
@@ -65,32 +66,7 @@ spec:
   endpoint: https://127.0.0.1:8006
   token: {env: PROXMOX_TOKEN}
 ---
-apiVersion: croft.dev/v1alpha1
-kind: Network
-metadata: {name: lan}
-spec: {addressPool: nodes, gateway: 192.168.4.1, dns: {servers: [192.168.4.1], domain: home.arpa}}
----
-apiVersion: croft.dev/v1alpha1
-kind: AddressPool
-metadata: {name: nodes}
-spec: {cidr: 192.168.4.0/24, ranges: [{from: 192.168.4.80, to: 192.168.4.99}]}
----
-apiVersion: croft.dev/v1alpha1
-kind: Image
-metadata: {name: noble}
-spec:
-  url: https://cloud-images.ubuntu.com/noble/current/noble-server-cloudimg-amd64.img
-  fileName: noble-server-cloudimg-amd64.qcow2
-  storage: files
----
-apiVersion: croft.dev/v1alpha1
-kind: MachineClass
-metadata: {name: node}
-spec:
-  cpu: {cores: 2}
-  memory: 4Gi
-  disks: [{size: 40Gi, image: noble, storage: fast}]
-`
+${clusterGround([], { from: '192.168.4.80', to: '192.168.4.99' })}`
 
 function host(name: string, more: string): string {
   return `---
