@@ -12,16 +12,16 @@ import { createAsking } from './ask.ts'
 import { createBesides } from './beside.ts'
 import { createBetween } from './between.ts'
 import type { Checks } from './checks.ts'
-import { readCommits, withCommit } from './commits.ts'
 import { driftsOf } from './drifts.ts'
 import { mergeRevisions } from './merge.ts'
 import type { Notifier } from './notifier.ts'
 import type { Previews } from './previews.ts'
 import { createReading } from './reading.ts'
-import { inForceOf, lookAt, type Source, type SourceState, sourceView } from './source-state.ts'
+import { inForceOf, type Source, type SourceState, sourceView } from './source-state.ts'
+import { openSourceStates } from './sources.ts'
 import { viewOf } from './view.ts'
 import { createWaker } from './waker.ts'
-import { currentWishes, NO_WISHES, readWishes, type StandingWishes, withWishes } from './wishes.ts'
+import { currentWishes, readWishes, type StandingWishes, withWishes } from './wishes.ts'
 
 export interface ControllerOptions {
   readonly clock: Clock
@@ -79,7 +79,6 @@ export interface RunningController extends Controller {
 
 const WISHES = 'controller/wishes'
 const TOLD = 'controller/told'
-const COMMITS = 'controller/commits'
 
 /** The controller: one loop that wakes by a push, a poll or a timer, makes a pass, and shows what came of it. */
 export async function createController(options: ControllerOptions): Promise<RunningController> {
@@ -88,16 +87,17 @@ export async function createController(options: ControllerOptions): Promise<Runn
   const others = createBetween(() => waker.wake())
   const counters: Counters = { passes: 0, effects: 0, passMs: 0, sourceLooks: 0, sourceTroubles: 0, pokes: 0 }
   const listeners = new Set<(view: EstateView, events: readonly CroftEvent[]) => void>()
-  const mayReturn = new Set<string>()
-  const sources: SourceState[] = await Promise.all(
-    options.sources.map(async (source): Promise<SourceState> => {
-      const lastGood = await store.getValue(`source/${source.name}`)
-      const mayReturnTo = (commit: string) => mayReturn.has(`${source.name}@${commit}`)
-      const followed = source.open({ mayReturnTo, ...(lastGood === undefined ? {} : { lastGood }) })
-      return { source, followed, dueMs: clock.monotonicMs() }
-    }),
-  )
-  let wishes: StandingWishes = NO_WISHES
+  let lastSeq = (await store.events({ limit: 1 })).at(-1)?.seq ?? 0
+  /** Of what was written; it is shown with the next view. */
+  let newestSeq = lastSeq
+
+  const tell = async (events: readonly NewEvent[]): Promise<void> => {
+    const written = await store.appendEvents(epoch, events)
+    newestSeq = written.at(-1)?.seq ?? newestSeq
+  }
+
+  const followed = await openSourceStates({ clock, store, epoch, sources: options.sources, counters, tell })
+  const sources = followed.states
   let revision: Revision | undefined
   let estate: Estate | undefined
   /** As it was linked, before anything was added to it that is not in Git. */
@@ -106,7 +106,6 @@ export async function createController(options: ControllerOptions): Promise<Runn
   let pass: EstateView['pass']
   /** What is due, is due by the clock that never jumps: somebody who sets the other must not stop or race the loop. */
   let passDueMs = Number.POSITIVE_INFINITY
-  let lastSeq = (await store.events({ limit: 1 })).at(-1)?.seq ?? 0
   let alive = false
   let calmMs = 0
   let lacking = false
@@ -116,9 +115,8 @@ export async function createController(options: ControllerOptions): Promise<Runn
     version: 0,
     atMs: clock.now(),
   }
-  wishes = readWishes(await store.getValue(WISHES))
+  let wishes: StandingWishes = readWishes(await store.getValue(WISHES))
   let told = await store.getValue(TOLD)
-  let commits = readCommits(await store.getValue(COMMITS))
   const notifier = options.notifier?.(told)
 
   /** Shows what is new to whoever listens. Nothing new: nobody is called, and the version stays. */
@@ -130,7 +128,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
       sources: sources.map(sourceView),
       drifts: report === undefined ? [] : driftsOf(report),
       checks: options.checks?.views() ?? [],
-      commits,
+      commits: followed.commits(),
       nowMs: clock.now(),
       ...(estate === undefined ? {} : { estate: effective(estate) }),
       ...(report === undefined ? {} : { report }),
@@ -144,12 +142,6 @@ export async function createController(options: ControllerOptions): Promise<Runn
     shownText = text
     view = { ...next, ...(pass === undefined ? {} : { pass }), version: view.version + 1, atMs: clock.now() }
     for (const listener of listeners) listener(view, fresh)
-  }
-  let newestSeq = lastSeq
-
-  const tell = async (events: readonly NewEvent[]): Promise<void> => {
-    const written = await store.appendEvents(epoch, events)
-    newestSeq = written.at(-1)?.seq ?? newestSeq
   }
 
   const effective = (given: Estate): Estate => {
@@ -165,45 +157,8 @@ export async function createController(options: ControllerOptions): Promise<Runn
   }
 
   const lookAtSources = async (signal: AbortSignal): Promise<void> => {
-    const due = sources.filter((state) => state.dueMs <= clock.monotonicMs())
-    if (due.length === 0) return
-    let changed = false
-    for (const state of due) {
-      if (signal.aborted) return
-      counters.sourceLooks++
-      const { name } = state.source
-      const result = await lookAt(state, clock, signal)
-      if (signal.aborted) return
-      if (result.was === 'trouble') {
-        counters.sourceTroubles++
-        if (!result.again)
-          await tell([
-            { atMs: clock.now(), type: 'Warning', reason: 'SourceTrouble', message: `${name}: ${result.message}` },
-          ])
-      }
-      if (result.was !== 'new') continue
-      changed = true
-      const { facts } = state
-      if (facts !== undefined && commits[0]?.commit !== facts.commit) {
-        commits = withCommit(commits, name, facts, clock.now())
-        await store.putValue(epoch, COMMITS, JSON.stringify(commits))
-      }
-      if ((await store.getValue(`source/${name}`)) !== result.commit) {
-        await store.putValue(epoch, `source/${name}`, result.commit)
-        const message =
-          facts === undefined ? `${name} is at ${result.commit}` : `${name}: ${facts.subject} (${facts.author})`
-        await tell([{ atMs: clock.now(), type: 'Normal', reason: 'Revision', message, commit: result.commit }])
-        await store.appendAudit?.({
-          atMs: clock.now(),
-          actor: `git:${facts?.author ?? name}`,
-          from: 'git',
-          what: 'commit',
-          subject: result.commit,
-          outcome: 'done',
-          message,
-        })
-      }
-    }
+    const changed = await followed.look(signal)
+    if (changed === undefined) return
     if (!changed && !lacking) {
       const fresh = declared === undefined ? undefined : await options.refresh?.(declared)
       if (fresh === undefined) return
@@ -272,10 +227,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
     wishes: () => wishes,
     keepWishes,
     report: () => report,
-    allowReturn: (name) => {
-      mayReturn.add(name)
-      for (const state of sources) if (name.startsWith(`${state.source.name}@`)) state.dueMs = clock.monotonicMs()
-    },
+    allowReturn: (name) => followed.allowReturn(name),
     troubles: () => sources,
     adopt: async (wish) => {
       if (options.adopt === undefined || report === undefined || revision === undefined)
@@ -298,10 +250,8 @@ export async function createController(options: ControllerOptions): Promise<Runn
     ...createReading(store, clock, () => ({ revision, estate, report })),
     ask: askNow,
     poke(name) {
-      const state = sources.find((one) => one.source.name === name)
-      if (state === undefined) return
+      if (!followed.hurry(name)) return
       counters.pokes++
-      state.dueMs = clock.monotonicMs()
       options.previews?.poke(name)
       waker.wake()
     },
@@ -324,7 +274,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
           if (signal.aborted) break
           await publish()
           besides.begin({ view, revision, estate, declared, report, inForce: inForceOf(sources) }, signal)
-          const nextMs = Math.min(passDueMs, besides.dueMs(), ...sources.map((state) => state.dueMs))
+          const nextMs = Math.min(passDueMs, besides.dueMs(), followed.dueMs())
           await waker.sleepUntil(nextMs, signal)
         }
       } finally {

@@ -14,7 +14,7 @@ const schema = z.object({
 
 export type StandingWishes = z.output<typeof schema>
 
-export const NO_WISHES: StandingWishes = { suspended: [], reverting: [], approvals: [] }
+const NO_WISHES: StandingWishes = { suspended: [], reverting: [], approvals: [] }
 
 /** The wishes as they were kept. What cannot be read counts as none: a wish is asked for again, a truth is not. */
 export function readWishes(text: string | undefined): StandingWishes {
