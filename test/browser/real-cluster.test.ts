@@ -11,7 +11,7 @@ describe('a cluster on croft sim, in a real browser', { skip: whyNoBrowser() ?? 
   after(endAll)
 
   test('it is declared: the page shows it forming, then Ready; a person takes a snapshot; a box loses its power', async () => {
-    await using it = await realStage({ simulator: ['--proxy', '--preset', 'hosts', '--speed', '20'] })
+    await using it = await realStage({ simulator: ['--proxy', '--preset', 'hosts', '--speed', '20'], inItsTime: true })
     const { page } = it
     await it.go('cluster/edge')
     await page.getByText('There is no cluster edge').waitFor()
