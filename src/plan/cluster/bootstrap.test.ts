@@ -284,6 +284,17 @@ describe('phases', () => {
     assert.equal(phaseOf(decision, 'a1'), 'NotReady')
   })
 
+  test('a node that came a minute ago is Joining while it is not Ready yet, and NotReady once it has fallen silent', () => {
+    const young = { ready: 'no', createdMs: NOW - 60_000, readySinceMs: NOW - 55_000 } as const
+    const phase = (readyReason: string) =>
+      phaseOf(
+        coordinate(clusterSpec('s1 a1'), observedCluster('s1 a1', { a1: { kube: { ...young, readyReason } } }), NOW),
+        'a1',
+      )
+    assert.equal(phase('KubeletNotReady'), 'Joining')
+    assert.equal(phase('NodeStatusUnknown'), 'NotReady')
+  })
+
   test('[A17] two nodes with one machine-id are named, and neither counts as Ready', () => {
     const same = { machine: { machineId: 'same' } }
     const decision = coordinate(clusterSpec('s1 a1 a2'), observedCluster('s1 a1 a2', { a1: same, a2: same }), NOW)

@@ -95,8 +95,9 @@ function inPhase(view: View, node: NodeView): readonly [NodePhase, string] {
   return soaks ? ['Soaking', ''] : ['Ready', '']
 }
 
-/** It has registered and was never Ready yet: still on its way in, not ill. */
-function isNew(view: View, { createdMs, readySinceMs }: KubeNode): boolean {
+/** It has registered and was never Ready yet: still on its way in, not ill. One that fell silent is not on its way. */
+function isNew(view: View, { createdMs, readySinceMs, readyReason }: KubeNode): boolean {
+  if (readyReason === 'NodeStatusUnknown') return false
   return readySinceMs - createdMs < FIRST_WORD_MS && view.nowMs - createdMs < LIMITS.clusterJoinMs
 }
 
