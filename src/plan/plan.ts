@@ -1,33 +1,25 @@
 import { type Action, isDoing } from '../model/action.ts'
 import type { ClusterLook } from '../model/cluster-look.ts'
-import type { Estate } from '../model/estate.ts'
-import type { IdRange } from '../model/grant.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { ConnectionNote, Plan, PlanEntry } from '../model/plan.ts'
 import { DEFAULT_POLICY } from '../model/policy.ts'
 import { isGuest, type Resource } from '../model/resource.ts'
 import type { Rules } from '../model/rules.ts'
 import type { Refusal } from '../model/verdict.ts'
-import { allocateIds } from './allocate.ts'
 import { machineOrder, memberships } from './cluster/membership.ts'
 import { decide } from './decide.ts'
 import type { GuardContext, Guarded } from './guards/guard.ts'
 import { GUARDS } from './guards/registry.ts'
-import { type Identity, identify } from './identify.ts'
+import type { Identity } from './identify.ts'
 import { inOrder } from './order.ts'
 import { inOrderOfLeaving } from './removal-order.ts'
 import { decideRemoval, objectsLeaving, type Removal, removals } from './removals.ts'
 import { renames } from './renames.ts'
+import { type Sight, type SightInput, sightings } from './sights.ts'
 import { type Suspicion, suspect } from './suspicion.ts'
-import type { Ledger, World } from './world.ts'
+import type { World } from './world.ts'
 
-export interface PlanInput {
-  readonly estate: Estate
-  /** By connection name. */
-  readonly worlds: ReadonlyMap<string, World>
-  readonly ledger: Ledger
-  /** The pure rules of each driver, by driver name. */
-  readonly rules: ReadonlyMap<string, Rules>
+export interface PlanInput extends SightInput {
   /** What was seen of each cluster, and what follows from it. */
   readonly clusters?: readonly ClusterLook[]
   readonly nowMs: number
@@ -158,48 +150,6 @@ function guard(guarded: Guarded, context: GuardContext): PlanEntry {
   return guarded.entry
 }
 
-export interface Sight {
-  readonly identity: Identity
-  readonly allocatedId: string | undefined
-}
-
-/** Which thing each resource is, and under which id it would be made if it is not there. */
-export function sightings(
-  input: Pick<PlanInput, 'estate' | 'worlds' | 'ledger' | 'rules'>,
-): ReadonlyMap<ResourceKey, Sight> {
-  const renamed = renames(input.estate, input.worlds, input.ledger)
-  const sights = new Map<ResourceKey, Sight>()
-  const wanting = new Map<string, ResourceKey[]>()
-  const declared = new Map<string, Set<string>>()
-  const ranges = new Map<ResourceKey, IdRange>()
-  for (const resource of input.estate.resources) {
-    if (resource.bounds?.ids !== undefined) ranges.set(resource.key, resource.bounds.ids)
-    const world = input.worlds.get(resource.connection)
-    const rules = input.rules.get(resource.driver)
-    if (world === undefined || rules === undefined) continue
-    const id = rules.declaredId(resource)
-    const rename = renamed.get(resource.key)
-    const identity: Identity =
-      rename === undefined
-        ? identify(resource, rules, world, input.ledger)
-        : { is: 'adoptable', sighting: rename.sighting }
-    sights.set(resource.key, { identity, allocatedId: undefined })
-    if (id !== undefined) setOf(declared, resource.connection).add(id)
-    if (identity.is === 'absent' && id === undefined && rules.choosesId(resource)) {
-      const keys = wanting.get(resource.connection)
-      if (keys === undefined) wanting.set(resource.connection, [resource.key])
-      else keys.push(resource.key)
-    }
-  }
-  for (const [connection, keys] of wanting) {
-    const world = input.worlds.get(connection)
-    if (world === undefined) continue
-    const ids = allocateIds(keys, setOf(declared, connection), world, input.ledger, (key) => ranges.get(key))
-    for (const [key, id] of ids) sights.set(key, { identity: { is: 'absent' }, allocatedId: id })
-  }
-  return sights
-}
-
 /** Our own work on a machine that is as declared: the image of its first boot is taken away again. */
 /** A secret that changed behind its reference was moved by its owner, not by the world. */
 function isHousekeeping(action: Action): boolean {
@@ -208,14 +158,6 @@ function isHousekeeping(action: Action): boolean {
     action.changes.length > 0 &&
     action.changes.every(({ path, resent, own }) => path.startsWith('seed.') || resent === true || own === true)
   )
-}
-
-function setOf(sets: Map<string, Set<string>>, name: string): Set<string> {
-  const found = sets.get(name)
-  if (found !== undefined) return found
-  const made = new Set<string>()
-  sets.set(name, made)
-  return made
 }
 
 /**

@@ -5,7 +5,7 @@ import type { ResourceKey } from '../../model/key.ts'
 import type { ObservedMachine } from '../../model/observed-cluster.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
-import type { Sight } from '../../plan/plan.ts'
+import type { Sight } from '../../plan/sights.ts'
 import type { Ledger, World } from '../../plan/world.ts'
 import { fillLacks, type Looking } from '../look.ts'
 

@@ -4,7 +4,7 @@ import type { PowerSeen, SeenHold, SeenHost, SeenMachine } from '../../model/obs
 import type { PowerSpec } from '../../model/power.ts'
 import { guestIn } from '../../model/resource.ts'
 import type { Sighting } from '../../model/sighting.ts'
-import type { sightings } from '../../plan/plan.ts'
+import type { sightings } from '../../plan/sights.ts'
 import type { Ledger, World } from '../../plan/world.ts'
 import type { LookedAt } from '../clusters/look.ts'
 
