@@ -1,4 +1,5 @@
 import type { Estate } from '../../src/model/estate.ts'
+import { agentAddon, definitionOf } from '../simulation/addon-manifests.ts'
 import { clusterEstate, clusterManifest } from '../simulation/cluster-run.ts'
 
 /* What the tests on a real kube-apiserver declare. */
@@ -14,29 +15,6 @@ export function objectsOnly(manifests: string): Estate {
   }
 }
 
-function definition(group: string, kind: string, version = 'v1'): string {
-  const singular = kind.toLowerCase()
-  const plural = singular.endsWith('y') ? `${singular.slice(0, -1)}ies` : `${singular}s`
-  return JSON.stringify({
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: `${plural}.${group}` },
-    spec: {
-      group,
-      scope: 'Namespaced',
-      names: { kind, plural, singular, listKind: `${kind}List` },
-      versions: [
-        {
-          name: version,
-          served: true,
-          storage: true,
-          schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
-        },
-      ],
-    },
-  })
-}
-
 export function widgets(size: number, more = '', whole = true): string {
   return `---
 apiVersion: croft.dev/v1alpha1
@@ -48,21 +26,9 @@ spec:
   secrets: [{name: door, data: {key: {env: KEY}}}]
   objects:
     - {apiVersion: example.org/v1, kind: Widget, metadata: {name: first}, spec: {size: ${size}}}
-    - ${definition('example.org', 'Widget')}
+    - ${JSON.stringify(definitionOf(['example.org', 'v1', 'Widget']))}
     - {apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, data: {colour: blue${whole ? ', shape: round' : ''}}}
 ${whole ? '    - {apiVersion: networking.k8s.io/v1, kind: NetworkPolicy, metadata: {name: inside}, spec: {podSelector: {}, ingress: [{from: [{podSelector: {}}]}]}}\n' : ''}${more}`
-}
-
-function ground(name: string, namespace: string, definitions: readonly string[]): string {
-  return `---
-apiVersion: croft.dev/v1alpha1
-kind: Addon
-metadata: {name: ${name}}
-spec:
-  cluster: homelab
-  namespace: ${namespace}
-  objects:
-${definitions.map((one) => `    - ${one}\n`).join('')}`
 }
 
 export const SOURCE = '/apis/source.toolkit.fluxcd.io/v1/namespaces/flux-system/gitrepositories/agent'
@@ -71,16 +37,16 @@ export const SOURCE = '/apis/source.toolkit.fluxcd.io/v1/namespaces/flux-system/
 export const AGENTS = [
   {
     to: 'argocd',
-    ground: ground('argocd', 'argocd', [definition('argoproj.io', 'Application', 'v1alpha1')]),
+    ground: agentAddon('argocd', [['argoproj.io', 'v1alpha1', 'Application']]),
     keeper: '/apis/argoproj.io/v1alpha1/namespaces/argocd/applications/agent',
     manager: 'argocd-controller',
     status: { sync: { status: 'Synced' }, health: { status: 'Healthy' } },
   },
   {
     to: 'flux',
-    ground: ground('flux', 'flux-system', [
-      definition('source.toolkit.fluxcd.io', 'GitRepository'),
-      definition('kustomize.toolkit.fluxcd.io', 'Kustomization'),
+    ground: agentAddon('flux', [
+      ['source.toolkit.fluxcd.io', 'v1', 'GitRepository'],
+      ['kustomize.toolkit.fluxcd.io', 'v1', 'Kustomization'],
     ]),
     keeper: '/apis/kustomize.toolkit.fluxcd.io/v1/namespaces/flux-system/kustomizations/agent',
     manager: 'kustomize-controller',

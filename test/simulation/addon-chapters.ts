@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Tree } from '../../src/sim/kubernetes/object.ts'
-import { addonManifest, createLab, FLUX, oneOwner, pictureOf, podsOf } from './addon-lab.ts'
+import { createLab, oneOwner, pictureOf, podsOf } from './addon-lab.ts'
+import { addonManifest, FLUX } from './addon-manifests.ts'
 import { points, replay } from './volume.ts'
 
 /* Every change that can happen to an add-on, and what must come of it though croft is killed in the middle. */

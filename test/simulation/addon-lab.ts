@@ -12,47 +12,6 @@ import type { Process } from './process.ts'
 
 export const CLUSTER = clusterManifest({ servers: ['s1'], spec: '  allow: {degraded: true}\n' })
 
-/** The definitions of an agent's kinds: all of it that others need. */
-export function agentAddon(name: string, kinds: readonly (readonly [group: string, version: string, kind: string])[]) {
-  const definitions = kinds.map(([group, version, kind]) => {
-    const singular = kind.toLowerCase()
-    const plural = singular.endsWith('y') ? `${singular.slice(0, -1)}ies` : `${singular}s`
-    const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } }
-    return {
-      apiVersion: 'apiextensions.k8s.io/v1',
-      kind: 'CustomResourceDefinition',
-      metadata: { name: `${plural}.${group}` },
-      spec: {
-        group,
-        scope: 'Namespaced',
-        names: { kind, plural, singular, listKind: `${kind}List` },
-        versions: [{ name: version, served: true, storage: true, subresources: { status: {} }, schema }],
-      },
-    }
-  })
-  return addonManifest(name, `  namespace: ${name === 'flux' ? 'flux-system' : name}`, definitions)
-}
-
-export const ARGO = agentAddon('argocd', [['argoproj.io', 'v1alpha1', 'Application']])
-export const FLUX = agentAddon('flux', [
-  ['source.toolkit.fluxcd.io', 'v1', 'GitRepository'],
-  ['source.toolkit.fluxcd.io', 'v1', 'HelmRepository'],
-  ['kustomize.toolkit.fluxcd.io', 'v1', 'Kustomization'],
-  ['helm.toolkit.fluxcd.io', 'v2', 'HelmRelease'],
-])
-
-export function addonManifest(name: string, spec: string, objects: readonly object[] = []): string {
-  const lines = objects.map((object) => `    - ${JSON.stringify(object)}\n`).join('')
-  return `---
-apiVersion: croft.dev/v1alpha1
-kind: Addon
-metadata: {name: ${name}}
-spec:
-  cluster: homelab
-${spec}
-${objects.length === 0 ? '' : `  objects:\n${lines}`}`
-}
-
 /** A run on that cluster. `manifests` is what stands in Git beside it; agents act after every pass. */
 export function createLab(manifests: string, seed: number, hint: string) {
   const trouble: Trouble = { writes: 0 }

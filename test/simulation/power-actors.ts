@@ -1,6 +1,6 @@
 import { isPodReady } from '../../src/sim/k3s/kubelet.ts'
 import type { EtcdCluster } from '../../src/sim/k3s/types.ts'
-import { endPod } from '../../src/sim/kubernetes/controllers/workloads.ts'
+import { endPod } from '../../src/sim/kubernetes/controllers/owned-pods.ts'
 import type { KubeObject } from '../../src/sim/kubernetes/object.ts'
 import { all, put, update } from '../../src/sim/kubernetes/store.ts'
 import type { Simulation } from './run.ts'

@@ -1,7 +1,7 @@
 import type { WireResponse } from '../../lib/wire.ts'
 import type { ApiCall } from './api.ts'
 import { podsOf } from './controllers/budgets.ts'
-import { endPod } from './controllers/workloads.ts'
+import { endPod } from './controllers/owned-pods.ts'
 import { selects, text, tree } from './object.ts'
 import { ApiStatus, json, notFound } from './status.ts'
 import { all, find, put } from './store.ts'

@@ -14,8 +14,8 @@ import {
   withCondition,
 } from '../object.ts'
 import { all, find, put, remove, update } from '../store.ts'
+import { endPod } from './owned-pods.ts'
 import { place } from './scheduling.ts'
-import { endPod } from './workloads.ts'
 
 /** Pods are given a node, are started by its kubelet, and end. What nobody can start or end any more stays as it is. */
 export function keepPods(world: World, cluster: EtcdCluster, again: () => void): void {

@@ -1,11 +1,9 @@
-import { createHash } from 'node:crypto'
 import { isPodReady } from '../../k3s/kubelet.ts'
 import type { EtcdCluster } from '../../k3s/types.ts'
-import { uuid } from '../../world/chance.ts'
 import type { World } from '../../world/types.ts'
-import { conditionsOf, type KubeObject, list, stamp, type Tree, text, tree, trees, withCondition } from '../object.ts'
-import { all, put, remove, update } from '../store.ts'
-import { terminating } from './collect.ts'
+import { conditionsOf, type KubeObject, stamp, type Tree, text, tree, trees, withCondition } from '../object.ts'
+import { all, put, update } from '../store.ts'
+import { born, endPod, newPod, ownedBy, podsOwnedBy, templateHash } from './owned-pods.ts'
 import { nodeTakes, tolerates } from './scheduling.ts'
 
 /** Deployments, their sets, StatefulSets, DaemonSets and Jobs: as many pods as they want, and a status that says so. */
@@ -15,12 +13,6 @@ export function keepWorkloads(world: World, cluster: EtcdCluster): void {
   for (const one of all(cluster.store, 'apps/statefulsets')) statefulSet(world, cluster, one)
   for (const one of all(cluster.store, 'apps/daemonsets')) daemonSet(world, cluster, one)
   for (const one of all(cluster.store, 'batch/jobs')) job(world, cluster, one)
-}
-
-export function podsOwnedBy(cluster: EtcdCluster, owner: KubeObject): KubeObject[] {
-  return all(cluster.store, '/pods').filter((pod) =>
-    pod.metadata.ownerReferences?.some(({ uid }) => uid === owner.metadata.uid),
-  )
 }
 
 const alive = (pod: KubeObject) =>
@@ -257,79 +249,4 @@ function status(cluster: EtcdCluster, resource: string, object: KubeObject, next
     const same = Object.keys(next).every((key) => JSON.stringify(before[key]) === JSON.stringify(next[key]))
     return same ? undefined : { ...now, status: { ...before, ...next } }
   })
-}
-
-interface PodPlan {
-  readonly name?: string
-  readonly node?: string
-  readonly labels?: Readonly<Record<string, string>>
-  readonly tolerations?: readonly unknown[]
-}
-
-function newPod(world: World, cluster: EtcdCluster, owner: KubeObject, plan: PodPlan | undefined): void {
-  const template = tree(tree(owner.spec).template)
-  const meta = tree(template.metadata)
-  const generateName = `${owner.metadata.name}-`
-  const suffix = templateHash(uuid(world.random)).slice(0, 5)
-  const podSpec = tree(template.spec)
-  put(cluster.store, '/pods', {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: {
-      ...born(world, plan?.name ?? `${generateName}${suffix}`, owner.metadata.namespace),
-      ...(plan?.name === undefined ? { generateName } : {}),
-      labels: { ...(tree(meta.labels) as Record<string, string>), ...plan?.labels },
-      ...(meta.annotations === undefined ? {} : { annotations: meta.annotations as Record<string, string> }),
-      ownerReferences: [ownedBy(owner)],
-    },
-    spec: {
-      restartPolicy: 'Always',
-      terminationGracePeriodSeconds: 30,
-      dnsPolicy: 'ClusterFirst',
-      schedulerName: 'default-scheduler',
-      ...podSpec,
-      ...(plan?.node === undefined ? {} : { nodeName: plan.node }),
-      tolerations: plan?.tolerations ?? [
-        ...list(podSpec.tolerations),
-        { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 },
-        { key: 'node.kubernetes.io/unreachable', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 },
-      ],
-    },
-    status: { phase: 'Pending', qosClass: 'BestEffort' },
-  })
-}
-
-export function endPod(world: World, cluster: EtcdCluster, pod: KubeObject): void {
-  const { namespace, name, deletionTimestamp } = pod.metadata
-  if (deletionTimestamp !== undefined) return
-  if (tree(pod.spec).nodeName === undefined) remove(cluster.store, '/pods', namespace, name)
-  else
-    put(
-      cluster.store,
-      '/pods',
-      terminating(pod, world.clock.now(), Number(tree(pod.spec).terminationGracePeriodSeconds ?? 30)),
-    )
-}
-
-function born(world: World, name: string, namespace: string | undefined) {
-  return {
-    name,
-    ...(namespace === undefined ? {} : { namespace }),
-    uid: uuid(world.random),
-    generation: 1,
-    creationTimestamp: stamp(world.clock.now()),
-  }
-}
-
-function ownedBy({ apiVersion, kind, metadata }: KubeObject) {
-  return { apiVersion, kind, name: metadata.name, uid: metadata.uid ?? '', controller: true, blockOwnerDeletion: true }
-}
-
-const SAFE = 'bcdfghjklmnpqrstvwxz2456789'
-
-function templateHash(template: unknown): string {
-  const digest = createHash('sha256')
-    .update(JSON.stringify(template) ?? '')
-    .digest()
-  return [...digest.subarray(0, 10)].map((byte) => SAFE[byte % SAFE.length]).join('')
 }
