@@ -58,6 +58,24 @@ test('what the outside system would refuse is told before it is merged', () => {
   assert.match(text, /would be refused: others keep &lt;x/)
 })
 
+test('what would come of a chart is told by its objects, or why it was not rendered', () => {
+  const chart = (more: object) => ({
+    ...entry('Addon/a@HelmChart.helm.cattle.io/kube-system/a', update(1)),
+    preview: { changes: [], chart: { objects: [], total: 3, relabelled: 0, unsteady: [], ...more } },
+  })
+  const told = (more: object) => planMarkdown(plan(), plan(chart(more)), { base: 'main', head: 'topic' })
+  const objects = [
+    { id: 'Deployment.apps/a', becomes: 'changed', changes: [] },
+    { id: 'Service/`|x`', becomes: 'removed', changes: [] },
+  ]
+  assert.match(
+    told({ objects }),
+    /the chart changes 1, removes 1 of 3 objects: ✏️`Deployment\.apps\/a`, 🗑️`Service\/'\\\|x'`/,
+  )
+  assert.match(told({ lack: { why: 'new-place', message: 'not rendered: <there>' } }), /<br>not rendered: &lt;there/)
+  assert.doesNotMatch(told({ lack: { why: 'no-helm', message: 'install it' } }), /install it/)
+})
+
 test('a cluster that a pull request upgrades is told node by node, and what would refuse it', () => {
   const ready = observedCluster('s1 s2 s3', {}, {})
   const look = (version: string, refused = '') => {

@@ -179,7 +179,9 @@ function renderNote(note: ConnectionNote, style: Style): string {
 
 function thingOf(entry: PlanEntry): string {
   const chosen = entry.externalId ?? (entry.action.do === 'wait' ? entry.action.next?.externalId : undefined)
-  const id = chosen === undefined ? '' : `${entry.type === 'vm' ? 'VM ' : ''}${clean(chosen)}`
+  // `Addon/a@ConfigMap/n/m` says already which object it is.
+  const said = chosen === undefined || entry.key.endsWith(`@${chosen}`)
+  const id = said ? '' : `${entry.type === 'vm' ? 'VM ' : ''}${clean(chosen)}`
   const host = entry.host === undefined ? '' : `on ${clean(entry.host)}`
   return [id, host].filter((part) => part !== '').join(' ')
 }
