@@ -6,6 +6,7 @@ import { type Grant, listed, mayBeCalled } from '../model/grant.ts'
 import { guestIn, type Resource } from '../model/resource.ts'
 import type { SecretReference } from '../model/secret.ts'
 import type { VmSpec } from '../model/vm.ts'
+import { networksOf, reaching, storagesOf, templatesOf } from './guest-reach.ts'
 
 /** Kinds whose reach a grant can bound. What any other does to people who share the estate nobody can list. */
 export const GRANTABLE: readonly string[] = ['Machine', 'EnvironmentVM', 'EnvironmentContainer', 'Cluster', 'Addon']
@@ -163,49 +164,6 @@ function namesOf(guest: VmSpec | ContainerSpec, { driver }: Resource, grant: Gra
   ]
 }
 
-function storagesOf(guest: VmSpec | ContainerSpec): readonly string[] {
-  const found =
-    'disks' in guest
-      ? [
-          ...guest.disks.map(({ storage }) => storage),
-          guest.efiDisk?.storage,
-          guest.tpm?.storage,
-          guest.clone?.storage,
-          guest.cloudInit?.storage,
-          guest.seed?.storage,
-          ...[guest.cloudInit?.userData, guest.cloudInit?.networkData].map(storageIn),
-          ...[guest.cloudInit?.metaData, guest.cloudInit?.vendorData].map(storageIn),
-        ]
-      : [guest.rootDisk?.storage, ...guest.mounts.map(({ storage }) => storage)]
-  return [...new Set(found.filter((one) => one !== undefined))]
-}
-
-/** `local` of `local:snippets/x.yaml`. */
-function storageIn(volume: string | undefined): string | undefined {
-  return volume?.slice(0, Math.max(0, volume.indexOf(':')))
-}
-
-function networksOf(nic: {
-  readonly bridge: string
-  readonly vlan?: number
-  readonly trunks?: readonly number[]
-}): readonly string[] {
-  const tags = [nic.vlan, ...(nic.trunks ?? [])].filter((tag) => tag !== undefined)
-  return tags.length === 0 ? [nic.bridge] : tags.map((tag) => `${nic.bridge}.${tag}`)
-}
-
-function templatesOf(guest: VmSpec | ContainerSpec): readonly string[] {
-  const found =
-    'disks' in guest
-      ? [
-          guest.clone === undefined ? undefined : String(guest.clone.vmid),
-          ...guest.disks.map(({ importFrom }) => importFrom),
-          ...(guest.cdrom ?? []).map(({ file }) => file),
-        ]
-      : [guest.image]
-  return [...new Set(found.filter((one) => one !== undefined && one !== 'none'))] as readonly string[]
-}
-
 function idProblems(
   { vmid }: VmSpec | ContainerSpec,
   grant: Grant,
@@ -214,35 +172,6 @@ function idProblems(
   if (vmid === undefined || isGrantedId(String(vmid), grant)) return []
   const message = `the id ${vmid} is not granted to the source ${grant.source}`
   return [problem(placeOf(written, { field: /^vm_?id$/i, value: String(vmid) }), message, { ids: grant })]
-}
-
-/** What makes a guest more than a guest. */
-function reaching(guest: VmSpec | ContainerSpec): readonly { readonly what: string; readonly field: RegExp }[] {
-  const when = (is: boolean, what: string, field: RegExp) => (is ? [{ what, field }] : [])
-  const hook = when(guest.hookScript !== undefined, 'a hook script', /^hookScript/)
-  if ('disks' in guest) {
-    const usb = guest.usb?.some(({ device }) => device !== 'spice') === true
-    return [
-      ...hook,
-      ...when(usb, 'a USB device', /^(?:usb|devices)$/),
-      ...when((guest.pci ?? []).length > 0, 'a PCI device', /^(?:pci|hostPci|hostpci|devices)$/),
-      ...when((guest.virtiofs ?? []).length > 0, 'a directory of the host', /^virtiofs$/),
-      ...when(guest.serial?.some(({ device }) => device.startsWith('/')) === true, 'a serial device', /^serial/),
-      ...when(guest.cdrom?.some(({ file }) => file === 'cdrom') === true, "the host's own drive", /^cdrom$/),
-    ]
-  }
-  const { mknod, mount = [] } = guest.features ?? {}
-  return [
-    ...hook,
-    ...when(guest.unprivileged !== true, 'a privileged container', /^(?:unprivileged|container)$/),
-    ...when((guest.devices ?? []).length > 0, 'a device', /^(?:devices|devicePassthrough)$/),
-    ...when(mknod === true || mount.length > 0, 'a feature of the container', /^features$/),
-    ...when(
-      guest.mounts.some(({ source }) => source !== undefined),
-      'what it mounts',
-      /^(?:mounts|mountPoint)$/,
-    ),
-  ]
 }
 
 /** A Kubernetes Secret that it names is one of its own source. */
@@ -310,7 +239,8 @@ function pathTo(tree: unknown, field: RegExp, value?: string): (string | number)
     : Object.entries(tree)
   for (const [name, inner] of entries) {
     const matches = typeof name === 'string' && field.test(name) && inner !== undefined
-    if (matches && (value === undefined || String(inner) === value)) return [name]
+    const plain = typeof inner === 'string' || typeof inner === 'number' ? String(inner) : undefined
+    if (matches && (value === undefined || plain === value)) return [name]
     const deeper = pathTo(inner, field, value)
     if (deeper !== undefined) return [name, ...deeper]
   }
