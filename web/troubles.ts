@@ -89,8 +89,11 @@ function troublesOf(page: Page): readonly Trouble[] {
       'not ready',
       'not up',
     ),
+    // What a held resource says of itself, and since when, is about what it is now, not about what is held.
     ...grouped(
-      page.rows.filter((row) => row.do === 'hold'),
+      page.rows
+        .filter((row) => row.do === 'hold')
+        .map(({ sinceMs: _, ...row }) => ({ ...row, message: `${row.next ?? 'a change'} waits for an approval` })),
       'warn',
       'held',
       'waits for an approval',

@@ -7,6 +7,9 @@ import { heldDeletion } from '../../src/server/testing/fake-estate.ts'
 import { FAWN, fail, finish, push, upgrade, withDrift, withFawn } from './happenings.ts'
 import { openBrowser, signIn, stage, whyNoBrowser } from './stage.ts'
 
+/** One that is held says what waits; many are counted, with their names. */
+const HELD = /k3s-vm-still-fawn is held.*delete waits for an approval|\d+ resources are held/s
+
 /** What people do with the page, clicked through in a real browser; every picture in light and in dark. */
 export function tellStories(size: string, estate: () => EstateView): void {
   describe(`with ${size}`, { skip: whyNoBrowser() ?? false }, () => {
@@ -96,7 +99,8 @@ export function tellStories(size: string, estate: () => EstateView): void {
       const held = withFawn(estate())
       const action = heldDeletion('k3s-vm-still-fawn', 'still-fawn', 109)
       await using it = await stage(browser, { ...held, ...withResource(held, FAWN, (one) => ({ ...one, action })) })
-      await it.go('#/plan')
+      await it.go()
+      await it.page.locator('.trouble', { hasText: 'held' }).filter({ hasText: HELD }).first().click()
       await it.page.getByLabel(`Pick ${FAWN}`).check()
       await it.page.getByRole('button', { name: 'Approve 1' }).click()
       await signIn(it.page)
