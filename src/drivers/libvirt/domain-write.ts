@@ -173,9 +173,16 @@ function putDisk(domain: XmlElement, disk: DiskToWrite, places: Places): boolean
       element('target', { dev: target.dev, bus: target.bus }),
       ...(disk.seed === true ? [element('readonly')] : []),
       ...(disk.serial === undefined ? [] : [element('serial', {}, disk.serial)]),
+      ...(target.bus === 'scsi' ? [scsiPlace(disk.slot)] : []),
     ]),
   )
   return true
+}
+
+/** Left to itself, libvirt puts the eighth and all after it on a second controller, of a make that few kernels know. */
+function scsiPlace(slot: string): XmlElement {
+  const unit = slot.slice('scsi'.length)
+  return element('address', { type: 'drive', controller: '0', bus: '0', target: '0', unit })
 }
 
 function hasScsiController(devices: XmlElement): boolean {

@@ -188,3 +188,26 @@ test('a document with entities of its own is not read', () => {
   assert.equal(parseXml('<domain><name>x</domain>'), undefined)
   assert.equal(parseXml('error: nothing'), undefined)
 })
+
+test('every disk on SCSI is on the one controller that was made for them', () => {
+  const domain = element('domain', {}, [element('devices')])
+  for (const slot of ['scsi0', 'scsi11']) {
+    const disk = { slot, pool: 'default', volume: `${slot}.qcow2`, format: 'qcow2' }
+    assert.ok(writeValue(domain, `disks.${slot}`, disk, PLACES))
+  }
+  const devices = find(domain, 'devices')
+  assert.deepEqual(
+    childrenOf(devices, 'controller').map(({ attributes }) => [attributes.type, attributes.model]),
+    [['scsi', 'virtio-scsi']],
+  )
+  assert.deepEqual(
+    childrenOf(devices, 'disk').map((disk) => {
+      const { controller, unit } = find(disk, 'address')?.attributes ?? {}
+      return [controller, unit]
+    }),
+    [
+      ['0', '0'],
+      ['0', '11'],
+    ],
+  )
+})

@@ -266,6 +266,12 @@ const ROWS: readonly Row[] = [
     [],
   ],
   [
+    'words with more than one blank between',
+    args('a=1'),
+    { 'file /boot/firmware/cmdline.txt': file('console=tty1  a=1 \n'), [CMDLINE]: out('console=tty1  a=1\n') },
+    [],
+  ],
+  [
     'words with a remark behind',
     args('a=1'),
     { [GRUB]: file('GRUB_CMDLINE_LINUX_DEFAULT="quiet a=1" # ours\n'), [CMDLINE]: out('quiet a=1\n') },

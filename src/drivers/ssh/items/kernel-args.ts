@@ -1,3 +1,4 @@
+import type { Change } from '../../../model/change.ts'
 import type { HostItemOf } from '../../../model/host-item.ts'
 import type { Seen } from '../ask.ts'
 import { type Command, run } from '../command.ts'
@@ -31,12 +32,11 @@ export const kernelArgs: ItemRules<'kernel-args'> = {
           },
         },
       ]
-    const wanted = wantedArgs(boot.args, spec, seen)
-    if (wanted !== boot.args)
-      return [change('args', boot.args, wanted), change('running', '', 'after a restart', 'restart')]
+    const written = wordChange('args', boot.args, wantedArgs(boot.args, spec, seen))
+    if (written !== undefined) return [written, change('running', '', 'after a restart', 'restart')]
     const running = seen.run('cat', '/proc/cmdline').out.trim()
-    const inForce = wantedArgs(running, spec, seen)
-    return inForce === running ? [] : [change('running', running, inForce, 'restart')]
+    const missing = wordChange('running', running, wantedArgs(running, spec, seen), 'restart')
+    return missing === undefined ? [] : [missing]
   },
   commands({ spec }, seen) {
     const boot = bootOf(seen)
@@ -46,12 +46,20 @@ export const kernelArgs: ItemRules<'kernel-args'> = {
     const boot = bootOf(seen)
     if (boot === undefined) return undefined
     const [before, after] = [wordsIn(boot.args), wordsIn(wantedArgs(boot.args, spec, seen))]
-    const without = (some: readonly string[], others: readonly string[]) =>
-      some.filter((word) => !others.includes(word)).join(' ')
     const end = without(after, before)
     const back = { what: 'words', path: boot.path, ours: boot.prefix, end, before: without(before, after) } as const
     return [editBack({ ...back, created: false }), ...boot.after]
   },
+}
+
+const without = (some: readonly string[], others: readonly string[]) =>
+  some.filter((word) => !others.includes(word)).join(' ')
+
+/** The words that go and those that come: whole lines would leave it to the reader to find them. */
+function wordChange(path: string, from: string, to: string, effect: Change['effect'] = 'live'): Change | undefined {
+  const [before, after] = [wordsIn(from), wordsIn(to)]
+  if (before.join(' ') === after.join(' ')) return undefined
+  return change(path, without(before, after) || null, without(after, before) || null, effect)
 }
 
 type Args = HostItemOf<'kernel-args'>['spec']
