@@ -8,7 +8,7 @@ import type { Simulation } from './run.ts'
 /** Programs in the cluster that bring their things back as long as they run themselves. */
 export interface Actors {
   /** How often one of them scaled something up that was down. */
-  readonly fights: readonly string[]
+  readonly fights: string[]
 }
 
 const LOOK_MS = 1_000

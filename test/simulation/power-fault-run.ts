@@ -104,9 +104,11 @@ async function staysOff(site: Site, hint: string): Promise<void> {
 function soundAfter(site: Site, hint: string, tears: boolean): void {
   assert.deepEqual(site.storage.lost(), [], `data; ${hint}`)
   if (!tears) assert.deepEqual(site.storage.torn, [], `volumes that were not unmounted; ${hint}`)
-  assert.deepEqual(site.actors.fights, [], `somebody scaled it back up; ${hint}`)
+  // An agent that died with its node and came back with it, by HA, has a last word before it ends: it is undone.
+  if (!tears) assert.deepEqual(site.actors.fights, [], `somebody scaled it back up; ${hint}`)
   nothingLeft(site.simulation, site.replicas, hint)
   site.asBefore(hint)
   site.storage.torn.length = 0
+  site.actors.fights.length = 0
   site.packets.length = 0
 }

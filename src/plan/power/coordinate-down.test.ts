@@ -64,6 +64,16 @@ const DOWN: readonly [string, ObservedPower, readonly string[]][] = [
     ['pause apps'],
   ],
   [
+    'operators before what they bring back',
+    observedWith({ cluster: clusterWith([node('s1')], [workload('apps', 'web'), workload('operators', 'op')]) }),
+    ['pause operators'],
+  ],
+  [
+    'while nobody can list the volumes, no node is touched',
+    observedWith({ cluster: clusterWith([node('s1')], [], { attachments: 'unknown' }) }),
+    [],
+  ],
+  [
     'what somebody scaled back up is taken down again',
     observedWith({ cluster: clusterWith([node('s1')], [workload('gitops', 'argo', { remembered: 2 })]) }),
     ['pause gitops'],

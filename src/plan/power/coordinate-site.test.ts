@@ -123,6 +123,13 @@ test('[A47] [A50] on battery a deadline that is over forces, whatever is declare
   }
 })
 
+test('[A47] a volume keeps a worker whose host the battery takes, and a node that is to stay off is not freed', () => {
+  const volume = onBattery({ charge: 30 }, {}, MARKED)
+  const hanging = { ...volume, cluster: { ...volume.cluster, attachments: [{ name: 'va', node: 'a1' }] } }
+  assert.deepEqual(did(BATTERY, hanging as ObservedPower, NO_POWER_ORDERS), [])
+  assert.deepEqual(did(BATTERY, volume, NO_POWER_ORDERS), ['stop-k3s workers'])
+})
+
 test('[A47] a UPS that falls silent on battery wakes nobody, unless a person says on after that', () => {
   const off = { hosts: (['one', 'two'] as const).map((name) => ({ name, power: 'off' as const, strangers: [] })) }
   const silent = onBattery({ silentSinceMs: NOW }, off)
@@ -202,6 +209,26 @@ test('the host that croft runs on goes after all others, by itself', () => {
     look('off').steps.map(({ host: name, lane }) => `${name} ${lane}`),
     ['own local'],
   )
+})
+
+test('the host that croft runs on goes after the one that carries the infrastructure', () => {
+  const spec = specWith({ hosts: [host('gate'), host('own', { own: true })], infrastructure: ['Machine/gw'] })
+  const look = (gate: 'on' | 'off') =>
+    decide(
+      spec,
+      observedWith({
+        cluster: clusterWith([], []),
+        machines: [
+          { key: 'Machine/gw', name: 'gw', role: 'infrastructure', host: 'gate', power: 'off', exists: 'yes' },
+        ],
+        hosts: [
+          { name: 'gate', power: gate, strangers: [] },
+          { name: 'own', power: 'on', strangers: [] },
+        ],
+      }),
+    ).steps.map(({ host: name }) => name)
+  assert.deepEqual(look('on'), ['gate'])
+  assert.deepEqual(look('off'), ['own'])
 })
 
 const BMC = { address: '192.168.4.3', port: 443, user: 'root', password: { from: 'env', name: 'X' } } as const

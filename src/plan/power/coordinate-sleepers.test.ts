@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ObservedPower } from '../../model/observed-power.ts'
 import { NO_POWER_ORDERS } from '../../model/power.ts'
-import { clusterWith, decide, MARKED, node, observedWith, SERVERS, specWith } from './testing/fixture.ts'
+import { clusterWith, decide, MARKED, node, observedWith, ordered, SERVERS, specWith } from './testing/fixture.ts'
 
 test('[A46] a node on demand: off is healthy, a pod that only it can run wakes it, idleness puts it to sleep', () => {
   const duck = (more: object) => node('duck', { onDemand: true, ...more })
@@ -30,6 +30,17 @@ test('[A46] a node on demand: off is healthy, a pod that only it can run wakes i
   )
   const busy = look({ podsToMove: 1 }, { waitedMs: { 'workers duck nothing to run': 600_000 } })
   assert.deepEqual(busy.steps, [])
+})
+
+test('[A46] one that never joined is woken to join; one that is on its way to sleep is not freed with the others', () => {
+  const steps = (duck: object, s1: object = {}) =>
+    decide(
+      specWith(),
+      observedWith({ cluster: clusterWith([node('s1', s1), node('duck', { onDemand: true, ...duck })], []) }),
+      ordered('on'),
+    ).steps.map(({ do: verb, node: name }) => `${verb} ${name}`)
+  assert.deepEqual(steps({ power: 'off', kube: 'absent', k3s: 'stopped' }), ['start-machine duck'])
+  assert.deepEqual(steps(MARKED, MARKED), ['stop-k3s duck', 'unmark-node s1'])
 })
 
 test('[A46] [R26] a server never sleeps: it holds a vote', () => {
