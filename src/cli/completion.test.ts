@@ -35,7 +35,7 @@ async function completed(...words: readonly string[]): Promise<readonly string[]
 }
 
 test('verbs, options, choices and kinds are suggested', async () => {
-  assert.deepEqual(await completed('de'), ['describe', 'delete', 'demo'])
+  assert.deepEqual(await completed('de'), ['demo', 'delete', 'describe'])
   assert.deepEqual(await completed('plan', '--c'), ['--calls'])
   assert.deepEqual(await completed('get', '-o', ''), ['wide', 'json', 'yaml', 'name'])
   assert.deepEqual(await completed('get', ''), ['machines'])

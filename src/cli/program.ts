@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander'
 import type { ExitCode } from './exit.ts'
+import { exampleText, GROUP_OF, GROUPS } from './help.ts'
 import { wholeNumber } from './output.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -14,6 +15,7 @@ export function createProgram(runtime: Runtime, done: (answer: Answer) => void):
   const program = new Command('croft')
     .description('Keeps K3s clusters, and the machines beneath them, as Git says they are.')
     .enablePositionalOptions()
+    .commandsGroup(GROUPS.at(-1) ?? '')
     .helpCommand('help [command]', 'show help for a command')
     .showHelpAfterError(false)
     .configureHelp({ showGlobalOptions: false })
@@ -27,15 +29,19 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
     )
   program.version(runtime.version, '-V, --version', 'show the version')
 
-  const verb = (usage: string, summary: string, load: () => Promise<{ readonly run: Verb }>): Command =>
-    program
+  const verb = (usage: string, summary: string, load: () => Promise<{ readonly run: Verb }>): Command => {
+    const name = usage.split(' ')[0] ?? ''
+    return program
       .command(usage)
+      .helpGroup(GROUP_OF[name] ?? '')
       .description(summary)
+      .addHelpText('after', exampleText(name))
       .action(async (...given: unknown[]) => {
         const command = given.at(-1) as Command
         const { run } = await load()
         done(await run(runtime, command.args, command.opts()))
       })
+  }
 
   verb('validate <dir>', 'check every manifest in a directory', () => import('./verbs/validate.ts')).addOption(
     output(['json', 'yaml']),
@@ -116,7 +122,12 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
     .addOption(output(['json']))
     .addOption(directory())
     .addOption(state())
-  verb('health [dir]', 'one look at everything; exit 0 only when all is well', () => import('./verbs/health.ts'))
+  verb(
+    'health [dir]',
+    'one look at everything: what is wrong, since when, why, what to do; exit 0 only when all is well',
+    () => import('./verbs/health.ts'),
+  )
+    .alias('status')
     .option('--json', 'for programs')
     .addOption(state())
   verb(
@@ -300,6 +311,9 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
       const { complete } = await import('./complete.ts')
       done(await complete(runtime, program, words))
     })
+  // The help tells them in the order in which a person meets them.
+  const place = new Map(Object.keys(GROUP_OF).map((name, index) => [name, index]))
+  ;(program.commands as Command[]).sort((a, b) => (place.get(a.name()) ?? 99) - (place.get(b.name()) ?? 99))
   return program
 }
 

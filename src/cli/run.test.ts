@@ -108,6 +108,28 @@ test('[S-12] with an invalid manifest nothing is planned, unless asked to keep g
   assert.match(going.written.out, /Plan: 1 to add/)
 })
 
+test('[F-20] apply beside a controller says so and does nothing; one that is just ending is waited for', async () => {
+  const owner = { pid: 7, host: 'nuc', sinceMs: 0 }
+  const work = planning(adding)
+  const beside = fakeRuntime({ load, ...work, lockState: async () => ({ got: false, owner }) })
+  assert.equal(await runCli(['apply', '/', '--yes'], beside), 1)
+  assert.match(
+    beside.written.err,
+    /Another croft \(process 7 on nuc\) is at work on .*croft\.db.*croft get shows how far/,
+  )
+  assert.equal(work.settled, 0)
+  assert.equal(await runCli(['apply', '/', '--dry-run'], beside), 2, 'to look needs nobody to stand aside')
+  let looks = 0
+  let released = 0
+  const ending = fakeRuntime({
+    load,
+    ...work,
+    lockState: async () => (++looks < 3 ? { got: false, owner } : { got: true, release: () => void released++ }),
+  })
+  await runCli(['apply', '/', '--yes'], ending)
+  assert.deepEqual([work.settled, released], [1, 1])
+})
+
 test('apply does nothing without a yes', async () => {
   const alone = planning(adding)
   const unattended = fakeRuntime({ load, ...alone })

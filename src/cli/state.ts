@@ -55,9 +55,7 @@ export async function openState(runtime: Pick<Runtime, 'openStore'>, file: strin
     const why = error instanceof Error ? error.message : String(error)
     // What says itself which file it is about also says what to do.
     if (why.includes(file) && !(error instanceof Error && 'syscall' in error)) throw new CliError(why)
-    throw new CliError(
-      `The database ${file} cannot be used: ${why}. Name another file with --state or CROFT_STATE, or another directory with XDG_STATE_HOME.`,
-    )
+    throw unusable(file, error)
   }
 }
 
@@ -75,6 +73,41 @@ export async function holdState(
   const who = locked.owner === undefined ? '' : ` (process ${locked.owner.pid} on ${locked.owner.host})`
   throw new CliError(
     `A controller${who} is at work on ${file}, and two must not act at once. Write ${instead} into Git and it does this, or stop it (systemctl stop croft), run this again, and start it afterwards.`,
+  )
+}
+
+/** A croft that was just ended may take a moment to be gone. */
+const GOING = { looks: 150, everyMs: 100 } as const
+
+/**
+ * The same for what does everything that Git declares, which is what a controller does all the time: beside one it is
+ * not needed, and the controller would end because its time is over.
+ */
+export async function holdAlone(
+  runtime: Pick<Runtime, 'lockState' | 'clock' | 'signal'>,
+  file: string,
+  instead = 'A controller does by itself what Git says: croft get shows how far it is.',
+): Promise<{ close(): Promise<void> }> {
+  for (let look = 1; ; look++) {
+    const locked = await runtime.lockState(file).catch((error: unknown) => {
+      throw unusable(file, error)
+    })
+    if (locked.got) return { close: async () => locked.release() }
+    if (look < GOING.looks && !runtime.signal.aborted) {
+      await runtime.clock.sleep(GOING.everyMs, runtime.signal)
+      continue
+    }
+    const who = locked.owner === undefined ? '' : ` (process ${locked.owner.pid} on ${locked.owner.host})`
+    throw new CliError(
+      `Another croft${who} is at work on ${file}, and two must not act at once. ${instead} Otherwise wait for it to end, or stop it, and run this again.`,
+    )
+  }
+}
+
+function unusable(file: string, error: unknown): CliError {
+  const why = error instanceof Error ? error.message : String(error)
+  return new CliError(
+    `The database ${file} cannot be used: ${why}. Name another file with --state or CROFT_STATE, or another directory with XDG_STATE_HOME.`,
   )
 }
 

@@ -17,7 +17,7 @@ import { renderResources } from '../render/resources.ts'
 import { rowsOf } from '../rows.ts'
 import type { Runtime } from '../runtime.ts'
 import { newSecrets } from '../secret-key.ts'
-import { openExisting, openState, realDirectory, stateFile } from '../state.ts'
+import { holdAlone, openExisting, openState, realDirectory, stateFile } from '../state.ts'
 import { timeoutOf } from '../timeout.ts'
 import { noteOperation } from './machine/journal.ts'
 
@@ -28,6 +28,7 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   const file = stateFile(runtime.env, real, options.state as string | undefined)
   const dryRun = options.dryRun === true
   await using store = closing(dryRun ? await openExisting(runtime, file) : await openState(runtime, file))
+  await using _alone = closing(dryRun ? NOBODY : await holdAlone(runtime, file))
   await using engine = closing(
     await runtime.openEngine(store.it, { directory: real, retryStalled: true, charts: 'from-anywhere' }),
   )
@@ -76,6 +77,9 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   if (rows.length > 0) runtime.out.write(`\n${renderResources(rows, style, view)}`)
   return code === EXIT.ok && hasErrors(loaded.estate.problems) ? EXIT.failed : code
 }
+
+/** To look asks nobody to stand aside. */
+const NOBODY = { close: async () => {} }
 
 async function confirm(runtime: Runtime, yes: boolean): Promise<void> {
   if (yes) return

@@ -13,7 +13,7 @@ import type { Options, Verb } from '../program.ts'
 import { renderPlan } from '../render/plan.ts'
 import type { LoadedEstate, Runtime } from '../runtime.ts'
 import { parseKey } from '../select.ts'
-import { openState, realDirectory, stateFile } from '../state.ts'
+import { holdAlone, openState, realDirectory, stateFile } from '../state.ts'
 import { timeoutOf } from '../timeout.ts'
 import { noteOperation } from './machine/journal.ts'
 
@@ -30,6 +30,9 @@ export const run: Verb = async (runtime, [kind = '', name], options) => {
   const real = realDirectory(runtime, directory)
   const file = stateFile(runtime.env, real, options.state as string | undefined)
   await using store = closing(await openState(runtime, file))
+  await using _alone = closing(
+    await holdAlone(runtime, file, `A controller deletes it when it may: croft ask approve ${key}.`),
+  )
   await using engine = closing(await runtime.openEngine(store.it, { directory: real, retryStalled: true }))
 
   const estate = approving(loaded.estate, key)

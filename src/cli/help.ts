@@ -1,0 +1,69 @@
+/** How the verbs are told apart in `croft --help`, in the order in which a person meets them. */
+export const GROUPS = ['Begin:', 'Do:', 'Look:', 'Operate:', 'Have already:', 'Others:'] as const
+
+const VERBS: Readonly<Record<(typeof GROUPS)[number], readonly string[]>> = {
+  'Begin:': ['demo', 'sim', 'explain', 'schema', 'validate', 'doctor'],
+  'Do:': ['plan', 'rehearse', 'apply', 'run', 'delete'],
+  'Look:': ['health', 'get', 'describe', 'why', 'events', 'pods', 'capacity', 'support-bundle'],
+  'Operate:': ['cluster', 'machine', 'host', 'power', 'move', 'image', 'ask'],
+  'Have already:': ['import', 'export'],
+  'Others:': ['user', 'token', 'downgrade', 'completion', 'version', 'help'],
+}
+
+export const GROUP_OF: Readonly<Record<string, string>> = Object.fromEntries(
+  GROUPS.flatMap((group) => VERBS[group].map((verb) => [verb, group])),
+)
+
+/** One or two command lines for each verb, as a person would type them. */
+export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
+  validate: ['croft validate infra/'],
+  plan: ['croft plan infra/ --calls', 'croft plan infra/ --base main --head my-branch'],
+  rehearse: ['croft rehearse infra/'],
+  apply: ['croft apply infra/', 'croft apply infra/ --yes --timeout 15m --progress plain'],
+  run: ['croft run infra/', 'croft run https://git.example/me/home.git --listen 127.0.0.1:8087'],
+  doctor: ['croft doctor infra/', 'croft doctor infra/ --role'],
+  get: ['croft get --dir infra/', 'croft get machines -o wide', 'croft get vm web-1 -o yaml'],
+  describe: ['croft describe machine/web-1 --dir infra/'],
+  events: ['croft events machine/web-1 -w', 'croft events --audit'],
+  why: ['croft why Machine/web-1 --dir infra/'],
+  health: ['croft health infra/', 'croft health infra/ --json'],
+  'support-bundle': ['croft support-bundle infra/ --write croft-support.json'],
+  downgrade: ['croft downgrade infra/'],
+  delete: ['croft delete machine/old-one --dir infra/'],
+  import: [
+    'croft import proxmox infra/ --guest 108,109',
+    'croft import proxmox infra/ --all --write infra/imported.yaml',
+  ],
+  capacity: ['croft capacity infra/ --memory 4Gi'],
+  machine: [
+    'croft machine reboot web-1 --dir infra/',
+    'croft machine snapshot web-1 before-upgrade --dir infra/',
+    'croft machine exec web-1 --dir infra/ -- systemctl status nginx',
+  ],
+  cluster: [
+    'croft cluster kubeconfig homelab > kubeconfig',
+    'croft cluster backup homelab --now',
+    'croft cluster replace homelab k3s-2',
+  ],
+  power: ['croft power off homelab --plan', 'croft power off homelab --why holidays', 'croft power on homelab'],
+  pods: ['croft pods homelab -w'],
+  move: ['croft move web-1 still-fawn --dir infra/'],
+  image: ['croft image build noble-k3s --dir infra/'],
+  host: ['croft host enroll cow --address 192.168.14.2 --user k3s', 'croft host run cow -- journalctl -u k3s -n 50'],
+  export: ['croft export machine/web-1 --dir infra/', 'croft export flux ../clusters --dir infra/'],
+  user: ['croft user set anna --role operator', 'croft user list'],
+  ask: ['croft ask approve machine/old-one', 'croft ask reconcile'],
+  token: ['croft token create ci --scopes read,operate --expires 90d'],
+  schema: ['croft schema > croft.schema.json'],
+  explain: ['croft explain machine'],
+  sim: ['croft sim --preset homelab --speed 20'],
+  demo: ['croft demo --once'],
+  version: ['croft version -o json'],
+  completion: ['source <(croft completion bash)'],
+}
+
+export function exampleText(verb: string): string {
+  const examples = EXAMPLES[verb] ?? []
+  if (examples.length === 0) return ''
+  return `\n${examples.length === 1 ? 'Example' : 'Examples'}:\n${examples.map((one) => `  ${one}`).join('\n')}`
+}
