@@ -9,7 +9,7 @@ export interface Fetched<T> {
   again(): void
 }
 
-export interface Failure {
+interface Failure {
   readonly message: string
   /** The server answered, and there is no such thing. */
   readonly absent: boolean

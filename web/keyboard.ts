@@ -10,8 +10,6 @@ export function nextTheme(): void {
   setTheme(THEMES[(at + 1) % THEMES.length] ?? 'system')
 }
 
-let afterG = false
-
 /** The keys that work everywhere. What is typed into a field stays there. */
 export function listenToKeys(): void {
   addEventListener('keydown', (event) => {
@@ -29,8 +27,8 @@ export function listenToKeys(): void {
     }
     if (typing || event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]') !== null)
       return
-    if (afterG) {
-      afterG = false
+    if (ui.get().open === 'go') {
+      ui.set({ open: 'nothing' })
       const view = VIEWS.find(({ key }) => key === event.key)
       if (view !== undefined) {
         event.preventDefault()
@@ -43,18 +41,17 @@ export function listenToKeys(): void {
     event.preventDefault()
     act()
   })
+  addEventListener('pointerdown', () => {
+    if (ui.get().open === 'go') ui.set({ open: 'nothing' })
+  })
 }
 
 const ACTS: Readonly<Record<string, () => void>> = {
   '/': () => document.querySelector<HTMLInputElement>('[data-filter]')?.focus(),
   '?': () => ui.set({ open: 'help' }),
   ':': () => ui.set({ open: 'palette' }),
-  g: () => {
-    afterG = true
-    setTimeout(() => {
-      afterG = false
-    }, 1200)
-  },
+  // What the next key does is shown, so it needs not come within a second.
+  g: () => ui.set({ open: 'go' }),
   j: () => moveBy(1),
   k: () => moveBy(-1),
   t: nextTheme,

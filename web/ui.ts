@@ -26,7 +26,7 @@ export interface Confirm {
 
 /** What lies over the views. One thing at a time. */
 export interface Ui {
-  readonly open: 'nothing' | 'palette' | 'help' | 'sign-in' | 'more'
+  readonly open: 'nothing' | 'palette' | 'help' | 'sign-in' | 'more' | 'go'
   readonly confirm: Confirm | undefined
   readonly toasts: readonly Toast[]
   readonly filter: string

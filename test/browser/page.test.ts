@@ -24,7 +24,9 @@ describe('the page in a real browser', { skip: whyNoBrowser() ?? false }, () => 
     const { keyboard } = it.page
     const at = () => it.page.evaluate('location.hash') as Promise<string>
     await keyboard.press('g')
+    await it.page.locator('.go-keys').getByText('Estate').waitFor()
     await keyboard.press('e')
+    await it.page.locator('.go-keys').waitFor({ state: 'detached' })
     await it.page.locator('h1', { hasText: 'Estate' }).waitFor()
     await keyboard.press('/')
     await keyboard.type('still-fawn')

@@ -36,3 +36,17 @@ export function Help({ onClose }: { readonly onClose: () => void }) {
     </Dialog>
   )
 }
+
+/** After g: which key leads where. Any key closes it. */
+export function GoKeys() {
+  return (
+    <div class="go-keys" role="status">
+      <b>Go to</b>
+      {VIEWS.map(({ key, title }) => (
+        <span key={key}>
+          <kbd>{key}</kbd> {title}
+        </span>
+      ))}
+    </div>
+  )
+}

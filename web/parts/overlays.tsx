@@ -1,6 +1,6 @@
 import { dismiss, ui } from '../ui.ts'
 import { ConfirmDialog } from './confirm.tsx'
-import { Help } from './help.tsx'
+import { GoKeys, Help } from './help.tsx'
 import { Icon } from './icon.tsx'
 import { Palette } from './palette.tsx'
 import { SignIn } from './sign-in.tsx'
@@ -14,6 +14,7 @@ export function Overlays() {
       {open === 'palette' && <Palette onClose={close} />}
       {open === 'help' && <Help onClose={close} />}
       {open === 'sign-in' && <SignIn onClose={close} />}
+      {open === 'go' && <GoKeys />}
       <div class="toasts" role="status" aria-live="polite">
         {toasts.map(({ id, tone, text, link }) => (
           <div key={id} class={`toast tone-${tone}`}>
