@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { filesOf, IMAGE, type Wanted } from '../../test/simulation/manifests.ts'
 import { findKind } from '../kinds/registry.ts'
@@ -6,7 +8,7 @@ import type { Estate } from '../model/estate.ts'
 import type { Grant } from '../model/grant.ts'
 import { guestIn } from '../model/resource.ts'
 import { link } from '../plan/link.ts'
-import { readTexts } from '../source/fixture.ts'
+import { ROOT, readTexts } from '../source/fixture.ts'
 import { openVault } from '../source/secret-vault.ts'
 import { SopsFailed } from '../source/sops.ts'
 import { readConfig } from './config.ts'
@@ -329,6 +331,35 @@ test('[S-06] secrets of the controller and of other sources are out of reach', a
   assert.equal(await revision.read?.('admin:secrets.yaml'), 'token: plain')
   const lent = mergeRevisions(parts({ 'only.yaml': 'x: 1' }, grant, admin))
   assert.equal(await lent.read?.('only.yaml'), undefined, 'nor does anybody use what lies in a source with a grant')
+})
+
+test('[S-06] the nodes of a cluster are held to the grant as well, each at its own line', () => {
+  const example = (name: string) => {
+    const directory = join(ROOT, 'examples', name)
+    const files = readdirSync(directory).filter((file) => file.endsWith('.yaml'))
+    return Object.fromEntries(files.map((file) => [file, readFileSync(join(directory, file), 'utf8')]))
+  }
+  const judged = (name: string, more: Readonly<Record<string, unknown>>) => {
+    const { 'cluster.yaml': cluster = '', ...admin } = example(name)
+    const reach = {
+      names: ['*'],
+      connections: ['*'],
+      storages: ['*'],
+      networks: ['*'],
+      templates: ['*'],
+      secrets: ['file:/*'],
+    }
+    return estateOf({ 'cluster.yaml': cluster }, grantFor({ ...reach, ...more }), admin)
+  }
+  const told = errors(judged('k3s-proxmox', { hosts: ['fun-bedbug'] })).join('\n')
+  assert.match(told, /lab:cluster.yaml:14:13 the host pumped-piglet is not granted/)
+  assert.match(told, /lab:cluster.yaml:16:16 a PCI device reaches into the host/)
+  assert.match(told, /lab:cluster.yaml:18:39 the host still-fawn is not granted/)
+  assert.deepEqual(errors(judged('k3s-proxmox', { hosts: ['*'], hostAccess: true })), [])
+  const boxes = judged('k3s-metal', { hosts: ['*'] })
+  assert.match(errors(boxes).join('\n'), /a node on the box .* reaches into the host/)
+  assert.equal(boxes.clusters, undefined)
+  assert.deepEqual(errors(judged('k3s-metal', { hosts: ['*'], hostAccess: true })), [])
 })
 
 test('a path that two sources have is a file of the source that names it', async () => {
