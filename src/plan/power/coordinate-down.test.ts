@@ -108,6 +108,16 @@ test('down: workers are drained and stop before a server does', () => {
   assert.deepEqual(did(specWith(), away({ k3s: 'stopped', power: 'off' })), ['stop-k3s servers'])
 })
 
+test('down: an API that is away for a moment is waited for; one whose majority is gone is not', () => {
+  const away = (more: object) => {
+    const nodes = SERVERS.map((name, at) => node(name, { kube: 'unknown', ...(at < 2 ? more : {}) }))
+    const cluster = clusterWith(nodes, 'unknown' as never, { api: 'no', attachments: 'unknown' })
+    return did(specWith(), observedWith({ cluster }))
+  }
+  assert.deepEqual(away({}), [])
+  assert.deepEqual(away({ k3s: 'stopped', power: 'off' }), ['stop-k3s servers'])
+})
+
 test('down: a volume that hangs on a worker keeps that worker', () => {
   const cluster = clusterWith([node('s1', MARKED), node('a1', { ...MARKED, podsToMove: 1 })], [], {
     attachments: [{ name: 'va', node: 'a1' }],
