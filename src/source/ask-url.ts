@@ -17,7 +17,7 @@ export async function askUrl(
       return response
     }
     await response.body?.cancel()
-    const next = URL.parse(location, at)
+    const next = URL.parse(location, at.href)
     if (next === null || !mayLead(at, next)) throw new Error(`it leads to ${next?.host ?? 'nowhere'}, which is refused`)
     // What was said to one server is not for another.
     if (next.origin !== at.origin) sent = withoutCredentials(sent)
