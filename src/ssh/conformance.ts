@@ -19,7 +19,7 @@ export function shellConformance(
   const about = (what: string) => `${name}: ${what}`
   let opened: ReturnType<typeof open> | undefined
   const rule = (what: string, body: (subject: ConformanceSubject) => Promise<void>) =>
-    void test(about(what), { timeout: 60_000 }, async (t) => {
+    void test(about(what), { timeout: 240_000 }, async (t) => {
       opened ??= open()
       const subject = await opened
       if ('skip' in subject) return t.skip(subject.skip)

@@ -18,7 +18,7 @@ export function croft(
 /** Where a person stands, and what is around. */
 export function personIn(one: Lab, env: Readonly<Record<string, string>> = {}) {
   return {
-    timeout: 50_000,
+    timeout: 200_000,
     cwd: one.directory,
     env: {
       ...one.env,

@@ -59,7 +59,7 @@ const hostileItems = ITEMS.flatMap((item) =>
 
 async function look(shell: Shell, items: readonly HostItem[]): Promise<Answers> {
   const { text, keys } = probeInput(items.flatMap((item) => rulesOf(item).asks(item)))
-  const probed = readProbe((await shell.run(['sh', '-c', PROBE], { input: text, timeoutMs: 50_000 })).stdout, keys)
+  const probed = readProbe((await shell.run(['sh', '-c', PROBE], { input: text, timeoutMs: 200_000 })).stdout, keys)
   assert.ok(probed)
   return probed.answers
 }

@@ -59,7 +59,7 @@ export async function killedInBetween(
 export async function letsUsIn(one: Lab, host: LabHost, name: string): Promise<boolean> {
   const shell = one.shells.open(host.target({ name }))
   try {
-    return (await shell.run(['echo', 'in'], { timeoutMs: 5_000 })).stdout === 'in\n'
+    return (await shell.run(['echo', 'in'], { timeoutMs: 20_000 })).stdout === 'in\n'
   } catch {
     return false
   } finally {
@@ -73,7 +73,7 @@ export function answers(one: Lab, { address }: LabHost): boolean {
 }
 
 export async function untilIn(one: Lab, host: LabHost): Promise<void> {
-  for (let attempt = 0; attempt < 60; attempt++) {
+  for (let attempt = 0; attempt < 240; attempt++) {
     // A connection that is begun too early waits ever longer between its tries.
     const there = answers(one, host)
     if (there && (await letsUsIn(one, host, `again ${attempt}`))) return

@@ -140,7 +140,7 @@ export async function openLab(names: readonly string[]): Promise<Lab> {
       key,
       env,
       shells,
-      inside(argv, { input, timeoutMs = 60_000 } = {}) {
+      inside(argv, { input, timeoutMs = 200_000 } = {}) {
         const ran = spawnSync('ip', ['netns', 'exec', lab, ...argv], {
           encoding: 'utf8',
           timeout: timeoutMs,

@@ -46,7 +46,7 @@ export async function comesAndGoes(one: Lab, { manager, file, setUp }: NetworkCa
   // Where another file names an address as well, netplan keeps that: then we are not cut off, and are killed proving.
   await killedInBetween(one, host, commands, isCutOff)
   await untilIn(one, host)
-  for (let look = 0; look < 40 && readFileSync(join(host.root, file), 'utf8') !== good; look++)
+  for (let look = 0; look < 240 && readFileSync(join(host.root, file), 'utf8') !== good; look++)
     await new Promise((resolve) => setTimeout(resolve, 500))
   assert.equal(readFileSync(join(host.root, file), 'utf8'), good)
 
