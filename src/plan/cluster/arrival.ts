@@ -130,9 +130,10 @@ function joining(view: View, node: NodeView, local: LocalK3s | undefined): Arriv
   const votes = member?.learner === false && member.up === 'yes'
   const sinceMs = local?.sinceMs ?? view.nowMs
   const stage = member === undefined ? 'an etcd learner' : votes ? 'a Node' : 'an etcd voter'
+  const becomes = `${node.name} to become ${node.role === 'agent' ? 'a Node' : stage}`
   const finding = waitFor({
     node: node.name,
-    awaits: `${node.name} to become ${node.role === 'agent' ? 'a Node' : stage}`,
+    awaits: isKnown(view, node) ? becomes : `the API, to say whether ${node.name} is in`,
     sinceMs,
     untilMs: sinceMs + LIMITS.clusterJoinMs,
   })

@@ -35,6 +35,9 @@ function fateOf(view: View, node: NodeView): Pick<NodeForecast, 'becomes' | 'tex
   const kube = kubeOf(node)
   if (node.spec === undefined) return { becomes: 'leaves', text: `leaves ${view.spec.name}: no longer declared` }
   if (isDue(view, node)) return { becomes: 'replaced', text: 'replaced by a new one: a person asked for it' }
+  // It may well be in: who cannot be asked has promised nothing.
+  if (view.observed.api !== 'yes' && node.kube === 'unknown')
+    return { becomes: 'nothing', text: 'not known while the API does not answer' }
   if (kube === undefined) return { becomes: 'joins', text: joining(view, node) }
   const rollout = rolloutOf(view)
   const { version } = view.spec

@@ -156,3 +156,10 @@ describe('a forecast', () => {
     assert.equal(clusterDiffers(lookAt(THREE, observed)), false)
   })
 })
+
+test('of a cluster whose API does not answer nobody says that its nodes are to join', () => {
+  const seen = observedCluster('s1 s2 s3 a1', {}, { api: 'no', members: 'unknown' })
+  const unseen = { ...seen, nodes: seen.nodes.map((node) => ({ ...node, kube: 'unknown' as const })) }
+  const rows = forecast(lookAt(clusterSpec('s1 s2 s3 a1'), unseen)).map(({ becomes }) => becomes)
+  assert.deepEqual(rows, ['nothing', 'nothing', 'nothing', 'nothing'])
+})
