@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Lab, LabHost } from './lab.ts'
 
@@ -22,6 +22,13 @@ case "$*" in
   *) exec "$Z" "$@" ;;
 esac
 `
+
+/** Why there can be no such ZFS here; undefined when there can. In CI nothing may be skipped. */
+export function zfsMissing(): string | undefined {
+  if (existsSync('/dev/fuse')) return undefined
+  if (process.env.CI !== undefined) throw new Error('ZFS must be tested in CI, but the kernel has no FUSE')
+  return 'needs a kernel with FUSE (/dev/fuse)'
+}
 
 /** ZFS on this host from now on. */
 export async function bringZfs(one: Lab, host: LabHost): Promise<void> {

@@ -4,10 +4,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { CROFT, croft, declared, personIn } from './as-a-person.ts'
-import { bringZfs } from './fuse-zfs.ts'
+import { bringZfs, zfsMissing } from './fuse-zfs.ts'
 import { labWith } from './with-lab.ts'
 
-const { lab, within } = labWith(['cow'])
+const { lab, within } = labWith(['cow'], zfsMissing)
 
 test(
   'devices, IOMMU groups, SMART and pools are shown as the host has them, and each look is in the journal',

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { disksMissing, type LabDisk, plugIn } from './disks.ts'
-import { bringZfs } from './fuse-zfs.ts'
+import { bringZfs, zfsMissing } from './fuse-zfs.ts'
 import { config, declare, kept, said } from './keep.ts'
 import { labWith } from './with-lab.ts'
 
-const { lab, within } = labWith(['cow'], disksMissing)
+const { lab, within } = labWith(['cow'], () => disksMissing() ?? zfsMissing())
 const disks: LabDisk[] = []
 after(() => {
   for (const disk of disks) disk.remove()
