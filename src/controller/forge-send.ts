@@ -1,4 +1,5 @@
 import { LIMITS } from '../lib/limits.ts'
+import { whyFetchFailed } from '../lib/why-fetch-failed.ts'
 import type { Send } from './forge.ts'
 
 /** Calls a forge over the network: no redirection is followed, for the token would go along; answers are bounded. */
@@ -10,9 +11,7 @@ export const sendToForge: Send = async ({ method, url, headers, body }) => {
     signal: AbortSignal.timeout(LIMITS.requestTimeoutMs),
     ...(body === undefined ? {} : { body }),
   }).catch((error: unknown): never => {
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-    const why = cause instanceof Error ? ('code' in cause ? String(cause.code) : cause.message) : 'no answer'
-    throw new Error(`${new URL(url).host}: ${why}`)
+    throw new Error(`${new URL(url).host}: ${whyFetchFailed(error)}`)
   })
   const chunks: Uint8Array[] = []
   let size = 0

@@ -4,6 +4,7 @@ import type { DriverDeps } from '../drivers/port.ts'
 import type { ClusterTools } from '../engine/clusters/sessions.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { readIfThere } from '../lib/read-if-there.ts'
+import { whyFetchFailed } from '../lib/why-fetch-failed.ts'
 
 /** How K3s clusters are reached: their APIs, the boxes under them, and the vault that holds what makes them themselves. */
 export async function openClusters(options: EngineOptions, driverDeps: DriverDeps): Promise<ClusterTools> {
@@ -58,7 +59,11 @@ function fileIn(directory: string): (file: string) => Promise<string | undefined
 /** A small text file of the place that releases come from. */
 async function fetchText(url: string, signal: AbortSignal): Promise<string> {
   const timeout = AbortSignal.timeout(LIMITS.requestTimeoutMs)
-  const response = await fetch(url, { signal: AbortSignal.any([signal, timeout]), redirect: 'follow' })
+  const response = await fetch(url, { signal: AbortSignal.any([signal, timeout]), redirect: 'follow' }).catch(
+    (error: unknown): never => {
+      throw new Error(whyFetchFailed(error))
+    },
+  )
   if (!response.ok) throw new Error(`${url} answered ${response.status}`)
   const text = await response.text()
   if (text.length > LIMITS.checksumFileBytes) throw new Error(`${url} is larger than a file of checksums`)

@@ -1,4 +1,5 @@
 import { LIMITS } from '../../lib/limits.ts'
+import { whyFetchFailed } from '../../lib/why-fetch-failed.ts'
 import { CliError, EXIT, UsageError } from '../exit.ts'
 import type { Options, Verb } from '../program.ts'
 import { clean } from '../render/clean.ts'
@@ -31,9 +32,9 @@ export const run: Verb = async (runtime, [what = '', resource], options) => {
     headers: { 'content-type': 'application/json', ...(token === '' ? {} : { authorization: `Bearer ${token}` }) },
     body: JSON.stringify(bodyOf(what, key, options)),
   }).catch((error: unknown): never => {
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-    const why = cause instanceof Error && 'code' in cause ? String(cause.code) : 'no answer'
-    throw new CliError(`No controller answers at ${url.origin} (${why}). Start croft run, or name it with --url.`)
+    throw new CliError(
+      `No controller answers at ${url.origin} (${whyFetchFailed(error)}). Start croft run, or name it with --url.`,
+    )
   })
   const said = (await answer.json().catch(() => ({}))) as { readonly message?: unknown }
   const message = clean(typeof said.message === 'string' ? said.message : `it answered ${answer.status}`)

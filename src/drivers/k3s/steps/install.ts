@@ -58,6 +58,6 @@ async function installOrder(actor: Actor, facts: NodeFacts, version: string): Pr
   return refused(
     'NoChecksum',
     'backoff',
-    `no checksum of K3s ${version} for ${architecture} was found${where}; without one nothing is installed: declare it`,
+    `no checksum of K3s ${version} for ${architecture} was found${where}; without one nothing is installed: declare it in spec.checksums of the Cluster, as ${version}/${architecture}`,
   )
 }

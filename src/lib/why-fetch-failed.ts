@@ -1,0 +1,6 @@
+/** Why `fetch` got no answer. Its own message is always the same; what happened stands in its cause: `ECONNREFUSED`. */
+export function whyFetchFailed(error: unknown): string {
+  const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+  if (!(cause instanceof Error)) return 'no answer'
+  return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.message
+}
