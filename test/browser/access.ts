@@ -11,7 +11,7 @@ interface Told {
 }
 
 interface AxValue {
-  readonly value?: unknown
+  readonly value?: string | number | boolean
 }
 interface AxNode {
   readonly nodeId: string
