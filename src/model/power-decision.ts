@@ -74,7 +74,7 @@ export interface PowerWait {
   /** Until the declared choice counts. */
   readonly leftMs?: number
   /** What happens then. */
-  readonly then?: 'wait' | 'force' | 'abort'
+  readonly afterwards?: 'wait' | 'force' | 'abort'
 }
 
 export interface PowerHold {

@@ -25,7 +25,10 @@ test('[A41] [A43] [A45] [R28] a whole cluster goes off in the order of its tiers
     ['s1', 's2', 's3'],
   ]) {
     const times = tier.map((name) => told.get(`Machine/${name}`) ?? Number.NaN)
-    assert.ok(Math.max(...times) - Math.min(...times) < 2_000, `${tier} were told to go at ${times}; ${hint}`)
+    assert.ok(
+      Math.max(...times) - Math.min(...times) < 2_000,
+      `${tier.join()} were told to go at ${times.join()}; ${hint}`,
+    )
   }
 
   // Another controller, and an hour: nobody heals anything back on, and all is well as it is.

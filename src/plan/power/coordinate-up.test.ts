@@ -156,6 +156,6 @@ test('[A43] etcd is waited for however late it is, and nobody says that it goes 
   const cluster = clusterWith([node('s1', { k3s: 'stopped' })], [], { api: 'no', quorum: 'no' })
   const observed = observedWith({ cluster, waitedMs: { 'quorum etcd its majority and an answer': 3_600_000 } })
   const { waits, warnings, ended, phase } = decide(specWith(), observed, ordered('on'))
-  assert.deepEqual([phase, ended, waits.map(({ then }) => then)], ['GoingOn', undefined, ['wait']])
+  assert.deepEqual([phase, ended, waits.map(({ afterwards }) => afterwards)], ['GoingOn', undefined, ['wait']])
   assert.deepEqual(warnings, ['etcd: its majority and an answer was awaited for longer than 60 s; it is waited for'])
 })

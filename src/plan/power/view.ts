@@ -49,7 +49,7 @@ export function awaiting(view: View, awaited: Awaited, forced?: () => Finding): 
   const leftMs = Math.max(0, rule.afterMs - waitedMs)
   // On the way up there is nothing to go back to: what does not come is left behind.
   const forces = choice === 'force' || (choice === 'abort' && deadline === 'start')
-  const then = forces ? 'force' : choice === 'abort' && view.wanted.state === 'off' ? 'abort' : 'wait'
+  const afterwards = forces ? 'force' : choice === 'abort' && view.wanted.state === 'off' ? 'abort' : 'wait'
   const wait: PowerWait = {
     tier,
     what,
@@ -57,14 +57,14 @@ export function awaiting(view: View, awaited: Awaited, forced?: () => Finding): 
     ...(seen === undefined || seen === '' ? {} : { seen }),
     waitedMs,
     leftMs,
-    then,
+    afterwards,
   }
   const still: Finding = { ...NOTHING, waits: [wait], unfinished: true }
   if (waitedMs < rule.afterMs) return still
   // Without how long it has been by now: what is said twice in the same words is told once.
   const late = `${what}: ${awaits} was awaited for longer than ${Math.round(rule.afterMs / 1000)} s`
-  if (then === 'abort') return { ...still, abort: late }
-  if (then === 'force') {
+  if (afterwards === 'abort') return { ...still, abort: late }
+  if (afterwards === 'force') {
     const warning = `${late}; going on without it, as declared`
     const after = forced?.() ?? NOTHING
     // Still waited for, so that the time over the deadline is known: but in nobody's way.

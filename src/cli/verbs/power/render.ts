@@ -75,13 +75,13 @@ const THEN = {
 
 /** Since when, as far as anybody knows, and what happens when its time is over. */
 function waitLine(wait: PowerWait, since: ReadonlyMap<string, number>, nowMs: number): string {
-  const { tier, what, awaits, seen, leftMs, then } = wait
+  const { tier, what, awaits, seen, leftMs, afterwards } = wait
   const sinceMs = since.get(waitName(tier, what, awaits))
   const passedMs = sinceMs === undefined ? 0 : Math.max(0, nowMs - sinceMs)
   const instead = seen === undefined ? '' : `; seen: ${seen}`
   const passed = sinceMs === undefined ? '' : `, for ${showElapsed(passedMs)}`
   const left = leftMs === undefined ? '' : ` (${showElapsed(Math.max(0, leftMs - passedMs))} left`
-  const end = leftMs === undefined ? '' : then === undefined ? ')' : `, ${THEN[then]})`
+  const end = leftMs === undefined ? '' : afterwards === undefined ? ')' : `, ${THEN[afterwards]})`
   return `${what}: ${awaits}${instead}${passed}${left}${end}`
 }
 
