@@ -1,12 +1,12 @@
 import type { ClusterOnPage, Page } from '../../src/server/api/schemas.ts'
 import { bytes, duration } from '../format.ts'
 import { useNow } from '../hooks.ts'
-import { Ago, Card, Command, Empty } from '../parts/bits.tsx'
+import { Ago, Card, Empty } from '../parts/bits.tsx'
 import { Quorum, UpgradeBar, upgradeOf } from '../parts/cluster-card.tsx'
+import { ClusterCommands, ClusterOrders } from '../parts/cluster-orders.tsx'
 import { Badge, Icon, Mark } from '../parts/icon.tsx'
 import { hrefTo } from '../route.ts'
 import { clusterState, nodeTone, TONE_ORDER } from '../tone.ts'
-import { ui, wish, withRight } from '../ui.ts'
 
 export function ClusterView({ page, name }: { readonly page: Page; readonly name: string }) {
   const cluster = page.clusters.find((one) => one.name === name)
@@ -31,7 +31,7 @@ export function ClusterView({ page, name }: { readonly page: Page; readonly name
         </div>
         <Badge tone={tone} word={word} icon={word === 'Off' ? 'power' : tone} />
         <span class="grow" />
-        <Orders cluster={cluster} />
+        <ClusterOrders cluster={cluster} />
       </header>
       <div class="columns">
         <Card title="etcd">
@@ -46,77 +46,9 @@ export function ClusterView({ page, name }: { readonly page: Page; readonly name
       <Nodes cluster={cluster} page={page} />
       <div class="columns">
         <Snapshots cluster={cluster} />
-        <Card title="In a terminal">
-          <div class="commands">
-            {commandsOf(cluster).map(([what, text]) => (
-              <Command key={text} what={what} text={text} />
-            ))}
-          </div>
-        </Card>
+        <ClusterCommands cluster={cluster} />
       </div>
     </>
-  )
-}
-
-/** What does the same in a terminal as the buttons above, and the way in. */
-function commandsOf(cluster: ClusterOnPage): readonly (readonly [string, string])[] {
-  const { name } = cluster
-  const all: (readonly [string, string])[] = [
-    ['The way in with kubectl', `croft cluster kubeconfig ${name} --merge`],
-    ['Its pods, as they change', `croft pods ${name} -w`],
-    ['A snapshot now', `croft cluster backup ${name} --now`],
-  ]
-  if (upgradeOf(cluster) !== undefined)
-    all.push(['The upgrade', `croft cluster upgrade ${name} --${cluster.rolloutPaused ? 'resume' : 'pause'}`])
-  return all
-}
-
-function Orders({ cluster }: { readonly cluster: ClusterOnPage }) {
-  const order = (name: string) =>
-    withRight('operate', () => void wish('cluster', { cluster: cluster.name, order: name }))
-  const abort = () =>
-    ui.set({
-      confirm: {
-        title: `Abort the upgrade of ${cluster.name}?`,
-        body: 'Nodes that have the new version keep it. The rest stays as it is until the declaration changes or it is resumed.',
-        action: 'Abort',
-        danger: true,
-        type: cluster.name,
-        command: `croft cluster upgrade ${cluster.name} --abort`,
-        go: async () => void (await wish('cluster', { cluster: cluster.name, order: 'abort' })),
-      },
-    })
-  return (
-    <div class="buttons">
-      <button
-        type="button"
-        class="button"
-        title="Take a snapshot of etcd now, on one of its servers"
-        onClick={() => order('snapshot')}
-      >
-        Snapshot
-      </button>
-      {upgradeOf(cluster) !== undefined && (
-        <>
-          <button
-            type="button"
-            class="button"
-            title={cluster.rolloutPaused ? 'Go on with the upgrade' : 'Finish the node that has begun, begin no other'}
-            onClick={() => order(cluster.rolloutPaused ? 'resume' : 'pause')}
-          >
-            {cluster.rolloutPaused ? 'Resume' : 'Pause'}
-          </button>
-          <button
-            type="button"
-            class="button"
-            title="Stop the upgrade where it is; you are asked first"
-            onClick={() => withRight('admin', abort)}
-          >
-            Abort
-          </button>
-        </>
-      )}
-    </div>
   )
 }
 
