@@ -120,7 +120,7 @@ export const SECRET_IN_MANIFEST = 'secret-in-manifest'
 function patternOf(schema: z.core.$ZodType | undefined): string | undefined {
   if (schema?._zod.def.type !== 'string') return undefined
   const issue = (schema as z.ZodType).safeParse('\u0000').error?.issues[0]
-  return issue?.code === 'invalid_format' && !/^Invalid/.test(issue.message) ? issue.message : undefined
+  return issue?.code === 'invalid_format' && !issue.message.startsWith('Invalid') ? issue.message : undefined
 }
 
 const NAMES: Readonly<Record<string, string>> = {
