@@ -7,7 +7,7 @@ import type { ClusterDeclaration } from '../model/cluster-declaration.ts'
 import type { OperationStep } from '../model/cluster-operation.ts'
 import type { ClusterSecrets } from '../model/cluster-secrets.ts'
 import type { Asking } from '../model/health-check.ts'
-import type { ClusterOrders, ObservedCluster, ObservedMachine } from '../model/observed-cluster.ts'
+import type { ClusterOrders, ObservedCluster, ObservedMachine, Remediation } from '../model/observed-cluster.ts'
 import type { Secret, SecretReference } from '../model/secret.ts'
 import type { Lane } from '../model/step.ts'
 import type { Outcome } from '../model/verdict.ts'
@@ -58,8 +58,8 @@ export interface ClusterSurroundings {
   /** By node name; every declared node, and every machine with our mark that once was one. */
   readonly nodes: ReadonlyMap<string, NodeReach>
   readonly orders: ClusterOrders
-  /** When croft last began to replace a node because it was dead, by node name. */
-  readonly remediatedMs: ReadonlyMap<string, number>
+  /** Replacements of dead nodes that croft began, by node name. */
+  readonly remediations: ReadonlyMap<string, Remediation>
 }
 
 /** Looks at one cluster and does single steps to it. Neither throws: what could not be found out is `unknown`. */

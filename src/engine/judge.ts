@@ -20,11 +20,13 @@ export function judge(one: Case, nowMs: number, random: Random): Verdict {
   const renewed = before.generation !== one.generation
   const failures = judgeFailures(one, before, renewed, nowMs, random)
   const removedByUs = one.happenings.some((h) => h.what === 'succeeded' && h.step.verb === 'delete')
-  const seenMs = one.present ? (before.seenMs ?? nowMs) : removedByUs ? undefined : before.seenMs
   // An id that was only planned is not remembered: it would be mistaken for one that was used.
   const used = one.present || one.happenings.length > 0
   const created = one.happenings.some((h) => h.what !== 'failed' && MAKING_VERBS.has(h.step.verb))
-  const made = !removedByUs && (before.made === true || created)
+  // What is made anew is another thing than the one that was seen before.
+  const knownMs = created || removedByUs ? undefined : before.seenMs
+  const seenMs = one.present && !removedByUs ? (knownMs ?? nowMs) : knownMs
+  const made = created || (!removedByUs && before.made === true)
   const externalId = used ? (one.entry.externalId ?? before.externalId) : before.externalId
   const host = one.entry.host ?? before.host
   const conditions = judgeConditions(one, before, failures, nowMs)

@@ -25,6 +25,7 @@ import { type DrillPass, keepDrill, readDrills, withDrills } from './clusters/dr
 import { isClusterSettled, judgeCluster } from './clusters/judge.ts'
 import { type LookedAt, lookAtClusters } from './clusters/look.ts'
 import { type Kept, type KnownWaits, nextClusterLookMs } from './clusters/pace.ts'
+import { noteRemediationsOver } from './clusters/remembered.ts'
 import type { ClusterSessions } from './clusters/sessions.ts'
 import { isTrue } from './conditions.ts'
 import type { Connections } from './connections.ts'
@@ -78,6 +79,8 @@ export async function runPass(
   const seen = { worlds: worldsOf(declared, surveyed.lookings, surveyed.unseen), lookings: surveyed.lookings }
   const placed = await placeAll(declared, seen, ledger, startedMs, signal)
   const looked = await lookAtClusters(placed, seen, ledger, rules, deps, startedMs, signal)
+  for (const { look, surroundings } of looked)
+    await noteRemediationsOver(store, epoch, look.declaration.name, surroundings.remediations, look.observed)
   const powers = await lookAtPowers(placed, seen, ledger, rules, looked, deps, signal)
   const powerLooks = powers.map(({ look }) => look)
   const clusters = heldByPower(looked, powerLooks, startedMs)

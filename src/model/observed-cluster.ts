@@ -43,8 +43,16 @@ export interface ObservedNode {
   readonly k3s: LocalK3s | 'unknown'
   /** Is the Secret `kube-system/<node>.node-password.k3s` there? */
   readonly passwordSecret: Answer
-  /** When croft last began to replace this node because it was dead; from the journal. */
-  readonly remediatedMs?: number
+  /** That croft began to replace this node because it was dead; from the journal. */
+  readonly remediation?: Remediation
+}
+
+/** A replacement of a dead node, as the journal has it. */
+export interface Remediation {
+  /** When it was last begun. */
+  readonly atMs: number
+  /** The machine that was to go is gone, or the node is well again: the one that is there now stays. */
+  readonly over?: true
 }
 
 export interface ObservedMachine {
@@ -61,10 +69,23 @@ export interface ObservedMachine {
   readonly wantsRestart?: string
   /** What Git wants of a box before it may become a node, and what is not in place yet. */
   readonly unprepared?: string
+  /**
+   * When croft first saw it after making it, by our own clock: that of its hypervisor may go wrong, and libvirt does not
+   * say when a machine was made. Absent where croft did not make it.
+   */
+  readonly firstSeenMs?: number
   /** Being made, moved or destroyed right now. */
   readonly busy?: string
   /** Git no longer names it, and a guard keeps it all the same: then its node stays as well. */
   readonly mayNotGo?: { readonly guard: string; readonly reason: string; readonly allow: string }
+}
+
+/** When a machine was made, as well as that is known. */
+export function madeMs({
+  firstSeenMs,
+  createdMs,
+}: Pick<ObservedMachine, 'firstSeenMs' | 'createdMs'>): number | undefined {
+  return firstSeenMs ?? createdMs
 }
 
 /** Facts of the Node object. */

@@ -58,3 +58,24 @@ for (const [what, offMs] of TRIED)
     assert.ok(soaked(), `none was upgraded; ${hint}`)
     assert.equal(upgraded(run, hint).length, 1, `the second came early; ${hint}`)
   })
+
+test('[F-22] our clock is half an hour ahead of the hypervisor: a dead node is made anew once', async () => {
+  const hint = replay(FILE, 1)
+  const run = await formed(1, hint, { agents: ['a1', 'a2'] })
+  cutOff(run, 'a2', true)
+  await run.clock.advanceTo(run.clock.now() + 20 * MINUTE)
+  const made = new Set<string>()
+  const each = () => {
+    for (const { config } of run.datacentre.world.guests.values())
+      if (config.get('name') === 'a2') made.add(config.get('vmgenid') ?? '')
+  }
+  await keepWith(
+    run,
+    5 * MINUTE,
+    () => 30 * MINUTE,
+    () => made.size > 3,
+    each,
+  )
+  assert.equal(made.size, 2, `it was made ${made.size - 1} times; ${hint}`)
+  clusterAsDeclared(run, hint)
+})

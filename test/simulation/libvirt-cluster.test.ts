@@ -2,6 +2,9 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { NO_ORDERS } from '../../src/model/observed-cluster.ts'
+import { computerOf } from '../../src/sim/guest/life.ts'
+import { networkChanged } from '../../src/sim/k3s/service.ts'
 import { volumes } from '../../src/sim/libvirt/domains.ts'
 import { nodesOf } from './cluster-oracle.ts'
 import { APPROVED, seen, valid } from './libvirt-machines.ts'
@@ -114,4 +117,35 @@ test('[F-01] [F-23] killed while the cluster is formed: one cluster, three nodes
     crashes++
   }
   t.diagnostic(`${crashes} crashes of ${calm.points()} points`)
+})
+
+test('a node that stays away is made anew once, and the new one is left in peace', async () => {
+  const run = simulateLibvirt(6, ESTATE, 'kvm')
+  assert.equal(await run.settle(), 'settled')
+  const lost = [...run.datacentre.world.guests.values()].find(({ config }) => config.get('name') === 'k3s-worker-01')
+  assert.ok(lost)
+  lost.trouble.noNetwork = true
+  networkChanged(computerOf(run.datacentre.world, lost))
+  // It has been away long enough when croft looks again.
+  await run.clock.advanceTo(run.clock.now() + 20 * 60_000)
+  run.writes.length = 0
+  run.deadlineMs = 600_000
+  const outcome = await run.settle()
+  assert.equal(run.writes.filter((line) => line.startsWith('undefine')).length, 1, run.writes.join('\n'))
+  assert.equal(outcome, 'settled')
+  assert.deepEqual(nodes(run), AS_DECLARED)
+})
+
+test('a node that a person wants replaced is made anew once', async () => {
+  const run = simulateLibvirt(7, ESTATE, 'kvm')
+  assert.equal(await run.settle(), 'settled')
+  await run.clock.advanceTo(run.clock.now() + 20 * 60_000)
+  const replace = [{ node: 'k3s-worker-02', atMs: run.clock.now() }]
+  run.disk.values.set('cluster-orders/platform', JSON.stringify({ ...NO_ORDERS, replace }))
+  run.writes.length = 0
+  run.deadlineMs = 600_000
+  const outcome = await run.settle()
+  assert.equal(run.writes.filter((line) => line.startsWith('undefine')).length, 1, run.writes.join('\n'))
+  assert.equal(outcome, 'settled')
+  assert.deepEqual(nodes(run), AS_DECLARED)
 })

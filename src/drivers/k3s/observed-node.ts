@@ -21,7 +21,7 @@ export function observedNode(
   const facts = memory.facts.get(name)?.facts
   const machineId = facts?.machineId || machine.machineId || seen?.machineId
   const kube = api !== 'yes' ? 'unknown' : seen === undefined ? 'absent' : kubeOf()
-  const remediatedMs = surroundings.remediatedMs.get(name)
+  const begun = surroundings.remediations.get(name)
 
   function kubeOf(): KubeNode {
     const { kube: said } = seen as NodeSeen
@@ -61,7 +61,7 @@ export function observedNode(
     kube,
     k3s: facts === undefined ? 'unknown' : localOf(facts, typeof kube === 'object' ? kube : undefined),
     passwordSecret: passwords === undefined ? 'unknown' : passwords.has(name) ? 'yes' : 'no',
-    ...optional('remediatedMs', remediatedMs),
+    ...optional('remediation', begun),
   }
 }
 

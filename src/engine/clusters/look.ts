@@ -157,6 +157,7 @@ function machinesSeen(
     identities: new Map([...sights].map(([key, sight]) => [key, sight.identity])),
     leaving,
     ledger,
+    nowMs,
     suspect: new Set(suspicious.map(([name]) => name)),
   }
 }

@@ -1,5 +1,5 @@
-import type { ClusterOrders } from '../../model/observed-cluster.ts'
-import { NO_ORDERS } from '../../model/observed-cluster.ts'
+import { type ClusterOrders, NO_ORDERS, type ObservedCluster, type Remediation } from '../../model/observed-cluster.ts'
+import { remediationsOver } from '../../plan/cluster/remediation-over.ts'
 import { type Store, standingOrders } from '../../store/port.ts'
 
 /** Under which name the store keeps what people asked of a cluster. */
@@ -16,13 +16,21 @@ export async function readOrders(store: Pick<Store, 'getValue'>, cluster: string
   return standingOrders(store, ordersName(cluster), NO_ORDERS)
 }
 
-/** When croft last began to replace each node because it was dead. */
+/** What croft began to replace because it was dead, by node. */
 export async function readRemediations(
   store: Pick<Store, 'getValue'>,
   cluster: string,
-): Promise<ReadonlyMap<string, number>> {
+): Promise<ReadonlyMap<string, Remediation>> {
   const text = await store.getValue(journalName(cluster))
-  return new Map(text === undefined ? [] : Object.entries(JSON.parse(text) as Record<string, number>))
+  if (text === undefined) return new Map()
+  const kept = JSON.parse(text) as Record<string, number | Remediation>
+  // A time alone was written by an older croft, which did not say whether it is over: then no machine goes for it.
+  return new Map(
+    Object.entries(kept).map(([node, begun]) => [
+      node,
+      typeof begun === 'number' ? { atMs: begun, over: true } : begun,
+    ]),
+  )
 }
 
 /** Written before the first step of a replacement: a crash must not make room for a second one. */
@@ -34,5 +42,23 @@ export async function noteRemediation(
   nowMs: number,
 ): Promise<void> {
   const before = await readRemediations(store, cluster)
-  await store.putValue(epoch, journalName(cluster), JSON.stringify({ ...Object.fromEntries(before), [node]: nowMs }))
+  await keep(store, epoch, cluster, new Map([...before, [node, { atMs: nowMs }]]))
+}
+
+/** Written before anything is done in a pass: the machine that is made next must not be taken for the one that went. */
+export async function noteRemediationsOver(
+  store: Store,
+  epoch: number,
+  cluster: string,
+  remediations: ReadonlyMap<string, Remediation>,
+  observed: ObservedCluster,
+): Promise<void> {
+  const over = remediationsOver(remediations, observed)
+  if (over.length === 0) return
+  const ended = over.map((node) => [node, { atMs: remediations.get(node)?.atMs ?? 0, over: true }] as const)
+  await keep(store, epoch, cluster, new Map<string, Remediation>([...remediations, ...ended]))
+}
+
+function keep(store: Store, epoch: number, cluster: string, all: ReadonlyMap<string, Remediation>): Promise<void> {
+  return store.putValue(epoch, journalName(cluster), JSON.stringify(Object.fromEntries(all)))
 }

@@ -2,7 +2,7 @@ import type { ClusterSurroundings, NodeReach } from '../../drivers/cluster-port.
 import type { Shell } from '../../lib/shell.ts'
 import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
 import type { ResourceKey } from '../../model/key.ts'
-import type { ClusterOrders, ObservedMachine } from '../../model/observed-cluster.ts'
+import type { ClusterOrders, ObservedMachine, Remediation } from '../../model/observed-cluster.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { Identity } from '../../plan/identify.ts'
@@ -24,6 +24,7 @@ export interface MachinesSeen {
   /** Boxes that were there before, by name, as far as something is declared of them. */
   readonly hosts: ReadonlyMap<string, HostReadiness>
   readonly ledger: Ledger
+  readonly nowMs: number
   /** Connections on which things are missing that were there: absence proves nothing. */
   readonly suspect: ReadonlySet<string>
 }
@@ -45,7 +46,7 @@ export function surroundingsOf(
   seen: MachinesSeen,
   ways: Ways,
   orders: ClusterOrders,
-  remediatedMs: ReadonlyMap<string, number>,
+  remediations: ReadonlyMap<string, Remediation>,
 ): ClusterSurroundings {
   const nodes = new Map<string, NodeReach>()
   for (const { key, sighting } of seen.leaving) {
@@ -68,7 +69,7 @@ export function surroundingsOf(
     const sighting = identity.is === 'ours' ? identity.sighting : undefined
     nodes.set(name, guestReach(machineOf(identity, machine.key, seen), sighting, ways))
   }
-  return { nodes, orders, remediatedMs }
+  return { nodes, orders, remediations }
 }
 
 /** The machine of a drill, as far as it is there. */
@@ -96,6 +97,8 @@ function machineOf(identity: Identity, key: ResourceKey, seen: MachinesSeen): Ob
       const power = sighting.close?.power ?? sighting.power
       const locked = sighting.lock === undefined ? {} : { busy: `its machine is locked (${sighting.lock})` }
       const createdMs = sighting.close?.createdMs
+      const record = seen.ledger.records.get(key)
+      const firstSeenMs = record?.made === true ? (record.seenMs ?? seen.nowMs) : undefined
       const wantsRestart = seen.restarts.get(key)
       const mayNotGo = seen.kept.get(key)
       return {
@@ -104,6 +107,7 @@ function machineOf(identity: Identity, key: ResourceKey, seen: MachinesSeen): Ob
         exists: 'yes',
         power: power === 'running' ? 'on' : power === 'stopped' ? 'off' : 'unknown',
         ...(createdMs === undefined ? {} : { createdMs }),
+        ...(firstSeenMs === undefined ? {} : { firstSeenMs }),
         ...(sighting.uptimeSeconds === undefined ? {} : { upMs: sighting.uptimeSeconds * 1_000 }),
         ...(wantsRestart === undefined ? {} : { wantsRestart }),
         ...(mayNotGo === undefined ? {} : { mayNotGo }),

@@ -1,5 +1,5 @@
 import { LIMITS } from '../../lib/limits.ts'
-import type { LocalK3s } from '../../model/observed-cluster.ts'
+import { type LocalK3s, madeMs } from '../../model/observed-cluster.ts'
 import { type Finding, holdFor, isEmpty, merge, NOTHING, objection, refusalOf, stepOn, waitFor } from './finding.ts'
 import { allowed } from './quorum.ts'
 import { quorumLost } from './quorum-lost.ts'
@@ -72,8 +72,8 @@ function absent(view: View, node: NodeView): Finding | undefined {
 }
 
 function off(view: View, node: NodeView): Finding {
-  const { createdMs } = node.machine
-  const old = createdMs !== undefined && view.nowMs - createdMs > LIMITS.machineBootMs
+  const bornMs = madeMs(node.machine)
+  const old = bornMs !== undefined && view.nowMs - bornMs > LIMITS.machineBootMs
   // Outside the cluster and not new: it may wake with data of its former life and rejoin with it by itself.
   const left = node.kube === 'absent' && node.member === undefined
   if (view.formed && isKnown(view, node) && left && isKept(node) && old) {
@@ -214,12 +214,11 @@ function twins(view: View, node: NodeView): Finding | undefined {
   return waitFor({ node: node.name, awaits: `a machine-id of its own for ${node.name}`, sinceMs: view.nowMs })
 }
 
-/** Older than the decision to replace it, and out of the cluster: whatever is on it, it is made anew. */
+/** The machine that is being replaced, and out of the cluster: whatever is on it, it is made anew. */
 function condemned(view: View, node: NodeView): boolean {
-  const { createdMs } = node.machine
   if (!view.formed || !isKnown(view, node) || !isKept(node) || node.machine.exists !== 'yes') return false
   if (node.kube !== 'absent' || node.member !== undefined) return false
-  return node.remediatedMs !== undefined && (createdMs ?? 0) < node.remediatedMs
+  return node.remediation !== undefined && node.remediation.over !== true
 }
 
 function destroy(view: View, node: NodeView, reason: string): Finding {
@@ -231,9 +230,10 @@ function destroy(view: View, node: NodeView, reason: string): Finding {
 }
 
 function booting(view: View, node: NodeView): Finding {
-  const { createdMs = view.nowMs, upMs } = node.machine
+  const { upMs } = node.machine
+  const bornMs = madeMs(node.machine) ?? view.nowMs
   // One that was made long ago and slept since has only just begun to boot.
-  const sinceMs = upMs === undefined ? createdMs : Math.max(createdMs, view.nowMs - upMs)
+  const sinceMs = upMs === undefined ? bornMs : Math.max(bornMs, view.nowMs - upMs)
   const untilMs = sinceMs + LIMITS.machineBootMs
   const wait = waitFor({ node: node.name, awaits: `${node.name} booted, its agent answering`, sinceMs, untilMs })
   if (view.nowMs < untilMs || !isKnown(view, node)) return wait

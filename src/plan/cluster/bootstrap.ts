@@ -1,5 +1,6 @@
 import { compareVersions } from '../../k3s/version.ts'
 import { LIMITS } from '../../lib/limits.ts'
+import { madeMs } from '../../model/observed-cluster.ts'
 import { type Arrival, arrivalOf } from './arrival.ts'
 import { type Finding, merge, NOTHING, objection, refusalOf, stepOn, waitFor } from './finding.ts'
 import { allowed, quorum } from './quorum.ts'
@@ -109,7 +110,8 @@ function record(view: View, declared: readonly NodeView[]): Finding {
 /** Could this machine hold data of the cluster that is about to be formed? Only proof counts. */
 function isBlank({ machine, k3s }: NodeView, recordedMs: number | undefined): boolean {
   if (machine.exists === 'no' || (k3s !== 'unknown' && k3s.data === 'none')) return true
-  return machine.createdMs !== undefined && recordedMs !== undefined && machine.createdMs >= recordedMs
+  const bornMs = madeMs(machine)
+  return bornMs !== undefined && recordedMs !== undefined && bornMs >= recordedMs
 }
 
 function joinServer(view: View, node: NodeView, starting: boolean): Finding {

@@ -32,7 +32,7 @@ describe('dead nodes', () => {
     const at = (turn: NodeTurn, more: object) => nextSteps(three, observedCluster('s1 s2 s3', { s3: turn }, more))
     assert.deepEqual(at({ kube, k3s: 'unknown' }, withoutS3), ['remove-member s3'])
     assert.deepEqual(at({ kube, k3s: 'unknown' }, two), ['delete-node s3'])
-    assert.deepEqual(at({ kube: 'absent', k3s: 'unknown', remediatedMs: NOW }, two), ['destroy-machine s3'])
+    assert.deepEqual(at({ kube: 'absent', k3s: 'unknown', remediation: { atMs: NOW } }, two), ['destroy-machine s3'])
   })
 
   test('one that came back by itself is given back', () => {
@@ -117,7 +117,7 @@ describe('[F-35] flapping', () => {
       const nowMs = NOW + ms
       const victim = `a${1 + (begun.length % 6)}`
       const turns: Record<string, NodeTurn> = {}
-      for (const [name, atMs] of remediated) turns[name] = { remediatedMs: atMs }
+      for (const [name, atMs] of remediated) turns[name] = { remediation: { atMs, over: true } }
       turns[victim] = { ...turns[victim], kube: { ready: 'no', readySinceMs: NOW - HOUR }, k3s: 'unknown' }
       const decision = coordinate(spec, observedCluster(names, turns), nowMs)
       const step = decision.steps.find(({ purpose }) => purpose === 'remediate')

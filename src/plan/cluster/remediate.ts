@@ -114,7 +114,7 @@ function unwanted(view: View, dead: readonly NodeView[]): ClusterHold | undefine
   }
   const pool = first.role === 'server' ? view.servers : view.agents
   const { pauseMs } = view.spec.remediation
-  const last = Math.max(0, ...pool.map(({ remediatedMs }) => remediatedMs ?? 0))
+  const last = Math.max(0, ...pool.map(({ remediation: begun }) => begun?.atMs ?? 0))
   if (view.nowMs - last >= pauseMs) return undefined
   return {
     node: first.name,

@@ -1,3 +1,4 @@
+import { madeMs } from '../../model/observed-cluster.ts'
 import { type Finding, firstOf, NOTHING, refusalOf } from './finding.ts'
 import { quorum } from './quorum.ts'
 import { departure } from './replace.ts'
@@ -54,7 +55,8 @@ function isYounger({ spec, machine, kube, k3s }: NodeView, atMs: number): boolea
   // The Node is as old as its last join: whatever the hypervisor remembers, a younger one was made anew.
   if (typeof kube === 'object') return kube.createdMs >= atMs
   if (spec !== undefined && 'key' in spec.machine) {
-    return machine.exists === 'no' || (machine.createdMs !== undefined && machine.createdMs >= atMs)
+    const bornMs = madeMs(machine)
+    return machine.exists === 'no' || (bornMs !== undefined && bornMs >= atMs)
   }
   return k3s !== 'unknown' && (k3s.data === 'none' || k3s.sinceMs >= atMs)
 }

@@ -7,6 +7,7 @@ import type {
   LocalK3s,
   ObservedCluster,
   ObservedMachine,
+  Remediation,
 } from '../../model/observed-cluster.ts'
 
 /** One node with everything that is declared and seen of it. */
@@ -19,7 +20,7 @@ export interface NodeView {
   readonly kube: KubeNode | 'absent' | 'unknown'
   readonly k3s: LocalK3s | 'unknown'
   readonly passwordSecret: Answer
-  readonly remediatedMs?: number
+  readonly remediation?: Remediation
   readonly member?: EtcdMember
   /** Other nodes with the same machine-id. */
   readonly twins: readonly string[]
@@ -59,7 +60,7 @@ export function viewOf(spec: ClusterSpec, observed: ObservedCluster, nowMs: numb
       passwordSecret: node?.passwordSecret === 'unknown' && !formed ? 'no' : (node?.passwordSecret ?? 'unknown'),
       twins: twins.map((twin) => twin.name).filter((twin) => twin !== name),
       ...(nodeSpec === undefined ? {} : { spec: nodeSpec }),
-      ...(node?.remediatedMs === undefined ? {} : { remediatedMs: node.remediatedMs }),
+      ...(node?.remediation === undefined ? {} : { remediation: node.remediation }),
       ...(member === undefined ? {} : { member }),
     }
   })

@@ -75,7 +75,7 @@ function runtimeOf({
   const surroundings: ClusterSurroundings = {
     nodes: new Map([['s1', reach]]),
     orders: NO_ORDERS,
-    remediatedMs: new Map(),
+    remediations: new Map(),
   }
   const deps = {
     clock: systemClock,

@@ -3,6 +3,7 @@ import { parseToken } from '../../../k3s/token.ts'
 import { LIMITS } from '../../../lib/limits.ts'
 import { type Shell, ShellFailure } from '../../../lib/shell.ts'
 import type { ClusterSecrets } from '../../../model/cluster-secrets.ts'
+import { madeMs } from '../../../model/observed-cluster.ts'
 import { Secret } from '../../../model/secret.ts'
 import type { Outcome } from '../../../model/verdict.ts'
 import { type Actor, DONE, nodeName, outcomeOfAsked, refused, specOf, withApi, withFacts } from '../actor.ts'
@@ -46,7 +47,7 @@ async function strangers(actor: Actor): Promise<Outcome | undefined> {
   for (const { name } of declaration.spec.servers) {
     const reach = surroundings.nodes.get(name)
     if (reach === undefined || reach.machine.exists === 'no' || reach.machine.power === 'off') continue
-    const young = deps.clock.now() - (reach.machine.createdMs ?? 0) < LIMITS.machineBootMs
+    const young = deps.clock.now() - (madeMs(reach.machine) ?? 0) < LIMITS.machineBootMs
     const told =
       reach.shell === undefined || (await placeProgram(reach.shell, signal)) !== undefined
         ? undefined

@@ -163,7 +163,7 @@ export function driverLab(names: string, more: Partial<ClusterSpec> = {}, seed =
       }),
     ),
     orders: lab.orders,
-    remediatedMs: new Map(),
+    remediations: new Map(),
   })
 
   const never = new AbortController().signal

@@ -97,7 +97,7 @@ export interface NodeTurn {
   readonly kube?: Partial<KubeNode> | 'absent' | 'unknown'
   readonly k3s?: Partial<LocalK3s> | 'unknown'
   readonly passwordSecret?: ObservedNode['passwordSecret']
-  readonly remediatedMs?: number
+  readonly remediation?: ObservedNode['remediation']
 }
 
 export function observedNode(name: string, turn: NodeTurn = {}): ObservedNode {
@@ -117,7 +117,7 @@ export function observedNode(name: string, turn: NodeTurn = {}): ObservedNode {
     kube: typeof kube === 'string' ? kube : { ...kubeNode, ...kube },
     k3s: typeof k3s === 'string' ? k3s : { ...localK3s, ...k3s },
     passwordSecret: turn.passwordSecret ?? (kube === 'absent' ? 'no' : 'yes'),
-    ...(turn.remediatedMs === undefined ? {} : { remediatedMs: turn.remediatedMs }),
+    ...(turn.remediation === undefined ? {} : { remediation: turn.remediation }),
   }
 }
 

@@ -37,7 +37,7 @@ export function observe(world: World, random: Random, doubt: number): ObservedCl
 function observeNode(world: World, name: string, blind: boolean, doubtful: () => boolean): ObservedNode {
   const machine = world.machines.get(name)
   const kube = world.kubes.get(name)
-  const remediatedMs = world.remediated.get(name)
+  const remediation = world.remediated.get(name)
   const seen = machine !== undefined && answers(world, machine) && !doubtful()
   return {
     name,
@@ -70,6 +70,6 @@ function observeNode(world: World, name: string, blind: boolean, doubtful: () =>
       ? { service: machine.service, sinceMs: machine.sinceMs, version: machine.version, data: machine.data }
       : 'unknown',
     passwordSecret: blind || doubtful() ? 'unknown' : world.secrets.has(name) ? 'yes' : 'no',
-    ...(remediatedMs === undefined ? {} : { remediatedMs }),
+    ...(remediation === undefined ? {} : { remediation }),
   }
 }

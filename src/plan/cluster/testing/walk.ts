@@ -2,6 +2,7 @@ import { integerBetween, type Random, seededRandom } from '../../../lib/random.t
 import type { ClusterSpec } from '../../../model/cluster.ts'
 import type { ClusterDecision } from '../../../model/cluster-decision.ts'
 import { NO_ORDERS, type ObservedCluster } from '../../../model/observed-cluster.ts'
+import { remediationsOver } from '../remediation-over.ts'
 import { clusterSpec, MINUTE, NOW } from './fixture.ts'
 import { observe } from './observe.ts'
 import { boot, pass, perform, TICK_MS, votersUp, type World } from './world.ts'
@@ -56,7 +57,13 @@ export function walk(coordinate: Coordinate, seed: number, how: WalkOptions = {}
 
 /** One look, one decision, its steps; each of them may be lost. */
 function turn(world: World, coordinate: Coordinate, random: Random, doubt: number, loss: number): number {
-  const decision = coordinate(world.spec, observe(world, random, doubt), world.nowMs)
+  const observed = observe(world, random, doubt)
+  const decision = coordinate(world.spec, observed, world.nowMs)
+  // Written down before anything is done, as the engine does it.
+  for (const name of remediationsOver(world.remediated, observed)) {
+    const begun = world.remediated.get(name)
+    if (begun !== undefined) world.remediated.set(name, { ...begun, over: true })
+  }
   let done = 0
   for (const step of decision.steps) {
     if (random.next() < loss) continue

@@ -3,7 +3,7 @@
 import { integerBetween, type Random } from '../../../lib/random.ts'
 import type { ClusterSpec } from '../../../model/cluster.ts'
 import type { ClusterStep } from '../../../model/cluster-decision.ts'
-import type { ClusterOrders, NodeWork } from '../../../model/observed-cluster.ts'
+import type { ClusterOrders, NodeWork, Remediation } from '../../../model/observed-cluster.ts'
 import { majority, refusesAdd, refusesRemove } from '../etcd-rules.ts'
 import { CA } from './fixture.ts'
 
@@ -51,7 +51,7 @@ export interface World {
   identity: { caHash: string; firstServer: string; formed: boolean; recordedMs: number } | undefined
   orders: ClusterOrders
   snapshots: number[]
-  remediated: Map<string, number>
+  remediated: Map<string, Remediation>
   byPerson: Set<string>
   /** Servers that croft took down and that have not been up since. */
   downByCroft: Set<string>
@@ -295,7 +295,7 @@ function act(
         cordoned: kube.work?.cordoned === true || !kube.unschedulable,
       }
       kube.unschedulable = true
-      if (step.purpose === 'remediate') world.remediated.set(name, world.nowMs)
+      if (step.purpose === 'remediate') world.remediated.set(name, { atMs: world.nowMs })
       return
     case 'uncordon':
       if (!held || kube === undefined) return
