@@ -1,0 +1,109 @@
+import { LIMITS } from '../lib/limits.ts'
+import type { Estate } from '../model/estate.ts'
+import type { ResourceKey } from '../model/key.ts'
+import type { Plan } from '../model/plan.ts'
+import type { ResourceRecord } from '../model/record.ts'
+import { admit, type Traffic } from '../plan/admit.ts'
+import { type Attempt, act } from './act.ts'
+import type { Happening } from './case.ts'
+import { isTrue } from './conditions.ts'
+import type { Observation } from './observation.ts'
+import type { PassDeps } from './pass-deps.ts'
+
+/** Does what the plan lets through now, side by side, and remembers which connections were in trouble. */
+export async function actOn(
+  estate: Estate,
+  observation: Observation,
+  chosen: Plan,
+  records: ReadonlyMap<ResourceKey, ResourceRecord>,
+  deps: PassDeps,
+  traffic: Pick<Traffic, 'intentions' | 'together'>,
+  signal: AbortSignal,
+): Promise<readonly Attempt[]> {
+  const generations = new Map(estate.resources.map((resource) => [resource.key, resource.generation]))
+  const admitted = admit(chosen.entries, {
+    ...traffic,
+    connections: new Map(estate.connections.map((connection) => [connection.name, connection])),
+    unready: restarting(records, deps.clock.now()),
+  })
+  const attempts = await Promise.all(
+    admitted.map((one) =>
+      act(
+        one,
+        {
+          clock: deps.clock,
+          store: deps.store,
+          epoch: deps.epoch,
+          nextIntentionId: deps.nextIntentionId,
+          generationOf: (key) => generations.get(key) ?? records.get(key)?.generation ?? '',
+          sessionOf: (name) => {
+            const looking = observation.lookings.get(name)
+            if (looking === undefined) throw new Error(`an effect was admitted on ${name}, which was not seen`)
+            return looking.session
+          },
+        },
+        signal,
+      ),
+    ),
+  )
+  for (const { admitted: one, outcome } of attempts) {
+    observation.lookings.get(one.entry.connection)?.looks.delete(one.doing.externalId)
+    if (outcome.result === 'refused' && outcome.refusal.connectionWide === true) {
+      deps.connections.troubled(one.entry.connection, outcome.refusal, deps.clock.now())
+    }
+    if (outcome.result === 'not-sent') {
+      const refusal = {
+        reason: 'Unreachable',
+        meaning: 'backoff',
+        message: outcome.message,
+        connectionWide: true,
+      } as const
+      deps.connections.troubled(one.entry.connection, refusal, deps.clock.now())
+    }
+  }
+  return attempts
+}
+
+/** A machine whose seed is renewed is down while it is put in: between its shutdown and the start that counts as reboot. */
+const RESTARTING: ReadonlySet<string> = new Set(['reboot', 'shutdown', 'insert'])
+
+/** Machines that we restarted and that are not back yet. */
+function restarting(records: ReadonlyMap<ResourceKey, ResourceRecord>, nowMs: number): number {
+  let count = 0
+  for (const record of records.values()) {
+    const effect = record.lastEffect
+    if (effect === undefined || !RESTARTING.has(effect.verb) || isTrue(record.conditions, 'Ready')) continue
+    if (nowMs - effect.atMs < LIMITS.restartGraceMs) count++
+  }
+  return count
+}
+
+/** What ended and what was begun in this pass, by resource, in this order. */
+export function gather(
+  ended: ReadonlyMap<ResourceKey, Happening>,
+  attempts: readonly Attempt[],
+): ReadonlyMap<ResourceKey, readonly Happening[]> {
+  const all = new Map<ResourceKey, Happening[]>([...ended].map(([key, happening]) => [key, [happening]]))
+  for (const { admitted, outcome } of attempts) {
+    const step = admitted.step
+    const list = all.get(admitted.entry.key) ?? []
+    switch (outcome.result) {
+      case 'done':
+        list.push({ what: 'succeeded', step })
+        break
+      case 'started':
+        list.push({ what: 'started', step })
+        break
+      case 'unclear':
+        list.push({ what: 'unclear', step, message: outcome.message })
+        break
+      case 'refused':
+        if (outcome.refusal.connectionWide !== true) list.push({ what: 'failed', step, refusal: outcome.refusal })
+        break
+      case 'not-sent':
+        break
+    }
+    all.set(admitted.entry.key, list)
+  }
+  return all
+}

@@ -1,0 +1,51 @@
+import type { ClusterStep } from '../../model/cluster-decision.ts'
+import type { ResourceKey } from '../../model/key.ts'
+import type { ResourceRecord } from '../../model/record.ts'
+import { backupCondition } from '../../plan/cluster/backup-condition.ts'
+import type { PassDeps } from '../pass-deps.ts'
+import { actOnCluster, stepName } from './act.ts'
+import { noteBackups } from './backups.ts'
+import { type DrillPass, keepDrill, readDrills } from './drills.ts'
+import { judgeCluster } from './judge.ts'
+import type { LookedAt } from './look.ts'
+import type { Kept } from './pace.ts'
+
+/** Takes each cluster one step further and says what came of it. */
+export async function keepClusters(
+  clusters: readonly LookedAt[],
+  records: ReadonlyMap<ResourceKey, ResourceRecord>,
+  deps: PassDeps,
+  only: ReadonlySet<ResourceKey> | undefined,
+  signal: AbortSignal,
+): Promise<
+  readonly (ReturnType<typeof judgeCluster> & Kept & { readonly drilled: number; readonly drilling: boolean })[]
+> {
+  return Promise.all(
+    clusters.map(async (looked) => {
+      const { declaration } = looked.look
+      const idle = signal.aborted || declaration.policy.paused || (only !== undefined && !only.has(declaration.key))
+      const attempts = idle ? [] : await actOnCluster(looked, { ...deps, failures: deps.clusterFailures }, signal)
+      const goesOn = (step: ClusterStep) => deps.clusterWaits.has(stepName(declaration.key, step))
+      const drills = idle ? undefined : await keepDrillOf(looked, deps, signal)
+      const state = drills?.state ?? (await readDrills(deps.store, declaration.name))
+      const backedUp = backupCondition(declaration.spec, looked.look.observed, state, deps.clock.now())
+      const before = records.get(declaration.key)
+      const verdict = judgeCluster(looked.look, attempts, before, goesOn, deps.clock.now(), backedUp)
+      await noteBackups(deps.store, deps.epoch, looked.look)
+      return {
+        ...verdict,
+        events: [...verdict.events, ...(drills?.events ?? [])],
+        look: looked.look,
+        attempts,
+        drilled: drills?.effects ?? 0,
+        drilling: state.run !== undefined,
+      }
+    }),
+  )
+}
+
+async function keepDrillOf(looked: LookedAt, deps: PassDeps, signal: AbortSignal): Promise<DrillPass | undefined> {
+  const { declaration } = looked.look
+  if (declaration.drill === undefined) return undefined
+  return keepDrill(looked, { ...deps, operator: await deps.sessions.operatorOf(declaration) }, signal)
+}

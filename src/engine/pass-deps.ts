@@ -1,0 +1,28 @@
+import type { PowerDriver } from '../drivers/power-port.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Random } from '../lib/random.ts'
+import type { Rules } from '../model/rules.ts'
+import type { Store } from '../store/port.ts'
+import type { ClusterFailures } from './clusters/act.ts'
+import type { KnownWaits } from './clusters/pace.ts'
+import type { ClusterSessions } from './clusters/sessions.ts'
+import type { Connections } from './connections.ts'
+import type { AskCheck } from './health-check.ts'
+import type { PowerMemory } from './power/memory.ts'
+
+/** What a pass works with. */
+export interface PassDeps {
+  readonly clock: Clock
+  readonly random: Random
+  readonly store: Store
+  readonly epoch: number
+  readonly rules: ReadonlyMap<string, Rules>
+  readonly connections: Connections
+  readonly sessions: ClusterSessions
+  readonly clusterFailures: ClusterFailures
+  readonly clusterWaits: KnownWaits
+  readonly power: (() => Promise<PowerDriver>) | undefined
+  readonly powerMemory: PowerMemory
+  readonly askCheck: AskCheck
+  nextIntentionId(): string
+}

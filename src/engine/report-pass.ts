@@ -1,0 +1,72 @@
+import type { Estate } from '../model/estate.ts'
+import type { NewEvent } from '../model/event.ts'
+import type { ResourceKey } from '../model/key.ts'
+import type { ResourceRecord } from '../model/record.ts'
+import { isGuest } from '../model/resource.ts'
+import type { Store } from '../store/port.ts'
+import type { Observation } from './observation.ts'
+
+/**
+ * Records of things that are neither declared nor there any more. What could not be seen is not "not there"; but of a
+ * cluster that Git names no more nothing is asked, and its objects are nobody's concern with it.
+ */
+export function departed(
+  estate: Estate,
+  observation: Observation,
+  before: ReadonlyMap<ResourceKey, ResourceRecord>,
+  now: readonly ResourceRecord[],
+): readonly ResourceRecord[] {
+  const kept = new Set(now.map((record) => record.key))
+  const connections = new Set(estate.connections.map(({ name }) => name))
+  const isUnreadable = (key: ResourceKey) =>
+    estate.unreadable.some((broken) => key === broken || key.startsWith(`${broken}@`))
+  const isForsaken = ({ type, connection }: ResourceRecord) =>
+    type === 'object' && !estate.incomplete && !connections.has(connection)
+  return [...before.values()].filter(
+    (record) =>
+      !kept.has(record.key) &&
+      !isUnreadable(record.key) &&
+      (record.type === 'cluster' ||
+        isForsaken(record) ||
+        observation.worlds.get(record.connection)?.survey !== undefined) &&
+      !observation.plan.notes.some((note) => note.connection === record.connection && note.code === 'suspect'),
+  )
+}
+
+/** Writes what changed, and nothing when nothing did. */
+export async function report(
+  store: Store,
+  epoch: number,
+  before: ReadonlyMap<ResourceKey, ResourceRecord>,
+  records: readonly ResourceRecord[],
+  events: readonly NewEvent[],
+  dropped: readonly ResourceRecord[],
+  completes: boolean,
+  nowMs: number,
+): Promise<void> {
+  const changed = records.filter((record) => JSON.stringify(before.get(record.key)) !== JSON.stringify(record))
+  if (changed.length > 0) await store.putRecords(epoch, changed)
+  for (const record of dropped) await store.dropRecord(epoch, record.key)
+  const gone = dropped
+    .filter((record) => isGuest(record.type))
+    .map(
+      (record): NewEvent => ({
+        atMs: nowMs,
+        key: record.key,
+        type: 'Normal',
+        ...farewell(record, records),
+      }),
+    )
+  if (events.length + gone.length > 0) await store.appendEvents(epoch, [...events, ...gone])
+  if (completes) await store.markComplete(epoch)
+}
+
+/** A guest that is kept under another name has not gone. */
+function farewell(record: ResourceRecord, now: readonly ResourceRecord[]): Pick<NewEvent, 'reason' | 'message'> {
+  const id = record.externalId
+  const heir = now.find(
+    (one) => id !== undefined && one.externalId === id && one.connection === record.connection && isGuest(one.type),
+  )
+  if (heir !== undefined) return { reason: 'Renamed', message: `id ${id ?? '?'} is ${heir.key} now` }
+  return { reason: 'Gone', message: `id ${id ?? '?'} is no longer there` }
+}
