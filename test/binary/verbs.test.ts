@@ -5,21 +5,11 @@ import path from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { endAll, estateAt, scratch, signal, start, startSimulator } from './children.ts'
+import { webVm } from './web-vm.ts'
 
 after(endAll)
 
-const vm = (memory: number) => `apiVersion: virtualenvironmentvm.crossplane.io/v1alpha1
-kind: EnvironmentVM
-metadata: {name: web-1}
-spec:
-  forProvider:
-    nodeName: fun-bedbug
-    name: web-1
-    vmId: 205
-    started: true
-    memory: [{dedicated: ${memory}}]
-    disk: [{interface: scsi0, datastoreId: local, size: 4}]
-`
+const vm = (memory: number) => webVm({ memory })
 
 interface State {
   readonly guests: readonly { readonly vmid: number }[]

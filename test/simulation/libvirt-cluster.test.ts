@@ -119,6 +119,16 @@ test('[F-01] [F-23] killed while the cluster is formed: one cluster, three nodes
   t.diagnostic(`${crashes} crashes of ${calm.points()} points`)
 })
 
+/** Settles, with one machine destroyed on the way and no more. */
+async function madeAnewOnce(run: LibvirtRun): Promise<void> {
+  run.writes.length = 0
+  run.deadlineMs = 600_000
+  const outcome = await run.settle()
+  assert.equal(run.writes.filter((line) => line.startsWith('undefine')).length, 1, run.writes.join('\n'))
+  assert.equal(outcome, 'settled')
+  assert.deepEqual(nodes(run), AS_DECLARED)
+}
+
 test('a node that stays away is made anew once, and the new one is left in peace', async () => {
   const run = simulateLibvirt(6, ESTATE, 'kvm')
   assert.equal(await run.settle(), 'settled')
@@ -128,12 +138,7 @@ test('a node that stays away is made anew once, and the new one is left in peace
   networkChanged(computerOf(run.datacentre.world, lost))
   // It has been away long enough when croft looks again.
   await run.clock.advanceTo(run.clock.now() + 20 * 60_000)
-  run.writes.length = 0
-  run.deadlineMs = 600_000
-  const outcome = await run.settle()
-  assert.equal(run.writes.filter((line) => line.startsWith('undefine')).length, 1, run.writes.join('\n'))
-  assert.equal(outcome, 'settled')
-  assert.deepEqual(nodes(run), AS_DECLARED)
+  await madeAnewOnce(run)
 })
 
 test('a node that a person wants replaced is made anew once', async () => {
@@ -142,10 +147,5 @@ test('a node that a person wants replaced is made anew once', async () => {
   await run.clock.advanceTo(run.clock.now() + 20 * 60_000)
   const replace = [{ node: 'k3s-worker-02', atMs: run.clock.now() }]
   run.disk.values.set('cluster-orders/platform', JSON.stringify({ ...NO_ORDERS, replace }))
-  run.writes.length = 0
-  run.deadlineMs = 600_000
-  const outcome = await run.settle()
-  assert.equal(run.writes.filter((line) => line.startsWith('undefine')).length, 1, run.writes.join('\n'))
-  assert.equal(outcome, 'settled')
-  assert.deepEqual(nodes(run), AS_DECLARED)
+  await madeAnewOnce(run)
 })
