@@ -1,9 +1,9 @@
-import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { z } from 'zod'
+import { signedBy } from '../lib/ssh-signature.ts'
 
 /** What a signature of a release is for: one that was made for anything else counts for nothing here. */
 export const NAMESPACE = 'croft-release'
@@ -100,26 +100,9 @@ function filesBelow(root: string, below = ''): readonly string[] {
 async function unsignedBy(signers: string, text: string, signature: string): Promise<string | undefined> {
   if ((await textOf(signature)) === undefined) return 'it is not signed'
   if ((await textOf(signers)) === undefined) return `the list of signers ${signers} cannot be read`
-  const asked = await sshKeygen(['-Y', 'find-principals', '-f', signers, '-s', signature], '')
-  const [who = ''] = asked.output.split('\n')
-  if (!asked.ok || who === '') return `none of those in ${signers} has signed it`
-  const checked = await sshKeygen(['-Y', 'verify', '-f', signers, '-I', who, '-n', NAMESPACE, '-s', signature], text)
-  return checked.ok ? undefined : `the signature of ${who} does not fit`
-}
-
-function sshKeygen(args: readonly string[], input: string): Promise<{ readonly ok: boolean; readonly output: string }> {
-  return new Promise((resolve, reject) => {
-    const child = spawn('ssh-keygen', args, { stdio: ['pipe', 'pipe', 'ignore'], env: { PATH: process.env.PATH } })
-    let output = ''
-    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-      output += chunk
-    })
-    child.on('error', reject)
-    child.on('close', (code) => resolve({ ok: code === 0, output }))
-    // It may have judged before it has read everything.
-    child.stdin.on('error', () => {})
-    child.stdin.end(input)
-  })
+  const by = await signedBy(signers, NAMESPACE, signature, text)
+  if (by.is === 'nobody') return `none of those in ${signers} has signed it`
+  return by.is === 'signed' ? undefined : `the signature of ${by.who} does not fit`
 }
 
 async function textOf(file: string): Promise<string | undefined> {

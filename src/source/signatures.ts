@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { signedBy } from '../lib/ssh-signature.ts'
 import { GitFailed, runGit } from './git-run.ts'
 
 /** Who may sign: a file as OpenSSH's `allowed_signers`, or the keys in a GnuPG home. */
@@ -53,10 +53,9 @@ async function isSignedNow(commit: Buffer, signers: string): Promise<boolean> {
   try {
     const file = join(room, 'signature')
     await writeFile(file, signature)
-    const found = await sshKeygen(['-Y', 'find-principals', '-f', signers, '-s', file], Buffer.alloc(0))
-    const [who = ''] = found.output.split('\n')
-    if (who === '') return false
-    return (await sshKeygen(['-Y', 'verify', '-n', 'git', '-f', signers, '-I', who, '-s', file], payload)).ok
+    // Where nobody can judge it, it does not count.
+    const by = await signedBy(signers, 'git', file, payload).catch(() => undefined)
+    return by?.is === 'signed'
   } finally {
     await rm(room, { recursive: true, force: true })
   }
@@ -71,19 +70,4 @@ export function takenApart(commit: Buffer): { readonly signature: string | undef
   if (found === null) return { signature: undefined, payload: commit }
   const payload = header.slice(0, found.index) + header.slice(found.index + found[0].length) + rest
   return { signature: `${(found[1] ?? '').replaceAll('\n ', '\n')}\n`, payload: Buffer.from(payload, 'latin1') }
-}
-
-function sshKeygen(args: readonly string[], input: Buffer): Promise<{ readonly ok: boolean; readonly output: string }> {
-  return new Promise((resolve) => {
-    const child = spawn('ssh-keygen', args, { stdio: ['pipe', 'pipe', 'ignore'], env: { PATH: process.env.PATH } })
-    let output = ''
-    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-      output += chunk
-    })
-    child.on('error', () => resolve({ ok: false, output: '' }))
-    child.on('close', (code) => resolve({ ok: code === 0, output }))
-    // It may have judged before it has read everything.
-    child.stdin.on('error', () => {})
-    child.stdin.end(input)
-  })
 }

@@ -1,0 +1,39 @@
+import { spawn } from 'node:child_process'
+
+/** Who signed, by OpenSSH's judgement: one of the accepted, nobody of them, or one of them something else. */
+export type SignedBy = { readonly is: 'signed' | 'other'; readonly who: string } | { readonly is: 'nobody' }
+
+/**
+ * Holds a text against an SSH signature and a list of signers in the form of `allowed_signers`, today. A signature that
+ * was made for another purpose than `namespace` counts for nothing. Rejects where ssh-keygen cannot be started.
+ */
+export async function signedBy(
+  signers: string,
+  namespace: string,
+  signature: string,
+  text: string | Uint8Array,
+): Promise<SignedBy> {
+  const asked = await sshKeygen(['-Y', 'find-principals', '-f', signers, '-s', signature], '')
+  const [who = ''] = asked.output.split('\n')
+  if (!asked.ok || who === '') return { is: 'nobody' }
+  const checked = await sshKeygen(['-Y', 'verify', '-f', signers, '-I', who, '-n', namespace, '-s', signature], text)
+  return { is: checked.ok ? 'signed' : 'other', who }
+}
+
+function sshKeygen(
+  args: readonly string[],
+  input: string | Uint8Array,
+): Promise<{ readonly ok: boolean; readonly output: string }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn('ssh-keygen', args, { stdio: ['pipe', 'pipe', 'ignore'], env: { PATH: process.env.PATH } })
+    let output = ''
+    child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      output += chunk
+    })
+    child.on('error', reject)
+    child.on('close', (code) => resolve({ ok: code === 0, output }))
+    // It may have judged before it has read everything.
+    child.stdin.on('error', () => {})
+    child.stdin.end(input)
+  })
+}
