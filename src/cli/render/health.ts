@@ -2,6 +2,7 @@ import { driftsOf } from '../../controller/drifts.ts'
 import { quorumMargin } from '../../controller/view.ts'
 import type { Action } from '../../model/action.ts'
 import type { ClusterLook } from '../../model/cluster-look.ts'
+import type { Condition } from '../../model/condition.ts'
 import type { CroftEvent } from '../../model/event.ts'
 import type { Plan } from '../../model/plan.ts'
 import type { ResourceRecord } from '../../model/record.ts'
@@ -33,11 +34,12 @@ export function troublesOf({ plan, records, events }: SeenNow): readonly Trouble
   const clusters = (plan.clusters ?? []).flatMap((look) =>
     clusterTrouble(look, recordOf.get(look.declaration.key), events),
   )
+  const drifts = Map.groupBy(driftsOf({ plan, records }), ({ key }) => key)
   const entries = plan.entries.flatMap(({ key, action, drift }): readonly Trouble[] => {
     const record = recordOf.get(key)
     const judged = judge(key, action, drift === true)
     if (judged === undefined && !isDown(record)) return []
-    const drifted = driftsOf({ plan, records }).filter((one) => one.key === key)
+    const drifted = drifts.get(key) ?? []
     const sinceMs = drifted.length > 0 ? record?.driftSinceMs : sinceOf(record)
     return [
       {
@@ -172,21 +174,19 @@ function doer(record: ResourceRecord | undefined, drifted: boolean): readonly st
   return !drifted || by === undefined ? [] : [`${by.user} did it by ${by.task}`]
 }
 
-function isDown(record: ResourceRecord | undefined): boolean {
-  return (
-    record?.conditions.some(
-      ({ type, status }) => (type === 'Ready' && status === 'False') || (type === 'Stalled' && status === 'True'),
-    ) ?? false
+/** The conditions that are as they should not be. */
+function badConditions(record: ResourceRecord | undefined): readonly Condition[] {
+  return (record?.conditions ?? []).filter(
+    ({ type, status }) => (type === 'Ready' && status === 'False') || (type === 'Stalled' && status === 'True'),
   )
 }
 
+function isDown(record: ResourceRecord | undefined): boolean {
+  return badConditions(record).length > 0
+}
+
 function sinceOf(record: ResourceRecord | undefined): number | undefined {
-  const since =
-    record?.conditions
-      .filter(
-        ({ type, status }) => (type === 'Ready' && status === 'False') || (type === 'Stalled' && status === 'True'),
-      )
-      .map(({ sinceMs }) => sinceMs) ?? []
+  const since = badConditions(record).map(({ sinceMs }) => sinceMs)
   return since.length === 0 ? undefined : Math.min(...since)
 }
 
