@@ -6,6 +6,7 @@ import path from 'node:path'
 import type { ChartRenderer, ChartRequest, RenderedObject, Rendering } from '../drivers/chart-port.ts'
 import { cleanText } from '../lib/clean-text.ts'
 import type { Clock } from '../lib/clock.ts'
+import { isRecord } from '../lib/is-record.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { runChild } from '../ssh/child.ts'
 import {
@@ -205,8 +206,4 @@ async function objectsIn(text: string): Promise<readonly RenderedObject[]> {
       throw new HelmFailed(`its templates make more than ${LIMITS.addonObjects} objects`)
   }
   return objects
-}
-
-function isRecord(value: unknown): value is RenderedObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,12 +1,11 @@
 import { cleanText } from '../lib/clean-text.ts'
+import { isRecord } from '../lib/is-record.ts'
 import { LIMITS } from '../lib/limits.ts'
+
+export { isRecord }
 
 /** What an API answered, not believed: every field may be missing or of another type. */
 export type Foreign = Readonly<Record<string, unknown>>
-
-export function isRecord(value: unknown): value is Foreign {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 export function recordOf(value: unknown): Foreign {
   return isRecord(value) ? value : {}

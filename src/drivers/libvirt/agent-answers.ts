@@ -1,3 +1,5 @@
+import { isRecord } from '../../lib/is-record.ts'
+
 /** Reading what a guest's agent says. The guest is not ours: wrong types and huge lists become something harmless. */
 
 const MOST_ADDRESSES = 256
@@ -28,8 +30,4 @@ export function readAddresses(answer: string): readonly string[] | undefined {
     }
   }
   return addresses.slice(0, MOST_ADDRESSES)
-}
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

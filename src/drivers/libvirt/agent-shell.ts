@@ -1,10 +1,11 @@
 import { cleanText } from '../../lib/clean-text.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { isRecord } from '../../lib/is-record.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { Random } from '../../lib/random.ts'
 import { type Ran, type RunOptions, type Shell, ShellFailure } from '../../lib/shell.ts'
 import { LookFailed } from '../port.ts'
-import { isRecord, returned } from './agent-answers.ts'
+import { returned } from './agent-answers.ts'
 import type { Virsh } from './virsh.ts'
 
 /** What the agent takes at once: libvirt refuses messages beyond 4 MiB, and base64 twice makes almost double of it. */

@@ -1,7 +1,8 @@
 import { cleanText } from '../../lib/clean-text.ts'
+import { isRecord } from '../../lib/is-record.ts'
 import { LIMITS } from '../../lib/limits.ts'
 
-export { cleanText }
+export { cleanText, isRecord }
 
 /**
  * Reading what an outside system says without believing it: wrong types, huge strings, control characters and
@@ -26,10 +27,6 @@ export function flagOf(value: unknown): boolean | undefined {
   if (value === undefined || value === null) return undefined
   if (value === 1 || value === true || value === '1') return true
   return typeof value === 'string' && /^(on|yes|true)$/i.test(value)
-}
-
-export function isRecord(value: unknown): value is Foreign {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** The records in a list, at most as many as we are ready to hold. Anything else in it is passed over. */

@@ -1,3 +1,4 @@
+import { isRecord } from '../../lib/is-record.ts'
 import type { KubeObject } from '../../model/kube-object.ts'
 import type { FieldProblem } from '../kind.ts'
 
@@ -14,9 +15,9 @@ export function readObject(
   const wrong = (field: readonly string[], message: string, hint?: string) => ({
     problems: [{ code: 'bad-object', path: [...path, ...field], message, ...(hint === undefined ? {} : { hint }) }],
   })
-  if (!isMap(raw)) return wrong([], 'an object of Kubernetes has apiVersion, kind and metadata.name')
+  if (!isRecord(raw)) return wrong([], 'an object of Kubernetes has apiVersion, kind and metadata.name')
   const { apiVersion, kind } = raw
-  const metadata = isMap(raw.metadata) ? raw.metadata : {}
+  const metadata = isRecord(raw.metadata) ? raw.metadata : {}
   const { name, namespace } = metadata
   if (typeof apiVersion !== 'string' || !API_VERSION.test(apiVersion))
     return wrong(['apiVersion'], 'apiVersion is missing or is none')
@@ -37,13 +38,9 @@ export function readObject(
   return { object: plain(object) as KubeObject }
 }
 
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** Maps from YAML have no prototype; what is compared and printed is plain. */
 function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plain)
-  if (!isMap(value)) return value
+  if (!isRecord(value)) return value
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, plain(inner)]))
 }

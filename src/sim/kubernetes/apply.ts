@@ -1,3 +1,4 @@
+import { isRecord } from '../../lib/is-record.ts'
 import {
   entryOf,
   fromFieldsV1,
@@ -91,13 +92,9 @@ function grouped(causes: readonly { readonly message: string; readonly field: st
     .join('\n')
 }
 
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function merge(target: unknown, sent: unknown, field: string): unknown {
-  if (isMap(sent)) {
-    const result: Record<string, unknown> = isMap(target) ? { ...target } : {}
+  if (isRecord(sent)) {
+    const result: Record<string, unknown> = isRecord(target) ? { ...target } : {}
     for (const [key, value] of Object.entries(sent)) {
       if (value === null) delete result[key]
       else result[key] = merge(result[key], value, key)
@@ -125,13 +122,13 @@ function without(value: unknown, steps: readonly string[], field: string): unkno
       step.startsWith('v:') ? `v:${JSON.stringify(entry)}` === step : keyOfEntry(field, entry) === step
     return (value as unknown[])
       .map((entry) => (matches(entry) ? (rest.length === 0 ? undefined : without(entry, rest, '')) : entry))
-      .filter((entry) => entry !== undefined && !(isMap(entry) && Object.keys(entry).length === 0))
+      .filter((entry) => entry !== undefined && !(isRecord(entry) && Object.keys(entry).length === 0))
   }
-  if (!isMap(value)) return value
+  if (!isRecord(value)) return value
   const key = step.slice(2)
   if (!(key in value)) return value
   const { [key]: inner, ...others } = value
   const left = rest.length === 0 ? undefined : without(inner, rest, key)
-  const empty = left === undefined || (isMap(left) && Object.keys(left).length === 0)
+  const empty = left === undefined || (isRecord(left) && Object.keys(left).length === 0)
   return empty ? others : { ...others, [key]: left }
 }

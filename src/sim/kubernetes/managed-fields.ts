@@ -1,3 +1,4 @@
+import { isRecord } from '../../lib/is-record.ts'
 import type { ManagedFields, Tree } from './object.ts'
 import { MERGE_KEYS } from './patch.ts'
 
@@ -12,13 +13,9 @@ const NOBODYS_META = new Set(
   ).split(' '),
 )
 
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 export function keyOfEntry(field: string, entry: unknown): string | undefined {
-  const key = MERGE_KEYS[field]?.split('|').find((one) => isMap(entry) && one in entry)
-  if (key === undefined || !isMap(entry)) return undefined
+  const key = MERGE_KEYS[field]?.split('|').find((one) => isRecord(entry) && one in entry)
+  if (key === undefined || !isRecord(entry)) return undefined
   if (field !== 'ports') return `k:${JSON.stringify({ [key]: entry[key] })}`
   return `k:${JSON.stringify({ [key]: entry[key], protocol: entry.protocol ?? 'TCP' })}`
 }
@@ -27,7 +24,7 @@ export function keyOfEntry(field: string, entry: unknown): string | undefined {
 export function leaves(object: Tree, wanted: (top: string) => boolean = () => true): Map<string, unknown> {
   const found = new Map<string, unknown>()
   const walk = (value: unknown, path: readonly string[], field: string) => {
-    if (isMap(value) && Object.keys(value).length > 0) {
+    if (isRecord(value) && Object.keys(value).length > 0) {
       for (const [key, one] of Object.entries(value)) {
         if (path.length === 0 && (NOBODYS.has(key) || !wanted(key))) continue
         if (path.length === 1 && path[0] === 'f:metadata' && NOBODYS_META.has(key)) continue
@@ -64,7 +61,7 @@ export function toFieldsV1(paths: Iterable<string>): Tree {
 export function fromFieldsV1(fields: Tree): Set<string> {
   const found = new Set<string>()
   const walk = (value: unknown, path: readonly string[]) => {
-    const entries = Object.entries(isMap(value) ? value : {}).filter(([key]) => key !== '.')
+    const entries = Object.entries(isRecord(value) ? value : {}).filter(([key]) => key !== '.')
     if (entries.length === 0 && path.length > 0) found.add(path.join(JOINT))
     for (const [key, one] of entries) walk(one, [...path, key])
   }

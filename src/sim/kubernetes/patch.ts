@@ -1,16 +1,13 @@
+import { isRecord } from '../../lib/is-record.ts'
 import { ApiStatus } from './status.ts'
 
 type Json = unknown
 type Mapping = { [key: string]: Json }
 
-function isMap(value: Json): value is Mapping {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** RFC 7396. */
 export function mergePatch(target: Json, patch: Json): Json {
-  if (!isMap(patch)) return patch
-  const result: Mapping = isMap(target) ? { ...target } : {}
+  if (!isRecord(patch)) return patch
+  const result: Mapping = isRecord(target) ? { ...target } : {}
   for (const [key, value] of Object.entries(patch)) {
     if (value === null) delete result[key]
     else result[key] = mergePatch(result[key], value)
@@ -30,7 +27,7 @@ export function jsonPatch(target: Json, operations: Json): Json {
       .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
     const last = steps.pop() ?? ''
     let holder: Json = result
-    for (const step of steps) holder = isMap(holder) ? holder[step] : (holder as Json[])[Number(step)]
+    for (const step of steps) holder = isRecord(holder) ? holder[step] : (holder as Json[])[Number(step)]
     const op = String(operation.op)
     if (steps.length === 0 && path === '') {
       result = operation.value
@@ -83,12 +80,12 @@ const SETS = new Set(['finalizers', 'podCIDRs'])
 /** Kubernetes' own form of a merge patch: lists of known fields are merged by their keys. */
 export function strategicPatch(target: Json, patch: Json, field = ''): Json {
   if (Array.isArray(patch)) return strategicList(Array.isArray(target) ? target : [], patch, field)
-  if (!isMap(patch)) return patch
+  if (!isRecord(patch)) return patch
   if (patch.$patch === 'replace') {
     const { $patch: _, ...rest } = patch
     return rest
   }
-  const result: Mapping = isMap(target) ? { ...target } : {}
+  const result: Mapping = isRecord(target) ? { ...target } : {}
   const retained = patch.$retainKeys
   if (Array.isArray(retained)) for (const key of Object.keys(result)) if (!retained.includes(key)) delete result[key]
   for (const [key, value] of Object.entries(patch)) {
@@ -106,12 +103,12 @@ export function strategicPatch(target: Json, patch: Json, field = ''): Json {
 function strategicList(target: readonly Json[], patch: readonly Json[], field: string): Json[] {
   if (SETS.has(field)) return [...new Set([...target, ...patch])]
   const keys = MERGE_KEYS[field]?.split('|')
-  const key = keys?.find((one) => patch.every((entry) => isMap(entry) && (one in entry || '$patch' in entry)))
+  const key = keys?.find((one) => patch.every((entry) => isRecord(entry) && (one in entry || '$patch' in entry)))
   if (key === undefined) return [...patch]
   const result = [...target]
   for (const entry of patch as Mapping[]) {
     if (entry.$patch === 'replace') return patch.filter((one) => one !== entry) as Json[]
-    const at = result.findIndex((one) => isMap(one) && one[key] === entry[key])
+    const at = result.findIndex((one) => isRecord(one) && one[key] === entry[key])
     if (entry.$patch === 'delete') {
       if (at >= 0) result.splice(at, 1)
     } else if (at < 0) result.push(entry)

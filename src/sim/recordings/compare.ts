@@ -1,3 +1,5 @@
+import { isRecord } from '../../lib/is-record.ts'
+
 /** Compares an answer with the recorded one: values where they mean something, kinds where they are born of the run. */
 
 const BORN_OF_THE_RUN = new Set(
@@ -26,7 +28,7 @@ export function normal(text: string): string {
 export function differences(want: unknown, got: unknown, at = ''): string[] {
   if (kindOf(want) !== kindOf(got)) return [`${at}: ${kindOf(want)} != ${kindOf(got)}`]
   if (Array.isArray(want) && Array.isArray(got)) return ofLists(want, got, at)
-  if (isObject(want) && isObject(got)) return ofObjects(want, got, at)
+  if (isRecord(want) && isRecord(got)) return ofObjects(want, got, at)
   if (typeof want === 'string' && typeof got === 'string') return ofTexts(want, got, at)
   return want === got ? [] : [`${at}: ${String(want)} != ${String(got)}`]
 }
@@ -58,7 +60,7 @@ function ofLists(want: unknown[], got: unknown[], at: string): string[] {
 const NAMES = ['id', 'realm', 'volid', 'sid', 'key', 'vmid', 'iface', 'name', 'userid', 'roleid', 'storage']
 
 function sortKey(value: unknown): string {
-  if (!isObject(value)) return JSON.stringify(value)
+  if (!isRecord(value)) return JSON.stringify(value)
   for (const name of NAMES) if (value[name]) return JSON.stringify(value[name])
   return '""'
 }
@@ -72,8 +74,4 @@ function ofTexts(want: string, got: string, at: string): string[] {
 function kindOf(value: unknown): string {
   if (value === null || value === undefined) return 'nothing'
   return Array.isArray(value) ? 'list' : typeof value
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
