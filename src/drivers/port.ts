@@ -4,6 +4,7 @@ import type { Random } from '../lib/random.ts'
 import type { Shell } from '../lib/shell.ts'
 import type { Wire } from '../lib/wire.ts'
 import type { Connection } from '../model/connection.ts'
+import type { ResourceKey } from '../model/key.ts'
 import type { LoadSample } from '../model/placement.ts'
 import type { Preview } from '../model/plan.ts'
 import type { Resource } from '../model/resource.ts'
@@ -186,12 +187,14 @@ export interface Driver {
     resources: readonly Resource[],
     deps: DriverDeps,
     signal: AbortSignal,
+    /** Machines in which programs are run through their agent. */
+    entered?: ReadonlySet<ResourceKey>,
   ): Promise<readonly Check[]>
   /** The commands that make a token which may do what these resources need, and nothing more. Asks nobody anything. */
   leastRole?(
     connection: Connection,
     resources: readonly Resource[],
-    options: { readonly nowMs: number; readonly major?: number },
+    options: { readonly nowMs: number; readonly major?: number; readonly entered?: ReadonlySet<ResourceKey> },
   ): Promise<readonly string[]>
   /** The manifest of a guest that was looked at closely. Undefined: no kind declares such a thing. */
   importGuest?(sighting: Sighting): Promise<ImportedGuest | undefined>

@@ -1,4 +1,6 @@
 import type { Check } from '../../drivers/port.ts'
+import type { Estate } from '../../model/estate.ts'
+import type { ResourceKey } from '../../model/key.ts'
 import { CliError, EXIT, type ExitCode } from '../exit.ts'
 import { note, styleOf, writeJson, writeYaml } from '../output.ts'
 import type { Options, Verb } from '../program.ts'
@@ -22,8 +24,9 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   const driverOf = (name: string) => drivers.find((driver) => driver.name === name)
   const resourcesOf = (name: string) => estate.resources.filter(({ connection }) => connection === name)
 
+  const entered = enteredMachines(estate)
   if (options.role === true) {
-    const settings = { nowMs: runtime.clock.now(), major: Number(options.pve ?? 9) }
+    const settings = { nowMs: runtime.clock.now(), major: Number(options.pve ?? 9), entered }
     const roles: { connection: string; commands: readonly string[] }[] = []
     for (const connection of estate.connections) {
       const commands = await driverOf(connection.driver)?.leastRole?.(
@@ -44,6 +47,7 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
       resourcesOf(connection.name),
       deps,
       runtime.signal,
+      entered,
     )
     if (checks !== undefined) examinations.push({ connection: connection.name, endpoint: connection.endpoint, checks })
   }
@@ -51,6 +55,16 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
     renderExaminations(examinations, styleOf(runtime, runtime.out)),
   )
   return examinationExit(examinations.flatMap(({ checks }) => checks))
+}
+
+/** Where croft runs programs through the agent: nodes of clusters, and machines that a check asks something of. */
+function enteredMachines({ clusters = [], checks = new Map(), resources }: Estate): ReadonlySet<ResourceKey> {
+  const nodes = clusters.flatMap(({ spec }) => [...spec.servers, ...spec.agents])
+  const asked = new Set([...checks.values()].map(({ probe }) => (probe.ask === 'command' ? probe.on : undefined)))
+  return new Set([
+    ...nodes.flatMap(({ machine }) => ('key' in machine ? [machine.key] : [])),
+    ...resources.filter(({ name }) => asked.has(name)).map(({ key }) => key),
+  ])
 }
 
 /** 0 well, warnings allowed; 4 when one side does not know the other; 1 for anything else that is wrong. */

@@ -223,7 +223,8 @@ function movedNotes(desired: Desired, sighting: Sighting): readonly string[] {
   return [`${by}: declared on ${declared}, runs on ${sighting.host}; it is kept there`]
 }
 
-function storagesFor(desired: Desired): readonly string[] {
+/** Storages that a new guest takes room on. */
+export function storagesFor(desired: Desired): readonly string[] {
   if (desired.type === 'vm') return storagesOf(desired.vm)
   return desired.type === 'container' ? declaredVolumes(desired.container).flatMap(({ storage }) => storage ?? []) : []
 }

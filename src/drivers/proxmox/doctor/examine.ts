@@ -13,6 +13,7 @@ import { bridgesOf, judgeBridges, judgePlaces } from './judge-estate.ts'
 import { judgeClocks, judgeToken, judgeUnauthorized, judgeVersion } from './judge-login.ts'
 import { judgeRights } from './judge-rights.ts'
 import { rolePrefix } from './least-role.ts'
+import type { NeedOptions } from './needs.ts'
 import { findOrphans } from './orphans.ts'
 
 /** Looks at one connection from the outside in; where one thing is wrong, what stands on it is not looked at. */
@@ -21,6 +22,7 @@ export async function examine(
   resources: readonly Resource[],
   deps: DriverDeps,
   signal: AbortSignal,
+  entered?: NeedOptions['entered'],
 ): Promise<readonly Check[]> {
   const door = await examineDoor(connection, deps, signal)
   if (door.some((check) => check.authentication || check.about === 'connection')) return door
@@ -29,7 +31,7 @@ export async function examine(
   const wire = deps.openWire(connection)
   try {
     const ask = createAsk(wire, deps.clock, token.secret, signal)
-    const inside = await examineInside(connection, resources, deps.clock.now(), ask, token.who)
+    const inside = await examineInside(connection, resources, deps.clock.now(), ask, token.who, entered)
     // From the outside in: first that it answers, then who it is, then the rest.
     return [...inside.slice(0, 1), ...door, ...inside.slice(1)]
   } finally {
@@ -54,6 +56,7 @@ async function examineInside(
   nowMs: number,
   ask: Ask,
   who: Principal,
+  entered: NeedOptions['entered'],
 ): Promise<readonly Check[]> {
   let first: Answer
   try {
@@ -67,7 +70,7 @@ async function examineInside(
   if (first.status === 401) return [reached, judgeUnauthorized(first.said, who, skew)]
   if (first.status !== 200 || !isRecord(first.data)) return [strange(connection, first)]
   const version = nameOf(first.data.version) ?? ''
-  const seen = await gather(connection, resources, ask, version, who)
+  const seen = await gather(connection, resources, ask, version, who, entered)
   const survey = seen.resources === undefined ? undefined : readSurvey(connection.name, nowMs, seen.resources, [])
   return [
     reached,

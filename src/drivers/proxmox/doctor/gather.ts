@@ -8,7 +8,7 @@ import type { Principal } from './commands.ts'
 import { type Held, readHeld } from './held.ts'
 import { bridgesOf, hostsOf, readZones } from './judge-estate.ts'
 import { majorOf, type Skew, type TokenFacts } from './judge-login.ts'
-import { type Needs, needsOf } from './needs.ts'
+import { type NeedOptions, type Needs, needsOf } from './needs.ts'
 
 /** Everything that was asked of a host that takes our token, read but not judged. */
 export interface Seen {
@@ -31,6 +31,7 @@ export async function gather(
   ask: Ask,
   version: string,
   who: Principal,
+  entered: NeedOptions['entered'],
 ): Promise<Seen> {
   const reader = createReader(ask, connection.limits.reads)
   const hosts = hostsOf(resources).slice(0, LIMITS.examinedHosts)
@@ -51,6 +52,7 @@ export async function gather(
     connection,
     zoneOf: (bridge) => zones.get(bridge) ?? 'localnetwork',
     ...(major === undefined ? {} : { major }),
+    ...(entered === undefined ? {} : { entered }),
   })
   // The whole list leaves out paths without rights of their own, so those that count are asked for by name.
   const paths = [...new Set(wanted.needs.flatMap(({ ways }) => ways.map(({ path }) => path)))]

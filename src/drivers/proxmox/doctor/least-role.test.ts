@@ -8,6 +8,7 @@ import type { PassReport } from '../../../engine/engine.ts'
 import { seededRandom } from '../../../lib/random.ts'
 import type { Connection } from '../../../model/connection.ts'
 import type { Estate } from '../../../model/estate.ts'
+import type { ResourceKey } from '../../../model/key.ts'
 import type { ResourceRecord } from '../../../model/record.ts'
 import { Secret } from '../../../model/secret.ts'
 import { createDatacentre } from '../../../sim/datacentre.ts'
@@ -95,13 +96,27 @@ async function withToken(estate: Estate, commands: readonly string[]) {
   const wire = simWire(datacentre)
   const random = seededRandom(8)
   return {
-    doctor: (): Promise<readonly Check[]> =>
+    /** What each guest says to somebody with this token who runs a program in it. */
+    async exec(): Promise<readonly number[]> {
+      const found: number[] = []
+      for (const { vmid, node } of datacentre.world.guests.values()) {
+        if (vmid < 300) continue
+        const headers = { authorization: `PVEAPIToken=${token}`, 'content-type': 'application/x-www-form-urlencoded' }
+        const path = `/api2/json/nodes/${node}/qemu/${vmid}/agent/exec`
+        found.push(
+          (await clock.runUntil(datacentre.handle({ method: 'POST', path, headers, body: 'command=true' }))).status,
+        )
+      }
+      return found
+    },
+    doctor: (entered?: ReadonlySet<ResourceKey>): Promise<readonly Check[]> =>
       clock.runUntil(
         examine(
           connectionOf(estate),
           estate.resources,
           { clock, random, openWire: () => wire, resolveSecret: async () => new Secret(token) },
           signal,
+          entered,
         ),
       ),
     async apply(deadlineMs: number): Promise<{ reached: boolean; said: string }> {
@@ -137,7 +152,6 @@ const NOT_REFUSED_BY_NAME: Readonly<Record<string, 'settles' | 'stops'>> = {
   // The agent may not be asked, so the guest never counts as ready.
   'VM.GuestAgent.Audit': 'stops',
   // A storage that may not be seen looks like one that is not there.
-  'Datastore.AllocateSpace': 'stops',
   'Datastore.Audit': 'stops',
   // The guest seems to be in no pool; what is refused is putting it into one.
   'Pool.Audit': 'stops',
@@ -175,6 +189,20 @@ for (const [what, estate] of Object.entries(ESTATES)) {
     }
   })
 }
+
+test('[D-08] with the role of a cluster programs run in its nodes, and doctor calls nothing missing or too many', async () => {
+  const estate = ESTATES['guests on their own']
+  const entered = new Set(estate.resources.filter(({ desired }) => desired.type === 'vm').map(({ key }) => key))
+  const commands = leastRole(connectionOf(estate), estate.resources, { nowMs: NOW_MS, entered })
+  const { doctor, apply, exec } = await withToken(estate, commands)
+  assert.deepEqual(bad(await doctor(entered)), [])
+  const { reached, said } = await apply(3_600_000)
+  assert.ok(reached, said)
+  assert.deepEqual(await exec(), [200, 200])
+  assert.deepEqual(bad(await doctor(entered)), [])
+  // Where nothing is run, it stays too many.
+  assert.match(bad(await doctor()).join(), /more than the declarations need/)
+})
 
 test('it is enough for the homelab of the examples: two servers taken over, one made', async () => {
   const folder = join(import.meta.dirname, '../../../../examples/homelab')

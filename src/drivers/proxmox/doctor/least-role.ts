@@ -2,7 +2,7 @@ import type { Connection } from '../../../model/connection.ts'
 import type { Resource } from '../../../model/resource.ts'
 import { setUpCommands } from './commands.ts'
 import { grantsOf } from './grants.ts'
-import { needsOf } from './needs.ts'
+import { type NeedOptions, needsOf } from './needs.ts'
 
 const YEAR_MS = 365 * 86_400_000
 
@@ -10,10 +10,10 @@ const YEAR_MS = 365 * 86_400_000
 export function leastRole(
   connection: Connection,
   resources: readonly Resource[],
-  options: { readonly nowMs: number; readonly major?: number },
+  options: { readonly nowMs: number } & Pick<NeedOptions, 'major' | 'entered'>,
 ): readonly string[] {
-  const { major, nowMs } = options
-  const { needs } = needsOf(resources, { connection, ...(major === undefined ? {} : { major }) })
+  const { nowMs, ...more } = options
+  const { needs } = needsOf(resources, { connection, ...more })
   const who = { user: 'croft@pve', token: connection.estate === 'default' ? 'croft' : connection.estate }
   return setUpCommands(grantsOf(needs), who, rolePrefix(connection), Math.floor((nowMs + YEAR_MS) / 1000))
 }

@@ -1,8 +1,9 @@
 import type { Connection } from '../../../model/connection.ts'
+import type { ResourceKey } from '../../../model/key.ts'
 import type { Resource } from '../../../model/resource.ts'
 import type { Sighting } from '../../../model/sighting.ts'
 import type { Step } from '../../../model/step.ts'
-import { proxmoxRules as rules } from '../rules.ts'
+import { proxmoxRules as rules, storagesFor } from '../rules.ts'
 import { guestPath, storagePath } from '../steps.ts'
 import { needsOfContainerOption } from './container-privileges.ts'
 import { distinct, type Need, type Way, way } from './need.ts'
@@ -14,6 +15,8 @@ export interface NeedOptions {
   readonly connection: Pick<Connection, 'ids'>
   /** Proxmox VE 8 has one privilege for everything that the guest agent does. */
   readonly major?: number
+  /** Machines in which croft runs programs through their agent: nodes of clusters, and where checks are run. */
+  readonly entered?: ReadonlySet<ResourceKey>
   /** SDN zone of a bridge; `localnetwork` for the plain ones. */
   readonly zoneOf?: (bridge: string) => string
 }
@@ -52,6 +55,12 @@ export function needsOf(resources: readonly Resource[], options: NeedOptions): N
     }
     if (resource.desired.type === 'setting')
       needs.push(...statedNeeds(resource.desired.setting, `keep ${resource.key}`))
+    for (const storage of seenStorages(resource))
+      needs.push({
+        ways: [way(`/storage/${storage} Datastore.Audit`)],
+        why: `see that ${storage} is on a host, and how much room is left`,
+        without: 'refused',
+      })
     const pool = poolOf(resource)
     if (pool !== undefined)
       needs.push({
@@ -69,6 +78,11 @@ function poolOf({ desired }: Resource): string | undefined {
   return desired.type === 'container' ? desired.container.pool : undefined
 }
 
+/** The list of the whole system shows a storage by this right alone; without it a guest has no place to go. */
+function seenStorages({ desired }: Resource): readonly string[] {
+  return desired.type === 'file' ? [desired.file.storage] : storagesFor(desired)
+}
+
 function idOf(resource: Resource, { connection }: NeedOptions): string {
   return rules.declaredId(resource) ?? resource.policy.adopt ?? String(connection.ids.from)
 }
@@ -84,7 +98,10 @@ function looksAt(resource: Resource, options: NeedOptions): { call: Call; why: s
   const looks = ['pending', 'config', 'status/current'].map((part) => read(`${path}/${part}`))
   if (desired.type !== 'vm' || desired.vm.agent?.enabled !== true) return looks
   const asks = `see whether the agent of ${resource.key} answers`
-  return [...looks, { ...read(`${path}/agent/network-get-interfaces`), why: asks }]
+  const answers = { ...read(`${path}/agent/network-get-interfaces`), why: asks }
+  if (options.entered?.has(resource.key) !== true) return [...looks, answers]
+  const enters = `run programs in ${resource.key} through its agent`
+  return [...looks, answers, { call: { method: 'POST', path: `${path}/agent/exec`, params: {} }, why: enters }]
 }
 
 /** The calls from nothing to declared, and those that would put right a thing of which every field is wrong. */
