@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
+import type { ControllerConfig } from '../controller/config.ts'
+import { createSourceKeys } from '../controller/source-keys.ts'
 import { type AgeIdentities, identitiesIn } from '../source/sops-file.ts'
 import type { Environment } from './runtime.ts'
 
@@ -13,9 +15,18 @@ export async function ageIdentities(env: Environment, keyFile?: string): Promise
     config === undefined ? undefined : path.join(config, 'sops', 'age', 'keys.txt'),
   ]
   const found = [...inline]
-  for (const file of files) {
-    if (file === undefined || file === '') continue
-    found.push(...identitiesIn(await readFile(file, 'utf8').catch(() => '')))
-  }
+  for (const file of files) if (file !== undefined && file !== '') found.push(...(await identitiesInFile(file)))
   return [...new Set(found)]
+}
+
+/** Which keys open a file of a configuration's sources: each source has its own, or those of whoever runs croft. */
+export function sourceKeys(
+  env: Environment,
+  { sources, age }: Pick<ControllerConfig, 'sources' | 'age'>,
+): ReturnType<typeof createSourceKeys> {
+  return createSourceKeys(sources, { common: () => ageIdentities(env, age), in: identitiesInFile })
+}
+
+async function identitiesInFile(file: string): Promise<AgeIdentities> {
+  return identitiesIn(await readFile(file, 'utf8').catch(() => ''))
 }

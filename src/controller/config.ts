@@ -86,6 +86,8 @@ const source = z
         poll: duration.default(300_000),
       })
       .optional(),
+    /** The file of its own age keys. Without it those of whoever runs croft count, but for a source with a grant none. */
+    age: safePath.optional(),
     /** What its objects may name; without it, everything. */
     grant: grantSchema.optional(),
     /** Commits must be signed: OpenSSH's allowed_signers file, or a GnuPG home. */

@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { CliError, UsageError } from '../cli/exit.ts'
+import type { ControllerConfig } from '../controller/config.ts'
 import type { Revision } from '../source/revision.ts'
 
 /**
@@ -9,16 +10,23 @@ import type { Revision } from '../source/revision.ts'
  * together, each held to its grant, so that a command sees what the controller would.
  */
 export async function revisionAt(place: string): Promise<Revision> {
+  return (await sourcesAt(place)).revision
+}
+
+/** The same, with the configuration that says whose keys open whose files. */
+export async function sourcesAt(
+  place: string,
+): Promise<{ readonly revision: Revision; readonly config?: ControllerConfig }> {
   if (statSync(place).isFile()) return configured(place)
   const [{ readTree }, { cacheDirectory }] = await Promise.all([
     import('../source/read-tree.ts'),
     import('../cli/state.ts'),
   ])
   const cacheDir = cacheDirectory(process.env)
-  return readTree(place, cacheDir === undefined ? {} : { cacheDir })
+  return { revision: await readTree(place, cacheDir === undefined ? {} : { cacheDir }) }
 }
 
-async function configured(file: string): Promise<Revision> {
+async function configured(file: string) {
   const [{ parse }, { ConfigError, readConfig }, { openSources }, { mergeRevisions }, secrets, { cacheDirectory }] =
     await Promise.all([
       import('yaml'),
@@ -55,5 +63,5 @@ async function configured(file: string): Promise<Revision> {
       return { source: name, revision: seen.revision, ...(grant === undefined ? {} : { grant }) }
     }),
   )
-  return mergeRevisions(inForce)
+  return { revision: mergeRevisions(inForce), config }
 }

@@ -67,15 +67,15 @@ function directoryVault(
 }
 
 async function openDirectoryVault(directory: string, env: NonNullable<EngineOptions['env']>): Promise<SecretVault> {
-  const [{ revisionAt }, { openVault }, { ageIdentities }] = await Promise.all([
+  const [{ sourcesAt }, { openVault }, { ageIdentities, sourceKeys }] = await Promise.all([
     import('./configured-sources.ts'),
     import('../source/secret-vault.ts'),
     import('../cli/age-identities.ts'),
   ])
-  const revision = await revisionAt(directory)
+  const { revision, config } = await sourcesAt(directory)
   return openVault(
     revision,
     async (file) => revision.read?.(file),
-    () => ageIdentities(env),
+    config === undefined ? () => ageIdentities(env) : sourceKeys(env, config),
   )
 }

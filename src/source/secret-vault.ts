@@ -20,7 +20,8 @@ export interface SecretVault {
 export function openVault(
   revision: Pick<Revision, 'ignored'>,
   read: (file: string) => Promise<string | undefined>,
-  identities: () => Promise<AgeIdentities>,
+  /** The keys that may open this file. */
+  identities: (file: string) => Promise<AgeIdentities>,
 ): SecretVault {
   const opened = new Map<string, Promise<readonly SopsValue[]>>()
   const open = (file: string): Promise<readonly SopsValue[]> => {
@@ -29,7 +30,7 @@ export function openVault(
     const opening = (async () => {
       const text = await read(file)
       if (text === undefined) throw new SopsFailed(`there is no file ${file} in the repository`)
-      return openSopsFile(file, text, await identities())
+      return openSopsFile(file, text, await identities(file))
     })()
     opened.set(file, opening)
     return opening

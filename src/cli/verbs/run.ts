@@ -23,7 +23,7 @@ import type { RunningServer } from '../../server/options.ts'
 import { openVault, type SecretVault, type VaultReference } from '../../source/secret-vault.ts'
 import { createWebhookDoor } from '../../source/webhook.ts'
 import type { Store } from '../../store/port.ts'
-import { ageIdentities } from '../age-identities.ts'
+import { sourceKeys } from '../age-identities.ts'
 import { closing } from '../closing.ts'
 import { takeSnapshot } from '../clusters/snapshot-now.ts'
 import { credentialFiles } from '../credentials.ts'
@@ -49,6 +49,7 @@ export const run: Verb = async (runtime, [source], options) => {
   await using store = closing(await openState(runtime, file))
   const epoch = await store.it.beginEpoch()
   const data = path.dirname(file)
+  const keys = sourceKeys(runtime.env, config)
   let vault: SecretVault | undefined
   let fileOfEstate = async (_file: string): Promise<string | undefined> => undefined
   let needsSecrets = false
@@ -117,7 +118,7 @@ export const run: Verb = async (runtime, [source], options) => {
     async prepare(estate, revision) {
       const read = async (file: string) => revision.read?.(file)
       fileOfEstate = read
-      vault = openVault(revision, read, () => ageIdentities(runtime.env, config.age))
+      vault = openVault(revision, read, keys)
       needsSecrets = estate.resources.some(({ desired }) => referencesIn(desired).length > 0)
       const complete = withoutMissing(estate, await missingSecrets(estate, deps.resolveSecret))
       return needsSecrets ? (await withNewSecrets(complete)).estate : complete
