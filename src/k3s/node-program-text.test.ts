@@ -16,7 +16,8 @@ beforeEach(() => {
 afterEach(() => root.remove())
 
 const VERSION = 'v1.34.3+k3s1'
-const PROGRAM = `#!/bin/sh\necho "k3s version ${VERSION} (abc)"\necho "$0 $*" >>"$CROFT_ROOT/calls"\n`
+// As the real one does: it calls itself by the name of its file, and tells the version of Go as well.
+const PROGRAM = `#!/bin/sh\necho "\${0##*/} version ${VERSION} (abc)"\necho "go version go1.26.5"\necho "$0 $*" >>"$CROFT_ROOT/calls"\n`
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 const files = (...list: readonly (readonly [path: string, mode: string, text: string])[]) =>

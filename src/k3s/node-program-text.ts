@@ -180,7 +180,7 @@ job_install() {
         reasons="$reasons; $source has another checksum than $sha256"
       else
         chmod 0755 "$new"
-        said=$(timeout 20 "$new" --version 2>/dev/null | sed -n 's/^k3s version \\(v[^ ]*\\).*/\\1/p')
+        said=$(version_said "$new")
         if [ "$said" = "$version" ]; then
           sync "$new" && mv -f "$new" "$bin/k3s" || return 1
           for name in kubectl crictl ctr; do [ -e "$bin/$name" ] || ln -s k3s "$bin/$name"; done
@@ -218,6 +218,9 @@ fetch() {
   esac
 }
 
+# K3s calls itself by the name of its file: \`.k3s.croft-new version v1.36.3+k3s1 (…)\`.
+version_said() { timeout 20 "$1" --version 2>/dev/null | sed -n '1s/^[^ ]* version \\(v[0-9A-Za-z.+-]*\\).*/\\1/p'; }
+
 stamp() { stat -L -c '%i.%s.%Y' "$bin/k3s" 2>/dev/null; }
 note_version() {
   printf '%s %s\\n' "$(stamp)" "$1" >"$own/k3s-version.new" && mv -f "$own/k3s-version.new" "$own/k3s-version"
@@ -228,7 +231,7 @@ installed_version() {
   [ -x "$bin/k3s" ] || return 0
   kept=$(sed -n "s/^$(stamp) \\(v[0-9A-Za-z.+-]*\\)$/\\1/p" "$own/k3s-version" 2>/dev/null)
   if [ -z "$kept" ]; then
-    kept=$(timeout 20 "$bin/k3s" --version 2>/dev/null | sed -n 's/^k3s version \\(v[0-9A-Za-z.+-]*\\).*/\\1/p')
+    kept=$(version_said "$bin/k3s")
     mkdir -p "$own"
     [ -n "$kept" ] && note_version "$kept"
   fi

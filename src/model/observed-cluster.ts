@@ -41,6 +41,8 @@ export interface ObservedNode {
   readonly kube: KubeNode | 'absent' | 'unknown'
   /** What the guest agent or SSH says about K3s on the machine. */
   readonly k3s: LocalK3s | 'unknown'
+  /** Why it did not say: what the lane answered instead. */
+  readonly silence?: string
   /** Is the Secret `kube-system/<node>.node-password.k3s` there? */
   readonly passwordSecret: Answer
   /** That croft began to replace this node because it was dead; from the journal. */

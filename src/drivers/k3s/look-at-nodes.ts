@@ -26,15 +26,21 @@ export async function lookAtNodes(
   await inParallel([...new Set(names)], LIMITS.nodesAskedAtOnce, async (name) => {
     const shell = nodes.get(name)?.shell
     memory.facts.delete(name)
+    memory.silences.delete(name)
     if (shell === undefined) return
     if (!memory.programs.has(name)) {
-      if ((await placeProgram(shell, signal)) !== undefined) return
+      const problem = await placeProgram(shell, signal)
+      if (problem !== undefined) {
+        memory.silences.set(name, `croft's program could not be put there: ${problem}`)
+        return
+      }
       memory.programs.add(name)
     }
     const told = await askFacts(shell, signal)
     if (told.is !== 'answer') {
       // It may be another machine by now, on which nobody has put our program.
       memory.programs.delete(name)
+      memory.silences.set(name, told.is === 'silence' ? told.message : told.error)
       return
     }
     const readMs = clock.now()

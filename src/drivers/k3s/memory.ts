@@ -18,6 +18,8 @@ export interface Memory {
   readonly facts: Map<string, KnownFacts>
   /** Nodes on which our program has been seen, by the boot in which it was. */
   readonly programs: Set<string>
+  /** What kept a node from answering when it was last asked, in the words of the lane. */
+  readonly silences: Map<string, string>
   /** Nodes that we have acted on since they were last asked. */
   readonly touched: Set<string>
   /** When readiness was last seen to change, by node; and since when it is as it is. */
@@ -36,6 +38,7 @@ export function emptyMemory(): Memory {
   return {
     facts: new Map(),
     programs: new Set(),
+    silences: new Map(),
     touched: new Set(),
     readiness: new Map(),
     times: new Map(),

@@ -1,3 +1,4 @@
+import path from 'node:path'
 import { NODE_PROGRAM, type NodeAnswer, type NodeFacts, type NodeVerb } from '../../k3s/node-program.ts'
 import { NODE_PROGRAM_TEXT } from '../../k3s/node-program-text.ts'
 import { cleanText } from '../../lib/clean-text.ts'
@@ -17,6 +18,11 @@ export async function placeProgram(shell: Shell, signal: AbortSignal): Promise<s
   try {
     const there = await shell.readFile(NODE_PROGRAM, signal)
     if (there !== undefined && Buffer.from(there).toString('utf8') === NODE_PROGRAM_TEXT) return undefined
+    if (there === undefined) {
+      // A plain Debian has no such directory, and no shell makes one on the way to a file.
+      const made = await shell.run(['mkdir', '-p', path.posix.dirname(NODE_PROGRAM)], { signal })
+      if (made.code !== 0) return cleanText(made.stderr.trim() || `mkdir ended with ${made.code}`)
+    }
     await shell.writeFile(NODE_PROGRAM, NODE_PROGRAM_TEXT, { mode: 0o755, signal })
     return undefined
   } catch (error) {

@@ -235,12 +235,14 @@ function booting(view: View, node: NodeView): Finding {
   // One that was made long ago and slept since has only just begun to boot.
   const sinceMs = upMs === undefined ? bornMs : Math.max(bornMs, view.nowMs - upMs)
   const untilMs = sinceMs + LIMITS.machineBootMs
-  const wait = waitFor({ node: node.name, awaits: `${node.name} booted, its agent answering`, sinceMs, untilMs })
+  const because = node.silence === undefined ? '' : `: ${node.silence}`
+  const awaits = `${node.name} booted, its agent answering${because}`
+  const wait = waitFor({ node: node.name, awaits, sinceMs, untilMs })
   if (view.nowMs < untilMs || !isKnown(view, node)) return wait
   const hold = holdFor({
     node: node.name,
     guard: 'unreachable',
-    reason: `${node.name} is on and not in the cluster, and nobody answers on it`,
+    reason: `${node.name} is on and not in the cluster, and nobody answers on it${because}`,
     allow: `look at its console, or run croft cluster replace ${node.name}`,
   })
   return merge([wait, hold])

@@ -19,6 +19,7 @@ export interface NodeView {
   readonly machine: ObservedMachine
   readonly kube: KubeNode | 'absent' | 'unknown'
   readonly k3s: LocalK3s | 'unknown'
+  readonly silence?: string
   readonly passwordSecret: Answer
   readonly remediation?: Remediation
   readonly member?: EtcdMember
@@ -60,6 +61,7 @@ export function viewOf(spec: ClusterSpec, observed: ObservedCluster, nowMs: numb
       passwordSecret: node?.passwordSecret === 'unknown' && !formed ? 'no' : (node?.passwordSecret ?? 'unknown'),
       twins: twins.map((twin) => twin.name).filter((twin) => twin !== name),
       ...(nodeSpec === undefined ? {} : { spec: nodeSpec }),
+      ...(node?.silence === undefined ? {} : { silence: node.silence }),
       ...(node?.remediation === undefined ? {} : { remediation: node.remediation }),
       ...(member === undefined ? {} : { member }),
     }

@@ -13,7 +13,11 @@ export interface Files {
   mount(path: string, there: Files): void
 }
 
-const FOLDERS = ['/', '/tmp', '/root', '/etc', '/etc/systemd/system', '/var/lib', '/var/log', '/run', '/proc', '/home']
+/** What a plain Debian has: whoever wants another folder makes it first. */
+const FOLDERS =
+  '/ /tmp /root /etc/systemd/system /etc/ssh /var/lib /var/log /run /proc /home /opt /srv /mnt /usr/bin /usr/lib /usr/local/bin /usr/local/lib'.split(
+    ' ',
+  )
 
 export function createFiles(): Files {
   const bytes = new Map<string, Uint8Array>()

@@ -12,6 +12,11 @@ test('a box is reached by its shell while it is up, and its data outlives its po
   const run = (...argv: string[]) => lab.clock.runUntil(shell.run(argv))
   assert.deepEqual(await run('hostname'), { code: 0, stdout: 's1\n', stderr: '' })
   assert.equal((await run(NODE_PROGRAM, 'facts')).code, 127, 'the program is not there before somebody brings it')
+  await assert.rejects(lab.clock.runUntil(shell.writeFile(NODE_PROGRAM, '#!/bin/sh\n')), {
+    code: 'not-found',
+    ran: 'no',
+  })
+  await run('mkdir', '-p', '/usr/local/lib/croft')
   await lab.clock.runUntil(shell.writeFile(NODE_PROGRAM, '#!/bin/sh\n', { mode: 0o755 }))
   const facts = async () => JSON.parse((await run(NODE_PROGRAM, 'facts')).stdout) as NodeFacts
   assert.equal((await facts()).cloudInit, 'absent')

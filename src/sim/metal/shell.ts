@@ -46,6 +46,13 @@ function boxShell(world: World, find: () => Box): Shell {
     async writeFile(path, content, options = {}) {
       const box = await reach(options.signal)
       if (box.trouble.diskFull === true) throw new ShellFailure('no', 'no-space', 'No space left on device')
+      const folder = path.slice(0, path.lastIndexOf('/')) || '/'
+      if (!box.machine.files.isFolder(folder))
+        throw new ShellFailure(
+          'no',
+          'not-found',
+          `${path} on ${box.name} cannot be written: mktemp: failed to create file via template ‘${folder}/.croft.XXXXXXXX’: No such file or directory`,
+        )
       const { mode = 0o644, owner = 'root', group = owner } = options
       putFile(box, path, `${owner}:${group}`, mode.toString(8), Buffer.from(content))
     },

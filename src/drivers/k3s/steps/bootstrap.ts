@@ -9,7 +9,7 @@ import type { Outcome } from '../../../model/verdict.ts'
 import { type Actor, DONE, nodeName, outcomeOfAsked, refused, specOf, withApi, withFacts } from '../actor.ts'
 import { makeClusterSecrets } from '../make-secrets.ts'
 import { isoTime } from '../marks.ts'
-import { askFacts, command, outcomeOf, placeProgram } from '../node-lane.ts'
+import { askFacts, command, outcomeOf, placeProgram, type Told } from '../node-lane.ts'
 import { installed } from './install.ts'
 import { agentFiles, caFiles, serverFiles } from './node-files.ts'
 
@@ -48,11 +48,8 @@ async function strangers(actor: Actor): Promise<Outcome | undefined> {
     const reach = surroundings.nodes.get(name)
     if (reach === undefined || reach.machine.exists === 'no' || reach.machine.power === 'off') continue
     const young = deps.clock.now() - (madeMs(reach.machine) ?? 0) < LIMITS.machineBootMs
-    const told =
-      reach.shell === undefined || (await placeProgram(reach.shell, signal)) !== undefined
-        ? undefined
-        : await askFacts(reach.shell, signal)
-    if (told?.is === 'answer') {
+    const told = await asked(reach.shell, signal)
+    if (told.is === 'answer') {
       if (told.value.data === 'none') continue
       return refused(
         'RecordMissing',
@@ -61,11 +58,19 @@ async function strangers(actor: Actor): Promise<Outcome | undefined> {
       )
     }
     if (reach.machine.exists === 'yes' && !young) {
-      const message = `waits to see that ${name} holds no data of an earlier ${declaration.name} before a new CA is made`
+      const why = told.is === 'silence' ? told.message : told.error
+      const message = `waits to see that ${name} holds no data of an earlier ${declaration.name} before a new CA is made: ${why}`
       return refused('NotSeen', 'waiting', message)
     }
   }
   return undefined
+}
+
+async function asked(shell: Shell | undefined, signal: AbortSignal): Promise<Told<NodeFacts>> {
+  if (shell === undefined) return { is: 'silence', ran: 'no', message: 'there is no way into it at the moment' }
+  const problem = await placeProgram(shell, signal)
+  if (problem === undefined) return askFacts(shell, signal)
+  return { is: 'silence', ran: 'no', message: `croft's program could not be put there: ${problem}` }
 }
 
 export async function initCluster(actor: Actor): Promise<Outcome> {

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { NODE_PROGRAM } from '../../k3s/node-program.ts'
+import { placeProgram } from './node-lane.ts'
+import { driverLab } from './testing/lab.ts'
+
+const NOBODY = new AbortController().signal
+
+function shellOf(lab: ReturnType<typeof driverLab>, name: string) {
+  const shell = lab.surroundings().nodes.get(name)?.shell
+  if (shell === undefined) throw new Error(`there is no way into ${name}`)
+  return shell
+}
+
+test('our program finds its place on a plain Debian, which has no directory for it', async () => {
+  const lab = driverLab('s1')
+  const shell = shellOf(lab, 's1')
+  const early = lab.clock.runUntil(shell.writeFile(NODE_PROGRAM, 'x'))
+  await assert.rejects(early, { code: 'not-found' }, 'the shell makes no parent directories, as over SSH')
+  assert.equal(await lab.clock.runUntil(placeProgram(shell, NOBODY)), undefined)
+  assert.equal((await lab.clock.runUntil(shell.run([NODE_PROGRAM, 'facts']))).code, 0)
+})
+
+test('what kept a node from answering is said to whoever waits for it', async () => {
+  const lab = driverLab('s1 s2 s3')
+  lab.box('s1').trouble.diskFull = true
+  const outcome = await lab.perform({ do: 'record-first-server', node: 's1' })
+  assert.equal(outcome.result, 'refused')
+  assert.match(JSON.stringify(outcome), /holds no data .* could not be put there: .*No space left on device/)
+  const { observed, decision } = await lab.look()
+  const silence = observed.nodes.find(({ name }) => name === 's1')?.silence ?? ''
+  assert.match(silence, /could not be put there: .*No space left on device/)
+  const [phase] = decision.nodes.filter(({ name }) => name === 's1')
+  assert.match(JSON.stringify(phase), /No space left on device/)
+})
