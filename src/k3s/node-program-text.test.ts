@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { statSync } from 'node:fs'
+import { mkdirSync, statSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
@@ -247,6 +247,14 @@ describe('facts', () => {
     root.write('/var/lib/rancher/k3s/agent/images/airgap.tar.zst', 'x')
     assert.equal((await root.ask(['facts'])).data, 'none')
     root.write('/var/lib/rancher/k3s/server/db/etcd/name', 's1-1234')
+    assert.equal((await root.ask(['facts'])).data, 'other')
+  })
+
+  test('[R20-7] the empty directories of a join that has only just begun are no data; a file in them is', async () => {
+    const server = path.join(root.directory, 'var/lib/rancher/k3s/server')
+    for (const folder of ['tls/etcd', 'cred', 'db/etcd']) mkdirSync(path.join(server, folder), { recursive: true })
+    assert.equal((await root.ask(['facts'])).data, 'none')
+    root.write('/var/lib/rancher/k3s/server/tls/etcd/peer-ca.crt', 'x')
     assert.equal((await root.ask(['facts'])).data, 'other')
   })
 

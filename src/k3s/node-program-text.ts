@@ -581,11 +581,18 @@ data_facts() {
     leaf_fits "$data/server/tls/client-ca.crt" "$data/server/tls/client-admin.crt" || mixed=true
   elif [ -s "$copy" ]; then
     held=$(ca_hash "$copy")
-  elif [ -d "$data/server/db/etcd" ] || [ -e "$data/server/tls" ] || [ -e "$data/agent/client-kubelet.crt" ]; then
+  elif has_files "$data/server/db/etcd" || has_files "$data/server/tls" || has_files "$data/server/cred" ||
+    [ -e "$data/agent/client-kubelet.crt" ]; then
     held=other
   fi
   case $held in ????????????????????????????????????????????????????????????????) ;; none) ;; *) held=other ;; esac
   printf ',"data":"%s","mixedCa":%s' "$held" "$mixed"
+}
+
+# A server that has only just begun to join has its directories and nothing in them: that is no data.
+has_files() {
+  for inside in "$1"/* "$1"/*/*; do [ -f "$inside" ] || [ "\${inside##*/}" = wal ] && return 0; done
+  return 1
 }
 
 # A leaf that another CA made gives a mixed disk away. What is expired is not mixed.

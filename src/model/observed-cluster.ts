@@ -142,6 +142,8 @@ export interface LocalK3s {
   readonly version?: string
   /** CA hash of the cluster whose data is on the disk; `none` when it is clean, `other` when it cannot be read. */
   readonly data: string
+  /** Its config.yaml is croft's: K3s that is on its way here was started by croft. */
+  readonly configured?: boolean
   /** Certificates on the disk that do not belong to one CA: joining would fail in the middle, or worse. */
   readonly mixedCa?: boolean
   /** What a join died of. */

@@ -34,6 +34,7 @@ const TROUBLES: Readonly<Record<keyof Trouble, 'boolean' | 'number'>> = {
   agentSilent: 'boolean',
   learnerStuck: 'boolean',
   neverStarts: 'boolean',
+  slowJoinMs: 'number',
   slowNameMs: 'number',
   slowBootMs: 'number',
   neverBoots: 'boolean',

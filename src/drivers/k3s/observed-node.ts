@@ -107,6 +107,7 @@ function localOf(facts: Facts, kube: KubeNode | undefined): LocalK3s {
     sinceMs,
     data: facts.data,
     mixedCa: facts.mixedCa,
+    configured: facts.configHash !== undefined,
     ...optional('version', version),
     ...optional('failure', facts.failure ?? gateFailure(facts)),
   }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { LIMITS } from '../../lib/limits.ts'
 import type { ObservedCluster } from '../../model/observed-cluster.ts'
+import { coordinate } from '../../plan/cluster/coordinate.ts'
 import { allReady, type DriverLab, driverLab, LAB_VERSION } from './testing/lab.ts'
 
 const MINUTE = 60_000
@@ -87,6 +88,32 @@ describe('forming', () => {
     const config = lab.written.filter(({ node, path }) => node === 's2' && path.endsWith('/config.yaml')).map(text)
     assert.ok(config.length > 0 && config.every((one) => one.includes('"tls-san-security": true')))
   })
+})
+
+describe('a join that takes its time', () => {
+  for (const staleState of ['refuse', 'wipe'] as const) {
+    test(`[R20-7] a server that is on its way in is not stale, and the next one waits for its vote (${staleState})`, async () => {
+      const lab = driverLab('s1 s2 s3', { staleState })
+      for (const name of ['s2', 's3']) lab.box(name).trouble.slowJoinMs = 20_000
+      const said: string[] = []
+      const begun = new Map<string, number>()
+      const voted = new Map<string, number>()
+      await lab.until((observed) => {
+        const { refusals, steps, nodes } = coordinate(lab.spec, observed, lab.clock.now())
+        for (const { guard, node } of refusals) said.push(`${guard} ${node}`)
+        for (const step of steps) {
+          if (step.do === 'wipe-k3s') said.push(`wipe ${step.node}`)
+          if (step.do === 'join-server') begun.set(step.node ?? '', lab.clock.now())
+        }
+        for (const { name, phase } of nodes) if (phase === 'StaleState') said.push(`${phase} ${name}`)
+        for (const member of observed.members === 'unknown' ? [] : observed.members)
+          if (!member.learner && !voted.has(member.node)) voted.set(member.node, lab.clock.now())
+        return well('s1 s2 s3', 3)(observed)
+      })
+      assert.deepEqual(said, [])
+      assert.ok((voted.get('s2') ?? Number.POSITIVE_INFINITY) <= (begun.get('s3') ?? 0), 's3 waited for the vote of s2')
+    })
+  }
 })
 
 describe('looking', () => {

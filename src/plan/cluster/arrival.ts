@@ -186,14 +186,22 @@ function restart(view: View, node: NodeView, local: LocalK3s): Finding {
 function stale(view: View, node: NodeView, local: LocalK3s): Finding | undefined {
   const own = view.observed.identity?.caHash
   const mixed = local.mixedCa === true
-  if (!mixed && (local.data === 'none' || local.data === own)) return undefined
+  if (!mixed && (local.data === 'none' || local.data === own || isArriving(local))) return undefined
   const whose = local.data === 'other' ? 'unreadable' : `cluster ${local.data.slice(0, 12)}`
   const what = mixed
     ? `${node.name} holds certificates of more than one CA`
     : `${node.name} holds stale K3s state (${whose})`
+  if (holdsPlace(node)) {
+    return refusalOf({
+      node: node.name,
+      guard: 'stale-state',
+      reason: `${what}, and is a member of etcd`,
+      allow: `look at it; if it is lost, run croft cluster replace ${node.name}`,
+    })
+  }
   const { staleState } = view.spec
   const recreate = staleState === 'recreate' && isKept(node)
-  if (staleState === 'refuse' || (staleState === 'recreate' && !recreate) || isIn(node)) {
+  if (staleState === 'refuse' || (staleState === 'recreate' && !recreate)) {
     return refusalOf({
       node: node.name,
       guard: 'stale-state',
@@ -206,6 +214,16 @@ function stale(view: View, node: NodeView, local: LocalK3s): Finding | undefined
     reason: what,
     awaits: recreate ? `no machine ${node.name}` : `no K3s data on ${node.name}`,
   })
+}
+
+/** K3s that croft started and that has not received the CA of its cluster yet: its directories are there, and empty. */
+function isArriving({ service, data, configured }: LocalK3s): boolean {
+  return data === 'other' && configured === true && (service === 'starting' || service === 'running')
+}
+
+/** Its Node, its vote, or its way to one would be lost with its data. What is certainly down was left by a former life. */
+function holdsPlace(node: NodeView): boolean {
+  return isIn(node) || (node.member !== undefined && (node.member.learner || node.member.up !== 'no'))
 }
 
 /** Refused for the whole cluster, by the names of all twins; here it only keeps this one out. */

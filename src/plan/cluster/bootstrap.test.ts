@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { ClusterSpec } from '../../model/cluster.ts'
-import type { ObservedCluster } from '../../model/observed-cluster.ts'
+import type { EtcdMember, ObservedCluster } from '../../model/observed-cluster.ts'
 import { coordinate } from './coordinate.ts'
 import {
   CA,
@@ -182,6 +182,52 @@ describe('[R6] stale state', () => {
       const decision = coordinate(spec({}), observedCluster('s1 s2 s3', { s3: mixed }, { members }), NOW)
       assert.deepEqual(decision.steps, [])
       assert.match(decision.refusals[0]?.reason ?? '', /certificates of more than one CA/)
+    }
+  })
+})
+
+describe('[R20-7] a server that croft itself is joining', () => {
+  const members = [member('s1')]
+  const arriving = (service: 'starting' | 'running'): NodeTurn => ({
+    kube: 'absent',
+    k3s: { service, data: 'other', configured: true, sinceMs: NOW - 12_000 },
+  })
+
+  test('is never stale, and the next one waits until it votes, whatever the policy', () => {
+    for (const service of ['starting', 'running'] as const) {
+      for (const staleState of ['refuse', 'wipe', 'recreate'] as const) {
+        const observed = observedCluster('s1 s2 s3', { s2: arriving(service), s3: FRESH }, { members })
+        const decision = coordinate(clusterSpec('s1 s2 s3', { staleState }), observed, NOW)
+        assert.deepEqual([decision.steps.map((step) => step.do), decision.refusals], [[], []], staleState)
+        assert.equal(phaseOf(decision, 's2'), 'Joining')
+      }
+    }
+  })
+
+  test('is stale where somebody else started it', () => {
+    const foreign: NodeTurn = { kube: 'absent', k3s: { service: 'running', data: 'other', configured: false } }
+    const decision = coordinate(clusterSpec('s1 s2'), observedCluster('s1 s2', { s2: foreign }, { members }), NOW)
+    assert.equal(phaseOf(decision, 's2'), 'StaleState')
+  })
+
+  test('is not wiped as a learner or voter, whatever its disk says', () => {
+    for (const turn of [
+      { learner: true, up: 'yes' },
+      { learner: true, up: 'unknown' },
+      { up: 'yes' },
+      { up: 'unknown' },
+    ]) {
+      const held = [member('s1'), member('s2', turn as Partial<EtcdMember>)]
+      for (const mixedCa of [true, false]) {
+        const sick: NodeTurn = { kube: 'absent', k3s: { service: 'running', data: 'd'.repeat(64), mixedCa } }
+        const observed = observedCluster('s1 s2 s3', { s2: sick }, { members: [...held, member('s3')] })
+        const decision = coordinate(clusterSpec('s1 s2 s3', { staleState: 'wipe' }), observed, NOW)
+        assert.deepEqual(
+          decision.steps.filter(({ do: verb }) => verb === 'wipe-k3s'),
+          [],
+        )
+        assert.match(decision.refusals[0]?.reason ?? '', /is a member of etcd/)
+      }
     }
   })
 })

@@ -67,6 +67,8 @@ export interface Trouble {
   agentSilent?: boolean
   /** Its etcd never catches up. */
   learnerStuck?: boolean
+  /** Under load: a joining server waits this much longer for the CA of the cluster. */
+  slowJoinMs?: number
   /** K3s dies at every start, as after a bad upgrade. */
   neverStarts?: boolean
   /** Its name comes in force this much later. */

@@ -8,6 +8,7 @@ import { serviceOf } from '../k3s/service.ts'
 import { snapshotsOn } from '../k3s/snapshots.ts'
 import type { Outcome } from './commands.ts'
 import type { Computer } from './computer.ts'
+import type { Files } from './files.ts'
 import { closedGates, hasGates } from './gates.ts'
 import { NODE_VERBS } from './node-verbs.ts'
 
@@ -82,7 +83,9 @@ function dataOn(computer: Computer): Pick<NodeFacts, 'data' | 'mixedCa'> {
   const own = readAuthorities(files).get('server-ca.crt')
   const copy = files.text(`${DATA}/agent/server-ca.crt`)
   const pem = own ?? copy
-  const anything = files.list(`${DATA}/server/db`).some((name) => name === 'etcd') || files.isFolder(`${DATA}/agent`)
+  const anything =
+    ['db/etcd', 'tls', 'cred'].some((folder) => hasFiles(files, `${DATA}/server/${folder}`)) ||
+    files.read(`${DATA}/agent/client-kubelet.crt`) !== undefined
   if (pem === undefined) return { data: anything ? 'other' : 'none', mixedCa: false }
   try {
     const data = authorityHash(pem, nowMs)
@@ -91,6 +94,12 @@ function dataOn(computer: Computer): Pick<NodeFacts, 'data' | 'mixedCa'> {
   } catch {
     return { data: 'other', mixedCa: false }
   }
+}
+
+function hasFiles(files: Files, folder: string): boolean {
+  return files
+    .list(folder)
+    .some((name) => files.read(`${folder}/${name}`) !== undefined || hasFiles(files, `${folder}/${name}`))
 }
 
 /** A leaf that another CA made gives away a disk on which two clusters were mixed. */

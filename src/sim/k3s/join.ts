@@ -54,7 +54,8 @@ export function join(process: K3sProcess): void {
       sinceStart(process, 2_270, () => process.exit(1, 'fatal', `${BOOTSTRAP}: not authorized`))
       return
     }
-    sinceStart(process, between(world.random, [400, 900]), () => compareAndJoin(process, server, right))
+    const answeredMs = between(world.random, [400, 900]) + (machine.trouble.slowJoinMs ?? 0)
+    sinceStart(process, answeredMs, () => compareAndJoin(process, server, right))
   })
 }
 

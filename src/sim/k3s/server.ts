@@ -20,6 +20,8 @@ const DATA_DIR = '$' + '{datadir}'
 export function startServer(process: K3sProcess): void {
   const { files } = process.computer.machine
   process.log('info', `Starting k3s ${process.version}`)
+  // Made before anything is known that could lie in them.
+  for (const folder of ['tls', 'cred']) files.makeFolder(`${DATA}/server/${folder}`)
   if (files.read(TOMBSTONE) !== undefined) {
     if (flagText(process.flags, 'server') === '') {
       after(process, 400, () =>

@@ -133,8 +133,11 @@ export async function joinAgent(actor: Actor): Promise<Outcome> {
   })
 }
 
-/** Undefined: clean, or with our own data and standing still. K3s that is on its way is left alone. */
+/** Undefined: clean, or with our own data and standing still. K3s that croft started and that is on its way is left alone. */
 function standing(facts: NodeFacts, { caHash }: ClusterSecrets, name: string): Outcome | undefined {
+  const moving = facts.service === 'running' || facts.service === 'starting'
+  if (moving && facts.configHash !== undefined && !facts.mixedCa && ['none', 'other', caHash].includes(facts.data))
+    return DONE
   if (facts.mixedCa) {
     return refused('MixedCa', 'stalled', `${name} holds certificates of more than one CA; it does not join with them`)
   }
