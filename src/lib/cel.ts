@@ -1,21 +1,96 @@
-import { type CelInput, isCelError, parse, run } from '@bufbuild/cel'
+import { type CelInput, CelScalar, celEnv, celError, celFunc, isCelError, parse, plan } from '@bufbuild/cel'
 import { cleanText } from './clean-text.ts'
+import { foreignPattern } from './foreign-pattern.ts'
+import { LIMITS } from './limits.ts'
+
+type Expression = NonNullable<ReturnType<typeof parse>['expr']>
+type Asking = (object: Readonly<Record<string, unknown>>) => boolean | string
+
+/** Users cannot write this name: it is no identifier. */
+const SPEND = '@spend'
+const TOO_MUCH = `it costs too much: fewer or smaller lists inside each other`
+let purse = { left: 0, price: 1 }
+
+/**
+ * Expressions are small programs of whoever wrote the manifest. Every turn of a loop is paid for, so that loops in loops
+ * end; patterns run in linear time.
+ */
+const ENV = celEnv({
+  funcs: [celFunc(SPEND, [], CelScalar.BOOL, () => spend())],
+  re2: { compile: (pattern) => ({ test: (text) => foreignPattern(pattern).finds(text) }) },
+})
+const kept = new Map<string, Asking>()
 
 /** Does a CEL expression hold for an object, which it calls `object`? A text says why nobody can tell. */
 export function holds(expression: string, object: Readonly<Record<string, unknown>>): boolean | string {
-  const answer = run(expression, { object: celInput(object) })
-  if (isCelError(answer)) return cleanText(answer.message, 200)
-  return typeof answer === 'boolean' ? answer : 'the expression answers neither true nor false'
+  try {
+    const asking = kept.get(expression) ?? asker(expression)
+    if (kept.size >= LIMITS.patternsKept) kept.clear()
+    kept.set(expression, asking)
+    return asking(object)
+  } catch (error) {
+    return cleanText(error instanceof Error ? error.message : String(error), 200)
+  }
 }
 
 /** What is wrong with the text of an expression; undefined when it can be asked. */
 export function celProblem(expression: string): string | undefined {
+  if (expression.length > LIMITS.celLength) return `an expression has at most ${LIMITS.celLength} characters`
   try {
     parse(expression)
     return undefined
   } catch (error) {
     return cleanText(error instanceof Error ? error.message : String(error), 200)
   }
+}
+
+function asker(expression: string): Asking {
+  const wrong = celProblem(expression)
+  if (wrong !== undefined) throw new Error(wrong)
+  const { expr } = parse(expression)
+  const nodes = payForLoops(expr)
+  const ask = plan(ENV, expr)
+  return (object) => {
+    // Whatever happens in one turn may go over all of the object, once for each node.
+    const size = JSON.stringify(object).length
+    purse = { left: LIMITS.celCost, price: nodes * (1 + size / LIMITS.celCharactersPerCost) }
+    const answer = ask({ object: celInput(object) })
+    if (purse.left < 0) return TOO_MUCH
+    if (isCelError(answer)) return cleanText(answer.message, 200)
+    return typeof answer === 'boolean' ? answer : 'the expression answers neither true nor false'
+  }
+}
+
+function spend(): boolean {
+  purse.left -= purse.price
+  if (purse.left < 0) throw celError(TOO_MUCH)
+  return true
+}
+
+/** Before each turn of each loop something is spent. Answers how many nodes there are. */
+function payForLoops(root: Expression): number {
+  let nodes = 0
+  const visit = (value: unknown): void => {
+    if (Array.isArray(value)) for (const one of value) visit(one)
+    if (value === null || typeof value !== 'object' || Array.isArray(value)) return
+    const kind = (value as Partial<Expression>).exprKind
+    if (kind !== undefined) nodes++
+    for (const inner of Object.values(value)) visit(inner)
+    if (kind?.case === 'comprehensionExpr') kind.value.loopCondition = paid(kind.value.loopCondition)
+  }
+  visit(root)
+  return nodes
+}
+
+function paid(condition: Expression | undefined): Expression {
+  const { expr } = parse('spend() ? condition : false')
+  const { value } = expr.exprKind
+  const [spent] = typeof value === 'object' && 'args' in value ? value.args : []
+  if (typeof value !== 'object' || !('args' in value) || spent?.exprKind.case !== 'callExpr' || condition === undefined)
+    throw new Error('the loop cannot be bounded')
+  spent.exprKind.value.function = SPEND
+  value.args[1] = condition
+  return expr
 }
 
 /** Whole numbers are integers for CEL, as they are for Kubernetes. */

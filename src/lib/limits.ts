@@ -10,6 +10,15 @@ export const LIMITS = {
   yamlDocumentBytes: 256 * 1024,
   yamlAliases: 100,
   yamlNodes: 200_000,
+  /** Patterns and expressions that others wrote: how long, how often something is repeated, on how long a text. */
+  patternLength: 500,
+  patternRepeats: 100,
+  patternTextLength: 10_000,
+  patternsKept: 500,
+  celLength: 2_000,
+  /** About microseconds, all turns of all loops together. */
+  celCost: 100_000,
+  celCharactersPerCost: 10_000,
   pathBytes: 1024,
   directoryEntries: 100_000,
   directoryDepth: 32,

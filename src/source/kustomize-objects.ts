@@ -1,3 +1,4 @@
+import { foreignPattern, PatternRefused } from '../lib/foreign-pattern.ts'
 import { DELETED, jsonPatch, mergePatch, PatchFailed } from './kustomize-patch.ts'
 import type { PatchEntry, PatchTarget } from './kustomize-schema.ts'
 import { isFields, objectsOf, type ReadDocument, readDocuments } from './manifest.ts'
@@ -101,7 +102,7 @@ function isSame(object: Fields, names: readonly string[], patched: Fields): bool
 }
 
 function isTarget(object: Fields, names: readonly string[], target: PatchTarget): boolean {
-  const whole = (pattern: string | undefined, text: string) => pattern === undefined || anchored(pattern).test(text)
+  const whole = (pattern: string | undefined, text: string) => pattern === undefined || fits(pattern, text)
   const { namespace, labels, annotations } = metadataOf(object)
   const version = wordOf(object.apiVersion).split('/').at(-1) ?? ''
   return (
@@ -115,11 +116,12 @@ function isTarget(object: Fields, names: readonly string[], target: PatchTarget)
   )
 }
 
-function anchored(pattern: string): RegExp {
+function fits(pattern: string, text: string): boolean {
   try {
-    return new RegExp(`^(?:${pattern.slice(0, 500)})$`, 'u')
-  } catch {
-    throw new PatchFailed(`${pattern.slice(0, 100)} is no pattern`)
+    return foreignPattern(pattern).fits(text)
+  } catch (error) {
+    if (!(error instanceof PatternRefused)) throw error
+    throw new PatchFailed(`the pattern ${pattern.slice(0, 100)} is refused: ${error.message}`)
   }
 }
 

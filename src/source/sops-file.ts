@@ -1,4 +1,5 @@
 import { armor, Decrypter } from 'age-encryption'
+import { PatternRefused } from '../lib/foreign-pattern.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { openTrees, SopsFailed, type SopsTree, type SopsValue, treesOf } from './sops.ts'
 import { readMetadata, type SopsMetadata } from './sops-metadata.ts'
@@ -21,7 +22,8 @@ export async function openSopsFile(
     if (typeof read === 'string') throw new SopsFailed(read)
     return openTrees(trees, read, await dataKey(read, identities))
   } catch (error) {
-    if (error instanceof SopsFailed) throw new SopsFailed(`${file}: ${error.message}`)
+    if (error instanceof SopsFailed || error instanceof PatternRefused)
+      throw new SopsFailed(`${file}: ${error.message}`)
     throw error
   }
 }

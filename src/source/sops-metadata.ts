@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { foreignPattern, PatternRefused } from '../lib/foreign-pattern.ts'
 
 /** Which values of a file are encrypted, by their path. */
 export interface SopsRules {
@@ -46,7 +47,7 @@ export function readMetadata(value: unknown): SopsMetadata | string {
     return 'comments in it say what is encrypted, which croft does not read'
   if ((data.age?.length ?? 0) === 0) return 'it is not encrypted to any age key'
   for (const regex of [data.unencrypted_regex, data.encrypted_regex]) {
-    if (regex && !isRegex(regex)) return 'its rule of what is encrypted cannot be read'
+    if (regex && !isPattern(regex)) return 'its rule of what is encrypted cannot be read'
   }
   return {
     age: (data.age ?? []).map(({ recipient, enc }) => ({ recipient, enc })),
@@ -69,26 +70,22 @@ export function shouldBeEncrypted(path: readonly string[], rules: SopsRules): bo
   if (unencryptedSuffix !== undefined && path.some((name) => name.endsWith(unencryptedSuffix))) encrypted = false
   if (encryptedSuffix !== undefined) encrypted = path.some((name) => name.endsWith(encryptedSuffix))
   if (unencryptedRegex !== undefined) {
-    const regex = regexOf(unencryptedRegex)
-    if (path.some((name) => regex.test(name))) encrypted = false
+    const rule = foreignPattern(unencryptedRegex)
+    if (path.some((name) => rule.finds(name))) encrypted = false
   }
   if (encryptedRegex !== undefined) {
-    const regex = regexOf(encryptedRegex)
-    encrypted = path.some((name) => regex.test(name))
+    const rule = foreignPattern(encryptedRegex)
+    encrypted = path.some((name) => rule.finds(name))
   }
   return encrypted
 }
 
-function isRegex(source: string): boolean {
+function isPattern(source: string): boolean {
   try {
-    regexOf(source)
+    foreignPattern(source)
     return true
-  } catch {
-    return false
+  } catch (error) {
+    if (error instanceof PatternRefused) return false
+    throw error
   }
-}
-
-/** Go writes "whatever the case" into the expression itself. */
-function regexOf(source: string): RegExp {
-  return source.startsWith('(?i)') ? new RegExp(source.slice(4), 'iu') : new RegExp(source, 'u')
 }

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { celProblem, holds } from './cel.ts'
+
+const timed = (work: () => unknown): number => {
+  const before = process.threadCpuUsage()
+  work()
+  const { user, system } = process.threadCpuUsage(before)
+  return (user + system) / 1000
+}
+
+const nested = (levels: number, inner = 'true') =>
+  Array.from({ length: levels }).reduce<string>((all, _, at) => `[1,2,3,4,5,6].all(x${at}, ${all})`, inner)
+
+test('[S-32] loops in loops end by their cost, however they are written and whatever hides it', () => {
+  const list = Array.from({ length: 2_000 }, (_, at) => `item ${at}`)
+  for (const [expression, object] of [
+    [nested(9), {}],
+    [`${nested(12)} || true`, {}],
+    [`object.list.all(a, object.list.exists(b, b == 'none' || a == b))`, { list }],
+    [`object.list.map(a, object.list.map(b, a + b)).size() > 0`, { list }],
+    [`object.list.filter(a, object.list.filter(b, a == b).size() == 1).size() > 0`, { list }],
+    [`object.list.all(a, object.text.contains(a + 'x') == false)`, { list, text: 'ab'.repeat(500_000) }],
+  ] as const) {
+    let answer: unknown
+    const ms = timed(() => {
+      answer = holds(expression, object)
+    })
+    assert.match(String(answer), /costs too much/, expression.slice(0, 80))
+    assert.ok(ms < 200, `${expression.slice(0, 80)} took ${ms} ms`)
+  }
+})
+
+test('[S-32] a pattern in an expression runs in linear time, and nobody can call what pays', () => {
+  let answer: unknown
+  const ms = timed(() => {
+    answer = holds(`object.name.matches('(a+)+b')`, { name: 'a'.repeat(200) })
+  })
+  assert.equal(answer, false)
+  assert.ok(ms < 200, `${ms} ms`)
+  assert.equal(holds(`object.name.matches('^a+$')`, { name: 'aaa' }), true)
+  assert.match(String(holds(`object.name.matches('(?!a)b')`, { name: 'b' })), /no pattern of RE2/)
+  assert.match(String(holds('spend()', {})), /unbound function/)
+  assert.match(celProblem('@spend()') ?? '', /./)
+  assert.match(celProblem(`'${'x'.repeat(3_000)}' == ''`) ?? '', /at most 2000 characters/)
+})
+
+test('what people write for readiness is far from the bound', () => {
+  const conditions = Array.from({ length: 200 }, (_, at) => ({ type: `T${at}`, status: 'True' }))
+  const object = { status: { conditions }, text: 'x'.repeat(100_000) }
+  assert.equal(holds(`object.status.conditions.exists(c, c.type == 'T199' && c.status == 'True')`, object), true)
+  assert.equal(
+    holds(
+      `object.status.conditions.all(c, c.status == 'True') && ['T1', 'T2'].all(t, object.status.conditions.exists(c, c.type == t))`,
+      object,
+    ),
+    true,
+  )
+})

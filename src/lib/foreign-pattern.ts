@@ -1,0 +1,57 @@
+import { RE2JS } from '@bufbuild/re2'
+import { LIMITS } from './limits.ts'
+
+/** A regular expression that somebody else wrote, ready to be asked. */
+export interface ForeignPattern {
+  /** Does it match somewhere in the text? */
+  finds(text: string): boolean
+  /** Does it match the whole text? */
+  fits(text: string): boolean
+}
+
+/** A pattern that is not tried at all, in a sentence without its text. */
+export class PatternRefused extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'PatternRefused'
+  }
+}
+
+const kept = new Map<string, ForeignPattern>()
+
+/**
+ * A pattern in RE2's syntax, which is that of Go and so of kustomize and sops: no backreferences, no looking around, and
+ * in return a time that grows with the length of the text and nothing else. The engine of JavaScript must never get a
+ * pattern from outside: `(a+)+b` and thirty letters stop it for hours. Throws PatternRefused.
+ */
+export function foreignPattern(source: string): ForeignPattern {
+  const known = kept.get(source)
+  if (known !== undefined) return known
+  if (source.length > LIMITS.patternLength)
+    throw new PatternRefused(`a pattern has at most ${LIMITS.patternLength} characters`)
+  // A repetition is written out as often as it says when the pattern is compiled, which costs time before any text is seen.
+  for (const [, from = '0', to = ''] of source.matchAll(/\{(\d{1,9})(?:,(\d{0,9}))?\}/g))
+    if (Math.max(Number(from), Number(to)) > LIMITS.patternRepeats)
+      throw new PatternRefused(`a pattern repeats something at most ${LIMITS.patternRepeats} times`)
+  const compiled = compile(source)
+  const short = (text: string) => {
+    if (text.length > LIMITS.patternTextLength)
+      throw new PatternRefused(`a text that is matched has at most ${LIMITS.patternTextLength} characters`)
+    return text
+  }
+  const made: ForeignPattern = {
+    finds: (text) => compiled.test(short(text)),
+    fits: (text) => compiled.matches(short(text)),
+  }
+  if (kept.size >= LIMITS.patternsKept) kept.clear()
+  kept.set(source, made)
+  return made
+}
+
+function compile(source: string): RE2JS {
+  try {
+    return RE2JS.compile(source)
+  } catch {
+    throw new PatternRefused('it is no pattern of RE2: backreferences and looking around are not read')
+  }
+}
