@@ -22,7 +22,8 @@ export async function loadOrStop(
     )
   }
   if (loaded.files === 0) note(runtime, nothingIn(directory))
-  return loaded
+  // What is left out was meant: parts of what somebody wrote are no reason to delete anything.
+  return hasErrors(problems) ? { ...loaded, estate: { ...loaded.estate, incomplete: true } } : loaded
 }
 
 /** The wrong directory looks like an empty one, and an empty one is easily taken for one that is in order. */

@@ -90,6 +90,8 @@ const source = z
     age: safePath.optional(),
     /** What its objects may name; without it, everything. */
     grant: grantSchema.optional(),
+    /** A revision with errors is followed as far as it can be, and nothing is deleted by it; else the last whole one stays. */
+    keepGoing: z.boolean().optional(),
     /** Commits must be signed: OpenSSH's allowed_signers file, or a GnuPG home. */
     signers: z.union([z.strictObject({ ssh: safePath }), z.strictObject({ gpg: safePath })]).optional(),
   })

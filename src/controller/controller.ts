@@ -13,11 +13,11 @@ import { createBesides } from './beside.ts'
 import { createBetween } from './between.ts'
 import type { Checks } from './checks.ts'
 import { driftsOf } from './drifts.ts'
-import { mergeRevisions } from './merge.ts'
+import { type InForce, mergeRevisions } from './merge.ts'
 import type { Notifier } from './notifier.ts'
 import type { Previews } from './previews.ts'
 import { createReading } from './reading.ts'
-import { inForceOf, type Source, type SourceState, sourceView } from './source-state.ts'
+import { inForceOf, keptProblems, type Source, type SourceState, sourceView } from './source-state.ts'
 import { openSourceStates } from './sources.ts'
 import { viewOf } from './view.ts'
 import { createWaker } from './waker.ts'
@@ -77,6 +77,13 @@ export interface RunningController extends Controller {
   seen(): { readonly estate: Estate; readonly revision: Revision; readonly report: PassReport } | undefined
 }
 
+/** Revisions together, linked: what would come of them if they were in force. */
+interface Tried {
+  readonly parts: readonly InForce[]
+  readonly revision: Revision
+  readonly linked: Estate
+}
+
 const WISHES = 'controller/wishes'
 const TOLD = 'controller/told'
 
@@ -126,6 +133,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
     newestSeq = lastSeq
     const next = viewOf({
       sources: sources.map(sourceView),
+      kept: keptProblems(sources),
       drifts: report === undefined ? [] : driftsOf(report),
       checks: options.checks?.views() ?? [],
       commits: followed.commits(),
@@ -156,8 +164,18 @@ export async function createController(options: ControllerOptions): Promise<Runn
     await store.putValue(epoch, WISHES, JSON.stringify(next))
   }
 
+  const tryOut = (parts: readonly InForce[]): Tried => {
+    const merged = mergeRevisions(parts)
+    return { parts, revision: merged, linked: options.link(merged) }
+  }
+
   const lookAtSources = async (signal: AbortSignal): Promise<void> => {
-    const changed = await followed.look(signal)
+    const tried: Tried[] = []
+    const changed = await followed.look(signal, (parts) => {
+      const made = tryOut(inOrderOf(sources, parts))
+      tried.push(made)
+      return made.linked.problems.filter(({ severity }) => severity === 'error')
+    })
     if (changed === undefined) return
     if (!changed && !lacking) {
       const fresh = declared === undefined ? undefined : await options.refresh?.(declared)
@@ -166,8 +184,10 @@ export async function createController(options: ControllerOptions): Promise<Runn
       passDueMs = clock.monotonicMs()
       return
     }
-    revision = mergeRevisions(inForceOf(sources))
-    const linked = options.link(revision)
+    const now = inForceOf(sources)
+    const made = tried.find(({ parts }) => sameRevisions(parts, now)) ?? tryOut(now)
+    const { linked } = made
+    revision = made.revision
     const prepared = (await options.prepare?.(linked, revision)) ?? linked
     // What cannot be had now is asked for again at the next look, without waiting for a commit.
     const lacks = prepared.problems.length > linked.problems.length
@@ -284,6 +304,14 @@ export async function createController(options: ControllerOptions): Promise<Runn
       }
     },
   }
+}
+
+function inOrderOf(states: readonly SourceState[], parts: readonly InForce[]): readonly InForce[] {
+  return states.flatMap(({ source: { name } }) => parts.find(({ source }) => source === name) ?? [])
+}
+
+function sameRevisions(some: readonly InForce[], others: readonly InForce[]): boolean {
+  return some.length === others.length && some.every(({ revision }, at) => revision === others[at]?.revision)
 }
 
 /** How long a settled estate is left alone: ten seconds, and for many machines up to a minute. */

@@ -423,11 +423,11 @@ test('[S-06] a whole run with two sources: the guest has its machine, and nothin
       wanted('lab-far', { host: 'pumped-piglet' }),
     ]
     guest = { files: machines([wanted('lab-web'), ...attempts]), commit: 'c'.repeat(40) }
-    await harness.until(() => harness.controller.view().sources.some(({ commit }) => commit === guest.commit))
+    await harness.until(() => harness.controller.view().sources.some(({ trouble }) => trouble !== undefined))
     await harness.pass(120_000)
     assert.deepEqual(ids(), ['app 300', 'db 200', 'lab-web 500'])
     assert.deepEqual(harness.writes.slice(before), [], 'nothing was written')
-    const wrong = (harness.controller.seen()?.estate.problems ?? []).filter(({ severity }) => severity === 'error')
+    const wrong = harness.controller.view().problems.filter(({ severity }) => severity === 'error')
     assert.deepEqual(wrong.map(({ object, code }) => `${object} ${code}`).sort(), [
       'EnvironmentVM/lab-far outside-grant',
       'EnvironmentVM/lab-high outside-grant',

@@ -24,7 +24,10 @@ export interface OpenSources {
 export function openSources(configs: readonly SourceConfig[], deps: OpenSources): readonly Source[] {
   return configs.map((config): Source => {
     const { name, url, directory, poll } = config
-    const grant = config.grant === undefined ? {} : { grant: grantOf(name, config.grant) }
+    const terms = {
+      ...(config.grant === undefined ? {} : { grant: grantOf(name, config.grant) }),
+      ...(config.keepGoing === undefined ? {} : { keepGoing: config.keepGoing }),
+    }
     if (directory !== undefined) {
       const real = path.resolve(deps.cwd, directory)
       return {
@@ -32,7 +35,7 @@ export function openSources(configs: readonly SourceConfig[], deps: OpenSources)
         remote: real,
         ref: 'directory',
         pollMs: poll,
-        ...grant,
+        ...terms,
         open: () => fetching(followDirectory(real)),
       }
     }
@@ -43,7 +46,7 @@ export function openSources(configs: readonly SourceConfig[], deps: OpenSources)
       remote,
       ref,
       pollMs: poll,
-      ...grant,
+      ...terms,
       open: ({ lastGood, mayReturnTo }) =>
         fetching(
           followRepository({

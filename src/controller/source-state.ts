@@ -1,6 +1,8 @@
 import type { Clock } from '../lib/clock.ts'
 import type { SourceView } from '../model/estate-view.ts'
 import type { Grant } from '../model/grant.ts'
+import { showOrigin } from '../model/origin.ts'
+import type { Problem } from '../model/problem.ts'
 import type { CommitFacts } from '../source/commit-facts.ts'
 import type { FollowedRepository, Kept } from '../source/repository.ts'
 import type { Revision } from '../source/revision.ts'
@@ -15,6 +17,8 @@ export interface Source {
   readonly pollMs: number
   /** What its objects may name. Absent: everything. */
   readonly grant?: Grant
+  /** The good parts of a revision count although others are wrong; then nothing is ever deleted by it. */
+  readonly keepGoing?: boolean
   /** Begins to follow it, from the commit that was in force when we were last here. */
   open(options: { readonly lastGood?: string; mayReturnTo(commit: string): boolean }): FollowedRepository
 }
@@ -25,6 +29,8 @@ export interface SourceState {
   readonly followed: FollowedRepository
   revision?: Revision
   facts?: CommitFacts
+  /** Read, and not in force: what came last, or what waits until it is whole. */
+  waiting?: { readonly revision: Revision; readonly facts?: CommitFacts }
   trouble?: Kept
   lookedMs?: number
   /** By the clock that never jumps. */
@@ -33,7 +39,7 @@ export interface SourceState {
 
 export type LookResult =
   | { readonly was: 'same' }
-  | { readonly was: 'new'; readonly commit: string }
+  | { readonly was: 'new' }
   | { readonly was: 'trouble'; readonly message: string; readonly again: boolean }
 
 /** Looks at one source and notes what came of it. */
@@ -43,15 +49,36 @@ export async function lookAt(state: SourceState, clock: Clock, signal: AbortSign
   state.dueMs = clock.monotonicMs() + state.source.pollMs
   if (seen.is === 'kept') return trouble(state, seen)
   if (seen.is === 'same') {
-    delete state.trouble
+    if (state.waiting === undefined) delete state.trouble
     return { was: 'same' }
   }
-  state.revision = seen.revision
-  if (seen.facts === undefined) delete state.facts
-  else state.facts = seen.facts
+  if (seen.before !== undefined && state.revision === undefined) putInForce(state, seen.before)
+  state.waiting = { revision: seen.revision, ...(seen.facts === undefined ? {} : { facts: seen.facts }) }
   if (seen.trouble === undefined) delete state.trouble
   else state.trouble = seen.trouble
-  return { was: 'new', commit: seen.revision.id }
+  return { was: 'new' }
+}
+
+/** From now on this is what the source declares. */
+export function putInForce(state: SourceState, { revision, facts }: NonNullable<SourceState['waiting']>): void {
+  state.revision = revision
+  if (facts === undefined) delete state.facts
+  else state.facts = facts
+}
+
+/** Why a revision is not in force, in one line; the places are beside it. */
+export function notWhole(state: SourceState, problems: readonly Problem[]): Kept {
+  const [first] = problems
+  const place = first === undefined ? '' : `, the first at ${showOrigin(first.origin)}: ${first.message}`
+  const errors = problems.length === 1 ? '1 error' : `${problems.length} errors`
+  const short = (id: string | undefined) => id?.slice(0, 12) ?? ''
+  const commit = state.waiting?.revision.id
+  return {
+    reason: 'broken',
+    message: `revision ${short(commit)} has ${errors}${place}; revision ${short(state.revision?.id)} stays in force`,
+    problems,
+    ...(commit === undefined ? {} : { commit }),
+  }
 }
 
 function trouble(state: SourceState, kept: Kept): LookResult {
@@ -60,7 +87,10 @@ function trouble(state: SourceState, kept: Kept): LookResult {
     reason: kept.reason,
     message: kept.message,
     ...(kept.commit === undefined ? {} : { commit: kept.commit }),
+    ...(kept.problems === undefined ? {} : { problems: kept.problems }),
   }
+  // What waited is older than what cannot be followed now.
+  if (kept.reason !== 'unreachable') delete state.waiting
   return { was: 'trouble', message: kept.message, again }
 }
 
@@ -80,4 +110,15 @@ export function sourceView({ source, revision, facts, trouble: kept }: SourceSta
     ...(facts === undefined ? {} : { subject: facts.subject, author: facts.author, committedMs: facts.committedMs }),
     ...(kept === undefined ? {} : { trouble: kept.message }),
   }
+}
+
+/** What is wrong in revisions that are not in force, each place with the name of its source where there are several. */
+export function keptProblems(states: readonly SourceState[]): readonly Problem[] {
+  return states.flatMap(({ source, trouble: kept }) =>
+    (kept?.problems ?? []).map((problem) => {
+      const { origin } = problem
+      const named = states.length === 1 || origin.file.startsWith(`${source.name}:`)
+      return named ? problem : { ...problem, origin: { ...origin, file: `${source.name}:${origin.file}` } }
+    }),
+  )
 }

@@ -1,17 +1,23 @@
 import type { Clock } from '../lib/clock.ts'
 import type { CommitView } from '../model/estate-view.ts'
 import type { NewEvent } from '../model/event.ts'
+import type { Problem } from '../model/problem.ts'
 import type { Store } from '../store/port.ts'
 import { readCommits, withCommit } from './commits.ts'
-import { lookAt, type Source, type SourceState } from './source-state.ts'
+import type { InForce } from './merge.ts'
+import { inForceOf, lookAt, notWhole, putInForce, type Source, type SourceState } from './source-state.ts'
+import { wholeOnly } from './whole.ts'
 
 const COMMITS = 'controller/commits'
 
 /** The sources of a controller: what is in force of each, and what came of the last looks. */
 export interface Sources {
   readonly states: readonly SourceState[]
-  /** Looks at those that are due. True: something new is in force. Undefined: none was due, or it was stopped. */
-  look(signal: AbortSignal): Promise<boolean | undefined>
+  /**
+   * Looks at those that are due, and puts in force what is whole, by the errors that are in several revisions together.
+   * True: something new is in force. Undefined: none was due, or it was stopped.
+   */
+  look(signal: AbortSignal, errorsIn: (parts: readonly InForce[]) => readonly Problem[]): Promise<boolean | undefined>
   /** The newest commits that came into force. */
   commits(): readonly CommitView[]
   /** Looks at one as soon as it can be. False: there is none of that name. */
@@ -59,6 +65,35 @@ export async function openSourceStates({ clock, store, epoch, counters, ...deps 
     await store.appendAudit?.({ atMs, actor, from: 'git', what: 'commit', subject: commit, outcome: 'done', message })
   }
 
+  const enforce = async (errorsIn: (parts: readonly InForce[]) => readonly Problem[]): Promise<boolean> => {
+    const candidates = states.flatMap(({ source: { name, grant, keepGoing = false }, waiting }) =>
+      waiting === undefined
+        ? []
+        : [{ source: name, revision: waiting.revision, keepGoing, ...(grant === undefined ? {} : { grant }) }],
+    )
+    const { accepted, refused } = wholeOnly(inForceOf(states), candidates, errorsIn)
+    for (const state of states) {
+      const { name } = state.source
+      const taken = accepted.find(({ source }) => source === name)
+      const problems = refused.get(name)
+      if (taken !== undefined) {
+        const { facts } = state.waiting ?? {}
+        if (state.trouble?.problems !== undefined && state.trouble.commit === taken.revision.id) delete state.trouble
+        putInForce(state, { revision: taken.revision, ...(facts === undefined ? {} : { facts }) })
+        delete state.waiting
+        await inForce(state, taken.revision.id)
+      } else if (problems !== undefined) {
+        const kept = notWhole(state, problems)
+        const again = state.trouble?.message === kept.message
+        state.trouble = kept
+        counters.sourceTroubles++
+        const message = `${name}: ${kept.message}`
+        if (!again) await deps.tell([{ atMs: clock.now(), type: 'Warning', reason: 'SourceTrouble', message }])
+      }
+    }
+    return accepted.length > 0
+  }
+
   return {
     states,
     commits: () => commits,
@@ -72,10 +107,10 @@ export async function openSourceStates({ clock, store, epoch, counters, ...deps 
       mayReturn.add(name)
       for (const state of states) if (name.startsWith(`${state.source.name}@`)) state.dueMs = clock.monotonicMs()
     },
-    async look(signal) {
+    async look(signal, errorsIn) {
       const due = states.filter((state) => state.dueMs <= clock.monotonicMs())
       if (due.length === 0) return undefined
-      let changed = false
+      let fresh = false
       for (const state of due) {
         if (signal.aborted) return undefined
         counters.sourceLooks++
@@ -86,11 +121,9 @@ export async function openSourceStates({ clock, store, epoch, counters, ...deps 
           const message = `${state.source.name}: ${result.message}`
           if (!result.again) await deps.tell([{ atMs: clock.now(), type: 'Warning', reason: 'SourceTrouble', message }])
         }
-        if (result.was !== 'new') continue
-        changed = true
-        await inForce(state, result.commit)
+        fresh ||= result.was === 'new'
       }
-      return changed
+      return fresh ? enforce(errorsIn) : false
     },
   }
 }

@@ -16,6 +16,7 @@ import type {
 } from '../model/estate-view.ts'
 import type { ObservedCluster } from '../model/observed-cluster.ts'
 import type { PlanEntry } from '../model/plan.ts'
+import type { Problem } from '../model/problem.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { Sighting } from '../model/sighting.ts'
 import type { SshTarget } from '../model/ssh-target.ts'
@@ -25,6 +26,8 @@ import { powerViewOf } from './power-view.ts'
 /** Everything that a view is made of. */
 export interface Shown {
   readonly sources: readonly SourceView[]
+  /** What is wrong in revisions that are not in force. */
+  readonly kept?: readonly Problem[]
   readonly estate?: Estate
   readonly report?: PassReport & { readonly clusters?: readonly ClusterLook[] }
   readonly drifts: readonly DriftView[]
@@ -41,7 +44,7 @@ export function viewOf(shown: Shown): Omit<EstateView, 'version' | 'atMs'> {
   const looks = report?.clusters ?? report?.plan.clusters ?? []
   return {
     sources: shown.sources,
-    problems: estate?.problems ?? [],
+    problems: [...(shown.kept ?? []), ...(estate?.problems ?? [])],
     connections: estate === undefined ? [] : connectionsOf(estate, report),
     hosts: hostsOf(report),
     resources: estate === undefined || report === undefined ? [] : resourcesOf(estate, report, looks),

@@ -1,3 +1,4 @@
+import type { Problem } from '../model/problem.ts'
 import { factsOf, judgeRevision, type RevisionFacts } from './follow.ts'
 import { createParseCache } from './parse-cache.ts'
 import { readTree } from './read-tree.ts'
@@ -7,9 +8,11 @@ import type { Followed, FollowedRepository } from './repository.ts'
 export function followDirectory(directory: string): FollowedRepository {
   const cache = createParseCache()
   let lastGood: RevisionFacts | undefined
-  const kept = (look: Parameters<typeof judgeRevision>[1]): Followed => {
+  const kept = (look: Parameters<typeof judgeRevision>[1], problems: readonly Problem[] = []): Followed => {
     const judged = judgeRevision(lastGood, look)
-    return judged.follow === 'new' ? { is: 'same' } : { is: 'kept', reason: judged.reason, message: judged.message }
+    return judged.follow === 'new'
+      ? { is: 'same' }
+      : { is: 'kept', reason: judged.reason, message: judged.message, problems }
   }
   return {
     async look() {
@@ -23,7 +26,7 @@ export function followDirectory(directory: string): FollowedRepository {
       const facts = factsOf(revision)
       if (facts.id === lastGood?.id) return { is: 'same' }
       const look = { saw: 'revision', revision: facts } as const
-      if (judgeRevision(lastGood, look).follow !== 'new') return kept(look)
+      if (judgeRevision(lastGood, look).follow !== 'new') return kept(look, revision.problems)
       lastGood = facts
       return { is: 'new', revision }
     },

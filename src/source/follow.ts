@@ -22,9 +22,9 @@ export type Following =
 
 /**
  * The last good revision stays until a better one comes. A repository that cannot be reached, a file that cannot be
- * read and a tree that has suddenly lost everything look like deletions and are not. Single refused objects do not
- * count: they are marked, and the others go on. A first revision that is broken is followed as far as it can be read,
- * and nothing may be deleted from it.
+ * read and a tree that has suddenly lost everything look like deletions and are not. Whether single refused objects
+ * keep a revision back is for whoever knows all sources. A first revision that is broken is followed as far as it can be
+ * read, and nothing may be deleted from it.
  */
 export function judgeRevision(lastGood: RevisionFacts | undefined, look: Look): Following {
   if (look.saw === 'nothing') {

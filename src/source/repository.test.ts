@@ -217,6 +217,16 @@ test('[F-36] a restart while the repository is away, or broken, goes on from wha
   assert.equal(broken.is === 'new' ? broken.trouble?.reason : '', 'empty')
 })
 
+test('[D-05] a restart finds a newer commit: what was in force comes with it, should the newer one not be whole', async () => {
+  const { commit, follow } = repository('restart-newer')
+  const good = commit()
+  await follow().look(signal)
+  const newer = commit(undefined, vmManifest('nonsense: 1', 'a'))
+  const look = await follow({ lastGood: good }).look(signal)
+  assert.ok(look.is === 'new')
+  assert.deepEqual([look.revision.id, look.before?.revision.id], [newer, good])
+})
+
 test('a tag is followed, and the facts of a commit are safe to show', async () => {
   const { git, commit, follow } = repository('tagged')
   const first = commit()

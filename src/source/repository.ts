@@ -1,3 +1,4 @@
+import type { Problem } from '../model/problem.ts'
 import { type CommitFacts, commitFacts, standsOn } from './commit-facts.ts'
 import { factsOf, judgeRevision, type RevisionFacts } from './follow.ts'
 import { fetchMirror, readCommit, resolveCommit } from './git.ts'
@@ -33,7 +34,14 @@ export interface FollowOptions {
 
 /** What a look at the repository means for what is in force. */
 export type Followed =
-  | { readonly is: 'new'; readonly revision: Revision; readonly facts?: CommitFacts; readonly trouble?: Kept }
+  | {
+      readonly is: 'new'
+      readonly revision: Revision
+      readonly facts?: CommitFacts
+      readonly trouble?: Kept
+      /** What was in force when we were last here, where something newer was found at once. */
+      readonly before?: { readonly revision: Revision; readonly facts?: CommitFacts }
+    }
   /** Nothing new. */
   | { readonly is: 'same' }
   /** The newest cannot be followed: what was in force stays in force. */
@@ -44,6 +52,8 @@ export interface Kept {
   readonly message: string
   /** The commit that is not followed, where one was seen. */
   readonly commit?: string
+  /** What is wrong in it, each with its place. */
+  readonly problems?: readonly Problem[]
 }
 
 export interface FollowedRepository {
@@ -92,7 +102,8 @@ export function followRepository(options: FollowOptions): FollowedRepository {
       if (refused !== undefined) return { is: 'kept', ...refused }
       const revision = await read(commit, signal)
       const judged = judgeRevision(lastGood, { saw: 'revision', revision: factsOf(revision) })
-      if (judged.follow !== 'new') return { is: 'kept', reason: judged.reason, message: judged.message, commit }
+      if (judged.follow !== 'new')
+        return { is: 'kept', reason: judged.reason, message: judged.message, commit, problems: revision.problems }
       lastGood = factsOf(revision)
       remembered = undefined
       return { is: 'new', revision, facts: await commitFacts(mirror, commit, signal) }
@@ -108,7 +119,8 @@ export function followRepository(options: FollowOptions): FollowedRepository {
       // What was in force before we were started is in force again, before anything newer is judged against it.
       const begun = remembered === undefined || lastGood !== undefined ? undefined : await again(remembered, signal)
       const seen = await newest(signal)
-      if (begun === undefined || seen.is === 'new') return seen
+      if (begun === undefined) return seen
+      if (seen.is === 'new') return { ...seen, before: begun }
       return { is: 'new', ...begun, ...(seen.is === 'kept' ? { trouble: seen } : {}) }
     },
   }

@@ -47,6 +47,7 @@ export interface HarnessOptions {
   readonly files?: Readonly<Record<string, string>>
   readonly machines?: readonly Wanted[]
   readonly pollMs?: number
+  readonly keepGoing?: boolean
   readonly disk?: MemoryDisk
   readonly options?: Partial<ControllerOptions> | ((clock: VirtualClock) => Partial<ControllerOptions>)
   readonly seed?: number
@@ -113,7 +114,16 @@ export async function startHarness(given: HarnessOptions = {}): Promise<Harness>
     store,
     epoch,
     engine,
-    sources: [{ name: 'main', remote: 'memory', ref: 'main', pollMs: given.pollMs ?? 60_000, open: () => source }],
+    sources: [
+      {
+        name: 'main',
+        remote: 'memory',
+        ref: 'main',
+        pollMs: given.pollMs ?? 60_000,
+        keepGoing: given.keepGoing === true,
+        open: () => source,
+      },
+    ],
     link: (revision) => link(revision, { findKind, problemAt: revision.problemAt }),
     ...(typeof given.options === 'function' ? given.options(clock) : given.options),
   })
