@@ -60,7 +60,7 @@ function clusterTone(cluster: ClusterOnPage): Tone {
 /** Until a cluster has formed, a node without its machine is one that is still to come. */
 export function nodeTone(node: ClusterOnPage['nodes'][number], phase?: ClusterOnPage['phase']): Tone {
   if (node.phase === 'NoMachine' && phase === 'Forming') return 'busy'
-  if (['NotReady', 'Flapping', 'StaleState', 'Duplicate', 'NoMachine'].includes(node.phase)) return 'bad'
+  if (['NotReady', 'Flapping', 'StaleState', 'Unrecorded', 'Duplicate', 'NoMachine'].includes(node.phase)) return 'bad'
   if (node.phase === 'Ready') return 'ok'
   return ['PoweredOff', 'Unknown', 'Waiting'].includes(node.phase) ? 'quiet' : 'busy'
 }

@@ -37,6 +37,8 @@ export type NodePhase =
   | 'PoweredOff'
   | 'Booting'
   | 'StaleState'
+  /** In a cluster that lives and that croft has no record of. */
+  | 'Unrecorded'
   | 'Duplicate'
   | 'Waiting'
   | 'Joining'
@@ -53,6 +55,8 @@ export type NodePhase =
 export type ClusterVerb =
   /** Make CA and token and write down, with them, who is the first server: before anything is started. */
   | 'record-first-server'
+  /** Read CA and token back from a server that runs, where our record of a living cluster was lost or never was. */
+  | 'read-back-secrets'
   | 'create-machine'
   | 'start-machine'
   | 'stop-machine'
@@ -86,6 +90,11 @@ export type ClusterVerb =
   | 'delete-node-password'
   | 'snapshot'
   | 'run-health-checks'
+
+/** Is something gone for good after it: a machine with its disks, or everything that K3s held on one? */
+export function isDestruction(verb: ClusterVerb): boolean {
+  return verb === 'wipe-k3s' || verb === 'destroy-machine'
+}
 
 /** One effect on one thing. The same step again does no harm: whoever is not sure looks and decides anew. */
 export interface ClusterStep {

@@ -148,6 +148,13 @@ export interface LocalK3s {
   readonly mixedCa?: boolean
   /** What a join died of. */
   readonly failure?: string
+  /** As what K3s was set up there. */
+  readonly role?: NodeRole
+  /** What the etcd on this server says of itself; absent where it does not answer, or where there is none. */
+  readonly etcd?: {
+    readonly self?: string
+    readonly voters: readonly { readonly id: string; readonly node: string }[]
+  }
 }
 
 export interface EtcdMember {

@@ -1,6 +1,7 @@
 import type { Answer, KubeNode, LocalK3s, ObservedNode } from '../../model/observed-cluster.ts'
 import type { ClusterSurroundings } from '../cluster-port.ts'
 import { type Looker, NOWHERE, specsOf } from './looker.ts'
+import { nodeOfMember } from './members.ts'
 import { type Memory, noteReadiness } from './memory.ts'
 import { optional } from './optional.ts'
 import type { NodeSeen } from './read-node.ts'
@@ -110,6 +111,15 @@ function localOf(facts: Facts, kube: KubeNode | undefined): LocalK3s {
     configured: facts.configHash !== undefined,
     ...optional('version', version),
     ...optional('failure', facts.failure ?? gateFailure(facts)),
+    ...optional('role', facts.role),
+    ...optional('etcd', facts.etcd === undefined ? undefined : votersIn(facts.etcd)),
+  }
+}
+
+function votersIn({ members, self }: NonNullable<Facts['etcd']>): NonNullable<LocalK3s['etcd']> {
+  return {
+    voters: members.filter(({ learner }) => !learner).map(({ id, name }) => ({ id, node: nodeOfMember(name) })),
+    ...optional('self', self),
   }
 }
 

@@ -6,8 +6,9 @@ import { configureK3s, upgradeK3s } from './steps/change.ts'
 import { drain } from './steps/drain.ts'
 import { runHealthCheck } from './steps/health-check.ts'
 import { clearRemovedMark, cordon, uncordon } from './steps/node-marks.ts'
+import { readBackSecrets } from './steps/read-back.ts'
 import { deleteNode, deleteNodePassword, removeMember } from './steps/removal.ts'
-import { restartK3s, snapshot, stopK3s, wipeK3s } from './steps/service.ts'
+import { restartK3s, snapshot, stopK3s, wipeStanding } from './steps/service.ts'
 
 type Perform = (actor: Actor) => Promise<Outcome>
 
@@ -17,12 +18,13 @@ const notOurs: Perform = async ({ step }) =>
 /** How each verb is done. Every one is short, and can be repeated. */
 const STEPS: Readonly<Record<ClusterVerb, Perform>> = {
   'record-first-server': recordFirstServer,
+  'read-back-secrets': readBackSecrets,
   'create-machine': notOurs,
   'start-machine': notOurs,
   'stop-machine': notOurs,
   'restart-machine': notOurs,
   'destroy-machine': notOurs,
-  'wipe-k3s': wipeK3s,
+  'wipe-k3s': wipeStanding,
   'prepare-k3s': prepareK3s,
   'init-cluster': initCluster,
   'join-server': joinServer,

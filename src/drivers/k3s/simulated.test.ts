@@ -215,9 +215,44 @@ describe('joining', () => {
     assert.equal(lab.world.k3s.clusters.size, 1)
   })
 
+  for (const staleState of ['refuse', 'wipe', 'recreate'] as const) {
+    test(`[D-01] a lost vault with staleState: ${staleState} costs nothing: CA and token are read back, no node is wiped`, async () => {
+      const lab = await formed('s1 s2 s3 a1 a2', 3, { staleState })
+      await pass(lab, MINUTE)
+      const before = lab.vault.kept.get('homelab')
+      await lab.call('POST', '/api/v1/namespaces', { metadata: { name: 'photos' } })
+      lab.vault.kept.clear()
+      lab.restart()
+      lab.done.length = 0
+      await lab.until(well('s1 s2 s3 a1 a2', 3))
+      assert.deepEqual([...new Set(verbs(lab))], ['read-back-secrets s1'])
+      assert.equal(lab.world.k3s.clusters.size, 1)
+      assert.equal((await lab.call('GET', '/api/v1/namespaces/photos')).status, 200)
+      const after = lab.vault.kept.get('homelab')
+      assert.equal(after?.caHash, before?.caHash)
+      assert.equal(after?.password.reveal(), before?.password.reveal())
+      // And nothing is begun when everything is known again.
+      for (let round = 0; round < 30; round++) {
+        assert.deepEqual((await lab.look()).decision.steps, [])
+        await pass(lab, 10_000)
+      }
+    })
+  }
+
+  test('[D-01] a node whose K3s runs is wiped by nobody, whatever step arrives', async () => {
+    const lab = await formed('s1 s2 s3', 3)
+    await pass(lab, MINUTE)
+    const outcome = await lab.perform({ do: 'wipe-k3s', node: 's2' })
+    assert.ok(outcome.result === 'refused' && outcome.refusal.reason === 'Running', JSON.stringify(outcome))
+    await pass(lab, MINUTE)
+    assert.ok(well('s1 s2 s3', 3)((await lab.look()).observed))
+  })
+
   test('[A10] an agent that was wiped comes back under its name without a rejected password', async () => {
     const lab = await formed('s1 a1', 1)
     await pass(lab, MINUTE)
+    await lab.perform({ do: 'stop-k3s', node: 'a1' })
+    await pass(lab, 15_000)
     await lab.perform({ do: 'wipe-k3s', node: 'a1' })
     await pass(lab, 2 * MINUTE)
     lab.done.length = 0

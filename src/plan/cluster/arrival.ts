@@ -4,6 +4,7 @@ import { type Finding, holdFor, isEmpty, merge, NOTHING, objection, refusalOf, s
 import { allowed } from './quorum.ts'
 import { quorumLost } from './quorum-lost.ts'
 import { remains } from './replace.ts'
+import { isArriving, keptFromWiping } from './strange-data.ts'
 import { isIn, isKept, kubeOf, localOf, type NodeView, sleeps, type View } from './view.ts'
 
 /** How far a declared node is on its way in. */
@@ -191,6 +192,9 @@ function stale(view: View, node: NodeView, local: LocalK3s): Finding | undefined
   const what = mixed
     ? `${node.name} holds certificates of more than one CA`
     : `${node.name} holds stale K3s state (${whose})`
+  // While our own cluster answers, its word about this member comes first; else the node may be of one that lives.
+  const kept = view.observed.api === 'yes' && holdsPlace(node) ? undefined : keptFromWiping(view, node)
+  if (kept !== undefined) return kept
   if (holdsPlace(node)) {
     return refusalOf({
       node: node.name,
@@ -206,7 +210,7 @@ function stale(view: View, node: NodeView, local: LocalK3s): Finding | undefined
       node: node.name,
       guard: 'stale-state',
       reason: what,
-      allow: 'wipe it and join (staleState: wipe), or make its machine anew (staleState: recreate)',
+      allow: `if it is this cluster's own data, run croft cluster recover ${view.spec.name} --from a server that runs; else wipe it and join (staleState: wipe), or make its machine anew (staleState: recreate)`,
     })
   }
   return stepOn(view, node, recreate ? 'destroy-machine' : 'wipe-k3s', {
@@ -214,11 +218,6 @@ function stale(view: View, node: NodeView, local: LocalK3s): Finding | undefined
     reason: what,
     awaits: recreate ? `no machine ${node.name}` : `no K3s data on ${node.name}`,
   })
-}
-
-/** K3s that croft started and that has not received the CA of its cluster yet: its directories are there, and empty. */
-function isArriving({ service, data, configured }: LocalK3s): boolean {
-  return data === 'other' && configured === true && (service === 'starting' || service === 'running')
 }
 
 /** Its Node, its vote, or its way to one would be lost with its data. What is certainly down was left by a former life. */

@@ -160,7 +160,8 @@ describe('[R6] stale state', () => {
         node: 's3',
         guard: 'stale-state',
         reason: 's3 holds stale K3s state (cluster dddddddddddd)',
-        allow: 'wipe it and join (staleState: wipe), or make its machine anew (staleState: recreate)',
+        allow:
+          "if it is this cluster's own data, run croft cluster recover homelab --from a server that runs; else wipe it and join (staleState: wipe), or make its machine anew (staleState: recreate)",
       },
     ])
     assert.equal(phaseOf(decision, 's3'), 'StaleState')
@@ -204,10 +205,12 @@ describe('[R20-7] a server that croft itself is joining', () => {
     }
   })
 
-  test('is stale where somebody else started it', () => {
+  test('is kept out and never wiped where somebody else started it', () => {
     const foreign: NodeTurn = { kube: 'absent', k3s: { service: 'running', data: 'other', configured: false } }
-    const decision = coordinate(clusterSpec('s1 s2'), observedCluster('s1 s2', { s2: foreign }, { members }), NOW)
-    assert.equal(phaseOf(decision, 's2'), 'StaleState')
+    const spec = clusterSpec('s1 s2', { staleState: 'wipe' })
+    const decision = coordinate(spec, observedCluster('s1 s2', { s2: foreign }, { members }), NOW)
+    assert.deepEqual(decision.steps, [])
+    assert.equal(phaseOf(decision, 's2'), 'Unrecorded')
   })
 
   test('is not wiped as a learner or voter, whatever its disk says', () => {

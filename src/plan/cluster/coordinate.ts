@@ -1,5 +1,5 @@
 import type { ClusterSpec } from '../../model/cluster.ts'
-import type { ClusterDecision } from '../../model/cluster-decision.ts'
+import { type ClusterDecision, isDestruction } from '../../model/cluster-decision.ts'
 import type { ObservedCluster } from '../../model/observed-cluster.ts'
 import { agentsIn, serversIn } from './bootstrap.ts'
 import { departing } from './departing.ts'
@@ -13,6 +13,7 @@ import { eviction, remediation } from './remediate.ts'
 import { agentOut, ordered, serversOut, serversWhole } from './removals.ts'
 import { driftOf, rolloutOf } from './rollout.ts'
 import { toleranceSentence } from './servers-change.ts'
+import { withoutRecord } from './strange-data.ts'
 import { abortedWork, begunWork, nextAgents, nextServer } from './upgrade.ts'
 import { isWell, kubeOf, localOf, type NodeView, otherAway, type View, viewOf } from './view.ts'
 
@@ -22,7 +23,7 @@ import { isWell, kubeOf, localOf, type NodeView, otherAway, type View, viewOf } 
  */
 export function coordinate(spec: ClusterSpec, observed: ObservedCluster, nowMs: number): ClusterDecision {
   const view = viewOf(spec, observed, nowMs)
-  const finding = decide(view)
+  const finding = oneGoesAtATime(view, decide(view))
   const { hops } = rolloutOf(view)
   const nodes = nodeRows(view)
   return {
@@ -54,6 +55,8 @@ function decide(view: View): Finding {
   const { hold } = view.observed.orders
   if (hold?.power === 'off') return NOTHING
   if (hold !== undefined) return holdFor({ guard: 'order', reason: hold.reason, allow: hold.allow })
+  const unrecorded = withoutRecord(view)
+  if (unrecorded !== undefined) return unrecorded
   const ghosts = ghostsOut(view)
   if (!isEmpty(ghosts)) return ghosts
   const aborted = abortedWork(view)
@@ -67,6 +70,25 @@ function decide(view: View): Finding {
     withoutSteps(sickServers),
     agents(view, sickAgents),
   ])
+}
+
+/** What cannot be taken back is done to one node of a cluster at a time, whoever asks for it: the others wait. */
+function oneGoesAtATime(view: View, finding: Finding): Finding {
+  const going = finding.steps.filter(({ do: verb }) => isDestruction(verb))
+  const [first, ...later] = going
+  if (first === undefined || later.length === 0) return finding
+  return {
+    ...finding,
+    steps: finding.steps.filter((step) => step === first || !going.includes(step)),
+    waits: [
+      ...finding.waits,
+      ...later.map(({ node, summary }) => ({
+        awaits: `${first.node ?? view.spec.name}, which goes first: ${summary}`,
+        sinceMs: view.nowMs,
+        ...(node === undefined ? {} : { node }),
+      })),
+    ],
+  }
 }
 
 /** The first judgement that has anything to say speaks for all servers: so never two of them are touched. */

@@ -67,6 +67,8 @@ function nodePhase(view: View, node: NodeView): readonly [NodePhase, string] {
     case 'busy': {
       const stale = arrival.finding.refusals.find(({ guard }) => guard === 'stale-state')
       if (stale !== undefined) return ['StaleState', stale.reason]
+      const lives = arrival.finding.refusals.find(({ guard }) => guard === 'live-cluster')
+      if (lives !== undefined) return ['Unrecorded', lives.reason]
       if (node.kube === 'unknown') return ['Unknown', awaited(arrival.finding)]
       return ['Booting', awaited(arrival.finding)]
     }

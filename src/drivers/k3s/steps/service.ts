@@ -1,6 +1,6 @@
 import type { NodeVerb } from '../../../k3s/node-program.ts'
 import type { Outcome } from '../../../model/verdict.ts'
-import { type Actor, DONE, nodeName, withFacts, withShell } from '../actor.ts'
+import { type Actor, DONE, nodeName, refused, withFacts, withShell } from '../actor.ts'
 import { command, outcomeOf } from '../node-lane.ts'
 
 export async function stopK3s(actor: Actor): Promise<Outcome> {
@@ -20,6 +20,21 @@ export async function wipeK3s(actor: Actor): Promise<Outcome> {
     if (facts.data === 'none' && facts.service === 'absent') return DONE
     const told = await command(shell, 'wipe', actor.signal)
     return told.is === 'answer' ? { result: 'started', taskId: `wipe@${name}` } : outcomeOf(told, `wipe K3s on ${name}`)
+  })
+}
+
+/**
+ * The same as a step of a plan: only where K3s stands still at this very moment. One that runs may hold a vote in a
+ * cluster that lives; whoever means it to go has it stopped first.
+ */
+export async function wipeStanding(actor: Actor): Promise<Outcome> {
+  return withFacts(actor, async (_shell, facts) => {
+    const wiping = facts.job?.name === 'wipe' && facts.job.state === 'running'
+    if (!wiping && (facts.service === 'running' || facts.service === 'starting') && facts.data !== 'none') {
+      const message = `K3s runs on ${nodeName(actor)}: croft wipes no node that may be a member of a living cluster`
+      return refused('Running', 'stalled', message)
+    }
+    return wipeK3s(actor)
   })
 }
 

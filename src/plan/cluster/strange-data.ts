@@ -1,0 +1,169 @@
+import type { LocalK3s } from '../../model/observed-cluster.ts'
+import { majority } from './etcd-rules.ts'
+import { type Finding, refusalOf, stepOn } from './finding.ts'
+import { localOf, type NodeView, type View } from './view.ts'
+
+/** A cluster whose data lies on nodes of ours, and of which we have no record. */
+export interface StrangeCluster {
+  /** Hash of its CA, or `other` where nobody can read it. */
+  readonly caHash: string
+  readonly holders: readonly NodeView[]
+  /** Those of them on which K3s runs or starts. */
+  readonly running: readonly NodeView[]
+  /** What its servers say of etcd. Undefined: none of them answers. */
+  readonly voters?: { readonly nodes: readonly string[]; readonly up: number; readonly held: boolean }
+}
+
+/** Data on the nodes that is of no cluster that we know, put together by its CA. */
+export function strangeClusters(view: View): readonly StrangeCluster[] {
+  const own = view.observed.identity?.caHash
+  const found = new Map<string, NodeView[]>()
+  for (const node of [...view.servers, ...view.agents]) {
+    const local = localOf(node)
+    const data = local === undefined || isArriving(local) ? 'none' : local.data
+    if (data !== 'none' && data !== own) found.set(data, [...(found.get(data) ?? []), node])
+  }
+  return [...found].map(([caHash, holders]) => {
+    const voters = votersOf(holders)
+    const running = holders.filter(isRunning)
+    return { caHash, holders, running, ...(voters === undefined ? {} : { voters }) }
+  })
+}
+
+/** K3s that croft started and that has not received the CA of its cluster yet: its directories are there, and empty. */
+export function isArriving({ service, data, configured }: LocalK3s): boolean {
+  return data === 'other' && configured === true && (service === 'starting' || service === 'running')
+}
+
+function votersOf(holders: readonly NodeView[]): StrangeCluster['voters'] {
+  const told = holders.flatMap((node) => localOf(node)?.etcd ?? [])
+  // Two that disagree are two halves: the larger list needs the larger majority.
+  const [list] = told.map(({ voters }) => voters).sort((a, b) => b.length - a.length)
+  if (list === undefined || list.length === 0) return undefined
+  const selves = new Set(told.flatMap(({ self }) => self ?? []))
+  const up = list.filter(({ id }) => selves.has(id)).length
+  return { nodes: list.map(({ node }) => node), up, held: up >= majority(list.length) }
+}
+
+/**
+ * Why K3s may not be taken off this node, whatever a policy or a person at the terminal says: it runs, so it may hold a
+ * vote in a cluster that lives; or its cluster could come back as a whole, because a majority of our own servers holds
+ * its data and ours is not there to prove that it is another one. Losing our record makes every node look like this.
+ */
+export function keptFromWiping(view: View, node: NodeView): Finding | undefined {
+  const local = localOf(node)
+  if (local === undefined || local.data === 'none') return undefined
+  const cluster = strangeClusters(view).find(({ holders }) => holders.includes(node))
+  const advice = adviceFor(view, cluster)
+  if (isRunning(node) || (cluster !== undefined && cluster.running.length > 0)) {
+    return refusalOf({
+      node: node.name,
+      guard: 'live-cluster',
+      reason: `${node.name} ${isRunning(node) ? 'runs K3s in' : 'holds data of'} ${described(cluster)}`,
+      allow: advice,
+    })
+  }
+  if (livesItself(view) || cluster === undefined || !couldReturn(view, cluster)) return undefined
+  const names = cluster.holders.map(({ name }) => name).join(', ')
+  return refusalOf({
+    node: node.name,
+    guard: 'live-cluster',
+    reason: `${names} hold the data of one cluster (CA ${short(cluster.caHash)}), enough of them for a majority, and the record of ${view.spec.name} does not know it`,
+    allow: `start K3s on them and ${advice}`,
+  })
+}
+
+/**
+ * Without a record, and with nodes that answer as one live cluster: what makes it itself is read back from one of its
+ * servers, and nothing else is done before. Data of which nobody can say whose it is stops everything.
+ */
+export function withoutRecord(view: View): Finding | undefined {
+  if (view.observed.identity !== undefined) return undefined
+  const found = strangeClusters(view).filter(({ holders }) =>
+    holders.some(({ role, spec }) => role === 'server' && spec),
+  )
+  const [cluster] = found
+  if (cluster === undefined) return undefined
+  const refuse = (reason: string, allow: string) => refusalOf({ guard: 'record-missing', reason, allow })
+  const missing = `the record of ${view.spec.name} (CA and token) is missing`
+  if (found.length > 1) {
+    const each = found.map(({ caHash, holders }) => `${holders.map(({ name }) => name).join(', ')}: ${short(caHash)}`)
+    return refuse(
+      `${missing}, and its nodes hold data of ${found.length} clusters (${each.join('; ')})`,
+      `bring the vault or escrow/${view.spec.name}.cluster.age back, or run croft cluster recover ${view.spec.name} --from a server of the right one`,
+    )
+  }
+  const strangers = strangersTo(view, cluster)
+  if (strangers.length > 0) {
+    return refuse(
+      `${described(cluster)} also has the server${strangers.length === 1 ? '' : 's'} ${strangers.join(', ')}, which ${view.spec.name} does not declare`,
+      `declare ${strangers.join(', ')} as well, or take nodes out of ${view.spec.name} that are not its own`,
+    )
+  }
+  const source = cluster.running.find((node) => isSource(node, cluster))
+  if (source === undefined) {
+    return refuse(
+      `${missing}, and ${described(cluster)} has no majority at the moment`,
+      `bring its servers back, or the vault, or escrow/${view.spec.name}.cluster.age; croft wipes nothing of it`,
+    )
+  }
+  return stepOn(view, source, 'read-back-secrets', {
+    target: cluster.caHash,
+    summary: `read CA and token of the running cluster back from ${source.name}`,
+    reason: `${missing}, and ${described(cluster)} answers`,
+    awaits: `the record of ${view.spec.name}`,
+  })
+}
+
+/** A server that may speak for its cluster: it runs and etcd has a majority, or it is the only one and needs none. */
+function isSource(node: NodeView, { voters, holders, caHash }: StrangeCluster): boolean {
+  const local = localOf(node)
+  if (local?.service !== 'running' || node.spec === undefined || caHash === 'other') return false
+  if ((local.role ?? node.role) !== 'server' || node.role !== 'server') return false
+  if (voters !== undefined) return voters.held && local.etcd !== undefined
+  // Without etcd the data lies in a file of this one server.
+  return holders.filter((one) => (localOf(one)?.role ?? one.role) === 'server').length === 1
+}
+
+/** Servers of the strange cluster that the declaration does not have: then it is not the declared one. */
+function strangersTo({ spec }: View, { voters }: StrangeCluster): readonly string[] {
+  const declared = new Set(spec.servers.map(({ name }) => name))
+  return voters === undefined ? [] : voters.nodes.filter((name) => name !== '' && !declared.has(name))
+}
+
+/** Our own cluster is formed and answers: then what is different is certainly not it. */
+function livesItself({ observed }: View): boolean {
+  return observed.identity?.formed === true && observed.api === 'yes'
+}
+
+/** Of which nothing is known may hold its data as well. */
+function couldReturn({ servers, spec }: View, { holders }: StrangeCluster): boolean {
+  const declared = servers.filter((node) => node.spec !== undefined)
+  const held = declared.filter((node) => holders.includes(node)).length
+  const unseen = declared.filter((node) => node.k3s === 'unknown' && node.machine.exists !== 'no').length
+  return held > 0 && held + unseen >= majority(spec.servers.length)
+}
+
+function isRunning(node: NodeView): boolean {
+  const service = localOf(node)?.service
+  return service === 'running' || service === 'starting'
+}
+
+function described(cluster: StrangeCluster | undefined): string {
+  if (cluster === undefined) return 'a cluster that lives'
+  const { caHash, voters, running } = cluster
+  const names = (voters?.nodes ?? running.map(({ name }) => name)).join(', ')
+  const state = voters === undefined ? '' : `, ${voters.up} of ${voters.nodes.length} voters up`
+  const which = caHash === 'other' ? 'its CA cannot be read' : `CA ${short(caHash)}`
+  return `a cluster that croft has no record of (${which}; ${names}${state})`
+}
+
+function adviceFor(view: View, cluster: StrangeCluster | undefined): string {
+  if (livesItself(view)) return 'take the node out of that cluster by hand (k3s-uninstall.sh there), or declare another'
+  const server = cluster?.holders.find(({ role }) => role === 'server')?.name ?? 'SERVER'
+  return `run croft cluster recover ${view.spec.name} --from ${server}, which reads CA and token back; nothing of it is wiped`
+}
+
+function short(caHash: string): string {
+  return caHash.slice(0, 12)
+}
