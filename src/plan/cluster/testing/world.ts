@@ -230,6 +230,9 @@ function act(
     case 'record-first-server':
       world.identity ??= { caHash: CA, firstServer: name, formed: false, recordedMs: world.nowMs }
       return
+    case 'read-back-secrets':
+      world.identity ??= { caHash: CA, firstServer: name, formed: true, recordedMs: world.nowMs }
+      return
     case 'create-machine':
       if (machine === undefined) world.machines.set(name, newMachine(world, random))
       return
