@@ -23,6 +23,10 @@ export const LIMITS = {
   directoryEntries: 100_000,
   directoryDepth: 32,
   kustomizations: 1000,
+  /** What kustomizations of one tree make, all together. */
+  building: { documents: 20_000, nodes: 2_000_000, matches: 2_000_000 },
+  /** Documents of one tree. */
+  documents: 50_000,
   cachedTrees: 50,
   cacheBytes: 64 * 1024 * 1024,
   /** How often an address may lead to another one. */
@@ -30,6 +34,7 @@ export const LIMITS = {
   gitBytes: 96 * 1024 * 1024,
   gitTimeoutMs: 120_000,
   problemsShown: 100,
+  problemsKept: 1000,
   /** Outside answers */
   responseBytes: 64 * 1024 * 1024,
   foreignTextLength: 2000,

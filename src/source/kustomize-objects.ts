@@ -1,4 +1,5 @@
 import { foreignPattern, PatternRefused } from '../lib/foreign-pattern.ts'
+import type { Budget } from './budget.ts'
 import { DELETED, jsonPatch, mergePatch, PatchFailed } from './kustomize-patch.ts'
 import type { PatchEntry, PatchTarget } from './kustomize-schema.ts'
 import { isFields, objectsOf, type ReadDocument, readDocuments } from './manifest.ts'
@@ -14,7 +15,13 @@ export interface Item {
 export type Fields = Readonly<Record<string, unknown>>
 
 /** Lays a patch, of whichever form, onto every item that it is for. */
-export function patch(items: readonly Item[], entry: PatchEntry, text: string, file: string): readonly Item[] {
+export function patch(
+  items: readonly Item[],
+  entry: PatchEntry,
+  text: string,
+  file: string,
+  budget: Budget,
+): readonly Item[] {
   const patches = readDocuments(text)
   const broken = patches.flatMap((one) => one.findings)[0]
   if (broken !== undefined) throw new PatchFailed(`a patch cannot be read: ${broken.message}`)
@@ -27,10 +34,12 @@ export function patch(items: readonly Item[], entry: PatchEntry, text: string, f
     const next = all.flatMap((item) => {
       let gone = false
       const mapped = mapObjects(item, (object, names) => {
+        budget.match()
         const meant = target === undefined ? isSame(object, names, value as Fields) : isTarget(object, names, target)
         if (!meant || gone) return object
         hits++
-        if (operations) return jsonPatch(object, value) as Fields
+        budget.nodes(value)
+        if (operations) return jsonPatch(object, value, budget) as Fields
         const own = wordOf(object.apiVersion).startsWith('croft.dev/')
         const laid = mergePatch(object, withoutIdentity(value as Fields), own)
         if (laid !== DELETED) return laid as Fields

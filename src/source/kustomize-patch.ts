@@ -1,3 +1,5 @@
+import type { Budget } from './budget.ts'
+
 /** A plain tree, as the YAML reader gives it. */
 export type Tree = unknown
 type Fields = Readonly<Record<string, unknown>>
@@ -55,16 +57,16 @@ interface Operation {
 }
 
 /** RFC 6902: operations one after another. */
-export function jsonPatch(base: Tree, operations: Tree): Tree {
+export function jsonPatch(base: Tree, operations: Tree, budget: Budget): Tree {
   if (!Array.isArray(operations)) throw new PatchFailed('a JSON patch is a list of operations')
   return operations.reduce<Tree>((tree, operation: unknown) => {
     if (!isFields(operation) || typeof operation.op !== 'string' || typeof operation.path !== 'string')
       throw new PatchFailed('every operation of a JSON patch has op and path')
-    return apply(tree, operation as unknown as Operation)
+    return apply(tree, operation as unknown as Operation, budget)
   }, base)
 }
 
-function apply(tree: Tree, { op, path, value, from }: Operation): Tree {
+function apply(tree: Tree, { op, path, value, from }: Operation, budget: Budget): Tree {
   const at = pointer(path)
   switch (op) {
     case 'add':
@@ -90,8 +92,9 @@ function apply(tree: Tree, { op, path, value, from }: Operation): Tree {
       const source = pointer(from ?? '')
       const found = source.reduce<unknown>((here, name) => read(here, name), tree)
       if (found === undefined) throw new PatchFailed(`${from ?? ''} is not there`)
-      const left = op === 'move' ? apply(tree, { op: 'remove', path: from ?? '' }) : tree
-      return apply(left, { op: 'add', path, value: found })
+      if (op === 'copy') budget.nodes(found)
+      const left = op === 'move' ? apply(tree, { op: 'remove', path: from ?? '' }, budget) : tree
+      return apply(left, { op: 'add', path, value: found }, budget)
     }
     default:
       throw new PatchFailed(`${op} is no operation of a JSON patch`)

@@ -1,3 +1,4 @@
+import type { Budget } from './budget.ts'
 import { type BuiltDocument, createKustomizer, isKustomization, type KustomizeFinding } from './kustomize.ts'
 import type { SourceFile } from './read-files.ts'
 
@@ -22,8 +23,8 @@ export interface BuiltTree {
  * Builds every kustomization of a tree that stands for itself. A base that an overlay names is built as the overlay
  * says, not once more on its own; what lies below the directory of a kustomization counts only where it is named.
  */
-export function buildTree(files: ReadonlyMap<string, string>): BuiltTree {
-  const kustomizer = createKustomizer(files)
+export function buildTree(files: ReadonlyMap<string, string>, budget?: Budget): BuiltTree {
+  const kustomizer = createKustomizer(files, budget)
   const own = [...files.keys()].filter((path) => isKustomization(path) && !path.startsWith('../')).sort()
   const directories = own.map(directoryOf)
   const named = new Map(own.map((file) => [file, kustomizer.names(file)]))

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createBudget } from './budget.ts'
 import { told, vmManifest } from './fixture.ts'
 import { buildKustomization } from './kustomize.ts'
 import { jsonPatch, mergePatch, PatchFailed } from './kustomize-patch.ts'
@@ -167,7 +168,8 @@ test('what is wrong with a manifest is told where it was written, though a kusto
 
 test('RFC 6902 and merging, row by row', () => {
   const base = { a: [1, 2], b: { c: 'x' } }
-  const ops = (...operations: unknown[]) => JSON.parse(JSON.stringify(jsonPatch(base, operations))) as unknown
+  const ops = (...operations: unknown[]) =>
+    JSON.parse(JSON.stringify(jsonPatch(base, operations, createBudget()))) as unknown
   assert.deepEqual(ops({ op: 'add', path: '/a/-', value: 3 }), { a: [1, 2, 3], b: { c: 'x' } })
   assert.deepEqual(ops({ op: 'add', path: '/a/0', value: 0 }), { a: [0, 1, 2], b: { c: 'x' } })
   assert.deepEqual(ops({ op: 'remove', path: '/b/c' }), { a: [1, 2], b: {} })

@@ -1,4 +1,5 @@
 import { LIMITS } from '../lib/limits.ts'
+import { type Budget, BudgetSpent, createBudget } from './budget.ts'
 import { readFullYaml } from './full-yaml.ts'
 import { type Item, mapObjects, patch, renamed } from './kustomize-objects.ts'
 import { PatchFailed } from './kustomize-patch.ts'
@@ -42,8 +43,8 @@ export interface Kustomizer {
 }
 
 /** Builds the kustomization of a directory, the top one unless said otherwise. */
-export function buildKustomization(files: ReadonlyMap<string, string>, top = ''): Built {
-  const kustomizer = createKustomizer(files)
+export function buildKustomization(files: ReadonlyMap<string, string>, top = '', budget?: Budget): Built {
+  const kustomizer = createKustomizer(files, budget)
   return { documents: kustomizer.build(top), findings: kustomizer.findings }
 }
 
@@ -51,12 +52,16 @@ export function buildKustomization(files: ReadonlyMap<string, string>, top = '')
  * Works on files that are all in hand, by their paths from the top (`../` for what is above it): nothing is fetched,
  * nothing is run. Each document keeps its text and line, so that whatever is wrong with it is told where it was written.
  */
-export function createKustomizer(files: ReadonlyMap<string, string>): Kustomizer {
+export function createKustomizer(files: ReadonlyMap<string, string>, budget: Budget = createBudget()): Kustomizer {
   const findings: KustomizeFinding[] = []
   const used = new Set<string>()
-  const complain = (file: string, code: string, message: string, hint?: string) =>
-    findings.push({ file, code, message, ...(hint === undefined ? {} : { hint }) })
+  const complain = (file: string, code: string, message: string, hint?: string) => {
+    if (findings.length < LIMITS.problemsKept)
+      findings.push({ file, code, message, ...(hint === undefined ? {} : { hint }) })
+  }
   let built = 0
+  const folders = foldersOf(files.keys())
+  const reads = new Map<string, readonly ReadDocument[]>()
 
   const build = (directory: string, above: readonly string[], onto: readonly Item[]): readonly Item[] => {
     const file = NAMES.map((name) => join(directory, name)).find((name) => files.has(name))
@@ -108,8 +113,11 @@ export function createKustomizer(files: ReadonlyMap<string, string>): Kustomizer
       return []
     }
     used.add(place)
-    const reads = /\.json$/i.test(place) ? readJson(text) : readDocuments(text)
-    return reads.map((read) => ({ file: place, read }))
+    const documents = reads.get(place) ?? (/\.json$/i.test(place) ? readJson(text) : readDocuments(text))
+    reads.set(place, documents)
+    budget.documents(documents.length)
+    for (const { value } of documents) budget.nodes(value)
+    return documents.map((read) => ({ file: place, read }))
   }
 
   /** A path inside the tree; undefined and a finding for everything else. */
@@ -132,8 +140,7 @@ export function createKustomizer(files: ReadonlyMap<string, string>): Kustomizer
     return place
   }
 
-  const isDirectory = (place: string): boolean =>
-    place === '' || [...files.keys()].some((name) => name.startsWith(`${place}/`))
+  const isDirectory = (place: string): boolean => place === '' || folders.has(place)
 
   const parse = (file: string): Kustomization | undefined => {
     const { value, findings: wrong } = readFullYaml(files.get(file) ?? '')
@@ -169,7 +176,7 @@ export function createKustomizer(files: ReadonlyMap<string, string>): Kustomizer
     let all = items
     const lay = (entry: PatchEntry) => {
       try {
-        all = patch(all, entry, patchText(entry, directory, file), file)
+        all = patch(all, entry, patchText(entry, directory, file), file, budget)
       } catch (error) {
         if (!(error instanceof PatchFailed)) throw error
         complain(file, 'kustomize-patch', error.message)
@@ -190,6 +197,7 @@ export function createKustomizer(files: ReadonlyMap<string, string>): Kustomizer
       nameSuffix !== '' ||
       Object.keys(labels).length + Object.keys(annotations).length > 0
     ) {
+      budget.nodes([labels, annotations], all.length)
       all = all.map((item) =>
         mapObjects(item, (object) => renamed(object, { namespace, namePrefix, nameSuffix, labels, annotations })),
       )
@@ -208,7 +216,16 @@ export function createKustomizer(files: ReadonlyMap<string, string>): Kustomizer
   }
 
   return {
-    build: (directory) => build(directory, [], []).map(({ file, read }) => ({ file, read })),
+    build(directory) {
+      try {
+        return build(directory, [], []).map(({ file, read }) => ({ file, read }))
+      } catch (error) {
+        if (!(error instanceof BudgetSpent)) throw error
+        const file = NAMES.map((name) => join(directory, name)).find((name) => files.has(name))
+        complain(file ?? directory, 'too-large', error.message, 'follow fewer overlays at once (path), or patch less')
+        return []
+      }
+    },
     names(file) {
       const parsed = kustomizationSchema.safeParse(readFullYaml(files.get(file) ?? '').value ?? {})
       if (!parsed.success) return { directories: [], component: false }
@@ -220,6 +237,18 @@ export function createKustomizer(files: ReadonlyMap<string, string>): Kustomizer
     findings,
     used,
   }
+}
+
+/** Every directory that something lies in. */
+function foldersOf(files: Iterable<string>): ReadonlySet<string> {
+  const folders = new Set<string>()
+  for (const file of files)
+    for (let at = file.lastIndexOf('/'); at > 0; at = file.lastIndexOf('/', at - 1)) {
+      const folder = file.slice(0, at)
+      if (folders.has(folder)) break
+      folders.add(folder)
+    }
+  return folders
 }
 
 const OUTSIDE = 'keep what it names in the same repository'

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
+import { LIMITS } from '../lib/limits.ts'
 import type { Problem } from '../model/problem.ts'
 import { assemble, type FileOutcome } from './assemble.ts'
+import { createBudget } from './budget.ts'
 import { excerpt, printable } from './excerpt.ts'
 import { judgeDocument } from './judge.ts'
 import { isKustomization } from './kustomize.ts'
@@ -30,8 +32,8 @@ export interface Reading {
 export function readFiles(reading: Reading): Revision {
   const { commit } = reading
   const at = commit === undefined ? {} : { commit }
-  if (reading.tooLarge !== undefined) {
-    const message = `the tree is too large: ${reading.tooLarge}`
+  const tooLarge = (why: string): Revision => {
+    const message = `the tree is too large: ${why}`
     const problem: Problem = {
       code: 'too-large',
       origin: { file: '.', line: 1, column: 1, ...at },
@@ -40,12 +42,15 @@ export function readFiles(reading: Reading): Revision {
     }
     return assemble(commit ?? 'too-large', [], commit, { problems: [problem], ignored: [], incomplete: true })
   }
+  if (reading.tooLarge !== undefined) return tooLarge(reading.tooLarge)
   const cache = reading.cache ?? createParseCache()
   const used = new Set<string>()
   const identity = createHash('sha256')
   const outcomes: FileOutcome[] = []
   const all = [...reading.files, ...(reading.above ?? [])]
-  const built = reading.files.some(({ path }) => isKustomization(path)) ? buildTree(manifestTexts(all)) : undefined
+  const budget = createBudget()
+  const texts = lazily(() => manifestTexts(all))
+  const built = reading.files.some(({ path }) => isKustomization(path)) ? buildTree(texts(), budget) : undefined
   for (const file of reading.files) {
     const path = printable(file.path)
     if ('refused' in file) {
@@ -74,10 +79,29 @@ export function readFiles(reading: Reading): Revision {
     else outcomes.push(...wrong)
   }
   cache.retain(used)
+  const documents = outcomes.reduce((sum, one) => sum + ('judged' in one ? one.judged.length : 1), 0)
+  if (documents > LIMITS.documents) return tooLarge(`${documents} objects; at most ${LIMITS.documents}`)
   const ignored = (built?.idle ?? []).map(idleComponent)
   const id = commit ?? `files-${identity.digest('hex').slice(0, 16)}`
   const revision = assemble(id, outcomes, commit, { problems, ignored, incomplete: false })
-  return { ...revision, objectsAt: (place) => objectsAt(manifestTexts(all), place) }
+  // Each place once: whoever asks again must not pay again.
+  const found = new Map<string, ReturnType<typeof objectsAt>>()
+  return {
+    ...revision,
+    objectsAt(place) {
+      const objects = found.get(place) ?? objectsAt(texts(), place, budget)
+      found.set(place, objects)
+      return objects
+    },
+  }
+}
+
+function lazily<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
 }
 
 /** What can be read of the files as text; anything else is no manifest. */
@@ -94,10 +118,12 @@ function manifestTexts(files: readonly SourceFile[]): ReadonlyMap<string, string
  * What a kustomization brings. One in a subdirectory of which nothing is ours is somebody else's (of an application,
  * for Flux): what croft cannot build of it is worth a word and stops nothing.
  */
-function broughtBy({ file, documents }: BuiltRoot) {
+function broughtBy({ file, documents, findings }: BuiltRoot) {
   const brought = documents.map((one) => ({ file: one.file, through: file, judged: judgeDocument(one.read) }))
   const ours = brought.some(({ judged }) => judged.some(({ outcome }) => outcome !== 'ignored'))
-  return { brought, foreign: file.includes('/') && !ours }
+  // Whose something is that was not built to its end nobody can say.
+  const whole = !findings.some(({ code }) => code === 'too-large')
+  return { brought, foreign: file.includes('/') && whole && !ours }
 }
 
 function idleComponent(file: string): Ignored {

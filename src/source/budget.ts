@@ -1,0 +1,51 @@
+import { LIMITS } from '../lib/limits.ts'
+
+/** More was made out of what was written than anybody may make. */
+export class BudgetSpent extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'BudgetSpent'
+  }
+}
+
+export interface BudgetLimits {
+  readonly documents: number
+  readonly nodes: number
+  readonly matches: number
+}
+
+/**
+ * What kustomizations of one tree may make. A line of a patch can double what it is laid on, and an overlay can bring a
+ * base that brings another: a few kilobytes become gigabytes unless somebody counts. Throws BudgetSpent, then always.
+ */
+export interface Budget {
+  documents(count: number): void
+  nodes(tree: unknown, times?: number): void
+  /** One object was held against one patch. */
+  match(): void
+}
+
+export function createBudget(limits: BudgetLimits = LIMITS.building): Budget {
+  const left = { ...limits }
+  const take = (what: keyof BudgetLimits, count: number, words: string) => {
+    left[what] -= count
+    if (left[what] < 0) throw new BudgetSpent(`what the kustomizations make has more than ${limits[what]} ${words}`)
+  }
+  return {
+    documents: (count) => take('documents', count, 'documents'),
+    nodes: (tree, times = 1) => take('nodes', times * nodesIn(tree, left.nodes), 'values'),
+    match: () => take('matches', 1, 'comparisons of an object with a patch'),
+  }
+}
+
+/** How many values a tree has. Stops counting beyond `most`: a tree that shares its parts can be larger than any memory. */
+export function nodesIn(tree: unknown, most: number): number {
+  let count = 0
+  const stack: unknown[] = [tree]
+  while (stack.length > 0 && count <= most) {
+    const one = stack.pop()
+    count++
+    if (one !== null && typeof one === 'object') for (const inner of Object.values(one)) stack.push(inner)
+  }
+  return count
+}
