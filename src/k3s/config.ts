@@ -10,8 +10,11 @@ export const AGENT_TOKEN_FILE = '/etc/rancher/k3s/agent-token'
 /** first: begins a new cluster. member: belongs to one that is there, also when it was once the first. */
 export type ServerPlace = 'first' | 'member'
 
-/** Everything that config.yaml of one node holds. There is no command line beside it: that would be lost or doubled. */
-export function nodeConfig(spec: ClusterSpec, node: NodeSpec, place: ServerPlace = 'member'): Flags {
+/**
+ * Everything that config.yaml of one node holds. `voter`: the address of another server that is known to vote. There
+ * is no command line beside it: that would be lost or doubled.
+ */
+export function nodeConfig(spec: ClusterSpec, node: NodeSpec, place: ServerPlace = 'member', voter?: string): Flags {
   const common: Record<string, FlagValue> = {
     'node-name': node.name,
     ...(node.nodeIps.length === 0 ? {} : { 'node-ip': node.nodeIps.join(',') }),
@@ -31,7 +34,7 @@ export function nodeConfig(spec: ClusterSpec, node: NodeSpec, place: ServerPlace
     ...clusterFlags(spec),
     ...node.flags,
     // Both on an empty disk would join, and either alone is right exactly once: so never both.
-    ...(place === 'first' ? { 'cluster-init': true } : { server: joinUrl(spec, node) }),
+    ...(place === 'first' ? { 'cluster-init': true } : { server: joinUrl(spec, node, voter) }),
     'token-file': TOKEN_FILE,
     'agent-token-file': AGENT_TOKEN_FILE,
   }
@@ -84,10 +87,18 @@ export function endpointUrl(spec: ClusterSpec): string {
   return apiUrl(server?.nodeIps[0] ?? endpoint.server)
 }
 
-/** Where a server finds the others. One that is itself the endpoint asks another: it must not wait for itself. */
-function joinUrl(spec: ClusterSpec, node: NodeSpec): string {
-  if (!('server' in spec.endpoint) || spec.endpoint.server !== node.name) return endpointUrl(spec)
-  const other = spec.servers.find(({ name }) => name !== node.name)
+/**
+ * Where a server finds the others: at the address of one that votes, where that is known. A name of the API stands for
+ * all servers, its own address among them, and a server that asks itself for the members waits for ever. So the name is
+ * for clients and agents.
+ */
+function joinUrl(spec: ClusterSpec, node: NodeSpec, voter: string | undefined): string {
+  const { endpoint } = spec
+  if (voter !== undefined) return apiUrl(voter)
+  if ('vip' in endpoint) return endpointUrl(spec)
+  if ('server' in endpoint && endpoint.server !== node.name) return endpointUrl(spec)
+  const others = spec.servers.filter(({ name }) => name !== node.name)
+  const other = others.find(({ nodeIps }) => nodeIps.length > 0) ?? others[0]
   return apiUrl(other?.nodeIps[0] ?? other?.name ?? node.nodeIps[0] ?? node.name)
 }
 
@@ -123,8 +134,8 @@ function computeHash(spec: ClusterSpec, node: NodeSpec): string {
  * config.yaml of a declared node. Its first line says which declaration it was written from: when that changes, the
  * node itself tells that it runs with another one. Without the line, a file is somebody else's.
  */
-export function configFile(spec: ClusterSpec, node: NodeSpec, place: ServerPlace): string {
-  return `# croft: ${configHash(spec, node)}\n${configYaml(nodeConfig(spec, node, place))}`
+export function configFile(spec: ClusterSpec, node: NodeSpec, place: ServerPlace, voter?: string): string {
+  return `# croft: ${configHash(spec, node)}\n${configYaml(nodeConfig(spec, node, place, voter))}`
 }
 
 /** The hash in the first line of a config.yaml that we wrote. */

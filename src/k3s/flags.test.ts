@@ -72,6 +72,19 @@ describe('config.yaml', () => {
     assert.equal(endpointUrl(clusterSpec('s1', { endpoint: { server: 's1' } })), 'https://s1:6443')
   })
 
+  test('[R20-8] a server joins the address of one that votes; without one never itself and never the name', () => {
+    const [two, three] = ['2', '3'].map((last) => nodeSpec(`s${last}`, { nodeIps: [`192.168.4.${last}`] }))
+    assert.ok(two && three)
+    for (const endpoint of [{ dns: 'k3s.home' }, { vip: '192.168.4.79' }, { server: 's2' }] as const) {
+      const spec = { ...clusterSpec('', { endpoint }), servers: [s1, two, three] }
+      assert.equal(nodeConfig(spec, two, 'member', '192.168.4.3').server, 'https://192.168.4.3:6443')
+      assert.equal(nodeConfig(spec, two, 'member', 'fd00::3').server, 'https://[fd00::3]:6443')
+    }
+    const named = { ...clusterSpec('', { endpoint: { dns: 'k3s.home' } }), servers: [s1, two, three] }
+    assert.equal(nodeConfig(named, s1).server, 'https://192.168.4.2:6443')
+    assert.equal(nodeConfig(named, two).server, 'https://192.168.4.1:6443')
+  })
+
   test('as text it is YAML that says exactly the same, whatever a value holds', () => {
     const nasty = { a: 'x: y\n- z', b: ['no', '010', '"', '#'], c: true, d: 'null', e: 7 }
     assert.deepEqual(parse(configYaml(nasty)), nasty)

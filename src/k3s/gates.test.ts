@@ -120,11 +120,11 @@ test('[R15] an API that does not answer is told with its address; the first serv
 })
 
 test('the name of the API is looked up where it has one', () => {
-  const spec = clusterSpec('s1 s2 s3', { endpoint: { dns: 'k3s.home.arpa' } })
-  const [, server] = spec.servers
-  assert.ok(server)
+  const spec = clusterSpec('s1 s2 s3 a1', { endpoint: { dns: 'k3s.home.arpa' } })
+  const [agent] = spec.agents
+  assert.ok(agent)
   const host = machine(SETTINGS, { getent: '[ "$2" = github.com ]' })
-  host.config(configYaml(nodeConfig(spec, server)))
+  host.config(configYaml(nodeConfig(spec, agent)))
   const { status, gates } = host.pass()
   assert.equal(status, 1)
   assert.match(JSON.stringify(gates), /no answer for k3s\.home\.arpa from/)

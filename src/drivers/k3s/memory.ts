@@ -30,6 +30,8 @@ export interface Memory {
   readonly checks: Map<string, CheckResult>
   /** Ids of bootstrap tokens that were handed to nodes on their way in. */
   readonly tokens: Map<string, string>
+  /** Servers that were last seen to vote and to be up, with the address of each. */
+  voters: ReadonlyMap<string, string>
   members: { readonly list: MemberList; readonly readMs: number } | undefined
   snapshots: { readonly list: readonly ClusterSnapshot[]; readonly readMs: number } | undefined
 }
@@ -45,6 +47,7 @@ export function emptyMemory(): Memory {
     drainBlockedBy: new Map(),
     checks: new Map(),
     tokens: new Map(),
+    voters: new Map(),
     members: undefined,
     snapshots: undefined,
   }

@@ -1,4 +1,5 @@
 import { type KubernetesClient, segment } from '../../kubernetes/client.ts'
+import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
 import type { ClusterSecrets } from '../../model/cluster-secrets.ts'
 import type { Answer, EtcdMember, ObservedCluster, ObservedNode } from '../../model/observed-cluster.ts'
 import type { ClusterDeps, ClusterSurroundings } from '../cluster-port.ts'
@@ -30,6 +31,7 @@ export async function observeCluster(
   const client = api === 'yes' && secrets !== undefined ? looker.access.client(secrets) : undefined
   const further = await askFurther(looker, client, secrets, names, seen, signal)
   const members = membersOf(looker, surroundings, names, api, seen, answered, asked)
+  memory.voters = votersOf(declaration, members, seen)
   const voting = new Set(members === 'unknown' ? [] : members.map(({ node }) => node))
   const nodes = [...names].map((name) =>
     withVote(observedNode(looker, surroundings, name, api, seen.get(name), further.passwords, further.pods), voting),
@@ -156,6 +158,22 @@ function membersOf(
     ]),
   )
   return judgeMembers(known, witnesses)
+}
+
+/** Those that count, by the address that others reach them at: the declared one, or the one of the Node. */
+function votersOf(
+  declaration: ClusterDeclaration,
+  members: readonly EtcdMember[] | 'unknown',
+  seen: ReadonlyMap<string, NodeSeen>,
+): ReadonlyMap<string, string> {
+  const specs = specsOf(declaration)
+  const voters = members === 'unknown' ? [] : members.filter(({ learner, up }) => !learner && up === 'yes')
+  return new Map(
+    voters.flatMap(({ node }): [string, string][] => {
+      const address = specs.get(node)?.nodeIps[0] ?? seen.get(node)?.kube.internalIps[0]
+      return address === undefined ? [] : [[node, address]]
+    }),
+  )
 }
 
 /** Servers run and none tells its members: a release that does not offer the list. K3s's own word is taken then. */

@@ -16,6 +16,7 @@ import { goalReached } from './goals.ts'
 import { adminCredentials, password, renewAuthorities, serverToken } from './make-secrets.ts'
 import { emptyMemory } from './memory.ts'
 import { command, outcomeOf } from './node-lane.ts'
+import { observeCluster } from './observe.ts'
 import { recoverSecrets } from './recover.ts'
 import { bootstrapToken } from './steps/bootstrap.ts'
 import { installed } from './steps/install.ts'
@@ -141,6 +142,8 @@ async function writeFiles(operating: Operating): Promise<Outcome> {
     operating.memory.tokens.delete(node.name)
     return told(operating, 'put', { files: await agentFiles(operating, node, token) })
   }
+  // Whom it is to join is seen now: after a restore only one server is there to be joined.
+  await observeCluster(operating, operating.surroundings, operating.signal)
   return told(operating, 'put', { files: await serverFiles(operating, node, placeOf(operating), secrets) })
 }
 

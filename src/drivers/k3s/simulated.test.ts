@@ -116,6 +116,32 @@ describe('a join that takes its time', () => {
   }
 })
 
+describe('an endpoint that is a name', () => {
+  test('[R20-8] servers join one that votes; the name is for clients and agents', async () => {
+    const names = 's1 s2 s3 a1'
+    const lab = await formed(names, 3, { endpoint: { dns: 'k3s.home.arpa' } })
+    const joined = (name: string) =>
+      /"server": "([^"]*)"/.exec(lab.box(name).machine.files.text('/etc/rancher/k3s/config.yaml') ?? '')?.[1]
+    assert.deepEqual(
+      names.split(' ').map((name) => joined(name)),
+      [undefined, 'https://10.67.0.1:6443', 'https://10.67.0.1:6443', 'https://k3s.home.arpa:6443'],
+    )
+  })
+
+  test('[R20-8] a server whose flags change names another one that votes, never itself or the name', async () => {
+    const lab = await formed('s1 s2 s3', 3, { endpoint: { dns: 'k3s.home.arpa' } })
+    lab.spec = { ...lab.spec, tlsSans: ['k3s.example'], upgrade: { ...lab.spec.upgrade, soakMs: 0 } }
+    lab.restart()
+    const configured = () =>
+      lab.done.some(
+        ({ step, outcome }) => step.do === 'configure-k3s' && step.node === 's1' && outcome.result === 'done',
+      )
+    await lab.until(configured, 3000)
+    const config = lab.box('s1').machine.files.text('/etc/rancher/k3s/config.yaml') ?? ''
+    assert.match(config, /"server": "https:\/\/10\.67\.0\.[23]:6443"/)
+  })
+})
+
 describe('looking', () => {
   test('[A57] a settled cluster costs one call of its API, and its nodes are asked every ten minutes', async () => {
     const lab = await formed('s1 s2 s3 a1', 3)

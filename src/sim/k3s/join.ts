@@ -1,7 +1,8 @@
+import { isIP } from 'node:net'
 import { compareEtcd } from '../../k3s/version.ts'
 import { between } from '../world/chance.ts'
 import { readAuthorities } from './authorities.ts'
-import { flagText } from './config-file.ts'
+import { flagList, flagText } from './config-file.ts'
 import { DATA, writeMember } from './disk.ts'
 import { addRefusal, memberUp, minorOf, newMember, onTick, planTick } from './etcd.ts'
 import { kubeletStarts, tellVoters } from './kubelet.ts'
@@ -104,6 +105,18 @@ function compareAndJoin(process: K3sProcess, server: K3sProcess, right: 'server'
 const NAME_TAKEN =
   'Shutdown request received: "etcd cluster join failed: duplicate node name found, please use a unique name for this node"'
 
+const MEMBERS_OF_ITSELF =
+  'Waiting to retrieve etcd cluster member list: failed to get MemberList from server: Internal error occurred: failed to get etcd MemberList: context deadline exceeded'
+
+/**
+ * A name of the API stands for all servers, and the resolver of a server puts its own address first: until its port is
+ * open others answer, then it asks itself for the members of an etcd that waits for them.
+ */
+function asksItself({ flags }: K3sProcess): boolean {
+  const host = hostOf(flagText(flags, 'server'))
+  return isIP(host) === 0 && flagList(flags, 'tls-san').includes(host)
+}
+
 function nameTaken({ nodeName }: K3sProcess, cluster: EtcdCluster): boolean {
   return [...cluster.members.values()].some(({ name }) => name.replace(/-[0-9a-f]{8}$/, '') === nodeName)
 }
@@ -113,6 +126,11 @@ function addSelf(process: K3sProcess, cluster: EtcdCluster): void {
   const { world, machine } = process.computer
   if (nameTaken(process, cluster)) {
     sinceStart(process, 4_070, () => process.exit(0, 'error', NAME_TAKEN))
+    return
+  }
+  if (asksItself(process)) {
+    process.log('info', MEMBERS_OF_ITSELF)
+    after(process, 5_000, () => addSelf(process, cluster))
     return
   }
   const refused = addRefusal(world, cluster)

@@ -11,7 +11,7 @@ import { makeClusterSecrets } from '../make-secrets.ts'
 import { isoTime } from '../marks.ts'
 import { askFacts, command, outcomeOf, placeProgram, type Told } from '../node-lane.ts'
 import { installed } from './install.ts'
-import { agentFiles, caFiles, serverFiles } from './node-files.ts'
+import { agentFiles, caFiles, serverFiles, voterBeside } from './node-files.ts'
 
 /** Makes CA and tokens and writes them down together with the name of the first server, all at once. */
 export async function recordFirstServer(actor: Actor): Promise<Outcome> {
@@ -101,6 +101,8 @@ export async function joinServer(actor: Actor): Promise<Outcome> {
     if (before !== undefined) return before
     const missing = await installed(actor, shell, facts, step.version ?? declaration.spec.version)
     if (missing !== undefined) return missing
+    if (voterBeside(actor, node.name) === undefined)
+      return refused('NoVoter', 'waiting', `no server that votes is known by its address for ${node.name} to join`)
     const current = await currentSecrets(actor, secrets)
     return putAndStart(actor, shell, { files: await serverFiles(actor, node, 'member', current) }, { role: 'server' })
   })

@@ -49,12 +49,20 @@ export async function configFiles(actor: Actor, node: NodeSpec, place: ServerPla
   const announced = node.role === 'server' ? kubeVipManifest(spec) : undefined
   const backup = node.role === 'server' ? backupFiles(spec.backup, await s3Credentials(actor)) : []
   return [
-    fileOf(CONFIG_FILE, configFile(spec, node, place), 0o600),
+    fileOf(CONFIG_FILE, configFile(spec, node, place, voterBeside(actor, node.name)), 0o600),
     ...backup.map(({ path, text, mode }) => fileOf(path, text, mode)),
     ...(announced === undefined ? [] : [fileOf(KUBE_VIP_FILE, announced, 0o600)]),
     ...gatesOf(actor, node),
     ...(registries === undefined ? [] : [fileOf(REGISTRIES_FILE, registries, 0o600)]),
   ]
+}
+
+/** The address of another server that was seen to vote; a declared one before one that is leaving. */
+export function voterBeside({ declaration, memory }: Actor, name: string): string | undefined {
+  const declared = declaration.spec.servers.map((server) => server.name)
+  return [...declared, ...memory.voters.keys()]
+    .filter((server) => server !== name)
+    .flatMap((server) => memory.voters.get(server) ?? [])[0]
 }
 
 /** A box that was there before has read no seed of ours: it gets its gates with its first files. Its name is its own. */
