@@ -350,6 +350,22 @@ describe('wipe, restore, forget-db', () => {
     assert.doesNotMatch(root.calls(), /10\.0\.0\.9/)
   })
 
+  test('[R20-3] restore hands the token over by the environment, never as an argument or in a file of its own', async () => {
+    root.write(
+      '/usr/local/bin/k3s',
+      '#!/bin/sh\necho "$*" >>"$CROFT_ROOT/calls"\n[ -n "$K3S_TOKEN" ] && echo "$K3S_TOKEN" >"$CROFT_ROOT/token-seen"\ncat "$3" >>"$CROFT_ROOT/calls"\necho "level=error msg=\\"Managed etcd cluster membership has been reset, restart without\\""\n',
+      0o755,
+    )
+    root.write('/etc/rancher/k3s/config.yaml', '"token-file": "/etc/rancher/k3s/token"\n')
+    root.write('/etc/rancher/k3s/token', 'K10abc::server:secretsecretsecret\n', 0o600)
+    root.write('/srv/a', 'x')
+    assert.deepEqual(await root.ask(['restore'], JSON.stringify({ snapshot: '/srv/a' })), { ok: true })
+    assert.equal(((await root.ask(['facts'])).job as { state: string }).state, 'done')
+    assert.equal(root.read('/token-seen'), 'K10abc::server:secretsecretsecret\n')
+    assert.doesNotMatch(root.calls(), /secretsecret/)
+    assert.ok(!root.has('/run/croft/restore.yaml') && !root.read('/run/croft/restore.log').includes('secretsecret'))
+  })
+
   test('restore refuses a missing snapshot, another path and a server that still runs', async () => {
     const ask = (snapshot: string) => root.ask(['restore'], JSON.stringify({ snapshot }))
     assert.match(String((await ask('/no/such')).error), /no snapshot/)

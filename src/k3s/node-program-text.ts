@@ -384,12 +384,17 @@ restore_begin() {
   job_begin restore "$root$path"
 }
 
-# The exit code proves nothing, its words do. With the address of another server it would refuse to begin.
+# The exit code proves nothing, its words do. With the address of another server it would refuse to begin. A disk that
+# never held this cluster has no token, and K3s looks at the token itself, not at the file that its configuration names:
+# it gets it by its environment, which root alone can read, and not as an argument.
 job_restore() {
   grep -v '^"\\{0,1\\}\\(server\\|cluster-init\\)"\\{0,1\\}:' "$etc/config.yaml" >"$run/restore.yaml"
   rm -f "$data/server/db/reset-flag"
+  K3S_TOKEN=$(cat "$etc/token" 2>/dev/null)
+  if [ -n "$K3S_TOKEN" ]; then export K3S_TOKEN; else unset K3S_TOKEN; fi
   timeout 1800 "$bin/k3s" server --config "$run/restore.yaml" --cluster-reset \\
     --cluster-reset-restore-path="$(cat "$run/order")" >"$run/restore.log" 2>&1
+  unset K3S_TOKEN
   rm -f "$run/restore.yaml"
   grep -q 'Managed etcd cluster membership has been reset' "$run/restore.log" && return 0
   grep 'level=fatal\\|level=error' "$run/restore.log" | tail -n 1

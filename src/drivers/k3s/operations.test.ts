@@ -99,6 +99,28 @@ describe('restore', () => {
     assert.ok(after.members !== 'unknown' && after.members.length === 3)
   })
 
+  test('[R20-3] servers with empty disks are restored from a snapshot that is kept elsewhere', async () => {
+    const lab = await settled()
+    await lab.call('POST', MAPS, configMap('before'))
+    const taken = await snapshotOn(lab)
+    const bytes = lab.box('s1').machine.files.read(taken.path)
+    assert.ok(bytes)
+    for (const name of ['s1', 's2', 's3']) {
+      await lab.perform({ do: 'wipe-k3s', node: name })
+      await lab.clock.advanceTo(lab.clock.now() + 60_000)
+    }
+    lab.box('s1').machine.files.write('/srv/kept', bytes)
+    lab.restart()
+    const { observed } = await lab.look()
+    const request = { snapshot: taken.name, path: '/srv/kept', server: 's1', tokenHash: kept(lab)[0] ?? '' }
+    const { result, log } = await run(lab, planRestore(lab.spec, observed, kept(lab), request))
+    assert.deepEqual(result, { is: 'done' }, log.join(', '))
+    assert.equal((await lab.call('GET', `${MAPS}/before`)).status, 200)
+    lab.restart()
+    const after = await lab.until(allReady('s1 s2 s3'))
+    assert.ok(after.members !== 'unknown' && after.members.length === 3)
+  })
+
   test('[F-33] a wrong or missing token is refused before anything is stopped', async () => {
     const lab = await settled('s1')
     const { observed } = await lab.look()

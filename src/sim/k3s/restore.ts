@@ -1,3 +1,4 @@
+import { TOKEN_FILE } from '../../k3s/config.ts'
 import type { NodeAnswer, RestoreOrder } from '../../k3s/node-program.ts'
 import { releaseOf } from '../../k3s/releases.ts'
 import { compareVersions } from '../../k3s/version.ts'
@@ -38,6 +39,9 @@ export function restore(computer: Computer, { snapshot }: RestoreOrder): NodeAns
   const flags = new Map(readConfig(files, 'server').flags)
   flags.delete('server')
   flags.delete('cluster-init')
+  // As the program on the node hands it over: by the environment, from the file that croft wrote.
+  const token = (files.text(TOKEN_FILE) ?? '').trim()
+  if (token !== '') flags.set('token', [token])
   files.remove(RESET_FLAG)
   const outcome = clusterReset(computer, flags, snapshot, true)
   return beginJob(computer, 'restore', outcome.tookMs, (done) => {
@@ -67,14 +71,16 @@ export function clusterReset(
       410,
       'Error: cannot perform cluster-reset while server URL is set - remove server from configuration before resetting',
     )
-  const given = givenToken(flags, files, 'token') || (files.text(`${DATA}/server/token`) ?? '').trim()
-  if (given === '')
+  const held = (files.text(`${DATA}/server/token`) ?? '').trim()
+  // A file that token-file names is not looked at here: only what is given as the token itself counts.
+  if (flagText(flags, 'token') === '' && held === '')
     return fatal(400, `Error: ${DATA}/server/token does not exist, please pass --token to complete the restoration`)
   if (snapshot === '' && files.read(RESET_FLAG) !== undefined)
     return fatal(
       2_200,
       `Error: starting kubernetes: failed to start cluster: start managed database: Managed etcd cluster membership was previously reset, please remove the cluster-reset flag and start k3s normally. If you need to perform another cluster reset, you must first manually delete the file at ${RESET_FLAG}`,
     )
+  const given = givenToken(flags, files, 'token') || held
   const { path, content } = findSnapshot(computer, snapshot)
   if (content === undefined)
     return fatal(
