@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { parse } from 'yaml'
-import type { Flags } from '../model/cluster.ts'
+import type { ClusterSpec, Flags } from '../model/cluster.ts'
 import { clusterSpec, nodeSpec } from '../plan/cluster/testing/fixture.ts'
 import { clusterFlags, configHash, configYaml, endpointUrl, nodeConfig } from './config.ts'
 import { EQUAL_ON_SERVERS, flagDrift, flagProblems, mismatchedFlag, parseNodeArgs } from './flags.ts'
@@ -76,9 +76,9 @@ describe('config.yaml', () => {
     const [two, three] = ['2', '3'].map((last) => nodeSpec(`s${last}`, { nodeIps: [`192.168.4.${last}`] }))
     assert.ok(two && three)
     for (const endpoint of [{ dns: 'k3s.home' }, { vip: '192.168.4.79' }, { server: 's2' }] as const) {
-      const spec = { ...clusterSpec('', { endpoint }), servers: [s1, two, three] }
-      assert.equal(nodeConfig(spec, two, 'member', '192.168.4.3').server, 'https://192.168.4.3:6443')
-      assert.equal(nodeConfig(spec, two, 'member', 'fd00::3').server, 'https://[fd00::3]:6443')
+      const own: ClusterSpec = { ...clusterSpec('', { endpoint }), servers: [s1, two, three] }
+      assert.equal(nodeConfig(own, two, 'member', '192.168.4.3').server, 'https://192.168.4.3:6443')
+      assert.equal(nodeConfig(own, two, 'member', 'fd00::3').server, 'https://[fd00::3]:6443')
     }
     const named = { ...clusterSpec('', { endpoint: { dns: 'k3s.home' } }), servers: [s1, two, three] }
     assert.equal(nodeConfig(named, s1).server, 'https://192.168.4.2:6443')
