@@ -39,17 +39,25 @@ function beginAgain(args) {
   })
 }
 
+/** Where compiled code is kept between runs: among the user's own files, not in a folder that all users share. */
+function codeCache() {
+  const { XDG_CACHE_HOME, HOME } = process.env
+  const cache = XDG_CACHE_HOME || (HOME && path.join(HOME, '.cache'))
+  return cache ? path.join(cache, 'croft', 'code') : undefined
+}
+
 exports.run = function run(entry, args) {
   if (Number(process.versions.node.split('.')[0]) >= OLDEST_MAJOR) {
     beginAgain(args)
-    require('node:module').enableCompileCache?.()
+    const cache = codeCache()
+    if (cache) require('node:module').enableCompileCache(cache)
     process.argv.splice(1, process.argv.length - 1, entry, ...args)
     void import(pathToFileURL(entry).href)
     return
   }
   const env = { ...process.env }
-  const cache = process.env.XDG_CACHE_HOME || (process.env.HOME && path.join(process.env.HOME, '.cache'))
-  if (cache && !env.NODE_COMPILE_CACHE) env.NODE_COMPILE_CACHE = path.join(cache, 'croft', 'code')
+  const cache = codeCache()
+  if (cache && !env.NODE_COMPILE_CACHE) env.NODE_COMPILE_CACHE = cache
   // Through the channel the program notices when this process is gone, however it went: kill -9 is handed on by nobody.
   const child = spawn(pinnedNode(), [...FLAGS, entry, ...args], {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],

@@ -4,6 +4,7 @@ import { stringify } from 'yaml'
 import { type Mapped, PROVIDER_KINDS, type ProviderKind } from '../src/kinds/settings/provider-table.ts'
 import { DEFINITIONS, definitionNamed } from '../src/model/rest/registry.ts'
 import type { Definition, Field, SettingValue } from '../src/model/rest.ts'
+import { startedAs } from './started.ts'
 
 /**
  * Writes the pages of the kinds that are made from definitions: `node bin/run scripts/kind-pages.ts`. A test holds the
@@ -180,4 +181,4 @@ export function stalePages(): readonly string[] {
     .map(([name]) => name)
 }
 
-if (import.meta.main) for (const [name, text] of kindPages()) writeFileSync(join(FOLDER, name), text)
+if (startedAs(import.meta.filename)) for (const [name, text] of kindPages()) writeFileSync(join(FOLDER, name), text)

@@ -9,6 +9,7 @@ import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { NAMESPACE, provenanceFile, SUMS, sha256, sumsText } from '../src/cli/verify-release.ts'
 import { billOfMaterials, type LockFile, type PackedFile, packageOf, provenanceOf } from './release-parts.ts'
+import { startedAs } from './started.ts'
 
 const root = dirname(import.meta.dirname)
 
@@ -104,7 +105,7 @@ function run(command: string, args: readonly string[], cwd: string): string {
   return ran.stdout
 }
 
-if (import.meta.main) {
+if (startedAs(import.meta.filename)) {
   const { values } = parseArgs({
     options: {
       key: { type: 'string' },

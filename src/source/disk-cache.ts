@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import {
   closeSync,
   constants,
+  existsSync,
   fstatSync,
   mkdirSync,
   openSync,
@@ -69,9 +70,13 @@ function programStamp(): string {
   return sha256(seen.join('\n'))
 }
 
-/** Every source file that can have a say in a judgement: whatever this folder and the kinds may know. */
+/** Every file that can have a say in a judgement: of what was built each, of the sources whatever this folder may know. */
 export function programFiles(): readonly string[] {
   const sources = join(import.meta.dirname, '..')
+  if (existsSync(join(sources, 'main.js')))
+    return readdirSync(sources)
+      .filter((name) => name.endsWith('.js'))
+      .map((name) => join(sources, name))
   return ['source', 'kinds', 'cloudinit', 'k3s', 'model', 'lib'].flatMap((folder) =>
     readdirSync(join(sources, folder), { recursive: true, encoding: 'utf8' }).map((name) =>
       join(sources, folder, name),
