@@ -6,9 +6,10 @@ import { parseArgs } from 'node:util'
 import { pythonClients } from '../test/clients/python.ts'
 import { ensureHostRoot } from '../test/real-ssh/host-root.ts'
 import { runChecks } from './checks.ts'
-import { ensurePackages, TEST_PACKAGES } from './packages.ts'
+import { ensurePackages, LIBVIRT_PACKAGES, REAL_PACKAGES, TEST_PACKAGES } from './packages.ts'
 import type { ReportLine } from './test-reporter.ts'
 import { type FileRun, judgeFile } from './test-results.ts'
+import { enterTestSystem } from './test-system.ts'
 
 // `npm test`: the checks, then every test file in a process of its own. With paths, only the test files there and
 // no checks. `--long` runs the whole volume of the tests that have one.
@@ -34,8 +35,15 @@ let passed = 0
 let failed = 0
 const failures: string[] = []
 
+const real = process.env.CROFT_REAL === '1'
+const wanted = [
+  ...TEST_PACKAGES,
+  ...(real ? REAL_PACKAGES : []),
+  ...(real && process.arch === 'x64' ? LIBVIRT_PACKAGES : []),
+]
+enterTestSystem(wanted, { make: positionals.length === 0 })
 if (positionals.length === 0) {
-  ensurePackages(TEST_PACKAGES)
+  ensurePackages(wanted)
   // The first time this may take longer than a test file is given.
   await pythonClients()
   ensureHostRoot()
@@ -62,14 +70,14 @@ await Promise.all(Array.from({ length: AT_ONCE }, work))
 rmSync(scratch, { recursive: true })
 
 // One closing line for the whole, also where the real libvirtd and QEMU are asked for.
-if (process.env.CROFT_REAL === '1' && positionals.length === 0) {
+if (real && positionals.length === 0) {
   print('npm run test:real\n')
-  const real = spawnSync('npm', ['run', '--silent', 'test:real'], {
+  const ran = spawnSync('npm', ['run', '--silent', 'test:real'], {
     cwd: root,
     stdio: 'inherit',
     timeout: REAL_TIMEOUT_MS,
   })
-  if (real.status === 0) passed += 1
+  if (ran.status === 0) passed += 1
   else {
     failed += 1
     failures.push('npm run test:real failed: its output is above')

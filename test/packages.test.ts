@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ensurePackages, type System, type Wanted } from '../scripts/packages.ts'
+import { ensurePackages, mayInstall, type System, type Wanted } from '../scripts/packages.ts'
 
 const WANTED: readonly Wanted[] = [
   { name: 'cloud-init', command: 'cloud-init' },
@@ -8,13 +8,14 @@ const WANTED: readonly Wanted[] = [
 ]
 
 /** A system that has these commands; installing brings those that the mirror has. */
-function system(has: readonly string[], more: { root?: boolean; mirror?: readonly string[] } = {}) {
+function system(has: readonly string[], more: { root?: boolean; may?: boolean; mirror?: readonly string[] } = {}) {
   const commands = new Set(has)
   const ran: string[] = []
   const printed: string[] = []
   const made: System = {
-    hasCommand: (command) => commands.has(command),
+    has: (one) => 'command' in one && commands.has(one.command),
     isRoot: more.root ?? false,
+    mayInstall: more.may ?? more.root ?? false,
     run(command, args) {
       const words = args.filter((word) => word !== '-o' && !word.includes('::'))
       ran.push([command, ...words].join(' '))
@@ -32,7 +33,7 @@ test('what is there is not installed again', () => {
   assert.deepEqual([ran, printed], [[], []])
 })
 
-test('root with apt installs what is missing, and keeps the service of cloud-init from ever acting', () => {
+test('root with apt and leave installs what is missing, and keeps the service of cloud-init from ever acting', () => {
   const { made, ran, printed } = system(['apt-get'], { root: true, mirror: ['cloud-init', 'netplan'] })
   assert.deepEqual(ensurePackages(WANTED, made), [])
   assert.deepEqual(ran, [
@@ -46,12 +47,13 @@ test('root with apt installs what is missing, and keeps the service of cloud-ini
 for (const [who, made] of [
   ['not root', system(['apt-get', 'cloud-init'])],
   ['no apt', system(['cloud-init'], { root: true })],
+  ['root whom nobody allowed it', system(['apt-get', 'cloud-init'], { root: true, may: false })],
 ] as const) {
   test(`${who}: one line says what to run, and nothing is run`, () => {
     assert.deepEqual(ensurePackages(WANTED, made.made), ['netplan.io'])
     assert.deepEqual(made.ran, [])
     assert.deepEqual(made.printed, [
-      'some tests need programs that are not installed; to have them, run: sudo apt-get install -y --no-install-recommends netplan.io',
+      'some tests need programs that are not installed and are skipped; to have them, run: sudo apt-get install -y --no-install-recommends netplan.io',
     ])
   })
 }
@@ -60,4 +62,11 @@ test('a mirror that has it not is said, with what apt said last', () => {
   const { made, printed } = system(['apt-get', 'cloud-init'], { root: true })
   assert.deepEqual(ensurePackages(WANTED, made), ['netplan.io'])
   assert.match(printed[1] ?? '', /^could not install netplan\.io \(E: something\); by hand: apt-get install/)
+})
+
+test('packages are installed only into layers of the tests, or where a person says so', () => {
+  assert.equal(mayInstall({}), false)
+  assert.equal(mayInstall({ CROFT_TEST_INSTALL: '0', CI: 'true' }), false)
+  assert.equal(mayInstall({ CROFT_TEST_INSTALL: '1' }), true)
+  assert.equal(mayInstall({ CROFT_TEST_SYSTEM: '/somewhere' }), true)
 })

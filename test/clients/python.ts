@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { ensurePackages, findCommand, type System } from '../../scripts/packages.ts'
+import { ensurePackages, PYTHON } from '../../scripts/packages.ts'
 
 /** Programs that other people wrote for Proxmox, as they are published. */
 const PACKAGES = [
@@ -33,28 +33,10 @@ export async function pythonClients(): Promise<Clients | string> {
   const ready = () => existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted
   const clients: Clients = { bin: (name) => join(cache, 'venv', 'bin', name), collections: join(cache, 'collections') }
   if (ready()) return clients
-  if (ensurePackages([PYTHON], system()).length > 0)
+  if (ensurePackages([PYTHON]).length > 0)
     return 'python3 with venv and pip is missing; install it with: apt-get install -y python3-venv'
   mkdirSync(cache, { recursive: true })
   return await alone(join(cache, 'making'), ready, () => install(cache, stamp, wanted) ?? clients, clients)
-}
-
-/** A module rather than a program: whether it is there, only Python can say. */
-const PYTHON = { name: 'python3-venv', command: 'python3 -c "import ensurepip, venv"' }
-
-function system(): System {
-  return {
-    hasCommand: (command) =>
-      command === PYTHON.command
-        ? run('python3', ['-c', 'import ensurepip, venv']) === undefined
-        : findCommand(command) !== undefined,
-    isRoot: process.getuid?.() === 0,
-    run: (command, args) => {
-      const problem = run(command, args)
-      return { ok: problem === undefined, output: problem ?? '' }
-    },
-    print: (line) => process.stdout.write(`${line}\n`),
-  }
 }
 
 function install(cache: string, stamp: string, wanted: string): string | undefined {

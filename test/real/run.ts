@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { LIBVIRT_PACKAGES, REAL_PACKAGES, TEST_PACKAGES } from '../../scripts/packages.ts'
+import { enterTestSystem } from '../../scripts/test-system.ts'
 import { refuseDirtyImage } from './dirty-image.ts'
 import { imageManifest, sshHost } from './manifests.ts'
 import { cannotRun } from './needs.ts'
@@ -24,6 +26,7 @@ const startedMs = Date.now()
 const print = (line: string) => process.stdout.write(`${line}\n`)
 const seconds = () => `${Math.round((Date.now() - startedMs) / 1000)} s`
 
+enterTestSystem([...TEST_PACKAGES, ...REAL_PACKAGES, ...LIBVIRT_PACKAGES], { make: true })
 const reason = cannotRun()
 if (reason !== undefined) {
   print(`test:real is skipped: ${reason}`)
