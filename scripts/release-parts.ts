@@ -5,26 +5,40 @@ import { PROVENANCE_TYPE } from '../src/cli/verify-release.ts'
 export interface PackedFile {
   readonly name: string
   readonly bytes: Uint8Array
+  /** 0644 unless it is said otherwise. */
+  readonly mode?: number
 }
 
 const BLOCK = 512
 
-/** A package as npm reads it. Owners, times and the umask of whoever packs it leave no trace. */
+/** A package as npm reads it. */
 export function packageOf(files: readonly PackedFile[]): Buffer {
+  const program = (name: string) => name.startsWith('bin/') && !name.includes('.')
+  return archiveOf(
+    'package',
+    files.map((file) => (program(file.name) ? { ...file, mode: 0o755 } : file)),
+  )
+}
+
+/** A compressed archive of one folder. Owners, times and the umask of whoever packs it leave no trace. */
+export function archiveOf(folder: string, files: readonly PackedFile[]): Buffer {
   const sorted = files.toSorted((a, b) => (a.name < b.name ? -1 : 1))
-  const blocks = sorted.flatMap(({ name, bytes }) => [
-    header(`package/${name}`, bytes.length, name.startsWith('bin/') && !name.includes('.') ? 0o755 : 0o644),
+  const blocks = sorted.flatMap(({ name, bytes, mode }) => [
+    header(`${folder}/${name}`, bytes.length, mode ?? 0o644),
     bytes,
     Buffer.alloc((BLOCK - (bytes.length % BLOCK)) % BLOCK),
   ])
-  const packed = gzipSync(Buffer.concat([...blocks, Buffer.alloc(2 * BLOCK)]), { level: 9 })
-  // zlib writes down on which system it ran.
-  packed[9] = 255
-  return packed
+  return reproducible(gzipSync(Buffer.concat([...blocks, Buffer.alloc(2 * BLOCK)]), { level: 9 }))
+}
+
+/** zlib writes down on which system it ran. */
+export function reproducible(zipped: Buffer): Buffer {
+  zipped[9] = 255
+  return zipped
 }
 
 /** npm gives everything that it packs this time; so do we. */
-const PACKED_AT = 499_162_500
+export const PACKED_AT = 499_162_500
 
 function header(path: string, size: number, mode: number): Buffer {
   const cut = path.length <= 100 ? -1 : path.indexOf('/', path.length - 101)
