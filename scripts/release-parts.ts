@@ -28,7 +28,7 @@ export function archiveOf(folder: string, files: readonly PackedFile[]): Buffer 
     bytes,
     Buffer.alloc((BLOCK - (bytes.length % BLOCK)) % BLOCK),
   ])
-  return reproducible(gzipSync(Buffer.concat([...blocks, Buffer.alloc(2 * BLOCK)]), { level: 9 }))
+  return reproducible(gzipSync(Buffer.concat([...blocks, Buffer.alloc(2 * BLOCK)]), { level: 6 }))
 }
 
 /** zlib writes down on which system it ran. */
