@@ -81,6 +81,8 @@ export interface PowerNode {
   readonly tainted: boolean
   readonly mark?: PowerMark
   readonly podsToMove: number | 'unknown'
+  /** How many of them are storage clients: they stay until the last volume is off. */
+  readonly clientsToMove?: number
   readonly drainBlockedBy?: string
   readonly k3s: 'running' | 'starting' | 'stopped' | 'absent' | 'unknown'
 }

@@ -58,6 +58,8 @@ export interface PowerStep {
   readonly connection?: string
   readonly hook?: string
   readonly force?: boolean
+  /** Of a drain: what takes volumes off nodes stays, for it has to do that yet. */
+  readonly sparesClients?: boolean
   readonly lane: Lane
   readonly summary: string
   /** What will be seen when it is done. */

@@ -75,7 +75,7 @@ export interface TierRule {
 }
 
 /**
- * In the order in which they go down. `system` and `storage` are not scaled: they stop with their nodes, when nobody
+ * In the order in which they go down; between the last two the volumes are taken off the nodes. `system` and `storage` are not scaled: they stop with their nodes, when nobody
  * needs them any more, and come up with them before anything else can be scheduled.
  */
 export const WORKLOAD_TIERS = ['gitops', 'operators', 'apps', 'databases', 'storage-clients'] as const

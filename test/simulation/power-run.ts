@@ -70,7 +70,12 @@ export function fillCluster(cluster: EtcdCluster): void {
     namespace: string,
     name: string,
     replicas: number,
-    more: { readonly labels?: Record<string, string>; readonly claim?: string; readonly node?: string } = {},
+    more: {
+      readonly labels?: Record<string, string>
+      readonly claim?: string
+      readonly node?: string
+      readonly containers?: readonly string[]
+    } = {},
   ) => {
     const labels = { app: name, ...more.labels }
     put(cluster.store, kind === 'Deployment' ? 'apps/deployments' : 'apps/statefulsets', {
@@ -85,7 +90,7 @@ export function fillCluster(cluster: EtcdCluster): void {
           metadata: { labels },
           spec: {
             terminationGracePeriodSeconds: 30,
-            containers: [{ name: 'main', image: 'example/main:1' }],
+            containers: (more.containers ?? ['main']).map((one) => ({ name: one, image: `example/${one}:1` })),
             ...(more.node === undefined ? {} : { nodeSelector: { 'kubernetes.io/hostname': more.node } }),
             ...(more.claim === undefined
               ? {}
@@ -95,8 +100,9 @@ export function fillCluster(cluster: EtcdCluster): void {
       },
     })
   }
-  workload('StatefulSet', 'argocd', 'argocd-application-controller', 1)
-  workload('Deployment', 'argocd', 'argocd-server', 2)
+  const argocd = { labels: { 'app.kubernetes.io/part-of': 'argocd' } }
+  workload('StatefulSet', 'argocd', 'argocd-application-controller', 1, argocd)
+  workload('Deployment', 'argocd', 'argocd-server', 2, argocd)
   workload('Deployment', 'default', 'photos-operator', 1)
   workload('Deployment', 'default', 'web', 3)
   workload('Deployment', 'default', 'photos', 1, { claim: 'photos' })
@@ -105,10 +111,17 @@ export function fillCluster(cluster: EtcdCluster): void {
     labels: { 'app.kubernetes.io/component': 'database' },
     claim: 'postgres',
   })
-  workload('Deployment', 'cnpg-system', 'cnpg-controller-manager', 1)
+  const cnpg = { labels: { 'app.kubernetes.io/name': 'cloudnative-pg' } }
+  workload('Deployment', 'cnpg-system', 'cnpg-controller-manager', 1, cnpg)
+  // What attaches and detaches volumes, as Rook 1.19 names it.
+  workload('Deployment', 'rook-ceph', 'rook-ceph.rbd.csi.ceph.com-ctrlplugin', 2, {
+    containers: ['csi-rbdplugin', 'csi-provisioner', 'csi-resizer', 'csi-attacher', 'csi-snapshotter'],
+  })
   addDatabase(cluster, 'data', 'orders')
   // Storage daemons are bound to the node whose disk they serve.
-  for (const node of ['s1', 's2', 's3']) workload('Deployment', 'rook-ceph', `rook-ceph-osd-${node}`, 1, { node })
+  const daemon = { labels: { 'app.kubernetes.io/managed-by': 'rook-ceph-operator' } }
+  for (const node of ['s1', 's2', 's3'])
+    workload('Deployment', 'rook-ceph', `rook-ceph-osd-${node}`, 1, { ...daemon, node })
   // Nobody scales it: only a drain moves its pod.
   put(cluster.store, 'apps/replicasets', {
     apiVersion: 'apps/v1',

@@ -62,6 +62,8 @@ export function attachStorage(simulation: Simulation, cluster: EtcdCluster): Sim
       clock.schedule(clock.now() + DETACH_MS, () => {
         leaving.delete(name)
         if (claimsInUse(cluster).has(name)) return
+        // Nobody takes it off the node: its attacher does not run.
+        if (!attacherRuns(cluster)) return
         if (stuck === undefined || !name.startsWith(`${stuck}.`)) remove(cluster.store, TABLE, undefined, name)
         keep()
       })
@@ -151,7 +153,15 @@ function claimsInUse(cluster: EtcdCluster): ReadonlyMap<string, Use> {
 
 interface PodSpec {
   readonly nodeName?: string
+  readonly containers?: readonly { readonly name: string }[]
   readonly volumes?: readonly { readonly persistentVolumeClaim?: { readonly claimName: string } }[]
+}
+
+/** Does anybody run who detaches volumes? */
+function attacherRuns(cluster: EtcdCluster): boolean {
+  return all(cluster.store, '/pods').some(
+    (pod) => isPodReady(pod) && JSON.stringify((pod.spec as PodSpec).containers).includes('"csi-attacher"'),
+  )
 }
 
 /** Nodes on which a daemon of the storage system runs. */

@@ -199,42 +199,68 @@ test('systemd takes the unit of our own box', { skip: process.env.CI === undefin
   }
 })
 
+const labelled = (labels: Readonly<Record<string, string>>): Partial<Described> => ({
+  labels: new Map(Object.entries(labels)),
+})
+
 const TIERS: readonly [string, Partial<Described>, string][] = [
-  ['Argo CD', { namespace: 'argocd', name: 'argocd-application-controller' }, 'gitops'],
-  ['Flux', { namespace: 'flux-system', name: 'kustomize-controller' }, 'gitops'],
   ['an operator', { name: 'photos-operator' }, 'operators'],
   [
     'the operator of databases goes after them',
-    { namespace: 'cnpg-system', name: 'cnpg-controller-manager' },
+    { name: 'cnpg-controller-manager', ...labelled({ 'app.kubernetes.io/name': 'cloudnative-pg' }) },
     'storage-clients',
   ],
   ['a database of CloudNativePG', { kind: 'Database', name: 'pg' }, 'databases'],
+  ['a database by its label', { name: 'db', ...labelled({ 'app.kubernetes.io/component': 'database' }) }, 'databases'],
   [
-    'a database by its label',
-    { name: 'db', labels: new Map([['app.kubernetes.io/component', 'database']]) },
-    'databases',
+    'OSDs stop with their nodes, wherever Rook is',
+    {
+      namespace: 'ceph',
+      name: 'rook-ceph-osd-0',
+      ...labelled({ 'app.kubernetes.io/managed-by': 'rook-ceph-operator' }),
+    },
+    'storage',
   ],
-  ['OSDs stop with their nodes', { namespace: 'rook-ceph', name: 'rook-ceph-osd-0' }, 'storage'],
-  ['what attaches volumes', { namespace: 'rook-ceph', name: 'csi-rbdplugin-provisioner' }, 'storage-clients'],
-  ['CoreDNS stops with its node', { namespace: 'kube-system', name: 'coredns' }, 'system'],
+  [
+    'what attaches volumes of Rook up to 1.18',
+    { namespace: 'rook-ceph', name: 'x', ...labelled({ app: 'csi-rbdplugin-provisioner' }) },
+    'storage-clients',
+  ],
+  [
+    'what attaches volumes of Rook 1.19',
+    { namespace: 'rook-ceph', name: 'rook-ceph.rbd.csi.ceph.com-ctrlplugin', containers: ['log', 'csi-attacher'] },
+    'storage-clients',
+  ],
+  ['an application beside Argo CD', { namespace: 'argocd', name: 'web' }, 'apps'],
+  ['an application beside Rook', { namespace: 'rook-ceph', name: 'web' }, 'apps'],
   ['what has a volume must be put down, wherever it is', { namespace: 'kube-system', name: 'x', claims: true }, 'apps'],
+  ['whoever must agree to every write stays', { name: 'policies', answersWebhooks: true }, 'system'],
   ['anything else', { name: 'web' }, 'apps'],
   [
     'what a person wrote comes first',
-    { namespace: 'argocd', labels: new Map([['croft.dev/power-tier', 'apps']]) },
+    labelled({ 'app.kubernetes.io/part-of': 'argocd', 'croft.dev/power-tier': 'apps' }),
     'apps',
   ],
 ]
 
+const PLAIN: Described = {
+  namespace: 'default',
+  name: 'x',
+  kind: 'Deployment',
+  labels: new Map(),
+  containers: ['main'],
+  claims: false,
+  answersWebhooks: false,
+}
+
 for (const [name, more, tier] of TIERS) {
   test(`[R25] the tier of ${name}: ${tier}`, () => {
-    const workload = { namespace: 'default', name: 'x', kind: 'Deployment', labels: new Map(), claims: false, ...more }
-    assert.equal(tierOf(workload, []), tier)
+    assert.equal(tierOf({ ...PLAIN, ...more }, []), tier)
   })
 }
 
 test('a rule of the Power comes before what is known of software', () => {
-  const workload = { namespace: 'media', name: 'web', kind: 'Deployment', labels: new Map([['a', 'b']]), claims: false }
+  const workload = { ...PLAIN, namespace: 'media', name: 'web', labels: new Map([['a', 'b']]) }
   assert.equal(tierOf(workload, [{ tier: 'databases', namespaces: ['media'], labels: {} }]), 'databases')
   assert.equal(tierOf(workload, [{ tier: 'storage', namespaces: [], labels: { a: 'b' } }]), 'storage')
   assert.equal(tierOf(workload, [{ tier: 'storage', namespaces: ['other'], labels: { a: 'b' } }]), 'apps')

@@ -7,8 +7,8 @@ import { inParallel } from '../../lib/parallel.ts'
 import type { PowerSpec } from '../../model/power.ts'
 import type { PowerStep } from '../../model/power-decision.ts'
 import type { Outcome } from '../../model/verdict.ts'
+import { answeringWebhooks, goingTier, listing } from './describe.ts'
 import { formatNodeMark, MARKS, readBefore, readNodeMark, TAINT } from './marks.ts'
-import { mustGo } from './read-cluster.ts'
 
 const DONE: Outcome = { result: 'done' }
 
@@ -127,9 +127,12 @@ export async function drainNode(
   const node = step.node ?? ''
   const asked = await client.list('/api/v1/pods', { fieldSelector: `spec.nodeName=${node}` }, signal)
   if (asked.is !== 'answer') return { outcome: outcomeOf(asked) }
-  const staying = asked.value.filter(
-    (pod) => mustGo(pod, spec) && at(pod, 'metadata', 'deletionTimestamp') === undefined,
-  )
+  const answering = await answeringWebhooks(listing(client, signal))
+  const staying = asked.value.filter((pod) => {
+    const tier = goingTier(pod, spec, answering)
+    if (tier === undefined || (step.sparesClients === true && tier === 'storage-clients')) return false
+    return at(pod, 'metadata', 'deletionTimestamp') === undefined
+  })
   let blocked: string | undefined
   let trouble: Outcome | undefined
   await inParallel(staying, LIMITS.evictionsAtOnce, async (pod) => {

@@ -6,7 +6,6 @@ import {
   labelsOf,
   nameOf,
   objectName,
-  recordOf,
   recordsOf,
   stringMapOf,
   textOf,
@@ -16,9 +15,10 @@ import type { ClusterSpec } from '../../model/cluster.ts'
 import type { ClusterPower, PowerWorkload, SeenHold } from '../../model/observed-power.ts'
 import type { PowerSpec } from '../../model/power.ts'
 import type { ClusterShown, NodeShown, ShownWorkload } from '../power-port.ts'
+import { answeringWebhooks, describe, goingTier, isOver, listing, type Selector, selects } from './describe.ts'
 import { MARKS, readBefore, readNodeMark, TAINT } from './marks.ts'
 import { onlySleepersFit } from './pending.ts'
-import { tierOf } from './tiers.ts'
+import { servesDns, tierOf } from './tiers.ts'
 
 const APPS = '/apis/apps/v1'
 const BATCH = '/apis/batch/v1'
@@ -31,32 +31,29 @@ export async function readCluster(
   spec: PowerSpec,
   signal: AbortSignal,
 ): Promise<ClusterShown | undefined> {
-  const list = async (path: string): Promise<readonly Foreign[] | undefined> => {
-    const asked = await client.list(path, {}, signal)
-    // A kind that nobody defined has no objects.
-    if (asked.is === 'error' && asked.status === 404) return []
-    return asked.is === 'answer' ? asked.value : undefined
-  }
-  const [deployments, sets, crons, jobs, databases, backups, velero, volumes, pods, nodes] = await Promise.all([
-    list(`${APPS}/deployments`),
-    list(`${APPS}/statefulsets`),
-    list(`${BATCH}/cronjobs`),
-    list(`${BATCH}/jobs`),
-    list(`${CNPG}/clusters`),
-    list(`${CNPG}/backups`),
-    list('/apis/velero.io/v1/backups'),
-    list('/apis/storage.k8s.io/v1/volumeattachments'),
-    list('/api/v1/pods'),
-    list('/api/v1/nodes'),
-  ])
+  const list = listing(client, signal)
+  const [deployments, sets, crons, jobs, databases, backups, velero, volumes, pods, nodes, answering] =
+    await Promise.all([
+      list(`${APPS}/deployments`),
+      list(`${APPS}/statefulsets`),
+      list(`${BATCH}/cronjobs`),
+      list(`${BATCH}/jobs`),
+      list(`${CNPG}/clusters`),
+      list(`${CNPG}/backups`),
+      list('/apis/velero.io/v1/backups'),
+      list('/apis/storage.k8s.io/v1/volumeattachments'),
+      list('/api/v1/pods'),
+      list('/api/v1/nodes'),
+      answeringWebhooks(list),
+    ])
   // Who cannot say what runs, or is being backed up, must not be taken for one that has nothing of it.
   const holding = jobs !== undefined && backups !== undefined && velero !== undefined
   if (pods === undefined || nodes === undefined || !holding) return undefined
   const known = deployments !== undefined && sets !== undefined && crons !== undefined && databases !== undefined
   const workloads = known
     ? [
-        ...deployments.map((one) => scaled(one, 'Deployment', pods, spec)),
-        ...sets.map((one) => scaled(one, 'StatefulSet', pods, spec)),
+        ...deployments.map((one) => scaled(one, 'Deployment', pods, spec, answering)),
+        ...sets.map((one) => scaled(one, 'StatefulSet', pods, spec, answering)),
         ...crons.map((one) => cron(one, spec)),
         ...databases.map((one) => database(one, pods, spec)),
       ].filter((one) => one !== undefined)
@@ -71,7 +68,7 @@ export async function readCluster(
     nodes: new Map(
       nodes.flatMap((node) => {
         const name = objectName(node)
-        return name === undefined ? [] : [[name, shown(node, name, pods, spec)] as const]
+        return name === undefined ? [] : [[name, shown(node, name, pods, spec, answering)] as const]
       }),
     ),
     wanting: onlySleepersFit(cluster, nodes, pods),
@@ -81,34 +78,21 @@ export async function readCluster(
   }
 }
 
-function describe(object: Foreign, kind: string) {
-  const template = recordOf(at(object, 'spec', 'template'))
-  const claims =
-    recordsOf(at(object, 'spec', 'volumeClaimTemplates')).length > 0 ||
-    recordsOf(at(template, 'spec', 'volumes')).some((volume) => volume.persistentVolumeClaim !== undefined)
-  return {
-    namespace: nameOf(at(object, 'metadata', 'namespace')) ?? 'default',
-    name: objectName(object) ?? '',
-    kind,
-    labels: labelsOf(object),
-    claims,
-  }
-}
-
 function scaled(
   object: Foreign,
   kind: 'Deployment' | 'StatefulSet',
   pods: readonly Foreign[],
   spec: PowerSpec,
+  answering: readonly Selector[],
 ): ShownWorkload | undefined {
-  const described = describe(object, kind)
+  const described = describe(object, kind, answering)
   if (described.name === '') return undefined
   const selector = stringMapOf(at(object, 'spec', 'selector', 'matchLabels'))
   const own = pods.filter(
     (pod) =>
       at(pod, 'metadata', 'namespace') === described.namespace &&
       selector.size > 0 &&
-      [...selector].every(([key, value]) => labelsOf(pod).get(key) === value) &&
+      selects(selector, labelsOf(pod)) &&
       !isOver(pod),
   )
   return {
@@ -175,35 +159,28 @@ function remembered(object: Foreign): { readonly remembered?: number } {
   return before === undefined ? {} : { remembered: before }
 }
 
-function shown(node: Foreign, name: string, pods: readonly Foreign[], spec: PowerSpec): NodeShown {
+function shown(
+  node: Foreign,
+  name: string,
+  pods: readonly Foreign[],
+  spec: PowerSpec,
+  answering: readonly Selector[],
+): NodeShown {
+  const going = pods
+    .filter((pod) => at(pod, 'spec', 'nodeName') === name)
+    .map((pod) => goingTier(pod, spec, answering))
+    .filter((tier) => tier !== undefined)
   const mark = readNodeMark(annotationsOf(node).get(MARKS.node))
   const boot = textOf(at(node, 'status', 'nodeInfo', 'bootID'))
   return {
     ready: isReady(node),
     unschedulable: at(node, 'spec', 'unschedulable') === true,
     tainted: recordsOf(at(node, 'spec', 'taints')).some(({ key }) => key === TAINT.key),
-    podsToMove: pods.filter((pod) => at(pod, 'spec', 'nodeName') === name && mustGo(pod, spec)).length,
+    podsToMove: going.length,
+    clientsToMove: going.filter((tier) => tier === 'storage-clients').length,
     rebooted: mark?.bootId !== undefined && boot !== undefined && boot !== mark.bootId,
     ...(mark === undefined ? {} : { mark }),
   }
-}
-
-/**
- * Must a drain move it? Not what is over, what a DaemonSet would start again, what its kubelet started from a file, and
- * not what belongs to the node itself: DNS and storage stop with it, and come up with it.
- */
-export function mustGo(pod: Foreign, spec: PowerSpec): boolean {
-  if (isOver(pod) || annotationsOf(pod).has('kubernetes.io/config.mirror')) return false
-  const owners = recordsOf(at(pod, 'metadata', 'ownerReferences'))
-  if (owners.some(({ kind, controller }) => kind === 'DaemonSet' && controller === true)) return false
-  const claims = recordsOf(at(pod, 'spec', 'volumes')).some((volume) => volume.persistentVolumeClaim !== undefined)
-  const tier = tierOf({ ...describe(pod, 'Pod'), claims }, spec.rules)
-  return tier !== 'system' && tier !== 'storage'
-}
-
-function isOver(pod: Foreign): boolean {
-  const phase = at(pod, 'status', 'phase')
-  return phase === 'Succeeded' || phase === 'Failed'
 }
 
 export function isReady(object: Foreign): boolean {
@@ -216,7 +193,7 @@ function dnsUp(
   nodes: readonly Foreign[],
   deployments: readonly Foreign[],
 ): ClusterPower['dns'] {
-  const serves = (object: Foreign) => labelsOf(object).get('k8s-app') === 'kube-dns'
+  const serves = (object: Foreign) => servesDns(labelsOf(object))
   const own = pods.filter(serves)
   if (own.length === 0 && !deployments.some(serves)) return { up: 'yes', message: 'this cluster has no DNS of its own' }
   const ready = new Set(nodes.filter(isReady).map(objectName))

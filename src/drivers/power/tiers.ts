@@ -6,17 +6,52 @@ export interface Described {
   readonly namespace: string
   readonly name: string
   readonly kind: string
+  /** Its own labels and those of its pods. */
   readonly labels: ReadonlyMap<string, string>
+  /** Names of its containers. */
+  readonly containers: readonly string[]
   /** Does it use volumes that hang on a node? */
   readonly claims: boolean
+  /** A webhook that must answer before others may be written is behind it. */
+  readonly answersWebhooks: boolean
 }
 
 const TIERS: readonly string[] = [...WORKLOAD_TIERS, 'storage', 'system']
 
-/** Namespaces of storage systems that run in the cluster they serve. */
-const STORAGE = /^(?:rook-ceph|longhorn-system|openebs|linstor|piraeus-datastore|garage)$/
-const GITOPS = /^(?:argocd|argo-cd|flux-system)$/
-/** What a storage system attaches volumes with; the rest of it is the storage itself. */
+const NAME = 'app.kubernetes.io/name'
+const PART = 'app.kubernetes.io/part-of'
+
+/**
+ * Software by the labels that its own charts and operators put on it, whatever its namespace is called. The first row
+ * that fits counts. CSI drivers are known by what runs in them: every one has these sidecars.
+ */
+const KNOWN: readonly (readonly [WorkloadTier, (workload: Described) => boolean])[] = [
+  ['gitops', has(PART, 'argocd', 'flux')],
+  // Its operator is what hibernates a database: it goes after them.
+  ['storage-clients', has(NAME, 'cloudnative-pg')],
+  ['storage-clients', ({ containers }) => containers.some((one) => SIDECAR.test(one))],
+  ['storage-clients', (workload) => /^csi-\w+plugin-provisioner$/.test(workload.labels.get('app') ?? '')],
+  ['operators', has(PART, 'rook-ceph-operator')],
+  ['operators', has('app', 'rook-ceph-operator')],
+  ['operators', has('control-plane', 'ceph-csi-op-controller-manager', 'controller-manager')],
+  ['storage', has('app.kubernetes.io/managed-by', 'rook-ceph-operator')],
+  ['storage', ({ labels }) => labels.has('rook_cluster')],
+  ['databases', has(NAME, 'garage')],
+  ['system', has(PART, 'cilium')],
+  ['system', has('k8s-app', 'kube-dns', 'coredns', 'metrics-server', 'cilium', 'cilium-envoy')],
+  ['system', has(NAME, 'coredns', 'metallb', 'kube-vip', 'kube-vip-services', 'kube-vip-cloud-provider', 'traefik')],
+  ['system', has('app', 'local-path-provisioner')],
+  ['system', has(NAME, 'local-path-provisioner')],
+]
+
+const SIDECAR = /^csi-(?:attacher|provisioner|resizer|snapshotter)$/
+
+function has(label: string, ...values: readonly string[]): (workload: Described) => boolean {
+  return ({ labels }) => values.includes(labels.get(label) ?? '')
+}
+
+/** Storage systems without a preset, by the namespace that they insist on. */
+const STORAGE = /^(?:longhorn-system|openebs|linstor|piraeus-datastore)$/
 const CLIENT = /(?:^|-)(?:csi|provisioner|attacher|resizer|snapshotter)(?:-|$)/
 const OPERATOR = /(?:^|-)(?:operator|controller-manager)$/
 const DATABASE = new Set(['database', 'db', 'postgresql', 'mysql', 'mariadb', 'mongodb', 'redis', 'valkey'])
@@ -32,18 +67,23 @@ export function tierOf(workload: Described, rules: readonly TierRule[]): Workloa
   const rule = rules.find((one) => fits(one, workload))
   if (rule !== undefined) return rule.tier
   if (kind === 'Database') return 'databases'
-  const part = labels.get('app.kubernetes.io/part-of')
-  if (GITOPS.test(namespace) || part === 'argocd' || part === 'flux') return 'gitops'
-  // Its operator is what hibernates a database: it goes after them.
-  if (labels.get('app.kubernetes.io/name') === 'cloudnative-pg' || namespace === 'cnpg-system') return 'storage-clients'
+  const [known] = KNOWN.find(([, is]) => is(workload)) ?? []
+  if (known !== undefined) return known
+  // Without it nothing that it must agree to could be scaled any more, neither down nor up.
+  if (workload.answersWebhooks && !claims) return 'system'
   if (STORAGE.test(namespace))
     return CLIENT.test(name) ? 'storage-clients' : OPERATOR.test(name) ? 'operators' : 'storage'
-  if (namespace === 'kube-system' || namespace === 'kube-vip') return claims ? 'apps' : 'system'
-  if (CLIENT.test(name) && /csi/.test(name)) return 'storage-clients'
+  if (namespace === 'kube-system') return claims ? 'apps' : 'system'
   if (OPERATOR.test(name) || labels.get('app.kubernetes.io/component') === 'operator') return 'operators'
   if (DATABASE.has(labels.get('app.kubernetes.io/component') ?? '')) return 'databases'
-  if (kind === 'StatefulSet' && DATABASE.has(labels.get('app.kubernetes.io/name') ?? '')) return 'databases'
+  if (kind === 'StatefulSet' && DATABASE.has(labels.get(NAME) ?? '')) return 'databases'
   return 'apps'
+}
+
+/** Does it answer for the names of the cluster: K3s' own CoreDNS, or one that came as a chart? */
+export function servesDns(labels: ReadonlyMap<string, string>): boolean {
+  const app = labels.get('k8s-app')
+  return app === 'kube-dns' || app === 'coredns' || labels.get(NAME) === 'coredns'
 }
 
 function fits({ namespaces, labels }: TierRule, workload: Described): boolean {

@@ -53,6 +53,7 @@ export function clusterPower(
       tainted: kube?.tainted ?? false,
       ...(kube?.mark === undefined ? {} : { mark: kube.mark }),
       podsToMove: kube?.podsToMove ?? 'unknown',
+      ...(kube?.clientsToMove === undefined ? {} : { clientsToMove: kube.clientsToMove }),
       ...(blocked === undefined ? {} : { drainBlockedBy: blocked }),
       k3s: machine?.power === 'off' ? 'stopped' : k3s,
     }

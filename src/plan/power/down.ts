@@ -34,10 +34,21 @@ function workloads(view: View): Finding {
   const cluster = spoken(view)
   if (cluster === undefined) return NOTHING
   return inTurn([
-    ...WORKLOAD_TIERS.flatMap((tier) => [() => hooksOf(view, tier, 'off'), () => tierDown(view, tier)]),
+    ...WORKLOAD_TIERS.filter((tier) => tier !== 'storage-clients').flatMap((tier) => [
+      () => hooksOf(view, tier, 'off'),
+      () => tierDown(view, tier),
+    ]),
     () => hooksOf(view, 'volumes', 'off'),
     () => detached(view),
+    // Where only a drain frees a volume, whoever takes it off its node is needed until then.
+    () => (cluster.attachments === 'unknown' || cluster.attachments.length > 0 ? NOTHING : clientsDown(view)),
   ])
+}
+
+/** What attaches and detaches volumes goes when there is none left to detach. */
+function clientsDown(view: View): Finding {
+  if (!view.targets.cluster || spoken(view) === undefined) return NOTHING
+  return inTurn([() => hooksOf(view, 'storage-clients', 'off'), () => tierDown(view, 'storage-clients')])
 }
 
 /** Side by side within a tier. A controller that scales something back up finds it taken down again. */
@@ -83,7 +94,7 @@ function detached(view: View): Finding {
   const what = { tier: 'volumes', deadline: 'detach' } as const
   if (cluster.attachments === 'unknown')
     return awaiting(view, { ...what, what: 'volumes', awaits: 'the list of VolumeAttachments' })
-  const busy = new Set(cluster.nodes.filter(({ podsToMove }) => podsToMove !== 0).map(({ name }) => name))
+  const busy = new Set(cluster.nodes.filter((node) => leftOn(node, true) !== 0).map(({ name }) => name))
   const hanging = cluster.attachments.filter(({ node }) => !busy.has(node))
   return merge(
     hanging.map(({ name, node }) =>
@@ -122,11 +133,28 @@ function nodes(view: View): Finding {
   return inTurn([
     () => hooksOf(view, 'workers', 'off'),
     () => marked(view, going),
+    () =>
+      merge(going.filter((node) => carriesVolumes(view, node)).map((node) => emptied(view, node, tierOfNode(node)))),
+    () => clientsDown(view),
     () => merge(workers.map((node) => nodeDown(view, node, 'workers'))),
     () => hooksOf(view, 'servers', 'off'),
     () => merge(servers.map((node) => emptied(view, node, 'servers'))),
     () => merge(servers.map((node) => stopped(view, node, 'servers'))),
   ])
+}
+
+function carriesVolumes(view: View, { name }: PowerNode): boolean {
+  const attachments = spoken(view)?.attachments ?? 'unknown'
+  return view.targets.cluster && attachments !== 'unknown' && attachments.some(({ node }) => node === name)
+}
+
+function tierOfNode({ role }: PowerNode): Tier {
+  return role === 'agent' ? 'workers' : 'servers'
+}
+
+/** Pods that a drain has still to move; with the whole cluster, storage clients are none of them. */
+function leftOn({ podsToMove, clientsToMove = 0 }: PowerNode, sparesClients: boolean): number | 'unknown' {
+  return podsToMove === 'unknown' || !sparesClients ? podsToMove : podsToMove - clientsToMove
 }
 
 function marked(view: View, going: readonly PowerNode[]): Finding {
@@ -135,12 +163,12 @@ function marked(view: View, going: readonly PowerNode[]): Finding {
     (node) => (node.kube === 'ready' || node.kube === 'not-ready') && (node.mark === undefined || !node.unschedulable),
   )
   return todo(
-    bare.map(({ name, role }) => ({
+    bare.map((node) => ({
       do: 'mark-node',
-      tier: role === 'agent' ? 'workers' : 'servers',
-      node: name,
+      tier: tierOfNode(node),
+      node: node.name,
       lane: 'kubernetes',
-      summary: `cordon ${name} and taint it dns-unready`,
+      summary: `cordon ${node.name} and taint it dns-unready`,
       awaits: 'cordon, taint and our mark',
     })),
   )
@@ -155,9 +183,10 @@ function emptied(view: View, node: PowerNode, tier: Tier): Finding {
   const cluster = spoken(view)
   if (cluster === undefined || isDown(node) || node.kube === 'absent' || node.kube !== 'ready') return NOTHING
   const { name } = node
+  const sparesClients = view.targets.cluster && carriesVolumes(view, node)
   return inTurn([
     () => {
-      if (node.podsToMove === 0) return NOTHING
+      if (leftOn(node, sparesClients) === 0) return NOTHING
       const blocked = node.drainBlockedBy === undefined ? '' : ` (${node.drainBlockedBy})`
       const wait = { tier, what: name, awaits: 'its pods to be gone', deadline: 'drain' } as const
       const step = (force: boolean): PowerStep => ({
@@ -165,6 +194,7 @@ function emptied(view: View, node: PowerNode, tier: Tier): Finding {
         tier,
         node: name,
         ...(force ? { force } : {}),
+        ...(sparesClients ? { sparesClients } : {}),
         lane: 'kubernetes',
         summary: `${force ? 'delete what is left on' : 'drain'} ${name}${blocked}`,
         awaits: 'its pods to be gone',

@@ -4,8 +4,9 @@ import type { Finding } from './finding.ts'
 import { isDown, isLast, nodesOf, seenHost, spoken, type View } from './view.ts'
 
 const DOWN: readonly Tier[] = [
-  ...WORKLOAD_TIERS,
+  ...WORKLOAD_TIERS.filter((tier) => tier !== 'storage-clients'),
   'volumes',
+  'storage-clients',
   'ha',
   'workers',
   'servers',

@@ -62,7 +62,7 @@ export function createSmallWorld(plan: Planner, spec: PowerSpec, random: Random)
   const person = machines[4]
   if (person !== undefined) person.cordoned = true
   const works: Work[] = WORKLOAD_TIERS.flatMap((tier, at) => [
-    work(tier, `${tier}-1`, 1 + (at % 3), at % 2 === 0),
+    work(tier, `${tier}-1`, 1 + (at % 3), at % 2 === 0 && tier !== 'storage-clients'),
     work(tier, `${tier}-2`, at === 2 ? 0 : 1, false),
   ])
   const attached = new Set<string>()
@@ -82,6 +82,8 @@ export function createSmallWorld(plan: Planner, spec: PowerSpec, random: Random)
   function observe(): ObservedPower {
     const api = quorum() && apiFlaps === 0
     const busy = (name: string) => works.filter(({ pods }) => pods.includes(name)).length + (stray === name ? 1 : 0)
+    const clients = (name: string) =>
+      works.filter(({ tier, pods }) => tier === 'storage-clients' && pods.includes(name)).length
     const nodes = machines.map((machine): PowerNode => {
       const { name, role, power, k3s, mark, cordoned, tainted } = machine
       return {
@@ -96,6 +98,7 @@ export function createSmallWorld(plan: Planner, spec: PowerSpec, random: Random)
         tainted: api && tainted,
         ...(api && mark !== undefined ? { mark: { sinceMs: NOW, ...mark } } : {}),
         podsToMove: api ? busy(name) : 'unknown',
+        ...(api ? { clientsToMove: clients(name) } : {}),
         k3s: power === 'off' || !machine.booted ? (power === 'off' ? 'stopped' : 'unknown') : k3s,
       }
     })
@@ -145,6 +148,9 @@ export function createSmallWorld(plan: Planner, spec: PowerSpec, random: Random)
     switch (step.do) {
       case 'pause':
         if (!api || own === undefined) return
+        // Whoever takes volumes off nodes is gone then, and a volume that still hangs there hangs for good.
+        if (own.tier === 'storage-clients' && attached.size > 0 && !late('VolumeAttachment'))
+          faults.push(`${own.name} was taken down with ${[...attached].join(', ')} attached`)
         own.remembered ??= own.replicas
         own.replicas = 0
         return
@@ -169,6 +175,7 @@ export function createSmallWorld(plan: Planner, spec: PowerSpec, random: Random)
       case 'drain-node':
         if (api && stray === step.node && chance(0.5)) stray = undefined
         for (const one of works) {
+          if (step.sparesClients === true && one.tier === 'storage-clients') continue
           if (api && chance(0.5)) one.pods = one.pods.filter((name) => name !== step.node)
         }
         return
@@ -200,6 +207,11 @@ export function createSmallWorld(plan: Planner, spec: PowerSpec, random: Random)
     return [...attached].some((one) => one.endsWith(`@${name}`))
   }
 
+  /** Something of that sort has been waited for longer than its deadline: then people want it forced or given up. */
+  function late(what: string): boolean {
+    return [...waits].some(([name, since]) => name.includes(what) && nowMs - since >= spec.deadlines.detach.afterMs)
+  }
+
   function off(machine: Machine): void {
     machine.power = 'off'
     machine.booted = false
@@ -207,6 +219,10 @@ export function createSmallWorld(plan: Planner, spec: PowerSpec, random: Random)
 
   /** What goes on by itself: pods come and go where there is an API and a node, volumes follow them. */
   function live(): void {
+    const detaches = works.some(
+      ({ tier, pods }) =>
+        tier === 'storage-clients' && pods.some((name) => machines.some((one) => one.name === name && up(one))),
+    )
     for (const machine of machines) {
       if (machine.power === 'on' && !machine.booted && chance(0.5)) machine.booted = true
     }
@@ -225,7 +241,7 @@ export function createSmallWorld(plan: Planner, spec: PowerSpec, random: Random)
       }
       for (const volume of attached) {
         const [name, node = ''] = volume.split('@')
-        if (name === one.name && !one.pods.includes(node) && chance(0.4)) attached.delete(volume)
+        if (name === one.name && !one.pods.includes(node) && detaches && chance(0.4)) attached.delete(volume)
       }
     }
   }

@@ -1,0 +1,91 @@
+import type { KubernetesClient } from '../../kubernetes/client.ts'
+import {
+  annotationsOf,
+  at,
+  type Foreign,
+  labelsOf,
+  nameOf,
+  objectName,
+  recordOf,
+  recordsOf,
+  stringMapOf,
+} from '../../kubernetes/objects.ts'
+import type { PowerSpec, WorkloadTier } from '../../model/power.ts'
+import { type Described, tierOf } from './tiers.ts'
+
+/** Lists one kind. Undefined: it could not be asked. */
+export function listing(client: KubernetesClient, signal: AbortSignal) {
+  return async (path: string): Promise<readonly Foreign[] | undefined> => {
+    const asked = await client.list(path, {}, signal)
+    // A kind that nobody defined has no objects.
+    if (asked.is === 'error' && asked.status === 404) return []
+    return asked.is === 'answer' ? asked.value : undefined
+  }
+}
+
+/** What a person sees as one thing, whether it is asked as a workload or as one of its pods. */
+export function describe(object: Foreign, kind: string, answering: readonly Selector[] = []): Described {
+  const pod = kind === 'Pod' ? object : recordOf(at(object, 'spec', 'template'))
+  const namespace = nameOf(at(object, 'metadata', 'namespace')) ?? 'default'
+  const podLabels = labelsOf(pod)
+  return {
+    namespace,
+    name: objectName(object) ?? '',
+    kind,
+    labels: new Map([...podLabels, ...labelsOf(object)]),
+    containers: recordsOf(at(pod, 'spec', 'containers')).flatMap(({ name }) => nameOf(name) ?? []),
+    claims:
+      recordsOf(at(object, 'spec', 'volumeClaimTemplates')).length > 0 ||
+      recordsOf(at(pod, 'spec', 'volumes')).some((volume) => volume.persistentVolumeClaim !== undefined),
+    answersWebhooks: answering.some((one) => one.namespace === namespace && selects(one.labels, podLabels)),
+  }
+}
+
+/** Pods behind a Service of a webhook. */
+export interface Selector {
+  readonly namespace: string
+  readonly labels: ReadonlyMap<string, string>
+}
+
+/** Who stands behind webhooks without whose word something cannot be written. */
+export async function answeringWebhooks(list: ReturnType<typeof listing>): Promise<readonly Selector[]> {
+  const [validating = [], mutating = [], services = []] = await Promise.all([
+    list('/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations'),
+    list('/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations'),
+    list('/api/v1/services'),
+  ])
+  const asked = new Set(
+    [...validating, ...mutating]
+      .flatMap(({ webhooks }) => recordsOf(webhooks))
+      .filter(({ failurePolicy }) => failurePolicy !== 'Ignore')
+      .map((one) => recordOf(at(one, 'clientConfig', 'service')))
+      .map(({ namespace, name }) => `${String(namespace)}/${String(name)}`),
+  )
+  return services.flatMap((service) => {
+    const namespace = nameOf(at(service, 'metadata', 'namespace')) ?? 'default'
+    const labels = stringMapOf(at(service, 'spec', 'selector'))
+    return labels.size > 0 && asked.has(`${namespace}/${objectName(service) ?? ''}`) ? [{ namespace, labels }] : []
+  })
+}
+
+export function selects(wanted: ReadonlyMap<string, string>, labels: ReadonlyMap<string, string>): boolean {
+  return [...wanted].every(([key, value]) => labels.get(key) === value)
+}
+
+/**
+ * The tier of a pod that a drain must move; undefined for one that stays: what is over, what a DaemonSet would start
+ * again, what its kubelet started from a file, and what belongs to the node itself: DNS, storage and the network stop
+ * with it, and come up with it.
+ */
+export function goingTier(pod: Foreign, spec: PowerSpec, answering: readonly Selector[]): WorkloadTier | undefined {
+  if (isOver(pod) || annotationsOf(pod).has('kubernetes.io/config.mirror')) return undefined
+  const owners = recordsOf(at(pod, 'metadata', 'ownerReferences'))
+  if (owners.some(({ kind, controller }) => kind === 'DaemonSet' && controller === true)) return undefined
+  const tier = tierOf(describe(pod, 'Pod', answering), spec.rules)
+  return tier === 'system' || tier === 'storage' ? undefined : tier
+}
+
+export function isOver(pod: Foreign): boolean {
+  const phase = at(pod, 'status', 'phase')
+  return phase === 'Succeeded' || phase === 'Failed'
+}

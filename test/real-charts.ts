@@ -1,0 +1,29 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { gunzipSync } from 'node:zlib'
+import { parseAllDocuments } from 'yaml'
+import type { KubeObject } from '../src/model/kube-object.ts'
+
+const directory = fileURLToPath(new URL('../../shared/charts', import.meta.url))
+
+/** Why the tests that need what real charts render are skipped; never in CI, where it must be there. */
+export const WITHOUT_CHARTS =
+  existsSync(directory) || process.env.CI ? false : 'what the real charts render (../shared/charts) is not here'
+
+/** Everything that a chart renders: by itself, or with the values that a preset's example gives it. */
+export function renderedChart(chart: string, values: 'default' | 'croft' = 'croft'): readonly KubeObject[] {
+  const packed = readFileSync(`${directory}/${chart}.${values}.yaml.gz`)
+  return parseAllDocuments(gunzipSync(packed).toString('utf8')).map((one) => one.toJS() as KubeObject)
+}
+
+/** The rows of a table of facts, by their column's name. */
+export function chartTable(name: 'crds' | 'workloads'): readonly Readonly<Record<string, string>>[] {
+  const [head = '', ...lines] = readFileSync(`${directory}/${name}.tsv`, 'utf8').trim().split('\n')
+  const columns = head.split('\t')
+  return lines.map((line) => {
+    const cells = line.split('\t')
+    return Object.fromEntries(columns.map((column, at) => [column, cells[at] ?? '']))
+  })
+}
+
+export const WORKLOAD_KINDS: ReadonlySet<string> = new Set(['Deployment', 'StatefulSet', 'DaemonSet'])
