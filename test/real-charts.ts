@@ -15,15 +15,3 @@ export function renderedChart(chart: string, values: 'default' | 'croft' = 'crof
   const packed = readFileSync(`${directory}/${chart}.${values}.yaml.gz`)
   return parseAllDocuments(gunzipSync(packed).toString('utf8')).map((one) => one.toJS() as KubeObject)
 }
-
-/** The rows of a table of facts, by their column's name. */
-export function chartTable(name: 'crds' | 'workloads'): readonly Readonly<Record<string, string>>[] {
-  const [head = '', ...lines] = readFileSync(`${directory}/${name}.tsv`, 'utf8').trim().split('\n')
-  const columns = head.split('\t')
-  return lines.map((line) => {
-    const cells = line.split('\t')
-    return Object.fromEntries(columns.map((column, at) => [column, cells[at] ?? '']))
-  })
-}
-
-export const WORKLOAD_KINDS: ReadonlySet<string> = new Set(['Deployment', 'StatefulSet', 'DaemonSet'])

@@ -35,7 +35,8 @@ export interface ShownWorkload extends PowerWorkload {
   readonly podsOn: readonly string[]
 }
 
-export interface NodeShown extends Pick<ClusterPower['nodes'][number], 'unschedulable' | 'tainted' | 'podsToMove' | 'clientsToMove'> {
+export interface NodeShown
+  extends Pick<ClusterPower['nodes'][number], 'unschedulable' | 'tainted' | 'podsToMove' | 'clientsToMove'> {
   readonly ready: boolean
   readonly mark?: ClusterPower['nodes'][number]['mark']
   /** It has been started anew since our mark was put on it. */

@@ -9,6 +9,7 @@ import { clean } from '../render/clean.ts'
 import { renderTrouble, troublesOf, votesOf } from '../render/health.ts'
 import { API_VERSION } from '../render/plan-json.ts'
 import { many } from '../render/problems.ts'
+import { atRest } from '../render/resting.ts'
 import { openExisting, realDirectory, stateFile } from '../state.ts'
 
 /**
@@ -22,10 +23,17 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
     await openExisting(runtime, stateFile(runtime.env, real, options.state as string | undefined)),
   )
   await using engine = closing(await runtime.openEngine(store.it, { directory: real }))
-  const plan = await engine.it.plan(loaded.estate, runtime.signal)
-  const records = await store.it.records()
+  const resting = atRest(
+    await engine.it.plan(loaded.estate, runtime.signal),
+    await store.it.records(),
+    runtime.clock.now(),
+  )
+  const { plan, records } = resting
   const checks = createChecks(runtime.clock, engine.it.askCheck, { atOnce: true })
   await checks.look({ estate: loaded.estate, clusters: plan.clusters ?? [], surveys: [] }, runtime.signal)
+  const asked = new Set(
+    [...(loaded.estate.checks ?? [])].flatMap(([name, { probe }]) => (resting.isAskedOf(probe) ? [name] : [])),
+  )
   const notReady = records.filter((record) =>
     record.conditions.some((one) => one.type === 'Ready' && one.status !== 'True'),
   )
@@ -49,7 +57,8 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
       observed,
     })),
     problems: loaded.estate.problems.filter(({ severity }) => severity === 'error').length,
-    checks: checks.views().map(({ name, passed, output }) => ({ name, passed, output })),
+    checks: checks.views().flatMap(({ name, passed, output }) => (asked.has(name) ? [] : [{ name, passed, output }])),
+    resting: resting.lines,
   }
   const well =
     blindExit(plan) === undefined &&
@@ -70,8 +79,10 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   const style = styleOf(runtime, runtime.out)
   const line = (good: boolean, text: string) =>
     runtime.out.write(`${style.paint(good ? 'green' : 'red', good ? 'ok  ' : 'bad ')} ${clean(text)}\n`)
+  for (const text of resting.lines) line(true, text)
   for (const { name, state } of report.connections) {
     const note = plan.notes.find((one) => one.connection === name)
+    if (resting.connections.has(name)) continue
     line(note === undefined, `connection ${name}: ${note === undefined ? 'ok' : `${state}: ${note.message}`}`)
     if (note !== undefined) runtime.out.write(`       → croft doctor ${directory}\n`)
   }
