@@ -1,5 +1,5 @@
+import { hostsAsleep as asleepIn, HOT_C, isComing as isComingAt } from '../src/model/trouble.ts'
 import type { ClusterOnPage, HostOnPage, Page, Row } from '../src/server/api/schemas.ts'
-import { hostNames } from './boxes.ts'
 import { serverNow } from './live.ts'
 
 /** Five tones for everything. Each has a colour, an icon and a word; the colour alone never says anything. */
@@ -18,22 +18,8 @@ export function toneOf(row: Row): Tone {
 
 /** Not ready because it was just started, moved or changed, for a while: that is no trouble yet. */
 export function isComing(row: Row): boolean {
-  const since = row.sinceMs === undefined ? Number.POSITIVE_INFINITY : serverNow() - row.sinceMs
-  return COMING.has(row.reason) && since < COMING_MS
+  return isComingAt(row, serverNow())
 }
-
-const COMING = new Set([
-  'PowerChanging',
-  'Seeding',
-  'AgentDown',
-  'AgentNotAsked',
-  'NotATemplate',
-  'NotReadClosely',
-  'NotInForce',
-  'Locked',
-  'InProgress',
-])
-const COMING_MS = 180_000
 
 export const TONE_ORDER: Readonly<Record<Tone, number>> = { bad: 0, warn: 1, busy: 2, quiet: 3, ok: 4 }
 
@@ -65,18 +51,12 @@ export function nodeTone(node: ClusterOnPage['nodes'][number], phase?: ClusterOn
   return ['PoweredOff', 'Unknown', 'Waiting'].includes(node.phase) ? 'quiet' : 'busy'
 }
 
+export { HOT_C }
+
 /** Hosts that are off because somebody or the schedule says so: that is no trouble. */
 export function hostsAsleep(page: Page): ReadonlySet<string> {
-  const { power = [] } = page
-  const nameOf = hostNames(page)
-  const going = power.filter(({ wanted, phase }) => wanted.state === 'off' || phase === 'GoingOn')
-  return new Set(
-    going.flatMap(({ hosts }) => hosts.filter((host) => host.power === 'off').map(({ name }) => nameOf(name))),
-  )
+  return asleepIn(page)
 }
-
-/** From here on a host is worth a look. */
-export const HOT_C = 75
 
 export function hostTone(host: HostOnPage, asleep: ReadonlySet<string>): Tone {
   if (host.online) return (host.temperatureC ?? 0) >= HOT_C ? 'warn' : 'ok'

@@ -1,4 +1,6 @@
 import type { EstateView } from '../model/estate-view.ts'
+import { standingIn } from '../model/standing.ts'
+import { troublesOf } from '../model/trouble.ts'
 import type { Counters } from './controller.ts'
 
 /** The text of /metrics in Prometheus' exposition format. Pure. */
@@ -79,6 +81,12 @@ export function metricsText(view: EstateView, counters: Readonly<Counters>, vers
     'gauge',
     'Problems in the manifests.',
     counted(view.problems.map(({ severity }) => ({ severity }))),
+  )
+  metric(
+    'troubles',
+    'gauge',
+    'What is wrong now, by class; bad: it does not work or needs a person, warn: somebody should look.',
+    counted(troublesOf(standingIn(view), nowMs).map(({ sort, tone }) => ({ sort, tone }))),
   )
   metric(
     'cluster_quorum_margin',

@@ -7,13 +7,17 @@ import { systemClock } from '../lib/clock.ts'
 import type { EstateView } from '../model/estate-view.ts'
 import type { Receiver } from '../model/notification.ts'
 import { Secret } from '../model/secret.ts'
+import { standingIn } from '../model/standing.ts'
+import { troublesOf as judged } from '../model/trouble.ts'
 import { createVirtualClock } from '../sim/virtual-clock.ts'
 import { readTexts } from '../source/fixture.ts'
 import { createNotifier } from './notifier.ts'
 import { openOutbox } from './outbox.ts'
 import { pushHeartbeat, sendNotice } from './send-notice.ts'
 import { sendMail } from './smtp.ts'
-import { type Notice, nextNotices, type Told, troublesOf } from './troubles.ts'
+import { type Notice, nextNotices, type Told } from './troubles.ts'
+
+const troublesOf = (view: EstateView) => judged(standingIn(view), 0)
 
 const EMPTY: EstateView = {
   version: 1,

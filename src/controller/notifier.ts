@@ -5,9 +5,11 @@ import { LIMITS } from '../lib/limits.ts'
 import type { Random } from '../lib/random.ts'
 import type { EstateView } from '../model/estate-view.ts'
 import type { NotificationSpec } from '../model/notification.ts'
+import { standingIn } from '../model/standing.ts'
+import { troublesOf } from '../model/trouble.ts'
 import type { Revision } from '../source/revision.ts'
 import { type Outbox, pushHeartbeat, sendNotice } from './send-notice.ts'
-import { type Notice, nextNotices, type Told, troublesOf } from './troubles.ts'
+import { type Notice, nextNotices, type Told } from './troubles.ts'
 
 export interface Notifier {
   /** Tells whoever is to be told. Never rejects: a receiver that is away must not stop the controller. */
@@ -62,7 +64,7 @@ export function createNotifier(
           all.set(name, { ...fresh, ...known, spec })
         }
       }
-      const troubles = troublesOf(view)
+      const troubles = troublesOf(standingIn(view), nowMs())
       for (const [name, one] of all) {
         const { notices, told, dueMs } = nextNotices(one.told, troubles, one.spec.about, one.spec.afterMs, nowMs())
         one.told = told

@@ -1,74 +1,5 @@
-import type { EstateView } from '../model/estate-view.ts'
 import type { TroubleSort } from '../model/notification.ts'
-
-/** Something that is wrong now and that somebody should know of. The same trouble keeps its id while it lasts. */
-export interface Trouble {
-  readonly id: string
-  readonly sort: TroubleSort
-  readonly title: string
-  readonly text: string
-}
-
-/** Everything that is wrong, out of what is shown. Pure. */
-export function troublesOf(view: EstateView): readonly Trouble[] {
-  return [
-    ...view.sources.flatMap(({ name, trouble }): Trouble[] =>
-      trouble === undefined
-        ? []
-        : [{ id: `source/${name}`, sort: 'source', title: `The source ${name} cannot be followed`, text: trouble }],
-    ),
-    ...view.connections.flatMap(({ name, state, message }): Trouble[] =>
-      state === 'ok' || state === 'incomplete'
-        ? []
-        : [
-            {
-              id: `connection/${name}`,
-              sort: 'connection',
-              title: `The connection ${name} is ${state}`,
-              text: message ?? '',
-            },
-          ],
-    ),
-    ...view.resources.flatMap(({ key, conditions }): Trouble[] => {
-      const stalled = conditions.find((one) => one.type === 'Stalled' && one.status === 'True')
-      if (stalled !== undefined)
-        return [{ id: `stalled/${key}`, sort: 'resource', title: `${key} needs a person`, text: stalled.message }]
-      const ready = conditions.find((one) => one.type === 'Ready')
-      return ready?.status !== 'False'
-        ? []
-        : [{ id: `ready/${key}`, sort: 'resource', title: `${key} is not ready`, text: ready.message }]
-    }),
-    ...[
-      ...new Map(view.drifts.filter(({ policy }) => policy === 'report').map((drift) => [drift.key, drift])).values(),
-    ].map(
-      ({ key, field, declared, observed, by }): Trouble => ({
-        id: `drift/${key}`,
-        sort: 'drift',
-        title: `${key} has drifted`,
-        text: `${field} is ${observed}, Git says ${declared}${by === undefined ? '' : ` (${by.user}, ${by.task})`}`,
-      }),
-    ),
-    ...view.clusters.flatMap(({ name, decision, quorumMargin }): Trouble[] => {
-      if (typeof quorumMargin === 'number' && quorumMargin < 0)
-        return [
-          {
-            id: `cluster/${name}`,
-            sort: 'cluster',
-            title: `${name} has lost its quorum`,
-            text: decision.faultTolerance,
-          },
-        ]
-      if (decision.phase !== 'Degraded' && decision.phase !== 'Blocked') return []
-      const why = [...decision.refusals, ...decision.holds].map(({ reason }) => reason).join('; ')
-      return [
-        { id: `cluster/${name}`, sort: 'cluster', title: `${name} is ${decision.phase.toLowerCase()}`, text: why },
-      ]
-    }),
-    ...view.checks.flatMap(({ name, passed, output }): Trouble[] =>
-      passed === 'no' ? [{ id: `check/${name}`, sort: 'check', title: `The check ${name} fails`, text: output }] : [],
-    ),
-  ]
-}
+import type { Trouble } from '../model/trouble.ts'
 
 /** What was told, and what is still to be told, of each trouble. */
 export interface Told {
@@ -84,7 +15,7 @@ export interface Told {
 
 export interface Notice {
   readonly kind: 'trouble' | 'resolved'
-  readonly trouble: Trouble
+  readonly trouble: Pick<Trouble, 'id' | 'sort' | 'title' | 'text'>
   readonly sinceMs: number
   readonly atMs: number
 }
@@ -110,9 +41,10 @@ export function nextNotices(
     const was = known.get(trouble.id)
     const sinceMs = was?.sinceMs ?? atMs
     const due = was?.told !== true && atMs - sinceMs >= afterMs
-    if (due) notices.push({ kind: 'trouble', trouble, sinceMs, atMs })
+    const { id, sort, title, text } = trouble
+    if (due) notices.push({ kind: 'trouble', trouble: { id, sort, title, text }, sinceMs, atMs })
     else if (was?.told !== true) dueMs = Math.min(dueMs, sinceMs + afterMs)
-    told.push({ id: trouble.id, sort: trouble.sort, title: trouble.title, sinceMs, told: was?.told === true || due })
+    told.push({ id, sort, title, sinceMs, told: was?.told === true || due })
   }
   for (const was of before) {
     if (present.has(was.id) || !was.told) continue

@@ -86,7 +86,10 @@ export function createEngine(deps: EngineDeps): Engine {
       const looks = heldByPower(looked, powerLooks, clock.now()).map(({ look }) => look)
       const observation = await observeAndPlan(estate, surveyed, ledger, rules, looks, clock.now(), signal)
       const plan = await withPreviews(observation, signal)
-      return powerLooks.length === 0 ? plan : { ...plan, powers: powerLooks }
+      const hosts = [...worlds.values()].flatMap(({ survey }) =>
+        (survey?.hosts ?? []).map((host) => ({ ...host, connection: survey?.connection ?? '' })),
+      )
+      return { ...plan, hosts, ...(powerLooks.length === 0 ? {} : { powers: powerLooks }) }
     },
     async pass(estate, signal, { only, sweep } = {}) {
       current = estate

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { NotificationSpec, Receiver } from '../model/notification.ts'
+import { type NotificationSpec, type Receiver, TROUBLE_SORTS } from '../model/notification.ts'
 import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
 import { defined } from './fields/defined.ts'
 import { duration, milliseconds } from './fields/duration.ts'
@@ -23,8 +23,8 @@ const schema = z
   .strictObject({
     description: line.optional(),
     about: z
-      .array(z.enum(['source', 'connection', 'resource', 'drift', 'cluster', 'check']))
-      .max(6)
+      .array(z.enum(TROUBLE_SORTS))
+      .max(TROUBLE_SORTS.length)
       .default([]),
     after: duration.default('30s'),
     webhook: z.strictObject({ url, secret: secretReference }).optional(),

@@ -9,7 +9,22 @@ export interface NotificationSpec {
   readonly to: Receiver
 }
 
-export type TroubleSort = 'source' | 'connection' | 'resource' | 'drift' | 'cluster' | 'check'
+/** Every class of what can be wrong. */
+export const TROUBLE_SORTS = [
+  'source',
+  'manifest',
+  'connection',
+  'host',
+  'cluster',
+  'power',
+  'ups',
+  'resource',
+  'approval',
+  'drift',
+  'check',
+] as const
+
+export type TroubleSort = (typeof TROUBLE_SORTS)[number]
 
 export type Receiver =
   | { readonly by: 'webhook'; readonly url: string; readonly secret: SecretReference }

@@ -6,6 +6,7 @@ import type { Origin } from './origin.ts'
 import type { PowerLook } from './power-look.ts'
 import type { Problem } from './problem.ts'
 import type { Desired } from './resource.ts'
+import type { HostSighting } from './survey.ts'
 
 export interface PlanEntry {
   readonly key: ResourceKey
@@ -73,4 +74,6 @@ export interface Plan {
   readonly problems: readonly Problem[]
   readonly clusters?: readonly ClusterLook[]
   readonly powers?: readonly PowerLook[]
+  /** What each connection that could be seen has shown of its hosts. */
+  readonly hosts?: readonly (HostSighting & { readonly connection: string })[]
 }

@@ -6,6 +6,7 @@ import type { Condition } from '../../model/condition.ts'
 import type { CroftEvent } from '../../model/event.ts'
 import type { Plan } from '../../model/plan.ts'
 import type { ResourceRecord } from '../../model/record.ts'
+import type { Trouble as Judgement } from '../../model/trouble.ts'
 import { clusterDiffers } from '../../plan/cluster/forecast.ts'
 import { clean } from './clean.ts'
 import { showAge } from './duration.ts'
@@ -28,7 +29,39 @@ export interface SeenNow {
   readonly events: readonly CroftEvent[]
 }
 
-/** Everything that is wrong now, by what was just seen and by what the last passes have met. Pure. */
+/**
+ * Everything that the one judgement finds wrong, in this command's words: a resource or a cluster with its story, and
+ * anything else as it was judged. What is to be done and is not done yet counts here as well: nobody is at work on it.
+ */
+export function withJudged(
+  judged: readonly Judgement[],
+  explained: readonly Trouble[],
+  told: ReadonlySet<Judgement['sort']>,
+): readonly Trouble[] {
+  const known = new Set(explained.map(({ key }) => key))
+  const others = judged.filter(
+    ({ sort, about }) => !told.has(sort) && !known.has(about) && !known.has(`Cluster/${about}`),
+  )
+  return [
+    ...others.map(({ about, title, text, allow, sinceMs, sort }) => ({
+      key: `${sort} ${about}`,
+      what: title,
+      ...(sinceMs === undefined ? {} : { sinceMs }),
+      why: text === '' ? [] : [text],
+      next: allow ?? NEXT[sort] ?? 'croft why',
+    })),
+    ...explained,
+  ]
+}
+
+const NEXT: Readonly<Partial<Record<Judgement['sort'], string>>> = {
+  manifest: 'croft validate',
+  host: 'bring it back, or say with a Power that it is meant to be off',
+  ups: 'see to the mains; croft power shows what goes off at which charge',
+  power: 'croft power',
+}
+
+/** What there is to tell of resources and clusters, by what was just seen and by what the last passes have met. Pure. */
 export function troublesOf({ plan, records, events }: SeenNow): readonly Trouble[] {
   const recordOf = new Map(records.map((record) => [record.key, record]))
   const clusters = (plan.clusters ?? []).flatMap((look) =>

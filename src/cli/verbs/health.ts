@@ -1,12 +1,19 @@
 import { createChecks } from '../../controller/checks.ts'
 import { driftsOf } from '../../controller/drifts.ts'
+import { viewOf } from '../../controller/view.ts'
+import type { Estate } from '../../model/estate.ts'
+import type { CheckView, EstateView } from '../../model/estate-view.ts'
+import type { Plan } from '../../model/plan.ts'
+import type { ResourceRecord } from '../../model/record.ts'
+import { standingIn } from '../../model/standing.ts'
+import { troublesOf as judge } from '../../model/trouble.ts'
 import { closing } from '../closing.ts'
 import { EXIT } from '../exit.ts'
 import { styleOf, writeJson } from '../output.ts'
 import { blindExit } from '../plan-exit.ts'
 import type { Verb } from '../program.ts'
 import { clean } from '../render/clean.ts'
-import { renderTrouble, troublesOf, votesOf } from '../render/health.ts'
+import { renderTrouble, troublesOf, votesOf, withJudged } from '../render/health.ts'
 import { API_VERSION } from '../render/plan-json.ts'
 import { many } from '../render/problems.ts'
 import { atRest } from '../render/resting.ts'
@@ -70,8 +77,9 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   const events = (
     await Promise.all([...troubled].slice(0, LOOKED_INTO).map((key) => store.it.events({ key, limit: 200 })))
   ).flat()
-  const troubles = troublesOf({ plan, records, events })
-  const healthy = well && troubles.length === 0
+  const judged = judge(standingIn(seenNow(loaded.estate, plan, records, checks.views())), runtime.clock.now())
+  const troubles = withJudged(judged, troublesOf({ plan, records, events }), TOLD_ABOVE)
+  const healthy = well && troubles.length === 0 && judged.length === 0
   if (options.json === true) {
     writeJson(runtime.out, { ...report, troubles, healthy })
     return healthy ? EXIT.ok : EXIT.failed
@@ -104,3 +112,27 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
 
 /** Of more things in trouble than a person reads, the events are not asked for. */
 const LOOKED_INTO = 50
+
+/** Connections, manifests and checks have lines of their own. */
+const TOLD_ABOVE = new Set(['connection', 'manifest', 'check'] as const)
+
+/** One look, as the controller would show it. */
+function seenNow(
+  estate: Estate,
+  plan: Plan,
+  records: readonly ResourceRecord[],
+  checks: readonly CheckView[],
+): Omit<EstateView, 'version' | 'atMs'> {
+  const { powers, hosts = [] } = plan
+  const report = {
+    plan,
+    records,
+    events: [],
+    effects: 0,
+    settled: true,
+    lookAgainMs: 0,
+    ...(powers === undefined ? {} : { powers }),
+  }
+  const drifts = driftsOf({ plan, records })
+  return { ...viewOf({ sources: [], estate, report, drifts, checks }), hosts }
+}

@@ -182,7 +182,8 @@ export function inMemory(
       const facts = factsOf(revision)
       if (facts.id === lastGood?.id) return { is: 'same' }
       const judged = judgeRevision(lastGood, { saw: 'revision', revision: facts })
-      if (judged.follow !== 'new') return { is: 'kept', reason: judged.reason, message: judged.message }
+      if (judged.follow !== 'new')
+        return { is: 'kept', reason: judged.reason, message: judged.message, problems: revision.problems }
       lastGood = facts
       return {
         is: 'new',

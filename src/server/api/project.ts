@@ -2,8 +2,9 @@ import type { Action, Doing } from '../../model/action.ts'
 import type { Change } from '../../model/change.ts'
 import type { ClusterView, EstateView, ResourceView } from '../../model/estate-view.ts'
 import type { ObservedNode } from '../../model/observed-cluster.ts'
+import { asBoxes } from '../../model/one-box.ts'
+import { rowStanding } from '../../model/standing.ts'
 import type { Step } from '../../model/step.ts'
-import { asBoxes } from './one-box.ts'
 import type { ActionOnPage, ClusterOnPage, Page, PlanEntryOnPage, ResourceDetail, Row } from './schemas.ts'
 
 /** The controller's view as the page and the API show it. Pure: names what is shown and leaves out the rest. */
@@ -32,27 +33,21 @@ export function rowMaker(view: EstateView): (resource: ResourceView) => Row {
 }
 
 function projectRow(resource: ResourceView, drifted: boolean): Row {
-  const { key, kind, name, connection, status, paused, action } = resource
-  const of = (type: 'Synced' | 'Ready' | 'Stalled') => resource.conditions.find((one) => one.type === type)
-  const [synced, ready, stalled] = [of('Synced'), of('Ready'), of('Stalled')]
-  const telling = stalled?.status === 'True' ? stalled : synced?.status === 'True' ? ready : synced
+  const { key, kind, name, connection, status, action } = resource
+  const synced = resource.conditions.find(({ type }) => type === 'Synced')
+  const { next: _, ...standing } = rowStanding(resource)
   const next = nextOf(action)?.do
   const address = resource.addresses?.[0]
   return {
+    ...standing,
     key,
     kind,
     name,
     connection,
     status,
-    paused,
     synced: synced?.status ?? 'Unknown',
-    ready: ready?.status ?? 'Unknown',
-    stalled: stalled?.status === 'True',
-    reason: telling?.reason ?? '',
-    message: (telling?.message ?? '').slice(0, 300),
     do: action.do,
     drifted,
-    ...(telling === undefined ? {} : { sinceMs: telling.sinceMs }),
     ...(next === undefined ? {} : { next }),
     ...('guard' in action ? { guard: action.guard } : {}),
     ...(resource.host === undefined ? {} : { host: resource.host }),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { ConnectionView } from '../../model/estate-view.ts'
+import type { ConnectionView } from './estate-view.ts'
 import { asBoxes, sameBox } from './one-box.ts'
 
 const connection = (

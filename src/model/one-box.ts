@@ -1,4 +1,4 @@
-import type { ConnectionView, EstateView, HostView } from '../../model/estate-view.ts'
+import type { ConnectionView, EstateView, HostView } from './estate-view.ts'
 
 export interface Box extends HostView {
   /** What Git calls it, where the hypervisor calls it otherwise. */

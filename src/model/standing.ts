@@ -1,0 +1,156 @@
+import type { EstateView } from './estate-view.ts'
+import { asBoxes } from './one-box.ts'
+import type { PowerView } from './power-view.ts'
+
+/** What is judged: how everything stands at one moment, in the words that the page shows it in. */
+export interface Standing {
+  readonly sources: readonly { readonly name: string; readonly trouble?: string | undefined }[]
+  readonly problems: readonly {
+    readonly severity: 'error' | 'warning'
+    readonly file: string
+    readonly line: number
+    readonly message: string
+    readonly hint?: string | undefined
+  }[]
+  readonly connections: readonly {
+    readonly name: string
+    readonly endpoint: string
+    readonly state: string
+    readonly message?: string | undefined
+    readonly allow?: string | undefined
+  }[]
+  readonly hosts: readonly StandingHost[]
+  readonly rows: readonly StandingRow[]
+  readonly clusters: readonly StandingCluster[]
+  readonly power?: readonly StandingPower[] | undefined
+  readonly drifts: readonly StandingDrift[]
+  readonly checks: readonly {
+    readonly name: string
+    readonly passed: 'yes' | 'no' | 'unknown'
+    readonly output: string
+  }[]
+}
+
+export interface StandingHost {
+  readonly name: string
+  readonly online: boolean
+  readonly temperatureC?: number | undefined
+  readonly alsoCalled?: string | undefined
+}
+
+export interface StandingRow {
+  readonly key: string
+  readonly ready: 'True' | 'False' | 'Unknown'
+  readonly stalled: boolean
+  readonly paused: boolean
+  readonly do: string
+  readonly next?: string | undefined
+  readonly reason: string
+  readonly message: string
+  readonly sinceMs?: number | undefined
+}
+
+export interface StandingCluster {
+  readonly name: string
+  readonly phase: string
+  readonly quorumMargin: number | 'unknown'
+  readonly faultTolerance: string
+  readonly nodes: readonly {
+    readonly name: string
+    readonly role: string
+    readonly phase: string
+    readonly readySinceMs?: number | undefined
+  }[]
+  readonly holds: readonly StandingObjection[]
+  readonly refusals: readonly StandingObjection[]
+}
+
+export interface StandingObjection {
+  readonly guard?: string | undefined
+  readonly reason: string
+  readonly allow: string
+}
+
+export interface StandingPower {
+  readonly name: string
+  readonly cluster?: string | undefined
+  readonly phase: string
+  readonly wanted: { readonly state: 'on' | 'off' }
+  readonly hosts: readonly { readonly name: string; readonly power: string }[]
+  readonly holds: readonly StandingObjection[]
+  readonly refusals: readonly StandingObjection[]
+  readonly ups?:
+    | {
+        readonly state: NonNullable<PowerView['ups']>['state']
+        readonly charge?: number | undefined
+        readonly low?: boolean | undefined
+      }
+    | undefined
+}
+
+interface StandingDrift {
+  readonly key: string
+  readonly field: string
+  readonly declared: string
+  readonly observed: string
+  readonly sinceMs: number
+  readonly policy: 'correct' | 'report' | 'ignore'
+  readonly by?: { readonly user: string; readonly task: string } | undefined
+}
+
+/** How a resource stands, of which the page shows a row. */
+export function rowStanding({ conditions, action, ...one }: EstateView['resources'][number]): StandingRow {
+  const of = (type: 'Synced' | 'Ready' | 'Stalled') => conditions.find((condition) => condition.type === type)
+  const [synced, ready, stalled] = [of('Synced'), of('Ready'), of('Stalled')]
+  // The one that says most: why it is not well, or since when it is.
+  const telling = stalled?.status === 'True' ? stalled : synced?.status === 'True' ? ready : synced
+  const next = action.do === 'hold' ? action.held.do : action.do === 'wait' ? action.next?.do : undefined
+  return {
+    key: one.key,
+    paused: one.paused,
+    ready: ready?.status ?? 'Unknown',
+    stalled: stalled?.status === 'True',
+    do: action.do,
+    reason: telling?.reason ?? '',
+    message: (telling?.message ?? '').slice(0, 300),
+    ...(next === undefined ? {} : { next }),
+    ...(telling === undefined ? {} : { sinceMs: telling.sinceMs }),
+  }
+}
+
+/** How everything stands that the controller, or one look from the command line, has seen. Pure. */
+export function standingIn(view: Omit<EstateView, 'version' | 'atMs'>): Standing {
+  return {
+    sources: view.sources,
+    problems: view.problems.map(({ origin: { file, line }, severity, message, hint }) => ({
+      file,
+      line,
+      severity,
+      message,
+      hint,
+    })),
+    connections: view.connections,
+    hosts: asBoxes(view),
+    rows: view.resources.map(rowStanding),
+    clusters: view.clusters.map(({ name, quorumMargin, decision, observed }) => {
+      const phases = new Map(decision.nodes.map((node) => [node.name, node.phase]))
+      return {
+        name,
+        quorumMargin,
+        phase: decision.phase,
+        faultTolerance: decision.faultTolerance,
+        holds: decision.holds,
+        refusals: decision.refusals,
+        nodes: observed.nodes.map((node) => ({
+          name: node.name,
+          role: node.role,
+          phase: phases.get(node.name) ?? 'Unknown',
+          readySinceMs: typeof node.kube === 'string' ? undefined : node.kube.readySinceMs,
+        })),
+      }
+    }),
+    power: view.power,
+    drifts: view.drifts,
+    checks: view.checks,
+  }
+}

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { TROUBLE_SORTS, type TroubleSort } from './notification.ts'
+import type { Standing, StandingCluster, StandingPower, StandingRow } from './standing.ts'
+import { troublesOf } from './trouble.ts'
+
+const NOW = 1_000_000_000
+const WELL: Standing = {
+  sources: [{ name: 'main' }],
+  problems: [],
+  connections: [{ name: 'default', endpoint: 'https://pve', state: 'ok' }],
+  hosts: [{ name: 'a', online: true, temperatureC: 50 }],
+  rows: [],
+  clusters: [],
+  drifts: [],
+  checks: [{ name: 'web', passed: 'yes', output: '' }],
+}
+const row = (more: Partial<StandingRow>): StandingRow => ({
+  key: 'Machine/web',
+  ready: 'True',
+  stalled: false,
+  paused: false,
+  do: 'nothing',
+  reason: '',
+  message: '',
+  ...more,
+})
+const cluster = (more: Partial<StandingCluster>): StandingCluster => ({
+  name: 'home',
+  phase: 'Ready',
+  quorumMargin: 1,
+  faultTolerance: 'one may be lost',
+  nodes: [],
+  holds: [],
+  refusals: [],
+  ...more,
+})
+const power = (more: Partial<StandingPower>): StandingPower => ({
+  name: 'site',
+  phase: 'On',
+  wanted: { state: 'on' },
+  hosts: [],
+  holds: [],
+  refusals: [],
+  ...more,
+})
+const node = (role: string, phase: string) => ({ name: 'n1', role, phase })
+const objection = { guard: 'quorum', reason: 'why', allow: 'how' }
+const drift = { key: 'Machine/web', field: 'memory', declared: '2', observed: '1', sinceMs: 5 }
+
+/** What is wrong, and how it is told: `tone id: title`. */
+const CASES: readonly [what: string, standing: Partial<Standing>, told: readonly string[]][] = [
+  ['nothing', {}, []],
+  ['a check of which nothing is known', { checks: [{ name: 'web', passed: 'unknown', output: '' }] }, []],
+  [
+    'a check that fails',
+    { checks: [{ name: 'web', passed: 'no', output: 'x' }] },
+    ['bad check/web: The check web fails'],
+  ],
+  [
+    'a source that is not followed',
+    { sources: [{ name: 'main', trouble: 'away' }] },
+    ['bad source/main: The newest commit of main is not in force'],
+  ],
+  [
+    'a manifest with an error and one with a warning',
+    {
+      problems: [
+        { severity: 'error', file: 'a.yaml', line: 3, message: 'm' },
+        { severity: 'warning', file: 'b.yaml', line: 1, message: 'm' },
+      ],
+    },
+    ['bad manifest/a.yaml:3: a.yaml:3 is not valid'],
+  ],
+  [
+    'a connection',
+    { connections: [{ name: 'default', endpoint: 'e', state: 'suspect' }] },
+    ['bad connection/default: The connection default is suspect'],
+  ],
+  ['a host that is offline', { hosts: [{ name: 'a', online: false }] }, ['bad host/a: Host a is offline']],
+  ['a host that is hot', { hosts: [{ name: 'a', online: true, temperatureC: 75 }] }, ['warn hot/a: Host a is hot']],
+  [
+    'a host that is off by order, under its other name',
+    {
+      hosts: [{ name: 'a', online: false, alsoCalled: 'duck' }],
+      power: [power({ wanted: { state: 'off' }, phase: 'Off', hosts: [{ name: 'duck', power: 'off' }] })],
+    },
+    [],
+  ],
+  [
+    'a host that is off while its site is on',
+    { hosts: [{ name: 'a', online: false }], power: [power({ hosts: [{ name: 'a', power: 'off' }] })] },
+    ['bad host/a: Host a is offline'],
+  ],
+  [
+    'a refused Power',
+    { power: [power({ refusals: [objection] })] },
+    ['bad power/refused/quorum/site: Power site is refused'],
+  ],
+  ['a held Power', { power: [power({ holds: [objection] })] }, ['warn power/held/quorum/site: Power site is held']],
+  [
+    'a UPS on battery',
+    { power: [power({ ups: { state: 'battery', charge: 80 } })] },
+    ['warn ups/site: The UPS of site is on battery'],
+  ],
+  [
+    'a UPS at 9 %',
+    { power: [power({ ups: { state: 'battery', charge: 9 } })] },
+    ['bad ups/site: The UPS of site is on battery'],
+  ],
+  [
+    'a UPS that says low',
+    { power: [power({ ups: { state: 'battery', low: true } })] },
+    ['bad ups/site: The UPS of site is on battery'],
+  ],
+  ['a UPS on mains at 9 %', { power: [power({ ups: { state: 'mains', charge: 9 } })] }, []],
+  [
+    'a quorum that is lost',
+    { clusters: [cluster({ phase: 'QuorumLost', quorumMargin: -1 })] },
+    ['bad cluster/home: home has lost its quorum'],
+  ],
+  [
+    'a server that is not ready',
+    { clusters: [cluster({ phase: 'Degraded', nodes: [node('server', 'NotReady')] })] },
+    ['bad cluster/home: 1 node of home not ready'],
+  ],
+  [
+    'an agent that is not ready',
+    { clusters: [cluster({ phase: 'Degraded', nodes: [node('agent', 'Flapping')] })] },
+    ['warn cluster/home: 1 node of home not ready'],
+  ],
+  ['a degraded cluster', { clusters: [cluster({ phase: 'Degraded' })] }, ['bad cluster/home: home is degraded']],
+  [
+    'a refusal of a cluster',
+    { clusters: [cluster({ refusals: [objection] })] },
+    ['bad cluster/quorum/home: home is held by quorum'],
+  ],
+  [
+    'a cluster that is off by order',
+    {
+      clusters: [cluster({ phase: 'QuorumLost', quorumMargin: -1 })],
+      power: [power({ cluster: 'home', phase: 'Off', wanted: { state: 'off' } })],
+    },
+    [],
+  ],
+  ['what stalled', { rows: [row({ stalled: true })] }, ['bad stalled/Machine/web: Machine/web needs a person']],
+  ['what is refused', { rows: [row({ do: 'refuse' })] }, ['bad refused/Machine/web: Machine/web is refused']],
+  ['what is held', { rows: [row({ do: 'hold', next: 'delete' })] }, ['warn approval/Machine/web: Machine/web is held']],
+  ['what is not ready', { rows: [row({ ready: 'False' })] }, ['bad ready/Machine/web: Machine/web is not ready']],
+  ['what is suspended', { rows: [row({ ready: 'False', paused: true })] }, []],
+  ['what is being changed', { rows: [row({ ready: 'False', do: 'update' })] }, []],
+  ['what was just started', { rows: [row({ ready: 'False', reason: 'AgentDown', sinceMs: NOW - 179_999 })] }, []],
+  [
+    'what was started long ago',
+    { rows: [row({ ready: 'False', reason: 'AgentDown', sinceMs: NOW - 180_000 })] },
+    ['bad ready/Machine/web: Machine/web is not ready'],
+  ],
+  ['drift', { drifts: [{ ...drift, policy: 'report' }] }, ['warn drift/Machine/web: Machine/web has drifted']],
+  ['drift that is ignored', { drifts: [{ ...drift, policy: 'ignore' }] }, []],
+]
+
+for (const [what, standing, expected] of CASES)
+  test(`[D-11] what is wrong: ${what}`, () => {
+    const found = troublesOf({ ...WELL, ...standing }, NOW)
+    assert.deepEqual(
+      found.map(({ tone, id, title }) => `${tone} ${id}: ${title}`),
+      expected,
+    )
+  })
+
+test('[D-11] every class that a Notification may name is found by some case, and no two troubles share an id', () => {
+  const found = new Set<TroubleSort>()
+  for (const [, standing] of CASES) for (const { sort } of troublesOf({ ...WELL, ...standing }, NOW)) found.add(sort)
+  assert.deepEqual([...found].sort(), [...TROUBLE_SORTS].sort())
+})
+
+test('[D-11] the worst comes first', () => {
+  const tones = troublesOf(
+    {
+      ...WELL,
+      rows: [row({ do: 'hold' }), row({ key: 'Machine/b', stalled: true })],
+      drifts: [{ ...drift, policy: 'report' }],
+    },
+    NOW,
+  ).map(({ tone }) => tone)
+  assert.deepEqual(tones, ['bad', 'warn', 'warn'])
+})

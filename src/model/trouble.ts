@@ -1,0 +1,226 @@
+import type { TroubleSort } from './notification.ts'
+import type { Standing, StandingCluster, StandingHost, StandingPower, StandingRow } from './standing.ts'
+
+/** Something that is wrong now and that somebody should know of. The same trouble keeps its id while it lasts. */
+export interface Trouble {
+  readonly id: string
+  readonly sort: TroubleSort
+  /** `bad`: it does not work, or a person must act. `warn`: it should be looked at. */
+  readonly tone: 'bad' | 'warn'
+  readonly title: string
+  readonly text: string
+  /** What it is about: the name of a source, host, cluster, or the key of a resource. */
+  readonly about: string
+  /** What would help, where it is known. */
+  readonly allow?: string
+  /** Since when, where it is known. */
+  readonly sinceMs?: number
+  /** Many of the same word are shown as one line. */
+  readonly word?: string
+}
+
+/**
+ * Everything that is wrong, worst first. This is the only judgement of it: the page, `croft health`, notifications and
+ * metrics all show its answer. Pure.
+ */
+export function troublesOf(standing: Standing, nowMs: number): readonly Trouble[] {
+  const troubles: readonly Trouble[] = [
+    ...standing.sources.flatMap(({ name, trouble }): readonly Trouble[] =>
+      trouble === undefined
+        ? []
+        : [of('source', name, 'bad', `The newest commit of ${name} is not in force`, { text: trouble })],
+    ),
+    ...standing.problems
+      .filter(({ severity }) => severity === 'error')
+      .map(({ file, line, message, hint }) =>
+        of('manifest', `${file}:${line}`, 'bad', `${file}:${line} is not valid`, { text: message, allow: hint }),
+      ),
+    ...standing.connections
+      .filter(({ state }) => state !== 'ok')
+      .map(({ name, state, message, endpoint, allow }) =>
+        of('connection', name, 'bad', `The connection ${name} is ${state}`, { text: message ?? endpoint, allow }),
+      ),
+    ...standing.clusters.filter((cluster) => !offByOrder(cluster, standing)).flatMap(clusterTroubles),
+    ...(standing.power ?? []).flatMap(powerTroubles),
+    ...hostTroubles(standing),
+    ...standing.checks
+      .filter(({ passed }) => passed === 'no')
+      .map(({ name, output }) => of('check', name, 'bad', `The check ${name} fails`, { text: output })),
+    ...standing.rows.flatMap((row) => rowTroubles(row, nowMs)),
+    ...driftTroubles(standing),
+  ]
+  return troubles.toSorted((a, b) => Number(a.tone === 'warn') - Number(b.tone === 'warn'))
+}
+
+function of(
+  sort: TroubleSort,
+  about: string,
+  tone: Trouble['tone'],
+  title: string,
+  more: {
+    readonly text: string
+    readonly allow?: string | undefined
+    readonly sinceMs?: number | undefined
+    readonly word?: string
+    readonly id?: string
+  },
+): Trouble {
+  const { text, allow, sinceMs, word, id } = more
+  return {
+    id: `${id ?? sort}/${about}`,
+    sort,
+    tone,
+    title,
+    text,
+    about,
+    ...(allow === undefined ? {} : { allow }),
+    ...(sinceMs === undefined ? {} : { sinceMs }),
+    ...(word === undefined ? {} : { word }),
+  }
+}
+
+/** One that is switched off, or on its way, is held by that order: no trouble. */
+function offByOrder({ name }: StandingCluster, { power = [] }: Standing): boolean {
+  const order = power.find(({ cluster }) => cluster === name)
+  return order !== undefined && ['GoingOn', 'GoingOff', 'Off'].includes(order.phase)
+}
+
+function clusterTroubles(cluster: StandingCluster): readonly Trouble[] {
+  const { name, phase, quorumMargin, faultTolerance, holds, refusals } = cluster
+  const objections = [...refusals, ...holds].map((one) =>
+    of('cluster', name, refusals.includes(one) ? 'bad' : 'warn', `${name} is held by ${one.guard ?? 'a guard'}`, {
+      id: `cluster/${one.guard ?? 'guard'}`,
+      text: one.reason,
+      allow: one.allow,
+    }),
+  )
+  if (phase === 'QuorumLost' || (typeof quorumMargin === 'number' && quorumMargin < 0))
+    return [of('cluster', name, 'bad', `${name} has lost its quorum`, { text: faultTolerance }), ...objections]
+  const unwell = cluster.nodes.filter((node) => node.phase === 'NotReady' || node.phase === 'Flapping')
+  if (unwell.length > 0) {
+    const names = unwell.slice(0, 3).map((node) => node.name)
+    const more = unwell.length > names.length ? ` and ${unwell.length - names.length} more` : ''
+    const server = unwell.some(({ role }) => role === 'server')
+    const margin = server && quorumMargin === 0 ? ' No further server may be lost.' : ''
+    const title = `${unwell.length === 1 ? '1 node' : `${unwell.length} nodes`} of ${name} not ready`
+    const since = unwell.flatMap(({ readySinceMs }) => readySinceMs ?? [])
+    const text = `${names.join(', ')}${more}.${margin}`
+    const sinceMs = since.length === 0 ? undefined : Math.min(...since)
+    return [of('cluster', name, server ? 'bad' : 'warn', title, { text, sinceMs }), ...objections]
+  }
+  if (objections.length > 0 || (phase !== 'Degraded' && phase !== 'Blocked')) return objections
+  return [of('cluster', name, 'bad', `${name} is ${phase.toLowerCase()}`, { text: faultTolerance })]
+}
+
+function powerTroubles({ name, holds, refusals, ups }: StandingPower): readonly Trouble[] {
+  const objection = (tone: Trouble['tone'], word: string) => (one: StandingPower['holds'][number]) =>
+    of('power', name, tone, `Power ${name} is ${word}`, {
+      id: `power/${word}/${one.guard ?? 'guard'}`,
+      text: one.reason,
+      allow: one.allow,
+    })
+  const all = [...refusals.map(objection('bad', 'refused')), ...holds.map(objection('warn', 'held'))]
+  if (ups?.state !== 'battery') return all
+  const left = ups.charge === undefined ? 'Nobody knows how much is left' : `${Math.round(ups.charge)} % left`
+  const low = ups.low === true ? ', and it says that this is little' : ''
+  const tone = ups.low === true || (ups.charge ?? 100) <= LOW_CHARGE ? 'bad' : 'warn'
+  return [...all, of('ups', name, tone, `The UPS of ${name} is on battery`, { text: `${left}${low}` })]
+}
+
+/** A battery that says nothing of its own limit is low from here on. */
+const LOW_CHARGE = 20
+
+/** From here on a host is worth a look. */
+export const HOT_C = 75
+
+function hostTroubles(standing: Standing): readonly Trouble[] {
+  const asleep = hostsAsleep(standing)
+  return standing.hosts.flatMap((host): readonly Trouble[] => {
+    if (!host.online)
+      return asleep.has(host.name)
+        ? []
+        : [of('host', host.name, 'bad', `Host ${host.name} is offline`, { text: 'It does not answer.' })]
+    const { temperatureC = 0 } = host
+    if (temperatureC < HOT_C) return []
+    const text = `${Math.round(temperatureC)} °C`
+    return [of('host', host.name, 'warn', `Host ${host.name} is hot`, { id: 'hot', text })]
+  })
+}
+
+/** Hosts that are off because somebody or the schedule says so: that is no trouble. */
+export function hostsAsleep({ power = [], hosts }: Pick<Standing, 'power' | 'hosts'>): ReadonlySet<string> {
+  const nameOf = hostNames(hosts)
+  const going = power.filter(({ wanted, phase }) => wanted.state === 'off' || phase === 'GoingOn')
+  return new Set(
+    going.flatMap((one) => one.hosts.filter((host) => host.power === 'off').map(({ name }) => nameOf(name))),
+  )
+}
+
+/** One name for each host: what Git calls a box and what its hypervisor calls it lead to the same. */
+export function hostNames(hosts: readonly StandingHost[]): (name: string) => string {
+  const other = new Map(
+    hosts.flatMap(({ name, alsoCalled }) => (alsoCalled === undefined ? [] : [[alsoCalled, name] as const])),
+  )
+  // A host that is really called so comes before one that is only also called so.
+  for (const { name } of hosts) other.delete(name)
+  return (name) => other.get(name) ?? name
+}
+
+function rowTroubles(row: StandingRow, nowMs: number): readonly Trouble[] {
+  const { key, sinceMs } = row
+  const said = (otherwise: string) => (row.message === '' || row.message === 'as declared' ? otherwise : row.message)
+  if (row.stalled) {
+    const word = 'stalled'
+    return [of('resource', key, 'bad', `${key} needs a person`, { id: word, text: said('it failed'), sinceMs, word })]
+  }
+  if (row.do === 'refuse') {
+    const text = said('it will not be done as declared')
+    return [of('resource', key, 'bad', `${key} is refused`, { id: 'refused', text, sinceMs, word: 'refused' })]
+  }
+  // What a held resource says of itself, and since when, is about what it is now, not about what is held.
+  if (row.do === 'hold') {
+    const text = `${row.next ?? 'a change'} waits for an approval`
+    return [of('approval', key, 'warn', `${key} is held`, { text, word: 'held' })]
+  }
+  if (row.ready !== 'False' || row.paused || !['nothing', 'wait'].includes(row.do) || isComing(row, nowMs)) return []
+  return [
+    of('resource', key, 'bad', `${key} is not ready`, {
+      id: 'ready',
+      text: said('it is not up'),
+      sinceMs,
+      word: 'not ready',
+    }),
+  ]
+}
+
+/** Not ready because it was just started, moved or changed, for a while: that is no trouble yet. */
+export function isComing({ reason, sinceMs }: Pick<StandingRow, 'reason' | 'sinceMs'>, nowMs: number): boolean {
+  return COMING.has(reason) && (sinceMs === undefined ? Number.POSITIVE_INFINITY : nowMs - sinceMs) < COMING_MS
+}
+
+const COMING = new Set([
+  'PowerChanging',
+  'Seeding',
+  'AgentDown',
+  'AgentNotAsked',
+  'NotATemplate',
+  'NotReadClosely',
+  'NotInForce',
+  'Locked',
+  'InProgress',
+])
+const COMING_MS = 180_000
+
+function driftTroubles({ drifts }: Standing): readonly Trouble[] {
+  const groups = Map.groupBy(
+    drifts.filter(({ policy }) => policy !== 'ignore'),
+    ({ key }) => key,
+  )
+  return [...groups].map(([key, own]) => {
+    const fields = own.map(({ field, declared, observed }) => `${field} is ${observed}, Git says ${declared}`)
+    const by = own[0]?.by
+    const text = `${fields.slice(0, 3).join('; ')}${by === undefined ? '' : ` (${by.user}, ${by.task})`}`
+    const sinceMs = Math.min(...own.map((one) => one.sinceMs))
+    return of('drift', key, 'warn', `${key} has drifted`, { text, sinceMs, word: 'drifted' })
+  })
+}
