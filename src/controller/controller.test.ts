@@ -164,6 +164,34 @@ test('[A54] deleting four of six machines is held; an approval from the page let
   await harness.stop()
 })
 
+test('[D-07] an approval of two of four held deletions lets these two go at once, and the others never by themselves', async () => {
+  const harness = await startHarness({ machines: SIX })
+  await settled(harness)
+  harness.push(filesOf(SIX.slice(0, 2)))
+  harness.controller.poke('main')
+  const held = () => harness.controller.view().resources.filter((one) => one.action.do === 'hold')
+  await harness.until(() => held().length === 4)
+  const approve = (keys: readonly string[]) =>
+    harness.controller.ask({ wish: 'approve', keys, expiresMs: harness.clock.now() + 600_000 }, ANNA)
+  assert.equal((await approve(['EnvironmentVM/agent-1', 'EnvironmentVM/agent-2'])).ok, true)
+  await harness.until(() => held().length === 2)
+  await harness.until(
+    () => harness.controller.view().resources.filter((one) => one.kind === 'EnvironmentVM').length === 4,
+  )
+  assert.equal((await approve(['EnvironmentVM/agent-3'])).ok, true)
+  await harness.until(
+    () => harness.controller.view().resources.filter((one) => one.kind === 'EnvironmentVM').length === 3,
+  )
+  // Only one is left, which by its number alone would be allowed, and the approvals end.
+  await harness.pass(1_200_000)
+  assert.deepEqual(
+    held().map(({ key }) => key),
+    ['EnvironmentVM/server-3'],
+  )
+  assert.ok(harness.datacentre.world.guests.has(203))
+  await harness.stop()
+})
+
 test('[S-12] one invalid object among many: the others are reconciled, the one is marked', async () => {
   const files = {
     ...filesOf(THREE),

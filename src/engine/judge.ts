@@ -46,6 +46,7 @@ export function judge(one: Case, nowMs: number, random: Random): Verdict {
     ...(host === undefined ? {} : { host }),
     ...(seenMs === undefined ? {} : { seenMs }),
     ...drift,
+    ...(isHeldForCount(one) ? { awaitsApproval: true } : {}),
     ...declaredHostOf(one, before),
     ...(one.list === undefined ? {} : { list: one.list }),
     ...(made ? { made } : {}),
@@ -74,6 +75,11 @@ function driftOf(
     ...(driftSinceMs === undefined ? {} : { driftSinceMs }),
     ...(driftSinceMs === undefined || by === undefined ? {} : { driftBy: by }),
   }
+}
+
+function isHeldForCount({ entry: { action }, before, seen }: Case): boolean {
+  if (!seen || action.do === 'wait') return before?.awaitsApproval === true
+  return action.do === 'hold' && action.guard === 'blast-radius'
 }
 
 function declaredHostOf(one: Case, before: ResourceRecord): Pick<ResourceRecord, 'declaredHost'> {

@@ -51,6 +51,8 @@ export interface ResourceRecord {
   readonly driftSinceMs?: number
   /** Who moved it, where the outside system keeps a list. */
   readonly driftBy?: { readonly user: string; readonly task: string; readonly atMs: number }
+  /** Its deletion was held because of how many were to go: it waits for an approval of its own. */
+  readonly awaitsApproval?: boolean
   readonly createdMs: number
   /** Short word for tables: Running, Creating, Booting… */
   readonly status: string

@@ -315,9 +315,30 @@ test('[A54] [F-36] a sync that would delete 4 of 6 machines stops until Git appr
     'all named': 4,
     'by number': 4,
     expired: 0,
-    'one missing': 0,
+    'one missing': 3,
     'too few': 0,
   })
+})
+
+test('[D-07] approvals count one by one: what is named goes, what is not stays held, also when the others are gone', () => {
+  const names = ['a', 'b', 'c', 'd', 'e', 'f']
+  const all = worldWith(names.map((name, i) => guest(100 + i, { of: `Machine/${name}` })))
+  const two = [machine('a'), machine('b')]
+  const approvals = [{ name: 'x', deletes: ['Machine/c', 'Machine/e'], origin: CONNECTION.origin }]
+  const first = planOf(estateOf(two, { approvals }), all).entries.filter(({ key }) => /[c-f]$/.test(key))
+  assert.deepEqual(
+    first.map(({ key, action }) => `${key} ${action.do}`),
+    ['Machine/c delete', 'Machine/d hold', 'Machine/e delete', 'Machine/f hold'],
+  )
+  // Two are gone, and of the two that are left one is approved: the last does not follow by itself.
+  const left = worldWith(['a', 'b', 'd'].map((name, i) => guest(100 + i, { of: `Machine/${name}` })))
+  const held = recordOf(machine('d'), { awaitsApproval: true })
+  const later = planOf(estateOf(two, { approvals }), left, ledgerWith({ known: [held] })).entries
+  const toD = (entries: typeof later) =>
+    entries.flatMap(({ key, action }) => (key === 'Machine/d' ? words(action) : []))
+  assert.deepEqual(toD(later), ['hold blast-radius delete'])
+  const fresh = planOf(estateOf(two, { approvals }), left, ledgerWith({ known: [recordOf(machine('d'))] })).entries
+  assert.deepEqual(toD(fresh), ['delete'])
 })
 
 test('[A54] one machine may go, and of 40 machines four', () => {

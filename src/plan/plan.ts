@@ -92,7 +92,8 @@ export function plan(input: PlanInput): Plan {
       !isHousekeeping(action) &&
       ledger.records.get(resource.key)?.syncedGeneration === resource.generation
     const entry = entryOf(resource, rules, action, sight.identity)
-    guarded.push({ entry: drift ? { ...entry, drift } : entry, policy })
+    const { awaitsApproval = false } = ledger.records.get(resource.key) ?? {}
+    guarded.push({ entry: drift ? { ...entry, drift } : entry, policy, awaitsApproval })
   }
 
   const leaving: Removal[] = []
@@ -107,6 +108,7 @@ export function plan(input: PlanInput): Plan {
       guarded.push({
         entry: removalEntry(removal, world, action),
         policy: { ...DEFAULT_POLICY, ...removal.record?.policy, deletion: removal.deletion, protect: removal.protect },
+        awaitsApproval: removal.record?.awaitsApproval === true,
       })
     }
   }

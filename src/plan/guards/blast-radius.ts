@@ -8,11 +8,21 @@ export const blastRadius: Guard = {
   name: 'blast-radius',
   stops:
     'a sync that would delete more than one machine or 10 %, or more than ten objects of a cluster or 10 %, whichever is larger',
-  judge(action, { entry }, context) {
+  judge(action, { entry, awaitsApproval }, context) {
     if (action.do !== 'delete' && action.do !== 'replace') return action
     const count = countFor(entry, context)
-    if (count === undefined || count.deleting.length <= count.limit || approved(count.deleting, context)) return action
+    if (count === undefined || approved(entry.key, count.deleting, context)) return action
     const { deleting, all, limit, what } = count
+    // What was held with others does not go by itself because the others, which were approved, are gone by now.
+    if (deleting.length <= limit && awaitsApproval === true)
+      return {
+        do: 'hold',
+        guard: 'blast-radius',
+        held: action,
+        reason: `it was to be deleted with more ${what} than the limit allows, and only others were approved`,
+        allow: `approve ${entry.key}, or commit an Approval that lists it under deletes`,
+      }
+    if (deleting.length <= limit) return action
     return {
       do: 'hold',
       guard: 'blast-radius',
@@ -43,9 +53,9 @@ export function deleteLimit(machines: number): number {
   return Math.max(1, Math.floor(machines / 10))
 }
 
-function approved(deleting: readonly string[], { estate, nowMs }: GuardContext): boolean {
-  const valid = validApprovals(estate, nowMs)
-  if (valid.some((approval) => approval.maxDeletes !== undefined && deleting.length <= approval.maxDeletes)) return true
-  const named = new Set(valid.flatMap((approval) => approval.deletes))
-  return deleting.every((key) => named.has(key))
+/** By name, each for itself; or by number, all of them. */
+function approved(key: string, deleting: readonly string[], { estate, nowMs }: GuardContext): boolean {
+  return validApprovals(estate, nowMs).some(
+    ({ deletes, maxDeletes }) => deletes.includes(key) || (maxDeletes !== undefined && deleting.length <= maxDeletes),
+  )
 }

@@ -9,6 +9,8 @@ import type { Suspicion } from '../suspicion.ts'
 export interface Guarded {
   readonly entry: PlanEntry
   readonly policy: Policy
+  /** It was held before because of how many were to go, and nobody has approved it. */
+  readonly awaitsApproval?: boolean
 }
 
 /** What a guard may look at beyond the one action. */
