@@ -22,10 +22,7 @@ const mail = z
 const schema = z
   .strictObject({
     description: line.optional(),
-    about: z
-      .array(z.enum(TROUBLE_SORTS))
-      .max(TROUBLE_SORTS.length)
-      .default([]),
+    about: z.array(z.enum(TROUBLE_SORTS)).max(TROUBLE_SORTS.length).default([]),
     after: duration.default('30s'),
     webhook: z.strictObject({ url, secret: secretReference }).optional(),
     ntfy: z
