@@ -15,12 +15,15 @@ export interface Command {
   readonly env?: Readonly<Record<string, string>>
   /** Anything else is an error of the benchmark. */
   readonly exitCode?: number
+  /** Not a program of Node: bash tells the processor time of it and of all it started, nobody its memory. */
+  readonly foreign?: true
 }
 
 const METER = join(import.meta.dirname, 'meter.cjs')
 
 /** Runs a command once and reads what the meter inside its processes wrote. */
 export async function measure(command: Command, scratch: string): Promise<Usage> {
+  if (command.foreign === true) return measureForeign(command)
   const file = join(scratch, 'meter.jsonl')
   rmSync(file, { force: true })
   const output = await run({
@@ -36,6 +39,17 @@ export async function measure(command: Command, scratch: string): Promise<Usage>
     rssMb: Math.max(...lines.map((line) => line.rssMb)),
     output,
   }
+}
+
+async function measureForeign({ program, args, ...rest }: Command): Promise<Usage> {
+  const script = '"$@"; code=$?; times; exit $code'
+  const output = await run({ ...rest, program: 'bash', args: ['-c', script, 'bash', program, ...args] })
+  // Its last line is about the children: `0m1.234s 0m0.567s`.
+  const [user = 0, system = 0] = (output.trim().split('\n').at(-1) ?? '').split(' ').map((text) => {
+    const [, minutes = '0', seconds = '0'] = /^(\d+)m([\d.]+)s$/.exec(text) ?? []
+    return Number(minutes) * 60 + Number(seconds)
+  })
+  return { cpuSeconds: user + system, rssMb: 0, output }
 }
 
 /** The least processor time of two runs: everything above it is what else the machine was doing. */

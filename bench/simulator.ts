@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Agent, request } from 'undici'
 
@@ -21,10 +22,17 @@ export interface Simulator {
   stop(): Promise<void>
 }
 
-export async function startSimulator(croft: string, machines: number): Promise<Simulator> {
-  const child = spawn(croft, ['sim', '--vms', String(machines), '--port', '0', '--seed', '1'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+export function startSimulator(croft: string, machines: number): Promise<Simulator> {
+  return startProgram(croft, ['sim', '--vms', String(machines), '--port', '0', '--seed', '1'])
+}
+
+/** One that takes as long for each call and task as the real daemon. */
+export function startDaemonSimulator(root: string): Promise<Simulator> {
+  return startProgram(process.execPath, [join(root, 'bin', 'run'), join(root, 'bench', 'daemon-simulator.ts')])
+}
+
+async function startProgram(program: string, args: readonly string[]): Promise<Simulator> {
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = once(child, 'exit')
   const lines = createInterface({ input: child.stdout })
   const first = await Promise.race([once(lines, 'line'), ended.then(() => undefined)])

@@ -10,7 +10,7 @@ import type { Preview } from '../model/plan.ts'
 import type { Resource } from '../model/resource.ts'
 import type { Rules } from '../model/rules.ts'
 import type { Secret, SecretReference } from '../model/secret.ts'
-import type { Sighting } from '../model/sighting.ts'
+import type { PowerState, Sighting } from '../model/sighting.ts'
 import type { SshTarget } from '../model/ssh-target.ts'
 import type { Step } from '../model/step.ts'
 import type { RemoteTask, Survey } from '../model/survey.ts'
@@ -137,8 +137,14 @@ export interface Session {
    * a lost permission looks exactly like an empty datacentre.
    */
   idIsFree(externalId: string, signal: AbortSignal): Promise<boolean>
+  /** Does a survey show every guest there is? Then what it does not show is not there, and no id need be asked for. */
+  seesEverything?(signal: AbortSignal): Promise<boolean>
+  /** The power of all guests of a host now, in one call, by external id. */
+  powersOn?(host: string, signal: AbortSignal): Promise<ReadonlyMap<string, PowerState>>
   /** How a task that has left the running set ended. Undefined: the system no longer knows it. */
   taskOutcome(taskId: string, signal: AbortSignal): Promise<RemoteTask | undefined>
+  /** How tasks of a host ended that were begun since then, as far as one call tells. What is not in it is asked for singly. */
+  endedTasks?(host: string, sinceMs: number, signal: AbortSignal): Promise<readonly RemoteTask[]>
   /** What was done to a thing lately, newest first: more than a survey shows. Asked when a drift is first seen. */
   recentTasks?(sighting: Sighting, sinceMs: number, signal: AbortSignal): Promise<readonly RemoteTask[]>
   /** How busy a host was in the last hour, oldest first. Asked only when something new is to be put somewhere. */

@@ -1,14 +1,31 @@
 import { LIMITS } from '../lib/limits.ts'
+import { isDoing } from '../model/action.ts'
 import type { Estate } from '../model/estate.ts'
 import type { ResourceKey } from '../model/key.ts'
-import type { Plan } from '../model/plan.ts'
+import type { Plan, PlanEntry } from '../model/plan.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import { admit, type Traffic } from '../plan/admit.ts'
 import { type Attempt, act } from './act.ts'
 import type { Happening } from './case.ts'
+import { isGoodFor } from './close-looks.ts'
 import { isTrue } from './conditions.ts'
 import type { Observation } from './observation.ts'
 import type { PassDeps } from './pass-deps.ts'
+
+/** What limits how much begins in this pass. */
+export function trafficOf(
+  estate: Estate,
+  records: ReadonlyMap<ResourceKey, ResourceRecord>,
+  deps: Pick<PassDeps, 'clock' | 'windows'>,
+  more: Pick<Traffic, 'intentions' | 'together'>,
+): Traffic {
+  return {
+    ...more,
+    connections: new Map(estate.connections.map((connection) => [connection.name, connection])),
+    unready: restarting(records, deps.clock.now()),
+    windows: deps.windows.current,
+  }
+}
 
 /** Does what the plan lets through now, side by side, and remembers which connections were in trouble. */
 export async function actOn(
@@ -17,15 +34,17 @@ export async function actOn(
   chosen: Plan,
   records: ReadonlyMap<ResourceKey, ResourceRecord>,
   deps: PassDeps,
-  traffic: Pick<Traffic, 'intentions' | 'together'>,
+  traffic: Traffic,
+  passStartedMs: number,
   signal: AbortSignal,
 ): Promise<readonly Attempt[]> {
   const generations = new Map(estate.resources.map((resource) => [resource.key, resource.generation]))
-  const admitted = admit(chosen.entries, {
-    ...traffic,
-    connections: new Map(estate.connections.map((connection) => [connection.name, connection])),
-    unready: restarting(records, deps.clock.now()),
-  })
+  const wellSeen = ({ connection, externalId, action }: PlanEntry) => {
+    const known = externalId === undefined ? undefined : observation.lookings.get(connection)?.close.get(externalId)
+    const step = isDoing(action) ? action.steps[0] : undefined
+    return step === undefined || isGoodFor(step, known, passStartedMs)
+  }
+  const admitted = admit(chosen.entries.filter(wellSeen), traffic, deps.windows.full)
   const attempts = await Promise.all(
     admitted.map((one) =>
       act(
@@ -47,7 +66,12 @@ export async function actOn(
     ),
   )
   for (const { admitted: one, outcome } of attempts) {
-    observation.lookings.get(one.entry.connection)?.looks.delete(one.doing.externalId)
+    const looking = observation.lookings.get(one.entry.connection)
+    // What is going away is known as it was until its end is heard of: nothing about it is worth another look.
+    if (one.step.verb !== 'delete') looking?.looks.delete(one.doing.externalId)
+    looking?.sight.born.delete(one.doing.externalId)
+    if (outcome.result === 'refused' && outcome.refusal.reason === 'IdTaken')
+      looking?.sight.free.delete(one.doing.externalId)
     if (outcome.result === 'refused' && outcome.refusal.connectionWide === true) {
       deps.connections.troubled(one.entry.connection, outcome.refusal, deps.clock.now())
     }

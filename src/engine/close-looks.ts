@@ -1,4 +1,6 @@
+import { LIMITS } from '../lib/limits.ts'
 import type { Sighting } from '../model/sighting.ts'
+import type { Step } from '../model/step.ts'
 
 /** Close looks that are still good, by external id. One per connection, for as long as the process lives. */
 export type CloseLooks = Map<string, Sighting>
@@ -6,7 +8,7 @@ export type CloseLooks = Map<string, Sighting>
 /**
  * Puts what was read closely earlier back onto a survey's sightings, where the survey shows nothing that has changed
  * since. This is why a settled estate costs two calls a sweep. Nothing is ever written on the strength of an old look:
- * see `isFromThisPass`.
+ * see `isGoodFor`.
  */
 export function remember(looks: CloseLooks, seen: readonly Sighting[]): Map<string, Sighting> {
   const merged = new Map<string, Sighting>()
@@ -25,20 +27,39 @@ function markOf(before: Sighting): Pick<Sighting, 'mark'> {
 
 function changedSince(before: Sighting, now: Sighting): boolean {
   return (
-    before.name !== now.name ||
+    nameChanged(before, now) ||
     before.host !== now.host ||
     before.lock !== now.lock ||
-    before.power !== now.power ||
-    // The guest itself said something else than the survey still says: believe neither for long.
-    (before.close?.power !== undefined && before.close.power !== now.power) ||
+    powerChanged(before, now) ||
     before.template !== now.template ||
     before.mark?.uid !== now.mark?.uid ||
     (before.uptimeSeconds !== undefined && now.uptimeSeconds !== undefined && now.uptimeSeconds < before.uptimeSeconds)
   )
 }
 
-export function isFromThisPass(sighting: Sighting | undefined, passStartedMs: number): boolean {
-  return sighting?.close !== undefined && sighting.close.atMs >= passStartedMs
+/** A survey has no name, or an old one, for a guest that was just made: only another one than it had then is news. */
+function nameChanged(before: Sighting, now: Sighting): boolean {
+  return now.name !== undefined && now.name !== before.name && now.name !== before.close?.surveyedName
+}
+
+/** What the guest itself said counts; should the survey say something else, believe neither for long. */
+function powerChanged(before: Sighting, now: Sighting): boolean {
+  const known = before.close?.power ?? before.power
+  // A survey that knows nothing of a new guest yet says nothing against what was read of it.
+  if (now.power === 'unknown' && before.power === 'unknown') return false
+  return known !== now.power
+}
+
+/**
+ * May this be done on the strength of what was last read? A step that carries the version it was decided on is refused
+ * where that is no longer the one. A guest that is to be deleted was read a moment ago, and the survey of this pass,
+ * which shows its mark, its lock and its host, has shown no change since. Anything else is read in the pass that does it.
+ */
+export function isGoodFor(step: Step, sighting: Sighting | undefined, passStartedMs: number): boolean {
+  if (sighting?.close === undefined) return true
+  const { atMs } = sighting.close
+  if (atMs >= passStartedMs || step.call.params.digest !== undefined) return true
+  return step.verb === 'delete' && step.lane === 'api-token' && passStartedMs - atMs < LIMITS.deleteLookMs
 }
 
 /**

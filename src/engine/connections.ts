@@ -14,10 +14,20 @@ export interface Trouble {
   readonly nextMs: number
 }
 
+/** What is known for a while of ids that no survey shows, so that it is not asked again in every pass. */
+export interface Sight {
+  everything?: { readonly is: Promise<boolean>; readonly atMs: number }
+  /** When an id was last said to be free. */
+  readonly free: Map<string, number>
+  /** Guests that we have just made and nobody has started: a survey does not know their power yet. */
+  readonly born: Set<string>
+}
+
 interface Open {
   readonly connection: Connection
   readonly session: Session
   readonly looks: CloseLooks
+  readonly sight: Sight
 }
 
 /** The open sessions of an engine, each with what it remembers and its present trouble. */
@@ -41,7 +51,12 @@ export function createConnections(drivers: readonly Driver[], deps: DriverDeps, 
       if (before !== undefined) await before.session.close()
       const driver = drivers.find((one) => one.name === connection.driver)
       if (driver === undefined) throw new Error(`no driver is called ${connection.driver}`)
-      const made: Open = { connection, session: driver.connect(connection, deps), looks: new Map() }
+      const made: Open = {
+        connection,
+        session: driver.connect(connection, deps),
+        looks: new Map(),
+        sight: { free: new Map(), born: new Set() },
+      }
       open.set(connection.name, made)
       return made
     },

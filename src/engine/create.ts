@@ -19,6 +19,7 @@ import { heldByPower, withPower } from './power/apply.ts'
 import { lookAtPowers } from './power/look.ts'
 import { emptyPowerMemory } from './power/memory.ts'
 import { withPreviews } from './previews.ts'
+import { nothingLearnt } from './widths.ts'
 
 /** An engine on a store. It begins its epoch with the first pass; planning alone writes nothing. */
 export function createEngine(deps: EngineDeps): Engine {
@@ -35,6 +36,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const clusterFailures: ClusterFailures = new Map()
   const clusterWaits: KnownWaits = new Map()
   const powerMemory = emptyPowerMemory()
+  const windows = nothingLearnt()
   let powerDriver: ReturnType<NonNullable<EngineDeps['power']>> | undefined
   const openPower = deps.power
   const power =
@@ -65,6 +67,7 @@ export function createEngine(deps: EngineDeps): Engine {
       power,
       powerMemory,
       askCheck,
+      windows,
       nextIntentionId: () => `${begun}-${++intentions}`,
     }
   }

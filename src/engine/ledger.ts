@@ -9,7 +9,7 @@ import type { Ledger } from '../plan/world.ts'
 import type { Store } from '../store/port.ts'
 import type { Happening } from './case.ts'
 import type { Looking } from './look.ts'
-import { fateOf } from './recover.ts'
+import { type Fate, fateOf } from './recover.ts'
 
 /** What the store remembers, brought up to date with what the survey shows of effects in flight. */
 export interface UpToDate {
@@ -43,13 +43,20 @@ export async function bringUpToDate(
   const records = new Map(ledger.records)
   const running = new Map<ResourceKey, RemoteTask>()
   const ended = new Map<ResourceKey, Happening>()
+  const fates = new Map<Intention, Fate>()
   for (const intention of ledger.intentions.values()) {
     const looking = lookings.get(intention.connection)
-    if (looking === undefined) {
+    if (looking !== undefined)
+      fates.set(intention, fateOf(intention, looking.survey.tasks, clock.now(), ledger.intentions.values()))
+  }
+  const listed = await listEnds(fates, lookings, signal)
+  for (const intention of ledger.intentions.values()) {
+    const looking = lookings.get(intention.connection)
+    const fate = fates.get(intention)
+    if (looking === undefined || fate === undefined) {
       intentions.set(intention.key, intention)
       continue
     }
-    const fate = fateOf(intention, looking.survey.tasks, clock.now())
     switch (fate.is) {
       case 'running':
         if (intention.taskId === undefined) await store.noteTask(epoch, intention.id, fate.task.id)
@@ -60,13 +67,16 @@ export async function bringUpToDate(
         intentions.set(intention.key, intention)
         break
       case 'ended': {
-        const end = await endOf(intention, fate.taskId, looking, signal)
+        const end = await endOf(intention, fate.taskId, listed.get(fate.taskId), looking, signal)
         if (end === 'still running') {
           intentions.set(intention.key, intention)
           break
         }
         if (end !== undefined) ended.set(intention.key, end)
         learn(intention, end)
+        if (end?.what === 'succeeded' && intention.step.verb === 'create') looking.sight.born.add(intention.externalId)
+        // The survey may be older than the end of it.
+        if (end?.what === 'succeeded' && isGone(intention, looking)) looking.gone.add(intention.externalId)
         // What failed is judged at the end of this pass: until then nobody can say whether to try again.
         if (end?.what === 'failed') intentions.set(intention.key, intention)
         await close(intention, looking)
@@ -106,15 +116,59 @@ function withId(record: ResourceRecord | undefined, intention: Intention): Resou
   return { key, uid, connection, type: 'vm', generation, externalId, host, ...nothing }
 }
 
+function isGone({ step, externalId }: Intention, { seen }: Looking): boolean {
+  const type = step.verb === 'delete' ? seen.get(externalId)?.type : undefined
+  return type === 'vm' || type === 'container'
+}
+
+/** Tasks of one host that ended together, from here on: one list tells of all of them. */
+const LISTED_FROM = 2
+
+/** How tasks ended that left the running set, as far as lists tell: the survey's own, and one for each host with several. */
+async function listEnds(
+  fates: ReadonlyMap<Intention, Fate>,
+  lookings: ReadonlyMap<string, Looking>,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, RemoteTask>> {
+  const ends = new Map<string, RemoteTask>()
+  const unlisted = new Map<string, { looking: Looking; host: string; sinceMs: number; count: number }>()
+  for (const { survey } of lookings.values())
+    for (const task of survey.tasks) if (task.state !== 'running') ends.set(task.id, task)
+  for (const [{ connection, host, atMs }, fate] of fates) {
+    const looking = lookings.get(connection)
+    if (fate.is !== 'ended' || looking === undefined || ends.has(fate.taskId)) continue
+    const name = JSON.stringify([connection, host])
+    const before = unlisted.get(name)
+    unlisted.set(name, {
+      looking,
+      host,
+      sinceMs: Math.min(before?.sinceMs ?? atMs, atMs),
+      count: (before?.count ?? 0) + 1,
+    })
+  }
+  for (const { looking, host, sinceMs, count } of unlisted.values()) {
+    if (count < LISTED_FROM || looking.session.endedTasks === undefined) continue
+    try {
+      for (const task of await looking.session.endedTasks(host, sinceMs, signal))
+        if (task.state !== 'running') ends.set(task.id, task)
+    } catch (error) {
+      if (!(error instanceof LookFailed)) throw error
+    }
+  }
+  return ends
+}
+
 /** One read tells how a task ended. Undefined: the system has forgotten it, and the world's state must tell. */
 async function endOf(
   intention: Intention,
   taskId: string,
+  listed: RemoteTask | undefined,
   looking: Looking,
   signal: AbortSignal,
 ): Promise<Happening | 'still running' | undefined> {
   try {
-    const task = await looking.session.taskOutcome(taskId, signal)
+    // Why something failed is told in full by the task itself.
+    const task = listed?.state === 'succeeded' ? listed : await looking.session.taskOutcome(taskId, signal)
     if (task === undefined) return undefined
     if (task.state === 'running') return 'still running'
     if (task.state === 'succeeded') return { what: 'succeeded', step: intention.step }

@@ -1,15 +1,17 @@
 import type { Session } from '../drivers/port.ts'
 import { LookFailed } from '../drivers/port.ts'
+import { LIMITS } from '../lib/limits.ts'
 import { inParallel } from '../lib/parallel.ts'
 import type { Lack } from '../model/action.ts'
 import type { Connection } from '../model/connection.ts'
 import type { Plan } from '../model/plan.ts'
 import type { Resource } from '../model/resource.ts'
-import type { Sighting } from '../model/sighting.ts'
+import type { PowerState, Sighting } from '../model/sighting.ts'
 import type { Survey } from '../model/survey.ts'
 import type { Refusal } from '../model/verdict.ts'
 import { seenWorld, unseenWorld, type World } from '../plan/world.ts'
 import { type CloseLooks, remember } from './close-looks.ts'
+import type { Sight } from './connections.ts'
 
 /** What a pass has seen of one connection so far; grows while the plan finds that it lacks something. */
 export interface Looking {
@@ -19,6 +21,7 @@ export interface Looking {
   /** The survey's sightings by external id: looked up once for every guest that is read closely. */
   readonly seen: ReadonlyMap<string, Sighting>
   readonly looks: CloseLooks
+  readonly sight: Sight
   readonly close: Map<string, Sighting>
   readonly gone: Set<string>
   readonly lists: Map<string, readonly Sighting[]>
@@ -34,7 +37,7 @@ export const LOOK_ROUNDS = 6
 export async function surveyConnection(
   connection: Connection,
   session: Session,
-  looks: CloseLooks,
+  { looks, sight }: { readonly looks: CloseLooks; readonly sight: Sight },
   signal: AbortSignal,
   wanted: readonly Resource[] = [],
 ): Promise<Looking | Refusal> {
@@ -49,6 +52,7 @@ export async function surveyConnection(
       survey,
       seen,
       looks,
+      sight,
       close,
       gone: new Set(),
       lists: new Map(),
@@ -87,8 +91,9 @@ export function lacksOf(plan: Plan): ReadonlyMap<string, readonly Lack[]> {
 
 /** Looks at what was lacking. Answers how many looks brought something; a failed look leaves the lack standing. */
 export async function fillLacks(looking: Looking, lacks: readonly Lack[], signal: AbortSignal): Promise<number> {
-  let brought = 0
-  await inParallel(lacks, looking.connection.limits.reads, async (lack) => {
+  const { brought: listed, rest } = await powersInBulk(looking, lacks, signal)
+  let brought = listed
+  await inParallel(rest, looking.connection.limits.reads, async (lack) => {
     if (signal.aborted) return
     if (await fill(looking, lack, signal)) brought++
   })
@@ -103,10 +108,7 @@ async function fill(looking: Looking, lack: Lack, signal: AbortSignal): Promise<
       case 'power':
         return await lookClosely(looking, lack.externalId, { power: true }, signal)
       case 'id':
-        looking.probes.set(
-          lack.externalId,
-          (await looking.session.idIsFree(lack.externalId, signal)) ? 'free' : 'taken',
-        )
+        looking.probes.set(lack.externalId, (await isFree(looking, lack, signal)) ? 'free' : 'taken')
         return true
       case 'list':
         looking.lists.set(lack.list, await looking.session.list(lack.list, signal))
@@ -122,6 +124,88 @@ async function fill(looking: Looking, lack: Lack, signal: AbortSignal): Promise<
   }
 }
 
+/**
+ * Where a survey shows every guest, an id that it does not show is free, unless something of ours was there before. An
+ * answer holds for a while: should somebody take the id meanwhile, the creation is refused and another one is chosen.
+ */
+async function isFree(
+  { session, sight, survey }: Looking,
+  { externalId, vanished }: Extract<Lack, { look: 'id' }>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const recent = (atMs: number | undefined) => atMs !== undefined && survey.atMs - atMs < LIMITS.sightMs
+  if (vanished !== true) {
+    if (recent(sight.free.get(externalId))) return true
+    if (session.seesEverything !== undefined && !recent(sight.everything?.atMs))
+      sight.everything = { is: session.seesEverything(signal), atMs: survey.atMs }
+    if (await everythingSeen(sight)) return true
+  }
+  const free = await session.idIsFree(externalId, signal)
+  if (free) sight.free.set(externalId, survey.atMs)
+  else sight.free.delete(externalId)
+  return free
+}
+
+/** Asked once for all who want to know; what could not be answered is asked anew next time. */
+async function everythingSeen(sight: Sight): Promise<boolean> {
+  try {
+    return (await sight.everything?.is) === true
+  } catch (error) {
+    delete sight.everything
+    throw error
+  }
+}
+
+/** The power of guests of one host, read in this pass but for that, is asked for in one list, however many they are. */
+async function powersInBulk(
+  looking: Looking,
+  lacks: readonly Lack[],
+  signal: AbortSignal,
+): Promise<{ readonly brought: number; readonly rest: readonly Lack[] }> {
+  const { session } = looking
+  const byHost = new Map<string, Sighting[]>()
+  const told = new Set<string>()
+  for (const lack of lacks) {
+    const seen = lack.look === 'power' ? looking.close.get(lack.externalId) : undefined
+    if (seen?.close === undefined || seen.close.atMs < looking.survey.atMs || seen.type !== 'vm') continue
+    if (seen.power === 'unknown' && looking.sight.born.has(seen.externalId)) {
+      knowPower(looking, seen, 'stopped')
+      told.add(seen.externalId)
+      continue
+    }
+    const there = byHost.get(seen.host)
+    if (there === undefined) byHost.set(seen.host, [seen])
+    else there.push(seen)
+  }
+  for (const [host, guests] of byHost) {
+    if (session.powersOn === undefined || signal.aborted) continue
+    try {
+      const powers = await session.powersOn(host, signal)
+      for (const seen of guests) {
+        const power = powers.get(seen.externalId)
+        if (power === undefined || power === 'unknown') continue
+        // The list calls what is paused running.
+        if (seen.power === 'paused' && power === 'running') continue
+        knowPower(looking, seen, power)
+        told.add(seen.externalId)
+      }
+    } catch (error) {
+      if (!(error instanceof LookFailed)) throw error
+    }
+  }
+  return {
+    brought: told.size,
+    rest: lacks.filter((lack) => !('externalId' in lack) || lack.look !== 'power' || !told.has(lack.externalId)),
+  }
+}
+
+function knowPower(looking: Looking, seen: Sighting, power: PowerState): void {
+  if (seen.close === undefined) return
+  const found: Sighting = { ...seen, close: { ...seen.close, power } }
+  looking.close.set(seen.externalId, found)
+  looking.looks.set(seen.externalId, found)
+}
+
 /** Reads one guest closely and remembers it. False: it was not in the survey. */
 export async function lookClosely(
   looking: Looking,
@@ -131,7 +215,12 @@ export async function lookClosely(
 ): Promise<boolean> {
   const seen = looking.close.get(externalId) ?? looking.seen.get(externalId)
   if (seen === undefined) return false
-  const found = await looking.session.observe(seen, ask, signal)
+  const observed = await looking.session.observe(seen, ask, signal)
+  const surveyedName = looking.seen.get(externalId)?.name
+  const found =
+    observed?.close === undefined || surveyedName === undefined || surveyedName === observed.name
+      ? observed
+      : { ...observed, close: { ...observed.close, surveyedName } }
   if (found === undefined) {
     looking.gone.add(externalId)
     looking.close.delete(externalId)

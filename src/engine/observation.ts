@@ -1,12 +1,12 @@
 import { isDoing, type Lack } from '../model/action.ts'
 import type { ClusterLook } from '../model/cluster-look.ts'
 import type { Estate } from '../model/estate.ts'
-import type { Plan } from '../model/plan.ts'
+import type { Plan, PlanEntry } from '../model/plan.ts'
 import type { Rules } from '../model/rules.ts'
 import { standingStill } from '../plan/cluster/standstill.ts'
 import { plan } from '../plan/plan.ts'
 import type { Ledger, World } from '../plan/world.ts'
-import { isFromThisPass } from './close-looks.ts'
+import { isGoodFor } from './close-looks.ts'
 import type { Connections, Trouble } from './connections.ts'
 import { fillLacks, LOOK_ROUNDS, type Looking, lacksOf, surveyConnection, worldOf, worldUnseen } from './look.ts'
 import { sayWhyUnread } from './unread.ts'
@@ -34,9 +34,9 @@ export async function surveyAll(
         unseen.set(connection.name, before)
         return
       }
-      const { session, looks } = await connections.open(connection)
+      const { session, ...known } = await connections.open(connection)
       const wanted = estate.resources.filter((resource) => resource.connection === connection.name)
-      const looked = await surveyConnection(connection, session, looks, signal, wanted)
+      const looked = await surveyConnection(connection, session, known, signal, wanted)
       if ('survey' in looked) {
         connections.healed(connection.name)
         lookings.set(connection.name, looked)
@@ -47,8 +47,8 @@ export async function surveyAll(
 }
 
 /**
- * Plans, looks at what the plan lacks, and plans again until it lacks nothing that looking can bring. Whatever would be
- * done is decided on looks of this very pass.
+ * Plans, looks at what the plan lacks, and plans again until it lacks nothing that looking can bring. Whatever begins
+ * now is decided on looks that are good enough for it; what must wait for its turn is not read meanwhile.
  */
 export async function observeAndPlan(
   estate: Estate,
@@ -58,6 +58,7 @@ export async function observeAndPlan(
   clusters: readonly ClusterLook[],
   nowMs: number,
   signal: AbortSignal,
+  begins: (plan: Plan) => readonly PlanEntry[] = ({ entries }) => entries,
 ): Promise<Observation> {
   const { lookings, unseen } = surveyed
   let worlds = worldsOf(estate, lookings, unseen)
@@ -69,7 +70,7 @@ export async function observeAndPlan(
       const looking = lookings.get(name)
       if (looking !== undefined) brought += await fillLacks(looking, wanted, signal)
     }
-    if (lacks.size === 0) brought += await refreshOldLooks(current, lookings, nowMs, signal)
+    if (lacks.size === 0) brought += await refreshOldLooks(begins(current), lookings, nowMs, signal)
     if (brought === 0) break
     worlds = worldsOf(estate, lookings, unseen)
     current = plan({ estate, worlds, ledger, rules, clusters, nowMs })
@@ -107,13 +108,14 @@ async function readUndeclared(estate: Estate, looking: Looking, signal: AbortSig
   const declared = new Set(estate.resources.map((resource) => resource.uid))
   const lacks = looking.survey.sightings
     .filter((s) => s.mark !== undefined && !declared.has(s.mark.uid) && !looking.close.has(s.externalId))
+    .filter((s) => !looking.gone.has(s.externalId))
     .map((s) => ({ look: 'config' as const, externalId: s.externalId }))
   await fillLacks(looking, lacks, signal)
 }
 
-/** Reads again what the plan would act upon, where it was read in an earlier pass. */
+/** Reads again what is to begin, where what was read earlier is not good enough for it. */
 async function refreshOldLooks(
-  current: Plan,
+  entries: readonly PlanEntry[],
   lookings: ReadonlyMap<string, Looking>,
   passStartedMs: number,
   signal: AbortSignal,
@@ -121,10 +123,11 @@ async function refreshOldLooks(
   let read = 0
   for (const [name, looking] of lookings) {
     const stale: Lack[] = []
-    for (const { connection, externalId, action } of current.entries) {
+    for (const { connection, externalId, action } of entries) {
       if (connection !== name || !isDoing(action) || externalId === undefined) continue
       const known = looking.close.get(externalId)
-      if (known === undefined || isFromThisPass(known, passStartedMs)) continue
+      const step = action.steps[0]
+      if (known === undefined || step === undefined || isGoodFor(step, known, passStartedMs)) continue
       stale.push({ look: known.close?.power === undefined ? 'config' : 'power', externalId })
     }
     read += await fillLacks(looking, stale, signal)

@@ -9,6 +9,7 @@ import type { ClusterSessions } from './clusters/sessions.ts'
 import type { Connections } from './connections.ts'
 import type { AskCheck } from './health-check.ts'
 import type { PowerMemory } from './power/memory.ts'
+import type { Widths } from './widths.ts'
 
 /** What a pass works with. */
 export interface PassDeps {
@@ -24,5 +25,6 @@ export interface PassDeps {
   readonly power: (() => Promise<PowerDriver>) | undefined
   readonly powerMemory: PowerMemory
   readonly askCheck: AskCheck
+  readonly windows: Widths
   nextIntentionId(): string
 }

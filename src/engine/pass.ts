@@ -2,8 +2,9 @@ import { LIMITS } from '../lib/limits.ts'
 import type { Estate } from '../model/estate.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { Plan } from '../model/plan.ts'
+import { admit } from '../plan/admit.ts'
 import type { Attempt } from './act.ts'
-import { actOn, gather } from './act-on-plan.ts'
+import { actOn, gather, trafficOf } from './act-on-plan.ts'
 import { blame } from './blame.ts'
 import type { Case } from './case.ts'
 import { casesOf } from './cases.ts'
@@ -29,6 +30,7 @@ import { lookAtPowers } from './power/look.ts'
 import { lookForReadiness } from './readiness.ts'
 import { departed, report } from './report-pass.ts'
 import { isSettled, nextLookMs } from './settled.ts'
+import { learnWidths } from './widths.ts'
 
 /** One pass: look, plan, act, judge, report. One way in, one way out; whatever went wrong is in the report. */
 export async function runPass(
@@ -56,26 +58,27 @@ export async function runPass(
   const clusters = heldByPower(looked, powerLooks, startedMs)
   const estate = withPower(placed, powerLooks)
   const looks = clusters.map(({ look }) => look)
-  const observation = await observeAndPlan(estate, surveyed, ledger, rules, looks, startedMs, signal)
+  const traffic = trafficOf(estate, ledger.records, deps, {
+    intentions: [...ledger.intentions.values()],
+    together: goingOff(powerLooks),
+  })
+  const observation = await observeAndPlan(estate, surveyed, ledger, rules, looks, startedMs, signal, (plan) =>
+    admit(options.only === undefined ? plan.entries : only(plan, options.only).entries, traffic).map(
+      ({ entry }) => entry,
+    ),
+  )
   const chosen = options.only === undefined ? observation.plan : only(observation.plan, options.only)
 
   const blamed = await blame(observation, ledger.records, startedMs, signal)
   const attempts = signal.aborted
     ? []
-    : await actOn(
-        estate,
-        observation,
-        chosen,
-        ledger.records,
-        deps,
-        { intentions: [...ledger.intentions.values()], together: goingOff(powerLooks) },
-        signal,
-      )
+    : await actOn(estate, observation, chosen, ledger.records, deps, traffic, startedMs, signal)
 
   const clusterVerdicts = await keepClusters(clusters, ledger.records, deps, options.only, signal)
   const power = await keepPowers(powers, surveyed.lookings, ledger.records, deps, options.only, signal)
 
   const happenings = gather(ended, attempts)
+  learnWidths(deps.windows, happenings, attempts, estate, surveyed.lookings)
   const worlds = await lookForReadiness(estate, observation, ledger.records, happenings, startedMs, signal)
   const verdicts = casesOf(estate, { ...observation, worlds }, ledger, rules, happenings, connections, startedMs).map(
     (one) => judge(withBlame(one, blamed), clock.now(), random),
@@ -124,7 +127,10 @@ export async function runPass(
       ? Math.min(LIMITS.sweepIntervalMs, power.lookAgainMs)
       : Math.min(
           power.lookAgainMs,
-          nextLookMs(chosen, records, inFlight, attempts.length),
+          nextLookMs(chosen, records, inFlight, {
+            all: attempts.length,
+            started: attempts.filter(({ outcome }) => outcome.result === 'started').length,
+          }),
           nextClusterLookMs(clusterVerdicts, deps.clusterWaits, deps.clusterFailures, {
             nowMs: clock.now(),
             steadyMs: clock.monotonicMs(),

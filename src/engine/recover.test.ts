@@ -68,3 +68,16 @@ test('what became of an effect follows from the tasks that the system shows', ()
   ]
   for (const [name, one, tasks, nowMs, expected] of table) assert.equal(fateOf(one, tasks, nowMs).is, expected, name)
 })
+
+test('[T-01] of several copies of one source, a task belongs to whoever knows it, and else to nobody in particular', () => {
+  const copy = (id: string, taskId?: string): Intention => {
+    const made = intention('create', taskId)
+    return { ...made, id, key: id, externalId: id, step: { ...made.step, taskSubject: '900' } }
+  }
+  const running = [task('t1', { verb: 'qmclone', subject: '900' })]
+  const known = copy('a', 't1')
+  const lost = copy('b')
+  assert.equal(fateOf(lost, running, NOW, [known, lost]).is, 'over', 'the task is the other one')
+  assert.equal(fateOf(lost, running, NOW, [lost]).is, 'running')
+  assert.equal(fateOf(lost, running, NOW, [lost, copy('c')]).is, 'unsure', 'it may be either')
+})

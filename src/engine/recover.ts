@@ -28,14 +28,29 @@ const NAMELESS: Readonly<Record<string, string>> = {
   discard: 'imgdel',
 }
 
-/** Judges one intention by the survey's tasks. Pure. */
-export function fateOf(intention: Intention, tasks: readonly RemoteTask[], nowMs: number): Fate {
+/**
+ * Judges one intention by the survey's tasks. Pure. A task that another intention knows as its own is not this one's;
+ * where several are about the same subject and nobody can tell whose the task is, all of them wait for it.
+ */
+export function fateOf(
+  intention: Intention,
+  tasks: readonly RemoteTask[],
+  nowMs: number,
+  all: Iterable<Intention> = [],
+): Fate {
   if (intention.taskId !== undefined) {
     const task = tasks.find((one) => one.id === intention.taskId)
     return task?.state === 'running' ? { is: 'running', task } : { is: 'ended', taskId: intention.taskId }
   }
-  const atWork = tasks.find((task) => task.state === 'running' && concerns(task, intention))
-  if (atWork !== undefined) return { is: 'running', task: atWork }
+  const others = [...all].filter((other) => other.id !== intention.id)
+  const atWork = tasks.find(
+    (task) =>
+      task.state === 'running' && concerns(task, intention) && !others.some((other) => other.taskId === task.id),
+  )
+  if (atWork !== undefined) {
+    const shared = others.some((other) => other.taskId === undefined && concerns(atWork, other))
+    return shared ? { is: 'unsure' } : { is: 'running', task: atWork }
+  }
   if (NEVER_LATE.has(intention.step.verb) && nowMs - intention.atMs < LATE_MS) return { is: 'unsure' }
   return { is: 'over' }
 }

@@ -52,10 +52,17 @@ function stuckIn(plan: Plan, resources: readonly Pick<Resource, 'key' | 'needs'>
 }
 
 /** When another pass could bring something: soon after an effect, at the pace of tasks, or when a wait is over. */
-export function nextLookMs(plan: Plan, records: readonly ResourceRecord[], inFlight: number, effects: number): number {
-  if (effects > 0) return 0
+export function nextLookMs(
+  plan: Plan,
+  records: readonly ResourceRecord[],
+  inFlight: number,
+  effects: { readonly all: number; readonly started: number },
+): number {
+  // What was done at once may be followed at once. What was begun takes its time: looking at once would find it so.
+  if (effects.all > effects.started) return 0
+  if (effects.started > 0) return Math.min(taskPollMs(inFlight), inFlight * LIMITS.taskPollPerEffectMs)
   let next: number = LIMITS.sweepIntervalMs
-  if (inFlight > 0) next = Math.min(next, LIMITS.taskPollMs)
+  if (inFlight > 0) next = Math.min(next, taskPollMs(inFlight))
   for (const { action } of plan.entries) {
     if (action.do === 'wait') next = Math.min(next, Math.max(action.lookAgainMs, LIMITS.shortestLookMs))
     else if (action.do !== 'nothing' && action.do !== 'hold' && action.do !== 'refuse')
@@ -65,4 +72,9 @@ export function nextLookMs(plan: Plan, records: readonly ResourceRecord[], inFli
     next = Math.min(next, LIMITS.readinessPollMs)
   }
   return next
+}
+
+/** One look tells of all tasks, so many of them are looked at less often, not more. */
+function taskPollMs(inFlight: number): number {
+  return Math.min(LIMITS.taskPollMaxMs, LIMITS.taskPollMs + (inFlight - 1) * LIMITS.taskPollPerEffectMs)
 }

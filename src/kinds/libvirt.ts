@@ -38,11 +38,11 @@ const schema = z.strictObject({
   machines: z.strictObject(libvirtHardware).default({}),
   limits: z
     .strictObject({
-      perHost: whole(1, 20).default(3),
-      perStorage: whole(1, 20).default(1),
+      perHost: whole(1, 20).default(8),
+      perStorage: whole(1, 20).default(4),
       reads: whole(1, 20).default(4),
     })
-    .default({ perHost: 3, perStorage: 1, reads: 4 }),
+    .default({ perHost: 8, perStorage: 4, reads: 4 }),
 })
 
 export type LibvirtSpec = z.output<typeof schema>

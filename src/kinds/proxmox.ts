@@ -41,11 +41,11 @@ const schema = z.strictObject({
     .default({ from: 100, to: 999_999 }),
   limits: z
     .strictObject({
-      perHost: whole(1, 20).default(3),
-      perStorage: whole(1, 20).default(1),
+      perHost: whole(1, 100).default(32),
+      perStorage: whole(1, 100).default(16),
       reads: whole(1, 20).default(4),
     })
-    .default({ perHost: 3, perStorage: 1, reads: 4 }),
+    .default({ perHost: 32, perStorage: 16, reads: 4 }),
 })
 
 type ProxmoxSpec = z.output<typeof schema>

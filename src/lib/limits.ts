@@ -119,6 +119,16 @@ export const LIMITS = {
   readinessPollMs: 1_000,
   taskPollMs: 500,
   taskPollMaxMs: 2_000,
+  /** Each effect in flight puts the next look off by this much, for one look tells of all of them. */
+  taskPollPerEffectMs: 60,
+  /** Effects of one queue at once: what is tried first, until the answers say whether more or less is right. */
+  firstWindow: { host: 8, storage: 4 },
+  /** How long it is believed that a token sees every guest, or that an id nobody has seen is free. */
+  sightMs: 60_000,
+  /** A guest that is to be deleted is not read again when it was read at most so long ago and looks the same since. */
+  deleteLookMs: 60_000,
+  /** Tasks that one list of a host tells of. */
+  taskListLength: 500,
   /** What a host keeps for itself when machines are put on it. */
   hostReserveBytes: 1024 * 1024 * 1024,
   /** A host that was busier than this for so long gets nothing new. */

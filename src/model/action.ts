@@ -27,7 +27,8 @@ export type Doing =
 /** What must be looked at before the next action can be decided. */
 export type Lack =
   | { readonly look: 'config' | 'power'; readonly externalId: string }
-  | { readonly look: 'id'; readonly externalId: string }
+  /** vanished: it was there, or we began to make it: a survey without it proves nothing. */
+  | { readonly look: 'id'; readonly externalId: string; readonly vanished?: true }
   | { readonly look: 'list'; readonly list: string }
 
 /** What to do next for one resource. Every action but `nothing` says why. */

@@ -4,6 +4,7 @@ import type { Intention } from '../model/intention.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { PlanEntry } from '../model/plan.ts'
 import type { Step } from '../model/step.ts'
+import { capacity, type Windows, windowName } from './windows.ts'
 
 /** An effect that may begin now. */
 export interface Admitted {
@@ -21,16 +22,29 @@ export interface Traffic {
   readonly unready: number
   /** Machines that an order of power takes off as a whole: side by side, for none of them comes back meanwhile. */
   readonly together?: ReadonlySet<ResourceKey>
+  /** How wide each queue has turned out to be. */
+  readonly windows?: Windows
 }
+
+const NOTHING_LEARNT: Windows = new Map()
 
 /**
  * Chooses which of the planned effects begin now: the next step of each, as long as no queue it names is full. Proxmox
- * takes a lock per storage and serves few calls at once, so fewer in parallel is faster and never trips over itself.
+ * takes a lock per storage and serves few calls at once: how many it takes in parallel is learnt from its answers.
+ * `full` names the queues that something had to wait for.
  */
-export function admit(entries: readonly PlanEntry[], traffic: Traffic): readonly Admitted[] {
+export function admit(
+  entries: readonly PlanEntry[],
+  traffic: Traffic,
+  full: Set<string> = new Set(),
+): readonly Admitted[] {
+  const windows = traffic.windows ?? NOTHING_LEARNT
   const load = new Map<string, number>()
   const enter = (connection: string, queues: readonly string[]) => {
-    for (const queue of queues) load.set(`${connection} ${queue}`, (load.get(`${connection} ${queue}`) ?? 0) + 1)
+    for (const queue of queues) {
+      const name = windowName(connection, queue)
+      load.set(name, (load.get(name) ?? 0) + 1)
+    }
   }
   let restarting = 0
   for (const intention of traffic.intentions) {
@@ -43,10 +57,12 @@ export function admit(entries: readonly PlanEntry[], traffic: Traffic): readonly
     const step = entry.action.steps[0]
     const connection = traffic.connections.get(entry.connection)
     if (step === undefined || connection === undefined) continue
-    const full = step.queues.some(
-      (queue) => (load.get(`${entry.connection} ${queue}`) ?? 0) >= (isAlone(entry) ? 1 : capacity(queue, connection)),
-    )
-    if (full) continue
+    const narrow = step.queues.filter((queue) => {
+      const most = isAlone(entry) ? 1 : capacity(queue, connection, windows)
+      return (load.get(windowName(entry.connection, queue)) ?? 0) >= most
+    })
+    for (const queue of narrow) full.add(windowName(entry.connection, queue))
+    if (narrow.length > 0) continue
     if (step.disruption === 'restart' && traffic.together?.has(entry.key) !== true) {
       if (restarting > 0 || traffic.unready > 0) continue
       restarting++
@@ -60,10 +76,4 @@ export function admit(entries: readonly PlanEntry[], traffic: Traffic): readonly
 /** A restart of a box waits for whatever else is done on it, or it would cut that off in the middle. */
 function isAlone({ action }: PlanEntry): boolean {
   return isDoing(action) && action.steps[0]?.queues.includes('alone') === true
-}
-
-function capacity(queue: string, connection: Connection): number {
-  // A reload of the network and the like: never two at once.
-  if (queue.startsWith('single/')) return 1
-  return queue.startsWith('storage/') ? connection.limits.perStorage : connection.limits.perHost
 }

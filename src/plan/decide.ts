@@ -261,6 +261,7 @@ function create({ resource, world, ledger, rules, unmet, allocatedId }: Situatio
   if (rules.listOf(resource) === undefined) {
     const unfinished = unfinishedByAnyone(world, ledger, rules.declaredId(resource), resource.bounds?.ids)
     if (unfinished !== undefined) return unfinished
+    const record = ledger.records.get(resource.key)
     const probe = world.probes.get(externalId)
     if (probe === undefined) {
       return {
@@ -268,7 +269,7 @@ function create({ resource, world, ledger, rules, unmet, allocatedId }: Situatio
         reason: 'IdNotProbed',
         message: `it is not known whether id ${externalId} is free`,
         lookAgainMs: LOOK_SOON_MS,
-        lack: { look: 'id', externalId },
+        lack: { look: 'id', externalId, ...(record?.externalId === externalId ? { vanished: true } : {}) },
       }
     }
     if (probe === 'taken') {

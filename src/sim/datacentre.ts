@@ -73,6 +73,7 @@ const PROXY_TIMEOUT_MS = 30_000
 /** Times in which the recordings can be replayed quickly, with every list fresh. */
 const RECORDING_TIMING: Partial<Timing> = {
   allocateMs: [1, 3],
+  freeMs: [0, 1],
   startMs: [20, 40],
   bootMs: [60, 60],
   shutdownMs: [0, 0],

@@ -63,9 +63,15 @@ const calm = hunt(() => {})
 const lostAnswers = hunt((run) =>
   run.datacentre.faults.add({ kind: 'drop-after', match: '^POST /nodes/[^/]+/qemu$', count: 4 }),
 )
-const crashWhileCreating = hunt(async (run) => {
-  await run.untilSettled(run.start({ crashAt: 24 }))
-})
+/** How far a process has come at which point depends on how much it does side by side: so it dies at several. */
+const crashWhileCreating: Hunt = async (sabotage) => {
+  for (const crashAt of [12, 16, 20, 24, 28]) {
+    const die = hunt(async (run) => {
+      await run.untilSettled(run.start({ crashAt }))
+    })
+    await die(sabotage)
+  }
+}
 const storeLostWhileCreating = hunt(async (run) => {
   await run.untilSettled(run.start({ crashAt: 24 }))
   run.disk = createMemoryStore().disk

@@ -9,11 +9,13 @@ import { cleanText, countOf, recordsOf } from './foreign.ts'
 import { observeListed, readList } from './lists.ts'
 import { observeGuest } from './observe-guest.ts'
 import { perform } from './perform.ts'
+import { powersOn } from './powers-on.ts'
 import { performAsRoot } from './root-lane.ts'
+import { seesEverything } from './sees-everything.ts'
 import { createSitePower } from './site-power.ts'
 import { snapshotsOf } from './snapshots.ts'
 import { readSurvey } from './survey.ts'
-import { recentTasks, taskOutcome } from './tasks.ts'
+import { endedTasks, recentTasks, taskOutcome } from './tasks.ts'
 
 /** An open connection to one Proxmox cluster or host. */
 export function openSession(connection: Connection, deps: DriverDeps): Session {
@@ -49,7 +51,10 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
       return unlessAbsent(() => observeGuest(api, sighting, ask, deps.clock.now(), signal))
     },
     idIsFree: (externalId, signal) => idIsFree(api, externalId, signal),
+    seesEverything: (signal) => seesEverything(api, signal),
+    powersOn: (host, signal) => powersOn(api, host, signal),
     taskOutcome: (taskId, signal) => taskOutcome(api, taskId, signal),
+    endedTasks: (host, sinceMs, signal) => endedTasks(api, host, sinceMs, signal),
     recentTasks: (sighting, sinceMs, signal) => recentTasks(api, sighting, sinceMs, signal),
     hostLoad: (host, signal) => hostLoad(api, host, signal),
     perform: (step, signal) =>

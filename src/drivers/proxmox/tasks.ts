@@ -1,3 +1,4 @@
+import { LIMITS } from '../../lib/limits.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { RemoteTask } from '../../model/survey.ts'
 import { LookFailed } from '../port.ts'
@@ -39,6 +40,24 @@ export async function recentTasks(
     ...(guest ? { vmid: externalId } : {}),
   })
   const about = { doing: `list the tasks of ${externalId} on ${host}`, host }
+  const data = await api.read(`/nodes/${encodeURIComponent(host)}/tasks?${query.toString()}`, about, signal)
+  return recordsOf(data).flatMap((entry) => readTask(entry) ?? [])
+}
+
+/** How the tasks of a host ended, in one list: a batch of them costs one call, not one each. */
+export async function endedTasks(
+  api: Api,
+  host: string,
+  sinceMs: number,
+  signal: AbortSignal,
+): Promise<readonly RemoteTask[]> {
+  const query = new URLSearchParams({
+    source: 'all',
+    limit: String(LIMITS.taskListLength),
+    // The host counts in whole seconds of its own clock.
+    since: String(Math.max(0, Math.floor(sinceMs / 1000) - 60)),
+  })
+  const about = { doing: `list the tasks of ${host}`, host }
   const data = await api.read(`/nodes/${encodeURIComponent(host)}/tasks?${query.toString()}`, about, signal)
   return recordsOf(data).flatMap((entry) => readTask(entry) ?? [])
 }

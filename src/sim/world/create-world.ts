@@ -11,6 +11,7 @@ export const DEFAULT_TIMING: Timing = {
   callMs: [0, 0],
   taskStartMs: 5,
   allocateMs: [100, 400],
+  freeMs: [20, 80],
   importBytesPerSecond: 400_000_000,
   cloneBytesPerSecond: 400_000_000,
   downloadBytesPerSecond: 50_000_000,

@@ -3,38 +3,57 @@ import type { Host, World } from './types.ts'
 /** How long Proxmox waits for a lock file before it gives up. */
 export const LOCK_TIMEOUT_MS = 10_000
 
+/** exclusive: alone. shared: beside others that only read. */
+export type LockMode = 'exclusive' | 'shared'
+
 /** Takes the lock, waiting for it. False: somebody else held it for the whole time. */
-export function acquire(world: World, host: Host, name: string, timeoutMs = LOCK_TIMEOUT_MS): Promise<boolean> | true {
+export function acquire(
+  world: World,
+  host: Host,
+  name: string,
+  timeoutMs = LOCK_TIMEOUT_MS,
+  mode: LockMode = 'exclusive',
+): Promise<boolean> | true {
   let lock = host.locks.get(name)
   if (lock === undefined) {
-    lock = { held: false, waiting: [] }
+    lock = { held: 0, mode, waiting: [] }
     host.locks.set(name, lock)
   }
-  if (!lock.held) {
-    lock.held = true
+  if (lock.held === 0 || (lock.mode === 'shared' && mode === 'shared' && lock.waiting.length === 0)) {
+    lock.held += 1
+    lock.mode = mode
     return true
   }
   const wanted = lock
   return new Promise((resolve) => {
-    const granted = () => {
-      timer.cancel()
-      resolve(true)
+    const turn = {
+      mode,
+      grant: () => {
+        timer.cancel()
+        resolve(true)
+      },
     }
     const timer = world.clock.schedule(world.clock.now() + timeoutMs, () => {
-      const index = wanted.waiting.indexOf(granted)
+      const index = wanted.waiting.indexOf(turn)
       if (index >= 0) wanted.waiting.splice(index, 1)
       resolve(false)
     })
-    wanted.waiting.push(granted)
+    wanted.waiting.push(turn)
   })
 }
 
 export function release(host: Host, name: string): void {
   const lock = host.locks.get(name)
   if (lock === undefined) return
-  const next = lock.waiting.shift()
-  if (next === undefined) host.locks.delete(name)
-  else next()
+  lock.held -= 1
+  for (let next = lock.waiting[0]; next !== undefined; next = lock.waiting[0]) {
+    if (lock.held > 0 && (lock.mode === 'exclusive' || next.mode === 'exclusive')) return
+    lock.waiting.shift()
+    lock.held += 1
+    lock.mode = next.mode
+    next.grant()
+  }
+  if (lock.held === 0) host.locks.delete(name)
 }
 
 /**
@@ -47,9 +66,10 @@ export async function holding<T>(
   name: string,
   refuse: () => Error,
   work: () => T | Promise<T>,
+  mode: LockMode = 'exclusive',
 ): Promise<T> {
   const life = host.life
-  const got = acquire(world, host, name)
+  const got = acquire(world, host, name, LOCK_TIMEOUT_MS, mode)
   const mine = got === true || (await got)
   if (host.life !== life) throw new PowerLost()
   if (!mine) throw refuse()

@@ -36,6 +36,7 @@ export interface Timing {
   readonly callMs: readonly [number, number]
   readonly taskStartMs: number
   readonly allocateMs: readonly [number, number]
+  readonly freeMs: readonly [number, number]
   readonly importBytesPerSecond: number
   readonly cloneBytesPerSecond: number
   readonly downloadBytesPerSecond: number
@@ -77,8 +78,10 @@ export interface Host {
 }
 
 export interface Lock {
-  held: boolean
-  readonly waiting: (() => void)[]
+  /** By how many: more than one only where it is shared. */
+  held: number
+  mode: 'exclusive' | 'shared'
+  readonly waiting: { readonly mode: 'exclusive' | 'shared'; readonly grant: () => void }[]
 }
 
 export interface StorageEntry {

@@ -107,12 +107,16 @@ export function nextDiskName(host: Host, disk: NewDisk): string {
   }
 }
 
+/** What makes or removes disks of a storage does it one after another, and waits ten seconds for its turn. */
+export function lockingStorage<T>(world: World, host: Host, storage: string, work: () => Promise<T>): Promise<T> {
+  const refuse = () => new Error(`can't lock file '/var/lock/pve-manager/pve-storage-${storage}' - got timeout`)
+  return holding(world, host, `storage-${storage}`, refuse, work)
+}
+
 /** Makes a disk under the storage's lock, which is what parallel creations wait for. */
 export function allocate(world: World, host: Host, work: Work, disk: NewDisk): Promise<string> {
   const { storage } = disk
-  const lockName = `storage-${storage.id}`
-  const refuse = () => new Error(`can't lock file '/var/lock/pve-manager/pve-storage-${storage.id}' - got timeout`)
-  return holding(world, host, lockName, refuse, async () => {
+  return lockingStorage(world, host, storage.id, async () => {
     await work.pass(between(world.random, world.timing.allocateMs))
     const name = nextDiskName(host, disk)
     const free = storage.totalBytes - usedBytes(host, storage)

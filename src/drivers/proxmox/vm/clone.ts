@@ -32,11 +32,19 @@ export function cloneStep(wanted: VmWanted, clone: VmClone, survey?: Survey): St
         ...(source === vm.host ? {} : { target: vm.host }),
         ...(vm.pool === undefined ? {} : { pool: vm.pool }),
       },
-      // While it is copied nothing else may be done with the source: Proxmox would wait ten seconds and give up.
-      queues: [hostQueue(source), `single/guest/${clone.vmid}`, ...storageQueues(source, storages, survey)],
+      queues: [hostQueue(source), ...sourceQueue(clone, survey), ...storageQueues(source, storages, survey)],
     }),
     taskSubject: String(clone.vmid),
   }
+}
+
+/**
+ * Copies of what does not run share the lock of the source. A source that runs is locked for one of them alone: others
+ * would wait ten seconds and give up.
+ */
+function sourceQueue({ vmid }: VmClone, survey?: Survey): readonly string[] {
+  const source = survey?.sightings.find((seen) => seen.externalId === String(vmid))
+  return source?.template === true || source?.power === 'stopped' ? [] : [`single/guest/${vmid}`]
 }
 
 const NOT_YET = /^(?:vmid|pool|(?:scsi|virtio|sata|ide|efidisk|tpmstate)\d+)$/

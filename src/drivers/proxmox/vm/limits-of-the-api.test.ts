@@ -160,7 +160,13 @@ describe('cloning', () => {
     assert.equal(first?.call.params.full, '0')
     assert.match(first?.call.params.description ?? '', new RegExp(`id=114 uid=${EXAMPLE_UID}$`))
     assert.equal(first?.taskSubject, '900')
-    assert.ok(first?.queues.includes('single/guest/900'))
+    // Copies of a template share its lock; a source that may run is locked for one of them alone.
+    assert.ok(first?.queues.every((queue) => !queue.startsWith('single/')))
+    const running = {
+      ...SURVEY,
+      sightings: SURVEY.sightings.map((one) => ({ ...one, template: false, power: 'running' as const })),
+    }
+    assert.ok(rules.createSteps(resource, '114', running)[0]?.queues.includes('single/guest/900'))
   })
 
   it('needs a source that is there, where it is said to be, and for a linked clone a template', () => {

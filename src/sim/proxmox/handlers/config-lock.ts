@@ -1,11 +1,17 @@
-import { holding } from '../../world/locks.ts'
+import { holding, type LockMode } from '../../world/locks.ts'
 import type { Guest, Host, World } from '../../world/types.ts'
 import { failed } from '../api-error.ts'
 
 /** Works on one guest while nobody else does. Others wait ten seconds and are then told so. */
-export function withConfigLock<T>(world: World, host: Host, vmid: number, work: () => T | Promise<T>): Promise<T> {
+export function withConfigLock<T>(
+  world: World,
+  host: Host,
+  vmid: number,
+  work: () => T | Promise<T>,
+  mode: LockMode = 'exclusive',
+): Promise<T> {
   const refuse = () => failed(`can't lock file '/var/lock/qemu-server/lock-${vmid}.conf' - got timeout`)
-  return holding(world, host, `lock-${vmid}`, refuse, work)
+  return holding(world, host, `lock-${vmid}`, refuse, work, mode)
 }
 
 /** The mark `lock:` in a configuration says that long work is under way, or that it died. */

@@ -64,8 +64,16 @@ function clone(call: Call): string {
   world.guests.set(newid, target)
   noteSeen(world, target)
   const plan: Plan = { source, config, snapshot, target, full, storage, format: params.format }
+  // Copies of what does not run share the source's lock; whoever wants to change it waits for all of them.
+  const mode = source.run.status === 'running' ? 'exclusive' : 'shared'
   return startTask(world, host, 'qmclone', `${source.vmid}`, call.who.id, (work) =>
-    withConfigLock(world, host, source.vmid, () => withConfigLock(world, host, newid, () => copy(call, plan, work))),
+    withConfigLock(
+      world,
+      host,
+      source.vmid,
+      () => withConfigLock(world, host, newid, () => copy(call, plan, work)),
+      mode,
+    ),
   )
 }
 

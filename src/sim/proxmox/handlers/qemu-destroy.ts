@@ -1,7 +1,8 @@
+import { between } from '../../world/chance.ts'
 import { driveVolume, isDrive, isUnused } from '../../world/guest-config.ts'
 import { startTask, type Work } from '../../world/tasks.ts'
 import type { Guest, Host, World } from '../../world/types.ts'
-import { findVolume, freeVolume, volumesOf, volumesOfGuest } from '../../world/volumes.ts'
+import { findVolume, freeVolume, lockingStorage, volumesOf, volumesOfGuest } from '../../world/volumes.ts'
 import { badParameter, failed } from '../api-error.ts'
 import { type Call, flag, guestOf, hostOf, type Routes } from '../call.ts'
 import { leaveJobs } from './backup-jobs.ts'
@@ -42,7 +43,11 @@ export async function removeGuest(
   const volumes = ownVolumes(host, guest)
   for (const volid of volumes) refuseBaseInUse(host, volid)
   await work.pass(world.timing.shortTaskMs)
-  for (const volid of options.unreferenced ? volumesOfGuest(host, guest.vmid) : volumes) freeVolume(host, volid)
+  for (const volid of options.unreferenced ? volumesOfGuest(host, guest.vmid) : volumes)
+    await lockingStorage(world, host, volid.slice(0, volid.indexOf(':')), async () => {
+      await work.pass(between(world.random, world.timing.freeMs))
+      freeVolume(host, volid)
+    })
   if (options.purge) {
     work.log(`purging ${guest.type === 'qemu' ? 'VM' : 'CT'} ${guest.vmid} from related configurations..`)
     world.shelves.get('ha/resources')?.delete(haId(guest))

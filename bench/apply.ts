@@ -1,0 +1,146 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { type Command, measure, type Usage } from './measure.ts'
+import { type Simulator, startDaemonSimulator } from './simulator.ts'
+import { showTable } from './table.ts'
+import { tofuCommands, tofuFrom } from './tofu.ts'
+
+/**
+ * What it costs to make, look at, change and destroy many stopped machines: `npm run bench:apply`, or with
+ * `-- --sizes 100`. The real program over real HTTPS, on a simulated daemon with three workers and one lock for each
+ * storage. With CROFT_BENCH_TOFU (the program) and CROFT_BENCH_BPG (the directory of the provider) OpenTofu does the
+ * same beside it, on a daemon of its own.
+ */
+const { values: options } = parseArgs({ options: { sizes: { type: 'string', default: '100,500' } } })
+const sizes = options.sizes.split(',').map(Number)
+if (!sizes.every((size) => size >= 1 && size <= 1000)) throw new Error('--sizes takes numbers from 1 to 1000')
+
+const ROOT = join(import.meta.dirname, '..')
+const CROFT = join(ROOT, 'bin', 'croft')
+const HOST = 'pve1'
+const HEAD = ['MACHINES', 'PROGRAM', 'STEP', 'CALLS', 'PER MACHINE', 'WALL', 'CPU', 'PEAK RSS']
+
+/** One step of a program's day. */
+export interface BenchStep {
+  readonly name: string
+  readonly prepare?: () => void
+  readonly command: Command
+}
+
+async function main(): Promise<void> {
+  const rows: string[][] = []
+  const tofu = tofuFrom(process.env)
+  if (tofu === undefined) print('OpenTofu is not measured: CROFT_BENCH_TOFU and CROFT_BENCH_BPG name no programs.')
+  for (const size of sizes) {
+    rows.push(...(await day(size, 'croft', (simulator, directory) => croftCommands(size, simulator, directory))))
+    if (tofu !== undefined)
+      rows.push(
+        ...(await day(size, 'OpenTofu', (simulator, directory) =>
+          tofuCommands(tofu, size, HOST, simulator, directory),
+        )),
+      )
+  }
+  print(showTable(HEAD, rows))
+}
+
+async function day(
+  size: number,
+  program: string,
+  commands: (simulator: Simulator, directory: string) => readonly BenchStep[],
+): Promise<string[][]> {
+  const simulator = await startDaemonSimulator(ROOT)
+  const directory = join(scratch, `${program}-${size}`)
+  mkdirSync(directory)
+  try {
+    const rows: string[][] = []
+    for (const { name, prepare, command } of commands(simulator, directory)) {
+      prepare?.()
+      await simulator.reset()
+      const begun = performance.now()
+      const usage: Usage = await measure(command, scratch)
+      const wall = (performance.now() - begun) / 1000
+      const { calls } = await simulator.stats()
+      print(`${size} ${program} ${name}: ${calls} calls, ${wall.toFixed(1)} s`)
+      rows.push([
+        String(size),
+        program,
+        name,
+        String(calls),
+        (calls / size).toFixed(1),
+        `${wall.toFixed(1)} s`,
+        `${usage.cpuSeconds.toFixed(1)} s`,
+        usage.rssMb === 0 ? '' : `${usage.rssMb.toFixed(0)} MB`,
+      ])
+    }
+    return rows
+  } finally {
+    await simulator.stop()
+  }
+}
+
+function croftCommands(size: number, simulator: Simulator, directory: string): readonly BenchStep[] {
+  const env = { HOME: join(directory, '.home'), XDG_CACHE_HOME: '', XDG_STATE_HOME: '', CROFT_STATE: '' }
+  mkdirSync(env.HOME)
+  const run = (args: readonly string[]): Command => ({
+    program: CROFT,
+    args: [...args.slice(0, 1), directory, ...args.slice(1)],
+    env: { ...env, PROXMOX_TOKEN: simulator.token },
+  })
+  const machines = (memory: number | undefined) => () => {
+    writeFileSync(join(directory, 'connection.yaml'), connection(simulator, size))
+    for (let at = 0; at < size; at++) {
+      const file = join(directory, `vm-${at}.yaml`)
+      if (memory === undefined) rmSync(file)
+      else writeFileSync(file, machine(at, memory))
+    }
+  }
+  const apply = run(['apply', '--yes', '--progress', 'quiet'])
+  return [
+    { name: 'create', prepare: machines(512), command: apply },
+    { name: 'no change', command: run(['plan']) },
+    { name: 'memory of all', prepare: machines(1024), command: apply },
+    { name: 'destroy', prepare: machines(undefined), command: apply },
+  ]
+}
+
+function connection({ endpoint, fingerprint }: Simulator, size: number): string {
+  return `apiVersion: croft.dev/v1alpha1
+kind: Proxmox
+metadata: {name: default}
+spec: {endpoint: "${endpoint}", fingerprint: "${fingerprint}", token: {env: PROXMOX_TOKEN}, vmids: {from: 2000, to: 4999}}
+---
+apiVersion: croft.dev/v1alpha1
+kind: Approval
+metadata: {name: everything}
+spec: {reason: a benchmark, maxDeletes: ${size}, expires: "2099-01-01T00:00:00Z"}
+`
+}
+
+function machine(at: number, memory: number): string {
+  return `apiVersion: virtualenvironmentvm.crossplane.io/v1alpha1
+kind: EnvironmentVM
+metadata: {name: bench-${at}}
+spec:
+  deletionPolicy: Delete
+  forProvider:
+    nodeName: ${HOST}
+    started: false
+    cpu: [{cores: 1}]
+    memory: [{dedicated: ${memory}}]
+    disk: [{interface: scsi0, datastoreId: local-zfs, size: 1}]
+    networkDevice: [{bridge: vmbr0}]
+`
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
+
+const scratch = mkdtempSync(join(tmpdir(), 'croft-bench-'))
+try {
+  await main()
+} finally {
+  rmSync(scratch, { recursive: true, force: true })
+}

@@ -1,0 +1,59 @@
+import { LIMITS } from '../lib/limits.ts'
+import type { Estate } from '../model/estate.ts'
+import type { ResourceKey } from '../model/key.ts'
+import type { Step } from '../model/step.ts'
+import { type Lesson, learn, type Windows } from '../plan/windows.ts'
+import type { Attempt } from './act.ts'
+import type { Happening } from './case.ts'
+import type { Looking } from './look.ts'
+
+/** How wide the queues of this engine have turned out to be, and which of them something had to wait for. */
+export interface Widths {
+  current: Windows
+  readonly full: Set<string>
+}
+
+export function nothingLearnt(): Widths {
+  return { current: new Map(), full: new Set() }
+}
+
+/** Learns from what ended and what was refused in a pass. */
+export function learnWidths(
+  widths: Widths,
+  happenings: ReadonlyMap<ResourceKey, readonly Happening[]>,
+  attempts: readonly Attempt[],
+  estate: Estate,
+  lookings: ReadonlyMap<string, Looking>,
+): void {
+  const connectionOf = new Map<string, string>()
+  for (const { key, connection } of estate.resources) connectionOf.set(key, connection)
+  for (const { admitted } of attempts) connectionOf.set(admitted.entry.key, admitted.entry.connection)
+  const lessons: Lesson[] = []
+  for (const [key, list] of happenings) {
+    const connection = connectionOf.get(key)
+    if (connection === undefined) continue
+    for (const happening of list) {
+      const was = lessonOf(happening)
+      if (was !== undefined) lessons.push({ connection, queues: happening.step.queues, was })
+    }
+  }
+  if (lessons.length === 0) return
+  const connections = new Map(estate.connections.map((connection) => [connection.name, connection]))
+  const busy = (connection: string, queue: string) =>
+    (lookings.get(connection)?.survey.hosts ?? []).some(
+      ({ name, load }) => queue === `host/${name}` && (load ?? 0) > LIMITS.busyHost.above,
+    )
+  widths.current = learn(widths.current, lessons, connections, busy, widths.full)
+  widths.full.clear()
+}
+
+function lessonOf(happening: Happening): Lesson['was'] | undefined {
+  if (happening.what === 'unclear') return 'crowded'
+  if (happening.what === 'failed') return happening.refusal.reason === 'LockTimeout' ? 'crowded' : undefined
+  return happening.what === 'succeeded' && isWork(happening.step) ? 'fine' : undefined
+}
+
+/** What only writes a few words into a configuration says nothing about how much a host can carry. */
+function isWork({ queues }: Step): boolean {
+  return queues.length > 0
+}

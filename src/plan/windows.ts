@@ -1,0 +1,89 @@
+import { LIMITS } from '../lib/limits.ts'
+import type { Connection } from '../model/connection.ts'
+
+/** How many effects of a queue may be under way at once, as far as it has been learnt; by connection and queue. */
+export type Windows = ReadonlyMap<string, Window>
+
+export interface Window {
+  readonly size: number
+  /** It was too much once: from then on it is widened with care. */
+  readonly crowded?: true
+}
+
+/** What one effect has taught about the queues that it went through. */
+export interface Lesson {
+  readonly connection: string
+  readonly queues: readonly string[]
+  /** crowded: a lock that did not come free in time, or a daemon that did not get round to it. */
+  readonly was: 'fine' | 'crowded'
+}
+
+export function windowName(connection: string, queue: string): string {
+  return `${connection} ${queue}`
+}
+
+/**
+ * How many effects a queue takes at once. What is declared is the most; below it the answers decide. Proxmox forks a
+ * process for each task and serializes what needs a storage's lock, so the right number differs with every host.
+ */
+export function capacity(queue: string, connection: Connection, windows: Windows): number {
+  const most = ceiling(queue, connection)
+  return Math.min(most, Math.floor(sizeOf(queue, connection, windows)))
+}
+
+function sizeOf(queue: string, connection: Connection, windows: Windows): number {
+  return windows.get(windowName(connection.name, queue))?.size ?? firstOf(queue)
+}
+
+function ceiling(queue: string, { limits }: Connection): number {
+  // A reload of the network and the like: never two at once.
+  if (queue.startsWith('single/')) return 1
+  return queue.startsWith('storage/') ? limits.perStorage : limits.perHost
+}
+
+function firstOf(queue: string): number {
+  return queue.startsWith('storage/') ? LIMITS.firstWindow.storage : LIMITS.firstWindow.host
+}
+
+/** Rounds without trouble after which a queue that was crowded before gets room for one more. */
+const CAREFUL_ROUNDS = 8
+
+/**
+ * Each effect that went well makes room for one more, so that a queue that copes doubles with every round; one that is
+ * crowded is halved, once for all that came back together, and widened slowly from then on. Queues that nobody filled
+ * are not widened: nothing was learnt about a number that was not tried.
+ */
+export function learn(
+  windows: Windows,
+  lessons: readonly Lesson[],
+  connections: ReadonlyMap<string, Connection>,
+  busy: (connection: string, queue: string) => boolean,
+  filled: ReadonlySet<string>,
+): Windows {
+  const next = new Map(windows)
+  const crowded = new Set<string>()
+  for (const { connection, queues, was } of lessons)
+    if (was === 'crowded') for (const queue of queues) crowded.add(windowName(connection, queue))
+  const halved = new Set<string>()
+  for (const { connection: name, queues } of lessons) {
+    const connection = connections.get(name)
+    if (connection === undefined) continue
+    for (const queue of queues) {
+      const window = windowName(name, queue)
+      const size = Math.min(ceiling(queue, connection), sizeOf(queue, connection, next))
+      const careful = next.get(window)?.crowded
+      if (!crowded.has(window)) {
+        if (!filled.has(window) || busy(name, queue)) continue
+        const more = careful === true ? 1 / (CAREFUL_ROUNDS * size) : 1
+        next.set(window, {
+          size: Math.min(ceiling(queue, connection), size + more),
+          ...(careful ? { crowded: true } : {}),
+        })
+      } else if (!halved.has(window)) {
+        halved.add(window)
+        next.set(window, { size: Math.max(1, Math.floor(size / 2)), crowded: true })
+      }
+    }
+  }
+  return next
+}
