@@ -29,18 +29,28 @@ export const addon: Kind<AddonSpec> = {
       problems.push({ code: 'two-sources', path: ['spec', 'chart'], message, hint: 'use one of the two' })
     }
     if (preset === undefined) {
-      for (const field of ['with', 'version'] as const)
+      for (const field of ['with', 'version', 'values', 'valuesFrom', 'failurePolicy'] as const)
         if (spec[field] !== undefined)
           problems.push({
             code: 'no-preset',
             path: ['spec', field],
             message: `${field} belongs to a preset, and none is named`,
+            ...(chart === undefined || field === 'with' ? {} : { hint: `of a chart it is chart.${field}` }),
           })
     } else {
       const read = PRESETS[preset].fields.safeParse(spec.with ?? {})
       if (!read.success)
         problems.push(...explain(PRESETS[preset].fields, read.error, spec.with ?? {}, ['spec', 'with']))
     }
+    if (preset !== undefined && PRESETS[preset].chart === undefined)
+      for (const field of ['values', 'valuesFrom', 'failurePolicy'] as const)
+        if (spec[field] !== undefined)
+          problems.push({
+            code: 'no-chart',
+            path: ['spec', field],
+            message: `${preset} is no chart, so nothing reads ${field}`,
+            hint: `set the fields of with: ${Object.keys(PRESETS[preset].example).join(', ')}`,
+          })
     spec.ready.forEach(({ expression }, index) => {
       const wrong = celProblem(expression)
       if (wrong === undefined) return

@@ -34,6 +34,8 @@ export interface WantedObject {
   /** Take over an object that is there already and that croft did not make. */
   readonly adopt?: true
   readonly deletion: 'Delete' | 'Orphan'
+  /** Of a chart that may take its definitions with it when it goes, and everything of their kinds. */
+  readonly definitions?: 'Delete'
   readonly handover?: Handover
 }
 

@@ -41,7 +41,9 @@ async function exportSkeleton(
   const addons = declarations.filter((one) => one.kind === 'Addon') as readonly AddonDeclaration[]
   if (addons.length === 0) throw new CliError(`No Addon is declared in ${String(dir)}.`)
   const url = typeof repository === 'string' ? repository : 'https://git.example.org/clusters'
-  const files = gitopsSkeleton(to, addons, estate.resources, url)
+  const files = gitopsSkeleton(to, addons, estate.resources, url, {
+    declaration: (kind, called) => declarations.find((one) => one.kind === kind && one.name === called),
+  })
   const place = (file: string) => path.resolve(runtime.cwd, target, file)
   // Seen before anything is written: half a repository helps nobody.
   const there = files.find(({ path: file }) => existsSync(place(file)))

@@ -13,8 +13,9 @@ const DELETION = 'croft.dev/deletion'
 const APPLIED = 'croft.dev/applied'
 const KEPT_BY = 'croft.dev/kept-by'
 const FORMER_JOB = 'croft.dev/former-job'
+const DEFINITIONS = 'croft.dev/definitions'
 
-const MARKS = [UID_LABEL, OWNER, ESTATE, DELETION, APPLIED, KEPT_BY, FORMER_JOB] as const
+const MARKS = [UID_LABEL, OWNER, ESTATE, DELETION, APPLIED, KEPT_BY, FORMER_JOB, DEFINITIONS] as const
 
 export interface ObjectMark extends Mark {
   /** Hash of what was declared when we last wrote it. */
@@ -23,6 +24,8 @@ export interface ObjectMark extends Mark {
   readonly keptBy?: string
   /** Of a HelmChart: the job that had installed it when we last changed it, and that says nothing of the change. */
   readonly formerJob?: string
+  /** Of a HelmChart: a person said that its definitions go with it, and everything of their kinds. */
+  readonly definitions?: 'Delete'
 }
 
 /** The mark on an object; undefined when it has none. */
@@ -45,6 +48,7 @@ export function markOf(object: Foreign): ObjectMark | undefined {
     ...(applied === undefined ? {} : { applied }),
     ...(keptBy === undefined ? {} : { keptBy }),
     ...(formerJob === undefined ? {} : { formerJob }),
+    ...(annotations.get(DEFINITIONS) === 'Delete' ? { definitions: 'Delete' } : {}),
   }
 }
 
@@ -62,6 +66,7 @@ export function marked(
   return withMark(wanted.object, uid, key, estate, {
     [DELETION]: keptBy === undefined ? wanted.deletion : 'Orphan',
     [APPLIED]: appliedHash(wanted),
+    ...(wanted.definitions === undefined ? {} : { [DEFINITIONS]: wanted.definitions }),
     ...(keptBy === undefined ? {} : { [KEPT_BY]: keptBy }),
     ...(formerJob === undefined ? {} : { [FORMER_JOB]: formerJob }),
   })

@@ -172,7 +172,24 @@ function chart({ object, install }: ObjectLook): Readiness {
     return waits('Installing', 'the job for what changed has not begun')
   if (broken !== undefined || install?.state === 'failed')
     return failed('InstallFailed', textOf(broken?.message) ?? 'its job failed')
-  return install?.state === 'complete' ? here('it is installed') : waits('Installing', 'its job has not ended')
+  if (install?.state !== 'complete') return waits('Installing', installing(install))
+  // Helm ends when it has sent everything: whether any of it runs is another matter.
+  const { workloads } = install
+  const ill = workloads.find(({ readiness }) => !readiness.ready)
+  if (ill === undefined)
+    return here(
+      workloads.length === 0 ? 'it is installed' : `it is installed and all ${workloads.length} workloads run`,
+    )
+  const { what, readiness } = ill
+  const message = `it is installed; ${what}: ${readiness.message}`
+  return readiness.status === 'Failed' ? failed(readiness.reason, message) : waits('Workloads', message)
+}
+
+function installing(install: ObjectLook['install']): string {
+  const failures = install?.failures ?? 0
+  if (failures === 0) return 'its job has not ended'
+  const times = failures === 1 ? 'once' : `${failures} times`
+  return `its job has failed ${times} and is tried again; its pods in kube-system say why. A release that failed is left as it is: take it back with helm rollback, or say failurePolicy: reinstall`
 }
 
 function application(object: Foreign): Readiness {

@@ -7,6 +7,12 @@ import { objectReadiness } from './readiness.ts'
 
 /* The rules are those of kstatus, row by row; where ours are stricter or milder, the row says so. */
 
+const INSTALL = { failures: 0, workloads: [] }
+const workload = (status: 'Current' | 'InProgress' | 'Failed') => ({
+  what: 'Deployment cert-manager/cert-manager-webhook',
+  readiness: { ready: status === 'Current', reason: 'Pods', message: 'readyReplicas is 0 of 1', status },
+})
+
 type Row = readonly [what: string, object: Foreign, status: string, more?: Partial<ObjectLook>]
 
 const yes = (type: string, reason?: string) => ({ type, status: 'True', ...(reason === undefined ? {} : { reason }) })
@@ -145,8 +151,8 @@ const ROWS: readonly Row[] = [
   ],
   ['Service without one (stricter)', { kind: 'Service', spec: { type: 'LoadBalancer' } }, 'InProgress'],
 
-  ['chart, installed', { kind: 'HelmChart' }, 'Current', { install: { state: 'complete', job: 'j' } }],
-  ['chart, installing', { kind: 'HelmChart' }, 'InProgress', { install: { state: 'running', job: 'j' } }],
+  ['chart, installed', { kind: 'HelmChart' }, 'Current', { install: { ...INSTALL, state: 'complete', job: 'j' } }],
+  ['chart, installing', { kind: 'HelmChart' }, 'InProgress', { install: { ...INSTALL, state: 'running', job: 'j' } }],
   [
     'chart that was changed, and whose old job is still there',
     {
@@ -154,9 +160,27 @@ const ROWS: readonly Row[] = [
       metadata: { labels: { 'croft.dev/uid': 'u' }, annotations: { 'croft.dev/former-job': 'j' } },
     },
     'InProgress',
-    { install: { state: 'complete', job: 'j' } },
+    { install: { ...INSTALL, state: 'complete', job: 'j' } },
   ],
-  ['chart, broken', { kind: 'HelmChart' }, 'Failed', { install: { state: 'failed', job: 'j' } }],
+  [
+    'chart, installed and running',
+    { kind: 'HelmChart' },
+    'Current',
+    { install: { ...INSTALL, state: 'complete', job: 'j', workloads: [workload('Current'), workload('Current')] } },
+  ],
+  [
+    'chart, installed, and something of it does not run',
+    { kind: 'HelmChart' },
+    'InProgress',
+    { install: { ...INSTALL, state: 'complete', job: 'j', workloads: [workload('Current'), workload('InProgress')] } },
+  ],
+  [
+    'chart, installed, and something of it does not get on',
+    { kind: 'HelmChart' },
+    'Failed',
+    { install: { ...INSTALL, state: 'complete', job: 'j', workloads: [workload('Failed')] } },
+  ],
+  ['chart, broken', { kind: 'HelmChart' }, 'Failed', { install: { ...INSTALL, state: 'failed', job: 'j' } }],
   [
     'Application, in sync',
     { kind: 'Application', status: { sync: { status: 'Synced' }, health: { status: 'Healthy' } } },

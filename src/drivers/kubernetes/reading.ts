@@ -1,5 +1,5 @@
 import type { KubernetesClient } from '../../kubernetes/client.ts'
-import { at, type Foreign, recordOf, recordsOf, textOf } from '../../kubernetes/objects.ts'
+import { at, type Foreign, recordOf, textOf } from '../../kubernetes/objects.ts'
 import type { Connection } from '../../model/connection.ts'
 import type { KubeKind } from '../../model/kube-kinds.ts'
 import { type KubeObject, objectId, objectList, type WantedObject } from '../../model/kube-object.ts'
@@ -7,9 +7,10 @@ import type { Sighting } from '../../model/sighting.ts'
 import type { DriverDeps } from '../port.ts'
 import type { ClusterApi, Sort } from './api.ts'
 import { keeperLook } from './handover.ts'
-import type { InstallLook, ObjectLook } from './look.ts'
+import type { ObjectLook } from './look.ts'
 import { keptByOf, markOf, UID_LABEL } from './marks.ts'
 import { collectionPath, objectPath } from './paths.ts'
+import { definitionsOf, readReleases } from './releases.ts'
 
 /** More missing objects of one kind than this are looked for in one list rather than one by one. */
 const FEW = 3
@@ -71,18 +72,20 @@ export function createReader(
       api.forget(sort)
       return undefined
     }
-    const installs = sort.kind === 'HelmChart' && objects.size > 0 ? await installJobs(client, signal) : undefined
+    const releases = sort.kind === 'HelmChart' && objects.size > 0 ? await readReleases(client, api, signal) : undefined
     const byId = new Map(declared.map((one) => [idFor(one.object, kind), one]))
     const sightings: Sighting[] = []
     for (const [id, object] of objects) {
       const one = byId.get(id)
-      const place = `${String(at(object, 'metadata', 'namespace'))}/${String(at(object, 'metadata', 'name'))}`
-      const install = installs?.get(place)
+      const install = releases?.install(object)
+      const leaving = releases !== undefined && one === undefined
+      const definitions = leaving ? await definitionsOf(client, api, object, signal) : []
       const keeper = await keeperOfObject(client, one, object, signal)
       const secretsDiffer = await differingSecrets(one, object)
       const look: ObjectLook = {
         object: withoutValues(object),
         ...(install === undefined ? {} : { install }),
+        ...(definitions.length === 0 ? {} : { definitions }),
         ...(keeper === undefined ? {} : { keeper }),
         ...(secretsDiffer.length === 0 ? {} : { secretsDiffer }),
       }
@@ -90,19 +93,6 @@ export function createReader(
       sightings.push(sightingOf(one === undefined ? id : objectId(one.object), look, about, deps.clock.now()))
     }
     return sightings
-  }
-
-  /** Which charts were installed, by the jobs that do it. */
-  async function installJobs(client: KubernetesClient, signal: AbortSignal): Promise<ReadonlyMap<string, InstallLook>> {
-    const label = 'helmcharts.helm.cattle.io/chart'
-    const path = collectionPath('batch/v1', 'jobs')
-    const jobs = api.answered(await client.list(path, { labelSelector: label }, signal)) ?? []
-    return new Map(
-      jobs.map((job) => [
-        `${String(at(job, 'metadata', 'namespace'))}/${String(at(job, 'metadata', 'labels', label))}`,
-        installOf(job),
-      ]),
-    )
   }
 
   /** The one by whom it is or will be kept; each is read once in a pass. */
@@ -135,13 +125,6 @@ export function createReader(
   }
 
   return { readList }
-}
-
-function installOf(object: Foreign): InstallLook {
-  const job = textOf(at(object, 'metadata', 'uid')) ?? ''
-  const ends = recordsOf(at(object, 'status', 'conditions')).filter(({ status }) => status === 'True')
-  if (ends.some(({ type }) => type === 'Complete')) return { state: 'complete', job }
-  return { state: ends.some(({ type }) => type === 'Failed') ? 'failed' : 'running', job }
 }
 
 /** An object's name in its list, as the cluster has it: what is in no namespace there has none here. */

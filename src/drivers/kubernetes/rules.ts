@@ -62,8 +62,20 @@ export const rules: Rules = {
   },
   adoptSteps: () => [],
   undeletable(sighting) {
-    const { keptBy } = markOf(lookOf(sighting).object) ?? {}
-    if (keptBy === undefined) return undefined
+    const { object, definitions = [] } = lookOf(sighting)
+    const mark = markOf(object)
+    const keptBy = mark?.keptBy
+    if (keptBy === undefined) {
+      if (definitions.length === 0 || mark?.definitions === 'Delete') return undefined
+      const some =
+        definitions.length > 3
+          ? `${definitions.slice(0, 3).join(', ')} and ${definitions.length - 3} more`
+          : definitions.join(', ')
+      return {
+        message: `with the chart ${sighting.name} its definitions would go (${some}), and every object of their kinds in all namespaces`,
+        allow: 'declare it again with prune: all and apply, then take it out; or let it stay with prune: none',
+      }
+    }
     return { message: `${sighting.externalId} is kept by ${keptBy}`, allow: 'take it out there, or take it back first' }
   },
   deleteSteps: (sighting) => deletion(sighting),
@@ -101,6 +113,8 @@ function markChanges(resource: Resource, wanted: WantedObject, mark: ObjectMark)
   if (mark.uid !== uid) changes.push({ path: 'mark', from: mark.owner, to: key, effect: 'live' })
   if (mark.deletion !== wanted.deletion)
     changes.push({ path: 'deletion', from: mark.deletion, to: wanted.deletion, effect: 'live' })
+  if (mark.definitions !== wanted.definitions)
+    changes.push({ path: 'definitions', from: mark.definitions, to: wanted.definitions, effect: 'live' })
   return changes
 }
 

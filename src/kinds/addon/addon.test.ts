@@ -155,6 +155,7 @@ test('a chart is a HelmChart of K3s; its secret values are referred to and come 
     chart: 'x',
     version: '1.2.3',
     repo: 'https://c.example',
+    failurePolicy: 'abort',
     targetNamespace: 'kube-system',
     valuesContent: '{\n  "a": 1\n}',
     valuesSecrets: [{ name: 'x-values', keys: ['values.yaml'] }],

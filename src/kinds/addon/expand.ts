@@ -88,6 +88,7 @@ function wantedOf({ spec, name }: AddonDeclaration, one: AddonObject, keptBy: Ad
     object,
     plural,
     deletion: deletionOf(spec, object, one.keeper === true),
+    ...(object.kind === 'HelmChart' && spec.prune === 'all' ? { definitions: 'Delete' } : {}),
     ...(secrets === undefined ? {} : { secrets }),
     ...(ready === undefined ? {} : { ready: ready.expression }),
     ...(spec.force ? { force: true } : {}),

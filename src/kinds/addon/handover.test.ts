@@ -27,6 +27,7 @@ const CHART: ChartFields = {
   name: 'c',
   version: '1.2.3',
   bootstrap: false,
+  failurePolicy: 'abort',
   values: { a: 1 },
   valuesFrom: { env: 'V' },
 }

@@ -64,7 +64,8 @@ function onlyNamespace(objects: readonly KubeObject[]): string | undefined {
 }
 
 /** What stands in the way of handing an add-on over. */
-export function handoverProblems({ handover, chart, preset }: AddonDeclaration['spec']): readonly FieldProblem[] {
+export function handoverProblems(spec: AddonDeclaration['spec']): readonly FieldProblem[] {
+  const { handover, chart, preset } = spec
   if (handover === undefined) return []
   const problems: FieldProblem[] = []
   const withChart = chart !== undefined || (preset !== undefined && PRESETS[preset].chart !== undefined)
@@ -73,11 +74,11 @@ export function handoverProblems({ handover, chart, preset }: AddonDeclaration['
     const message = `${handover.to} must be told where it finds the manifests`
     problems.push({ code: 'no-repository', path: ['spec', 'handover'], message, hint: 'set repository and path' })
   }
-  if (handover.to === 'argocd' && chart?.valuesFrom !== undefined) {
+  if (handover.to === 'argocd' && (chart?.valuesFrom ?? spec.valuesFrom) !== undefined) {
     const message = 'Argo CD cannot read values of a chart from a Secret'
     problems.push({
       code: 'secret-values',
-      path: ['spec', 'chart', 'valuesFrom'],
+      path: chart?.valuesFrom === undefined ? ['spec', 'valuesFrom'] : ['spec', 'chart', 'valuesFrom'],
       message,
       hint: 'hand it over to flux, or let the chart name a Secret of its own',
     })

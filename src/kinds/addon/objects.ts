@@ -1,3 +1,4 @@
+import { isRecord } from '../../lib/is-record.ts'
 import type { Declaration } from '../../model/declaration.ts'
 import { likelyKind } from '../../model/kube-kinds.ts'
 import type { KubeObject } from '../../model/kube-object.ts'
@@ -5,7 +6,9 @@ import type { SecretReference } from '../../model/secret.ts'
 import { secretReferenceOf } from '../fields/ssh.ts'
 import type { FieldProblem, Lookup } from '../kind.ts'
 import { chartConfigObject, chartObject, valuesSecret } from './chart.ts'
+import { clusterFacts } from './cluster-facts.ts'
 import { agentSecret, keepersOf } from './handover.ts'
+import type { ClusterFacts } from './presets/preset.ts'
 import { PRESETS } from './presets/registry.ts'
 import { readObject } from './read-object.ts'
 import type { AddonSpec, ChartFields } from './schema.ts'
@@ -47,7 +50,9 @@ function workOut(declaration: AddonDeclaration, lookup: Lookup): AddonObjects {
   const namespace = namespaceOf(declaration)
   const found: Omit<AddonObject, 'plural' | 'namespaced'>[] = []
 
-  const chart = chartOf(declaration)
+  const facts = clusterFacts(lookup, spec.cluster)
+  problems.push(...presetProblems(declaration, facts))
+  const chart = chartOf(declaration, facts)
   if (chart !== undefined) {
     const values = valuesSecret(name, chart)
     if (values !== undefined) found.push(values)
@@ -56,7 +61,7 @@ function workOut(declaration: AddonDeclaration, lookup: Lookup): AddonObjects {
     found.push({ object: chartObject(name, namespace, chart) })
   }
   if (spec.chartConfig !== undefined) found.push({ object: chartConfigObject(spec.chartConfig) })
-  if (spec.preset !== undefined) found.push(...presetObjects(declaration).map((object) => ({ object })))
+  if (spec.preset !== undefined) found.push(...presetObjects(declaration, facts).map((object) => ({ object })))
   const written: readonly { readonly raw: unknown; readonly path: FieldProblem['path'] }[] = [
     ...(spec.objects ?? []).map((raw, index) => ({ raw, path: ['spec', 'objects', index] })),
     ...placesOf(spec).flatMap(({ place, path }) => {
@@ -79,6 +84,7 @@ function workOut(declaration: AddonDeclaration, lookup: Lookup): AddonObjects {
       name: one.name,
       namespace: one.namespace ?? namespace,
       ...(one.labels === undefined ? {} : { labels: one.labels }),
+      ...(one.annotations === undefined ? {} : { annotations: one.annotations }),
     }
     found.push({ object: { apiVersion: 'v1', kind: 'Secret', metadata, type: one.type }, secrets: data })
   }
@@ -119,7 +125,7 @@ export function groupOf({ apiVersion }: Pick<KubeObject, 'apiVersion'>): string 
 }
 
 /** The chart of an add-on, its own or its preset's. */
-export function chartOf(declaration: AddonDeclaration): ChartFields | undefined {
+export function chartOf(declaration: AddonDeclaration, cluster: ClusterFacts): ChartFields | undefined {
   const { spec, name } = declaration
   if (spec.chart !== undefined) return spec.chart
   if (spec.preset === undefined) return undefined
@@ -127,20 +133,52 @@ export function chartOf(declaration: AddonDeclaration): ChartFields | undefined 
   const fields = preset.fields.safeParse(spec.with ?? {})
   const version = spec.version ?? preset.version
   const asked = fields.success
-    ? preset.chart?.(fields.data, { name, namespace: namespaceOf(declaration), version })
+    ? preset.chart?.(fields.data, { name, namespace: namespaceOf(declaration), version, cluster })
     : undefined
   if (asked === undefined) return undefined
   const { repo, bootstrap = false } = asked
-  return { name: asked.name, version, bootstrap, values: { ...asked.values }, ...(repo === undefined ? {} : { repo }) }
+  return {
+    name: asked.name,
+    version,
+    bootstrap,
+    values: merged(asked.values, spec.values ?? {}),
+    failurePolicy: spec.failurePolicy ?? 'abort',
+    ...(spec.valuesFrom === undefined ? {} : { valuesFrom: spec.valuesFrom }),
+    ...(repo === undefined ? {} : { repo }),
+  }
 }
 
-function presetObjects(declaration: AddonDeclaration): readonly KubeObject[] {
+type Values = Readonly<Record<string, unknown>>
+
+/** A person's values over the preset's own, as Helm lays one file of values over another: lists are taken whole. */
+function merged(own: Values, over: Values): Record<string, unknown> {
+  const all: Record<string, unknown> = { ...own }
+  for (const [name, value] of Object.entries(over)) {
+    const before = Object.hasOwn(all, name) ? all[name] : undefined
+    all[name] = isRecord(before) && isRecord(value) ? merged(before, value) : value
+  }
+  return all
+}
+
+function presetProblems({ spec }: AddonDeclaration, cluster: ClusterFacts): readonly FieldProblem[] {
+  if (spec.preset === undefined) return []
+  const preset = PRESETS[spec.preset]
+  const fields = preset.fields.safeParse(spec.with ?? {})
+  if (!fields.success) return []
+  return (preset.problems?.(fields.data, cluster) ?? []).map(({ path, ...rest }) => ({
+    code: 'bad-value',
+    path: ['spec', 'with', ...path],
+    ...rest,
+  }))
+}
+
+function presetObjects(declaration: AddonDeclaration, cluster: ClusterFacts): readonly KubeObject[] {
   const { spec, name } = declaration
   if (spec.preset === undefined) return []
   const preset = PRESETS[spec.preset]
   const fields = preset.fields.safeParse(spec.with ?? {})
   if (!fields.success) return []
-  const context = { name, namespace: namespaceOf(declaration), version: spec.version ?? preset.version }
+  const context = { name, namespace: namespaceOf(declaration), version: spec.version ?? preset.version, cluster }
   return preset.objects?.(fields.data, context) ?? []
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { PRESET_NAMES, type PresetName } from './presets/names.ts'
+import type { ClusterFacts } from './presets/preset.ts'
 import { PRESETS } from './presets/registry.ts'
 
 /*
@@ -8,6 +9,14 @@ import { PRESETS } from './presets/registry.ts'
  * they stand in its values.yaml or values.schema.json, fields of objects as they stand in the definitions it brings.
  * Whoever changes a version reads them again and changes the row.
  */
+
+const CLUSTER: ClusterFacts = {
+  families: [4],
+  serviceCidrs: ['10.43.0.0/16'],
+  dns: ['10.43.0.10'],
+  domain: 'cluster.local',
+  nodes: [{ name: 's1', addresses: ['192.168.4.81'] }],
+}
 
 type Type = 'string' | 'number' | 'boolean' | 'list' | 'map'
 
@@ -61,11 +70,14 @@ const ACCEPTED: Readonly<Record<PresetName, Accepted>> = {
         kubeProxyReplacement: 'boolean',
         k8sServiceHost: 'string',
         k8sServicePort: 'number',
+        'ipv4.enabled': 'boolean',
+        'ipv6.enabled': 'boolean',
         'operator.replicas': 'number',
         'ipam.mode': 'string',
         'hubble.enabled': 'boolean',
         'hubble.relay.enabled': 'boolean',
         'hubble.ui.enabled': 'boolean',
+        'hubble.tls.auto.method': 'string',
         'l2announcements.enabled': 'boolean',
         'k8sClientRateLimit.qps': 'number',
         'k8sClientRateLimit.burst': 'number',
@@ -93,13 +105,25 @@ const ACCEPTED: Readonly<Record<PresetName, Accepted>> = {
     chart: {
       repo: 'https://coredns.github.io/helm',
       name: 'coredns',
-      values: { replicaCount: 'number', 'service.clusterIP': 'string', servers: 'list' },
+      values: {
+        replicaCount: 'number',
+        priorityClassName: 'string',
+        tolerations: 'list',
+        topologySpreadConstraints: 'list',
+        'service.name': 'string',
+        'service.clusterIP': 'string',
+        servers: 'list',
+      },
     },
-    fullest: { clusterIp: '10.43.0.10', upstream: ['192.168.4.1'] },
+    fullest: { clusterIp: '10.43.0.10', upstream: ['192.168.4.1'], hosts: { 'nas.home.arpa': ['192.168.4.9'] } },
   },
   flux: {
     version: '2.18.3',
-    chart: { repo: 'https://fluxcd-community.github.io/helm-charts', name: 'flux2', values: {} },
+    chart: {
+      repo: 'https://fluxcd-community.github.io/helm-charts',
+      name: 'flux2',
+      values: { 'crds.annotations.helm.sh/resource-policy': 'string' },
+    },
     objects: { 'source.toolkit.fluxcd.io/v1 GitRepository': ['interval', 'url', 'ref', 'secretRef'] },
     fullest: { repositories: [{ name: 'a', url: 'https://git.example.org/a', secret: 's' }] },
   },
@@ -120,7 +144,9 @@ const ACCEPTED: Readonly<Record<PresetName, Accepted>> = {
         'env.prometheus_server': 'string',
       },
     },
-    objects: { 'helm.cattle.io/v1 HelmChart': ['chart', 'repo', 'version', 'targetNamespace', 'valuesContent'] },
+    objects: {
+      'helm.cattle.io/v1 HelmChart': ['chart', 'repo', 'version', 'targetNamespace', 'valuesContent', 'failurePolicy'],
+    },
     fullest: { interface: 'eth0', range: '10.0.0.0/24' },
   },
   'local-path': { version: '0.0.37', fullest: { path: '/data', storageClass: 'local', default: false } },
@@ -185,7 +211,7 @@ for (const name of PRESET_NAMES) {
     const { version, chart, objects = {}, fullest } = ACCEPTED[name]
     assert.equal(preset.version, version, 'another version may take other values: read them again')
     const fields = preset.fields.parse(fullest)
-    const context = { name, namespace: preset.namespace, version }
+    const context = { name, namespace: preset.namespace, version, cluster: CLUSTER }
     const given = preset.chart?.(fields, context)
     assert.deepEqual(given && { repo: given.repo, name: given.name }, chart && { repo: chart.repo, name: chart.name })
     assert.deepEqual(typesOf(given?.values ?? {}), chart?.values ?? {})
@@ -212,7 +238,7 @@ function typesOf(values: object, path = ''): Record<string, Type> {
 
 test('kube-vip of an add-on is not the kube-vip of the Cluster: no name and no port is the same', () => {
   const preset = PRESETS['kube-vip']
-  const context = { name: 'kube-vip', namespace: preset.namespace, version: preset.version }
+  const context = { name: 'kube-vip', namespace: preset.namespace, version: preset.version, cluster: CLUSTER }
   const values = preset.chart?.(preset.fields.parse(preset.example), context).values
   assert.notEqual(values?.nameOverride ?? 'kube-vip', 'kube-vip')
   assert.match(JSON.stringify(values?.env), /"prometheus_server":":(?!2112)\d+"/)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { labelKey, labels } from '../cluster/node-schema.ts'
 import { secretReference } from '../fields/ssh.ts'
 import { line, logicalName, objectName, webUrl } from '../fields/text.ts'
 import { freeText } from '../settings/field-schema.ts'
@@ -36,6 +37,9 @@ const repositoryPath = z
 /** The text of a condition over an object. It is read by an evaluator that knows no effects. */
 const expression = line.clone().register(freeText, { free: true })
 
+/** What becomes of a release that failed: it stays for a person to look at, or it is taken away and installed anew. */
+const failurePolicy = z.enum(['abort', 'reinstall'])
+
 const chart = z.strictObject({
   /** Address of the chart's repository; none for oci:// and for charts that K3s brings. */
   repo: webUrl.optional(),
@@ -46,6 +50,7 @@ const chart = z.strictObject({
   valuesFrom: secretReference.optional(),
   /** Installed while no node is ready yet: for what nodes themselves wait for. */
   bootstrap: z.boolean().default(false),
+  failurePolicy: failurePolicy.default('abort'),
 })
 
 const handover = z.strictObject({
@@ -73,6 +78,11 @@ export const addonSchema = z.strictObject({
   version: version.optional(),
   /** Settings of the preset. */
   with: tree.optional(),
+  /** Further values for the chart of the preset, over its own. */
+  values: tree.optional(),
+  /** A secret whose value is a YAML document of further values for the chart of the preset. */
+  valuesFrom: secretReference.optional(),
+  failurePolicy: failurePolicy.optional(),
   chart: chart.optional(),
   /** Values for a chart that K3s itself brings: traefik, coredns. */
   chartConfig: z.strictObject({ name: objectName, values: tree }).optional(),
@@ -111,7 +121,8 @@ export const addonSchema = z.strictObject({
           .max(100)
           .regex(/^[A-Za-z][A-Za-z0-9./-]*$/, { error: 'a type of Secret, like Opaque or kubernetes.io/tls' })
           .default('Opaque'),
-        labels: z.record(secretKey.or(objectName), secretKey).optional(),
+        labels: labels.optional(),
+        annotations: z.record(labelKey, line.clone().register(freeText, { free: true })).optional(),
         data: z.record(secretKey, secretReference),
       }),
     )

@@ -1,5 +1,7 @@
 import { type HandoverTarget, type KubeObject, objectId } from '../../model/kube-object.ts'
 import type { Resource } from '../../model/resource.ts'
+import type { Lookup } from '../kind.ts'
+import { clusterFacts } from './cluster-facts.ts'
 import { isHandedOver, keepersOf } from './handover.ts'
 import { type AddonDeclaration, chartOf, namespaceOf } from './objects.ts'
 
@@ -19,9 +21,10 @@ export function gitopsSkeleton(
   addons: readonly AddonDeclaration[],
   resources: readonly Resource[],
   repository: string,
+  clusters: Pick<Lookup, 'declaration'>,
 ): readonly SkeletonFile[] {
   const files: SkeletonFile[] = []
-  const clusters = new Map<string, string[]>()
+  const kept = new Map<string, string[]>()
   const secrets: string[] = []
   const unread: string[] = []
   for (const addon of addons.toSorted((a, b) => (a.key < b.key ? -1 : 1))) {
@@ -29,7 +32,7 @@ export function gitopsSkeleton(
     const own = resources.flatMap(({ key, desired }) =>
       key.startsWith(`${addon.key}@`) && desired.type === 'object' ? [desired.object] : [],
     )
-    const [chart, namespace] = [chartOf(addon), namespaceOf(addon)]
+    const [chart, namespace] = [chartOf(addon, clusterFacts(clusters, cluster)), namespaceOf(addon)]
     const all = own.map(({ object }) => object)
     const now = keepersOf(addon, chart, namespace, all)
     const keeping = new Set([...now.chart, ...now.objects].map(objectId))
@@ -47,9 +50,9 @@ export function gitopsSkeleton(
       path: `clusters/${cluster}/${to}/${addon.name}.yaml`,
       objects: [...keepers.chart, ...keepers.objects],
     })
-    clusters.set(cluster, [...(clusters.get(cluster) ?? []), `${addon.name}.yaml`])
+    kept.set(cluster, [...(kept.get(cluster) ?? []), `${addon.name}.yaml`])
   }
-  for (const [cluster, names] of clusters) {
+  for (const [cluster, names] of kept) {
     const kustomization = { apiVersion: 'kustomize.config.k8s.io/v1beta1', kind: 'Kustomization', resources: names }
     files.push({
       path: `clusters/${cluster}/${to}/kustomization.yaml`,

@@ -7,7 +7,7 @@ import { libvirtHardware } from '../machines/libvirt-machine.ts'
 import { freeText } from '../settings/field-schema.ts'
 
 /** Key and value of a label as Kubernetes takes them. */
-const labelKey = z
+export const labelKey = z
   .string()
   .max(317)
   .regex(/^(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?\/)?[a-zA-Z0-9](?:[a-zA-Z0-9._-]{0,61}[a-zA-Z0-9])?$/, {

@@ -3,20 +3,27 @@ import { logicalName, webUrl } from '../../fields/text.ts'
 import { className, mailAddress } from './fields.ts'
 import { preset } from './preset.ts'
 
-const issuer = z.strictObject({
-  name: logicalName,
-  /** Signs with a key of its own; for names that nobody outside must trust. */
-  selfSigned: z.boolean().optional(),
-  /** Signs with the certificate and key in this Secret of the add-on's namespace. */
-  ca: z.strictObject({ secret: logicalName }).optional(),
-  acme: z
-    .strictObject({
-      server: webUrl.default('https://acme-v02.api.letsencrypt.org/directory'),
-      email: mailAddress,
-      ingressClass: className.default('traefik'),
-    })
-    .optional(),
-})
+const issuer = z
+  .strictObject({
+    name: logicalName,
+    /** Signs with a key of its own; for names that nobody outside must trust. */
+    selfSigned: z.boolean().optional(),
+    /** Signs with the certificate and key in this Secret of the add-on's namespace. */
+    ca: z.strictObject({ secret: logicalName }).optional(),
+    acme: z
+      .strictObject({
+        server: webUrl.default('https://acme-v02.api.letsencrypt.org/directory'),
+        email: mailAddress,
+        ingressClass: className.default('traefik'),
+      })
+      .optional(),
+  })
+  .refine(
+    (one) => [one.selfSigned === true, one.ca !== undefined, one.acme !== undefined].filter(Boolean).length === 1,
+    {
+      error: 'an issuer with exactly one of selfSigned: true, ca and acme',
+    },
+  )
 
 /** Certificates, and those who issue them. */
 export const certManager = preset({

@@ -5,6 +5,9 @@ import { dnsName, hostName, logicalName } from '../../fields/text.ts'
 import { addressRange, labels } from './fields.ts'
 import { preset } from './preset.ts'
 
+/** On every node, server or agent, K3s listens here for whoever asks the API. No other node is needed for it. */
+const OWN_DOOR = { host: '127.0.0.1', port: 6444 }
+
 /** The network of a cluster, in place of flannel and kube-proxy, with addresses for Services. */
 export const cilium = preset({
   name: 'cilium',
@@ -15,7 +18,7 @@ export const cilium = preset({
     .strictObject({
       /** Do the work of kube-proxy as well. The Cluster then says kubeProxy: false. */
       kubeProxyReplacement: z.boolean().default(true),
-      /** Where the API is found before any Service works. */
+      /** Where the API is found before any Service works: K3s' own door on every node unless said otherwise. */
       apiServer: z
         .strictObject({
           host: z.union([ipAddress, dnsName], { error: 'a DNS name or an IP address' }),
@@ -33,17 +36,31 @@ export const cilium = preset({
       path: ['l2'],
       error: 'addresses are announced only by a Cilium that does the work of kube-proxy',
     }),
-  chart: ({ kubeProxyReplacement, apiServer, operatorReplicas, hubble, l2 }) => ({
+  chart: ({ kubeProxyReplacement, apiServer = OWN_DOOR, operatorReplicas, hubble, l2 }, { cluster }) => ({
     repo: 'https://helm.cilium.io',
     name: 'cilium',
     // Nodes are not ready before it runs: its installer must not wait for them.
     bootstrap: true,
     values: {
       kubeProxyReplacement,
-      ...(apiServer === undefined ? {} : { k8sServiceHost: apiServer.host, k8sServicePort: apiServer.port }),
+      k8sServiceHost: apiServer.host,
+      k8sServicePort: apiServer.port,
+      ipv4: { enabled: cluster.families.includes(4) },
+      ipv6: { enabled: cluster.families.includes(6) },
       operator: { replicas: operatorReplicas },
       ipam: { mode: 'kubernetes' },
-      hubble: { enabled: hubble, ...(hubble ? { relay: { enabled: true }, ui: { enabled: true } } : {}) },
+      hubble: {
+        enabled: hubble,
+        ...(hubble
+          ? {
+              relay: { enabled: true },
+              ui: { enabled: true },
+              // Made by a job in the cluster. Made by the templates they would be others each time these are rendered,
+              // and whoever compares them, such as Argo CD, would never come to rest.
+              tls: { auto: { method: 'cronJob' } },
+            }
+          : {}),
+      },
       ...(l2 === undefined
         ? {}
         : {
@@ -52,9 +69,10 @@ export const cilium = preset({
           }),
     },
   }),
-  objects: ({ pools, l2 }) => [
+  objects: ({ pools, l2 }, { version }) => [
     ...pools.map(({ name, ranges }) => ({
-      apiVersion: 'cilium.io/v2',
+      // Up to 1.17 there is no other.
+      apiVersion: /^v?1\.(?:[0-9]|1[0-7])\./.test(version) ? 'cilium.io/v2alpha1' : 'cilium.io/v2',
       kind: 'CiliumLoadBalancerIPPool',
       metadata: { name },
       spec: { blocks: ranges.map(block) },

@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { contains, parseCidr } from '../../../k3s/cidr.ts'
+import { ipAddress } from '../../fields/address.ts'
 import { whole } from '../../fields/number.ts'
 import { dnsName } from '../../fields/text.ts'
-import { addressRange } from './fields.ts'
 import { preset } from './preset.ts'
 
 /** The names of a cluster; for clusters that disable the one that K3s brings. */
@@ -12,18 +13,37 @@ export const coredns = preset({
   namespace: 'kube-system',
   fields: z.strictObject({
     replicas: whole(1, 10).default(2),
-    clusterIp: addressRange.optional(),
+    /** The address that nodes give to pods; the Cluster's own unless said otherwise. */
+    clusterIp: ipAddress.optional(),
     /** Who answers for all other names; what the node itself asks when empty. */
-    upstream: z.array(addressRange).default([]),
-    clusterDomain: dnsName.default('cluster.local'),
+    upstream: z.array(ipAddress).default([]),
+    clusterDomain: dnsName.optional(),
+    /** Names with their addresses, beside those of nodes whose addresses stand in the Cluster. */
+    hosts: z.record(dnsName, z.array(ipAddress).min(1)).default({}),
   }),
-  chart: ({ replicas, clusterIp, upstream, clusterDomain }) => ({
+  chart: ({ replicas, clusterIp, upstream, clusterDomain, hosts }, { name, cluster }) => ({
     repo: 'https://coredns.github.io/helm',
     name: 'coredns',
     bootstrap: true,
     values: {
       replicaCount: replicas,
-      ...(clusterIp === undefined ? {} : { service: { clusterIP: clusterIp } }),
+      priorityClassName: 'system-cluster-critical',
+      tolerations: [
+        { key: 'CriticalAddonsOnly', operator: 'Exists' },
+        { key: 'node-role.kubernetes.io/control-plane', operator: 'Exists', effect: 'NoSchedule' },
+        // Nodes that come on carry it until names are answered.
+        { key: 'dns-unready', operator: 'Exists', effect: 'NoSchedule' },
+      ],
+      topologySpreadConstraints: [
+        {
+          maxSkew: 1,
+          topologyKey: 'kubernetes.io/hostname',
+          // A node that sleeps counts as one with none: on what is left all of them must find a place.
+          whenUnsatisfiable: 'ScheduleAnyway',
+          labelSelector: { matchLabels: { 'k8s-app': 'coredns', 'app.kubernetes.io/instance': name } },
+        },
+      ],
+      service: { name: 'kube-dns', ...addresses(clusterIp === undefined ? cluster.dns : [clusterIp]) },
       servers: [
         {
           // Answers that are too long for a packet are asked for again over TCP.
@@ -35,10 +55,14 @@ export const coredns = preset({
             { name: 'ready' },
             {
               name: 'kubernetes',
-              parameters: `${clusterDomain} in-addr.arpa ip6.arpa`,
+              parameters: `${clusterDomain ?? cluster.domain} in-addr.arpa ip6.arpa`,
               configBlock: 'pods insecure\nfallthrough in-addr.arpa ip6.arpa\nttl 30',
             },
-            { name: 'prometheus', parameters: '0.0.0.0:9153' },
+            ...hostsPlugin([
+              ...cluster.nodes,
+              ...Object.entries(hosts).map(([host, all]) => ({ name: host, addresses: all })),
+            ]),
+            { name: 'prometheus', parameters: ':9153' },
             { name: 'forward', parameters: `. ${upstream.length === 0 ? '/etc/resolv.conf' : upstream.join(' ')}` },
             { name: 'cache', parameters: 30 },
             { name: 'loop' },
@@ -49,5 +73,27 @@ export const coredns = preset({
       ],
     },
   }),
+  problems: ({ clusterIp }, { serviceCidrs }) => {
+    const ranges = serviceCidrs.flatMap((range) => parseCidr(range) ?? [])
+    if (clusterIp === undefined || ranges.length === 0 || ranges.some((range) => contains(range, clusterIp))) return []
+    const message = `clusterIp is ${clusterIp}; expected an address in the range of Services (${serviceCidrs.join(', ')})`
+    return [{ path: ['clusterIp'], message, hint: 'leave it out: it is then the one that nodes give to pods' }]
+  },
   example: { replicas: 2, clusterIp: '10.43.0.10', upstream: ['192.168.4.1'] },
 })
+
+/** One address as itself; one of each family as both. */
+function addresses(all: readonly string[]): object {
+  const [first] = all
+  if (first === undefined) return {}
+  return all.length === 1
+    ? { clusterIP: first }
+    : { clusterIP: first, clusterIPs: all, ipFamilyPolicy: 'RequireDualStack' }
+}
+
+/** What K3s writes into the CoreDNS that it brings, and into no other: the names of the nodes. */
+function hostsPlugin(hosts: readonly { readonly name: string; readonly addresses: readonly string[] }[]) {
+  if (hosts.length === 0) return []
+  const lines = hosts.flatMap(({ name, addresses: own }) => own.map((address) => `${address} ${name}`))
+  return [{ name: 'hosts', configBlock: [...lines, 'ttl 60', 'fallthrough'].join('\n') }]
+}

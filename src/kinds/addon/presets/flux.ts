@@ -21,7 +21,12 @@ export const flux = preset({
       )
       .default([]),
   }),
-  chart: () => ({ repo: 'https://fluxcd-community.github.io/helm-charts', name: 'flux2', values: {} }),
+  chart: () => ({
+    repo: 'https://fluxcd-community.github.io/helm-charts',
+    name: 'flux2',
+    // Everything that Flux keeps is of kinds that this chart defines: they stay when it goes.
+    values: { crds: { annotations: { 'helm.sh/resource-policy': 'keep' } } },
+  }),
   objects: ({ repositories }, { namespace }) =>
     repositories.map(({ name, url, branch, secret }) => ({
       apiVersion: 'source.toolkit.fluxcd.io/v1',

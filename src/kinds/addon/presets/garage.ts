@@ -14,15 +14,20 @@ export const garage = preset({
     'Object storage that speaks S3: its nodes, their layout and its buckets. Its secrets are keys rpc and admin of the Secret `garage`.',
   version: '2.1.0',
   namespace: 'garage',
-  fields: z.strictObject({
-    nodes: whole(1, 20).default(3),
-    replicas: whole(1, 5).default(3),
-    capacity: quantity,
-    storageClass: className.optional(),
-    zone: logicalName.default('home'),
-    region: logicalName.default('garage'),
-    buckets: z.array(logicalName).default([]),
-  }),
+  fields: z
+    .strictObject({
+      nodes: whole(1, 20).default(3),
+      replicas: whole(1, 5).default(3),
+      capacity: quantity,
+      storageClass: className.optional(),
+      zone: logicalName.default('home'),
+      region: logicalName.default('garage'),
+      buckets: z.array(logicalName).default([]),
+    })
+    .refine(({ nodes, replicas }) => replicas <= nodes, {
+      path: ['replicas'],
+      error: 'no more copies than nodes: each is on a node of its own (3 unless said otherwise)',
+    }),
   objects: ({ nodes, replicas, capacity, storageClass, zone, region, buckets }, { namespace, version }) => [
     {
       apiVersion: 'v1',

@@ -44,6 +44,7 @@ export const kubeVip = preset({
         chart: 'kube-vip-cloud-provider',
         version: '0.2.10',
         targetNamespace: namespace,
+        failurePolicy: 'abort',
         valuesContent: JSON.stringify({
           cm: { data: { [range.includes('/') ? 'cidr-global' : 'range-global']: range } },
         }),

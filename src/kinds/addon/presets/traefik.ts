@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { ipAddress } from '../../fields/address.ts'
 import { whole } from '../../fields/number.ts'
-import { addressRange } from './fields.ts'
 import { preset } from './preset.ts'
 
 /** The way in for HTTP; for clusters that disable the one that K3s brings. */
@@ -11,7 +11,7 @@ export const traefik = preset({
   namespace: 'traefik',
   fields: z.strictObject({
     replicas: whole(1, 20).default(1),
-    address: addressRange.optional(),
+    address: ipAddress.optional(),
     /** Send every request for HTTP on to HTTPS. */
     redirect: z.boolean().default(true),
   }),

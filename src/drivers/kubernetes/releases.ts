@@ -1,0 +1,112 @@
+import type { KubernetesClient } from '../../kubernetes/client.ts'
+import { annotationsOf, at, type Foreign, objectName, recordsOf, textOf } from '../../kubernetes/objects.ts'
+import type { ClusterApi } from './api.ts'
+import type { ChartWorkload, InstallLook } from './look.ts'
+import { collectionPath } from './paths.ts'
+import { readinessByKind } from './readiness-by-kind.ts'
+import { numberAt, waits } from './readiness-words.ts'
+
+/* What Helm made of charts, as the objects in the cluster say themselves: it marks everything that is part of a release. */
+
+const CHART_LABEL = 'helmcharts.helm.cattle.io/chart'
+const OF_HELM = { labelSelector: 'app.kubernetes.io/managed-by=Helm' }
+
+/** Each release by its name and namespace. */
+export interface Releases {
+  /** What became of the chart, by its job and by what the release runs. */
+  install(chart: Foreign): InstallLook | undefined
+}
+
+/** Jobs of all charts, and the workloads of all releases: one call for each kind. */
+export async function readReleases(client: KubernetesClient, api: ClusterApi, signal: AbortSignal): Promise<Releases> {
+  const list = async (apiVersion: string, plural: string, options: object): Promise<readonly Foreign[]> =>
+    api.answered(await client.list(collectionPath(apiVersion, plural), options, signal)) ?? []
+  const [jobs, deployments, statefulSets, daemonSets, nodes] = await Promise.all([
+    list('batch/v1', 'jobs', { labelSelector: CHART_LABEL }),
+    list('apps/v1', 'deployments', OF_HELM),
+    list('apps/v1', 'statefulsets', OF_HELM),
+    list('apps/v1', 'daemonsets', OF_HELM),
+    list('v1', 'nodes', {}),
+  ])
+  const away = nodes.filter((node) => !isReady(node)).length
+  const workloads = Map.groupBy(
+    [
+      ...deployments.map((one) => ({ ...one, apiVersion: 'apps/v1', kind: 'Deployment' })),
+      ...statefulSets.map((one) => ({ ...one, apiVersion: 'apps/v1', kind: 'StatefulSet' })),
+      ...daemonSets.map((one) => ({ ...one, apiVersion: 'apps/v1', kind: 'DaemonSet' })),
+    ],
+    releaseOf,
+  )
+  const installs = new Map(
+    // One that takes a chart away says nothing about what is installed.
+    jobs
+      .filter((job) => !(objectName(job) ?? '').startsWith('helm-delete-'))
+      .map((job) => [
+        `${String(at(job, 'metadata', 'namespace'))}/${String(at(job, 'metadata', 'labels', CHART_LABEL))}`,
+        job,
+      ]),
+  )
+  return {
+    install(chart) {
+      const { name, namespace, target } = placeOf(chart)
+      const job = installs.get(`${namespace}/${name}`)
+      if (job === undefined) return undefined
+      const own = workloads.get(`${target}/${name}`) ?? []
+      return { ...installOf(job), workloads: own.map((one) => workloadOf(one, away)) }
+    },
+  }
+}
+
+/**
+ * Definitions that go when the release of a chart goes: those in its templates that nobody told Helm to keep. Whatever is
+ * of their kinds goes with them, in every namespace.
+ */
+export async function definitionsOf(
+  client: KubernetesClient,
+  api: ClusterApi,
+  chart: Foreign,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const path = collectionPath('apiextensions.k8s.io/v1', 'customresourcedefinitions')
+  const all = api.answered(await client.list(path, { ...OF_HELM, metadataOnly: true }, signal)) ?? []
+  const { name, target } = placeOf(chart)
+  return all
+    .filter(
+      (one) => releaseOf(one) === `${target}/${name}` && annotationsOf(one).get('helm.sh/resource-policy') !== 'keep',
+    )
+    .flatMap((one) => objectName(one) ?? [])
+    .sort()
+}
+
+function placeOf(chart: Foreign): { readonly name: string; readonly namespace: string; readonly target: string } {
+  const namespace = textOf(at(chart, 'metadata', 'namespace')) ?? ''
+  return { name: objectName(chart) ?? '', namespace, target: textOf(at(chart, 'spec', 'targetNamespace')) ?? namespace }
+}
+
+function releaseOf(object: Foreign): string {
+  const annotations = annotationsOf(object)
+  return `${annotations.get('meta.helm.sh/release-namespace') ?? ''}/${annotations.get('meta.helm.sh/release-name') ?? ''}`
+}
+
+function workloadOf(object: Foreign, nodesAway: number): ChartWorkload {
+  const what = `${String(object.kind)} ${textOf(at(object, 'metadata', 'namespace')) ?? ''}/${objectName(object) ?? ''}`
+  const found = readinessByKind({ object }) ?? waits('Unknown', 'nothing is known of it')
+  if (found.ready || object.kind !== 'DaemonSet') return { what, readiness: found }
+  // A node that sleeps, or is lost, has none of its pods: that is the node's trouble and not the chart's.
+  const missing =
+    (numberAt(object, 'status', 'desiredNumberScheduled') ?? 0) - (numberAt(object, 'status', 'numberReady') ?? 0)
+  const well = found.reason === 'Pods' && missing > 0 && missing <= nodesAway
+  return { what, readiness: well ? { ...found, ready: true, status: 'Current' } : found }
+}
+
+function isReady(node: Foreign): boolean {
+  return recordsOf(at(node, 'status', 'conditions')).some(({ type, status }) => type === 'Ready' && status === 'True')
+}
+
+function installOf(object: Foreign): Omit<InstallLook, 'workloads'> {
+  const job = textOf(at(object, 'metadata', 'uid')) ?? ''
+  const ends = recordsOf(at(object, 'status', 'conditions')).filter(({ status }) => status === 'True')
+  const failures = numberAt(object, 'status', 'failed') ?? 0
+  if (ends.some(({ type }) => type === 'Complete')) return { state: 'complete', job, failures }
+  return { state: ends.some(({ type }) => type === 'Failed') ? 'failed' : 'running', job, failures }
+}
