@@ -7,7 +7,7 @@ export const LIMITS = {
   documentsPerFile: 10000,
   yamlDepth: 64,
   /** Characters of one document that needs the full (slow) YAML reader. */
-  yamlDocumentBytes: 256 * 1024,
+  yamlDocumentBytes: 2 * 1024 * 1024,
   yamlAliases: 100,
   yamlNodes: 200_000,
   /** Patterns and expressions that others wrote: how long, how often something is repeated, on how long a text. */
@@ -23,8 +23,12 @@ export const LIMITS = {
   directoryEntries: 100_000,
   directoryDepth: 32,
   kustomizations: 1000,
+  /** Files other than manifests that the generators of one tree may read. */
+  generatorFiles: 1000,
+  /** What replacements and variables may make of one text. */
+  builtTextLength: 1024 * 1024,
   /** What kustomizations of one tree make, all together. */
-  building: { documents: 20_000, nodes: 2_000_000, matches: 2_000_000 },
+  building: { documents: 20_000, nodes: 2_000_000, matches: 2_000_000, bytes: 64 * 1024 * 1024 },
   /** Documents of one tree. */
   documents: 50_000,
   cachedTrees: 50,

@@ -82,3 +82,29 @@ test('what people build is far from the budget', () => {
   assert.equal(told(seen), '')
   assert.equal(seen.revision.declarations.length, 300)
 })
+
+test('[S-33] replacements, variables and generators that multiply end at a limit', () => {
+  const config = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {x: abcdefgh}\n'
+  const doubling = `  - {source: {kind: ConfigMap, fieldPath: data.x}, targets: [{select: {kind: ConfigMap}, fieldPaths: [data.x], options: {delimiter: "-", index: 99999999}}]}\n`
+  const doubled = cost({
+    'kustomization.yaml': `resources: [a.yaml]\nreplacements:\n${doubling.repeat(60)}`,
+    'a.yaml': config,
+  })
+  assert.match(
+    told(doubled),
+    /kustomize-patch kustomization.yaml a replacement makes a text of more than \d+ characters/,
+  )
+  const put = cost({
+    'kustomization.yaml':
+      'resources: [a.yaml]\nvars: [{name: A, objref: {kind: ConfigMap, name: a}, fieldref: {fieldpath: data.x}}]\n',
+    'a.yaml': `${config.replace('abcdefgh', 'a'.repeat(100_000))}---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: b, annotations: {a: "${'$(A)'.repeat(1000)}"}}\n`,
+  })
+  assert.match(told(put), /variables make a text of more than \d+ characters/)
+  const entries = Array.from({ length: 500 }, (_, at) => `  - {name: m${at}, files: [big.json]}`).join('\n')
+  const written = cost({
+    'kustomization.yaml': `configMapGenerator:\n${entries}\n`,
+    'big.json': `"${'x'.repeat(1_000_000)}"`,
+  })
+  assert.match(told(written), /too-large kustomization.yaml .* bytes in generated objects/)
+  for (const { ms } of [doubled, put, written]) assert.ok(ms < 5_000, `${ms} ms`)
+})

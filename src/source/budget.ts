@@ -12,6 +12,7 @@ export interface BudgetLimits {
   readonly documents: number
   readonly nodes: number
   readonly matches: number
+  readonly bytes: number
 }
 
 /**
@@ -21,6 +22,8 @@ export interface BudgetLimits {
 export interface Budget {
   documents(count: number): void
   nodes(tree: unknown, times?: number): void
+  /** What generators write out. */
+  bytes(count: number): void
   /** One object was held against one patch. */
   match(): void
 }
@@ -34,6 +37,7 @@ export function createBudget(limits: BudgetLimits = LIMITS.building): Budget {
   return {
     documents: (count) => take('documents', count, 'documents'),
     nodes: (tree, times = 1) => take('nodes', times * nodesIn(tree, left.nodes), 'values'),
+    bytes: (count) => take('bytes', count, 'bytes in generated objects'),
     match: () => take('matches', 1, 'comparisons of an object with a patch'),
   }
 }

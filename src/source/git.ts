@@ -3,7 +3,7 @@ import { join, posix } from 'node:path'
 import { LIMITS } from '../lib/limits.ts'
 import { refusedRef, refusedRemote } from './git-names.ts'
 import { GitFailed, runGit } from './git-run.ts'
-import { leadsAbove } from './kustomize-tree.ts'
+import { generatorFilesOf, leadsAbove } from './kustomize/tree.ts'
 import type { ParseCache } from './parse-cache.ts'
 import { readFiles, type SourceFile } from './read-files.ts'
 import type { Revision } from './revision.ts'
@@ -64,6 +64,7 @@ export async function readCommit(
   const revision = readFiles({
     files,
     above,
+    beside: await readBeside(repository, commit, prefix, generatorFilesOf([...files, ...above]), common),
     links: tree.links,
     commit,
     ...(tree.tooLarge === undefined ? {} : { tooLarge: tree.tooLarge }),
@@ -84,6 +85,30 @@ async function readAbove(
   const outside = { ...tree, blobs: tree.blobs.filter((entry) => !entry.path.startsWith(prefix)), refused: [] }
   const files = await contentsOf(repository, outside, common)
   return files.map((file) => ({ ...file, path: posix.relative(prefix, file.path) }))
+}
+
+/** What generators read, as far as it is there and within the limits. */
+async function readBeside(
+  repository: string,
+  commit: string,
+  prefix: string,
+  paths: readonly string[],
+  common: Common,
+): Promise<ReadonlyMap<string, Uint8Array>> {
+  const whole = new Map(paths.map((path) => [posix.normalize(`${prefix}${path}`), path]))
+  if (whole.size === 0) return new Map()
+  const listing = (await list(repository, commit, '', common)).split('\0')
+  const entries: Blob[] = []
+  let total = 0
+  for (const entry of listing) {
+    const [, blob = '', size = '', path = ''] = /^100(?:644|755) blob ([0-9a-f]+) +([0-9]+)\t(.*)$/s.exec(entry) ?? []
+    const named = whole.get(path)
+    total += named === undefined ? 0 : Number(size)
+    if (named !== undefined && Number(size) <= LIMITS.fileBytes && total <= LIMITS.treeBytes)
+      entries.push({ path: named, blob })
+  }
+  const contents = await readBlobs(repository, entries, common)
+  return new Map(entries.map(({ path, blob }) => [path, contents.get(blob) ?? new Uint8Array()]))
 }
 
 async function list(repository: string, commit: string, prefix: string, common: Common): Promise<string> {

@@ -4,7 +4,7 @@ import { objectsAt } from './objects-at.ts'
 
 const map = (name: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\n`
 const names = (files: Readonly<Record<string, string>>, place: string) => {
-  const found = objectsAt(new Map(Object.entries(files)), place)
+  const found = objectsAt({ texts: new Map(Object.entries(files)) }, place)
   return 'objects' in found
     ? found.objects.map((one) => {
         const { metadata } = one as { metadata: { name: string; namespace?: string } }

@@ -1,19 +1,20 @@
 import type { ObjectsAt } from '../kinds/kind.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { Budget } from './budget.ts'
-import { buildKustomization } from './kustomize.ts'
+import { buildKustomization, type FilesInHand } from './kustomize/build.ts'
 import { objectsOf, type ReadDocument, readDocuments, readJson } from './manifest.ts'
 
 const MANIFEST = /\.(?:ya?ml|json)$/i
 
 /** The objects of a file, of a directory of files, or of a directory with a kustomization, all of them in hand. */
-export function objectsAt(files: ReadonlyMap<string, string>, place: string, budget?: Budget): ObjectsAt {
+export function objectsAt(hand: FilesInHand, place: string, budget?: Budget): ObjectsAt {
+  const files = hand.texts
   const text = files.get(place)
   if (text !== undefined) return found([{ file: place, reads: documentsOf(place, text) }])
   const below = [...files.keys()].filter((name) => name.startsWith(`${place}/`) && MANIFEST.test(name)).sort()
   if (below.length === 0) return { problem: `there is no file or directory ${place} with manifests` }
   if (below.some((name) => /^kustomization\.ya?ml$/.test(name.slice(place.length + 1)))) {
-    const { documents, findings } = buildKustomization(files, place, budget)
+    const { documents, findings } = buildKustomization(hand, place, budget)
     const [wrong] = findings
     if (wrong !== undefined) {
       return { problem: `${wrong.file}: ${wrong.message}`, ...(wrong.hint === undefined ? {} : { hint: wrong.hint }) }

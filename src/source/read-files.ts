@@ -5,8 +5,8 @@ import { assemble, type FileOutcome } from './assemble.ts'
 import { createBudget } from './budget.ts'
 import { excerpt, printable } from './excerpt.ts'
 import { judgeDocument } from './judge.ts'
-import { isKustomization } from './kustomize.ts'
-import { type BuiltRoot, buildTree } from './kustomize-tree.ts'
+import { type FilesInHand, isKustomization } from './kustomize/build.ts'
+import { type BuiltRoot, buildTree } from './kustomize/tree.ts'
 import { objectsAt } from './objects-at.ts'
 import { blobHash, createParseCache, judgeText, type ParseCache } from './parse-cache.ts'
 import type { Ignored, Revision } from './revision.ts'
@@ -22,6 +22,8 @@ export interface Reading {
   readonly files: readonly SourceFile[]
   /** Files of the same repository above the top (`../base/net.yaml`): read only where a kustomization names them. */
   readonly above?: readonly SourceFile[]
+  /** What generators of kustomizations read that is no manifest, by path. */
+  readonly beside?: ReadonlyMap<string, Uint8Array>
   readonly links: readonly string[]
   readonly tooLarge?: string
   readonly commit?: string
@@ -49,8 +51,8 @@ export function readFiles(reading: Reading): Revision {
   const outcomes: FileOutcome[] = []
   const all = [...reading.files, ...(reading.above ?? [])]
   const budget = createBudget()
-  const texts = lazily(() => manifestTexts(all))
-  const built = reading.files.some(({ path }) => isKustomization(path)) ? buildTree(texts(), budget) : undefined
+  const hand = lazily(() => inHand(all, reading.beside))
+  const built = reading.files.some(({ path }) => isKustomization(path)) ? buildTree(hand(), budget) : undefined
   for (const file of reading.files) {
     const path = printable(file.path)
     if ('refused' in file) {
@@ -70,6 +72,7 @@ export function readFiles(reading: Reading): Revision {
   for (const file of reading.above ?? [])
     if ('bytes' in file && built?.used.has(printable(file.path)) === true)
       identity.update(`${file.path}\0${file.blob ?? blobHash(file.bytes)}\n`)
+  for (const [path, bytes] of reading.beside ?? []) identity.update(`${path}\0${blobHash(bytes)}\n`)
   const problems = reading.links.map((path) => linkWarning(printable(path), commit))
   for (const root of built?.roots ?? []) {
     const { brought, foreign } = broughtBy(root)
@@ -89,7 +92,7 @@ export function readFiles(reading: Reading): Revision {
   return {
     ...revision,
     objectsAt(place) {
-      const objects = found.get(place) ?? objectsAt(texts(), place, budget)
+      const objects = found.get(place) ?? objectsAt(hand(), place, budget)
       found.set(place, objects)
       return objects
     },
@@ -104,14 +107,17 @@ function lazily<T>(make: () => T): () => T {
   }
 }
 
-/** What can be read of the files as text; anything else is no manifest. */
-function manifestTexts(files: readonly SourceFile[]): ReadonlyMap<string, string> {
+/** What can be read of the files as text, anything else is no manifest; and all of them as they are, for generators. */
+function inHand(files: readonly SourceFile[], beside: Reading['beside']): FilesInHand {
   const found = new Map<string, string>()
+  const bytes = new Map(beside)
   for (const file of files) {
-    const text = 'bytes' in file ? textOf(file.bytes) : undefined
-    if (text !== undefined && 'text' in text) found.set(printable(file.path), text.text)
+    if (!('bytes' in file)) continue
+    bytes.set(printable(file.path), file.bytes)
+    const text = textOf(file.bytes)
+    if ('text' in text) found.set(printable(file.path), text.text)
   }
-  return found
+  return { texts: found, bytes }
 }
 
 /**

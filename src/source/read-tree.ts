@@ -3,7 +3,7 @@ import { open, realpath } from 'node:fs/promises'
 import { dirname, join, posix, relative, resolve, sep } from 'node:path'
 import { LIMITS } from '../lib/limits.ts'
 import { openDiskCache } from './disk-cache.ts'
-import { leadsAbove } from './kustomize-tree.ts'
+import { generatorFilesOf, leadsAbove } from './kustomize/tree.ts'
 import type { ParseCache } from './parse-cache.ts'
 import { readFiles } from './read-files.ts'
 import type { Revision } from './revision.ts'
@@ -25,7 +25,8 @@ export async function readTree(directory: string, options: ReadTreeOptions = {})
     cacheDir === undefined || options.cache !== undefined ? undefined : openDiskCache(cacheDir, resolve(directory))
   const walked = walkFiles(directory)
   const above = walked.files.some(leadsAbove) ? filesAbove(resolve(directory)) : []
-  const revision = readFiles({ ...walked, above, ...reading, ...(disk === undefined ? {} : { cache: disk }) })
+  const beside = await filesBeside(directory, generatorFilesOf([...walked.files, ...above]))
+  const revision = readFiles({ ...walked, above, beside, ...reading, ...(disk === undefined ? {} : { cache: disk }) })
   disk?.save()
   return { ...revision, read: (file) => readBeside(directory, file) }
 }
@@ -50,8 +51,24 @@ function repositoryOf(directory: string): string {
   }
 }
 
-/** A file of the directory or of its repository, as text. What leads out of that is not followed. */
+/** What generators read, as far as it is there. */
+async function filesBeside(directory: string, paths: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>> {
+  const found = new Map<string, Uint8Array>()
+  let total = 0
+  for (const path of paths) {
+    const bytes = await bytesBeside(directory, path)
+    total += bytes?.length ?? 0
+    if (bytes !== undefined && total <= LIMITS.treeBytes) found.set(path, bytes)
+  }
+  return found
+}
+
 async function readBeside(directory: string, file: string): Promise<string | undefined> {
+  return (await bytesBeside(directory, file))?.toString('utf8')
+}
+
+/** A file of the directory or of its repository. What leads out of that is not followed. */
+async function bytesBeside(directory: string, file: string): Promise<Buffer | undefined> {
   try {
     const here = await realpath(directory)
     const root = file.startsWith('../') ? repositoryOf(here) : here
@@ -60,7 +77,7 @@ async function readBeside(directory: string, file: string): Promise<string | und
     const handle = await open(wanted, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     try {
       const stat = await handle.stat()
-      return stat.isFile() && stat.size <= LIMITS.fileBytes ? await handle.readFile('utf8') : undefined
+      return stat.isFile() && stat.size <= LIMITS.fileBytes ? await handle.readFile() : undefined
     } finally {
       await handle.close()
     }

@@ -1,4 +1,4 @@
-import type { Budget } from './budget.ts'
+import type { Budget } from '../budget.ts'
 
 /** A plain tree, as the YAML reader gives it. */
 export type Tree = unknown
@@ -10,43 +10,6 @@ export class PatchFailed extends Error {
     super(message)
     this.name = 'PatchFailed'
   }
-}
-
-/** Deleted altogether by `$patch: delete`. */
-export const DELETED = Symbol('deleted')
-
-/**
- * Lays one tree over another: fields win one by one, null removes. Lists are replaced as a whole, as Kubernetes does with
- * kinds whose shape it does not know; where `byName` is set and every item has a name, items of one name are merged.
- */
-export function mergePatch(base: Tree, patch: Tree, byName: boolean): unknown {
-  if (isFields(patch)) {
-    if (patch.$patch === 'delete') return DELETED
-    if (patch.$patch === 'replace') return without(patch, '$patch')
-    const merged: Record<string, unknown> = Object.assign(Object.create(null), isFields(base) ? base : {})
-    for (const [name, value] of Object.entries(patch)) {
-      if (name === '$patch' || name.startsWith('$setElementOrder') || name.startsWith('$deleteFromPrimitiveList'))
-        continue
-      const inner = value === null ? DELETED : mergePatch(merged[name], value, byName)
-      if (inner === DELETED) delete merged[name]
-      else merged[name] = inner
-    }
-    return merged
-  }
-  if (byName && isNamedList(patch) && isNamedList(base)) return mergeNamed(base, patch)
-  return patch
-}
-
-function mergeNamed(base: readonly Fields[], patch: readonly Fields[]): readonly Fields[] {
-  const rest = new Map(patch.map((item) => [item.name, item]))
-  const merged = base.flatMap((item) => {
-    const over = rest.get(item.name)
-    rest.delete(item.name)
-    if (over === undefined) return [item]
-    const inner = mergePatch(item, over, true)
-    return inner === DELETED ? [] : [inner as Fields]
-  })
-  return [...merged, ...[...rest.values()].filter((item) => item.$patch !== 'delete')]
 }
 
 interface Operation {
@@ -72,10 +35,8 @@ function apply(tree: Tree, { op, path, value, from }: Operation, budget: Budget)
     case 'add':
       return change(tree, at, path, (parent, name) => insert(parent, name, value, path))
     case 'replace':
-      return change(tree, at, path, (parent, name) => {
-        if (read(parent, name) === undefined) throw new PatchFailed(`${path} is not there to be replaced`)
-        return set(parent, name, value)
-      })
+      // As kustomize has it, a field that is missing is set; an item that is missing is not.
+      return change(tree, at, path, (parent, name) => set(parent, name, value))
     case 'remove':
       return change(tree, at, path, (parent, name) => {
         if (read(parent, name) === undefined) throw new PatchFailed(`${path} is not there to be removed`)
@@ -157,12 +118,6 @@ function without(fields: Fields, name: string): Fields {
   const rest: Record<string, unknown> = Object.assign(Object.create(null), fields)
   delete rest[name]
   return rest
-}
-
-function isNamedList(value: unknown): value is readonly Fields[] {
-  return (
-    Array.isArray(value) && value.length > 0 && value.every((item) => isFields(item) && typeof item.name === 'string')
-  )
 }
 
 function isFields(value: unknown): value is Fields {

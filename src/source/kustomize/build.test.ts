@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createBudget } from './budget.ts'
-import { told, vmManifest } from './fixture.ts'
-import { buildKustomization } from './kustomize.ts'
-import { jsonPatch, mergePatch, PatchFailed } from './kustomize-patch.ts'
-import { readFiles } from './read-files.ts'
+import { createBudget } from '../budget.ts'
+import { told, vmManifest } from '../fixture.ts'
+import { readFiles } from '../read-files.ts'
+import { buildKustomization } from './build.ts'
+import { jsonPatch, PatchFailed } from './json-patch.ts'
+import { mergePatch } from './merge-patch.ts'
 
 const K = 'apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n'
 const NETWORK = 'apiVersion: croft.dev/v1alpha1\nkind: Network\nmetadata: {name: lan}\nspec: {mtu: 1500}\n'
 
 function built(files: Readonly<Record<string, string>>) {
-  const { documents, findings } = buildKustomization(new Map(Object.entries(files)))
+  const { documents, findings } = buildKustomization({ texts: new Map(Object.entries(files)) })
   return {
     values: documents.map(({ read }) => JSON.parse(JSON.stringify(read.value)) as Record<string, never>),
     findings,
@@ -117,7 +118,7 @@ test('[S-09] circles, remote bases, ways out, missing files and unknown fields a
     ['out', { 'kustomization.yaml': `${K}resources: ["../x.yaml"]\n` }, /leads out/],
     ['out', { 'kustomization.yaml': `${K}resources: ["/etc/passwd"]\n` }, /leads out/],
     ['missing', { 'kustomization.yaml': `${K}resources: [x.yaml]\n` }, /x.yaml is not there/],
-    ['field', { 'kustomization.yaml': `${K}helmCharts: []\n` }, /helmCharts is not read/],
+    ['field', { 'kustomization.yaml': `${K}helmCharts: []\n` }, /helmCharts is not followed/],
     ['patch', { 'kustomization.yaml': `${K}patches: [{path: x.yaml}]\n` }, /x.yaml is not there/],
     [
       'patch',
@@ -125,7 +126,7 @@ test('[S-09] circles, remote bases, ways out, missing files and unknown fields a
         'kustomization.yaml': `${K}resources: [n.yaml]\npatches: [{patch: "apiVersion: croft.dev/v1alpha1\\nkind: Network\\nmetadata: {name: other}"}]\n`,
         'n.yaml': NETWORK,
       },
-      /Network\/other, which is not there/,
+      /Network\/other \(croft.dev\/v1alpha1\), which is not there/,
     ],
     ['yaml', { 'kustomization.yaml': 'resources: [\n' }, /./],
   ]
@@ -176,7 +177,7 @@ test('RFC 6902 and merging, row by row', () => {
   assert.deepEqual(ops({ op: 'move', from: '/b/c', path: '/d' }), { a: [1, 2], b: {}, d: 'x' })
   assert.deepEqual(ops({ op: 'copy', from: '/a/1', path: '/b/e~1f' }), { a: [1, 2], b: { c: 'x', 'e/f': 2 } })
   for (const bad of [
-    { op: 'replace', path: '/z', value: 1 },
+    { op: 'replace', path: '/a/9', value: 1 },
     { op: 'remove', path: '/a/9' },
     { op: 'test', path: '/b/c', value: 'y' },
     { op: 'add', path: '/__proto__/x', value: 1 },
@@ -188,10 +189,10 @@ test('RFC 6902 and merging, row by row', () => {
     { name: 'a', x: 1 },
     { name: 'b', x: 2 },
   ]
-  assert.deepEqual(JSON.parse(JSON.stringify(mergePatch(list, [{ name: 'b', y: 3 }, { name: 'c' }], true))), [
+  assert.deepEqual(JSON.parse(JSON.stringify(mergePatch(list, [{ name: 'b', y: 3 }, { name: 'c' }], 'by-name'))), [
     { name: 'a', x: 1 },
     { name: 'b', x: 2, y: 3 },
     { name: 'c' },
   ])
-  assert.deepEqual(mergePatch(list, [{ name: 'b' }], false), [{ name: 'b' }])
+  assert.deepEqual(mergePatch(list, [{ name: 'b' }], { shape: undefined }), [{ name: 'b' }])
 })

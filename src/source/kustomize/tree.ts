@@ -1,6 +1,14 @@
-import type { Budget } from './budget.ts'
-import { type BuiltDocument, createKustomizer, isKustomization, type KustomizeFinding } from './kustomize.ts'
-import type { SourceFile } from './read-files.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import type { Budget } from '../budget.ts'
+import type { SourceFile } from '../read-files.ts'
+import { textOf } from '../text-of.ts'
+import {
+  type BuiltDocument,
+  createKustomizer,
+  type FilesInHand,
+  isKustomization,
+  type KustomizeFinding,
+} from './build.ts'
 
 /** What one kustomization brings, with everything that it names. */
 export interface BuiltRoot {
@@ -23,9 +31,9 @@ export interface BuiltTree {
  * Builds every kustomization of a tree that stands for itself. A base that an overlay names is built as the overlay
  * says, not once more on its own; what lies below the directory of a kustomization counts only where it is named.
  */
-export function buildTree(files: ReadonlyMap<string, string>, budget?: Budget): BuiltTree {
-  const kustomizer = createKustomizer(files, budget)
-  const own = [...files.keys()].filter((path) => isKustomization(path) && !path.startsWith('../')).sort()
+export function buildTree(hand: FilesInHand, budget?: Budget): BuiltTree {
+  const kustomizer = createKustomizer(hand, budget)
+  const own = [...hand.texts.keys()].filter((path) => isKustomization(path) && !path.startsWith('../')).sort()
   const directories = own.map(directoryOf)
   const named = new Map(own.map((file) => [file, kustomizer.names(file)]))
   const meant = new Set([...named.values()].flatMap((one) => one.directories))
@@ -61,6 +69,21 @@ export function leadsAbove(file: SourceFile): boolean {
       .toString('utf8')
       .match(/(?:\.\.(?:\/|(?![\w.])))+/g) ?? []
   return steps.some((one) => one.split('..').length - 1 > depth)
+}
+
+/** Files that generators of these kustomizations name and that are not among them: other than manifests, perhaps. */
+export function generatorFilesOf(files: readonly SourceFile[]): readonly string[] {
+  const kustomizations = files.filter((file) => 'bytes' in file && isKustomization(file.path))
+  const texts = new Map(
+    kustomizations.flatMap((file) => {
+      const text = 'bytes' in file ? textOf(file.bytes) : undefined
+      return text !== undefined && 'text' in text ? [[file.path, text.text] as const] : []
+    }),
+  )
+  const kustomizer = createKustomizer({ texts })
+  const there = new Set(files.map(({ path }) => path))
+  const named = [...texts.keys()].flatMap((file) => kustomizer.names(file).generatorFiles)
+  return [...new Set(named)].filter((path) => !there.has(path)).slice(0, LIMITS.generatorFiles)
 }
 
 function directoryOf(file: string): string {

@@ -1,0 +1,375 @@
+import { LIMITS } from '../../lib/limits.ts'
+import { type Budget, BudgetSpent, createBudget } from '../budget.ts'
+import { readFullYaml } from '../full-yaml.ts'
+import { type ReadDocument, readDocuments, readJson } from '../manifest.ts'
+import { BUILT_IN, type Configuration, configurationSchema, joined } from './configuration.ts'
+import { generate, generatorFiles, nameByContent } from './generators.ts'
+import { PatchFailed } from './json-patch.ts'
+import { documentsOf, type Item, itemsOf, metadataOf } from './objects.ts'
+import { patch } from './patches.ts'
+import { followNames } from './references.ts'
+import { replace } from './replacements.ts'
+import {
+  type Kustomization,
+  kustomizationSchema,
+  NOT_FOLLOWED,
+  type PatchEntry,
+  type Replacement,
+  type Variable,
+} from './schema.ts'
+import { addAnnotations, addLabels, affixNames, setImages, setNamespace, setReplicas } from './transform.ts'
+import { resolveVars } from './vars.ts'
+
+/** A document that a kustomization brings, changed as it says, with the place where it was written. */
+export interface BuiltDocument {
+  readonly file: string
+  readonly read: ReadDocument
+}
+
+/** What cannot be built, and where. */
+export interface KustomizeFinding {
+  readonly file: string
+  readonly code: string
+  readonly message: string
+  readonly hint?: string
+}
+
+export interface Built {
+  readonly documents: readonly BuiltDocument[]
+  readonly findings: readonly KustomizeFinding[]
+}
+
+const NAMES = ['kustomization.yaml', 'kustomization.yml']
+
+/** Files that are in hand: manifests as text, and whatever else generators name as bytes. */
+export interface FilesInHand {
+  readonly texts: ReadonlyMap<string, string>
+  readonly bytes?: ReadonlyMap<string, Uint8Array>
+}
+
+/** Is this the name of a kustomization? */
+export function isKustomization(path: string): boolean {
+  return NAMES.includes(path.slice(path.lastIndexOf('/') + 1))
+}
+
+/** Builds kustomizations of one tree, and remembers what was taken for them. */
+export interface Kustomizer {
+  build(directory: string): readonly BuiltDocument[]
+  /** The directories and generator files that a kustomization names. One that cannot be read names none. */
+  names(file: string): {
+    readonly directories: readonly string[]
+    readonly generatorFiles: readonly string[]
+    readonly component: boolean
+  }
+  readonly findings: readonly KustomizeFinding[]
+  /** Files that were read: kustomizations, resources and patches. */
+  readonly used: ReadonlySet<string>
+}
+
+/** Builds the kustomization of a directory, the top one unless said otherwise. */
+export function buildKustomization(hand: FilesInHand, top = '', budget?: Budget): Built {
+  const kustomizer = createKustomizer(hand, budget)
+  return { documents: kustomizer.build(top), findings: kustomizer.findings }
+}
+
+/**
+ * Works on files that are all in hand, by their paths from the top (`../` for what is above it): nothing is fetched,
+ * nothing is run. Each document keeps its text and line, so that whatever is wrong with it is told where it was written.
+ */
+export function createKustomizer({ texts: files, bytes }: FilesInHand, budget: Budget = createBudget()): Kustomizer {
+  const findings: KustomizeFinding[] = []
+  const used = new Set<string>()
+  const complain = (file: string, code: string, message: string, hint?: string) => {
+    if (findings.length < LIMITS.problemsKept)
+      findings.push({ file, code, message, ...(hint === undefined ? {} : { hint }) })
+  }
+  const folders = foldersOf(files.keys())
+  const known = new Map<string, readonly ReadDocument[]>()
+  let built = 0
+
+  const build = (directory: string, above: readonly string[], onto: Gathered): Gathered => {
+    const file = NAMES.map((name) => join(directory, name)).find((name) => files.has(name))
+    const asker = above.at(-1) ?? '.'
+    if (file === undefined) {
+      complain(asker, 'kustomize-missing', `there is no kustomization.yaml in ${directory === '' ? '.' : directory}`)
+      return onto
+    }
+    if (above.includes(file)) {
+      complain(
+        asker,
+        'kustomize-cycle',
+        `kustomizations lead in a circle: ${[...above, file].join(' → ')}`,
+        'remove one of the steps',
+      )
+      return onto
+    }
+    if (++built > LIMITS.kustomizations || above.length > LIMITS.directoryDepth) {
+      complain(
+        asker,
+        'too-large',
+        `more than ${LIMITS.kustomizations} kustomizations, or more than ${LIMITS.directoryDepth} deep`,
+      )
+      return onto
+    }
+    used.add(file)
+    const kustomization = parse(file)
+    if (kustomization === undefined) return onto
+    let all = kustomization.kind === 'Component' ? onto : NOTHING
+    for (const entry of [...(kustomization.resources ?? []), ...(kustomization.bases ?? [])])
+      all = together(all, resource(entry, directory, file, [...above, file]))
+    for (const entry of kustomization.configurations ?? [])
+      all = { ...all, config: joined(all.config, configuration(entry, directory, file)) }
+    const { items } = all
+    const generated = attempt(file, () => generate(items, kustomization, carrierOf(file), bytesAt(directory, file)))
+    all = { ...all, items: generated ?? items }
+    for (const entry of kustomization.components ?? []) {
+      const place = placeOf(entry, directory, file)
+      if (place !== undefined) all = build(place, [...above, file], all)
+    }
+    const changed = transform(all.items, kustomization, directory, file, all.config)
+    return { ...all, items: changed, vars: [...all.vars, ...(kustomization.vars ?? [])] }
+  }
+
+  /** A file with more fields to look at. */
+  const configuration = (entry: string, directory: string, file: string) => {
+    const place = placeOf(entry, directory, file)
+    const text = place === undefined ? undefined : files.get(place)
+    if (place === undefined || text === undefined) {
+      complain(file, 'kustomize-missing', `${entry.slice(0, 200)} is not there`)
+      return {}
+    }
+    used.add(place)
+    const parsed = configurationSchema.safeParse(readFullYaml(text).value ?? {})
+    if (parsed.success) return parsed.data
+    complain(place, 'kustomize-field', `this configuration is not followed: ${parsed.error.issues[0]?.message ?? ''}`)
+    return {}
+  }
+
+  /** What one step makes; a step that fails is a finding. */
+  const attempt = (file: string, step: () => readonly Item[]): readonly Item[] | undefined => {
+    try {
+      return step()
+    } catch (error) {
+      if (!(error instanceof PatchFailed)) throw error
+      complain(file, 'kustomize-patch', error.message)
+      return undefined
+    }
+  }
+
+  const bytesAt = (directory: string, file: string) => (path: string) => {
+    const place = placeOf(path, directory, file)
+    const text = place === undefined ? undefined : files.get(place)
+    const found =
+      place === undefined ? undefined : (bytes?.get(place) ?? (text === undefined ? text : Buffer.from(text)))
+    if (place === undefined || found === undefined) throw new PatchFailed(`the file ${path.slice(0, 200)} is not there`)
+    used.add(place)
+    budget.bytes(found.length)
+    return found
+  }
+
+  const resource = (entry: string, directory: string, file: string, above: readonly string[]): Gathered => {
+    const place = placeOf(entry, directory, file)
+    if (place === undefined) return NOTHING
+    const text = files.get(place)
+    if (text === undefined) {
+      if (isDirectory(place)) return build(place, above, NOTHING)
+      complain(file, 'kustomize-missing', `${entry} is not there`, 'correct the path, or add the file')
+      return NOTHING
+    }
+    used.add(place)
+    const reads = known.get(place) ?? (/\.json$/i.test(place) ? readJson(text) : readDocuments(text))
+    known.set(place, reads)
+    budget.documents(reads.length)
+    for (const { value } of reads) budget.nodes(value)
+    // A document that cannot be read stays one, so that what is wrong with it is told where it stands.
+    for (const read of reads) if (read.findings.length > 0) unread.push({ file: place, read })
+    const whole = reads.filter(({ findings: wrong }) => wrong.length === 0)
+    return { ...NOTHING, items: whole.flatMap((read) => itemsOf({ file: place, read })) }
+  }
+
+  /** A path inside the tree; undefined and a finding for everything else. */
+  const placeOf = (entry: string, directory: string, file: string): string | undefined => {
+    if (/^[a-z][a-z0-9+.-]*:|^[^/]*@|\/\/|\?ref=|^(?:[a-z0-9-]+\.)+[a-z]{2,}\//i.test(entry)) {
+      complain(
+        file,
+        'kustomize-remote',
+        `${entry.slice(0, 200)} is not in this repository: remote bases are not fetched`,
+        'copy it into the repository',
+      )
+      return undefined
+    }
+    const place = normal(join(directory, entry))
+    const above = place === '..' || place.startsWith('../')
+    const inHand = files.has(place) || bytes?.has(place) === true
+    if (entry.startsWith('/') || (above && !inHand && !isDirectory(place))) {
+      complain(file, 'kustomize-outside', `${entry.slice(0, 200)} leads out of what is read`, OUTSIDE)
+      return undefined
+    }
+    return place
+  }
+
+  const isDirectory = (place: string): boolean => place === '' || folders.has(place)
+
+  const parse = (file: string): Kustomization | undefined => {
+    const { value, findings: wrong } = readFullYaml(files.get(file) ?? '')
+    const first = wrong[0]
+    if (first !== undefined) {
+      complain(file, first.code, first.message)
+      return undefined
+    }
+    const parsed = kustomizationSchema.safeParse(value ?? {})
+    if (parsed.success) return parsed.data
+    for (const issue of parsed.error.issues.slice(0, 5)) {
+      if (issue.code !== 'unrecognized_keys')
+        complain(file, 'kustomize-field', `${issue.path.join('.')}: ${issue.message}`)
+      else
+        for (const key of issue.keys)
+          complain(
+            file,
+            'kustomize-field',
+            `${[...issue.path, key].join('.')} is not followed in a kustomization`,
+            NOT_FOLLOWED[key] ?? 'build it beforehand, or write the manifests out',
+          )
+    }
+    return undefined
+  }
+
+  /** In the order in which kustomize does it. A step that fails leaves the rest undone: nothing half-built counts. */
+  const transform = (
+    items: readonly Item[],
+    kustomization: Kustomization,
+    directory: string,
+    file: string,
+    config: Configuration,
+  ): readonly Item[] => {
+    const lay = (entry: PatchEntry) => (all: readonly Item[]) =>
+      patch(all, entry, patchText(entry, directory, file), budget)
+    const { namespace = '', namePrefix: prefix = '', nameSuffix: suffix = '' } = kustomization
+    const steps: readonly ((all: readonly Item[]) => readonly Item[])[] = [
+      ...(kustomization.patchesStrategicMerge ?? []).map((text) =>
+        lay(text.includes('\n') || text.includes(': ') ? { patch: text } : { path: text }),
+      ),
+      ...(kustomization.patches ?? []).map(lay),
+      (all) => (namespace === '' ? all : setNamespace(all, namespace, config)),
+      (all) => (prefix === '' ? all : affixNames(all, { prefix, suffix: '' })),
+      (all) => (suffix === '' ? all : affixNames(all, { prefix: '', suffix })),
+      (all) => addLabels(all, kustomization, config, budget),
+      (all) => addAnnotations(all, kustomization.commonAnnotations ?? {}, config, budget),
+      ...(kustomization.patchesJson6902 ?? []).map(lay),
+      (all) => setReplicas(all, kustomization.replicas, config, budget),
+      (all) => setImages(all, kustomization.images, config, budget),
+      ...(kustomization.replacements ?? []).map(
+        (entry) => (all: readonly Item[]) =>
+          replacementsOf(entry, directory, file).reduce((some, one) => replace(some, one, budget), all),
+      ),
+    ]
+    return attempt(file, () => steps.reduce((all, step) => step(all), items)) ?? items
+  }
+
+  /** A replacement, or those of the file that it names. */
+  const replacementsOf = (entry: Replacement, directory: string, file: string): readonly Replacement[] => {
+    if (entry.path === undefined) return [entry]
+    const { value, findings: wrong } = readFullYaml(patchText({ path: entry.path }, directory, file))
+    const parsed = kustomizationSchema.shape.replacements.safeParse(Array.isArray(value) ? value : [value])
+    if (wrong.length > 0 || !parsed.success)
+      throw new PatchFailed(`${entry.path} holds no replacements that can be read`)
+    return parsed.data ?? []
+  }
+
+  const patchText = (entry: PatchEntry, directory: string, file: string): string => {
+    if (entry.patch !== undefined) return entry.patch
+    const place = entry.path === undefined ? undefined : placeOf(entry.path, directory, file)
+    const text = place === undefined ? undefined : files.get(place)
+    if (place === undefined || text === undefined) throw new PatchFailed(`the patch ${entry.path ?? ''} is not there`)
+    used.add(place)
+    return text
+  }
+
+  const unread: BuiltDocument[] = []
+  return {
+    build(directory) {
+      unread.length = 0
+      let gathered: Gathered
+      try {
+        gathered = build(directory, [], NOTHING)
+      } catch (error) {
+        if (!(error instanceof BudgetSpent)) throw error
+        const file = NAMES.map((name) => join(directory, name)).find((name) => files.has(name))
+        complain(file ?? directory, 'too-large', error.message, 'follow fewer overlays at once (path), or patch less')
+        return []
+      }
+      const { items, config, vars } = gathered
+      const named = attempt(join(directory, NAMES[0] ?? ''), () =>
+        resolveVars(followNames(nameByContent(items), config.nameReference), vars, config),
+      )
+      const kept = (named ?? items).filter(({ object }) => metadataOf(object).annotations[LOCAL_ONLY] !== 'true')
+      return [...unread, ...documentsOf(kept)]
+    },
+    names(file) {
+      const parsed = kustomizationSchema.safeParse(readFullYaml(files.get(file) ?? '').value ?? {})
+      if (!parsed.success) return { directories: [], generatorFiles: [], component: false }
+      const { resources, bases, components, kind } = parsed.data
+      const entries = [...(resources ?? []), ...(bases ?? []), ...(components ?? [])]
+      const directory = file.slice(0, Math.max(0, file.lastIndexOf('/')))
+      const from = (entry: string) => normal(join(directory, entry))
+      return {
+        directories: entries.map(from),
+        generatorFiles: generatorFiles(parsed.data).map(from),
+        component: kind === 'Component',
+      }
+    },
+    findings,
+    used,
+  }
+}
+
+/** What a kustomization brings to the one that names it. */
+interface Gathered {
+  readonly items: readonly Item[]
+  readonly config: Configuration
+  readonly vars: readonly Variable[]
+}
+
+const NOTHING: Gathered = { items: [], config: BUILT_IN, vars: [] }
+
+function together(a: Gathered, b: Gathered): Gathered {
+  const config = b.config === BUILT_IN ? a.config : joined(a.config, b.config)
+  return { items: [...a.items, ...b.items], config, vars: [...a.vars, ...b.vars] }
+}
+
+/** kustomize itself leaves these out of what it builds. */
+const LOCAL_ONLY = 'config.kubernetes.io/local-config'
+
+/** What a kustomization makes itself stands in its own file. */
+function carrierOf(file: string) {
+  return { file, read: { document: { text: '', line: 1 }, value: {}, findings: [] } }
+}
+
+/** Every directory that something lies in. */
+function foldersOf(files: Iterable<string>): ReadonlySet<string> {
+  const folders = new Set<string>()
+  for (const file of files)
+    for (let at = file.lastIndexOf('/'); at > 0; at = file.lastIndexOf('/', at - 1)) {
+      const folder = file.slice(0, at)
+      if (folders.has(folder)) break
+      folders.add(folder)
+    }
+  return folders
+}
+
+const OUTSIDE = 'keep what it names in the same repository'
+
+function join(directory: string, entry: string): string {
+  return directory === '' ? entry : `${directory}/${entry}`
+}
+
+/** Without `.`, and `..` only at its beginning, where it leads above the top. */
+function normal(path: string): string {
+  const parts: string[] = []
+  for (const part of path.split('/')) {
+    if (part === '' || part === '.') continue
+    if (part !== '..' || parts.length === 0 || parts.at(-1) === '..') parts.push(part)
+    else parts.pop()
+  }
+  return parts.join('/')
+}

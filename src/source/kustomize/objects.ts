@@ -1,0 +1,180 @@
+import { foreignPattern, PatternRefused } from '../../lib/foreign-pattern.ts'
+import { builtInKind } from '../../model/kube-kinds.ts'
+import { isFields, objectsOf, type ReadDocument } from '../manifest.ts'
+import { groupVersionOf } from './field-paths.ts'
+import { PatchFailed } from './json-patch.ts'
+import type { PatchTarget } from './schema.ts'
+
+export type Fields = Readonly<Record<string, unknown>>
+
+/** The document that an object came in. A List is one document of many objects. */
+export interface Carrier {
+  readonly file: string
+  readonly read: ReadDocument
+}
+
+/** What an object was called at some moment. */
+export interface Identity {
+  readonly kind: string
+  readonly name: string
+  readonly namespace: string
+}
+
+/** One object on its way through kustomizations, with everything that it was called before. */
+export interface Item {
+  readonly carrier: Carrier
+  readonly index: number
+  readonly object: Fields
+  readonly previous: readonly Identity[]
+  readonly prefixes: readonly string[]
+  readonly suffixes: readonly string[]
+  /** Made by a generator, and named after its content at the very end. */
+  readonly hashed: boolean
+}
+
+/** The objects of a document as items. What is no object (an empty document) is none. */
+export function itemsOf(carrier: Carrier): readonly Item[] {
+  return objectsOf(carrier.read.value).map(({ value }, index) => ({
+    carrier,
+    index,
+    object: value,
+    previous: [],
+    prefixes: [],
+    suffixes: [],
+    hashed: false,
+  }))
+}
+
+/** Items back to documents, each where it was written; what was deleted from a List leaves a hole that nobody reads. */
+export function documentsOf(items: readonly Item[]): readonly Carrier[] {
+  const byCarrier = new Map<Carrier, Map<number, Fields>>()
+  for (const { carrier, index, object } of items) {
+    const objects = byCarrier.get(carrier) ?? new Map<number, Fields>()
+    byCarrier.set(carrier, objects.set(index, object))
+  }
+  return [...byCarrier].map(([carrier, objects]) => {
+    const { read } = carrier
+    const [first] = objectsOf(read.value)
+    if (first === undefined || first.base.length === 0) return { ...carrier, read: { ...read, value: objects.get(0) } }
+    const list = read.value as Fields
+    const items = (list.items as readonly unknown[]).map((_, index) => objects.get(index) ?? null)
+    return { ...carrier, read: { ...read, value: { ...list, items } } }
+  })
+}
+
+export function metadataOf(object: Fields) {
+  const metadata = isFields(object.metadata) ? object.metadata : {}
+  const texts = (value: unknown) => (isFields(value) ? (value as Readonly<Record<string, string>>) : {})
+  return {
+    name: wordOf(metadata.name),
+    namespace: wordOf(metadata.namespace),
+    labels: texts(metadata.labels),
+    annotations: texts(metadata.annotations),
+  }
+}
+
+export function identityOf(object: Fields): Identity {
+  const { name, namespace } = metadataOf(object)
+  return { kind: wordOf(object.kind), name, namespace }
+}
+
+/** Everything that it was and is called, the first name first. */
+export function identitiesOf({ object, previous }: Item): readonly Identity[] {
+  return [...previous, identityOf(object)]
+}
+
+/** The item with another object, its old name kept in mind: later patches and references may still use it. */
+export function changed(item: Item, object: Fields): Item {
+  if (object === item.object) return item
+  const before = identityOf(item.object)
+  const after = identityOf(object)
+  const same = before.name === after.name && before.namespace === after.namespace && before.kind === after.kind
+  return same ? { ...item, object } : { ...item, object, previous: [...item.previous, before] }
+}
+
+/** Kinds that are known to be outside all namespaces. Of others kustomize takes the opposite for granted. */
+export function isClusterScoped(object: Fields): boolean {
+  const kind = builtInKind({ apiVersion: stableVersion(object.apiVersion), kind: wordOf(object.kind) })
+  return kind !== undefined && !kind.namespaced
+}
+
+/** Older versions of a group have the scopes of today's. */
+function stableVersion(apiVersion: unknown): string {
+  const { group } = groupVersionOf(apiVersion)
+  return group === '' ? 'v1' : `${group}/v1`
+}
+
+/** Without a namespace an object is meant for `default`; outside all namespaces none is compared. */
+export function effectiveNamespace(object: Fields, namespace: string): string {
+  if (isClusterScoped(object)) return ''
+  return namespace === '' ? 'default' : namespace
+}
+
+/** Is this what the patch calls by kind, name and namespace, now or at any time before? */
+export function isCalled(item: Item, by: Fields): boolean {
+  if (item.object.apiVersion !== by.apiVersion) return false
+  const wanted = identityOf(by)
+  const namespace = effectiveNamespace(by, wanted.namespace)
+  return identitiesOf(item).some(
+    (one) =>
+      one.kind === wanted.kind &&
+      one.name === wanted.name &&
+      effectiveNamespace(item.object, one.namespace) === namespace,
+  )
+}
+
+/** Does a target mean this item? Names and namespaces are patterns and match the first or the present one. */
+export function isSelected(item: Item, target: PatchTarget): boolean {
+  const whole = (pattern: string | undefined, text: string) =>
+    pattern === undefined || pattern === '' || fits(pattern, text)
+  const { object } = item
+  const { group, version } = groupVersionOf(object.apiVersion)
+  const { labels, annotations } = metadataOf(object)
+  const all = identitiesOf(item)
+  const ends = [all[0], all.at(-1)].filter((one) => one !== undefined)
+  return (
+    whole(target.kind, wordOf(object.kind)) &&
+    whole(target.group, group) &&
+    whole(target.version, version) &&
+    ends.some((one) => whole(target.namespace, effectiveNamespace(object, one.namespace))) &&
+    ends.some((one) => whole(target.name, one.name)) &&
+    selects(target.labelSelector, labels) &&
+    selects(target.annotationSelector, annotations)
+  )
+}
+
+/** A pattern that somebody wrote, for the whole of a text. */
+export function fits(pattern: string, text: string): boolean {
+  try {
+    return foreignPattern(pattern).fits(text)
+  } catch (error) {
+    if (!(error instanceof PatternRefused)) throw error
+    throw new PatchFailed(`the pattern ${pattern.slice(0, 100)} is refused: ${error.message}`)
+  }
+}
+
+/** `app=web,tier!=db,gpu,!old,env in (a, b)` */
+function selects(selector: string | undefined, labels: Readonly<Record<string, string>>): boolean {
+  return (selector ?? '')
+    .split(/,(?![^(]*\))/)
+    .map((term) => term.trim())
+    .filter((term) => term !== '')
+    .every((term) => {
+      const [, key = '', not, list = ''] = /^([^!=\s]+)\s+(not)?\s*in\s*\(([^)]*)\)$/.exec(term) ?? []
+      if (key !== '') {
+        const listed = list.split(',').some((one) => one.trim() === labels[key])
+        return not === undefined ? listed : !listed
+      }
+      const [, name = '', sign = '', value = ''] = /^([^!=\s]+)\s*(!=|==?|)\s*(.*)$/.exec(term) ?? []
+      if (sign === '') return term.startsWith('!') ? !Object.hasOwn(labels, term.slice(1)) : Object.hasOwn(labels, name)
+      return sign === '!=' ? labels[name] !== value : labels[name] === value
+    })
+}
+
+export function nameOf(object: Fields): string {
+  return `${wordOf(object.kind)}/${metadataOf(object).name}`.slice(0, 200)
+}
+
+export function wordOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}

@@ -1,0 +1,63 @@
+import type { Budget } from '../budget.ts'
+import { isFields, readDocuments } from '../manifest.ts'
+import { jsonPatch, PatchFailed } from './json-patch.ts'
+import { shapeOf } from './merge-keys.ts'
+import { DELETED, mergePatch } from './merge-patch.ts'
+import { changed, type Fields, type Item, isCalled, isSelected, nameOf, wordOf } from './objects.ts'
+import type { PatchEntry } from './schema.ts'
+
+/** Lays a patch, of whichever form, onto every item that it is for. */
+export function patch(items: readonly Item[], entry: PatchEntry, text: string, budget: Budget): readonly Item[] {
+  const patches = readDocuments(text)
+  const broken = patches.flatMap((one) => one.findings)[0]
+  if (broken !== undefined) throw new PatchFailed(`a patch cannot be read: ${broken.message}`)
+  const { target } = entry
+  if (target !== undefined && patches.length > 1 && patches.every(({ value }) => !Array.isArray(value)))
+    throw new PatchFailed('a patch with a target is one document: write an entry for each')
+  return patches.reduce<readonly Item[]>((all, { value }) => layOne(all, entry, value, budget), items)
+}
+
+function layOne(items: readonly Item[], entry: PatchEntry, value: unknown, budget: Budget): readonly Item[] {
+  const { target, options } = entry
+  if (Array.isArray(value)) {
+    if (target === undefined) throw new PatchFailed('a JSON patch needs a target')
+    return items.map((item) => {
+      budget.match()
+      if (!isSelected(item, target)) return item
+      budget.nodes(value)
+      return changed(item, jsonPatch(item.object, value, budget) as Fields)
+    })
+  }
+  if (!isFields(value)) throw new PatchFailed('a patch is neither a manifest nor a list of operations')
+  const meant = new Set(
+    items.filter((item) => {
+      budget.match()
+      return target === undefined ? isCalled(item, value) : isSelected(item, target)
+    }),
+  )
+  if (target === undefined && meant.size !== 1) {
+    const why = meant.size === 0 ? 'is not there' : `is there ${meant.size} times`
+    throw new PatchFailed(`a patch is for ${nameOf(value)} (${wordOf(value.apiVersion)}), which ${why}`)
+  }
+  const over = withoutIdentity(value, options ?? {})
+  return items.flatMap((item) => {
+    if (!meant.has(item)) return [item]
+    budget.nodes(over)
+    const own = wordOf(item.object.apiVersion).startsWith('croft.dev/')
+    const laid = mergePatch(item.object, over, own ? 'by-name' : { shape: shapeOf(item.object) })
+    return laid === DELETED ? [] : [changed(item, laid as Fields)]
+  })
+}
+
+/** The name and kind of a patch say what it is for: what is patched keeps its own unless the options allow a change. */
+function withoutIdentity(
+  value: Fields,
+  options: { readonly allowNameChange?: boolean | undefined; readonly allowKindChange?: boolean | undefined },
+): Fields {
+  const { apiVersion, kind, metadata, ...rest } = value
+  const typed = options.allowKindChange === true ? { apiVersion, kind } : {}
+  if (!isFields(metadata)) return { ...rest, ...typed }
+  const { name, namespace: _, ...others } = metadata
+  const named = options.allowNameChange === true ? { name, ...others } : others
+  return { ...rest, ...typed, ...(Object.keys(named).length === 0 ? {} : { metadata: named }) }
+}
