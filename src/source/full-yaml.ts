@@ -1,5 +1,6 @@
-import type { Document, Node, Pair } from 'yaml'
+import type { Document, Node, Pair, Scalar } from 'yaml'
 import { LIMITS } from '../lib/limits.ts'
+import { type Dialect, plainScalar } from './kubernetes-yaml.ts'
 import { yamlLibrary } from './yaml-library.ts'
 
 /** Something wrong at an offset of the text. */
@@ -17,8 +18,11 @@ export interface FullYaml {
   readonly findings: readonly YamlFinding[]
 }
 
-/** Reads one document with the full reader, strictly: nothing that two readers could read differently gets through. */
-export function readFullYaml(text: string): FullYaml {
+/**
+ * Reads one document with the full reader: strictly, so that nothing that two readers could read differently gets
+ * through, or as a tool of Kubernetes reads it.
+ */
+export function readFullYaml(text: string, dialect: Dialect = 'strict'): FullYaml {
   const document = parseOne(text)
   if ('code' in document) return { value: undefined, findings: [document] }
   const findings: YamlFinding[] = []
@@ -32,7 +36,7 @@ export function readFullYaml(text: string): FullYaml {
   for (const warning of document.warnings) {
     findings.push({ code: 'tag', offset: warning.pos[0], message: firstLine(warning.message), weight: 'strict' })
   }
-  const walk = new Walk(document, findings)
+  const walk = new Walk(document, findings, dialect)
   const value = document.contents === null ? null : walk.value(document.contents, 0)
   return { value, findings }
 }
@@ -110,13 +114,15 @@ const KNOWN_TAGS = /^tag:yaml\.org,2002:(?:map|seq|str|int|float|bool|null)$/
 class Walk {
   readonly #document: Document
   readonly #findings: YamlFinding[]
+  readonly #dialect: Dialect
   #nodes = 0
   #aliases = 0
   #full = false
 
-  constructor(document: Document, findings: YamlFinding[]) {
+  constructor(document: Document, findings: YamlFinding[], dialect: Dialect) {
     this.#document = document
     this.#findings = findings
+    this.#dialect = dialect
   }
 
   value(node: unknown, depth: number): unknown {
@@ -141,7 +147,7 @@ class Walk {
       this.#findings.push(refused('tag', node, `the tag ${node.tag} is not read`, 'strict'))
       return null
     }
-    if (isScalar(node)) return this.#scalar(node.value, node.source, node)
+    if (isScalar(node)) return this.#scalar(node)
     if (isSeq(node)) return node.items.map((item) => this.value(item, depth + 1))
     const map: Record<string, unknown> = Object.create(null)
     for (const pair of node.items) this.#pair(pair, map, depth)
@@ -149,7 +155,7 @@ class Walk {
   }
 
   #pair(pair: Pair, map: Record<string, unknown>, depth: number): void {
-    const key = yamlLibrary().isScalar(pair.key) ? pair.key.value : undefined
+    const key = yamlLibrary().isScalar(pair.key) ? this.#key(pair.key) : undefined
     const at = pair.key as Node
     if (typeof key !== 'string') {
       // Text that looks like a number or a boolean is a key to one reader and an error to the next.
@@ -157,6 +163,8 @@ class Walk {
       map[String(key)] = this.value(pair.value, depth + 1)
     } else if (REFUSED_KEYS.has(key)) {
       this.#findings.push(refused('bad-key', at, `${key} cannot be the name of a field`, 'strict'))
+    } else if (key === '<<' && this.#dialect !== 'strict') {
+      this.#mergeInto(map, this.value(pair.value, depth + 1), at)
     } else if (key === '<<') {
       this.#findings.push(refused('merge-key', at, 'merge keys (<<) are not read', 'strict', 'write the fields out'))
     } else {
@@ -164,7 +172,38 @@ class Walk {
     }
   }
 
-  #scalar(value: unknown, source: string | undefined, node: Node): unknown {
+  /** Tools of Kubernetes make text of every key; croft wants it written as text. */
+  #key(node: Scalar): unknown {
+    if (this.#dialect === 'strict' || node.source === undefined || node.type !== 'PLAIN') return node.value
+    const value = plainScalar(node.source, this.#dialect)
+    return value === null || value === undefined ? node.value : String(value)
+  }
+
+  /** Fields of the map itself win over those that are merged into it, wherever they stand. */
+  #mergeInto(map: Record<string, unknown>, value: unknown, at: Node): void {
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (one === null || typeof one !== 'object' || Array.isArray(one))
+        this.#findings.push(refused('merge-key', at, 'only a map can be merged (<<)', 'syntax'))
+      else for (const [name, inner] of Object.entries(one)) if (!Object.hasOwn(map, name)) map[name] = inner
+    }
+  }
+
+  #scalar(node: Scalar): unknown {
+    const { value, source } = node
+    if (this.#dialect !== 'strict' && node.type === 'PLAIN' && node.tag === undefined) {
+      const plain = plainScalar(source ?? '', this.#dialect)
+      if (plain === undefined)
+        this.#findings.push(
+          refused(
+            'ambiguous-number',
+            node,
+            `${(source ?? '').slice(0, 40)} cannot be kept exactly`,
+            'syntax',
+            'write it in quotes',
+          ),
+        )
+      return plain
+    }
     if (typeof value === 'bigint') return Number(value)
     if (typeof value !== 'number') return value
     // 1.10 is 1.1, 1e3 is 1000, 010 is 8 or 10: what is read must be what stands there.
@@ -175,7 +214,7 @@ class Walk {
           node,
           `${source.slice(0, 40)} would be read as the number ${value}`,
           'strict',
-          `write "${source.slice(0, 40)}" in quotes if it is text${Number.isFinite(value) ? `, ${value} if it is a number` : ''}`,
+          `write "${source.slice(0, 40)}" in quotes if it is text${numberHint(source, value)}`,
         ),
       )
     }
@@ -187,6 +226,12 @@ class Walk {
     this.#findings.push(finding)
     return null
   }
+}
+
+/** A file mode is octal to Kubernetes and decimal to YAML of today. */
+function numberHint(source: string, value: number): string {
+  if (/^0[0-7]+$/.test(source)) return `, ${Number.parseInt(source, 8)} if it is an octal number such as a file mode`
+  return Number.isFinite(value) ? `, ${value} if it is a number` : ''
 }
 
 function refused(code: string, node: Node, message: string, weight: YamlFinding['weight'], hint?: string): YamlFinding {

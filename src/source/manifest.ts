@@ -1,5 +1,6 @@
 import { LIMITS } from '../lib/limits.ts'
 import { readFullYaml, type YamlFinding } from './full-yaml.ts'
+import { type Dialect, hasOldWords } from './kubernetes-yaml.ts'
 import { NOT_SIMPLE, readSimpleYaml } from './simple-yaml.ts'
 
 /** One document of a file: its text, and the line of the file at which that text begins. */
@@ -22,13 +23,27 @@ export interface ManifestObject {
 }
 
 /** Every document of a YAML text that says anything. Never throws: what cannot be read is a finding. */
-export function readDocuments(text: string): readonly ReadDocument[] {
+export function readDocuments(text: string, dialect: Dialect = 'strict'): readonly ReadDocument[] {
   const documents = splitDocuments(text)
   if (documents.length > LIMITS.documentsPerFile) {
     const first = documents[0] ?? { text: '', line: 1 }
     return [unread(first, 'too-large', `more than ${LIMITS.documentsPerFile} documents in one file`)]
   }
-  return documents.map(readDocument)
+  return documents.map((document) => readDocument(document, dialect))
+}
+
+/** Kinds of croft and of Crossplane's providers are read strictly wherever they stand. */
+const STRICT_GROUPS = /(?:^|\.)(?:croft\.dev|crossplane\.io)\//
+
+/** Documents on their way through kustomize: ours strictly, those of Kubernetes as kustomize reads them. */
+export function readAsKustomize(text: string): readonly ReadDocument[] {
+  return readDocuments(text).map((read) => {
+    const { value, findings, document } = read
+    const apiVersion = isFields(value) ? value.apiVersion : undefined
+    const ours = typeof apiVersion === 'string' && STRICT_GROUPS.test(apiVersion)
+    if (ours || findings.length === 0 || findings.some(({ weight }) => weight === 'syntax')) return read
+    return readDocument(document, 'kustomize')
+  })
 }
 
 /** A JSON text as one document. JSON cannot show two equal keys, so what is ours is read once more as YAML. */
@@ -58,8 +73,8 @@ export function isFields(value: unknown): value is Readonly<Record<string, unkno
   return value !== null && typeof value === 'object' && !Array.isArray(value)
 }
 
-function readDocument(document: SourceDocument): ReadDocument {
-  const simple = readSimpleYaml(document.text)
+function readDocument(document: SourceDocument, dialect: Dialect = 'strict'): ReadDocument {
+  const simple = dialect === 'kubectl' && hasOldWords(document.text) ? NOT_SIMPLE : readSimpleYaml(document.text)
   if (simple !== NOT_SIMPLE) return { document, value: simple, findings: [] }
   if (document.text.length > LIMITS.yamlDocumentBytes) {
     return unread(
@@ -71,7 +86,7 @@ function readDocument(document: SourceDocument): ReadDocument {
   if (/^%/m.test(document.text.slice(0, document.text.search(/^(?!%|#|\s*$)/m)))) {
     return unread(document, 'directive', 'YAML directives (%) are not read')
   }
-  return { document, ...readFullYaml(document.text) }
+  return { document, ...readFullYaml(document.text, dialect) }
 }
 
 /**

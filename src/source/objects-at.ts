@@ -30,7 +30,7 @@ export function objectsIn(name: string, text: string): ObjectsAt {
 }
 
 function documentsOf(file: string, text: string): readonly ReadDocument[] {
-  return /\.json$/i.test(file) ? readJson(text) : readDocuments(text)
+  return /\.json$/i.test(file) ? readJson(text) : readDocuments(text, 'kubectl')
 }
 
 function found(files: readonly { readonly file: string; readonly reads: readonly ReadDocument[] }[]): ObjectsAt {

@@ -1,7 +1,7 @@
 import { LIMITS } from '../../lib/limits.ts'
 import { type Budget, BudgetSpent, createBudget } from '../budget.ts'
 import { readFullYaml } from '../full-yaml.ts'
-import { type ReadDocument, readDocuments, readJson } from '../manifest.ts'
+import { type ReadDocument, readAsKustomize, readJson } from '../manifest.ts'
 import { BUILT_IN, type Configuration, configurationSchema, joined } from './configuration.ts'
 import { generate, generatorFiles, nameByContent } from './generators.ts'
 import { PatchFailed } from './json-patch.ts'
@@ -177,7 +177,7 @@ export function createKustomizer({ texts: files, bytes }: FilesInHand, budget: B
       return NOTHING
     }
     used.add(place)
-    const reads = known.get(place) ?? (/\.json$/i.test(place) ? readJson(text) : readDocuments(text))
+    const reads = known.get(place) ?? (/\.json$/i.test(place) ? readJson(text) : readAsKustomize(text))
     known.set(place, reads)
     budget.documents(reads.length)
     for (const { value } of reads) budget.nodes(value)

@@ -1,5 +1,5 @@
 import type { Budget } from '../budget.ts'
-import { isFields, readDocuments } from '../manifest.ts'
+import { isFields, readAsKustomize, readDocuments } from '../manifest.ts'
 import { jsonPatch, PatchFailed } from './json-patch.ts'
 import { shapeOf } from './merge-keys.ts'
 import { DELETED, mergePatch } from './merge-patch.ts'
@@ -8,7 +8,10 @@ import type { PatchEntry } from './schema.ts'
 
 /** Lays a patch, of whichever form, onto every item that it is for. */
 export function patch(items: readonly Item[], entry: PatchEntry, text: string, budget: Budget): readonly Item[] {
-  const patches = readDocuments(text)
+  const patches = readAsKustomize(text).flatMap((read) =>
+    // Lists of operations are read by kubectl's reader, patches by kustomize's own.
+    Array.isArray(read.value) ? readDocuments(read.document.text, 'kubectl') : [read],
+  )
   const broken = patches.flatMap((one) => one.findings)[0]
   if (broken !== undefined) throw new PatchFailed(`a patch cannot be read: ${broken.message}`)
   const { target } = entry

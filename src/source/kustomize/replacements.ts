@@ -17,7 +17,7 @@ export function replace(items: readonly Item[], replacement: Replacement, budget
   const { source, sourceValue, targets } = replacement
   if (targets === undefined || (source === undefined) === (sourceValue === undefined))
     throw new PatchFailed('a replacement has targets and either source or sourceValue')
-  const value = sourceValue ?? valueOf(items, source ?? {})
+  const value = sourceValue ?? sourceValueOf(items, source ?? {})
   return targets.reduce<readonly Item[]>((all, { select, reject, fieldPaths, options }) => {
     const paths =
       fieldPaths === null || fieldPaths === undefined || fieldPaths.length === 0 ? ['metadata.name'] : fieldPaths
@@ -53,7 +53,7 @@ function isMeant(item: Item, target: PatchTarget): boolean {
   )
 }
 
-function valueOf(items: readonly Item[], source: NonNullable<Replacement['source']>): unknown {
+function sourceValueOf(items: readonly Item[], source: NonNullable<Replacement['source']>): unknown {
   const { group, version, kind, name, namespace, fieldPath = 'metadata.name', options } = source
   const found = items.filter((item) => {
     const own = groupVersionOf(item.object.apiVersion)

@@ -11,7 +11,7 @@ import { editFields } from './transform.ts'
 /** Puts the values of `vars` where `$(NAME)` stands, at the very end, when all names are final. */
 export function resolveVars(items: readonly Item[], vars: readonly Variable[], config: Configuration): readonly Item[] {
   if (vars.length === 0) return items
-  const values = new Map(vars.map((one) => [one.name, valueOf(items, one)]))
+  const values = new Map(vars.map((one) => [one.name, variableValue(items, one)]))
   const expand = (value: unknown): unknown => {
     if (isFields(value))
       return Object.fromEntries(
@@ -38,7 +38,7 @@ function put(text: string, values: ReadonlyMap<string, unknown>): unknown {
   })
 }
 
-function valueOf(items: readonly Item[], { name, objref, fieldref }: Variable): unknown {
+function variableValue(items: readonly Item[], { name, objref, fieldref }: Variable): unknown {
   const of = groupVersionOf(objref.apiVersion)
   const group = objref.group ?? (objref.apiVersion === undefined ? undefined : of.group)
   const version = objref.version ?? (objref.apiVersion === undefined ? undefined : of.version)
