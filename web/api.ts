@@ -1,5 +1,6 @@
 import type {
   Chapter,
+  DisruptionOnPage,
   EventOnPage,
   Me,
   Page,
@@ -55,7 +56,7 @@ export const api = {
     read<{ events: EventOnPage[] }>(
       key === undefined ? '/api/history?limit=100' : `${keyed('/api/history', key)}&limit=200`,
     ),
-  plan: () => read<{ entries: PlanEntryOnPage[] }>('/api/plan'),
+  plan: () => read<{ entries: PlanEntryOnPage[]; disruption?: DisruptionOnPage }>('/api/plan'),
   powerPlan: (target: string, state: 'on' | 'off') =>
     read<PowerPlanOnPage>(`/api/power-plan?target=${encodeURIComponent(target)}&state=${state}`),
   timeline: () => read<{ chapters: Chapter[] }>('/api/timeline'),

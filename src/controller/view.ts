@@ -20,6 +20,7 @@ import type { Problem } from '../model/problem.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { Sighting } from '../model/sighting.ts'
 import type { SshTarget } from '../model/ssh-target.ts'
+import { disruptionOf } from '../plan/disruption.ts'
 import { clean } from './drifts.ts'
 import { powerViewOf } from './power-view.ts'
 
@@ -51,6 +52,7 @@ export function viewOf(shown: Shown): Omit<EstateView, 'version' | 'atMs'> {
     clusters: looks.map(clusterOf),
     ...powerOf(report, shown.nowMs ?? 0),
     drifts: shown.drifts,
+    ...(report === undefined ? {} : { disruption: disruptionOf(report.plan) }),
     checks: shown.checks,
     ...(shown.commits === undefined || shown.commits.length === 0 ? {} : { commits: shown.commits }),
     ...(shown.pass === undefined ? {} : { pass: shown.pass }),

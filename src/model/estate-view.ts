@@ -1,6 +1,7 @@
 import type { Action } from './action.ts'
 import type { ClusterDecision } from './cluster-decision.ts'
 import type { Condition } from './condition.ts'
+import type { PlanDisruption } from './disruption.ts'
 import type { ResourceKey } from './key.ts'
 import type { ObservedCluster } from './observed-cluster.ts'
 import type { PowerView } from './power-view.ts'
@@ -20,6 +21,8 @@ export interface EstateView {
   /** Clusters and sites that are switched off and on. */
   readonly power?: readonly PowerView[]
   readonly drifts: readonly DriftView[]
+  /** What the present plan does to whatever runs. */
+  readonly disruption?: PlanDisruption
   readonly checks: readonly CheckView[]
   /** The newest commits that were in force, newest first: what events name only by their hash. */
   readonly commits?: readonly CommitView[]

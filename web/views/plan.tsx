@@ -1,4 +1,4 @@
-import type { Page, PlanEntryOnPage } from '../../src/server/api/schemas.ts'
+import type { DisruptionOnPage, Page, PlanEntryOnPage } from '../../src/server/api/schemas.ts'
 import { api } from '../api.ts'
 import { plural } from '../format.ts'
 import { useCalm, useFetched } from '../hooks.ts'
@@ -32,6 +32,7 @@ export function PlanView({ page }: { readonly page: Page }) {
           Git and the world agree. A push, or a change by somebody else, appears here.
         </Empty>
       )}
+      {value.disruption !== undefined && <DisruptionCard disruption={value.disruption} />}
       {held.length > 0 && <Held entries={held} page={page} />}
       {refused.length > 0 && (
         <Card title="Refused as declared" aside={<span class="muted">change something in Git</span>}>
@@ -47,6 +48,24 @@ export function PlanView({ page }: { readonly page: Page }) {
         <Command text="croft plan ." />
       </Card>
     </>
+  )
+}
+
+/** What the plan does to whatever runs: the worst first. */
+function DisruptionCard({ disruption: { worst, items } }: { readonly disruption: DisruptionOnPage }) {
+  if (items.length === 0) return null
+  return (
+    <Card title={`Disruption: ${worst.replace('-', ' ')}`}>
+      <ul class="plain">
+        {items.slice(0, 12).map((one) => (
+          <li key={one.subject}>
+            <Badge tone={one.worst === 'data-loss' ? 'bad' : 'warn'} word={one.worst.replace('-', ' ')} />{' '}
+            <strong>{one.subject}</strong> {one.text}
+          </li>
+        ))}
+      </ul>
+      {items.length > 12 && <p class="muted">and {items.length - 12} more</p>}
+    </Card>
   )
 }
 

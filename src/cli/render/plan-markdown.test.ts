@@ -84,7 +84,7 @@ test('a cluster that a pull request upgrades is told node by node, and what woul
     return {
       declaration: { key: 'Cluster/edge', name: 'edge', spec },
       observed: ready,
-      decision: { holds: [], refusals },
+      decision: { steps: [], holds: [], refusals },
     } as unknown as ClusterLook
   }
   const now = clusterSpec('s1 s2 s3').version
@@ -93,6 +93,7 @@ test('a cluster that a pull request upgrades is told node by node, and what woul
   const with_ = (one: ClusterLook): Plan => ({ ...plan(), clusters: [one] })
   const text = planMarkdown(with_(look(now)), with_(look(next, 'too far')), { base: 'main', head: 'pr' })
   assert.match(text, /\| ✏️ \| `Cluster\/edge` \| server `s1` \| v1\S+ → v1\S+/)
+  assert.match(text, /\*\*Disruption: restart\*\*\n\n- `Cluster\/edge` 3 nodes drained and restarted/)
   assert.match(text, /⛔ refused \| `Cluster\/edge` \| too far \| one minor at a time \|/)
   assert.match(
     planMarkdown(with_(look(next)), with_(look(next)), { base: 'a', head: 'b' }),

@@ -1,8 +1,10 @@
 import type { Action, Doing } from '../../model/action.ts'
 import type { ClusterHold } from '../../model/cluster-decision.ts'
 import type { ClusterLook } from '../../model/cluster-look.ts'
+import type { Disruption } from '../../model/disruption.ts'
 import type { ChartPreview, Plan, PlanEntry } from '../../model/plan.ts'
 import { forecast, type NodeForecast } from '../../plan/cluster/forecast.ts'
+import { disruptionOf } from '../../plan/disruption.ts'
 import { cleanValue } from './clean.ts'
 import { SENSITIVE } from './plan-change.ts'
 import { chartSentence } from './plan-chart.ts'
@@ -39,6 +41,13 @@ export function planMarkdown(base: Plan, head: Plan, names: { readonly base: str
     if (rows.length > MOST) lines.push('', `… and ${rows.length - MOST} more.`)
     lines.push('')
   }
+  const known = new Set(disruptionOf(base).items.map(said))
+  const disruptions = disruptionOf(head).items.filter((one) => !known.has(said(one)))
+  if (rows.length > 0) {
+    lines.push(`**Disruption: ${(disruptions[0]?.worst ?? 'none').replace('-', ' ')}**`, '')
+    for (const one of disruptions.slice(0, MOST)) lines.push(`- \`${md(one.subject)}\` ${md(one.text)}`)
+    if (disruptions.length > 0) lines.push('')
+  }
   if (anyway > 0)
     lines.push(`${anyway} ${anyway === 1 ? 'action waits' : 'actions wait'} whether or not this is merged.`)
   if (averted.length > 0)
@@ -52,6 +61,10 @@ export function planMarkdown(base: Plan, head: Plan, names: { readonly base: str
 }
 
 const MOST = 100
+
+function said({ subject, text }: Disruption): string {
+  return `${subject} ${text}`
+}
 
 /** What becomes of the nodes of a cluster, and what stands in its way, where the base does not say the same. */
 function clusterRows(look: ClusterLook, base: Plan): readonly string[] {

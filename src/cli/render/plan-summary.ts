@@ -1,7 +1,8 @@
 import type { Action } from '../../model/action.ts'
+import type { PlanDisruption } from '../../model/disruption.ts'
 import type { Plan } from '../../model/plan.ts'
-import type { Step } from '../../model/step.ts'
 import { clusterDiffers } from '../../plan/cluster/forecast.ts'
+import { disruptionOf } from '../../plan/disruption.ts'
 
 /** What a plan comes to, in numbers. */
 export interface PlanSummary {
@@ -14,8 +15,10 @@ export interface PlanSummary {
   readonly held: number
   readonly refused: number
   readonly unchanged: number
-  /** The worst that any step that will be performed does to a running thing. */
-  readonly disruption: Step['disruption']
+  /** The worst that is done to anything that runs. */
+  readonly disruption: PlanDisruption['worst']
+  /** The same thing by thing. */
+  readonly disruptions: PlanDisruption['items']
 }
 
 /**
@@ -26,26 +29,24 @@ export function summarise(plan: Plan): PlanSummary {
   const meant = plan.entries.map(({ action }) => (action.do === 'wait' ? (action.next ?? action) : action))
   const count = (wanted: Action['do']) => meant.filter((action) => action.do === wanted).length
   const replaced = count('replace')
+  const disruption = disruptionOf(plan)
   return {
     add: count('create') + replaced,
     change: count('update'),
-    destroy: count('delete') + replaced,
+    // A node that is wiped or made anew is destroyed, whatever becomes of its machine.
+    destroy: count('delete') + replaced + disruption.destroyed,
     adopt: count('adopt'),
     forget: count('forget'),
     wait: count('wait'),
     held: count('hold'),
     refused: count('refuse'),
     unchanged: count('nothing'),
-    disruption: worst(meant.flatMap((action) => ('steps' in action ? [...action.steps] : []))),
+    disruption: disruption.worst,
+    disruptions: disruption.items,
   }
 }
 
 /** True when Git and the world differ in any way, even if a guard keeps croft from doing anything about it. */
 export function hasSomethingToDo(plan: Plan): boolean {
   return plan.entries.some((entry) => entry.action.do !== 'nothing') || (plan.clusters ?? []).some(clusterDiffers)
-}
-
-export function worst(steps: readonly Step[]): Step['disruption'] {
-  if (steps.some((step) => step.disruption === 'data-loss')) return 'data-loss'
-  return steps.some((step) => step.disruption === 'restart') ? 'restart' : 'none'
 }

@@ -92,6 +92,7 @@ test('a plan shows every thing, change and step, and what is held with its way o
       1. would delete VM 120 with its disks  (data loss)
 
 Plan: 1 to add, 1 to change, 0 to destroy, 1 held. Disruption: restart.
+  Machine/web-1: restarts, about 2 min away
 `,
   )
 })
@@ -159,7 +160,10 @@ test('replacing counts as one to add and one to destroy', () => {
   const shown = renderPlan(plan([replaced]), PLAIN)
   assert.match(shown, /-\/\+ Machine\/r/)
   assert.match(shown, /bios: seabios → ovmf {2}\(forces replacement\)/)
-  assert.match(shown, /Plan: 1 to add, 0 to change, 1 to destroy\. Disruption: data loss\.\n$/)
+  assert.match(
+    shown,
+    /Plan: 1 to add, 0 to change, 1 to destroy\. Disruption: data loss\.\n {2}Machine\/r: is destroyed with its disks and made anew, about 10 min away\n$/,
+  )
 })
 
 test('[S-18] the JSON form is stable and hides the same values', () => {
@@ -179,6 +183,18 @@ test('[S-18] the JSON form is stable and hides the same values', () => {
     refused: 0,
     unchanged: 1,
     disruption: 'restart',
+    disruptions: [
+      {
+        subject: 'Machine/web-1',
+        worst: 'restart',
+        restarts: 1,
+        drains: 0,
+        votesAway: 0,
+        minutesAway: 2,
+        lost: [],
+        text: 'restarts, about 2 min away',
+      },
+    ],
   })
   assert.deepEqual(
     json.entries.map((one) => one.key),

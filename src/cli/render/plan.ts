@@ -53,7 +53,7 @@ export function closingLine(plan: Plan, style: Style): string {
     return `${style.paint(['green', 'bold'], 'No changes.')} ${seen}\n`
   }
   const nodes = clusterCounts(clusters)
-  return `${style.paint('bold', 'Plan:')} ${countsOf(summary)}.${disruptionOf(summary)}${nodes === '' ? '' : ` ${nodes}`}\n`
+  return `${style.paint('bold', 'Plan:')} ${countsOf(summary)}.${disruptionOf(summary)}${nodes === '' ? '' : ` ${nodes}`}\n${disruptionLines(summary, style)}`
 }
 
 export function symbolOf(action: Action): string {
@@ -200,10 +200,24 @@ function countsOf(summary: PlanSummary): string {
 
 function disruptionOf(summary: PlanSummary): string {
   const writes = summary.add + summary.change + summary.destroy + summary.adopt
-  return writes === 0 ? '' : ` Disruption: ${shownDisruption(summary.disruption)}.`
+  const known = summary.disruption === 'none' && writes === 0
+  return known ? '' : ` Disruption: ${shownDisruption(summary.disruption)}.`
 }
 
-function shownDisruption(disruption: Step['disruption']): string {
+/** What is done to whatever runs, a line for each thing. */
+function disruptionLines({ disruptions }: PlanSummary, style: Style): string {
+  const shown = disruptions.slice(0, MOST_DISRUPTIONS)
+  const more = disruptions.length - shown.length
+  const lines = shown.map(({ subject, worst, text }) => {
+    const line = `  ${clean(subject)}: ${clean(text)}`
+    return style.paint(worst === 'data-loss' ? 'red' : 'yellow', line)
+  })
+  return [...lines, ...(more > 0 ? [`  and ${more} more`] : [])].map((line) => `${line}\n`).join('')
+}
+
+const MOST_DISRUPTIONS = 12
+
+function shownDisruption(disruption: PlanSummary['disruption']): string {
   return disruption === 'data-loss' ? 'data loss' : disruption
 }
 

@@ -43,9 +43,10 @@ function fateOf(view: View, node: NodeView): Pick<NodeForecast, 'becomes' | 'tex
   const { version } = view.spec
   if (kube.version !== version && rollout.refusal === undefined) {
     const via = rollout.hops.slice(0, -1)
-    const by = view.spec.upgrade.method === 'replace' ? ', on a new machine' : ''
+    const anew = view.spec.upgrade.method === 'replace'
+    const by = anew ? ', on a new machine' : ''
     return {
-      becomes: 'changes',
+      becomes: anew ? 'replaced' : 'changes',
       text: `${kube.version} → ${version}${via.length === 0 ? '' : ` by way of ${via.join(', ')}`}${by}`,
     }
   }

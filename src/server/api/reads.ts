@@ -87,8 +87,17 @@ export const READS: readonly Route[] = [
     summary: 'Everything that is not as declared: what will be done, what is held and why',
     scope: 'read',
     input: nothing,
-    output: z.object({ version: z.number(), entries: schemas.list(schemas.planEntry) }),
-    handle: ({ controller }) => ({ version: controller.view().version, entries: projectPlan(controller.view()) }),
+    output: z.object({
+      version: z.number(),
+      entries: schemas.list(schemas.planEntry),
+      /** What it does to whatever runs; absent before the first look. */
+      disruption: schemas.disruption.optional(),
+    }),
+    handle({ controller }) {
+      const view = controller.view()
+      const { version, disruption } = view
+      return { version, entries: projectPlan(view), ...(disruption === undefined ? {} : { disruption }) }
+    },
   }),
   route({
     method: 'GET',

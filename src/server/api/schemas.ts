@@ -179,6 +179,23 @@ export const event = z.object({
   commit: z.string().optional(),
 })
 
+export const disruption = z.object({
+  worst: z.enum(['none', 'restart', 'outage', 'data-loss']),
+  destroyed: z.number(),
+  items: list(
+    z.object({
+      subject: z.string(),
+      worst: z.enum(['none', 'restart', 'outage', 'data-loss']),
+      restarts: z.number(),
+      drains: z.number(),
+      votesAway: z.number(),
+      minutesAway: z.number(),
+      lost: list(z.string()),
+      text: z.string(),
+    }),
+  ),
+})
+
 export const planEntry = z.object({
   key,
   connection: z.string(),
@@ -240,6 +257,7 @@ export type PowerOnPage = z.output<typeof power>
 export type PowerPlanOnPage = z.output<typeof powerPlan>
 export type ClusterOnPage = z.output<typeof cluster>
 export type ActionOnPage = z.output<typeof action>
+export type DisruptionOnPage = z.output<typeof disruption>
 export type PlanEntryOnPage = z.output<typeof planEntry>
 export type Chapter = z.output<typeof chapter>
 export type Span = z.output<typeof span>

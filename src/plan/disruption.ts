@@ -1,0 +1,173 @@
+import type { Action, Doing } from '../model/action.ts'
+import { isDestruction } from '../model/cluster-decision.ts'
+import type { ClusterLook } from '../model/cluster-look.ts'
+import type { Disruption, PlanDisruption } from '../model/disruption.ts'
+import type { Plan, PlanEntry } from '../model/plan.ts'
+import { isGuest } from '../model/resource.ts'
+import type { Step } from '../model/step.ts'
+import { forecast } from './cluster/forecast.ts'
+
+/** What a thing is usually away for, in minutes. Estimates: a person wants to know whether to wait or to plan an evening. */
+const MINUTES = { restart: 2, remake: 10, drainAndRestart: 5, wipe: 5 } as const
+
+/**
+ * What a plan does to whatever runs, thing by thing, and the worst of it. What is held or refused is not done and does
+ * not count; what is done after a wait does. Pure.
+ */
+export function disruptionOf(plan: Plan): PlanDisruption {
+  const machines = plan.entries.flatMap(machineDisruption)
+  const clusters = (plan.clusters ?? []).flatMap(clusterDisruption)
+  const power = (plan.powers ?? []).flatMap(({ declaration, decision }): readonly Disruption[] =>
+    decision.phase === 'GoingOff'
+      ? [
+          {
+            ...NONE,
+            subject: declaration.key,
+            worst: 'outage',
+            text: 'is switched off by order, and all that runs there with it',
+          },
+        ]
+      : [],
+  )
+  const items = [...clusters, ...machines, ...power].toSorted((a, b) => rank(b.worst) - rank(a.worst))
+  return { worst: items[0]?.worst ?? 'none', destroyed: destroyed(plan, clusters), items }
+}
+
+const ORDER = ['none', 'restart', 'outage', 'data-loss'] as const
+const NONE = { restarts: 0, drains: 0, votesAway: 0, minutesAway: 0, lost: [] as readonly string[] } as const
+
+function rank(worst: PlanDisruption['worst']): number {
+  return ORDER.indexOf(worst)
+}
+
+/** What will be done, also after a wait. */
+function meantBy(action: Action): Doing | undefined {
+  if (action.do === 'wait') return action.next
+  return 'steps' in action ? action : undefined
+}
+
+function machineDisruption({ key, type, action }: PlanEntry): readonly Disruption[] {
+  const doing = meantBy(action)
+  if (doing === undefined) return []
+  if (isGuest(type) && doing.do === 'delete')
+    return [{ ...NONE, subject: key, worst: 'data-loss', lost: [key], text: 'is deleted with its disks' }]
+  if (isGuest(type) && doing.do === 'replace') {
+    const minutesAway = MINUTES.remake
+    const text = `is destroyed with its disks and made anew, ${about(minutesAway)} away`
+    return [{ ...NONE, subject: key, worst: 'data-loss', restarts: 1, minutesAway, lost: [key], text }]
+  }
+  const losing = doing.steps.filter(({ disruption }) => disruption === 'data-loss')
+  if (losing.length > 0) {
+    const text = `loses data: ${losing.map(({ summary }) => summary).join('; ')}`
+    return [{ ...NONE, subject: key, worst: 'data-loss', lost: [key], text }]
+  }
+  const restarts = restartsIn(doing.steps)
+  if (restarts === 0) return []
+  const minutesAway = restarts * MINUTES.restart
+  const text = `restarts${restarts === 1 ? '' : ` ${restarts} times`}, ${about(minutesAway)} away`
+  return [{ ...NONE, subject: key, worst: 'restart', restarts, minutesAway, text }]
+}
+
+/** A shutdown and the start after it are one restart. */
+function restartsIn(steps: readonly Step[]): number {
+  const restarting = steps.filter(({ disruption }) => disruption === 'restart')
+  const down = restarting.filter(({ verb }) => ['shutdown', 'stop', 'reboot'].includes(verb)).length
+  return restarting.length === 0 ? 0 : Math.max(1, down)
+}
+
+/** What becomes of a cluster on the whole way to what is declared, not only by its next steps. */
+function clusterDisruption(look: ClusterLook): readonly Disruption[] {
+  const { declaration, decision, observed } = look
+  const nodes = forecast(look)
+  const wiped = new Set(
+    decision.steps.flatMap(({ do: verb, node }) => (isDestruction(verb) && node !== undefined ? [node] : [])),
+  )
+  for (const { name, becomes } of nodes) if (becomes === 'replaced' || becomes === 'leaves') wiped.add(name)
+  const restarted = nodes.filter(({ name, becomes }) => becomes === 'changes' && !wiped.has(name))
+  const touching = new Set(
+    decision.steps.flatMap(({ do: verb, node }) => (RESTARTING.has(verb) && node !== undefined ? [node] : [])),
+  )
+  for (const { name } of restarted) touching.add(name)
+  for (const name of wiped) touching.delete(name)
+  if (wiped.size + touching.size === 0) return []
+  const drains = observed.api === 'yes' ? wiped.size + touching.size : 0
+  const voters = observed.members === 'unknown' ? declaration.spec.servers.length : votersIn(observed.members)
+  const roleOf = new Map(nodes.map(({ name, role }) => [name, role]))
+  const servers = [...wiped, ...touching].filter((name) => roleOf.get(name) === 'server').length
+  const votesAway = servers === 0 ? 0 : 1
+  // With one vote away at a time, one or two voters have no majority while it is.
+  const stops = votesAway > 0 && voters > 0 && voters - votesAway < Math.floor(voters / 2) + 1
+  const minutesAway = touching.size * MINUTES.drainAndRestart + wiped.size * (MINUTES.wipe + MINUTES.remake)
+  const parts = [
+    wiped.size === 0 ? '' : `${count(wiped.size, 'node')} wiped (${names(wiped)})`,
+    touching.size === 0 ? '' : `${count(touching.size, 'node')} drained and restarted, one after the other`,
+    votesAway === 0 ? '' : `${votesAway} of ${count(voters, 'vote')} away at a time`,
+    stops ? 'its API stops meanwhile' : '',
+    `${about(minutesAway)} in all`,
+  ]
+  return [
+    {
+      subject: declaration.key,
+      worst: wiped.size > 0 ? 'data-loss' : stops ? 'outage' : 'restart',
+      restarts: touching.size,
+      drains,
+      votesAway,
+      minutesAway,
+      lost: [...wiped],
+      text: parts.filter((part) => part !== '').join(', '),
+    },
+  ]
+}
+
+const RESTARTING: ReadonlySet<string> = new Set([
+  'stop-machine',
+  'restart-machine',
+  'stop-k3s',
+  'restart-k3s',
+  'upgrade-k3s',
+  'configure-k3s',
+  'cordon',
+  'drain',
+])
+
+function votersIn(members: readonly { readonly learner: boolean }[]): number {
+  return members.filter(({ learner }) => !learner).length
+}
+
+/** Nodes that lose what they hold and whose machines are not among the entries that are deleted or made anew. */
+function destroyed(plan: Plan, clusters: readonly Disruption[]): number {
+  const going = new Set(
+    plan.entries.flatMap(({ key, action }) => {
+      const doing = meantBy(action)
+      return doing?.do === 'delete' || doing?.do === 'replace' ? [key] : []
+    }),
+  )
+  return (plan.clusters ?? []).reduce((sum, { declaration }) => {
+    const lost = clusters.find(({ subject }) => subject === declaration.key)?.lost ?? []
+    const keyOf = new Map(
+      [...declaration.spec.servers, ...declaration.spec.agents].map(({ name, machine }) => [
+        name,
+        'key' in machine ? machine.key : undefined,
+      ]),
+    )
+    return sum + lost.filter((name) => !going.has(keyOf.get(name) ?? '') && !leavesWith(name, going)).length
+  }, 0)
+}
+
+/** A node that is declared no more has its machine under its own name. */
+function leavesWith(name: string, going: ReadonlySet<string>): boolean {
+  return [...going].some((key) => key.endsWith(`/${name}`))
+}
+
+function about(minutes: number): string {
+  return `about ${minutes} min`
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${number === 1 ? noun : `${noun}s`}`
+}
+
+function names(all: ReadonlySet<string>): string {
+  const some = [...all].slice(0, 5)
+  return `${some.join(', ')}${all.size > some.length ? ` and ${all.size - some.length} more` : ''}`
+}
