@@ -23,6 +23,15 @@ export interface Terminal {
   readonly columns: number
 }
 
+/** A document that croft read and that is not its own. */
+export interface LeftAloneDocument {
+  readonly file: string
+  readonly line: number
+  readonly apiVersion: string
+  readonly kind: string
+  readonly note?: string
+}
+
 /** A directory of manifests, read and linked. */
 export interface LoadedEstate {
   readonly declarations: readonly Declaration[]
@@ -30,6 +39,8 @@ export interface LoadedEstate {
   /** How many manifest files were read, and how many documents in them are not ours. */
   readonly files: number
   readonly ignored: number
+  /** Each of them, for whoever wants to know what was left alone and why. */
+  readonly leftAlone?: readonly LeftAloneDocument[]
 }
 
 /** A repository that is followed: each new commit of its branch is given once. */

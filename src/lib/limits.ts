@@ -23,6 +23,8 @@ export const LIMITS = {
   directoryEntries: 100_000,
   directoryDepth: 32,
   kustomizations: 1000,
+  /** Lines of a .croftignore. */
+  ignoreRules: 500,
   /** Files other than manifests that the generators of one tree may read. */
   generatorFiles: 1000,
   /** What replacements and variables may make of one text. */

@@ -33,7 +33,13 @@ async function linked(read: Revision): Promise<LoadedEstate> {
   ])
   const revision = await withFetched(read, new Map())
   const estate = link(revision, { findKind, problemAt: revision.problemAt })
-  return { declarations: revision.declarations, estate, files: revision.files, ignored: revision.ignored.length }
+  return {
+    declarations: revision.declarations,
+    estate,
+    files: revision.files,
+    ignored: revision.ignored.length,
+    leftAlone: revision.ignored,
+  }
 }
 
 export async function follow(remote: string, mirror: string): Promise<FollowedRepository> {

@@ -58,7 +58,14 @@ function findingOf(error: YamlError, text: string): YamlFinding {
       hint: 'give it the same indentation as the fields that it stands beside',
       weight: 'syntax',
     }
-  return { code: 'yaml-syntax', offset, message: firstLine(error.message), weight: 'syntax' }
+  const template = /\{\{|\{%/.test(text)
+  return {
+    code: 'yaml-syntax',
+    offset,
+    message: firstLine(error.message),
+    weight: 'syntax',
+    ...(template ? { hint: 'if this is a template and no manifest, name it in .croftignore' } : {}),
+  }
 }
 
 /**

@@ -3,6 +3,7 @@ import { join, posix } from 'node:path'
 import { LIMITS } from '../lib/limits.ts'
 import { refusedRef, refusedRemote } from './git-names.ts'
 import { GitFailed, runGit } from './git-run.ts'
+import { IGNORE_FILE } from './ignore-rules.ts'
 import { generatorFilesOf, leadsAbove } from './kustomize/tree.ts'
 import type { ParseCache } from './parse-cache.ts'
 import { readFiles, type SourceFile } from './read-files.ts'
@@ -61,8 +62,10 @@ export async function readCommit(
   const tree = wanted(await list(repository, commit, prefix, common), prefix)
   const files = tree.tooLarge === undefined ? await contentsOf(repository, tree, common) : []
   const above = prefix !== '' && files.some(leadsAbove) ? await readAbove(repository, commit, prefix, common) : []
+  const ignore = await readFileAt(repository, commit, `${prefix}${IGNORE_FILE}`)
   const revision = readFiles({
     files,
+    ...(ignore === undefined ? {} : { ignore }),
     above,
     beside: await readBeside(repository, commit, prefix, generatorFilesOf([...files, ...above]), common),
     links: tree.links,

@@ -4,6 +4,7 @@ import type { Problem } from '../model/problem.ts'
 import { assemble, type FileOutcome } from './assemble.ts'
 import { createBudget } from './budget.ts'
 import { excerpt, printable } from './excerpt.ts'
+import { IGNORE_FILE, leftAlone } from './ignore-rules.ts'
 import { judgeDocument } from './judge.ts'
 import { type FilesInHand, isKustomization } from './kustomize/build.ts'
 import { type BuiltRoot, buildTree } from './kustomize/tree.ts'
@@ -25,6 +26,8 @@ export interface Reading {
   /** What generators of kustomizations read that is no manifest, by path. */
   readonly beside?: ReadonlyMap<string, Uint8Array>
   readonly links: readonly string[]
+  /** The text of `.croftignore` at the top. */
+  readonly ignore?: string
   readonly tooLarge?: string
   readonly commit?: string
   readonly cache?: ParseCache
@@ -51,10 +54,21 @@ export function readFiles(reading: Reading): Revision {
   const outcomes: FileOutcome[] = []
   const all = [...reading.files, ...(reading.above ?? [])]
   const budget = createBudget()
+  const alone = leftAlone(
+    reading.files.map(({ path }) => path),
+    reading.ignore,
+  )
   const hand = lazily(() => inHand(all, reading.beside))
-  const built = reading.files.some(({ path }) => isKustomization(path)) ? buildTree(hand(), budget) : undefined
+  const built = reading.files.some(({ path }) => isKustomization(path)) ? buildTree(hand(), budget, alone) : undefined
+  const left: Ignored[] = []
+  if (reading.ignore !== undefined) identity.update(`${IGNORE_FILE}\0${reading.ignore}\n`)
   for (const file of reading.files) {
     const path = printable(file.path)
+    const note = built?.used.has(path) === true ? undefined : alone(file.path)
+    if (note !== undefined) {
+      left.push({ file: path, line: 1, apiVersion: '', kind: '', note })
+      continue
+    }
     if ('refused' in file) {
       identity.update(`${file.path}\0${file.refused.code}\n`)
       outcomes.push(refusedFile(path, { line: 1, column: 1, ...file.refused }, commit))
@@ -84,7 +98,7 @@ export function readFiles(reading: Reading): Revision {
   cache.retain(used)
   const documents = outcomes.reduce((sum, one) => sum + ('judged' in one ? one.judged.length : 1), 0)
   if (documents > LIMITS.documents) return tooLarge(`${documents} objects; at most ${LIMITS.documents}`)
-  const ignored = (built?.idle ?? []).map(idleComponent)
+  const ignored = [...left, ...(built?.idle ?? []).map(idleComponent)]
   const id = commit ?? `files-${identity.digest('hex').slice(0, 16)}`
   const revision = assemble(id, outcomes, commit, { problems, ignored, incomplete: false })
   // Each place once: whoever asks again must not pay again.

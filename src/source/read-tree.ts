@@ -3,6 +3,7 @@ import { open, realpath } from 'node:fs/promises'
 import { dirname, join, posix, relative, resolve, sep } from 'node:path'
 import { LIMITS } from '../lib/limits.ts'
 import { openDiskCache } from './disk-cache.ts'
+import { IGNORE_FILE } from './ignore-rules.ts'
 import { generatorFilesOf, leadsAbove } from './kustomize/tree.ts'
 import type { ParseCache } from './parse-cache.ts'
 import { readFiles } from './read-files.ts'
@@ -26,7 +27,15 @@ export async function readTree(directory: string, options: ReadTreeOptions = {})
   const walked = walkFiles(directory)
   const above = walked.files.some(leadsAbove) ? filesAbove(resolve(directory)) : []
   const beside = await filesBeside(directory, generatorFilesOf([...walked.files, ...above]))
-  const revision = readFiles({ ...walked, above, beside, ...reading, ...(disk === undefined ? {} : { cache: disk }) })
+  const ignore = await readBeside(directory, IGNORE_FILE)
+  const revision = readFiles({
+    ...walked,
+    ...(ignore === undefined ? {} : { ignore }),
+    above,
+    beside,
+    ...reading,
+    ...(disk === undefined ? {} : { cache: disk }),
+  })
   disk?.save()
   return { ...revision, read: (file) => readBeside(directory, file) }
 }

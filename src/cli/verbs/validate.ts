@@ -2,6 +2,7 @@ import { EXIT } from '../exit.ts'
 import { nothingIn } from '../load.ts'
 import { note, styleOf, writeJson, writeYaml } from '../output.ts'
 import type { Verb } from '../program.ts'
+import { renderLeftAlone } from '../render/left-alone.ts'
 import { API_VERSION } from '../render/plan-json.ts'
 import { countProblems, countValid, hasErrors, many, problemsJson, renderProblems } from '../render/problems.ts'
 import { realDirectory, shownBelow } from '../state.ts'
@@ -20,6 +21,7 @@ export const run: Verb = async (runtime, [directory = '.'], { output }) => {
       files: loaded.files,
       declarations: loaded.declarations.length,
       ignored: loaded.ignored,
+      leftAlone: loaded.leftAlone ?? [],
       problems: problemsJson(problems),
     }
     if (output === 'json') writeJson(runtime.out, report)
@@ -34,7 +36,11 @@ export const run: Verb = async (runtime, [directory = '.'], { output }) => {
   const others = loaded.ignored === 0 ? '' : `, ${many(loaded.ignored, 'other document')} left alone`
   if (valid) {
     const warned = problems.length === 0 ? '' : ` (${countProblems(problems)})`
-    runtime.out.write(`${style.paint('green', '✔')} ${counted} are valid${others}${warned}.\n`)
+    const left = renderLeftAlone(loaded.leftAlone ?? [])
+    runtime.out.write(
+      `${style.paint('green', '✔')} ${counted} are valid${others}${warned}${left.length === 0 ? '.' : ':'}\n`,
+    )
+    for (const line of left) runtime.out.write(`${line}\n`)
     return EXIT.ok
   }
   const sound = countValid(

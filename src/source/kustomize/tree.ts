@@ -1,5 +1,6 @@
 import { LIMITS } from '../../lib/limits.ts'
 import type { Budget } from '../budget.ts'
+import type { LeftAlone } from '../ignore-rules.ts'
 import type { SourceFile } from '../read-files.ts'
 import { textOf } from '../text-of.ts'
 import {
@@ -29,11 +30,14 @@ export interface BuiltTree {
 
 /**
  * Builds every kustomization of a tree that stands for itself. A base that an overlay names is built as the overlay
- * says, not once more on its own; what lies below the directory of a kustomization counts only where it is named.
+ * says, not once more on its own; what lies below the directory of a kustomization counts only where it is named. What
+ * is to be skipped stands for nothing by itself, and may still be named.
  */
-export function buildTree(hand: FilesInHand, budget?: Budget): BuiltTree {
+export function buildTree(hand: FilesInHand, budget?: Budget, skip: LeftAlone = () => undefined): BuiltTree {
   const kustomizer = createKustomizer(hand, budget)
-  const own = [...hand.texts.keys()].filter((path) => isKustomization(path) && !path.startsWith('../')).sort()
+  const own = [...hand.texts.keys()]
+    .filter((path) => isKustomization(path) && !path.startsWith('../') && skip(path) === undefined)
+    .sort()
   const directories = own.map(directoryOf)
   const named = new Map(own.map((file) => [file, kustomizer.names(file)]))
   const meant = new Set([...named.values()].flatMap((one) => one.directories))

@@ -1,0 +1,14 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { renderLeftAlone } from './left-alone.ts'
+
+test('documents of others are named by kind with their number, most first, and so is what is no document', () => {
+  const flux = { file: 'a.yaml', line: 1, apiVersion: 'helm.toolkit.fluxcd.io/v2', kind: 'HelmRelease' }
+  const template = { file: 'b.yaml', line: 1, apiVersion: '', kind: '', note: 'part of the Helm chart in apps' }
+  assert.deepEqual(renderLeftAlone([template, flux, flux]), [
+    '  2 × HelmRelease (helm.toolkit.fluxcd.io/v2)',
+    '  1 × part of the Helm chart in apps',
+  ])
+  const many = Array.from({ length: 14 }, (_, at) => ({ ...flux, kind: `Kind${at}` }))
+  assert.equal(renderLeftAlone(many).at(-1), '  and 2 more kinds; -o json lists every document')
+})
