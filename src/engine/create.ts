@@ -1,5 +1,6 @@
 import { LIMITS } from '../lib/limits.ts'
 import type { Estate } from '../model/estate.ts'
+import type { ResourceKey } from '../model/key.ts'
 import type { Rules } from '../model/rules.ts'
 import type { ClusterFailures } from './clusters/act.ts'
 import { withDrills } from './clusters/drills.ts'
@@ -48,7 +49,8 @@ export function createEngine(deps: EngineDeps): Engine {
         }
   let epoch: number | undefined
   let intentions = 0
-  let firstPass = true
+  /** What had its one more try since this engine began. */
+  const tried = new Set<ResourceKey>()
   let suspicious = 0
 
   const passDeps = async (): Promise<PassDeps> => {
@@ -100,13 +102,14 @@ export function createEngine(deps: EngineDeps): Engine {
         estate,
         await passDeps(),
         {
-          retryStalled: firstPass && deps.retryStalled === true,
+          retryStalled: deps.retryStalled === true,
+          tried,
           ...(only === undefined ? {} : { only }),
           ...(sweep === undefined ? {} : { sweep }),
         },
         signal,
       )
-      firstPass = false
+      for (const key of report.begun ?? []) tried.add(key)
       suspicious = report.plan.notes.some((note) => note.code === 'suspect') ? suspicious + 1 : 0
       // Something may have appeared between the survey and the question whether its id is free: look again first.
       const hasty = suspicious > 0 && suspicious < LIMITS.suspiciousPasses

@@ -44,6 +44,8 @@ export interface PassReport {
   readonly powers?: readonly PowerLook[]
   /** Calls that write, made in this pass. */
   readonly effects: number
+  /** What these calls were about. */
+  readonly begun?: readonly ResourceKey[]
   /** Nothing to do and everything Ready, held or refused: further passes would change nothing. */
   readonly settled: boolean
   /** When to look again. */

@@ -19,7 +19,11 @@ export interface UpToDate {
 }
 
 /** Reads the store without changing it: what `croft plan` goes by. */
-export async function readLedger(store: Store, retryStalled: boolean): Promise<Ledger> {
+export async function readLedger(
+  store: Store,
+  retryStalled: boolean,
+  tried: ReadonlySet<ResourceKey> = new Set(),
+): Promise<Ledger> {
   const [records, intentions, fresh] = await Promise.all([store.records(), store.intentions(), store.isFresh()])
   return {
     records: new Map(records.map((record) => [record.key, record])),
@@ -27,6 +31,7 @@ export async function readLedger(store: Store, retryStalled: boolean): Promise<L
     running: new Map(),
     fresh,
     retryStalled,
+    tried,
   }
 }
 
@@ -89,12 +94,20 @@ export async function bringUpToDate(
   }
   return { ledger: { ...ledger, records, intentions, running }, ended }
 
-  /** What a step has taught holds at once: the record is written only at the end of this pass. */
+  /**
+   * What a step has taught holds at once: the record is written only at the end of this pass. What went well is stalled
+   * no longer, or the failure from before it would still be the last word.
+   */
   function learn({ key, step }: Intention, end: Happening | undefined): void {
     const record = records.get(key)
-    const facts = end?.what === 'succeeded' ? step.learns?.done : undefined
-    if (record !== undefined && facts !== undefined)
-      records.set(key, { ...record, details: { ...record.details, ...facts } })
+    if (record === undefined || end?.what !== 'succeeded') return
+    const { failure, stalledGeneration: _, ...rest } = record
+    const facts = step.learns?.done
+    records.set(key, {
+      ...rest,
+      ...(failure === undefined || record.stalledGeneration !== undefined ? {} : { failure }),
+      ...(facts === undefined ? {} : { details: { ...record.details, ...facts } }),
+    })
   }
 
   async function close(intention: Intention, looking: Looking): Promise<void> {

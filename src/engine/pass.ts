@@ -36,7 +36,12 @@ import { learnWidths } from './widths.ts'
 export async function runPass(
   inGit: Estate,
   deps: PassDeps,
-  options: { readonly retryStalled: boolean; readonly only?: ReadonlySet<ResourceKey>; readonly sweep?: number },
+  options: {
+    readonly retryStalled: boolean
+    readonly tried?: ReadonlySet<ResourceKey>
+    readonly only?: ReadonlySet<ResourceKey>
+    readonly sweep?: number
+  },
   signal: AbortSignal,
 ): Promise<PassReport> {
   const { clock, random, store, epoch, rules, connections } = deps
@@ -45,7 +50,7 @@ export async function runPass(
   const declared = await withFormerHosts(await withDrills(inGit, store), store)
   const surveyed = await surveyAll(declared, connections, startedMs, signal)
   for (const looking of surveyed.lookings.values()) forgetForSweep(looking, options.sweep ?? 0)
-  const remembered = await readLedger(store, options.retryStalled)
+  const remembered = await readLedger(store, options.retryStalled, options.tried)
   const { ledger, ended } = await bringUpToDate(remembered, store, epoch, surveyed.lookings, clock, signal)
   await readAllUndeclared(declared, surveyed.lookings, signal)
   const seen = { worlds: worldsOf(declared, surveyed.lookings, surveyed.unseen), lookings: surveyed.lookings }
@@ -120,6 +125,7 @@ export async function runPass(
     clusters: looks,
     powers: powerLooks,
     effects,
+    begun: attempts.map(({ admitted }) => admitted.entry.key),
     settled,
     surveys: [...surveyed.lookings.values()].map(({ survey }) => survey),
     looks: new Map([...surveyed.lookings].map(([name, { looks }]) => [name, looks])),

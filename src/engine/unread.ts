@@ -15,7 +15,8 @@ function withReason(entry: PlanEntry, looking: Pick<Looking, 'survey' | 'failed'
     const message = `host ${host} is offline: nothing on it can be seen or done until it is back`
     return { ...entry, action: { ...action, reason: 'HostOffline', message } }
   }
-  if (host !== undefined && there === undefined && hosts.length > 0) {
+  // What belongs to no host in particular is named after the whole of them.
+  if (host !== undefined && host !== 'cluster' && there === undefined && hosts.length > 0) {
     const names = hosts.map(({ name }) => name).join(', ')
     const message = `${entry.connection} has no host ${host}; it has ${names}`
     return { ...entry, action: { ...action, reason: 'NoSuchHost', message } }

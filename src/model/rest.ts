@@ -64,6 +64,8 @@ export interface Field {
   readonly parts?: Readonly<Record<string, Field>>
   /** What it is when an answer leaves it out. */
   readonly absent?: SettingValue
+  /** Of a flag that counts as on whatever is sent for it: off is taken back, never sent. */
+  readonly offByAbsence?: true
   readonly required?: true
   /** Only a new thing can have another value. */
   readonly fixed?: true

@@ -9,7 +9,7 @@ import { type Identity, isBeingMade } from './identify.ts'
 import { blocked, dataAtStake } from './impossible.ts'
 import { lookCloser } from './look-closer.ts'
 import { clearing, remainsOf, tool } from './remains.ts'
-import type { Ledger, World } from './world.ts'
+import { isRetried, type Ledger, type World } from './world.ts'
 
 /** Everything that the next action for one resource depends on. */
 export interface Situation {
@@ -57,7 +57,7 @@ function inFlight({ resource, ledger }: Situation): Action | undefined {
 
 function stalled({ resource, ledger }: Situation): Action | undefined {
   const record = ledger.records.get(resource.key)
-  if (ledger.retryStalled || record?.stalledGeneration !== resource.generation) return undefined
+  if (isRetried(ledger, resource.key) || record?.stalledGeneration !== resource.generation) return undefined
   return {
     do: 'refuse',
     guard: 'stalled',
@@ -68,7 +68,7 @@ function stalled({ resource, ledger }: Situation): Action | undefined {
 
 function backingOff({ resource, ledger, nowMs }: Situation): Action | undefined {
   const failure = ledger.records.get(resource.key)?.failure
-  if (failure === undefined || ledger.retryStalled || failure.nextAttemptMs <= nowMs) return undefined
+  if (failure === undefined || isRetried(ledger, resource.key) || failure.nextAttemptMs <= nowMs) return undefined
   return {
     do: 'wait',
     reason: failure.reason,
@@ -342,7 +342,11 @@ function powerIsUnknown({ desired }: Resource, sighting: Sighting): boolean {
   return guestIn(desired)?.power !== undefined && sighting.power === 'unknown' && sighting.close?.power === undefined
 }
 
-function notListed({ resource, rules }: Situation): Action {
+function notListed({ resource, rules, unmet }: Situation): Action {
+  // The tokens of a user, the subnets of a vnet: there is no such list before what it belongs to is there.
+  const { desired } = resource
+  const within = desired.type === 'setting' ? Object.keys(desired.setting.scope ?? {}) : []
+  if (unmet.length > 0 && within.length > 0) return waitsFor(unmet)
   const list = rules.listOf(resource)
   const wait = {
     do: 'wait',

@@ -14,6 +14,7 @@ import type { PowerDeclaration } from '../model/power.ts'
 import type { Problem } from '../model/problem.ts'
 import { guestIn, type Resource } from '../model/resource.ts'
 import { boundResource, boxesOutside, type Surroundings } from './grants.ts'
+import { withImpliedNeeds } from './implied-needs.ts'
 
 /** What was read at one revision, as far as linking needs it. */
 export interface Read {
@@ -153,7 +154,7 @@ export function link(read: Read, tools: LinkTools): Estate {
   return {
     revision: read.id,
     connections: [...connections, ...reached],
-    resources: accepted,
+    resources: withImpliedNeeds(accepted),
     ...(idleHosts.length === 0 ? {} : { idleHosts }),
     approvals,
     ...(followed.length === 0

@@ -74,7 +74,7 @@ export function plan(input: PlanInput): Plan {
           ledger,
           rules,
           unmet: [
-            ...resource.needs.filter((need) => !isReady(need, input, sights)),
+            ...resource.needs.filter((need) => !isReady(need, resource, input, sights)),
             ...(world.survey === undefined ? [] : (rules.awaits?.(resource, world.survey) ?? [])),
           ],
           allocatedId: sight.allocatedId,
@@ -166,7 +166,7 @@ function isHousekeeping(action: Action): boolean {
  * Is what a resource needs there? A listed thing is, when it was seen. Anything else is when its record says so. A need that
  * nobody declares is no need of ours.
  */
-function isReady(need: ResourceKey, input: PlanInput, sights: ReadonlyMap<ResourceKey, Sight>): boolean {
+function isReady(need: ResourceKey, by: Resource, input: PlanInput, sights: ReadonlyMap<ResourceKey, Sight>): boolean {
   const { estate, ledger } = input
   // Of a cluster its API is enough: a network that comes as an add-on is what its nodes wait for themselves.
   const cluster = input.clusters?.find(({ declaration }) => declaration.key === need)
@@ -188,6 +188,8 @@ function isReady(need: ResourceKey, input: PlanInput, sights: ReadonlyMap<Resour
     if (sighting.type === 'object' && !rules.readiness(resource, sighting).ready) return false
     return rules.diff(resource, sighting, ledger.records.get(need)?.details).length === 0
   }
+  // A setting about a guest needs it to be there, whether or not it has come up.
+  if (by.desired.type === 'setting') return sighting.lock === undefined && !ledger.intentions.has(need)
   return ledger.records.get(need)?.conditions.some((c) => c.type === 'Ready' && c.status === 'True') ?? false
 }
 

@@ -9,7 +9,7 @@ import type { Rules } from '../model/rules.ts'
 import type { Sighting } from '../model/sighting.ts'
 import { validApprovals } from './approvals.ts'
 import { lookCloser } from './look-closer.ts'
-import type { Ledger, World } from './world.ts'
+import { isRetried, type Ledger, type World } from './world.ts'
 
 /** A thing of ours that Git no longer declares. */
 export interface Removal {
@@ -204,7 +204,7 @@ export function decideRemoval(removal: Removal, rules: Rules, ledger: Ledger, no
     }
   }
   const failure = record?.failure
-  if (failure !== undefined && !ledger.retryStalled && failure.nextAttemptMs > nowMs) {
+  if (failure !== undefined && !isRetried(ledger, removal.key) && failure.nextAttemptMs > nowMs) {
     return { do: 'wait', reason: failure.reason, message: failure.message, lookAgainMs: failure.nextAttemptMs - nowMs }
   }
   if (sighting.lock !== undefined) {

@@ -33,6 +33,13 @@ export interface Ledger {
   readonly fresh: boolean
   /** A person asked for another try of what stalled. */
   readonly retryStalled: boolean
+  /** What was tried again since then: one more try was asked for, not one in every pass. */
+  readonly tried?: ReadonlySet<ResourceKey>
+}
+
+/** A person asked for another try of this, and it has not had one yet. */
+export function isRetried({ retryStalled, tried }: Ledger, key: ResourceKey): boolean {
+  return retryStalled && tried?.has(key) !== true
 }
 
 export const EMPTY_LEDGER: Ledger = {

@@ -41,6 +41,8 @@ export interface Simulation {
     /** How wrong the controller's wall clock is; durations and timers stay right. */
     readonly wallOffMs?: () => number
     readonly strike?: Strike
+    /** As `croft apply` does: what stalled gets another try. */
+    readonly retryStalled?: boolean
   }): Process
   /** Lets it run until the estate is settled or it is killed. */
   untilSettled(
@@ -84,7 +86,7 @@ export function simulate(options: SimulationOptions): Simulation {
     reconciles: 0,
     effects: 0,
     requests,
-    start: ({ crashAt, pauseAt, wallOffMs, strike } = {}) =>
+    start: ({ crashAt, pauseAt, wallOffMs, strike, retryStalled } = {}) =>
       startProcess({
         clock: wallOffMs === undefined ? clock : { ...clock, now: () => clock.now() + wallOffMs() },
         random,
@@ -100,6 +102,7 @@ export function simulate(options: SimulationOptions): Simulation {
         ...(crashAt === undefined ? {} : { crashAt }),
         ...(pauseAt === undefined ? {} : { pauseAt }),
         ...(strike === undefined ? {} : { strike }),
+        ...(retryStalled === undefined ? {} : { retryStalled }),
         ...(options.sabotage === undefined ? {} : { sabotage: options.sabotage }),
       }),
     async untilSettled(process, { mostMs = LONGEST_MS, onPass } = {}) {

@@ -1,4 +1,5 @@
 import type { Change } from '../../model/change.ts'
+import type { Step } from '../../model/step.ts'
 import { type Foreign, flagOf } from './foreign.ts'
 import { printDescription, splitDescription } from './marks.ts'
 import { drop, type Effect, type Option, textOf, type Wanted } from './option.ts'
@@ -17,13 +18,13 @@ export interface SlotRule<Spec> {
  * What croft put into a guest and Git no longer names is taken out again; what anybody else put there stays. A disk is
  * only detached: it stays with the guest as an unused one, and a person decides about what is on it.
  */
-export function detached<Spec>(rule: SlotRule<Spec>): Option<Spec> {
+export function detached<Spec extends { readonly protection?: boolean }>(rule: SlotRule<Spec>): Option<Spec> {
   return {
     create() {},
     compare(wanted, config, changes) {
       const known = wanted.mark.devices
       if (known === undefined) return
-      for (const slot of leftOver(rule, wanted, config)) changes.push(detaching(rule, config, slot))
+      for (const slot of leftOver(rule, wanted, config)) changes.push(detaching(rule, wanted.spec, config, slot))
       // Whatever somebody puts there later is theirs.
       const empty = known.filter((slot) => isGone(rule, wanted, config, slot))
       if (empty.length > 0)
@@ -87,7 +88,12 @@ function filledAfter<Spec>(
   return [...new Set([...stay, ...filled])].sort()
 }
 
-function detaching<Spec>(rule: SlotRule<Spec>, config: Foreign, slot: string): Change {
+function detaching<Spec extends { readonly protection?: boolean }>(
+  rule: SlotRule<Spec>,
+  spec: Spec,
+  config: Foreign,
+  slot: string,
+): Change {
   const text = textOf(config[slot]) ?? ''
   const data = rule.holdsData(slot, text)
   const change = {
@@ -96,7 +102,27 @@ function detaching<Spec>(rule: SlotRule<Spec>, config: Foreign, slot: string): C
     to: data ? 'detached, kept as an unused disk' : 'taken out',
     effect: rule.effect(config, slot),
   }
-  if (!data || flagOf(config.protection) !== true) return change
+  // Where it is declared off, that is done in a call of its own before this one.
+  if (!data || flagOf(config.protection) !== true || spec.protection === false) return change
   const message = `${slot} cannot be detached while the guest is protected`
   return { ...change, blocked: { message, allow: 'declare protection: false' } }
+}
+
+/**
+ * Proxmox looks at the protection that there is before it takes a disk out: lifting it in the same call comes too late.
+ * These changes go first, alone; the others follow when it is lifted.
+ */
+export function beforeOthers(
+  { protection }: { readonly protection?: boolean },
+  config: Foreign,
+  chosen: ReadonlySet<string>,
+): ReadonlySet<string> | undefined {
+  const lifts = protection === false && flagOf(config.protection) === true && chosen.has('protection')
+  return lifts && chosen.size > 1 ? new Set(['protection']) : undefined
+}
+
+/** A step that follows another one on the same configuration: by then it has another version. */
+export function withoutDigest(step: Step): Step {
+  const { digest: _, ...params } = step.call.params
+  return { ...step, call: { ...step.call, params } }
 }

@@ -20,8 +20,9 @@ const mapping = z
 const firmwareText = z
   .string()
   .max(256)
-  .regex(/^[A-Za-z0-9](?:[A-Za-z0-9 ._()+-]*[A-Za-z0-9.)+])?$/, {
-    error: 'letters, digits, spaces, dots, brackets, dashes, plus signs or underscores',
+  // Sent in base64, so that a comma in it ends nothing.
+  .regex(/^[A-Za-z0-9](?:[A-Za-z0-9 ._()+,-]*[A-Za-z0-9.)+])?$/, {
+    error: 'letters, digits, spaces, dots, commas, brackets, dashes, plus signs or underscores',
   })
   .optional()
 

@@ -32,10 +32,13 @@ export function neededSettings(
   return [...keys].sort()
 }
 
-function referencesOf({ definition, fields, scope }: SettingSpec): readonly Reference[] {
+function referencesOf({ definition, id, fields, scope }: SettingSpec): readonly Reference[] {
   const to = (name: string, value: SettingValue | undefined): readonly Reference[] =>
     value === undefined ? [] : [value].flat().map((one) => ({ definition: name, id: valueText(one) }))
   switch (definition) {
+    // A pool in a pool: `prod/web` is in `prod`.
+    case 'pool':
+      return to('pool', /^(.+)\/[^/]+$/.exec(id)?.[1])
     case 'user':
       return to('group', fields.groups)
     case 'token':

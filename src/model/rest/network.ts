@@ -49,7 +49,11 @@ export const NETWORK: readonly Definition[] = [
     fields: {
       ...ADDRESSES,
       ports: list('Interfaces that hang on it.', { api: 'bridge_ports', separator: ' ' }),
-      vlanAware: flag('Does it pass VLANs on?', { api: 'bridge_vlan_aware', absent: false }),
+      vlanAware: flag('Does it pass VLANs on?', {
+        api: 'bridge_vlan_aware',
+        absent: false,
+        offByAbsence: true,
+      }),
       vids: list('VLANs that it passes on, like 2-4094.', { api: 'bridge_vids', separator: ' ' }),
     },
     exampleName: 'vmbr1',

@@ -6,6 +6,7 @@ import type { Step } from '../../../model/step.ts'
 import type { Survey } from '../../../model/survey.ts'
 import { moveGuestSteps } from '../move-guest.ts'
 import type { Params } from '../option.ts'
+import { beforeOthers, withoutDigest } from '../slots.ts'
 import { guestPath, hostQueue, makeStep, storageQueues } from '../steps.ts'
 import { isUp, powerOf } from '../vm/power.ts'
 import { poolStep, withDigest } from '../vm/single-steps.ts'
@@ -52,8 +53,12 @@ export function updateContainerSteps(
   const steps: Step[] = []
   const digest = () => (steps.length === 0 ? sighting.close?.digest : undefined)
 
-  const configure = configureStep(resource, container, sighting, chosen, survey)
-  if (configure !== undefined) steps.push(configure)
+  const first = beforeOthers(container, sighting.close?.config ?? {}, chosen)
+  const lift = first === undefined ? undefined : configureStep(resource, container, sighting, first, survey)
+  const rest = first === undefined ? chosen : new Set([...chosen].filter((path) => !first.has(path)))
+  const configure = configureStep(resource, container, sighting, rest, survey)
+  if (lift !== undefined) steps.push(lift)
+  if (configure !== undefined) steps.push(lift === undefined ? configure : withoutDigest(configure))
   for (const { path, key, storage, sizeGb } of declaredVolumes(container)) {
     if (storage !== undefined && chosen.has(`${path}.storage`))
       steps.push(moveStep(host, externalId, key, storage, digest(), survey))

@@ -95,10 +95,14 @@ function declaredParams(definition: Definition, setting: SettingSpec): Record<st
   for (const [name, value] of Object.entries(setting.fields)) {
     const field = definition.fields[name]
     if (field === undefined) continue
-    if (field.type !== 'secret' && isEmpty(wantedValue(field, value))) continue
+    if (field.type !== 'secret' && (isEmpty(wantedValue(field, value)) || isOff(field, value))) continue
     Object.assign(params, sent(name, field, value))
   }
   return params
+}
+
+function isOff(field: Field, value: SettingValue): boolean {
+  return field.offByAbsence === true && wantedValue(field, value) === false
 }
 
 function updateParams(
@@ -127,7 +131,10 @@ function updateParams(
     if (field.fixed === true) continue
     const chosen = changed.has(name) || (update.whole === true && value !== undefined)
     if (chosen && value !== undefined) {
-      if (!isEmpty(wantedValue(field, value))) Object.assign(params, sent(name, field, value, config))
+      const off = isOff(field, value)
+      if (off && config[api] !== undefined) unset.push(api)
+      else if (off) continue
+      else if (!isEmpty(wantedValue(field, value))) Object.assign(params, sent(name, field, value, config))
       else if (definition.unset === 'empty') params[api] = ''
       else if (config[api] !== undefined) unset.push(api)
     } else if (update.whole === true) Object.assign(params, kept(name, field, config))

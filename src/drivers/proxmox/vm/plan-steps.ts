@@ -6,6 +6,7 @@ import type { Survey } from '../../../model/survey.ts'
 import type { VmClone, VmSpec } from '../../../model/vm.ts'
 import { splitDescription } from '../marks.ts'
 import { moveGuestSteps } from '../move-guest.ts'
+import { beforeOthers, withoutDigest } from '../slots.ts'
 import { guestPath, hostQueue, makeStep, storageQueues } from '../steps.ts'
 import { cloneParams, cloneStep } from './clone.ts'
 import { growing } from './disks.ts'
@@ -92,8 +93,13 @@ export function updateVmSteps(
   const steps: Step[] = []
   const digest = () => (steps.length === 0 ? sighting.close?.digest : undefined)
 
-  const configure = configureStep(wantedOf(resource, vm, externalId, sighting.mark), sighting, chosen, survey)
-  if (configure !== undefined) steps.push(configure)
+  const wanted = wantedOf(resource, vm, externalId, sighting.mark)
+  const first = beforeOthers(vm, sighting.close?.config ?? {}, chosen)
+  const lift = first === undefined ? undefined : configureStep(wanted, sighting, first, survey)
+  const rest = first === undefined ? chosen : new Set([...chosen].filter((path) => !first.has(path)))
+  const configure = configureStep(wanted, sighting, rest, survey)
+  if (lift !== undefined) steps.push(lift)
+  if (configure !== undefined) steps.push(lift === undefined ? configure : withoutDigest(configure))
   steps.push(...moveSteps(vm, sighting, chosen, digest, survey))
   for (const disk of growing(vm.disks, chosen))
     steps.push(growStep(host, externalId, disk.slot, disk.sizeGb, disk.storage, digest(), survey))

@@ -74,6 +74,8 @@ function completed(host: Host, call: Call): Record<string, unknown> {
   const entry = fields(call, 'iface')
   const [address, netmask] = (call.params.cidr ?? '').split('/')
   const bridge = entry.type === 'bridge' ? { bridge_ports: '', bridge_stp: 'off', bridge_fd: '0' } : {}
+  // Whatever is sent for it, the file says yes.
+  if (entry.bridge_vlan_aware !== undefined) entry.bridge_vlan_aware = 1
   const aware = entry.bridge_vlan_aware === undefined ? {} : { bridge_vids: '2-4094' }
   return {
     method: entry.cidr === undefined ? 'manual' : 'static',

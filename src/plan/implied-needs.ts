@@ -1,0 +1,36 @@
+import type { ResourceKey } from '../model/key.ts'
+import { guestIn, type Resource } from '../model/resource.ts'
+
+/**
+ * What a resource names without saying so: the pool that a guest is put into, the guest that a setting is about. Where
+ * that is declared too, it comes first; Proxmox would refuse the other order.
+ */
+export function withImpliedNeeds(resources: readonly Resource[]): readonly Resource[] {
+  const pools = new Map<string, ResourceKey>()
+  const guests = new Map<string, ResourceKey>()
+  for (const { key, connection, desired } of resources) {
+    const vmid = guestIn(desired)?.vmid
+    if (vmid !== undefined) guests.set(`${connection} ${vmid}`, key)
+    if (desired.type === 'setting' && desired.setting.definition === 'pool')
+      pools.set(`${connection} ${desired.setting.id}`, key)
+  }
+  if (pools.size === 0 && guests.size === 0) return resources
+  return resources.map((resource) => {
+    const { connection, desired, needs, key } = resource
+    const pool = guestIn(desired)?.pool
+    const guest = aboutGuest(resource)
+    const implied = [
+      ...(pool === undefined ? [] : [pools.get(`${connection} ${pool}`)]),
+      ...(guest === undefined ? [] : [guests.get(`${connection} ${guest}`)]),
+    ].filter((need): need is ResourceKey => need !== undefined && need !== key && !needs.includes(need))
+    return implied.length === 0 ? resource : { ...resource, needs: [...needs, ...implied] }
+  })
+}
+
+/** `vm:100` and `ct:100` of high availability, and whatever has the guest in its path. */
+function aboutGuest({ desired }: Resource): string | undefined {
+  if (desired.type !== 'setting') return undefined
+  const { definition, id, scope } = desired.setting
+  if (definition === 'ha-resource') return /^(?:vm|ct):(\d+)$/.exec(id)?.[1]
+  return scope?.vmid ?? scope?.container
+}
