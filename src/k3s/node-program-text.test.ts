@@ -375,16 +375,19 @@ describe('wipe, restore, forget-db', () => {
     assert.match(String((await ask('/srv/a')).error), /still runs/)
   })
 
-  test('forget-db removes the data of etcd alone, and keeps the snapshots', async () => {
-    root.write('/var/lib/rancher/k3s/server/db/etcd/name', 'x')
-    root.write('/var/lib/rancher/k3s/server/db/snapshots/a', 'x')
-    root.write('/var/lib/rancher/k3s/server/tls/server-ca.crt', 'x')
+  test('[R20-6] forget-db removes etcd and all that K3s compares with its datastore, and keeps the snapshots', async () => {
+    for (const file of [
+      'db/etcd/name',
+      'db/snapshots/a',
+      'tls/server-ca.crt',
+      'tls/etcd/peer-ca.crt',
+      'cred/passwd',
+      'token',
+    ])
+      root.write(`/var/lib/rancher/k3s/server/${file}`, 'x')
     assert.deepEqual(await root.ask(['forget-db']), { ok: true })
-    assert.ok(!root.has('/var/lib/rancher/k3s/server/db/etcd'))
-    assert.ok(
-      root.has('/var/lib/rancher/k3s/server/db/snapshots/a') &&
-        root.has('/var/lib/rancher/k3s/server/tls/server-ca.crt'),
-    )
+    for (const gone of ['db/etcd', 'tls', 'cred']) assert.ok(!root.has(`/var/lib/rancher/k3s/server/${gone}`), gone)
+    assert.ok(root.has('/var/lib/rancher/k3s/server/db/snapshots/a') && root.has('/var/lib/rancher/k3s/server/token'))
   })
 
   test('[S-01] names of snapshots and verbs are matched, not run', async () => {

@@ -401,12 +401,16 @@ job_restore() {
   return 1
 }
 
-# Snapshots lie in the same directory, and stay.
+# Snapshots lie in the same directory, and stay. What K3s keeps in its datastore beside the objects (CAs, passwords, the
+# keys of the encryption) goes too: files that are newer than the datastore's end its start. It writes them anew.
 forget_db() {
   case $(property k3s.service ActiveState) in active | activating | deactivating) fail 'K3s still runs here' ;; esac
   for entry in "$data"/server/db/* "$data"/server/db/.[!.]*; do
     [ -e "$entry" ] || [ -L "$entry" ] || continue
     case \${entry##*/} in snapshots) ;; *) rm -rf --one-file-system "$entry" || fail "$entry could not be deleted" ;; esac
+  done
+  for entry in "$data/server/cred" "$data/server/tls"; do
+    rm -rf --one-file-system "$entry" || fail "$entry could not be deleted"
   done
   ok
 }

@@ -23,7 +23,10 @@ export type NodeVerb =
   | 'snapshot'
   /** Input: RestoreOrder. Begins the job `restore`: cluster-reset from that snapshot. */
   | 'restore'
-  /** Removes only server/db, as every other server must before it joins a restored cluster. */
+  /**
+   * As every other server must before it joins a restored cluster: removes server/db but its snapshots, and what K3s
+   * compares with its datastore, server/tls and server/cred.
+   */
   | 'forget-db'
   /** Argument: id. Removes that member from etcd, asked of the etcd on this server; for one that has no Node to annotate. */
   | 'remove-member'

@@ -121,6 +121,35 @@ describe('restore', () => {
     assert.ok(after.members !== 'unknown' && after.members.length === 3)
   })
 
+  for (const what of ['token', 'ca', 'encryption-keys'] as const) {
+    test(`[R20-6] a snapshot from before a rotation (${what}) is restored, and the other servers come back`, async () => {
+      const lab = await settled('s1 s2 s3 a1')
+      await lab.call('POST', MAPS, configMap('before'))
+      const taken = await snapshotOn(lab)
+      const hash = kept(lab)[0] ?? ''
+      const { observed } = await lab.look()
+      const rotated = await run(lab, planRotation(what, lab.spec, observed, lab.clock.now()))
+      assert.deepEqual(rotated.result, { is: 'done' })
+      await lab.clock.advanceTo(lab.clock.now() + 60_000)
+      lab.restart()
+      const seen = (await lab.look()).observed
+      const request = { snapshot: taken.name, path: taken.path, server: 's1', tokenHash: hash }
+      const restored = await run(lab, planRestore(lab.spec, seen, kept(lab), request))
+      assert.deepEqual(restored.result, { is: 'done' }, restored.log.join(', '))
+      assert.equal((await lab.call('GET', `${MAPS}/before`)).status, 200)
+      lab.restart()
+      const after = await lab.until(allReady('s1 s2 s3 a1'))
+      assert.ok(after.members !== 'unknown' && after.members.length === 3)
+      // Twice: what a start writes must not keep the next one from starting.
+      for (const name of ['s1', 's2', 's3']) {
+        await lab.perform({ do: 'restart-k3s', node: name })
+        await lab.clock.advanceTo(lab.clock.now() + 90_000)
+      }
+      const again = await lab.until(allReady('s1 s2 s3 a1'))
+      assert.ok(again.nodes.every(({ k3s }) => k3s !== 'unknown' && k3s.service === 'running'))
+    })
+  }
+
   test('[F-33] a wrong or missing token is refused before anything is stopped', async () => {
     const lab = await settled('s1')
     const { observed } = await lab.look()

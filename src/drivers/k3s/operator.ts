@@ -17,6 +17,7 @@ import { adminCredentials, password, renewAuthorities, serverToken } from './mak
 import { emptyMemory } from './memory.ts'
 import { command, outcomeOf } from './node-lane.ts'
 import { observeCluster } from './observe.ts'
+import { optional } from './optional.ts'
 import { recoverSecrets } from './recover.ts'
 import { bootstrapToken } from './steps/bootstrap.ts'
 import { installed } from './steps/install.ts'
@@ -172,8 +173,26 @@ async function rotateToken(operating: Operating): Promise<Outcome> {
   const outcome = await told(operating, 'rotate-token', { token: made.reveal() })
   if (outcome.result !== 'done') return outcome
   const former = [secrets.password, ...secrets.formerPasswords].filter((one) => one.reveal() !== made.reveal())
-  await deps.vault.write({ ...secrets, password: made, formerPasswords: former })
+  const agentPassword = secrets.agentPassword ?? (await agentPasswordOn(operating))
+  await deps.vault.write({
+    ...secrets,
+    password: made,
+    formerPasswords: former,
+    ...optional('agentPassword', agentPassword),
+  })
   return DONE
+}
+
+/**
+ * What agents come in with, as K3s keeps it: whether the rotation changed it depends on how the server was started, and
+ * a server that is given another one writes a list of users that is newer than the datastore's, and starts no more.
+ */
+async function agentPasswordOn(operating: Operating): Promise<Secret | undefined> {
+  const shell = operating.surroundings.nodes.get(nodeName(operating))?.shell
+  const bytes = await shell?.readFile('/var/lib/rancher/k3s/server/cred/passwd', operating.signal)
+  const lines = bytes === undefined ? [] : Buffer.from(bytes).toString('utf8').split('\n')
+  const found = lines.map((line) => line.split(',')).find(([, user]) => user === 'node')?.[0]
+  return found === undefined || found === '' ? undefined : new Secret(found)
 }
 
 async function makeAuthorities({ secrets, deps }: Operating): Promise<Outcome> {

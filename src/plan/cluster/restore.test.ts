@@ -26,6 +26,8 @@ describe('planning a restore', () => {
       'forget-db s3',
       'write-files s3',
       'start-k3s s3',
+      'write-files a1',
+      'restart-k3s a1',
       'delete-node',
       'release',
     ])

@@ -75,6 +75,14 @@ export function planRestore(
         on(node, 'write-files', `write token and configuration of ${node.name}`, 'both on its disk'),
         on(node, 'start-k3s', `join ${node.name} again`, `${node.name} an etcd voter and Ready`, 'node-well'),
       ]),
+    // A kubelet registers when it starts: one whose Node is from after the snapshot, or whose certificate is of a CA from
+    // after it, would never come back by itself. Its pods run on meanwhile.
+    ...spec.agents
+      .filter((node) => isOn(observed, node.name))
+      .flatMap((node) => [
+        on(node, 'write-files', `write token and configuration of ${node.name}`, 'both on its disk'),
+        on(node, 'restart-k3s', `restart K3s on ${node.name}`, `${node.name} Ready`, 'node-well'),
+      ]),
     {
       do: 'delete-node',
       lane: 'kubernetes',
@@ -177,6 +185,12 @@ export function on(
 ): OperationStep {
   const lane: Lane = 'host' in node.machine ? 'ssh' : 'guest-agent'
   return { do: verb, node: node.name, lane, summary, awaits, until }
+}
+
+/** An agent that cannot be reached now is left: whoever is away comes back, or is healed as any other node. */
+function isOn(observed: ObservedCluster, name: string): boolean {
+  const k3s = nodeOf(observed, name)?.k3s
+  return typeof k3s === 'object' && (k3s.service === 'running' || k3s.service === 'starting')
 }
 
 function isOff(observed: ObservedCluster, name: string): boolean {

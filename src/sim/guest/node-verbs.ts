@@ -74,6 +74,7 @@ export const NODE_VERBS: Readonly<Record<string, Deed>> = {
     const { files } = computer.machine
     // Snapshots lie in the same directory, and stay.
     for (const name of files.list(DB)) if (name !== 'snapshots') files.remove(`${DB}/${name}`)
+    for (const name of ['cred', 'tls']) files.remove(`${DATA}/server/${name}`)
     return OK
   },
   'remove-member': (computer, [id = '']) => {

@@ -122,11 +122,13 @@ test('stale files of another cluster are not joined with, and a rebooted server 
     '/var/lib/rancher/k3s/server/tls/server-ca.crt',
     other.box('s1').machine.files.text('/var/lib/rancher/k3s/server/tls/server-ca.crt') ?? '',
   )
+  for (const file of ['tls/etcd/peer-ca.crt', 'cred/passwd'])
+    machine.files.write(`/var/lib/rancher/k3s/server/${file}`, 'of another life')
   lab.start('a1', 'server', JOIN)
   await lab.until(() => serviceOf(computer).failure !== undefined)
   assert.match(
     serviceOf(computer).failure ?? '',
-    /server-ca\.crt newer than datastore and could cause a cluster outage/,
+    /server-ca\.crt.* newer than datastore and could cause a cluster outage/,
   )
   const box = lab.box('s2')
   switchOff(lab.world, box)

@@ -1,9 +1,8 @@
 import { isIP } from 'node:net'
 import { compareEtcd } from '../../k3s/version.ts'
 import { between } from '../world/chance.ts'
-import { readAuthorities } from './authorities.ts'
 import { flagList, flagText } from './config-file.ts'
-import { DATA, writeMember } from './disk.ts'
+import { writeMember } from './disk.ts'
 import { addRefusal, memberUp, minorOf, newMember, onTick, planTick } from './etcd.ts'
 import { kubeletStarts, tellVoters } from './kubelet.ts'
 import { mismatches } from './mismatch.ts'
@@ -61,7 +60,7 @@ export function join(process: K3sProcess): void {
 }
 
 function compareAndJoin(process: K3sProcess, server: K3sProcess, right: 'server' | 'agent'): void {
-  const { world, machine } = process.computer
+  const { world } = process.computer
   const { cluster } = server
   if (cluster === undefined || !server.alive) {
     process.exit(1, 'fatal', `${BOOTSTRAP}: server is not ready`)
@@ -81,22 +80,16 @@ function compareAndJoin(process: K3sProcess, server: K3sProcess, right: 'server'
     process.exit(1, 'fatal', `${BOOTSTRAP}: forbidden`)
     return
   }
-  const newer = [...readAuthorities(machine.files)].filter(([path, text]) => cluster.bootstrap.files.get(path) !== text)
-  if (newer.length > 0) {
-    const paths = newer.map(([path]) => `${DATA}/server/tls/${path}`).join(', ')
-    process.exit(
-      1,
-      'fatal',
-      `${paths} newer than datastore and could cause a cluster outage. Remove the file(s) from disk and restart to be recreated from datastore.`,
-    )
-    return
-  }
   if (minorOf(process.etcd) !== cluster.version && compareEtcd(process.etcd, `${cluster.version}.0`) < 0) {
     process.exit(2, 'fatal', 'invalid downgrade; server version is lower than determined cluster version')
     return
   }
+  const newer = adopt(process, cluster)
+  if (newer !== undefined) {
+    process.exit(1, 'fatal', newer)
+    return
+  }
   process.cluster = cluster
-  adopt(process, cluster)
   supervisor(process)
   const readyMs = nameTaken(process, cluster) ? 4_000 : between(world.random, world.k3s.timing.learnerMs)
   sinceStart(process, readyMs, () => addSelf(process, cluster))

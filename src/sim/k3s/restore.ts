@@ -6,14 +6,14 @@ import type { Computer } from '../guest/computer.ts'
 import { beginJob } from '../guest/job.ts'
 import { remove } from '../kubernetes/store.ts'
 import { between, hexDigits } from '../world/chance.ts'
-import { writeAuthorities } from './authorities.ts'
+import { sharedFiles, writeShared } from './bootstrap-files.ts'
 import { flagText, readConfig } from './config-file.ts'
 import { DATA, DB, installedVersion, moveFolder, RESET_FLAG, writeMember } from './disk.ts'
 import { createEtcd } from './etcd.ts'
 import { secretName } from './node-password.ts'
 import { serviceOf } from './service.ts'
 import { findSnapshot, mountBackups } from './snapshots.ts'
-import { givenToken, passwordOf, tokenHash } from './tokens.ts'
+import { ensureUsers, givenToken, passwordOf, tokenHash } from './tokens.ts'
 import type { Member, SnapshotContent } from './types.ts'
 
 /** K3s prints the name of the place, not the place. */
@@ -130,7 +130,8 @@ function rebuild(
   cluster.members.set(member.id, member)
   // Its own password is made anew at the next start.
   remove(cluster.store, '/secrets', 'kube-system', secretName(nodeName))
-  writeAuthorities(machine.files, bootstrap.files)
+  writeShared({ computer }, sharedFiles(bootstrap, encryption))
+  ensureUsers(computer, flags, bootstrap.password)
   writeMember(machine.files, cluster.id, member.id, member.name)
   machine.files.write(RESET_FLAG, '')
 }

@@ -1,6 +1,7 @@
 import type { NodeAnswer, PutFiles } from '../../k3s/node-program.ts'
 import type { Computer } from '../guest/computer.ts'
 import { certificatesIn, isTrusted, SERVER_TLS } from './authorities.ts'
+import { noteContent } from './bootstrap-files.ts'
 import { isWritable } from './etcd.ts'
 
 /** `k3s certificate rotate-ca`: into the datastore, for servers to take up at their next start; or refused. */
@@ -31,5 +32,6 @@ export function rotateAuthorities(computer: Computer, { files }: PutFiles): Node
     next.set(below, text)
   }
   cluster.bootstrap = { ...cluster.bootstrap, files: next }
+  noteContent(computer.world, next.values())
   return { ok: true }
 }

@@ -4,6 +4,7 @@ import type { Computer } from '../guest/computer.ts'
 import { beginJob } from '../guest/job.ts'
 import { all } from '../kubernetes/store.ts'
 import { hexDigits } from '../world/chance.ts'
+import { sharedFiles, writeShared } from './bootstrap-files.ts'
 import { isWritable } from './etcd.ts'
 import { annotate } from './kubelet.ts'
 import { shownEncryption } from './server-stages.ts'
@@ -39,6 +40,7 @@ export function rotateKeys(computer: Computer): NodeAnswer {
     const key = `aescbckey-${new Date(world.clock.now()).toISOString().slice(0, 19)}Z`
     cluster.encryption = { enabled: true, stage: 'reencrypt_finished', hash, key }
     process.encryptionHash = shownEncryption(cluster)
+    writeShared(process, sharedFiles(cluster.bootstrap, cluster.encryption))
     if (process.encryptionHash !== undefined)
       annotate(process, cluster, { 'k3s.io/encryption-config-hash': process.encryptionHash })
     done()

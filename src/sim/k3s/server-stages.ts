@@ -2,13 +2,13 @@ import { seedObjects } from '../kubernetes/defaults.ts'
 import { applyManifests } from '../kubernetes/manifests.ts'
 import { askReconcile } from '../kubernetes/reconcile.ts'
 import { between } from '../world/chance.ts'
-import { writeAuthorities } from './authorities.ts'
+import { reconcileFiles, sharedFiles } from './bootstrap-files.ts'
 import { whenWritable } from './etcd.ts'
 import { listen } from './network.ts'
 import { keepNodePassword } from './node-password.ts'
 import { sinceStart } from './process.ts'
 import { scheduleSnapshots } from './snapshots.ts'
-import { writeTokens } from './tokens.ts'
+import { ensureUsers, writeTokens } from './tokens.ts'
 import type { EtcdCluster, K3sProcess } from './types.ts'
 
 /** Port 6443 is open: what K3s itself serves answers, whatever is behind it. */
@@ -24,14 +24,20 @@ export function shownEncryption({ encryption }: EtcdCluster): string | undefined
   return encryption.enabled ? `${encryption.stage}-${encryption.hash}` : undefined
 }
 
-/** What servers get from the datastore: authorities, passwords, the state of encryption. */
-export function adopt(process: K3sProcess, cluster: EtcdCluster): void {
+/**
+ * What servers get from the datastore: authorities, passwords, the state of encryption. Answers why it must not start:
+ * its disk holds something newer.
+ */
+export function adopt(process: K3sProcess, cluster: EtcdCluster): string | undefined {
+  const problem = reconcileFiles(process, sharedFiles(cluster.bootstrap, cluster.encryption))
+  if (problem !== undefined) return problem
   process.files = cluster.bootstrap.files
   process.password = cluster.bootstrap.password
   process.agentPassword = cluster.bootstrap.agentPassword
   process.encryptionHash = shownEncryption(cluster)
-  writeAuthorities(process.computer.machine.files, process.files)
   writeTokens(process)
+  ensureUsers(process.computer, process.flags, process.password)
+  return undefined
 }
 
 /** The API server answers, though not everything in it is ready. */

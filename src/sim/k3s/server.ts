@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { compareEtcd } from '../../k3s/version.ts'
 import { between, hexDigits } from '../world/chance.ts'
 import { completeAuthorities, readAuthorities, writeAuthorities } from './authorities.ts'
+import { sharedFiles, writeShared } from './bootstrap-files.ts'
 import { flagText, isSet } from './config-file.ts'
 import { DATA, DB, memberOnDisk, moveFolder, RESET_FLAG, TOMBSTONE, writeMember } from './disk.ts'
 import { createEtcd, isWritable, memberUp, newMember, whenWritable } from './etcd.ts'
@@ -78,6 +79,7 @@ function begin(process: K3sProcess): void {
   })
   process.cluster = cluster
   process.encryptionHash = shownEncryption(cluster)
+  writeShared(process, sharedFiles(cluster.bootstrap, cluster.encryption))
   supervisor(process)
   sinceStart(process, 500, () => {
     const member = newMember(world, cluster, process, false)
@@ -120,7 +122,11 @@ function takeUpData(process: K3sProcess, cluster: EtcdCluster, id: string): void
     )
     return
   }
-  adopt(process, cluster)
+  const newer = adopt(process, cluster)
+  if (newer !== undefined) {
+    after(process, 2_400, () => process.exit(1, 'fatal', newer))
+    return
+  }
   supervisor(process)
   const member = cluster.members.get(id)
   if (member === undefined) {

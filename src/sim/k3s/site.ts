@@ -8,6 +8,7 @@ export function createK3sSite(): K3sSite {
     listeners: new Map(),
     clusters: new Map(),
     snapshots: new Map(),
+    writtenMs: new Map(),
     shares: new Map(),
     disks: new Map(),
     holders: new Map(),

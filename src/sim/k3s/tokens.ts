@@ -1,8 +1,10 @@
 import { parseToken, tokenHash } from '../../k3s/token.ts'
+import type { Computer } from '../guest/computer.ts'
 import type { Files } from '../guest/files.ts'
 import { text, tree } from '../kubernetes/object.ts'
 import { find } from '../kubernetes/store.ts'
 import { authorityHash } from './authorities.ts'
+import { noteContent, passwdText } from './bootstrap-files.ts'
 import { flagText } from './config-file.ts'
 import { DATA } from './disk.ts'
 import type { EtcdCluster, K3sProcess } from './types.ts'
@@ -81,10 +83,24 @@ export function writeTokens(process: K3sProcess): void {
   files.write(`${DATA}/server/token`, `K10${hash}::server:${process.password}\n`)
   files.write(`${DATA}/server/node-token`, `K10${hash}::server:${process.password}\n`)
   files.write(`${DATA}/server/agent-token`, `K10${hash}::node:${agent}\n`)
-  files.write(
-    `${DATA}/server/cred/passwd`,
-    `${agent},node,node,k3s:agent\n${process.password},server,server,k3s:server\n`,
-  )
+  const passwd = passwdText(process.password, process.agentPassword)
+  noteContent(process.computer.world, [passwd])
+  files.write(`${DATA}/server/cred/passwd`, passwd)
+}
+
+/**
+ * Every start writes the passwords that it was given into the list of users. Without the agents' own token they get the
+ * server's: the file is then newer than what the datastore holds, and the next start is the last.
+ */
+export function ensureUsers(
+  { machine, world }: Computer,
+  flags: ReadonlyMap<string, readonly string[]>,
+  password: string,
+): void {
+  const given = givenToken(flags, machine.files, 'agent-token')
+  const passwd = passwdText(password, given === '' ? undefined : passwordOf(given))
+  noteContent(world, [passwd])
+  machine.files.write(`${DATA}/server/cred/passwd`, passwd)
 }
 
 export { tokenHash }

@@ -12,6 +12,8 @@ export interface K3sSite {
   readonly clusters: Map<string, EtcdCluster>
   /** What snapshot files hold, by the id that stands in the file. */
   readonly snapshots: Map<string, SnapshotContent>
+  /** When what K3s wrote came to be, by the content: compared when a server meets its datastore. */
+  readonly writtenMs: Map<string, number>
   /** Folders that computers mount from elsewhere, by what they call them: `nas:/srv/etcd`. */
   readonly shares: Map<string, Files>
   /** What the disks of etcd members that stand still hold, by cluster and member. */
