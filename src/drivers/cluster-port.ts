@@ -84,7 +84,8 @@ export interface AdminCredentials {
 /** How far a step of an operation is. */
 export type Reached =
   | { readonly is: 'yes'; readonly said?: string }
-  | { readonly is: 'no' }
+  /** `message`: what is seen instead. */
+  | { readonly is: 'no'; readonly message?: string }
   | { readonly is: 'failed'; readonly message: string }
 
 /** Does what people ask for by command: restores, rotations, drills. Holding and releasing a cluster is the caller's. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { createHash } from 'node:crypto'
-import { mkdirSync, statSync } from 'node:fs'
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
@@ -388,6 +388,63 @@ describe('wipe, restore, forget-db', () => {
     assert.deepEqual(await root.ask(['forget-db']), { ok: true })
     for (const gone of ['db/etcd', 'tls', 'cred']) assert.ok(!root.has(`/var/lib/rancher/k3s/server/${gone}`), gone)
     assert.ok(root.has('/var/lib/rancher/k3s/server/db/snapshots/a') && root.has('/var/lib/rancher/k3s/server/token'))
+  })
+
+  test('[R20-5] a file goes from node to node in pieces, into a directory that is not there, and counts when its checksum is right', async () => {
+    const other = nodeRoot()
+    try {
+      const bytes = randomBytes(700_001)
+      mkdirSync(path.join(root.directory, 'srv'), { recursive: true })
+      writeFileSync(path.join(root.directory, 'srv/a'), bytes)
+      const to = '/var/lib/rancher/k3s/server/db/snapshots/a'
+      const measured = await root.ask(['measure', '/srv/a'])
+      assert.deepEqual(measured, { ok: true, bytes: 700_001, sha256: createHash('sha256').update(bytes).digest('hex') })
+      for (let at = 0; at < bytes.length; at += 300_000) {
+        const { base64 } = await root.ask(['piece', '/srv/a', String(at), '300000'])
+        const taken = await other.ask(['take', to, String(at)], String(base64))
+        assert.deepEqual(taken, { ok: true, bytes: Math.min(at + 300_000, bytes.length) })
+      }
+      assert.equal((await other.ask(['taken', to])).bytes, 700_001)
+      assert.ok(!other.has(to))
+      assert.deepEqual(await other.ask(['keep', to, String(measured.sha256)]), { ok: true })
+      assert.deepEqual(readFileSync(path.join(other.directory, to)), bytes)
+      assert.equal(statSync(path.join(other.directory, to)).mode & 0o777, 0o600)
+      const wrong = await other.ask(['take', to, '5'], 'AAAA')
+      assert.match(String(wrong.error), /0 bytes .* are here, and a piece from 5 was sent/)
+      await other.ask(['take', to, '0'], 'AAAA')
+      assert.match(String((await other.ask(['keep', to, 'f'.repeat(64)])).error), /another checksum/)
+      assert.deepEqual(readFileSync(path.join(other.directory, to)), bytes, 'what was there stays')
+      assert.match(String((await other.ask(['take', to, '0'], '!!!')).error), /could not be written/)
+      assert.equal((await other.ask(['taken', to])).bytes, 0)
+    } finally {
+      other.remove()
+    }
+  })
+
+  test('[S-15] pieces are taken among the snapshots alone, and only whole paths are read', async () => {
+    for (const to of [
+      '/etc/shadow',
+      '/var/lib/rancher/k3s/server/db/snapshots/../x',
+      '/var/lib/rancher/k3s/server/db/snapshots/a/b',
+      '$(id)',
+    ])
+      assert.equal((await root.ask(['take', to, '0'], 'AAAA')).ok, false, to)
+    for (const from of ['relative', '/a/../b', '/no/such', ''])
+      assert.equal((await root.ask(['measure', from])).ok, false)
+    root.write('/srv/a', 'x')
+    assert.equal((await root.ask(['piece', '/srv/a', '$(id)', '1'])).ok, false)
+  })
+
+  test('[R20-5] a restore says nothing of S3 to K3s: the file is here', async () => {
+    root.write(
+      '/usr/local/bin/k3s',
+      '#!/bin/sh\ncat "$3" >"$CROFT_ROOT/config-seen"\necho "level=error msg=\\"Managed etcd cluster membership has been reset, restart without\\""\n',
+      0o755,
+    )
+    root.write('/etc/rancher/k3s/config.yaml', '"etcd-s3": true\n"etcd-s3-config-secret": "x"\n"node-name": "s1"\n')
+    root.write('/srv/a', 'x')
+    await root.ask(['restore'], JSON.stringify({ snapshot: '/srv/a' }))
+    assert.equal(root.read('/config-seen'), '"node-name": "s1"\n')
   })
 
   test('[S-01] names of snapshots and verbs are matched, not run', async () => {

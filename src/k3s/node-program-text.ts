@@ -38,6 +38,11 @@ main() {
     snapshot) snapshot_begin "\${1:-}" ;;
     restore) read_input; restore_begin ;;
     forget-db) forget_db ;;
+    measure) measure "\${1:-}" ;;
+    piece) piece "\${1:-}" "\${2:-}" "\${3:-}" ;;
+    taken) taken "\${1:-}" ;;
+    take) take "\${1:-}" "\${2:-}" ;;
+    keep) keep "\${1:-}" "\${2:-}" ;;
     remove-member) remove_member "\${1:-}" ;;
     rotate-token) read_input; rotate_token ;;
     rotate-keys) job_begin rotate-keys ;;
@@ -386,9 +391,10 @@ restore_begin() {
 
 # The exit code proves nothing, its words do. With the address of another server it would refuse to begin. A disk that
 # never held this cluster has no token, and K3s looks at the token itself, not at the file that its configuration names:
-# it gets it by its environment, which root alone can read, and not as an argument.
+# it gets it by its environment, which root alone can read, and not as an argument. Whatever is said of S3 would make it
+# look for the snapshot there, with a Secret that it cannot read yet.
 job_restore() {
-  grep -v '^"\\{0,1\\}\\(server\\|cluster-init\\)"\\{0,1\\}:' "$etc/config.yaml" >"$run/restore.yaml"
+  grep -v '^"\\{0,1\\}\\(server\\|cluster-init\\|etcd-s3[a-z0-9-]*\\)"\\{0,1\\}:' "$etc/config.yaml" >"$run/restore.yaml"
   rm -f "$data/server/db/reset-flag"
   K3S_TOKEN=$(cat "$etc/token" 2>/dev/null)
   if [ -n "$K3S_TOKEN" ]; then export K3S_TOKEN; else unset K3S_TOKEN; fi
@@ -412,6 +418,66 @@ forget_db() {
   for entry in "$data/server/cred" "$data/server/tls"; do
     rm -rf --one-file-system "$entry" || fail "$entry could not be deleted"
   done
+  ok
+}
+
+# --- copies of snapshots, of any size, in pieces -------------------------------------------------------------------
+
+read_path() {
+  case $1 in '' | *[!A-Za-z0-9_@.:/+-]* | *..* | *//* | */) fail "the path $1 may not be used" ;; esac
+  case $1 in /*) ;; *) fail "the path $1 may not be used" ;; esac
+}
+copy_path() {
+  read_path "$1"
+  case $1 in /var/lib/rancher/k3s/server/db/snapshots/*/*) fail "the path $1 may not be used" ;; esac
+  case $1 in /var/lib/rancher/k3s/server/db/snapshots/*) ;; *) fail "the path $1 may not be used" ;; esac
+}
+number() { case $1 in '' | *[!0-9]*) fail 'a number is missing' ;; esac; }
+bytes_of() { if [ -f "$1" ]; then stat -L -c %s "$1"; else echo 0; fi; }
+
+measure() {
+  read_path "$1"
+  [ -f "$root$1" ] || fail "there is no file $1"
+  printf '{"ok":true,"bytes":%s,"sha256":"%s"}\\n' "$(bytes_of "$root$1")" "$(sha256sum <"$root$1" | cut -c 1-64)"
+}
+
+piece() {
+  read_path "$1"
+  number "$2"
+  number "$3"
+  [ -f "$root$1" ] || fail "there is no file $1"
+  printf '{"ok":true,"base64":"%s"}\\n' "$(tail -c "+$(($2 + 1))" "$root$1" | head -c "$3" | base64 | tr -d '\\n')"
+}
+
+taken() {
+  copy_path "$1"
+  printf '{"ok":true,"bytes":%s}\\n' "$(bytes_of "$root$1.croft-part")"
+}
+
+take() {
+  copy_path "$1"
+  number "$2"
+  part=$root$1.croft-part
+  (umask 022 && mkdir -p "$root/var/lib/rancher/k3s") && mkdir -p "\${part%/*}" || fail "\${1%/*} could not be made"
+  [ "$2" -eq 0 ] && rm -f "$part"
+  have=$(bytes_of "$part")
+  [ "$have" -eq "$2" ] || fail "$have bytes of $1 are here, and a piece from $2 was sent"
+  if ! said=$(base64 -d 2>&1 >>"$part"); then
+    truncate -s "$have" "$part" 2>/dev/null || rm -f "$part"
+    fail "a piece of $1 could not be written: $said"
+  fi
+  printf '{"ok":true,"bytes":%s}\\n' "$(bytes_of "$part")"
+}
+
+keep() {
+  copy_path "$1"
+  part=$root$1.croft-part
+  [ -f "$part" ] || fail "nothing of $1 was taken"
+  if [ "$(sha256sum <"$part" | cut -c 1-64)" != "$2" ]; then
+    rm -f "$part"
+    fail "what arrived of $1 has another checksum than $2"
+  fi
+  chmod 0600 "$part" && sync "$part" && mv -f "$part" "$root$1" || fail "$1 could not be written"
   ok
 }
 

@@ -30,6 +30,16 @@ export type NodeVerb =
   | 'forget-db'
   /** Argument: id. Removes that member from etcd, asked of the etcd on this server; for one that has no Node to annotate. */
   | 'remove-member'
+  /** Argument: path. Answers `bytes` and `sha256` of a file. */
+  | 'measure'
+  /** Arguments: path, offset, how many. Answers so many bytes of it as `base64`. */
+  | 'piece'
+  /** Argument: path. Answers how many `bytes` of a copy have been taken. */
+  | 'taken'
+  /** Arguments: path among the snapshots, offset. Input: base64. Goes behind what was taken; answers `bytes` in all. */
+  | 'take'
+  /** Arguments: path, SHA-256. What was taken is that file from now on, or is refused. */
+  | 'keep'
   /** Input: {"token": "…"}. `k3s token rotate`. */
   | 'rotate-token'
   /** Begins the job `rotate-keys`: `k3s secrets-encrypt rotate-keys`. */
@@ -39,6 +49,9 @@ export type NodeVerb =
 
 /** Answer of every verb but `facts`. */
 export type NodeAnswer = { readonly ok: true } | { readonly ok: false; readonly error: string }
+
+/** Where copies of snapshots go that are tried on a node, or restored from elsewhere. Gone with its data. */
+export const COPIES = '/var/lib/rancher/k3s/server/db/snapshots'
 
 export interface PutFiles {
   readonly files: readonly { readonly path: string; readonly mode: string; readonly base64: string }[]

@@ -188,6 +188,9 @@ export const LIMITS = {
   evictionsAtOnce: 8,
   watchSeconds: 300,
   /** Operations that a person began: how long one step may take, and how often it is looked at. */
+  /** Of a snapshot that is copied from one node to another: one piece, and the time that one call of it may take. */
+  snapshotPieceBytes: 2 * 1024 * 1024,
+  snapshotCopyMs: 20_000,
   operationStepMs: 15 * 60_000,
   operationPollMs: 1_000,
   /** Store */

@@ -35,6 +35,8 @@ export type OperationVerb =
   | 'rotate-ca'
   | 'rotate-keys'
   | 'install-k3s'
+  /** What an earlier drill left on the machine goes; anything else on it stays, and forbids the drill. */
+  | 'clear-drill'
   | 'copy-snapshot'
   | 'write-drill-files'
   | 'compare-objects'
@@ -52,6 +54,8 @@ export interface OperationStep {
   readonly target?: string
   /** Another node that it is taken from. */
   readonly from?: string
+  /** Where it goes, where that is another path. */
+  readonly to?: string
 }
 
 /** What a step waits for before the next one begins. */

@@ -11,6 +11,8 @@ export interface OperationDeps {
   surroundings(): Promise<ClusterSurroundings> | ClusterSurroundings
   /** Holds everything else that croft does with the cluster, or lets it go on. */
   setHold(reason: string | undefined): Promise<void>
+  /** How far a long step is, as one line. */
+  onProgress?(said: string): void
   onStep(step: OperationStep, number: number, state: 'begun' | 'done', said?: string): Promise<void> | void
 }
 
@@ -42,7 +44,7 @@ async function runStep(
     await done()
     return undefined
   }
-  const untilMs = clock.monotonicMs() + LIMITS.operationStepMs
+  let untilMs = clock.monotonicMs() + LIMITS.operationStepMs
   let begun = false
   let last = 'no answer'
   while (clock.monotonicMs() < untilMs && !signal.aborted) {
@@ -51,8 +53,15 @@ async function runStep(
       const outcome = await operator.perform(step, surroundings, signal)
       if (outcome.result === 'refused' && outcome.refusal.meaning === 'stalled') return outcome.refusal.message
       begun = outcome.result === 'done' || outcome.result === 'started'
-      if (!begun)
-        last = outcome.result === 'refused' ? outcome.refusal.message : 'message' in outcome ? outcome.message : ''
+      const said = outcome.result === 'refused' ? outcome.refusal.message : 'message' in outcome ? outcome.message : ''
+      if (!begun && said !== last) {
+        // What goes on takes the time that it takes.
+        if (outcome.result === 'refused' && outcome.refusal.reason === 'Copying') {
+          untilMs = clock.monotonicMs() + LIMITS.operationStepMs
+          deps.onProgress?.(said)
+        }
+        last = said
+      }
     }
     if (begun) {
       const reached = await operator.reached(step, surroundings, signal)
@@ -61,7 +70,7 @@ async function runStep(
         await done(reached.said)
         return undefined
       }
-      last = `waited for ${step.awaits}`
+      last = `waited for ${step.awaits}${reached.message === undefined ? '' : ` (${reached.message})`}`
     }
     await clock.sleep(LIMITS.operationPollMs, signal)
   }

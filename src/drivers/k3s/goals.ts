@@ -1,5 +1,5 @@
 import { cleanText } from '../../lib/clean-text.ts'
-import { ShellFailure } from '../../lib/shell.ts'
+import { type Shell, ShellFailure } from '../../lib/shell.ts'
 import type { OperationStep } from '../../model/cluster-operation.ts'
 import type { ClusterSurroundings, Reached } from '../cluster-port.ts'
 import type { Looker } from './looker.ts'
@@ -35,7 +35,9 @@ export async function goalReached(
     }
     case 'node-well': {
       if (step.node !== undefined) looker.memory.touched.add(step.node)
-      return isWell(step.node ?? '', await observeCluster(looker, surroundings, signal), startedMs)
+      const observed = await observeCluster(looker, surroundings, signal)
+      const reached = isWell(step.node ?? '', observed, startedMs)
+      return reached.is === 'no' ? withFailure(step.node ?? '', observed) : reached
     }
   }
 }
@@ -48,6 +50,12 @@ async function ofNode(step: OperationStep, { nodes }: ClusterSurroundings, signa
   if (step.until === 'stopped') return service === 'running' || service === 'starting' ? NO : YES
   if (job === undefined || job.state === 'running') return NO
   return job.state === 'done' ? YES : { is: 'failed', message: `${job.name}: ${job.message ?? 'no reason given'}` }
+}
+
+/** Not yet; and where K3s there says what it dies of, that. */
+function withFailure(name: string, { nodes }: Awaited<ReturnType<typeof observeCluster>>): Reached {
+  const k3s = nodes.find((node) => node.name === name)?.k3s
+  return typeof k3s === 'object' && k3s.failure !== undefined ? { is: 'no', message: k3s.failure } : NO
 }
 
 function isWell(
@@ -65,23 +73,52 @@ function isWell(
   return voters.some(({ learner, up }) => !learner && up === 'yes') ? YES : NO
 }
 
-/** What the restored copy holds, asked on the node itself. */
+/** What the restored copy holds, asked on the node itself. No content of a Secret leaves it. */
 async function objectsOf(step: OperationStep, { nodes }: ClusterSurroundings, signal: AbortSignal): Promise<Reached> {
   const shell = nodes.get(step.node ?? '')?.shell
   if (shell === undefined) return NO
-  try {
-    const count = async (path: string): Promise<number | undefined> => {
-      const ran = await shell.run(['/usr/local/bin/k3s', 'kubectl', 'get', '--raw', path], { signal })
-      if (ran.code !== 0) return undefined
-      const items: unknown = (JSON.parse(ran.stdout) as { items?: unknown }).items
-      return Array.isArray(items) ? items.length : undefined
-    }
-    const [found, spaces] = [await count('/api/v1/nodes'), await count('/api/v1/namespaces')]
-    if (found === undefined || spaces === undefined) return NO
-    if (found === 0) return { is: 'failed', message: 'the copy answers, and holds no Node: it is empty' }
-    return { is: 'yes', said: `the copy answers with ${found} Nodes and ${spaces} namespaces` }
-  } catch (error) {
-    if (error instanceof ShellFailure || error instanceof SyntaxError) return NO
-    return { is: 'failed', message: cleanText(error instanceof Error ? error.message : String(error)) }
+  const kubectl = async (...words: readonly string[]): Promise<string> => {
+    const ran = await shell.run(['/usr/local/bin/k3s', 'kubectl', 'get', ...words], { signal })
+    if (ran.code !== 0) throw new NoAnswer(cleanText(ran.stderr.trim(), 500))
+    return ran.stdout
   }
+  const count = async (path: string): Promise<number> => {
+    const items: unknown = (JSON.parse(await kubectl('--raw', path)) as { items?: unknown }).items
+    return Array.isArray(items) ? items.length : 0
+  }
+  try {
+    const [found, spaces] = [await count('/api/v1/nodes'), await count('/api/v1/namespaces')]
+    if (found === 0) return { is: 'failed', message: 'the copy answers, and holds no Node: it is empty' }
+    const types = await kubectl('secrets', '--all-namespaces', '--no-headers', '-o', 'custom-columns=TYPE:.type')
+    return {
+      is: 'yes',
+      said: provedBy(
+        found,
+        spaces,
+        types.split('\n').filter((type) => type.trim() !== ''),
+      ),
+    }
+  } catch (error) {
+    const message = cleanText(error instanceof Error ? error.message : String(error))
+    // It has answered, and cannot read what it holds: nothing will come of waiting.
+    if (error instanceof NoAnswer && /InternalError|unable to transform/.test(message)) return { is: 'failed', message }
+    if (error instanceof NoAnswer) return (await deadOf(shell, signal)) ?? { is: 'no', message }
+    if (error instanceof ShellFailure || error instanceof SyntaxError) return { is: 'no', message }
+    return { is: 'failed', message }
+  }
+}
+
+class NoAnswer extends Error {}
+
+function provedBy(nodes: number, spaces: number, types: readonly string[]): string {
+  const kinds = [...new Set(types.map((type) => type.trim()))].sort()
+  const secrets = `${types.length} Secrets were read, of the kinds ${kinds.join(', ')}`
+  return `the copy answers with ${nodes} Nodes and ${spaces} namespaces; ${types.length === 0 ? 'it holds no Secret' : secrets}; not proved: that pods start, and what volumes hold`
+}
+
+/** K3s that dies at every start, by its last words. */
+async function deadOf(shell: Shell, signal: AbortSignal): Promise<Reached | undefined> {
+  const told = await askFacts(shell, signal)
+  if (told.is !== 'answer' || told.value.service !== 'failed') return undefined
+  return { is: 'failed', message: `K3s does not start there: ${told.value.failure ?? 'no reason given'}` }
 }

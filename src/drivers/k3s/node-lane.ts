@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { NODE_PROGRAM, type NodeAnswer, type NodeFacts, type NodeVerb } from '../../k3s/node-program.ts'
+import { NODE_PROGRAM, type NodeFacts, type NodeVerb } from '../../k3s/node-program.ts'
 import { NODE_PROGRAM_TEXT } from '../../k3s/node-program-text.ts'
 import { cleanText } from '../../lib/clean-text.ts'
 import { LIMITS } from '../../lib/limits.ts'
@@ -47,11 +47,22 @@ export async function command(
   signal: AbortSignal,
   { argument, input }: { readonly argument?: string; readonly input?: unknown } = {},
 ): Promise<Told<'done'>> {
-  const words = argument === undefined ? [verb] : [verb, argument]
-  const told = await call(shell, words, input === undefined ? undefined : JSON.stringify(input), signal)
+  const words = argument === undefined ? ([verb] as const) : ([verb, argument] as const)
+  const told = await askProgram(shell, words, signal, input === undefined ? undefined : JSON.stringify(input))
+  return told.is === 'answer' ? { is: 'answer', value: 'done' } : told
+}
+
+/** Runs one verb and gives what it answers besides its success. */
+export async function askProgram(
+  shell: Shell,
+  words: readonly [Exclude<NodeVerb, 'facts'>, ...string[]],
+  signal: AbortSignal,
+  input?: string,
+): Promise<Told<Readonly<Record<string, unknown>>>> {
+  const told = await call(shell, words, input, signal)
   if (told.is !== 'answer') return told
-  const answer = told.value as Partial<NodeAnswer> & { readonly error?: unknown }
-  if (answer.ok === true) return { is: 'answer', value: 'done' }
+  const answer = told.value as Readonly<Record<string, unknown>>
+  if (answer.ok === true) return { is: 'answer', value: answer }
   return { is: 'refused', error: typeof answer.error === 'string' ? cleanText(answer.error) : 'no reason given' }
 }
 

@@ -3,12 +3,18 @@ import { describe, test } from 'node:test'
 import { type OperationResult, runOperation } from '../../cli/clusters/run-operation.ts'
 import { tokenHash } from '../../k3s/token.ts'
 import type { ClusterOperation } from '../../model/cluster-operation.ts'
+import { Secret } from '../../model/secret.ts'
+import { planDrill } from '../../plan/cluster/backup.ts'
 import { planRestore } from '../../plan/cluster/restore.ts'
 import { planRotation } from '../../plan/cluster/rotate.ts'
 import { allReady, type DriverLab, driverLab } from './testing/lab.ts'
 
-async function run(lab: DriverLab, operation: ClusterOperation): Promise<{ result: OperationResult; log: string[] }> {
+async function run(
+  lab: DriverLab,
+  operation: ClusterOperation,
+): Promise<{ result: OperationResult; log: string[]; said: string[] }> {
   const log: string[] = []
+  const said: string[] = []
   const { operator } = lab
   const result = await lab.clock.runUntil(
     runOperation(operation, {
@@ -17,12 +23,13 @@ async function run(lab: DriverLab, operation: ClusterOperation): Promise<{ resul
       signal: new AbortController().signal,
       surroundings: () => lab.surroundings(),
       setHold: async (reason) => void log.push(reason === undefined ? 'released' : 'held'),
-      onStep: (step, _, state) => {
+      onStep: (step, _, state, told) => {
+        if (told !== undefined) said.push(told)
         if (state === 'done') log.push(`${step.do} ${step.node ?? ''}`.trim())
       },
     }),
   )
-  return { result, log }
+  return { result, log, said }
 }
 
 async function settled(names = 's1 s2 s3'): Promise<DriverLab> {
@@ -163,6 +170,67 @@ describe('restore', () => {
       assert.deepEqual(operation.steps, [])
       assert.equal(operation.refusals.length, 1)
     }
+  })
+})
+
+describe('drill', () => {
+  async function withSpare(more = {}): Promise<DriverLab> {
+    const lab = driverLab('s1 s2 s3 s9', more)
+    lab.spec = { ...lab.spec, servers: lab.spec.servers.filter(({ name }) => name !== 's9') }
+    lab.restart()
+    await lab.until(allReady('s1 s2 s3'))
+    await lab.clock.advanceTo(lab.clock.now() + 60_000)
+    return lab
+  }
+
+  for (const secretsEncryption of [true, false]) {
+    test(`[R20-4] the copy starts with the cluster's own flags and tokens, and every Secret is read (encryption ${secretsEncryption})`, async () => {
+      const lab = await withSpare({ secretsEncryption })
+      const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'login' }, type: 'kubernetes.io/basic-auth' }
+      await lab.call('POST', '/api/v1/namespaces/default/secrets', { ...secret, data: { password: 'c2VjcmV0' } })
+      const taken = await snapshotOn(lab)
+      const { result, log, said } = await run(lab, planDrill(lab.spec, { ...taken, server: 's1', usable: 'yes' }, 's9'))
+      assert.deepEqual(result, { is: 'done' }, log.join(', '))
+      assert.match(
+        said.join(' '),
+        /3 Nodes and \d+ namespaces; \d+ Secrets were read, of the kinds .*kubernetes\.io\/basic-auth.*; not proved: that pods start/,
+      )
+      assert.ok(!said.join(' ').includes('c2VjcmV0'))
+      const config = lab.written.find(({ node, path }) => node === 's9' && path.endsWith('config.yaml'))
+      const text = Buffer.from(config?.base64 ?? '', 'base64').toString()
+      assert.match(text, /"disable-agent": true/)
+      assert.ok(text.includes(`"secrets-encryption": ${secretsEncryption}`))
+      assert.doesNotMatch(text, /etcd-s3|etcd-snapshot-dir|"server":/)
+      assert.equal(lab.box('s9').machine.files.text('/var/lib/rancher/k3s/server/token'), undefined, 'wiped at the end')
+    })
+  }
+
+  test('a machine that holds anything else than an earlier drill is left as it is', async () => {
+    const lab = await withSpare()
+    const taken = await snapshotOn(lab)
+    const operation = planDrill(lab.spec, { ...taken, server: 's1', usable: 'yes' }, 's9')
+    lab.box('s9').machine.files.write('/var/lib/rancher/k3s/server/db/etcd/name', 'precious')
+    const { result } = await run(lab, operation)
+    assert.ok(result.is === 'failed' && /s9 holds K3s .* that no drill left/.test(result.message))
+    assert.equal(lab.box('s9').machine.files.text('/var/lib/rancher/k3s/server/db/etcd/name'), 'precious')
+  })
+
+  test('[R20-4] a copy that cannot read its Secrets, or that dies at every start, fails the drill by its own words', async () => {
+    const lab = await withSpare()
+    const taken = await snapshotOn(lab)
+    const steps = planDrill(lab.spec, { ...taken, server: 's1', usable: 'yes' }, 's9').steps
+    const plain = { ...lab.spec, secretsEncryption: false }
+    const whole = { name: 'drill', steps, refusals: [], warnings: [] }
+    const encrypted = lab.spec
+    lab.spec = plain
+    const blind = await run(lab, whole)
+    assert.ok(blind.result.is === 'failed' && /unable to transform key/.test(blind.result.message))
+    lab.spec = encrypted
+    const secrets = lab.vault.kept.get('homelab')
+    assert.ok(secrets)
+    lab.vault.kept.set('homelab', { ...secrets, agentPassword: new Secret('another-password-for-agents') })
+    const dying = await run(lab, whole)
+    assert.match(JSON.stringify(dying.result), /cred\/passwd newer than datastore/)
   })
 })
 

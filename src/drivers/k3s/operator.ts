@@ -1,8 +1,10 @@
-import { configYaml, TOKEN_FILE } from '../../k3s/config.ts'
+import { configYaml } from '../../k3s/config.ts'
+import { drillConfig } from '../../k3s/drill-config.ts'
 import { tokenHash } from '../../k3s/token.ts'
 import { segment } from '../../kubernetes/client.ts'
 import { objectName } from '../../kubernetes/objects.ts'
 import { cleanText } from '../../lib/clean-text.ts'
+import { LIMITS } from '../../lib/limits.ts'
 import type { ClusterStep } from '../../model/cluster-decision.ts'
 import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
 import type { OperationStep, OperationVerb } from '../../model/cluster-operation.ts'
@@ -12,16 +14,17 @@ import type { Outcome } from '../../model/verdict.ts'
 import type { ClusterDeps, ClusterOperator } from '../cluster-port.ts'
 import { createAccess } from './access.ts'
 import { type Actor, DONE, nodeName, outcomeOfAsked, refused, specOf, withApi, withFacts, withShell } from './actor.ts'
+import { copySnapshot } from './copy-snapshot.ts'
 import { goalReached } from './goals.ts'
-import { adminCredentials, password, renewAuthorities, serverToken } from './make-secrets.ts'
+import { adminCredentials, password, renewAuthorities } from './make-secrets.ts'
 import { emptyMemory } from './memory.ts'
-import { command, outcomeOf } from './node-lane.ts'
+import { command, outcomeOf, placeProgram } from './node-lane.ts'
 import { observeCluster } from './observe.ts'
 import { optional } from './optional.ts'
 import { recoverSecrets } from './recover.ts'
 import { bootstrapToken } from './steps/bootstrap.ts'
 import { installed } from './steps/install.ts'
-import { agentFiles, CONFIG_FILE, caFiles, fileOf, placeOf, serverFiles } from './steps/node-files.ts'
+import { agentFiles, CONFIG_FILE, caFiles, fileOf, placeOf, serverFiles, tokenFiles } from './steps/node-files.ts'
 import { restartK3s, snapshot, stopK3s, wipeK3s } from './steps/service.ts'
 
 /** What an operation knows beside the record: a password that has been made and is not in use yet. */
@@ -59,7 +62,8 @@ const STEPS: Readonly<Record<OperationVerb, Perform>> = {
         ? refused('CloudInit', 'waiting', `cloud-init is still running on ${nodeName(operating)}`)
         : ((await installed(operating, shell, facts, operating.operation.target ?? '')) ?? DONE),
     ),
-  'copy-snapshot': copySnapshot,
+  'clear-drill': clearDrill,
+  'copy-snapshot': copyOver,
   'write-drill-files': writeDrillFiles,
   'compare-objects': nothing,
   'wipe-k3s': wipeK3s,
@@ -228,32 +232,58 @@ async function deleteVanished(operating: Operating): Promise<Outcome> {
   })
 }
 
-async function copySnapshot(operating: Operating): Promise<Outcome> {
-  const { operation, surroundings, signal } = operating
-  const [from, path] = [surroundings.nodes.get(operation.from ?? '')?.shell, operation.target]
-  if (from === undefined || path === undefined)
-    return { result: 'not-sent', message: `there is no way into ${operation.from}` }
-  return withShell(operating, async (shell) => {
-    const bytes = await from.readFile(path, signal)
-    if (bytes === undefined) return refused('NotFound', 'stalled', `${operation.from} has no ${path}`)
-    await shell.writeFile(path, bytes, { mode: 0o600, signal })
-    return DONE
+async function copyOver(operating: Operating): Promise<Outcome> {
+  const { operation, surroundings, signal, deps, memory } = operating
+  const [name = '', path] = [operation.from, operation.target]
+  const source = surroundings.nodes.get(name)?.shell
+  if (source === undefined || path === undefined) return { result: 'not-sent', message: `there is no way into ${name}` }
+  if (!memory.programs.has(name)) {
+    const problem = await placeProgram(source, signal)
+    if (problem !== undefined)
+      return { result: 'not-sent', message: `could not put our program on ${name}: ${problem}` }
+    memory.programs.add(name)
+  }
+  const untilMs = deps.clock.monotonicMs() + LIMITS.snapshotCopyMs
+  return withShell(operating, (shell) =>
+    copySnapshot({
+      from: { name, shell: source, path },
+      to: { name: nodeName(operating), shell, path: operation.to ?? path },
+      isLate: () => deps.clock.monotonicMs() >= untilMs,
+      signal,
+    }),
+  )
+}
+
+/** The first line of a configuration that a drill wrote: what is under it may be wiped. */
+const DRILL_MARK = '# croft drill\n'
+
+async function clearDrill(operating: Operating): Promise<Outcome> {
+  return withFacts(operating, async (shell, facts) => {
+    const name = nodeName(operating)
+    if (facts.data === 'none' && facts.service === 'absent') return DONE
+    const config = await shell.readFile(CONFIG_FILE, operating.signal)
+    if (
+      !Buffer.from(config ?? [])
+        .toString('utf8')
+        .startsWith(DRILL_MARK)
+    ) {
+      return refused(
+        'NotOurs',
+        'stalled',
+        `${name} holds K3s (${facts.service}, data ${facts.data.slice(0, 12)}) that no drill left; name another machine, or wipe it`,
+      )
+    }
+    return wipeK3s(operating)
   })
 }
 
-/** A control plane alone: without a kubelet no pod starts, and nothing of the copy can act in the cluster's place. */
+/** With the agents' own token too: without it the reset writes another list of users, and K3s starts no more. */
 async function writeDrillFiles(operating: Operating): Promise<Outcome> {
-  const { secrets } = operating
+  const { secrets, declaration } = operating
   if (secrets === undefined) return missing()
-  const config = {
-    'cluster-init': true,
-    'disable-agent': true,
-    'node-name': nodeName(operating),
-    'token-file': TOKEN_FILE,
-  }
   const files = [
-    fileOf(CONFIG_FILE, configYaml(config), 0o600),
-    fileOf(TOKEN_FILE, `${serverToken(secrets).reveal()}\n`, 0o600),
+    fileOf(CONFIG_FILE, `${DRILL_MARK}${configYaml(drillConfig(declaration.spec, nodeName(operating)))}`, 0o600),
+    ...tokenFiles(secrets),
   ]
   return told(operating, 'put', { files })
 }

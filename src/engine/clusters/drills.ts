@@ -99,6 +99,8 @@ async function goOn(
     if (went.is === 'waits') {
       if (clock.now() - run.stepSinceMs > LIMITS.operationStepMs) return end(`${step.summary}: ${went.message}`)
       if (went.begun !== run.begun) run = { ...run, begun: went.begun }
+      if (went.goesOn === true && went.message !== run.progress)
+        run = { ...run, progress: went.message, stepSinceMs: clock.now() }
       return { state: await keep({ lastMs: run.sinceMs, run }), events, effects }
     }
     events.push(tell(declaration, 'Drill', step.summary, clock.now()))
@@ -117,7 +119,14 @@ async function goOn(
 
 type Went =
   | { readonly is: 'done'; readonly said?: string; readonly effects: number }
-  | { readonly is: 'waits'; readonly message: string; readonly begun: boolean; readonly effects: number }
+  | {
+      readonly is: 'waits'
+      readonly message: string
+      readonly begun: boolean
+      readonly effects: number
+      /** It is under way and further than before: its time begins anew. */
+      readonly goesOn?: boolean
+    }
   | { readonly is: 'failed'; readonly message: string; readonly effects: number }
 
 async function stepOn(
@@ -135,7 +144,7 @@ async function stepOn(
       const { meaning, message } = outcome.refusal
       return meaning === 'stalled'
         ? { is: 'failed', message, effects }
-        : { is: 'waits', message, begun: false, effects: 0 }
+        : { is: 'waits', message, begun: false, effects: 0, goesOn: outcome.refusal.reason === 'Copying' }
     }
     if (outcome.result === 'not-sent' || outcome.result === 'unclear')
       return { is: 'waits', message: outcome.message, begun: false, effects }
@@ -144,7 +153,8 @@ async function stepOn(
   if (reached.is === 'failed') return { is: 'failed', message: reached.message, effects }
   if (reached.is === 'yes')
     return { is: 'done', effects, ...(reached.said === undefined ? {} : { said: reached.said }) }
-  return { is: 'waits', message: `waited for ${step.awaits}`, begun: true, effects }
+  const seen = reached.message === undefined ? '' : ` (${reached.message})`
+  return { is: 'waits', message: `waited for ${step.awaits}${seen}`, begun: true, effects }
 }
 
 /** The machine of the drill is no node: only the drill knows the way into it. */

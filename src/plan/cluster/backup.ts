@@ -1,3 +1,4 @@
+import { COPIES } from '../../k3s/node-program.ts'
 import type { BackupPolicy, ClusterSpec, NodeMachine, NodeSpec } from '../../model/cluster.ts'
 import type { ClusterOperation } from '../../model/cluster-operation.ts'
 import type { ClusterSnapshot, ObservedCluster } from '../../model/observed-cluster.ts'
@@ -101,9 +102,13 @@ export function planDrill(
   const node: Pick<NodeSpec, 'name' | 'machine'> = { name: host, machine }
   // One that is made for it is destroyed afterwards.
   const spare = 'host' in machine
+  const copy = `${COPIES}/${snapshot.name}`
   return {
     name,
     steps: [
+      ...(spare
+        ? [on(node, 'clear-drill', `see that ${host} holds nothing but an earlier drill`, 'no K3s there', 'stopped')]
+        : []),
       {
         ...on(node, 'install-k3s', `install K3s ${spec.version} on ${host}`, 'the program in place', 'job-done'),
         target: spec.version,
@@ -112,8 +117,14 @@ export function planDrill(
         ...on(node, 'copy-snapshot', `copy ${snapshot.name} from ${snapshot.server} to ${host}`, 'it on its disk'),
         target: snapshot.path,
         from: snapshot.server,
+        to: copy,
       },
-      on(node, 'write-drill-files', `configure ${host} as a control plane without a kubelet`, 'it on its disk'),
+      on(
+        node,
+        'write-drill-files',
+        `configure ${host} with the flags of ${spec.name}, as a control plane without a kubelet`,
+        'it on its disk',
+      ),
       {
         ...on(
           node,
@@ -122,14 +133,14 @@ export function planDrill(
           'K3s saying that the membership has been reset',
           'job-done',
         ),
-        target: snapshot.path,
+        target: copy,
       },
       on(node, 'start-k3s', `start K3s on ${host}`, 'its API answering'),
       on(
         node,
         'compare-objects',
-        'ask the copy for the objects of the cluster',
-        'Nodes and namespaces as in the backup',
+        'ask the copy for the objects of the cluster, and for every Secret',
+        'Nodes, namespaces and Secrets as in the backup',
       ),
       ...(spare ? [on(node, 'wipe-k3s', `wipe ${host}`, `no K3s data on ${host}`, 'job-done')] : []),
       local('release', 'say what was proved', 'the result'),

@@ -23,6 +23,8 @@ export interface DrillRun {
   readonly step: number
   readonly stepSinceMs: number
   readonly begun: boolean
+  /** How far a step is that takes long. */
+  readonly progress?: string
   /** What the copy said. */
   readonly said?: string
 }

@@ -12,6 +12,7 @@ import { saveSnapshot } from '../k3s/snapshots.ts'
 import { applyManifestsSoon } from '../kubernetes/manifests.ts'
 import { between } from '../world/chance.ts'
 import type { Computer } from './computer.ts'
+import { COPY_VERBS } from './copy-verbs.ts'
 import { beginJob } from './job.ts'
 
 export type Deed = (computer: Computer, args: readonly string[], input: string) => NodeAnswer
@@ -20,6 +21,7 @@ const OK: NodeAnswer = { ok: true }
 const no = (error: string): NodeAnswer => ({ ok: false, error })
 
 export const NODE_VERBS: Readonly<Record<string, Deed>> = {
+  ...COPY_VERBS,
   put: (computer, _, input) => {
     putFiles(computer, JSON.parse(input) as PutFiles)
     return OK

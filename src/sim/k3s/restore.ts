@@ -39,6 +39,7 @@ export function restore(computer: Computer, { snapshot }: RestoreOrder): NodeAns
   const flags = new Map(readConfig(files, 'server').flags)
   flags.delete('server')
   flags.delete('cluster-init')
+  for (const flag of [...flags.keys()]) if (flag.startsWith('etcd-s3')) flags.delete(flag)
   // As the program on the node hands it over: by the environment, from the file that croft wrote.
   const token = (files.text(TOKEN_FILE) ?? '').trim()
   if (token !== '') flags.set('token', [token])
@@ -81,6 +82,11 @@ export function clusterReset(
       `Error: starting kubernetes: failed to start cluster: start managed database: Managed etcd cluster membership was previously reset, please remove the cluster-reset flag and start k3s normally. If you need to perform another cluster reset, you must first manually delete the file at ${RESET_FLAG}`,
     )
   const given = givenToken(flags, files, 'token') || held
+  if (flagText(flags, 'etcd-s3-config-secret') !== '')
+    return fatal(
+      3_000,
+      'Error: starting kubernetes: failed to start cluster: start managed database: cannot use S3 config secret when restoring snapshot; configuration must be set in CLI or config file',
+    )
   const { path, content } = findSnapshot(computer, snapshot)
   if (content === undefined)
     return fatal(

@@ -52,6 +52,7 @@ export async function operate(
         reason === undefined ? withoutOrder(orders, 'hold') : { ...orders, hold: { reason, allow } },
       )
     },
+    onProgress: (said) => note(runtime, `  ${clean(said)}`),
     onStep: async (step, number, state, said) => {
       const at = `${number}/${operation.steps.length}`
       if (state === 'begun') {

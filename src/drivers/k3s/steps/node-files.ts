@@ -31,8 +31,12 @@ export async function serverFiles(
   place: ServerPlace,
   secrets: ClusterSecrets,
 ): Promise<readonly NodeFile[]> {
+  return [...(await configFiles(actor, node, place)), ...tokenFiles(secrets)]
+}
+
+/** What servers and agents come in with. */
+export function tokenFiles(secrets: ClusterSecrets): readonly NodeFile[] {
   return [
-    ...(await configFiles(actor, node, place)),
     fileOf(TOKEN_FILE, `${serverToken(secrets).reveal()}\n`, 0o600),
     fileOf(AGENT_TOKEN_FILE, `${(secrets.agentPassword ?? secrets.password).reveal()}\n`, 0o600),
   ]

@@ -1,0 +1,63 @@
+import { LIMITS } from '../../lib/limits.ts'
+import type { Shell } from '../../lib/shell.ts'
+import type { Outcome } from '../../model/verdict.ts'
+import { DONE, refused } from './actor.ts'
+import { askProgram, outcomeOf, type Told } from './node-lane.ts'
+
+export interface Copying {
+  readonly from: { readonly name: string; readonly shell: Shell; readonly path: string }
+  readonly to: { readonly name: string; readonly shell: Shell; readonly path: string }
+  /** Nothing is begun after this: the rest is for the next call. */
+  isLate(): boolean
+  readonly signal: AbortSignal
+}
+
+/**
+ * Carries a snapshot of any size from one node to another in pieces, over whatever lanes lead there; neither side nor we
+ * ever hold more than one piece. It goes on where an earlier call stopped, and what arrived counts only when its
+ * checksum is that of the original.
+ */
+export async function copySnapshot({ from, to, isLate, signal }: Copying): Promise<Outcome> {
+  const fail = (told: NoAnswer, doing: string): Outcome => outcomeOf(told, doing)
+  const measured = await askProgram(from.shell, ['measure', from.path], signal)
+  if (measured.is !== 'answer') return fail(measured, `measure ${from.path} on ${from.name}`)
+  const size = numberIn(measured.value, 'bytes')
+  const taken = await askProgram(to.shell, ['taken', to.path], signal)
+  if (taken.is !== 'answer') return fail(taken, `look for ${to.path} on ${to.name}`)
+  let at = numberIn(taken.value, 'bytes')
+  // What is left of a copy of something else.
+  if (at > size) at = 0
+  while (at < size) {
+    if (isLate())
+      return refused('Copying', 'waiting', `copied ${mebibytes(at)} of ${mebibytes(size)} MiB to ${to.name}`)
+    const piece = await askProgram(
+      from.shell,
+      ['piece', from.path, String(at), String(LIMITS.snapshotPieceBytes)],
+      signal,
+    )
+    if (piece.is !== 'answer') return fail(piece, `read ${from.path} on ${from.name}`)
+    const put = await askProgram(to.shell, ['take', to.path, String(at)], signal, textIn(piece.value, 'base64'))
+    if (put.is !== 'answer') return fail(put, `write ${to.path} on ${to.name}`)
+    const now = numberIn(put.value, 'bytes')
+    if (now <= at) return refused('Copying', 'backoff', `${to.name} took nothing more of ${to.path} at ${at} bytes`)
+    at = now
+  }
+  const kept = await askProgram(to.shell, ['keep', to.path, textIn(measured.value, 'sha256')], signal)
+  return kept.is === 'answer' ? DONE : fail(kept, `keep the copy of ${from.path} on ${to.name}`)
+}
+
+type NoAnswer = Exclude<Told<unknown>, { readonly is: 'answer' }>
+
+function numberIn(answer: Readonly<Record<string, unknown>>, field: string): number {
+  const value = answer[field]
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0
+}
+
+function textIn(answer: Readonly<Record<string, unknown>>, field: string): string {
+  const value = answer[field]
+  return typeof value === 'string' ? value : ''
+}
+
+function mebibytes(bytes: number): number {
+  return Math.ceil(bytes / 2 ** 20)
+}
