@@ -24,7 +24,7 @@ import { findCommand, INSIDE, isThere, type Wanted } from './packages.ts'
 
 /** What dpkg writes to. Everything else is the computer's own: home, the clone, /tmp, devices. */
 const COVERED = ['usr', 'etc', 'var'] as const
-const INSTALL_TIMEOUT_MS = 900_000
+const INSTALL_TIMEOUT_MS = 1_800_000
 
 export interface Situation {
   /** Packages that are not on this computer. */

@@ -11,6 +11,7 @@ import { driverDepsFor, loadDrivers } from './main/drivers.ts'
 import { prepareEnding } from './main/ending.ts'
 import { openEngine } from './main/engine.ts'
 import { follow, jsonSchemaOf, load, loadAt } from './main/estate.ts'
+import { programName } from './main/program-name.ts'
 import { ask, askSecret, terminal } from './main/terminal.ts'
 
 /** This file and main/ are the only ones that know every implementation. Each is imported when something asks for it, not before. */
@@ -28,6 +29,7 @@ function createRuntime(signal: AbortSignal): Runtime {
     random: { next: () => Math.random() },
     signal,
     example: fileURLToPath(new URL('../examples/homelab', import.meta.url)),
+    program: programName(fileURLToPath(new URL('..', import.meta.url)), process.env.PATH),
     ask: (question) => ask(question, signal),
     askSecret: (question) => askSecret(question, signal),
     sendDatagram: async (address, port, bytes) =>

@@ -31,6 +31,7 @@ export function fakeRuntime(
     random: { next: () => 0.5 },
     signal: new AbortController().signal,
     example: '/nonexistent',
+    program: 'croft',
     ask: unused,
     kinds: async () => [],
     jsonSchema: unused,

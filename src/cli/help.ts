@@ -3,7 +3,7 @@ export const GROUPS = ['Begin:', 'Do:', 'Look:', 'Operate:', 'Have already:', 'O
 
 const VERBS: Readonly<Record<(typeof GROUPS)[number], readonly string[]>> = {
   'Begin:': ['demo', 'sim', 'explain', 'schema', 'validate', 'doctor'],
-  'Do:': ['plan', 'rehearse', 'apply', 'run', 'delete'],
+  'Do:': ['plan', 'diff', 'rehearse', 'apply', 'run', 'delete'],
   'Look:': ['health', 'get', 'describe', 'why', 'events', 'pods', 'capacity', 'support-bundle'],
   'Operate:': ['cluster', 'machine', 'host', 'power', 'move', 'image', 'ask'],
   'Have already:': ['import', 'export'],
@@ -17,15 +17,20 @@ export const GROUP_OF: Readonly<Record<string, string>> = Object.fromEntries(
 /** One or two command lines for each verb, as a person would type them. */
 export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   validate: ['croft validate infra/'],
-  plan: ['croft plan infra/ --calls', 'croft plan infra/ --base main --head my-branch'],
+  plan: [
+    'croft plan infra/ --calls',
+    'croft plan infra/ --out plan.json',
+    'croft plan infra/ --base main --head my-branch',
+  ],
+  diff: ['croft diff infra/'],
   rehearse: ['croft rehearse infra/'],
-  apply: ['croft apply infra/', 'croft apply infra/ --yes --timeout 15m --progress plain'],
+  apply: ['croft apply infra/', 'croft apply plan.json', 'croft apply infra/ --yes --timeout 15m --progress plain'],
   run: ['croft run infra/', 'croft run https://git.example/me/home.git --listen 127.0.0.1:8087'],
   doctor: ['croft doctor infra/', 'croft doctor infra/ --role'],
-  get: ['croft get --dir infra/', 'croft get machines -o wide', 'croft get vm web-1 -o yaml'],
-  describe: ['croft describe machine/web-1 --dir infra/'],
+  get: ['croft get infra/', 'croft get web-1 -o yaml', 'croft get machines -w'],
+  describe: ['croft describe web-1 infra/'],
   events: ['croft events machine/web-1 -w', 'croft events --audit'],
-  why: ['croft why Machine/web-1 --dir infra/'],
+  why: ['croft why web-1 infra/'],
   health: ['croft health infra/', 'croft health infra/ --json'],
   'support-bundle': ['croft support-bundle infra/ --write croft-support.json'],
   downgrade: ['croft downgrade infra/'],
@@ -55,7 +60,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   ask: ['croft ask approve machine/old-one', 'croft ask reconcile'],
   token: ['croft token create ci --scopes read,operate --expires 90d'],
   schema: ['croft schema > croft.schema.json'],
-  explain: ['croft explain machine'],
+  explain: ['croft explain machine', 'croft explain cluster.spec.upgrade'],
   sim: ['croft sim --preset homelab --speed 20'],
   demo: ['croft demo --once'],
   version: ['croft version -o json'],

@@ -1,7 +1,8 @@
 import { Command, Option } from 'commander'
-import type { ExitCode } from './exit.ts'
+import { type ExitCode, UsageError } from './exit.ts'
 import { exampleText, GROUP_OF, GROUPS } from './help.ts'
 import { wholeNumber } from './output.ts'
+import { NAMES_ONLY, placed } from './place.ts'
 import type { Runtime } from './runtime.ts'
 
 /** A verb's module. It is imported when the verb runs, so that `--help` costs nothing. */
@@ -22,7 +23,7 @@ export function createProgram(runtime: Runtime, done: (answer: Answer) => void):
     .addHelpText(
       'after',
       `\nExit codes: 0 well, 1 failed, 2 plan found differences, 3 not ready in time, 4 not authorized, 64 wrong usage.
-Environment: CROFT_STATE, CROFT_LOG=debug, NO_COLOR, FORCE_COLOR, XDG_STATE_HOME, XDG_CACHE_HOME.
+Environment: CROFT_DIR, CROFT_STATE, CROFT_LOG=debug, NO_COLOR, FORCE_COLOR, XDG_STATE_HOME, XDG_CACHE_HOME.
 
 Begin with:  croft demo        a tour on a simulated datacentre, nothing real is touched
              croft plan DIR    what would be done, and why`,
@@ -31,38 +32,58 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
 
   const verb = (usage: string, summary: string, load: () => Promise<{ readonly run: Verb }>): Command => {
     const name = usage.split(' ')[0] ?? ''
-    return program
+    const command = program
       .command(usage)
       .helpGroup(GROUP_OF[name] ?? '')
       .description(summary)
       .addHelpText('after', exampleText(name))
+      // One more word may be the directory.
+      .allowExcessArguments(NAMES_ONLY.has(name))
       .action(async (...given: unknown[]) => {
         const command = given.at(-1) as Command
+        const options = command.opts()
+        const about = { name, takesDirectory: usage.includes('[dir]') }
+        const { words, dir } = placed(about, command.args, options.dir as string | undefined, runtime.env, runtime.cwd)
+        const most = command.registeredArguments.length
+        if (NAMES_ONLY.has(name) && words.length > most)
+          throw new UsageError(
+            `Too many arguments for ${name}: ${words.slice(most).join(' ')}. Run croft ${name} --help.`,
+          )
         const { run } = await load()
-        done(await run(runtime, command.args, command.opts()))
+        done(await run(runtime, words, { ...options, dir }))
       })
+    return usage.includes('[dir]') ? command.addOption(directory().hideHelp()) : command
   }
 
-  verb('validate <dir>', 'check every manifest in a directory', () => import('./verbs/validate.ts')).addOption(
+  verb('validate [dir]', 'check every manifest in a directory', () => import('./verbs/validate.ts')).addOption(
     output(['json', 'yaml']),
   )
-  verb('plan <dir>', 'show exactly what would be done; exit 2 when there is something', () => import('./verbs/plan.ts'))
+  verb('plan [dir]', 'show exactly what would be done; exit 2 when there is something', () => import('./verbs/plan.ts'))
     .addOption(output(['wide', 'json', 'yaml']))
     .option('--calls', 'show the exact call behind every step')
+    .option('--out <file>', 'save the plan; croft apply FILE performs exactly this one')
     .option('--base <ref>', 'with --head: what a pull request changes, as markdown')
     .option('--head <ref>', 'with --base: the branch or commit of the pull request')
     .option('--post <where>', 'with --base: write it there, e.g. github:owner/name#12; token in CROFT_FORGE_TOKEN')
     .addOption(keepGoing())
     .addOption(state())
+  verb('diff [dir]', 'what differs between Git and the world; the same as plan', () => import('./verbs/plan.ts'))
+    .addOption(output(['wide', 'json', 'yaml']))
+    .addOption(keepGoing())
+    .addOption(state())
   verb(
-    'rehearse <dir>',
+    'rehearse [dir]',
     'perform the plan on a twin of what is there; nothing real is written',
     () => import('./verbs/rehearse.ts'),
   )
     .addOption(output(['json']))
     .addOption(keepGoing())
     .addOption(state())
-  verb('apply <dir>', 'do what plan shows, with live progress, until all is ready', () => import('./verbs/apply.ts'))
+  verb(
+    'apply [dir]',
+    'do what plan shows, or a saved plan, with live progress, until all is ready',
+    () => import('./verbs/apply.ts'),
+  )
     .option('-y, --yes', 'do not ask; needed when nobody is at the terminal')
     .option('--dry-run', 'only plan')
     .option('--timeout <duration>', 'give up waiting after this long', '30m')
@@ -92,7 +113,8 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
     .addOption(new Option('--pve <version>', 'for which Proxmox VE --role is meant').choices(['8', '9']).default('9'))
     .addOption(output(['json', 'yaml']))
   verb('get [kind] [name]', 'list resources with their state', () => import('./verbs/get.ts'))
-    .addOption(output(['wide', 'json', 'yaml', 'name']))
+    .addOption(output(['wide', 'json', 'yaml', 'name'], true))
+    .option('-w, --watch', 'stay and show what changes')
     .option('--no-headers', 'leave out the line of titles')
     .option('-l, --selector <labels>', 'only what carries these labels, e.g. app=web,tier!=db')
     .addOption(directory())
@@ -102,7 +124,7 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
     'everything about one resource: conditions, failures, events',
     () => import('./verbs/describe.ts'),
   )
-    .addOption(output(['json', 'yaml']))
+    .addOption(output(['json', 'yaml'], true))
     .addOption(directory())
     .addOption(state())
   verb('events [resource]', 'what happened, oldest first', () => import('./verbs/events.ts'))
@@ -128,6 +150,7 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
     () => import('./verbs/health.ts'),
   )
     .alias('status')
+    .option('-w, --watch', 'look again and again, and show what changed')
     .option('--json', 'for programs')
     .addOption(state())
   verb(
@@ -279,7 +302,11 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
     .option('--file <file>', 'tokens file, where it is not the usual one')
     .addOption(output(['json']))
   verb('schema [kind]', 'JSON Schema of the manifests, for editors', () => import('./verbs/schema.ts'))
-  verb('explain [kind]', 'what a kind is and which fields it has', () => import('./verbs/explain.ts'))
+  verb(
+    'explain [field]',
+    'what a kind or one of its fields is, e.g. cluster.spec.upgrade',
+    () => import('./verbs/explain.ts'),
+  )
   verb('sim', 'serve a simulated datacentre that speaks the Proxmox API over HTTPS', () => import('./verbs/sim.ts'))
     .option('--hosts <count>', 'how many hosts', wholeNumber('--hosts', 1, 100))
     .option('--port <port>', 'port on 127.0.0.1; 0 picks a free one', wholeNumber('--port', 0, 65_535), 8006)
@@ -318,8 +345,14 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
 }
 
 /** `-o` belongs to the verbs only: on the root commander would let `-o xml` pass without a word. */
-function output(choices: readonly string[]): Option {
-  return new Option('-o, --output <format>', 'how to print').choices([...choices])
+function output(choices: readonly string[], jsonPath = false): Option {
+  const option = new Option('-o, --output <format>', 'how to print').choices([...choices])
+  if (!jsonPath) return option
+  const strict = option.parseArg
+  option.description += '; or jsonpath=TEMPLATE, e.g. jsonpath={.items[*].metadata.name}'
+  return option.argParser((value: string, previous: string) =>
+    value.startsWith('jsonpath=') ? value : String(strict?.(value, previous) ?? value),
+  )
 }
 
 function keepGoing(): Option {
@@ -327,7 +360,7 @@ function keepGoing(): Option {
 }
 
 function directory(): Option {
-  return new Option('--dir <dir>', 'directory with the manifests').default('.')
+  return new Option('--dir <dir>', 'directory with the manifests; CROFT_DIR, or the current one')
 }
 
 function state(): Option {

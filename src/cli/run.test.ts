@@ -46,10 +46,10 @@ const load = async () => EMPTY_ESTATE
 test('wrong usage is 64 and says where to look', async () => {
   const cases: readonly [readonly string[], RegExp][] = [
     [['plna', '/'], /Unknown command 'plna'\n\(Did you mean plan\?\)\nRun croft --help/],
-    [['plan'], /Missing required argument 'dir'\nRun croft plan --help/],
+    [['describe'], /Missing required argument 'kind'\nRun croft describe --help/],
     [['plan', '/', '-o', 'xml'], /'xml' is invalid\. Allowed choices are wide, json, yaml\.\nRun croft plan --help/],
     [['get', '--frob'], /Unknown option '--frob'/],
-    [['get', 'frob'], /There is no kind frob\. Known kinds: Machine\./],
+    [['explain', 'frob'], /There is no kind frob\. Known kinds: Machine\./],
     [['apply', '/', '--timeout', 'soon'], /--timeout soon is no duration/],
     [['sim', '--port', '70000'], /--port 70000 is not a whole number from 0 to 65535/],
     [['completion', 'tcsh'], /There is no completion for tcsh\. Choose one of bash, zsh, fish\./],
@@ -179,4 +179,24 @@ test('version prints for people and for programs', async () => {
   const json = fakeRuntime()
   await runCli(['version', '-o', 'json'], json)
   assert.equal((JSON.parse(json.written.out) as { croft: string }).croft, '9.9.9')
+})
+
+test('ordinary mistakes get an ordinary sentence', async () => {
+  const cases: readonly (readonly [object, RegExp])[] = [
+    [{ code: 'EADDRINUSE', address: '127.0.0.1', port: 8006 }, /^Error: Port 8006 of 127\.0\.0\.1 is in use/],
+    [{ code: 'EACCES', syscall: 'listen', port: 80 }, /^Error: Only root may listen on port 80/],
+    [{ code: 'EACCES', path: '/etc/x' }, /^Error: You may not read or write \/etc\/x/],
+    [{ code: 'ENOTDIR', path: '/a/b' }, /^Error: \/a\/b is no directory/],
+    [{ code: 'ENOSPC', path: '/a/b' }, /^Error: The disk is full/],
+  ]
+  for (const [more, expected] of cases) {
+    const runtime = fakeRuntime({
+      kinds: async () => {
+        throw Object.assign(new Error('raw'), more)
+      },
+    })
+    assert.equal(await runCli(['explain'], runtime), 1)
+    assert.match(runtime.written.err, expected)
+    assert.doesNotMatch(runtime.written.err, /not expected/)
+  }
 })

@@ -57,5 +57,34 @@ function errorText(error: unknown, runtime: Runtime): string {
   if (error instanceof CliError) return `${word} ${message}`
   if (error instanceof StaleEpoch)
     return `${word} ${message}\nNothing was done by halves. Run it again when no other croft is at work on this database.`
+  const ordinary = ordinaryMistake(error)
+  if (ordinary !== undefined) return `${word} ${cleanLines(ordinary)}`
   return `${word} ${message}\nThis was not expected. Run it again with CROFT_LOG=debug to see where it happened.`
+}
+
+/** What the system says of a port, a file or a disk, in a sentence with what to do. */
+function ordinaryMistake(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined
+  const {
+    code,
+    path = '',
+    port,
+    address,
+    syscall,
+  } = error as NodeJS.ErrnoException & { port?: number; address?: string }
+  if (code === 'EADDRINUSE')
+    return `Port ${port} of ${address ?? 'this computer'} is in use by another program. Stop it, or choose another port.`
+  if (code === 'EACCES' && syscall === 'listen')
+    return `Only root may listen on port ${port}. Choose a port above 1023.`
+  if (path === '') return undefined
+  const sentences: Readonly<Record<string, string>> = {
+    EACCES: `You may not read or write ${path}. Change its owner or mode, or run as another user.`,
+    EPERM: `You may not read or write ${path}. Change its owner or mode, or run as another user.`,
+    ENOTDIR: `${path} is no directory, or a file stands where a directory on the way to it should be.`,
+    EISDIR: `${path} is a directory. Name a file.`,
+    ENOENT: `${path} does not exist.`,
+    ENOSPC: `The disk is full: ${path} could not be written. Free some space and run it again.`,
+    EROFS: `${path} lies on a file system that cannot be written.`,
+  }
+  return sentences[String(code)]
 }

@@ -199,4 +199,6 @@ export interface Runtime {
   startSimulator(options: SimulatorOptions): Promise<RunningSimulator>
   /** Directory of the example that the tour uses. */
   readonly example: string
+  /** How a person at this terminal calls this very program: `croft`, or a path. */
+  readonly program: string
 }

@@ -1,6 +1,6 @@
 import type { Kind } from '../kinds/kind.ts'
 import type { ResourceKey } from '../model/key.ts'
-import { UsageError } from './exit.ts'
+import { CliError, UsageError } from './exit.ts'
 import type { ResourceRow } from './render/resources.ts'
 
 /** What a person asked for: `machine`, `machine web-1`, `machine/web-1`, `EnvironmentVM/prod/web-1`. */
@@ -24,6 +24,9 @@ export function parseSelection(
   if (kindOrKey === undefined || kindOrKey === 'all') return { labels: requirements }
   const slash = kindOrKey.indexOf('/')
   if (slash === -1) {
+    // A word that is no kind may be the name of something: which, is for the estate to say.
+    if (name === undefined && kindNamed(kinds, kindOrKey) === undefined)
+      return { name: kindOrKey, labels: requirements }
     return { kind: findKind(kinds, kindOrKey), ...(name === undefined ? {} : { name }), labels: requirements }
   }
   if (name !== undefined) throw new UsageError(`Name ${kindOrKey} either as KIND/NAME or as KIND NAME, not both.`)
@@ -39,12 +42,42 @@ export function parseKey(kinds: readonly Kind[], kindOrKey: string, name: string
   return `${selection.kind}/${selection.name}`
 }
 
+/** The same from a bare name too, where exactly one of the known things has it. */
+export function resolveKey(
+  kinds: readonly Kind[],
+  known: readonly ResourceKey[],
+  asked: string,
+  name: string | undefined,
+): ResourceKey {
+  const bare = name === undefined && !asked.includes('/') && kindNamed(kinds, asked) === undefined
+  if (!bare) return parseKey(kinds, asked, name)
+  const found = known.filter((key) => key.slice(key.lastIndexOf('/') + 1) === asked)
+  if (found.length === 1 && found[0] !== undefined) return found[0]
+  if (found.length > 1) throw new UsageError(`${asked} is the name of ${found.join(' and ')}. Give KIND/NAME.`)
+  throw new CliError(nothingCalled(kinds, asked))
+}
+
+/** For a word that is neither a kind nor the name of anything. */
+export function nothingCalled(kinds: readonly Kind[], asked: string): string {
+  const near = nearest(kinds, asked)
+  const guess = near === undefined ? '' : ` Did you mean the kind ${near.kind}?`
+  return `Nothing is called ${asked}, and there is no such kind.${guess} Run croft get to see what there is.`
+}
+
+function kindNamed(kinds: readonly Kind[], asked: string): Kind | undefined {
+  return kinds.find((kind) => namesOf(kind).includes(asked.toLowerCase()))
+}
+
+function nearest(kinds: readonly Kind[], asked: string): Kind | undefined {
+  const wanted = asked.toLowerCase()
+  return kinds.find((kind) => namesOf(kind).some((name) => name.startsWith(wanted) || wanted.startsWith(name)))
+}
+
 /** The kind behind a name, plural or short name, in any case. */
 export function findKind(kinds: readonly Kind[], asked: string): string {
-  const wanted = asked.toLowerCase()
-  const found = kinds.find((kind) => namesOf(kind).includes(wanted))
+  const found = kindNamed(kinds, asked)
   if (found !== undefined) return found.kind
-  const near = kinds.find((kind) => namesOf(kind).some((name) => name.startsWith(wanted) || wanted.startsWith(name)))
+  const near = nearest(kinds, asked)
   const guess = near === undefined ? '' : ` Did you mean ${near.kind}?`
   throw new UsageError(`There is no kind ${asked}.${guess} Known kinds: ${kinds.map((kind) => kind.kind).join(', ')}.`)
 }

@@ -24,6 +24,9 @@ export const systemClock: Clock = {
     }),
 }
 
+/** By this header a simulated datacentre says how its clock runs, in the form that `fastClock` reads. */
+export const SIM_CLOCK_HEADER = 'x-croft-sim-clock'
+
 /**
  * The clock of a simulated datacentre, for who works in it: real time until a moment, and faster from there on. Written
  * `30@1794736532000`. Undefined: this is no such text.

@@ -26,6 +26,11 @@ export async function sourcesAt(
   return { revision: await readTree(place, cacheDir === undefined ? {} : { cacheDir }) }
 }
 
+/** Whether a text is what croft reads from a directory, rather than a configuration. */
+function isManifest(text: string): boolean {
+  return /^\s*"?apiVersion"?\s*:/m.test(text) && /^\s*"?kind"?\s*:/m.test(text)
+}
+
 async function configured(file: string) {
   const [{ parse }, { ConfigError, readConfig }, { openSources }, { mergeRevisions }, secrets, { cacheDirectory }] =
     await Promise.all([
@@ -40,6 +45,10 @@ async function configured(file: string) {
     try {
       return readConfig(parse(readFileSync(file, 'utf8')), {}, {})
     } catch (error) {
+      if (isManifest(readFileSync(file, 'utf8')))
+        throw new UsageError(
+          `${file} is a manifest, and croft works on the whole directory that it lies in. Name that: ${path.dirname(file)}`,
+        )
       const why = error instanceof ConfigError ? error.message : 'it is not one YAML document'
       throw new UsageError(
         `${file} is a file and no configuration of croft run:\n${why}\nName the directory that holds the manifests, or see docs/run.md.`,

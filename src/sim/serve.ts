@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type ServerOptions } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { RELEASES } from '../k3s/releases.ts'
+import { SIM_CLOCK_HEADER } from '../lib/clock.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { seededRandom } from '../lib/random.ts'
 import type { WireResponse } from '../lib/wire.ts'
@@ -85,6 +86,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Running
     port: options.port ?? 0,
     ...(options.host === undefined ? {} : { host: options.host }),
     showTokens: preset === 'recording',
+    ...(speed === 1 ? {} : { clock: `${speed}@${startMs}` }),
   })
   const { endpoint, fingerprint, token, tokens } = served
   let clusters: ClusterProxy | undefined
@@ -172,12 +174,19 @@ function presetOf(name: string | undefined): Preset {
 /** Serves the Proxmox API, and the simulator's own door, with a certificate made for this run. */
 export async function serveDatacentre(
   datacentre: Datacentre,
-  options: { readonly port: number; readonly host?: string; readonly showTokens?: boolean },
+  options: {
+    readonly port: number
+    readonly host?: string
+    readonly showTokens?: boolean
+    /** Said with every answer, so that whoever compares clocks knows that this one is not to be compared. */
+    readonly clock?: string
+  },
 ): Promise<ServedDatacentre> {
   const host = options.host ?? '127.0.0.1'
   const certificate = ownCertificate(host, datacentre.world.clock.now())
   const tls: ServerOptions = { key: certificate.key, cert: certificate.pem, keepAliveTimeout: 5_000 }
   const server = createServer(tls, (request, response) => {
+    if (options.clock !== undefined) response.setHeader(SIM_CLOCK_HEADER, options.clock)
     void exchange(datacentre, request, response)
   })
   await new Promise<void>((resolve, reject) => {

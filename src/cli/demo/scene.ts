@@ -36,7 +36,8 @@ export interface Stage {
   readonly speed: number
   readonly repository: Repository
   readonly engine: Engine
-  readonly database: string
+  /** A file to be read by a shell: by it another terminal is where the tour is. */
+  readonly environment: string
   /** The machines as they were before the tour touched anything. */
   readonly before: readonly SimulatedGuest[]
   /** The manifest that is committed in the middle of the tour. */

@@ -15,7 +15,8 @@ export interface Props {
   readonly repository: Repository
   readonly followed: FollowedRepository
   readonly engine: Engine
-  readonly database: string
+  /** A file to be read by a shell: by it another terminal is where the tour is. */
+  readonly environment: string
   readonly speed: number
   readonly later: LaterManifest
 }

@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -28,6 +28,11 @@ export interface TourOptions {
   readonly after?: (stage: Stage) => Promise<void>
 }
 
+function writeEnvironment(file: string, values: Readonly<Record<string, string>>): void {
+  const lines = Object.entries(values).map(([name, value]) => `export ${name}='${value.replaceAll("'", "'\\''")}'\n`)
+  writeFileSync(file, lines.join(''), { mode: 0o600 })
+}
+
 /** Plays every scene on one stage and cleans up, whatever happens. Throws SceneFailed when it did not get there. */
 export async function playTour(runtime: Runtime, options: TourOptions = {}): Promise<void> {
   const speed = options.speed ?? SPEED
@@ -41,14 +46,21 @@ export async function playTour(runtime: Runtime, options: TourOptions = {}): Pro
     )
     const database = path.join(directory, 'state', 'croft.db')
     await using store = closing(await runtime.openStore(database))
-    const env = {
-      ...runtime.env,
+    const around = {
       [TOKEN_VARIABLE]: simulator.it.token,
       CROFT_VAULT: path.join(directory, 'vault'),
       // Simulated machines have simulated addresses: the way to their APIs leads through the simulator.
-      HTTPS_PROXY: simulator.it.proxy,
+      HTTPS_PROXY: simulator.it.proxy ?? '',
       NO_PROXY: '',
     }
+    const env = { ...runtime.env, ...around }
+    // For another terminal: everything by which croft there sees what this one sees, and lives in the same time.
+    const environment = path.join(directory, 'environment')
+    writeEnvironment(environment, {
+      ...around,
+      CROFT_STATE: database,
+      CROFT_SIM_CLOCK: String(simulator.it.announcement.clock ?? ''),
+    })
     const clock = simulator.it.clock
     await using engine = closing(await runtime.openEngine(store.it, { directory, clock, env }))
     const repository = await createRepository(directory)
@@ -61,7 +73,7 @@ export async function playTour(runtime: Runtime, options: TourOptions = {}): Pro
       repository,
       followed,
       engine: engine.it,
-      database,
+      environment,
       speed,
       later,
     })

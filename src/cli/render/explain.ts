@@ -1,11 +1,16 @@
 import type { Kind } from '../../kinds/kind.ts'
+import { UsageError } from '../exit.ts'
 import { clean } from './clean.ts'
 import type { Style } from './style.ts'
 
 const DEPTH = 3
 
-/** What a kind is and which fields its spec has, read from the same schema that checks manifests. */
-export function renderExplanation(kind: Kind, schema: unknown, style: Style): string {
+/**
+ * What a kind is and which fields its spec has, read from the same schema that checks manifests. With a path
+ * (`spec.upgrade`, or `upgrade`) the same of one field.
+ */
+export function renderExplanation(kind: Kind, schema: unknown, style: Style, path: readonly string[] = []): string {
+  if (path.length > 0) return renderField(kind, schema, style, path[0] === 'spec' ? path.slice(1) : path)
   const names = [kind.plural, ...kind.shortNames].join(', ')
   const head = [
     `${style.paint('bold', 'KIND:')}        ${kind.kind}`,
@@ -17,6 +22,37 @@ export function renderExplanation(kind: Kind, schema: unknown, style: Style): st
     style.paint('bold', 'FIELDS:'),
   ]
   return `${[...head, ...fieldLines(specOf(schema), rootOf(schema), 1)].join('\n')}\n\nThe whole schema: croft schema ${kind.kind}\n`
+}
+
+function renderField(kind: Kind, schema: unknown, style: Style, path: readonly string[]): string {
+  const root = rootOf(schema)
+  let node = specOf(schema)
+  let mark = ''
+  for (const [index, part] of path.entries()) {
+    const within = inner(node, root)
+    const properties = nodeOf(within.properties)
+    const raw = Object.hasOwn(properties, part) ? properties[part] : undefined
+    if (raw === undefined) {
+      const at = [kind.kind, 'spec', ...path.slice(0, index)].join('.')
+      const there = Object.keys(properties)
+        .map((name) => clean(name))
+        .join(', ')
+      throw new UsageError(
+        `${at} has no field ${clean(part)}. ${there === '' ? 'It has no fields.' : `It has: ${there}.`}`,
+      )
+    }
+    mark = Array.isArray(within.required) && within.required.includes(part) ? ' -required-' : ''
+    node = resolved(nodeOf(raw), root)
+  }
+  const fields = fieldLines(inner(node, root), root, 1)
+  const lines = [
+    `${style.paint('bold', 'KIND:')}   ${kind.kind}`,
+    `${style.paint('bold', 'FIELD:')}  ${clean(['spec', ...path].join('.'))} <${typeOf(node, root)}>${mark}`,
+    ...(typeof node.description === 'string' ? ['', clean(node.description)] : []),
+    ...(node.default === undefined ? [] : ['', `Default: ${clean(JSON.stringify(node.default))}`]),
+    ...(fields.length === 0 ? [] : ['', style.paint('bold', 'FIELDS:'), ...fields]),
+  ]
+  return `${lines.join('\n')}\n`
 }
 
 type Node = Readonly<Record<string, unknown>>

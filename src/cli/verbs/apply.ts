@@ -1,3 +1,4 @@
+import path from 'node:path'
 import type { Settlement } from '../../engine/engine.ts'
 import type { Plan } from '../../model/plan.ts'
 import { applyExit } from '../apply-exit.ts'
@@ -16,12 +17,15 @@ import { outcome, type Progress } from '../render/progress.ts'
 import { renderResources } from '../render/resources.ts'
 import { rowsOf } from '../rows.ts'
 import type { Runtime } from '../runtime.ts'
+import { mustBeSame, savedPlanAt } from '../saved-plan.ts'
 import { newSecrets } from '../secret-key.ts'
 import { holdAlone, openExisting, openState, realDirectory, stateFile } from '../state.ts'
 import { timeoutOf } from '../timeout.ts'
 import { noteOperation } from './machine/journal.ts'
 
-export const run: Verb = async (runtime, [directory = '.'], options) => {
+export const run: Verb = async (runtime, [place = '.'], options) => {
+  const saved = savedPlanAt(path.resolve(runtime.cwd, place))
+  const directory = saved?.directory ?? place
   const deadlineMs = timeoutOf(options.timeout)
   const inGit = await loadOrStop(runtime, directory, { keepGoing: options.keepGoing === true })
   const real = realDirectory(runtime, directory)
@@ -41,8 +45,9 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   const blind = blindExit(plan)
   if (dryRun) return planExit(plan)
   if (blind === EXIT.unauthorized) return blind
+  if (saved !== undefined) mustBeSame(saved, plan)
   if (hasSomethingToDo(plan)) {
-    await confirm(runtime, options.yes === true)
+    await confirm(runtime, options.yes === true || saved !== undefined)
     const asked = plan.entries.filter(({ action }) => action.do !== 'nothing').length
     await noteOperation(runtime, store.it, loaded.estate.revision, 'apply', 'done', `asked for ${asked} actions`)
   }

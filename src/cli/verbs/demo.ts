@@ -33,21 +33,25 @@ export const run: Verb = async (runtime, _args, options) => {
 
 /** Everything stays up until Ctrl-C, and what is pushed is still followed. */
 async function lookAround(stage: Stage): Promise<void> {
-  const { simulator, repository, database, runtime } = stage
+  const { simulator, repository, environment, runtime } = stage
   const dim = (text: string) => stage.style.paint('dim', text)
+  const croft = runtime.program
   stage.say(`
-It all still runs, and nothing real is touched. From another terminal:
+Everything keeps running, and nothing real is touched. From another terminal:
 
   cd ${repository.directory}
-  export CROFT_DEMO_TOKEN='${simulator.token}' CROFT_STATE=${database}
+  . ${environment}
 
-  croft get -o wide                       ${dim('the table above, and more')}
-  croft describe vm/k3s-vm-fun-bedbug     ${dim('conditions and events of one machine')}
-  croft plan . ; echo $?                  ${dim('0: nothing to do')}
-  sed -i 's/cores: 1/cores: 2/' ${stage.later.file} && croft plan .
+  ${croft} plan .                      ${dim('no changes, exit code 0')}
+  ${croft} get -o wide                 ${dim('the table above, and more')}
+  ${croft} describe k3s-vm-fun-bedbug  ${dim('conditions and events of one machine')}
+  ${croft} health                      ${dim('what is wrong, since when, why and what to do')}
+
+  sed -i 's/cores: 1/cores: 2/' ${stage.later.file}
+  ${croft} diff
   git commit -am 'One more core' && git push     ${dim('and watch this terminal')}
 
-The Proxmox API of the simulation answers at ${simulator.endpoint}.
+The Proxmox API of the simulator answers at ${simulator.endpoint}.
 Ctrl-C ends it and removes everything.
 `)
   while (!runtime.signal.aborted) {

@@ -4,22 +4,25 @@ import { styleOf, writeJson, writeYaml } from '../output.ts'
 import type { Verb } from '../program.ts'
 import { renderDescription } from '../render/describe.ts'
 import { eventJson } from '../render/events.ts'
+import { jsonPath } from '../render/json-path.ts'
 import { resourceJson } from '../render/resources.ts'
 import { rowsOf } from '../rows.ts'
-import { parseKey } from '../select.ts'
+import { resolveKey } from '../select.ts'
 import { openExisting, realDirectory, stateFile } from '../state.ts'
 
 const EVENTS_SHOWN = 30
 
 export const run: Verb = async (runtime, [kind = '', name], options) => {
-  const key = parseKey(await runtime.kinds(), kind, name)
   const directory = String(options.dir)
   const real = realDirectory(runtime, directory)
   const loaded = await runtime.load(real)
   await using store = closing(
     await openExisting(runtime, stateFile(runtime.env, real, options.state as string | undefined)),
   )
-  const row = rowsOf(loaded, await store.it.records()).find((one) => one.key === key)
+  const rows = rowsOf(loaded, await store.it.records())
+  const known = rows.map(({ key }) => key)
+  const key = resolveKey(await runtime.kinds(), known, kind, name)
+  const row = rows.find((one) => one.key === key)
   if (row === undefined) {
     throw new CliError(
       `There is no ${key} in ${directory}, declared or remembered. Run croft get to see what there is.`,
@@ -28,9 +31,11 @@ export const run: Verb = async (runtime, [kind = '', name], options) => {
   const events = (await store.it.events({ key })).slice(-EVENTS_SHOWN)
   const needs = loaded.estate.resources.find((resource) => resource.key === key)?.needs ?? []
   const output = options.output
-  if (output === 'json' || output === 'yaml') {
+  const template = /^jsonpath=(.*)$/s.exec(String(output))?.[1]
+  if (output === 'json' || output === 'yaml' || template !== undefined) {
     const data = { ...(resourceJson(row) as object), needs, events: events.map(eventJson) }
-    if (output === 'json') writeJson(runtime.out, data)
+    if (template !== undefined) runtime.out.write(`${jsonPath(template, data)}\n`)
+    else if (output === 'json') writeJson(runtime.out, data)
     else await writeYaml(runtime.out, data)
     return EXIT.ok
   }

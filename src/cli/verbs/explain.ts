@@ -14,8 +14,9 @@ export const run: Verb = async (runtime, [asked]) => {
     runtime.out.write(renderTable(columns, rows, style))
     return EXIT.ok
   }
-  const name = findKind(kinds, asked)
+  const [word = '', ...path] = asked.split('.')
+  const name = findKind(kinds, word)
   const kind = kinds.find((one) => one.kind === name)
-  if (kind !== undefined) runtime.out.write(renderExplanation(kind, await runtime.jsonSchema(name), style))
+  if (kind !== undefined) runtime.out.write(renderExplanation(kind, await runtime.jsonSchema(name), style, path))
   return EXIT.ok
 }

@@ -1,15 +1,49 @@
 import { closing } from '../closing.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { note, styleOf, writeJson, writeYaml } from '../output.ts'
-import type { Verb } from '../program.ts'
+import type { Options, Verb } from '../program.ts'
+import { jsonPath } from '../render/json-path.ts'
 import { countProblems, hasErrors } from '../render/problems.ts'
 import { renderResources, resourceJson, resourceListJson } from '../render/resources.ts'
 import { rowsOf } from '../rows.ts'
-import { matches, parseSelection } from '../select.ts'
+import type { Runtime } from '../runtime.ts'
+import { matches, nothingCalled, parseSelection } from '../select.ts'
 import { openExisting, realDirectory, stateFile } from '../state.ts'
 
-export const run: Verb = async (runtime, [kind, name], options) => {
-  const selection = parseSelection(await runtime.kinds(), kind, name, options.selector as string | undefined)
+export const run: Verb = async (runtime, words, options) => {
+  if (options.watch !== true) return show(runtime, words, options)
+  let before = ''
+  while (!runtime.signal.aborted) {
+    const lines: string[] = []
+    await show({ ...runtime, out: { ...runtime.out, write: (text) => lines.push(text) } }, words, options)
+    const text = lines.join('')
+    // Once the whole table, then the rows that are not as they were: what follows can be read line by line.
+    const known = new Set(before.split('\n').map(withoutAge))
+    runtime.out.write(
+      before === ''
+        ? text
+        : text
+            .split('\n')
+            .filter((line) => !known.has(withoutAge(line)))
+            .map((line) => `${line}\n`)
+            .join(''),
+    )
+    before = text
+    await runtime.clock.sleep(WATCH_MS, runtime.signal)
+  }
+  return 'stopped'
+}
+
+const WATCH_MS = 2000
+
+/** Time goes by for all of them; that alone is no news. */
+function withoutAge(line: string): string {
+  return line.replace(/\s+\S+\s*$/, '')
+}
+
+async function show(runtime: Runtime, [kind, name]: readonly string[], options: Options): Promise<typeof EXIT.ok> {
+  const kinds = await runtime.kinds()
+  const selection = parseSelection(kinds, kind, name, options.selector as string | undefined)
   const directory = String(options.dir)
   const real = realDirectory(runtime, directory)
   const loaded = await runtime.load(real)
@@ -24,8 +58,11 @@ export const run: Verb = async (runtime, [kind, name], options) => {
   )
   const all = rowsOf(loaded, await store.it.records())
   // Without a kind, connections and facts would only fill the table: nothing happens to them.
-  const rows = all.filter((row) => (selection.kind !== undefined || !row.passive) && matches(row, selection))
+  const chosen = selection.kind !== undefined || selection.name !== undefined
+  const rows = all.filter((row) => (chosen || !row.passive) && matches(row, selection))
   if (rows.length === 0) {
+    if (selection.kind === undefined && selection.name !== undefined)
+      throw new CliError(nothingCalled(kinds, selection.name))
     if (selection.name !== undefined) {
       throw new CliError(
         `There is no ${selection.kind}/${selection.name} in ${directory}. Run croft get ${kind} to see what there is.`,
@@ -36,8 +73,13 @@ export const run: Verb = async (runtime, [kind, name], options) => {
       return EXIT.ok
     }
   }
-  const single = selection.name !== undefined ? rows[0] : undefined
+  const single = selection.name !== undefined && rows.length === 1 ? rows[0] : undefined
   const data = single === undefined ? resourceListJson(rows) : resourceJson(single)
+  const template = /^jsonpath=(.*)$/s.exec(String(options.output))?.[1]
+  if (template !== undefined) {
+    runtime.out.write(`${jsonPath(template, data)}\n`)
+    return EXIT.ok
+  }
   switch (options.output) {
     case 'json':
       writeJson(runtime.out, data)

@@ -8,22 +8,39 @@ import type { ResourceRecord } from '../../model/record.ts'
 import { standingIn } from '../../model/standing.ts'
 import { troublesOf as judge } from '../../model/trouble.ts'
 import { closing } from '../closing.ts'
-import { EXIT } from '../exit.ts'
+import { EXIT, type ExitCode } from '../exit.ts'
 import { styleOf, writeJson } from '../output.ts'
 import { blindExit } from '../plan-exit.ts'
-import type { Verb } from '../program.ts'
+import type { Options, Verb } from '../program.ts'
 import { clean } from '../render/clean.ts'
 import { renderTrouble, troublesOf, votesOf, withJudged } from '../render/health.ts'
 import { API_VERSION } from '../render/plan-json.ts'
 import { many } from '../render/problems.ts'
 import { atRest } from '../render/resting.ts'
+import type { Runtime } from '../runtime.ts'
 import { openExisting, realDirectory, stateFile } from '../state.ts'
 
 /**
  * One look at everything: connections, manifests, clusters, resources, drift, checks. What is wrong is told with since
  * when, why, and what to do. Exit 0 only when all of it is well.
  */
-export const run: Verb = async (runtime, [directory = '.'], options) => {
+export const run: Verb = async (runtime, words, options) => {
+  if (options.watch !== true) return look(runtime, words, options)
+  let before = ''
+  while (!runtime.signal.aborted) {
+    const lines: string[] = []
+    await look({ ...runtime, out: { ...runtime.out, write: (text) => lines.push(text) } }, words, options)
+    const text = lines.join('')
+    if (text !== before) runtime.out.write(`${before === '' ? '' : '\n'}${text}`)
+    before = text
+    await runtime.clock.sleep(WATCH_MS, runtime.signal)
+  }
+  return 'stopped'
+}
+
+const WATCH_MS = 5000
+
+async function look(runtime: Runtime, [directory = '.']: readonly string[], options: Options): Promise<ExitCode> {
   const real = realDirectory(runtime, directory)
   const loaded = await runtime.load(real)
   await using store = closing(

@@ -1,3 +1,4 @@
+import path from 'node:path'
 import { closing } from '../closing.ts'
 import { loadOrStop } from '../load.ts'
 import { note, styleOf, writeJson, writeYaml } from '../output.ts'
@@ -5,6 +6,7 @@ import { planExit } from '../plan-exit.ts'
 import type { Verb } from '../program.ts'
 import { renderPlan } from '../render/plan.ts'
 import { planJson } from '../render/plan-json.ts'
+import { savePlan } from '../saved-plan.ts'
 import { newSecrets } from '../secret-key.ts'
 import { openExisting, realDirectory, stateFile } from '../state.ts'
 
@@ -23,7 +25,11 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   const real = realDirectory(runtime, directory)
   const { estate } = await newSecrets(runtime, real, loaded.estate, store.it, file)
   const plan = await engine.it.plan(estate, runtime.signal)
-  const { output } = options
+  const { output, out } = options
+  if (typeof out === 'string') {
+    savePlan(path.resolve(runtime.cwd, out), real, plan, loaded.estate.revision)
+    note(runtime, `Saved in ${out}. Perform exactly this plan with: croft apply ${out}`)
+  }
   if (output === 'json') writeJson(runtime.out, planJson(plan, loaded.estate.revision))
   else if (output === 'yaml') await writeYaml(runtime.out, planJson(plan, loaded.estate.revision))
   else {

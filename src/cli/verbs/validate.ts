@@ -1,3 +1,5 @@
+import { readFileSync, realpathSync, statSync } from 'node:fs'
+import path from 'node:path'
 import { EXIT } from '../exit.ts'
 import { nothingIn } from '../load.ts'
 import { note, styleOf, writeJson, writeYaml } from '../output.ts'
@@ -5,11 +7,15 @@ import type { Verb } from '../program.ts'
 import { renderLeftAlone } from '../render/left-alone.ts'
 import { API_VERSION } from '../render/plan-json.ts'
 import { countProblems, countValid, hasErrors, many, problemsJson, renderProblems } from '../render/problems.ts'
+import type { LoadedEstate } from '../runtime.ts'
 import { realDirectory, shownBelow } from '../state.ts'
 
-export const run: Verb = async (runtime, [directory = '.'], { output }) => {
+export const run: Verb = async (runtime, [place = '.'], { output }) => {
+  const alone = manifestAt(path.resolve(runtime.cwd, place))
+  const directory = alone === undefined ? place : path.dirname(place)
   const real = realDirectory(runtime, directory)
-  const loaded = await runtime.load(real)
+  const whole = await runtime.load(real)
+  const loaded = alone === undefined ? whole : onlyOf(whole, path.relative(real, realpathSync(alone)))
   const { problems, revision } = loaded.estate
   const valid = !hasErrors(problems)
   if (output === 'json' || output === 'yaml') {
@@ -51,4 +57,18 @@ export const run: Verb = async (runtime, [directory = '.'], { output }) => {
     `${countProblems(problems)}; ${many(sound, 'declaration')} in ${many(loaded.files, 'file')} ${sound === 1 ? 'is' : 'are'} valid${others}. Correct the places named above.\n`,
   )
   return EXIT.failed
+}
+
+/** One manifest among others: it is read with its directory, so that what it refers to is found. */
+function manifestAt(file: string): string | undefined {
+  if (!/\.(?:ya?ml|json)$/.test(file) || statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return undefined
+  const text = readFileSync(file, 'utf8')
+  return /^\s*"?apiVersion"?\s*:/m.test(text) && /^\s*"?kind"?\s*:/m.test(text) ? file : undefined
+}
+
+/** What is said of one file. */
+function onlyOf(loaded: LoadedEstate, file: string): LoadedEstate {
+  const problems = loaded.estate.problems.filter(({ origin }) => origin.file === file)
+  const declarations = loaded.declarations.filter(({ origin }) => origin.file === file)
+  return { ...loaded, declarations, files: 1, ignored: 0, estate: { ...loaded.estate, problems } }
 }

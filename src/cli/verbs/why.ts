@@ -1,25 +1,35 @@
 import { showOrigin } from '../../model/origin.ts'
 import { closing } from '../closing.ts'
-import { EXIT } from '../exit.ts'
+import { CliError, EXIT } from '../exit.ts'
 import { writeJson } from '../output.ts'
 import type { Verb } from '../program.ts'
 import { eventJson } from '../render/events.ts'
 import { whyLines } from '../render/why.ts'
-import { parseKey } from '../select.ts'
+import { resolveKey } from '../select.ts'
 import { openExisting, realDirectory, stateFile } from '../state.ts'
 
 /** Tells how a resource came to be as it is: which commit asked, what was planned, which calls were made. */
 export const run: Verb = async (runtime, [resource = ''], options) => {
-  const key = parseKey(await runtime.kinds(), resource, undefined)
-  const real = realDirectory(runtime, String(options.dir))
+  const directory = String(options.dir)
+  const real = realDirectory(runtime, directory)
+  const declared = await runtime.load(real).catch(() => undefined)
   await using store = closing(
     await openExisting(runtime, stateFile(runtime.env, real, options.state as string | undefined)),
   )
+  const records = await store.it.records()
+  const known = [...(declared?.declarations ?? []), ...(declared?.estate.resources ?? []), ...records].map(
+    (one) => one.key,
+  )
+  const key = resolveKey(await runtime.kinds(), [...new Set(known)], resource, undefined)
   const [record, events, all] = await Promise.all([
     store.it.record(key),
     store.it.events({ key, limit: Number(options.limit) }),
     store.it.events({}),
   ])
+  if (!known.includes(key) && events.length === 0)
+    throw new CliError(
+      `There is no ${key} in ${directory}, declared or remembered. Run croft get to see what there is.`,
+    )
   const revisions = all.filter((event) => event.reason === 'Revision')
   if (options.output === 'json') {
     writeJson(runtime.out, {
@@ -30,7 +40,6 @@ export const run: Verb = async (runtime, [resource = ''], options) => {
     })
     return EXIT.ok
   }
-  const declared = await runtime.load(real).catch(() => undefined)
   const origin = declared?.estate.resources.find((one) => one.key === key)?.origin
   const facts = { key, record, events, revisions, ...(origin === undefined ? {} : { origin: showOrigin(origin) }) }
   runtime.out.write(`${whyLines(facts).join('\n')}\n`)

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { UsageError } from './exit.ts'
+import { placed } from './place.ts'
+
+const PLAN = { name: 'plan', takesDirectory: true }
+const GET = { name: 'get', takesDirectory: false }
+const COPY = { name: 'host', takesDirectory: false }
+
+test('the directory is an argument, else --dir, else CROFT_DIR, else here', () => {
+  for (const [verb, words, option, env, expected] of [
+    [PLAN, ['infra'], undefined, {}, { words: ['infra'], dir: 'infra' }],
+    [PLAN, [], 'infra', {}, { words: ['infra'], dir: 'infra' }],
+    [PLAN, [], undefined, { CROFT_DIR: '/srv' }, { words: ['/srv'], dir: '/srv' }],
+    [PLAN, [], 'infra', { CROFT_DIR: '/srv' }, { words: ['infra'], dir: 'infra' }],
+    [PLAN, [], undefined, {}, { words: ['.'], dir: '.' }],
+    [PLAN, [], undefined, { CROFT_DIR: '' }, { words: ['.'], dir: '.' }],
+    [GET, ['machines'], undefined, { CROFT_DIR: '/srv' }, { words: ['machines'], dir: '/srv' }],
+    [GET, ['machines', '/usr/'], undefined, {}, { words: ['machines'], dir: '/usr/' }],
+    [GET, ['/usr'], undefined, {}, { words: [], dir: '/usr' }],
+    [GET, ['.'], undefined, {}, { words: [], dir: '.' }],
+    [GET, ['machine/web-1'], undefined, {}, { words: ['machine/web-1'], dir: '.' }],
+    [COPY, ['copy', 'cow', './motd', '/usr'], undefined, {}, { words: ['copy', 'cow', './motd', '/usr'], dir: '.' }],
+  ] as const)
+    assert.deepEqual(placed(verb, words, option, env, '/'), expected, `${verb.name} ${words.join(' ')}`)
+})
+
+test('two different directories are one too many', () => {
+  assert.throws(() => placed(PLAN, ['a'], 'b', {}, '/'), UsageError)
+  assert.deepEqual(placed(PLAN, ['a'], './a', {}, '/').dir, 'a')
+})

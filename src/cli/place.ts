@@ -1,0 +1,43 @@
+import { statSync } from 'node:fs'
+import path from 'node:path'
+import { UsageError } from './exit.ts'
+import type { Environment } from './runtime.ts'
+
+/** Verbs whose words are kinds and names, never paths: a last word that is written like a directory is one. */
+export const NAMES_ONLY: ReadonlySet<string> = new Set([
+  'get',
+  'describe',
+  'events',
+  'why',
+  'delete',
+  'pods',
+  'power',
+  'image',
+])
+
+/**
+ * One rule for the directory, whatever the verb: an argument, else `--dir`, else CROFT_DIR, else the current directory.
+ * Answers the words of the command without it, or with it in front where the verb takes it there.
+ */
+export function placed(
+  verb: { readonly name: string; readonly takesDirectory: boolean },
+  words: readonly string[],
+  option: string | undefined,
+  env: Environment,
+  cwd: string,
+): { readonly words: readonly string[]; readonly dir: string } {
+  const fallback = option ?? (env.CROFT_DIR === undefined || env.CROFT_DIR === '' ? '.' : env.CROFT_DIR)
+  const given = verb.takesDirectory ? words[0] : NAMES_ONLY.has(verb.name) ? directoryIn(words, cwd) : undefined
+  if (given !== undefined && option !== undefined && path.resolve(cwd, given) !== path.resolve(cwd, option))
+    throw new UsageError(`Both ${given} and --dir ${option} are given. Name one directory.`)
+  const dir = given ?? fallback
+  if (verb.takesDirectory) return { words: [dir, ...words.slice(1)], dir }
+  return { words: given === undefined ? words : words.slice(0, -1), dir }
+}
+
+/** `infra/`, `.`, `../home`, `/srv/infra`: no kind and no name is written like that. */
+function directoryIn(words: readonly string[], cwd: string): string | undefined {
+  const last = words.at(-1)
+  if (last === undefined || !/^\.{0,2}\/|^\.{1,2}$|\/$/.test(last)) return undefined
+  return statSync(path.resolve(cwd, last), { throwIfNoEntry: false })?.isDirectory() === true ? last : undefined
+}

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { after, test } from 'node:test'
+import type { Plan } from '../model/plan.ts'
+import { fingerprintOf, mustBeSame, savedPlanAt, savePlan } from './saved-plan.ts'
+
+const room = mkdtempSync(path.join(tmpdir(), 'croft-saved-'))
+after(() => rmSync(room, { recursive: true }))
+
+const plan = (message: string): Plan =>
+  ({ entries: [], notes: [{ connection: 'c', code: 'suspect', message }], problems: [] }) as unknown as Plan
+
+test('a saved plan is known again, and another one is refused', () => {
+  const file = path.join(room, 'plan.json')
+  savePlan(file, '/srv/infra', plan('a'), 'r1')
+  const saved = savedPlanAt(file)
+  assert.equal(saved?.directory, '/srv/infra')
+  assert.equal(statSync(file).mode & 0o777, 0o600)
+  if (saved === undefined) return
+  mustBeSame(saved, plan('a'))
+  assert.throws(() => mustBeSame(saved, plan('b')), /Something changed since this plan was saved.*Nothing was done/)
+  assert.notEqual(fingerprintOf(plan('a')), fingerprintOf(plan('b')))
+})
+
+test('a directory, a configuration and other JSON are no saved plan', () => {
+  writeFileSync(path.join(room, 'other.json'), '{"kind":"Plan"}')
+  writeFileSync(path.join(room, 'torn.json'), '{')
+  for (const name of ['.', 'other.json', 'torn.json', 'none.json'])
+    assert.equal(savedPlanAt(path.join(room, name)), undefined)
+})

@@ -1,0 +1,52 @@
+import { createHash } from 'node:crypto'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import type { Plan } from '../model/plan.ts'
+import { CliError } from './exit.ts'
+import { API_VERSION, planJson } from './render/plan-json.ts'
+
+/** A plan that a person looked at, and the fingerprint by which the same plan is known again. */
+export interface SavedPlan {
+  readonly apiVersion: string
+  readonly kind: 'SavedPlan'
+  readonly directory: string
+  readonly fingerprint: string
+  readonly plan: unknown
+}
+
+/** Whatever would be done is part of it; the revision is not, because another commit may mean the same. */
+export function fingerprintOf(plan: Plan): string {
+  return createHash('sha256')
+    .update(JSON.stringify(planJson(plan, '')))
+    .digest('hex')
+}
+
+export function savePlan(file: string, directory: string, plan: Plan, revision: string): void {
+  const saved: SavedPlan = {
+    apiVersion: API_VERSION,
+    kind: 'SavedPlan',
+    directory,
+    fingerprint: fingerprintOf(plan),
+    plan: planJson(plan, revision),
+  }
+  writeFileSync(file, `${JSON.stringify(saved, undefined, 2)}\n`, { mode: 0o600 })
+}
+
+/** The plan in a file; undefined where the path is no file with one. */
+export function savedPlanAt(file: string): SavedPlan | undefined {
+  if (path.extname(file) === '.yaml' || statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return undefined
+  try {
+    const read = JSON.parse(readFileSync(file, 'utf8')) as Partial<SavedPlan>
+    return read.kind === 'SavedPlan' && typeof read.directory === 'string' ? (read as SavedPlan) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** What was approved is what is done, or nothing is. */
+export function mustBeSame(saved: SavedPlan, plan: Plan): void {
+  if (saved.fingerprint === fingerprintOf(plan)) return
+  throw new CliError(
+    'Something changed since this plan was saved: the plan above is another one. Nothing was done. Look at it, then save it again with croft plan --out, or apply the directory.',
+  )
+}

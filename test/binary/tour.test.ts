@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { after, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { endAll, scratch, signal, start } from './children.ts'
+
+after(endAll)
+
+test('every command that the tour prints at its end works as it is printed', async () => {
+  const cwd = scratch()
+  const tour = start(['demo'], { cwd, env: { HOME: cwd } })
+  let said = ''
+  tour.child.stdout?.on('data', (text: string) => {
+    said += text
+  })
+  for (let tries = 0; !said.includes('Ctrl-C ends it') && tries < 2_400; tries++) await sleep(100)
+  const [, block = ''] = /From another terminal:\n\n([\s\S]*?)\n\nThe Proxmox API/.exec(said) ?? []
+  const commands = block
+    .split('\n')
+    .map((line) => line.trim().replace(/ {2,}\S.*$/, ''))
+    .filter((line) => line !== '')
+  assert.ok(commands.length >= 8, said.slice(-3000))
+  const [enter = '', environment = '', ...rest] = commands
+  const codes = new Map<string, number | null>()
+  for (const command of rest) {
+    const ran = spawnSync('bash', ['-c', `${enter} && ${environment} && ${command}`], {
+      encoding: 'utf8',
+      cwd,
+      env: { PATH: process.env.PATH ?? '', HOME: cwd },
+    })
+    codes.set(command.replace(/^\S*croft /, 'croft '), ran.status)
+    const differs = /croft diff/.test(command)
+    assert.equal(ran.status, differs ? 2 : 0, `${command}: ${ran.stdout}${ran.stderr}`)
+    if (/croft plan/.test(command)) assert.match(ran.stdout, /^No changes\./)
+    if (differs) assert.match(ran.stdout, /cores/)
+  }
+  assert.equal(codes.get('croft plan .'), 0)
+  const seen = said.length
+  for (let tries = 0; !/Running|Done/.test(said.slice(seen)) && tries < 600; tries++) await sleep(100)
+  assert.match(said.slice(seen), /push seen/)
+  signal(tour, 'SIGINT')
+  assert.equal((await tour.ended).code, 0)
+})
