@@ -183,7 +183,8 @@ class Walk {
   #key(node: Scalar): unknown {
     if (this.#dialect === 'strict' || node.source === undefined || node.type !== 'PLAIN') return node.value
     const value = plainScalar(node.source, this.#dialect)
-    return value === null || value === undefined ? node.value : String(value)
+    if (typeof value === 'string') return value
+    return typeof value === 'number' || typeof value === 'boolean' ? String(value) : node.value
   }
 
   /** Fields of the map itself win over those that are merged into it, wherever they stand. */

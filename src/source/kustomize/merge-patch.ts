@@ -29,7 +29,9 @@ function mergeFields(base: unknown, patch: Fields, merging: Merging): unknown {
   if (directive === 'delete') return DELETED
   if (directive === 'replace') return fields
   if (directive !== undefined && directive !== 'merge')
-    throw new PatchFailed(`$patch: ${String(directive).slice(0, 50)} is not known; delete, replace and merge are`)
+    throw new PatchFailed(
+      `$patch: ${JSON.stringify(directive).slice(0, 50)} is not known; delete, replace and merge are`,
+    )
   const merged: Record<string, unknown> = Object.assign(Object.create(null), isFields(base) ? withoutNulls(base) : {})
   for (const [name, value] of Object.entries(fields)) {
     if (name.startsWith('$setElementOrder/')) continue
