@@ -315,6 +315,7 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
     .option('--seed <number>', 'fixes chance', wholeNumber('--seed', 0, 2 ** 32 - 1))
     .option('--speed <factor>', 'runs its clock this many times faster', positive)
     .option('--proxy', 'also serve a proxy to the Kubernetes APIs of simulated clusters')
+    .option('--write <dir>', 'write a connection to it, and a sim.env for your shell, into this directory')
   verb(
     'demo',
     'the tour: a simulated datacentre, a Git repository and croft between them',

@@ -9,8 +9,15 @@ import { fingerprintOf, mustBeSame, savedPlanAt, savePlan } from './saved-plan.t
 const room = mkdtempSync(path.join(tmpdir(), 'croft-saved-'))
 after(() => rmSync(room, { recursive: true }))
 
-const plan = (message: string): Plan =>
-  ({ entries: [], notes: [{ connection: 'c', code: 'suspect', message }], problems: [] }) as unknown as Plan
+/** A plan that waits for one thing, seen at one moment. */
+const plan = (reason: string, message = '', lookAgainMs = 1): Plan =>
+  ({
+    entries: [
+      { key: 'Machine/a', uid: 'u', connection: 'c', type: 'vm', action: { do: 'wait', reason, message, lookAgainMs } },
+    ],
+    notes: [],
+    problems: [],
+  }) as unknown as Plan
 
 test('a saved plan is known again, and another one is refused', () => {
   const file = path.join(room, 'plan.json')
@@ -20,6 +27,7 @@ test('a saved plan is known again, and another one is refused', () => {
   assert.equal(statSync(file).mode & 0o777, 0o600)
   if (saved === undefined) return
   mustBeSame(saved, plan('a'))
+  mustBeSame(saved, plan('a', '59 GiB of memory are free', 2))
   assert.throws(() => mustBeSame(saved, plan('b')), /Something changed since this plan was saved.*Nothing was done/)
   assert.notEqual(fingerprintOf(plan('a')), fingerprintOf(plan('b')))
 })

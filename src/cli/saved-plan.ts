@@ -14,10 +14,14 @@ export interface SavedPlan {
   readonly plan: unknown
 }
 
+/** What is said beside what would be done, and changes by itself: times, free memory, how far a node is. */
+const BESIDE: ReadonlySet<string> = new Set(['notes', 'remarks', 'warnings', 'problems', 'message', 'waits', 'nodes'])
+
 /** Whatever would be done is part of it; the revision is not, because another commit may mean the same. */
 export function fingerprintOf(plan: Plan): string {
+  const lasting = (name: string, value: unknown) => (BESIDE.has(name) || name.endsWith('Ms') ? undefined : value)
   return createHash('sha256')
-    .update(JSON.stringify(planJson(plan, '')))
+    .update(JSON.stringify(planJson(plan, ''), lasting))
     .digest('hex')
 }
 

@@ -1,11 +1,14 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
 import { closing } from '../closing.ts'
-import { EXIT } from '../exit.ts'
+import { CliError, EXIT } from '../exit.ts'
 import type { Verb } from '../program.ts'
-import type { SimulatorOptions } from '../runtime.ts'
+import type { RunningSimulator, SimulatorOptions } from '../runtime.ts'
 
 /** The first line is for programs: where it answers and with which token. Then it serves until it is stopped. */
 export const run: Verb = async (runtime, _args, options) => {
   await using simulator = closing(await runtime.startSimulator(options as unknown as SimulatorOptions))
+  if (typeof options.write === 'string') writeConnection(path.resolve(runtime.cwd, options.write), simulator.it)
   runtime.out.write(`${JSON.stringify(simulator.it.announcement)}\n`)
   if (runtime.err.isTty) runtime.err.write('Serving until Ctrl-C.\n')
   await new Promise<void>((resolve) => {
@@ -13,4 +16,37 @@ export const run: Verb = async (runtime, _args, options) => {
     runtime.signal.addEventListener('abort', () => resolve(), { once: true })
   })
   return EXIT.ok
+}
+
+const WRITTEN = '# Written by croft sim.\n'
+
+/** What a directory of manifests needs to be about this simulator, and for a shell what croft needs to reach it. */
+function writeConnection(directory: string, simulator: RunningSimulator): void {
+  const { endpoint, fingerprint, token, proxy, announcement } = simulator
+  const manifest = path.join(directory, 'proxmox.yaml')
+  if (existsSync(manifest) && !readFileSync(manifest, 'utf8').startsWith(WRITTEN))
+    throw new CliError(`${manifest} exists and was not written by croft sim. Name another directory with --write.`)
+  mkdirSync(directory, { recursive: true })
+  writeFileSync(
+    manifest,
+    `${WRITTEN}apiVersion: croft.dev/v1alpha1
+kind: Proxmox
+metadata: {name: default}
+spec:
+  endpoint: ${endpoint}
+  fingerprint: "${fingerprint}"
+  token: {env: PROXMOX_TOKEN}
+`,
+  )
+  const { clock, k3s } = announcement as { readonly clock?: string; readonly k3s?: Readonly<Record<string, string>> }
+  const checksums = Object.entries(k3s ?? {}).map(([release, sum]) => `${release}: ${sum}`)
+  const values = {
+    PROXMOX_TOKEN: token,
+    ...(clock === undefined ? {} : { CROFT_SIM_CLOCK: clock }),
+    ...(proxy === undefined ? {} : { HTTPS_PROXY: proxy, NO_PROXY: '' }),
+    // Its releases are made up, so a cluster there names their checksums.
+    ...(k3s === undefined ? {} : { SIM_CHECKSUMS: `{${checksums.join(', ')}}` }),
+  }
+  const lines = Object.entries(values).map(([name, value]) => `export ${name}='${value}'\n`)
+  writeFileSync(path.join(directory, 'sim.env'), lines.join(''), { mode: 0o600 })
 }
