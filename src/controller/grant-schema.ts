@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isEgressEntry } from '../lib/egress.ts'
 import type { Grant } from '../model/grant.ts'
 import { GRANTABLE } from '../plan/grants.ts'
 
@@ -34,6 +35,14 @@ export const grantSchema = z.strictObject({
     .array(
       z.string().regex(/^(?:env:[A-Za-z_][A-Za-z0-9_]*|file:~?\/[A-Za-z0-9_./@+-]*)\*?$/, {
         error: 'env:NAME or file:/path; a star may stand at its end',
+      }),
+    )
+    .max(1_000)
+    .default([]),
+  egress: z
+    .array(
+      z.string().max(300).refine(isEgressEntry, {
+        error: 'a host and a port like ghcr.io:443, *.example.org:443, 10.1.0.0/16:443 or *',
       }),
     )
     .max(1_000)

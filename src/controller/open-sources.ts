@@ -1,16 +1,25 @@
 import { createHash } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { networkInterfaces } from 'node:os'
 import path from 'node:path'
+import { egressOf } from '../lib/egress.ts'
+import type { Declaration } from '../model/declaration.ts'
+import type { Grant } from '../model/grant.ts'
 import type { Secret, SecretReference } from '../model/secret.ts'
+import { outsideGrant } from '../plan/grants.ts'
 import { followDirectory } from '../source/directory.ts'
 import { type Fetched, withFetched } from '../source/fetched.ts'
+import { readHere } from '../source/read-here.ts'
+import type { SourceReader } from '../source/reader.ts'
 import { type FollowedRepository, type FollowOptions, followRepository } from '../source/repository.ts'
+import type { Revision } from '../source/revision.ts'
 import type { Hooked } from '../source/webhook.ts'
 import type { Writable } from './adopter.ts'
 import type { SourceConfig } from './config.ts'
 import { USUAL_API } from './forge.ts'
 import { grantOf } from './grant-schema.ts'
 import type { PreviewedSource } from './previews.ts'
+import { wantedSecrets } from './secret-check.ts'
 import type { Source } from './source-state.ts'
 
 export interface OpenSources {
@@ -18,13 +27,16 @@ export interface OpenSources {
   readonly data: string
   readonly cwd: string
   resolveSecret(reference: SecretReference): Promise<Secret>
+  /** Who reads what others wrote, one for each source. */
+  reader?(): SourceReader
 }
 
 /** The sources of a configuration, ready to be followed. */
 export function openSources(configs: readonly SourceConfig[], deps: OpenSources): readonly Source[] {
   return configs.map((config): Source => {
     const { name, url, directory, poll } = config
-    const terms = {
+    const reader = deps.reader?.() ?? readHere
+    const terms: Pick<Source, 'grant' | 'keepGoing'> = {
       ...(config.grant === undefined ? {} : { grant: grantOf(name, config.grant) }),
       ...(config.keepGoing === undefined ? {} : { keepGoing: config.keepGoing }),
     }
@@ -36,7 +48,7 @@ export function openSources(configs: readonly SourceConfig[], deps: OpenSources)
         ref: 'directory',
         pollMs: poll,
         ...terms,
-        open: () => fetching(followDirectory(real)),
+        open: () => fetching(followDirectory(real, reader), terms.grant, reader),
       }
     }
     const remote = url ?? ''
@@ -54,27 +66,48 @@ export function openSources(configs: readonly SourceConfig[], deps: OpenSources)
             ref,
             mirror: mirrorOf(deps.data, config),
             mayReturnTo,
+            reader,
             access: accessOf(config, deps),
             ...(config.tag === undefined ? {} : { tags: true }),
             ...(config.path === undefined ? {} : { path: config.path }),
             ...(lastGood === undefined ? {} : { lastGood }),
             ...(config.signers === undefined ? {} : { signers: signersOf(config.signers) }),
           }),
+          terms.grant,
+          reader,
         ),
     }
   })
 }
 
-/** Whatever is new comes with the manifests that its add-ons have elsewhere. */
-function fetching(followed: FollowedRepository): FollowedRepository {
+/**
+ * Whatever is new comes with the manifests that its add-ons have elsewhere. Who is held to a grant has nothing fetched for
+ * what is outside of it, nor from anywhere but the places that are granted.
+ */
+function fetching(followed: FollowedRepository, grant: Grant | undefined, reader: SourceReader): FollowedRepository {
   const fetched: Fetched = new Map()
+  const held =
+    grant === undefined
+      ? {}
+      : {
+          egress: egressOf(grant.egress, ownAddresses()),
+          follows: (one: Declaration) => outsideGrant(one, grant, wantedSecrets(one.spec)).length === 0,
+        }
   return {
     ...followed,
     async look(signal) {
       const seen = await followed.look(signal)
-      return seen.is === 'new' ? { ...seen, revision: await withFetched(seen.revision, fetched, signal) } : seen
+      if (seen.is !== 'new') return seen
+      const complete = async (revision: Revision) => withFetched(revision, { fetched, reader, signal, ...held })
+      const before =
+        seen.before === undefined ? {} : { before: { ...seen.before, revision: await complete(seen.before.revision) } }
+      return { ...seen, ...before, revision: await complete(seen.revision) }
     },
   }
+}
+
+function ownAddresses(): readonly string[] {
+  return Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address))
 }
 
 /** The sources that a branch can be pushed to. */

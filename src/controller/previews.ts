@@ -7,6 +7,7 @@ import type { Plan } from '../model/plan.ts'
 import type { Secret, SecretReference } from '../model/secret.ts'
 import { readCommit, resolveCommit } from '../source/git.ts'
 import { fetchRef, mergedTree } from '../source/git-merge.ts'
+import type { SourceReader } from '../source/reader.ts'
 import type { FollowOptions } from '../source/repository.ts'
 import type { Revision } from '../source/revision.ts'
 import { type ForgeRepository, headRef, type OpenPull, openPulls, type Send } from './forge.ts'
@@ -47,6 +48,8 @@ export interface PreviewDeps {
   readonly clock: Clock
   readonly sources: readonly PreviewedSource[]
   readonly send: Send
+  /** Who reads what is in a request: anybody can open one. */
+  readonly reader?: SourceReader
   resolveSecret(reference: SecretReference): Promise<Secret>
   link(revision: Revision): Estate
   /** Both against the same world, apart from what the passes remember. */
@@ -151,7 +154,11 @@ export function createPreviews(deps: PreviewDeps): Previews {
       'conflicts' in merged
         ? conflicting(names, merged.conflicts)
         : await planned(
-            await readCommit(mirror, merged.tree, { signal, ...(path === undefined ? {} : { path }) }),
+            await readCommit(mirror, merged.tree, {
+              signal,
+              ...(deps.reader === undefined ? {} : { reader: deps.reader }),
+              ...(path === undefined ? {} : { path }),
+            }),
             names,
           )
     return postPlan({ ...source, number }, markdown, deps.mark, await deps.resolveSecret(source.token), send)

@@ -35,12 +35,23 @@ export const LIMITS = {
   documents: 50_000,
   cachedTrees: 50,
   cacheBytes: 64 * 1024 * 1024,
+  /** Places that the add-ons of one source are fetched from. */
+  fetchedPlaces: 200,
+  fetchesAtOnce: 8,
+  fetchAllMs: 60_000,
   /** How often an address may lead to another one. */
   redirects: 5,
   gitBytes: 96 * 1024 * 1024,
   gitTimeoutMs: 120_000,
   problemsShown: 100,
   problemsKept: 1000,
+  /** Text of others is read in a thread of its own: how long it may take, how much memory it may have. */
+  readMs: 60_000,
+  readHeapMb: 768,
+  /** Trees that were too costly and are not tried again. */
+  costlyTrees: 100,
+  /** Characters that are read again in the main thread, to say where in them something is wrong. */
+  placedCharacters: 128 * 1024,
   /** Outside answers */
   responseBytes: 64 * 1024 * 1024,
   foreignTextLength: 2000,

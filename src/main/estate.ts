@@ -31,7 +31,7 @@ async function linked(read: Revision): Promise<LoadedEstate> {
     import('../kinds/registry.ts'),
     import('../source/fetched.ts'),
   ])
-  const revision = await withFetched(read, new Map())
+  const revision = await withFetched(read, { fetched: new Map() })
   const estate = link(revision, { findKind, problemAt: revision.problemAt })
   return {
     declarations: revision.declarations,

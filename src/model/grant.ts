@@ -18,6 +18,8 @@ export interface Grant {
   readonly vmids?: IdRange
   /** `env:NAME` and `file:/path`. */
   readonly secrets: readonly string[]
+  /** Places that manifests of its add-ons are fetched from: `ghcr.io:443`. */
+  readonly egress: readonly string[]
   /** May reach into the hosts themselves: devices, paths, hook scripts, privileged containers. */
   readonly hostAccess: boolean
 }

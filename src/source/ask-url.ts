@@ -1,27 +1,36 @@
-import { isIP } from 'node:net'
+import { type Egress, EVERYWHERE, isInside } from '../lib/egress.ts'
 import { LIMITS } from '../lib/limits.ts'
+import { type Answer, askOnce, type Outgoing } from '../lib/outgoing.ts'
+
+/** On whose behalf addresses are asked. */
+export interface Asking {
+  readonly egress?: Egress
+  readonly signal?: AbortSignal | undefined
+  readonly resolve?: NonNullable<Outgoing['resolve']>
+}
 
 /** What an address answers, followed to where it really is. Rejects where nobody should be led. */
 export async function askUrl(
   url: string,
   headers: Readonly<Record<string, string>>,
-  signal: AbortSignal | undefined,
-): Promise<Response> {
+  { egress = EVERYWHERE, ...asking }: Asking,
+): Promise<Answer> {
   let at = new URL(url)
   let sent = headers
+  let fromOutside = false
   for (let hop = 0; hop <= LIMITS.redirects; hop++) {
-    const response = await fetch(at, { headers: sent, redirect: 'manual', ...within(signal) })
-    const location = response.headers.get('location')
-    if (response.status < 300 || response.status > 399 || location === null) {
-      if (!response.ok) throw new Error(`HTTP ${response.status}`)
-      return response
+    const answer = await askOnce(at, { ...asking, egress, headers: sent, mostBytes: LIMITS.addonBytes, fromOutside })
+    const { location } = answer.headers
+    if (answer.status < 300 || answer.status > 399 || location === undefined) {
+      if (answer.status < 200 || answer.status > 299) throw new Error(`HTTP ${answer.status}`)
+      return answer
     }
-    await response.body?.cancel()
     const next = URL.parse(location, at.href)
     if (next === null || !mayLead(at, next)) throw new Error(`it leads to ${next?.host ?? 'nowhere'}, which is refused`)
     // What was said to one server is not for another.
     if (next.origin !== at.origin) sent = withoutCredentials(sent)
     at = next
+    fromOutside ||= answer.outside
   }
   throw new Error('it leads on and on')
 }
@@ -33,25 +42,6 @@ export async function askUrl(
 export function mayLead(from: URL, to: URL): boolean {
   if (to.protocol !== 'https:' && !(to.protocol === 'http:' && from.protocol === 'http:')) return false
   return !isInside(to.hostname) || isInside(from.hostname)
-}
-
-export function within(signal: AbortSignal | undefined): { readonly signal: AbortSignal } {
-  const timeout = AbortSignal.timeout(LIMITS.requestTimeoutMs)
-  return { signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]) }
-}
-
-/** Addresses that mean another computer to everybody who says them. */
-function isInside(host: string): boolean {
-  const bare = host
-    .toLowerCase()
-    .replace(/^\[|\]$/g, '')
-    .replace(/\.$/, '')
-  if (bare === 'localhost' || /\.(?:localhost|local|internal)$/.test(bare)) return true
-  if (isIP(bare) === 4)
-    return /^(?:0|10|127|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01])|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\./.test(
-      bare,
-    )
-  return isIP(bare) === 6 && /^(?:::|f[cd]|fe[89ab])/.test(bare)
 }
 
 function withoutCredentials(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {

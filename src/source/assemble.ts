@@ -4,7 +4,7 @@ import type { ResourceKey } from '../model/key.ts'
 import { showOrigin } from '../model/origin.ts'
 import type { Problem } from '../model/problem.ts'
 import type { Judged } from './judge.ts'
-import { type FileAt, fieldProblemAt, findingAt, originOf } from './problem-at.ts'
+import { type FileAt, fieldProblemAt, findingAt, originOf, plainProblem } from './problem-at.ts'
 import type { Ignored, Revision } from './revision.ts'
 
 /** One file after judging; or why it could not be read. */
@@ -71,6 +71,10 @@ export function assemble(
     locate: (declaration, path) =>
       problemOf(sources.get(declaration.key), declaration, { code: '', path, message: '' }).origin,
     text: (declaration) => sources.get(declaration.key)?.document.text,
+    written: (declaration) => {
+      const found = sources.get(declaration.key)
+      return found === undefined ? undefined : { document: found.document, base: found.base }
+    },
     problemAt: (declaration, problem) => problemOf(sources.get(declaration.key), declaration, problem),
   }
 }
@@ -135,13 +139,5 @@ function problemOf(judged: Judged | undefined, declaration: Declaration, problem
   const { file, commit } = declaration.origin
   if (judged !== undefined)
     return fieldProblemAt(judged, problem, { file, ...(commit === undefined ? {} : { commit }) })
-  return {
-    code: problem.code,
-    origin: declaration.origin,
-    object: declaration.key,
-    field: problem.path.join('.'),
-    message: problem.message,
-    ...(problem.hint === undefined ? {} : { hint: problem.hint }),
-    severity: problem.severity ?? 'error',
-  }
+  return plainProblem(declaration, problem)
 }

@@ -1,11 +1,13 @@
 import type { Problem } from '../model/problem.ts'
 import { factsOf, judgeRevision, type RevisionFacts } from './follow.ts'
 import { createParseCache } from './parse-cache.ts'
+import { readHere } from './read-here.ts'
 import { readTree } from './read-tree.ts'
+import { type SourceReader, TooCostly } from './reader.ts'
 import type { Followed, FollowedRepository } from './repository.ts'
 
 /** Follows a plain directory. What is half written or suddenly empty does not count, as with a repository. */
-export function followDirectory(directory: string): FollowedRepository {
+export function followDirectory(directory: string, reader: SourceReader = readHere): FollowedRepository {
   const cache = createParseCache()
   let lastGood: RevisionFacts | undefined
   const kept = (look: Parameters<typeof judgeRevision>[1], problems: readonly Problem[] = []): Followed => {
@@ -18,8 +20,9 @@ export function followDirectory(directory: string): FollowedRepository {
     async look() {
       let revision: Awaited<ReturnType<typeof readTree>>
       try {
-        revision = await readTree(directory, { cache })
+        revision = await readTree(directory, { cache, reader })
       } catch (error) {
+        if (error instanceof TooCostly) return kept({ saw: 'nothing', message: error.message })
         const why = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'
         return kept({ saw: 'nothing', message: `the directory ${directory} cannot be read (${why})` })
       }

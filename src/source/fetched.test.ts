@@ -57,7 +57,7 @@ after(() => server.close())
 async function fetchedFor(spec: object, place: string) {
   const revision = readText('apiVersion: v1\nkind: List\n')
   const declarations = [{ kind: 'Addon', spec } as Declaration]
-  return (await withFetched({ ...revision, declarations }, new Map())).objectsAt?.(place)
+  return (await withFetched({ ...revision, declarations }, { fetched: new Map() })).objectsAt?.(place)
 }
 
 test('[S-24] manifests behind an address are taken when they are what was written down, and refused otherwise', async () => {

@@ -1,26 +1,46 @@
 import { createHash } from 'node:crypto'
-import { gunzipSync } from 'node:zlib'
 import type { ObjectsAt } from '../kinds/kind.ts'
+import { EVERYWHERE } from '../lib/egress.ts'
 import { LIMITS } from '../lib/limits.ts'
-import { askUrl, mayLead, within } from './ask-url.ts'
+import { askOnce } from '../lib/outgoing.ts'
+import { inParallel } from '../lib/parallel.ts'
+import type { Declaration } from '../model/declaration.ts'
+import { type Asking, askUrl, mayLead } from './ask-url.ts'
 import { type GitPlace, objectsAtCommit } from './fetched-git.ts'
-import { objectsIn } from './objects-at.ts'
+import { readHere } from './read-here.ts'
+import type { FetchedBlob, SourceReader } from './reader.ts'
 import type { Revision } from './revision.ts'
-import { filesOfTar } from './tar.ts'
-import { textOf } from './text-of.ts'
 
 /** What was fetched before, by its place. A place names its content by hash, so it never changes. */
 export type Fetched = Map<string, ObjectsAt>
 
+/** On whose behalf something is fetched, and who reads it. */
+export interface Fetching extends Asking {
+  readonly fetched: Fetched
+  readonly reader?: SourceReader
+  /** Is this declaration followed at all? For what is refused nobody is asked. */
+  follows?(declaration: Declaration): boolean
+}
+
 /** The same revision, with the manifests that its add-ons have elsewhere. What cannot be had is a problem of that add-on. */
-export async function withFetched(revision: Revision, fetched: Fetched, signal?: AbortSignal): Promise<Revision> {
-  const places = revision.declarations.flatMap(({ kind, spec }) => (kind === 'Addon' ? placesIn(spec) : []))
-  await Promise.all(
-    [...new Set(places)].map(async (place) => {
-      const before = fetched.get(place)
-      if (before === undefined || 'problem' in before) fetched.set(place, await objectsFrom(place, signal))
-    }),
+export async function withFetched(revision: Revision, fetching: Fetching): Promise<Revision> {
+  const { fetched, follows = () => true } = fetching
+  const places = revision.declarations.flatMap((one) =>
+    one.kind === 'Addon' && follows(one) ? placesIn(one.spec) : [],
   )
+  const asked = [...new Set(places)]
+  const missing = asked.slice(0, LIMITS.fetchedPlaces).filter((place) => {
+    const before = fetched.get(place)
+    return before === undefined || 'problem' in before
+  })
+  // All together have an end: whoever answers byte by byte holds up nobody else for longer.
+  const signals = [AbortSignal.timeout(LIMITS.fetchAllMs), ...(fetching.signal === undefined ? [] : [fetching.signal])]
+  const patient = { ...fetching, signal: AbortSignal.any(signals) }
+  await inParallel(missing, LIMITS.fetchesAtOnce, async (place) => {
+    fetched.set(place, await objectsFrom(place, patient))
+  })
+  for (const place of asked.slice(LIMITS.fetchedPlaces))
+    fetched.set(place, { problem: `more than ${LIMITS.fetchedPlaces} places to fetch from` })
   if (places.length === 0) return revision
   return {
     ...revision,
@@ -41,99 +61,89 @@ function placesIn(spec: unknown): readonly string[] {
   ]
 }
 
-async function objectsFrom(place: string, signal: AbortSignal | undefined): Promise<ObjectsAt> {
+async function objectsFrom(place: string, fetching: Fetching): Promise<ObjectsAt> {
   try {
-    if (place.startsWith('oci://')) return await artifact(place.slice('oci://'.length), signal)
-    return place.startsWith('git+') ? await committed(place, signal) : await file(place, signal)
+    if (place.startsWith('oci://')) return await artifact(place.slice('oci://'.length), fetching)
+    return place.startsWith('git+') ? await committed(place, fetching) : await file(place, fetching)
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     return { problem: `${place.replace(/#.*$/, '')} could not be fetched: ${why.slice(0, 200)}` }
   }
 }
 
-async function file(place: string, signal: AbortSignal | undefined): Promise<ObjectsAt> {
+async function file(place: string, fetching: Fetching): Promise<ObjectsAt> {
   const [url = '', sha256 = ''] = place.split('#')
-  const bytes = await bytesOf(await askUrl(url, {}, signal))
-  return checked(url, bytes, sha256)
+  const { bytes } = await askUrl(url, {}, fetching)
+  assertHash(bytes, sha256, fetching)
+  return (fetching.reader ?? readHere).objects([{ name: url, bytes }])
 }
 
-async function committed(place: string, signal: AbortSignal | undefined): Promise<ObjectsAt> {
+async function committed(place: string, { signal, reader, egress }: Fetching): Promise<ObjectsAt> {
   const [, url = '', commit = '', path = ''] = /^git\+(.*)#([0-9a-f]{40}):(.*)$/.exec(place) ?? []
-  return objectsAtCommit({ url, commit, path }, { signal })
+  const common = { signal, ...(reader === undefined ? {} : { reader }), ...(egress === undefined ? {} : { egress }) }
+  return objectsAtCommit({ url, commit, path }, common)
 }
 
 /** An artifact of a registry: its manifest by digest, then the layers that it names, each held to its digest. */
-async function artifact(reference: string, signal: AbortSignal | undefined): Promise<ObjectsAt> {
+async function artifact(reference: string, fetching: Fetching): Promise<ObjectsAt> {
   const [path = '', digest = ''] = reference.split('@')
   const slash = path.indexOf('/')
   const [registry, name] = [path.slice(0, slash), path.slice(slash + 1)]
   const base = `${/^(?:localhost|127\.0\.0\.1)(?::|$)/.test(registry) ? 'http' : 'https'}://${registry}/v2/${name}`
   const accept = { accept: 'application/vnd.oci.image.manifest.v1+json' }
-  const token = await anonymousToken(`${base}/manifests/${digest}`, accept, signal)
+  const token = await anonymousToken(`${base}/manifests/${digest}`, accept, fetching)
   const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
-  const manifest = await bytesOf(await askUrl(`${base}/manifests/${digest}`, { ...accept, ...headers }, signal))
-  assertHash(manifest, digest.slice('sha256:'.length))
-  const { layers = [] } = JSON.parse(Buffer.from(manifest).toString('utf8')) as {
+  const { bytes } = await askUrl(`${base}/manifests/${digest}`, { ...accept, ...headers }, fetching)
+  assertHash(bytes, digest.slice('sha256:'.length), fetching)
+  const { layers = [] } = jsonOf(bytes) as {
     readonly layers?: readonly { readonly digest?: string; readonly mediaType?: string }[]
   }
-  const objects: unknown[] = []
+  const blobs: FetchedBlob[] = []
+  let left: number = LIMITS.addonBytes
   for (const { digest: hash = '', mediaType = '' } of layers) {
-    const blob = await bytesOf(await askUrl(`${base}/blobs/${hash}`, headers, signal))
-    assertHash(blob, hash.replace(/^sha256:/, ''))
-    const plain = blob[0] === 0x1f && blob[1] === 0x8b ? gunzipSync(blob, { maxOutputLength: LIMITS.addonBytes }) : blob
-    const files = mediaType.includes('tar') ? filesOfTar(plain) : [{ name: 'layer.yaml', bytes: plain }]
-    for (const one of files) {
-      if (!/\.(?:ya?ml|json)$/i.test(one.name)) continue
-      const found = readBytes(one.name, one.bytes)
-      if ('problem' in found) return found
-      objects.push(...found.objects)
-    }
+    const layer = await askUrl(`${base}/blobs/${hash}`, headers, fetching)
+    assertHash(layer.bytes, hash.replace(/^sha256:/, ''), fetching)
+    left -= layer.bytes.length
+    if (left < 0) throw new Error(`it is larger than ${LIMITS.addonBytes} bytes`)
+    blobs.push({ name: 'layer.yaml', bytes: layer.bytes, tar: mediaType.includes('tar') })
   }
-  return { objects }
+  return (fetching.reader ?? readHere).objects(blobs)
 }
 
 /** Registries give a token to anybody who asks for what is public. */
 async function anonymousToken(
   url: string,
   headers: Readonly<Record<string, string>>,
-  signal: AbortSignal | undefined,
+  fetching: Fetching,
 ): Promise<string | undefined> {
-  const first = await fetch(url, { headers, method: 'HEAD', redirect: 'manual', ...within(signal) })
+  const { egress = EVERYWHERE, ...asking } = fetching
+  const first = await askOnce(new URL(url), { ...asking, egress, headers, method: 'HEAD', mostBytes: 0 })
   if (first.status !== 401) return undefined
-  const asked = first.headers.get('www-authenticate') ?? ''
+  const asked = first.headers['www-authenticate'] ?? ''
   const part = (name: string) => new RegExp(`${name}="([^"]*)"`).exec(asked)?.[1]
   const realm = part('realm')
   const place = realm === undefined ? null : URL.parse(realm)
   if (place === null || !mayLead(new URL(url), place)) return undefined
   const query = new URLSearchParams({ service: part('service') ?? '', scope: part('scope') ?? '' })
-  const told = await bytesOf(await askUrl(`${realm}?${query.toString()}`, {}, signal))
-  const answer = JSON.parse(Buffer.from(told).toString('utf8')) as { token?: string; access_token?: string }
+  const { bytes } = await askUrl(`${realm}?${query.toString()}`, {}, fetching)
+  const answer = jsonOf(bytes) as { token?: string; access_token?: string }
   return answer.token ?? answer.access_token
 }
 
-async function bytesOf(response: Response): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of response.body ?? []) {
-    const bytes = chunk as Uint8Array
-    size += bytes.length
-    if (size > LIMITS.addonBytes) throw new Error(`it is larger than ${LIMITS.addonBytes} bytes`)
-    chunks.push(bytes)
+/** JavaScript's own message would show how the text begins. */
+function jsonOf(bytes: Uint8Array): object {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(bytes).toString('utf8'))
+    if (value !== null && typeof value === 'object') return value
+  } catch {
+    // Said below.
   }
-  return Buffer.concat(chunks)
+  throw new Error('what answers is no registry')
 }
 
-function checked(name: string, bytes: Uint8Array, sha256: string): ObjectsAt {
-  assertHash(bytes, sha256)
-  return readBytes(name, bytes)
-}
-
-function readBytes(name: string, bytes: Uint8Array): ObjectsAt {
-  const text = textOf(bytes)
-  return 'text' in text ? objectsIn(name, text.text) : { problem: `${name}: ${text.finding.message}` }
-}
-
-function assertHash(bytes: Uint8Array, sha256: string): void {
+/** Of an answer that does not fit not even the hash is told to somebody who may not know what is there. */
+function assertHash(bytes: Uint8Array, sha256: string, { egress = EVERYWHERE }: Fetching): void {
   const found = createHash('sha256').update(bytes).digest('hex')
-  if (found !== sha256) throw new Error(`its SHA-256 is ${found}, not ${sha256}`)
+  if (found === sha256) return
+  throw new Error(egress.terse ? `its SHA-256 is not ${sha256}` : `its SHA-256 is ${found}, not ${sha256}`)
 }

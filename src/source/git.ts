@@ -4,9 +4,11 @@ import { LIMITS } from '../lib/limits.ts'
 import { refusedRef, refusedRemote } from './git-names.ts'
 import { GitFailed, runGit } from './git-run.ts'
 import { IGNORE_FILE } from './ignore-rules.ts'
-import { generatorFilesOf, leadsAbove } from './kustomize/tree.ts'
+import { leadsAbove } from './kustomize/tree.ts'
 import type { ParseCache } from './parse-cache.ts'
-import { readFiles, type SourceFile } from './read-files.ts'
+import type { Reading, SourceFile } from './read-files.ts'
+import { readHere } from './read-here.ts'
+import type { SourceReader } from './reader.ts'
 import type { Revision } from './revision.ts'
 import { isManifestName } from './walk-files.ts'
 
@@ -47,6 +49,14 @@ export async function fetchMirror(
   await runGit({ directory, arguments: ['fetch', ...flags, '--end-of-options', url, ...refspecs], ...common })
 }
 
+export interface ReadCommitOptions {
+  readonly path?: string
+  readonly cache?: ParseCache
+  readonly reader?: SourceReader
+  /** What will be asked of `objectsAt`. */
+  readonly places?: readonly string[]
+}
+
 /**
  * Reads the manifests of a commit straight from the object store: no work tree is touched, so no filter, hook, LFS or
  * link can come into play, and a half-finished checkout cannot be seen.
@@ -54,25 +64,26 @@ export async function fetchMirror(
 export async function readCommit(
   repository: string,
   commit: string,
-  options: Common & { readonly path?: string; readonly cache?: ParseCache } = {},
+  options: Common & ReadCommitOptions = {},
 ): Promise<Revision> {
-  const { path, cache, ...common } = options
+  const { path, cache, reader = readHere, places, ...common } = options
   if (!/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(commit)) throw new GitFailed('ls-tree', 'this is not a commit')
   const prefix = path === undefined || path === '.' ? '' : `${path.replace(/\/+$/, '')}/`
   const tree = wanted(await list(repository, commit, prefix, common), prefix)
   const files = tree.tooLarge === undefined ? await contentsOf(repository, tree, common) : []
   const above = prefix !== '' && files.some(leadsAbove) ? await readAbove(repository, commit, prefix, common) : []
   const ignore = await readFileAt(repository, commit, `${prefix}${IGNORE_FILE}`)
-  const revision = readFiles({
+  const reading: Reading = {
     files,
     ...(ignore === undefined ? {} : { ignore }),
     above,
-    beside: await readBeside(repository, commit, prefix, generatorFilesOf([...files, ...above]), common),
+    beside: await readBeside(repository, commit, prefix, await reader.generatorFiles([...files, ...above]), common),
     links: tree.links,
     commit,
     ...(tree.tooLarge === undefined ? {} : { tooLarge: tree.tooLarge }),
     ...(cache === undefined ? {} : { cache }),
-  })
+  }
+  const revision = await reader.tree(reading, places)
   return { ...revision, read: (file) => readFileAt(repository, commit, posix.normalize(`${prefix}${file}`)) }
 }
 

@@ -1,6 +1,7 @@
 import type { Document } from 'yaml'
 import { SECRET_IN_MANIFEST } from '../kinds/fields/explain.ts'
 import type { FieldProblem } from '../kinds/kind.ts'
+import type { Declaration } from '../model/declaration.ts'
 import type { Origin } from '../model/origin.ts'
 import type { Problem } from '../model/problem.ts'
 import { excerpt, printable } from './excerpt.ts'
@@ -18,6 +19,9 @@ export interface FileAt {
 /** Trees are built only for documents that somebody asks about, which is nearly none: positions cost most of reading. */
 const trees = new WeakMap<SourceDocument, Document | null>()
 
+/** What is needed of a judged object to find a field of it. */
+type Placed = Pick<Judged, 'document' | 'base' | 'key' | 'kind'>
+
 /** Where the object itself begins. */
 export function originOf(judged: Judged, at: FileAt): Origin {
   if (judged.base.length > 0) return originAt(judged.document, offsetOf(judged, [], 'key'), at)
@@ -29,7 +33,7 @@ export function originOf(judged: Judged, at: FileAt): Origin {
 }
 
 /** A problem at a field, with file, line, column and the lines of the source. */
-export function fieldProblemAt(judged: Judged, problem: FieldProblem, at: FileAt): Problem {
+export function fieldProblemAt(judged: Placed, problem: FieldProblem, at: FileAt): Problem {
   const pointsAtKey = /^(?:unknown-field|not-kept|alias|missing-field|kind-not-kept)$/.test(problem.code)
   const origin = originAt(judged.document, offsetOf(judged, problem.path, pointsAtKey ? 'key' : 'value'), at)
   return finish(judged, origin, {
@@ -43,6 +47,19 @@ export function fieldProblemAt(judged: Judged, problem: FieldProblem, at: FileAt
   })
 }
 
+/** A problem whose field cannot be looked for: it has the place of its object. */
+export function plainProblem(declaration: Declaration, problem: FieldProblem): Problem {
+  return {
+    code: problem.code,
+    origin: declaration.origin,
+    object: declaration.key,
+    field: problem.path.join('.'),
+    message: problem.message,
+    ...(problem.hint === undefined ? {} : { hint: problem.hint }),
+    severity: problem.severity ?? 'error',
+  }
+}
+
 /** A problem with the writing itself. */
 export function findingAt(judged: Judged, finding: YamlFinding, at: FileAt): Problem {
   const origin = originAt(judged.document, finding.offset, at)
@@ -50,7 +67,7 @@ export function findingAt(judged: Judged, finding: YamlFinding, at: FileAt): Pro
 }
 
 function finish(
-  judged: Judged,
+  judged: Placed,
   origin: Origin,
   problem: { code: string; severity: Problem['severity']; message: string; field?: string; hint: string | undefined },
 ): Problem {
@@ -69,7 +86,7 @@ function finish(
   }
 }
 
-function offsetOf(judged: Judged, path: FieldProblem['path'], want: 'key' | 'value'): number {
+function offsetOf(judged: Placed, path: FieldProblem['path'], want: 'key' | 'value'): number {
   let tree = trees.get(judged.document)
   if (tree === undefined) {
     tree = documentTree(judged.document.text) ?? null

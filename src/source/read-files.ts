@@ -31,6 +31,8 @@ export interface Reading {
   readonly tooLarge?: string
   readonly commit?: string
   readonly cache?: ParseCache
+  /** Told of each file before it is read, by its number; of all kustomizations together as -1. */
+  begin?(index: number): void
 }
 
 /** Files to declarations, wherever the files come from. */
@@ -59,10 +61,12 @@ export function readFiles(reading: Reading): Revision {
     reading.ignore,
   )
   const hand = lazily(() => inHand(all, reading.beside))
+  reading.begin?.(-1)
   const built = reading.files.some(({ path }) => isKustomization(path)) ? buildTree(hand(), budget, alone) : undefined
   const left: Ignored[] = []
   if (reading.ignore !== undefined) identity.update(`${IGNORE_FILE}\0${reading.ignore}\n`)
-  for (const file of reading.files) {
+  for (const [index, file] of reading.files.entries()) {
+    reading.begin?.(index)
     const path = printable(file.path)
     const note = built?.used.has(path) === true ? undefined : alone(file.path)
     if (note !== undefined) {

@@ -4,9 +4,10 @@ import { dirname, join, posix, relative, resolve, sep } from 'node:path'
 import { LIMITS } from '../lib/limits.ts'
 import { openDiskCache } from './disk-cache.ts'
 import { IGNORE_FILE } from './ignore-rules.ts'
-import { generatorFilesOf, leadsAbove } from './kustomize/tree.ts'
+import { leadsAbove } from './kustomize/tree.ts'
 import type { ParseCache } from './parse-cache.ts'
-import { readFiles } from './read-files.ts'
+import { readHere } from './read-here.ts'
+import type { SourceReader } from './reader.ts'
 import type { Revision } from './revision.ts'
 import { type WalkedFile, walkFiles } from './walk-files.ts'
 
@@ -17,18 +18,19 @@ export interface ReadTreeOptions {
   readonly cache?: ParseCache
   /** A directory of the user's own in which a later run finds what this one has read. */
   readonly cacheDir?: string
+  readonly reader?: SourceReader
 }
 
 /** Reads every manifest below a directory. Rejects only when the directory itself cannot be read. */
 export async function readTree(directory: string, options: ReadTreeOptions = {}): Promise<Revision> {
-  const { cacheDir, ...reading } = options
+  const { cacheDir, reader = readHere, ...reading } = options
   const disk =
     cacheDir === undefined || options.cache !== undefined ? undefined : openDiskCache(cacheDir, resolve(directory))
   const walked = walkFiles(directory)
   const above = walked.files.some(leadsAbove) ? filesAbove(resolve(directory)) : []
-  const beside = await filesBeside(directory, generatorFilesOf([...walked.files, ...above]))
+  const beside = await filesBeside(directory, await reader.generatorFiles([...walked.files, ...above]))
   const ignore = await readBeside(directory, IGNORE_FILE)
-  const revision = readFiles({
+  const revision = await reader.tree({
     ...walked,
     ...(ignore === undefined ? {} : { ignore }),
     above,

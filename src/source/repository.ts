@@ -4,6 +4,8 @@ import { factsOf, judgeRevision, type RevisionFacts } from './follow.ts'
 import { fetchMirror, readCommit, resolveCommit } from './git.ts'
 import { GitFailed } from './git-run.ts'
 import { createParseCache } from './parse-cache.ts'
+import { readHere } from './read-here.ts'
+import { type SourceReader, TooCostly } from './reader.ts'
 import type { Revision } from './revision.ts'
 import { refusedSignature, type Signers } from './signatures.ts'
 
@@ -23,6 +25,8 @@ export interface FollowOptions {
   readonly lastGood?: string
   /** A step back in history that a person has allowed, by its commit. */
   readonly mayReturnTo?: (commit: string) => boolean
+  /** Who reads what is there. */
+  readonly reader?: SourceReader
   /** Settings for git that reach the remote: where its credentials are. */
   readonly access?: {
     readonly settings?: readonly string[]
@@ -62,13 +66,13 @@ export interface FollowedRepository {
 
 /** Follows one branch of a repository. The last good revision stays until a better one comes. */
 export function followRepository(options: FollowOptions): FollowedRepository {
-  const { remote, mirror, ref, path, allowLocal = false, signers, access = {} } = options
+  const { remote, mirror, ref, path, allowLocal = false, signers, access = {}, reader = readHere } = options
   const cache = createParseCache()
   let lastGood: RevisionFacts | undefined
   let remembered = options.lastGood
 
   const read = (commit: string, signal: AbortSignal) =>
-    readCommit(mirror, commit, { signal, cache, ...(path === undefined ? {} : { path }) })
+    readCommit(mirror, commit, { signal, cache, reader, ...(path === undefined ? {} : { path }) })
 
   /** Why this commit is not to be trusted, whatever it says. */
   const refuse = async (commit: string, signal: AbortSignal): Promise<Kept | undefined> => {
@@ -108,9 +112,10 @@ export function followRepository(options: FollowOptions): FollowedRepository {
       remembered = undefined
       return { is: 'new', revision, facts: await commitFacts(mirror, commit, signal) }
     } catch (error) {
-      if (!(error instanceof GitFailed)) throw error
+      if (!(error instanceof GitFailed || error instanceof TooCostly)) throw error
       const judged = judgeRevision(lastGood, { saw: 'nothing', message: error.message })
-      return judged.follow === 'new' ? { is: 'same' } : { is: 'kept', reason: judged.reason, message: judged.message }
+      if (judged.follow === 'new') return { is: 'same' }
+      return { is: 'kept', reason: error instanceof TooCostly ? 'broken' : judged.reason, message: judged.message }
     }
   }
 
@@ -133,7 +138,8 @@ export function followRepository(options: FollowOptions): FollowedRepository {
       return { revision, facts }
     } catch (error) {
       // The mirror is gone or does not hold it any more: then the newest is judged as a first one.
-      if (error instanceof GitFailed) return undefined
+      // What was in force once may be too much on a smaller computer; the newest is then judged for itself.
+      if (error instanceof GitFailed || error instanceof TooCostly) return undefined
       throw error
     }
   }

@@ -16,6 +16,12 @@ export interface Ignored {
   readonly of?: string
 }
 
+/** A document, and where in it an object stands. */
+export interface Written {
+  readonly document: { readonly text: string; readonly line: number }
+  readonly base: readonly (string | number)[]
+}
+
 /** Everything that a tree of files declares at one moment. */
 export interface Revision {
   /** The commit, or a hash of the files. */
@@ -40,4 +46,6 @@ export interface Revision {
   grantOf?(declaration: Declaration): Grant | undefined
   /** The document that it stands in, as it was written. */
   text?(declaration: Declaration): string | undefined
+  /** The same with the line at which it begins, and the way to the object in it. */
+  written?(declaration: Declaration): Written | undefined
 }

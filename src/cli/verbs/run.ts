@@ -17,9 +17,11 @@ import { missingSecrets, referencesIn, withoutMissing } from '../../controller/s
 import { SECRET_PRINTS } from '../../controller/secret-prints.ts'
 import type { DriverDeps } from '../../drivers/port.ts'
 import { findKind } from '../../kinds/registry.ts'
+import { systemClock } from '../../lib/clock.ts'
 import type { Estate } from '../../model/estate.ts'
 import { link } from '../../plan/link.ts'
 import type { RunningServer } from '../../server/options.ts'
+import { createWorkerReader } from '../../source/apart/reader.ts'
 import { openVault, type SecretVault, type VaultReference } from '../../source/secret-vault.ts'
 import { createWebhookDoor } from '../../source/webhook.ts'
 import type { Store } from '../../store/port.ts'
@@ -67,7 +69,9 @@ export const run: Verb = async (runtime, [source], options) => {
     if (noticed.changed) await store.it.putValue(epoch, SECRET_PRINTS, JSON.stringify(noticed.prints))
     return noticed
   }
-  const sourceDeps = { data, cwd: runtime.cwd, resolveSecret: deps.resolveSecret }
+  // What it takes to read what others wrote is measured by the real clock.
+  const reader = () => createWorkerReader({ clock: systemClock })
+  const sourceDeps = { data, cwd: runtime.cwd, resolveSecret: deps.resolveSecret, reader }
   const controller: RunningController = await createController({
     clock: runtime.clock,
     store: store.it,
@@ -97,6 +101,7 @@ export const run: Verb = async (runtime, [source], options) => {
       clock: runtime.clock,
       sources: previewedSources(config.sources, sourceDeps),
       send: sendToForge,
+      reader: reader(),
       resolveSecret: deps.resolveSecret,
       link: (revision) => link(revision, { findKind, problemAt: revision.problemAt }),
       async plan([base, head], signal) {

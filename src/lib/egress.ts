@@ -1,0 +1,133 @@
+import { BlockList, isIP } from 'node:net'
+
+/**
+ * Where text of others may send us. An entry is `host:port`: a name, `*.name`, an address, a network like `10.1.0.0/16`,
+ * or `*`; without a port it is 443. Addresses that are not of the open internet count only where they are listed as
+ * addresses or networks: a name says nothing about where it leads.
+ */
+export interface Egress {
+  /** May this host be asked, by what it is called? */
+  mayAsk(host: string, port: number): boolean
+  /** May this very address be connected to? Asked of what a name was resolved to, at the moment of connecting. */
+  mayReach(address: string, port: number): boolean
+  /** Whoever wrote the text is not told more of an answer than that it does not fit. */
+  readonly terse: boolean
+}
+
+/** For those who may do everything. */
+export const EVERYWHERE: Egress = { mayAsk: () => true, mayReach: () => true, terse: false }
+
+const ENTRY =
+  /^(\*|(?:\*\.)?[a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?|\[[0-9a-f:.]+\]|[0-9a-f:.]+\/\d{1,3})(?::(\d{1,5}|\*))?$/i
+
+/** Is this an entry of a list of places? */
+export function isEgressEntry(entry: string): boolean {
+  return ENTRY.test(entry) && parsed(entry) !== undefined
+}
+
+/** What a list allows. `own`: addresses of this computer, which are inside whatever range they are of. Pure. */
+export function egressOf(entries: readonly string[], own: readonly string[] = []): Egress {
+  const rules = entries.flatMap((entry) => parsed(entry) ?? [])
+  return {
+    terse: true,
+    mayAsk(host, port) {
+      const name = bare(host)
+      return rules.some(
+        (rule) =>
+          fitsPort(rule, port) &&
+          (rule.network === undefined ? fitsName(rule.host, name) : inNetwork(rule.network, name)),
+      )
+    },
+    mayReach(address, port) {
+      const listed = rules.some(
+        (rule) => rule.network !== undefined && fitsPort(rule, port) && inNetwork(rule.network, address),
+      )
+      return listed || (!isInside(address) && !own.includes(bare(address)))
+    },
+  }
+}
+
+interface Rule {
+  readonly host: string
+  readonly port: number | '*'
+  readonly network?: { readonly family: number; readonly list: BlockList }
+}
+
+function parsed(entry: string): Rule | undefined {
+  const [, host = '', port = '443'] = ENTRY.exec(entry) ?? []
+  if (host === '') return undefined
+  const rule = { host: bare(host), port: port === '*' ? ('*' as const) : Number(port) }
+  const [address = '', bits] = rule.host.split('/')
+  const family = isIP(address)
+  if (family === 0) return bits === undefined ? rule : undefined
+  const list = new BlockList()
+  const longest = family === 4 ? 32 : 128
+  if (Number(bits ?? longest) > longest) return undefined
+  list.addSubnet(address, Number(bits ?? longest), family === 4 ? 'ipv4' : 'ipv6')
+  return { ...rule, network: { family, list } }
+}
+
+function fitsPort(rule: Rule, port: number): boolean {
+  return rule.port === '*' || rule.port === port
+}
+
+function fitsName(wanted: string, name: string): boolean {
+  if (wanted === '*') return true
+  return wanted.startsWith('*.') ? name.endsWith(wanted.slice(1)) : name === wanted
+}
+
+function inNetwork({ family, list }: NonNullable<Rule['network']>, address: string): boolean {
+  const name = bare(address)
+  return isIP(name) === family && list.check(name, family === 4 ? 'ipv4' : 'ipv6')
+}
+
+/* Two lists: in one, every address of the old sort would be in the network that maps them into the new one. */
+const INSIDE4 = new BlockList()
+const INSIDE6 = new BlockList()
+for (const [address, bits] of [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 3],
+] as const)
+  INSIDE4.addSubnet(address, bits, 'ipv4')
+for (const [address, bits] of [
+  ['::', 96],
+  ['::ffff:0:0', 96],
+  ['64:ff9b::', 96],
+  ['64:ff9b:1::', 48],
+  ['100::', 64],
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['fc00::', 7],
+  ['fe80::', 9],
+  ['ff00::', 8],
+] as const)
+  INSIDE6.addSubnet(address, bits, 'ipv6')
+
+/** Addresses that mean another computer to everybody who says them, or that carry such an address in them. */
+export function isInside(address: string): boolean {
+  const name = bare(address)
+  const family = isIP(name)
+  if (family === 0) return name === 'localhost' || /\.(?:localhost|local|internal)$/.test(name)
+  return family === 4 ? INSIDE4.check(name, 'ipv4') : INSIDE6.check(name, 'ipv6')
+}
+
+/** As it is compared: without brackets, case, scope and the dot at the end. */
+function bare(host: string): string {
+  return host
+    .toLowerCase()
+    .replace(/^\[|\]$/g, '')
+    .replace(/%.*$/, '')
+    .replace(/\.$/, '')
+}

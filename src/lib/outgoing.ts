@@ -1,0 +1,100 @@
+import { lookup } from 'node:dns/promises'
+import { type IncomingHttpHeaders, request as plainRequest } from 'node:http'
+import { request as tlsRequest } from 'node:https'
+import { isIP, type LookupFunction } from 'node:net'
+import { type Egress, isInside } from './egress.ts'
+import { LIMITS } from './limits.ts'
+
+/** A place that must not be asked. The message says no more than the host that somebody wrote. */
+export class PlaceRefused extends Error {
+  constructor(host: string, why = 'is not a place that may be asked') {
+    super(`${host} ${why}`)
+    this.name = 'PlaceRefused'
+  }
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly bytes: Uint8Array
+}
+
+export interface Outgoing {
+  readonly egress: Egress
+  readonly method?: 'GET' | 'HEAD'
+  readonly headers?: Readonly<Record<string, string>>
+  readonly mostBytes: number
+  readonly signal?: AbortSignal | undefined
+  /** All addresses of a name. */
+  resolve?(host: string): Promise<readonly string[]>
+  /** An answer from the open internet led here: it must not lead inside. */
+  readonly fromOutside?: boolean
+}
+
+/**
+ * Asks one address, once, following nothing. The name is resolved here and the connection is made to the very address
+ * that was judged, so that a name which answers differently the second time leads nowhere. Bounded in time and size.
+ */
+export async function askOnce(url: URL, outgoing: Outgoing): Promise<Answer & { readonly outside: boolean }> {
+  const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  if (!outgoing.egress.mayAsk(host, port)) throw new PlaceRefused(url.host)
+  const address = await addressOf(host, port, outgoing)
+  const send = url.protocol === 'https:' ? tlsRequest : plainRequest
+  const pinned: LookupFunction = (_name, options, done) => {
+    const family = isIP(address)
+    if (options.all === true) done(null, [{ address, family }])
+    else done(null, address, family)
+  }
+  return new Promise((resolve, reject) => {
+    const patience = AbortSignal.timeout(LIMITS.requestTimeoutMs)
+    const request = send(url, {
+      method: outgoing.method ?? 'GET',
+      headers: { ...outgoing.headers },
+      agent: false,
+      lookup: pinned,
+      signal: outgoing.signal === undefined ? patience : AbortSignal.any([outgoing.signal, patience]),
+    })
+    request.on('error', (error) => reject(error))
+    request.on('response', (response) => {
+      const chunks: Buffer[] = []
+      let size = 0
+      response.on('data', (chunk: Buffer) => {
+        size += chunk.length
+        if (size <= outgoing.mostBytes) chunks.push(chunk)
+        else {
+          reject(new Error(`it is larger than ${outgoing.mostBytes} bytes`))
+          request.destroy()
+        }
+      })
+      response.on('error', reject)
+      response.on('end', () => {
+        const { statusCode = 0, headers } = response
+        resolve({ status: statusCode, headers, bytes: Buffer.concat(chunks), outside: !isInside(address) })
+      })
+    })
+    request.end()
+  })
+}
+
+/** The first address of a host that may be reached. */
+export async function addressOf(
+  host: string,
+  port: number,
+  { egress, fromOutside = false, resolve = resolved }: Pick<Outgoing, 'egress' | 'fromOutside' | 'resolve'>,
+): Promise<string> {
+  const named = isIP(host) === 0
+  // Whether a name is known inside is nothing that a stranger is told.
+  const addresses = named ? await resolve(host).catch((error: unknown) => (egress.terse ? [] : fail(error))) : [host]
+  const found = addresses.find((one) => egress.mayReach(one, port) && !(fromOutside && isInside(one)))
+  if (found === undefined) throw new PlaceRefused(host)
+  return found
+}
+
+async function resolved(host: string): Promise<readonly string[]> {
+  return (await lookup(host, { all: true })).map(({ address }) => address)
+}
+
+function fail(error: unknown): never {
+  throw error
+}

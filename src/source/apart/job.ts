@@ -1,0 +1,22 @@
+import type { Reading, SourceFile } from '../read-files.ts'
+import type { FetchedBlob } from '../reader.ts'
+import type { PackedHead, Piece } from './pack.ts'
+
+/** What a worker is started with. */
+export type Job =
+  | { readonly job: 'tree'; readonly reading: Omit<Reading, 'cache' | 'begin'>; readonly places: readonly string[] }
+  | { readonly job: 'objects'; readonly blobs: readonly FetchedBlob[] }
+  | { readonly job: 'generator-files'; readonly files: readonly SourceFile[] }
+
+export interface WorkerData {
+  readonly job: Job
+  /** The number of the file that is being read, for whoever has to say where it got stuck. */
+  readonly at: SharedArrayBuffer
+}
+
+/** What it says: first how it went, then a piece whenever it is asked for the next one. */
+export type Said =
+  | { readonly said: 'tree'; readonly head: PackedHead }
+  | { readonly said: 'piece'; readonly piece: Piece }
+  | { readonly said: 'names'; readonly names: readonly string[] }
+  | { readonly said: 'end' }

@@ -1,0 +1,115 @@
+import type { ObjectsAt } from '../../kinds/kind.ts'
+import { findKind } from '../../kinds/registry.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import type { Declaration } from '../../model/declaration.ts'
+import type { ResourceKey } from '../../model/key.ts'
+import type { Problem } from '../../model/problem.ts'
+import { fieldProblemAt, plainProblem } from '../problem-at.ts'
+import type { Ignored, Revision, Written } from '../revision.ts'
+
+/** What a revision is without its functions. */
+export interface PackedHead {
+  readonly id: string
+  readonly files: number
+  readonly incomplete: boolean
+  readonly unreadable: readonly ResourceKey[]
+}
+
+/** A part of a revision, small enough to be taken over without anybody having to wait. */
+export interface Piece {
+  readonly declarations?: readonly { readonly declaration: Declaration; readonly written?: Written }[]
+  readonly problems?: readonly Problem[]
+  readonly ignored?: readonly Ignored[]
+  readonly objects?: { readonly place: string; readonly at: ObjectsAt; readonly more: boolean }
+}
+
+const PIECE = { declarations: 50, others: 500, objects: 50 }
+
+/** The parts of a revision, one after another. */
+export function* piecesOf(revision: Revision, places: readonly string[]): Generator<Piece> {
+  for (const declarations of inPieces(revision.declarations, PIECE.declarations))
+    yield {
+      declarations: declarations.map((declaration) => {
+        const written = revision.written?.(declaration)
+        return written === undefined ? { declaration } : { declaration, written }
+      }),
+    }
+  for (const problems of inPieces(kept(revision.problems), PIECE.others)) yield { problems }
+  for (const ignored of inPieces(revision.ignored, PIECE.others)) yield { ignored }
+  for (const place of new Set(places)) {
+    const at = revision.objectsAt?.(place)
+    if (at === undefined) continue
+    if ('problem' in at || at.objects.length === 0) yield { objects: { place, at, more: false } }
+    else
+      for (const objects of inPieces(at.objects, PIECE.objects))
+        yield { objects: { place, at: { objects }, more: true } }
+  }
+}
+
+function* inPieces<T>(all: readonly T[], size: number): Generator<readonly T[]> {
+  for (let at = 0; at < all.length; at += size) yield all.slice(at, at + size)
+}
+
+/** Nobody reads a thousand problems, and each holds lines of its source. Which objects are refused is told besides. */
+function kept(problems: readonly Problem[]): readonly Problem[] {
+  const errors = problems.filter(({ severity }) => severity === 'error')
+  const rest = problems.filter(({ severity }) => severity !== 'error')
+  return [...errors, ...rest].slice(0, LIMITS.problemsKept)
+}
+
+/** Puts a revision together from its parts. */
+export function unpack(head: PackedHead, pieces: readonly Piece[]): Revision {
+  const written = new Map<ResourceKey, Written>()
+  const declarations: Declaration[] = []
+  const problems: Problem[] = []
+  const ignored: Ignored[] = []
+  const places = new Map<string, ObjectsAt>()
+  for (const piece of pieces) {
+    for (const one of piece.declarations ?? []) {
+      declarations.push(one.declaration)
+      if (one.written !== undefined) written.set(one.declaration.key, one.written)
+    }
+    problems.push(...(piece.problems ?? []))
+    ignored.push(...(piece.ignored ?? []))
+    if (piece.objects === undefined) continue
+    const { place, at } = piece.objects
+    const before = places.get(place)
+    const joined = 'objects' in at && before !== undefined && 'objects' in before
+    places.set(place, joined ? { objects: [...before.objects, ...at.objects] } : at)
+  }
+  const problemAt = placing(written)
+  return {
+    ...head,
+    declarations,
+    problems,
+    ignored,
+    problemAt,
+    locate: (declaration, path) => problemAt(declaration, { code: '', path, message: '' }).origin,
+    text: (declaration) => written.get(declaration.key)?.document.text,
+    written: (declaration) => written.get(declaration.key),
+    objectsAt: (place) => places.get(place),
+  }
+}
+
+/**
+ * Where a field stands is found by reading its document once more. That is done here, where others wait, so only for as
+ * much text as takes a moment; whatever comes after it has the place of its object.
+ */
+function placing(written: ReadonlyMap<ResourceKey, Written>): Revision['problemAt'] {
+  const read = new Set<object>()
+  let left: number = LIMITS.placedCharacters
+  return (declaration, problem) => {
+    const found = written.get(declaration.key)
+    if (found === undefined) return plainProblem(declaration, problem)
+    const { document, base } = found
+    if (!read.has(document)) {
+      if (document.text.length > left) return plainProblem(declaration, problem)
+      left -= document.text.length
+      read.add(document)
+    }
+    const kind = findKind(declaration.apiVersion, declaration.kind)
+    const { file, commit } = declaration.origin
+    const judged = { document, base, key: declaration.key, ...(kind === undefined ? {} : { kind }) }
+    return fieldProblemAt(judged, problem, { file, ...(commit === undefined ? {} : { commit }) })
+  }
+}

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { systemClock } from '../../lib/clock.ts'
+import { ROOT, vmManifest } from '../fixture.ts'
+import { readHere } from '../read-here.ts'
+import { type SourceReader, TooCostly } from '../reader.ts'
+import { createWorkerReader } from './reader.ts'
+
+const textsOf = (texts: Readonly<Record<string, string>>) => ({
+  files: Object.entries(texts).map(([path, text]) => ({ path, bytes: Buffer.from(text) })),
+  links: [],
+})
+
+function example(name: string) {
+  const directory = join(ROOT, 'examples', name)
+  const files = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter(
+    (file) => /\.ya?ml$/.test(file) && statSync(join(directory, file)).isFile(),
+  )
+  return textsOf(Object.fromEntries(files.map((file) => [file, readFileSync(join(directory, file), 'utf8')])))
+}
+
+const ADDON = `apiVersion: croft.dev/v1alpha1
+kind: Addon
+metadata: {name: far}
+spec: {cluster: home, path: apps}
+`
+const BROKEN = textsOf({
+  'a.yaml': vmManifest('vmId: nine\nnonsense: 1'),
+  'b.yaml': 'a: [',
+  'list.yaml': `apiVersion: v1\nkind: List\nitems:\n- ${vmManifest('vmId: 7', 'seven').trim().replaceAll('\n', '\n  ')}\n`,
+  'addon.yaml': ADDON,
+  'apps/kustomization.yaml': 'resources: [one.yaml]\nnamespace: web\n',
+  'apps/one.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one}\n',
+})
+
+/** Whatever reads, gives the same. */
+for (const [name, reader] of [
+  ['in this thread', readHere],
+  ['in a worker', createWorkerReader({ clock: systemClock })],
+] as const satisfies readonly (readonly [string, SourceReader])[])
+  describe(`a reader ${name}`, () => {
+    test('reads every example, with every place', async () => {
+      for (const directory of readdirSync(join(ROOT, 'examples'))) {
+        const [here, there] = [await readHere.tree(example(directory)), await reader.tree(example(directory))]
+        const plain = (value: unknown) => JSON.parse(JSON.stringify(value)) as unknown
+        for (const field of ['id', 'declarations', 'ignored', 'files', 'unreadable', 'incomplete'] as const)
+          assert.deepEqual(plain(there[field]), plain(here[field]), `${directory} ${field}`)
+        for (const [index, declaration] of here.declarations.entries()) {
+          const other = there.declarations[index] ?? assert.fail()
+          const problem = { code: 'x', path: ['spec'], message: 'm' }
+          assert.deepEqual(there.problemAt(other, problem), here.problemAt(declaration, problem))
+          assert.equal(there.text?.(other), here.text?.(declaration))
+        }
+      }
+    })
+
+    test('tells problems, refused objects and the objects of add-ons', async () => {
+      const [here, there] = [await readHere.tree(BROKEN), await reader.tree(BROKEN)]
+      const told = ({ problems }: typeof here) =>
+        problems.map(({ code, origin, message }) => `${code} ${origin.file}:${origin.line}:${origin.column} ${message}`)
+      assert.deepEqual(told(there).sort(), told(here).sort())
+      assert.ok(there.incomplete && there.unreadable.length > 0)
+      assert.deepEqual(JSON.parse(JSON.stringify(there.objectsAt?.('apps'))), {
+        objects: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'one', namespace: 'web' } }],
+      })
+    })
+
+    test('reads what was fetched', async () => {
+      const text = Array.from({ length: 120 }, (_, at) => `kind: A\nmetadata: {name: n${at}}\n`).join('---\n')
+      const found = await reader.objects([{ name: 'a.yaml', bytes: gzipSync(text) }])
+      assert.ok('objects' in found)
+      assert.equal(found.objects.length, 120)
+      const broken = await reader.objects([{ name: 'a.yaml', bytes: Buffer.from('a: [') }])
+      assert.ok('problem' in broken)
+    })
+  })
+
+/** Slow to read, and nothing is wrong with it: many small documents, none of which is simple. */
+const HEAVY = textsOf(
+  Object.fromEntries(
+    Array.from({ length: 40 }, (_, at) => [
+      `f${at}.yaml`,
+      `${'a: {b: [1, {c: "\\u0041"}], d: &x 1}\n---\n'.repeat(9_000)}`,
+    ]),
+  ),
+)
+
+const machines = (count: number, length: number) =>
+  textsOf(
+    Object.fromEntries(
+      Array.from({ length: count }, (_, at) => {
+        const fields = `vmId: ${1000 + at}\ndescription: ${'x'.repeat(length)}`
+        return [`m${at}.yaml`, vmManifest(fields, `m${at}`)]
+      }),
+    ),
+  )
+
+/** The longest time that this thread worked without turning to anybody else, by its own processor time. */
+async function longestTurn(work: () => Promise<unknown>): Promise<number> {
+  let longest = 0
+  let last = process.threadCpuUsage()
+  let over = false
+  const turn = () => {
+    const now = process.threadCpuUsage()
+    longest = Math.max(longest, (now.user + now.system - last.user - last.system) / 1000)
+    last = now
+    if (!over) setImmediate(turn)
+  }
+  setImmediate(turn)
+  await work().finally(() => {
+    over = true
+  })
+  return longest
+}
+
+test('[S-33] what takes too long is ended, said with its file, not tried again, and holds nobody up', async () => {
+  const reader = createWorkerReader({ clock: systemClock, deadlineMs: 4_000 })
+  const stall = await longestTurn(async () => {
+    await assert.rejects(reader.tree(HEAVY), (error: unknown) => {
+      assert.ok(error instanceof TooCostly)
+      assert.match(error.message, /reading f\d+\.yaml takes longer than 4 s/)
+      return true
+    })
+  })
+  assert.ok(stall <= 200, `the main thread worked ${stall} ms at a time`)
+  const before = performance.now()
+  await assert.rejects(reader.tree(HEAVY), TooCostly)
+  assert.ok(performance.now() - before < 1_000, 'it was not read once more')
+})
+
+test('[S-33] what takes too much memory is ended as well', async () => {
+  const reader = createWorkerReader({ clock: systemClock, heapMb: 48 })
+  await assert.rejects(reader.tree(machines(3_000, 10_000)), (error: unknown) => {
+    assert.ok(error instanceof TooCostly)
+    assert.match(error.message, /takes more than 48 MB/)
+    return true
+  })
+})
+
+test('[S-33] a large revision is taken over piece by piece', async () => {
+  const many = machines(1_500, 500)
+  const reader = createWorkerReader({ clock: systemClock })
+  const stall = await longestTurn(async () => {
+    assert.equal((await reader.tree(many)).declarations.length, 1_500)
+  })
+  assert.ok(stall <= 200, `the main thread worked ${stall} ms at a time`)
+})

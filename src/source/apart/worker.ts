@@ -1,0 +1,47 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { generatorFilesOf } from '../kustomize/tree.ts'
+import { readFiles } from '../read-files.ts'
+import { objectsOfBlobs } from '../read-here.ts'
+import type { Revision } from '../revision.ts'
+import type { Said, WorkerData } from './job.ts'
+import { type Piece, piecesOf } from './pack.ts'
+
+/* Runs in a thread of its own, which may be ended at any moment: see reader.ts. */
+
+const { job, at } = workerData as WorkerData
+const say = (said: Said) => parentPort?.postMessage(said)
+
+if (job.job === 'generator-files') {
+  say({ said: 'names', names: generatorFilesOf(job.files) })
+} else if (job.job === 'objects') {
+  handOut(piecesOf(withObjects(objectsOfBlobs(job.blobs)), ['']))
+  say({ said: 'tree', head: { id: '', files: 0, incomplete: false, unreadable: [] } })
+} else {
+  const where = new Int32Array(at)
+  const revision = readFiles({ ...job.reading, begin: (index) => void Atomics.store(where, 0, index + 2) })
+  const { id, files, incomplete, unreadable } = revision
+  handOut(piecesOf(revision, [...job.places, ...namedIn(revision)]))
+  say({ said: 'tree', head: { id, files, incomplete, unreadable } })
+}
+
+function handOut(pieces: Iterator<Piece>): void {
+  parentPort?.on('message', () => {
+    const next = pieces.next()
+    if (next.done === true) {
+      say({ said: 'end' })
+      parentPort?.close()
+    } else say({ said: 'piece', piece: next.value })
+  })
+}
+
+/** Paths of the tree that its add-ons will be asked for. */
+function namedIn({ declarations }: Revision): readonly string[] {
+  return declarations.flatMap(({ kind, spec }) => {
+    const { path } = spec as { readonly path?: string }
+    return kind === 'Addon' && path !== undefined ? [path] : []
+  })
+}
+
+function withObjects(found: ReturnType<typeof objectsOfBlobs>): Revision {
+  return { ...readFiles({ files: [], links: [] }), objectsAt: () => found }
+}

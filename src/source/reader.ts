@@ -1,0 +1,28 @@
+import type { ObjectsAt } from '../kinds/kind.ts'
+import type { Reading, SourceFile } from './read-files.ts'
+import type { Revision } from './revision.ts'
+
+/** Something that was fetched for an add-on: a file, or a layer of an artifact. */
+export interface FetchedBlob {
+  readonly name: string
+  readonly bytes: Uint8Array
+  /** A tar archive of manifests rather than one manifest. */
+  readonly tar?: boolean
+}
+
+/** Text of others was more than may be read. What was in force before stays in force. */
+export class TooCostly extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'TooCostly'
+  }
+}
+
+/** Who reads what others wrote. Rejects with TooCostly where it takes more time or memory than it may. */
+export interface SourceReader {
+  /** `places`: what will be asked of `objectsAt`, beside what the add-ons of the tree name. */
+  tree(reading: Reading, places?: readonly string[]): Promise<Revision>
+  objects(blobs: readonly FetchedBlob[]): Promise<ObjectsAt>
+  /** Files that are no manifests and that generators of these kustomizations name. */
+  generatorFiles(files: readonly SourceFile[]): Promise<readonly string[]>
+}
