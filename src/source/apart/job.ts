@@ -14,8 +14,9 @@ export interface WorkerData {
   readonly at: SharedArrayBuffer
 }
 
-/** What it says: first how it went, then a piece whenever it is asked for the next one. */
+/** What it says: that it has begun, how it went, then a piece whenever it is asked for the next one. */
 export type Said =
+  | { readonly said: 'begun' }
   | { readonly said: 'tree'; readonly head: PackedHead }
   | { readonly said: 'piece'; readonly piece: Piece }
   | { readonly said: 'names'; readonly names: readonly string[] }

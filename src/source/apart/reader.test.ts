@@ -68,6 +68,16 @@ for (const [name, reader] of [
       })
     })
 
+    test('names the files of generators', async () => {
+      const { files } = textsOf({
+        'a/kustomization.yaml': 'configMapGenerator: [{name: x, files: [page.html, here.yaml]}]\n',
+        'a/here.yaml': 'x: 1',
+        'b/kustomization.yaml': 'resources: [../a]\n',
+      })
+      assert.deepEqual(await reader.generatorFiles(files), ['a/page.html'])
+      assert.deepEqual(await reader.generatorFiles(files.slice(1)), [])
+    })
+
     test('reads what was fetched', async () => {
       const text = Array.from({ length: 120 }, (_, at) => `kind: A\nmetadata: {name: n${at}}\n`).join('---\n')
       const found = await reader.objects([{ name: 'a.yaml', bytes: gzipSync(text) }])

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
+import { on } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import type { ObjectsAt } from '../../kinds/kind.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -87,26 +87,34 @@ async function perform(
     env: {},
   })
   const ending = new AbortController()
-  const late = clock.sleep(deadlineMs, ending.signal).then((): never => {
-    throw new TooCostly(`reading${placeOf(job, at)} takes longer than ${deadlineMs / 1000} s`)
-  })
-  late.catch(() => {})
-  const next = async (): Promise<Said> => {
-    const [said] = (await Promise.race([once(worker, 'message'), late])) as [Said]
+  const said = on(worker, 'message', { signal: ending.signal }) as AsyncIterableIterator<[Said]>
+  /** Rejects when it is over. */
+  const until = async (ms: number, why: () => string): Promise<never> => {
+    await clock.sleep(ms, ending.signal)
+    throw new TooCostly(why())
+  }
+  const next = async (late: Promise<never>): Promise<Said> => {
+    const { value } = await Promise.race([said.next(), late])
     // Whatever else is waiting comes first.
     await clock.sleep(0)
-    return said
+    return (value as [Said])[0]
   }
   try {
-    const first = await next()
+    const starting = until(LIMITS.readMs, () => 'no thread could be started to read it')
+    starting.catch(() => {})
+    await next(starting)
+    // Counted from here: a busy computer is slow to start a thread.
+    const late = until(deadlineMs, () => `reading${placeOf(job, at)} takes longer than ${deadlineMs / 1000} s`)
+    late.catch(() => {})
+    const first = await next(late)
     if (first.said === 'names') return { names: first.names, head: NO_HEAD, pieces: [] }
     const head: PackedHead = first.said === 'tree' ? first.head : NO_HEAD
     const pieces: Piece[] = []
     for (;;) {
       worker.postMessage('next')
-      const said = await next()
-      if (said.said !== 'piece') return { names: [], head, pieces }
-      pieces.push(said.piece)
+      const more = await next(late)
+      if (more.said !== 'piece') return { names: [], head, pieces }
+      pieces.push(more.piece)
     }
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY')

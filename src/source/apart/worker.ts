@@ -11,6 +11,7 @@ import { type Piece, piecesOf } from './pack.ts'
 const { job, at } = workerData as WorkerData
 const say = (said: Said) => parentPort?.postMessage(said)
 
+say({ said: 'begun' })
 if (job.job === 'generator-files') {
   say({ said: 'names', names: generatorFilesOf(job.files) })
 } else if (job.job === 'objects') {
