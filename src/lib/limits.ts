@@ -47,7 +47,7 @@ export const LIMITS = {
   problemsKept: 1000,
   /** Text of others is read in a thread of its own: how long it may take, how much memory it may have. */
   readMs: 60_000,
-  readHeapMb: 768,
+  readHeapMb: 256,
   /** Trees that were too costly and are not tried again. */
   costlyTrees: 100,
   /** Characters that are read again in the main thread, to say where in them something is wrong. */
