@@ -135,7 +135,10 @@ function placeOf(job: Job, at: SharedArrayBuffer): string {
 }
 
 /** The same bytes at the same paths. */
-function nameOf({ files, above = [], beside = new Map(), ignore = '', commit = '' }: Reading, places: readonly string[]): string {
+function nameOf(
+  { files, above = [], beside = new Map(), ignore = '', commit = '' }: Reading,
+  places: readonly string[],
+): string {
   const hash = createHash('sha256').update(`${commit}\0${places.join('\0')}\0${ignore}\n`)
   for (const file of [...files, ...above]) {
     const blob = 'bytes' in file ? (file.blob ?? blobHash(file.bytes)) : file.refused.code
