@@ -447,6 +447,17 @@ describe('wipe, restore, forget-db', () => {
     assert.equal(root.read('/config-seen'), '"node-name": "s1"\n')
   })
 
+  test('[R20-10] a job after a job has a unit of its own: one that stays loaded keeps nothing from starting', async () => {
+    root.write('/usr/local/bin/k3s', '#!/bin/sh\nexit 0\n', 0o755)
+    for (const name of ['one', 'two', 'three']) {
+      assert.deepEqual(await root.ask(['snapshot', name]), { ok: true })
+      assert.equal(((await root.ask(['facts'])).job as { state: string }).state, 'done')
+    }
+    const units = root.read('/loaded').trim().split('\n')
+    assert.equal(new Set(units).size, 3)
+    for (const unit of units) assert.match(unit, /^croft-job-snapshot-\d+$/)
+  })
+
   test('[S-01] names of snapshots and verbs are matched, not run', async () => {
     for (const name of ['$(touch /tmp/croft-canary)', '-x', '../x', '']) {
       assert.equal((await root.ask(['snapshot', name])).ok, false, name)

@@ -122,8 +122,10 @@ job_begin() {
   fi
   printf '%s' "\${2:-}" >"$run/order"
   job_note "$1" running "$(now_ms)" ''
-  systemctl reset-failed croft-job.service >/dev/null 2>&1
-  if ! said=$(systemd-run --quiet --collect --unit=croft-job --property=Type=oneshot --no-block -- "$0" job "$1" 2>&1); then
+  # A name of its own: a unit that stays loaded would keep every later job of its name from starting.
+  unit=croft-job-$1-$(now_ms)
+  printf '%s' "$unit" >"$run/unit"
+  if ! said=$(systemd-run --quiet --collect --unit="$unit" --property=Type=oneshot --no-block -- "$0" job "$1" 2>&1); then
     job_note "$1" failed "$(now_ms)" "systemd-run: $said"
     fail "the job $1 could not be started: $said"
   fi
@@ -139,7 +141,7 @@ job_field() { sed -n "s/^$1=//p" "$run/job" 2>/dev/null; }
 
 job_active() {
   [ "$(job_field state)" = running ] || return 1
-  case $(systemctl show croft-job.service -p ActiveState --value 2>/dev/null) in
+  case $(systemctl show "$(cat "$run/unit" 2>/dev/null).service" -p ActiveState --value 2>/dev/null) in
     active | activating | reloading | deactivating) return 0 ;;
   esac
   # Begun a moment ago: systemd may not have come to it.

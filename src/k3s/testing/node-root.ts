@@ -28,9 +28,23 @@ case $1 in
 esac
 exit 0
 `
-/** Runs the job at once, so that it is over when the answer comes. */
+/**
+ * Runs the job at once, so that it is over when the answer comes. A unit stays loaded for as long as systemd likes, and a
+ * second one of its name is refused.
+ */
 const SYSTEMD_RUN = `#!/bin/sh
 echo "systemd-run $*" >>"$CROFT_ROOT/calls"
+for word; do
+  case $word in
+    --unit=*)
+      unit=\${word#--unit=}
+      if grep -qx "$unit" "$CROFT_ROOT/loaded" 2>/dev/null; then
+        echo "Failed to start transient service unit: Unit $unit.service was already loaded or has a fragment file." >&2
+        exit 1
+      fi
+      echo "$unit" >>"$CROFT_ROOT/loaded" ;;
+  esac
+done
 while [ "$1" != -- ]; do shift; done
 shift
 sh "$@" >>"$CROFT_ROOT/job-output" 2>&1
