@@ -7,7 +7,9 @@ import type { CroftEvent } from '../../model/event.ts'
 import type { Plan } from '../../model/plan.ts'
 import { DEFAULT_POLICY } from '../../model/policy.ts'
 import type { ResourceRecord } from '../../model/record.ts'
-import { renderTrouble, troublesOf, votesOf } from './health.ts'
+import { coordinate } from '../../plan/cluster/coordinate.ts'
+import { clusterSpec, member, NOW, observedCluster } from '../../plan/cluster/testing/fixture.ts'
+import { asSeenNow, renderTrouble, troublesOf, votesOf } from './health.ts'
 import { PLAIN } from './style.ts'
 
 const KEY = 'Machine/web-1'
@@ -92,4 +94,32 @@ test('the votes of a cluster in the words of somebody who must decide whether to
   assert.equal(votesOf(members('yes', 'yes', 'no')), '2 of 3 votes: if one more is lost the API stops')
   assert.equal(votesOf(members('yes', 'no', 'no')), '1 of 3 votes: the majority is lost and the API stands still')
   assert.equal(votesOf({ observed: { members: 'unknown' } } as ClusterLook), 'its votes cannot be seen')
+})
+
+test('[R20-9] a cluster that this look finds well is well, whatever its last pass met', () => {
+  const spec = clusterSpec('s1 s2 s3')
+  const looked = (observed: ClusterLook['observed']): ClusterLook => ({
+    declaration: { spec, key: 'Cluster/homelab' } as ClusterLook['declaration'],
+    observed,
+    decision: coordinate(spec, observed, NOW),
+  })
+  const past = record(
+    [
+      { status: 'False', message: 's3 is Unknown' },
+      { type: 'Stalled', status: 'True' },
+    ],
+    {
+      key: 'Cluster/homelab',
+      status: 'Degraded',
+      failure: { reason: 'X', message: 'of the past', count: 3, sinceMs: 0 } as unknown as NonNullable<
+        ResourceRecord['failure']
+      >,
+    },
+  )
+  const well = looked(observedCluster('s1 s2 s3'))
+  const plan: Plan = { entries: [], notes: [], problems: [], clusters: [well] }
+  assert.equal(told(plan, asSeenNow([past], [well])), '')
+  const members = [member('s1'), member('s2'), member('s3', { up: 'unknown' })]
+  const ill = looked(observedCluster('s1 s2 s3', { s3: { k3s: 'unknown' } }, { members }))
+  assert.deepEqual(asSeenNow([past], [ill]), [past])
 })

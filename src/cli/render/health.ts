@@ -105,6 +105,31 @@ export function troublesOf({ plan, records, events }: SeenNow): readonly Trouble
   return [...clusters, ...entries, ...others]
 }
 
+/**
+ * What is kept of a cluster is what its last pass met. Where this look finds it well and with nothing to do, that is the
+ * past: its records say so, and keep nothing of the failure.
+ */
+export function asSeenNow(
+  records: readonly ResourceRecord[],
+  looks: readonly ClusterLook[],
+): readonly ResourceRecord[] {
+  const well = new Set<string>(
+    looks.flatMap((look) => {
+      const margin = quorumMargin(look.observed)
+      const short = margin !== 'unknown' && margin < 0
+      return look.decision.phase === 'Ready' && !clusterDiffers(look) && !short ? [look.declaration.key] : []
+    }),
+  )
+  return records.map((record) => {
+    if (!well.has(record.key) || !isDown(record)) return record
+    const { failure: _, ...rest } = record
+    const conditions = record.conditions
+      .filter(({ type }) => type !== 'Stalled')
+      .map((one) => (one.type === 'Ready' ? { ...one, status: 'True' as const, message: '' } : one))
+    return { ...rest, status: 'Ready', conditions }
+  })
+}
+
 export function renderTrouble({ key, what, sinceMs, why, next }: Trouble, nowMs: number, style: Style): string {
   const since = sinceMs === undefined ? '' : `, since ${showAge(nowMs - sinceMs)}`
   const lines = [

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ClusterLook } from '../../model/cluster-look.ts'
 import { coordinate } from '../../plan/cluster/coordinate.ts'
-import { clusterSpec, NOW, observedCluster } from '../../plan/cluster/testing/fixture.ts'
+import { clusterSpec, member, NOW, observedCluster } from '../../plan/cluster/testing/fixture.ts'
+import { closingLine } from './plan.ts'
 import { clusterCounts } from './plan-cluster.ts'
+import { PLAIN } from './style.ts'
 
 function look(version: string): ClusterLook {
   const spec = { ...clusterSpec('s1 s2 s3'), version }
@@ -17,4 +19,29 @@ test('what becomes of nodes is counted before it is done and after, and not wher
   const newer = look('v1.34.4+k3s1')
   assert.equal(clusterCounts([newer]), 'Nodes: 3 to change.')
   assert.equal(clusterCounts([newer], true), 'Nodes: 3 changed.')
+})
+
+test('[R20-9] where a Cluster is all that is declared, a plan without changes says how it stands', () => {
+  const spec = clusterSpec('s1 s2 s3')
+  const declaration = {
+    spec,
+    key: 'Cluster/homelab',
+    origin: { file: 'c.yaml', line: 1 },
+  } as ClusterLook['declaration']
+  const plan = (observed: ClusterLook['observed']) => ({
+    entries: [],
+    notes: [],
+    problems: [],
+    clusters: [{ declaration, observed, decision: coordinate(spec, observed, NOW) }],
+  })
+  assert.equal(closingLine(plan(observedCluster('s1 s2 s3')), PLAIN), 'No changes. Cluster/homelab is as declared.\n')
+  const members = [member('s1'), member('s2'), member('s3', { up: 'unknown' })]
+  assert.equal(
+    closingLine(plan(observedCluster('s1 s2 s3', { s3: { k3s: 'unknown' } }, { members })), PLAIN),
+    'No changes. Cluster/homelab is Degraded: s3 is Unknown (its etcd member has not been seen to be up).\n',
+  )
+  assert.equal(
+    closingLine({ entries: [], notes: [], problems: [] }, PLAIN),
+    'No changes. Nothing is declared and nothing is left over.\n',
+  )
 })

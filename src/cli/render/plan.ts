@@ -1,5 +1,6 @@
 import { type Action, type Doing, isDoing } from '../../model/action.ts'
 import type { Change } from '../../model/change.ts'
+import type { ClusterLook } from '../../model/cluster-look.ts'
 import type { ConnectionNote, Plan, PlanEntry } from '../../model/plan.ts'
 import type { Step } from '../../model/step.ts'
 import { clusterDiffers } from '../../plan/cluster/forecast.ts'
@@ -49,11 +50,22 @@ export function closingLine(plan: Plan, style: Style): string {
   if (!differs) {
     const all =
       summary.unchanged === 1 ? 'The 1 declared resource is' : `All ${summary.unchanged} declared resources are`
-    const seen = summary.unchanged === 0 ? 'Nothing is declared and nothing is left over.' : `${all} as declared.`
-    return `${style.paint(['green', 'bold'], 'No changes.')} ${seen}\n`
+    const nothing = clusters.length === 0 ? ['Nothing is declared and nothing is left over.'] : []
+    const seen = [...(summary.unchanged === 0 ? nothing : [`${all} as declared.`]), ...clusters.map(standingOf)]
+    return `${style.paint(['green', 'bold'], 'No changes.')} ${seen.join(' ')}\n`
   }
   const nodes = clusterCounts(clusters)
   return `${style.paint('bold', 'Plan:')} ${countsOf(summary)}.${disruptionOf(summary)}${nodes === '' ? '' : ` ${nodes}`}\n${disruptionLines(summary, style)}`
+}
+
+/** A cluster that nothing is done about: as declared, or what is wrong with it that croft does not change. */
+function standingOf({ declaration, decision }: ClusterLook): string {
+  const key = clean(declaration.key)
+  if (decision.phase === 'Ready') return `${key} is as declared.`
+  const nodes = decision.nodes
+    .filter(({ phase }) => phase !== 'Ready' && phase !== 'Soaking')
+    .map(({ name, phase, message }) => `${clean(name)} is ${phase}${message === '' ? '' : ` (${clean(message)})`}`)
+  return `${key} is ${decision.phase}${nodes.length === 0 ? '' : `: ${nodes.join(', ')}`}.`
 }
 
 export function symbolOf(action: Action): string {

@@ -13,7 +13,7 @@ import { styleOf, writeJson } from '../output.ts'
 import { blindExit } from '../plan-exit.ts'
 import type { Options, Verb } from '../program.ts'
 import { clean } from '../render/clean.ts'
-import { renderTrouble, troublesOf, votesOf, withJudged } from '../render/health.ts'
+import { asSeenNow, renderTrouble, troublesOf, votesOf, withJudged } from '../render/health.ts'
 import { API_VERSION } from '../render/plan-json.ts'
 import { many } from '../render/problems.ts'
 import { atRest } from '../render/resting.ts'
@@ -52,7 +52,8 @@ async function look(runtime: Runtime, [directory = '.']: readonly string[], opti
     await store.it.records(),
     runtime.clock.now(),
   )
-  const { plan, records } = resting
+  const { plan } = resting
+  const records = asSeenNow(resting.records, plan.clusters ?? [])
   const checks = createChecks(runtime.clock, engine.it.askCheck, { atOnce: true })
   await checks.look({ estate: loaded.estate, clusters: plan.clusters ?? [], surveys: [] }, runtime.signal)
   const asked = new Set(
