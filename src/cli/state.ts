@@ -1,17 +1,54 @@
 import { createHash } from 'node:crypto'
-import { existsSync, realpathSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import path from 'node:path'
+import { yamlLibrary } from '../source/yaml-library.ts'
 import type { Store } from '../store/port.ts'
 import { CliError, UsageError } from './exit.ts'
 import type { Environment, Runtime } from './runtime.ts'
 
-/** Where a directory's history is kept: one database per directory, so that two repositories never share one. */
-export function stateFile(env: Environment, realDirectory: string, override: string | undefined): string {
+/**
+ * Where a directory's history is kept: one database per directory, so that two repositories never share one. Of a
+ * configuration of `croft run` it is the one that the controller has.
+ */
+export function stateFile(env: Environment, place: string, override: string | undefined): string {
   const asked = override ?? env.CROFT_STATE
   if (asked !== undefined && asked !== '') return path.resolve(asked)
-  const name = createHash('sha256').update(realDirectory).digest('hex').slice(0, 16)
+  const config = configurationAt(place)
+  if (typeof config?.state === 'string' && config.state !== '') return path.resolve(config.state)
+  const identity = config === undefined ? place : sourcesIdentity(config.sources)
+  const name = createHash('sha256').update(identity).digest('hex').slice(0, 16)
   return path.join(stateHome(env), 'croft', name, 'croft.db')
+}
+
+interface NamedSource {
+  readonly name?: string
+  readonly url?: string | undefined
+  readonly directory?: string | undefined
+}
+
+/** The same sources keep their history. A directory shares the database that croft get, events and why look into. */
+export function sourcesIdentity(sources: readonly NamedSource[]): string {
+  const [only] = sources
+  if (only?.directory !== undefined && sources.length === 1) {
+    const resolved = path.resolve(only.directory)
+    return existsSync(resolved) ? realpathSync(resolved) : resolved
+  }
+  return JSON.stringify(sources.map(({ name = 'main', url, directory }) => [name, url ?? directory]))
+}
+
+/** What a file in the place of a directory says of its database; whether it is a configuration at all is judged elsewhere. */
+function configurationAt(
+  place: string,
+): { readonly state?: unknown; readonly sources: readonly NamedSource[] } | undefined {
+  if (!path.isAbsolute(place) || statSync(place, { throwIfNoEntry: false })?.isFile() !== true) return undefined
+  try {
+    const read = yamlLibrary().parse(readFileSync(place, 'utf8')) as { state?: unknown; sources?: unknown } | null
+    const sources = Array.isArray(read?.sources) ? (read.sources as readonly NamedSource[]) : []
+    return { state: read?.state, sources }
+  } catch {
+    return undefined
+  }
 }
 
 /** Where what makes each cluster itself is kept, encrypted: beside the database, so that it outlives it. */

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs'
 import path from 'node:path'
 import type { EngineOptions } from '../cli/runtime.ts'
 import type { DriverDeps } from '../drivers/port.ts'
@@ -52,8 +53,14 @@ export async function openClusters(options: EngineOptions, driverDeps: DriverDep
   }
 }
 
-function fileIn(directory: string): (file: string) => Promise<string | undefined> {
-  return async (file) => (await readIfThere(path.join(directory, file)))?.toString('utf8')
+/** A file of the estate. Where a configuration stands in the place of a directory, of one of its sources. */
+function fileIn(place: string): (file: string) => Promise<string | undefined> {
+  return async (file) => {
+    if (statSync(place, { throwIfNoEntry: false })?.isFile() !== true)
+      return (await readIfThere(path.join(place, file)))?.toString('utf8')
+    const { sourcesAt } = await import('./configured-sources.ts')
+    return (await sourcesAt(place)).revision.read?.(file)
+  }
 }
 
 /** A small text file of the place that releases come from. */

@@ -45,6 +45,8 @@ export interface Rules {
   irreplaceable?(resource: Resource, sighting: Sighting): readonly string[]
   /** The lists in which parts of an earlier, broken creation under this id would be found. */
   remains?(resource: Resource, externalId: string): readonly string[]
+  /** Calls that take away a guest whose creation broke off and that is locked since. Undefined: only a person can. */
+  abandonedSteps?(resource: Resource, sighting: Sighting): readonly Step[] | undefined
   /** Why it must not be removed, as the system itself would say. */
   undeletable?(sighting: Sighting): { readonly message: string; readonly allow: string } | undefined
   /** Calls to remove it, shutting it down first. */

@@ -8,6 +8,7 @@ import type { MachineOrder } from './cluster/membership.ts'
 import { type Identity, isBeingMade } from './identify.ts'
 import { blocked, dataAtStake } from './impossible.ts'
 import { lookCloser } from './look-closer.ts'
+import { neverFits } from './placement/room.ts'
 import { clearing, remainsOf, tool } from './remains.ts'
 import { isRetried, type Ledger, type World } from './world.ts'
 
@@ -83,12 +84,14 @@ function decideByIdentity(situation: Situation): Action {
     case 'unknown':
       return notListed(situation)
     case 'forming':
-      return {
-        do: 'wait',
-        reason: 'BeingCreated',
-        message: `id ${identity.sighting.externalId} on ${identity.sighting.host} is locked (${identity.sighting.lock}) while it is being made; if nothing is at work on it any more, run there: ${clearing(identity.sighting)}`,
-        lookAgainMs: LOOK_SOON_MS,
-      }
+      return (
+        abandoned(situation, identity.sighting) ?? {
+          do: 'wait',
+          reason: 'BeingCreated',
+          message: `id ${identity.sighting.externalId} on ${identity.sighting.host} is locked (${identity.sighting.lock}) while it is being made; if nothing is at work on it any more, run there: ${clearing(identity.sighting)}`,
+          lookAgainMs: LOOK_SOON_MS,
+        }
+      )
     case 'unread':
       return lookCloser(identity.sighting, 'config')
     case 'ambiguous':
@@ -106,6 +109,27 @@ function decideByIdentity(situation: Situation): Action {
       return keep(situation, identity.sighting)
     case 'absent':
       return create(situation)
+  }
+}
+
+/**
+ * A guest that we began under this id, that shows nothing but its lock, and that nobody is at work on: its creation broke
+ * off, most likely with the power of its host. It is taken away where that is possible, and made anew.
+ */
+function abandoned({ resource, rules, world, ledger }: Situation, sighting: Sighting): Action | undefined {
+  const { externalId, host, lock } = sighting
+  const record = ledger.records.get(resource.key)
+  if (lock !== 'create' || record?.made !== true || record.externalId !== externalId) return undefined
+  const busy = world.survey?.tasks.some(({ state, subject }) => state === 'running' && subject === externalId) ?? true
+  const online = world.survey?.hosts.some((one) => one.name === host && one.online) ?? false
+  const away = busy || !online ? undefined : rules.abandonedSteps?.(resource, sighting)
+  if (away === undefined) return undefined
+  return {
+    do: 'create',
+    externalId,
+    host: rules.hostOf(resource),
+    steps: [...away, ...rules.createSteps(resource, externalId, world.survey)],
+    reason: `an earlier creation of id ${externalId} on ${host} broke off`,
   }
 }
 
@@ -163,6 +187,8 @@ function keep(situation: Situation, sighting: Sighting): Action {
   if (powerIsHearsay(changes, sighting)) return lookCloser(sighting, 'power')
   const impossible = blocked(resource, changes)
   if (impossible !== undefined) return impossible
+  const large = changes.some(({ path }) => GROWING.test(path)) ? tooLarge(resource, sighting.host, world) : undefined
+  if (large !== undefined) return large
   // A setting that is there may be about to name something that is not; a machine is not held up by its image.
   const { type } = resource.desired
   if ((type === 'setting' || type === 'item' || type === 'object') && unmet.length > 0) return waitsFor(unmet)
@@ -208,6 +234,17 @@ function obey({ resource, rules, world }: Situation, sighting: Sighting, { order
   return { do: 'replace', externalId, changes: [], steps: [...rules.deleteSteps(sighting), ...again], reason }
 }
 
+const GROWING = /^(?:memory|disks?|rootDisk|mounts?)\b/
+
+/** More than its host could ever hold is not begun: it would fail half-way, or fill the host for everybody else. */
+function tooLarge({ desired, policy }: Resource, host: string, { survey }: World): Action | undefined {
+  if (survey === undefined || policy.manage === 'observe') return undefined
+  const why = neverFits(desired, host, survey)
+  return why === undefined
+    ? undefined
+    : { do: 'refuse', guard: 'room', reason: why, allow: 'declare less, or choose a host or storage that has more' }
+}
+
 function powerOff(resource: Resource): Resource {
   const { desired } = resource
   if (desired.type === 'vm') return { ...resource, desired: { type: 'vm', vm: { ...desired.vm, power: 'stopped' } } }
@@ -248,6 +285,8 @@ function create({ resource, world, ledger, rules, unmet, allocatedId }: Situatio
   const obstacle = world.survey === undefined ? undefined : rules.obstacles(resource, world.survey)[0]
   if (obstacle !== undefined)
     return { do: 'refuse', guard: 'placement', reason: obstacle.message, allow: obstacle.allow }
+  const large = tooLarge(resource, rules.hostOf(resource), world)
+  if (large !== undefined) return large
   if (unmet.length > 0) {
     const steps = rules.createSteps(resource, externalId, world.survey)
     return {

@@ -12,6 +12,7 @@ import type { GuardContext, Guarded } from './guards/guard.ts'
 import { GUARDS } from './guards/registry.ts'
 import type { Identity } from './identify.ts'
 import { inOrder } from './order.ts'
+import { tightOn } from './placement/room.ts'
 import { inOrderOfLeaving } from './removal-order.ts'
 import { decideRemoval, objectsLeaving, type Removal, removals } from './removals.ts'
 import { renames } from './renames.ts'
@@ -91,7 +92,7 @@ export function plan(input: PlanInput): Plan {
       !onlyPending(action) &&
       !isHousekeeping(action) &&
       ledger.records.get(resource.key)?.syncedGeneration === resource.generation
-    const entry = entryOf(resource, rules, action, sight.identity)
+    const entry = entryOf(resource, rules, action, sight.identity, world.survey)
     const { awaitsApproval = false } = ledger.records.get(resource.key) ?? {}
     guarded.push({ entry: drift ? { ...entry, drift } : entry, policy, awaitsApproval })
   }
@@ -207,13 +208,20 @@ function circle(resource: Resource, cycle: readonly ResourceKey[]): Action {
   }
 }
 
-function entryOf(resource: Resource, rules: Rules, action: Action, identity: Identity): PlanEntry {
+function entryOf(
+  resource: Resource,
+  rules: Rules,
+  action: Action,
+  identity: Identity,
+  survey: World['survey'],
+): PlanEntry {
   const there = 'sighting' in identity ? identity.sighting : undefined
   const externalId = there?.externalId ?? ('externalId' in action ? action.externalId : undefined)
   const host = there?.host ?? rules.hostOf(resource)
   const chosen = identity.is === 'absent' ? resource.placement?.chosen : undefined
   const notes = [
     ...(chosen === undefined ? [] : [`placed on ${chosen.host}: ${chosen.why}`]),
+    ...(action.do === 'create' && survey !== undefined ? tightOn(resource.desired, host, survey) : []),
     ...(identity.is === 'ours' ? (rules.notes?.(resource, identity.sighting) ?? []) : []),
   ]
   return {

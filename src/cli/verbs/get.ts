@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import path from 'node:path'
 import { closing } from '../closing.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { note, styleOf, writeJson, writeYaml } from '../output.ts'
@@ -41,10 +43,12 @@ function withoutAge(line: string): string {
   return line.replace(/\s+\S+\s*$/, '')
 }
 
-async function show(runtime: Runtime, [kind, name]: readonly string[], options: Options): Promise<typeof EXIT.ok> {
+async function show(runtime: Runtime, words: readonly string[], options: Options): Promise<typeof EXIT.ok> {
+  const place = placeAmong(runtime, words, options)
+  const [kind, name] = place === undefined ? words : words.slice(1)
   const kinds = await runtime.kinds()
   const selection = parseSelection(kinds, kind, name, options.selector as string | undefined)
-  const directory = String(options.dir)
+  const directory = place ?? String(options.dir)
   const real = realDirectory(runtime, directory)
   const loaded = await runtime.load(real)
   if (hasErrors(loaded.estate.problems)) {
@@ -101,4 +105,10 @@ async function show(runtime: Runtime, [kind, name]: readonly string[], options: 
       )
   }
   return EXIT.ok
+}
+
+/** `croft get croft.yaml`, as other commands are told where to look: a path that is there comes before a kind of that name. */
+function placeAmong(runtime: Runtime, [first]: readonly string[], { dir }: Options): string | undefined {
+  if (first === undefined || dir !== '.' || !/[./]/.test(first)) return undefined
+  return existsSync(path.resolve(runtime.cwd, first)) ? first : undefined
 }

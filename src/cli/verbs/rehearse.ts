@@ -20,6 +20,8 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   const loaded = await loadOrStop(runtime, directory, { keepGoing: options.keepGoing === true })
   const real = realDirectory(runtime, directory)
   const estate = rehearsable(loaded.estate)
+  if ((loaded.estate.powers ?? []).length > 0)
+    note(runtime, 'Nothing is switched off in a rehearsal: what the Powers of this estate order is left out.')
   if (runtime.err.isTty) note(runtime, 'Looking at what is there…')
   const observed = await observe(runtime, estate, real)
   const file = stateFile(runtime.env, real, options.state as string | undefined)
@@ -31,12 +33,16 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   return rehearsal.outcome === 'settled' ? EXIT.ok : EXIT.failed
 }
 
-/** Guests and files. Settings of the hosts are not in a twin: they would all look as if they were missing. */
+/**
+ * Guests and files. Settings of the hosts are not in a twin: they would all look as if they were missing. Nor is anything
+ * that switches its hosts.
+ */
 function rehearsable(estate: Estate): Estate {
   const resources = estate.resources.filter(({ desired }) => isGuest(desired.type) || desired.type === 'file')
   const kept = new Set(resources.map(({ key }) => key))
+  const { powers: _, ...rest } = estate
   return {
-    ...estate,
+    ...rest,
     resources: resources.map((one) => ({ ...one, needs: one.needs.filter((need) => kept.has(need)) })),
   }
 }

@@ -37,7 +37,7 @@ import { eventJson } from '../render/events.ts'
 import { PLAN_MARK, planMarkdown } from '../render/plan-markdown.ts'
 import type { Runtime } from '../runtime.ts'
 import { ensureSecretKey, noticeSecrets } from '../secret-key.ts'
-import { openState, realDirectory, stateFile } from '../state.ts'
+import { openState, sourcesIdentity, stateFile } from '../state.ts'
 
 const WAIT_FOR_LOCK_MS = 1_000
 const PREVIEWED = 'controller/previewed'
@@ -45,7 +45,7 @@ const PREVIEWED = 'controller/previewed'
 /** The controller: follows Git, keeps everything as it says, serves the page, until it is told to stop. */
 export const run: Verb = async (runtime, [source], options) => {
   const config = await configOf(runtime, source, options)
-  const file = stateFile(runtime.env, identityOf(runtime, config), config.state)
+  const file = stateFile(runtime.env, sourcesIdentity(config.sources), config.state)
   const release = await lockOrStop(runtime, file, options.wait === true)
   await using _ = { [Symbol.asyncDispose]: async () => release() }
   await using store = closing(await openState(runtime, file))
@@ -178,13 +178,6 @@ async function readYaml(runtime: Runtime, name: string): Promise<unknown> {
     const why = error instanceof Error ? error.message : String(error)
     throw new CliError(`The configuration ${name} cannot be read: ${why}. Correct it, or name another with --config.`)
   }
-}
-
-/** The same sources keep their history. A directory shares the database that croft get, events and why look into. */
-function identityOf(runtime: Runtime, { sources }: ControllerConfig): string {
-  const [only] = sources
-  if (only?.directory !== undefined && sources.length === 1) return realDirectory(runtime, only.directory)
-  return JSON.stringify(sources.map(({ name, url, directory }) => [name, url ?? directory]))
 }
 
 async function lockOrStop(runtime: Runtime, file: string, wait: boolean): Promise<() => void> {

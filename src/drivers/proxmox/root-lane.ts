@@ -1,5 +1,6 @@
 import type { Shell } from '../../lib/shell.ts'
 import { ShellFailure } from '../../lib/shell.ts'
+import type { Sighting } from '../../model/sighting.ts'
 import type { Step } from '../../model/step.ts'
 import type { Outcome } from '../../model/verdict.ts'
 import { translate } from './api-errors.ts'
@@ -67,11 +68,28 @@ function isRootsOfContainer(name: string, value: string, privileged: boolean): b
   return privileged || [...parseProperties(value, '').keys()].some((feature) => feature !== 'nesting')
 }
 
+/** A guest that is locked goes only by root's hand. One that was never finished names no disks: they go as unreferenced. */
+export function destroyAsRoot({ host, externalId }: Sighting): Step {
+  return {
+    verb: 'delete',
+    summary: `destroy VM ${externalId} on ${host}, whose creation broke off, as root over SSH`,
+    lane: 'ssh',
+    host,
+    queues: [],
+    call: {
+      method: 'DELETE',
+      path: `/nodes/${encodeURIComponent(host)}/qemu/${externalId}/`,
+      params: { skiplock: '1', 'destroy-unreferenced-disks': '1' },
+    },
+    disruption: 'none',
+  }
+}
+
 /** `qm set 114 --affinity 0-3`, as words. */
 export function rootCommand({ call }: Step): readonly string[] {
   const [, type, id = ''] = /\/(qemu|lxc)\/(\d+)\//.exec(call.path) ?? []
   const words = Object.entries(call.params).flatMap(([name, value]) => [`--${name}`, value])
-  return [type === 'lxc' ? 'pct' : 'qm', 'set', id, ...words]
+  return [type === 'lxc' ? 'pct' : 'qm', call.method === 'DELETE' ? 'destroy' : 'set', id, ...words]
 }
 
 /** One command on the host. As with a call, what may have happened is told apart from what cannot have. */

@@ -20,7 +20,7 @@ import { declaredVolumes } from './lxc/volumes.ts'
 import { containerObstacles, fileObstacles, vmObstacles } from './obstacles.ts'
 import { remembering, withPassword } from './rest/secrets.ts'
 import { settingRules } from './rest/setting-rules.ts'
-import { overRootLane } from './root-lane.ts'
+import { destroyAsRoot, overRootLane } from './root-lane.ts'
 import { diffSnippet, withoutLane, writeSnippetStep } from './snippet-rules.ts'
 import { deleteGuestSteps } from './vm/delete.ts'
 import { diffVm } from './vm/diff.ts'
@@ -168,6 +168,8 @@ export const proxmoxRules: Rules = {
       ? []
       : [...new Set(storagesFor(desired))].map((storage) => diskList(guest.host, storage, externalId))
   },
+  abandonedSteps: ({ rootLane }, sighting) =>
+    rootLane === true && sighting.type === 'vm' ? [destroyAsRoot(sighting)] : undefined,
   undeletable: (sighting) => (sighting.list === undefined ? protectedGuest(sighting) : undefined),
   deleteSteps(sighting) {
     if (sighting.type === 'setting') return settingRules.deleteSteps(sighting)

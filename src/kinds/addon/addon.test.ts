@@ -116,6 +116,30 @@ test('[A51] definitions, doors and places come before what needs them, in any or
   assert.deepEqual(needsOf(parts, 'Deployment.apps/ns/hook'), ['Addon/a@Namespace/ns', 'Cluster/homelab'])
 })
 
+test('[D-15] add-ons that need each other in a circle are refused where the need is written', () => {
+  const made = (needs: Readonly<Record<string, readonly string[]>>) =>
+    Object.entries(needs).map(([name, own]) =>
+      addonOf(name, { objects: [{ ...DEPLOYMENT, metadata: { name } }], needs: own }),
+    )
+  const told = (needs: Readonly<Record<string, readonly string[]>>) => {
+    const addons = made(needs)
+    return addons.flatMap((one) => {
+      const expanded = addon.expand(one, lookup(addons))
+      return 'problems' in expanded
+        ? expanded.problems.map(({ code, path, message }) => `${one.name} ${code} ${path.join('.')} ${message}`)
+        : []
+    })
+  }
+  const why = 'these need each other in a circle, and none can be first:'
+  assert.deepEqual(told({ a: ['b'], b: ['c'], c: [], d: ['a', 'c'] }), [])
+  assert.deepEqual(told({ a: ['a'] }), [`a circle spec.needs.0 ${why} a → a`])
+  assert.deepEqual(told({ x: [], a: ['x', 'b'], b: ['c'], c: ['a'], d: ['a'] }), [
+    `a circle spec.needs.1 ${why} a → b → c → a`,
+    `b circle spec.needs.0 ${why} b → c → a → b`,
+    `c circle spec.needs.0 ${why} c → a → b → c`,
+  ])
+})
+
 test('an add-on waits for the workloads of those it needs, and a namespace belongs to one of them', () => {
   const addons = [
     addonOf('b', {

@@ -23,6 +23,30 @@ const HOLDING: ReadonlySet<string> = new Set([
   'CephBlockPool',
 ])
 
+/** The way from an add-on by one of its needs back to itself; undefined: there is none. */
+function circleThrough(
+  start: string,
+  need: string,
+  addons: readonly AddonDeclaration[],
+): readonly string[] | undefined {
+  const needsOfAddon = new Map(addons.map(({ name, spec }) => [name, spec.needs]))
+  const from = new Map<string, string>([[need, start]])
+  const left = [need]
+  for (let name = left.pop(); name !== undefined; name = left.pop()) {
+    if (name === start) {
+      const way: string[] = []
+      for (let at = from.get(start); at !== undefined && at !== start; at = from.get(at)) way.unshift(at)
+      return [start, ...way, start]
+    }
+    for (const next of needsOfAddon.get(name) ?? []) {
+      if (from.has(next)) continue
+      from.set(next, name)
+      left.push(next)
+    }
+  }
+  return undefined
+}
+
 /** One part for each object of the add-on. */
 export function expandAddon(
   declaration: AddonDeclaration,
@@ -39,6 +63,11 @@ export function expandAddon(
     if (!addons.some((one) => one.name === name)) {
       const message = `there is no Addon called ${name} for cluster ${spec.cluster}`
       problems.push({ code: 'no-addon', path: ['spec', 'needs', index], message })
+    }
+    const circle = circleThrough(declaration.name, name, addons)
+    if (circle !== undefined) {
+      const message = `these need each other in a circle, and none can be first: ${circle.join(' → ')}`
+      problems.push({ code: 'circle', path: ['spec', 'needs', index], message, hint: 'remove one of the needs' })
     }
   })
   const { objects, keptBy, problems: wrong } = objectsOf(declaration, lookup)

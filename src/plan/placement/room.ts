@@ -107,6 +107,34 @@ export function lackOf(room: Room, demand: Demand): string | undefined {
   return undefined
 }
 
+/** What no host of this size can hold, however empty it is. What is not known is no reason. */
+export function neverFits(desired: Desired, host: string, survey: Survey): string | undefined {
+  const room = roomsOf(survey).find(({ node }) => node === host)
+  if (room === undefined) return undefined
+  const demand = demandOf(desired)
+  if (room.memoryBytes !== undefined && demand.memoryBytes > room.memoryBytes)
+    return `${gib(demand.memoryBytes)} of memory are declared, and host ${host} has ${gib(room.memoryBytes)}`
+  for (const [name, bytes] of demand.storages) {
+    const total = room.storages.get(name)?.totalBytes
+    if (total !== undefined && bytes > total)
+      return `disks of ${gib(bytes)} are declared on storage ${name}, which holds ${gib(total)} on host ${host}`
+  }
+  return undefined
+}
+
+/** What is more than what is free now: it may do where disks grow as they fill, and a person should know. */
+export function tightOn(desired: Desired, host: string, survey: Survey): readonly string[] {
+  const room = roomsOf(survey).find(({ node }) => node === host)
+  if (room === undefined) return []
+  const tight: string[] = []
+  for (const [name, bytes] of demandOf(desired).storages) {
+    const storage = room.storages.get(name)
+    const free = storage === undefined ? undefined : freeSpace(storage)
+    if (free !== undefined && bytes > free) tight.push(`disks of ${gib(bytes)} on ${name}, where ${gib(free)} are free`)
+  }
+  return tight
+}
+
 /** How often it would still fit. */
 export function fits(room: Room, demand: Demand): number {
   if (lackOf(room, demand) !== undefined) return 0

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { proxmoxDriver } from '../../src/drivers/proxmox/driver.ts'
+import { createEngine } from '../../src/engine/create.ts'
+import { seededRandom } from '../../src/lib/random.ts'
+import type { Shell } from '../../src/lib/shell.ts'
+import { Secret } from '../../src/model/secret.ts'
+import { createDatacentre } from '../../src/sim/datacentre.ts'
+import { createVirtualClock } from '../../src/sim/virtual-clock.ts'
+import { simWire } from '../../src/sim/wire.ts'
+import { createMemoryStore, type MemoryDisk } from '../../src/store/memory.ts'
+import { estateFrom, filesOf } from './manifests.ts'
+
+const HOST = 'fun-bedbug'
+const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKAaOJ8Ks8dgpFhFv1y1HHCNOL3Bxq2Gm8TfqJZiT7sO'
+const host = (ssh: string) => `apiVersion: croft.dev/v1alpha1
+kind: Host
+metadata: {name: ${HOST}}
+spec: {${ssh}}
+`
+
+/** A datacentre whose hosts know `qm destroy` of root. */
+function world(ssh: string) {
+  const clock = createVirtualClock(1_760_000_000_000)
+  const datacentre = createDatacentre({
+    clock,
+    random: seededRandom(1),
+    preset: 'homelab',
+    timing: { importBytesPerSecond: 100_000_000, downloadBytesPerSecond: 4e9 },
+  })
+  const commands: string[] = []
+  const disksOf = (vmid: number) =>
+    [...(datacentre.world.hosts.get(HOST)?.volumes ?? [])].flatMap(([, volumes]) =>
+      [...volumes.values()].filter((volume) => volume.vmid === vmid),
+    )
+  const openShell = (): Shell => ({
+    run: async (argv) => {
+      commands.push(argv.join(' '))
+      const [, verb, id = ''] = argv
+      if (verb === 'destroy' && argv.includes('--skiplock')) {
+        datacentre.world.guests.delete(Number(id))
+        for (const [, volumes] of datacentre.world.hosts.get(HOST)?.volumes ?? [])
+          for (const [name, volume] of volumes) if (volume.vmid === Number(id)) volumes.delete(name)
+      }
+      return { code: 0, stdout: '', stderr: '' }
+    },
+    readFile: () => Promise.resolve(undefined),
+    writeFile: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  })
+  let disk: MemoryDisk | undefined
+  const start = () => {
+    const store = createMemoryStore(disk)
+    disk = store.disk
+    return createEngine({
+      clock,
+      random: seededRandom(2),
+      store,
+      drivers: [proxmoxDriver],
+      driverDeps: {
+        clock,
+        random: seededRandom(3),
+        openWire: () => simWire(datacentre),
+        resolveSecret: async () => new Secret(datacentre.token),
+        openShell,
+      },
+    })
+  }
+  const estate = estateFrom({ ...filesOf([{ name: 'server-3', host: HOST, vmid: 203 }]), 'host.yaml': host(ssh) })
+  return { clock, datacentre, commands, disksOf, start, estate }
+}
+
+for (const [what, ssh, made] of [
+  [
+    'over the SSH lane it is taken away and made anew by itself',
+    `ssh: {address: 192.168.4.20, hostKeys: ["${KEY}"]}`,
+    true,
+  ],
+  ['without one a person is told the one command', 'description: no way in', false],
+] as const)
+  test(`[D-13] a host lost power in the middle of a creation: ${what}`, async () => {
+    const { clock, datacentre, commands, disksOf, start, estate } = world(ssh)
+    const { signal } = new AbortController()
+    const first = new AbortController()
+    void start()
+      .settle(estate, { signal: first.signal, deadlineMs: 3_600_000 })
+      .catch(() => {})
+    const guest = () => datacentre.world.guests.get(203)
+    await clock.runUntil(() => guest()?.config.get('lock') === 'create' && disksOf(203).length > 0, { maxMs: 600_000 })
+    datacentre.hostPower(HOST, 'off')
+    first.abort()
+    await clock.advanceTo(clock.now() + 60_000)
+    datacentre.hostPower(HOST, 'on')
+    assert.equal(guest()?.config.get('lock'), 'create')
+    const { outcome, last } = await clock.runUntil(start().settle(estate, { signal, deadlineMs: 600_000 }), {
+      maxMs: 1_200_000,
+    })
+    const entry = last.plan.entries.find(({ key }) => key === 'EnvironmentVM/server-3')
+    if (!made) {
+      assert.ok(entry?.action.do === 'wait')
+      assert.match(entry.action.message, /qm unlock 203 && qm destroy 203 --destroy-unreferenced-disks 1$/)
+      assert.deepEqual(commands, [])
+      return
+    }
+    assert.equal(outcome, 'settled', JSON.stringify(entry))
+    assert.deepEqual(commands, ['qm destroy 203 --skiplock 1 --destroy-unreferenced-disks 1'])
+    assert.equal(guest()?.run.status, 'running')
+    assert.equal(guest()?.config.get('lock'), undefined)
+    assert.equal(disksOf(203).length, 2, 'its disk and the drive of cloud-init, and no orphan')
+  })
