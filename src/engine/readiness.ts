@@ -34,7 +34,8 @@ export async function lookForReadiness(
       const runs = (seen?.close?.power ?? seen?.power) === 'running'
       const record = records.get(resource.key)
       const known = seen !== undefined && record !== undefined && stillReady(record.conditions, seen, nowMs)
-      if (runs && seen?.close?.agent !== 'up' && !known) asked.push(entry.externalId)
+      const booting = seen?.close?.agent !== 'up' || seen.close.cloudInit?.state === 'running'
+      if (runs && booting && !known) asked.push(entry.externalId)
     }
     if (asked.length === 0) continue
     await inParallel(asked, looking.connection.limits.reads, async (externalId) => {

@@ -23,7 +23,15 @@ export interface Policy {
    * and held until a person decides. ignore: it is left alone. Absent: correct.
    */
   readonly drift?: 'correct' | 'report' | 'ignore'
+  /**
+   * What comes of a first boot that went wrong (`croft.dev/cloud-init`). require: the machine is not Ready before
+   * cloud-init has ended well. report: it is Ready when it answers, and what went wrong is only said. Absent: require.
+   */
+  readonly firstBoot?: FirstBoot
 }
+
+/** What a failed cloud-init means for a machine that croft made. */
+export type FirstBoot = 'require' | 'report'
 
 export const DEFAULT_POLICY: Policy = {
   deletion: 'Delete',

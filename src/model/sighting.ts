@@ -47,6 +47,10 @@ export interface Sighting {
   readonly close?: CloseLook
 }
 
+export type CloudInitResult =
+  /** `none`: no cloud-init has run in it. */
+  { readonly state: 'none' | 'running' | 'done' } | { readonly state: 'error'; readonly message: string }
+
 export interface CloseLook {
   /** The system's own version of the configuration, sent back with a write as compare-and-set. */
   readonly digest?: string
@@ -61,6 +65,8 @@ export interface CloseLook {
   /** Does the agent inside answer? undefined: not asked. */
   readonly agent?: 'up' | 'down'
   readonly addresses?: readonly string[]
+  /** How its first boot went, as cloud-init itself says it. Absent: nobody asked, or it cannot be known. */
+  readonly cloudInit?: CloudInitResult
   /** Images made for this guest, on the storage that its mark names. Absent: its mark names none. */
   readonly seedImages?: readonly { readonly id: string; readonly bytes: number }[]
   /** What the record is to tell of it, as it was seen: it is right again after a crash and after the store was lost. */

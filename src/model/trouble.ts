@@ -203,6 +203,7 @@ const COMING = new Set([
   'Seeding',
   'AgentDown',
   'AgentNotAsked',
+  'CloudInitRunning',
   'NotATemplate',
   'NotReadClosely',
   'NotInForce',

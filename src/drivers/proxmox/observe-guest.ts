@@ -1,5 +1,6 @@
 import type { Sighting } from '../../model/sighting.ts'
 import { LookFailed } from '../port.ts'
+import { askCloudInit } from './agent/cloud-init-result.ts'
 import type { About, Api } from './api.ts'
 import { readAddresses, readConfig, readPending, withConfig } from './close-look.ts'
 import { countOf, type Foreign, flagOf, isRecord, nameOf, recordsOf } from './foreign.ts'
@@ -46,7 +47,9 @@ export async function observeGuest(
   }
   const running = (seen.close.power ?? seen.power) === 'running'
   if ((!ask.agent && !(reading && agentIsOn(seen.close.config))) || !running || type !== 'vm') return seen
-  return { ...seen, close: { ...seen.close, ...(await askAgent(api, path, about, signal)) } }
+  const agent = await askAgent(api, path, about, signal)
+  const cloudInit = agent.agent === 'up' && ask.agent ? await askCloudInit(api, path, about, signal) : undefined
+  return { ...seen, close: { ...seen.close, ...agent, ...(cloudInit === undefined ? {} : { cloudInit }) } }
 }
 
 function isReading({ mark, close }: SeenClosely): boolean {

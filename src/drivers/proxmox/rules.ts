@@ -181,7 +181,7 @@ export const proxmoxRules: Rules = {
   readiness({ desired, policy }, sighting) {
     switch (desired.type) {
       case 'vm':
-        return vmReadiness(desired.vm, sighting, policy.adopt !== undefined)
+        return vmReadiness(desired.vm, sighting, policy.adopt !== undefined, policy.firstBoot)
       case 'container':
         return containerReadiness(desired.container, sighting)
       case 'file':

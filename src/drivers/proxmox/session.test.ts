@@ -232,7 +232,7 @@ describe('looks', () => {
     const seen = await session.observe(exampleSighting(), { power: true, agent: true }, SIGNAL)
     assert.deepEqual([seen?.close?.power, seen?.close?.agent, seen?.uptimeSeconds], ['running', 'up', 9])
     assert.deepEqual(seen?.close?.addresses, ['192.168.4.20', 'fd00::5'])
-    assert.equal(requests.length, 3)
+    assert.equal(requests.length, 4)
   })
 
   for (const [why, answer, expected] of [

@@ -1,4 +1,4 @@
-import { DEFAULT_POLICY, type Policy } from '../../model/policy.ts'
+import { DEFAULT_POLICY, type FirstBoot, type Policy } from '../../model/policy.ts'
 import type { FieldProblem, RawManifest } from '../kind.ts'
 import { show, unknownField } from './explain.ts'
 
@@ -12,6 +12,7 @@ const OWN = [
   'croft.dev/connection',
   'croft.dev/rotate',
   'croft.dev/drift',
+  'croft.dev/cloud-init',
 ]
 
 /** Wrong or unknown annotations of ours. Other people's annotations are their business. */
@@ -30,8 +31,16 @@ export function checkAnnotations(manifest: RawManifest): readonly FieldProblem[]
       const message = `${name} is ${show(value)}; it may be "correct", "report" or "ignore"`
       problems.push({ code: 'bad-value', path, message })
     }
+    if (name === 'croft.dev/cloud-init' && !isFirstBoot(value)) {
+      const message = `${name} is ${show(value)}; it may be "require" or "report"`
+      problems.push({ code: 'bad-value', path, message })
+    }
   }
   return problems
+}
+
+function isFirstBoot(value: string | undefined): value is FirstBoot {
+  return value === 'require' || value === 'report'
 }
 
 function isDriftPolicy(value: string | undefined): value is 'correct' | 'report' | 'ignore' {
@@ -42,6 +51,7 @@ function isDriftPolicy(value: string | undefined): value is 'correct' | 'report'
 export function annotatedPolicy(manifest: RawManifest): Policy {
   const annotations = manifest.metadata.annotations
   const drift = annotations['croft.dev/drift']
+  const firstBoot = annotations['croft.dev/cloud-init']
   return {
     ...DEFAULT_POLICY,
     protect: annotations['croft.dev/protect'] === 'true',
@@ -49,5 +59,6 @@ export function annotatedPolicy(manifest: RawManifest): Policy {
     replace: annotations['croft.dev/replace'] === 'allowed' ? 'allowed' : 'refused',
     ...(annotations['croft.dev/rotate'] === undefined ? {} : { rotate: annotations['croft.dev/rotate'].slice(0, 200) }),
     ...(isDriftPolicy(drift) ? { drift } : {}),
+    ...(isFirstBoot(firstBoot) ? { firstBoot } : {}),
   }
 }

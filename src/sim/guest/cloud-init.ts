@@ -17,6 +17,8 @@ const CONFIG_MS: readonly [number, number] = [1_500, 3_000]
 const PACKAGE_MS: readonly [number, number] = [2_500, 6_000]
 const FINAL_MS: readonly [number, number] = [300, 900]
 
+const RESULT = '/run/cloud-init/result.json'
+
 /**
  * cloud-init's stages, once for each instance id: files, then the host name, packages, and what is to be run at the
  * end. The name comes in force late, as on real machines: what starts before that runs under the image's name.
@@ -26,8 +28,16 @@ export function runCloudInit(computer: Computer, run: CloudInitRun, installed: (
   const { system, trouble } = machine
   machine.files.write('/var/lib/cloud/data/instance-id', `${run.instanceId}\n`)
   machine.files.write('/var/lib/cloud/instance/user-data.txt', run.userData)
-  if (system.instanceId === run.instanceId) {
+  const ended = () => {
     system.cloudInit = system.cloudInitError === undefined ? 'done' : 'error'
+    const errors = system.cloudInitError === undefined ? [] : [system.cloudInitError]
+    machine.files.write(RESULT, `${JSON.stringify({ v1: { datasource: 'DataSourceNoCloud', errors } }, null, 1)}\n`)
+  }
+  // What is below /run is made anew with every boot.
+  machine.files.remove(RESULT)
+  machine.files.write('/run/cloud-init/status.json', '{"v1": {"stage": "modules-final"}}\n')
+  if (system.instanceId === run.instanceId) {
+    ended()
     return
   }
   system.instanceId = run.instanceId
@@ -72,9 +82,7 @@ export function runCloudInit(computer: Computer, run: CloudInitRun, installed: (
                   writeFiles(computer, config, true, fail)
                   for (const command of [...list(config.bootcmd), ...list(config.runcmd)]) runCommand(computer, command)
                 },
-                () => {
-                  system.cloudInit = system.cloudInitError === undefined ? 'done' : 'error'
-                },
+                ended,
               ),
           ),
       ),

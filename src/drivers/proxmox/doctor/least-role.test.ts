@@ -149,6 +149,8 @@ const NOT_REFUSED_BY_NAME: Readonly<Record<string, 'settles' | 'stops'>> = {
   'Sys.Audit': 'settles',
   // Asked for when a cloud-init drive is put into a guest that exists, not when the guest is made.
   'VM.Config.CDROM': 'settles',
+  // How the first boot went is not known, so it does not count.
+  'VM.GuestAgent.FileRead': 'settles',
   // The agent may not be asked, so the guest never counts as ready.
   'VM.GuestAgent.Audit': 'stops',
   // A storage that may not be seen looks like one that is not there.

@@ -98,10 +98,12 @@ function looksAt(resource: Resource, options: NeedOptions): { call: Call; why: s
   const looks = ['pending', 'config', 'status/current'].map((part) => read(`${path}/${part}`))
   if (desired.type !== 'vm' || desired.vm.agent?.enabled !== true) return looks
   const asks = `see whether the agent of ${resource.key} answers`
-  const answers = { ...read(`${path}/agent/network-get-interfaces`), why: asks }
-  if (options.entered?.has(resource.key) !== true) return [...looks, answers]
+  const answers = [{ ...read(`${path}/agent/network-get-interfaces`), why: asks }]
+  if (desired.vm.cloudInit !== undefined || desired.vm.seed !== undefined)
+    answers.push({ ...read(`${path}/agent/file-read`), why: `see how the first boot of ${resource.key} went` })
+  if (options.entered?.has(resource.key) !== true) return [...looks, ...answers]
   const enters = `run programs in ${resource.key} through its agent`
-  return [...looks, answers, { call: { method: 'POST', path: `${path}/agent/exec`, params: {} }, why: enters }]
+  return [...looks, ...answers, { call: { method: 'POST', path: `${path}/agent/exec`, params: {} }, why: enters }]
 }
 
 /** The calls from nothing to declared, and those that would put right a thing of which every field is wrong. */

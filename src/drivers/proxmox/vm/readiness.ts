@@ -1,10 +1,11 @@
+import type { FirstBoot } from '../../../model/policy.ts'
 import type { Readiness } from '../../../model/rules.ts'
 import type { PowerState, Sighting } from '../../../model/sighting.ts'
 import type { VmSpec } from '../../../model/vm.ts'
 import { powerOf } from './power.ts'
 
 /** `adopted`: it was there before us, so something runs in it whatever the declaration says. */
-export function vmReadiness(vm: VmSpec, sighting: Sighting, adopted: boolean): Readiness {
+export function vmReadiness(vm: VmSpec, sighting: Sighting, adopted: boolean, firstBoot?: FirstBoot): Readiness {
   const power = powerOf(sighting)
   const id = `VM ${sighting.externalId} on ${sighting.host}`
   if (sighting.lock !== undefined) return lockedReadiness(sighting, id)
@@ -40,8 +41,17 @@ export function vmReadiness(vm: VmSpec, sighting: Sighting, adopted: boolean): R
     return { ready: true, reason: 'NoSystem', message, status: 'Running' }
   }
   switch (sighting.close?.agent) {
-    case 'up':
-      return { ready: true, reason: 'AgentUp', message: `${id} is running and its agent answers`, status: 'Running' }
+    case 'up': {
+      const booted = adopted || (vm.cloudInit === undefined && vm.seed === undefined)
+      return (
+        (booted ? undefined : cloudInitReadiness(sighting, id, firstBoot)) ?? {
+          ready: true,
+          reason: 'AgentUp',
+          message: `${id} is running and its agent answers`,
+          status: 'Running',
+        }
+      )
+    }
     case 'down':
       return {
         ready: false,
@@ -57,6 +67,18 @@ export function vmReadiness(vm: VmSpec, sighting: Sighting, adopted: boolean): R
         status: 'Running',
       }
   }
+}
+
+/** A machine that croft made is up when its first boot has ended, and well when it has ended well. */
+function cloudInitReadiness({ close }: Sighting, id: string, firstBoot: FirstBoot = 'require'): Readiness | undefined {
+  const result = close?.cloudInit
+  if (result?.state === 'running') {
+    const message = `${id} is running; cloud-init has not ended yet`
+    return { ready: false, reason: 'CloudInitRunning', message, status: 'Booting' }
+  }
+  if (result?.state !== 'error') return undefined
+  const message = `${id} is running, and cloud-init failed: ${result.message}`
+  return { ready: firstBoot === 'report', reason: 'CloudInitFailed', message, status: 'Running' }
 }
 
 /** Could an agent ever answer? Nothing waits for what the declaration makes impossible. */
