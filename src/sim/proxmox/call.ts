@@ -14,6 +14,8 @@ export interface Call {
   readonly raw: Readonly<Record<string, unknown>>
   /** An uploaded file. */
   readonly file?: { readonly name: string; readonly bytes: Uint8Array }
+  /** Another call by the same sender, judged like one that came by itself. */
+  perform(method: string, path: string, params: Readonly<Record<string, unknown>>): unknown
 }
 
 /** Answers the `data` of the response, at once or later. Throws an ApiError to refuse. */

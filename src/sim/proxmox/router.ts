@@ -1,4 +1,5 @@
 import type { WireRequest, WireResponse } from '../../lib/wire.ts'
+import type { Identity } from '../world/access.ts'
 import { PowerLost } from '../world/locks.ts'
 import type { World } from '../world/types.ts'
 import { ApiError, badParameters, failed } from './api-error.ts'
@@ -54,17 +55,27 @@ function serve(world: World, request: WireRequest, routed: Routed): unknown {
   const open = operation !== undefined && isOpen(operation)
   if (typeof who === 'string' && !open) return new Unauthorized(who)
   const identity = typeof who === 'string' ? { id: '', user: '', token: undefined } : who
-  const key = `${decoded.method} ${operation?.path ?? decoded.path}`
+  return carryOut(world, identity, { ...decoded, operation, pathParams })
+}
+
+interface Asked extends Pick<Decoded, 'method' | 'path' | 'params' | 'file'> {
+  readonly operation: Operation | undefined
+  readonly pathParams: Readonly<Record<string, string>>
+}
+
+function carryOut(world: World, identity: Identity, asked: Asked): unknown {
+  const { operation, pathParams } = asked
+  const key = `${asked.method} ${operation?.path ?? asked.path}`
   const handler = ROUTES.get(key)
   if (operation === undefined && handler === undefined) {
-    throw new ApiError(501, `Method '${decoded.method} ${decoded.path}' not implemented`)
+    throw new ApiError(501, `Method '${asked.method} ${asked.path}' not implemented`)
   }
-  const given = Object.assign(Object.create(null), decoded.params, pathParams)
+  const given = Object.assign(Object.create(null), asked.params, pathParams)
   if (operation !== undefined) {
-    requirePermission(world, identity, operation, decoded.path, given)
+    requirePermission(world, identity, operation, asked.path, given)
     requireNode(world, operation, pathParams)
   }
-  if (!world.quorate && decoded.method !== 'GET') throw failed('cluster not ready - no quorum?')
+  if (!world.quorate && asked.method !== 'GET') throw failed('cluster not ready - no quorum?')
   let values: Readonly<Record<string, unknown>> = given
   if (operation !== undefined) {
     const checked = checkParams(operation, withLists(operation, given), known(world))
@@ -76,11 +87,16 @@ function serve(world: World, request: WireRequest, routed: Routed): unknown {
   const call: Call = {
     world,
     who: identity,
-    method: decoded.method,
-    path: decoded.path,
+    method: asked.method,
+    path: asked.path,
     params: texts(values),
     raw: values,
-    ...(decoded.file ? { file: decoded.file } : {}),
+    perform: (method, path, params) => {
+      const found = findOperation(method, path)
+      const inner = { method, path, params, operation: found?.operation, pathParams: found?.pathParams ?? {} }
+      return carryOut(world, identity, inner)
+    },
+    ...(asked.file ? { file: asked.file } : {}),
   }
   return handler(call)
 }

@@ -20,7 +20,7 @@ export function hostNames(wanted: readonly string[] | number | undefined): reado
 
 /** Hosts with their storages and a token of root, and nothing else. */
 export function fillEmpty(world: World, names: readonly string[]): void {
-  for (const name of names) addHost(world, name)
+  for (const name of names) addCards(addHost(world, name))
   addStorage(world, { id: 'local', totalBytes: 200 * GIB })
   addStorage(world, {
     id: 'local-zfs',
@@ -33,6 +33,12 @@ export function fillEmpty(world: World, names: readonly string[]): void {
   })
   addUser(world, 'root@pam', undefined)
   addToken(world, 'root@pam', 'croft', false)
+}
+
+/** Cards that nothing uses yet: what bridges, bonds and VLANs are made on. */
+function addCards({ interfaces }: Host): void {
+  for (const [index, name] of ['eno1', 'eno2', 'eno3', 'eno4'].entries())
+    interfaces.set(name, { type: 'eth', method: 'manual', method6: 'manual', families: ['inet'], priority: index + 5 })
 }
 
 /** Two K3s servers that run, and all that a third one needs: the state in which the tour begins. */

@@ -8,6 +8,8 @@ export function parseProperties(text: string, mainName?: string): Properties {
   const named = new Map<string, string>()
   let main = ''
   for (const part of text.split(',')) {
+    // A comma too many, as some clients send it, says nothing.
+    if (/^\s*$/.test(part)) continue
     const equals = part.indexOf('=')
     if (equals < 0) main = part
     else if (part.slice(0, equals) === mainName) main = part.slice(equals + 1)

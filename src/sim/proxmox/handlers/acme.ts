@@ -1,5 +1,5 @@
 import { startTask } from '../../world/tasks.ts'
-import { badParameter, failed } from '../api-error.ts'
+import { ApiError, badParameter, failed } from '../api-error.ts'
 import { type Call, hostOf, param, type Routes } from '../call.ts'
 import { type Collection, collectionRoutes } from './collection.ts'
 import { shelf } from './shelf.ts'
@@ -61,14 +61,39 @@ export const acmeRoutes: Routes = {
     })
   },
   'POST /nodes/{node}/certificates/custom': (call) => {
+    const things = shelf(call.world, `node/${hostOf(call).name}`)
+    const before = things.get('certificate')
+    if (call.params.key === undefined && before === undefined)
+      throw badParameter('key', 'Attempted to upload custom certificate without (existing) key.')
+    if (before !== undefined && call.params.force !== '1')
+      throw failed('Custom certificate file exists but force flag is not set.')
     const own = { filename: 'pveproxy-ssl.pem', pem: param(call, 'certificates') }
-    shelf(call.world, `node/${hostOf(call).name}`).set('certificate', own)
+    things.set('certificate', own)
     return own
   },
+  'POST /nodes/{node}/certificates/acme/certificate': (call) => {
+    if (shelf(call.world, `node/${hostOf(call).name}`).has('certificate') && call.params.force !== '1')
+      throw badParameter('force', "Custom certificate exists but 'force' is not set.")
+    return order(call)
+  },
+  'PUT /nodes/{node}/certificates/acme/certificate': (call) => {
+    if (!shelf(call.world, `node/${hostOf(call).name}`).has('certificate'))
+      throw failed('No current (custom) certificate found, please order a new certificate!')
+    return order(call)
+  },
+  'DELETE /nodes/{node}/certificates/acme/certificate': order,
   'DELETE /nodes/{node}/certificates/custom': (call) => {
     shelf(call.world, `node/${hostOf(call).name}`).delete('certificate')
     return null
   },
+}
+
+/** No authority is asked: what is missing on the way there is all that can be told. */
+function order(call: Call): never {
+  const config = shelf(call.world, `node/${hostOf(call).name}`).get('config') ?? {}
+  if (!Object.keys(config).some((name) => /^acme/.test(name)))
+    throw new ApiError(400, 'ACME domain list in node configuration is missing!')
+  throw failed("ACME account config file 'default' does not exist.")
 }
 
 function need(call: Call) {

@@ -7,6 +7,7 @@ import { badParameter, failed, forbidden } from '../api-error.ts'
 import { type Call, param, type Routes } from '../call.ts'
 import { nextRun } from './calendar.ts'
 import { type Collection, collectionRoutes, deletions } from './collection.ts'
+import { requireRight } from './option-rights.ts'
 import { shelf, type Thing, textOf } from './shelf.ts'
 
 /** Backups at set times. */
@@ -69,9 +70,14 @@ function whenNext(call: Call, job: Thing): Thing {
 
 function prepare(call: Call, job: Thing, _id: string, old: Thing | undefined): Thing {
   const { params, who } = call
-  for (const key of ['script', 'dumpdir', 'tmpdir']) {
-    if (params[key] !== undefined && who.id !== 'root@pam') throw badParameter(key, 'Only root may set this option.')
+  for (const key of ['tmpdir', 'dumpdir', 'script', 'job-id']) {
+    const named = params[key] !== undefined || deletions(call).includes(key)
+    if (named && who.id !== 'root@pam') throw badParameter(key, 'Only root may set this option.')
   }
+  for (const key of ['bwlimit', 'ionice', 'performance'])
+    if (params[key] !== undefined || deletions(call).includes(key)) requireRight(call, '/', 'Sys.Modify')
+  if (old !== undefined && Object.keys(params).every((key) => ['id', 'digest', 'delete'].includes(key)))
+    if (deletions(call).length === 0) throw failed('no options specified')
   for (const key of deletions(call)) {
     if (!KNOWN.has(key)) throw failed(`${INVALID}delete: unknown option '${key}'`)
   }

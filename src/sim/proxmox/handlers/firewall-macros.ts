@@ -14,3 +14,10 @@ export const MACROS: ReadonlySet<string> = new Set(NAMES.split(' '))
 export const firewallMacroRoutes: Routes = {
   'GET /cluster/firewall/macros': () => [...MACROS].map((macro) => ({ macro, descr: `${macro} traffic` })),
 }
+
+const PREFERRED: ReadonlyMap<string, string> = new Map([...MACROS].map((macro) => [macro.toLowerCase(), macro]))
+
+/** A macro in its own spelling, however it was written. */
+export function preferredMacro(name: string): string {
+  return PREFERRED.get(name.toLowerCase()) ?? name
+}

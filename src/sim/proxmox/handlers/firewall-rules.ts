@@ -1,9 +1,10 @@
 import { badParameter, badParameters, failed } from '../api-error.ts'
 import { type Call, param, type Routes } from '../call.ts'
 import { type Collection, collectionRoutes, deletions, list, refuseStale } from './collection.ts'
+import { preferredMacro } from './firewall-macros.ts'
 import { CLUSTER_PLACE, isGuest, names, place } from './firewall-place.ts'
 import { type RuleEnv, ruleErrors, ruleVersion } from './firewall-rule-check.ts'
-import { digestOf, fields, shelf, type Thing } from './shelf.ts'
+import { digestOf, fields, shelf, type Thing, textOf } from './shelf.ts'
 
 /** Ordered lists of rules. A new one stands first, whatever position was asked for. */
 export function firewallRuleRoutes(at: string): Routes {
@@ -52,7 +53,7 @@ function ruleRoutes(at: string, where: Where): Routes {
     },
     [`POST ${at}`]: (call) => {
       const all = rules(call)
-      const rule = { enable: 0, ...fields(call, 'pos', 'group') }
+      const rule = withGiven({ enable: 0 }, fields(call, 'pos', 'group'))
       check(call, rule)
       all.unshift(rule)
       return null
@@ -71,7 +72,7 @@ function ruleRoutes(at: string, where: Where): Routes {
         move(all, Number(param(call, 'pos')), Number(to))
         return null
       }
-      const rule: Thing = { ...old, ...fields(call, 'pos', 'group') }
+      const rule = withGiven(old, fields(call, 'pos', 'group'))
       for (const name of deletions(call)) delete rule[name]
       check(call, rule)
       all[Number(param(call, 'pos'))] = rule
@@ -85,6 +86,16 @@ function ruleRoutes(at: string, where: Where): Routes {
       return null
     },
   }
+}
+
+/** What is sent empty, or as a dash, is taken out. */
+function withGiven(rule: Thing, given: Thing): Thing {
+  const next: Thing = { ...rule }
+  for (const [name, value] of Object.entries(given)) {
+    if (value === '' || value === '-') delete next[name]
+    else next[name] = name === 'macro' ? preferredMacro(textOf(value)) : value
+  }
+  return next
 }
 
 /** Before the one that stands at `to` now; at the end when there is none. */

@@ -1,4 +1,5 @@
 import type { Handler, Routes } from '../call.ts'
+import { absentRoutes } from './absent.ts'
 import { accessRoutes } from './access.ts'
 import { accessAclRoutes } from './access-acl.ts'
 import { accessGroupRoutes } from './access-groups.ts'
@@ -31,10 +32,12 @@ import { mappingRoutes } from './mappings.ts'
 import { metricsRoutes } from './metrics.ts'
 import { networkRoutes } from './network.ts'
 import { nodeAptRoutes } from './node-apt.ts'
+import { nodeDiskRoutes } from './node-disks.ts'
 import { nodeFactRoutes } from './node-facts.ts'
 import { nodeHostRoutes } from './node-host.ts'
 import { nodePowerRoutes } from './node-power.ts'
 import { nodeSettingRoutes } from './node-settings.ts'
+import { nodeWakeRoutes } from './node-wake.ts'
 import { nodeZfsRoutes } from './node-zfs.ts'
 import { nodeRoutes } from './nodes.ts'
 import { notificationRoutes } from './notifications.ts'
@@ -102,6 +105,9 @@ const TABLES: readonly Routes[] = [
   lxcCopyRoutes,
   nodeSettingRoutes,
   nodeAptRoutes,
+  nodeDiskRoutes,
+  nodeWakeRoutes,
+  absentRoutes,
   nodeZfsRoutes,
   acmeRoutes,
   networkRoutes,

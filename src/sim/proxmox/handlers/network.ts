@@ -1,9 +1,11 @@
 import { may } from '../../world/access.ts'
 import { startTask } from '../../world/tasks.ts'
 import type { Host } from '../../world/types.ts'
-import { badParameter } from '../api-error.ts'
+import { badParameter, failed } from '../api-error.ts'
 import { Answer, type Call, hostOf, param, type Routes } from '../call.ts'
-import { fields } from './shelf.ts'
+import { deletions } from './collection.ts'
+import { checkInterfaces, portParameter, portsOf } from './network-check.ts'
+import { fields, textOf } from './shelf.ts'
 
 const AT = '/nodes/{node}/network'
 
@@ -20,16 +22,14 @@ export const networkRoutes: Routes = {
     if (found === undefined) throw badParameter('iface', 'interface does not exist')
     return found
   },
-  [`PUT ${AT}/{iface}`]: (call) => {
-    const host = hostOf(call)
-    if (!written(host).has(param(call, 'iface'))) throw badParameter('iface', 'interface does not exist')
-    change(host).set(param(call, 'iface'), completed(host, call))
-    return null
-  },
+  [`PUT ${AT}/{iface}`]: update,
   [`DELETE ${AT}/{iface}`]: (call) => {
     const host = hostOf(call)
-    if (!written(host).has(param(call, 'iface'))) throw badParameter('iface', 'interface does not exist')
-    change(host).delete(param(call, 'iface'))
+    const iface = param(call, 'iface')
+    if (!written(host).has(iface)) throw badParameter('iface', 'interface does not exist')
+    const rest = new Map(written(host))
+    rest.delete(iface)
+    write(host, rest)
     return null
   },
 }
@@ -39,10 +39,10 @@ function written(host: Host): Map<string, Record<string, unknown>> {
   return host.newInterfaces ?? host.interfaces
 }
 
-/** Changes go to a second file until somebody loads it. */
-function change(host: Host): Map<string, Record<string, unknown>> {
-  host.newInterfaces ??= new Map(host.interfaces)
-  return host.newInterfaces
+/** Changes go to a second file until somebody loads it. What does not fit together is not written at all. */
+function write(host: Host, all: Map<string, Record<string, unknown>>): void {
+  checkInterfaces(all)
+  host.newInterfaces = all
 }
 
 function list(call: Call): unknown {
@@ -66,26 +66,80 @@ function create(call: Call): null {
   const host = hostOf(call)
   const iface = param(call, 'iface')
   if (written(host).has(iface)) throw badParameter('iface', 'interface already exists')
-  change(host).set(iface, completed(host, call))
+  const entry = fields(call, 'iface')
+  refuseConflicts(host, iface, entry)
+  if (/^OVS/.test(textOf(entry.type))) throw failed("Open VSwitch is not installed (need package 'openvswitch-switch')")
+  const all = new Map(written(host))
+  all.set(iface, asRead(entry, all.size + 3))
+  write(host, all)
   return null
 }
 
-function completed(host: Host, call: Call): Record<string, unknown> {
+/** What is not sent stays as it is, but for addresses: they are there only as long as they are sent. */
+function update(call: Call): null {
+  const host = hostOf(call)
+  const iface = param(call, 'iface')
+  const before = written(host).get(iface)
+  if (before === undefined) throw badParameter('iface', 'interface does not exist')
   const entry = fields(call, 'iface')
-  const [address, netmask] = (call.params.cidr ?? '').split('/')
-  const bridge = entry.type === 'bridge' ? { bridge_ports: '', bridge_stp: 'off', bridge_fd: '0' } : {}
+  refuseConflicts(host, iface, entry)
+  const kept: Record<string, unknown> = { ...before }
+  for (const name of [...ADDRESSES, ...deletions(call)]) delete kept[name]
+  // VLANs belong to a bridge that knows of them.
+  if (deletions(call).includes('bridge_vlan_aware')) delete kept.bridge_vids
+  const all = new Map(written(host))
+  all.set(iface, asRead({ ...kept, ...entry }, Number(before.priority ?? all.size + 3)))
+  write(host, all)
+  return null
+}
+
+const ADDRESSES = ['address', 'netmask', 'cidr', 'gateway', 'address6', 'netmask6', 'cidr6', 'gateway6']
+
+function refuseConflicts(host: Host, iface: string, entry: Record<string, unknown>): void {
+  const others = [...written(host)].filter(([name]) => name !== iface)
+  for (const [name, title] of [
+    ['gateway', 'Default gateway'],
+    ['gateway6', 'Default ipv6 gateway'],
+  ] as const) {
+    const taken = entry[name] === undefined ? undefined : others.find(([, other]) => other[name] !== undefined)
+    if (taken !== undefined) throw badParameter(name, `${title} already exists on interface '${taken[0]}'.`)
+  }
+  const wanted = portsOf(entry)
+  for (const [name, other] of others) {
+    const port = portsOf(other).find((one) => wanted.includes(one))
+    if (port !== undefined) throw badParameter(portParameter(entry), `${port} is already used on interface '${name}'.`)
+  }
+  for (const six of ['', '6']) {
+    if (entry[`cidr${six}`] === undefined) continue
+    for (const name of [`address${six}`, `netmask${six}`])
+      if (entry[name] !== undefined) throw badParameter(name, `${name} conflicts with cidr${six}`)
+  }
+}
+
+/** An entry as it comes back from the file. */
+function asRead(given: Record<string, unknown>, priority: number): Record<string, unknown> {
+  const entry = { ...given }
+  const placed = (six: '' | '6') => {
+    const [address, netmask] = textOf(entry[`cidr${six}`]).split('/')
+    if (address !== undefined && address !== '' && netmask !== undefined) {
+      entry[`address${six}`] = address
+      entry[`netmask${six}`] = six === '' ? netmask : Number(netmask)
+    } else if (entry[`address${six}`] !== undefined && entry[`netmask${six}`] !== undefined)
+      entry[`cidr${six}`] = `${textOf(entry[`address${six}`])}/${textOf(entry[`netmask${six}`])}`
+    return entry[`address${six}`] !== undefined
+  }
+  const [four, six] = [placed(''), placed('6')]
   // Whatever is sent for it, the file says yes.
   if (entry.bridge_vlan_aware !== undefined) entry.bridge_vlan_aware = 1
-  const aware = entry.bridge_vlan_aware === undefined ? {} : { bridge_vids: '2-4094' }
+  if (/^\S+\.\d+$/.test(textOf(entry.iface))) delete entry['vlan-raw-device']
   return {
-    method: entry.cidr === undefined ? 'manual' : 'static',
-    method6: 'manual',
-    families: ['inet'],
-    priority: written(host).size + 3,
-    ...bridge,
-    ...aware,
-    ...(netmask === undefined ? {} : { address, netmask }),
+    priority,
+    ...(entry.type === 'bridge' ? { bridge_ports: '', bridge_stp: 'off', bridge_fd: '0' } : {}),
+    ...(entry.bridge_vlan_aware === undefined ? {} : { bridge_vids: '2-4094' }),
     ...entry,
+    method: four ? 'static' : 'manual',
+    method6: six ? 'static' : 'manual',
+    families: four && six ? ['inet', 'inet6'] : six ? ['inet6'] : ['inet'],
   }
 }
 

@@ -41,19 +41,28 @@ export const nodeAptRoutes: Routes = {
     const known = files.some(({ repositories }) =>
       repositories.some(({ Components }) => Array.isArray(Components) && Components.includes(wanted.component)),
     )
-    if (!known)
+    const there = files.find(({ path }) => path === wanted.file)
+    if (!known && there !== undefined) there.repositories.push(repositoryOf(wanted.component))
+    else if (!known)
       files.push({
-        path: `/etc/apt/sources.list.d/${wanted.handle}.sources`,
+        path: wanted.file,
         repositories: [repositoryOf(wanted.component)],
       })
     return null
   },
 }
 
+const SOURCES = '/etc/apt/sources.list.d'
+
 const STANDARD = [
-  { handle: 'enterprise', name: 'Enterprise', component: 'pve-enterprise' },
-  { handle: 'no-subscription', name: 'No-Subscription', component: 'pve-no-subscription' },
-  { handle: 'test', name: 'Test', component: 'pve-test' },
+  { handle: 'enterprise', name: 'Enterprise', component: 'pve-enterprise', file: `${SOURCES}/pve-enterprise.sources` },
+  {
+    handle: 'no-subscription',
+    name: 'No-Subscription',
+    component: 'pve-no-subscription',
+    file: `${SOURCES}/proxmox.sources`,
+  },
+  { handle: 'test', name: 'Test', component: 'pve-test', file: `${SOURCES}/proxmox.sources` },
 ]
 
 interface File {

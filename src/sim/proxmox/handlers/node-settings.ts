@@ -1,4 +1,4 @@
-import { failed } from '../api-error.ts'
+import { badParameter, failed } from '../api-error.ts'
 import { type Call, hostOf, param, type Routes } from '../call.ts'
 import { deletions, refuseStale } from './collection.ts'
 import { digestOf, EMPTY_DIGEST, fields, shelf, type Thing } from './shelf.ts'
@@ -21,7 +21,11 @@ export const nodeSettingRoutes: Routes = {
     const seconds = Math.floor(call.world.clock.now() / 1000)
     return { time: seconds, localtime: seconds, timezone: 'UTC', ...kept(call, 'time') }
   },
-  [`PUT ${AT}/time`]: (call) => put(call, 'time', { timezone: param(call, 'timezone') }),
+  [`PUT ${AT}/time`]: (call) => {
+    const timezone = param(call, 'timezone')
+    if (!isTimezone(timezone)) throw badParameter('timezone', 'No such timezone')
+    return put(call, 'time', { timezone })
+  },
   [`GET ${AT}/config`]: (call) => {
     const config = kept(call, 'config') ?? {}
     const { property } = call.params
@@ -35,6 +39,16 @@ export const nodeSettingRoutes: Routes = {
     for (const name of deletions(call)) delete config[name]
     return put(call, 'config', config)
   },
+}
+
+/** Names are told apart by their letters' case, as files are. */
+function isTimezone(name: string): boolean {
+  if (name !== 'UTC' && !/^[A-Z][A-Za-z]+(\/[A-Z][A-Za-z0-9_+-]*)+$/.test(name)) return false
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== ''
+  } catch {
+    return false
+  }
 }
 
 function digest(config: Thing): string {

@@ -77,7 +77,7 @@ function createGuest(call: Call): string {
     if (pool !== undefined) joinPool(call, pool, vmid)
     if (flag(call, 'ha-managed'))
       shelf(world, 'ha/resources').set(`vm:${vmid}`, { type: 'vm', state: flag(call, 'start') ? 'started' : 'stopped' })
-    if (flag(call, 'start')) await startAfterCreate(call, guest, work)
+    if (flag(call, 'start')) startAfterCreate(call, guest, work)
   })
 }
 
@@ -121,12 +121,10 @@ function joinPool(call: Call, pool: string, vmid: number): void {
   call.world.access.version += 1
 }
 
-/** A start that fails does not make the creation fail. */
-async function startAfterCreate(call: Call, guest: Guest, work: Work): Promise<void> {
-  try {
-    await startGuest(call.world, hostOf(call), guest, work)
-  } catch (error) {
-    if (error instanceof PowerLost) throw error
-    work.log(error instanceof Error ? error.message : String(error))
-  }
+/** The start is a task of its own: whether it goes well is nothing to the creation, which is over by then. */
+function startAfterCreate(call: Call, guest: Guest, work: Work): void {
+  const { world } = call
+  const host = hostOf(call)
+  work.log('Execute autostart')
+  startTask(world, host, 'qmstart', `${guest.vmid}`, call.who.id, (own) => startGuest(world, host, guest, own))
 }

@@ -38,18 +38,34 @@ function nodeTasks(call: Call): Answer {
   const { params } = call
   const audits = may(call.world, call.who, `/nodes/${host.name}`, 'Sys.Audit')
   const source = params.source ?? 'archive'
+  const wanted = sortsWanted(params)
   const rows = host.tasks
     .filter((task) => audits || isOwn(call, task))
     .filter((task) => source === 'all' || (task.exit === undefined) === (source === 'active'))
     .filter((task) => params.vmid === undefined || task.id === params.vmid)
     .filter((task) => params.typefilter === undefined || task.type === params.typefilter)
-    .filter((task) => params.userfilter === undefined || task.user.includes(params.userfilter))
+    .filter(
+      (task) => params.userfilter === undefined || task.user.toLowerCase().includes(params.userfilter.toLowerCase()),
+    )
     .filter((task) => params.since === undefined || task.startSeconds >= Number(params.since))
     .filter((task) => params.until === undefined || task.startSeconds <= Number(params.until))
-    .filter((task) => params.errors !== '1' || (task.exit !== undefined && task.exit !== 'OK'))
+    .filter((task) => wanted.has(sortOf(task.exit)))
     .reverse()
   const start = Number(params.start ?? 0)
   return new Answer(rows.slice(start, start + Number(params.limit ?? 50)).map(listRow), { total: rows.length })
+}
+
+/** How a task ended, in one word. One that runs has not said so yet. */
+function sortOf(exit: string | undefined): string {
+  if (exit === undefined || exit === 'unexpected status') return 'unknown'
+  if (exit === 'OK') return 'ok'
+  return /^WARNINGS: \d+$/.test(exit) ? 'warning' : 'error'
+}
+
+function sortsWanted({ errors, statusfilter }: Readonly<Record<string, string>>): ReadonlySet<string> {
+  if (errors === '1') return new Set(['warning', 'error', 'unknown'])
+  if (statusfilter === undefined) return new Set(['ok', 'warning', 'error', 'unknown'])
+  return new Set(statusfilter.split(/[,;\s]+/).map((word) => word.toLowerCase()))
 }
 
 function isOwn(call: Call, task: Task): boolean {

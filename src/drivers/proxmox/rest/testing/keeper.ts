@@ -45,6 +45,8 @@ export function simKeeper(): Keeper & {
   const clock = createVirtualClock(Date.UTC(2026, 0, 1))
   const datacentre = createDatacentre({ clock, random: seededRandom(7) })
   datacentre.addGuest(114, 'still-fawn', { name: 'web' })
+  // A host has one default gateway: what is tried here may be it.
+  delete datacentre.world.hosts.get('still-fawn')?.interfaces.get('vmbr0')?.gateway
   return {
     datacentre,
     clock,

@@ -198,6 +198,7 @@ const SPECIAL: Readonly<Record<string, SettingValue>> = {
   'realm.domain': 'corp.test',
   issuerUrl: 'https://idp.test/x',
   'vlan.device': 'eno2',
+  'bond.primary': 'eno2',
   'sdn-vnet.zone': 'other',
   'realm.default': true,
   prompt: 'login',

@@ -1,0 +1,46 @@
+import { failed } from '../api-error.ts'
+import { param, type Routes } from '../call.ts'
+
+/** Answers about things that a simulated site never has, and about others that nobody here can be asked for. */
+export const absentRoutes: Routes = {
+  'GET /cluster/acme/tos': () => 'https://letsencrypt.org/documents/LE-SA-v1.5-February-24-2025.pdf',
+  'GET /cluster/acme/meta': () => ({
+    caaIdentities: ['letsencrypt.org'],
+    termsOfService: 'https://letsencrypt.org/documents/LE-SA-v1.5-February-24-2025.pdf',
+    website: 'https://letsencrypt.org',
+  }),
+  'GET /cluster/acme/challenge-schema': () => [
+    { id: 'standalone', name: 'standalone', type: 'standalone', schema: {} },
+    { id: 'cf', name: 'Cloudflare Managed DNS', type: 'dns', schema: { fields: {} } },
+  ],
+  'GET /cluster/sdn/dry-run': () => ({ 'frr-diff': '', 'interfaces-diff': '' }),
+  'GET /cluster/sdn/fabrics': () => ['fabric', 'node', 'all'].map((subdir) => ({ subdir })),
+  'GET /cluster/sdn/fabrics/all': () => ({ fabrics: [], nodes: [] }),
+  'GET /cluster/sdn/fabrics/fabric': () => [],
+  'GET /cluster/sdn/fabrics/node': () => [],
+  'GET /cluster/sdn/fabrics/node/{fabric_id}': () => [],
+  'GET /cluster/sdn/fabrics/fabric/{id}': (call) => missing('fabric', param(call, 'id')),
+  'GET /cluster/sdn/prefix-lists': () => [],
+  'GET /cluster/sdn/prefix-lists/{id}': (call) => missing('prefix list', param(call, 'id')),
+  'GET /cluster/sdn/route-maps': () => [{ subdir: 'entries' }],
+  'GET /cluster/sdn/route-maps/entries': () => [],
+  'GET /cluster/sdn/ipams/{ipam}/status': () => [],
+  'GET /nodes/{node}/apt/changelog': (call) => `${param(call, 'name')} (1.0) unstable; urgency=medium\n`,
+  'GET /nodes/{node}/replication/{id}/log': (call) => missing('replication job', param(call, 'id')),
+  'GET /nodes/{node}/scan/nfs': (call) =>
+    unreachable(`/sbin/showmount --no-headers --exports ${param(call, 'server')}`),
+  'GET /nodes/{node}/scan/cifs': (call) => unreachable(`/usr/bin/smbclient -d 0 -L ${param(call, 'server')} -N`),
+  'GET /nodes/{node}/scan/iscsi': (call) =>
+    unreachable(`/usr/bin/iscsiadm --mode discovery --type sendtargets --portal ${param(call, 'portal')}`),
+  'GET /nodes/{node}/scan/pbs': (call) => {
+    throw failed(`error fetching datastores - 500 Can't connect to ${param(call, 'server')}:8007`)
+  },
+}
+
+function missing(what: string, id: string): never {
+  throw failed(`${what} '${id}' does not exist`)
+}
+
+function unreachable(command: string): never {
+  throw failed(`command '${command}' failed: exit code 1`)
+}
