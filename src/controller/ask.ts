@@ -87,7 +87,7 @@ async function suspend(key: ResourceKey, on: boolean, deps: AskDeps): Promise<Gr
 }
 
 /** Guards whose objection a person may lift from here; the others want a change in Git. */
-const LIFTED: ReadonlySet<string> = new Set(['blast-radius', 'replacement', 'drift'])
+const LIFTED: ReadonlySet<string> = new Set(['blast-radius', 'data-disks', 'replacement', 'drift'])
 
 async function approve(keys: readonly ResourceKey[], expiresMs: number, actor: Actor, deps: AskDeps): Promise<Granted> {
   const nowMs = deps.clock.now()

@@ -95,6 +95,7 @@ export const machine: Kind<WrittenMachine> = {
     return {
       ...policy,
       protect: policy.protect || spec.protect === true || spec.proxmox?.protection === true,
+      ...(spec.protect === false ? { dataMayGo: true as const } : {}),
       deletion: spec.deletionPolicy ?? (adopt === undefined ? 'Delete' : 'Orphan'),
       ...(adopt === undefined ? {} : { adopt }),
     }

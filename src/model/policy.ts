@@ -23,6 +23,8 @@ export interface Policy {
    * and held until a person decides. ignore: it is left alone. Absent: correct.
    */
   readonly drift?: 'correct' | 'report' | 'ignore'
+  /** A person said `protect: false`: what is on its data disks may go with it. */
+  readonly dataMayGo?: true
   /**
    * What comes of a first boot that went wrong (`croft.dev/cloud-init`). require: the machine is not Ready before
    * cloud-init has ended well. report: it is Ready when it answers, and what went wrong is only said. Absent: require.

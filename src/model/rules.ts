@@ -43,6 +43,8 @@ export interface Rules {
   adoptSteps(resource: Resource, sighting: Sighting): readonly Step[]
   /** What is on it that nobody could bring back if it were destroyed and made anew: `scsi1`, `unused0`. */
   irreplaceable?(resource: Resource, sighting: Sighting): readonly string[]
+  /** Disks of a guest besides the one that it starts from, and those that were taken out of it: its data is there only. */
+  dataDisks?(sighting: Sighting): readonly string[]
   /** The lists in which parts of an earlier, broken creation under this id would be found. */
   remains?(resource: Resource, externalId: string): readonly string[]
   /** Calls that take away a guest whose creation broke off and that is locked since. Undefined: only a person can. */

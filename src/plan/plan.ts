@@ -110,6 +110,7 @@ export function plan(input: PlanInput): Plan {
         entry: removalEntry(removal, world, action),
         policy: { ...DEFAULT_POLICY, ...removal.record?.policy, deletion: removal.deletion, protect: removal.protect },
         awaitsApproval: removal.record?.awaitsApproval === true,
+        dataDisks: rules.dataDisks?.(removal.sighting) ?? [],
       })
     }
   }

@@ -26,6 +26,16 @@ export function remadeBy(vm: VmSpec, config: Foreign): (slot: string) => boolean
   return (slot) => imported.has(slot) || slot === boots
 }
 
+/** Of a guest of which nothing is declared any more: everything but what it starts from. */
+export function dataDisks(sighting: Sighting): readonly string[] {
+  const config = sighting.close?.config ?? {}
+  const order = parseProperties(textOf(config.boot) ?? '', '').get('order') ?? ''
+  const all = irreplaceableDisks(sighting, () => false)
+  const listed = order.split(';').find((slot) => all.includes(slot))
+  const first = listed ?? all.find((slot) => !slot.startsWith('unused') && !slot.startsWith('mp'))
+  return all.filter((slot) => slot !== first)
+}
+
 /** Proxmox would refuse, and only after the guest has been shut down. */
 export function protectedGuest(sighting: Sighting): Obstacle | undefined {
   if (flagOf(sighting.close?.config.protection) !== true) return undefined

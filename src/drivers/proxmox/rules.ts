@@ -12,7 +12,7 @@ import {
   updateFileSteps,
   verifyFileSteps,
 } from './file-rules.ts'
-import { irreplaceableDisks, protectedGuest, remadeBy } from './irreplaceable.ts'
+import { dataDisks, irreplaceableDisks, protectedGuest, remadeBy } from './irreplaceable.ts'
 import { diffContainer } from './lxc/diff.ts'
 import { adoptContainerSteps, createContainerSteps, updateContainerSteps } from './lxc/plan-steps.ts'
 import { containerReadiness } from './lxc/readiness.ts'
@@ -162,6 +162,7 @@ export const proxmoxRules: Rules = {
       ? irreplaceableDisks(sighting, desired.type === 'vm' ? remadeBy(desired.vm, config) : () => false)
       : []
   },
+  dataDisks: (sighting) => (sighting.list === undefined ? dataDisks(sighting) : []),
   remains({ desired }, externalId) {
     const guest = guestIn(desired)
     return guest === undefined

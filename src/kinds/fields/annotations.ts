@@ -59,6 +59,7 @@ export function annotatedPolicy(manifest: RawManifest): Policy {
     replace: annotations['croft.dev/replace'] === 'allowed' ? 'allowed' : 'refused',
     ...(annotations['croft.dev/rotate'] === undefined ? {} : { rotate: annotations['croft.dev/rotate'].slice(0, 200) }),
     ...(isDriftPolicy(drift) ? { drift } : {}),
+    ...(annotations['croft.dev/protect'] === 'false' ? { dataMayGo: true as const } : {}),
     ...(isFirstBoot(firstBoot) ? { firstBoot } : {}),
   }
 }

@@ -9,6 +9,8 @@ import type { Suspicion } from '../suspicion.ts'
 export interface Guarded {
   readonly entry: PlanEntry
   readonly policy: Policy
+  /** Of what is to be deleted: disks besides the one that it starts from. */
+  readonly dataDisks?: readonly string[]
   /** It was held before because of how many were to go, and nobody has approved it. */
   readonly awaitsApproval?: boolean
 }

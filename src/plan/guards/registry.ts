@@ -1,5 +1,6 @@
 import { blastRadius } from './blast-radius.ts'
 import { clusterMember } from './cluster-member.ts'
+import { dataDisks } from './data-disks.ts'
 import { drift } from './drift.ts'
 import type { Guard } from './guard.ts'
 import { incompleteSource } from './incomplete-source.ts'
@@ -16,6 +17,7 @@ export const GUARDS: readonly Guard[] = [
   drift,
   massAbsence,
   protection,
+  dataDisks,
   clusterMember,
   replacement,
   incompleteSource,

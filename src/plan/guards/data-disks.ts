@@ -1,0 +1,18 @@
+import { validApprovals } from '../approvals.ts'
+import type { Guard } from './guard.ts'
+
+export const dataDisks: Guard = {
+  name: 'data-disks',
+  stops: 'deleting a machine that has disks besides the one it starts from, unless a person named it',
+  judge(action, { entry, policy, dataDisks: disks = [] }, { estate, nowMs }) {
+    if (action.do !== 'delete' || disks.length === 0 || policy.dataMayGo === true) return action
+    if (validApprovals(estate, nowMs).some(({ deletes }) => deletes.includes(entry.key))) return action
+    return {
+      do: 'hold',
+      guard: 'data-disks',
+      held: action,
+      reason: `${entry.key} has data on ${disks.join(', ')}, which would be gone with it`,
+      allow: `approve ${entry.key}, commit an Approval that lists it under deletes, or run croft delete ${entry.key}`,
+    }
+  },
+}
