@@ -5,7 +5,8 @@ import type { ResourceKey } from '../model/key.ts'
 import { showOrigin } from '../model/origin.ts'
 import type { Problem } from '../model/problem.ts'
 import { outsideGrant } from '../plan/grants.ts'
-import type { Revision } from '../source/revision.ts'
+import { estateUidOf } from '../plan/link.ts'
+import type { DeclaringSource, Revision } from '../source/revision.ts'
 import { ofSource } from './of-source.ts'
 import { wantedSecrets } from './secret-check.ts'
 
@@ -24,7 +25,8 @@ export interface InForce {
  */
 export function mergeRevisions(given: readonly InForce[]): Revision {
   const only = given[0]
-  if (only !== undefined && given.length === 1 && only.grant === undefined) return only.revision
+  if (only !== undefined && given.length === 1 && only.grant === undefined)
+    return { ...only.revision, place: placeOf(only) }
   // Those who may do everything come first: where it matters who was there before, it was they.
   const parts = [...given].sort((a, b) => Number(a.grant !== undefined) - Number(b.grant !== undefined))
   const owner = new Map<ResourceKey, { readonly declaration: Declaration; readonly part: InForce }>()
@@ -34,7 +36,7 @@ export function mergeRevisions(given: readonly InForce[]): Revision {
     // Whoever may do everything was asked before: what is theirs by now stays theirs.
     const foreign = part.grant === undefined ? new Map() : new Map(owner)
     problems.push(...part.revision.problems.map((problem) => toldBy(part, problem, foreign)))
-    for (const declaration of part.revision.declarations) {
+    for (const declaration of part.revision.declarations.filter(({ kind }) => kind !== 'Estate')) {
       const outside =
         part.grant === undefined ? [] : outsideGrant(declaration, part.grant, wantedSecrets(declaration.spec))
       if (outside.length > 0) {
@@ -82,6 +84,15 @@ export function mergeRevisions(given: readonly InForce[]): Revision {
         ? plain(declaration, problem)
         : toldBy(found.part, found.part.revision.problemAt(found.declaration, problem))
     },
+    sourceOf: (declaration) => {
+      const part = original(declaration.key)?.part
+      return part === undefined ? undefined : sourceIn(part)
+    },
+    logs: parts.flatMap(({ revision, grant }) =>
+      (revision.logs ?? []).map(({ log }) =>
+        grant === undefined ? { log } : { log, mayHaveDeclared: (key: ResourceKey) => mayBeCalled(key, grant) },
+      ),
+    ),
     grantOf: (declaration) => original(declaration.key)?.part.grant,
     read: (file) => readFrom(parts, file),
     objectsAt: (place, declaration) =>
@@ -91,6 +102,16 @@ export function mergeRevisions(given: readonly InForce[]): Revision {
       return found?.part.revision.text?.(found.declaration)
     },
   }
+}
+
+function placeOf({ source }: InForce): string {
+  return `source ${source}`
+}
+
+/** Each source is the estate that it says it is: several repositories may be of one. */
+function sourceIn(part: InForce): DeclaringSource {
+  const uid = estateUidOf(part.revision.declarations)
+  return { place: placeOf(part), ...(uid === undefined ? {} : { uid }) }
 }
 
 /**

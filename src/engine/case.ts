@@ -16,6 +16,8 @@ export interface Case {
   readonly entry: PlanEntry
   readonly policy: Policy
   readonly generation: string
+  /** Who declares it, or who did last. */
+  readonly declaredBy?: string
   readonly before: ResourceRecord | undefined
   /** Undefined: not there, or not looked at closely. */
   readonly readiness: Readiness | undefined

@@ -2,10 +2,12 @@ import type { Condition } from '../model/condition.ts'
 import type { Estate } from '../model/estate.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { PlanEntry } from '../model/plan.ts'
-import { DEFAULT_POLICY } from '../model/policy.ts'
+import { DEFAULT_POLICY, type Policy } from '../model/policy.ts'
+import type { ResourceRecord } from '../model/record.ts'
 import { guestIn, type Resource } from '../model/resource.ts'
 import type { Readiness, Rules } from '../model/rules.ts'
 import type { Sighting } from '../model/sighting.ts'
+import { wasDeclared } from '../plan/proof.ts'
 import type { Ledger, World } from '../plan/world.ts'
 import type { Case, Happening } from './case.ts'
 import type { Connections } from './connections.ts'
@@ -47,7 +49,7 @@ export function casesOf(
     }
     return {
       entry,
-      policy: resource?.policy ?? before?.policy ?? { ...DEFAULT_POLICY, deletion: 'Orphan' },
+      policy: resource?.policy ?? policyOfUndeclared(entry.key, before, sighting, estate),
       generation: resource?.generation ?? before?.generation ?? '',
       before,
       readiness: readinessOf(resource, sighting, rules, before?.conditions ?? [], nowMs),
@@ -55,6 +57,7 @@ export function casesOf(
       seen: world?.survey !== undefined,
       unseenMs: trouble === undefined ? 0 : nowMs - trouble.sinceMs,
       happenings: happenings.get(entry.key) ?? [],
+      ...declaredBy(resource, before),
       ...(list === undefined ? {} : { list }),
       ...(list !== undefined && world?.lists.has(list) === false ? { unread: true as const } : {}),
       ...(Object.keys(details).length === 0 ? {} : { details }),
@@ -62,6 +65,22 @@ export function casesOf(
       ...(resource?.origin.commit === undefined ? {} : { commit: resource.origin.commit }),
     }
   })
+}
+
+/** As it was declared last: by the record, by the commit that removed it, or by what stands on the thing itself. */
+function policyOfUndeclared(
+  key: ResourceKey,
+  before: ResourceRecord | undefined,
+  sighting: Sighting | undefined,
+  { removed }: Estate,
+): Policy {
+  if (before !== undefined && wasDeclared(before)) return before.policy
+  return removed?.get(key)?.policy ?? { ...DEFAULT_POLICY, deletion: sighting?.mark?.deletion ?? 'Orphan' }
+}
+
+function declaredBy(resource: Resource | undefined, before: ResourceRecord | undefined): Pick<Case, 'declaredBy'> {
+  const by = resource === undefined ? before?.declaredBy : resource.declaredBy
+  return by === undefined ? {} : { declaredBy: by }
 }
 
 function sightingOf(entry: PlanEntry, list: string | undefined, world: World): Sighting | undefined {

@@ -11,6 +11,7 @@ import { createConnections } from './connections.ts'
 import type { Engine, EngineDeps, PassReport, Settlement } from './engine.ts'
 import { withFormerHosts } from './former-hosts.ts'
 import { askProbe, type CheckWays, checkAsker } from './health-check.ts'
+import { withHistory } from './history.ts'
 import { readLedger } from './ledger.ts'
 import { observeAndPlan, readAllUndeclared, surveyAll, worldsOf } from './observation.ts'
 import { runPass } from './pass.ts'
@@ -82,7 +83,8 @@ export function createEngine(deps: EngineDeps): Engine {
       await readAllUndeclared(declared, surveyed.lookings, signal)
       const worlds = worldsOf(declared, surveyed.lookings, surveyed.unseen)
       const seen = { worlds, lookings: surveyed.lookings }
-      const placed = await placeAll(declared, seen, ledger, clock.now(), signal)
+      const known = await withHistory(declared, worlds, ledger, clock.now(), signal)
+      const placed = await placeAll(known, seen, ledger, clock.now(), signal)
       const looked = await lookAtClusters(placed, seen, ledger, rules, { store, sessions }, clock.now(), signal)
       const powerDeps = { clock, store, sessions, power, powerMemory, askCheck }
       const powers = await lookAtPowers(placed, seen, ledger, rules, looked, powerDeps, signal)

@@ -3,6 +3,7 @@ import { type Action, isDoing } from '../model/action.ts'
 import type { Change } from '../model/change.ts'
 import type { EventCause, NewEvent } from '../model/event.ts'
 import type { PlanEntry } from '../model/plan.ts'
+import { showProof } from '../model/proof.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { Step } from '../model/step.ts'
 import type { Case } from './case.ts'
@@ -76,12 +77,14 @@ export function eventsOf(one: Case, before: ResourceRecord, after: ResourceRecor
 /** From the plan's reason to the call. Parameters stay out: they hold more than a reader needs. */
 function causeOf({ action, drift }: PlanEntry, step: Step | undefined): EventCause | undefined {
   const plan = isDoing(action) ? action.reason : undefined
+  const proof = action.do === 'delete' ? action.proof : undefined
   const call = step === undefined ? undefined : `${step.call.method} ${step.call.path}`
   if (plan === undefined && call === undefined) return undefined
   return {
     ...(plan === undefined ? {} : { plan }),
     ...(call === undefined ? {} : { call }),
     ...(drift === undefined ? {} : { drift }),
+    ...(proof === undefined ? {} : { proof: showProof(proof) }),
   }
 }
 

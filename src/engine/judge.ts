@@ -38,6 +38,7 @@ export function judge(one: Case, nowMs: number, random: Random): Verdict {
     connection: one.entry.connection,
     type: one.entry.type,
     generation: one.generation,
+    ...(one.declaredBy === undefined ? {} : { declaredBy: one.declaredBy }),
     policy: one.policy,
     conditions,
     createdMs: before.createdMs,

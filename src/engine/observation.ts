@@ -8,6 +8,7 @@ import { plan } from '../plan/plan.ts'
 import type { Ledger, World } from '../plan/world.ts'
 import { isGoodFor } from './close-looks.ts'
 import type { Connections, Trouble } from './connections.ts'
+import { withHistory } from './history.ts'
 import { fillLacks, LOOK_ROUNDS, type Looking, lacksOf, surveyConnection, worldOf, worldUnseen } from './look.ts'
 import { sayWhyUnread } from './unread.ts'
 
@@ -16,6 +17,8 @@ export interface Observation {
   readonly plan: Plan
   readonly worlds: ReadonlyMap<string, World>
   readonly lookings: ReadonlyMap<string, Looking>
+  /** With what the history of its sources says of things that are declared no more. */
+  readonly estate: Estate
 }
 
 /** Surveys every connection of the estate at once, but for those whose trouble says to wait. */
@@ -51,7 +54,7 @@ export async function surveyAll(
  * now is decided on looks that are good enough for it; what must wait for its turn is not read meanwhile.
  */
 export async function observeAndPlan(
-  estate: Estate,
+  inGit: Estate,
   surveyed: { readonly lookings: ReadonlyMap<string, Looking>; readonly unseen: ReadonlyMap<string, Trouble> },
   ledger: Ledger,
   rules: ReadonlyMap<string, Rules>,
@@ -61,7 +64,8 @@ export async function observeAndPlan(
   begins: (plan: Plan) => readonly PlanEntry[] = ({ entries }) => entries,
 ): Promise<Observation> {
   const { lookings, unseen } = surveyed
-  let worlds = worldsOf(estate, lookings, unseen)
+  let worlds = worldsOf(inGit, lookings, unseen)
+  let estate = await withHistory(inGit, worlds, ledger, nowMs, signal)
   let current = plan({ estate, worlds, ledger, rules, clusters, nowMs })
   for (let round = 0; round < LOOK_ROUNDS && !signal.aborted; round++) {
     let brought = 0
@@ -73,9 +77,10 @@ export async function observeAndPlan(
     if (lacks.size === 0) brought += await refreshOldLooks(begins(current), lookings, nowMs, signal)
     if (brought === 0) break
     worlds = worldsOf(estate, lookings, unseen)
+    estate = await withHistory(estate, worlds, ledger, nowMs, signal)
     current = plan({ estate, worlds, ledger, rules, clusters, nowMs })
   }
-  return { plan: standingStill(sayWhyUnread(current, lookings), clusters), worlds, lookings }
+  return { plan: standingStill(sayWhyUnread(current, lookings), clusters), worlds, lookings, estate }
 }
 
 /** What the surveys have shown, indexed. */

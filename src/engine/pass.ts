@@ -18,6 +18,7 @@ import { nextClusterLookMs } from './clusters/pace.ts'
 import { noteRemediationsOver } from './clusters/remembered.ts'
 import type { PassReport } from './engine.ts'
 import { withFormerHosts } from './former-hosts.ts'
+import { withHistory } from './history.ts'
 import { judge } from './judge.ts'
 import { bringUpToDate, readLedger } from './ledger.ts'
 import { observeAndPlan, readAllUndeclared, surveyAll, worldsOf } from './observation.ts'
@@ -54,7 +55,8 @@ export async function runPass(
   const { ledger, ended } = await bringUpToDate(remembered, store, epoch, surveyed.lookings, clock, signal)
   await readAllUndeclared(declared, surveyed.lookings, signal)
   const seen = { worlds: worldsOf(declared, surveyed.lookings, surveyed.unseen), lookings: surveyed.lookings }
-  const placed = await placeAll(declared, seen, ledger, startedMs, signal)
+  const known = await withHistory(declared, seen.worlds, ledger, startedMs, signal)
+  const placed = await placeAll(known, seen, ledger, startedMs, signal)
   const looked = await lookAtClusters(placed, seen, ledger, rules, deps, startedMs, signal)
   for (const { look, surroundings } of looked)
     await noteRemediationsOver(store, epoch, look.declaration.name, surroundings.remediations, look.observed)
@@ -85,11 +87,17 @@ export async function runPass(
   const happenings = gather(ended, attempts)
   learnWidths(deps.windows, happenings, attempts, estate, surveyed.lookings)
   const worlds = await lookForReadiness(estate, observation, ledger.records, happenings, startedMs, signal)
-  const verdicts = casesOf(estate, { ...observation, worlds }, ledger, rules, happenings, connections, startedMs).map(
-    (one) => judge(withBlame(one, blamed), clock.now(), random),
-  )
+  const verdicts = casesOf(
+    observation.estate,
+    { ...observation, worlds },
+    ledger,
+    rules,
+    happenings,
+    connections,
+    startedMs,
+  ).map((one) => judge(withBlame(one, blamed), clock.now(), random))
 
-  const known = surveyed.unseen.size === 0 && isComplete(observation.plan)
+  const complete = surveyed.unseen.size === 0 && isComplete(observation.plan)
   const judged = [...verdicts, ...clusterVerdicts, ...power.verdicts]
   const records = judged.map((verdict) => verdict.record)
   const events = judged.flatMap((verdict) => verdict.events)
@@ -100,7 +108,7 @@ export async function runPass(
   const stay = new Set(leaving.map(({ key }) => key))
   const dropped = gone.filter(({ key }) => !stay.has(key))
   const left = [...records, ...leaving]
-  await report(store, epoch, ledger.records, left, events, dropped, known && remembered.fresh, clock.now())
+  await report(store, epoch, ledger.records, left, events, dropped, complete && remembered.fresh, clock.now())
 
   const inFlight = ledger.intentions.size + attempts.filter(leavesWork).length
   const effects =

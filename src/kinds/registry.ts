@@ -7,6 +7,7 @@ import { environmentContainer } from './environment-container.ts'
 import { environmentDownloadFile } from './environment-download-file.ts'
 import { environmentFile } from './environment-file.ts'
 import { environmentVm } from './environment-vm.ts'
+import { estate } from './estate.ts'
 import { healthCheck } from './health-check.ts'
 import { host } from './host.ts'
 import { hostConfig } from './host-config.ts'
@@ -42,6 +43,7 @@ export const KINDS: readonly Kind[] = [
   addon,
   power,
   approval,
+  estate,
   healthCheck,
   notification,
   environmentVm,

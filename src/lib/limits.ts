@@ -3,6 +3,8 @@ export const LIMITS = {
   /** Manifests */
   fileBytes: 4 * 1024 * 1024,
   files: 5000,
+  /** Commits that are looked at for the one that removed a declaration. */
+  historyCommits: 50,
   treeBytes: 64 * 1024 * 1024,
   documentsPerFile: 10000,
   yamlDepth: 64,

@@ -26,13 +26,12 @@ export async function loadAt(directory: string, ref: string, onto?: string): Pro
 }
 
 async function linked(read: Revision): Promise<LoadedEstate> {
-  const [{ link }, { findKind }, { withFetched }] = await Promise.all([
-    import('../plan/link.ts'),
-    import('../kinds/registry.ts'),
+  const [{ linkRevision }, { withFetched }] = await Promise.all([
+    import('../controller/link-revision.ts'),
     import('../source/fetched.ts'),
   ])
   const revision = await withFetched(read, { fetched: new Map() })
-  const estate = link(revision, { findKind, problemAt: revision.problemAt })
+  const estate = linkRevision(revision)
   return {
     declarations: revision.declarations,
     estate,

@@ -1,4 +1,5 @@
 import type { Change } from './change.ts'
+import type { Proof } from './proof.ts'
 import type { Step } from './step.ts'
 
 /** Does something to the outside world. */
@@ -22,7 +23,14 @@ export type Doing =
       readonly changes: readonly Change[]
       readonly steps: readonly Step[]
     }
-  | { readonly do: 'delete'; readonly externalId: string; readonly host: string; readonly steps: readonly Step[] }
+  | {
+      readonly do: 'delete'
+      readonly externalId: string
+      readonly host: string
+      readonly steps: readonly Step[]
+      /** Why it may go. Without one a guard stands in the way. */
+      readonly proof?: Proof
+    }
 
 /** What must be looked at before the next action can be decided. */
 export type Lack =

@@ -5,6 +5,7 @@ import type { ResourceKey } from './key.ts'
 import type { Origin } from './origin.ts'
 import type { PowerDeclaration } from './power.ts'
 import type { Problem } from './problem.ts'
+import type { History, Removed } from './proof.ts'
 import type { Resource } from './resource.ts'
 
 /** A person's explicit permission in Git for deletions beyond the usual limit. */
@@ -39,5 +40,11 @@ export interface Estate {
   readonly unreadable: readonly ResourceKey[]
   /** Some file could not be read at all, so what is missing proves nothing: no deletes from this revision. */
   readonly incomplete: boolean
+  /** Who declares here: uids of estates, and where each source is. A record of anybody else proves nothing. */
+  readonly sources?: readonly string[]
+  /** Asks the history of the sources which commit took a declaration out. */
+  readonly history?: History
+  /** What that said of things that are marked and not declared. */
+  readonly removed?: ReadonlyMap<ResourceKey, Removed>
   readonly problems: readonly Problem[]
 }

@@ -20,6 +20,8 @@ export interface EventCause {
   readonly plan?: string
   /** The call as it was made, without its parameters: `PUT /nodes/fun-bedbug/qemu/105/config`. */
   readonly call?: string
+  /** Why something may be destroyed: who declared it before, the commit that removed it, or who approved. */
+  readonly proof?: string
   /** The world moved and Git did not: what is done is a correction. */
   readonly drift?: true
   /** A person's wish: `page:anna`. */

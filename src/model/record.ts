@@ -33,6 +33,8 @@ export interface ResourceRecord {
   /** We made it. A thing that was there before us is never deleted because Git no longer names it. */
   readonly made?: boolean
   readonly generation: string
+  /** Who declared it last. Absent: nobody here ever did, or it was before records said so. */
+  readonly declaredBy?: string
   readonly externalId?: string
   readonly host?: string
   readonly policy: Policy

@@ -27,8 +27,10 @@ export interface Resource {
   readonly name: string
   readonly driver: string
   readonly connection: string
-  /** The estate it belongs to; written into the mark so that a person sees whose it is. */
+  /** The estate it belongs to, by name and uid; written into the mark, so that it is seen whose it is. */
   readonly estate?: string
+  /** Who declares it: the uid of the estate, or where its source is. */
+  readonly declaredBy?: string
   readonly desired: Desired
   /** What must be Ready first. Order comes from here, never from the position in a file. */
   readonly needs: readonly ResourceKey[]

@@ -1,5 +1,6 @@
 import type { Action } from '../model/action.ts'
 import type { Change } from '../model/change.ts'
+import { estateUidIn } from '../model/estate-name.ts'
 import type { IdRange } from '../model/grant.ts'
 import { guestIn, type Resource } from '../model/resource.ts'
 import type { Rules } from '../model/rules.ts'
@@ -134,6 +135,15 @@ function abandoned({ resource, rules, world, ledger }: Situation, sighting: Sigh
 }
 
 function foreign({ resource }: Situation, there: Sighting): Action {
+  const uid = estateUidIn(there.mark?.estate)
+  if (there.mark?.uid === resource.uid && uid !== undefined) {
+    return {
+      do: 'refuse',
+      guard: 'identity',
+      reason: `${resource.key} is already there as id ${there.externalId} on ${there.host}, and belongs to another estate (${uid})`,
+      allow: `give it another name here; or, if this directory is that estate, write its uid into the Estate: spec: {uid: ${uid}}`,
+    }
+  }
   const called = there.name === undefined ? '' : ` (${there.name})`
   const owner = there.mark === undefined ? 'was not made by croft' : 'is kept for another declaration'
   return {

@@ -1,3 +1,4 @@
+import { isOfEstate } from '../model/estate-name.ts'
 import type { Resource } from '../model/resource.ts'
 import type { Rules } from '../model/rules.ts'
 import type { Sighting } from '../model/sighting.ts'
@@ -43,7 +44,11 @@ function identifyListed(declaredId: string | undefined, things: ReadonlyMap<stri
 function identifyGuest(resource: Resource, declaredId: string | undefined, world: World, ledger: Ledger): Identity {
   const intended = ledger.intentions.get(resource.key)?.externalId
   const recorded = ledger.records.get(resource.key)?.externalId
-  const ours = world.marked.get(resource.uid) ?? []
+  const marked = world.marked.get(resource.uid) ?? []
+  const ours = marked.filter((sighting) => isOfOurEstate(sighting, resource))
+  const [others] = marked.filter((sighting) => !isOfOurEstate(sighting, resource))
+  // Another estate of the same name declares the same: two must not keep one thing, nor make a second beside it.
+  if (ours.length === 0 && others !== undefined) return { is: 'foreign', sighting: others }
   if (ours.length === 1 && ours[0] !== undefined) return { is: 'ours', sighting: ours[0] }
   if (ours.length > 1) {
     const known = ours.find((s) => s.externalId === (intended ?? recorded ?? declaredId))
@@ -70,6 +75,11 @@ function identifyGuest(resource: Resource, declaredId: string | undefined, world
   if (there.mark === undefined && adopt === claimed) return { is: 'adoptable', sighting: there }
   if (there.close === undefined) return { is: 'unread', sighting: there }
   return { is: 'foreign', sighting: there }
+}
+
+/** Only the description says of which estate it is, so what was not read closely yet may be ours. */
+function isOfOurEstate({ mark, close }: Sighting, { estate }: Resource): boolean {
+  return close === undefined || estate === undefined || isOfEstate(mark?.estate, estate)
 }
 
 /** A guest in this state shows neither name nor tags, whoever makes it. */

@@ -5,6 +5,7 @@ import type { ClusterDeclaration } from '../model/cluster-declaration.ts'
 import type { Connection } from '../model/connection.ts'
 import type { Declaration } from '../model/declaration.ts'
 import type { Approval, Estate } from '../model/estate.ts'
+import { estateMark } from '../model/estate-name.ts'
 import { volumeId } from '../model/file.ts'
 import type { Grant } from '../model/grant.ts'
 import type { HealthCheckSpec } from '../model/health-check.ts'
@@ -26,6 +27,16 @@ export interface Read {
   objectsAt?(place: string, declaration: Declaration): ReturnType<NonNullable<Lookup['objectsAt']>>
   /** What the source of a declaration is held to. */
   grantOf?(declaration: Declaration): Grant | undefined
+  /** Where the only source is. */
+  readonly place?: string
+  /** Of several sources: whose a declaration is. */
+  sourceOf?(declaration: Declaration): DeclaringSource | undefined
+}
+
+/** Who declares something: where it stands, and the uid of the estate that it says it is. */
+interface DeclaringSource {
+  readonly place: string
+  readonly uid?: string
 }
 
 export interface LinkTools {
@@ -111,10 +122,19 @@ export function link(read: Read, tools: LinkTools): Estate {
   const placeOf = (declaration: Declaration, path: FieldProblem['path']): Origin =>
     tools.problemAt?.(declaration, { code: '', path, message: '' }).origin ?? declaration.origin
 
+  const sourceOf = sources(read)
+  for (const second of read.declarations.filter(({ kind }) => kind === 'Estate').slice(1)) {
+    complain(second, {
+      code: 'two-estates',
+      path: ['spec', 'uid'],
+      message: 'this directory says twice which estate it is',
+      hint: 'keep the one whose uid is on what exists (croft plan names it), and remove the other',
+    })
+  }
   const around = surroundings(parts, clusters)
   /** The resource, where the grant of its source allows it. */
   const made = (declaration: Declaration, part: Part, connection: Connection): readonly Resource[] => {
-    const resource = resourceOf(declaration, part, connection, placeOf)
+    const resource = resourceOf(declaration, part, connection, placeOf, sourceOf(declaration))
     const grant = read.grantOf?.(declaration)
     if (grant === undefined) return [resource]
     const written = { spec: declaration.spec, path: part.as?.path ?? ['spec'] }
@@ -157,6 +177,7 @@ export function link(read: Read, tools: LinkTools): Estate {
     resources: withImpliedNeeds(accepted),
     ...(idleHosts.length === 0 ? {} : { idleHosts }),
     approvals,
+    ...declaringSources(read, sourceOf),
     ...(followed.length === 0
       ? {}
       : {
@@ -175,6 +196,38 @@ export function link(read: Read, tools: LinkTools): Estate {
     incomplete: read.incomplete || unreadable.some((key) => key.startsWith('Cluster/')),
     problems,
   }
+}
+
+/** The uid that a directory gives itself. Undefined: it has not been given one yet. */
+export function estateUidOf(declarations: readonly Declaration[]): string | undefined {
+  const uid = (declarations.find(({ kind }) => kind === 'Estate')?.spec as { readonly uid?: unknown } | undefined)?.uid
+  return typeof uid === 'string' ? uid : undefined
+}
+
+function sources(read: Read): (declaration: Declaration) => DeclaringSource | undefined {
+  const of = read.sourceOf
+  if (of !== undefined) return of
+  const uid = estateUidOf(read.declarations)
+  const only =
+    read.place === undefined && uid === undefined
+      ? undefined
+      : { place: read.place ?? '', ...(uid === undefined ? {} : { uid }) }
+  return () => only
+}
+
+/** Everybody who declares here, under each of the names that a record may have them by. */
+function declaringSources(read: Read, of: (declaration: Declaration) => DeclaringSource | undefined) {
+  const names = new Set<string>()
+  for (const source of [...read.declarations.map(of), ...(read.declarations.length === 0 ? [emptySource(read)] : [])]) {
+    if (source === undefined) continue
+    if (source.uid !== undefined) names.add(source.uid)
+    if (source.place !== '') names.add(source.place)
+  }
+  return names.size === 0 ? {} : { sources: [...names] }
+}
+
+function emptySource({ place }: Read): DeclaringSource | undefined {
+  return place === undefined ? undefined : { place }
 }
 
 function withoutExcerpt(declaration: Declaration, found: FieldProblem): Problem {
@@ -294,7 +347,8 @@ function clusterOf(
 ): ClusterDeclaration {
   const wanted = new Set(machineKeys(cluster))
   const first = resources.find(({ key }) => wanted.has(key))
-  return { ...cluster, estate: first?.estate ?? connections[0]?.estate ?? 'default' }
+  const own = connections.find(({ name }) => name === first?.connection)
+  return { ...cluster, estate: (own ?? connections[0])?.estate ?? 'default' }
 }
 
 /**
@@ -325,8 +379,10 @@ function resourceOf(
   part: Part,
   connection: Connection,
   placeOf: (declaration: Declaration, path: FieldProblem['path']) => Origin,
+  source: DeclaringSource | undefined,
 ): Resource {
   const { as } = part
+  const declaredBy = source?.uid ?? source?.place
   return {
     key: part.key,
     uid: resourceUid(connection.estate, part.key),
@@ -334,7 +390,8 @@ function resourceOf(
     name: as?.name ?? declaration.name,
     driver: connection.driver,
     connection: connection.name,
-    estate: connection.estate,
+    estate: estateMark(connection.estate, source?.uid),
+    ...(declaredBy === undefined ? {} : { declaredBy }),
     desired: part.desired,
     needs: part.needs,
     ...(part.placement === undefined ? {} : { placement: part.placement }),

@@ -4,6 +4,8 @@ import fc from 'fast-check'
 import type { Action } from '../model/action.ts'
 import type { Estate } from '../model/estate.ts'
 import type { Intention } from '../model/intention.ts'
+import { DEFAULT_POLICY } from '../model/policy.ts'
+import type { Sighting } from '../model/sighting.ts'
 import {
   CONNECTION,
   estateOf,
@@ -222,16 +224,120 @@ test('[R8] what is paused, observed, protected or not to be replaced is not touc
   assert.equal(words(actionOf(estateOf([guarded]), oddWorld)), 'refuse protection')
 })
 
+function markedBy(sighting: Sighting, estate: string): Sighting {
+  return sighting.mark === undefined ? sighting : { ...sighting, mark: { ...sighting.mark, estate } }
+}
+
+test('[D-02] two directories that declare one key: the second is refused, and makes no second machine', () => {
+  const mine = { ...machine('web'), estate: 'default/e1' }
+  const theirs = markedBy(guest(100, { of: mine.key }), 'default/e2')
+  const action = actionOf(estateOf([mine]), worldWith([theirs]))
+  assert.equal(words(action), 'refuse identity')
+  assert.match(action.do === 'refuse' ? action.reason : '', /belongs to another estate \(e2\)/)
+  const legacy = markedBy(guest(100, { of: mine.key }), 'default')
+  assert.equal(words(actionOf(estateOf([mine]), worldWith([legacy]))), 'nothing')
+})
+
 test('what is declared no more is deleted or left as its policy says, and only if it is ours', () => {
   const gone = machine('gone')
   const cases: [string, World, Partial<Estate>, Ledger, string[]][] = [
-    ['policy in the mark: Delete', worldWith([guest(100, { of: gone.key })]), {}, ledgerWith(), ['delete']],
     [
-      'policy in the mark: Orphan',
+      '[D-02] marked, and nothing says that it was declared here',
+      worldWith([guest(100, { of: gone.key })]),
+      {},
+      ledgerWith(),
+      ['hold not-of-this-directory delete'],
+    ],
+    [
+      '[D-02] a record says who declared it',
+      worldWith([guest(100, { of: gone.key })]),
+      { sources: ['e1', 'directory /home'] },
+      ledgerWith({ known: [recordOf(gone, { declaredBy: 'e1' })] }),
+      ['delete'],
+    ],
+    [
+      '[D-02] somebody declared it who declares nothing here',
+      worldWith([guest(100, { of: gone.key })]),
+      { sources: ['e1', 'directory /home'] },
+      ledgerWith({ known: [recordOf(gone, { declaredBy: 'e2' })] }),
+      ['hold not-of-this-directory delete'],
+    ],
+    [
+      '[D-02] a record from before they said who, of something that was declared',
+      worldWith([guest(100, { of: gone.key })]),
+      { sources: ['e1'] },
+      ledgerWith({ known: [recordOf(gone)] }),
+      ['delete'],
+    ],
+    [
+      '[D-02] a record of something that was only seen',
+      worldWith([guest(100, { of: gone.key })]),
+      { sources: ['e1'] },
+      ledgerWith({ known: [recordOf(gone, { generation: '' })] }),
+      ['hold not-of-this-directory delete'],
+    ],
+    [
+      '[D-02] the commit that removed it',
+      worldWith([guest(100, { of: gone.key })]),
+      { removed: new Map([[gone.key, { commit: 'c', policy: DEFAULT_POLICY }]]) },
+      ledgerWith(),
+      ['delete'],
+    ],
+    [
+      '[D-02] that commit says that it was protected',
+      worldWith([guest(100, { of: gone.key })]),
+      { removed: new Map([[gone.key, { commit: 'c', policy: { ...DEFAULT_POLICY, protect: true } }]]) },
+      ledgerWith(),
+      ['refuse protection'],
+    ],
+    [
+      '[D-03] the policy of a record that was only a note does not count against the mark',
+      worldWith([guest(100, { of: gone.key })]),
+      { removed: new Map([[gone.key, { commit: 'c', policy: DEFAULT_POLICY }]]) },
+      ledgerWith({ known: [recordOf(machine('gone', { policy: { deletion: 'Orphan' } }), { generation: '' })] }),
+      ['delete'],
+    ],
+    [
+      '[D-02] a person names it',
+      worldWith([guest(100, { of: gone.key })]),
+      { approvals: [{ name: 'a', deletes: [gone.key], origin: CONNECTION.origin }] },
+      ledgerWith(),
+      ['delete'],
+    ],
+    [
+      '[D-02] an approval of a number names nothing',
+      worldWith([guest(100, { of: gone.key })]),
+      { approvals: [{ name: 'a', deletes: [], maxDeletes: 5, origin: CONNECTION.origin }] },
+      ledgerWith(),
+      ['hold not-of-this-directory delete'],
+    ],
+    [
+      'policy in the mark: Orphan, and nothing says that it was declared here',
       worldWith([guest(100, { of: gone.key, deletion: 'Orphan' })]),
       {},
       ledgerWith(),
+      [],
+    ],
+    [
+      'declared before, with the policy Orphan',
+      worldWith([guest(100, { of: gone.key, deletion: 'Orphan' })]),
+      {},
+      ledgerWith({ known: [recordOf(machine('gone', { policy: { deletion: 'Orphan' } }))] }),
       ['forget'],
+    ],
+    [
+      '[D-02] marked by an estate with another uid',
+      worldWith([markedBy(guest(100, { of: gone.key }), 'default/e2')]),
+      { sources: ['e1'] },
+      ledgerWith({ known: [recordOf(gone, { declaredBy: 'e1' })] }),
+      [],
+    ],
+    [
+      '[D-02] marked by our estate and its uid',
+      worldWith([markedBy(guest(100, { of: gone.key }), 'default/e1')]),
+      { sources: ['e1'] },
+      ledgerWith({ known: [recordOf(gone, { declaredBy: 'e1' })] }),
+      ['delete'],
     ],
     [
       'already forgotten',
@@ -272,7 +378,7 @@ test('what is declared no more is deleted or left as its policy says, and only i
       'a file could not be read at all',
       worldWith([guest(100, { of: gone.key })]),
       { incomplete: true },
-      ledgerWith(),
+      ledgerWith({ known: [recordOf(gone)] }),
       ['hold incomplete-source delete'],
     ],
     [
@@ -296,7 +402,8 @@ test('[A54] [F-36] a sync that would delete 4 of 6 machines stops until Git appr
   const names = ['a', 'b', 'c', 'd', 'e', 'f']
   const world = worldWith(names.map((name, i) => guest(100 + i, { of: `Machine/${name}` })))
   const two = [machine('a'), machine('b')]
-  const held = planOf(estateOf(two), world).entries.filter((entry) => entry.action.do === 'hold')
+  const known = ledgerWith({ known: names.map((name) => recordOf(machine(name))) })
+  const held = planOf(estateOf(two), world, known).entries.filter((entry) => entry.action.do === 'hold')
   assert.equal(held.length, 4)
   assert.ok(held.every((entry) => words(entry.action) === 'hold blast-radius delete'))
 
@@ -310,7 +417,8 @@ test('[A54] [F-36] a sync that would delete 4 of 6 machines stops until Git appr
     'too few': [{ name: 'x', deletes: [], maxDeletes: 3, origin }],
   }
   const deleted = (approved: (typeof approvals)['all named']) =>
-    planOf(estateOf(two, { approvals: approved }), world).entries.filter((entry) => entry.action.do === 'delete').length
+    planOf(estateOf(two, { approvals: approved }), world, known).entries.filter((entry) => entry.action.do === 'delete')
+      .length
   assert.deepEqual(Object.fromEntries(Object.entries(approvals).map(([name, approved]) => [name, deleted(approved)])), {
     'all named': 4,
     'by number': 4,
@@ -351,7 +459,8 @@ test('[A54] one machine may go, and of 40 machines four', () => {
     const names = Array.from({ length: all }, (_, i) => `m${String(i).padStart(2, '0')}`)
     const world = worldWith(names.map((name, i) => guest(100 + i, { of: `Machine/${name}` })))
     const kept = names.slice(gone).map((name) => machine(name))
-    const deletes = planOf(estateOf(kept), world).entries.filter((entry) => entry.action.do === 'delete')
+    const known = ledgerWith({ known: names.map((name) => recordOf(machine(name))) })
+    const deletes = planOf(estateOf(kept), world, known).entries.filter((entry) => entry.action.do === 'delete')
     assert.equal(deletes.length, expected, `${gone} of ${all}`)
   }
 })

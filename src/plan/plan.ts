@@ -108,7 +108,12 @@ export function plan(input: PlanInput): Plan {
       leaving.push(removal)
       guarded.push({
         entry: removalEntry(removal, world, action),
-        policy: { ...DEFAULT_POLICY, ...removal.record?.policy, deletion: removal.deletion, protect: removal.protect },
+        policy: {
+          ...DEFAULT_POLICY,
+          ...(removal.policy ?? removal.record?.policy),
+          deletion: removal.deletion,
+          protect: removal.protect,
+        },
         awaitsApproval: removal.record?.awaitsApproval === true,
         dataDisks: rules.dataDisks?.(removal.sighting) ?? [],
       })
@@ -121,7 +126,8 @@ export function plan(input: PlanInput): Plan {
     members,
     deleting: deletions(leaving, guarded),
     machines:
-      estate.resources.filter((r) => isGuest(r.desired.type)).length + leaving.filter((r) => isGuest(r.type)).length,
+      estate.resources.filter((r) => isGuest(r.desired.type)).length +
+      leaving.filter((r) => isGuest(r.type) && r.proof !== undefined).length,
     objects: objectsLeaving(estate, leaving),
     nowMs,
   }
@@ -253,7 +259,7 @@ function removalEntry(removal: Removal, world: World, action: Action): PlanEntry
 /** Counts what will be destroyed, whether or not it can be destroyed in this very pass. */
 function deletions(leaving: readonly Removal[], guarded: readonly Guarded[]): readonly string[] {
   const gone = leaving
-    .filter((removal) => isGuest(removal.type) && removal.deletion === 'Delete')
+    .filter(({ type, deletion, proof }) => isGuest(type) && deletion === 'Delete' && proof !== undefined)
     .map((removal) => removal.key)
   const replaced = guarded
     .filter(({ entry, policy }) => entry.action.do === 'replace' && policy.replace === 'allowed')

@@ -1,14 +1,18 @@
 import type { Action } from '../model/action.ts'
-import type { Estate } from '../model/estate.ts'
+import type { Approval, Estate } from '../model/estate.ts'
+import { estateMark, isOfEstate } from '../model/estate-name.ts'
 import { itemId } from '../model/host-item.ts'
 import type { ResourceKey } from '../model/key.ts'
 import { objectId } from '../model/kube-object.ts'
+import type { Policy } from '../model/policy.ts'
+import type { Proof } from '../model/proof.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { Desired } from '../model/resource.ts'
 import type { Rules } from '../model/rules.ts'
 import type { Sighting } from '../model/sighting.ts'
 import { validApprovals } from './approvals.ts'
 import { lookCloser } from './look-closer.ts'
+import { ownerOf, proofOf, wasDeclared } from './proof.ts'
 import { isRetried, type Ledger, type World } from './world.ts'
 
 /** A thing of ours that Git no longer declares. */
@@ -20,6 +24,10 @@ export interface Removal {
   readonly record: ResourceRecord | undefined
   readonly deletion: 'Delete' | 'Orphan'
   readonly protect: boolean
+  /** As it was declared last, where that is known. */
+  readonly policy?: Policy
+  /** Why it may leave. Absent: nothing says that it was ever declared here. */
+  readonly proof?: Proof
 }
 
 /**
@@ -31,11 +39,11 @@ export function removals(estate: Estate, world: World, ledger: Ledger, nowMs: nu
   const declared = new Set(estate.resources.map((resource) => resource.uid))
   const recordOf = new Map<string, ResourceRecord>()
   for (const record of ledger.records.values()) recordOf.set(record.uid, record)
+  const approvals = validApprovals(estate, nowMs)
   const meant = new Set(
-    validApprovals(estate, nowMs)
-      .filter((approval) => approval.orphans === true)
-      .flatMap((approval) => approval.deletes),
+    approvals.filter((approval) => approval.orphans === true).flatMap((approval) => approval.deletes),
   )
+  const own = ownMarks(estate, world)
   const found: Removal[] = []
   for (const [uid, sightings] of world.marked) {
     if (declared.has(uid)) continue
@@ -43,21 +51,54 @@ export function removals(estate: Estate, world: World, ledger: Ledger, nowMs: nu
     for (const sighting of sightings) {
       const mark = sighting.mark
       if (sighting.close === undefined || mark?.owner === undefined) continue
-      if (mark.estate !== undefined && mark.estate !== world.connection.estate) continue
+      if (!own(mark.estate)) continue
       if (isUnreadable(mark.owner, estate)) continue
+      const policy =
+        record !== undefined && wasDeclared(record) ? record.policy : estate.removed?.get(mark.owner)?.policy
+      const deletion = meant.has(mark.owner) ? 'Delete' : (policy?.deletion ?? mark.deletion ?? 'Orphan')
       found.push({
         key: mark.owner,
         uid,
         type: sighting.type === 'container' ? 'container' : 'vm',
         sighting,
         record,
-        deletion: meant.has(mark.owner) ? 'Delete' : (record?.policy.deletion ?? mark.deletion ?? 'Orphan'),
-        protect: record?.policy.protect ?? false,
+        deletion,
+        protect: policy?.protect ?? false,
+        ...(policy === undefined ? {} : { policy }),
+        ...provenBy(proofOf(mark.owner, record, estate, approvals)),
       })
     }
   }
-  found.push(...listedRemovals(estate, world, ledger, meant), ...unremembered(estate, world, ledger, meant))
-  return found.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+  found.push(
+    ...listedRemovals(estate, world, ledger, meant, approvals),
+    ...unremembered(estate, world, ledger, meant, approvals),
+  )
+  // What would stay anyway and is not known to be of this directory is nobody's business here.
+  const ours = found.filter((one) => one.deletion === 'Delete' || one.proof !== undefined || one.record !== undefined)
+  return ours.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+}
+
+/** Keys of what carries our mark, is not declared, and of which nothing is known yet that proves it may leave. */
+export function unprovenKeys(estate: Estate, world: World, ledger: Ledger, nowMs: number): readonly ResourceKey[] {
+  const approvals = validApprovals(estate, nowMs)
+  const declared = new Set(estate.resources.map(({ key }) => key))
+  const own = ownMarks(estate, world)
+  const seen = [...world.marked.values(), ...[...world.lists.values()].map((things) => [...things.values()])].flat()
+  return seen.flatMap(({ mark }) => {
+    if (mark?.owner === undefined || declared.has(mark.owner) || !own(mark.estate)) return []
+    if (isUnreadable(mark.owner, estate)) return []
+    return proofOf(mark.owner, ledger.records.get(mark.owner), estate, approvals) === undefined ? [mark.owner] : []
+  })
+}
+
+/** Marks of the estates that declare something on this connection, and, while none has a uid, of its name. */
+function ownMarks(estate: Estate, { connection }: World): (mark: string | undefined) => boolean {
+  const marks = new Set([connection.estate, ...(estate.sources ?? []).map((uid) => estateMark(connection.estate, uid))])
+  return (mark) => [...marks].some((own) => isOfEstate(mark, own))
+}
+
+function provenBy(proof: Proof | undefined): Pick<Removal, 'proof'> {
+  return proof === undefined ? {} : { proof }
 }
 
 /**
@@ -69,6 +110,7 @@ function listedRemovals(
   world: World,
   ledger: Ledger,
   meant: ReadonlySet<ResourceKey>,
+  approvals: readonly Approval[],
 ): readonly Removal[] {
   const declared = new Set(estate.resources.map((resource) => resource.key))
   const claimed = claimedThings(estate)
@@ -103,6 +145,7 @@ function listedRemovals(
       record,
       deletion,
       protect: record.policy.protect,
+      ...provenBy(proofOf(record.key, record, estate, approvals)),
     })
   }
   return found
@@ -128,6 +171,7 @@ function unremembered(
   world: World,
   ledger: Ledger,
   meant: ReadonlySet<ResourceKey>,
+  approvals: readonly Approval[],
 ): readonly Removal[] {
   const seen = [...world.lists.values()].flatMap((things) =>
     [...things.values()].filter(
@@ -140,26 +184,23 @@ function unremembered(
   if (seen.length === 0) return []
   const claimed = claimedThings(estate)
   const owners = new Set(estate.resources.map(({ key }) => ownerOf(key)))
+  const own = ownMarks(estate, world)
   return seen.flatMap((sighting): readonly Removal[] => {
     const { mark, connection, externalId } = sighting
-    if (mark?.owner === undefined || mark.estate !== world.connection.estate) return []
+    if (mark?.owner === undefined || mark.estate === undefined || !own(mark.estate)) return []
     if (claimed.has(`${connection} ${externalId}`)) return []
-    if (!owners.has(ownerOf(mark.owner)) || isUnreadable(mark.owner, estate)) return []
-    const deletion = meant.has(mark.owner) ? 'Delete' : (mark.deletion ?? 'Orphan')
     const record = ledger.records.get(mark.owner)
+    const proof = proofOf(mark.owner, record, estate, approvals)
+    if (isUnreadable(mark.owner, estate) || (proof === undefined && !owners.has(ownerOf(mark.owner)))) return []
+    const deletion = meant.has(mark.owner) ? 'Delete' : (mark.deletion ?? 'Orphan')
     const type = sighting.type === 'object' ? 'object' : 'item'
-    return [{ key: mark.owner, uid: mark.uid, type, sighting, record, deletion, protect: false }]
+    return [{ key: mark.owner, uid: mark.uid, type, sighting, record, deletion, protect: false, ...provenBy(proof) }]
   })
 }
 
 /** What the store has known since it was declared is found by its record. */
 function isListed(record: ResourceRecord | undefined): boolean {
   return record?.list !== undefined
-}
-
-/** `HostConfig/base@cow/file:/etc/motd` is a part of `HostConfig/base`. */
-function ownerOf(key: ResourceKey): string {
-  return key.split('@')[0] ?? key
 }
 
 function isMarked(sighting: Sighting | undefined, record: ResourceRecord): boolean {
@@ -177,8 +218,8 @@ export function objectsLeaving(
   leaving: readonly Removal[],
 ): ReadonlyMap<string, { readonly all: number; readonly deleting: readonly ResourceKey[] }> {
   const counts = new Map<string, { readonly all: number; readonly deleting: readonly ResourceKey[] }>()
-  for (const { type, deletion, key, sighting } of leaving) {
-    if (type !== 'object') continue
+  for (const { type, deletion, key, sighting, proof } of leaving) {
+    if (type !== 'object' || proof === undefined) continue
     const { all, deleting } = counts.get(sighting.connection) ?? {
       all: estate.resources.filter(({ connection }) => connection === sighting.connection).length,
       deleting: [],
@@ -230,5 +271,6 @@ export function decideRemoval(removal: Removal, rules: Rules, ledger: Ledger, no
     host: sighting.host,
     steps: rules.deleteSteps(sighting),
     reason: 'no longer declared',
+    ...(removal.proof === undefined ? {} : { proof: removal.proof }),
   }
 }

@@ -4,6 +4,7 @@ import type { ResourceKey } from '../model/key.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import { isGuest } from '../model/resource.ts'
 import type { Sighting } from '../model/sighting.ts'
+import { isDeclaredHere } from './proof.ts'
 import type { Ledger, World } from './world.ts'
 
 /** A resource that had another name before, and the guest that it is. */
@@ -28,7 +29,7 @@ export function renames(
   const left = new Map<string, ResourceRecord[]>()
   for (const record of ledger.records.values()) {
     if (declared.has(record.key) || unreadable.has(record.key) || !isGuest(record.type)) continue
-    if (ledger.intentions.has(record.key)) continue
+    if (ledger.intentions.has(record.key) || !isDeclaredHere(record, estate.sources)) continue
     push(left, contentOf(record.connection, record.type, record.generation), record)
   }
   if (left.size === 0) return found

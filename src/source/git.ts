@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { LIMITS } from '../lib/limits.ts'
+import { gitLog } from './git-log.ts'
 import { refusedRef, refusedRemote } from './git-names.ts'
 import { GitFailed, runGit } from './git-run.ts'
 import { IGNORE_FILE } from './ignore-rules.ts'
@@ -84,7 +85,11 @@ export async function readCommit(
     ...(cache === undefined ? {} : { cache }),
   }
   const revision = await reader.tree(reading, places)
-  return { ...revision, read: (file) => readFileAt(repository, commit, posix.normalize(`${prefix}${file}`)) }
+  return {
+    ...revision,
+    read: (file) => readFileAt(repository, commit, posix.normalize(`${prefix}${file}`)),
+    logs: [{ log: gitLog(async () => ({ repository, head: commit, prefix }), readCommit) }],
+  }
 }
 
 /** What overlays name beside the directory that is followed: `../../base`. A repository beyond the limits has nothing there. */

@@ -3,6 +3,8 @@ import { open, realpath } from 'node:fs/promises'
 import { dirname, join, posix, relative, resolve, sep } from 'node:path'
 import { LIMITS } from '../lib/limits.ts'
 import { openDiskCache } from './disk-cache.ts'
+import { readCommit } from './git.ts'
+import { gitLog, placeOfDirectory } from './git-log.ts'
 import { IGNORE_FILE } from './ignore-rules.ts'
 import { leadsAbove } from './kustomize/tree.ts'
 import type { ParseCache } from './parse-cache.ts'
@@ -39,7 +41,12 @@ export async function readTree(directory: string, options: ReadTreeOptions = {})
     ...(disk === undefined ? {} : { cache: disk }),
   })
   disk?.save()
-  return { ...revision, read: (file) => readBeside(directory, file) }
+  return {
+    ...revision,
+    read: (file) => readBeside(directory, file),
+    place: `directory ${await realpath(directory)}`,
+    logs: [{ log: gitLog(() => placeOfDirectory(directory), readCommit) }],
+  }
 }
 
 /** What overlays name above the directory, up to the top of its repository and no further. */

@@ -4,6 +4,7 @@ import type { Grant } from '../model/grant.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { Origin } from '../model/origin.ts'
 import type { Problem } from '../model/problem.ts'
+import type { RevisionLog } from './git-log.ts'
 
 /** An object that croft does not read: somebody else's, or not a manifest at all. */
 export interface Ignored {
@@ -20,6 +21,12 @@ export interface Ignored {
 export interface Written {
   readonly document: { readonly text: string; readonly line: number }
   readonly base: readonly (string | number)[]
+}
+
+/** Who declares something: where it stands, and the uid of the estate that it says it is. */
+export interface DeclaringSource {
+  readonly place: string
+  readonly uid?: string
 }
 
 /** Everything that a tree of files declares at one moment. */
@@ -44,6 +51,12 @@ export interface Revision {
   objectsAt?(place: string, declaration?: Declaration): ObjectsAt | undefined
   /** What the source of a declaration is held to, where it is held to something. */
   grantOf?(declaration: Declaration): Grant | undefined
+  /** Where this source is, for a record of who declared something. */
+  readonly place?: string
+  /** Of several sources: whose a declaration is. */
+  sourceOf?(declaration: Declaration): DeclaringSource | undefined
+  /** The history of its sources; of one that is held to a grant, with what it could have declared. */
+  readonly logs?: readonly { readonly log: RevisionLog; mayHaveDeclared?(key: ResourceKey): boolean }[]
   /** The document that it stands in, as it was written. */
   text?(declaration: Declaration): string | undefined
   /** The same with the line at which it begins, and the way to the object in it. */

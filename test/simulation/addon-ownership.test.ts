@@ -6,6 +6,7 @@ import { find, put } from '../../src/sim/kubernetes/store.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
 import { createLab } from './addon-lab.ts'
 import { addonManifest } from './addon-manifests.ts'
+import { committedAfter } from './git-history.ts'
 import { replay } from './volume.ts'
 
 const FILE = 'addon-ownership.test.ts'
@@ -129,7 +130,11 @@ test('[F-25] what left Git while the store was lost is found by its mark, delete
   const lab = createLab(app(map('stays'), map('goes'), claim, other), 10, hint)
   assert.equal(await lab.settle(), 'settled', hint)
   lab.run.disk = createMemoryStore().disk
+  const declared = lab.run.estate
   lab.git(app(map('stays'), other))
+  assert.equal(await lab.settle(), 'settled', hint)
+  assert.ok(lab.found('/configmaps', 'app', 'goes'), '[D-02] that it is absent from Git proves nothing')
+  lab.run.estate = committedAfter(declared, lab.run.estate)
   assert.equal(await lab.settle(), 'settled', hint)
   assert.equal(find(lab.store(), '/configmaps', 'app', 'goes'), undefined)
   assert.ok(lab.found('/configmaps', 'app', 'stays'))

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createMemoryStore } from '../../src/store/memory.ts'
 import { all, begin, EVERY_ITEM, HOSTS, nothing, type Run, stateOf } from './every-item.ts'
+import { committedAfter } from './git-history.ts'
 import { hostsEstate } from './hosts-run.ts'
 import { points, replay, seeds } from './volume.ts'
 
@@ -22,7 +23,12 @@ test('[F-25] a lost store: hosts are found as they are, and what leaves Git afte
     run.disk = createMemoryStore().disk
     assert.deepEqual(await settle(run, hint), [], `nothing is done again; ${hint}`)
     run.disk = createMemoryStore().disk
+    const [declared, kept] = [run.estate, stateOf(run)]
+    // [D-02] Without a repository that remembers the removal nothing proves that it was declared here.
     run.estate = nothing
+    assert.deepEqual(await settle(run, hint), [], `absence is no proof; ${hint}`)
+    assert.deepEqual(stateOf(run), kept, hint)
+    run.estate = committedAfter(declared, nothing)
     await settle(run, hint)
     assert.deepEqual(stateOf(run), before, `what is marked as ours is taken back; ${hint}`)
     assert.deepEqual(run.box('duck').machine.files.list('/var/lib/croft/items'), [], `and no mark is left; ${hint}`)
@@ -40,7 +46,7 @@ test('[F-25] a store lost while items are taken back leaves nothing half', async
     const hint = replay(FILE, 1, point)
     const run = begin(1)
     await settle(run, hint)
-    run.estate = nothing
+    run.estate = committedAfter(run.estate, nothing)
     await run.untilSettled(run.start({ crashAt: point }))
     run.disk = createMemoryStore().disk
     await settle(run, hint)

@@ -7,6 +7,7 @@ import { createChecks } from '../../controller/checks.ts'
 import { ConfigError, type ControllerConfig, type Overrides, readConfig } from '../../controller/config.ts'
 import { createController, type RunningController } from '../../controller/controller.ts'
 import { sendToForge } from '../../controller/forge-send.ts'
+import { linkRevision } from '../../controller/link-revision.ts'
 import { metricsText } from '../../controller/metrics.ts'
 import { createNotifier } from '../../controller/notifier.ts'
 import { hookedSources, openSources, previewedSources, writableSources } from '../../controller/open-sources.ts'
@@ -78,7 +79,7 @@ export const run: Verb = async (runtime, [source], options) => {
     epoch,
     engine: engine.it,
     sources: openSources(config.sources, sourceDeps),
-    link: (revision) => link(revision, { findKind, problemAt: revision.problemAt }),
+    link: linkRevision,
     checks: createChecks(runtime.clock, engine.it.askCheck),
     order: createOrders({
       clock: runtime.clock,

@@ -1,5 +1,6 @@
 import { at, type Foreign } from '../../kubernetes/objects.ts'
 import type { Change } from '../../model/change.ts'
+import { isOfEstate } from '../../model/estate-name.ts'
 import { builtInKind } from '../../model/kube-kinds.ts'
 import { objectId, objectList, type WantedObject } from '../../model/kube-object.ts'
 import type { Resource } from '../../model/resource.ts'
@@ -108,14 +109,24 @@ function foreign(resource: Resource, wanted: WantedObject, live: Foreign): reado
 }
 
 function markChanges(resource: Resource, wanted: WantedObject, mark: ObjectMark): readonly Change[] {
-  const { uid, key } = resource
+  const { uid, key, estate } = resource
+  if (estate !== undefined && !isOfEstate(mark.estate, estate)) return [otherEstate(resource, wanted, mark)]
   const changes: Change[] = []
+  if (mark.uid === uid && estate !== undefined && mark.estate !== estate)
+    changes.push({ path: 'mark', from: mark.estate, to: estate, effect: 'live', own: true })
   if (mark.uid !== uid) changes.push({ path: 'mark', from: mark.owner, to: key, effect: 'live' })
   if (mark.deletion !== wanted.deletion)
     changes.push({ path: 'deletion', from: mark.deletion, to: wanted.deletion, effect: 'live' })
   if (mark.definitions !== wanted.definitions)
     changes.push({ path: 'definitions', from: mark.definitions, to: wanted.definitions, effect: 'live' })
   return changes
+}
+
+/** Two directories that both want it: the one that has it keeps it. */
+function otherEstate({ key }: Resource, wanted: WantedObject, { owner, estate }: ObjectMark): Change {
+  const message = `${objectId(wanted.object)} belongs to ${owner} of another estate (${estate})`
+  const allow = 'choose another name, or take it out of the other directory first'
+  return { path: 'mark', from: owner, to: key, effect: 'live', blocked: { message, allow } }
 }
 
 function fieldsOf(wanted: WantedObject, look: ObjectLook, mark: ObjectMark): readonly Change[] {

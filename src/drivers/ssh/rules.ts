@@ -1,4 +1,5 @@
 import type { Change } from '../../model/change.ts'
+import { isOfEstate } from '../../model/estate-name.ts'
 import { HOST_PROGRAMS, type HostItem, itemId, type WantedItem } from '../../model/host-item.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
@@ -38,7 +39,8 @@ export const rules: Rules = {
     if (objection !== undefined) return [objection]
     const changes = rulesOf(item).diff(item, seenOf(sighting))
     const mark = lookOf(sighting)?.mark
-    const moved = mark !== undefined && mark.uid !== resource.uid ? [change('mark', mark.owner, resource.key)] : []
+    const moved = mark === undefined ? [] : ownerChanges(mark, resource)
+    if (moved.some(({ blocked }) => blocked !== undefined)) return moved
     const inVain = wasRestarted(item, sighting) ? restartedInVain(changes, host) : undefined
     return [...(inVain ?? judgeRestarts(changes, reboot, host)), ...moved]
   },
@@ -69,6 +71,19 @@ export const rules: Rules = {
           status: 'Differs',
         }
   },
+}
+
+/** Whose the mark says it is, where that is not quite us. */
+function ownerChanges(mark: ItemMark, { uid, key, estate }: Resource): readonly Change[] {
+  if (estate !== undefined && !isOfEstate(mark.estate, estate)) {
+    const message = `${mark.id} belongs to ${mark.owner ?? mark.uid} of another estate (${mark.estate ?? ''})`
+    const allow = 'take it out of one of the two directories'
+    return [{ ...change('mark', mark.owner, key), blocked: { message, allow } }]
+  }
+  if (mark.uid !== uid) return [change('mark', mark.owner, key)]
+  return estate === undefined || mark.estate === estate
+    ? []
+    : [{ ...change('mark', mark.estate, estate), own: true as const }]
 }
 
 /** A change that only a restart makes true is made when a person allows restarts, and said otherwise. */

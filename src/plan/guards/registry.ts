@@ -7,11 +7,13 @@ import { incompleteSource } from './incomplete-source.ts'
 import { massAbsence } from './mass-absence.ts'
 import { observeOnly } from './observe-only.ts'
 import { paused } from './paused.ts'
+import { proof } from './proof.ts'
 import { protection } from './protection.ts'
 import { replacement } from './replacement.ts'
 
 /** In the order in which they are asked; the first objection stands. What a person chose comes before what we count. */
 export const GUARDS: readonly Guard[] = [
+  proof,
   paused,
   observeOnly,
   drift,

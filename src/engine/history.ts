@@ -1,0 +1,24 @@
+import type { Estate } from '../model/estate.ts'
+import type { ResourceKey } from '../model/key.ts'
+import { unprovenKeys } from '../plan/removals.ts'
+import type { Ledger, World } from '../plan/world.ts'
+
+/**
+ * The estate with what the history of its sources says of things that are marked, not declared, and in no record: the
+ * commits that removed them. Asked only while there are such things.
+ */
+export async function withHistory(
+  estate: Estate,
+  worlds: ReadonlyMap<string, World>,
+  ledger: Ledger,
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<Estate> {
+  if (estate.history === undefined) return estate
+  const known = estate.removed ?? new Map()
+  const keys = new Set<ResourceKey>()
+  for (const world of worlds.values()) for (const key of unprovenKeys(estate, world, ledger, nowMs)) keys.add(key)
+  if (keys.size === 0) return estate
+  const removed = await estate.history([...keys], signal)
+  return removed.size === 0 ? estate : { ...estate, removed: new Map([...known, ...removed]) }
+}
