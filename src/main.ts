@@ -40,6 +40,17 @@ function createRuntime(signal: AbortSignal): Runtime {
     load,
     loadAt,
     follow,
+    writeFile: async (file, text, { replace = false } = {}) => {
+      const { mkdir, writeFile } = await import('node:fs/promises')
+      await mkdir(path.dirname(file), { recursive: true })
+      try {
+        await writeFile(file, text, { flag: replace ? 'w' : 'wx' })
+        return true
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false
+        throw error
+      }
+    },
     openStore: async (file) => (await import('./store/sqlite.ts')).openSqliteStore(file, { warn }),
     lockState: async (file) => {
       const { mkdirSync } = await import('node:fs')

@@ -2,7 +2,7 @@
 export const GROUPS = ['Begin:', 'Do:', 'Look:', 'Operate:', 'Have already:', 'Others:'] as const
 
 const VERBS: Readonly<Record<(typeof GROUPS)[number], readonly string[]>> = {
-  'Begin:': ['demo', 'sim', 'explain', 'schema', 'validate', 'doctor'],
+  'Begin:': ['demo', 'init', 'sim', 'explain', 'schema', 'validate', 'doctor'],
   'Do:': ['plan', 'diff', 'rehearse', 'apply', 'run', 'delete'],
   'Look:': ['health', 'get', 'describe', 'why', 'events', 'pods', 'capacity', 'support-bundle'],
   'Operate:': ['cluster', 'machine', 'host', 'power', 'move', 'image', 'ask'],
@@ -16,6 +16,7 @@ export const GROUP_OF: Readonly<Record<string, string>> = Object.fromEntries(
 
 /** One or two command lines for each verb, as a person would type them. */
 export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
+  init: ['croft init infra/'],
   validate: ['croft validate infra/'],
   plan: [
     'croft plan infra/ --calls',

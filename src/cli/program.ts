@@ -55,6 +55,13 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
     return usage.includes('[dir]') ? command.addOption(directory().hideHelp()) : command
   }
 
+  verb(
+    'init [dir]',
+    'say once who a directory is, and put what makes its clusters themselves into it, sealed',
+    () => import('./verbs/init.ts'),
+  )
+    .option('-y, --yes', 'do not ask')
+    .addOption(state())
   verb('validate [dir]', 'check every manifest in a directory', () => import('./verbs/validate.ts')).addOption(
     output(['json', 'yaml']),
   )

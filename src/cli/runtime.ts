@@ -175,6 +175,8 @@ export interface Runtime {
   loadAt(directory: string, ref: string, onto?: string): Promise<LoadedEstate>
   /** Follows the branch main of a repository, through a mirror in a directory of ours. */
   follow(remote: string, mirror: string): Promise<FollowedRepository>
+  /** Writes a file of the estate, with its folders; without `replace` only where there is none. Answers whether it did. */
+  writeFile?(file: string, text: string, options?: { readonly replace?: boolean }): Promise<boolean>
   openStore(file: string): Promise<Store>
   /** Makes this process the only controller on a database, until it is released or the process ends. */
   lockState(file: string): Promise<LockedState>

@@ -119,6 +119,7 @@ describe('[D-02] the commit that removed a declaration', () => {
       networks: all,
       templates: all,
       secrets: [],
+      egress: [],
       hostAccess: false,
     }
     const both = [{ source: 'admin', revision: await readTree(path.join(directory, 'home')) }]

@@ -55,6 +55,10 @@ export type NodePhase =
 export type ClusterVerb =
   /** Make CA and token and write down, with them, who is the first server: before anything is started. */
   | 'record-first-server'
+  /** Write down that the first server has answered: from then on nobody starts a new cluster. */
+  | 'note-formed'
+  /** Delete the bootstrap token of a node that has come in with it. */
+  | 'delete-join-token'
   /** Read CA and token back from a server that runs, where our record of a living cluster was lost or never was. */
   | 'read-back-secrets'
   | 'create-machine'

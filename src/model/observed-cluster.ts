@@ -43,6 +43,8 @@ export interface ObservedNode {
   readonly k3s: LocalK3s | 'unknown'
   /** Why it did not say: what the lane answered instead. */
   readonly silence?: string
+  /** A bootstrap token that croft made for it to come in with is still there. */
+  readonly joinToken?: true
   /** Is the Secret `kube-system/<node>.node-password.k3s` there? */
   readonly passwordSecret: Answer
   /** That croft began to replace this node because it was dead; from the journal. */

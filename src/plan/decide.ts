@@ -1,6 +1,6 @@
 import type { Action } from '../model/action.ts'
 import type { Change } from '../model/change.ts'
-import { estateUidIn } from '../model/estate-name.ts'
+import { estateUidIn } from '../model/estate.ts'
 import type { IdRange } from '../model/grant.ts'
 import { guestIn, type Resource } from '../model/resource.ts'
 import type { Rules } from '../model/rules.ts'

@@ -1,4 +1,4 @@
-import { isOfEstate } from '../model/estate-name.ts'
+import { isOfEstate } from '../model/estate.ts'
 import type { Resource } from '../model/resource.ts'
 import type { Rules } from '../model/rules.ts'
 import type { Sighting } from '../model/sighting.ts'

@@ -1,6 +1,5 @@
 import type { Action } from '../model/action.ts'
-import type { Approval, Estate } from '../model/estate.ts'
-import { estateMark, isOfEstate } from '../model/estate-name.ts'
+import { type Approval, type Estate, estateMark, isOfEstate } from '../model/estate.ts'
 import { itemId } from '../model/host-item.ts'
 import type { ResourceKey } from '../model/key.ts'
 import { objectId } from '../model/kube-object.ts'

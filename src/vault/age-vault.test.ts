@@ -89,11 +89,20 @@ describe('a vault of age files', () => {
     const again = openAgeVault({ directory, env, escrow })
     assert.deepEqual(revealed(await again.read('homelab')), revealed({ ...SECRETS, formed: true }))
     assert.equal(await again.read('other'), undefined)
-    // From now on it is kept here again.
+    // [D-12] To read writes nothing: it is kept here again with the next change.
+    assert.ok(!existsSync(directory))
+    await again.write({ ...SECRETS, formed: true })
     assert.deepEqual(
       revealed(await openAgeVault({ directory, env }).read('homelab')),
       revealed({ ...SECRETS, formed: true }),
     )
+  })
+
+  test('[D-12] to read makes no key and no directory', async () => {
+    const vault = openAgeVault({ directory, env: {} })
+    assert.equal(await vault.read('homelab'), undefined)
+    assert.equal(await vault.seal('homelab'), undefined)
+    assert.ok(!existsSync(directory))
   })
 
   test('a sealed record that is none, or for somebody else, is refused by its name', async () => {

@@ -27,13 +27,16 @@ export function openAgeVault({
   escrow = async () => undefined,
 }: AgeVaultOptions): Required<ClusterVault> {
   let known: Promise<VaultIdentity> | undefined
-  const identity = () => {
-    known ??= vaultIdentity(env, keyFile)
-    known.catch(() => {
+  const remembered = (found: Promise<VaultIdentity>) => {
+    known = found
+    found.catch(() => {
       known = undefined
     })
-    return known
+    return found
   }
+  /** Only what is there: whoever reads makes no key. */
+  const identity = () => known ?? remembered(vaultIdentity(env, keyFile, 'only-read'))
+  const identityToWriteFor = () => known ?? remembered(vaultIdentity(env, keyFile, 'make'))
   const fileOf = (cluster: string): string => {
     if (!NAME.test(cluster)) throw new Error(`${JSON.stringify(cluster)} is no name of a cluster`)
     return path.join(directory, `${cluster}.cluster.age`)
@@ -54,7 +57,7 @@ export function openAgeVault({
     return checked(place, cluster, text)
   }
   const sealedFor = async (secrets: ClusterSecrets): Promise<Uint8Array> => {
-    const { recipients } = await identity()
+    const { recipients } = await identityToWriteFor()
     const encrypter = new Encrypter()
     for (const recipient of recipients) encrypter.addRecipient(recipient)
     return encrypter.encrypt(formatSecrets(secrets))
@@ -66,9 +69,7 @@ export function openAgeVault({
     if (sealed !== undefined) return opened(cluster, file, sealed)
     const elsewhere = await escrow(cluster)
     if (elsewhere === undefined) return undefined
-    const secrets = await opened(cluster, escrowFile(cluster), unarmored(cluster, elsewhere))
-    await write(secrets)
-    return secrets
+    return opened(cluster, escrowFile(cluster), unarmored(cluster, elsewhere))
   }
 
   async function write(secrets: ClusterSecrets): Promise<void> {
@@ -78,6 +79,20 @@ export function openAgeVault({
   return {
     read,
     write,
+    async sealAnew(cluster) {
+      const secrets = await read(cluster)
+      if (secrets === undefined) return undefined
+      const before = await escrow(cluster)
+      if (before !== undefined) {
+        const kept = await opened(cluster, escrowFile(cluster), unarmored(cluster, before))
+        if (formatSecrets(kept) === formatSecrets(secrets)) return undefined
+      }
+      return armor.encode(await sealedFor(secrets))
+    },
+    async key() {
+      const { from, recipients } = await identityToWriteFor()
+      return { from, recipient: recipients[0] ?? '' }
+    },
     async seal(cluster) {
       const secrets = await read(cluster)
       return secrets === undefined ? undefined : armor.encode(await sealedFor(secrets))

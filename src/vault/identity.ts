@@ -22,6 +22,7 @@ const KEY = /^AGE-SECRET-KEY-1[0-9A-Z]+$/
 export async function vaultIdentity(
   env: Readonly<Record<string, string | undefined>>,
   keyFile: string,
+  missing: 'make' | 'only-read',
 ): Promise<VaultIdentity> {
   if (env.SOPS_AGE_KEY !== undefined && env.SOPS_AGE_KEY !== '') {
     return identityFrom(env.SOPS_AGE_KEY, 'SOPS_AGE_KEY')
@@ -31,6 +32,11 @@ export async function vaultIdentity(
   }
   const there = (await readIfThere(keyFile))?.toString('utf8')
   if (there !== undefined) return identityFrom(there, keyFile)
+  if (missing === 'only-read') {
+    throw new Error(
+      `there is no age key to open it with: set SOPS_AGE_KEY_FILE to the file that holds it, or put it back at ${keyFile}`,
+    )
+  }
   const made = await generateIdentity()
   const note = '# croft: opens the records of clusters. Without it they are lost; keep a copy in a safe place.\n'
   await createOnce(keyFile, `${note}${made}\n`)

@@ -3,6 +3,7 @@ import type { Settlement } from '../../engine/engine.ts'
 import type { Plan } from '../../model/plan.ts'
 import { applyExit } from '../apply-exit.ts'
 import { closing } from '../closing.ts'
+import { keepEscrow, nameEstate } from '../estate-files.ts'
 import { CliError, EXIT, type ExitCode, signalCode } from '../exit.ts'
 import { progressMode, startProgress } from '../live-progress.ts'
 import { loadOrStop } from '../load.ts'
@@ -27,12 +28,16 @@ export const run: Verb = async (runtime, [place = '.'], options) => {
   const saved = savedPlanAt(path.resolve(runtime.cwd, place))
   const directory = saved?.directory ?? place
   const deadlineMs = timeoutOf(options.timeout)
-  const inGit = await loadOrStop(runtime, directory, { keepGoing: options.keepGoing === true })
+  const found = await loadOrStop(runtime, directory, { keepGoing: options.keepGoing === true })
   const real = realDirectory(runtime, directory)
   const file = stateFile(runtime.env, real, options.state as string | undefined)
   const dryRun = options.dryRun === true
   await using store = closing(dryRun ? await openExisting(runtime, file) : await openState(runtime, file))
   await using _alone = closing(dryRun ? NOBODY : await holdAlone(runtime, file))
+  // A saved plan is done as it was saved: a directory without a name gets it another time.
+  const nameless = !dryRun && saved === undefined
+  const named = nameless && (await nameEstate(runtime, real, found, await store.it.records(), options.yes === true))
+  const inGit = named ? await runtime.load(real) : found
   await using engine = closing(
     await runtime.openEngine(store.it, { directory: real, retryStalled: true, charts: 'from-anywhere' }),
   )
@@ -75,6 +80,7 @@ export const run: Verb = async (runtime, [place = '.'], options) => {
     loaded.estate.resources.filter(({ justInCase }) => justInCase !== true).map(({ key }) => key),
   )
   runtime.out.write(closingLine(settled, progress, code, style, plan.clusters ?? []))
+  await keepEscrow(runtime, { directory: real, state: file }, loaded.estate)
   // Nothing was seen, so nothing was done, and what is remembered of the resources is not what is asked for now.
   if (settled.effects === 0 && blindExit(settled.last.plan) !== undefined) return code
   const rows = rowsOf(loaded, settled.last.records).filter((row) => !row.passive)

@@ -4,7 +4,7 @@ import { LIMITS } from '../../lib/limits.ts'
 import { inParallel } from '../../lib/parallel.ts'
 import type { ClusterSurroundings } from '../cluster-port.ts'
 import type { Memory } from './memory.ts'
-import { askFacts, placeProgram } from './node-lane.ts'
+import { askFacts, askFactsOnly, hasProgram } from './node-lane.ts'
 import type { NodeSeen } from './read-node.ts'
 
 /** Names of the nodes that answered in this look. */
@@ -28,15 +28,9 @@ export async function lookAtNodes(
     memory.facts.delete(name)
     memory.silences.delete(name)
     if (shell === undefined) return
-    if (!memory.programs.has(name)) {
-      const problem = await placeProgram(shell, signal)
-      if (problem !== undefined) {
-        memory.silences.set(name, `croft's program could not be put there: ${problem}`)
-        return
-      }
-      memory.programs.add(name)
-    }
-    const told = await askFacts(shell, signal)
+    // A look writes nothing: where our program is not, it goes along with the question.
+    if (!memory.programs.has(name) && (await hasProgram(shell, signal))) memory.programs.add(name)
+    const told = await (memory.programs.has(name) ? askFacts : askFactsOnly)(shell, signal)
     if (told.is !== 'answer') {
       // It may be another machine by now, on which nobody has put our program.
       memory.programs.delete(name)

@@ -31,8 +31,27 @@ export async function placeProgram(shell: Shell, signal: AbortSignal): Promise<s
   }
 }
 
+/** Is the program there, and is it ours? Only looks. */
+export async function hasProgram(shell: Shell, signal: AbortSignal): Promise<boolean> {
+  try {
+    const there = await shell.readFile(NODE_PROGRAM, signal)
+    return there !== undefined && Buffer.from(there).toString('utf8') === NODE_PROGRAM_TEXT
+  } catch (error) {
+    if (error instanceof ShellFailure) return false
+    throw error
+  }
+}
+
+/** Asks a node on which our program is not: it goes along with the question, and nothing is written there. */
+export async function askFactsOnly(shell: Shell, signal: AbortSignal): Promise<Told<NodeFacts>> {
+  return factsIn(await ran(shell, ['/bin/sh', '-s', '--', 'facts'], NODE_PROGRAM_TEXT, signal))
+}
+
 export async function askFacts(shell: Shell, signal: AbortSignal): Promise<Told<NodeFacts>> {
-  const told = await call(shell, ['facts'], undefined, signal)
+  return factsIn(await call(shell, ['facts'], undefined, signal))
+}
+
+function factsIn(told: Told<unknown>): Told<NodeFacts> {
   if (told.is !== 'answer') return told
   const facts = readFacts(told.value)
   return facts === undefined
@@ -78,23 +97,32 @@ export function outcomeOf(told: Exclude<Told<unknown>, { readonly is: 'answer' }
   }
 }
 
-async function call(
+function call(
   shell: Shell,
   words: readonly string[],
   input: string | undefined,
   signal: AbortSignal,
 ): Promise<Told<unknown>> {
+  return ran(shell, [NODE_PROGRAM, ...words], input, signal)
+}
+
+async function ran(
+  shell: Shell,
+  argv: readonly string[],
+  input: string | undefined,
+  signal: AbortSignal,
+): Promise<Told<unknown>> {
   try {
-    const ran = await shell.run([NODE_PROGRAM, ...words], {
+    const answered = await shell.run(argv, {
       signal,
       timeoutMs: LIMITS.commandTimeoutMs,
       ...(input === undefined ? {} : { input }),
     })
-    const line = ran.stdout.trim().split('\n').at(-1) ?? ''
+    const line = answered.stdout.trim().split('\n').at(-1) ?? ''
     const value = parse(line)
     if (value !== undefined) return { is: 'answer', value }
-    const said = cleanText(ran.stderr.trim() === '' ? line : ran.stderr.trim(), 500)
-    return { is: 'refused', error: `exit code ${ran.code}${said === '' ? '' : `: ${said}`}` }
+    const said = cleanText(answered.stderr.trim() === '' ? line : answered.stderr.trim(), 500)
+    return { is: 'refused', error: `exit code ${answered.code}${said === '' ? '' : `: ${said}`}` }
   } catch (error) {
     if (!(error instanceof ShellFailure)) throw error
     return { is: 'silence', ran: error.ran, message: cleanText(error.message) }

@@ -1,8 +1,8 @@
-import { type KubernetesClient, segment } from '../../kubernetes/client.ts'
+import type { KubernetesClient } from '../../kubernetes/client.ts'
 import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
 import type { ClusterSecrets } from '../../model/cluster-secrets.ts'
-import type { Answer, EtcdMember, ObservedCluster, ObservedNode } from '../../model/observed-cluster.ts'
-import type { ClusterDeps, ClusterSurroundings } from '../cluster-port.ts'
+import type { Answer, EtcdMember, ObservedCluster } from '../../model/observed-cluster.ts'
+import type { ClusterSurroundings } from '../cluster-port.ts'
 import { listIsStale, lookAround } from './look-around.ts'
 import { isFresh, passwordsIn, podsToMove, snapshotsIn, tokenKept } from './look-at-api.ts'
 import type { Answered } from './look-at-nodes.ts'
@@ -26,7 +26,6 @@ export async function observeCluster(
   const secrets = await deps.vault.read(declaration.name)
   const names = new Set([...specsOf(declaration).keys(), ...surroundings.nodes.keys()])
   const { api, seen, answered, asked } = await lookAround(looker, surroundings, secrets, names, signal)
-  const formed = await noteFormed(deps, secrets, api)
   for (const name of seen.keys()) names.add(name)
   const client = api === 'yes' && secrets !== undefined ? looker.access.client(secrets) : undefined
   const further = await askFurther(looker, client, secrets, names, seen, signal)
@@ -36,7 +35,6 @@ export async function observeCluster(
   const nodes = [...names].map((name) =>
     withVote(observedNode(looker, surroundings, name, api, seen.get(name), further.passwords, further.pods), voting),
   )
-  if (client !== undefined) await dropUsedTokens(memory, client, nodes, signal)
   return {
     api,
     ...(secrets === undefined
@@ -45,7 +43,7 @@ export async function observeCluster(
           identity: {
             caHash: secrets.caHash,
             firstServer: secrets.firstServer,
-            formed,
+            formed: secrets.formed,
             recordedMs: secrets.recordedMs,
           },
         }),
@@ -56,14 +54,6 @@ export async function observeCluster(
     checks: [...memory.checks.values()],
     orders: surroundings.orders,
   }
-}
-
-/** Written down the first time that the API answers: from then on nobody starts a new cluster. */
-async function noteFormed(deps: ClusterDeps, secrets: ClusterSecrets | undefined, api: Answer): Promise<boolean> {
-  if (secrets === undefined) return false
-  if (secrets.formed || api !== 'yes') return secrets.formed
-  await deps.vault.write({ ...secrets, formed: true })
-  return true
 }
 
 interface Further {
@@ -182,20 +172,4 @@ function etcdIsMute(
 ): boolean {
   const running = facts.filter(({ role, service }) => role === 'server' && service === 'running')
   return running.length > 0 && running.every(({ etcd }) => etcd === undefined)
-}
-
-/** A bootstrap token is for one node: when that is in, the token goes. Should we not come to it, it expires. */
-async function dropUsedTokens(
-  memory: Memory,
-  client: KubernetesClient,
-  nodes: readonly ObservedNode[],
-  signal: AbortSignal,
-): Promise<void> {
-  for (const { name, kube } of nodes) {
-    const id = memory.tokens.get(name)
-    if (id === undefined || typeof kube !== 'object' || kube.ready !== 'yes') continue
-    const path = `/api/v1/namespaces/kube-system/secrets/bootstrap-token-${segment(id)}`
-    const asked = await client.delete(path, `delete the used token of ${name}`, {}, signal)
-    if (asked.is === 'answer' || (asked.is === 'error' && asked.status === 404)) memory.tokens.delete(name)
-  }
 }

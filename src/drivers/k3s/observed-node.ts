@@ -62,6 +62,7 @@ export function observedNode(
     kube,
     k3s: facts === undefined ? 'unknown' : localOf(facts, typeof kube === 'object' ? kube : undefined),
     ...optional('silence', memory.silences.get(name)),
+    ...(memory.tokens.has(name) ? { joinToken: true as const } : {}),
     passwordSecret: passwords === undefined ? 'unknown' : passwords.has(name) ? 'yes' : 'no',
     ...optional('remediation', begun),
   }

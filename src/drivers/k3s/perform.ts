@@ -1,6 +1,7 @@
 import type { ClusterVerb } from '../../model/cluster-decision.ts'
 import type { Outcome } from '../../model/verdict.ts'
 import { type Actor, refused } from './actor.ts'
+import { deleteJoinToken, noteFormed } from './steps/after-join.ts'
 import { initCluster, joinAgent, joinServer, prepareK3s, recordFirstServer } from './steps/bootstrap.ts'
 import { configureK3s, upgradeK3s } from './steps/change.ts'
 import { drain } from './steps/drain.ts'
@@ -18,6 +19,8 @@ const notOurs: Perform = async ({ step }) =>
 /** How each verb is done. Every one is short, and can be repeated. */
 const STEPS: Readonly<Record<ClusterVerb, Perform>> = {
   'record-first-server': recordFirstServer,
+  'note-formed': noteFormed,
+  'delete-join-token': deleteJoinToken,
   'read-back-secrets': readBackSecrets,
   'create-machine': notOurs,
   'start-machine': notOurs,

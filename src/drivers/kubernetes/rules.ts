@@ -1,6 +1,6 @@
 import { at, type Foreign } from '../../kubernetes/objects.ts'
 import type { Change } from '../../model/change.ts'
-import { isOfEstate } from '../../model/estate-name.ts'
+import { isOfEstate } from '../../model/estate.ts'
 import { builtInKind } from '../../model/kube-kinds.ts'
 import { objectId, objectList, type WantedObject } from '../../model/kube-object.ts'
 import type { Resource } from '../../model/resource.ts'

@@ -1,5 +1,5 @@
 import type { Change } from '../../model/change.ts'
-import { isOfEstate } from '../../model/estate-name.ts'
+import { isOfEstate } from '../../model/estate.ts'
 import { HOST_PROGRAMS, type HostItem, itemId, type WantedItem } from '../../model/host-item.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'

@@ -5,6 +5,7 @@ import { agentsIn, serversIn } from './bootstrap.ts'
 import { departing } from './departing.ts'
 import { type Finding, firstOf, holdFor, isEmpty, merge, NOTHING, refusalOf } from './finding.ts'
 import { ghostsOut } from './ghosts.ts'
+import { housekeeping } from './housekeeping.ts'
 import { giveBack } from './node-work.ts'
 import { clusterPhase, nodeRows } from './phases.ts'
 import type { GuardAnswer } from './quorum.ts'
@@ -27,7 +28,7 @@ export function coordinate(spec: ClusterSpec, observed: ObservedCluster, nowMs: 
   const { hops } = rolloutOf(view)
   const nodes = nodeRows(view)
   return {
-    ...finding,
+    ...merge([finding, housekeeping(view)]),
     phase: clusterPhase(view, finding, hops, nodes),
     warnings: warningsOf(view),
     faultTolerance: toleranceSentence(spec.servers.length),

@@ -76,6 +76,7 @@ const KUBERNETES: readonly ClusterVerb[] = [
   'clear-removed-mark',
   'delete-node',
   'delete-node-password',
+  'delete-join-token',
 ]
 const MACHINE: readonly ClusterVerb[] = [
   'create-machine',
@@ -94,7 +95,7 @@ export function laneToEtcd(view: View): Lane {
 function laneOf(view: View, node: NodeView, verb: ClusterVerb): Lane {
   if (verb === 'remove-member' && node.kube === 'absent') return laneToEtcd(view)
   if (KUBERNETES.includes(verb)) return 'kubernetes'
-  if (verb === 'record-first-server' || verb === 'run-health-checks') return 'local'
+  if (verb === 'record-first-server' || verb === 'note-formed' || verb === 'run-health-checks') return 'local'
   if (MACHINE.includes(verb)) return isKept(node) ? 'api-token' : 'local'
   return isKept(node) ? 'guest-agent' : 'ssh'
 }

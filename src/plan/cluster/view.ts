@@ -21,6 +21,7 @@ export interface NodeView {
   readonly k3s: LocalK3s | 'unknown'
   readonly silence?: string
   readonly passwordSecret: Answer
+  readonly joinToken?: true
   readonly remediation?: Remediation
   readonly member?: EtcdMember
   /** Other nodes with the same machine-id. */
@@ -62,6 +63,7 @@ export function viewOf(spec: ClusterSpec, observed: ObservedCluster, nowMs: numb
       twins: twins.map((twin) => twin.name).filter((twin) => twin !== name),
       ...(nodeSpec === undefined ? {} : { spec: nodeSpec }),
       ...(node?.silence === undefined ? {} : { silence: node.silence }),
+      ...(node?.joinToken === undefined ? {} : { joinToken: node.joinToken }),
       ...(node?.remediation === undefined ? {} : { remediation: node.remediation }),
       ...(member === undefined ? {} : { member }),
     }

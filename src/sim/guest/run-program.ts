@@ -1,4 +1,5 @@
 import { NODE_PROGRAM } from '../../k3s/node-program.ts'
+import { NODE_PROGRAM_TEXT } from '../../k3s/node-program-text.ts'
 import type { Commands, Session } from './commands.ts'
 import type { Computer } from './computer.ts'
 import { nodeProgram } from './node-program.ts'
@@ -41,6 +42,14 @@ export function runProgram(
   if (program === 'env') {
     const first = argv.findIndex((word, at) => at > 0 && word !== '--' && !word.includes('='))
     return first < 0 ? session : runProgram(computer, argv.slice(first), input, pid, commands)
+  }
+  // The program of a node that goes along with its question, where nobody has put it.
+  if (program === 'sh' && argv[1] === '-s' && input === NODE_PROGRAM_TEXT) {
+    const done = nodeProgram(computer, argv.slice(argv.indexOf('--') + 1), '')
+    session.out = done.out ?? ''
+    session.err = done.err ?? ''
+    session.exit = done.code ?? 0
+    return session
   }
   if (program === 'sh' || program === 'bash') {
     const flag = argv.findIndex((arg) => /^-\w*c$/.test(arg))

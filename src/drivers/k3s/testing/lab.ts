@@ -149,6 +149,10 @@ export function driverLab(names: string, more: Partial<ClusterSpec> = {}, seed =
               ? {
                   shell: {
                     ...shell,
+                    writeFile: (path: string, ...rest: readonly unknown[]) => {
+                      asked.push(`${name}: WRITE ${path}`)
+                      return Reflect.apply(shell.writeFile, shell, [path, ...rest])
+                    },
                     run: (argv: readonly string[], options?: Parameters<typeof shell.run>[1]) => {
                       asked.push(`${name}: ${argv.slice(1).join(' ')}`)
                       if (argv.includes('put'))

@@ -230,6 +230,11 @@ function act(
     case 'record-first-server':
       world.identity ??= { caHash: CA, firstServer: name, formed: false, recordedMs: world.nowMs }
       return
+    case 'note-formed':
+      if (world.identity !== undefined) world.identity.formed = true
+      return
+    case 'delete-join-token':
+      return
     case 'read-back-secrets':
       world.identity ??= { caHash: CA, firstServer: name, formed: true, recordedMs: world.nowMs }
       return

@@ -1,0 +1,92 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, statSync } from 'node:fs'
+import path from 'node:path'
+import type { Estate } from '../model/estate.ts'
+import type { ResourceRecord } from '../model/record.ts'
+import { note } from './output.ts'
+import { clean } from './render/clean.ts'
+import type { EngineOptions, LoadedEstate, Runtime } from './runtime.ts'
+
+const FILE = 'estate.yaml'
+const UID = /^[0-9a-f]{16}$/
+
+/**
+ * Says once who a directory is: an Estate with a uid is written into it, where it has none. Nobody is asked twice, and
+ * without a word from a person nothing is written. Answers whether it was.
+ */
+export async function nameEstate(
+  runtime: Runtime,
+  directory: string,
+  { declarations }: LoadedEstate,
+  records: readonly ResourceRecord[],
+  yes: boolean,
+): Promise<boolean> {
+  if (runtime.writeFile === undefined || declarations.some(({ kind }) => kind === 'Estate')) return false
+  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) return false
+  // A directory that has lost its file was somebody already.
+  const known = records.map(({ declaredBy }) => declaredBy ?? '').find((by) => UID.test(by))
+  const uid = known ?? randomBytes(8).toString('hex')
+  const text = estateYaml(path.basename(directory), uid)
+  if (KUSTOMIZATIONS.some((name) => existsSync(path.join(directory, name)))) {
+    note(
+      runtime,
+      `This directory has no Estate yet. Add this to what its kustomization names, and commit it:\n\n${text}`,
+    )
+    return false
+  }
+  if (!yes) {
+    if (!runtime.interactive) return false
+    const answer = await runtime.ask(
+      `This directory has no Estate yet, by which croft knows on every computer what is its own. Write ${FILE}? (yes) `,
+    )
+    if (answer !== 'yes' && answer !== 'y' && answer !== '') return false
+  }
+  try {
+    if (!(await runtime.writeFile(path.join(directory, FILE), text))) return false
+  } catch (error) {
+    note(runtime, `Warning: ${FILE} could not be written: ${clean(error instanceof Error ? error.message : '')}`)
+    return false
+  }
+  note(runtime, `Wrote ${FILE}: this directory is the estate ${uid}, wherever it is moved or cloned to. Commit it.`)
+  return true
+}
+
+/**
+ * Puts what makes each cluster itself into the directory, sealed, so that the directory and one key are everything. Only
+ * where the estate has a name: a directory that is only tried out is left as it is.
+ */
+export async function keepEscrow(runtime: Runtime, options: EngineOptions, { clusters = [], sources = [] }: Estate) {
+  const { directory } = options
+  if (runtime.writeFile === undefined || runtime.openClusters === undefined || clusters.length === 0) return
+  if (!sources.some((one) => UID.test(one)) || statSync(directory).isDirectory() !== true) return
+  const { deps } = await runtime.openClusters(options)
+  for (const { name } of clusters) {
+    const file = path.join('escrow', `${name}.cluster.age`)
+    try {
+      const sealed = await deps.vault.sealAnew?.(name)
+      if (sealed === undefined) continue
+      await runtime.writeFile(path.join(directory, file), sealed, { replace: true })
+      note(runtime, `Wrote ${file}: CA and token of ${name}, sealed to your age key. Commit it.`)
+    } catch (error) {
+      note(runtime, `Warning: ${file} was not written: ${clean(error instanceof Error ? error.message : '')}`)
+    }
+  }
+}
+
+const KUSTOMIZATIONS = ['kustomization.yaml', 'kustomization.yml', 'Kustomization']
+
+function estateYaml(folder: string, uid: string): string {
+  const name = folder
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 60)
+  return `apiVersion: croft.dev/v1alpha1
+kind: Estate
+metadata:
+  name: ${name === '' ? 'home' : name}
+spec:
+  # Drawn once. Everything that croft makes from this directory carries it; do not change it.
+  uid: "${uid}"
+`
+}

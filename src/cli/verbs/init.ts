@@ -1,0 +1,35 @@
+import { mkdirSync } from 'node:fs'
+import path from 'node:path'
+import { closing } from '../closing.ts'
+import { keepEscrow, nameEstate } from '../estate-files.ts'
+import { EXIT } from '../exit.ts'
+import { loadOrStop } from '../load.ts'
+import { note } from '../output.ts'
+import type { Verb } from '../program.ts'
+import { openExisting, realDirectory, stateFile } from '../state.ts'
+
+/** Says who a directory is, makes the key, and seals what makes its clusters themselves: Git and one key are everything. */
+export const run: Verb = async (runtime, [directory = '.'], options) => {
+  mkdirSync(path.resolve(runtime.cwd, directory), { recursive: true })
+  const real = realDirectory(runtime, directory)
+  const file = stateFile(runtime.env, real, options.state as string | undefined)
+  const found = await loadOrStop(runtime, directory, { keepGoing: true })
+  await using store = closing(await openExisting(runtime, file))
+  const yes = options.yes === true || !runtime.interactive
+  const named = await nameEstate(runtime, real, found, await store.it.records(), yes)
+  const { estate } = named ? await runtime.load(real) : found
+  if (!named && found.declarations.some(({ kind }) => kind === 'Estate'))
+    note(runtime, 'This directory has its Estate already.')
+  const tools = await runtime.openClusters?.({ directory: real, state: file })
+  const wanted =
+    yes || (await runtime.ask('Make an age key, or use yours, to seal what clusters are made of? (yes) ')) !== 'no'
+  const key = wanted ? await tools?.deps.vault.key?.() : undefined
+  if (key !== undefined) {
+    note(
+      runtime,
+      `The age key is in ${key.from} (public part ${key.recipient}). Keep a copy where this computer is not: with it and this directory everything can be had back.`,
+    )
+    await keepEscrow(runtime, { directory: real, state: file }, estate)
+  }
+  return EXIT.ok
+}
