@@ -1,7 +1,9 @@
 import { flagList } from '../k3s/config-file.ts'
 import type { EtcdCluster, K3sProcess } from '../k3s/types.ts'
 import { uuid } from '../world/chance.ts'
+import { kindOf } from './catalogue.ts'
 import { stamp, type Tree } from './object.ts'
+import { PACKAGED } from './packaged.ts'
 import { attachControllers } from './reconcile.ts'
 import { find, put } from './store.ts'
 
@@ -48,31 +50,11 @@ export function seedObjects(process: K3sProcess, cluster: EtcdCluster): void {
     status: { loadBalancer: {} },
   })
   const disabled = new Set(flagList(process.flags, 'disable'))
-  const component = (name: string, labels: Record<string, string>, image: string) => {
-    if (disabled.has(name)) return
-    const deployment = name === 'local-storage' ? 'local-path-provisioner' : name
-    const template = {
-      metadata: { labels },
-      spec: {
-        containers: [{ name: deployment, image }],
-        tolerations: [{ key: 'node-role.kubernetes.io/control-plane', operator: 'Exists', effect: 'NoSchedule' }],
-      },
+  for (const { component, objects } of PACKAGED) {
+    if (disabled.has(component)) continue
+    for (const { apiVersion, kind, name, namespace, ...rest } of objects(process)) {
+      const resource = kindOf(cluster.store, apiVersion, kind)
+      if (resource !== undefined) make(resource.key, apiVersion, kind, name, namespace ?? '', rest)
     }
-    const spec = { replicas: 1, selector: { matchLabels: labels }, template }
-    make('apps/deployments', 'apps/v1', 'Deployment', deployment, 'kube-system', {
-      labels,
-      generation: 1,
-      spec,
-      status: {},
-    })
   }
-  component('coredns', { 'k8s-app': 'kube-dns' }, 'rancher/mirrored-coredns-coredns:1.14.3')
-  component('local-storage', { app: 'local-path-provisioner' }, 'rancher/local-path-provisioner:v0.0.36')
-  component('metrics-server', { 'k8s-app': 'metrics-server' }, 'rancher/mirrored-metrics-server:v0.8.1')
-  if (!disabled.has('local-storage'))
-    make('storage.k8s.io/storageclasses', 'storage.k8s.io/v1', 'StorageClass', 'local-path', '', {
-      provisioner: 'rancher.io/local-path',
-      reclaimPolicy: 'Delete',
-      volumeBindingMode: 'WaitForFirstConsumer',
-    })
 }

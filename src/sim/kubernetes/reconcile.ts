@@ -3,8 +3,10 @@ import type { EtcdCluster } from '../k3s/types.ts'
 import type { World } from '../world/types.ts'
 import { keepAgents } from './controllers/agents.ts'
 import { keepBudgets } from './controllers/budgets.ts'
+import { keepCeph } from './controllers/ceph.ts'
 import { keepCharts } from './controllers/charts.ts'
 import { collectGarbage } from './controllers/collect.ts'
+import { keepLoadBalancers } from './controllers/load-balancers.ts'
 import { keepNodes } from './controllers/nodes.ts'
 import { keepPods } from './controllers/pods.ts'
 import { keepWorkloads } from './controllers/workloads.ts'
@@ -39,8 +41,10 @@ export function askReconcile(world: World, cluster: EtcdCluster): void {
     keepNodes(world, cluster, again)
     keepCharts(world, cluster)
     keepAgents(world, cluster)
+    keepCeph(world, cluster)
     keepWorkloads(world, cluster)
     keepPods(world, cluster, again)
+    keepLoadBalancers(world, cluster)
     keepBudgets(world, cluster)
     collectGarbage(world, cluster)
   })

@@ -9,6 +9,7 @@ import { type KubeObject, type Metadata, stamp, text, tree } from './object.ts'
 import { jsonPatch, mergePatch, strategicPatch } from './patch.ts'
 import { ApiStatus, conflict, notFound } from './status.ts'
 import { find, put, remove } from './store.ts'
+import { passWebhooks } from './webhooks.ts'
 
 export function readObject(call: ApiCall): unknown {
   const object = existing(call)
@@ -103,6 +104,7 @@ function create(call: ApiCall, sent: KubeObject, writer: Writer | undefined): Ku
       creationTimestamp: stamp(world.clock.now()),
     },
   })
+  passWebhooks(call, 'CREATE')
   const managedFields = writer === undefined ? full.metadata.managedFields : noteUpdate(undefined, full, [], writer)
   const object = { ...full, metadata: { ...full.metadata, ...(managedFields === undefined ? {} : { managedFields }) } }
   if (call.query.has('dryRun')) return object
@@ -212,6 +214,7 @@ function save(call: ApiCall, before: KubeObject, sent: KubeObject, writer: Write
   const { resourceVersion: _version, managedFields: sentFields, ...metadata } = next.metadata
   next = { ...next, metadata: { ...metadata, ...kept, ...generation } }
   refuseChange(call, before, next)
+  if (call.sub === undefined && !isUnchanged(before, next)) passWebhooks(call, 'UPDATE')
   const fields =
     writer === undefined ? sentFields : noteUpdate(before, next, before.metadata.managedFields ?? [], writer)
   next = {

@@ -3,7 +3,7 @@ import type { World } from '../../world/types.ts'
 import { applyTo } from '../apply.ts'
 import { type KubeObject, stamp, type Tree, text, tree } from '../object.ts'
 import { all, find, put, remove, type Store } from '../store.ts'
-import { broughtBy, WORKLOADS } from './chart-contents.ts'
+import { takeAway } from './releases.ts'
 
 /** What a repository holds, by path: manifests that are in nobody's cluster yet. */
 export type Repository = Map<string, readonly Tree[]>
@@ -50,6 +50,14 @@ export function playAgents(store: Store, repository: Repository | undefined, now
       continue
     }
     sync(store, repository?.get(text(source.path)) ?? [], marks, 'argocd-controller', time)
+    if (rendersAnew(source)) {
+      say(store, 'argoproj.io/applications', one, {
+        sync: { status: 'OutOfSync' },
+        health: { status: 'Healthy' },
+        operationState: { message: 'Secret hubble-server-certs differs again' },
+      })
+      continue
+    }
     say(store, 'argoproj.io/applications', one, { sync: { status: 'Synced' }, health: { status: 'Healthy' } })
   }
   for (const one of all(store, 'source.toolkit.fluxcd.io/gitrepositories'))
@@ -71,11 +79,8 @@ export function playAgents(store: Store, repository: Repository | undefined, now
   }
   for (const one of all(store, 'helm.toolkit.fluxcd.io/helmreleases')) {
     const { namespace } = one.metadata
-    const { chart, targetNamespace } = tree(one.spec)
-    const uninstall = () => {
-      for (const [kind, workload] of broughtBy(text(tree(tree(chart).spec).chart))?.workloads ?? [])
-        remove(store, WORKLOADS[kind], text(targetNamespace), workload)
-    }
+    const { releaseName, targetNamespace } = tree(one.spec)
+    const uninstall = () => takeAway({ store }, { name: text(releaseName), namespace: text(targetNamespace) })
     if (goes(store, 'helm.toolkit.fluxcd.io/helmreleases', one, uninstall)) continue
     const lacking = ((tree(one.spec).valuesFrom ?? []) as readonly Tree[]).filter(
       ({ name: secret }) => find(store, '/secrets', namespace, text(secret)) === undefined,
@@ -83,6 +88,14 @@ export function playAgents(store: Store, repository: Repository | undefined, now
     const status = lacking.length === 0 ? readyStatus(one) : readyStatus(one, 'could not resolve Secret values')
     say(store, 'helm.toolkit.fluxcd.io/helmreleases', one, status)
   }
+}
+
+/** Certificates that the templates themselves make are others each time, and whoever compares them never comes to rest. */
+function rendersAnew(source: Tree): boolean {
+  const hubble = tree(tree(tree(source.helm).valuesObject).hubble)
+  if (source.chart !== 'cilium' || hubble.enabled === false) return false
+  const method = text(tree(tree(hubble.tls).auto).method)
+  return method === '' || method === 'helm'
 }
 
 function sync(store: Store, objects: readonly Tree[], marks: Tree, manager: string, time: string): void {

@@ -1,38 +1,80 @@
 import type { EtcdCluster } from '../../k3s/types.ts'
 import { uuid } from '../../world/chance.ts'
 import type { World } from '../../world/types.ts'
-import { conditionsOf, type KubeObject, stamp, type Tree, text, tree } from '../object.ts'
+import { releaseOf } from '../charts/release.ts'
+import { conditionsOf, type KubeObject, stamp, text, tree } from '../object.ts'
 import { all, find, put, remove, update } from '../store.ts'
-import { type Brought, broughtBy, WORKLOADS, type Workload } from './chart-contents.ts'
+import { isInstalled, keepHooks, keepMakers, putInPlace, takeAway } from './releases.ts'
 
 const EVERYTHING = [{ operator: 'Exists' }]
+const CHARTS = 'helm.cattle.io/helmcharts'
+const FINALIZER = 'wrangler.cattle.io/on-helm-chart-remove'
 
-/** K3s' Helm controller: a job for each chart, and what the few charts that matter here would bring. */
+/** K3s' Helm controller: a job for each chart that installs it, and one that takes it away. */
 export function keepCharts(world: World, cluster: EtcdCluster): void {
-  for (const chart of all(cluster.store, 'helm.cattle.io/helmcharts')) {
-    if (chart.metadata.deletionTimestamp !== undefined) continue
-    const { namespace = 'kube-system', name } = chart.metadata
+  keepMakers(world, cluster)
+  const charts = all(cluster.store, CHARTS)
+  if (charts.length > 0) keepHooks(cluster)
+  for (const chart of charts) {
+    const { namespace = 'kube-system', name, finalizers = [], deletionTimestamp } = chart.metadata
     const job = find(cluster.store, 'batch/jobs', namespace, `helm-install-${name}`)
+    const left = chart.metadata.annotations?.['helmcharts.helm.cattle.io/unmanaged'] !== undefined
+    if (deletionTimestamp !== undefined) leave(world, cluster, chart, namespace, left)
     // Told to let it be, the controller takes away what it had made for itself, and touches nothing that Helm installed.
-    if (chart.metadata.annotations?.['helmcharts.helm.cattle.io/unmanaged'] !== undefined) {
+    else if (left) {
       if (job !== undefined) remove(cluster.store, 'batch/jobs', namespace, `helm-install-${name}`)
-    } else if (job === undefined) begin(world, cluster, chart, namespace)
+    } else if (!finalizers.includes(FINALIZER))
+      put(cluster.store, CHARTS, {
+        ...chart,
+        metadata: { ...chart.metadata, finalizers: [...finalizers, FINALIZER] },
+      })
+    else if (job === undefined) begin(world, cluster, chart, namespace, 'install')
     // Another text is another job.
-    else if (configOf(job) !== JSON.stringify(chart.spec))
+    else if (configOf(job) !== configFor(cluster, chart, namespace))
       remove(cluster.store, 'batch/jobs', namespace, `helm-install-${name}`)
-    else if (conditionsOf(job).some(({ type, status }) => type === 'Complete' && status === 'True'))
-      installed(world, cluster, chart, namespace)
+    else if (isComplete(job) && !isInstalled(cluster, releaseFor(cluster, chart, namespace), job.metadata.uid ?? ''))
+      putInPlace(world, cluster, releaseFor(cluster, chart, namespace), job.metadata.uid ?? '')
   }
 }
 
-function begin(world: World, cluster: EtcdCluster, chart: KubeObject, namespace: string): void {
+/** What is deleted is uninstalled first. */
+function leave(world: World, cluster: EtcdCluster, chart: KubeObject, namespace: string, left: boolean): void {
+  const { name, finalizers = [] } = chart.metadata
+  const job = find(cluster.store, 'batch/jobs', namespace, `helm-delete-${name}`)
+  if (!left && finalizers.includes(FINALIZER)) {
+    remove(cluster.store, 'batch/jobs', namespace, `helm-install-${name}`)
+    if (job === undefined) {
+      begin(world, cluster, chart, namespace, 'delete')
+      return
+    }
+    if (!isComplete(job)) return
+    takeAway(cluster, releaseFor(cluster, chart, namespace))
+  }
+  const others = finalizers.filter((one) => one !== FINALIZER)
+  if (job !== undefined) remove(cluster.store, 'batch/jobs', namespace, `helm-delete-${name}`)
+  if (others.length === 0) remove(cluster.store, CHARTS, namespace, name)
+  else if (others.length !== finalizers.length)
+    put(cluster.store, CHARTS, { ...chart, metadata: { ...chart.metadata, finalizers: others } })
+}
+
+function isComplete(job: KubeObject): boolean {
+  return conditionsOf(job).some(({ type, status }) => type === 'Complete' && status === 'True')
+}
+
+function begin(
+  world: World,
+  cluster: EtcdCluster,
+  chart: KubeObject,
+  namespace: string,
+  action: 'install' | 'delete',
+): void {
   const { name, uid = '' } = chart.metadata
   const bootstrap = tree(chart.spec).bootstrap === true
   put(cluster.store, 'batch/jobs', {
     apiVersion: 'batch/v1',
     kind: 'Job',
     metadata: {
-      name: `helm-install-${name}`,
+      name: `helm-${action}-${name}`,
       namespace,
       uid: uuid(world.random),
       generation: 1,
@@ -41,11 +83,11 @@ function begin(world: World, cluster: EtcdCluster, chart: KubeObject, namespace:
       ownerReferences: [{ apiVersion: 'helm.cattle.io/v1', kind: 'HelmChart', name, uid, controller: true }],
     },
     spec: {
-      backoffLimit: 1000,
+      backoffLimit: Number(tree(chart.spec).backOffLimit ?? 1000),
       template: {
         metadata: {
           labels: { 'helmcharts.helm.cattle.io/chart': name },
-          annotations: { 'helmcharts.helm.cattle.io/configHash': JSON.stringify(chart.spec) },
+          annotations: { 'helmcharts.helm.cattle.io/configHash': configFor(cluster, chart, namespace) },
         },
         spec: {
           restartPolicy: 'OnFailure',
@@ -56,10 +98,11 @@ function begin(world: World, cluster: EtcdCluster, chart: KubeObject, namespace:
     },
     status: {},
   })
-  update(cluster.store, 'helm.cattle.io/helmcharts', namespace, name, (object) => ({
-    ...object,
-    status: { ...tree(object.status), jobName: `helm-install-${name}` },
-  }))
+  if (action === 'install')
+    update(cluster.store, CHARTS, namespace, name, (object) => ({
+      ...object,
+      status: { ...tree(object.status), jobName: `helm-install-${name}` },
+    }))
 }
 
 function configOf(job: KubeObject): string {
@@ -67,75 +110,16 @@ function configOf(job: KubeObject): string {
   return text(tree(tree(metadata).annotations)['helmcharts.helm.cattle.io/configHash'])
 }
 
-function installed(world: World, cluster: EtcdCluster, chart: KubeObject, namespace: string): void {
-  const spec = tree(chart.spec)
-  const target = text(spec.targetNamespace) || namespace
-  const brought = broughtBy(text(spec.chart) || chart.metadata.name)
-  for (const [kind, name, labels] of brought?.workloads ?? []) workload(world, cluster, kind, name, target, labels)
-  for (const kind of brought?.kinds ?? []) define(world, cluster, kind)
+/** What the job is made of: the chart, and what a HelmChartConfig of its name says. */
+function configFor(cluster: EtcdCluster, chart: KubeObject, namespace: string): string {
+  return JSON.stringify([chart.spec, configured(cluster, chart, namespace)])
 }
 
-function define(
-  world: World,
-  cluster: EtcdCluster,
-  [apiVersions, kind, plural, scope]: NonNullable<Brought['kinds']>[number],
-): void {
-  const [group = '', versions = ''] = apiVersions.split('/')
-  const name = `${plural}.${group}`
-  const resource = 'apiextensions.k8s.io/customresourcedefinitions'
-  if (find(cluster.store, resource, undefined, name) !== undefined) return
-  const at = stamp(world.clock.now())
-  put(cluster.store, resource, {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name, uid: uuid(world.random), generation: 1, creationTimestamp: at },
-    spec: {
-      group,
-      scope,
-      names: { kind, plural, singular: kind.toLowerCase(), listKind: `${kind}List` },
-      versions: versions.split(',').map((version, index) => ({
-        name: version,
-        served: true,
-        storage: index === 0,
-        schema: { openAPIV3Schema: { type: 'object' } },
-      })),
-    },
-    status: {
-      conditions: ['NamesAccepted', 'Established'].map((type) => ({ type, status: 'True', lastTransitionTime: at })),
-    },
-  })
+function configured(cluster: EtcdCluster, { metadata }: KubeObject, namespace: string): unknown {
+  const config = find(cluster.store, 'helm.cattle.io/helmchartconfigs', namespace, metadata.name)
+  return tree(config?.spec).valuesContent
 }
 
-function workload(
-  world: World,
-  cluster: EtcdCluster,
-  kind: Workload,
-  name: string,
-  namespace: string,
-  labels: Readonly<Record<string, string>>,
-): void {
-  const resource = WORKLOADS[kind]
-  if (find(cluster.store, resource, namespace, name) !== undefined) return
-  const spec: Tree = {
-    ...(kind === 'Deployment' ? { replicas: 1 } : {}),
-    selector: { matchLabels: labels },
-    template: {
-      metadata: { labels },
-      spec: { hostNetwork: true, tolerations: EVERYTHING, containers: [{ name, image: `quay.io/${name}:sim` }] },
-    },
-  }
-  put(cluster.store, resource, {
-    apiVersion: 'apps/v1',
-    kind,
-    metadata: {
-      name,
-      namespace,
-      uid: uuid(world.random),
-      generation: 1,
-      creationTimestamp: stamp(world.clock.now()),
-      labels,
-    },
-    spec,
-    status: {},
-  })
+function releaseFor(cluster: EtcdCluster, chart: KubeObject, namespace: string) {
+  return releaseOf(chart, [configured(cluster, chart, namespace)])
 }

@@ -19,6 +19,8 @@ export interface PodPlan {
   readonly node?: string
   readonly labels?: Readonly<Record<string, string>>
   readonly tolerations?: readonly unknown[]
+  /** Volumes beside those of its template. */
+  readonly claims?: readonly unknown[]
 }
 
 export function newPod(world: World, cluster: EtcdCluster, owner: KubeObject, plan: PodPlan | undefined): void {
@@ -43,6 +45,9 @@ export function newPod(world: World, cluster: EtcdCluster, owner: KubeObject, pl
       dnsPolicy: 'ClusterFirst',
       schedulerName: 'default-scheduler',
       ...podSpec,
+      ...(plan?.claims === undefined || plan.claims.length === 0
+        ? {}
+        : { volumes: [...list(podSpec.volumes), ...plan.claims] }),
       ...(plan?.node === undefined ? {} : { nodeName: plan.node }),
       tolerations: plan?.tolerations ?? [
         ...list(podSpec.tolerations),

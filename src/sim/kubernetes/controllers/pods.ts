@@ -1,4 +1,6 @@
+import { isSet } from '../../k3s/config-file.ts'
 import { hasNetwork, isPodReady } from '../../k3s/kubelet.ts'
+import { serverAt } from '../../k3s/network.ts'
 import type { EtcdCluster, K3sProcess } from '../../k3s/types.ts'
 import { between } from '../../world/chance.ts'
 import type { World } from '../../world/types.ts'
@@ -114,9 +116,27 @@ function onNode(
   if (/^(Succeeded|Failed)$/.test(text(tree(pod.status).phase))) return
   if (isPodReady(pod)) return
   if (tree(pod.spec).hostNetwork !== true && !hasNetwork(kubelet, cluster)) return
+  if (pod.metadata.labels?.['app.kubernetes.io/part-of'] === 'cilium' && !findsApi(world, cluster, pod, kubelet)) return
   once(world, cluster, again, `run ${uid}`, between(world.random, world.k3s.timing.podStartMs), () => {
     if (kubelet.alive && kubelet.computer.isUp()) started(world, cluster, pod, kubelet)
   })
+}
+
+/**
+ * Without kube-proxy nobody answers at the address of the Service `kubernetes` before the network itself does: it must be
+ * told another place. On every node K3s listens at 127.0.0.1:6444, on servers at 6443 as well.
+ */
+function findsApi(world: World, cluster: EtcdCluster, pod: KubeObject, kubelet: K3sProcess): boolean {
+  if (!isSet(cluster.manager?.flags ?? new Map(), 'disable-kube-proxy')) return true
+  const env = new Map(
+    trees(tree(pod.spec).containers).flatMap((one) =>
+      trees(one.env).map(({ name, value }) => [text(name), text(value)]),
+    ),
+  )
+  const [host = '', port = ''] = [env.get('KUBERNETES_SERVICE_HOST'), env.get('KUBERNETES_SERVICE_PORT')]
+  if (host === '127.0.0.1' || host === 'localhost')
+    return port === '6444' || (port === '6443' && kubelet.role === 'server')
+  return host !== '' && serverAt(world, host) !== undefined
 }
 
 /** The rest of a stay on a node that does not answer: five minutes, unless the pod bears more or less. */

@@ -2,7 +2,7 @@ import { isPodReady } from '../../k3s/kubelet.ts'
 import type { EtcdCluster } from '../../k3s/types.ts'
 import type { World } from '../../world/types.ts'
 import { conditionsOf, type KubeObject, stamp, type Tree, text, tree, trees, withCondition } from '../object.ts'
-import { all, put, update } from '../store.ts'
+import { all, find, put, update } from '../store.ts'
 import { born, endPod, newPod, ownedBy, podsOwnedBy, templateHash } from './owned-pods.ts'
 import { nodeTakes, tolerates } from './scheduling.ts'
 
@@ -139,6 +139,7 @@ function statefulSet(world: World, cluster: EtcdCluster, object: KubeObject): vo
       newPod(world, cluster, object, {
         name: `${object.metadata.name}-${number}`,
         labels: { 'controller-revision-hash': revision },
+        claims: claimsFor(world, cluster, object, number),
       })
       if (!parallel) break
     } else if (!parallel && !isPodReady(pod)) break
@@ -164,6 +165,24 @@ function statefulSet(world: World, cluster: EtcdCluster, object: KubeObject): vo
     currentRevision: revision,
     updateRevision: revision,
     collisionCount: 0,
+  })
+}
+
+/** A claim of its own for each pod and template; it stays when the pod goes. */
+function claimsFor(world: World, { store }: EtcdCluster, object: KubeObject, number: number): readonly Tree[] {
+  const { name, namespace } = object.metadata
+  return trees(tree(object.spec).volumeClaimTemplates).map((template) => {
+    const volume = text(tree(template.metadata).name)
+    const claimName = `${volume}-${name}-${number}`
+    if (find(store, '/persistentvolumeclaims', namespace, claimName) === undefined)
+      put(store, '/persistentvolumeclaims', {
+        apiVersion: 'v1',
+        kind: 'PersistentVolumeClaim',
+        metadata: born(world, claimName, namespace),
+        spec: template.spec,
+        status: { phase: 'Bound' },
+      })
+    return { name: volume, persistentVolumeClaim: { claimName } }
   })
 }
 
@@ -235,12 +254,19 @@ function job(world: World, cluster: EtcdCluster, object: KubeObject): void {
   if (active + done < wanted) newPod(world, cluster, object, undefined)
   const now = stamp(world.clock.now())
   const complete = { type: 'Complete', status: 'True', lastProbeTime: now, lastTransitionTime: now }
-  status(cluster, 'batch/jobs', object, {
-    startTime: tree(object.status).startTime ?? now,
-    ...(done >= wanted
-      ? { succeeded: done, completionTime: now, conditions: [complete] }
-      : { active: Math.max(active, 1), ready: pods.filter(isPodReady).length }),
-  })
+  const startTime = tree(object.status).startTime ?? now
+  if (done >= wanted)
+    // What is over has nothing active any more.
+    update(cluster.store, 'batch/jobs', object.metadata.namespace, object.metadata.name, (job) => ({
+      ...job,
+      status: { startTime, completionTime: now, succeeded: done, ready: 0, terminating: 0, conditions: [complete] },
+    }))
+  else
+    status(cluster, 'batch/jobs', object, {
+      startTime,
+      active: Math.max(active, 1),
+      ready: pods.filter(isPodReady).length,
+    })
 }
 
 function status(cluster: EtcdCluster, resource: string, object: KubeObject, next: Tree): void {
