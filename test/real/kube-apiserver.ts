@@ -111,7 +111,7 @@ export async function startApi(): Promise<RealApi> {
     '--service-account-issuer=https://127.0.0.1',
     `--service-account-key-file=${key}`,
     `--service-account-signing-key-file=${key}`,
-    '--service-cluster-ip-range=10.99.0.0/24',
+    '--service-cluster-ip-range=10.43.0.0/16',
     '--disable-admission-plugins=ServiceAccount',
   ])
   const wire = wireTo(port, token)

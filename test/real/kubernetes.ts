@@ -12,8 +12,11 @@ import { seededRandom } from '../../src/lib/random.ts'
 import type { Estate } from '../../src/model/estate.ts'
 import { Secret } from '../../src/model/secret.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
+import { WITHOUT_CHARTS } from '../real-charts.ts'
+import { acceptAll } from './charts-accepted.ts'
 import { missingForApi, type RealApi, startApi } from './kube-apiserver.ts'
 import { AGENT_BODY, AGENTS, agent, objectsOnly, SOURCE, widgets } from './kube-manifests.ts'
+import { presetObjects } from './preset-objects.ts'
 
 /* Objects of add-ons on a real kube-apiserver: what server-side apply, definitions and ownership of fields really do. */
 
@@ -96,6 +99,19 @@ function run(): void {
     assert.deepEqual(
       again.filter(({ action }) => action.do !== 'nothing').map(({ key, action }) => [key, action]),
       [],
+    )
+  })
+
+  test('[A51] everything that the charts of presets render, and that presets write, is taken by the server', {
+    skip: WITHOUT_CHARTS,
+  }, async () => {
+    const { accepted, refused, unknown } = await acceptAll(api.wire, presetObjects())
+    assert.deepEqual(refused, [])
+    assert.ok(accepted > 300, `${accepted}`)
+    // Those of K3s itself, and those that Cilium defines when it runs.
+    assert.ok(
+      unknown.every((one) => /^(?:helm\.cattle\.io|cilium\.io)\//.test(one)),
+      unknown.join(', '),
     )
   })
 

@@ -32,8 +32,11 @@ export function keepCharts(world: World, cluster: EtcdCluster): void {
     // Another text is another job.
     else if (configOf(job) !== configFor(cluster, chart, namespace))
       remove(cluster.store, 'batch/jobs', namespace, `helm-install-${name}`)
-    else if (isComplete(job) && !isInstalled(cluster, releaseFor(cluster, chart, namespace), job.metadata.uid ?? ''))
-      putInPlace(world, cluster, releaseFor(cluster, chart, namespace), job.metadata.uid ?? '')
+    else if (isComplete(job)) {
+      const place = { name, namespace: text(tree(chart.spec).targetNamespace) || namespace }
+      if (!isInstalled(cluster, place, configOf(job)))
+        putInPlace(world, cluster, releaseFor(cluster, chart, namespace), configOf(job))
+    }
   }
 }
 

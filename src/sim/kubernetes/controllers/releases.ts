@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { isPodReady } from '../../k3s/kubelet.ts'
 import type { EtcdCluster } from '../../k3s/types.ts'
 import type { World } from '../../world/types.ts'
@@ -34,16 +35,21 @@ function remembered(cluster: Kept, release: Named): KubeObject | undefined {
   return own.sort((a, b) => revisionOf(b) - revisionOf(a))[0]
 }
 
+/** The same text is the same release, whichever job brought it. */
+function hashOf(config: string): string {
+  return createHash('sha256').update(config).digest('hex').slice(0, 16)
+}
+
 function revisionOf({ metadata }: KubeObject): number {
   return Number(metadata.labels?.version ?? 0)
 }
 
-export function isInstalled(cluster: EtcdCluster, release: Release, job: string): boolean {
-  return remembered(cluster, release)?.metadata.annotations?.['sim/job'] === job
+export function isInstalled(cluster: Kept, release: Named, config: string): boolean {
+  return remembered(cluster, release)?.metadata.annotations?.['sim/config'] === hashOf(config)
 }
 
 /** Installs or upgrades: what the templates say now, where it differs from what they said before. */
-export function putInPlace(world: World, cluster: EtcdCluster, release: Release, job: string): void {
+export function putInPlace(world: World, cluster: EtcdCluster, release: Release, config: string): void {
   const { store } = cluster
   const last = remembered(cluster, release)
   const before = new Map(renderedIn(last).map((one) => [`${one.kind} ${one.metadata.name}`, one]))
@@ -55,7 +61,7 @@ export function putInPlace(world: World, cluster: EtcdCluster, release: Release,
     const former = before.get(`${kind} ${metadata.name}`)
     before.delete(`${kind} ${metadata.name}`)
     if (live === undefined) {
-      const spec = kind === 'Service' ? { spec: served(cluster, object) } : {}
+      const spec = kind === 'Service' ? { spec: served(object) } : {}
       put(store, place, {
         ...object,
         ...spec,
@@ -90,7 +96,7 @@ export function putInPlace(world: World, cluster: EtcdCluster, release: Release,
     metadata: {
       ...born(world, `${nameOf(release)}.v${revision}`, release.namespace),
       labels: { owner: 'helm', name: release.name, status: 'deployed', version: `${revision}` },
-      annotations: { 'sim/job': job },
+      annotations: { 'sim/config': hashOf(config) },
     },
     data: { release: Buffer.from(JSON.stringify(objects)).toString('base64') },
   })
@@ -121,9 +127,11 @@ function drop({ store }: Kept, { kind, metadata, spec }: KubeObject): void {
   for (const one of all(store, own)) remove(store, own, one.metadata.namespace, one.metadata.name)
 }
 
-function served(cluster: EtcdCluster, object: KubeObject): unknown {
+function served(object: KubeObject): unknown {
   const spec = tree(object.spec)
-  const clusterIP = spec.clusterIP ?? `10.43.0.${20 + (cluster.store.revision % 200)}`
+  const { namespace = '', name } = object.metadata
+  const number = Number.parseInt(hashOf(`${namespace}/${name}`).slice(0, 4), 16)
+  const clusterIP = spec.clusterIP ?? `10.43.${1 + (number >> 8)}.${number & 255}`
   return { sessionAffinity: 'None', ...spec, clusterIP, clusterIPs: spec.clusterIPs ?? [clusterIP] }
 }
 
