@@ -85,7 +85,20 @@ test('containers are made once their template is there, changed in place, and re
   assert.equal(guest?.run.life, life)
 
   const { 'b.yaml': _, ...less } = TWO
-  run.estate = estateFrom({ ...less, 'a.yaml': larger })
+  const without = { ...less, 'a.yaml': larger }
+  run.estate = estateFrom(without)
+  assert.equal(await run.untilSettled(run.start()), 'settled')
+  assert.equal(containersOf(run).length, 2, 'there is data on its mount point')
+  const approval = `apiVersion: croft.dev/v1alpha1
+kind: Approval
+metadata: {name: x}
+spec: {deletes: [EnvironmentContainer/dns-2], reason: its data is copied, expires: "2030-01-01T00:00:00Z"}
+`
+  run.estate = estateFrom({ ...without, 'approval.yaml': approval })
+  assert.deepEqual(
+    run.estate.problems.filter(({ severity }) => severity === 'error'),
+    [],
+  )
   assert.equal(await run.untilSettled(run.start()), 'settled')
   assert.equal(containersOf(run).length, 1)
   nothingDoubledOrLost(run, before, '')
