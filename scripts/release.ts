@@ -5,9 +5,10 @@
 import { spawnSync } from 'node:child_process'
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { NAMESPACE, provenanceFile, SUMS, sha256, sumsText } from '../src/cli/verify-release.ts'
+import { packages } from './package.ts'
 import { billOfMaterials, type LockFile, type PackedFile, packageOf, provenanceOf } from './release-parts.ts'
 import { startedAs } from './started.ts'
 
@@ -21,7 +22,7 @@ export interface ReleaseOptions {
   readonly repository: string
 }
 
-/** Writes the package, its provenance and the provenance's signature; answers the package's path. */
+/** Writes the packages, for each its provenance and the provenance's signature; answers the path of the one for npm. */
 export function release({ key, out, commit: ref, repository }: ReleaseOptions): string {
   const commit = run('git', ['rev-parse', '--verify', `${ref}^{commit}`], root).trim()
   const directory = mkdtempSync(join(tmpdir(), 'croft-release-'))
@@ -29,12 +30,9 @@ export function release({ key, out, commit: ref, repository }: ReleaseOptions): 
     checkOut(commit, directory)
     symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'))
     for (const script of ['build.ts', 'build-web.ts']) run('node', ['bin/run', `scripts/${script}`], directory)
-    return pack(directory, {
-      key,
-      out,
-      commit,
-      repository,
-    })
+    const made = { key, out, commit, repository }
+    for (const path of packages(directory, out)) attest(path, directory, made)
+    return pack(directory, made)
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }
@@ -64,21 +62,26 @@ export function pack(directory: string, made: ReleaseOptions): string {
   mkdirSync(made.out, { recursive: true })
   const artefact = `croft-${lock.version}.tgz`
   const path = join(made.out, artefact)
+  writeFileSync(path, bytes)
+  attest(path, directory, made)
+  return path
+}
+
+/** Writes beside a file from what it was made, signed. */
+function attest(path: string, directory: string, made: ReleaseOptions): void {
   const provenance = json(
     provenanceOf({
-      artefact,
-      sha256: sha256(bytes),
+      artefact: basename(path),
+      sha256: sha256(readFileSync(path)),
       commit: made.commit,
       repository: made.repository,
-      lockSha256: sha256(lockText),
+      lockSha256: sha256(readFileSync(join(directory, 'package-lock.json'))),
       node: process.versions.node,
       builder: `${made.repository}#scripts/release.ts`,
     }),
   )
-  writeFileSync(path, bytes)
   writeFileSync(provenanceFile(path), provenance)
   writeFileSync(`${provenanceFile(path)}.sig`, signed(provenance, made.key))
-  return path
 }
 
 function checkOut(commit: string, directory: string): void {

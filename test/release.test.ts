@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { after, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { gunzipSync } from 'node:zlib'
@@ -118,6 +118,21 @@ test('[S-29] what was built is the same to the byte in another directory', async
     built.push(sha256(packageOf(files.map((one) => ({ name: one, bytes: readFileSync(join(out, one)) })))))
   }
   assert.equal(built[0], built[1])
+})
+
+test('[S-29] a release of a commit has a package for npm, one for Debian and a tarball, each with a signed provenance', async () => {
+  const out = join(room, 'whole')
+  // With this Node first in PATH the program is imported by its launcher, and must know that it was started all the same.
+  const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env.PATH ?? ''}` }
+  const ran = spawnSync('node', ['bin/run', 'scripts/release.ts', '--key', key, '--out', out], {
+    cwd: ROOT,
+    encoding: 'utf8',
+    env,
+  })
+  assert.equal(ran.status, 0, ran.stderr)
+  const made = readdirSync(out).filter((name) => !/provenance/.test(name))
+  assert.equal(made.length, 3)
+  for (const name of made) assert.deepEqual(await verifyArtefact(join(out, name), signers), [], name)
 })
 
 test('[S-29] the page is the same to the byte, names and all, wherever it and its modules are', () => {
