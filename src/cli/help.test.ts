@@ -17,7 +17,9 @@ test('every verb has its place in the help and an example, and nothing else has'
   )
   assert.deepEqual(Object.keys(EXAMPLES).sort(), names)
   const help = program.helpInformation()
-  assert.ok(help.indexOf('Begin:') < help.indexOf('Do:') && help.indexOf('Do:') < help.indexOf('Look:'))
+  assert.ok(
+    help.indexOf('Getting started:') < help.indexOf('Change:') && help.indexOf('Change:') < help.indexOf('Inspect:'),
+  )
   assert.doesNotMatch(help, /^Commands:/m, 'a group of its own for what nobody sorted')
 })
 

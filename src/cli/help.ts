@@ -1,13 +1,20 @@
-/** How the verbs are told apart in `croft --help`, in the order in which a person meets them. */
-export const GROUPS = ['Begin:', 'Do:', 'Look:', 'Operate:', 'Have already:', 'Others:'] as const
+/** The groups of `croft --help`, in the order in which people need them. */
+export const GROUPS = [
+  'Getting started:',
+  'Change:',
+  'Inspect:',
+  'Operate:',
+  'Existing infrastructure:',
+  'Other:',
+] as const
 
 const VERBS: Readonly<Record<(typeof GROUPS)[number], readonly string[]>> = {
-  'Begin:': ['demo', 'init', 'sim', 'explain', 'schema', 'validate', 'doctor'],
-  'Do:': ['plan', 'diff', 'rehearse', 'apply', 'run', 'delete'],
-  'Look:': ['health', 'get', 'describe', 'why', 'events', 'pods', 'capacity', 'support-bundle'],
+  'Getting started:': ['demo', 'init', 'sim', 'explain', 'schema', 'validate', 'doctor'],
+  'Change:': ['plan', 'diff', 'rehearse', 'apply', 'run', 'delete'],
+  'Inspect:': ['health', 'get', 'describe', 'why', 'events', 'pods', 'capacity', 'support-bundle'],
   'Operate:': ['cluster', 'machine', 'host', 'power', 'move', 'image', 'ask'],
-  'Have already:': ['import', 'export'],
-  'Others:': ['user', 'token', 'downgrade', 'completion', 'version', 'help'],
+  'Existing infrastructure:': ['import', 'export'],
+  'Other:': ['user', 'token', 'downgrade', 'completion', 'version', 'help'],
 }
 
 export const GROUP_OF: Readonly<Record<string, string>> = Object.fromEntries(

@@ -22,11 +22,11 @@ export function createProgram(runtime: Runtime, done: (answer: Answer) => void):
     .configureHelp({ showGlobalOptions: false })
     .addHelpText(
       'after',
-      `\nExit codes: 0 well, 1 failed, 2 plan found differences, 3 not ready in time, 4 not authorized, 64 wrong usage.
+      `\nExit codes: 0 success, 1 failed, 2 plan found changes, 3 not ready in time, 4 not authorized, 64 wrong usage.
 Environment: CROFT_DIR, CROFT_STATE, CROFT_LOG=debug, NO_COLOR, FORCE_COLOR, XDG_STATE_HOME, XDG_CACHE_HOME.
 
-Begin with:  croft demo        a tour on a simulated datacentre, nothing real is touched
-             croft plan DIR    what would be done, and why`,
+Start with:  croft demo        a tour on a simulated datacentre; touches nothing real
+             croft plan DIR    show what croft would change, and why`,
     )
   program.version(runtime.version, '-V, --version', 'show the version')
 
@@ -62,10 +62,16 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
   )
     .option('-y, --yes', 'do not ask')
     .addOption(state())
-  verb('validate [dir]', 'check every manifest in a directory', () => import('./verbs/validate.ts')).addOption(
-    output(['json', 'yaml']),
+  verb(
+    'validate [dir]',
+    'check every manifest in a directory, or one file',
+    () => import('./verbs/validate.ts'),
+  ).addOption(output(['json', 'yaml']))
+  verb(
+    'plan [dir]',
+    'show exactly what apply would do; exit code 2 if there are changes',
+    () => import('./verbs/plan.ts'),
   )
-  verb('plan [dir]', 'show exactly what would be done; exit 2 when there is something', () => import('./verbs/plan.ts'))
     .addOption(output(['wide', 'json', 'yaml']))
     .option('--calls', 'show the exact call behind every step')
     .option('--out <file>', 'save the plan; croft apply FILE performs exactly this one')
@@ -74,24 +80,20 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
     .option('--post <where>', 'with --base: write it there, e.g. github:owner/name#12; token in CROFT_FORGE_TOKEN')
     .addOption(keepGoing())
     .addOption(state())
-  verb('diff [dir]', 'what differs between Git and the world; the same as plan', () => import('./verbs/plan.ts'))
+  verb('diff [dir]', 'show what differs from Git; the same as plan', () => import('./verbs/plan.ts'))
     .addOption(output(['wide', 'json', 'yaml']))
     .addOption(keepGoing())
     .addOption(state())
   verb(
     'rehearse [dir]',
-    'perform the plan on a twin of what is there; nothing real is written',
+    'perform the plan on a simulated copy of your hosts; writes nothing real',
     () => import('./verbs/rehearse.ts'),
   )
     .addOption(output(['json']))
     .addOption(keepGoing())
     .addOption(state())
-  verb(
-    'apply [dir]',
-    'do what plan shows, or a saved plan, with live progress, until all is ready',
-    () => import('./verbs/apply.ts'),
-  )
-    .option('-y, --yes', 'do not ask; needed when nobody is at the terminal')
+  verb('apply [dir]', 'perform the plan, or a saved one, until everything is ready', () => import('./verbs/apply.ts'))
+    .option('-y, --yes', 'do not ask; required without a terminal')
     .option('--dry-run', 'only plan')
     .option('--timeout <duration>', 'give up waiting after this long', '30m')
     .option('--calls', 'show the exact call behind every step')
@@ -100,7 +102,7 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
     .addOption(state())
   verb(
     'run [source]',
-    'the controller: follow Git, keep everything as it says, serve the page, until stopped',
+    'run the controller: follow Git, keep everything as declared, serve the page',
     () => import('./verbs/run.ts'),
   )
     .option('--config <file>', 'configuration; see docs/run.md')
@@ -113,7 +115,7 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
     .addOption(state())
   verb(
     'doctor [dir]',
-    'check connections, certificates, clocks, tokens and privileges, with the exact fix',
+    'check connections, certificates, clocks, tokens and privileges, and print each fix',
     () => import('./verbs/doctor.ts'),
   )
     .option('--role', 'print the commands for the smallest role that the declarations need')
@@ -121,30 +123,26 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
     .addOption(output(['json', 'yaml']))
   verb('get [kind] [name]', 'list resources with their state', () => import('./verbs/get.ts'))
     .addOption(output(['wide', 'json', 'yaml', 'name'], true))
-    .option('-w, --watch', 'stay and show what changes')
-    .option('--no-headers', 'leave out the line of titles')
+    .option('-w, --watch', 'keep running and show changes')
+    .option('--no-headers', 'no header line')
     .option('-l, --selector <labels>', 'only what carries these labels, e.g. app=web,tier!=db')
     .addOption(directory())
     .addOption(state())
-  verb(
-    'describe <kind> [name]',
-    'everything about one resource: conditions, failures, events',
-    () => import('./verbs/describe.ts'),
-  )
+  verb('describe <kind> [name]', 'show one resource: conditions, failures, events', () => import('./verbs/describe.ts'))
     .addOption(output(['json', 'yaml'], true))
     .addOption(directory())
     .addOption(state())
-  verb('events [resource]', 'what happened, oldest first', () => import('./verbs/events.ts'))
-    .option('-w, --watch', 'stay and show new events as they come')
+  verb('events [resource]', 'list events, oldest first', () => import('./verbs/events.ts'))
+    .option('-w, --watch', 'keep running and show new events')
     .option('--audit', 'who asked for what instead: commits, page, API and commands')
     .option('--limit <count>', 'at most this many', wholeNumber('--limit', 1, 10_000), 200)
-    .option('--no-headers', 'leave out the line of titles')
+    .option('--no-headers', 'no header line')
     .addOption(output(['json', 'yaml']))
     .addOption(directory())
     .addOption(state())
   verb(
     'why <resource>',
-    'how a resource came to be as it is: commit, plan, call, result',
+    'explain how a resource got into its state: commit, plan, call, result',
     () => import('./verbs/why.ts'),
   )
     .option('--limit <count>', 'at most this many events', wholeNumber('--limit', 1, 10_000), 200)
@@ -153,38 +151,38 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
     .addOption(state())
   verb(
     'health [dir]',
-    'one look at everything: what is wrong, since when, why, what to do; exit 0 only when all is well',
+    'check everything: what is wrong, since when, why, what to do; exit code 0 only if all is well',
     () => import('./verbs/health.ts'),
   )
     .alias('status')
-    .option('-w, --watch', 'look again and again, and show what changed')
+    .option('-w, --watch', 'keep running and show changes')
     .option('--json', 'for programs')
     .addOption(state())
   verb(
     'support-bundle [dir]',
-    'write what somebody who helps needs to see into one file, without secrets',
+    'write a file for whoever helps you, without secrets',
     () => import('./verbs/support-bundle.ts'),
   )
     .option('--write <file>', 'the file to write, which must not exist', 'croft-support.json')
     .addOption(state())
   verb(
     'downgrade [dir]',
-    'take the database back by one version, for the croft before this one',
+    'migrate the database back by one version, for the previous croft',
     () => import('./verbs/downgrade.ts'),
   ).addOption(state())
   verb(
     'delete <kind> [name]',
-    'delete the outside thing of a resource that is no longer declared',
+    'delete the external object of a resource that is no longer declared',
     () => import('./verbs/delete.ts'),
   )
-    .option('-y, --yes', 'do not ask; needed when nobody is at the terminal')
+    .option('-y, --yes', 'do not ask; required without a terminal')
     .option('--timeout <duration>', 'give up waiting after this long', '30m')
     .addOption(progress())
     .addOption(directory())
     .addOption(state())
   verb(
     'import <from> <path>',
-    'write manifests for what is there already: from proxmox, libvirt, crossplane or terraform',
+    'write manifests for what exists: from proxmox, libvirt, crossplane or terraform',
     () => import('./verbs/import.ts'),
   )
     .option('--guest <ids>', 'proxmox, libvirt: these guests, e.g. 108,109, or UUIDs')
@@ -193,7 +191,7 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
     .option('--write <file>', 'write to this file, which must not exist, instead of printing')
   verb(
     'capacity [dir]',
-    'what hosts have free, what is promised, and what would still fit',
+    'show what hosts have free, what is promised, and what still fits',
     () => import('./verbs/capacity.ts'),
   )
     .option('--memory <size>', 'also say how many machines of this size would fit, e.g. 4Gi')
@@ -203,7 +201,7 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
     'start, stop, reboot, console, snapshots, snapshot, revert, drop-snapshot, exec, read or write: operations on one machine',
     () => import('./verbs/machine.ts'),
   )
-    .option('-y, --yes', 'do not ask; needed when nobody is at the terminal')
+    .option('-y, --yes', 'do not ask; required without a terminal')
     .option('--timeout <duration>', 'give up waiting after this long')
     .option('--mode <mode>', 'write: rights of the file, 0600 unless said otherwise')
     .addOption(progress())
@@ -227,13 +225,13 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
     .option('--present-token', 'restore: the snapshot was taken with the token of today')
     .option('--from <server>', 'recover: read CA and token from this server')
     .option('--plan', 'restore, rotate, backup: only list the steps')
-    .option('-y, --yes', 'do not ask; needed when nobody is at the terminal')
+    .option('-y, --yes', 'do not ask; required without a terminal')
     .addOption(output(['json']))
     .addOption(directory())
     .addOption(state())
   verb(
     'power [what] [name]',
-    'off, on, status, hold or release: switch a cluster or site off and on in order',
+    'off, on, status, hold or release: power a cluster or site off and on in order',
     () => import('./verbs/power.ts'),
   )
     .option('--plan', 'off, on: only list the tiers and what would be done')
@@ -241,17 +239,17 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
     .option('--for <duration>', 'off, on, hold: for so long, e.g. 8h; a hold lasts an hour unless said otherwise')
     .option('--ignore-holds', 'off: do not wait for people, backups and jobs')
     .option('--all', 'release: also the holds of others')
-    .option('-y, --yes', 'do not ask; needed when nobody is at the terminal')
+    .option('-y, --yes', 'do not ask; required without a terminal')
     .addOption(output(['json']))
     .addOption(directory())
     .addOption(state())
-  verb('pods [cluster]', 'all pods of a cluster, with their nodes', () => import('./verbs/pods.ts'))
-    .option('-w, --watch', 'again and again, until it is stopped')
+  verb('pods [cluster]', 'list the pods of a cluster, with their nodes', () => import('./verbs/pods.ts'))
+    .option('-w, --watch', 'keep running and refresh')
     .addOption(output(['json']))
     .addOption(directory())
     .addOption(state())
-  verb('move <name> <host>', 'carry a machine to another host now', () => import('./verbs/move.ts'))
-    .option('-y, --yes', 'do not ask; needed when nobody is at the terminal')
+  verb('move <name> <host>', 'move a machine to another host now', () => import('./verbs/move.ts'))
+    .option('-y, --yes', 'do not ask; required without a terminal')
     .option('--timeout <duration>', 'give up waiting after this long')
     .addOption(progress())
     .addOption(directory())
@@ -264,7 +262,7 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
     'enroll, diff, run, copy, upload-iso, reboot, wake, facts, devices, iommu, smart or pools: operations on one host',
     () => import('./verbs/host.ts'),
   )
-    .option('-y, --yes', 'do not ask; needed when nobody is at the terminal')
+    .option('-y, --yes', 'do not ask; required without a terminal')
     .option('--timeout <duration>', 'run: end it after this long')
     .option('--mode <mode>', 'copy: rights of the file, 0644 unless said otherwise')
     .option('--storage <storage>', 'upload-iso: where it goes; local unless said otherwise')
@@ -284,12 +282,12 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
     .addOption(state())
   verb(
     'export [kind] [name]',
-    'what is declared, in its plain form; or argocd|flux DIR: a repository to go on with',
+    'print manifests in normal form; or argocd|flux DIR: write a repository for them',
     () => import('./verbs/export.ts'),
   )
     .option('--repository <url>', 'argocd, flux: where that repository will be found')
     .addOption(directory())
-  verb('user <what> [name]', 'set, list or remove who may change things on the page', () => import('./verbs/user.ts'))
+  verb('user <what> [name]', 'set, list or remove users of the page', () => import('./verbs/user.ts'))
     .option('--role <role>', 'set: viewer, operator or admin')
     .option('--password-file <file>', 'set: take the password from this file instead of making one')
     .option('--new-password', 'set: make a new password for a user who has one')
@@ -308,12 +306,8 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
     .option('--expires <time>', 'create: after how long it ends, e.g. 12h or 90d', '90d')
     .option('--file <file>', 'tokens file, where it is not the usual one')
     .addOption(output(['json']))
-  verb('schema [kind]', 'JSON Schema of the manifests, for editors', () => import('./verbs/schema.ts'))
-  verb(
-    'explain [field]',
-    'what a kind or one of its fields is, e.g. cluster.spec.upgrade',
-    () => import('./verbs/explain.ts'),
-  )
+  verb('schema [kind]', 'print JSON Schema of the manifests, for editors', () => import('./verbs/schema.ts'))
+  verb('explain [field]', 'describe a kind or a field, e.g. cluster.spec.upgrade', () => import('./verbs/explain.ts'))
   verb('sim', 'serve a simulated datacentre that speaks the Proxmox API over HTTPS', () => import('./verbs/sim.ts'))
     .option('--hosts <count>', 'how many hosts', wholeNumber('--hosts', 1, 100))
     .option('--port <port>', 'port on 127.0.0.1; 0 picks a free one', wholeNumber('--port', 0, 65_535), 8006)
@@ -325,7 +319,7 @@ Begin with:  croft demo        a tour on a simulated datacentre, nothing real is
     .option('--write <dir>', 'write a connection to it, and a sim.env for your shell, into this directory')
   verb(
     'demo',
-    'the tour: a simulated datacentre, a Git repository and croft between them',
+    'a tour: a simulated datacentre, a Git repository and croft between them',
     () => import('./verbs/demo.ts'),
   )
     .option('--once', 'end by itself; exit 0 only if the tour reached its end')
