@@ -11,6 +11,7 @@ import type { ClusterOrders, ObservedCluster, ObservedMachine, Remediation } fro
 import type { Secret, SecretReference } from '../model/secret.ts'
 import type { Lane } from '../model/step.ts'
 import type { Outcome } from '../model/verdict.ts'
+import type { Check } from './port.ts'
 
 /** Keeps what makes each cluster itself, encrypted. */
 export interface ClusterVault {
@@ -107,4 +108,12 @@ export interface ClusterOperator {
 export interface ClusterDriver {
   connect(cluster: ClusterDeclaration, deps: ClusterDeps): ClusterSession
   operate(cluster: ClusterDeclaration, deps: ClusterDeps): ClusterOperator
+  /** Looks at one machine that is to be a node, and says what would keep K3s from running there. Changes nothing. */
+  examine?(
+    cluster: ClusterDeclaration,
+    node: { readonly node: string; readonly role: 'server' | 'agent' },
+    shell: Shell,
+    deps: ClusterDeps,
+    signal: AbortSignal,
+  ): Promise<readonly Check[]>
 }

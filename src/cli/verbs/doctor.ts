@@ -51,10 +51,38 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
     )
     if (checks !== undefined) examinations.push({ connection: connection.name, endpoint: connection.endpoint, checks })
   }
+  examinations.push(...(await examineClusters(runtime, estate, real)))
   await print(runtime, options, examinationsJson(examinations), () =>
     renderExaminations(examinations, styleOf(runtime, runtime.out)),
   )
   return examinationExit(examinations.flatMap(({ checks }) => checks))
+}
+
+/** Hosts that are to be nodes: reached is not enough, K3s must be able to run there. */
+async function examineClusters(
+  runtime: Runtime,
+  { clusters = [] }: Estate,
+  directory: string,
+): Promise<readonly Examination[]> {
+  if (clusters.length === 0 || runtime.openClusters === undefined) return []
+  const { driver, deps, openShell } = await runtime.openClusters({ directory })
+  const examinations: Examination[] = []
+  for (const cluster of clusters) {
+    const checks: Check[] = []
+    for (const { name, role, machine } of [...cluster.spec.servers, ...cluster.spec.agents]) {
+      const target = 'host' in machine ? cluster.hosts.get(machine.host) : undefined
+      if (target === undefined || openShell === undefined || driver.examine === undefined) continue
+      const shell = openShell(target)
+      try {
+        checks.push(...(await driver.examine(cluster, { node: name, role }, shell, deps, runtime.signal)))
+      } finally {
+        await shell.close()
+      }
+    }
+    if (checks.length > 0)
+      examinations.push({ connection: cluster.key, endpoint: `K3s ${cluster.spec.version}`, checks })
+  }
+  return examinations
 }
 
 /** Where croft runs programs through the agent: nodes of clusters, and machines that a check asks something of. */

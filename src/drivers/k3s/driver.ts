@@ -2,6 +2,7 @@ import { cleanText } from '../../lib/clean-text.ts'
 import type { ObservedCluster } from '../../model/observed-cluster.ts'
 import type { ClusterDriver, ClusterSurroundings } from '../cluster-port.ts'
 import { createAccess } from './access.ts'
+import { examineNode } from './doctor.ts'
 import { emptyMemory } from './memory.ts'
 import { observeCluster } from './observe.ts'
 import { createOperator } from './operator.ts'
@@ -11,6 +12,7 @@ import { performStep } from './perform.ts'
 export function createK3sDriver(): ClusterDriver {
   return {
     operate: createOperator,
+    examine: examineNode,
     connect(declaration, deps) {
       const access = createAccess(declaration, deps)
       const looker = { declaration, deps, access, memory: emptyMemory() }

@@ -63,6 +63,12 @@ export interface Trouble {
   diskFull?: boolean
   /** The packages cannot be fetched. */
   noPackages?: boolean
+  /** Neither curl nor wget is installed. */
+  noCurl?: boolean
+  /** Whoever logs in is not root, and may not become it. */
+  notRoot?: boolean
+  /** Something else listens where K3s does. */
+  portTaken?: boolean
   /** Its agent does not answer, whatever it does. */
   agentSilent?: boolean
   /** Its etcd never catches up. */

@@ -13,7 +13,9 @@ import { journalctl, runOneshot } from './units.ts'
 const SYSTEM_COMMANDS: Readonly<Record<string, Command>> = {
   hostname: (_, { computer }) => ({ out: `${computer.hostname()}\n` }),
   hostnamectl: (_, { computer }) => ({ out: ` Static hostname: ${computer.hostname()}\n` }),
-  uname: ({ args }) => ({ out: args.includes('-r') ? '6.8.0-85-generic\n' : 'Linux\n' }),
+  uname: ({ args }) => ({
+    out: args.includes('-r') ? '6.8.0-85-generic\n' : args.includes('-m') ? 'x86_64\n' : 'Linux\n',
+  }),
   whoami: () => ({ out: 'root\n' }),
   id: ({ args }) => ({ out: args.includes('-u') ? '0\n' : 'uid=0(root) gid=0(root) groups=0(root)\n' }),
   date: (_, { nowMs }) => ({ out: `${new Date(nowMs).toISOString()}\n` }),

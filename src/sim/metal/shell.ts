@@ -30,6 +30,8 @@ function boxShell(world: World, find: () => Box): Shell {
       const box = await reach(options.signal)
       const { life } = box
       const input = options.input === undefined ? undefined : Buffer.from(options.input).toString('utf8')
+      if (box.trouble.notRoot === true && argv[0] === 'mkdir')
+        return { code: 1, stdout: '', stderr: `mkdir: cannot create directory ‘${argv.at(-1)}’: Permission denied\n` }
       const host = runHostProgram(box, argv, input ?? '')
       if (host !== undefined) return { code: host.code ?? 0, stdout: host.out ?? '', stderr: host.err ?? '' }
       const done = runProgram(box.computer, argv, input)
@@ -46,6 +48,8 @@ function boxShell(world: World, find: () => Box): Shell {
     async writeFile(path, content, options = {}) {
       const box = await reach(options.signal)
       if (box.trouble.diskFull === true) throw new ShellFailure('no', 'no-space', 'No space left on device')
+      if (box.trouble.notRoot === true)
+        throw new ShellFailure('no', 'denied', `${path} on ${box.name} cannot be written: Permission denied`)
       const folder = path.slice(0, path.lastIndexOf('/')) || '/'
       if (!box.machine.files.isFolder(folder))
         throw new ShellFailure(

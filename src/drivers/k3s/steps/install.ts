@@ -1,9 +1,18 @@
-import { architectureOf, checksumIn, checksumSources, isRelease, programSources } from '../../../k3s/artifacts.ts'
+import {
+  type Architecture,
+  architectureOf,
+  checksumIn,
+  checksumSources,
+  isRelease,
+  programSources,
+} from '../../../k3s/artifacts.ts'
 import type { InstallOrder, NodeFacts } from '../../../k3s/node-program.ts'
 import { cleanText } from '../../../lib/clean-text.ts'
 import { LIMITS } from '../../../lib/limits.ts'
 import type { Shell } from '../../../lib/shell.ts'
+import type { ClusterDeclaration } from '../../../model/cluster-declaration.ts'
 import type { Outcome } from '../../../model/verdict.ts'
+import type { ClusterDeps } from '../../cluster-port.ts'
 import { type Actor, nodeName, refused } from '../actor.ts'
 import { command, outcomeOf } from '../node-lane.ts'
 
@@ -41,23 +50,33 @@ async function installOrder(actor: Actor, facts: NodeFacts, version: string): Pr
     return refused('Invalid', 'stalled', `there is no K3s for ${facts.architecture}, which ${name} is`)
   }
   const from = programSources(declaration.artifacts, version, architecture)
+  const found = await findChecksum(declaration, deps, version, architecture, signal)
+  return 'sha256' in found ? { version, from, sha256: found.sha256 } : refused('NoChecksum', 'backoff', found.problem)
+}
+
+/** The checksum that is declared, or the one that lies beside a release. */
+export async function findChecksum(
+  declaration: ClusterDeclaration,
+  deps: ClusterDeps,
+  version: string,
+  architecture: Architecture,
+  signal: AbortSignal,
+): Promise<{ readonly sha256: string } | { readonly problem: string }> {
   const declared = declaration.checksums?.[`${version}/${architecture}`]
-  if (declared !== undefined) return { version, from, sha256: declared }
+  if (declared !== undefined) return { sha256: declared }
   const tried: string[] = []
   for (const url of checksumSources(declaration.artifacts, version, architecture)) {
     try {
       const text = await deps.fetchText?.(url, signal)
       const sha256 = text === undefined ? undefined : checksumIn(text, architecture)
-      if (sha256 !== undefined) return { version, from, sha256 }
+      if (sha256 !== undefined) return { sha256 }
       tried.push(url)
     } catch (error) {
       tried.push(`${url} (${cleanText(error instanceof Error ? error.message : String(error), 200)})`)
     }
   }
   const where = tried.length === 0 ? '' : `; tried ${tried.join(', ')}`
-  return refused(
-    'NoChecksum',
-    'backoff',
-    `no checksum of K3s ${version} for ${architecture} was found${where}; without one nothing is installed: declare it in spec.checksums of the Cluster, as ${version}/${architecture}`,
-  )
+  return {
+    problem: `no checksum of K3s ${version} for ${architecture} was found${where}; without one nothing is installed: declare it in spec.checksums of the Cluster, as ${version}/${architecture}`,
+  }
 }

@@ -59,6 +59,8 @@ export interface DriverLab {
   until(holds: (observed: ObservedCluster) => boolean, rounds?: number): Promise<ObservedCluster>
   perform(step: Partial<ClusterStep> & Pick<ClusterStep, 'do'>): Promise<Outcome>
   readonly operator: ClusterOperator
+  readonly deps: ClusterDeps
+  declaration(): ClusterDeclaration
   surroundings(): ClusterSurroundings
   /** As the administrator, on the API. */
   call(method: string, path: string, body?: unknown): Promise<WireResponse>
@@ -182,6 +184,8 @@ export function driverLab(names: string, more: Partial<ClusterSpec> = {}, seed =
     orders: NO_ORDERS,
     session: undefined as unknown as ClusterSession,
     box,
+    deps,
+    declaration,
     surroundings,
     get operator() {
       return createK3sDriver().operate(declaration(), deps)

@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto'
+import { architectureOf, programSources } from '../../k3s/artifacts.ts'
+import { NODE_CHECK, type NodeCheck, readNodeCheck } from '../../k3s/node-check.ts'
+import { NODE_PROGRAM_TEXT } from '../../k3s/node-program-text.ts'
+import { cleanText } from '../../lib/clean-text.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import { type Shell, ShellFailure } from '../../lib/shell.ts'
+import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
+import type { ClusterDeps } from '../cluster-port.ts'
+import type { Check } from '../port.ts'
+import { findChecksum } from './steps/install.ts'
+
+/** What is expected of a machine that is to be a node. */
+export interface Expected {
+  readonly node: string
+  readonly role: 'server' | 'agent'
+  readonly version: string
+  readonly nowMs: number
+}
+
+const PROGRAM_SHA256 = createHash('sha256').update(NODE_PROGRAM_TEXT).digest('hex')
+/** etcd and the images of K3s need this much; less is only a matter of time. */
+const DISK_KB = { wrong: 2 * 1024 * 1024, warning: 8 * 1024 * 1024 } as const
+/** Certificates and leases go wrong beyond this. */
+const SKEW_MS = 5_000
+const REQUIRED = ['systemctl', 'systemd-run', 'journalctl', 'sha256sum', 'base64'] as const
+
+/** Looks at one machine of a cluster: everything that would stop K3s there before it starts. */
+export async function examineNode(
+  cluster: ClusterDeclaration,
+  node: Pick<Expected, 'node' | 'role'>,
+  shell: Shell,
+  deps: ClusterDeps,
+  signal: AbortSignal,
+): Promise<readonly Check[]> {
+  const { version } = cluster.spec
+  try {
+    const asked = await shell.run(['uname', '-m'], { signal })
+    const architecture = architectureOf(asked.stdout.trim()) ?? 'amd64'
+    const sources = programSources(cluster.artifacts, version, architecture)
+    const ran = await shell.run(['sh', '-c', NODE_CHECK, 'croft', ...sources], { signal, timeoutMs: LIMITS.carryMs })
+    const facts = readNodeCheck(ran.stdout)
+    if (facts === undefined) {
+      const said = cleanText(ran.stderr.trim(), 300) || `code ${ran.code}`
+      return [wrong('hosts', 'unreadable', `${node.node} could not be looked at: ${said}`)]
+    }
+    const judged = judgeNode(facts, { ...node, version, nowMs: deps.clock.now() })
+    const checksum = await findChecksum(cluster, deps, version, architecture, signal)
+    return 'sha256' in checksum ? judged : [...judged, wrong('version', 'no-checksum', checksum.problem)]
+  } catch (error) {
+    if (!(error instanceof ShellFailure)) throw error
+    return [
+      {
+        ...wrong('connection', error.code, `${node.node} cannot be reached: ${cleanText(error.message)}`),
+        ...(error.code === 'host-key' || error.code === 'denied' ? { authentication: true as const } : {}),
+      },
+    ]
+  }
+}
+
+/** What the facts of a machine mean. Pure. */
+export function judgeNode(facts: NodeCheck, { node, role, version, nowMs }: Expected): readonly Check[] {
+  const one = (name: string) => facts.get(name)?.[0] ?? ''
+  const has = new Set(facts.get('has'))
+  const runs = facts.get('runs') ?? []
+  const found: Check[] = []
+  if (one('uid') !== '0')
+    found.push(wrong('privileges', 'not-root', `croft is not root on ${node}`, ['ssh: {sudo: passwordless}']))
+  if (architectureOf(one('machine')) === undefined)
+    found.push(wrong('hosts', 'architecture', `there is no K3s for ${one('machine')}, which ${node} is`))
+  const missing = REQUIRED.filter((name) => !has.has(name))
+  if (missing.length > 0) found.push(wrong('hosts', 'missing', `${node} has no ${missing.join(', no ')}`))
+  const away = (facts.get('source') ?? []).filter((line) => !line.endsWith(' ok'))
+  if (away.length > 0 && away.length === facts.get('source')?.length) {
+    const lines = away.map((line) => line.replace(' ', ': '))
+    const fix = has.has('curl') || has.has('wget') ? [] : [`apt-get install -y curl   # on ${node}`]
+    found.push({ ...wrong('hosts', 'no-source', `${node} cannot fetch K3s ${version}`, fix), details: lines })
+  }
+  const diskKb = Number(one('disk'))
+  const gigabytes = `${(diskKb / 2 ** 20).toFixed(1)} GiB`
+  if (diskKb > 0 && diskKb < DISK_KB.wrong)
+    found.push(wrong('storages', 'disk', `${node} has ${gigabytes} left for /var/lib; K3s needs more than 2`))
+  else if (diskKb > 0 && diskKb < DISK_KB.warning)
+    found.push(warning('storages', 'disk', `${node} has ${gigabytes} left for /var/lib; images need several`))
+  const skewMs = Number(one('clock')) * 1000 - nowMs
+  if (Math.abs(skewMs) > SKEW_MS) {
+    const by = `${Math.round(Math.abs(skewMs) / 1000)} s ${skewMs > 0 ? 'ahead' : 'behind'}`
+    found.push(
+      wrong('clock', 'clock-skew', `the clock of ${node} is ${by}`, [`timedatectl set-ntp true   # on ${node}`]),
+    )
+  }
+  found.push(...cgroupChecks(node, one('cgroup'), one('controllers')))
+  const ports = (facts.get('port') ?? []).filter((port) => role === 'server' || port === '10250')
+  if (ports.length > 0 && runs.length === 0)
+    found.push(wrong('networks', 'ports', `on ${node} something else listens on ${ports.join(', ')}, which K3s needs`))
+  for (const firewall of facts.get('firewall') ?? [])
+    found.push({
+      ...warning('networks', 'firewall', `${firewall} is active on ${node}`),
+      details: [
+        `K3s needs 6443/tcp, 10250/tcp and 8472/udp between nodes${role === 'server' ? ', and 2379-2380/tcp between servers' : ''}`,
+      ],
+    })
+  const program = one('program')
+  const placed = program === '' ? 'not there yet' : program === PROGRAM_SHA256 ? 'in place' : 'of another version'
+  const worst = found.some(({ level }) => level === 'wrong')
+  const state = runs.length > 0 ? `${runs.join(', ')} runs` : worst ? 'not ready for K3s' : 'ready for K3s'
+  const about = { about: 'hosts', code: 'node', level: worst ? 'warning' : 'ok' } as const
+  return [{ ...about, found: `${node} (${role}): ${state}; croft's program is ${placed}` }, ...found]
+}
+
+function cgroupChecks(node: string, kind: string, controllers: string): readonly Check[] {
+  const there = new Set(controllers.split(/\s+/))
+  const lacking = ['cpu', 'memory', 'pids'].filter((name) => !there.has(name))
+  const fix = lacking.includes('memory') ? [`cgroup_enable=memory on the kernel's command line of ${node}`] : []
+  const old = kind !== '' && kind !== 'cgroup2fs'
+  return [
+    ...(lacking.length > 0
+      ? [wrong('hosts', 'cgroups', `${node} has no control group for ${lacking.join(', ')}`, fix)]
+      : []),
+    ...(old
+      ? [
+          {
+            ...warning('hosts', 'cgroup-v1', `${node} has control groups of version 1`),
+            details: ['from Kubernetes 1.35 on its kubelet wants fail-cgroupv1=false'],
+          },
+        ]
+      : []),
+  ]
+}
+
+function wrong(about: Check['about'], code: string, found: string, fix: readonly string[] = []): Check {
+  return { about, code, level: 'wrong', found, ...(fix.length === 0 ? {} : { fix }) }
+}
+
+function warning(about: Check['about'], code: string, found: string): Check {
+  return { about, code, level: 'warning', found }
+}
