@@ -3,39 +3,48 @@ import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 
+/** A tree of files that hosts are started from: its name in the cache, and what is installed in it. */
+export interface HostTree {
+  readonly name: string
+  readonly packages: readonly string[]
+}
+
 /** Everything a small Debian host has, and what the tests want to look at. */
-const PACKAGES = [
-  'systemd',
-  'systemd-sysv',
-  'dbus',
-  'openssh-server',
-  'sudo',
-  'python3',
-  'python3-apt',
-  'iproute2',
-  'procps',
-  'kmod',
-  'iputils-ping',
-  'udev',
-  'tzdata',
-  'ifupdown',
-  'btrfs-progs',
-  'network-manager',
-  'netplan.io',
-  'prometheus-node-exporter',
-  // A ZFS that needs no module of the kernel, with zpool and zfs of its own.
-  'zfs-fuse',
-]
+const PLAIN: HostTree = {
+  name: 'host-root-5',
+  packages: [
+    'systemd',
+    'systemd-sysv',
+    'dbus',
+    'openssh-server',
+    'sudo',
+    'python3',
+    'python3-apt',
+    'iproute2',
+    'procps',
+    'kmod',
+    'iputils-ping',
+    'udev',
+    'tzdata',
+    'ifupdown',
+    'btrfs-progs',
+    'network-manager',
+    'netplan.io',
+    'prometheus-node-exporter',
+    // A ZFS that needs no module of the kernel, with zpool and zfs of its own.
+    'zfs-fuse',
+  ],
+}
 const BUILD_MS = 900_000
 
 /** Where the tree of a host is kept between runs; hosts of a test get a layer of their own above it. */
-export function hostRootPath(): string {
-  return join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'croft', 'host-root-5')
+export function hostRootPath({ name }: HostTree = PLAIN): string {
+  return join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'croft', name)
 }
 
 /** Builds the tree once, from the system's own package sources. Undefined: it is there; else why it is not. */
-export function ensureHostRoot(): string | undefined {
-  const path = hostRootPath()
+export function ensureHostRoot(tree: HostTree = PLAIN): string | undefined {
+  const path = hostRootPath(tree)
   if (existsSync(join(path, 'usr/sbin/sshd'))) return undefined
   if (process.getuid?.() !== 0) return 'needs root, to build the tree of a host and to make network namespaces'
   const partial = `${path}.${process.pid}`
@@ -47,7 +56,15 @@ export function ensureHostRoot(): string | undefined {
   ]
   const built = spawnSync(
     'mmdebstrap',
-    ['--quiet', '--variant=apt', '--mode=root', `--include=${PACKAGES.join(',')}`, ...options, 'bookworm', partial],
+    [
+      '--quiet',
+      '--variant=apt',
+      '--mode=root',
+      `--include=${tree.packages.join(',')}`,
+      ...options,
+      'bookworm',
+      partial,
+    ],
     { stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8', timeout: BUILD_MS },
   )
   if (built.status === 0) {

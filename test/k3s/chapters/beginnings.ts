@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { formByHand } from '../by-hand.ts'
+import { pingPong, servers, settled } from '../sights.ts'
+import type { Stage } from '../stage.ts'
+import type { Story } from '../story.ts'
+
+/** How much longer than a script croft may take until three servers are Ready. */
+const AT_MOST = 1.3
+
+/** From hosts with nothing on them to a cluster, beside a script that does the same. */
+export async function beginnings(stage: Stage, story: Story): Promise<void> {
+  const { lab } = stage
+  let byHand = 0
+  await story.step('three servers by a plain script', async () => {
+    for (const name of lab.hosts.keys()) await lab.emptyDisk(name)
+    await lab.boot('h1', 'h2', 'h3')
+    byHand = await formByHand(stage, ['h1', 'h2', 'h3'])
+    return `Ready after ${byHand.toFixed(1)} s`
+  })
+  await story.step('the same hosts with empty disks', async () => {
+    for (const name of ['h1', 'h2', 'h3']) await lab.emptyDisk(name)
+    await lab.boot('h1', 'h2', 'h3', 'h4', 'h5')
+    return 'five hosts over SSH'
+  })
+  await story.step('three servers by croft apply', async () => {
+    stage.forget()
+    stage.declare({ servers: ['h1', 'h2', 'h3'], agents: [], version: stage.programs[0]?.version ?? '' })
+    const ran = await stage.mustCroft(['apply', '.', '--yes', '--progress', 'plain'])
+    const ready = await stage.ready()
+    assert.deepEqual([...ready].sort(), ['h1', 'h2', 'h3'])
+    const ratio = ran.seconds / byHand
+    const told = `${ran.seconds.toFixed(1)} s, ${ratio.toFixed(2)} times the script; ${await servers(stage)}`
+    assert.ok(ratio <= AT_MOST, `too slow: ${told}`)
+    return told
+  })
+  await story.step('an agent joins', async () => {
+    stage.declare({ agents: ['h4'] })
+    await stage.mustCroft(['apply', '.', '--yes', '--progress', 'plain'])
+    assert.deepEqual([...(await stage.ready())].sort(), ['h1', 'h2', 'h3', 'h4'])
+    return 'h4 Ready by kubectl'
+  })
+  await story.step('nothing is left to do', () => settled(stage))
+  await story.step('objects and Secrets are kept', () => pingPong(stage, 'first'))
+}

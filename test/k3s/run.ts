@@ -1,0 +1,78 @@
+import { parseArgs } from 'node:util'
+import { beginnings } from './chapters/beginnings.ts'
+import { takeCare } from './chapters/care.ts'
+import { changes } from './chapters/changes.ts'
+import { losses } from './chapters/losses.ts'
+import { restores } from './chapters/restores.ts'
+import { rotations } from './chapters/rotations.ts'
+import { labMissing, openLab } from './hosts.ts'
+import { programs } from './programs.ts'
+import { openStage } from './stage.ts'
+import { Ended, tell } from './story.ts'
+
+/*
+ * `npm run test:k3s`: croft as a person runs it, on hosts with systemd over SSH, with a real K3s. The hosts are in a
+ * network namespace of their own. K3s is given as CROFT_K3S=/path[,/path-of-a-second-version] or as --binary, or the
+ * official release is fetched and proved by its checksum. `--only text` runs the chapters whose names contain it.
+ */
+const { values } = parseArgs({
+  options: {
+    binary: { type: 'string', multiple: true },
+    only: { type: 'string', multiple: true },
+    twice: { type: 'boolean' },
+    keep: { type: 'boolean' },
+    minutes: { type: 'string' },
+  },
+})
+const print = (line: string) => process.stdout.write(`${line}\n`)
+const given = values.binary ?? (process.env.CROFT_K3S ?? '').split(',').filter((path) => path !== '')
+
+const CHAPTERS = { beginnings, changes, restores, rotations, losses, care: takeCare(Number(values.minutes ?? '3')) }
+
+process.exitCode = await main()
+process.exit()
+
+async function main(): Promise<number> {
+  const missing = labMissing()
+  if (missing !== undefined) return skipped(missing)
+  const found = await programs(given)
+  if (typeof found === 'string') return skipped(found)
+  print(`K3s ${found.map(({ version }) => version).join(' and ')}, five hosts with systemd over SSH`)
+  const lab = openLab(['h1', 'h2', 'h3', 'h4', 'h5'])
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+  const stage = await openStage(lab, found)
+  const story = tell(print)
+  const startedMs = Date.now()
+  try {
+    for (let round = 1; round <= (values.twice === true ? 2 : 1); round++)
+      for (const [name, chapter] of Object.entries(CHAPTERS))
+        if (name === 'beginnings' || (values.only ?? [name]).includes(name)) await chapter(stage, story)
+  } catch (error) {
+    if (!(error instanceof Ended)) throw error
+  } finally {
+    if (values.keep === true) await kept(lab.directory)
+    await stage.close()
+    await lab.close()
+  }
+  const failed = story.lines.filter((line) => line.failed !== undefined)
+  const minutes = ((Date.now() - startedMs) / 60_000).toFixed(1)
+  print(`${story.lines.length - failed.length} steps ok, ${failed.length} failed, ${minutes} minutes`)
+  return failed.length === 0 ? 0 : 1
+}
+
+function skipped(why: string): number {
+  print(`test:k3s is skipped: ${why}`)
+  return 0
+}
+
+/** For whoever wants to look: the hosts stay until this program is ended. */
+async function kept(directory: string): Promise<void> {
+  print(`the hosts stay; ${directory} has the key, the manifests and the log. End with Ctrl-C.`)
+  await new Promise<void>((resolve) => {
+    const tick = setInterval(() => {}, 60_000)
+    process.once('SIGUSR1', () => {
+      clearInterval(tick)
+      resolve()
+    })
+  })
+}
