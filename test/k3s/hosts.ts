@@ -79,6 +79,7 @@ export function openLab(names: readonly string[]): K3sLab {
     for (const one of undo.splice(0).reverse()) one()
   }
   process.once('exit', clear)
+  raise('/proc/sys/fs/inotify/max_user_instances', 1024, undo)
   const key = join(directory, 'key')
   must('ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-C', 'lab', '-f', key)
   const image = makeImage(directory, join(hostRootPath(K3S_HOST), 'usr/bin/busybox'))
@@ -94,7 +95,7 @@ export function openLab(names: readonly string[]): K3sLab {
 
   function place(index: number, name: string): K3sHost {
     const address = `${NETWORK}.${index + 11}`
-    const mac = `52:54:00:78:00:${(index + 11).toString(16)}`
+    const mac = `52:54:00:78:00:${index + 11}`
     const keyFile = join(directory, `${name}-key`)
     must('ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-C', name, '-f', keyFile)
     for (const part of ['upper', 'work', 'root']) mkdirSync(join(directory, `${name}-${part}`))
@@ -216,6 +217,14 @@ export function openLab(names: readonly string[]): K3sLab {
     },
   }
   return lab_
+}
+
+/** Every container runtime watches files, and hosts of one computer share what may be watched. Put back at the end. */
+function raise(file: string, least: number, undo: (() => void)[]): void {
+  const before = readFileSync(file, 'utf8').trim()
+  if (Number(before) >= least) return
+  writeFileSync(file, String(least))
+  undo.push(() => writeFileSync(file, before))
 }
 
 /**

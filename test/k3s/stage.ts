@@ -51,6 +51,8 @@ export async function openStage(lab: K3sLab, programs: readonly Program[]): Prom
     XDG_CACHE_HOME: join(home, 'cache'),
     XDG_STATE_HOME: join(home, 'state'),
     KUBECONFIG: kubeconfig,
+    // Where K3s unpacks itself when it is called as kubectl: not into this computer's own.
+    K3S_DATA_DIR: join(lab.directory, 'kubectl'),
     NO_COLOR: '1',
   }
   let declared: Declared = {
