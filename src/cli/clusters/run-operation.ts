@@ -58,8 +58,9 @@ async function runStep(
         // What goes on takes the time that it takes.
         if (outcome.result === 'refused' && outcome.refusal.reason === 'Copying') {
           untilMs = clock.monotonicMs() + LIMITS.operationStepMs
-          deps.onProgress?.(said)
         }
+        // Whoever waits reads what for, and not only in the end.
+        deps.onProgress?.(said)
         last = said
       }
     }

@@ -96,8 +96,10 @@ function runtimeOf({
     }),
     operate: (cluster: ClusterDeclaration): ClusterOperator => ({
       ...real.operate(cluster, deps),
-      perform: async ({ do: verb, node }) => {
+      perform: async ({ do: verb, node }, { nodes }) => {
         performed.push(`${verb} ${node ?? ''}`.trim())
+        if (node !== undefined && nodes.get(node)?.shell === undefined && node !== 's2' && node !== 's3')
+          return { result: 'not-sent', message: `there is no way into ${node}` }
         return { result: 'done' }
       },
       reached: async () => ({ is: 'yes' }),
@@ -277,4 +279,41 @@ test('[A39] a backup whose token is not kept is shown as unusable', async () => 
   assert.match(runtime.written.out, /^bad .*UNUSABLE: the token that it was taken with \(ffffffffffff\) is not kept/m)
   assert.match(runtime.written.out, /^good .*usable: its token is kept/m)
   assert.ok(!existsSync(path.join(home, '.kube')))
+})
+
+test('a drill goes to a declared Host that is no node, over its own SSH', async () => {
+  const observed = observedCluster(
+    's1 s2 s3',
+    {},
+    { snapshots: [{ name: 'good', atMs: 2_000, tokenKept: 'yes', tokenHash: 'a' }] },
+  )
+  const performed: string[] = []
+  const plain = runtimeOf({
+    store: createMemoryStore(),
+    observed,
+    performed,
+    snapshots: [{ name: 'good', path: '/srv/good' }],
+  })
+  const opened: string[] = []
+  const spare = { kind: 'Host', name: 'spare', spec: { ssh: { address: '192.0.2.9', user: 'root', hostKeys: ['k'] } } }
+  const runtime = {
+    ...plain,
+    load: async () => ({ ...LOADED, declarations: [spare] as never }),
+    openDrivers: async () =>
+      ({
+        deps: {
+          openShell: ({ address }: { readonly address: string }) => {
+            opened.push(address)
+            return { close: async () => {} }
+          },
+        },
+      }) as never,
+  }
+  assert.equal(await run(runtime, ['backup', 'homelab'], { ...OPTIONS, drill: 'spare', yes: true }), 0)
+  assert.deepEqual(opened, ['192.0.2.9'])
+  assert.ok(performed.includes('restore-snapshot spare'), performed.join(', '))
+  await assert.rejects(
+    run(runtime, ['backup', 'homelab'], { ...OPTIONS, drill: 'nobody', yes: true }),
+    /no Host nobody/,
+  )
 })
