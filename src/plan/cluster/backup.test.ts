@@ -59,6 +59,7 @@ describe('backups', () => {
     assert.ok(drill.steps.every(({ node }) => node === undefined || node === 'spare'))
     assert.equal(planDrill(SPEC, snapshot, 's2').steps.length, 0)
     assert.equal(planDrill(SPEC, { ...snapshot, usable: 'no' }, 'spare').steps.length, 0)
+    assert.ok(planDrill(SPEC, { ...snapshot, usable: 'unknown' }, 'spare').steps.length > 0, 'trying it tells')
   })
 })
 

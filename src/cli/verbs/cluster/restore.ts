@@ -35,7 +35,8 @@ export const restore: ClusterVerb = async (runtime, { cluster, estate, directory
     )
   }
   const known = observed.snapshots === 'unknown' ? remembered : [...observed.snapshots, ...remembered]
-  const noted = known.find(({ name }) => name === file.name)?.tokenHash
+  // K3s that was restored finds its snapshots on the disk again, and no longer knows which token they were taken with.
+  const noted = known.find(({ name, tokenHash: hash }) => name === file.name && hash !== undefined)?.tokenHash
   const hash = file.tokenHash ?? noted
   const operation = planRestore(cluster.spec, observed, kept, {
     snapshot: file.name,
