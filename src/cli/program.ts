@@ -291,6 +291,8 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .option('--role <role>', 'set: viewer, operator or admin')
     .option('--password-file <file>', 'set: take the password from this file instead of making one')
     .option('--new-password', 'set: make a new password for a user who has one')
+    .option('--oidc-issuer <url>', 'set: link with somebody at this OpenID Connect provider')
+    .option('--oidc-subject <sub>', 'set: who that is, as the provider calls him for good')
     .option('--no-password', 'set: signs in with OpenID Connect only')
     .option('--file <file>', 'users file, where it is not the usual one')
     .addOption(output(['json']))

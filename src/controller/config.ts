@@ -126,6 +126,13 @@ const schema = z.strictObject({
     .default('127.0.0.1:8087'),
   names: z.array(z.string().max(255)).max(20).default([]),
   publicUrl: z.string().max(500).optional(),
+  /** Addresses of proxies that say whose request they pass on. */
+  trustedProxies: z
+    .array(z.union([z.ipv4(), z.ipv6()]))
+    .max(50)
+    .default([]),
+  /** `signed-in`: reading needs a session or a token too. */
+  reading: z.enum(['anybody', 'signed-in']).default('anybody'),
   users: z.string().max(1024).optional(),
   tokens: z.string().max(1024).optional(),
   /** People sign in with an OpenID Connect provider. It sends them back to publicUrl, or to where we listen. */

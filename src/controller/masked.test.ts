@@ -37,3 +37,12 @@ spec:
   ])
     assert.ok(masked.includes(kept), `${kept} is missing from ${masked}`)
 })
+
+test('[S-17] pairs on one line are masked as those on lines of their own', () => {
+  const text = `auth: {passphrase: canary, apiKey: canary2, user: anna, "api_key": 'canary3', keyRef: shown}
+list: [{credential: canary4 canary5, name: n}, {token: {env: A}, passwd: "a \\" canary6"}]
+`
+  const masked = maskManifest(text)
+  assert.ok(!masked.includes('canary'), masked)
+  for (const kept of ['user: anna', 'keyRef: shown', 'name: n', '{env: A}']) assert.ok(masked.includes(kept), masked)
+})

@@ -21,7 +21,11 @@ export function maskManifest(text: string): string {
     const match = /^(\s*(?:- +)*)(["']?)([\w./-]+)\2(\s*:)(\s*)(.*)$/.exec(line)
     const [, lead = '', quote = '', key = '', colon = '', gap = '', value = ''] = match ?? []
     if (match === null || !isSecretKey(key) || value === '' || value.startsWith('#') || /^[{[&*]/.test(value)) {
-      masked.push(line.replaceAll(INLINE_SECRET, '$1***'))
+      masked.push(
+        line.replaceAll(INLINE, (all, lead: string, key: string) =>
+          isSecretKey(key) && key !== 'key' ? `${lead}***` : all,
+        ),
+      )
       continue
     }
     // A block of text (| or >), or text that goes on in the next lines, goes with its key.
@@ -31,9 +35,8 @@ export function maskManifest(text: string): string {
   return masked.join('\n')
 }
 
-/** `{password: hunter2, user: x}`: the same on one line. */
-const INLINE_SECRET =
-  /(\b(?:password|passwd|secret|token|privateKey)["']?\s*:\s*)(?![{[&*\s])(?:"[^"]*"|'[^']*'|[^,}\]\s]+)/gi
+/** `{password: hunter2, user: x}`: every pair on one line whose value is plain. */
+const INLINE = /((?<=[{,]\s*)["']?([\w./-]+)["']?\s*:\s*)(?![{[&*\s])(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^,}\]]+)/g
 
 function isSecretKey(key: string): boolean {
   return SECRET_WORD.test(key) && !REFERENCE.test(key)

@@ -8,6 +8,8 @@ import { postPlan } from './post-plan.ts'
 const MARK = '<!-- croft-plan -->'
 const comments = new Map<number, string>()
 const heard: string[] = []
+const authors = new Map<number, string>()
+let knowsUs = true
 const server = createServer((request, response) => {
   let body = ''
   request.on('data', (chunk) => {
@@ -18,8 +20,19 @@ const server = createServer((request, response) => {
       `${request.method} ${request.url} ${request.headers.authorization ?? String(request.headers['private-token'])}`,
     )
     const id = Number(/(\d+)$/.exec(request.url ?? '')?.[1] ?? 0)
-    if (request.method === 'GET')
-      response.end(JSON.stringify([...comments].map(([number, text]) => ({ id: number, body: text }))))
+    if (request.url?.endsWith('/user') === true) {
+      if (knowsUs) response.end(JSON.stringify({ login: 'croft', username: 'croft' }))
+      else response.writeHead(403).end('{}')
+    } else if (request.method === 'GET')
+      response.end(
+        JSON.stringify(
+          [...comments].map(([number, text]) => {
+            const name = authors.get(number) ?? 'croft'
+            const user = { login: name, type: name === 'croft' ? 'Bot' : 'User' }
+            return { id: number, body: text, user, author: { username: name } }
+          }),
+        ),
+      )
     else {
       const text = (JSON.parse(body) as { body: string }).body
       comments.set(request.method === 'POST' ? comments.size + 1 : id, text)
@@ -50,17 +63,35 @@ for (const [forge, place, renewed, sign] of [
     comments.clear()
     heard.length = 0
     comments.set(1, 'somebody else')
+    authors.set(1, 'mallory')
     const to = parsePullRequest(`${forge}:me/home#7@${base}`)
     assert.ok(to)
     assert.equal(await postPlan(to, `${MARK}\none`, MARK, new Secret('t'), send), 'made')
     assert.equal(await postPlan(to, `${MARK}\ntwo`, MARK, new Secret('t'), send), 'renewed')
     assert.deepEqual([...comments.values()], ['somebody else', `${MARK}\ntwo`])
-    assert.deepEqual(heard, [
-      `GET ${place}?per_page=100&page=1 ${sign}`,
-      `POST ${place} ${sign}`,
-      `GET ${place}?per_page=100&page=1 ${sign}`,
-      `${renewed} ${sign}`,
-    ])
+    assert.deepEqual(
+      heard.filter((line) => !line.includes('/user ')),
+      [
+        `GET ${place}?per_page=100&page=1 ${sign}`,
+        `POST ${place} ${sign}`,
+        `GET ${place}?per_page=100&page=1 ${sign}`,
+        `${renewed} ${sign}`,
+      ],
+    )
+  })
+
+  test(`[S-35] ${forge}: whoever writes our mark first does not get our plan into his comment`, async () => {
+    for (knowsUs of forge === 'github' ? [true, false] : [true]) {
+      comments.clear()
+      comments.set(1, `${MARK}\nnothing will change`)
+      authors.set(1, 'mallory')
+      const to = parsePullRequest(`${forge}:me/home#7@${base}`)
+      assert.ok(to)
+      assert.equal(await postPlan(to, `${MARK}\none`, MARK, new Secret('t'), send), 'made')
+      assert.equal(await postPlan(to, `${MARK}\ntwo`, MARK, new Secret('t'), send), 'renewed')
+      assert.deepEqual([...comments.values()], [`${MARK}\nnothing will change`, `${MARK}\ntwo`])
+    }
+    knowsUs = true
   })
 }
 

@@ -31,13 +31,12 @@ async function findOurs(
   token: Secret,
   send: Send,
 ): Promise<string | undefined> {
+  const me = await whoWeAre(to, token, send)
   let before: string | undefined
   for (let page = 1; page <= LIMITS.commentPages; page++) {
     const known: unknown = JSON.parse(await askForge(to, 'GET', `${list}?per_page=${PAGE}&page=${page}`, token, send))
-    const comments = Array.isArray(known)
-      ? (known as readonly { readonly id?: unknown; readonly body?: unknown }[])
-      : []
-    const mine = comments.find(({ body }) => typeof body === 'string' && body.startsWith(mark))
+    const comments = Array.isArray(known) ? (known as readonly Comment[]) : []
+    const mine = comments.find((one) => typeof one.body === 'string' && one.body.startsWith(mark) && isOurs(one, me))
     if (mine !== undefined) return numberOf(mine.id)
     const first = numberOf(comments[0]?.id)
     // Some forges know no pages here and say everything each time.
@@ -45,6 +44,34 @@ async function findOurs(
     before = first
   }
   return undefined
+}
+
+interface Comment {
+  readonly id?: unknown
+  readonly body?: unknown
+  readonly user?: { readonly login?: unknown; readonly type?: unknown }
+  readonly author?: { readonly username?: unknown }
+}
+
+/** Anybody can write our mark first, and change the comment after us: it counts by who wrote it. */
+function isOurs({ user, author }: Comment, me: string | undefined): boolean {
+  const name = user?.login ?? author?.username
+  // Tokens of an app cannot ask who they are; what they write is written by a bot.
+  return me === undefined ? user?.type === 'Bot' : name === me
+}
+
+async function whoWeAre(to: PullRequest, token: Secret, send: Send): Promise<string | undefined> {
+  const base = to.forge === 'github' ? to.api : `${to.api}${to.forge === 'gitea' ? '/api/v1' : '/api/v4'}`
+  try {
+    const { login, username } = JSON.parse(await askForge(to, 'GET', `${base}/user`, token, send)) as {
+      readonly login?: unknown
+      readonly username?: unknown
+    }
+    const name = login ?? username
+    return typeof name === 'string' && name !== '' ? name : undefined
+  } catch {
+    return undefined
+  }
 }
 
 function numberOf(id: unknown): string | undefined {

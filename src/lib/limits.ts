@@ -229,6 +229,8 @@ export const LIMITS = {
   /** Server: how often one address may try, and how many addresses are remembered. */
   webhookRate: { perSecond: 5, burst: 20 },
   loginRate: { perSecond: 0.2, burst: 5 },
+  loginNameRate: { perSecond: 2, burst: 60 },
+  streamsPerAddress: 20,
   rateBuckets: 10_000,
   /** Checking a password takes 32 MB: this many at once. */
   passwordChecksAtOnce: 2,
@@ -240,7 +242,7 @@ export const LIMITS = {
   sessions: 1000,
   sessionMs: 12 * 3_600_000,
   oidcSessionMs: 3_600_000,
-  pendingLogins: 100,
+  pendingLogins: 10_000,
   pendingLoginMs: 600_000,
   oidcAnswerBytes: 1024 * 1024,
   oidcTimeoutMs: 10_000,

@@ -3,7 +3,9 @@ import path from 'node:path'
 import type { EngineOptions } from '../cli/runtime.ts'
 import type { DriverDeps } from '../drivers/port.ts'
 import type { ClusterTools } from '../engine/clusters/sessions.ts'
+import { EVERYWHERE } from '../lib/egress.ts'
 import { LIMITS } from '../lib/limits.ts'
+import { askOnce } from '../lib/outgoing.ts'
 import { readIfThere } from '../lib/read-if-there.ts'
 import { whyFetchFailed } from '../lib/why-fetch-failed.ts'
 
@@ -63,16 +65,19 @@ function fileIn(place: string): (file: string) => Promise<string | undefined> {
   }
 }
 
-/** A small text file of the place that releases come from. */
+/** A small text file of the place that releases come from. Not a byte more is taken than such a file has. */
 async function fetchText(url: string, signal: AbortSignal): Promise<string> {
-  const timeout = AbortSignal.timeout(LIMITS.requestTimeoutMs)
-  const response = await fetch(url, { signal: AbortSignal.any([signal, timeout]), redirect: 'follow' }).catch(
-    (error: unknown): never => {
+  let at = new URL(url)
+  for (let hop = 0; hop <= LIMITS.redirects; hop++) {
+    const asked = { egress: EVERYWHERE, mostBytes: LIMITS.checksumFileBytes, signal }
+    const { status, headers, bytes } = await askOnce(at, asked).catch((error: unknown): never => {
       throw new Error(whyFetchFailed(error))
-    },
-  )
-  if (!response.ok) throw new Error(`${url} answered ${response.status}`)
-  const text = await response.text()
-  if (text.length > LIMITS.checksumFileBytes) throw new Error(`${url} is larger than a file of checksums`)
-  return text
+    })
+    if (status >= 200 && status < 300) return Buffer.from(bytes).toString('utf8')
+    const next = status < 400 && headers.location !== undefined ? URL.parse(headers.location, at.href) : null
+    if (next === null || (next.protocol !== 'https:' && at.protocol === 'https:'))
+      throw new Error(`${url} answered ${status}`)
+    at = next
+  }
+  throw new Error(`${url} leads on and on`)
 }

@@ -14,7 +14,7 @@ export function cookieNames(secure: boolean): CookieNames {
 export function readCookie(header: string | undefined, name: string): string | undefined {
   for (const part of header?.split(';') ?? []) {
     const [key, value] = part.trim().split('=', 2)
-    if (key === name && value !== undefined && /^[\w-]{20,200}$/.test(value)) return value
+    if (key === name && value !== undefined && /^[\w-]{20,1000}$/.test(value)) return value
   }
   return undefined
 }

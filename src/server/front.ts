@@ -7,6 +7,7 @@ import type { Oidc } from './auth/oidc.ts'
 import { createRate } from './auth/rate.ts'
 import { sameSecret } from './auth/unguessable.ts'
 import { type Doorkeeper, NOBODY, type Who } from './auth/who.ts'
+import { clientAddress } from './client-address.ts'
 import { type CookieNames, readCookie, setSession } from './cookies.ts'
 import type { HealthStrips } from './health-strips.ts'
 import { createOidcPages } from './oidc-pages.ts'
@@ -40,7 +41,11 @@ export function createFront(parts: Parts): Front {
   const routes = new Map(ROUTES.map((route) => [`${route.method} ${route.path}`, route]))
   const hookRate = createRate(LIMITS.webhookRate)
   const strangers = createRate(LIMITS.refusedAuditRate)
+  const listening = new Map<string, number>()
   const oidcPages = createOidcPages({ options, oidc, door, cookies })
+
+  const addressOf = (request: IncomingMessage) =>
+    clientAddress(request.socket.remoteAddress, request.headers['x-forwarded-for'], options.trustedProxies ?? [])
 
   const sessionOf = (request: IncomingMessage) => readCookie(request.headers.cookie, cookies.session)
 
@@ -89,6 +94,8 @@ export function createFront(parts: Parts): Front {
         ? parseJson(await readBody(request, LIMITS.apiBodyBytes))
         : Object.fromEntries(url.searchParams)
       about = route.audit === 'input' ? shownJson(body) : route.audit === 'name' ? nameIn(body) : ''
+      const closed = options.signedInOnly === true && who === NOBODY && !signingIn && route.path !== '/api/me'
+      if (closed) throw new Declined(401, 'unauthorized', 'Sign in to read this.')
       if (!who.scopes.includes(route.scope)) {
         if (who === NOBODY) throw new Declined(401, 'unauthorized', 'Sign in to do this.')
         throw new Declined(403, 'forbidden', `This needs the right "${route.scope}", which ${who.name} does not have.`)
@@ -119,7 +126,7 @@ export function createFront(parts: Parts): Front {
       me: () => meOf(who),
       may: (scope) => who.scopes.includes(scope),
       async signIn(name, password) {
-        const opened = await door.signIn(name, password, request.socket.remoteAddress ?? '')
+        const opened = await door.signIn(name, password, addressOf(request))
         const old = sessionOf(request)
         if (old !== undefined) door.signOut(old)
         setSession(response, cookies, opened.cookie, LIMITS.sessionMs)
@@ -137,7 +144,7 @@ export function createFront(parts: Parts): Front {
   async function hook(source: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (options.webhook === undefined) throw new Declined(404, 'not-found', 'No webhook is configured.')
     // Counted before a byte of the body is read: a flood must cost nothing.
-    if (!hookRate.take(request.socket.remoteAddress ?? '', clock.monotonicMs()))
+    if (!hookRate.take(addressOf(request), clock.monotonicMs()))
       throw new Declined(429, 'too-many', 'Too many notices. The source is looked at by itself as well.')
     const body = await readBody(request, LIMITS.webhookBodyBytes)
     const headers = Object.fromEntries(
@@ -169,7 +176,16 @@ export function createFront(parts: Parts): Front {
         if (request.method === 'HEAD') throw new Declined(405, 'method', 'A stream has no head.')
         const last = request.headers['last-event-id']
         const after = (typeof last === 'string' ? last : undefined) ?? url.searchParams.get('after') ?? undefined
-        if (!stream.attach(response, after)) throw new Declined(503, 'too-many', 'Too many listeners. Try again later.')
+        const address = addressOf(request)
+        const own = listening.get(address) ?? 0
+        if (own >= LIMITS.streamsPerAddress || !stream.attach(response, after))
+          throw new Declined(503, 'too-many', 'Too many listeners. Try again later.')
+        listening.set(address, own + 1)
+        response.once('close', () => {
+          const left = (listening.get(address) ?? 1) - 1
+          if (left > 0) listening.set(address, left)
+          else listening.delete(address)
+        })
         return true
       }
       case '/api/sign-in/oidc':
@@ -193,6 +209,9 @@ export function createFront(parts: Parts): Front {
       const [, source] = /^\/hooks\/([A-Za-z0-9][\w.-]{0,63})$/.exec(path) ?? []
       if (source !== undefined && method === 'POST') return hook(source, request, response)
       if (method !== 'GET') throw new Declined(405, 'method', 'This cannot be asked for in that way.')
+      if (options.signedInOnly === true && (path === '/metrics' || path === '/api/events'))
+        if ((await door.identify(request.headers.authorization, sessionOf(request))) === NOBODY)
+          throw new Declined(401, 'unauthorized', 'Sign in to read this, or show a token.')
       if (await open(path, url, request, response)) return
       const file = files.get(path)
       if (file !== undefined) return sendFile(request, response, file)
@@ -214,6 +233,9 @@ export function createFront(parts: Parts): Front {
 function ownUrl(asked: string): URL {
   const url = /^\/(?!\/)/.test(asked) ? URL.parse(asked, 'http://croft') : null
   if (url === null) throw new Declined(400, 'malformed', 'This is no address of a page.')
+  // A proxy before us goes by what is written: what reads as another path once it is taken apart is none of ours.
+  if (url.pathname !== asked.replace(/[?#].*$/s, ''))
+    throw new Declined(404, 'not-found', 'There is nothing at this address.')
   return url
 }
 

@@ -73,15 +73,15 @@ describe('requests that no browser sends', () => {
   })
 
   test('[S-21] a thousand listeners are not taken, and those who are cost no answer to others', async () => {
-    await using it = await testServer()
+    await using it = await testServer({ trustedProxies: ['127.0.0.1'] })
     const sockets = Array.from({ length: LIMITS.streamClients + 50 }, () => connect(it.server.port, '127.0.0.1'))
     const answers = await Promise.all(
       sockets.map(
-        (socket) =>
+        (socket, index) =>
           new Promise<number>((done) => {
             socket.on('error', () => done(0))
             socket.once('data', (chunk) => done(statusOf(chunk.toString('latin1'))))
-            socket.write(`GET /api/events HTTP/1.1\r\nHost: ${it.host}\r\n\r\n`)
+            socket.write(`GET /api/events HTTP/1.1\r\nHost: ${it.host}\r\nX-Forwarded-For: 10.0.0.${index}\r\n\r\n`)
           }),
       ),
     )

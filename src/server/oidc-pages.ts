@@ -59,7 +59,7 @@ export function createOidcPages({ options, oidc, door, cookies }: Parts) {
         const identified = await provider().finish(url.searchParams, cookie)
         setSession(response, cookies, await door.signInOidc(identified), LIMITS.oidcSessionMs)
         setLogin(response, '', 0)
-        note(identified.name, 'done', '')
+        note(identified.name, 'done', `${identified.subject} of ${identified.issuer}`.slice(0, 400))
         response.writeHead(302, { location: '/', 'cache-control': 'no-store' }).end()
       } catch (error) {
         await refuse(error, request, response)

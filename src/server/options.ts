@@ -20,6 +20,10 @@ export interface ServerOptions {
   readonly usersFile?: string
   readonly tokensFile?: string
   readonly oidc?: OidcOptions
+  /** Addresses of proxies whose X-Forwarded-For is believed. */
+  readonly trustedProxies?: readonly string[]
+  /** Reading needs a session or a token as well: API, stream and metrics. */
+  readonly signedInOnly?: boolean
   /** Directory with the built page; found by itself unless told. */
   readonly page?: string
   readonly webhook?: Webhook

@@ -89,6 +89,8 @@ async function answer(
   warn: ServerOptions['warn'],
 ): Promise<void> {
   for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value)
+  if (names.publicUrl?.startsWith('https:') === true)
+    response.setHeader('strict-transport-security', 'max-age=31536000')
   response.on('error', () => {})
   try {
     // Of two names one is checked here, and somebody on the way may have gone by the other.

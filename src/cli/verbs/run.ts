@@ -225,13 +225,20 @@ async function serve(
   if (config.listen === 'off') return { [Symbol.asyncDispose]: async () => {} }
   const { startServer } = await import('../../server/start.ts')
   const at = config.listen.lastIndexOf(':')
+  const host = config.listen.slice(0, at).replace(/^\[|\]$/g, '')
+  if (!/^(?:localhost|127\.|::1$)/.test(host) && config.publicUrl?.startsWith('https:') !== true)
+    runtime.err.write(
+      `Warning: the page at ${config.listen} is served without TLS to others: passwords and tokens can be read on the way. Put a proxy with TLS before it and set publicUrl, or listen on 127.0.0.1.\n`,
+    )
   const listening: RunningServer = await startServer({
     controller,
     clock: runtime.clock,
     version: runtime.version,
-    host: config.listen.slice(0, at).replace(/^\[|\]$/g, ''),
+    host,
     port: Number(config.listen.slice(at + 1)),
     names: config.names,
+    trustedProxies: config.trustedProxies,
+    signedInOnly: config.reading === 'signed-in',
     webhook,
     metrics: () => metricsText(controller.view(), controller.counters(), runtime.version, runtime.clock.now()),
     warn: (message) => runtime.err.write(`Warning: ${message}\n`),

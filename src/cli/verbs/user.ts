@@ -60,20 +60,26 @@ async function set(
 ): Promise<void> {
   const { role, passwordFile, password } = options
   if (!isRole(role)) throw new UsageError(`Say what ${name} may do with --role: ${ROLES.join(', ')}.`)
-  const known = (await users.read()).users.some((one) => one.name === name)
+  const { oidcIssuer: issuer, oidcSubject: subject } = options
+  if ((typeof issuer === 'string') !== (typeof subject === 'string'))
+    throw new UsageError('Name both --oidc-issuer and --oidc-subject: together they say who it is.')
+  const link = typeof issuer === 'string' && typeof subject === 'string' ? { issuer, subject } : undefined
+  const before = (await users.read()).users.find((one) => one.name === name)
+  const known = before !== undefined
+  if (before?.disabled === true) runtime.err.write(`${name} is disabled and stays so.\n`)
   if (typeof passwordFile === 'string') {
     // Never as an argument: everybody on the machine can read those.
     const given = (await readFile(path.resolve(runtime.cwd, passwordFile), 'utf8')).replace(/\r?\n$/, '')
     if (given.length < 8)
       throw new CliError(`The password in ${passwordFile} is shorter than 8 characters. Choose another.`)
-    await setUser(users, name, role, given)
+    await setUser(users, name, role, given, link)
     runtime.err.write(`${name} is ${role}.\n`)
   } else if (password === false || (known && options.newPassword !== true)) {
-    await setUser(users, name, role, undefined)
+    await setUser(users, name, role, undefined, link)
     runtime.err.write(`${name} is ${role}.\n`)
   } else {
     const made = unguessable(15)
-    await setUser(users, name, role, made)
+    await setUser(users, name, role, made, link)
     runtime.err.write(`${name} is ${role}. The password is shown this once:\n`)
     runtime.out.write(`${made}\n`)
   }

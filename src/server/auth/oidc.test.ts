@@ -107,7 +107,7 @@ describe('OpenID Connect', () => {
     const { it, issuer } = all
     const first = await browse(it, issuer)
     assert.equal((await it.ask(first.path)).status, 401, 'without the cookie of the beginning')
-    assert.equal((await first.come()).status, 401, 'the attempt has used it up')
+    assert.equal((await first.come()).status, 302, 'nobody uses up what another browser began')
     const second = await browse(it, issuer)
     assert.equal((await second.come()).status, 302)
     assert.equal((await second.come()).status, 401, 'a replay')
@@ -125,6 +125,37 @@ describe('OpenID Connect', () => {
     await users.change(({ users: all }) => ({ users: all.map((one) => ({ ...one, disabled: true })) }))
     assert.equal((await it.ask('/api/me', { headers: { cookie } })).json().role, undefined, 'the open session ends')
     assert.equal((await (await browse(it, issuer)).come()).status, 401)
+  })
+
+  test('[S-35] a name at the provider makes nobody the local user of that name; a link does', async () => {
+    await using all = await scene()
+    const { it, issuer } = all
+    const users = usersFile(it.paths.users)
+    await setUser(users, 'adm', 'admin', 'a good password')
+    const twist = { claims: { preferred_username: 'adm', sub: 'stranger', groups: [] } }
+    const refused = await (await browse(it, issuer, twist)).come()
+    assert.equal(refused.status, 401)
+    assert.match(refused.text, /adm is a user of this croft who is not linked with you.*--oidc-subject stranger/s)
+    assert.equal(refused.headers['set-cookie'], undefined)
+    await setUser(users, 'adm', 'admin', undefined, { issuer: issuer.url, subject: 'somebody' })
+    assert.equal((await (await browse(it, issuer, twist)).come()).status, 401, 'linked with somebody else')
+    const own = { claims: { preferred_username: 'another name', sub: 'somebody', groups: [] } }
+    const answer = await (await browse(it, issuer, own)).come()
+    assert.equal(answer.status, 302, answer.text)
+    const cookie = String(answer.headers['set-cookie']).split(';')[0] ?? ''
+    const me = (await it.ask('/api/me', { headers: { cookie } })).json()
+    assert.deepEqual([me.name, me.role], ['adm', 'admin'])
+  })
+
+  test('[S-35] whoever begins many sign-ins keeps nobody out, and a changed cookie opens nothing', async () => {
+    await using all = await scene()
+    const { it, issuer } = all
+    const visit = await browse(it, issuer)
+    for (let at = 0; at < 150; at++) assert.equal((await it.ask('/api/sign-in/oidc')).status, 302)
+    const [name = '', value = ''] = visit.cookie.split('=')
+    const changed = `${name}=${value.startsWith('A') ? 'B' : 'A'}${value.slice(1)}`
+    assert.equal((await it.ask(visit.path, { headers: { cookie: changed } })).status, 401)
+    assert.equal((await visit.come()).status, 302)
   })
 
   test('neither the client secret nor a code appears in an answer or in the audit log', async () => {

@@ -4,6 +4,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { type Claims, judgeIdToken, type KeySet, keySet } from './id-token.ts'
 import { isRole, ROLES, type Role } from './roles.ts'
+import { createSeal } from './seal.ts'
 import { sameSecret, unguessable } from './unguessable.ts'
 
 /** How people sign in with an OpenID Connect provider: authorization code with PKCE. */
@@ -23,6 +24,9 @@ export interface OidcOptions {
 }
 
 export interface Identified {
+  /** Who it is, for good. A name can be changed, or given to somebody else. */
+  readonly issuer: string
+  readonly subject: string
   readonly name: string
   readonly role: Role
 }
@@ -38,12 +42,8 @@ export class LoginRefused extends Error {
   override readonly name = 'LoginRefused'
 }
 
-interface Pending {
-  readonly nonce: string
-  readonly verifier: string
-  readonly binding: string
-  readonly untilMs: number
-}
+/** A sign-in under way. The browser keeps it, sealed: whoever begins many of them takes nothing from anybody else. */
+const pending = z.strictObject({ state: z.string(), nonce: z.string(), verifier: z.string(), untilMs: z.number() })
 
 const discovery = z.looseObject({
   issuer: z.string(),
@@ -54,7 +54,9 @@ const discovery = z.looseObject({
 type Discovery = z.output<typeof discovery>
 
 export function createOidc(options: OidcOptions, clock: Clock): Oidc {
-  const pending = new Map<string, Pending>()
+  const seal = createSeal()
+  /** States that came back, until they are too old anyway. */
+  const used = new Map<string, number>()
   let found: { readonly it: Discovery; readonly atMs: number } | undefined
   let keys: { readonly it: KeySet; readonly atMs: number } | undefined
 
@@ -80,11 +82,8 @@ export function createOidc(options: OidcOptions, clock: Clock): Oidc {
     async begin() {
       const it = await discover()
       const nowMs = clock.monotonicMs()
-      for (const [state, one] of pending) if (one.untilMs <= nowMs) pending.delete(state)
-      if (pending.size >= LIMITS.pendingLogins)
-        throw new LoginRefused('Too many sign-ins are under way. Try again soon.')
-      const [state, nonce, verifier, binding] = [unguessable(), unguessable(), unguessable(48), unguessable()]
-      pending.set(state, { nonce, verifier, binding, untilMs: nowMs + LIMITS.pendingLoginMs })
+      const [state, nonce, verifier] = [unguessable(), unguessable(), unguessable(48)]
+      const binding = seal.close(JSON.stringify({ state, nonce, verifier, untilMs: nowMs + LIMITS.pendingLoginMs }))
       const location = new URL(it.authorization_endpoint)
       const query = {
         response_type: 'code',
@@ -102,13 +101,16 @@ export function createOidc(options: OidcOptions, clock: Clock): Oidc {
 
     async finish(query, binding) {
       const state = query.get('state') ?? ''
-      const login = pending.get(state)
+      const nowMs = clock.monotonicMs()
+      const kept = binding === undefined ? undefined : seal.open(binding)
+      const login = kept === undefined ? undefined : pending.parse(JSON.parse(kept))
+      if (login === undefined)
+        throw new LoginRefused('This sign-in was begun in another browser, or before a restart. Begin it again.')
+      for (const [one, untilMs] of used) if (untilMs <= nowMs || used.size > LIMITS.pendingLogins) used.delete(one)
       // Once only: a code or a state that comes a second time is a replay.
-      pending.delete(state)
-      if (login === undefined || login.untilMs <= clock.monotonicMs())
+      if (login.untilMs <= nowMs || !sameSecret(state, login.state) || used.has(state))
         throw new LoginRefused('This sign-in is not known here, or it took too long. Begin it again.')
-      if (binding === undefined || !sameSecret(binding, login.binding))
-        throw new LoginRefused('This sign-in was begun in another browser. Begin it again in this one.')
+      used.set(state, login.untilMs)
       const code = query.get('code')
       if (code === null) throw new LoginRefused('The provider did not agree to the sign-in.')
       const it = await discover()
@@ -123,14 +125,22 @@ export function createOidc(options: OidcOptions, clock: Clock): Oidc {
 }
 
 /** The name and the strongest role that the claims give. */
-export function identify(claims: Claims, options: Pick<OidcOptions, 'nameClaim' | 'roleClaim' | 'roles'>): Identified {
+export function identify(
+  claims: Claims,
+  options: Pick<OidcOptions, 'issuer' | 'nameClaim' | 'roleClaim' | 'roles'>,
+): Identified {
   const named = claims[options.nameClaim ?? 'preferred_username']
   const name = (typeof named === 'string' && named !== '' ? named : claims.sub).slice(0, 64)
   const held = options.roleClaim === undefined ? undefined : claims[options.roleClaim]
   const words = (Array.isArray(held) ? held : [held]).filter((word): word is string => typeof word === 'string')
   const table = options.roles ?? {}
   const roles = words.flatMap((word) => (Object.hasOwn(table, word) && isRole(table[word]) ? [table[word]] : []))
-  return { name, role: ROLES.findLast((role) => roles.includes(role)) ?? 'viewer' }
+  return {
+    issuer: options.issuer,
+    subject: claims.sub,
+    name,
+    role: ROLES.findLast((role) => roles.includes(role)) ?? 'viewer',
+  }
 }
 
 async function redeem(it: Discovery, options: OidcOptions, code: string, verifier: string): Promise<string> {

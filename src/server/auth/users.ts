@@ -10,6 +10,8 @@ const user = z.strictObject({
   role: z.enum(ROLES),
   /** Absent: signs in with OpenID Connect only. */
   password: z.string().startsWith('scrypt$').optional(),
+  /** Who it is at an OpenID Connect provider. Names are the provider's to give; only this says that the two are one. */
+  oidc: z.strictObject({ issuer: z.string().min(1).max(500), subject: z.string().min(1).max(255) }).optional(),
   /** Signs in nowhere, whatever else says he may. */
   disabled: z.boolean().optional(),
   /** Another one with every new password, and for a user who is removed and made again: old sessions end with it. */
@@ -28,16 +30,30 @@ export async function findUser(users: UsersFile, name: string): Promise<User | u
   return (await users.read()).users.find((one) => one.name === name)
 }
 
-/** Makes a user or gives an existing one another role or password. */
-export async function setUser(users: UsersFile, name: string, role: Role, password: string | undefined): Promise<void> {
+/** The user that was linked with somebody at a provider. */
+export async function findLinked(users: UsersFile, who: NonNullable<User['oidc']>): Promise<User | undefined> {
+  return (await users.read()).users.find(({ oidc }) => oidc?.issuer === who.issuer && oidc.subject === who.subject)
+}
+
+/** Makes a user or gives an existing one another role, password or link. Who is disabled stays so. */
+export async function setUser(
+  users: UsersFile,
+  name: string,
+  role: Role,
+  password: string | undefined,
+  link?: NonNullable<User['oidc']>,
+): Promise<void> {
   const hash = password === undefined ? undefined : await hashPassword(password)
   await users.change(({ users: before }) => {
     const old = before.find((one) => one.name === name)
     const kept = hash ?? old?.password
+    const oidc = link ?? old?.oidc
     const next: User = {
       name,
       role,
       ...(kept === undefined ? {} : { password: kept }),
+      ...(oidc === undefined ? {} : { oidc }),
+      ...(old?.disabled === true ? { disabled: true } : {}),
       generation: old !== undefined && hash === undefined ? old.generation : unguessable(9),
     }
     return { users: [...before.filter((one) => one.name !== name), next] }

@@ -8,7 +8,7 @@ import { createRate } from './rate.ts'
 import { type Role, type Scope, scopesOf } from './roles.ts'
 import { createSessions } from './sessions.ts'
 import { judgeToken, type TokensFile } from './tokens.ts'
-import { findUser, type UsersFile } from './users.ts'
+import { findLinked, findUser, type UsersFile } from './users.ts'
 
 /** Who asks. `csrf` is there for sessions only: a token is never sent by a browser on its own. */
 export interface Who {
@@ -38,6 +38,7 @@ export function createDoorkeeper(
 ): Doorkeeper {
   const sessions = createSessions()
   const rate = createRate(LIMITS.loginRate)
+  const names = createRate(LIMITS.loginNameRate)
 
   async function byToken(token: string): Promise<Who> {
     const verdict = tokens === undefined ? 'unknown' : await judgeToken(tokens, token, clock.now())
@@ -52,6 +53,7 @@ export function createDoorkeeper(
     const user = users === undefined ? undefined : await findUser(users, session.user)
     const gone =
       user?.disabled === true ||
+      (session.source === 'oidc' && user !== undefined) ||
       (session.source === 'local' && (user === undefined || user.generation !== session.generation))
     if (gone) {
       sessions.close(cookie)
@@ -80,8 +82,9 @@ export function createDoorkeeper(
     },
     async signIn(name, password, address) {
       const nowMs = clock.monotonicMs()
-      // By address and by name: neither one guesser nor many behind different addresses get far.
-      if (!rate.take(`address ${address}`, nowMs) || !rate.take(`name ${name}`, nowMs))
+      // By address, and loosely by name: neither one guesser nor many behind different addresses get far, and nobody who
+      // tries a name all day keeps its owner out.
+      if (!rate.take(address, nowMs) || !names.take(name, nowMs))
         throw new Declined(429, 'too-many', 'Too many attempts. Wait a few seconds.')
       const user = users === undefined ? undefined : await findUser(users, name)
       const right = await checkPassword(password, user?.password)
@@ -93,14 +96,21 @@ export function createDoorkeeper(
       const cookie = sessions.open({ user: name, role, source: 'local', generation, expiresMs })
       return { cookie, who: await bySession(cookie) }
     },
-    async signInOidc({ name, role }) {
-      const user = users === undefined ? undefined : await findUser(users, name)
-      if (user?.disabled === true) throw new LoginRefused('This user is disabled here.')
+    async signInOidc({ name, role, issuer, subject }) {
+      const linked = users === undefined ? undefined : await findLinked(users, { issuer, subject })
+      const named = users === undefined ? undefined : await findUser(users, name)
+      if (linked?.disabled === true || named?.disabled === true) throw new LoginRefused('This user is disabled here.')
       const expiresMs = clock.monotonicMs() + LIMITS.oidcSessionMs
-      // A name in the users file is somebody who was set up here: the file then says what he may do.
-      return user === undefined
-        ? sessions.open({ user: name, role, source: 'oidc', generation: '', expiresMs })
-        : sessions.open({ user: name, role: user.role, source: 'local', generation: user.generation, expiresMs })
+      if (linked !== undefined) {
+        const { name: user, role: own, generation } = linked
+        return sessions.open({ user, role: own, source: 'local', generation, expiresMs })
+      }
+      // A provider may give anybody any name: that alone makes nobody the user of that name here.
+      if (named !== undefined)
+        throw new LoginRefused(
+          `${name} is a user of this croft who is not linked with you. Whoever runs it can do so: croft user set ${name} --role ${named.role} --oidc-issuer ${issuer} --oidc-subject ${subject}`,
+        )
+      return sessions.open({ user: name, role, source: 'oidc', generation: '', expiresMs })
     },
     signOut: (cookie) => sessions.close(cookie),
   }
