@@ -3,7 +3,7 @@ import { narrate } from './narrate.ts'
 import { type Scene, SceneFailed } from './scene.ts'
 
 export const firstSync: Scene = {
-  title: 'Git says what is there: two K3s servers, taken over as they are',
+  title: 'Git declares what exists: two virtual machines, adopted as they are',
   async play(stage) {
     const { style, simulator } = stage
     const before = simulator.stats().writes
@@ -16,7 +16,7 @@ export const firstSync: Scene = {
     if (simulator.guests().length !== stage.before.length) throw new SceneFailed('taking over made another machine')
     stage.say(
       `\n${style.paint('green', '✔')} settled after ${many(settlement.passes, 'pass', 'passes')} and ${many(writes, 'write')}: ` +
-        'nothing made, nothing restarted;\n  each machine now carries the mark of its declaration.',
+        'nothing created, nothing restarted;\n  each machine now carries the mark of its declaration.',
     )
   },
 }

@@ -8,7 +8,7 @@ import type { Scene } from './scene.ts'
 export const THIRD_NODE = 'EnvironmentVM/k3s-vm-fun-bedbug'
 
 export const thirdNode: Scene = {
-  title: 'A third node: one file, one push',
+  title: 'A third machine: one file, one push',
   async play(stage) {
     const { style, later } = stage
     stage.say(`${style.paint('dim', '$')} cat ${later.file}`)

@@ -41,7 +41,7 @@ function addCards({ interfaces }: Host): void {
     interfaces.set(name, { type: 'eth', method: 'manual', method6: 'manual', families: ['inet'], priority: index + 5 })
 }
 
-/** Two K3s servers that run, and all that a third one needs: the state in which the tour begins. */
+/** Two running guests with the names of K3s servers, and all that a third one needs: the state in which the tour begins. */
 export function fillHomelab(world: World, names: readonly string[]): void {
   fillEmpty(world, names)
   const [first, second] = names.map((name) => world.hosts.get(name))
