@@ -585,6 +585,7 @@ facts() {
   failure_facts "$unit"
   gates_facts
   case $role.$service in server.running | server.starting) etcd_facts ;; esac
+  [ -f "$data/server/db/state.db" ] && [ ! -d "$data/server/db/etcd" ] && printf ',"datastore":"sqlite"'
   snapshot_facts
   job_facts
   printf '}\\n'

@@ -95,6 +95,8 @@ export interface NodeFacts {
   readonly failure?: string
   /** Pre-join gates that have not passed yet, each with what it waits for and since when. */
   readonly gates: readonly { readonly name: string; readonly message: string; readonly sinceMs: number }[]
+  /** The server keeps its data in a file and has no etcd. */
+  readonly datastore?: 'sqlite'
   /** What etcd on this server says about its members; absent where it does not answer. */
   readonly etcd?: {
     readonly members: readonly { readonly id: string; readonly name: string; readonly learner: boolean }[]

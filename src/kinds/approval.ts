@@ -7,7 +7,7 @@ import type { Kind } from './kind.ts'
 const key = z
   .string()
   .max(400)
-  .regex(/^[A-Z][A-Za-z0-9]*(?:\/[a-z0-9][a-z0-9.-]*){1,2}(?:@[A-Za-z0-9-]+)?$/, {
+  .regex(/^[A-Z][A-Za-z0-9]*(?:\/[a-z0-9][a-z0-9.-]*){1,2}(?:@[A-Za-z0-9][A-Za-z0-9.-]*)?$/, {
     error: 'a key like Machine/web-1',
   })
 

@@ -36,6 +36,8 @@ export interface Overrides {
   readonly degraded: boolean
   /** Stop the API for a while where one or two servers leave no other way. */
   readonly interruption: boolean
+  /** Change what croft found and did not set up: flags and releases of a cluster that somebody else made. */
+  readonly takeOver?: boolean
 }
 
 /** Where clients and nodes find the API. */

@@ -47,6 +47,8 @@ export interface ObservedNode {
   readonly joinToken?: true
   /** Is the Secret `kube-system/<node>.node-password.k3s` there? */
   readonly passwordSecret: Answer
+  /** Git does not name it, and nothing says that it ever did: then it is not croft's to take out. */
+  readonly unclaimed?: true
   /** That croft began to replace this node because it was dead; from the journal. */
   readonly remediation?: Remediation
 }
@@ -152,6 +154,8 @@ export interface LocalK3s {
   readonly failure?: string
   /** As what K3s was set up there. */
   readonly role?: NodeRole
+  /** It keeps its data in a file and has no etcd: it is the only server that its cluster can have. */
+  readonly datastore?: 'sqlite'
   /** What the etcd on this server says of itself; absent where it does not answer, or where there is none. */
   readonly etcd?: {
     readonly self?: string

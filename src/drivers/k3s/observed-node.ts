@@ -113,6 +113,7 @@ function localOf(facts: Facts, kube: KubeNode | undefined): LocalK3s {
     ...optional('version', version),
     ...optional('failure', facts.failure ?? gateFailure(facts)),
     ...optional('role', facts.role),
+    ...optional('datastore', facts.datastore),
     ...optional('etcd', facts.etcd === undefined ? undefined : votersIn(facts.etcd)),
   }
 }

@@ -31,6 +31,7 @@ export function readFacts(value: unknown): NodeFacts | undefined {
     ...optional('configHash', nameOf(value.configHash)),
     ...optional('failure', textOf(value.failure)),
     ...optional('etcd', readEtcd(value.etcd)),
+    ...optional('datastore', oneOf(value.datastore, ['sqlite'] as const)),
     ...optional('job', readJob(value.job)),
   }
 }

@@ -4,6 +4,9 @@ import type { ResourceRecord } from '../../model/record.ts'
 /** In the record of a cluster: the machines that its servers are, where croft made them all. */
 export const SERVERS = 'servers'
 
+/** In the record of a cluster: its nodes that this directory declares, or declared and that have not left yet. */
+export const MEMBERS = 'members'
+
 /** What becomes of clusters that Git declares no more. */
 export interface DepartedClusters {
   /** Their servers are still there: they are not over, and nobody may begin them anew. */

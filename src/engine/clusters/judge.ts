@@ -6,7 +6,7 @@ import { resourceUid } from '../../model/key.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import { conditionOf, isTrue, withCondition } from '../conditions.ts'
 import { type ClusterAttempt, refusalIn } from './act.ts'
-import { SERVERS } from './departed.ts'
+import { MEMBERS, SERVERS } from './departed.ts'
 
 /**
  * Turns what was seen of a cluster and what was done to it into its record and the events worth telling. Pure. A step
@@ -43,10 +43,19 @@ export function judgeCluster(
       version: declaration.spec.version,
       nodes: `${ready}/${declaration.spec.servers.length + declaration.spec.agents.length}`,
       ...serversOf(declaration),
+      [MEMBERS]: membersOf(look, before).join(' '),
       ...(observed.identity === undefined ? {} : { caHash: observed.identity.caHash.slice(0, 12) }),
     },
   }
   return { record, events: eventsOf(look, attempts, before, record, goesOn, nowMs) }
+}
+
+/** Who is declared, and who was and is still on the way out: what says later that they may leave. */
+function membersOf({ declaration, observed }: ClusterLook, before: ResourceRecord | undefined): readonly string[] {
+  const declared = [...declaration.spec.servers, ...declaration.spec.agents].map(({ name }) => name)
+  const there = new Set(observed.nodes.filter(({ unclaimed }) => unclaimed !== true).map(({ name }) => name))
+  const former = (before?.details?.[MEMBERS] ?? '').split(' ').filter((name) => there.has(name))
+  return [...new Set([...declared, ...former])].sort()
 }
 
 /** Boxes that were there before stay when a cluster goes: of those nobody can say that they are gone. */

@@ -5,7 +5,7 @@ import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
 import type { ClusterLook } from '../../model/cluster-look.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { ResourceKey } from '../../model/key.ts'
-import type { ObservedCluster } from '../../model/observed-cluster.ts'
+import type { ObservedCluster, ObservedNode } from '../../model/observed-cluster.ts'
 import type { Plan } from '../../model/plan.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import { guestIn, isGuest, type Resource } from '../../model/resource.ts'
@@ -13,12 +13,14 @@ import type { Rules } from '../../model/rules.ts'
 import { validApprovals } from '../../plan/approvals.ts'
 import { coordinate } from '../../plan/cluster/coordinate.ts'
 import { plan } from '../../plan/plan.ts'
+import { isDeclaredHere } from '../../plan/proof.ts'
 import { type Removal, removals } from '../../plan/removals.ts'
 import { type Sight, sightings } from '../../plan/sights.ts'
 import { suspect } from '../../plan/suspicion.ts'
 import type { Ledger, World } from '../../plan/world.ts'
 import type { Store } from '../../store/port.ts'
 import { type Looking, lookClosely, worldOf } from '../look.ts'
+import { MEMBERS } from './departed.ts'
 import { hostReadiness, readHostItems } from './host-readiness.ts'
 import { readOrders, readRemediations } from './remembered.ts'
 import type { ClusterSessions } from './sessions.ts'
@@ -50,7 +52,13 @@ export async function lookAtClusters(
     around.map(async ({ declaration, surroundings, drill }) => {
       const session = await deps.sessions.of(declaration)
       const all = await session.observe(surroundings, signal)
-      const observed = { ...all, nodes: all.nodes.filter((node) => belongs(node.name, all, declaration, ledger)) }
+      const claimed = claimedNodes(estate, seen.worlds, declaration, ledger, nowMs)
+      const observed = {
+        ...all,
+        nodes: all.nodes
+          .filter((node) => belongs(node.name, all, declaration, ledger))
+          .map((node) => (claimed(node) ? node : { ...node, unclaimed: true as const })),
+      }
       return {
         look: { declaration, observed, decision: coordinate(declaration.spec, observed, nowMs) },
         surroundings,
@@ -121,6 +129,45 @@ function belongs(
   if (typeof node?.kube === 'object' || node?.passwordSecret === 'yes') return true
   if (observed.members !== 'unknown' && observed.members.some((member) => member.node === name)) return true
   return [...ledger.records.values()].some((record) => wasNode(record, name, key))
+}
+
+/**
+ * Which nodes this directory declares, or is proven to have declared: by a record, by the commit that took its machine
+ * out, by a person, or by the mark of work that was begun on it.
+ */
+function claimedNodes(
+  estate: Estate,
+  worlds: ReadonlyMap<string, World>,
+  { spec, key }: ClusterDeclaration,
+  ledger: Ledger,
+  nowMs: number,
+): (node: ObservedNode) => boolean {
+  const declared = new Set([...spec.servers, ...spec.agents].map(({ name }) => name))
+  const before = ledger.records.get(key)
+  const known = before !== undefined && isDeclaredHere(before, estate.sources)
+  const noted = before?.details?.[MEMBERS]
+  const proven = new Set([
+    ...(known && noted !== undefined ? noted.split(' ') : []),
+    ...[...ledger.records.values()].flatMap((record) =>
+      record.details?.cluster === key && isDeclaredHere(record, estate.sources) ? [nameIn(record.key)] : [],
+    ),
+    ...[...worlds.values()]
+      .flatMap((world) => removals(estate, world, ledger, nowMs))
+      .flatMap(({ proof, key: machine }) => (proof === undefined ? [] : [nameIn(machine)])),
+    ...validApprovals(estate, nowMs)
+      .flatMap(({ deletes }) => deletes)
+      .flatMap((one) => (one.startsWith(`${key}@`) ? [one.slice(key.length + 1)] : [])),
+  ])
+  return ({ name, kube }) => {
+    if (declared.has(name) || proven.has(name) || typeof kube !== 'object') return true
+    // Records did not always say which nodes: one that croft has started carries the hash of what it was started with.
+    if (known && noted === undefined && kube.configHash !== undefined) return true
+    return kube.work !== undefined && ['remove', 'replace', 'remediate'].includes(kube.work.purpose)
+  }
+}
+
+function nameIn(key: ResourceKey): string {
+  return key.slice(key.lastIndexOf('/') + 1)
 }
 
 /** The record of a machine says whose node it is. */

@@ -169,8 +169,12 @@ export const clusterSchema = z.strictObject({
   staleState: z.enum(['refuse', 'wipe', 'recreate']).default('refuse'),
   ghostMembers: z.enum(['ask', 'remove']).default('ask'),
   allow: z
-    .strictObject({ degraded: z.boolean().default(false), interruption: z.boolean().default(false) })
-    .default({ degraded: false, interruption: false }),
+    .strictObject({
+      degraded: z.boolean().default(false),
+      interruption: z.boolean().default(false),
+      takeOver: z.boolean().default(false),
+    })
+    .default({ degraded: false, interruption: false, takeOver: false }),
   artifacts: blocks(artifact, 10),
   /** `v1.34.3+k3s1/amd64` → SHA-256 of the program. Without it the file of checksums beside the release is believed. */
   checksums: z.record(releaseFile, sha256).optional(),

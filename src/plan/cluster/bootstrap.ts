@@ -7,7 +7,7 @@ import { allowed, quorum } from './quorum.ts'
 import { isDue } from './removals.ts'
 import { isAborted, rolloutOf, serverTarget } from './rollout.ts'
 import { serversChange } from './servers-change.ts'
-import { kubeOf, localOf, type NodeView, type View, versionsOf } from './view.ts'
+import { FILE_MEMBER, kubeOf, localOf, type NodeView, type View, versionsOf } from './view.ts'
 
 interface Coming {
   readonly node: NodeView
@@ -117,6 +117,15 @@ function isBlank({ machine, k3s }: NodeView, recordedMs: number | undefined): bo
 function joinServer(view: View, node: NodeView, starting: boolean): Finding {
   const asked = apiAnswers(view, node)
   if (asked !== undefined) return asked
+  const [file] = view.members === 'unknown' ? [] : view.members.filter(({ id }) => id === FILE_MEMBER)
+  if (file !== undefined) {
+    return refusalOf({
+      node: node.name,
+      guard: 'datastore',
+      reason: `${file.node} keeps the data of ${view.spec.name} in SQLite, and no second server can join it`,
+      allow: `declare one server; or move ${file.node} to etcd first (restart its K3s once with --cluster-init)`,
+    })
+  }
   if (starting)
     return waitFor({ node: node.name, awaits: 'the server before it to have its vote', sinceMs: view.nowMs })
   const voters = view.members === 'unknown' ? 0 : quorum(view.members).voters

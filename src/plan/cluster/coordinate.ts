@@ -15,6 +15,7 @@ import { agentOut, ordered, serversOut, serversWhole } from './removals.ts'
 import { driftOf, rolloutOf } from './rollout.ts'
 import { toleranceSentence } from './servers-change.ts'
 import { withoutRecord } from './strange-data.ts'
+import { takenOver } from './taken-over.ts'
 import { abortedWork, begunWork, nextAgents, nextServer } from './upgrade.ts'
 import { isWell, kubeOf, localOf, type NodeView, otherAway, type View, viewOf } from './view.ts'
 
@@ -67,6 +68,7 @@ function decide(view: View): Finding {
     lostQuorum(view),
     twinsRefused(view),
     sleepersRefused(view),
+    takenOver(view),
     servers(view, sickServers),
     withoutSteps(sickServers),
     agents(view, sickAgents),

@@ -33,6 +33,7 @@ function fateOf(view: View, node: NodeView): Pick<NodeForecast, 'becomes' | 'tex
   // Nobody can be asked about it, and nothing becomes of it until it is ordered on.
   if (view.observed.orders.hold?.power === 'off') return { becomes: 'nothing', text: '' }
   const kube = kubeOf(node)
+  if (node.unclaimed === true) return { becomes: 'nothing', text: 'not declared here, and stays' }
   if (node.spec === undefined) return { becomes: 'leaves', text: `leaves ${view.spec.name}: no longer declared` }
   if (isDue(view, node)) return { becomes: 'replaced', text: 'replaced by a new one: a person asked for it' }
   // It may well be in: who cannot be asked has promised nothing.

@@ -1,5 +1,5 @@
 import { madeMs } from '../../model/observed-cluster.ts'
-import { type Finding, firstOf, NOTHING, refusalOf } from './finding.ts'
+import { type Finding, firstOf, holdFor, NOTHING, refusalOf } from './finding.ts'
 import { quorum } from './quorum.ts'
 import { departure } from './replace.ts'
 import { serversChange } from './servers-change.ts'
@@ -11,7 +11,8 @@ import { awaitsCni, isIn, isWell, kubeOf, localOf, type NodeView, type View } fr
  */
 export function serversOut(view: View, which: 'dead' | 'any'): Finding {
   const gone = view.servers.filter((node) => node.spec === undefined && hasAnything(node))
-  const wanted = gone.filter((node) => which === 'any' || isDown(node))
+  if (which === 'any' && gone.some(({ unclaimed }) => unclaimed === true)) return unclaimedNodes(view, gone)
+  const wanted = gone.filter(({ unclaimed }) => unclaimed !== true).filter((node) => which === 'any' || isDown(node))
   if (wanted.length === 0 || view.spec.servers.length === 0) return NOTHING
   const voters = view.members === 'unknown' ? 0 : quorum(view.members).voters
   const { refusal } = serversChange(view.spec.servers.length, voters, view.spec.allow.degraded)
@@ -25,7 +26,18 @@ export function serversOut(view: View, which: 'dead' | 'any'): Finding {
 /** Takes out agents that Git no longer names. */
 export function agentOut(view: View, node: NodeView): Finding {
   if (node.spec !== undefined || !hasAnything(node)) return NOTHING
+  if (node.unclaimed === true) return unclaimedNodes(view, [node])
   return departure(view, node, 'remove', `${node.name} is no longer declared`)
+}
+
+/** Nodes of the cluster that this directory never declared, as far as anything says: they are shown, and stay. */
+function unclaimedNodes({ spec }: View, nodes: readonly NodeView[]): Finding {
+  const names = nodes.filter(({ unclaimed }) => unclaimed === true).map(({ name }) => name)
+  return holdFor({
+    guard: 'not-of-this-directory',
+    reason: `${names.join(', ')} ${names.length === 1 ? 'is a node' : 'are nodes'} of ${spec.name}, and nothing says that this directory ever declared ${names.length === 1 ? 'it' : 'them'}`,
+    allow: `declare ${names.length === 1 ? 'it' : 'them'}; or, to have ${names.length === 1 ? 'it' : 'them'} taken out, list Cluster/${spec.name}@${names[0] ?? ''} under deletes of an Approval`,
+  })
 }
 
 /** Replaces what a person asked to have replaced. `down`: only those that have left the cluster already, or are dead. */

@@ -4,6 +4,7 @@ import { flagDrift } from '../../k3s/flags.ts'
 import { compareVersions } from '../../k3s/version.ts'
 import type { ClusterSpec, NodeSpec } from '../../model/cluster.ts'
 import { planHops } from './hops.ts'
+import { isLeftAsFound } from './taken-over.ts'
 import { kubeOf, type NodeView, sleeps, type View, versionsOf } from './view.ts'
 
 /** What one node is to become next. */
@@ -45,7 +46,7 @@ export function rolloutOf(view: View): Rollout {
  */
 export function wantedChange(view: View, node: NodeView, rollout: Rollout): WantedChange | undefined {
   const kube = kubeOf(node)
-  if (kube === undefined || node.spec === undefined || sleeps(node)) return undefined
+  if (kube === undefined || node.spec === undefined || sleeps(node) || isLeftAsFound(view, node)) return undefined
   const next = node.role === 'agent' ? versionsOf(view.servers)[0] : serverTarget(view, rollout)
   if (next !== undefined && compareVersions(kube.version, next) < 0) return { purpose: 'upgrade', target: next }
   return flagChange(view, node, kube.configHash, node.spec) ?? machineChange(node)

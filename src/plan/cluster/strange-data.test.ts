@@ -101,7 +101,7 @@ describe('[D-01] a living cluster of which the record is lost', () => {
   })
 
   test('one server whose data lies in a file speaks for itself', () => {
-    const single: NodeTurn = { kube: 'unknown', k3s: { data: OTHER, role: 'server' } }
+    const single: NodeTurn = { kube: 'unknown', k3s: { data: OTHER, role: 'server', datastore: 'sqlite' } }
     const { identity, ...observed } = observedCluster(
       's1 a1',
       { s1: single, a1: FRESH },

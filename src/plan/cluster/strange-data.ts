@@ -122,7 +122,9 @@ function isSource(node: NodeView, { voters, holders, caHash }: StrangeCluster): 
   if ((local.role ?? node.role) !== 'server' || node.role !== 'server') return false
   if (voters !== undefined) return voters.held && local.etcd !== undefined
   // Without etcd the data lies in a file of this one server.
-  return holders.filter((one) => (localOf(one)?.role ?? one.role) === 'server').length === 1
+  return (
+    local.datastore === 'sqlite' && holders.filter((one) => (localOf(one)?.role ?? one.role) === 'server').length === 1
+  )
 }
 
 /** Servers of the strange cluster that the declaration does not have: then it is not the declared one. */

@@ -22,6 +22,7 @@ export interface NodeView {
   readonly silence?: string
   readonly passwordSecret: Answer
   readonly joinToken?: true
+  readonly unclaimed?: true
   readonly remediation?: Remediation
   readonly member?: EtcdMember
   /** Other nodes with the same machine-id. */
@@ -42,7 +43,8 @@ export interface View {
 export function viewOf(spec: ClusterSpec, observed: ObservedCluster, nowMs: number): View {
   const formed = isFormed(observed)
   // Before there is a cluster nobody can be asked about it, and nobody can be in it.
-  const members = observed.members === 'unknown' && !formed ? [] : observed.members
+  const told = observed.members === 'unknown' && !formed ? [] : observed.members
+  const members = fileMember(observed) ?? told
   const declared = new Map([...spec.servers, ...spec.agents].map((node) => [node.name, node]))
   const seen = new Map(observed.nodes.map((node) => [node.name, node]))
   const names = [...new Set([...declared.keys(), ...seen.keys()])]
@@ -63,6 +65,7 @@ export function viewOf(spec: ClusterSpec, observed: ObservedCluster, nowMs: numb
       twins: twins.map((twin) => twin.name).filter((twin) => twin !== name),
       ...(nodeSpec === undefined ? {} : { spec: nodeSpec }),
       ...(node?.silence === undefined ? {} : { silence: node.silence }),
+      ...(node?.unclaimed === undefined || nodeSpec !== undefined ? {} : { unclaimed: node.unclaimed }),
       ...(node?.joinToken === undefined ? {} : { joinToken: node.joinToken }),
       ...(node?.remediation === undefined ? {} : { remediation: node.remediation }),
       ...(member === undefined ? {} : { member }),
@@ -71,6 +74,19 @@ export function viewOf(spec: ClusterSpec, observed: ObservedCluster, nowMs: numb
   const of = (role: NodeRole) => nodes.filter((node) => node.role === role)
   return { spec, observed, nowMs, formed, servers: of('server'), agents: of('agent'), members }
 }
+
+/** A server without etcd is all of its cluster: it counts as the one voter that it would be. */
+function fileMember({ nodes, identity }: ObservedCluster): readonly EtcdMember[] | undefined {
+  const server = nodes.find(
+    ({ k3s }) => k3s !== 'unknown' && k3s.datastore === 'sqlite' && k3s.data === identity?.caHash,
+  )
+  if (server === undefined || server.k3s === 'unknown') return undefined
+  const up = server.k3s.service === 'running' ? 'yes' : 'no'
+  return [{ id: FILE_MEMBER, name: server.name, node: server.name, learner: false, up }]
+}
+
+/** Stands for the vote of a server that keeps its data in a file. */
+export const FILE_MEMBER = 'sqlite'
 
 /** Any trace of the cluster proves that it was formed, whatever the record says: nobody starts a second one. */
 export function isFormed({ identity, members, nodes }: ObservedCluster): boolean {

@@ -2,7 +2,7 @@ import { hashInConfig } from '../../k3s/config.ts'
 import type { NodeAnswer, NodeFacts } from '../../k3s/node-program.ts'
 import { authorityHash, certificatesIn, isTrusted, readAuthorities } from '../k3s/authorities.ts'
 import { CONFIG_PATH } from '../k3s/config-file.ts'
-import { DATA, installedVersion, unitRole } from '../k3s/disk.ts'
+import { DATA, installedVersion, keepsFile, unitRole } from '../k3s/disk.ts'
 import { isWritable } from '../k3s/etcd.ts'
 import { serviceOf } from '../k3s/service.ts'
 import { snapshotsOn } from '../k3s/snapshots.ts'
@@ -110,10 +110,11 @@ function leavesFit(computer: Computer, ca: string): boolean {
 }
 
 /** Absent where etcd does not answer: without a majority it tells nobody about its members. */
-function etcdFacts(computer: Computer): Pick<NodeFacts, 'etcd'> {
+function etcdFacts(computer: Computer): Pick<NodeFacts, 'etcd' | 'datastore'> {
   const process = computer.machine.k3s?.process
   const cluster = process?.cluster
   if (process === undefined || cluster === undefined || process.role !== 'server') return {}
+  if (keepsFile(computer.machine.files)) return { datastore: 'sqlite' }
   const self = process.member
   if (self === undefined || process.phase === 'removed' || !cluster.members.has(self) || !isWritable(cluster)) return {}
   if (cluster.members.get(self)?.process !== process) return {}

@@ -7,8 +7,15 @@ export const BINARY = '/usr/local/bin/k3s'
 export const NODE_PASSWORD = '/etc/rancher/node/password'
 export const TOMBSTONE = `${DB}/etcd/tombstone`
 export const RESET_FLAG = `${DB}/reset-flag`
+/** Where a server that was not told to have etcd keeps everything. */
+export const STATE_DB = `${DB}/state.db`
 const MEMBER = `${DB}/etcd/member/snap/db`
 const BINARY_MARK = 'k3s program '
+
+/** Does this server keep its data in a file, without etcd? */
+export function keepsFile(files: Files): boolean {
+  return files.read(STATE_DB) !== undefined
+}
 
 /** Which member of which etcd cluster the data on this disk is. */
 export function memberOnDisk(files: Files): { readonly cluster: string; readonly member: string } | undefined {

@@ -14,6 +14,7 @@ import {
 import { all, find, put, update } from '../kubernetes/store.ts'
 import { between, uuid } from '../world/chance.ts'
 import { flagText, isSet } from './config-file.ts'
+import { keepsFile } from './disk.ts'
 import { planTick, whenWritable } from './etcd.ts'
 import {
   argumentAnnotations,
@@ -183,6 +184,7 @@ function etcdMetadata(process: K3sProcess, cluster: EtcdCluster): void {
   const member = cluster.members.get(process.member ?? '')
   const old = compareVersions(process.version, 'v1.34.1+k3s1') < 0
   const nowMs = process.computer.world.clock.now()
+  const etcd = !keepsFile(process.computer.machine.files)
   update(cluster.store, '/nodes', undefined, process.nodeName, (node) => ({
     ...node,
     metadata: {
@@ -190,12 +192,12 @@ function etcdMetadata(process: K3sProcess, cluster: EtcdCluster): void {
       labels: {
         ...node.metadata.labels,
         'node-role.kubernetes.io/control-plane': 'true',
-        'node-role.kubernetes.io/etcd': 'true',
+        ...(etcd ? { 'node-role.kubernetes.io/etcd': 'true' } : {}),
         ...(old ? { 'node-role.kubernetes.io/master': 'true' } : {}),
       },
       annotations: {
         ...node.metadata.annotations,
-        ...(member === undefined
+        ...(member === undefined || !etcd
           ? {}
           : { [`${ETCD}/node-address`]: member.address, [`${ETCD}/node-name`]: member.name }),
         [`${ETCD}/local-snapshots-timestamp`]: stamp(nowMs),

@@ -4,7 +4,7 @@ import { between, hexDigits } from '../world/chance.ts'
 import { completeAuthorities, readAuthorities, writeAuthorities } from './authorities.ts'
 import { sharedFiles, writeShared } from './bootstrap-files.ts'
 import { flagText, isSet } from './config-file.ts'
-import { DATA, DB, memberOnDisk, moveFolder, RESET_FLAG, TOMBSTONE, writeMember } from './disk.ts'
+import { DATA, DB, memberOnDisk, moveFolder, RESET_FLAG, STATE_DB, TOMBSTONE, writeMember } from './disk.ts'
 import { createEtcd, isWritable, memberUp, newMember, whenWritable } from './etcd.ts'
 import { join } from './join.ts'
 import { kubeletStarts } from './kubelet.ts'
@@ -66,6 +66,8 @@ function begin(process: K3sProcess): void {
   }
   process.files = completeAuthorities(world, readAuthorities(machine.files))
   writeAuthorities(machine.files, process.files)
+  // Nobody asked for etcd: the one server keeps everything in a file, and nobody can join it.
+  if (!isSet(process.flags, 'cluster-init')) machine.files.write(STATE_DB, 'SQLite format 3')
   const cluster = createEtcd(world, {
     bootstrap: {
       tokenHash: tokenHash(process.password),

@@ -1,0 +1,78 @@
+import { EQUAL_ON_SERVERS, flagDrift } from '../../k3s/flags.ts'
+import type { ClusterSpec } from '../../model/cluster.ts'
+import { type Finding, holdFor, NOTHING } from './finding.ts'
+import { kubeOf, localOf, type NodeView, type View } from './view.ts'
+
+/**
+ * A node that is in, and whose K3s croft neither set up nor was told to change: it stays as it is. One that croft has
+ * started carries the hash of what it was started with; one that cannot be asked now is as the others are.
+ */
+export function isLeftAsFound({ spec, servers, agents }: View, node: NodeView): boolean {
+  const kube = kubeOf(node)
+  if (kube === undefined || kube.configHash !== undefined || kube.work !== undefined) return false
+  if (spec.allow.takeOver === true) return false
+  const local = localOf(node)
+  return local === undefined ? [...servers, ...agents].some(isStrangers) : isStrangers(node)
+}
+
+/** Its config.yaml says that somebody else wrote it. */
+function isStrangers(node: NodeView): boolean {
+  return localOf(node)?.configured === false
+}
+
+/** What nodes that were found run with and Git does not say, offered as lines for Git. Nothing is changed meanwhile. */
+export function takenOver(view: View): Finding {
+  const found = [...view.servers, ...view.agents].filter((node) => node.spec !== undefined && isLeftAsFound(view, node))
+  const differences = found.flatMap((node) => differencesOf(view.spec, node))
+  if (differences.length === 0) return NOTHING
+  const lines = [...new Set(differences.map(({ line }) => line))]
+  return holdFor({
+    guard: 'taken-over',
+    reason: `${view.spec.name} was not set up by croft and runs otherwise than declared: ${[...new Set(differences.map(({ text }) => text))].join('; ')}`,
+    allow: `to keep it as it runs, write into the Cluster: ${lines.join(', ')}; to have it changed, write allow: {takeOver: true}`,
+  })
+}
+
+interface Difference {
+  readonly text: string
+  /** As it would be written in the spec of the Cluster. */
+  readonly line: string
+}
+
+function differencesOf(spec: ClusterSpec, node: NodeView): readonly Difference[] {
+  const kube = kubeOf(node)
+  if (kube === undefined) return []
+  const version =
+    kube.version === spec.version
+      ? []
+      : [{ text: `${node.name} runs ${kube.version}, declared is ${spec.version}`, line: `version: ${kube.version}` }]
+  if (node.role !== 'server' || kube.args === undefined) return version
+  const flags = flagDrift(spec, [{ server: node.name, flags: kube.args }])
+  return [...version, ...flags.map(({ message, flag, live }) => ({ text: message, line: lineFor(flag, live) }))]
+}
+
+/** The field of a Cluster that stands for a flag, with what the server runs with. */
+export function lineFor(flag: string, live: string): string {
+  const list = `[${live
+    .split(',')
+    .filter((part) => part !== '')
+    .join(', ')}]`
+  switch (flag) {
+    case 'disable':
+      return `disable: ${list}`
+    case 'cluster-cidr':
+      return `network: {podCidrs: ${list}}`
+    case 'service-cidr':
+      return `network: {serviceCidrs: ${list}}`
+    case 'flannel-backend':
+      return `network: {flannelBackend: ${live}}`
+    case 'disable-kube-proxy':
+      return `network: {kubeProxy: ${live !== 'true'}}`
+    case 'disable-network-policy':
+      return `network: {networkPolicy: ${live !== 'true'}}`
+    case 'secrets-encryption':
+      return `secretsEncryption: ${live === 'true'}`
+    default:
+      return `serverFlags: {${flag}: ${live === '' ? (EQUAL_ON_SERVERS[flag] ?? '""') : live}}`
+  }
+}
