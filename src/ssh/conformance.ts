@@ -11,6 +11,42 @@ export interface ConformanceSubject {
   exists(path: string): Promise<boolean>
 }
 
+type Rule = (what: string, body: (subject: ConformanceSubject) => Promise<void>) => void
+
+/** What every Shell must keep to about files, a simulated one too: what it lets pass, no real one may refuse. */
+export function fileConformance(name: string, open: () => Promise<ConformanceSubject>): void {
+  fileRules((what, body) => void test(`${name}: ${what}`, async () => body(await open())))
+}
+
+function fileRules(rule: Rule): void {
+  rule('a file is written whole and read back byte for byte, with its rights', async ({ shell, directory }) => {
+    const path = `${directory}/a file 'with' $signs`
+    const bytes = Uint8Array.from({ length: 300_000 }, (_, index) => (index * 7) % 256)
+    await shell.writeFile(path, bytes, { mode: 0o600 })
+    assert.deepEqual(await shell.readFile(path), bytes)
+    const stat = await shell.run(['stat', '-c', '%a', '--', path])
+    assert.equal(stat.stdout.trim(), '600')
+    await shell.writeFile(path, 'short')
+    assert.equal(Buffer.from((await shell.readFile(path)) ?? []).toString(), 'short')
+    assert.equal((await shell.run(['stat', '-c', '%a', '--', path])).stdout.trim(), '644')
+    const left = await shell.run(['sh', '-c', 'ls -A "$1" | grep -c "^.croft" || :', 'sh', directory])
+    assert.equal(left.stdout.trim(), '0', 'no half file is left behind')
+  })
+
+  rule('a file that is not there is undefined; a directory in its place is a failure', async ({ shell, directory }) => {
+    assert.equal(await shell.readFile(`${directory}/nothing`), undefined)
+    await assert.rejects(shell.readFile(directory), (error) => failure(error, 'no', 'unreadable'))
+    await assert.rejects(shell.writeFile(`${directory}/no/such/folder`, 'x'), (error) =>
+      failure(error, 'no', 'not-found'),
+    )
+  })
+
+  rule('[S-15] a path that leads elsewhere is refused', async ({ shell }) => {
+    for (const path of ['relative', '/tmp/../etc/x', '', '/a\0b'])
+      await assert.rejects(shell.writeFile(path, 'x'), (error) => failure(error, 'no', 'bad-argument'))
+  })
+}
+
 /** What every Shell must keep to, whatever way leads to the computer. */
 export function shellConformance(
   name: string,
@@ -110,32 +146,7 @@ export function shellConformance(
     await assert.rejects(shell.run(['echo', 'a\0b']), (error) => failure(error, 'no', 'bad-argument'))
   })
 
-  rule('a file is written whole and read back byte for byte, with its rights', async ({ shell, directory }) => {
-    const path = `${directory}/a file 'with' $signs`
-    const bytes = Uint8Array.from({ length: 300_000 }, (_, index) => (index * 7) % 256)
-    await shell.writeFile(path, bytes, { mode: 0o600 })
-    assert.deepEqual(await shell.readFile(path), bytes)
-    const stat = await shell.run(['stat', '-c', '%a', '--', path])
-    assert.equal(stat.stdout.trim(), '600')
-    await shell.writeFile(path, 'short')
-    assert.equal(Buffer.from((await shell.readFile(path)) ?? []).toString(), 'short')
-    assert.equal((await shell.run(['stat', '-c', '%a', '--', path])).stdout.trim(), '644')
-    const left = await shell.run(['sh', '-c', 'ls -A "$1" | grep -c "^.croft" || :', 'sh', directory])
-    assert.equal(left.stdout.trim(), '0', 'no half file is left behind')
-  })
-
-  rule('a file that is not there is undefined; a directory in its place is a failure', async ({ shell, directory }) => {
-    assert.equal(await shell.readFile(`${directory}/nothing`), undefined)
-    await assert.rejects(shell.readFile(directory), (error) => failure(error, 'no', 'unreadable'))
-    await assert.rejects(shell.writeFile(`${directory}/no/such/folder`, 'x'), (error) =>
-      failure(error, 'no', 'not-found'),
-    )
-  })
-
-  rule('[S-15] a path that leads elsewhere is refused', async ({ shell }) => {
-    for (const path of ['relative', '/tmp/../etc/x', '', '/a\0b'])
-      await assert.rejects(shell.writeFile(path, 'x'), (error) => failure(error, 'no', 'bad-argument'))
-  })
+  fileRules(rule)
 
   rule('a program that takes too long is ended, and nobody knows what it did', async ({ shell }) => {
     await assert.rejects(shell.run(['sleep', '30'], { timeoutMs: 300 }), (error) => failure(error, 'maybe', 'timeout'))

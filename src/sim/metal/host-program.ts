@@ -19,8 +19,16 @@ export function runHostProgram(box: Box, argv: readonly string[], input: string)
     if (script.startsWith(HOST_PROGRAMS.disarm)) return disarm(box, args)
     return undefined
   }
+  if (program === 'stat' && script === '%a') return statMode(box, argv.at(-1) ?? '')
   // Programs that go to a host by themselves, because they have an input of their own.
   return argv[0] === 'mkdir' ? hostProgram(box, argv) : undefined
+}
+
+function statMode(box: Box, path: string): HostOutcome {
+  const rights = hostStateOf(box).rights.get(path)
+  if (box.machine.files.read(path) === undefined)
+    return { err: `stat: cannot statx '${path}': No such file or directory\n`, code: 1 }
+  return { out: `${rights?.mode ?? '644'}\n` }
 }
 
 /** Does one command after another until one fails. */

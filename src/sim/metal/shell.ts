@@ -43,9 +43,15 @@ function boxShell(world: World, find: () => Box): Shell {
       return { code: done.exit ?? 128 + (done.signal ?? 0), stdout: done.out, stderr: done.err }
     },
     async readFile(path, signal) {
-      return (await reach(signal)).machine.files.read(path)
+      const { machine, name } = await reach(signal)
+      if (machine.files.isFolder(path))
+        throw new ShellFailure('no', 'unreadable', `${path} on ${name} cannot be read: Is a directory`)
+      const bytes = machine.files.read(path)
+      return bytes === undefined ? undefined : new Uint8Array(bytes)
     },
     async writeFile(path, content, options = {}) {
+      if (!path.startsWith('/') || path.includes('\0') || path.split('/').includes('..'))
+        throw new ShellFailure('no', 'bad-argument', `${path.replaceAll('\0', '')} is no whole path`)
       const box = await reach(options.signal)
       if (box.trouble.diskFull === true) throw new ShellFailure('no', 'no-space', 'No space left on device')
       if (box.trouble.notRoot === true)
