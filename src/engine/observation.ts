@@ -1,15 +1,28 @@
+import { LookFailed } from '../drivers/port.ts'
+import { LIMITS } from '../lib/limits.ts'
+import { inParallel } from '../lib/parallel.ts'
 import { isDoing, type Lack } from '../model/action.ts'
 import type { ClusterLook } from '../model/cluster-look.ts'
 import type { Estate } from '../model/estate.ts'
 import type { Plan, PlanEntry } from '../model/plan.ts'
 import type { Rules } from '../model/rules.ts'
+import { newWithAddress, refuseTakenAddresses } from '../plan/addresses.ts'
 import { standingStill } from '../plan/cluster/standstill.ts'
 import { plan } from '../plan/plan.ts'
 import type { Ledger, World } from '../plan/world.ts'
 import { isGoodFor } from './close-looks.ts'
 import type { Connections, Trouble } from './connections.ts'
 import { withHistory } from './history.ts'
-import { fillLacks, LOOK_ROUNDS, type Looking, lacksOf, surveyConnection, worldOf, worldUnseen } from './look.ts'
+import {
+  fillLacks,
+  LOOK_ROUNDS,
+  type Looking,
+  lacksOf,
+  lookClosely,
+  surveyConnection,
+  worldOf,
+  worldUnseen,
+} from './look.ts'
 import { sayWhyUnread } from './unread.ts'
 
 /** What one pass has seen, and the plan that follows from it. */
@@ -80,7 +93,35 @@ export async function observeAndPlan(
     estate = await withHistory(estate, worlds, ledger, nowMs, signal)
     current = plan({ estate, worlds, ledger, rules, clusters, nowMs })
   }
+  if (newWithAddress(current, estate).length > 0) {
+    await askForAddresses(lookings, signal)
+    worlds = worldsOf(estate, lookings, unseen)
+    current = refuseTakenAddresses(current, estate, worlds.values())
+  }
   return { plan: standingStill(sayWhyUnread(current, lookings), clusters), worlds, lookings, estate }
+}
+
+/**
+ * Reads every guest that has not been read yet, ours or not, and asks those that run for their addresses: before one more
+ * machine comes with an address of its own. What was read is remembered, so this costs something once.
+ */
+async function askForAddresses(lookings: ReadonlyMap<string, Looking>, signal: AbortSignal): Promise<void> {
+  for (const looking of lookings.values()) {
+    const unasked = looking.survey.sightings.filter(({ externalId, list, type, power, template, lock }) => {
+      if (list !== undefined || (type !== 'vm' && type !== 'container') || template === true || lock !== undefined)
+        return false
+      const known = looking.close.get(externalId)?.close
+      return known === undefined || (power === 'running' && type === 'vm' && known.agent === undefined)
+    })
+    await inParallel(unasked.slice(0, LIMITS.addressLooks), looking.connection.limits.reads, async (sighting) => {
+      try {
+        await lookClosely(looking, sighting.externalId, { agent: sighting.power === 'running' }, signal)
+      } catch (error) {
+        // Whom nobody may ask keeps nobody from being made.
+        if (!(error instanceof LookFailed)) throw error
+      }
+    })
+  }
 }
 
 /** What the surveys have shown, indexed. */

@@ -109,6 +109,8 @@ export const LIMITS = {
   sweepIntervalMs: 10_000,
   /** Close looks that a settled pass of the controller renews: with 1,000 machines each is read again every 17 minutes. */
   sweepReads: 10,
+  /** Guests of a connection that are asked for their addresses before another one is made with a fixed one. */
+  addressLooks: 500,
   /** A task is named as the cause of a drift when it was begun at most so long before the drift was seen. */
   driftBlameMs: 3_600_000,
   blamedPerPass: 20,
