@@ -10,12 +10,12 @@ export type CloseLooks = Map<string, Sighting>
  * since. This is why a settled estate costs two calls a sweep. Nothing is ever written on the strength of an old look:
  * see `isGoodFor`.
  */
-export function remember(looks: CloseLooks, seen: readonly Sighting[]): Map<string, Sighting> {
+export function remember(looks: CloseLooks, seen: readonly Sighting[], atMs: number): Map<string, Sighting> {
   const merged = new Map<string, Sighting>()
   for (const sighting of seen) {
     const before = looks.get(sighting.externalId)
     if (before?.close === undefined) continue
-    if (changedSince(before, sighting)) looks.delete(sighting.externalId)
+    if (changedSince(before, sighting, atMs)) looks.delete(sighting.externalId)
     else merged.set(sighting.externalId, { ...sighting, ...markOf(before), close: before.close })
   }
   return merged
@@ -25,12 +25,12 @@ function markOf(before: Sighting): Pick<Sighting, 'mark'> {
   return before.mark === undefined ? {} : { mark: before.mark }
 }
 
-function changedSince(before: Sighting, now: Sighting): boolean {
+function changedSince(before: Sighting, now: Sighting, atMs: number): boolean {
   return (
     nameChanged(before, now) ||
     before.host !== now.host ||
     before.lock !== now.lock ||
-    powerChanged(before, now) ||
+    powerChanged(before, now, atMs) ||
     before.template !== now.template ||
     before.mark?.uid !== now.mark?.uid ||
     (before.uptimeSeconds !== undefined && now.uptimeSeconds !== undefined && now.uptimeSeconds < before.uptimeSeconds)
@@ -42,12 +42,16 @@ function nameChanged(before: Sighting, now: Sighting): boolean {
   return now.name !== undefined && now.name !== before.name && now.name !== before.close?.surveyedName
 }
 
-/** What the guest itself said counts; should the survey say something else, believe neither for long. */
-function powerChanged(before: Sighting, now: Sighting): boolean {
+/**
+ * What the guest itself said counts. A survey that still says what it said then has only not caught up, as long as that
+ * can take; should it say something else, believe neither.
+ */
+function powerChanged(before: Sighting, now: Sighting, atMs: number): boolean {
   const known = before.close?.power ?? before.power
+  if (known === now.power) return false
+  const late = atMs - (before.close?.atMs ?? atMs) < LIMITS.surveyLagMs
   // A survey that knows nothing of a new guest yet says nothing against what was read of it.
-  if (now.power === 'unknown' && before.power === 'unknown') return false
-  return known !== now.power
+  return now.power !== before.power || (now.power !== 'unknown' && !late)
 }
 
 /**

@@ -21,6 +21,8 @@ export interface Sight {
   readonly free: Map<string, number>
   /** Guests that we have just made and nobody has started: a survey does not know their power yet. */
   readonly born: Set<string>
+  /** Agents that are waited for: since when, and when they were last asked. */
+  readonly waited: Map<string, { readonly sinceMs: number; readonly askedMs: number }>
 }
 
 interface Open {
@@ -55,7 +57,7 @@ export function createConnections(drivers: readonly Driver[], deps: DriverDeps, 
         connection,
         session: driver.connect(connection, deps),
         looks: new Map(),
-        sight: { free: new Map(), born: new Set() },
+        sight: { free: new Map(), born: new Set(), waited: new Map() },
       }
       open.set(connection.name, made)
       return made

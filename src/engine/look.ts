@@ -43,7 +43,7 @@ export async function surveyConnection(
 ): Promise<Looking | Refusal> {
   try {
     const survey = await session.survey(signal, wanted)
-    const close = remember(looks, survey.sightings)
+    const close = remember(looks, survey.sightings, survey.atMs)
     // Should an id stand there twice, the first counts.
     const seen = new Map(survey.sightings.toReversed().map((sighting) => [sighting.externalId, sighting]))
     return {

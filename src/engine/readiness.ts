@@ -1,10 +1,12 @@
 import { LookFailed } from '../drivers/port.ts'
+import { LIMITS } from '../lib/limits.ts'
 import { inParallel } from '../lib/parallel.ts'
 import type { Estate } from '../model/estate.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { World } from '../plan/world.ts'
 import type { Happening } from './case.ts'
+import type { Sight } from './connections.ts'
 import { lookClosely, worldOf } from './look.ts'
 import type { Observation } from './observation.ts'
 import { stillReady } from './still-ready.ts'
@@ -35,7 +37,8 @@ export async function lookForReadiness(
       const record = records.get(resource.key)
       const known = seen !== undefined && record !== undefined && stillReady(record.conditions, seen, nowMs)
       const booting = seen?.close?.agent !== 'up' || seen.close.cloudInit?.state === 'running'
-      if (runs && booting && !known) asked.push(entry.externalId)
+      if (!runs || !booting || known) looking.sight.waited.delete(entry.externalId)
+      else if (isItsTurn(looking.sight, entry.externalId, nowMs)) asked.push(entry.externalId)
     }
     if (asked.length === 0) continue
     await inParallel(asked, looking.connection.limits.reads, async (externalId) => {
@@ -48,4 +51,15 @@ export async function lookForReadiness(
     worlds.set(name, worldOf(looking))
   }
   return worlds
+}
+
+/** A machine that takes long to come up is asked less and less often: many of them would keep the host from its work. */
+function isItsTurn({ waited }: Sight, externalId: string, nowMs: number): boolean {
+  const before = waited.get(externalId)
+  const sinceMs = before?.sinceMs ?? nowMs
+  const { share, longestMs } = LIMITS.agentPatience
+  const pauseMs = Math.min(longestMs, Math.max(LIMITS.readinessPollMs / 2, (nowMs - sinceMs) * share))
+  if (before !== undefined && nowMs - before.askedMs < pauseMs) return false
+  waited.set(externalId, { sinceMs, askedMs: nowMs })
+  return true
 }

@@ -146,6 +146,10 @@ export const LIMITS = {
   firstWindow: { host: 8, storage: 4 },
   /** How long it is believed that a token sees every guest, or that an id nobody has seen is free. */
   sightMs: 60_000,
+  /** A survey shows the power of a guest with this delay at most: it is renewed every ten seconds, and kept for two. */
+  surveyLagMs: 15_000,
+  /** An agent that is waited for is asked again after this share of the time that it has been waited for. */
+  agentPatience: { share: 0.2, longestMs: 10_000 },
   /** A guest that is to be deleted is not read again when it was read at most so long ago and looks the same since. */
   deleteLookMs: 60_000,
   /** Tasks that one list of a host tells of. */

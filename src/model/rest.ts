@@ -116,6 +116,8 @@ export interface Definition {
   readonly only?: Readonly<Record<string, string>>
   /** What the path needs besides the id. `?` marks what may be left out. */
   readonly scope?: readonly ('host' | 'host?' | 'vmid' | 'vmid?' | 'container?' | 'user' | 'vnet')[]
+  /** Of the cluster and of guests there are such things; a host alone has none. */
+  readonly notOfHosts?: true
   /** How a declaration gives the id: metadata.name or `id` unless said otherwise. */
   readonly identity?: { readonly constant: string } | { readonly fields: readonly string[]; readonly join: string }
   /** Without it the thing always exists and is never made. */

@@ -158,3 +158,18 @@ spec:
     assert.ok(most() >= (lost > 0 ? 2 : 4), `only ${most()} at once`)
   }
 })
+
+test('[T-01] machines that come up are not asked for it in every pass', async () => {
+  const count = 20
+  const machines = Array.from({ length: count }, (_, at) => [
+    `${nameOf(at)}.yaml`,
+    stopped(nameOf(at)).replace('started: false', 'started: true\n    agent: [{enabled: true}]'),
+  ])
+  const estate = estateFrom({ 'c.yaml': connection, ...Object.fromEntries(machines) })
+  const run = simulate({ seed: 4, estate, timing: { ...TIMING, bootMs: [30_000, 60_000] } })
+  assert.equal(await run.untilSettled(run.start()), 'settled')
+  const byPath = calls(run)
+  const asked = byPath['GET /nodes/{node}/qemu/{vmid}/agent/network-get-interfaces'] ?? 0
+  assert.ok(asked <= 20 * count, JSON.stringify(byPath))
+  assert.ok(total(byPath) - polls(byPath) - 2 * asked <= 7 * count, JSON.stringify(byPath))
+})

@@ -35,6 +35,9 @@ export async function observeGuest(
     })
   }
   let seen = withConfig(sighting, look, atMs)
+  // Who asks for the agent knows that it runs: the survey may not have heard of it yet.
+  if (ask.agent === true && ask.power !== true && sighting.close?.power !== undefined)
+    seen = { ...seen, close: { ...seen.close, power: sighting.close.power } }
   if (type === 'vm') seen = await withSeedImages(api, seen, signal)
   // Whether its image may be taken out is for the guest itself to say, and now.
   const reading = isReading(seen)

@@ -39,7 +39,7 @@ export function settingLists(
 type Place = { readonly host?: string; readonly scope?: Readonly<Record<string, string>> }
 
 function placesFor(
-  { scope = [] }: Definition,
+  { scope = [], notOfHosts }: Definition,
   { hosts, sightings }: Survey,
   seen: readonly Sighting[],
 ): readonly Place[] {
@@ -53,7 +53,7 @@ function placesFor(
   }))
   if (scope.includes('vmid') || (scope.includes('container?') && scope.includes('host'))) return guests
   if (scope.includes('host')) return nodes
-  const anywhere = [{}, ...(scope.includes('host?') ? nodes : [])]
+  const anywhere = [{}, ...(scope.includes('host?') && notOfHosts !== true ? nodes : [])]
   return scope.includes('container?') ? [...anywhere, ...guests] : anywhere
 }
 
