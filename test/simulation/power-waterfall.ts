@@ -71,9 +71,15 @@ export async function measurePower(seed: number): Promise<{ readonly off: Measur
       reached: () => podsOf('postgres', 'orders').length === 0,
     },
     {
-      label: 'storage clients end, volumes are detached',
+      label: 'volumes are detached',
+      // Nobody asks for it: what attached them takes them off when their pods are gone.
+      begins: () => false,
+      reached: () => all(cluster.store, 'storage.k8s.io/volumeattachments').length === 0,
+    },
+    {
+      label: 'storage clients end',
       begins: pauses('storage-clients'),
-      reached: () => podsOf('cnpg').length === 0 && all(cluster.store, 'storage.k8s.io/volumeattachments').length === 0,
+      reached: () => podsOf('cnpg', 'rook-ceph.rbd').length === 0,
     },
     { label: 'nodes are drained', begins: on('mark-node'), reached: drained },
     { label: 'K3s on workers stops', begins: on('stop-k3s', 'workers'), reached: () => stopped(workers) },

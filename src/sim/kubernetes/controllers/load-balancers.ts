@@ -9,6 +9,9 @@ import { born } from './owned-pods.ts'
 const NAMESPACE = 'kube-system'
 const OWNER = 'svccontroller.k3s.cattle.io/svcname'
 
+/** Clusters that have had such a Service: what was made for it may have to go. */
+const hadAny = new WeakSet<EtcdCluster>()
+
 /**
  * Who gives an address to a Service of type LoadBalancer: K3s' own servicelb, with a pod on every node that holds its
  * ports, unless it is disabled; then whoever has addresses to give.
@@ -18,6 +21,8 @@ export function keepLoadBalancers(world: World, cluster: EtcdCluster): void {
   const own = !flagList(cluster.manager?.flags ?? new Map(), 'disable').includes('servicelb')
   const services = all(store, '/services').filter(({ spec }) => tree(spec).type === 'LoadBalancer')
   const wanted = new Set(own ? services.map(setName) : [])
+  if (services.length === 0 && !hadAny.has(cluster)) return
+  hadAny.add(cluster)
   for (const set of all(store, 'apps/daemonsets'))
     if (set.metadata.labels?.[OWNER] !== undefined && !wanted.has(set.metadata.name))
       remove(store, 'apps/daemonsets', NAMESPACE, set.metadata.name)

@@ -5,7 +5,7 @@ import type { World } from '../../world/types.ts'
 import { definitionsIn, MADE_BY } from '../charts/definitions.ts'
 import { definitionObject, factsOf, objectsOf, type Release } from '../charts/release.ts'
 import { conditionsOf, type KubeObject, stamp, text, tree } from '../object.ts'
-import { all, find, put, remove } from '../store.ts'
+import { all, find, put, remove, type Store } from '../store.ts'
 import { born } from './owned-pods.ts'
 
 /* What Helm does in a cluster: it puts a release in place, remembers it in a Secret, and takes it away again. */
@@ -172,10 +172,18 @@ export function keepHooks({ store }: EtcdCluster): void {
   }
 }
 
+const MAKERS = ['apps/deployments', 'apps/statefulsets'] as const
+
+function hasNamed(store: Store, place: string, name: string): boolean {
+  for (const key of store.tables.get(place)?.keys() ?? []) if (key.endsWith(`/${name}`)) return true
+  return false
+}
+
 /** Definitions that a program makes when it first runs. */
 export function keepMakers(world: World, cluster: EtcdCluster): void {
   const { store } = cluster
   for (const [maker, table] of Object.entries(MADE_BY)) {
+    if (!MAKERS.some((place) => hasNamed(store, place, maker))) continue
     const definitions = definitionsIn(table)
     const [first] = definitions
     if (first === undefined || find(store, DEFINITIONS, undefined, `${first.plural}.${first.group}`) !== undefined)
