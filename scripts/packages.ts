@@ -63,7 +63,8 @@ export const LIBVIRT_PACKAGES: readonly Wanted[] = [
 ]
 
 const APT: Wanted = { name: 'apt', command: 'apt-get' }
-const INSTALL_TIMEOUT_MS = 300_000
+/** All of them at once, on a slow mirror. */
+const INSTALL_TIMEOUT_MS = 900_000
 /** Without a network it should be found out soon; another apt at work is waited for. */
 const PATIENCE = ['-o', 'Acquire::Retries=0', '-o', 'Acquire::http::Timeout=20', '-o', 'DPkg::Lock::Timeout=60']
 /** Where administrators' programs are, whoever looks. */
