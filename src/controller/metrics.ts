@@ -4,7 +4,13 @@ import { troublesOf } from '../model/trouble.ts'
 import type { Counters } from './controller.ts'
 
 /** The text of /metrics in Prometheus' exposition format. Pure. */
-export function metricsText(view: EstateView, counters: Readonly<Counters>, version: string, nowMs: number): string {
+export function metricsText(
+  view: EstateView,
+  counters: Readonly<Counters>,
+  version: string,
+  nowMs: number,
+  longestStallMs?: number,
+): string {
   const out: string[] = []
   const metric = (name: string, type: 'gauge' | 'counter', help: string, rows: readonly Row[]) => {
     if (rows.length === 0) return
@@ -20,6 +26,10 @@ export function metricsText(view: EstateView, counters: Readonly<Counters>, vers
     [{}, counters.sourceTroubles],
   ])
   metric('webhooks_total', 'counter', 'Pushes that were told by webhook.', [[{}, counters.pokes]])
+  if (longestStallMs !== undefined)
+    metric('longest_stall_seconds', 'gauge', 'The longest time since the start that nobody was answered.', [
+      [{}, longestStallMs / 1000],
+    ])
   if (view.pass !== undefined) {
     metric('last_pass_seconds', 'gauge', 'How long the last pass took.', [[{}, view.pass.tookMs / 1000]])
     metric('last_pass_age_seconds', 'gauge', 'How long ago the last pass ended.', [

@@ -54,6 +54,7 @@ test('[D-11] a host that goes offline and a commit with an error reach the phone
   )
   for (const { title } of judged) assert.ok(posted.includes(title), `${title} was not told`)
   const metrics = metricsText(view, COUNTERS, '1', harness.clock.now())
+  assert.match(metricsText(view, COUNTERS, '1', 0, 250), /^croft_longest_stall_seconds 0.25$/m)
   for (const sort of ['host', 'manifest', 'source'])
     assert.match(metrics, new RegExp(`croft_troubles\\{sort="${sort}",tone="bad"\\} 1`))
   await harness.stop()

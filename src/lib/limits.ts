@@ -237,6 +237,8 @@ export const LIMITS = {
   loginRate: { perSecond: 0.2, burst: 5 },
   loginNameRate: { perSecond: 2, burst: 60 },
   streamsPerAddress: 20,
+  /** How finely it is measured how long nobody was answered. Seldom, so that idling costs nothing. */
+  stallResolutionMs: 100,
   rateBuckets: 10_000,
   /** Checking a password takes 32 MB: this many at once. */
   passwordChecksAtOnce: 2,

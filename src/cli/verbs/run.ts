@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { createAdopter } from '../../controller/adopter.ts'
@@ -19,6 +20,7 @@ import { SECRET_PRINTS } from '../../controller/secret-prints.ts'
 import type { DriverDeps } from '../../drivers/port.ts'
 import { findKind } from '../../kinds/registry.ts'
 import { systemClock } from '../../lib/clock.ts'
+import { LIMITS } from '../../lib/limits.ts'
 import type { Estate } from '../../model/estate.ts'
 import { link } from '../../plan/link.ts'
 import type { RunningServer } from '../../server/options.ts'
@@ -224,6 +226,8 @@ async function serve(
 ): Promise<AsyncDisposable & { readonly url?: string }> {
   if (config.listen === 'off') return { [Symbol.asyncDispose]: async () => {} }
   const { startServer } = await import('../../server/start.ts')
+  const stalls = monitorEventLoopDelay({ resolution: LIMITS.stallResolutionMs })
+  stalls.enable()
   const at = config.listen.lastIndexOf(':')
   const host = config.listen.slice(0, at).replace(/^\[|\]$/g, '')
   if (!/^(?:localhost|127\.|::1$)/.test(host) && config.publicUrl?.startsWith('https:') !== true)
@@ -240,7 +244,11 @@ async function serve(
     trustedProxies: config.trustedProxies,
     signedInOnly: config.reading === 'signed-in',
     webhook,
-    metrics: () => metricsText(controller.view(), controller.counters(), runtime.version, runtime.clock.now()),
+    metrics: () => {
+      // Nanoseconds.
+      const stallMs = stalls.max / 1e6
+      return metricsText(controller.view(), controller.counters(), runtime.version, runtime.clock.now(), stallMs)
+    },
     warn: (message) => runtime.err.write(`Warning: ${message}\n`),
     audit: ({ atMs, actor, what, about, result, message }) => {
       const entry = { atMs, actor: actor.name, from: actor.from, what, subject: about, outcome: result, message }
@@ -260,7 +268,13 @@ async function serve(
       `The page cannot be served at ${config.listen}: ${why}. Choose another address with --listen, or --listen off.`,
     )
   })
-  return { url: listening.url, [Symbol.asyncDispose]: () => listening.close() }
+  return {
+    url: listening.url,
+    async [Symbol.asyncDispose]() {
+      stalls.disable()
+      await listening.close()
+    },
+  }
 }
 
 /**
