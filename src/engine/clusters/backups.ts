@@ -19,7 +19,16 @@ export async function readBackups(
 export async function noteBackups(store: Store, epoch: number, { declaration, observed }: ClusterLook): Promise<void> {
   const { snapshots } = observed
   if (snapshots === 'unknown' || snapshots.length === 0) return
-  const next = JSON.stringify(snapshots)
-  if ((await store.getValue(backupsName(declaration.name))) === next) return
+  const text = await store.getValue(backupsName(declaration.name))
+  const before = text === undefined ? [] : (JSON.parse(text) as readonly ClusterSnapshot[])
+  const next = JSON.stringify(snapshots.map((one) => withKnownToken(one, before)))
+  if (text === next) return
   await store.putValue(epoch, backupsName(declaration.name), next)
+}
+
+/** A restored K3s lists its snapshots without the hash of their token: what was known of one of that name still holds. */
+export function withKnownToken(one: ClusterSnapshot, before: readonly ClusterSnapshot[]): ClusterSnapshot {
+  if (one.tokenHash !== undefined) return one
+  const known = before.find(({ name, atMs }) => name === one.name && atMs === one.atMs)
+  return known?.tokenHash === undefined ? one : { ...one, tokenHash: known.tokenHash, tokenKept: known.tokenKept }
 }
