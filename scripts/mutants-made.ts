@@ -43,7 +43,7 @@ export function mutantsIn(file: string, text: string): readonly Mutant[] {
       declaration ||
       /^\s*(?:\/\/|\*|import |export type |type |export interface |interface |readonly |\|)/.test(line)
     if (/^(?:export )?(?:interface|type) /.test(line) && !/[;}]\s*$|= [^{|]+$/.test(line)) declaration = true
-    if (declaration && /^}/.test(line)) declaration = false
+    if (declaration && line.startsWith('}')) declaration = false
     if (line.includes('*/')) comment = false
     if (skipped) return []
     return SWAPS.flatMap(([from, to]) =>

@@ -56,10 +56,11 @@ export async function playTour(runtime: Runtime, options: TourOptions = {}): Pro
     const env = { ...runtime.env, ...around }
     // For another terminal: everything by which croft there sees what this one sees, and lives in the same time.
     const environment = path.join(directory, 'environment')
+    const { clock: clockAddress } = simulator.it.announcement
     writeEnvironment(environment, {
       ...around,
       CROFT_STATE: database,
-      CROFT_SIM_CLOCK: String(simulator.it.announcement.clock ?? ''),
+      CROFT_SIM_CLOCK: typeof clockAddress === 'string' ? clockAddress : '',
     })
     const clock = simulator.it.clock
     await using engine = closing(await runtime.openEngine(store.it, { directory, clock, env }))

@@ -39,7 +39,7 @@ export function restore(computer: Computer, { snapshot }: RestoreOrder): NodeAns
   const flags = new Map(readConfig(files, 'server').flags)
   flags.delete('server')
   flags.delete('cluster-init')
-  for (const flag of [...flags.keys()]) if (flag.startsWith('etcd-s3')) flags.delete(flag)
+  for (const flag of flags.keys()) if (flag.startsWith('etcd-s3')) flags.delete(flag)
   // As the program on the node hands it over: by the environment, from the file that croft wrote.
   const token = (files.text(TOKEN_FILE) ?? '').trim()
   if (token !== '') flags.set('token', [token])

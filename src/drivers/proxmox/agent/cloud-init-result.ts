@@ -18,7 +18,7 @@ export async function askCloudInit(
 ): Promise<CloudInitResult | undefined> {
   const result = await readText(api, path, RESULT, about, signal)
   if (result === 'refused') return undefined
-  if (result !== undefined) return readCloudInit(result)
+  if (result !== undefined) return readCloudInit(result.text)
   const status = await readText(api, path, STATUS, about, signal)
   if (status === 'refused') return undefined
   return { state: status === undefined ? 'none' : 'running' }
@@ -46,10 +46,10 @@ async function readText(
   file: string,
   about: About,
   signal: AbortSignal,
-): Promise<string | 'refused' | undefined> {
+): Promise<{ readonly text: string } | 'refused' | undefined> {
   try {
     const answer = await api.read(`${path}/agent/file-read?file=${encodeURIComponent(file)}`, about, signal)
-    return isRecord(answer) && typeof answer.content === 'string' ? answer.content : 'refused'
+    return isRecord(answer) && typeof answer.content === 'string' ? { text: answer.content } : 'refused'
   } catch (error) {
     if (!(error instanceof LookFailed) || error.refusal.connectionWide) throw error
     return /no such file/i.test(error.message) ? undefined : 'refused'

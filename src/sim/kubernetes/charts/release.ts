@@ -171,7 +171,12 @@ function wayToApi({ chart, values }: Release): Tree {
   const { k8sServiceHost: host, k8sServicePort: port } = values
   if (chart !== 'cilium' || host === undefined) return {}
   const named = { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port ?? 6443 }
-  return { env: Object.entries(named).map(([name, value]) => ({ name, value: String(value) })) }
+  return {
+    env: Object.entries(named).map(([name, value]) => ({
+      name,
+      value: typeof value === 'string' ? value : JSON.stringify(value),
+    })),
+  }
 }
 
 function apart(matchLabels: Labels): Tree {
