@@ -22,9 +22,11 @@ export function maskManifest(text: string): string {
     const [, lead = '', quote = '', key = '', colon = '', gap = '', value = ''] = match ?? []
     if (match === null || !isSecretKey(key) || value === '' || value.startsWith('#') || /^[{[&*]/.test(value)) {
       masked.push(
-        line.replaceAll(INLINE, (all, lead: string, key: string) =>
-          isSecretKey(key) && key !== 'key' ? `${lead}***` : all,
-        ),
+        line
+          .replaceAll(INLINE, (all, lead: string, key: string) =>
+            isSecretKey(key) && key !== 'key' ? `${lead}***` : all,
+          )
+          .replaceAll(IN_PROSE, '$1***'),
       )
       continue
     }
@@ -37,6 +39,10 @@ export function maskManifest(text: string): string {
 
 /** `{password: hunter2, user: x}`: every pair on one line whose value is plain. */
 const INLINE = /((?<=[{,]\s*)["']?([\w./-]+)["']?\s*:\s*)(?![{[&*\s])(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^,}\]]+)/g
+
+/** The same wherever it stands, in a comment for one. */
+const IN_PROSE =
+  /(\b(?:password|passwd|passphrase|secret|token|private[-_]?key|api[-_]?key)["']?\s*:\s*)(?![{[&*\s])(?:"[^"]*"|'[^']*'|[^,}\]\s]+)/gi
 
 function isSecretKey(key: string): boolean {
   return SECRET_WORD.test(key) && !REFERENCE.test(key)

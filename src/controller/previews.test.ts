@@ -48,7 +48,8 @@ function repository(name: string) {
 
 /** What each forge says of its requests, and what it does with comments. */
 function fakeForge(forge: PreviewedSource['forge']) {
-  const comments: { id: number; body: string }[] = []
+  const comments: { id: number; body: string; user: { login: string }; author: { username: string } }[] = []
+  const us = { user: { login: 'croft' }, author: { username: 'croft' } }
   const pulls: { number: number; sha: string; base: string }[] = []
   const heard: string[] = []
   const state = { status: 200 }
@@ -69,9 +70,10 @@ function fakeForge(forge: PreviewedSource['forge']) {
             : { number, head: { sha }, base: { ref: base } },
         )
         response.end(JSON.stringify(listed))
-      } else if (request.method === 'GET') response.end(JSON.stringify(comments))
+      } else if (url.pathname.endsWith('/user')) response.end(JSON.stringify({ login: 'croft', username: 'croft' }))
+      else if (request.method === 'GET') response.end(JSON.stringify(comments))
       else if (request.method === 'POST') {
-        comments.push({ id: comments.length + 1, body: written })
+        comments.push({ id: comments.length + 1, body: written, ...us })
         response.writeHead(201).end('{}')
       } else {
         const mine = comments.find(({ id }) => id === Number(/(\d+)$/.exec(url.pathname)?.[1]))

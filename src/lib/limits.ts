@@ -8,8 +8,10 @@ export const LIMITS = {
   treeBytes: 64 * 1024 * 1024,
   documentsPerFile: 10000,
   yamlDepth: 64,
-  /** Characters of one document that needs the full (slow) YAML reader. */
+  /** Characters of one document that needs the full (slow) YAML reader: definitions of Kubernetes have over a million. */
   yamlDocumentBytes: 2 * 1024 * 1024,
+  /** Text of a file that a declaration writes out. */
+  writtenFileLength: 256 * 1024,
   yamlAliases: 100,
   yamlNodes: 200_000,
   /** Patterns and expressions that others wrote: how long, how often something is repeated, on how long a text. */

@@ -32,7 +32,7 @@ test('[S-06] a command that is given the configuration of croft run holds each s
     assert.equal(problem?.code, 'outside-grant')
     assert.equal(problem?.origin.file, 'lab:vm.yaml')
     assert.equal(problem?.origin.line, 10)
-    await assert.rejects(load(join(directory, 'lab/vm.yaml')), /is a file and no configuration of croft run/)
+    await assert.rejects(load(join(directory, 'lab/vm.yaml')), /is a manifest, and croft works on the whole directory/)
   } finally {
     rmSync(directory, { recursive: true })
   }

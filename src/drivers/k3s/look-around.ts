@@ -59,7 +59,7 @@ export async function lookAround(
   const again = doubtful.filter(
     (name) =>
       asked.api !== 'yes' ||
-      !isSettled(name, memory, seen.get(name), nowMs) ||
+      !isSettled(name, memory, seen.get(name), servers.get(name)?.role, nowMs) ||
       (working && (servers.get(name)?.role ?? seen.get(name)?.role) === 'server'),
   )
   const second = await ask(again, seen)
@@ -67,10 +67,10 @@ export async function lookAround(
   if (tellsMembers(memory, answered, (name) => servers.has(name) || seen.has(name)) || asked.api !== 'yes')
     return { api: asked.api, seen, answered, asked: all }
   // A server on its way in or out changes the list, and cannot tell it itself: a learner does not answer.
-  const roles = specsOf(declaration)
   const moves = [...names].some(
     (name) =>
-      (roles.get(name)?.role ?? seen.get(name)?.role) === 'server' && !isSettled(name, memory, seen.get(name), nowMs),
+      (servers.get(name)?.role ?? seen.get(name)?.role) === 'server' &&
+      !isSettled(name, memory, seen.get(name), servers.get(name)?.role, nowMs),
   )
   const third = moves || listIsStale(memory, seen) ? await askOneServer(ask, names, seen, answered) : []
   return { api: asked.api, seen, answered: new Set([...answered, ...third]), asked: all }

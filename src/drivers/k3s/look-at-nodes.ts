@@ -51,15 +51,22 @@ export async function lookAtNodes(
 
 /**
  * Must this node be asked? A settled one only every few minutes: it runs, its Node is Ready and the same as when it was
- * last asked, and we have not touched it since.
+ * last asked, and we have not touched it since. A server votes before it is settled: its Node is Ready a moment before
+ * K3s writes on it that it is one, so the declared role comes first.
  */
-export function isSettled(name: string, memory: Memory, seen: NodeSeen | undefined, nowMs: number): boolean {
+export function isSettled(
+  name: string,
+  memory: Memory,
+  seen: NodeSeen | undefined,
+  declared: NodeSeen['role'] | undefined,
+  nowMs: number,
+): boolean {
   const known = memory.facts.get(name)
   if (known === undefined || seen === undefined || memory.touched.has(name)) return false
   if (nowMs - known.readMs >= LIMITS.nodeFactsMs || known.fingerprint !== fingerprintOf(seen)) return false
   const { kube, voter } = seen
   if (kube.ready !== 'yes' || kube.work !== undefined || known.facts.service !== 'running') return false
-  return seen.role === 'agent' || voter === 'voter'
+  return (declared ?? seen.role) === 'agent' || voter === 'voter'
 }
 
 /** What of a Node, when it changes, makes it worth asking the node itself. */

@@ -114,7 +114,7 @@ const prose = word(
 /** User data as text. What is in it is looked at when the machine is expanded. */
 export const cloudConfig = word(
   /^#cloud-config[ \t]*(?:\n[^\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]*)?$/,
-  LIMITS.yamlDocumentBytes,
+  LIMITS.writtenFileLength,
   'text that begins with the line #cloud-config',
 )
 

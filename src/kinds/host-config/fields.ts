@@ -57,7 +57,7 @@ export const account = userName
 /** Text of a file. No NUL, and nothing that is not text. */
 export const fileText = z
   .string()
-  .max(LIMITS.yamlDocumentBytes)
+  .max(LIMITS.writtenFileLength)
   .refine((text) => !text.includes('\0') && text.isWellFormed(), { error: 'text' })
   .register(fileContents, { contents: true })
 /** A line of a file, as it stands there. Nothing in it may turn the text around it about on somebody's screen. */
