@@ -76,5 +76,7 @@ test('apply: 0 settled and ready, 1 stalled or refused, 3 late or not ready, 4 n
   assert.equal(applyExit(settled(planWith([update]), ready, 'deadline'), declared), 3)
   assert.equal(applyExit(settled(planWith([nothing]), [...ready, ['Stalled', 'True']], 'settled'), declared), 1)
   assert.equal(applyExit(settled(planWith([refuse]), ready, 'settled'), declared), 1)
+  assert.equal(applyExit(settled(planWith([hold]), ready, 'settled'), declared), 3)
+  assert.equal(applyExit(settled(planWith([hold, refuse]), ready, 'settled'), declared), 1)
   assert.equal(applyExit(settled(planWith([nothing], [note('refused')]), ready, 'settled'), declared), 4)
 })

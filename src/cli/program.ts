@@ -22,7 +22,7 @@ export function createProgram(runtime: Runtime, done: (answer: Answer) => void):
     .configureHelp({ showGlobalOptions: false })
     .addHelpText(
       'after',
-      `\nExit codes: 0 success, 1 failed, 2 plan found changes, 3 not ready in time, 4 not authorized, 64 wrong usage.
+      `\nExit codes: 0 success, 1 failed, 2 plan found changes, 3 held or not ready in time, 4 not authorized, 64 wrong usage.
 Environment: CROFT_DIR, CROFT_STATE, CROFT_LOG=debug, NO_COLOR, FORCE_COLOR, XDG_STATE_HOME, XDG_CACHE_HOME.
 
 Start with:  croft demo        a tour on a simulated datacentre; touches nothing real

@@ -5,6 +5,7 @@ import { applyExit } from '../apply-exit.ts'
 import { closing } from '../closing.ts'
 import { keepEscrow, nameEstate } from '../estate-files.ts'
 import { CliError, EXIT, type ExitCode, signalCode } from '../exit.ts'
+import { heldIn, renderHeld } from '../held.ts'
 import { progressMode, startProgress } from '../live-progress.ts'
 import { loadOrStop } from '../load.ts'
 import { styleOf } from '../output.ts'
@@ -122,6 +123,9 @@ function closingLine(
   if (code === EXIT.ok)
     return `\n${[style.paint('green', 'Apply complete!'), resources, clusterCounts(clusters, true)].join(' ').trimEnd()}\n`
   if (code === EXIT.timedOut) {
+    const held = heldIn(settled.last.plan)
+    if (settled.outcome !== 'deadline' && held.length > 0)
+      return `\n${style.paint('yellow', 'Not everything is as declared.')} ${resources} ${held.length} held:\n${renderHeld(held)}`
     const late = settled.outcome === 'deadline' ? 'Not finished in time.' : 'Not everything is ready.'
     return `\n${style.paint('yellow', late)} ${resources} Run croft describe KIND/NAME to see why, then croft apply again.\n`
   }

@@ -44,7 +44,7 @@ export const run: Verb = async (runtime, [place = '.'], { output }) => {
     const warned = problems.length === 0 ? '' : ` (${countProblems(problems)})`
     const left = renderLeftAlone(loaded.leftAlone ?? [])
     runtime.out.write(
-      `${style.paint('green', '✔')} ${counted} are valid${others}${warned}${left.length === 0 ? '.' : ':'}\n`,
+      `${style.paint('green', '✔')} ${counted} ${loaded.declarations.length === 1 ? 'is' : 'are'} valid${others}${warned}${left.length === 0 ? '.' : ':'}\n`,
     )
     for (const line of left) runtime.out.write(`${line}\n`)
     return EXIT.ok
