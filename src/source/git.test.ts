@@ -130,6 +130,28 @@ test('a commit is read from the object store, whatever the work tree holds', asy
   await assert.rejects(resolveCommit(root, 'nowhere'), /git rev-parse failed/)
 })
 
+test('the log of a directory shows the commit that removed a manifest, also where the directory is the whole repository', async () => {
+  for (const path of ['', 'machines']) {
+    const root = repository()
+    rmSync(join(root, 'machines/a.yaml'))
+    git(root, 'add', '--all')
+    git(root, 'commit', '-q', '-m', 'remove a')
+    const commit = await resolveCommit(root, 'HEAD')
+    for (const revision of [await readTree(join(root, path)), await readCommit(root, commit, { path })]) {
+      const log = revision.logs?.[0]?.log
+      const around = await log?.around(commit)
+      assert.deepEqual(
+        around?.before.declarations.map(({ name }) => name),
+        ['a', 'b'],
+      )
+      assert.deepEqual(
+        around?.after.declarations.map(({ name }) => name),
+        ['b'],
+      )
+    }
+  }
+})
+
 test('a cache filled from a work tree serves commits: the hashes are those of Git', async () => {
   const root = repository()
   const cache = createParseCache()

@@ -69,7 +69,8 @@ export async function readCommit(
 ): Promise<Revision> {
   const { path, cache, reader = readHere, places, ...common } = options
   if (!/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(commit)) throw new GitFailed('ls-tree', 'this is not a commit')
-  const prefix = path === undefined || path === '.' ? '' : `${path.replace(/\/+$/, '')}/`
+  const folder = (path ?? '').replace(/\/+$/, '')
+  const prefix = folder === '' || folder === '.' ? '' : `${folder}/`
   const tree = wanted(await list(repository, commit, prefix, common), prefix)
   const files = tree.tooLarge === undefined ? await contentsOf(repository, tree, common) : []
   const above = prefix !== '' && files.some(leadsAbove) ? await readAbove(repository, commit, prefix, common) : []
