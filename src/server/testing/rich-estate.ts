@@ -89,6 +89,22 @@ export function richEstate(): EstateView {
       },
     ],
     clusters: [upgrading()],
+    disruption: {
+      worst: 'data-loss',
+      destroyed: 1,
+      items: [
+        {
+          subject: 'Machine/changing',
+          worst: 'data-loss',
+          restarts: 1,
+          drains: 0,
+          votesAway: 0,
+          minutesAway: 10,
+          lost: ['Machine/changing'],
+          text: 'is destroyed with its disks and made anew',
+        },
+      ],
+    },
   }
 }
 
