@@ -12,7 +12,7 @@ import type { Estate } from '../../src/model/estate.ts'
 import { Secret } from '../../src/model/secret.ts'
 import { link } from '../../src/plan/link.ts'
 import { readTree } from '../../src/source/read-tree.ts'
-import { createMemoryStore } from '../../src/store/memory.ts'
+import { createMemoryStore, type MemoryDisk } from '../../src/store/memory.ts'
 import type { Store } from '../../src/store/port.ts'
 import type { Lab } from './lab.ts'
 
@@ -76,12 +76,17 @@ export async function settle(
   }
 }
 
-/** Keeps what is declared, with a store that knows nothing, and says what is left to do. */
+/** What a lab's engines remember: what is declared no more leaves only if something says that it was. */
+const disks = new WeakMap<Lab, MemoryDisk>()
+
+/** Keeps what is declared, with an engine that begins anew on the lab's one database, and says what is left to do. */
 export async function kept(
   one: Lab,
   estate: Estate,
 ): Promise<{ readonly effects: number; readonly left: readonly string[] }> {
-  const { engine } = engineFor(one)
+  const store = createMemoryStore(disks.get(one))
+  disks.set(one, store.disk)
+  const { engine } = engineFor(one, {}, store)
   const { effects, last } = await settle(engine, estate, 8)
   await engine.close()
   const left = last.plan.entries.flatMap(({ action }) => ('reason' in action ? [action.reason] : []))
@@ -104,16 +109,11 @@ export const config = (name: string, hosts: string, spec: string) =>
 
 /** What these configurations come to on the lab's hosts. */
 export async function declare(one: Lab, configs: string): Promise<Estate> {
-  const estate = await estateOf(join(one.directory, `git-${Math.abs(hash(configs))}`), {
+  // One directory, as one person would have it: what another directory declared is not this one's to take back.
+  const estate = await estateOf(join(one.directory, 'git'), {
     'hosts.yaml': hostsYaml(one),
     'config.yaml': configs,
   })
   assert.deepEqual(estate.problems, [])
   return estate
-}
-
-function hash(text: string): number {
-  let value = 0
-  for (const char of text) value = (value * 31 + (char.codePointAt(0) ?? 0)) | 0
-  return value
 }
