@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander'
 import { StaleEpoch } from '../store/port.ts'
+import { RecordClosed } from '../vault/record-closed.ts'
 import { CliError, EXIT, type ExitCode, signalCode } from './exit.ts'
 import { styleOf } from './output.ts'
 import { type Answer, createProgram } from './program.ts'
@@ -54,7 +55,7 @@ function errorText(error: unknown, runtime: Runtime): string {
   const message = cleanLines(error instanceof Error ? error.message : String(error))
   if (runtime.env.CROFT_LOG === 'debug' && error instanceof Error)
     return `${word} ${cleanLines(error.stack ?? message, 20_000)}`
-  if (error instanceof CliError) return `${word} ${message}`
+  if (error instanceof CliError || error instanceof RecordClosed) return `${word} ${message}`
   if (error instanceof StaleEpoch)
     return `${word} ${message}\nNothing was done by halves. Run it again when no other croft is at work on this database.`
   const ordinary = ordinaryMistake(error)

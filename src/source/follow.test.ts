@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { judgeRevision, type Look, type RevisionFacts } from './follow.ts'
+import { factsOf, judgeRevision, type Look, type RevisionFacts } from './follow.ts'
 
 const good: RevisionFacts = { id: 'aaa', declarations: 6, refused: 0, incomplete: false }
 const saw = (facts: Partial<RevisionFacts>): Look => ({ saw: 'revision', revision: { ...good, id: 'bbb', ...facts } })
@@ -27,6 +27,18 @@ for (const [name, last, look, expected] of TABLE) {
     assert.equal('reason' in judged ? `${judged.follow} ${judged.reason}` : judged.follow, expected)
   })
 }
+
+test('a revision that is kept back names the first error and its place', () => {
+  const origin = { file: 'cluster.yaml', line: 7, column: 3 }
+  const problem = (severity: 'error' | 'warning', message: string) => ({ severity, code: 'x', message, origin })
+  const problems = [problem('warning', 'no checksum'), problem('error', '"networkk" is not a field of spec')]
+  const revision = factsOf({ id: 'bbb', declarations: [1], unreadable: [1], incomplete: true, problems })
+  const judged = judgeRevision(good, { saw: 'revision', revision })
+  assert.equal(
+    'message' in judged && judged.message,
+    'revision bbb cannot be read as a whole (cluster.yaml:7:3: "networkk" is not a field of spec); revision aaa stays in force',
+  )
+})
 
 test('[F-36] once there is a good revision, something is always followed, and never an empty or broken one', () => {
   const count = fc.integer({ min: 0, max: 3 })

@@ -1,3 +1,6 @@
+import { showOrigin } from '../model/origin.ts'
+import type { Problem } from '../model/problem.ts'
+
 /** What matters of a revision when it is decided whether to follow it. */
 export interface RevisionFacts {
   readonly id: string
@@ -6,6 +9,8 @@ export interface RevisionFacts {
   readonly refused: number
   /** Some file could not be read at all. */
   readonly incomplete: boolean
+  /** The first thing that is wrong, with its place, for a message. */
+  readonly wrong?: string
 }
 
 /** What the last look at the repository brought. */
@@ -48,7 +53,7 @@ export function judgeRevision(lastGood: RevisionFacts | undefined, look: Look): 
     return { follow: 'last-good', reason: 'empty', message }
   }
   if (revision.incomplete) {
-    const message = `revision ${revision.id} cannot be read as a whole; revision ${lastGood.id} stays in force`
+    const message = `revision ${revision.id} cannot be read as a whole${revision.wrong === undefined ? '' : ` (${revision.wrong})`}; revision ${lastGood.id} stays in force`
     return { follow: 'last-good', reason: 'broken', message }
   }
   return { follow: 'new' }
@@ -60,11 +65,14 @@ export function factsOf(revision: {
   readonly declarations: readonly unknown[]
   readonly unreadable: readonly unknown[]
   readonly incomplete: boolean
+  readonly problems: readonly Problem[]
 }): RevisionFacts {
+  const first = revision.problems.find(({ severity }) => severity === 'error')
   return {
     id: revision.id,
     declarations: revision.declarations.length,
     refused: revision.unreadable.length,
     incomplete: revision.incomplete,
+    ...(first === undefined ? {} : { wrong: `${showOrigin(first.origin)}: ${first.message}` }),
   }
 }

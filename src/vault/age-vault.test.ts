@@ -7,6 +7,7 @@ import { generateIdentity } from 'age-encryption'
 import type { ClusterSecrets } from '../model/cluster-secrets.ts'
 import { Secret } from '../model/secret.ts'
 import { openAgeVault } from './age-vault.ts'
+import { RecordClosed } from './record-closed.ts'
 
 let directory: string
 beforeEach(() => {
@@ -105,6 +106,25 @@ describe('a vault of age files', () => {
     assert.ok(!existsSync(directory))
   })
 
+  test('without its key a sealed record says which file it is, where the key may be, and what helps when it is lost', async () => {
+    const first = openAgeVault({ directory, env: {} })
+    await first.write(SECRETS)
+    const sealed = (await first.seal('homelab')) ?? ''
+    const elsewhere = path.join(directory, 'renamed')
+    const vault = openAgeVault({ directory: elsewhere, env: {}, escrow: async () => sealed })
+    await assert.rejects(vault.read('homelab'), (error: Error) => {
+      assert.ok(error instanceof RecordClosed)
+      assert.match(error.message, /^escrow\/homelab\.cluster\.age is sealed: there is no age key to open it with/)
+      assert.match(
+        error.message,
+        /put it back at \S+renamed\/age-key\.txt\. After a rename.*the state folder of before/,
+      )
+      assert.match(error.message, /lost for good, move the file away: croft then reads CA and token back from a server/)
+      return true
+    })
+    assert.ok(!existsSync(elsewhere), 'nothing was written')
+  })
+
   test('a sealed record that is none, or for somebody else, is refused by its name', async () => {
     const env = { SOPS_AGE_KEY: await generateIdentity() }
     const read = (text: string) => openAgeVault({ directory, env, escrow: async () => text }).read('homelab')
@@ -113,7 +133,7 @@ describe('a vault of age files', () => {
     await other.write(SECRETS)
     const sealed = (await other.seal('homelab')) ?? ''
     rmSync(directory, { recursive: true })
-    await assert.rejects(read(sealed), /escrow\/homelab\.cluster\.age cannot be opened/)
+    await assert.rejects(read(sealed), /escrow\/homelab\.cluster\.age is sealed: it cannot be opened/)
     assert.ok(!existsSync(directory), 'nothing was written')
   })
 

@@ -4,7 +4,8 @@ import type { ClusterVault } from '../drivers/cluster-port.ts'
 import { readIfThere } from '../lib/read-if-there.ts'
 import type { ClusterSecrets } from '../model/cluster-secrets.ts'
 import { replaceFile } from './atomic-file.ts'
-import { type VaultIdentity, vaultIdentity } from './identity.ts'
+import { NoAgeKey, type VaultIdentity, vaultIdentity } from './identity.ts'
+import { RecordClosed } from './record-closed.ts'
 import { formatSecrets, readSecrets } from './secrets-json.ts'
 
 export interface AgeVaultOptions {
@@ -43,15 +44,18 @@ export function openAgeVault({
   }
 
   const opened = async (cluster: string, place: string, sealed: Uint8Array): Promise<ClusterSecrets> => {
-    const { identities, from } = await identity()
+    const { identities, from } = await identity().catch((error: unknown) => {
+      throw error instanceof NoAgeKey ? new RecordClosed(place, error.message) : error
+    })
     const decrypter = new Decrypter()
     for (const one of identities) decrypter.addIdentity(one.reveal())
     let text: string
     try {
       text = await decrypter.decrypt(sealed, 'text')
     } catch {
-      throw new Error(
-        `${place} cannot be opened with the key of ${from}: it is damaged, or was written for another key`,
+      throw new RecordClosed(
+        place,
+        `it cannot be opened with the key of ${from}: it is damaged, or was written for another key`,
       )
     }
     return checked(place, cluster, text)

@@ -13,6 +13,15 @@ export interface VaultIdentity {
   readonly from: string
 }
 
+/** The key is not where it is looked for: the directory was renamed or copied, HOME is another, or the key is lost. */
+export class NoAgeKey extends Error {
+  constructor(keyFile: string) {
+    super(
+      `there is no age key to open it with: set SOPS_AGE_KEY_FILE to the file that holds it, or put it back at ${keyFile}. After a rename, or with another HOME, it is where it was: vault/age-key.txt in the state folder of before`,
+    )
+  }
+}
+
 const KEY = /^AGE-SECRET-KEY-1[0-9A-Z]+$/
 
 /**
@@ -33,9 +42,7 @@ export async function vaultIdentity(
   const there = (await readIfThere(keyFile))?.toString('utf8')
   if (there !== undefined) return identityFrom(there, keyFile)
   if (missing === 'only-read') {
-    throw new Error(
-      `there is no age key to open it with: set SOPS_AGE_KEY_FILE to the file that holds it, or put it back at ${keyFile}`,
-    )
+    throw new NoAgeKey(keyFile)
   }
   const made = await generateIdentity()
   const note = '# croft: opens the records of clusters. Without it they are lost; keep a copy in a safe place.\n'

@@ -74,6 +74,6 @@ function blind(
     snapshots: 'unknown',
     checks: [],
     // A person must learn why nothing happens.
-    orders: { ...orders, hold: { reason, allow: 'mend what is named, or recover the record from a server' } },
+    orders: { ...orders, hold: { reason, allow: 'mend what is named' } },
   }
 }

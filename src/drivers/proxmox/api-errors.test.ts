@@ -94,9 +94,12 @@ describe('translate', () => {
     assert.match(message, /VM\.GuestAgent\.Audit or VM\.GuestAgent\.Unrestricted on \/vms\/102/)
   })
 
-  it('[A30] a refused login with clocks apart is said to be that', () => {
+  it('[A30] a refused login with clocks apart is said to be that, and that the token may be wrong all the same', () => {
     const refusal = translate({ ...place, status: 401, text: 'Authentication failed! clock skew 552 s' })
-    assert.match(refusal.message, /clock skew 552 s; set the clocks right/)
+    assert.match(
+      refusal.message,
+      /clock skew 552 s; set the clocks right; if it is refused then too, the token is wrong/,
+    )
   })
 
   it('only a refused login and a lost majority concern the whole connection', () => {

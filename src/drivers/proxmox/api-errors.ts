@@ -269,7 +269,8 @@ function lockAdvice(match: RegExpExecArray, error: ForeignError): string {
 }
 
 function unauthorizedAdvice(text: string): string {
-  if (/skew/.test(text)) return 'set the clocks right, then it goes on by itself'
+  if (/skew/.test(text))
+    return 'set the clocks right; if it is refused then too, the token is wrong, expired or was removed: check it with pveum user token list USER@REALM'
   if (/no ticket/i.test(text)) return 'no token was sent: check the token reference of the connection'
   if (/expired/i.test(text)) return 'the token has expired: make a new one or extend it'
   return 'the token is wrong, expired or was removed, or the clocks differ: check it with pveum user token list USER@REALM'
