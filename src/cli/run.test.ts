@@ -5,6 +5,7 @@ import type { Declaration } from '../model/declaration.ts'
 import type { Plan } from '../model/plan.ts'
 import type { Problem } from '../model/problem.ts'
 import { StaleEpoch } from '../store/port.ts'
+import { RecordClosed } from '../vault/record-closed.ts'
 import { EMPTY_ESTATE, fakeRuntime, planning } from './fake-runtime.ts'
 import { runCli } from './run.ts'
 
@@ -61,6 +62,19 @@ test('wrong usage is 64 and says where to look', async () => {
     assert.match(runtime.written.err, expected)
     assert.equal(runtime.written.out, '')
   }
+})
+
+test('a record that nobody here can open is an ordinary mistake: what to do, and no talk of the unexpected', async () => {
+  const load = async () => {
+    throw new RecordClosed('escrow/home.cluster.age', 'there is no key')
+  }
+  const runtime = fakeRuntime({ load })
+  assert.equal(await runCli(['validate', '/'], runtime), 1)
+  assert.match(
+    runtime.written.err,
+    /^Error: escrow\/home\.cluster\.age is sealed: there is no key\. .*move the file away/,
+  )
+  assert.doesNotMatch(runtime.written.err, /not expected/)
 })
 
 test('an unexpected error shows one line and no stack unless asked for', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { request as connectThrough } from 'node:http'
 import { request } from 'node:https'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type RunningSimulator, startSimulator } from './serve.ts'
 
 interface Got {
@@ -80,6 +81,22 @@ test('croft sim serves the same datacentre over HTTPS, with its certificate and 
     await assert.rejects(get(simulator, 'GET', '/api2/json/version', { token }))
     assert.deepEqual(simulator.hosts(), ['pve1'])
     assert.equal(simulator.guests()[0]?.vmid, 100)
+  } finally {
+    await simulator.close()
+  }
+})
+
+test('the Date of an answer is that of the simulated clock: a refused login is not taken for clocks that are apart', async () => {
+  const simulator = await startSimulator({ preset: 'recording', port: 0, speed: 50, seed: 3 })
+  try {
+    // Long enough that its clock is seconds ahead of ours.
+    await sleep(100)
+    const before = simulator.clock.now()
+    const refused = await get(simulator, 'GET', '/api2/json/nodes', { token: 'root@pam!croft=wrong' })
+    assert.equal(refused.status, 401)
+    const date = Date.parse(String(refused.headers.date))
+    // The header has whole seconds.
+    assert.ok(date > before - 1000 && date <= simulator.clock.now(), String(refused.headers.date))
   } finally {
     await simulator.close()
   }

@@ -238,6 +238,8 @@ async function exchange(datacentre: Datacentre, request: IncomingMessage, respon
     const path = request.url ?? '/'
     const method = request.method ?? 'GET'
     const answer = await datacentre.handle({ method, path, headers, ...(body.length > 0 ? { body } : {}) })
+    // Its own clock, as a real host: else a refused login looks like clocks that are apart.
+    response.setHeader('Date', new Date(datacentre.world.clock.now()).toUTCString())
     write(response, answer, method)
   } catch {
     // A lost connection is what the fault asked for, and what a broken request deserves.
