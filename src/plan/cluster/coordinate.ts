@@ -49,7 +49,10 @@ export function mayDestroyMachine(spec: ClusterSpec, observed: ObservedCluster, 
   return {
     allowed: false,
     reason: `${name} is still a node of ${spec.name}${node.member === undefined ? '' : ' and holds a vote in etcd'}`,
-    allow: `take it out of the Cluster ${spec.name} first; croft destroys its machine when it has left`,
+    allow:
+      node.spec === undefined && node.unclaimed !== true
+        ? `wait: croft takes it out of ${spec.name} as soon as the cluster allows it, and destroys its machine when it has left`
+        : `take it out of the Cluster ${spec.name} first; croft destroys its machine when it has left`,
   }
 }
 

@@ -237,6 +237,10 @@ describe('changing the number of servers', () => {
     const wanted = clusterSpec('s1 s2 s3')
     const refused = mayDestroyMachine(wanted, observedCluster('s1 s2 s3 s4'), 's4')
     assert.equal(refused.allowed, false)
+    // Git has it out already: there is nothing that a person has to do.
+    assert.match('allow' in refused ? refused.allow : '', /^wait: croft takes it out of homelab/)
+    const declared = mayDestroyMachine(clusterSpec('s1 s2 s3 s4'), observedCluster('s1 s2 s3 s4'), 's4')
+    assert.match('allow' in declared ? declared.allow : '', /^take it out of the Cluster homelab first/)
     const left = observedCluster('s1 s2 s3 s4', { s4: FRESH }, { members: [member('s1'), member('s2'), member('s3')] })
     assert.equal(mayDestroyMachine(wanted, left, 's4').allowed, true)
     assert.equal(mayDestroyMachine(wanted, { ...left, members: 'unknown' }, 's4').allowed, false)
