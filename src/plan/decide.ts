@@ -381,9 +381,12 @@ function locked(sighting: Sighting): Action {
   }
 }
 
-/** A survey's power is up to 12 s old: before anything is done about power, the guest itself is asked. */
+/**
+ * A survey's power is up to 12 s old: before anything is done about power, the guest itself is asked. A move is another
+ * one for a guest that runs: Proxmox refuses to move it as if it were off.
+ */
 function powerIsHearsay(changes: readonly Change[], sighting: Sighting): boolean {
-  return sighting.close?.power === undefined && changes.some((change) => change.path === 'power')
+  return sighting.close?.power === undefined && changes.some(({ path }) => path === 'power' || path === 'host')
 }
 
 /** A new guest has no status in the survey yet: without a question it would be left alone until it has. */

@@ -78,15 +78,24 @@ const storeLostWhileCreating = hunt(async (run) => {
 })
 const namesake = hunt((run) => run.datacentre.addGuest(950, 'still-fawn', { name: 'agent-1', memory: '512' }))
 
-const otherEstate = hunt((run) => {
-  const description = 'croft: owner=EnvironmentVM/theirs estate=other deletion=Delete id=960 uid=00112233445566aa'
-  run.datacentre.addGuest(960, 'still-fawn', {
-    name: 'theirs',
-    memory: '512',
-    tags: 'croft;croft-00112233445566aa',
-    description,
-  })
-})
+const otherEstate: Hunt = async (sabotage) => {
+  const all = estateOf(chosen)
+  const deletable = all.resources.map((one) => ({
+    ...one,
+    policy: { ...one.policy, deletion: 'Delete' as const, protect: false },
+  }))
+  const run = simulate({ seed: 7, estate: { ...all, resources: deletable }, sabotage })
+  assert.equal(await run.untilSettled(run.start()), 'settled')
+  // Another estate has taken one over meanwhile: our record alone would let it go.
+  const [key = '', record] = [...run.disk.records].find(([, { type }]) => type === 'vm') ?? []
+  const id = Number(record?.externalId)
+  const description = run.datacentre.world.guests.get(id)?.config.get('description') ?? ''
+  assert.match(description, /estate=/)
+  run.datacentre.patchGuest(id, { description: description.replace(/estate=\S+/, 'estate=other') })
+  run.estate = { ...all, resources: deletable.filter((one) => one.key !== key) }
+  await run.untilSettled(run.start())
+  assert.ok(run.datacentre.world.guests.has(id), 'a machine of another estate is gone')
+}
 
 /** Somebody adds a tag in the very moment in which croft writes the tags it has read. */
 const meddler: Hunt = async (sabotage) => {
