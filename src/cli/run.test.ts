@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Kind } from '../kinds/kind.ts'
+import { RecordClosed } from '../model/cluster-secrets.ts'
 import type { Declaration } from '../model/declaration.ts'
 import type { Plan } from '../model/plan.ts'
 import type { Problem } from '../model/problem.ts'
 import { StaleEpoch } from '../store/port.ts'
-import { RecordClosed } from '../vault/record-closed.ts'
 import { EMPTY_ESTATE, fakeRuntime, planning } from './fake-runtime.ts'
 import { runCli } from './run.ts'
 

@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander'
+import { RecordClosed } from '../model/cluster-secrets.ts'
 import { StaleEpoch } from '../store/port.ts'
-import { RecordClosed } from '../vault/record-closed.ts'
 import { CliError, EXIT, type ExitCode, signalCode } from './exit.ts'
 import { styleOf } from './output.ts'
 import { type Answer, createProgram } from './program.ts'

@@ -4,10 +4,9 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import { generateIdentity } from 'age-encryption'
-import type { ClusterSecrets } from '../model/cluster-secrets.ts'
+import { type ClusterSecrets, RecordClosed } from '../model/cluster-secrets.ts'
 import { Secret } from '../model/secret.ts'
 import { openAgeVault } from './age-vault.ts'
-import { RecordClosed } from './record-closed.ts'
 
 let directory: string
 beforeEach(() => {

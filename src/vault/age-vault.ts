@@ -2,10 +2,9 @@ import path from 'node:path'
 import { armor, Decrypter, Encrypter } from 'age-encryption'
 import type { ClusterVault } from '../drivers/cluster-port.ts'
 import { readIfThere } from '../lib/read-if-there.ts'
-import type { ClusterSecrets } from '../model/cluster-secrets.ts'
+import { type ClusterSecrets, RecordClosed } from '../model/cluster-secrets.ts'
 import { replaceFile } from './atomic-file.ts'
 import { NoAgeKey, type VaultIdentity, vaultIdentity } from './identity.ts'
-import { RecordClosed } from './record-closed.ts'
 import { formatSecrets, readSecrets } from './secrets-json.ts'
 
 export interface AgeVaultOptions {
