@@ -86,14 +86,7 @@ export async function runPass(
 
   const happenings = gather(ended, attempts)
   learnWidths(deps.windows, happenings, attempts, estate, surveyed.lookings)
-  const worlds = await lookForReadiness(
-    estate,
-    observation,
-    ledger.records,
-    happenings,
-    { nowMs: startedMs, monotonicMs: clock.monotonicMs() },
-    signal,
-  )
+  const worlds = await lookForReadiness(estate, observation, ledger.records, happenings, startedMs, signal)
   const verdicts = casesOf(
     observation.estate,
     { ...observation, worlds },

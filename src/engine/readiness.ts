@@ -20,7 +20,7 @@ export async function lookForReadiness(
   observation: Observation,
   records: ReadonlyMap<ResourceKey, ResourceRecord>,
   happenings: ReadonlyMap<ResourceKey, readonly Happening[]>,
-  { nowMs, monotonicMs }: { readonly nowMs: number; readonly monotonicMs: number },
+  nowMs: number,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, World>> {
   const settled = new Map(observation.plan.entries.map((entry) => [entry.key, entry]))
@@ -38,7 +38,7 @@ export async function lookForReadiness(
       const known = seen !== undefined && record !== undefined && stillReady(record.conditions, seen, nowMs)
       const booting = seen?.close?.agent !== 'up' || seen.close.cloudInit?.state === 'running'
       if (!runs || !booting || known) looking.sight.waited.delete(entry.externalId)
-      else if (isItsTurn(looking.sight, entry.externalId, monotonicMs)) asked.push(entry.externalId)
+      else if (isItsTurn(looking.sight, entry.externalId, nowMs)) asked.push(entry.externalId)
     }
     if (asked.length === 0) continue
     await inParallel(asked, looking.connection.limits.reads, async (externalId) => {
@@ -53,12 +53,11 @@ export async function lookForReadiness(
   return worlds
 }
 
-/**
- * A machine that takes long to come up is asked less and less often: many of them would keep the host from its work. By
- * the clock that never jumps: a wall clock that was set back would keep everybody waiting until it has caught up.
- */
+/** A machine that takes long to come up is asked less and less often: many of them would keep the host from its work. */
 function isItsTurn({ waited }: Sight, externalId: string, nowMs: number): boolean {
-  const before = waited.get(externalId)
+  const known = waited.get(externalId)
+  // A wall clock that was set back would keep everybody waiting until it has caught up: then the wait begins anew.
+  const before = known !== undefined && known.askedMs <= nowMs ? known : undefined
   const sinceMs = before?.sinceMs ?? nowMs
   const { share, longestMs } = LIMITS.agentPatience
   const pauseMs = Math.min(longestMs, Math.max(LIMITS.readinessPollMs / 2, (nowMs - sinceMs) * share))
