@@ -1,4 +1,5 @@
 import type { Budget } from '../budget.ts'
+import { isFields } from '../manifest.ts'
 
 /** A plain tree, as the YAML reader gives it. */
 export type Tree = unknown
@@ -118,8 +119,4 @@ function without(fields: Fields, name: string): Fields {
   const rest: Record<string, unknown> = Object.assign(Object.create(null), fields)
   delete rest[name]
   return rest
-}
-
-function isFields(value: unknown): value is Fields {
-  return value !== null && typeof value === 'object' && !Array.isArray(value)
 }
