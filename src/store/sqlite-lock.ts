@@ -8,6 +8,9 @@ export interface LockOwner {
   readonly sinceMs: number
 }
 
+/** Locks of this process. A caller may let go of what it was given; the lock may not end with that. */
+const held = new Set<DatabaseSync>()
+
 export type Locked = { readonly got: true; release(): void } | { readonly got: false; readonly owner?: LockOwner }
 
 /**
@@ -27,10 +30,12 @@ export function lockDatabase(path: string, owner: LockOwner): Locked {
     const known = readOwner(`${path}.owner`)
     return { got: false, ...(known === undefined ? {} : { owner: known }) }
   }
+  held.add(db)
   writeFileSync(`${path}.owner`, JSON.stringify(owner), { mode: 0o600 })
   return {
     got: true,
     release() {
+      held.delete(db)
       if (!db.isOpen) return
       db.exec('ROLLBACK')
       db.close()

@@ -111,7 +111,7 @@ test('the audit log only grows, is numbered, and keeps who asked for what', asyn
   db.close()
 })
 
-test('only one controller works on a database; the lock ends with its process, however that ends', async () => {
+test('only one controller works on a database; the lock ends with its process, however that ends', async (t) => {
   const file = join(root, 'e.db')
   const owner = { pid: 1, host: 'here', sinceMs: 0 }
   const first = lockDatabase(file, owner)
@@ -124,12 +124,15 @@ test('only one controller works on a database; the lock ends with its process, h
   if (third.got) third.release()
 
   const script = `import { lockDatabase } from ${JSON.stringify(new URL('./sqlite-lock.ts', import.meta.url).href)}
-    process.send(lockDatabase(${JSON.stringify(file)}, { pid: process.pid, host: 'there', sinceMs: 0 }).got)
-    setInterval(() => {}, 1000)`
+    const got = lockDatabase(${JSON.stringify(file)}, { pid: process.pid, host: 'there', sinceMs: 0 }).got
+    setInterval(() => {}, 1000)
+    // What nobody refers to any more is collected; the lock has to outlive that.
+    setImmediate(() => { gc(); setImmediate(() => { gc(); process.send(got) }) })`
   const child = fork('--input-type=module', [], {
-    execArgv: ['--input-type=module', '--eval', script],
+    execArgv: ['--expose-gc', '--input-type=module', '--eval', script],
     stdio: 'ignore',
   })
+  t.after(() => child.kill('SIGKILL'))
   const got = await new Promise((resolve) => child.once('message', resolve))
   assert.equal(got, true)
   const held = lockDatabase(file, owner)
@@ -138,5 +141,7 @@ test('only one controller works on a database; the lock ends with its process, h
   const gone = new Promise((resolve) => child.once('exit', resolve))
   child.kill('SIGKILL')
   await gone
-  assert.equal(lockDatabase(file, owner).got, true, 'nothing was left behind')
+  const last = lockDatabase(file, owner)
+  assert.equal(last.got, true, 'nothing was left behind')
+  if (last.got) last.release()
 })
