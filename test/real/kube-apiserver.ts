@@ -108,6 +108,8 @@ export async function startApi(): Promise<RealApi> {
     `--secure-port=${port}`,
     `--token-auth-file=${join(place, 'tokens.csv')}`,
     '--authorization-mode=RBAC',
+    // As K3s has it: Cilium and Rook need privileged containers.
+    '--allow-privileged=true',
     '--service-account-issuer=https://127.0.0.1',
     `--service-account-key-file=${key}`,
     `--service-account-signing-key-file=${key}`,
