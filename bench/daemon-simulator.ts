@@ -1,4 +1,4 @@
-import { startSimulator } from '../src/sim/serve.ts'
+import { startSimulator } from '../sim/serve.ts'
 
 /**
  * A simulated datacentre that takes as long as the real daemon does: three workers that are busy with each call for a

@@ -11,9 +11,8 @@ import { startedAs } from './started.ts'
 export async function build(outDir: string, root = dirname(import.meta.dirname)): Promise<void> {
   for (const old of globSync('*', { cwd: outDir }))
     if (old !== 'web') rmSync(join(outDir, old), { recursive: true, force: true })
-  const sources = join(root, 'src')
   const { metafile } = await bundle({
-    entryPoints: [join(sources, 'main.ts')],
+    entryPoints: [join(root, 'src', 'main.ts')],
     outdir: outDir,
     bundle: true,
     // One file would be read whole for every --help: parts are loaded when a verb asks for them.
@@ -27,26 +26,26 @@ export async function build(outDir: string, root = dirname(import.meta.dirname))
     minifySyntax: true,
     legalComments: 'none',
     banner: { js: PRELUDE },
-    plugins: [keepPlaces(sources)],
+    plugins: [keepPlaces(root)],
     metafile: true,
     logLevel: 'silent',
     absWorkingDir: root,
     preserveSymlinks: true,
   })
-  for (const file of globSync('**/*.json', { cwd: sources, exclude: ['**/testing'] }))
-    cpSync(join(sources, file), join(outDir, file))
+  for (const file of globSync(['src/**/*.json', 'sim/**/*.json'], { cwd: root, exclude: ['**/testing'] }))
+    cpSync(join(root, file), join(outDir, file.replace(/^src\//, '')))
   writeFileSync(join(outDir, 'THIRD-PARTY-LICENSES'), licenceTexts(root, Object.keys(metafile.inputs)))
 }
 
 /** Bundled, every module still finds its tables as if it lay where it lies among the sources. */
-function keepPlaces(sources: string): Plugin {
+function keepPlaces(root: string): Plugin {
   return {
     name: 'keep-places',
     setup(made) {
       made.onLoad({ filter: /\.ts$/ }, ({ path }) => {
-        const folder = relative(sources, dirname(path))
+        const folder = relative(root, dirname(path)).replace(/^src(?:\/|$)/, '')
         const text = readFileSync(path, 'utf8')
-        if (folder.startsWith('..') || !text.includes('import.meta.')) return undefined
+        if (!/^(?:src|sim)\//.test(relative(root, path)) || !text.includes('import.meta.')) return undefined
         const contents = text
           .replaceAll(/createRequire\(import\.meta\.url\)\((?='[\w-]+'\))/g, 'require(')
           .replaceAll('import.meta.', `croftAt(${JSON.stringify(folder)}).`)

@@ -94,7 +94,7 @@ export function neighbours(
         seen.add(from)
         next.push(from)
       }
-    const near = (one: string) => (path.dirname(one) === path.dirname(file) ? 0 : one.startsWith('src/') ? 1 : 2)
+    const near = (one: string) => (path.dirname(one) === path.dirname(file) ? 0 : /^(?:src|sim)\//.test(one) ? 1 : 2)
     found.push(
       ...next
         .filter((one) => one.endsWith('.test.ts') && !/^test\/(?:browser|binary|real|install)/.test(one))

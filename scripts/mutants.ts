@@ -31,7 +31,7 @@ const { values } = parseArgs({
 })
 
 const { execFileSync } = await import('node:child_process')
-const files = execFileSync('git', ['ls-files', '-z', 'src', 'test', 'scripts', 'bin', 'docs', 'examples'], {
+const files = execFileSync('git', ['ls-files', '-z', 'src', 'sim', 'test', 'scripts', 'bin', 'docs', 'examples'], {
   cwd: ROOT,
 })
   .toString('utf8')

@@ -1,5 +1,5 @@
 /**
- * Writes the tables in src/sim/proxmox/facts from a schema of the Proxmox VE API (one JSON line per path and method).
+ * Writes the tables in sim/proxmox/facts from a schema of the Proxmox VE API (one JSON line per path and method).
  * Only facts go in: names, types, limits, formats, permissions. No sentence of anybody's documentation.
  *
  *   node bin/run scripts/proxmox-facts.ts [schema.jsonl.gz]
@@ -13,10 +13,10 @@ import {
   type WrittenNames,
   type WrittenOperation,
   type WrittenShape,
-} from '../src/sim/proxmox/facts/form.ts'
+} from '../sim/proxmox/facts/form.ts'
 
 const VERSION = '9.2'
-const FACTS = new URL('../src/sim/proxmox/facts/', import.meta.url)
+const FACTS = new URL('../sim/proxmox/facts/', import.meta.url)
 
 /** How many of each numbered parameter there are. The schema only says `net[n]`. */
 const COUNTS: Readonly<Record<string, number>> = {

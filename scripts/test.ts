@@ -20,7 +20,7 @@ const LONG_FILE_TIMEOUT_MS = 72 * 3_600_000
 /** Most of it is spent once: an image is made and a kube-apiserver is built, and both are kept. */
 const REAL_TIMEOUT_MS = 35 * 60_000
 const OUTPUT_LENGTH = 200_000
-const PATTERNS = ['src/**/*.test.ts', 'test/**/*.test.ts']
+const PATTERNS = ['src/**/*.test.ts', 'sim/**/*.test.ts', 'test/**/*.test.ts']
 
 const root = dirname(import.meta.dirname)
 const { values, positionals } = parseArgs({

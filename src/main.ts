@@ -66,7 +66,7 @@ function createRuntime(signal: AbortSignal): Runtime {
     openDrivers: async (options) => ({ drivers: await loadDrivers(), deps: await driverDepsFor(options, warn) }),
     rehearse: async (estate, observed, records, looks) =>
       (await import('./main/rehearsal.ts')).rehearseOnTwin(estate, observed, records, looks ?? [], signal),
-    startSimulator: async (options) => (await import('./sim/serve.ts')).startSimulator(options),
+    startSimulator: async (options) => (await import('../sim/serve.ts')).startSimulator(options),
   }
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
+import type { Datacentre, Write } from '../sim/datacentre.ts'
 import type { Plan } from '../src/model/plan.ts'
-import type { Datacentre, Write } from '../src/sim/datacentre.ts'
 
 /** A call that changes something, as the plan shows it and as the datacentre saw it, in one form. */
 interface Call {

@@ -8,7 +8,7 @@ export interface Breach {
   readonly message: string
 }
 
-/** What each folder of src/ may know besides itself: a folder, or one file of it. ARCHITECTURE.md says why. */
+/** What each folder of src/, and the simulator, may know besides itself: a folder, or one file of it. ARCHITECTURE.md says why. */
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   lib: [],
   model: ['lib'],
@@ -88,10 +88,10 @@ const TIME_ALLOWED = [
   // Sockets live in real time, and the simulator on a socket must answer in it.
   'src/lib/tls-wire.ts',
   'src/lib/tunnel.ts',
-  'src/sim/serve.ts',
-  'src/sim/scaled-clock.ts',
+  'sim/serve.ts',
+  'sim/scaled-clock.ts',
   // Lets the event loop turn between two moments of virtual time; its timer only tells a stuck simulation.
-  'src/sim/virtual-clock.ts',
+  'sim/virtual-clock.ts',
 ]
 
 const TIME =
@@ -104,7 +104,7 @@ const TIME_MODULES = ['node:timers', 'node:timers/promises', 'node:perf_hooks']
 
 /** Test files may know everything: they stand outside and look in. So may the suites and fixtures that they share. */
 export function isTestCode(path: string): boolean {
-  return /\.test\.ts$|\/conformance\.ts$|\/testing\//.test(path) || !path.startsWith('src/')
+  return /\.test\.ts$|\/conformance\.ts$|\/testing\//.test(path) || !isOurs(path)
 }
 
 /** Every breach in these files, in their order. */
@@ -120,14 +120,13 @@ function breachesOf(file: SourceFile): Breach[] {
 
   for (const { specifier, target, names, computed, line } of importsOf(file)) {
     if (computed) add('computed', line, 'an import() of a computed path: nobody can tell what it brings')
-    else if (isTestCode(target) && target.startsWith('src/'))
-      add('arrow', line, `the product imports test code: ${specifier}`)
-    else if (target.startsWith('src/')) {
+    else if (isTestCode(target) && isOurs(target)) add('arrow', line, `the product imports test code: ${specifier}`)
+    else if (isOurs(target)) {
       if (folder === undefined) continue
       const broken = brokenArrow(path, folder, target)
       if (broken !== undefined) add(broken.rule, line, broken.message)
-    } else if (specifier.startsWith('.') && folder !== undefined && !target.startsWith(`src/${folder}/`)) {
-      if (!target.endsWith('.json')) add('arrow', line, `${specifier} is outside src/`)
+    } else if (specifier.startsWith('.') && folder !== undefined && folderOf(target) !== folder) {
+      if (!target.endsWith('.json')) add('arrow', line, `${specifier} is outside src/ and sim/`)
     } else {
       const forbidden = PURE.includes(folder ?? '') ? impureImport(specifier, names) : undefined
       if (forbidden !== undefined) add('pure', line, `${folder}/ is pure and may not import ${forbidden}`)
@@ -160,7 +159,7 @@ function brokenArrow(path: string, folder: string, target: string): Pick<Breach,
     const who = from === undefined ? `what drivers share` : `the ${from} driver`
     return { rule: 'driver', message: `${who} imports the ${other} driver: drivers do not know each other` }
   }
-  if (to === undefined) return { rule: 'arrow', message: `${target} is in no folder of src/` }
+  if (to === undefined) return { rule: 'arrow', message: `${target} is in no folder of src/ or sim/` }
   const allowed = MAY_IMPORT[folder]
   if (allowed === undefined) return { rule: 'arrow', message: `src/${folder} is not in the table of folders` }
   if (allowed.includes(to) || allowed.includes(target.slice('src/'.length))) return undefined
@@ -178,7 +177,7 @@ function isImplementation(target: string): boolean {
   return (
     driverOf(target) !== undefined ||
     /^src\/store\/(?!port\.ts$)/.test(target) ||
-    /^src\/(?:sim|ssh|vault)\//.test(target)
+    /^(?:sim|src\/ssh|src\/vault)\//.test(target)
   )
 }
 
@@ -194,6 +193,11 @@ function mayTellTime(path: string): boolean {
   return TIME_ALLOWED.some((allowed) => path === allowed || (allowed.endsWith('/') && path.startsWith(allowed)))
 }
 
+/** The product's own code: of the program, or of its simulator. */
+function isOurs(path: string): boolean {
+  return /^(?:src|sim)\//.test(path)
+}
+
 /** Where implementations are named: the entry, and the files that put its parts together. */
 export function isMain(path: string): boolean {
   return path === 'src/main.ts' || path.startsWith('src/main/')
@@ -202,7 +206,7 @@ export function isMain(path: string): boolean {
 /** `plan` of `src/plan/decide.ts`; undefined for what lies in src/ itself, and for main, which no table binds. */
 function folderOf(path: string): string | undefined {
   if (isMain(path)) return undefined
-  return /^src\/([^/]+)\//.exec(path)?.[1]
+  return path.startsWith('sim/') ? 'sim' : /^src\/([^/]+)\//.exec(path)?.[1]
 }
 
 /** `proxmox` of `src/drivers/proxmox/api.ts`; undefined for what drivers share. */

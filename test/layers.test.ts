@@ -9,7 +9,7 @@ import { codeOf, importsOf, type SourceFile } from './layers-source.ts'
 
 const root = dirname(import.meta.dirname)
 const read = (path: string): SourceFile => ({ path, text: readFileSync(join(root, path), 'utf8') })
-const sources = globSync('src/**/*.ts', { cwd: root }).map(read)
+const sources = globSync(['src/**/*.ts', 'sim/**/*.ts'], { cwd: root }).map(read)
 const pages = globSync(['docs/kinds/*.md', 'docs/drivers/*.md'], { cwd: root }).map((path) => ({ path, text: '' }))
 
 describe('the sources', () => {
@@ -47,7 +47,7 @@ describe('each rule sees a made-up breach', () => {
     ['arrow', 'src/store/a.ts', `import { plan } from '../plan/plan.ts'`],
     ['arrow', 'src/engine/a.ts', `import { KINDS } from '../kinds/registry.ts'`],
     ['arrow', 'src/engine/a.ts', `import { run } from '../cli/run.ts'`],
-    ['arrow', 'src/sim/a.ts', `import type { Session } from '../drivers/port.ts'`],
+    ['arrow', 'sim/a.ts', `import type { Session } from '../src/drivers/port.ts'`],
     ['arrow', 'src/cli/a.ts', `import { x } from '../main.ts'`],
     ['arrow', 'src/cli/a.ts', `import { x } from '../main/engine.ts'`],
     ['arrow', 'src/newcomer/a.ts', `import { x } from '../model/key.ts'`],
@@ -72,9 +72,9 @@ describe('each rule sees a made-up breach', () => {
     ['implementation', 'src/engine/a.ts', `import { createMemoryStore } from '../store/memory.ts'`],
     ['implementation', 'src/engine/a.ts', `import { proxmoxDriver } from '../drivers/proxmox/driver.ts'`],
     ['implementation', 'src/cli/a.ts', `import { proxmoxDriver } from '../drivers/proxmox/driver.ts'`],
-    ['implementation', 'src/cli/a.ts', `const { startSimulator } = await import('../sim/serve.ts')`],
+    ['implementation', 'src/cli/a.ts', `const { startSimulator } = await import('../../sim/serve.ts')`],
     ['implementation', 'src/plan/a.ts', `import { rules } from '../drivers/proxmox/rules.ts'`],
-    ['implementation', 'src/sim/a.ts', `import { api } from '../drivers/proxmox/api.ts'`],
+    ['implementation', 'sim/a.ts', `import { api } from '../src/drivers/proxmox/api.ts'`],
     // Drivers among themselves
     ['driver', 'src/drivers/libvirt/a.ts', `import { api } from '../proxmox/api.ts'`],
     ['driver', 'src/drivers/port.ts', `import { api } from './proxmox/api.ts'`],
@@ -102,7 +102,7 @@ describe('each rule sees a made-up breach', () => {
     ['time', 'src/engine/a.ts', 'const now = new Date()'],
     ['time', 'src/engine/a.ts', 'await new Promise((done) => setTimeout(done, 10))'],
     ['time', 'src/drivers/proxmox/a.ts', 'const jitter = Math.random()'],
-    ['time', 'src/sim/world/a.ts', 'const started = performance.now()'],
+    ['time', 'sim/world/a.ts', 'const started = performance.now()'],
     ['time', 'src/store/a.ts', `import { setTimeout } from 'node:timers/promises'`],
     ['time', 'src/engine/a.ts', `import { createHash, randomUUID } from 'node:crypto'`],
     // Printing
@@ -230,7 +230,9 @@ describe('reading sources', () => {
 })
 
 test('the table of folders has every folder that is there, and no other', () => {
-  const there = new Set(sources.flatMap(({ path }) => /^src\/([^/]+)\//.exec(path)?.[1] ?? []))
+  const there = new Set(
+    sources.flatMap(({ path }) => /^(?:src\/([^/]+)|(sim))\//.exec(path)?.slice(1).filter(Boolean) ?? []),
+  )
   // main puts the implementations together: nothing binds it.
   there.delete('main')
   assert.deepEqual(

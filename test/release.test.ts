@@ -108,7 +108,7 @@ test('[S-29] what was built is the same to the byte in another directory', async
   const built: string[] = []
   for (const name of ['a', 'b/deeper']) {
     const directory = join(room, 'built', name)
-    for (const part of ['src', 'package.json', 'tsconfig.json'])
+    for (const part of ['src', 'sim', 'package.json', 'tsconfig.json'])
       cpSync(join(ROOT, part), join(directory, part), { recursive: true })
     symlinkSync(join(ROOT, 'node_modules'), join(directory, 'node_modules'))
     const out = join(directory, 'dist')

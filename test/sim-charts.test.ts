@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { objectsOf } from '../sim/kubernetes/charts/release.ts'
 import { at, recordsOf } from '../src/kubernetes/objects.ts'
 import type { KubeObject } from '../src/model/kube-object.ts'
-import { objectsOf } from '../src/sim/kubernetes/charts/release.ts'
 import { CHARTS_HERE, renderedChart, WITHOUT_CHARTS } from './real-charts.ts'
 
 /* What the simulated Helm makes of a chart is what the real one makes of it, as far as anybody notices. */

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { findCommand } from '../../scripts/packages.ts'
-import { readIso } from '../sim/world/read-iso.ts'
+import { readIso } from '../../sim/world/read-iso.ts'
 import { isoImage } from './iso.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'croft-iso-'))

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { createVirtualClock } from '../../sim/virtual-clock.ts'
 import type { ClusterDeclaration } from '../model/cluster-declaration.ts'
 import type { Estate } from '../model/estate.ts'
 import { NO_ORDERS } from '../model/observed-cluster.ts'
 import { NO_POWER_ORDERS } from '../model/power.ts'
-import { createVirtualClock } from '../sim/virtual-clock.ts'
 import { createMemoryStore } from '../store/memory.ts'
 import { changeCluster, changePower, createOrders } from './orders.ts'
 

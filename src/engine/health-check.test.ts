@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { createVirtualClock } from '../../sim/virtual-clock.ts'
 import type { Driver, DriverDeps } from '../drivers/port.ts'
 import type { Shell } from '../lib/shell.ts'
 import type { ClusterLook } from '../model/cluster-look.ts'
 import type { Probe } from '../model/health-check.ts'
-import { createVirtualClock } from '../sim/virtual-clock.ts'
 import { checkAsker, clusterAnswer, type SeenForChecks } from './health-check.ts'
 
 const never = new AbortController().signal

@@ -1,3 +1,4 @@
+import type { Datacentre } from '../../sim/datacentre.ts'
 import type { ObservedConnection } from '../cli/runtime.ts'
 import type { Rehearsed } from '../controller/rehearse.ts'
 import type { ClusterTools } from '../engine/clusters/sessions.ts'
@@ -7,7 +8,6 @@ import type { ClusterLook } from '../model/cluster-look.ts'
 import type { ClusterSecrets } from '../model/cluster-secrets.ts'
 import type { Estate } from '../model/estate.ts'
 import type { ResourceRecord } from '../model/record.ts'
-import type { Datacentre } from '../sim/datacentre.ts'
 import { loadDrivers } from './drivers.ts'
 
 /** A twin of each connection, the real engine and drivers, and a store that knows what the real one knows. */
@@ -26,9 +26,9 @@ export async function rehearseOnTwin(
     { createMemoryStore },
     { createEngine },
   ] = await Promise.all([
-    import('../sim/virtual-clock.ts'),
-    import('../sim/twin.ts'),
-    import('../sim/wire.ts'),
+    import('../../sim/virtual-clock.ts'),
+    import('../../sim/twin.ts'),
+    import('../../sim/wire.ts'),
     import('../lib/random.ts'),
     import('../store/memory.ts'),
     import('../engine/create.ts'),
@@ -94,7 +94,7 @@ export async function rehearseOnTwin(
       // What has just joined takes its time to be steady; a rehearsal begins where nothing moves.
       await runUntil(clock.sleep(LIMITS.rehearsalRestMs, signal))
     }
-  const etcd = await import('../sim/k3s/etcd.ts')
+  const etcd = await import('../../sim/k3s/etcd.ts')
   const voters = () =>
     [...twins.values()].flatMap(({ world }) =>
       [...world.k3s.clusters.values()].flatMap((cluster) =>
@@ -118,10 +118,10 @@ async function twinClusters(twins: readonly Datacentre[], clock: Clock): Promise
     { randomBytes },
   ] = await Promise.all([
     import('../drivers/k3s/driver.ts'),
-    import('../sim/kubernetes/wire.ts'),
-    import('../sim/k3s/network.ts'),
-    import('../sim/k3s/network.ts'),
-    import('../sim/k3s/install.ts'),
+    import('../../sim/kubernetes/wire.ts'),
+    import('../../sim/k3s/network.ts'),
+    import('../../sim/k3s/network.ts'),
+    import('../../sim/k3s/install.ts'),
     import('../model/secret.ts'),
     import('node:crypto'),
   ])

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import path from 'node:path'
 import { after, test } from 'node:test'
 import { parseAllDocuments } from 'yaml'
-import { releaseChecksum } from '../../src/sim/k3s/install.ts'
+import { releaseChecksum } from '../../sim/k3s/install.ts'
 import { clusterGround } from '../cluster-ground.ts'
 import { type Ended, endAll, estateAt, scratch, start, startSimulator } from './children.ts'
 

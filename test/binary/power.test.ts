@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import path from 'node:path'
 import { after, test } from 'node:test'
-import { releaseChecksum } from '../../src/sim/k3s/install.ts'
+import { releaseChecksum } from '../../sim/k3s/install.ts'
 import { clusterGround } from '../cluster-ground.ts'
 import { type Ended, endAll, estateAt, scratch, start, startSimulator } from './children.ts'
 

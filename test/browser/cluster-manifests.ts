@@ -1,4 +1,4 @@
-import { releaseChecksum } from '../../src/sim/k3s/install.ts'
+import { releaseChecksum } from '../../sim/k3s/install.ts'
 import { clusterGround } from '../cluster-ground.ts'
 
 const VERSION = 'v1.34.3+k3s1'

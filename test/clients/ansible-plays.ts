@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { startSimulator } from '../../src/sim/serve.ts'
+import { startSimulator } from '../../sim/serve.ts'
 import { clientsOrSkip, runClient } from './python.ts'
 
 /** The last line of a play: `localhost : ok=8 changed=6 unreachable=0 failed=0 …`. */

@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { startSimulator } from '../../src/sim/serve.ts'
+import { startSimulator } from '../../sim/serve.ts'
 import { clientsOrSkip } from './python.ts'
 
 const WAIT_MS = 20_000

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { startSimulator } from '../../src/sim/serve.ts'
+import { startSimulator } from '../../sim/serve.ts'
 import { clientsOrSkip, runClient } from './python.ts'
 
 test('proxmoxer, as published, works a whole day against the simulated Proxmox', async (context) => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Tree } from '../../src/sim/kubernetes/object.ts'
+import type { Tree } from '../../sim/kubernetes/object.ts'
 import { createLab, oneOwner, pictureOf, podsOf } from './addon-lab.ts'
 import { addonManifest, FLUX } from './addon-manifests.ts'
 import { points, replay } from './volume.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { all } from '../../sim/kubernetes/store.ts'
 import type { PlanEntry } from '../../src/model/plan.ts'
-import { all } from '../../src/sim/kubernetes/store.ts'
 import { etcdOf } from './cluster-oracle.ts'
 import { clusterEstate, clusterManifest, simulateCluster } from './cluster-run.ts'
 import { quietFor } from './oracle.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { rotateToken } from '../../src/sim/k3s/rotate-token.ts'
+import { rotateToken } from '../../sim/k3s/rotate-token.ts'
 import { follow, formed, guestOf, HASTE, order, type Run } from './cluster-lab.ts'
 import { clusterAsDeclared, etcdOf, nodesOf } from './cluster-oracle.ts'
 import { clusterEstate, clusterManifest, simulateCluster } from './cluster-run.ts'

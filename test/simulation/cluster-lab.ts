@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
+import { computerOf } from '../../sim/guest/life.ts'
+import { networkChanged } from '../../sim/k3s/service.ts'
+import { put } from '../../sim/kubernetes/store.ts'
+import type { Guest } from '../../sim/world/types.ts'
 import type { NewEvent } from '../../src/model/event.ts'
-import { computerOf } from '../../src/sim/guest/life.ts'
-import { networkChanged } from '../../src/sim/k3s/service.ts'
-import { put } from '../../src/sim/kubernetes/store.ts'
-import type { Guest } from '../../src/sim/world/types.ts'
 import { createQuorumWatch, etcdOf, nodesOf } from './cluster-oracle.ts'
 import { clusterEstate, clusterManifest, simulateCluster } from './cluster-run.ts'
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
+import { kubernetesWire } from '../../sim/kubernetes/wire.ts'
 import { runOperation } from '../../src/cli/clusters/run-operation.ts'
 import { createK3sDriver } from '../../src/drivers/k3s/driver.ts'
 import { tokenHash } from '../../src/k3s/token.ts'
 import type { ClusterOperation } from '../../src/model/cluster-operation.ts'
 import type { ObservedCluster } from '../../src/model/observed-cluster.ts'
 import { Secret } from '../../src/model/secret.ts'
-import { kubernetesWire } from '../../src/sim/kubernetes/wire.ts'
 import { order, type Run } from './cluster-lab.ts'
 
 /** Runs an operation as `croft cluster` does: the same plan, the same operator, the ways of the engine. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { update } from '../../src/sim/kubernetes/store.ts'
+import { update } from '../../sim/kubernetes/store.ts'
 import { follow, formed, guestOf, HASTE, type Run } from './cluster-lab.ts'
 import { clusterAsDeclared, etcdOf, nodesOf } from './cluster-oracle.ts'
 import { clusterEstate, clusterManifest } from './cluster-run.ts'

@@ -1,5 +1,5 @@
-import { computerOf } from '../../src/sim/guest/life.ts'
-import { facts } from '../../src/sim/guest/node-program.ts'
+import { computerOf } from '../../sim/guest/life.ts'
+import { facts } from '../../sim/guest/node-program.ts'
 import { nodesOf } from './cluster-oracle.ts'
 import { clusterEstate, clusterManifest, HOSTS, simulateCluster } from './cluster-run.ts'
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
+import type { Files } from '../../sim/guest/files.ts'
+import { addDisk, hostStateOf } from '../../sim/metal/host-state.ts'
 import { ITEM_TYPES } from '../../src/drivers/ssh/items/registry.ts'
 import type { Estate } from '../../src/model/estate.ts'
-import type { Files } from '../../src/sim/guest/files.ts'
-import { addDisk, hostStateOf } from '../../src/sim/metal/host-state.ts'
 import { example, hostsEstate, simulateHosts } from './hosts-run.ts'
 
 export const HOSTS = example('host-config/hosts.yaml')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Fault } from '../../src/sim/faults.ts'
+import type { Fault } from '../../sim/faults.ts'
 import { estateOf, SIX } from './manifests.ts'
 import { asDeclared, nothingDoubledOrLost, quietFor, strangersOf } from './oracle.ts'
 import { type Simulation, simulate } from './run.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addBoot } from '../../src/sim/metal/host-state.ts'
+import { addBoot } from '../../sim/metal/host-state.ts'
 import { etcdOf, nodesOf } from './cluster-oracle.ts'
 import { applied, BOXES, example, farm, hostsEstate, simulateHosts } from './hosts-run.ts'
 import { replay } from './volume.ts'

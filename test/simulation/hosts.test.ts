@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { switchOff, wake } from '../../src/sim/metal/box.ts'
+import { switchOff, wake } from '../../sim/metal/box.ts'
 import { etcdOf, nodesOf } from './cluster-oracle.ts'
 import { applied, BOXES, farm, simulateHosts } from './hosts-run.ts'
 import { quietFor } from './oracle.ts'

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { volumes } from '../../sim/libvirt/domains.ts'
+import { putImage } from '../../sim/libvirt/shell.ts'
+import { checksumOf } from '../../sim/world/volumes.ts'
 import type { PassReport } from '../../src/engine/engine.ts'
 import type { Estate } from '../../src/model/estate.ts'
-import { volumes } from '../../src/sim/libvirt/domains.ts'
-import { putImage } from '../../src/sim/libvirt/shell.ts'
-import { checksumOf } from '../../src/sim/world/volumes.ts'
 import { valid, WEB } from './libvirt-machines.ts'
 import { type LibvirtRun, simulateLibvirt } from './libvirt-run.ts'
 

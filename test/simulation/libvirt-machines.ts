@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
+import { guestAddresses } from '../../sim/guest/addresses.ts'
+import { type Domain, volumes } from '../../sim/libvirt/domains.ts'
 import { uuidOf } from '../../src/drivers/libvirt/names.ts'
 import type { Estate } from '../../src/model/estate.ts'
 import { resourceUid } from '../../src/model/key.ts'
-import { guestAddresses } from '../../src/sim/guest/addresses.ts'
-import { type Domain, volumes } from '../../src/sim/libvirt/domains.ts'
 import type { LibvirtRun } from './libvirt-run.ts'
 import { estateFrom } from './manifests.ts'
 

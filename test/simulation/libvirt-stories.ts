@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { volumes } from '../../src/sim/libvirt/domains.ts'
+import { volumes } from '../../sim/libvirt/domains.ts'
 import { APPROVED, asDeclared, machine, TWO, valid, WEB } from './libvirt-machines.ts'
 import { type LibvirtRun, simulateLibvirt } from './libvirt-run.ts'
 

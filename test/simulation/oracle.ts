@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { Datacentre } from '../../src/sim/datacentre.ts'
+import type { Datacentre } from '../../sim/datacentre.ts'
 import { type Simulation, storedText } from './run.ts'
 
 /** What strangers own, as it was before croft came: must be the same afterwards. */

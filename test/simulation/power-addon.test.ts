@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { all } from '../../sim/kubernetes/store.ts'
 import type { PassReport } from '../../src/engine/engine.ts'
-import { all } from '../../src/sim/kubernetes/store.ts'
 import { addonManifest } from './addon-manifests.ts'
 import { clusterEstate, clusterManifest } from './cluster-run.ts'
 import { formed, order, orderOf, powerManifest, untilPhase } from './power-run.ts'

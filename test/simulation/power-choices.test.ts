@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { all } from '../../sim/kubernetes/store.ts'
 import type { PassReport } from '../../src/engine/engine.ts'
-import { all } from '../../src/sim/kubernetes/store.ts'
 import { clusterEstate, clusterManifest } from './cluster-run.ts'
 import { formed, nothingLeft, order, orderOf, powerManifest, running, untilPhase } from './power-run.ts'
 

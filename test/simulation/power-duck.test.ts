@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { all, put } from '../../src/sim/kubernetes/store.ts'
+import { all, put } from '../../sim/kubernetes/store.ts'
 import { etcdOf } from './cluster-oracle.ts'
 import { clusterEstate, clusterManifest, simulateCluster } from './cluster-run.ts'
 import { powerManifest, running, until as runUntil } from './power-run.ts'

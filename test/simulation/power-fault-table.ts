@@ -1,4 +1,4 @@
-import { all } from '../../src/sim/kubernetes/store.ts'
+import { all } from '../../sim/kubernetes/store.ts'
 import { HOSTS } from './cluster-run.ts'
 import type { Site } from './power-site.ts'
 import { OWN_HOST } from './power-site.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { addBox, wake } from '../../src/sim/metal/box.ts'
-import { redfishWire } from '../../src/sim/metal/redfish.ts'
+import { addBox, wake } from '../../sim/metal/box.ts'
+import { redfishWire } from '../../sim/metal/redfish.ts'
 import { etcdOf } from './cluster-oracle.ts'
 import { simulateCluster } from './cluster-run.ts'
 import { hostsEstate } from './hosts-run.ts'

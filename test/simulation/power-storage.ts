@@ -1,9 +1,9 @@
-import { computerOf } from '../../src/sim/guest/life.ts'
-import type { Machine } from '../../src/sim/guest/machine.ts'
-import { isPodReady } from '../../src/sim/k3s/kubelet.ts'
-import type { EtcdCluster } from '../../src/sim/k3s/types.ts'
-import type { KubeObject } from '../../src/sim/kubernetes/object.ts'
-import { all, put, remove } from '../../src/sim/kubernetes/store.ts'
+import { computerOf } from '../../sim/guest/life.ts'
+import type { Machine } from '../../sim/guest/machine.ts'
+import { isPodReady } from '../../sim/k3s/kubelet.ts'
+import type { EtcdCluster } from '../../sim/k3s/types.ts'
+import type { KubeObject } from '../../sim/kubernetes/object.ts'
+import { all, put, remove } from '../../sim/kubernetes/store.ts'
 import type { Simulation } from './run.ts'
 
 /**

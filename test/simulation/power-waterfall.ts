@@ -1,6 +1,6 @@
+import { all } from '../../sim/kubernetes/store.ts'
 import type { PassReport } from '../../src/engine/engine.ts'
 import type { PowerStep } from '../../src/model/power-decision.ts'
-import { all } from '../../src/sim/kubernetes/store.ts'
 import { formed, order, orderOf, untilPhase } from './power-run.ts'
 
 /** A part of a power-off or power-on: what the world takes, or what croft lets pass before it goes on. */

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
+import { createDatacentre, type Datacentre } from '../../sim/datacentre.ts'
+import { createVirtualClock, type VirtualClock } from '../../sim/virtual-clock.ts'
+import { simWire } from '../../sim/wire.ts'
 import type { PassReport } from '../../src/engine/engine.ts'
 import { seededRandom } from '../../src/lib/random.ts'
 import type { Estate } from '../../src/model/estate.ts'
-import { createDatacentre, type Datacentre } from '../../src/sim/datacentre.ts'
-import { createVirtualClock, type VirtualClock } from '../../src/sim/virtual-clock.ts'
-import { simWire } from '../../src/sim/wire.ts'
 import { createMemoryStore, type MemoryDisk } from '../../src/store/memory.ts'
 import { type ClusterWays, type Process, type Sabotage, type Strike, startProcess } from './process.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Datacentre } from '../../src/sim/datacentre.ts'
+import type { Datacentre } from '../../sim/datacentre.ts'
 import { estateFrom } from './manifests.ts'
 import { type Simulation, simulate } from './run.ts'
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { createTestClient, type TestClient } from '../../../sim/test-client.ts'
 import { proxmoxDriver } from '../../drivers/proxmox/driver.ts'
 import { createEngine } from '../../engine/create.ts'
 import { seededRandom } from '../../lib/random.ts'
-import { createTestClient, type TestClient } from '../../sim/test-client.ts'
 import { createMemoryStore } from '../../store/memory.ts'
 import { CONNECTION, driverDeps, imported, loaded } from './testing/simulated.ts'
 

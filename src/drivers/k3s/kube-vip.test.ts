@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { kubernetesWire } from '../../../sim/kubernetes/wire.ts'
+import { switchOff } from '../../../sim/metal/box.ts'
 import { kubeVipManifest } from '../../k3s/kube-vip.ts'
-import { kubernetesWire } from '../../sim/kubernetes/wire.ts'
-import { switchOff } from '../../sim/metal/box.ts'
 import { adminCredentials } from './make-secrets.ts'
 import { allReady, type DriverLab, driverLab } from './testing/lab.ts'
 

@@ -165,7 +165,7 @@ describe('looking', () => {
   test('what cannot be seen is unknown, and what is off is down', async () => {
     const lab = await formed('s1 s2 s3', 3)
     await pass(lab, MINUTE)
-    const { switchOff } = await import('../../sim/metal/box.ts')
+    const { switchOff } = await import('../../../sim/metal/box.ts')
     switchOff(lab.world, lab.box('s3'))
     await pass(lab, 2 * MINUTE)
     const { observed } = await lab.look()
@@ -227,7 +227,7 @@ describe('joining', () => {
     const lab = await formed('s1 s2 s3', 3, { endpoint: { server: 's2' }, staleState: 'wipe' })
     await pass(lab, MINUTE)
     const first = lab.box('s1')
-    const { switchOff, switchOn } = await import('../../sim/metal/box.ts')
+    const { switchOff, switchOn } = await import('../../../sim/metal/box.ts')
     switchOff(lab.world, first)
     for (const folder of ['/var/lib/rancher', '/etc/rancher', '/etc/systemd/system/k3s.service'])
       first.machine.files.remove(folder)

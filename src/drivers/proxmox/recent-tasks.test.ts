@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { createTestClient, exitOf, HOST, WEB } from '../../../sim/test-client.ts'
+import { simWire } from '../../../sim/wire.ts'
 import { seededRandom } from '../../lib/random.ts'
 import { Secret } from '../../model/secret.ts'
-import { createTestClient, exitOf, HOST, WEB } from '../../sim/test-client.ts'
-import { simWire } from '../../sim/wire.ts'
 import { openSession } from './session.ts'
 import { EXAMPLE_CONNECTION } from './vm-example.ts'
 

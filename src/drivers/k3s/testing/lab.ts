@@ -1,5 +1,12 @@
 // The real driver and the real coordinator on simulated boxes: each round looks, decides and does what was decided.
 
+import { releaseChecksum } from '../../../../sim/k3s/install.ts'
+import { kubernetesWire } from '../../../../sim/kubernetes/wire.ts'
+import { addBox, type Box } from '../../../../sim/metal/box.ts'
+import { metalShell } from '../../../../sim/metal/shell.ts'
+import { createVirtualClock, type VirtualClock } from '../../../../sim/virtual-clock.ts'
+import { createWorld } from '../../../../sim/world/create-world.ts'
+import type { World } from '../../../../sim/world/types.ts'
 import { seededRandom } from '../../../lib/random.ts'
 import type { WireResponse } from '../../../lib/wire.ts'
 import type { ClusterSpec } from '../../../model/cluster.ts'
@@ -11,13 +18,6 @@ import { DEFAULT_POLICY } from '../../../model/policy.ts'
 import type { Outcome } from '../../../model/verdict.ts'
 import { coordinate } from '../../../plan/cluster/coordinate.ts'
 import { clusterSpec } from '../../../plan/cluster/testing/fixture.ts'
-import { releaseChecksum } from '../../../sim/k3s/install.ts'
-import { kubernetesWire } from '../../../sim/kubernetes/wire.ts'
-import { addBox, type Box } from '../../../sim/metal/box.ts'
-import { metalShell } from '../../../sim/metal/shell.ts'
-import { createVirtualClock, type VirtualClock } from '../../../sim/virtual-clock.ts'
-import { createWorld } from '../../../sim/world/create-world.ts'
-import type { World } from '../../../sim/world/types.ts'
 import type {
   ClusterDeps,
   ClusterOperator,

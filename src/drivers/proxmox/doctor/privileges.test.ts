@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { allowed, type Operation, permissionOf } from '../../../sim/proxmox/validate/index.ts'
-import { allOperations } from '../../../sim/proxmox/validate/operations.ts'
+import { allowed, type Operation, permissionOf } from '../../../../sim/proxmox/validate/index.ts'
+import { allOperations } from '../../../../sim/proxmox/validate/operations.ts'
 import type { Way } from './need.ts'
 import { CALL_RULES, needsOfCall } from './privileges.ts'
 

@@ -1,4 +1,4 @@
-import type { Datacentre } from '../../../../sim/datacentre.ts'
+import type { Datacentre } from '../../../../../sim/datacentre.ts'
 
 /** Does what the pveum of a host does, by the API of the simulated one and as root. Answers the token that was made. */
 export async function pveum(datacentre: Datacentre, commands: readonly string[]): Promise<string> {

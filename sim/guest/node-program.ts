@@ -1,0 +1,126 @@
+import { hashInConfig } from '../../src/k3s/config.ts'
+import type { NodeAnswer, NodeFacts } from '../../src/k3s/node-program.ts'
+import { authorityHash, certificatesIn, isTrusted, readAuthorities } from '../k3s/authorities.ts'
+import { CONFIG_PATH } from '../k3s/config-file.ts'
+import { DATA, installedVersion, keepsFile, unitRole } from '../k3s/disk.ts'
+import { isWritable } from '../k3s/etcd.ts'
+import { serviceOf } from '../k3s/service.ts'
+import { snapshotsOn } from '../k3s/snapshots.ts'
+import type { Outcome } from './commands.ts'
+import type { Computer } from './computer.ts'
+import type { Files } from './files.ts'
+import { closedGates, hasGates } from './gates.ts'
+import { NODE_VERBS } from './node-verbs.ts'
+
+/** The program that every node of croft has, as far as somebody who calls it can tell. */
+export function nodeProgram(computer: Computer, args: readonly string[], input: string): Outcome {
+  const [verb = '', ...rest] = args
+  if (verb === 'facts') return { out: `${JSON.stringify(facts(computer))}\n` }
+  const deed = NODE_VERBS[verb]
+  if (deed === undefined) return answer({ ok: false, error: `there is no verb ${verb}` })
+  try {
+    return answer(deed(computer, rest, input))
+  } catch (error) {
+    return answer({ ok: false, error: error instanceof Error ? error.message : String(error) })
+  }
+}
+
+function answer(result: NodeAnswer): Outcome {
+  return { out: `${JSON.stringify(result)}\n`, code: result.ok ? 0 : 1 }
+}
+
+export function facts(computer: Computer): NodeFacts {
+  const { machine, world } = computer
+  const { files, system } = machine
+  const service = serviceOf(computer)
+  const role = unitRole(files)
+  const version = installedVersion(files)
+  const config = hashInConfig(new TextDecoder().decode(files.read(CONFIG_PATH)))
+  const held = dataOn(computer)
+  return {
+    machineId: system.machineId,
+    hostname: computer.hostname(),
+    bootId: system.bootId,
+    clockMs: Math.floor(world.clock.now()),
+    architecture: 'x86_64',
+    cloudInit: system.cloudInit,
+    ...(system.cloudInitError === undefined ? {} : { cloudInitError: system.cloudInitError }),
+    ...serviceFacts(computer),
+    ...(role === undefined ? {} : { role }),
+    ...(version === undefined ? {} : { version }),
+    ...(config === undefined ? {} : { configHash: config }),
+    ...held,
+    ...(service.failure === undefined || service.state === 'running' ? {} : { failure: service.failure }),
+    gates: gatesNow(computer),
+    ...etcdFacts(computer),
+    snapshots: snapshotsOn(computer),
+    ...(machine.job === undefined ? {} : { job: { ...machine.job } }),
+  }
+}
+
+/** The gates are tried from the first boot on, whether there is a K3s or not. */
+function gatesNow(computer: Computer): NodeFacts['gates'] {
+  const service = serviceOf(computer)
+  const early = service.process === undefined && service.state === 'stopped' && hasGates(computer)
+  if (early && computer.machine.system.cloudInit !== 'running')
+    service.gates = closedGates(computer, service.gates).filter(({ name }) => name !== 'api')
+  return service.gates
+}
+
+/** As systemd tells it: what dies is started again, and counts as failed only when it has died more than once. */
+function serviceFacts(computer: Computer): Pick<NodeFacts, 'service' | 'serviceSinceMs'> {
+  if (unitRole(computer.machine.files) === undefined) return { service: 'absent', serviceSinceMs: 0 }
+  const { orderedMs, restarts, sinceMs, state, wanted } = serviceOf(computer)
+  const dying = state === 'failed' && wanted && restarts < 2
+  const service = dying ? 'starting' : state
+  return { service, serviceSinceMs: Math.floor(service === 'starting' ? orderedMs : sinceMs) }
+}
+
+/** Whose data is on the disk: servers keep the CA itself, agents a copy of it. */
+function dataOn(computer: Computer): Pick<NodeFacts, 'data' | 'mixedCa'> {
+  const { files } = computer.machine
+  const nowMs = computer.world.clock.now()
+  const own = readAuthorities(files).get('server-ca.crt')
+  const copy = files.text(`${DATA}/agent/server-ca.crt`)
+  const pem = own ?? copy
+  const anything =
+    ['db/etcd', 'tls', 'cred'].some((folder) => hasFiles(files, `${DATA}/server/${folder}`)) ||
+    files.read(`${DATA}/agent/client-kubelet.crt`) !== undefined
+  if (pem === undefined) return { data: anything ? 'other' : 'none', mixedCa: false }
+  try {
+    const data = authorityHash(pem, nowMs)
+    const mixed = own !== undefined && copy !== undefined && own !== copy
+    return { data, mixedCa: mixed || !leavesFit(computer, pem) }
+  } catch {
+    return { data: 'other', mixedCa: false }
+  }
+}
+
+function hasFiles(files: Files, folder: string): boolean {
+  return files
+    .list(folder)
+    .some((name) => files.read(`${folder}/${name}`) !== undefined || hasFiles(files, `${folder}/${name}`))
+}
+
+/** A leaf that another CA made gives away a disk on which two clusters were mixed. */
+function leavesFit(computer: Computer, ca: string): boolean {
+  const leaf = computer.machine.files.text(`${DATA}/server/tls/serving-kube-apiserver.crt`)
+  if (leaf === undefined || !leaf.includes('BEGIN CERTIFICATE')) return true
+  return isTrusted(certificatesIn(leaf), certificatesIn(ca), computer.world.clock.now())
+}
+
+/** Absent where etcd does not answer: without a majority it tells nobody about its members. */
+function etcdFacts(computer: Computer): Pick<NodeFacts, 'etcd' | 'datastore'> {
+  const process = computer.machine.k3s?.process
+  const cluster = process?.cluster
+  if (process === undefined || cluster === undefined || process.role !== 'server') return {}
+  if (keepsFile(computer.machine.files)) return { datastore: 'sqlite' }
+  const self = process.member
+  if (self === undefined || process.phase === 'removed' || !cluster.members.has(self) || !isWritable(cluster)) return {}
+  if (cluster.members.get(self)?.process !== process) return {}
+  const members = [...cluster.members.values()].map(({ id, name, learner }) => ({ id, name, learner }))
+  const leader = cluster.leader
+  return {
+    etcd: { members, ...(leader === undefined ? {} : { leader }), self, version: process.etcd },
+  }
+}

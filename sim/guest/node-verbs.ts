@@ -1,0 +1,105 @@
+import type { InstallOrder, NodeAnswer, PutFiles, RestoreOrder, StartOrder } from '../../src/k3s/node-program.ts'
+import { DATA, DB, installedVersion, unitName, unitPath, unitRole } from '../k3s/disk.ts'
+import { isWritable, removeMember } from '../k3s/etcd.ts'
+import { beginInstall } from '../k3s/install.ts'
+import { putOut } from '../k3s/put-out.ts'
+import { restore } from '../k3s/restore.ts'
+import { rotateAuthorities } from '../k3s/rotate-ca.ts'
+import { rotateKeys } from '../k3s/rotate-keys.ts'
+import { rotateToken } from '../k3s/rotate-token.ts'
+import { restartService, serviceOf, startService, stopService } from '../k3s/service.ts'
+import { saveSnapshot } from '../k3s/snapshots.ts'
+import { applyManifestsSoon } from '../kubernetes/manifests.ts'
+import { between } from '../world/chance.ts'
+import type { Computer } from './computer.ts'
+import { COPY_VERBS } from './copy-verbs.ts'
+import { beginJob } from './job.ts'
+
+export type Deed = (computer: Computer, args: readonly string[], input: string) => NodeAnswer
+
+const OK: NodeAnswer = { ok: true }
+const no = (error: string): NodeAnswer => ({ ok: false, error })
+
+export const NODE_VERBS: Readonly<Record<string, Deed>> = {
+  ...COPY_VERBS,
+  put: (computer, _, input) => {
+    putFiles(computer, JSON.parse(input) as PutFiles)
+    return OK
+  },
+  install: (computer, _, input) => beginInstall(computer, JSON.parse(input) as InstallOrder),
+  start: (computer, _, input) => {
+    const { role } = JSON.parse(input) as StartOrder
+    if (installedVersion(computer.machine.files) === undefined) return no('K3s is not installed')
+    const other = role === 'server' ? 'agent' : 'server'
+    if (unitRole(computer.machine.files) === other && serviceOf(computer).process !== undefined) stopService(computer)
+    computer.machine.files.remove(unitPath(other))
+    computer.machine.enabled.delete(unitName(other))
+    if (computer.machine.files.read(unitPath(role)) === undefined)
+      computer.machine.files.write(unitPath(role), `[Service]\nExecStart=/usr/local/bin/k3s ${role}\n`)
+    computer.machine.enabled.add(unitName(role))
+    startService(computer)
+    return OK
+  },
+  stop: (computer) => {
+    // Not enabled either: one that is put out of its cluster would come back by itself with the next boot.
+    for (const role of ['server', 'agent'] as const) computer.machine.enabled.delete(unitName(role))
+    stopService(computer)
+    return OK
+  },
+  restart: (computer) => {
+    const role = unitRole(computer.machine.files)
+    if (role === undefined) return no('K3s has no unit here')
+    computer.machine.enabled.add(unitName(role))
+    restartService(computer)
+    return OK
+  },
+  wipe: (computer) =>
+    beginJob(computer, 'wipe', between(computer.world.random, computer.world.k3s.timing.wipeMs), (done) => {
+      stopService(computer, () => {
+        const { files, enabled } = computer.machine
+        for (const path of ['/etc/rancher', '/run/k3s']) files.remove(path)
+        // Images that came with the disk are not data of a cluster.
+        for (const name of files.list(DATA)) if (name !== 'agent') files.remove(`${DATA}/${name}`)
+        for (const name of files.list(`${DATA}/agent`)) if (name !== 'images') files.remove(`${DATA}/agent/${name}`)
+        if (files.list(`${DATA}/agent`).length === 0) files.remove(DATA)
+        for (const role of ['server', 'agent'] as const) {
+          files.remove(unitPath(role))
+          enabled.delete(unitName(role))
+        }
+        done()
+      })
+    }),
+  snapshot: (computer, [name = 'on-demand']) => saveSnapshot(computer, name),
+  restore: (computer, _, input) => restore(computer, JSON.parse(input) as RestoreOrder),
+  'forget-db': (computer) => {
+    if (serviceOf(computer).process !== undefined) return no('K3s still runs here')
+    const { files } = computer.machine
+    // Snapshots lie in the same directory, and stay.
+    for (const name of files.list(DB)) if (name !== 'snapshots') files.remove(`${DB}/${name}`)
+    for (const name of ['cred', 'tls']) files.remove(`${DATA}/server/${name}`)
+    return OK
+  },
+  'remove-member': (computer, [id = '']) => {
+    const cluster = computer.machine.k3s?.process?.cluster
+    if (cluster === undefined || !isWritable(cluster)) return no('etcd does not answer here')
+    const member = cluster.members.get(id)
+    if (member === undefined) return OK
+    if (removeMember(computer.world, cluster, id) !== undefined) return no(`etcd did not remove the member ${id}`)
+    if (member.process !== undefined) putOut(member.process)
+    return OK
+  },
+  'rotate-token': (computer, _, input) => rotateToken(computer, (JSON.parse(input) as { token: string }).token),
+  'rotate-keys': (computer) => rotateKeys(computer),
+  'rotate-ca': (computer, _, input) => rotateAuthorities(computer, JSON.parse(input) as PutFiles),
+}
+
+const MAY_WRITE =
+  /^\/(etc\/rancher|var\/lib\/rancher\/k3s|etc\/croft|usr\/local\/lib\/croft)\/|^\/etc\/systemd\/system\/(croft-|k3s[^/]*\.service\.d\/)|^\/etc\/(modules-load\.d\/croft-|sysctl\.d\/[^/]*croft)/
+
+function putFiles(computer: Computer, { files }: PutFiles): void {
+  const refused = files.find(({ path }) => !MAY_WRITE.test(path) || path.includes('..'))
+  if (refused !== undefined) throw new Error(`the path of a file may not be used: ${refused.path}`)
+  if (computer.machine.trouble.diskFull === true) throw new Error('No space left on device')
+  for (const { path, base64 } of files) computer.machine.files.write(path, Buffer.from(base64, 'base64'))
+  if (files.some(({ path }) => path.includes('/server/manifests/'))) applyManifestsSoon(computer)
+}

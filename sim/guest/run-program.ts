@@ -1,0 +1,73 @@
+import { NODE_PROGRAM } from '../../src/k3s/node-program.ts'
+import { NODE_PROGRAM_TEXT } from '../../src/k3s/node-program-text.ts'
+import type { Commands, Session } from './commands.ts'
+import type { Computer } from './computer.ts'
+import { nodeProgram } from './node-program.ts'
+import { runScript } from './shell.ts'
+import { ALL_COMMANDS } from './system-commands.ts'
+
+export interface Ended {
+  readonly out: string
+  readonly err: string
+  readonly exit: number | undefined
+  readonly signal: number | undefined
+  readonly tookMs: number
+  readonly children: number
+}
+
+/** Runs a program to its end on a computer. Undefined: there is no such program. */
+export function runProgram(
+  computer: Computer,
+  argv: readonly string[],
+  input: string | undefined,
+  pid = 0,
+  commands: Commands = ALL_COMMANDS,
+): Ended | undefined {
+  const { machine, world } = computer
+  const session: Session = {
+    computer,
+    machine,
+    pid,
+    nowMs: world.clock.now(),
+    tookMs: 0,
+    children: 0,
+    out: '',
+    err: '',
+    exit: undefined,
+    signal: undefined,
+  }
+  const path = argv[0] ?? ''
+  const program = path.replace(/^.*\//, '')
+  // What is set for a program changes nothing about what these do.
+  if (program === 'env') {
+    const first = argv.findIndex((word, at) => at > 0 && word !== '--' && !word.includes('='))
+    return first < 0 ? session : runProgram(computer, argv.slice(first), input, pid, commands)
+  }
+  // The program of a node that goes along with its question, where nobody has put it.
+  if (program === 'sh' && argv[1] === '-s' && input === NODE_PROGRAM_TEXT) {
+    const done = nodeProgram(computer, argv.slice(argv.indexOf('--') + 1), '')
+    session.out = done.out ?? ''
+    session.err = done.err ?? ''
+    session.exit = done.code ?? 0
+    return session
+  }
+  if (program === 'sh' || program === 'bash') {
+    const flag = argv.findIndex((arg) => /^-\w*c$/.test(arg))
+    const script = flag >= 0 ? (argv[flag + 1] ?? '') : (machine.files.text(argv[1] ?? '') ?? input ?? '')
+    runScript(script, session, commands, input ?? '', flag >= 0 ? argv.slice(flag + 2) : argv.slice(1))
+    return session
+  }
+  const run = path === NODE_PROGRAM ? nodeCommand(computer) : commands.get(program)
+  if (run === undefined) return undefined
+  const done = run({ args: argv, input: input ?? '' }, session)
+  session.out = done.out ?? ''
+  session.err = done.err ?? ''
+  session.exit = done.code ?? 0
+  return session
+}
+
+/** It is there when somebody has put it there. */
+function nodeCommand(computer: Computer): ReturnType<Commands['get']> {
+  if (computer.machine.files.read(NODE_PROGRAM) === undefined) return undefined
+  return ({ args, input }) => nodeProgram(computer, args.slice(1), input)
+}

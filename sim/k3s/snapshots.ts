@@ -1,0 +1,134 @@
+import { BACKUP_MOUNT, BACKUP_UNIT_FILE } from '../../src/k3s/backup-flags.ts'
+import type { NodeAnswer, NodeFacts } from '../../src/k3s/node-program.ts'
+import { nextRunMs } from '../../src/k3s/schedule.ts'
+import type { Computer } from '../guest/computer.ts'
+import { createFiles } from '../guest/files.ts'
+import { beginJob } from '../guest/job.ts'
+import { stamp } from '../kubernetes/object.ts'
+import { all, freeze, put, remove } from '../kubernetes/store.ts'
+import { between, hexDigits, uuid } from '../world/chance.ts'
+import { flagText, readConfig } from './config-file.ts'
+import { SNAPSHOTS } from './disk.ts'
+import { isWritable } from './etcd.ts'
+import { after } from './process.ts'
+import type { K3sProcess, SnapshotContent } from './types.ts'
+
+const MARK = 'etcd snapshot '
+
+/** The file holds an id; what it stands for is kept aside. Copies of the file are therefore as good as the file. */
+export function snapshotIn(computer: Computer, path: string): SnapshotContent | undefined {
+  const text = computer.machine.files.text(path)
+  return text?.startsWith(MARK) ? computer.world.k3s.snapshots.get(text.slice(MARK.length).trim()) : undefined
+}
+
+/** By its path, or by the name of one that lies in the usual place. */
+export function findSnapshot(computer: Computer, given: string): { path: string; content?: SnapshotContent } {
+  const path = given.startsWith('/') ? given : `${SNAPSHOTS}/${given}`
+  const content = snapshotIn(computer, path)
+  return content === undefined ? { path } : { path, content }
+}
+
+export function snapshotsOn(computer: Computer): NodeFacts['snapshots'] {
+  const folder = flagText(readConfig(computer.machine.files, 'server').flags, 'etcd-snapshot-dir') || SNAPSHOTS
+  return computer.machine.files.list(folder).flatMap((name) => {
+    const path = `${folder}/${name}`
+    const content = snapshotIn(computer, path)
+    // With the token's hash only the cluster itself can tell: nothing about it stands in the file's name.
+    return content === undefined
+      ? []
+      : [{ name, path, atMs: content.atMs - (content.atMs % 1000), bytes: content.bytes }]
+  })
+}
+
+/** `k3s etcd-snapshot save`: of what is committed now, with the name of the node and the time behind the given name. */
+export function saveSnapshot(computer: Computer, name: string): NodeAnswer {
+  const { world, machine } = computer
+  return beginJob(computer, 'snapshot', between(world.random, world.k3s.timing.snapshotMs), (done) => {
+    const process = machine.k3s?.process
+    done(process?.role === 'server' ? takeSnapshot(process, name) : 'K3s does not run as a server here')
+  })
+}
+
+/** What K3s does by its own schedule, on every server, as long as it runs: one of each round is kept, so many of them. */
+export function scheduleSnapshots(process: K3sProcess): void {
+  const schedule = flagText(process.flags, 'etcd-snapshot-schedule-cron')
+  const { world } = process.computer
+  const next = schedule === '' ? undefined : nextRunMs(schedule, world.clock.now())
+  if (next === undefined) return
+  after(process, next - world.clock.now(), () => {
+    const problem = takeSnapshot(process, 'etcd-snapshot')
+    if (problem === undefined) prune(process, `etcd-snapshot-${process.nodeName}-`)
+    else process.log('error', `Failed to take etcd snapshot: ${problem}`)
+    scheduleSnapshots(process)
+  })
+}
+
+/** Answers why it could not be taken. */
+function takeSnapshot(process: K3sProcess, name: string): string | undefined {
+  const { cluster, computer } = process
+  const { world, machine } = computer
+  if (cluster === undefined) return 'K3s does not run as a server here'
+  const member = cluster.members.get(process.member ?? '')
+  if (member === undefined || member.learner || !isWritable(cluster))
+    return member?.learner === true ? 'etcdserver: rpc not supported for learner' : 'context deadline exceeded'
+  if (machine.trouble.diskFull === true) return 'No space left on device'
+  const nowMs = Math.floor(world.clock.now())
+  const content: SnapshotContent = {
+    id: hexDigits(world.random, 16),
+    frozen: freeze(cluster.store),
+    bootstrap: cluster.bootstrap,
+    atMs: nowMs,
+    bytes: 2_300_000 + 400 * cluster.store.revision,
+    tokenHash: cluster.bootstrap.tokenHash,
+    version: process.version,
+    encryption: cluster.encryption,
+    podCidrs: cluster.podCidrs,
+  }
+  world.k3s.snapshots.set(content.id, content)
+  const file = `${name}-${process.nodeName}-${Math.ceil(nowMs / 1000)}`
+  const folder = flagText(process.flags, 'etcd-snapshot-dir') || SNAPSHOTS
+  computer.machine.files.write(`${folder}/${file}`, `${MARK}${content.id}`)
+  put(cluster.store, FILES, {
+    apiVersion: 'k3s.cattle.io/v1',
+    kind: 'ETCDSnapshotFile',
+    metadata: {
+      name: `local-${file}-${hexDigits(world.random, 6)}`,
+      uid: uuid(world.random),
+      creationTimestamp: stamp(nowMs),
+      generation: 1,
+      annotations: { 'etcd.k3s.cattle.io/snapshot-token-hash': content.tokenHash },
+      labels: { 'etcd.k3s.cattle.io/snapshot-storage-node': process.nodeName },
+      finalizers: ['wrangler.cattle.io/managed-etcd-snapshots-controller'],
+    },
+    spec: { location: `file://${folder}/${file}`, nodeName: process.nodeName, snapshotName: file },
+    status: { creationTime: stamp(Math.ceil(nowMs / 1000) * 1000), readyToUse: true, size: `${content.bytes}` },
+  })
+  return undefined
+}
+
+/** The oldest go, with their objects, as far as they are this server's own. */
+function prune(process: K3sProcess, prefix: string): void {
+  const { cluster, computer, flags } = process
+  const folder = flagText(flags, 'etcd-snapshot-dir') || SNAPSHOTS
+  const files = computer.machine.files
+  const keep = Number(flagText(flags, 'etcd-snapshot-retention') || 5)
+  const mine = files.list(folder).filter((name) => name.startsWith(prefix))
+  const gone = new Set(mine.sort().slice(0, Math.max(0, mine.length - keep)))
+  for (const name of gone) files.remove(`${folder}/${name}`)
+  if (cluster === undefined || gone.size === 0) return
+  for (const object of all(cluster.store, FILES)) {
+    const { snapshotName } = (object as { readonly spec?: { readonly snapshotName?: string } }).spec ?? {}
+    if (gone.has(snapshotName ?? '')) remove(cluster.store, FILES, undefined, object.metadata.name)
+  }
+}
+
+const FILES = 'k3s.cattle.io/etcdsnapshotfiles'
+
+/** What systemd does with the unit of a share: the same folder for everybody who has it. */
+export function mountBackups({ machine, world }: Computer): void {
+  const share = /^What=(.+)$/m.exec(machine.files.text(BACKUP_UNIT_FILE) ?? '')?.[1]
+  if (share === undefined) return
+  const files = world.k3s.shares.get(share) ?? createFiles()
+  world.k3s.shares.set(share, files)
+  machine.files.mount(BACKUP_MOUNT, files)
+}

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { seededRandom } from '../src/lib/random.ts'
+import { createDatacentre } from './datacentre.ts'
+import { createVirtualClock } from './virtual-clock.ts'
+
+function start() {
+  const clock = createVirtualClock(1_794_704_000_000)
+  const datacentre = createDatacentre({ clock, random: seededRandom(7), preset: 'hosts' })
+  const headers = { Authorization: `PVEAPIToken=${datacentre.token}` }
+  const node = [...datacentre.world.hosts.keys()][0] ?? ''
+  async function call(method: string, path: string, params: Record<string, string> = {}) {
+    const query = new URLSearchParams(params).toString()
+    const plain = method === 'GET' || method === 'DELETE'
+    const answer = await clock.runUntil(
+      datacentre.handle({
+        method,
+        path: `/api2/json${path}${plain && query !== '' ? `?${query}` : ''}`,
+        headers: plain ? headers : { ...headers, 'Content-Type': 'application/x-www-form-urlencoded' },
+        ...(plain ? {} : { body: query }),
+      }),
+    )
+    return { status: answer.status, data: (JSON.parse(answer.body || '{}') as { data?: unknown }).data }
+  }
+  return { call, node, clock }
+}
+
+test('a service is stopped and started by tasks, and its state follows', async () => {
+  const { call, node, clock } = start()
+  const state = async () => (await call('GET', `/nodes/${node}/services/chrony/state`)).data as { state: string }
+  assert.equal((await state()).state, 'running')
+  for (const [verb, then] of [
+    ['stop', 'dead'],
+    ['start', 'running'],
+  ] as const) {
+    assert.match(String((await call('POST', `/nodes/${node}/services/chrony/${verb}`)).data), /^UPID:/)
+    await clock.advanceTo(clock.now() + 60_000)
+    assert.equal((await state()).state, then)
+  }
+  assert.ok(((await call('GET', `/nodes/${node}/services`)).data as unknown[]).length > 10)
+})
+
+test('a zone is pending on a host until it is applied, and a rollback takes it back', async () => {
+  const { call, node, clock } = start()
+  const zones = async () =>
+    ((await call('GET', `/nodes/${node}/sdn/zones`)).data as { zone: string; status: string }[]).map(
+      ({ zone, status }) => `${zone} ${status}`,
+    )
+  assert.deepEqual(await zones(), ['localnetwork available'])
+  assert.equal((await call('POST', '/cluster/sdn/zones', { zone: 'z1', type: 'simple' })).status, 200)
+  assert.deepEqual(await zones(), ['localnetwork available', 'z1 pending'])
+  await call('PUT', '/cluster/sdn')
+  await clock.advanceTo(clock.now() + 60_000)
+  await call('POST', '/cluster/sdn/zones', { zone: 'z2', type: 'simple' })
+  assert.deepEqual(await zones(), ['localnetwork available', 'z1 available', 'z2 pending'])
+  assert.equal((await call('POST', '/cluster/sdn/rollback')).status, 200)
+  assert.deepEqual(await zones(), ['localnetwork available', 'z1 available'])
+})
+
+test('who holds the lock of the network of the cluster gives it back by its token', async () => {
+  const { call, clock } = start()
+  const token = String((await call('POST', '/cluster/sdn/lock')).data)
+  assert.equal((await call('POST', '/cluster/sdn/lock')).status, 500)
+  assert.equal((await call('DELETE', '/cluster/sdn/lock', { 'lock-token': 'wrong' })).status, 500)
+  assert.equal((await call('DELETE', '/cluster/sdn/lock', { 'lock-token': token })).status, 200)
+  const again = String((await call('POST', '/cluster/sdn/lock')).data)
+  // What is applied with the lock gives it back.
+  await call('PUT', '/cluster/sdn', { 'lock-token': again })
+  await clock.advanceTo(clock.now() + 60_000)
+  assert.equal((await call('POST', '/cluster/sdn/lock')).status, 200)
+})
+
+test('the log of the cluster tells of tasks, newest first', async () => {
+  const { call, node, clock } = start()
+  await call('POST', `/nodes/${node}/services/cron/restart`)
+  await clock.advanceTo(clock.now() + 60_000)
+  const log = (await call('GET', '/cluster/log', { max: '2' })).data as { msg: string }[]
+  assert.deepEqual(
+    log.map(({ msg }) => msg.split(' ').slice(0, 2).join(' ')),
+    ['end task', 'starting task'],
+  )
+})

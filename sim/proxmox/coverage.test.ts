@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { DEFINITIONS } from '../../src/model/rest/registry.ts'
+import { createTestClient } from '../test-client.ts'
+import { coverage, coverageTable, isSimulated } from './coverage.ts'
+
+const DOCS = new URL('../../docs/', import.meta.url)
+
+test('what is simulated of the API, and the table in the documentation says so', () => {
+  const found = coverage()
+  const table = coverageTable(found)
+  process.stdout.write(`${table}\n`)
+  assert.ok(found.simulated >= 476, `${found.simulated} operations are simulated`)
+  const page = readFileSync(new URL('simulator.md', DOCS), 'utf8')
+  assert.ok(page.includes(table), `docs/simulator.md has another table; it should be:\n${table}`)
+})
+
+/** The places that a path of a definition stands for. */
+function places(path: string): string[] {
+  const firewalls = ['/cluster/firewall', '/nodes/pve1/firewall', '/nodes/pve1/qemu/100/firewall']
+  const at = path.includes('{firewall}') ? firewalls.map((firewall) => path.replace('{firewall}', firewall)) : [path]
+  return at.map((one) =>
+    one
+      .replace('{host}', 'pve1')
+      .replace('{vmid}', '100')
+      .replace(/\{[^}]*\}/g, 'xx'),
+  )
+}
+
+test('[R9] every call that a setting is kept by is simulated', () => {
+  const missing: string[] = []
+  for (const { name, list, create, update, remove, apply } of DEFINITIONS) {
+    const verbs = [create, update, remove].filter((verb) => verb !== undefined)
+    const calls: (readonly [string, string])[] = [
+      ['GET', list.path],
+      ...(list.item === undefined ? [] : [['GET', list.item.path] as const]),
+      ...verbs.map((verb) => [verb.method, verb.path] as const),
+      ...(apply === undefined ? [] : [['PUT', apply.path] as const]),
+    ]
+    for (const [method, path] of calls) {
+      const verdicts = places(path).map((place) => isSimulated(method, place))
+      // A firewall of a host has no names for addresses: such a call is made nowhere.
+      const asked = verdicts.filter((verdict) => verdict !== undefined)
+      if (asked.length === 0 || asked.includes(false)) missing.push(`${name}: ${method} ${path}`)
+    }
+  }
+  assert.deepEqual(missing, [])
+})
+
+/** The calls in the driver's page: `GET …/qemu/ID/config`; a word alone stands for the last part of the one before. */
+function documentedCalls(): string[] {
+  const page = readFileSync(new URL('drivers/proxmox.md', DOCS), 'utf8')
+  const calls: string[] = []
+  for (const line of page.split('\n')) {
+    const cell = /^\| (.*?) \| /.exec(line)?.[1] ?? ''
+    for (const [, code = ''] of cell.matchAll(/`([^`]+)`/g)) {
+      const before = calls.at(-1) ?? ''
+      if (/^(GET|POST|PUT|DELETE) /.test(code)) calls.push(code)
+      else if (code.startsWith('…')) calls.push(`${before.split(' ')[0]} ${code}`)
+      else if (/^[a-z]+$/.test(code)) calls.push(before.replace(/[^/]+$/, code))
+    }
+  }
+  return calls
+}
+
+test('every call in the page of the Proxmox driver is simulated', () => {
+  const calls = documentedCalls()
+  assert.ok(calls.length >= 20, calls.join('\n'))
+  const missing = calls.filter((call) => {
+    const [method = '', path = ''] = call.split(' ')
+    const real = path
+      .replace(/\?.*$/, '')
+      .replace('…/config', '…/qemu/ID/config')
+      .replace('…', '/nodes/pve1')
+      .replace('UPID', 'UPID:pve1:00000001:00000001:00000001:qmstart:100:root@pam:')
+      .replace('NAME', 'local')
+      .replace('FILE', 'local:iso')
+      .replace('ID', '100')
+    return isSimulated(method, real) !== true
+  })
+  assert.deepEqual(missing, [])
+})
+
+test('what is not simulated is refused with 501 and says so', async () => {
+  const client = createTestClient()
+  const answer = await client.call('GET', '/nodes/fun-bedbug/ceph/status')
+  assert.equal(answer.status, 501)
+  assert.match(answer.reason, /'GET \/nodes\/\{node\}\/ceph\/status' is part of Proxmox VE but is not simulated/)
+  const unknown = await client.call('GET', '/nodes/fun-bedbug/nothing')
+  assert.equal(unknown.status, 501)
+  assert.match(unknown.reason, /^Method 'GET \/nodes\/fun-bedbug\/nothing' not implemented/)
+})
