@@ -3,22 +3,14 @@ import type { Estate } from '../model/estate.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { Rules } from '../model/rules.ts'
 import type { ClusterFailures } from './clusters/act.ts'
-import { withDrills } from './clusters/drills.ts'
-import { lookAtClusters, surroundingsOfAll } from './clusters/look.ts'
 import type { KnownWaits } from './clusters/pace.ts'
 import { type ClusterTools, createClusterSessions } from './clusters/sessions.ts'
 import { createConnections } from './connections.ts'
 import type { Engine, EngineDeps, PassReport, Settlement } from './engine.ts'
-import { withFormerHosts } from './former-hosts.ts'
 import { askProbe, type CheckWays, checkAsker } from './health-check.ts'
-import { withHistory } from './history.ts'
-import { readLedger } from './ledger.ts'
-import { observeAndPlan, readAllUndeclared, surveyAll, worldsOf } from './observation.ts'
+import { type ObserveDeps, observe, observeSurroundings } from './observe.ts'
 import { runPass } from './pass.ts'
 import type { PassDeps } from './pass-deps.ts'
-import { placeAll } from './placing.ts'
-import { heldByPower, withPower } from './power/apply.ts'
-import { lookAtPowers } from './power/look.ts'
 import { emptyPowerMemory } from './power/memory.ts'
 import { withPreviews } from './previews.ts'
 import { nothingLearnt } from './widths.ts'
@@ -75,28 +67,16 @@ export function createEngine(deps: EngineDeps): Engine {
     }
   }
 
+  const asking: ObserveDeps = { clock, store, rules, connections, sessions, power, powerMemory, askCheck }
   const engine: Engine = {
     async plan(inGit, signal) {
-      const declared = await withFormerHosts(await withDrills(inGit, store), store)
-      const ledger = await readLedger(store, true)
-      const surveyed = await surveyAll(declared, connections, clock.now(), signal)
-      await readAllUndeclared(declared, surveyed.lookings, signal)
-      const worlds = worldsOf(declared, surveyed.lookings, surveyed.unseen)
-      const seen = { worlds, lookings: surveyed.lookings }
-      const known = await withHistory(declared, worlds, ledger, clock.now(), signal)
-      const placed = await placeAll(known, seen, ledger, clock.now(), signal)
-      const looked = await lookAtClusters(placed, seen, ledger, rules, { store, sessions }, clock.now(), signal)
-      const powerDeps = { clock, store, sessions, power, powerMemory, askCheck }
-      const powers = await lookAtPowers(placed, seen, ledger, rules, looked, powerDeps, signal)
-      const powerLooks = powers.map(({ look }) => look)
-      const estate = withPower(placed, powerLooks)
-      const looks = heldByPower(looked, powerLooks, clock.now()).map(({ look }) => look)
-      const observation = await observeAndPlan(estate, surveyed, ledger, rules, looks, clock.now(), signal)
+      current = inGit
+      const { observation, worlds, powers } = await observe(inGit, asking, { retryStalled: true }, signal)
       const plan = await withPreviews(observation, signal)
       const hosts = [...worlds.values()].flatMap(({ survey }) =>
         (survey?.hosts ?? []).map((host) => ({ ...host, connection: survey?.connection ?? '' })),
       )
-      return { ...plan, hosts, ...(powerLooks.length === 0 ? {} : { powers: powerLooks }) }
+      return { ...plan, hosts, ...(powers.length === 0 ? {} : { powers: powers.map(({ look }) => look) }) }
     },
     async pass(estate, signal, { only, sweep } = {}) {
       current = estate
@@ -136,14 +116,8 @@ export function createEngine(deps: EngineDeps): Engine {
       }
     },
     async surroundings(inGit, cluster, signal) {
-      const estate = await withDrills(inGit, store)
-      const ledger = await readLedger(store, true)
-      const surveyed = await surveyAll(estate, connections, clock.now(), signal)
-      await readAllUndeclared(estate, surveyed.lookings, signal)
-      const worlds = worldsOf(estate, surveyed.lookings, surveyed.unseen)
-      const seen = { worlds, lookings: surveyed.lookings }
-      const all = await surroundingsOfAll(estate, seen, ledger, rules, { store, sessions }, clock.now(), signal)
-      return all.find(({ declaration }) => declaration.name === cluster)?.surroundings
+      current = inGit
+      return observeSurroundings(inGit, cluster, asking, signal)
     },
     askCheck,
     async close() {

@@ -16,11 +16,25 @@ export interface UpToDate {
   readonly ledger: Ledger
   /** How effects ended that were begun in earlier passes. */
   readonly ended: ReadonlyMap<ResourceKey, Happening>
+  readonly findings: Findings
 }
 
-/** Reads the store without changing it: what `croft plan` goes by. */
+/** What was found out about intentions: a pass writes it down before it acts, a plan does not. */
+export interface Findings {
+  /** Tasks that turned out to be the work of an intention, by its id. */
+  readonly tasks: ReadonlyMap<string, string>
+  /** Ids of intentions that are over. */
+  readonly over: readonly string[]
+}
+
+/** Writes down what was found out about intentions, under our epoch. */
+export async function writeFindings({ tasks, over }: Findings, store: Store, epoch: number): Promise<void> {
+  for (const [id, taskId] of tasks) await store.noteTask(epoch, id, taskId)
+  for (const id of over) await store.settle(epoch, id)
+}
+
 export async function readLedger(
-  store: Store,
+  store: Pick<Store, 'records' | 'intentions' | 'isFresh'>,
   retryStalled: boolean,
   tried: ReadonlySet<ResourceKey> = new Set(),
 ): Promise<Ledger> {
@@ -35,11 +49,9 @@ export async function readLedger(
   }
 }
 
-/** Settles the intentions whose fate is known, and says how they ended. Those of an unseen connection stay. */
+/** Says how the intentions ended whose fate is known. Those of an unseen connection stay. Writes nothing. */
 export async function bringUpToDate(
   ledger: Ledger,
-  store: Store,
-  epoch: number,
   lookings: ReadonlyMap<string, Looking>,
   clock: Clock,
   signal: AbortSignal,
@@ -49,6 +61,8 @@ export async function bringUpToDate(
   const running = new Map<ResourceKey, RemoteTask>()
   const ended = new Map<ResourceKey, Happening>()
   const fates = new Map<Intention, Fate>()
+  const tasks = new Map<string, string>()
+  const over: string[] = []
   for (const intention of ledger.intentions.values()) {
     const looking = lookings.get(intention.connection)
     if (looking !== undefined)
@@ -64,7 +78,7 @@ export async function bringUpToDate(
     }
     switch (fate.is) {
       case 'running':
-        if (intention.taskId === undefined) await store.noteTask(epoch, intention.id, fate.task.id)
+        if (intention.taskId === undefined) tasks.set(intention.id, fate.task.id)
         intentions.set(intention.key, intention)
         running.set(intention.key, fate.task)
         break
@@ -84,15 +98,15 @@ export async function bringUpToDate(
         if (end?.what === 'succeeded' && isGone(intention, looking)) looking.gone.add(intention.externalId)
         // What failed is judged at the end of this pass: until then nobody can say whether to try again.
         if (end?.what === 'failed') intentions.set(intention.key, intention)
-        await close(intention, looking)
+        close(intention, looking)
         break
       }
       case 'over':
-        await close(intention, looking)
+        close(intention, looking)
         break
     }
   }
-  return { ledger: { ...ledger, records, intentions, running }, ended }
+  return { ledger: { ...ledger, records, intentions, running }, ended, findings: { tasks, over } }
 
   /**
    * What a step has taught holds at once: the record is written only at the end of this pass. What went well is stalled
@@ -110,11 +124,11 @@ export async function bringUpToDate(
     })
   }
 
-  async function close(intention: Intention, looking: Looking): Promise<void> {
+  function close(intention: Intention, looking: Looking): void {
     looking.looks.delete(intention.externalId)
     looking.close.delete(intention.externalId)
     if (intention.step.verb === 'create') records.set(intention.key, withId(records.get(intention.key), intention))
-    await store.settle(epoch, intention.id)
+    over.push(intention.id)
   }
 }
 

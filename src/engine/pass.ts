@@ -1,106 +1,113 @@
 import { LIMITS } from '../lib/limits.ts'
 import type { Estate } from '../model/estate.ts'
+import type { NewEvent } from '../model/event.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { Plan } from '../model/plan.ts'
+import type { ResourceRecord } from '../model/record.ts'
 import { admit } from '../plan/admit.ts'
 import type { Attempt } from './act.ts'
 import { actOn, gather, trafficOf } from './act-on-plan.ts'
 import { blame } from './blame.ts'
 import type { Case } from './case.ts'
 import { casesOf } from './cases.ts'
-import { forgetForSweep } from './close-looks.ts'
 import { departedClusters } from './clusters/departed.ts'
-import { withDrills } from './clusters/drills.ts'
 import { isClusterSettled } from './clusters/judge.ts'
 import { keepClusters } from './clusters/keep.ts'
-import { lookAtClusters } from './clusters/look.ts'
 import { nextClusterLookMs } from './clusters/pace.ts'
 import { noteRemediationsOver } from './clusters/remembered.ts'
 import type { PassReport } from './engine.ts'
-import { withFormerHosts } from './former-hosts.ts'
-import { withHistory } from './history.ts'
 import { judge } from './judge.ts'
-import { bringUpToDate, readLedger } from './ledger.ts'
-import { observeAndPlan, readAllUndeclared, surveyAll, worldsOf } from './observation.ts'
+import { writeFindings } from './ledger.ts'
+import { type Observed, type ObserveOptions, observe } from './observe.ts'
 import type { PassDeps } from './pass-deps.ts'
-import { placeAll } from './placing.ts'
-import { goingOff, heldByPower, withPower } from './power/apply.ts'
+import { goingOff } from './power/apply.ts'
 import { isPowerSettled } from './power/judge.ts'
-import { keepPowers } from './power/keep.ts'
-import { lookAtPowers } from './power/look.ts'
+import { type KeptPowers, keepPowers } from './power/keep.ts'
 import { lookForReadiness } from './readiness.ts'
 import { departed, report } from './report-pass.ts'
 import { isSettled, nextLookMs } from './settled.ts'
 import { learnWidths } from './widths.ts'
 
-/** One pass: look, plan, act, judge, report. One way in, one way out; whatever went wrong is in the report. */
+/** What a pass is told besides the estate. */
+export interface RunOptions extends Pick<ObserveOptions, 'retryStalled' | 'tried' | 'sweep'> {
+  readonly only?: ReadonlySet<ResourceKey>
+}
+
+/** One pass, as its phases go through it. */
+interface Pass {
+  readonly deps: PassDeps
+  readonly options: RunOptions
+  readonly observed: Observed
+  /** The part of the plan that this pass may touch. */
+  readonly chosen: Plan
+  readonly signal: AbortSignal
+}
+
+interface Acted {
+  readonly blamed: Awaited<ReturnType<typeof blame>>
+  readonly attempts: readonly Attempt[]
+  readonly clusters: Awaited<ReturnType<typeof keepClusters>>
+  readonly power: KeptPowers
+}
+
+interface Judged {
+  readonly records: readonly ResourceRecord[]
+  readonly events: readonly NewEvent[]
+}
+
+/** One pass: observe, act, judge, report. One way in, one way out; whatever went wrong is in the report. */
 export async function runPass(
   inGit: Estate,
   deps: PassDeps,
-  options: {
-    readonly retryStalled: boolean
-    readonly tried?: ReadonlySet<ResourceKey>
-    readonly only?: ReadonlySet<ResourceKey>
-    readonly sweep?: number
-  },
+  options: RunOptions,
   signal: AbortSignal,
 ): Promise<PassReport> {
-  const { clock, random, store, epoch, rules, connections } = deps
-  const startedMs = clock.now()
+  const begins: ObserveOptions['begins'] = (plan, ground) =>
+    admit(chosenOf(plan, options).entries, trafficIn(ground, deps)).map(({ entry }) => entry)
+  const observed = await observe(inGit, deps, { ...options, begins }, signal)
+  const pass: Pass = { deps, options, observed, chosen: chosenOf(observed.observation.plan, options), signal }
+  await noteFindings(pass)
+  const acted = await act(pass)
+  const judged = await judgeAll(pass, acted)
+  await writeReport(pass, judged)
+  return reportOf(pass, acted, judged)
+}
 
-  const declared = await withFormerHosts(await withDrills(inGit, store), store)
-  const surveyed = await surveyAll(declared, connections, startedMs, signal)
-  for (const looking of surveyed.lookings.values()) forgetForSweep(looking, options.sweep ?? 0)
-  const remembered = await readLedger(store, options.retryStalled, options.tried)
-  const { ledger, ended } = await bringUpToDate(remembered, store, epoch, surveyed.lookings, clock, signal)
-  await readAllUndeclared(declared, surveyed.lookings, signal)
-  const seen = { worlds: worldsOf(declared, surveyed.lookings, surveyed.unseen), lookings: surveyed.lookings }
-  const known = await withHistory(declared, seen.worlds, ledger, startedMs, signal)
-  const placed = await placeAll(known, seen, ledger, startedMs, signal)
-  const looked = await lookAtClusters(placed, seen, ledger, rules, deps, startedMs, signal)
-  for (const { look, surroundings } of looked)
+/** Written down before anything is done: what was found out about intentions and about replacements of dead nodes. */
+async function noteFindings({ deps: { store, epoch }, observed }: Pass): Promise<void> {
+  await writeFindings(observed.findings, store, epoch)
+  for (const { look, surroundings } of observed.clusters)
     await noteRemediationsOver(store, epoch, look.declaration.name, surroundings.remediations, look.observed)
-  const powers = await lookAtPowers(placed, seen, ledger, rules, looked, deps, signal)
-  const powerLooks = powers.map(({ look }) => look)
-  const clusters = heldByPower(looked, powerLooks, startedMs)
-  const estate = withPower(placed, powerLooks)
-  const looks = clusters.map(({ look }) => look)
-  const traffic = trafficOf(estate, ledger.records, deps, {
-    intentions: [...ledger.intentions.values()],
-    together: goingOff(powerLooks),
-  })
-  const observation = await observeAndPlan(estate, surveyed, ledger, rules, looks, startedMs, signal, (plan) =>
-    admit(options.only === undefined ? plan.entries : only(plan, options.only).entries, traffic).map(
-      ({ entry }) => entry,
-    ),
-  )
-  const chosen = options.only === undefined ? observation.plan : only(observation.plan, options.only)
+}
 
+async function act({ deps, options, observed, chosen, signal }: Pass): Promise<Acted> {
+  const { estate, observation, ledger, startedMs, surveyed } = observed
   const blamed = await blame(observation, ledger.records, startedMs, signal)
+  const traffic = trafficIn(observed, deps)
   const attempts = signal.aborted
     ? []
     : await actOn(estate, observation, chosen, ledger.records, deps, traffic, startedMs, signal)
+  const clusters = await keepClusters(observed.clusters, ledger.records, deps, options.only, signal)
+  const power = await keepPowers(observed.powers, surveyed.lookings, ledger.records, deps, options.only, signal)
+  return { blamed, attempts, clusters, power }
+}
 
-  const clusterVerdicts = await keepClusters(clusters, ledger.records, deps, options.only, signal)
-  const power = await keepPowers(powers, surveyed.lookings, ledger.records, deps, options.only, signal)
-
-  const happenings = gather(ended, attempts)
-  learnWidths(deps.windows, happenings, attempts, estate, surveyed.lookings)
+async function judgeAll({ deps, observed, signal }: Pass, acted: Acted): Promise<Judged> {
+  const { estate, observation, ledger, startedMs, surveyed } = observed
+  const { clock, random, rules, connections } = deps
+  const happenings = gather(observed.ended, acted.attempts)
+  learnWidths(deps.windows, happenings, acted.attempts, estate, surveyed.lookings)
   const worlds = await lookForReadiness(estate, observation, ledger.records, happenings, startedMs, signal)
-  const verdicts = casesOf(
-    observation.estate,
-    { ...observation, worlds },
-    ledger,
-    rules,
-    happenings,
-    connections,
-    startedMs,
-  ).map((one) => judge(withBlame(one, blamed), clock.now(), random))
+  const seen = { ...observation, worlds }
+  const cases = casesOf(observation.estate, seen, ledger, rules, happenings, connections, startedMs)
+  const verdicts = cases.map((one) => judge(withBlame(one, acted.blamed), clock.now(), random))
+  const all = [...verdicts, ...acted.clusters, ...acted.power.verdicts]
+  return { records: all.map(({ record }) => record), events: all.flatMap(({ events }) => events) }
+}
 
+async function writeReport({ deps, observed }: Pass, { records, events }: Judged): Promise<void> {
+  const { estate, observation, ledger, surveyed } = observed
   const complete = surveyed.unseen.size === 0 && isComplete(observation.plan)
-  const judged = [...verdicts, ...clusterVerdicts, ...power.verdicts]
-  const records = judged.map((verdict) => verdict.record)
-  const events = judged.flatMap((verdict) => verdict.events)
   const gone = departed(estate, observation, ledger.records, records)
   const { leaving, over } = departedClusters(gone, new Map(records.map((record) => [record.key, record])))
   // Noted before it is forgotten: a crash in between notes it once more.
@@ -108,59 +115,74 @@ export async function runPass(
   const stay = new Set(leaving.map(({ key }) => key))
   const dropped = gone.filter(({ key }) => !stay.has(key))
   const left = [...records, ...leaving]
-  await report(store, epoch, ledger.records, left, events, dropped, complete && remembered.fresh, clock.now())
+  const { store, epoch, clock } = deps
+  await report(store, epoch, ledger.records, left, events, dropped, complete && observed.fresh, clock.now())
+}
 
+function reportOf({ deps, options, observed, chosen }: Pass, acted: Acted, judged: Judged): PassReport {
+  const { estate, observation, ledger, surveyed } = observed
+  const { attempts, clusters, power } = acted
+  const { clock } = deps
+  const looks = observed.clusters.map(({ look }) => look)
+  const powers = observed.powers.map(({ look }) => look)
   const inFlight = ledger.intentions.size + attempts.filter(leavesWork).length
   const effects =
     power.effects +
     attempts.length +
-    clusterVerdicts.reduce((sum, { attempts, drilled }) => sum + attempts.length + drilled, 0)
-  const drilling = clusterVerdicts.some((verdict) => verdict.drilling)
+    clusters.reduce((sum, { attempts: steps, drilled }) => sum + steps.length + drilled, 0)
+  const drilling = clusters.some((verdict) => verdict.drilling)
   const watched = options.only === undefined ? looks : looks.filter((look) => options.only?.has(look.declaration.key))
-  const still = powerLooks.every(isPowerSettled)
   const withAddons = new Set(
     estate.resources.flatMap(({ desired }) => (desired.type === 'object' ? [desired.object.cluster] : [])),
   )
   const settled =
-    still &&
+    powers.every(isPowerSettled) &&
     !drilling &&
     watched.every((look) => isClusterSettled(look, withAddons.has(look.declaration.name))) &&
-    isSettled(chosen, records, inFlight, effects, estate.resources)
+    isSettled(chosen, judged.records, inFlight, effects, estate.resources)
+  const nextMs = () =>
+    Math.min(
+      power.lookAgainMs,
+      nextLookMs(chosen, judged.records, inFlight, {
+        all: attempts.length,
+        started: attempts.filter(({ outcome }) => outcome.result === 'started').length,
+      }),
+      nextClusterLookMs(clusters, deps.clusterWaits, deps.clusterFailures, {
+        nowMs: clock.now(),
+        steadyMs: clock.monotonicMs(),
+      }),
+      drilling ? LIMITS.operationPollMs : LIMITS.sweepIntervalMs,
+    )
   return {
     plan: observation.plan,
-    records,
-    events,
+    records: judged.records,
+    events: judged.events,
     clusters: looks,
-    powers: powerLooks,
+    powers,
     effects,
     begun: attempts.map(({ admitted }) => admitted.entry.key),
     settled,
     surveys: [...surveyed.lookings.values()].map(({ survey }) => survey),
-    looks: new Map([...surveyed.lookings].map(([name, { looks }]) => [name, looks])),
-    lookAgainMs: settled
-      ? Math.min(LIMITS.sweepIntervalMs, power.lookAgainMs)
-      : Math.min(
-          power.lookAgainMs,
-          nextLookMs(chosen, records, inFlight, {
-            all: attempts.length,
-            started: attempts.filter(({ outcome }) => outcome.result === 'started').length,
-          }),
-          nextClusterLookMs(clusterVerdicts, deps.clusterWaits, deps.clusterFailures, {
-            nowMs: clock.now(),
-            steadyMs: clock.monotonicMs(),
-          }),
-          drilling ? LIMITS.operationPollMs : LIMITS.sweepIntervalMs,
-        ),
+    looks: new Map([...surveyed.lookings].map(([name, { looks: close }]) => [name, close])),
+    lookAgainMs: settled ? Math.min(LIMITS.sweepIntervalMs, power.lookAgainMs) : nextMs(),
   }
+}
+
+/** What limits how much of a plan begins. */
+function trafficIn({ estate, ledger, powers }: Pick<Observed, 'estate' | 'ledger' | 'powers'>, deps: PassDeps) {
+  return trafficOf(estate, ledger.records, deps, {
+    intentions: [...ledger.intentions.values()],
+    together: goingOff(powers.map(({ look }) => look)),
+  })
+}
+
+function chosenOf(plan: Plan, { only }: RunOptions): Plan {
+  return only === undefined ? plan : { ...plan, entries: plan.entries.filter((entry) => only.has(entry.key)) }
 }
 
 function withBlame(one: Case, blamed: Awaited<ReturnType<typeof blame>>): Case {
   const driftBy = blamed.get(one.entry.key)
   return driftBy === undefined ? one : { ...one, driftBy }
-}
-
-function only(plan: Plan, keys: ReadonlySet<ResourceKey>): Plan {
-  return { ...plan, entries: plan.entries.filter((entry) => keys.has(entry.key)) }
 }
 
 /** From here on the store knows everything of ours that is there: nothing was hidden, unread or still forming. */

@@ -89,7 +89,7 @@ export async function surroundingsOfAll(
 > {
   const clusters = estate.clusters ?? []
   if (clusters.length === 0) return []
-  await lookAtMembers(estate, seen, ledger, rules, signal)
+  await lookAtMembers(estate, seen, ledger, rules, nowMs, signal)
   await readHostItems(estate, seen.lookings, rules, signal)
   const worlds = new Map([...seen.worlds, ...[...seen.lookings].map(([name, one]) => [name, worldOf(one)] as const)])
   const machines = machinesSeen(estate, worlds, ledger, rules, nowMs)
@@ -252,6 +252,7 @@ async function lookAtMembers(
   seen: { readonly worlds: ReadonlyMap<string, World>; readonly lookings: ReadonlyMap<string, Looking> },
   ledger: Ledger,
   rules: ReadonlyMap<string, Rules>,
+  nowMs: number,
   signal: AbortSignal,
 ): Promise<void> {
   const nodes = new Set(
@@ -269,7 +270,13 @@ async function lookAtMembers(
       const awaited = guestIn(resource.desired)?.power === 'running' && power !== 'running' && lock === undefined
       return close !== undefined && !awaited ? [] : [{ externalId, power: awaited }]
     })
-    await inParallel(doubtful, looking.connection.limits.reads, async ({ externalId, power }) => {
+    // Whether a machine may go is decided before its node leaves: what that takes is read now, not in the next pass.
+    const leaving = removals(estate, worldOf(looking), ledger, nowMs).flatMap(({ type, sighting }) =>
+      isGuest(type) && sighting.lock === undefined && sighting.close?.power === undefined
+        ? [{ externalId: sighting.externalId, power: true }]
+        : [],
+    )
+    await inParallel([...doubtful, ...leaving], looking.connection.limits.reads, async ({ externalId, power }) => {
       try {
         await lookClosely(looking, externalId, { power }, signal)
       } catch (error) {

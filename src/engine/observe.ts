@@ -1,0 +1,132 @@
+import type { ClusterSurroundings } from '../drivers/cluster-port.ts'
+import type { Estate } from '../model/estate.ts'
+import type { ResourceKey } from '../model/key.ts'
+import type { Plan, PlanEntry } from '../model/plan.ts'
+import type { Rules } from '../model/rules.ts'
+import type { Ledger, World } from '../plan/world.ts'
+import type { Store } from '../store/port.ts'
+import type { Happening } from './case.ts'
+import { forgetForSweep } from './close-looks.ts'
+import { withDrills } from './clusters/drills.ts'
+import { type LookedAt, lookAtClusters, surroundingsOfAll } from './clusters/look.ts'
+import type { ClusterSessions } from './clusters/sessions.ts'
+import type { Connections, Trouble } from './connections.ts'
+import { withFormerHosts } from './former-hosts.ts'
+import { withHistory } from './history.ts'
+import { bringUpToDate, type Findings, readLedger } from './ledger.ts'
+import type { Looking } from './look.ts'
+import { type Observation, observeAndPlan, readAllUndeclared, surveyAll, worldsOf } from './observation.ts'
+import { placeAll } from './placing.ts'
+import { heldByPower, withPower } from './power/apply.ts'
+import { lookAtPowers, type PowerLookDeps, type PowerLooked } from './power/look.ts'
+
+/** What observing works with: it asks the world and the store, and writes to neither. */
+export interface ObserveDeps extends PowerLookDeps {
+  readonly store: Pick<Store, 'records' | 'intentions' | 'isFresh' | 'getValue'>
+  readonly rules: ReadonlyMap<string, Rules>
+  readonly connections: Connections
+  readonly sessions: ClusterSessions
+}
+
+export interface ObserveOptions {
+  /** A person asked for another try of what stalled, and these had theirs. */
+  readonly retryStalled: boolean
+  readonly tried?: ReadonlySet<ResourceKey>
+  /** How many of the oldest close looks of each connection are read anew. */
+  readonly sweep?: number
+  /** What of a plan begins now: only that is worth a fresh look. Everything, when nobody says. */
+  begins?(plan: Plan, ground: Pick<Observed, 'estate' | 'ledger' | 'powers'>): readonly PlanEntry[]
+}
+
+/** The machines of an estate as they were seen, before anything is decided. */
+interface Ground {
+  readonly startedMs: number
+  readonly surveyed: {
+    readonly lookings: ReadonlyMap<string, Looking>
+    readonly unseen: ReadonlyMap<string, Trouble>
+  }
+  readonly worlds: ReadonlyMap<string, World>
+  /** The store had never finished a complete pass. */
+  readonly fresh: boolean
+  readonly ledger: Ledger
+  /** How effects ended that were begun in earlier passes. */
+  readonly ended: ReadonlyMap<ResourceKey, Happening>
+  /** What was found out about intentions: for whoever may write it down. */
+  readonly findings: Findings
+  /** With drills, former hosts, the history of what is no longer declared, and a host for every machine. */
+  readonly estate: Estate
+}
+
+/** Everything that was seen and decided at one moment: what `plan` prints and a pass performs. */
+export interface Observed extends Ground {
+  /** As power lets them be. */
+  readonly clusters: readonly LookedAt[]
+  readonly powers: readonly PowerLooked[]
+  readonly observation: Observation
+}
+
+/**
+ * The one sequence from declared to planned. `plan`, `apply`, `run` and `rehearse` all go through it, so that what one
+ * shows is what another does. It writes nothing: what is to be noted is in its answer.
+ */
+export async function observe(
+  inGit: Estate,
+  deps: ObserveDeps,
+  options: ObserveOptions,
+  signal: AbortSignal,
+): Promise<Observed> {
+  const { rules } = deps
+  const ground = await lookAtMachines(inGit, deps, options, signal)
+  const { startedMs, surveyed, ledger, estate: placed } = ground
+  const seen = { worlds: ground.worlds, lookings: surveyed.lookings }
+  const looked = await lookAtClusters(placed, seen, ledger, rules, deps, startedMs, signal)
+  const powers = await lookAtPowers(placed, seen, ledger, rules, looked, deps, signal)
+  const powerLooks = powers.map(({ look }) => look)
+  const clusters = heldByPower(looked, powerLooks, startedMs)
+  const estate = withPower(placed, powerLooks)
+  const { begins } = options
+  const observation = await observeAndPlan(
+    estate,
+    surveyed,
+    ledger,
+    rules,
+    clusters.map(({ look }) => look),
+    startedMs,
+    signal,
+    begins === undefined ? undefined : (plan) => begins(plan, { estate, ledger, powers }),
+  )
+  return { ...ground, estate, clusters, powers, observation }
+}
+
+/** The machines of one cluster and the ways into them, as a pass sees them. Undefined: it is not declared. */
+export async function observeSurroundings(
+  inGit: Estate,
+  cluster: string,
+  deps: ObserveDeps,
+  signal: AbortSignal,
+): Promise<ClusterSurroundings | undefined> {
+  const ground = await lookAtMachines(inGit, deps, { retryStalled: true }, signal)
+  const { estate, worlds, surveyed, ledger, startedMs } = ground
+  const seen = { worlds, lookings: surveyed.lookings }
+  const all = await surroundingsOfAll(estate, seen, ledger, deps.rules, deps, startedMs, signal)
+  return all.find(({ declaration }) => declaration.name === cluster)?.surroundings
+}
+
+async function lookAtMachines(
+  inGit: Estate,
+  { clock, store, connections }: ObserveDeps,
+  options: ObserveOptions,
+  signal: AbortSignal,
+): Promise<Ground> {
+  const startedMs = clock.now()
+  const declared = await withFormerHosts(await withDrills(inGit, store), store)
+  const surveyed = await surveyAll(declared, connections, startedMs, signal)
+  for (const looking of surveyed.lookings.values()) forgetForSweep(looking, options.sweep ?? 0)
+  const remembered = await readLedger(store, options.retryStalled, options.tried)
+  const { ledger, ended, findings } = await bringUpToDate(remembered, surveyed.lookings, clock, signal)
+  await readAllUndeclared(declared, surveyed.lookings, signal)
+  const worlds = worldsOf(declared, surveyed.lookings, surveyed.unseen)
+  const known = await withHistory(declared, worlds, ledger, startedMs, signal)
+  const estate = await placeAll(known, { worlds, lookings: surveyed.lookings }, ledger, startedMs, signal)
+  return { startedMs, surveyed, worlds, fresh: remembered.fresh, ledger, ended, findings, estate }
+}
