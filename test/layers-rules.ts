@@ -112,6 +112,23 @@ export function findBreaches(files: readonly SourceFile[]): readonly Breach[] {
   return files.filter(({ path }) => path.endsWith('.ts') && !isTestCode(path)).flatMap(breachesOf)
 }
 
+/**
+ * Files of src/ that no entry leads to: test code that looks like the product, or the product's dead code. The simulator
+ * serves tests too, so that it may have more than the program starts. The registry of drivers is read by name.
+ */
+export function unreached(files: readonly SourceFile[], entries: readonly string[]): readonly string[] {
+  const known = new Map(files.map((file) => [file.path, file]))
+  const reached = new Set<string>(['src/drivers/registry.ts'])
+  const next = [...entries]
+  for (let path = next.pop(); path !== undefined; path = next.pop()) {
+    const file = known.get(path)
+    if (file === undefined || reached.has(path)) continue
+    reached.add(path)
+    next.push(...importsOf(file).map(({ target }) => target))
+  }
+  return [...known.keys()].filter((path) => path.startsWith('src/') && !isTestCode(path) && !reached.has(path))
+}
+
 function breachesOf(file: SourceFile): Breach[] {
   const { path } = file
   const folder = folderOf(path)

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { DRIVER_NAMES } from '../src/drivers/registry.ts'
 import { findRegistryBreaches } from './layers-registry.ts'
-import { type Breach, findBreaches, MAY_IMPORT, PURE } from './layers-rules.ts'
+import { type Breach, findBreaches, MAY_IMPORT, PURE, unreached } from './layers-rules.ts'
 import { codeOf, importsOf, type SourceFile } from './layers-source.ts'
 
 const root = dirname(import.meta.dirname)
@@ -13,6 +13,10 @@ const sources = globSync(['src/**/*.ts', 'sim/**/*.ts'], { cwd: root }).map(read
 const pages = globSync(['docs/kinds/*.md', 'docs/drivers/*.md'], { cwd: root }).map((path) => ({ path, text: '' }))
 
 describe('the sources', () => {
+  test('have no product file that only tests import', () => {
+    assert.deepEqual(unreached(sources, ['src/main.ts', 'src/source/apart/worker.ts']), [])
+  })
+
   test('keep the order of the folders', () => {
     assert.ok(sources.length > 50, `only ${sources.length} files were found`)
     assert.ok(sources.flatMap(importsOf).length > sources.length, 'imports were found at all')
@@ -33,6 +37,20 @@ test('each driver calls itself by the name of its folder', async () => {
     )
     assert.equal(named.length, 1, name)
   }
+})
+
+test('a product file that nothing but a test imports is found', () => {
+  const made = [
+    { path: 'src/main.ts', text: `import './a.ts'\nawait import('./b.ts')` },
+    { path: 'src/a.ts', text: `export type { C } from './c.ts'` },
+    { path: 'src/b.ts', text: '' },
+    { path: 'src/c.ts', text: '' },
+    { path: 'src/d.ts', text: '' },
+    { path: 'src/d.test.ts', text: `import './d.ts'` },
+    { path: 'src/testing/e.ts', text: '' },
+    { path: 'sim/f.ts', text: '' },
+  ]
+  assert.deepEqual(unreached(made, ['src/main.ts']), ['src/d.ts'])
 })
 
 describe('each rule sees a made-up breach', () => {

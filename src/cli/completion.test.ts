@@ -6,8 +6,8 @@ import path from 'node:path'
 import { after, test } from 'node:test'
 import type { Kind } from '../kinds/kind.ts'
 import { completionScript, SHELLS } from './completion-script.ts'
-import { fakeRuntime } from './fake-runtime.ts'
 import { runCli } from './run.ts'
+import { fakeRuntime } from './testing/fake-runtime.ts'
 
 const home = mkdtempSync(path.join(tmpdir(), 'croft-completion-'))
 after(() => rmSync(home, { recursive: true, force: true }))

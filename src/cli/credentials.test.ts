@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { judgeToken, tokensFile } from '../server/auth/tokens.ts'
 import { credentialFiles } from './credentials.ts'
-import { fakeRuntime } from './fake-runtime.ts'
 import { runCli } from './run.ts'
+import { fakeRuntime } from './testing/fake-runtime.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'croft-credentials-'))
 after(() => rmSync(home, { recursive: true }))

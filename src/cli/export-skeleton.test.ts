@@ -8,8 +8,8 @@ import { parseAllDocuments } from 'yaml'
 import { findKind, KINDS } from '../kinds/registry.ts'
 import { link } from '../plan/link.ts'
 import { readTree } from '../source/read-tree.ts'
-import { fakeRuntime } from './fake-runtime.ts'
 import { runCli } from './run.ts'
+import { fakeRuntime } from './testing/fake-runtime.ts'
 
 const EXAMPLE = fileURLToPath(new URL('../../examples/k3s-metal', import.meta.url))
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fakeRuntime } from './fake-runtime.ts'
 import { EXAMPLES, GROUP_OF } from './help.ts'
 import { createProgram } from './program.ts'
+import { fakeRuntime } from './testing/fake-runtime.ts'
 
 const program = createProgram(fakeRuntime({}), () => {})
 const verbs = program.commands.filter((one) => !one.name().startsWith('__'))

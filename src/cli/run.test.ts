@@ -6,8 +6,8 @@ import type { Declaration } from '../model/declaration.ts'
 import type { Plan } from '../model/plan.ts'
 import type { Problem } from '../model/problem.ts'
 import { StaleEpoch } from '../store/port.ts'
-import { EMPTY_ESTATE, fakeRuntime, planning } from './fake-runtime.ts'
 import { runCli } from './run.ts'
+import { EMPTY_ESTATE, fakeRuntime, planning } from './testing/fake-runtime.ts'
 
 const MACHINE = { kind: 'Machine', plural: 'machines', shortNames: ['m'] } as unknown as Kind
 const kinds = async () => [MACHINE]

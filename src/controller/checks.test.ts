@@ -7,7 +7,7 @@ import { findKind } from '../kinds/registry.ts'
 import type { ProbeAnswer } from '../model/health-check.ts'
 import { Secret } from '../model/secret.ts'
 import { link } from '../plan/link.ts'
-import { readTexts } from '../source/fixture.ts'
+import { readTexts } from '../source/testing/fixture.ts'
 import { createChecks } from './checks.ts'
 import { networkProbes } from './probes.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readTexts } from '../source/fixture.ts'
+import { readTexts } from '../source/testing/fixture.ts'
 import { mergeRevisions } from './merge.ts'
 
 const net = (name: string) =>

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Intention } from '../model/intention.ts'
 import type { Step } from '../model/step.ts'
 import type { RemoteTask } from '../model/survey.ts'
-import { NOW, step } from '../plan/fixture.ts'
+import { NOW, step } from '../plan/testing/fixture.ts'
 import { fateOf } from './recover.ts'
 
 function intention(verb: Step['verb'], taskId?: string): Intention {

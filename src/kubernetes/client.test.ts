@@ -5,7 +5,6 @@ import { describe, test } from 'node:test'
 import { type Wire, WireFailure, type WireRequest, type WireResponse } from '../lib/wire.ts'
 import { blockedBy, translate } from './api-errors.ts'
 import { createKubernetesClient } from './client.ts'
-import { watch } from './watch.ts'
 
 type Answering = (request: WireRequest) => Partial<WireResponse> | WireFailure
 
@@ -94,50 +93,5 @@ describe('errors in our words', () => {
     }
     const two = answers.find((one) => one.path.endsWith('/eviction') && one.status === 500)
     assert.match(blockedBy(two?.response) ?? '', /more than one PodDisruptionBudget/)
-  })
-})
-
-describe('watching', () => {
-  const event = (type: string, name: string, resourceVersion: string) =>
-    JSON.stringify({ type, object: { metadata: { name, resourceVersion } } })
-  const follow = async (wire: Wire, signal = new AbortController().signal) => {
-    const seen: string[] = []
-    const result = await watch(
-      wire,
-      '/api/v1/nodes',
-      { resourceVersion: '5' },
-      ({ type, object }) => seen.push(`${type} ${(object.metadata as { name: string }).name}`),
-      signal,
-    )
-    return { seen, result }
-  }
-
-  test('hands on events however they are cut, and moves on with bookmarks', async () => {
-    const text = `${event('ADDED', 'a', '6')}\n${event('DELETED', 'a', '7')}\n${event('BOOKMARK', '', '99')}\n`
-    const wire: Wire = {
-      ...wireOf(() => ({})),
-      async stream(request, onText) {
-        assert.match(request.path, /watch=true&allowWatchBookmarks=true&resourceVersion=5/)
-        for (const character of text) onText(character)
-        return { status: 200, reason: '', headers: {}, body: '' }
-      },
-    }
-    assert.deepEqual(await follow(wire), {
-      seen: ['ADDED a', 'DELETED a'],
-      result: { is: 'ended', resourceVersion: '99' },
-    })
-  })
-
-  test('a wire that cannot stream serves as well, only later', async () => {
-    const { seen } = await follow(wireOf(() => ({ body: `${event('ADDED', 'a', '6')}\n` })))
-    assert.deepEqual(seen, ['ADDED a'])
-  })
-
-  test('says when the version is too old, by status or by event', async () => {
-    const gone = JSON.stringify({ type: 'ERROR', object: { code: 410, reason: 'Expired' } })
-    assert.deepEqual((await follow(wireOf(() => ({ body: `${gone}\n` })))).result, { is: 'gone' })
-    assert.deepEqual((await follow(wireOf(() => ({ status: 410 })))).result, { is: 'gone' })
-    assert.equal((await follow(wireOf(() => ({ status: 403, body: '{}' })))).result.is, 'error')
-    assert.equal((await follow(wireOf(() => new WireFailure('maybe', 'ECONNRESET', 'x')))).result.is, 'silence')
   })
 })

@@ -5,7 +5,7 @@ import type { Intention } from '../model/intention.ts'
 import type { PlanEntry } from '../model/plan.ts'
 import type { Step } from '../model/step.ts'
 import { admit } from './admit.ts'
-import { CONNECTION, NOW, step } from './fixture.ts'
+import { CONNECTION, NOW, step } from './testing/fixture.ts'
 
 function updating(key: string, next: Step): PlanEntry {
   return {

@@ -6,6 +6,7 @@ import type { Estate } from '../model/estate.ts'
 import type { Intention } from '../model/intention.ts'
 import { DEFAULT_POLICY } from '../model/policy.ts'
 import type { Sighting } from '../model/sighting.ts'
+import { plan } from './plan.ts'
 import {
   CONNECTION,
   estateOf,
@@ -17,8 +18,7 @@ import {
   recordOf,
   step,
   worldWith,
-} from './fixture.ts'
-import { plan } from './plan.ts'
+} from './testing/fixture.ts'
 import { EMPTY_LEDGER, type Ledger, unseenWorld, type World } from './world.ts'
 
 function planOf(estate: Estate, world: World, ledger: Ledger = ledgerWith()) {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Resource } from '../model/resource.ts'
 import type { Survey } from '../model/survey.ts'
-import { CONNECTION, estateOf, FAKE_RULES, guest, ledgerWith, machine, NOW, survey } from './fixture.ts'
 import { plan } from './plan.ts'
+import { CONNECTION, estateOf, FAKE_RULES, guest, ledgerWith, machine, NOW, survey } from './testing/fixture.ts'
 import { seenWorld } from './world.ts'
 
 const GIB = 1024 ** 3

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { CONNECTION } from './fixture.ts'
+import { CONNECTION } from './testing/fixture.ts'
 import { capacity, type Lesson, learn, type Windows } from './windows.ts'
 
 const connection = { ...CONNECTION, limits: { perHost: 20, perStorage: 10, reads: 4 } }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readTexts } from './fixture.ts'
+import { readTexts } from './testing/fixture.ts'
 
 /** Time of this thread and memory that is held at the end: a machine that is busy with others counts for nothing. */
 function cost(files: Readonly<Record<string, string>>) {

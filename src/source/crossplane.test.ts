@@ -10,7 +10,7 @@ import type { Lookup } from '../kinds/kind.ts'
 import { findKind } from '../kinds/registry.ts'
 import type { Declaration } from '../model/declaration.ts'
 import type { VmSpec } from '../model/vm.ts'
-import { readText, sharedPath, told, vmManifest } from './fixture.ts'
+import { readText, sharedPath, told, vmManifest } from './testing/fixture.ts'
 import { yamlLibrary } from './yaml-library.ts'
 
 interface Property {

@@ -16,8 +16,8 @@ import { join } from 'node:path'
 import { after, beforeEach, test } from 'node:test'
 import { LIMITS } from '../lib/limits.ts'
 import { openDiskCache } from './disk-cache.ts'
-import { told, vmManifest } from './fixture.ts'
 import { readTree } from './read-tree.ts'
+import { told, vmManifest } from './testing/fixture.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'croft-cache-'))
 const tree = join(root, 'tree')

@@ -7,9 +7,9 @@ import type { Lookup } from '../kinds/kind.ts'
 import { findKind, KINDS, kindNamed, kindWords } from '../kinds/registry.ts'
 import { SETTING_KINDS } from '../kinds/settings/registry.ts'
 import type { Declaration } from '../model/declaration.ts'
-import { errorsOf, ROOT, readText, told } from './fixture.ts'
 import { readTree } from './read-tree.ts'
 import type { Revision } from './revision.ts'
+import { errorsOf, ROOT, readText, told } from './testing/fixture.ts'
 
 /** `EnvironmentDownloadFile` → `environment-download-file`. */
 function fileNameOf(kind: string): string {

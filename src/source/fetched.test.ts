@@ -8,7 +8,7 @@ import { LIMITS } from '../lib/limits.ts'
 import type { Declaration } from '../model/declaration.ts'
 import { mayLead } from './ask-url.ts'
 import { withFetched } from './fetched.ts'
-import { readText } from './fixture.ts'
+import { readText } from './testing/fixture.ts'
 
 const TEXT = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: far}\n'
 const sha = (bytes: Uint8Array | string) => createHash('sha256').update(bytes).digest('hex')

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { generateIdentity, identityToRecipient } from 'age-encryption'
-import { readTexts } from './fixture.ts'
 import { openSopsFile, valueAt } from './sops-file.ts'
+import { readTexts } from './testing/fixture.ts'
 import { sopsYaml } from './testing/sops-writer.ts'
 
 const LONG = 'a'.repeat(200)

@@ -4,11 +4,11 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { told, vmManifest } from './fixture.ts'
 import { fetchMirror, readCommit, resolveCommit } from './git.ts'
 import { refusedRef, refusedRemote } from './git-names.ts'
 import { createParseCache } from './parse-cache.ts'
 import { readTree } from './read-tree.ts'
+import { told, vmManifest } from './testing/fixture.ts'
 
 const roots: string[] = []
 after(() => {

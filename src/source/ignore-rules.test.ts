@@ -4,10 +4,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
-import { vmManifest } from './fixture.ts'
 import { readCommit, resolveCommit } from './git.ts'
 import { ignoredBy, ignoreRules, leftAlone } from './ignore-rules.ts'
 import { readTree } from './read-tree.ts'
+import { vmManifest } from './testing/fixture.ts'
 
 const PATHS = ['a.yaml', 'x/a.yaml', 'x/y/a.yaml', 'x/y/b.yml', 'roles/k3s/templates/config.yaml', 'old.yaml', 'x/old']
 const RULES = [

@@ -7,7 +7,7 @@ import { knownFields } from '../kinds/fields/explain.ts'
 import type { Lookup } from '../kinds/kind.ts'
 import { findKind, KINDS } from '../kinds/registry.ts'
 import type { SettingSpec } from '../model/rest.ts'
-import { errorsOf, readText, sharedPath, told } from './fixture.ts'
+import { errorsOf, readText, sharedPath, told } from './testing/fixture.ts'
 import { yamlLibrary } from './yaml-library.ts'
 
 interface Property {

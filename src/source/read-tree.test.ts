@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, test } from 'node:test'
 import { LIMITS } from '../lib/limits.ts'
-import { errorsOf, readText, readTexts, told, vmManifest } from './fixture.ts'
 import { createParseCache, type ParseCache } from './parse-cache.ts'
 import { readTree } from './read-tree.ts'
+import { errorsOf, readText, readTexts, told, vmManifest } from './testing/fixture.ts'
 import { walkFiles } from './walk-files.ts'
 
 const roots: string[] = []

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { errorsOf, readText, readTexts, told, vmManifest } from './fixture.ts'
 import { readFiles } from './read-files.ts'
+import { errorsOf, readText, readTexts, told, vmManifest } from './testing/fixture.ts'
 
 function refused(text: string): readonly string[] {
   const revision = readText(text)

@@ -4,9 +4,9 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { after, test } from 'node:test'
-import { vmManifest } from './fixture.ts'
 import { type FollowOptions, followRepository } from './repository.ts'
 import { takenApart } from './signatures.ts'
+import { vmManifest } from './testing/fixture.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'croft-follow-'))
 after(() => rmSync(root, { recursive: true, force: true }))

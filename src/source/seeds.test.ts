@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { errorsOf, readText, sharedPath, told } from './fixture.ts'
+import { errorsOf, readText, sharedPath, told } from './testing/fixture.ts'
 
 const folder = sharedPath('seeds')
 const skip = folder === undefined && 'the seeds are not beside this clone'

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
-import { readText } from '../../src/source/fixture.ts'
+import { readText } from '../../src/source/testing/fixture.ts'
 import { CROFT, croft, declared } from './as-a-person.ts'
 import { labWith } from './with-lab.ts'
 

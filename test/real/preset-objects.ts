@@ -3,7 +3,7 @@ import { PRESETS } from '../../src/kinds/addon/presets/registry.ts'
 import { findKind } from '../../src/kinds/registry.ts'
 import type { KubeObject } from '../../src/model/kube-object.ts'
 import { link } from '../../src/plan/link.ts'
-import { readText } from '../../src/source/fixture.ts'
+import { readText } from '../../src/source/testing/fixture.ts'
 
 const CLUSTER = `apiVersion: croft.dev/v1alpha1
 kind: Cluster

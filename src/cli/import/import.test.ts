@@ -5,10 +5,10 @@ import path from 'node:path'
 import { test } from 'node:test'
 import { createTestClient } from '../../../sim/test-client.ts'
 import { KINDS } from '../../kinds/registry.ts'
-import { ROOT, readText } from '../../source/fixture.ts'
 import { readTree } from '../../source/read-tree.ts'
-import { fakeRuntime } from '../fake-runtime.ts'
+import { ROOT, readText } from '../../source/testing/fixture.ts'
 import { runCli } from '../run.ts'
+import { fakeRuntime } from '../testing/fake-runtime.ts'
 import { CONNECTION, imported, loaded } from './testing/simulated.ts'
 
 const DECLARED = `apiVersion: virtualenvironmentvm.crossplane.io/v1alpha1

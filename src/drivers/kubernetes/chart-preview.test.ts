@@ -7,7 +7,7 @@ import type { Step } from '../../model/step.ts'
 import type { ChartRenderer, ChartRequest, RenderedObject, Rendering } from '../chart-port.ts'
 import { compareRenderings } from './chart-changes.ts'
 import { chartPreview } from './chart-preview.ts'
-import { seen } from './fixture.ts'
+import { seen } from './testing/fixture.ts'
 
 const object = (kind: string, name: string, more: object = {}): RenderedObject => ({
   apiVersion: kind === 'Deployment' ? 'apps/v1' : 'v1',

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Foreign } from '../../kubernetes/objects.ts'
 import type { KubeObject, WantedObject } from '../../model/kube-object.ts'
-import { applied, DATA, MAP, manager, resource, seen, wanted } from './fixture.ts'
 import { handoverStep, keeperLook } from './handover.ts'
 import type { ObjectLook } from './look.ts'
 import { marked, onlyMark } from './marks.ts'
 import { rules } from './rules.ts'
+import { applied, DATA, MAP, manager, resource, seen, wanted } from './testing/fixture.ts'
 
 const APPLICATION: KubeObject = {
   apiVersion: 'argoproj.io/v1alpha1',

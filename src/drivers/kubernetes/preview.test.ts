@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Foreign } from '../../kubernetes/objects.ts'
 import { fieldChanges } from './diff.ts'
-import { applied, wanted } from './fixture.ts'
 import { previewChanges } from './preview.ts'
+import { applied, wanted } from './testing/fixture.ts'
 
 const lines = (before: Foreign | undefined, after: Foreign) =>
   previewChanges(before, after).map(({ path, from, to }) => [path, from, to])

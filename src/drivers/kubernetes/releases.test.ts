@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import type { Asked, KubernetesClient } from '../../kubernetes/client.ts'
 import type { Foreign } from '../../kubernetes/objects.ts'
 import { clusterApi } from './api.ts'
-import { applied, MAP, seen, wanted } from './fixture.ts'
 import { definitionsOf, readReleases } from './releases.ts'
 import { rules } from './rules.ts'
+import { applied, MAP, seen, wanted } from './testing/fixture.ts'
 
 const signal = new AbortController().signal
 const CHART = {

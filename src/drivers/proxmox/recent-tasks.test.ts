@@ -5,7 +5,7 @@ import { simWire } from '../../../sim/wire.ts'
 import { seededRandom } from '../../lib/random.ts'
 import { Secret } from '../../model/secret.ts'
 import { openSession } from './session.ts'
-import { EXAMPLE_CONNECTION } from './vm-example.ts'
+import { EXAMPLE_CONNECTION } from './testing/vm-example.ts'
 
 it('the host tells which user did what to a guest, long after the list of the cluster has moved on', async () => {
   const client = createTestClient()

@@ -5,8 +5,8 @@ import type { FileSpec } from '../../model/file.ts'
 import type { Step } from '../../model/step.ts'
 import { formOf } from './api.ts'
 import { proxmoxRules as rules } from './rules.ts'
-import { OPTION_ROWS } from './vm/option-table.ts'
-import { exampleResource, exampleSighting } from './vm-example.ts'
+import { exampleResource, exampleSighting } from './testing/vm-example.ts'
+import { OPTION_ROWS } from './vm/testing/option-table.ts'
 
 /** What the real API would have against a step, after its form has been encoded and decoded. */
 function complaints(step: Step): string[] {

@@ -11,7 +11,7 @@ import type { SeedDocument } from '../../model/seed.ts'
 import type { Step } from '../../model/step.ts'
 import { LookFailed, type Session } from '../port.ts'
 import { openSession } from './session.ts'
-import { EXAMPLE_CONNECTION, exampleSighting } from './vm-example.ts'
+import { EXAMPLE_CONNECTION, exampleSighting } from './testing/vm-example.ts'
 
 const TOKEN = 'root@pam!croft=SECRET-CANARY'
 const SIGNAL = new AbortController().signal

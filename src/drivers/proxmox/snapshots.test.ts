@@ -5,7 +5,7 @@ import type { Sighting } from '../../model/sighting.ts'
 import type { Outcome } from '../../model/verdict.ts'
 import type { Api } from './api.ts'
 import { snapshotsOf } from './snapshots.ts'
-import { exampleSighting } from './vm-example.ts'
+import { exampleSighting } from './testing/vm-example.ts'
 
 const SIGNAL = new AbortController().signal
 const UPID = 'UPID:pve1:00000001:00000001:00000001:vzrollback:118:root@pam!croft:'

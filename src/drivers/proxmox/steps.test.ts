@@ -7,7 +7,7 @@ import type { Step } from '../../model/step.ts'
 import type { Survey } from '../../model/survey.ts'
 import type { VmSpec } from '../../model/vm.ts'
 import { proxmoxRules as rules } from './rules.ts'
-import { exampleResource, exampleSighting } from './vm-example.ts'
+import { exampleResource, exampleSighting } from './testing/vm-example.ts'
 
 const FILE: FileSpec = {
   host: 'pve1',

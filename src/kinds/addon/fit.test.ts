@@ -4,9 +4,9 @@ import { test } from 'node:test'
 import type { Estate } from '../../model/estate.ts'
 import type { KubeObject } from '../../model/kube-object.ts'
 import { link } from '../../plan/link.ts'
-import { errorsOf, ROOT, readText, told } from '../../source/fixture.ts'
 import { readTree } from '../../source/read-tree.ts'
 import type { Revision } from '../../source/revision.ts'
+import { errorsOf, ROOT, readText, told } from '../../source/testing/fixture.ts'
 import { findKind } from '../registry.ts'
 
 /* Presets fit their Cluster, and what cannot work is refused where it stands. */

@@ -6,9 +6,9 @@ import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
 import type { Estate } from '../../model/estate.ts'
 import { resourceUid } from '../../model/key.ts'
 import { link } from '../../plan/link.ts'
-import { ROOT, readText } from '../../source/fixture.ts'
 import { readTree } from '../../source/read-tree.ts'
 import type { Revision } from '../../source/revision.ts'
+import { ROOT, readText } from '../../source/testing/fixture.ts'
 import { findKind } from '../registry.ts'
 
 function linked(revision: Revision): Estate {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resourceUid } from '../../model/key.ts'
-import { declare, vmOf as declaredVm } from '../machines/fixture.ts'
+import { declare, vmOf as declaredVm } from '../machines/testing/fixture.ts'
 import { complaints, fields, grow, KEY, surroundings, THREE, vmOf } from './testing/homelab.ts'
 
 const HOST_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGj1Zr3mQyv9dQm0yq0S3mX8w1vK5n2bJ7cT4uR6hLpA'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { itemId } from '../../model/host-item.ts'
-import { readText } from '../../source/fixture.ts'
+import { readText } from '../../source/testing/fixture.ts'
 import { findKind } from '../registry.ts'
 import { itemsOf, standsOn } from './items.ts'
 import { schema } from './schema.ts'

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Declaration } from '../../model/declaration.ts'
 import { givenAddresses } from './addresses.ts'
-import { declare, expand, lookupOf } from './fixture.ts'
+import { declare, expand, lookupOf } from './testing/fixture.ts'
 
 const pool = (spec: object = {}) => declare('AddressPool', 'lan', { cidr: '10.0.0.0/24', ...spec })
 const network = declare('Network', 'lan', { addressPool: 'lan', gateway: '10.0.0.1' })

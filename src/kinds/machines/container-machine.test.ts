@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { machine } from '../machine.ts'
-import { declare, expand } from './fixture.ts'
+import { declare, expand } from './testing/fixture.ts'
 
 const HOST = declare('Host', 'alpha', {
   bindings: { networks: { lan: { bridge: 'vmbr1', vlan: 7 } }, storages: { fast: 'local-zfs', files: 'local' } },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { declare, expand, vmOf } from './fixture.ts'
+import { declare, expand, vmOf } from './testing/fixture.ts'
 
 const host = (name: string, bridge = 'vmbr0', storages: object = { fast: 'local-zfs', files: 'local' }) =>
   declare('Host', name, { bindings: { networks: { lan: { bridge } }, storages } })

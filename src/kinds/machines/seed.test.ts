@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resourceUid } from '../../model/key.ts'
 import type { VmSpec } from '../../model/vm.ts'
-import { declare, expand, vmOf } from './fixture.ts'
+import { declare, expand, vmOf } from './testing/fixture.ts'
 
 const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGj1Zr3mQyv9dQm0yq0S3mX8w1vK5n2bJ7cT4uR6hLpA admin'
 const around = [

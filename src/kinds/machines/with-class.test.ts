@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Declaration } from '../../model/declaration.ts'
-import { readText, told } from '../../source/fixture.ts'
-import { declare, expand, vmOf } from './fixture.ts'
+import { readText, told } from '../../source/testing/fixture.ts'
+import { declare, expand, vmOf } from './testing/fixture.ts'
 
 const bindings = { networks: { lan: { bridge: 'vmbr0' } }, storages: { fast: 'local-zfs', files: 'local' } }
 const AROUND: readonly Declaration[] = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { link } from '../../plan/link.ts'
-import { readText, told } from '../../source/fixture.ts'
+import { readText, told } from '../../source/testing/fixture.ts'
 import { findKind } from '../registry.ts'
 
 const HOSTS = `---

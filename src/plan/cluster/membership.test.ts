@@ -4,8 +4,19 @@ import type { ClusterSpec } from '../../model/cluster.ts'
 import type { ClusterLook } from '../../model/cluster-look.ts'
 import type { ObservedCluster } from '../../model/observed-cluster.ts'
 import { DEFAULT_POLICY } from '../../model/policy.ts'
-import { estateOf, FAKE_RULES, guest, ledgerWith, machine, NOW, ORIGIN, recordOf, step, worldWith } from '../fixture.ts'
 import { plan } from '../plan.ts'
+import {
+  estateOf,
+  FAKE_RULES,
+  guest,
+  ledgerWith,
+  machine,
+  NOW,
+  ORIGIN,
+  recordOf,
+  step,
+  worldWith,
+} from '../testing/fixture.ts'
 import { coordinate } from './coordinate.ts'
 import { clusterDiffers, forecast } from './forecast.ts'
 import { NOW as CLUSTER_NOW, clusterSpec, observedCluster } from './testing/fixture.ts'

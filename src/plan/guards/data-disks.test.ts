@@ -4,7 +4,7 @@ import { dataDisks as disksOf } from '../../drivers/proxmox/irreplaceable.ts'
 import type { Action, Doing } from '../../model/action.ts'
 import type { Approval } from '../../model/estate.ts'
 import { DEFAULT_POLICY, type Policy } from '../../model/policy.ts'
-import { estateOf, guest, NOW, ORIGIN } from '../fixture.ts'
+import { estateOf, guest, NOW, ORIGIN } from '../testing/fixture.ts'
 import { dataDisks } from './data-disks.ts'
 
 const DELETE = { do: 'delete', externalId: '1', host: 'a', steps: [], reason: '' } as Action & Doing

@@ -8,7 +8,7 @@ import { DEFAULT_POLICY } from '../../model/policy.ts'
 import { coordinate } from '../cluster/coordinate.ts'
 import { memberships } from '../cluster/membership.ts'
 import { clusterSpec, FRESH, NOW, type NodeTurn, observedCluster } from '../cluster/testing/fixture.ts'
-import { estateOf, ORIGIN, step } from '../fixture.ts'
+import { estateOf, ORIGIN, step } from '../testing/fixture.ts'
 import { clusterMember } from './cluster-member.ts'
 
 const THREE = clusterSpec('s1 s2 s3')

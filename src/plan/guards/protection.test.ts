@@ -4,7 +4,7 @@ import type { Action } from '../../model/action.ts'
 import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
 import { DEFAULT_POLICY, type Policy } from '../../model/policy.ts'
 import { clusterSpec } from '../cluster/testing/fixture.ts'
-import { estateOf, ORIGIN, step } from '../fixture.ts'
+import { estateOf, ORIGIN, step } from '../testing/fixture.ts'
 import type { GuardContext } from './guard.ts'
 import { protection } from './protection.ts'
 

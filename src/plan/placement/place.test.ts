@@ -3,7 +3,7 @@ import { it } from 'node:test'
 import fc from 'fast-check'
 import type { Placement } from '../../model/placement.ts'
 import { guestIn, type Resource } from '../../model/resource.ts'
-import { CONNECTION, machine, NOW } from '../fixture.ts'
+import { CONNECTION, machine, NOW } from '../testing/fixture.ts'
 import { EMPTY_LEDGER, seenWorld } from '../world.ts'
 import { place } from './place.ts'
 

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { systemClock } from '../../lib/clock.ts'
-import { ROOT, vmManifest } from '../fixture.ts'
 import { readHere } from '../read-here.ts'
 import { type SourceReader, TooCostly } from '../reader.ts'
+import { ROOT, vmManifest } from '../testing/fixture.ts'
 import { createWorkerReader } from './reader.ts'
 
 const textsOf = (texts: Readonly<Record<string, string>>) => ({

@@ -4,11 +4,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { after, describe, test } from 'node:test'
-import { errorsOf, readTexts, told } from '../fixture.ts'
 import { readCommit, resolveCommit } from '../git.ts'
 import { createParseCache } from '../parse-cache.ts'
 import { readTree } from '../read-tree.ts'
 import type { Revision } from '../revision.ts'
+import { errorsOf, readTexts, told } from '../testing/fixture.ts'
 
 const K = 'apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n'
 const net = (name: string, mtu = 1500) =>

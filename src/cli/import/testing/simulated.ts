@@ -5,10 +5,10 @@ import { findKind, KINDS } from '../../../kinds/registry.ts'
 import { seededRandom } from '../../../lib/random.ts'
 import { Secret } from '../../../model/secret.ts'
 import { link } from '../../../plan/link.ts'
-import { readTexts } from '../../../source/fixture.ts'
-import { fakeRuntime } from '../../fake-runtime.ts'
+import { readTexts } from '../../../source/testing/fixture.ts'
 import { runCli } from '../../run.ts'
 import type { LoadedEstate } from '../../runtime.ts'
+import { fakeRuntime } from '../../testing/fake-runtime.ts'
 
 const FINGERPRINT = Array.from({ length: 32 }, () => 'AA').join(':')
 /** How the simulated datacentre is reached. */

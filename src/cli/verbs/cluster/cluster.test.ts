@@ -18,8 +18,8 @@ import { createMemoryStore } from '../../../store/memory.ts'
 import type { Store } from '../../../store/port.ts'
 import { openSqliteStore } from '../../../store/sqlite.ts'
 import { CliError } from '../../exit.ts'
-import { EMPTY_ESTATE, fakeRuntime, planning } from '../../fake-runtime.ts'
 import type { Runtime } from '../../runtime.ts'
+import { EMPTY_ESTATE, fakeRuntime, planning } from '../../testing/fake-runtime.ts'
 import { run } from '../cluster.ts'
 
 const CLUSTER: ClusterDeclaration = {

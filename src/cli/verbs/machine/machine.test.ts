@@ -13,9 +13,9 @@ import type { Rules } from '../../../model/rules.ts'
 import type { Sighting } from '../../../model/sighting.ts'
 import { createMemoryStore } from '../../../store/memory.ts'
 import type { Store } from '../../../store/port.ts'
-import { fakeRuntime } from '../../fake-runtime.ts'
 import { CONNECTION, driverDeps, loaded } from '../../import/testing/simulated.ts'
 import { runCli } from '../../run.ts'
+import { fakeRuntime } from '../../testing/fake-runtime.ts'
 
 const own = (kind: string, name: string, spec: string) => `---
 apiVersion: croft.dev/v1alpha1

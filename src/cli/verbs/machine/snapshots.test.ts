@@ -12,9 +12,9 @@ import { KINDS } from '../../../kinds/registry.ts'
 import { seededRandom } from '../../../lib/random.ts'
 import { Secret } from '../../../model/secret.ts'
 import { createMemoryStore } from '../../../store/memory.ts'
-import { fakeRuntime } from '../../fake-runtime.ts'
 import { loaded } from '../../import/testing/simulated.ts'
 import { runCli } from '../../run.ts'
+import { fakeRuntime } from '../../testing/fake-runtime.ts'
 
 const own = (kind: string, name: string, spec: string) => `---
 apiVersion: croft.dev/v1alpha1

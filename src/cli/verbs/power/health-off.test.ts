@@ -5,7 +5,7 @@ import { DEFAULT_POLICY } from '../../../model/policy.ts'
 import type { PowerDeclaration } from '../../../model/power.ts'
 import { coordinatePower } from '../../../plan/power/coordinate.ts'
 import { clusterWith, NOW, node, observedWith, ordered, specWith } from '../../../plan/power/testing/fixture.ts'
-import { EMPTY_ESTATE, fakeRuntime, planning } from '../../fake-runtime.ts'
+import { EMPTY_ESTATE, fakeRuntime, planning } from '../../testing/fake-runtime.ts'
 import { run } from '../health.ts'
 
 const POWER: PowerDeclaration = {

@@ -12,7 +12,7 @@ import { WireFailure, type WireRequest, type WireResponse } from '../../../lib/w
 import { Secret } from '../../../model/secret.ts'
 import type { Sighting } from '../../../model/sighting.ts'
 import { openSession } from '../session.ts'
-import { EXAMPLE_CONNECTION } from '../vm-example.ts'
+import { EXAMPLE_CONNECTION } from '../testing/vm-example.ts'
 import { realAgent } from './testing/real-agent.ts'
 
 const VM: Sighting = { connection: 'default', type: 'vm', externalId: '114', host: 'fun-bedbug', power: 'running' }

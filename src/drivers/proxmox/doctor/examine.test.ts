@@ -10,7 +10,7 @@ import { type Wire, WireFailure, type WireRequest, type WireResponse } from '../
 import type { Connection } from '../../../model/connection.ts'
 import { Secret } from '../../../model/secret.ts'
 import type { DriverDeps, PeerCertificate } from '../../port.ts'
-import { exampleResource } from '../vm-example.ts'
+import { exampleResource } from '../testing/vm-example.ts'
 import { examine } from './examine.ts'
 
 const NOW_MS = 1_760_000_000_000

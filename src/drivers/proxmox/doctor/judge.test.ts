@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { exampleResource } from '../vm-example.ts'
+import { exampleResource } from '../testing/vm-example.ts'
 import { readHeld } from './held.ts'
 import { judgeCertificate, judgeUnreachable } from './judge-certificate.ts'
 import { bridgesOf, judgeBridges, judgePlaces, readZones } from './judge-estate.ts'

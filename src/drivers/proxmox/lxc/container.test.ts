@@ -5,7 +5,7 @@ import type { Change } from '../../../model/change.ts'
 import type { ContainerSpec } from '../../../model/container.ts'
 import type { Resource } from '../../../model/resource.ts'
 import { proxmoxRules as rules } from '../rules.ts'
-import { exampleResource, exampleSighting } from '../vm-example.ts'
+import { exampleResource, exampleSighting } from '../testing/vm-example.ts'
 
 const BASE: ContainerSpec = { host: 'pve1', name: 'web-1', mounts: [], nics: [] }
 

@@ -4,7 +4,7 @@ import type { Survey } from '../../../model/survey.ts'
 import type { VmSpec } from '../../../model/vm.ts'
 import { printDescription } from '../marks.ts'
 import { proxmoxRules as rules } from '../rules.ts'
-import { EXAMPLE_UID, exampleResource, exampleSighting } from '../vm-example.ts'
+import { EXAMPLE_UID, exampleResource, exampleSighting } from '../testing/vm-example.ts'
 
 const SURVEY: Survey = {
   connection: 'default',

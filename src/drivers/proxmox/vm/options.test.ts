@@ -3,8 +3,8 @@ import { describe, it } from 'node:test'
 import type { Change } from '../../../model/change.ts'
 import type { VmSpec } from '../../../model/vm.ts'
 import { proxmoxRules } from '../rules.ts'
-import { EXAMPLE_UID, exampleResource, exampleSighting } from '../vm-example.ts'
-import { type Config, OPTION_ROWS, type Seen } from './option-table.ts'
+import { EXAMPLE_UID, exampleResource, exampleSighting } from '../testing/vm-example.ts'
+import { type Config, OPTION_ROWS, type Seen } from './testing/option-table.ts'
 
 const BASE = Object.keys(createParams({}))
 

@@ -8,7 +8,7 @@ import type { Survey } from '../../../model/survey.ts'
 import type { VmSpec } from '../../../model/vm.ts'
 import { printDescription, readMark } from '../marks.ts'
 import { proxmoxRules } from '../rules.ts'
-import { EXAMPLE_UID, exampleResource, exampleSighting } from '../vm-example.ts'
+import { EXAMPLE_UID, exampleResource, exampleSighting } from '../testing/vm-example.ts'
 import { seedMoves, seedNotes, seedStorage } from './seed.ts'
 
 const { document, hash } = seedDocument({ hostname: 'web-1', userData: { hostname: 'web-1' } })

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import type { VmSpec } from '../../../model/vm.ts'
 import { parseProperties } from '../property-string.ts'
 import { proxmoxRules } from '../rules.ts'
-import { exampleResource, exampleSighting } from '../vm-example.ts'
+import { exampleResource, exampleSighting } from '../testing/vm-example.ts'
 
 const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined })
 const id = fc.stringMatching(/^[a-z][a-z0-9-]{1,8}$/)

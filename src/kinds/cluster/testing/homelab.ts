@@ -3,7 +3,7 @@ import type { ClusterDeclaration } from '../../../model/cluster-declaration.ts'
 import type { Declaration } from '../../../model/declaration.ts'
 import type { VmSpec } from '../../../model/vm.ts'
 import type { FieldProblem, Part } from '../../kind.ts'
-import { declare, expand } from '../../machines/fixture.ts'
+import { declare, expand } from '../../machines/testing/fixture.ts'
 
 const bindings = { networks: { lan: { bridge: 'vmbr0' } }, storages: { fast: 'local-zfs', files: 'local' } }
 

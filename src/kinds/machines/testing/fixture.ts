@@ -1,8 +1,8 @@
-import type { Declaration } from '../../model/declaration.ts'
-import { resourceKey } from '../../model/key.ts'
-import type { VmSpec } from '../../model/vm.ts'
-import type { Lookup } from '../kind.ts'
-import { KINDS } from '../registry.ts'
+import type { Declaration } from '../../../model/declaration.ts'
+import { resourceKey } from '../../../model/key.ts'
+import type { VmSpec } from '../../../model/vm.ts'
+import type { Lookup } from '../../kind.ts'
+import { KINDS } from '../../registry.ts'
 
 /** A declaration of one of our own kinds, checked by its schema. */
 export function declare(kind: string, name: string, spec: object, line = 1): Declaration {

@@ -1,15 +1,15 @@
 // Small worlds for the tests of plan and engine: real types, the simplest rules that can differ.
-import type { Connection } from '../model/connection.ts'
-import type { Estate } from '../model/estate.ts'
-import { resourceUid } from '../model/key.ts'
-import { DEFAULT_POLICY, type Policy } from '../model/policy.ts'
-import type { ResourceRecord } from '../model/record.ts'
-import type { Resource } from '../model/resource.ts'
-import type { Rules } from '../model/rules.ts'
-import type { Sighting } from '../model/sighting.ts'
-import type { Step } from '../model/step.ts'
-import type { Survey } from '../model/survey.ts'
-import { EMPTY_LEDGER, type Ledger, seenWorld, type World } from './world.ts'
+import type { Connection } from '../../model/connection.ts'
+import type { Estate } from '../../model/estate.ts'
+import { resourceUid } from '../../model/key.ts'
+import { DEFAULT_POLICY, type Policy } from '../../model/policy.ts'
+import type { ResourceRecord } from '../../model/record.ts'
+import type { Resource } from '../../model/resource.ts'
+import type { Rules } from '../../model/rules.ts'
+import type { Sighting } from '../../model/sighting.ts'
+import type { Step } from '../../model/step.ts'
+import type { Survey } from '../../model/survey.ts'
+import { EMPTY_LEDGER, type Ledger, seenWorld, type World } from '../world.ts'
 
 export const NOW = 1_700_000_000_000
 export const ORIGIN = { file: 'machines.yaml', line: 1, column: 1 }

@@ -1,8 +1,8 @@
-import type { Engine } from '../engine/engine.ts'
-import { systemClock } from '../lib/clock.ts'
-import type { Plan } from '../model/plan.ts'
-import type { Store } from '../store/port.ts'
-import type { LoadedEstate, Runtime } from './runtime.ts'
+import type { Engine } from '../../engine/engine.ts'
+import { systemClock } from '../../lib/clock.ts'
+import type { Plan } from '../../model/plan.ts'
+import type { Store } from '../../store/port.ts'
+import type { LoadedEstate, Runtime } from '../runtime.ts'
 
 /** A runtime for tests: what is written is kept, and nothing outside is touched unless a test brings it. */
 export function fakeRuntime(

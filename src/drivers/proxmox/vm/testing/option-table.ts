@@ -1,5 +1,5 @@
-import type { Change } from '../../../model/change.ts'
-import type { VmSpec } from '../../../model/vm.ts'
+import type { Change } from '../../../../model/change.ts'
+import type { VmSpec } from '../../../../model/vm.ts'
 
 export type Config = Readonly<Record<string, unknown>>
 export type Seen = readonly [path: string, from: unknown, to: unknown, effect: Change['effect']]

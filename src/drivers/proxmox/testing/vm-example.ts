@@ -1,9 +1,9 @@
-import type { Connection } from '../../model/connection.ts'
-import { DEFAULT_POLICY, type Policy } from '../../model/policy.ts'
-import type { Resource } from '../../model/resource.ts'
-import type { Sighting } from '../../model/sighting.ts'
-import type { VmSpec } from '../../model/vm.ts'
-import { printDescription, readMark } from './marks.ts'
+import type { Connection } from '../../../model/connection.ts'
+import { DEFAULT_POLICY, type Policy } from '../../../model/policy.ts'
+import type { Resource } from '../../../model/resource.ts'
+import type { Sighting } from '../../../model/sighting.ts'
+import type { VmSpec } from '../../../model/vm.ts'
+import { printDescription, readMark } from '../marks.ts'
 
 /** Things that tests start from. */
 export const EXAMPLE_UID = '0123456789abcdef'

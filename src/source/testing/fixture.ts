@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Problem } from '../model/problem.ts'
-import { readFiles } from './read-files.ts'
-import type { Revision } from './revision.ts'
+import type { Problem } from '../../model/problem.ts'
+import { readFiles } from '../read-files.ts'
+import type { Revision } from '../revision.ts'
 
 /** Reads texts as if they were files of one tree. */
 export function readTexts(texts: Readonly<Record<string, string>>): Revision {
@@ -41,7 +41,7 @@ ${body}
 `
 }
 
-export const ROOT = join(import.meta.dirname, '../..')
+export const ROOT = join(import.meta.dirname, '../../..')
 
 /** A file or folder beside the repository; undefined in a user's clone, where the tests that need it are skipped. */
 export function sharedPath(name: string): string | undefined {
