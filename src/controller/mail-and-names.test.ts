@@ -48,7 +48,6 @@ test('a mail goes by STARTTLS: the password only inside, and nothing to a server
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   after(() => server.close())
   const to = {
-    by: 'smtp',
     host: 'localhost',
     port: (server.address() as AddressInfo).port,
     tls: 'starttls',

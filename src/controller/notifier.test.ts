@@ -4,18 +4,19 @@ import { createServer } from 'node:http'
 import { createServer as createTcp } from 'node:net'
 import { after, test } from 'node:test'
 import { createVirtualClock } from '../../sim/virtual-clock.ts'
+import { notification, notificationSpec } from '../kinds/notification.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { EstateView } from '../model/estate-view.ts'
-import type { Receiver } from '../model/notification.ts'
+import type { Message } from '../model/notification.ts'
 import { Secret } from '../model/secret.ts'
 import { standingIn } from '../model/standing.ts'
 import { troublesOf as judged } from '../model/trouble.ts'
 import { readTexts } from '../source/testing/fixture.ts'
 import { createNotifier } from './notifier.ts'
 import { openOutbox } from './outbox.ts'
-import { pushHeartbeat, sendNotice } from './send-notice.ts'
+import { send as sendOut } from './send-notice.ts'
 import { sendMail } from './smtp.ts'
-import { type Notice, nextNotices, type Told } from './troubles.ts'
+import { nextNotices, type Told } from './troubles.ts'
 
 const troublesOf = (view: EstateView) => judged(standingIn(view), 0)
 
@@ -32,9 +33,12 @@ const EMPTY: EstateView = {
   checks: [],
 }
 const failing: EstateView = { ...EMPTY, checks: [{ name: 'ingress', passed: 'no', output: 'ECONNREFUSED', atMs: 0 }] }
-const NOTICE: Notice = {
-  kind: 'trouble',
-  trouble: { id: 'check/x', sort: 'check', title: 'The check x fails', text: 'a <b> @everyone' },
+const NOTICE: Message = {
+  id: 'check/x',
+  sort: 'check',
+  title: 'The check x fails',
+  text: 'a <b> @everyone',
+  resolved: false,
   sinceMs: 0,
   atMs: 60_000,
 }
@@ -121,47 +125,55 @@ test('each receiver gets what it understands, over a real socket, with its secre
   after(() => server.close())
   const address = server.address()
   const base = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`
+  const held: Readonly<Record<string, string>> = {
+    KEY: 'canary',
+    SLACK: `${base}/slack/canary`,
+    DISCORD: `${base}/discord/canary`,
+    KUMA: `${base}/api/push/canary`,
+    NOBODY: 'http://127.0.0.1:1/services/canary',
+  }
   const outbox = openOutbox(
     systemClock,
-    async (reference) => new Secret('env' in reference ? reference.env.replace('BASE', base) : 'x'),
+    async (reference) => new Secret('env' in reference ? (held[reference.env] ?? assert.fail()) : assert.fail()),
   )
-  const secret = { env: 'canary' }
-  const send = (to: Receiver, notice = NOTICE) => sendNotice(to, notice, outbox)
+  const secret = { env: 'KEY' }
+  const receiver = (written: object) => notificationSpec(notification.schema.parse(written)).to
+  const send = (written: object, message = NOTICE) =>
+    sendOut(receiver(written).notice?.(message) ?? assert.fail(), outbox)
   const last = () => {
     const one = heard.at(-1)
     assert.ok(one)
     return one
   }
 
-  await send({ by: 'webhook', url: `${base}/hook`, secret })
+  await send({ webhook: { url: `${base}/hook`, secret } })
   assert.equal(
     last().headers['x-croft-signature-256'],
     `sha256=${createHmac('sha256', 'canary').update(last().body).digest('hex')}`,
   )
   assert.equal((JSON.parse(last().body) as { status: string }).status, 'firing')
-  await send({ by: 'webhook', url: `${base}/hook`, secret }, { ...NOTICE, kind: 'resolved' })
+  await send({ webhook: { url: `${base}/hook`, secret } }, { ...NOTICE, resolved: true })
   assert.equal((JSON.parse(last().body) as { status: string }).status, 'resolved')
-  await send({ by: 'ntfy', url: base, topic: 'home', token: secret })
+  await send({ ntfy: { url: base, topic: 'home', token: secret } })
   assert.equal(last().headers.authorization, 'Bearer canary')
   assert.match(last().body, /"topic":"home"/)
-  await send({ by: 'slack', address: { env: 'BASE/slack/canary' } })
+  await send({ slack: { address: { env: 'SLACK' } } })
   assert.match(last().body, /a &lt;b&gt; @everyone/)
-  await send({ by: 'discord', address: { env: 'BASE/discord/canary' } })
+  await send({ discord: { address: { env: 'DISCORD' } } })
   assert.match(last().body, /"allowed_mentions":\{"parse":\[\]\}/)
-  await send({ by: 'gotify', url: `${base}/g`, token: secret })
+  await send({ gotify: { url: `${base}/g`, token: secret } })
   assert.equal(last().url, '/g/message')
   assert.equal(last().headers['x-gotify-key'], 'canary')
-  await pushHeartbeat(
-    { by: 'uptime-kuma', address: { env: 'BASE/api/push/canary' }, everyMs: 1 },
-    [{ title: 'T' }],
-    outbox,
-  )
+  const kuma = receiver({ uptimeKuma: { address: { env: 'KUMA' }, every: '0s' } })
+  assert.equal(kuma.notice, undefined)
+  assert.equal(kuma.heartbeat?.everyMs, 1_000)
+  await sendOut(kuma.heartbeat?.of(['T']) ?? assert.fail(), outbox)
   assert.equal(last().url, '/api/push/canary?status=down&msg=T')
-  await assert.rejects(send({ by: 'webhook', url: `${base}/teapot`, secret }), /answered 418/)
-  await assert.rejects(send({ by: 'webhook', url: `${base}/away`, secret }), /answered 302/)
+  await assert.rejects(send({ webhook: { url: `${base}/teapot`, secret } }), /answered 418/)
+  await assert.rejects(send({ webhook: { url: `${base}/away`, secret } }), /answered 302/)
   assert.ok(!heard.some((one) => one.url === '/elsewhere'), 'a redirection was followed')
   await assert.rejects(
-    send({ by: 'slack', address: { env: 'http://127.0.0.1:1/services/canary' } }),
+    send({ slack: { address: { env: 'NOBODY' } } }),
     (error: Error) => !error.message.includes('canary'),
   )
 })
@@ -198,7 +210,6 @@ test('a mail is handed over line by line; a password never without TLS, and what
   const address = server.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0
   const to = {
-    by: 'smtp',
     host: '127.0.0.1',
     port,
     tls: 'none',

@@ -4,11 +4,11 @@ import type { Clock } from '../lib/clock.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { Random } from '../lib/random.ts'
 import type { EstateView } from '../model/estate-view.ts'
-import type { NotificationSpec } from '../model/notification.ts'
+import type { Message, NotificationSpec } from '../model/notification.ts'
 import { standingIn } from '../model/standing.ts'
 import { troublesOf } from '../model/trouble.ts'
 import type { Revision } from '../source/revision.ts'
-import { type Outbox, pushHeartbeat, sendNotice } from './send-notice.ts'
+import { type Outbox, send } from './send-notice.ts'
 import { type Notice, nextNotices, type Told } from './troubles.ts'
 
 export interface Notifier {
@@ -80,23 +80,23 @@ export function createNotifier(
   }
 
   function dueOf(one: One): number {
-    const push = one.spec.to.by === 'uptime-kuma' ? one.pushMs : Number.POSITIVE_INFINITY
+    const push = one.spec.to.heartbeat === undefined ? Number.POSITIVE_INFINITY : one.pushMs
     return Math.min(one.dueMs, push, one.waiting.length > 0 ? one.retryMs : Number.POSITIVE_INFINITY)
   }
 
   async function deliver(name: string, one: One, troubles: ReturnType<typeof troublesOf>): Promise<void> {
-    const { to } = one.spec
+    const { heartbeat, notice } = one.spec.to
     try {
-      if (to.by === 'uptime-kuma') {
-        if (one.pushMs > nowMs()) return
-        one.pushMs = nowMs() + to.everyMs
-        await pushHeartbeat(to, troubles, outbox)
-        return
+      if (heartbeat !== undefined && one.pushMs <= nowMs()) {
+        one.pushMs = nowMs() + heartbeat.everyMs
+        const titles = troubles.map(({ title }) => title)
+        await send(heartbeat.of(titles), outbox)
       }
+      if (notice === undefined) one.waiting = []
       while (one.waiting.length > 0 && one.retryMs <= nowMs()) {
         const [next] = one.waiting
-        if (next === undefined) break
-        await sendNotice(to, next, outbox)
+        if (next === undefined || notice === undefined) break
+        await send(notice(messageOf(next)), outbox)
         one.waiting.shift()
         one.tries = 0
       }
@@ -108,6 +108,11 @@ export function createNotifier(
         warn(`Notification/${name} could not be sent: ${error instanceof Error ? error.message : String(error)}`)
     }
   }
+}
+
+function messageOf({ kind, trouble, sinceMs, atMs }: Notice): Message {
+  const resolved = kind === 'resolved'
+  return { ...trouble, text: resolved ? 'It is over.' : trouble.text, resolved, sinceMs, atMs }
 }
 
 function readTold(text: string | undefined): Readonly<Record<string, readonly Told[]>> {

@@ -1,14 +1,12 @@
 import { connect as connectPlain, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { LIMITS } from '../lib/limits.ts'
-import type { Receiver } from '../model/notification.ts'
+import type { MailServer } from '../model/notification.ts'
 import type { Secret } from '../model/secret.ts'
-
-type Smtp = Extract<Receiver, { by: 'smtp' }>
 
 /** Hands one mail to a server: TLS from the first byte, or by STARTTLS, and never a password without it. */
 export async function sendMail(
-  to: Smtp,
+  to: MailServer,
   password: Secret | undefined,
   mail: { readonly subject: string; readonly text: string; readonly atMs: number; readonly id: string },
   options: { readonly ca?: string; readonly signal?: AbortSignal } = {},
@@ -56,7 +54,7 @@ export async function sendMail(
 }
 
 function message(
-  to: Smtp,
+  to: MailServer,
   {
     subject,
     text,

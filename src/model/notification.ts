@@ -26,20 +26,48 @@ export const TROUBLE_SORTS = [
 
 export type TroubleSort = (typeof TROUBLE_SORTS)[number]
 
-export type Receiver =
-  | { readonly by: 'webhook'; readonly url: string; readonly secret: SecretReference }
-  | { readonly by: 'ntfy'; readonly url: string; readonly topic: string; readonly token?: SecretReference }
-  /** Their addresses are secrets themselves: whoever knows one can write there. */
-  | { readonly by: 'slack' | 'discord'; readonly address: SecretReference }
-  | { readonly by: 'gotify'; readonly url: string; readonly token: SecretReference }
-  | { readonly by: 'uptime-kuma'; readonly address: SecretReference; readonly everyMs: number }
+/** What is sent for one trouble: once when it has lasted a while, once when it is over. */
+export interface Message {
+  readonly id: string
+  readonly sort: TroubleSort
+  readonly title: string
+  readonly text: string
+  readonly resolved: boolean
+  readonly sinceMs: number
+  readonly atMs: number
+}
+
+export function headline({ title, resolved }: Message): string {
+  return resolved ? `Resolved: ${title}` : title
+}
+
+/** How one receiver is told: by a notice for each trouble, or by a regular push that says what is wrong. */
+export interface Receiver {
+  readonly notice?: (message: Message) => Outgoing
+  readonly heartbeat?: { readonly everyMs: number; of(titles: readonly string[]): Outgoing }
+}
+
+/** One thing to send, as data. Secrets stay references until the moment they are sent. */
+export type Outgoing =
   | {
-      readonly by: 'smtp'
-      readonly host: string
-      readonly port: number
-      readonly tls: 'implicit' | 'starttls' | 'none'
-      readonly from: string
-      readonly to: readonly string[]
-      readonly user?: string
-      readonly password?: SecretReference
+      readonly by: 'http'
+      /** A reference where whoever knows the address can write there. */
+      readonly url: string | SecretReference
+      /** GET with this query; POST without one. */
+      readonly query?: Readonly<Record<string, string>>
+      readonly json?: unknown
+      readonly credential?: { readonly header: string; readonly before: string; readonly value: SecretReference }
+      /** HMAC-SHA-256 of the body. */
+      readonly signature?: { readonly header: string; readonly key: SecretReference }
     }
+  | { readonly by: 'mail'; readonly server: MailServer; readonly subject: string; readonly text: string }
+
+export interface MailServer {
+  readonly host: string
+  readonly port: number
+  readonly tls: 'implicit' | 'starttls' | 'none'
+  readonly from: string
+  readonly to: readonly string[]
+  readonly user?: string
+  readonly password?: SecretReference
+}

@@ -1,0 +1,26 @@
+import { z } from 'zod'
+import type { Receiver } from '../../model/notification.ts'
+
+/** One way to send notices: what is written under its name in a Notification, and what goes out for it. Pure. */
+export interface Channel {
+  /** The field of a Notification: `ntfy`. */
+  readonly name: string
+  readonly schema: z.ZodType
+  readonly receiver: (written: unknown) => Receiver
+}
+
+/** A channel whose receiver is made of exactly what its schema accepts. */
+export function channel<Schema extends z.ZodType>(
+  name: string,
+  schema: Schema,
+  receiver: (written: z.output<Schema>) => Receiver,
+): Channel {
+  return { name, schema, receiver: (written) => receiver(written as z.output<Schema>) }
+}
+
+export const url = z
+  .string()
+  .max(1000)
+  .regex(/^https?:\/\/[^\s@]+$/, {
+    error: 'an address that begins with https:// (or http://), without user or password',
+  })

@@ -1,0 +1,16 @@
+import { z } from 'zod'
+import { headline } from '../../model/notification.ts'
+import { secretReference, secretReferenceOf } from '../fields/ssh.ts'
+import { channel } from './channel.ts'
+
+export const discord = channel('discord', z.strictObject({ address: secretReference }), ({ address }) => ({
+  notice: (message) => ({
+    by: 'http',
+    url: secretReferenceOf(address),
+    // What a host says must not mention anybody.
+    json: {
+      content: `**${headline(message)}**\n${message.text}`.slice(0, 2000),
+      allowed_mentions: { parse: [] },
+    },
+  }),
+}))

@@ -1,0 +1,48 @@
+import { z } from 'zod'
+import { headline, type MailServer } from '../../model/notification.ts'
+import { defined } from '../fields/defined.ts'
+import { whole } from '../fields/number.ts'
+import { secretReference, secretReferenceOf } from '../fields/ssh.ts'
+import { channel } from './channel.ts'
+
+const mail = z
+  .string()
+  .max(254)
+  .regex(/^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9.-]+$/, { error: 'a mail address' })
+
+const schema = z
+  .strictObject({
+    host: z
+      .string()
+      .max(253)
+      .regex(/^[A-Za-z0-9:][A-Za-z0-9.:-]*$/),
+    port: whole(1, 65_535).default(465),
+    tls: z.enum(['implicit', 'starttls', 'none']).default('implicit'),
+    from: mail,
+    to: z.array(mail).min(1).max(50),
+    user: z
+      .string()
+      .max(254)
+      .regex(/^[A-Za-z0-9_][A-Za-z0-9_.@+-]*$/, { error: 'the name of a user' })
+      .optional(),
+    password: secretReference.optional(),
+  })
+  .refine(
+    ({ tls, host, password }) => tls !== 'none' || (password === undefined && /^(?:localhost|127\.|::1$)/.test(host)),
+    { error: 'tls: none only to this very computer, and without a password' },
+  )
+
+export const smtp = channel('smtp', schema, ({ password, ...to }) => {
+  const server = defined<MailServer>({
+    ...to,
+    password: password === undefined ? undefined : secretReferenceOf(password),
+  })
+  return {
+    notice: (message) => ({
+      by: 'mail',
+      server,
+      subject: `croft: ${headline(message)}`,
+      text: `${message.text}\n\nSince ${new Date(message.sinceMs).toISOString()}\n`,
+    }),
+  }
+})

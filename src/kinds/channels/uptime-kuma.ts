@@ -1,0 +1,21 @@
+import { z } from 'zod'
+import { duration, milliseconds } from '../fields/duration.ts'
+import { secretReference, secretReferenceOf } from '../fields/ssh.ts'
+import { channel } from './channel.ts'
+
+const schema = z.strictObject({ address: secretReference, every: duration.default('60s') })
+
+/** It gets no notices: its regular push says whether anything is wrong. */
+export const uptimeKuma = channel('uptimeKuma', schema, ({ address, every }) => ({
+  heartbeat: {
+    everyMs: Math.max(1_000, milliseconds(every)),
+    of: (titles) => ({
+      by: 'http',
+      url: secretReferenceOf(address),
+      query: {
+        status: titles.length === 0 ? 'up' : 'down',
+        msg: titles.length === 0 ? 'OK' : titles.join('; ').slice(0, 200),
+      },
+    }),
+  },
+}))

@@ -1,0 +1,20 @@
+import { z } from 'zod'
+import { secretReference, secretReferenceOf } from '../fields/ssh.ts'
+import { channel, url } from './channel.ts'
+
+export const webhook = channel('webhook', z.strictObject({ url, secret: secretReference }), (to) => ({
+  notice: ({ id, sort, title, text, resolved, sinceMs, atMs }) => ({
+    by: 'http',
+    url: to.url,
+    json: {
+      id,
+      sort,
+      title,
+      text: resolved ? '' : text,
+      status: resolved ? 'resolved' : 'firing',
+      since: new Date(sinceMs).toISOString(),
+      time: new Date(atMs).toISOString(),
+    },
+    signature: { header: 'x-croft-signature-256', key: secretReferenceOf(to.secret) },
+  }),
+}))
