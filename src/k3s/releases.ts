@@ -34,6 +34,24 @@ export function releaseOf(version: string): Release | undefined {
 }
 
 /**
+ * A release that came out after the table was written: later than every known one of its minor, or of the minor after
+ * the newest. K3s never goes back to an older etcd, so a server that runs it has at least `least`; what it
+ * brings as a target may be any etcd, so every rule for a newer one applies.
+ */
+export function laterRelease(version: string, as: 'start' | 'target', known = RELEASES): Release | undefined {
+  const minor = parseVersion(version)?.minor
+  const before = known.filter((release) => compareVersions(release.version, version) < 0)
+  const newest = before.at(-1)
+  if (minor === undefined || newest === undefined) return undefined
+  const follows = newest.minor === minor || (newest.minor === minor - 1 && newest === known.at(-1))
+  if (!follows || known.some((release) => release.minor === minor && compareVersions(release.version, version) >= 0))
+    return undefined
+  const place = newest.place + (as === 'start' ? 0.25 : 0.75)
+  if (as === 'start') return { ...newest, version, minor, place }
+  return { version, minor, date: '9999', etcd: `${newest.etcd} or later`, place, etcdPlace: ETCDS.length }
+}
+
+/**
  * From etcd 3.5 the only safe way to 3.6 is over 3.5.26, which repairs the member list when it starts: else removed
  * members come back as zombies. Minors do not tell: v1.33.11 carries 3.6.
  */

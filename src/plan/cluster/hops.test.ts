@@ -51,6 +51,24 @@ describe('[A33] hops', () => {
     assert.deepEqual(hops('v1.29.1+k3s1', 'v1.29.1+k3s1'), [], 'nothing to do needs no table')
   })
 
+  test('a release that came out after the table was written is reached from where any etcd may follow', () => {
+    const newest = RELEASES.at(-1)?.version ?? ''
+    const [, minor = '', patch = ''] = /^v1\.(\d+)\.(\d+)/.exec(newest) ?? []
+    const later = (more: number) => `v1.${minor}.${Number(patch) + more}+k3s1`
+    const next = `v1.${Number(minor) + 1}.0+k3s1`
+    assert.deepEqual(hops(newest, later(1)), [later(1)])
+    assert.deepEqual(hops(later(1), later(2)), [later(2)])
+    assert.deepEqual(hops(newest, next), [next])
+    assert.deepEqual(hops(later(1), next), [next])
+    assert.match(String(hops(later(2), later(1))), /is older/)
+    assert.match(String(hops(newest, `v1.${Number(minor) + 2}.0+k3s1`)), /not in the table/)
+  })
+
+  test('and where its etcd may be 3.6, only over 3.5.26', () => {
+    assert.deepEqual(hops('v1.33.6+k3s1', 'v1.33.99+k3s1'), ['v1.33.10+k3s1', 'v1.33.99+k3s1'])
+    assert.match(String(hops('v1.33.6+k3s1', 'v1.33.6+k3s9')), /not in the table/, 'between two known ones')
+  })
+
   test('where no safe way is known, it says why', () => {
     const few = RELEASES.filter(({ version }) => ['v1.33.6+k3s1', 'v1.34.3+k3s1', 'v1.31.0+k3s1'].includes(version))
     const refused = (from: string) => {

@@ -1,4 +1,4 @@
-import { etcdMayFollow, GATE_ETCD, RELEASES, type Release } from '../../k3s/releases.ts'
+import { etcdMayFollow, GATE_ETCD, laterRelease, RELEASES, type Release } from '../../k3s/releases.ts'
 import { compareVersions, parseVersion } from '../../k3s/version.ts'
 import type { Answer } from '../../model/observed-cluster.ts'
 
@@ -28,12 +28,13 @@ export function planHops(
     )
   }
   const find = (version: string) => releases.find((release) => release.version === version)
-  const [start, target] = [find(from), find(to)]
+  const start = find(from) ?? laterRelease(from, 'start', releases)
+  const target = find(to) ?? laterRelease(to, 'target', releases)
   if (start === undefined || target === undefined) {
     const missing = start === undefined ? from : to
     return refused(
       `${missing} is not in the table of releases, so its etcd is not known and no safe way can be told`,
-      'pin a release that croft knows, or use a newer croft',
+      'pin a release that croft knows or one that is later than those of its minor, or use a newer croft',
     )
   }
   const gated = membershipChanged !== 'no'
@@ -54,7 +55,8 @@ function shortestWay(
   gated: boolean,
   releases: readonly Release[],
 ): readonly Release[] | undefined {
-  const between = releases.filter(({ place }) => place > start.place && place <= target.place)
+  const known = releases.filter(({ place }) => place > start.place && place < target.place)
+  const between = [...known, target]
   const leads = (a: Release, b: Release) =>
     a.place < b.place && b.minor - a.minor <= 1 && (!gated || etcdMayFollow(a, b))
   // Distance of each release to the target, found from the target backwards.
