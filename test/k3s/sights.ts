@@ -2,12 +2,18 @@ import assert from 'node:assert/strict'
 import { sleep } from './hosts.ts'
 import type { Stage } from './stage.ts'
 
-/** The voters of etcd, as the Nodes tell. */
+/** The voters of etcd, as the Nodes tell: as many as are declared, after K3s has had time to write it on them. */
 export async function servers(stage: Stage): Promise<string> {
   const path = '{range .items[*]}{.metadata.name}={.status.conditions[?(@.type=="EtcdIsVoter")].status} {end}'
-  const { out } = await stage.kubectl('get', 'nodes', '-l', 'node-role.kubernetes.io/etcd', '-o', `jsonpath=${path}`)
-  const voters = out.split(' ').filter((one) => one.endsWith('=True'))
-  return `${voters.length} voters`
+  const wanted = stage.declared.servers.length
+  let voters: readonly string[] = []
+  for (let waited = 0; waited < 30; waited++) {
+    const { out } = await stage.kubectl('get', 'nodes', '-l', 'node-role.kubernetes.io/etcd', '-o', `jsonpath=${path}`)
+    voters = out.split(' ').filter((one) => one.endsWith('=True'))
+    if (voters.length === wanted) return `${wanted} voters`
+    await sleep(2000)
+  }
+  throw new Error(`${voters.length} of ${wanted} servers vote: ${voters.join(' ')}`)
 }
 
 /** croft itself has nothing left to do, and says that all is well. */

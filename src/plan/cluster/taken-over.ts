@@ -25,18 +25,17 @@ export function takenOver(view: View): Finding {
   const found = [...view.servers, ...view.agents].filter((node) => node.spec !== undefined && isLeftAsFound(view, node))
   const differences = found.flatMap((node) => differencesOf(view.spec, node))
   if (differences.length === 0) return NOTHING
-  const lines = [...new Set(differences.map(({ line }) => line))]
   return holdFor({
     guard: 'taken-over',
     reason: `${view.spec.name} was not set up by croft and runs otherwise than declared: ${[...new Set(differences.map(({ text }) => text))].join('; ')}`,
-    allow: `to keep it as it runs, write into the Cluster: ${lines.join(', ')}; to have it changed, write allow: {takeOver: true}`,
+    allow: `to keep it as it runs, write into the Cluster: ${linesFor(differences).join(', ')}; to have it changed, write allow: {takeOver: true}`,
   })
 }
 
 interface Difference {
   readonly text: string
-  /** As it would be written in the spec of the Cluster. */
-  readonly line: string
+  readonly flag: string
+  readonly live: string
 }
 
 function differencesOf(spec: ClusterSpec, node: NodeView): readonly Difference[] {
@@ -45,34 +44,59 @@ function differencesOf(spec: ClusterSpec, node: NodeView): readonly Difference[]
   const version =
     kube.version === spec.version
       ? []
-      : [{ text: `${node.name} runs ${kube.version}, declared is ${spec.version}`, line: `version: ${kube.version}` }]
+      : [
+          {
+            text: `${node.name} runs ${kube.version}, declared is ${spec.version}`,
+            flag: 'version',
+            live: kube.version,
+          },
+        ]
   if (node.role !== 'server' || kube.args === undefined) return version
   const flags = flagDrift(spec, [{ server: node.name, flags: kube.args }])
-  return [...version, ...flags.map(({ message, flag, live }) => ({ text: message, line: lineFor(flag, live) }))]
+  return [...version, ...flags.map(({ message, flag, live }) => ({ text: message, flag, live }))]
 }
 
-/** The field of a Cluster that stands for a flag, with what the server runs with. */
-export function lineFor(flag: string, live: string): string {
+/** What nodes run with, as it would be written in the spec of the Cluster. Fields stand below `spec`, one line each. */
+export function linesFor(live: readonly Pick<Difference, 'flag' | 'live'>[]): readonly string[] {
+  const lines = new Set<string>()
+  const further = new Map<string, string>()
+  for (const one of live) {
+    const line = lineFor(one.flag, one.live)
+    if (line === undefined) further.set(one.flag, one.live)
+    else lines.add(line)
+  }
+  const flags = [...further].map(
+    ([flag, value]) => `${flag}: ${value === '' ? (EQUAL_ON_SERVERS[flag] ?? '""') : value}`,
+  )
+  return [...lines, ...(flags.length === 0 ? [] : [`serverFlags: {${flags.join(', ')}}`])]
+}
+
+/** The field of a Cluster that stands for a flag; undefined where it is one of `serverFlags`. */
+function lineFor(flag: string, live: string): string | undefined {
   const list = `[${live
     .split(',')
     .filter((part) => part !== '')
     .join(', ')}]`
   switch (flag) {
+    case 'version':
+      return `version: ${live}`
     case 'disable':
       return `disable: ${list}`
     case 'cluster-cidr':
-      return `network: {podCidrs: ${list}}`
+      return `podCidrs: ${list}`
     case 'service-cidr':
-      return `network: {serviceCidrs: ${list}}`
+      return `serviceCidrs: ${list}`
+    case 'cluster-domain':
+      return `clusterDomain: ${live}`
     case 'flannel-backend':
-      return `network: {flannelBackend: ${live}}`
+      return `flannelBackend: ${live}`
     case 'disable-kube-proxy':
-      return `network: {kubeProxy: ${live !== 'true'}}`
+      return `kubeProxy: ${live !== 'true'}`
     case 'disable-network-policy':
-      return `network: {networkPolicy: ${live !== 'true'}}`
+      return `networkPolicy: ${live !== 'true'}`
     case 'secrets-encryption':
       return `secretsEncryption: ${live === 'true'}`
     default:
-      return `serverFlags: {${flag}: ${live === '' ? (EQUAL_ON_SERVERS[flag] ?? '""') : live}}`
+      return undefined
   }
 }
