@@ -5,7 +5,11 @@ import type { Stage } from './stage.ts'
  * What somebody without croft would write: the same K3s with the same flags on the same hosts, one server after the
  * other, each as soon as systemd says that the one before is up. Answers the seconds until all are Ready.
  */
-export async function formByHand({ lab, mirror, programs }: Stage, names: readonly string[]): Promise<number> {
+export async function formByHand(
+  { lab, mirror, programs }: Stage,
+  names: readonly string[],
+  datastore: 'etcd' | 'sqlite' = 'etcd',
+): Promise<number> {
   const [program] = programs
   const first = lab.hosts.get(names[0] ?? '')
   if (program === undefined || first === undefined) throw new Error('there is no K3s, or no host')
@@ -13,7 +17,8 @@ export async function formByHand({ lab, mirror, programs }: Stage, names: readon
   const url = `${mirror}/${encodeURIComponent(program.version)}/${process.arch === 'arm64' ? 'k3s-arm64' : 'k3s'}`
   for (const name of names) {
     const address = lab.hosts.get(name)?.address ?? ''
-    const place = name === first.name ? 'cluster-init: true' : `server: https://${first.address}:6443`
+    const begins = datastore === 'etcd' ? 'cluster-init: true' : ''
+    const place = name === first.name ? begins : `server: https://${first.address}:6443`
     const script = `url='${url}' sum=${program.sha256}\n${SCRIPT}`
     const ran = await lab.on(name, script, config(place, name, address))
     if (ran.code !== 0) throw new Error(`by hand, on ${name}: ${ran.out}`)

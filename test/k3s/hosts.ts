@@ -47,7 +47,7 @@ export interface K3sLab {
 const IMAGES = 'var/lib/rancher/k3s/agent/images'
 const COMMAND_MS = 600_000
 const NETWORK = '10.78.0'
-const NEEDED = ['ip', 'systemd-nspawn', 'mmdebstrap', 'ssh', 'ssh-keygen', 'nsenter'] as const
+const NEEDED = ['ip', 'systemd-nspawn', 'mmdebstrap', 'ssh', 'ssh-keygen', 'nsenter', 'unshare'] as const
 /** What croft's gates and K3s want to see of a host's own network; inside it can only be read. */
 const SETTINGS = [
   'net.ipv4.ip_forward=1',
@@ -112,7 +112,19 @@ export function openLab(names: readonly string[]): K3sLab {
     if (host === undefined) throw new Error(`there is no host ${name}`)
     return host
   }
-  const inside = (argv: readonly string[]) => ['nsenter', `--net=/run/netns/${lab}`, '--', ...argv]
+  const known = join(directory, 'hosts')
+  writeFileSync(known, hostsFile([...hosts.values()]))
+  const enter = 'mount --bind "$0" /etc/hosts && net=$1 && shift && exec nsenter --net="$net" -- "$@"'
+  const inside = (argv: readonly string[]) => [
+    'unshare',
+    '--mount',
+    'sh',
+    '-c',
+    enter,
+    known,
+    `/run/netns/${lab}`,
+    ...argv,
+  ]
 
   /** Its network is made at each start, as its processes take it with them. */
   function plugIn({ name, address, mac }: K3sHost): string {
@@ -138,6 +150,7 @@ export function openLab(names: readonly string[]): K3sLab {
     const layers = `lowerdir=${hostRootPath(K3S_HOST)},upperdir=${at(name, 'upper')},workdir=${at(name, 'work')}`
     must('mount', '-t', 'overlay', 'overlay', '-o', layers, root)
     prepare(root, name, readFileSync(`${key}.pub`, 'utf8'), at(name, 'key'), image)
+    writeFileSync(join(root, 'etc/hosts'), hostsFile([host, ...[...hosts.values()].filter((one) => one !== host)]))
     const own = cgroupsOf(`${lab}-${name}`)
     const words = [
       'systemd-nspawn',
@@ -217,6 +230,19 @@ export function openLab(names: readonly string[]): K3sLab {
     },
   }
   return lab_
+}
+
+/** A name of the API that stands for the first three hosts, as a name server's answer that turns round: the own one first. */
+export const API_NAME = 'api.lab.test'
+
+function hostsFile(inOrder: readonly K3sHost[]): string {
+  const servers = inOrder.filter(({ name }) => ['h1', 'h2', 'h3'].includes(name))
+  const lines = [
+    '127.0.0.1 localhost',
+    ...inOrder.map(({ address, name }) => `${address} ${name}`),
+    ...servers.map(({ address }) => `${address} ${API_NAME}`),
+  ]
+  return `${lines.join('\n')}\n`
 }
 
 /** Every container runtime watches files, and hosts of one computer share what may be watched. Put back at the end. */

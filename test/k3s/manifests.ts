@@ -10,8 +10,10 @@ export interface Declared {
   readonly key: string
   readonly mirror: string
   readonly serverFlags?: Readonly<Record<string, unknown>> | undefined
-  readonly endpoint?: Readonly<Record<string, string>>
+  readonly endpoint?: Readonly<Record<string, string>> | undefined
   readonly power?: boolean
+  /** Further fields of the Cluster, or others than the lane's own. */
+  readonly more?: Readonly<Record<string, unknown>>
 }
 
 /** Flags for a K3s whose host is a container, with files above files and settings that cannot be written. */
@@ -54,6 +56,7 @@ export function manifests(declared: Declared): string {
       nodeFlags: CONTAINER_FLAGS,
       ...(declared.serverFlags === undefined ? {} : { serverFlags: declared.serverFlags }),
       upgrade: { soak: '5s', drain: { timeout: '1m', onTimeout: 'force' } },
+      ...declared.more,
     },
   }
   const power = {

@@ -1,8 +1,10 @@
 import { parseArgs } from 'node:util'
+import { adoptions } from './chapters/adoptions.ts'
 import { beginnings } from './chapters/beginnings.ts'
 import { takeCare } from './chapters/care.ts'
 import { changes } from './chapters/changes.ts'
 import { losses } from './chapters/losses.ts'
+import { names } from './chapters/names.ts'
 import { restores } from './chapters/restores.ts'
 import { rotations } from './chapters/rotations.ts'
 import { labMissing, openLab } from './hosts.ts'
@@ -27,7 +29,18 @@ const { values } = parseArgs({
 const print = (line: string) => process.stdout.write(`${line}\n`)
 const given = values.binary ?? (process.env.CROFT_K3S ?? '').split(',').filter((path) => path !== '')
 
-const CHAPTERS = { beginnings, changes, restores, rotations, losses, care: takeCare(Number(values.minutes ?? '3')) }
+const CHAPTERS = {
+  beginnings,
+  changes,
+  restores,
+  rotations,
+  losses,
+  care: takeCare(Number(values.minutes ?? '3')),
+  names,
+  adoptions,
+}
+/** They begin from empty disks themselves. */
+const ALONE = ['names', 'adoptions']
 
 process.exitCode = await main()
 process.exit()
@@ -45,8 +58,7 @@ async function main(): Promise<number> {
   const startedMs = Date.now()
   try {
     for (let round = 1; round <= (values.twice === true ? 2 : 1); round++)
-      for (const [name, chapter] of Object.entries(CHAPTERS))
-        if (name === 'beginnings' || (values.only ?? [name]).includes(name)) await chapter(stage, story)
+      for (const [name, chapter] of Object.entries(CHAPTERS)) if (isWanted(name)) await chapter(stage, story)
   } catch (error) {
     if (!(error instanceof Ended)) throw error
   } finally {
@@ -58,6 +70,12 @@ async function main(): Promise<number> {
   const minutes = ((Date.now() - startedMs) / 60_000).toFixed(1)
   print(`${story.lines.length - failed.length} steps ok, ${failed.length} failed, ${minutes} minutes`)
   return failed.length === 0 ? 0 : 1
+}
+
+/** Every chapter goes on from where the first one ends, but for those that begin anew. */
+function isWanted(name: string): boolean {
+  const only = values.only ?? [name]
+  return only.includes(name) || (name === 'beginnings' && only.some((one) => !ALONE.includes(one)))
 }
 
 function skipped(why: string): number {
