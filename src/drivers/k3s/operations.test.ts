@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { type OperationResult, runOperation } from '../../cli/clusters/run-operation.ts'
+import { snapshotFiles } from '../../cli/verbs/cluster/snapshots.ts'
+import { NODE_PROGRAM } from '../../k3s/node-program.ts'
 import { tokenHash } from '../../k3s/token.ts'
 import type { ClusterOperation } from '../../model/cluster-operation.ts'
 import { Secret } from '../../model/secret.ts'
@@ -126,6 +128,15 @@ describe('restore', () => {
     lab.restart()
     const after = await lab.until(allReady('s1 s2 s3'))
     assert.ok(after.members !== 'unknown' && after.members.length === 3)
+  })
+
+  test('[R20-3] a snapshot is found on a machine that croft has never been on', async () => {
+    const lab = await settled('s1')
+    const taken = await snapshotOn(lab)
+    lab.box('s1').machine.files.remove(NODE_PROGRAM)
+    const found = await lab.clock.runUntil(snapshotFiles(lab.surroundings(), new AbortController().signal))
+    assert.deepEqual(found, [{ name: taken.name, path: taken.path, server: 's1' }])
+    assert.equal(lab.box('s1').machine.files.read(NODE_PROGRAM), undefined, 'a look wrote something')
   })
 
   for (const what of ['token', 'ca', 'encryption-keys'] as const) {

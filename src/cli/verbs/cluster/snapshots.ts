@@ -1,5 +1,5 @@
 import type { ClusterSurroundings } from '../../../drivers/cluster-port.ts'
-import { NODE_PROGRAM } from '../../../k3s/node-program.ts'
+import { NODE_PROGRAM_TEXT } from '../../../k3s/node-program-text.ts'
 import { ShellFailure } from '../../../lib/shell.ts'
 
 /** A snapshot as a file on a server. */
@@ -10,7 +10,7 @@ export interface SnapshotFile {
   readonly tokenHash?: string
 }
 
-/** Snapshots that lie on servers which answer. */
+/** Snapshots that lie on servers which answer. The program goes along with the question: a machine made anew has none. */
 export async function snapshotFiles(
   { nodes }: ClusterSurroundings,
   signal: AbortSignal,
@@ -19,7 +19,7 @@ export async function snapshotFiles(
     [...nodes].map(async ([server, { shell }]): Promise<readonly SnapshotFile[]> => {
       if (shell === undefined) return []
       try {
-        const { stdout } = await shell.run([NODE_PROGRAM, 'facts'], { signal })
+        const { stdout } = await shell.run(['/bin/sh', '-s', '--', 'facts'], { input: NODE_PROGRAM_TEXT, signal })
         const facts: unknown = JSON.parse(stdout)
         const list = (facts as { readonly snapshots?: unknown }).snapshots
         return Array.isArray(list) ? list.flatMap((one: unknown) => readOne(one, server)) : []
