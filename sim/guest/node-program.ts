@@ -2,7 +2,7 @@ import { hashInConfig } from '../../src/k3s/config.ts'
 import type { NodeAnswer, NodeFacts } from '../../src/k3s/node-program.ts'
 import { authorityHash, certificatesIn, isTrusted, readAuthorities } from '../k3s/authorities.ts'
 import { CONFIG_PATH } from '../k3s/config-file.ts'
-import { DATA, installedVersion, keepsFile, unitRole } from '../k3s/disk.ts'
+import { CLIENT_KUBELET, DATA, installedVersion, keepsFile, unitRole } from '../k3s/disk.ts'
 import { isWritable } from '../k3s/etcd.ts'
 import { serviceOf } from '../k3s/service.ts'
 import { snapshotsOn } from '../k3s/snapshots.ts'
@@ -85,7 +85,7 @@ function dataOn(computer: Computer): Pick<NodeFacts, 'data' | 'mixedCa'> {
   const pem = own ?? copy
   const anything =
     ['db/etcd', 'tls', 'cred'].some((folder) => hasFiles(files, `${DATA}/server/${folder}`)) ||
-    files.read(`${DATA}/agent/client-kubelet.crt`) !== undefined
+    files.read(CLIENT_KUBELET) !== undefined
   if (pem === undefined) return { data: anything ? 'other' : 'none', mixedCa: false }
   try {
     const data = authorityHash(pem, nowMs)

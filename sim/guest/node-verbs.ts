@@ -3,6 +3,7 @@ import { DATA, DB, installedVersion, unitName, unitPath, unitRole } from '../k3s
 import { isWritable, removeMember } from '../k3s/etcd.ts'
 import { beginInstall } from '../k3s/install.ts'
 import { putOut } from '../k3s/put-out.ts'
+import { renewCertificates } from '../k3s/renew-certificates.ts'
 import { restore } from '../k3s/restore.ts'
 import { rotateAuthorities } from '../k3s/rotate-ca.ts'
 import { rotateKeys } from '../k3s/rotate-keys.ts'
@@ -90,6 +91,7 @@ export const NODE_VERBS: Readonly<Record<string, Deed>> = {
   },
   'rotate-token': (computer, _, input) => rotateToken(computer, (JSON.parse(input) as { token: string }).token),
   'rotate-keys': (computer) => rotateKeys(computer),
+  'renew-certificates': renewCertificates,
   'rotate-ca': (computer, _, input) => rotateAuthorities(computer, JSON.parse(input) as PutFiles),
 }
 

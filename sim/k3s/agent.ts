@@ -1,7 +1,7 @@
 import { find } from '../kubernetes/store.ts'
 import { between } from '../world/chance.ts'
 import { flagText } from './config-file.ts'
-import { DATA } from './disk.ts'
+import { CLIENT_KUBELET, DATA } from './disk.ts'
 import { isWritable } from './etcd.ts'
 import { kubeletStarts } from './kubelet.ts'
 import { hostOf, serverAt } from './network.ts'
@@ -99,18 +99,23 @@ function retrieve(process: K3sProcess, url: string, token: string): void {
 
 /** One that is in shows the certificate of its kubelet: its token may have expired or gone since, its Node may not. */
 function isMember(process: K3sProcess, cluster: EtcdCluster): boolean {
-  const copy = process.computer.machine.files.text(`${DATA}/agent/server-ca.crt`)
-  if (copy === undefined || copy !== cluster.bootstrap.files.get('server-ca.crt')) return false
+  const { files } = process.computer.machine
+  const copy = files.text(`${DATA}/agent/server-ca.crt`)
+  if (
+    files.read(CLIENT_KUBELET) === undefined ||
+    copy === undefined ||
+    copy !== cluster.bootstrap.files.get('server-ca.crt')
+  )
+    return false
   return find(cluster.store, '/nodes', undefined, process.nodeName) !== undefined
 }
 
 function runs(process: K3sProcess, cluster: EtcdCluster): void {
   const { world } = process.computer
+  const { files } = process.computer.machine
   process.cluster = cluster
-  process.computer.machine.files.write(
-    `${DATA}/agent/server-ca.crt`,
-    cluster.bootstrap.files.get('server-ca.crt') ?? '',
-  )
+  files.write(`${DATA}/agent/server-ca.crt`, cluster.bootstrap.files.get('server-ca.crt') ?? '')
+  files.write(CLIENT_KUBELET, `client of ${process.nodeName}`)
   const leftMs = process.startedMs + between(world.random, world.k3s.timing.agentNodeMs) - world.clock.now()
   after(process, Math.max(1_500, leftMs), () => {
     process.phase = 'ready'

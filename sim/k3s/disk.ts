@@ -1,6 +1,8 @@
 import type { Files } from '../guest/files.ts'
 
 export const DATA = '/var/lib/rancher/k3s'
+/** What a kubelet shows to be who it is. */
+export const CLIENT_KUBELET = `${DATA}/agent/client-kubelet.crt`
 export const DB = `${DATA}/server/db`
 export const SNAPSHOTS = `${DB}/snapshots`
 export const BINARY = '/usr/local/bin/k3s'

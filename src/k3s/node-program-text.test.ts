@@ -521,6 +521,33 @@ describe('rotation', () => {
     assert.doesNotMatch(root.calls(), /oldold|newnew/)
   })
 
+  test('certificates are exchanged while K3s stands still, and it starts again whatever came of it', async () => {
+    for (const [code, state] of [
+      [0, 'done'],
+      [1, 'failed'],
+    ] as const) {
+      root.write('/etc/systemd/system/k3s-agent.service', '')
+      root.write(
+        '/usr/local/bin/k3s',
+        `#!/bin/sh\necho "k3s $*" >>"$CROFT_ROOT/calls"\n[ ${code} = 0 ] || echo 'no certificates here' >&2\nexit ${code}\n`,
+        0o755,
+      )
+      root.write('/calls', '')
+      assert.deepEqual(await root.ask(['renew-certificates']), { ok: true })
+      const calls = root
+        .calls()
+        .split('\n')
+        .filter((line) => /certificate|(stop|start) /.test(line))
+      assert.match(
+        calls.join('\n'),
+        /stop k3s-agent\.service\nk3s certificate rotate\n.*start --no-block k3s-agent\.service/,
+      )
+      const { sinceMs: _, ...job } = (await root.ask(['facts'])).job as Record<string, unknown>
+      const message = code === 0 ? {} : { message: 'no certificates here' }
+      assert.deepEqual(job, { name: 'renew-certificates', state, ...message })
+    }
+  })
+
   test('new CA files are staged, handed over and gone again', async () => {
     root.write(
       '/usr/local/bin/k3s',

@@ -47,6 +47,7 @@ main() {
     rotate-token) read_input; rotate_token ;;
     rotate-keys) job_begin rotate-keys ;;
     rotate-ca) read_input; rotate_ca ;;
+    renew-certificates) job_begin renew-certificates ;;
     job) job_run "\${1:-}" ;;
     *) fail "there is no verb $verb" ;;
   esac
@@ -151,7 +152,7 @@ job_active() {
 job_run() {
   since=$(job_field since)
   case $1 in
-    install | wipe | snapshot | restore | rotate-keys) ;;
+    install | wipe | snapshot | restore | rotate-keys | renew-certificates) ;;
     *) fail "there is no job $1" ;;
   esac
   if said=$("job_$(printf %s "$1" | tr - _)" 2>&1); then
@@ -499,6 +500,20 @@ rotate_token() {
 }
 
 job_rotate_keys() { timeout 3600 "$bin/k3s" secrets-encrypt rotate-keys; }
+
+# Only where K3s stands still are its certificates exchanged. It is started again in any case: what it needs it makes.
+job_renew_certificates() {
+  unit=$(unit_of "$(role_of)")
+  [ -n "$unit" ] || { echo 'K3s has no unit here'; return 1; }
+  systemctl stop "$unit" || return 1
+  said=$(timeout 600 "$bin/k3s" certificate rotate 2>&1)
+  code=$?
+  now_ms >"$run/started"
+  systemctl start --no-block "$unit" || return 1
+  [ "$code" -eq 0 ] && return 0
+  printf '%s\\n' "$said" | tail -n 1
+  return 1
+}
 
 rotate_ca() {
   stage=$run/rotate-ca

@@ -46,6 +46,8 @@ export type NodeVerb =
   | 'rotate-keys'
   /** Input: PutFiles with the new CA files. `k3s certificate rotate-ca`. */
   | 'rotate-ca'
+  /** Begins the job `renew-certificates`: K3s stopped, `k3s certificate rotate`, and started again whatever came of it. */
+  | 'renew-certificates'
 
 /** Answer of every verb but `facts`. */
 export type NodeAnswer = { readonly ok: true } | { readonly ok: false; readonly error: string }

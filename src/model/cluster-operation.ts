@@ -34,6 +34,8 @@ export type OperationVerb =
   | 'make-authorities'
   | 'rotate-ca'
   | 'rotate-keys'
+  /** All certificates of one node made anew by the same CAs, while its K3s stands still. */
+  | 'renew-certificates'
   | 'install-k3s'
   /** What an earlier drill left on the machine goes; anything else on it stays, and forbids the drill. */
   | 'clear-drill'

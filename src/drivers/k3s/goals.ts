@@ -34,6 +34,10 @@ export async function goalReached(
       return asked?.api === 'yes' ? YES : NO
     }
     case 'node-well': {
+      if (step.do === 'renew-certificates') {
+        const job = await ofNode(step, surroundings, signal)
+        if (job.is !== 'yes') return job
+      }
       if (step.node !== undefined) looker.memory.touched.add(step.node)
       const observed = await observeCluster(looker, surroundings, signal)
       const reached = isWell(step.node ?? '', observed, startedMs)

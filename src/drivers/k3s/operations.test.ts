@@ -258,6 +258,33 @@ describe('rotation', () => {
     await lab.until(allReady('s1 s2 s3 a1'))
   })
 
+  test('of the certificates: one node after the other, agents with a token to ask with, and everybody comes back', async () => {
+    const lab = await settled('s1 s2 s3 a1')
+    const { observed } = await lab.look()
+    const { result, log } = await run(lab, planRotation('certificates', lab.spec, observed, lab.clock.now()))
+    assert.deepEqual(result, { is: 'done' }, log.join(', '))
+    assert.deepEqual(log.slice(2, -2), [
+      'snapshot s1',
+      'renew-certificates s1',
+      'renew-certificates s2',
+      'renew-certificates s3',
+      'write-files a1',
+      'renew-certificates a1',
+    ])
+    lab.restart()
+    const after = await lab.until(allReady('s1 s2 s3 a1'))
+    assert.ok(after.nodes.every(({ k3s }) => k3s !== 'unknown' && k3s.service === 'running'))
+  })
+
+  test('of the certificates: an agent without another token does not come back, so it gets one', async () => {
+    const lab = await settled('s1 a1')
+    const { observed } = await lab.look()
+    const operation = planRotation('certificates', lab.spec, observed, lab.clock.now())
+    const without = operation.steps.filter((step) => step.do !== 'write-files')
+    const { result } = await run(lab, { ...operation, steps: without })
+    assert.ok(result.is === 'failed' && /a1 Ready/.test(result.message), JSON.stringify(result))
+  })
+
   test('of the CA under the same root: the token stays, and so does our access', async () => {
     const lab = await settled()
     const before = lab.vault.kept.get('homelab')

@@ -56,6 +56,7 @@ const STEPS: Readonly<Record<OperationVerb, Perform>> = {
   'rotate-ca': async (operating) =>
     operating.secrets === undefined ? missing() : told(operating, 'rotate-ca', { files: caFiles(operating.secrets) }),
   'rotate-keys': (operating) => told(operating, 'rotate-keys'),
+  'renew-certificates': (operating) => told(operating, 'renew-certificates'),
   'install-k3s': (operating) =>
     withFacts(operating, async (shell, facts) =>
       facts.cloudInit === 'running'
@@ -69,6 +70,9 @@ const STEPS: Readonly<Record<OperationVerb, Perform>> = {
   'wipe-k3s': wipeK3s,
 }
 
+/** K3s is another process afterwards. */
+const STARTING: ReadonlySet<OperationVerb> = new Set(['restart-k3s', 'start-k3s', 'renew-certificates'])
+
 /** Does what people ask for by command. */
 export function createOperator(declaration: ClusterDeclaration, deps: ClusterDeps): ClusterOperator {
   const looker = { declaration, deps, access: createAccess(declaration, deps), memory: emptyMemory() }
@@ -76,8 +80,7 @@ export function createOperator(declaration: ClusterDeclaration, deps: ClusterDep
   const startedMs = new Map<string, number>()
   return {
     async perform(operation, surroundings, signal) {
-      if (operation.do === 'restart-k3s' || operation.do === 'start-k3s')
-        startedMs.set(operation.node ?? '', deps.clock.now())
+      if (STARTING.has(operation.do)) startedMs.set(operation.node ?? '', deps.clock.now())
       try {
         const secrets = await deps.vault.read(declaration.name)
         return await STEPS[operation.do]({

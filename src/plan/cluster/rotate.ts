@@ -5,7 +5,7 @@ import { serversWhole } from './removals.ts'
 import { hold, local, on, release } from './restore.ts'
 import { viewOf } from './view.ts'
 
-export type Rotation = 'token' | 'ca' | 'encryption-keys'
+export type Rotation = 'token' | 'ca' | 'certificates' | 'encryption-keys'
 
 /**
  * A rotation as a list. What is new is written down before anybody uses it, so that a crash never loses it; servers are
@@ -27,12 +27,11 @@ export function planRotation(
       hold(`the ${WORDS[what]} of ${spec.name} is being rotated`),
       on(first, 'snapshot', 'take a snapshot with the present token', 'a snapshot whose token is kept', 'job-done'),
       ...begin(what, first, spec),
-      ...spec.servers.map((node) =>
-        on(node, 'restart-k3s', `restart K3s on ${node.name}`, `${node.name} an etcd voter and Ready`, 'node-well'),
-      ),
-      ...(what === 'ca' ? spec.agents.filter(({ power }) => power === 'always') : []).flatMap((node) => [
+      ...spec.servers.map((node) => taking(what, node, `${node.name} an etcd voter and Ready`)),
+      // What an agent came in with has gone, and its own certificate goes now: it needs another token to ask with.
+      ...(isOfNodes(what) ? spec.agents.filter(({ power }) => power === 'always') : []).flatMap((node) => [
         on(node, 'write-files', `write a token of its own on ${node.name}`, 'it on its disk'),
-        on(node, 'restart-k3s', `restart K3s on ${node.name}`, `${node.name} Ready`, 'node-well'),
+        taking(what, node, `${node.name} Ready`),
       ]),
       release(),
     ],
@@ -41,11 +40,35 @@ export function planRotation(
   }
 }
 
-const WORDS = { token: 'token', ca: 'CA', 'encryption-keys': 'encryption keys' } as const
+/** Agents take part too. */
+function isOfNodes(what: Rotation): boolean {
+  return what === 'ca' || what === 'certificates'
+}
+
+/** How a node takes what is new: it starts with it, or makes it while it stands still. */
+function taking(what: Rotation, node: NodeSpec, awaits: string): OperationStep {
+  return what === 'certificates'
+    ? on(
+        node,
+        'renew-certificates',
+        `stop K3s on ${node.name}, exchange its certificates, start it`,
+        awaits,
+        'node-well',
+      )
+    : on(node, 'restart-k3s', `restart K3s on ${node.name}`, awaits, 'node-well')
+}
+
+const WORDS = {
+  token: 'token',
+  ca: 'CA',
+  certificates: 'certificates of nodes',
+  'encryption-keys': 'encryption keys',
+} as const
 
 const WARNINGS: Readonly<Record<Rotation, readonly string[]>> = {
   token: ['snapshots from before still need the old token; it is kept'],
   ca: ['pods that have read the old CA from their service account go on with the root, which stays'],
+  certificates: ['the CAs stay: kubeconfigs and tokens remain valid'],
   'encryption-keys': ['do not interrupt it: keys that were half exchanged cannot be repaired'],
 }
 
@@ -62,6 +85,8 @@ function begin(what: Rotation, first: NodeSpec, spec: ClusterSpec): readonly Ope
         local('make-authorities', 'make new CAs under the same roots and write them down', 'both kept'),
         on(first, 'rotate-ca', `hand the new CAs to K3s on ${first.name}`, 'K3s having taken them'),
       ]
+    case 'certificates':
+      return []
     case 'encryption-keys':
       return [
         on(

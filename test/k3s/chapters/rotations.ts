@@ -6,17 +6,20 @@ import { restored } from './restores.ts'
 
 /** Everything secret is exchanged; and a snapshot from before each exchange still leads back. */
 export async function rotations(stage: Stage, story: Story): Promise<void> {
-  for (const what of ['token', 'encryption-keys', 'ca']) {
+  for (const what of ['token', 'encryption-keys', 'certificates', 'ca']) {
     let before = ''
     await story.step(`${what}: rotated`, async () => {
       await write(stage, 'before')
       await stage.kubectl('delete', 'configmap/after', 'secret/after', '--ignore-not-found')
       before = await snapshot(stage)
       await write(stage, 'after')
+      const leaves = await fingerprints(stage)
       const ran = await stage.mustCroft(['cluster', 'rotate', 'lab', what, '--yes'], 900)
       await untilReady(stage, [...stage.declared.servers, ...stage.declared.agents])
       assert.ok((await has(stage, 'before')) && (await has(stage, 'after')), 'an object was lost')
-      return `${ran.seconds.toFixed(0)} s; ${await pingPong(stage, 'rotated')}`
+      const anew = (await fingerprints(stage)).filter((leaf) => !leaves.includes(leaf)).length
+      if (what === 'certificates' || what === 'ca') assert.equal(anew, leaves.length, 'a certificate stayed')
+      return `${ran.seconds.toFixed(0)} s; ${anew} certificates anew; ${await pingPong(stage, 'rotated')}`
     })
     await story.step(`${what}: nothing is left to do`, () => settled(stage))
     await story.step(`${what}: a snapshot from after it restores`, async () => {
@@ -31,4 +34,15 @@ export async function rotations(stage: Stage, story: Story): Promise<void> {
     })
     await story.step(`${what}: nothing is left to do then`, () => settled(stage))
   }
+}
+
+/** The certificates that every server of the API, and every kubelet, shows. */
+async function fingerprints(stage: Stage): Promise<readonly string[]> {
+  const { servers, agents } = stage.declared
+  const files = [
+    ...servers.map((name) => [name, 'server/tls/serving-kube-apiserver.crt'] as const),
+    ...[...servers, ...agents].map((name) => [name, 'agent/client-kubelet.crt'] as const),
+  ]
+  const found = files.map(([name, file]) => stage.lab.on(name, `sha256sum </var/lib/rancher/k3s/${file}`))
+  return (await Promise.all(found)).map(({ out }) => out)
 }

@@ -7,7 +7,7 @@ import { openState } from '../../state.ts'
 import type { ClusterVerb } from './find.ts'
 import { operate } from './operate.ts'
 
-const ROTATIONS: readonly Rotation[] = ['token', 'ca', 'encryption-keys']
+const ROTATIONS: readonly Rotation[] = ['token', 'ca', 'certificates', 'encryption-keys']
 
 export const rotate: ClusterVerb = async (runtime, { cluster, estate, directory, state, words }, options) => {
   const what = ROTATIONS.find((one) => one === words[0])
@@ -17,7 +17,7 @@ export const rotate: ClusterVerb = async (runtime, { cluster, estate, directory,
   const { observed } = await opened.it.look()
   const operation = planRotation(what, cluster.spec, observed, runtime.clock.now())
   const code = await operate(runtime, store.it, opened.it, operation, options)
-  if (code === EXIT.ok && options.plan !== true && what !== 'encryption-keys')
+  if (code === EXIT.ok && options.plan !== true && (what === 'token' || what === 'ca'))
     note(runtime, `What is kept of it in Git is old now: commit what croft cluster escrow ${cluster.name} prints.`)
   return code
 }

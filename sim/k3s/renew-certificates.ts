@@ -1,0 +1,26 @@
+import type { NodeAnswer } from '../../src/k3s/node-program.ts'
+import type { Computer } from '../guest/computer.ts'
+import { beginJob } from '../guest/job.ts'
+import { between } from '../world/chance.ts'
+import { CLIENT_KUBELET, DATA, unitRole } from './disk.ts'
+import { startService, stopService } from './service.ts'
+
+/**
+ * The job around `k3s certificate rotate`: K3s stands still, its leaves go, and it makes them anew when it starts. An agent
+ * has nothing left to show who it is, and asks with its token again.
+ */
+export function renewCertificates(computer: Computer): NodeAnswer {
+  const { world, machine } = computer
+  return beginJob(computer, 'renew-certificates', between(world.random, [2_000, 6_000]), (done) => {
+    if (unitRole(machine.files) === undefined) {
+      done('K3s has no unit here')
+      return
+    }
+    stopService(computer, () => {
+      machine.files.remove(CLIENT_KUBELET)
+      machine.files.remove(`${DATA}/server/tls/serving-kube-apiserver.crt`)
+      startService(computer)
+      done()
+    })
+  })
+}
