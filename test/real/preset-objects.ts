@@ -1,5 +1,4 @@
-import { PRESET_NAMES } from '../../src/kinds/addon/presets/names.ts'
-import { PRESETS } from '../../src/kinds/addon/presets/registry.ts'
+import { PRESET_NAMES, PRESETS } from '../../src/kinds/addon/presets/registry.ts'
 import { findKind } from '../../src/kinds/registry.ts'
 import type { KubeObject } from '../../src/model/kube-object.ts'
 import { link } from '../../src/plan/link.ts'

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { PRESET_NAMES, type PresetName } from './presets/names.ts'
 import type { ClusterFacts } from './presets/preset.ts'
-import { PRESETS } from './presets/registry.ts'
+import { PRESET_NAMES, PRESETS, type PresetName } from './presets/registry.ts'
 
 /*
  * What each preset gives to its chart, held to what the chart of that very version takes: names and types of values as

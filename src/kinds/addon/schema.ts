@@ -3,7 +3,7 @@ import { labelKey, labels } from '../cluster/node-schema.ts'
 import { secretReference } from '../fields/ssh.ts'
 import { line, logicalName, objectName, webUrl } from '../fields/text.ts'
 import { freeText } from '../settings/field-schema.ts'
-import { PRESET_NAMES } from './presets/names.ts'
+import { PRESET_NAMES } from './presets/registry.ts'
 
 /** Goes to the API of a cluster as JSON and to no shell: it may be anything that YAML can say. */
 const tree = z.record(line.clone().max(253).register(freeText, { free: true }), z.unknown())

@@ -7,12 +7,12 @@ import { garage } from './garage.ts'
 import { kubeVip } from './kube-vip.ts'
 import { localPath } from './local-path.ts'
 import { metallb } from './metallb.ts'
-import type { PresetName } from './names.ts'
 import type { Preset } from './preset.ts'
 import { rookCeph } from './rook-ceph.ts'
 import { traefik } from './traefik.ts'
 
-export const PRESETS: Readonly<Record<PresetName, Preset>> = {
+/** Every preset by its name, which is its file's. A new one is its file, this line and a row of docs/addons.md. */
+export const PRESETS = {
   argocd,
   'cert-manager': certManager,
   cilium,
@@ -24,4 +24,8 @@ export const PRESETS: Readonly<Record<PresetName, Preset>> = {
   metallb,
   'rook-ceph': rookCeph,
   traefik,
-}
+} satisfies Readonly<Record<string, Preset>>
+
+export type PresetName = keyof typeof PRESETS
+
+export const PRESET_NAMES = Object.keys(PRESETS) as PresetName[]
