@@ -6,7 +6,8 @@ const BORN_OF_THE_RUN = new Set(
   (
     'digest upid pid pstart starttime endtime ctime vmgenid smbios1 meta uptime disk mem cpu avail used total used_fraction maxdisk maxmem maxcpu memhost ' +
     'value ticket CSRFPreventionToken netin netout diskread diskwrite pressurecpufull loadavg time localtime free rootfs swap memory ssl_fingerprint size fingerprint ' +
-    'idle wait kversion cpuinfo current-kernel boot-info pveversion version repoid release saved n t level uid msg changes expire snaptime'
+    'idle wait kversion cpuinfo current-kernel boot-info pveversion version repoid release saved n t level uid msg changes expire snaptime ' +
+    'created recovery cert password image notbefore notafter tx-bytes tx-packets rx-bytes rx-packets'
   ).split(' '),
 )
 
@@ -15,7 +16,7 @@ const UPID = /UPID:[^"\s/]+:/g
 export function normal(text: string): string {
   return text
     .replace(UPID, 'UPID')
-    .replace(/[0-9A-F]{2}(:[0-9A-F]{2}){5}/g, 'MAC')
+    .replace(/[0-9A-F]{2}(:[0-9A-F]{2}){5}/gi, 'MAC')
     .replace(/[0-9a-f]{40}/g, 'SHA')
     .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'UUID')
     .replace(/\$5\$\S+/g, 'HASH')
@@ -57,11 +58,25 @@ function ofLists(want: unknown[], got: unknown[], at: string): string[] {
   return sorted(want).flatMap((value, index) => differences(value, others[index], `${at}[${index}]`))
 }
 
-const NAMES = ['id', 'realm', 'volid', 'sid', 'key', 'vmid', 'iface', 'name', 'userid', 'roleid', 'storage']
+const NAMES = [
+  'id',
+  'macro',
+  'filename',
+  'realm',
+  'volid',
+  'sid',
+  'key',
+  'vmid',
+  'iface',
+  'name',
+  'userid',
+  'roleid',
+  'storage',
+]
 
 function sortKey(value: unknown): string {
   if (!isRecord(value)) return JSON.stringify(value)
-  for (const name of NAMES) if (value[name]) return JSON.stringify(value[name])
+  for (const name of NAMES) if (value[name]) return normal(JSON.stringify(value[name]))
   return '""'
 }
 

@@ -3,6 +3,7 @@ import type { WireResponse } from '../../src/lib/wire.ts'
 import { createDatacentre } from '../datacentre.ts'
 import { createVirtualClock } from '../virtual-clock.ts'
 import { differences, normal } from './compare.ts'
+import { uploadBody } from './uploads.ts'
 
 /** One recorded exchange with the real daemon. */
 export interface Recorded {
@@ -22,11 +23,22 @@ export interface Replayed {
   readonly good: number
   readonly total: number
   readonly skipped: number
+  readonly different: readonly Difference[]
+}
+
+/** One answer that is not as recorded. */
+export interface Difference {
+  /** The line in its file, from 1. */
+  readonly line: number
+  /** From 0: which of the files. */
+  readonly file: number
+  readonly label: string
   /** `label METHOD path: what differs`. */
-  readonly different: readonly string[]
+  readonly text: string
 }
 
 const UPID = /UPID:[^"\s/]+:/
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 /** The recorder did not keep the bytes. */
 const LEFT_OUT = Symbol('left out')
 const FORM = 'application/x-www-form-urlencoded'
@@ -37,11 +49,11 @@ export async function replay(
   files: readonly (readonly Recorded[])[],
   options: { readonly guestBeforeSecond: boolean; readonly without?: readonly string[] },
 ): Promise<Replayed> {
-  const clock = createVirtualClock(1_794_704_000_000)
+  const clock = createVirtualClock(startedMs(files[0] ?? []))
   const datacentre = createDatacentre({ clock, random: seededRandom(7), preset: 'recording' })
   // Files that were laid on the host only before a later recording.
   for (const name of options.without ?? []) datacentre.world.hosts.get('pve1')?.volumes.get('local')?.delete(name)
-  const different: string[] = []
+  const different: Difference[] = []
   const counts = { good: 0, total: 0, skipped: 0 }
   const known = {
     ticket: '',
@@ -49,6 +61,7 @@ export async function replay(
     digest: '',
     rootToken: '',
     made: new Map<string, string>(),
+    ids: new Map<string, string>(),
     tickets: new Map<string, [string, string]>(),
   }
 
@@ -66,6 +79,20 @@ export async function replay(
     await wait(4000)
     await send('POST', '/api2/json/nodes/pve1/qemu/100/status/start', headers, '')
     await wait(6000)
+  }
+
+  /** What changed on the real host before a line without a recorded call. */
+  async function arrange(label: string): Promise<void> {
+    if (label === 'locked-cfg') datacentre.patchGuest(102, { lock: 'clone' })
+    // A snapshot of the running VM failed half-way; its deletion failed too, and left its lock.
+    if (label === 'vs-list') datacentre.patchGuest(160, { lock: 'snapshot-delete' })
+    // The sandbox had no loop devices: containers with an image for a volume were not made.
+    const unmade = { 'create-lock': [201], 'create-start': [290, 291] }[label] ?? []
+    for (const vmid of unmade) {
+      await wait(20_000)
+      await send('DELETE', `/api2/json/nodes/pve1/lxc/${vmid}`, { Authorization: tokenOf('admin@pve!t1') })
+      await wait(20_000)
+    }
   }
 
   /** Headers as the recorder sent them, with this run's secrets. Undefined: it used one that this run does not have. */
@@ -151,12 +178,11 @@ export async function replay(
       const isPoll = record.label.endsWith('/status') && UPID.test(record.path)
       // Of repeated polls the last one counts.
       while (isPoll && records[index + 1]?.label === record.label) record = records[++index] ?? record
-      if (record.label === 'locked-cfg') datacentre.patchGuest(102, { lock: 'clone' })
+      await arrange(record.label)
       const base = record.label.split('/')[0] ?? ''
-      const path = record.path.replace(
-        UPID,
-        (recorded) => upids.get(base) ?? (record?.label.startsWith('task-bad') ? recorded : ''),
-      )
+      const path = record.path
+        .replace(UPID, (recorded) => upids.get(base) ?? (record?.label.startsWith('task-bad') ? recorded : ''))
+        .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/, (recorded) => known.ids.get(recorded) ?? recorded)
       const headers = await headersFor(record)
       const body = bodyFor(record)
       const endless = record.label.endsWith('/status') && record.body.includes('"status":"running"')
@@ -174,11 +200,35 @@ export async function replay(
       counts.total += 1
       const problems = judge(record, answer)
       if (problems.length === 0) counts.good += 1
-      else different.push(`${record.label} ${record.method} ${path.slice(0, 80)}: ${problems.slice(0, 3).join(' | ')}`)
+      else {
+        const text = `${record.label} ${record.method} ${path.slice(0, 80)}: ${problems.slice(0, 3).join(' | ')}`
+        different.push({ file: number, line: index + 1, label: record.label, text })
+      }
       learn(answer, upids, base)
+      for (const [recorded, ours] of drawnIds(parsed(record.body), parsed(answer.body))) known.ids.set(recorded, ours)
     }
   }
   return { ...counts, different }
+}
+
+/** When the recorder began: just before the first task that it saw. */
+function startedMs(records: readonly Recorded[]): number {
+  for (const { body } of records) {
+    const started = /UPID:[^:]+:[0-9A-F]+:[0-9A-F]+:([0-9A-F]{8}):/.exec(body)?.[1]
+    if (started !== undefined) return Number.parseInt(started, 16) * 1000
+  }
+  return 1_794_704_000_000
+}
+
+/** The ids that each run draws by itself, in the order of a list: the recorded one and ours. */
+function drawnIds(want: unknown, got: unknown): readonly (readonly [string, string])[] {
+  const ids = (answer: unknown) => {
+    const data = dataOf(answer)
+    if (!Array.isArray(data)) return []
+    return data.map((entry) => String((entry as { id?: unknown } | null)?.id)).filter((id) => UUID.test(id))
+  }
+  const ours = ids(got)
+  return ids(want).flatMap((id, index) => (ours[index] === undefined ? [] : [[id, ours[index]] as const]))
 }
 
 function judge(record: Recorded, answer: WireResponse): string[] {
@@ -207,20 +257,4 @@ function parsed(text: string): unknown {
   } catch {
     return undefined
   }
-}
-
-/** The recording left the bytes of uploads out; these are the same sizes and names. */
-function uploadBody(label: string): Uint8Array | undefined {
-  const files: Readonly<Record<string, readonly [string, string, string]>> = {
-    'upload-iso': ['iso', 't.iso', 'x'.repeat(5000)],
-    'upload-snippets': ['snippets', 't.yaml', 'x: 1'],
-    'upload-badext': ['iso', 't.exe', 'x'.repeat(50)],
-  }
-  const file = files[label]
-  if (file === undefined) return undefined
-  const [content, name, text] = file
-  const part = (head: string, body: string) => `------x\r\nContent-Disposition: form-data; ${head}\r\n\r\n${body}\r\n`
-  return Buffer.from(
-    `${part('name="content"', content)}${part(`name="filename"; filename="${name}"`, text)}------x--\r\n`,
-  )
 }

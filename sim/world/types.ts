@@ -175,6 +175,8 @@ export interface Snapshot {
   description: string | undefined
   readonly timeSeconds: number
   readonly parent: string | undefined
+  /** Being made or removed, or left so by work that died. */
+  state?: 'prepare' | 'delete'
 }
 
 /** The process of a guest. `life` changes with each start: what was planned for an earlier one does not happen. */

@@ -1,11 +1,13 @@
 import { guestName, maxDiskBytes } from '../../world/guest-config.ts'
+import { PowerLost } from '../../world/locks.ts'
 import { parseProperties } from '../../world/properties.ts'
-import { startTask, type Work } from '../../world/tasks.ts'
+import { Interrupted, startTask, type Work } from '../../world/tasks.ts'
 import type { Guest, Host, StorageEntry, Volume } from '../../world/types.ts'
 import { addVolume, filePath, volumesOf } from '../../world/volumes.ts'
 import { badParameter, failed, forbidden } from '../api-error.ts'
 import { type Call, hostOf, param, type Routes } from '../call.ts'
 import { mayBackUp } from './backup-jobs.ts'
+import { underMark } from './config-lock.ts'
 import { requireRight } from './option-rights.ts'
 import { type Keep, marks } from './prune.ts'
 import type { Thing } from './shelf.ts'
@@ -134,7 +136,15 @@ function dump(call: Call): string {
       if (guest === undefined) {
         work.log(`ERROR: Backup of VM ${vmid} failed - unable to find VM '${vmid}'`)
         failures += 1
-      } else if (guest.node === host.name) await dumpOne(call, host, entry, guest, work)
+      } else if (guest.node === host.name) {
+        try {
+          await underMark(world, host, guest, 'backup', () => dumpOne(call, host, entry, guest, work))
+        } catch (error) {
+          if (error instanceof PowerLost || error instanceof Interrupted) throw error
+          work.log(`ERROR: Backup of VM ${vmid} failed - ${error instanceof Error ? error.message : String(error)}`)
+          failures += 1
+        }
+      }
     }
     if (failures > 0) throw new Error('job errors')
   })

@@ -1,4 +1,5 @@
-import { holding, type LockMode } from '../../world/locks.ts'
+import { touch } from '../../world/guest-config.ts'
+import { holding, type LockMode, PowerLost } from '../../world/locks.ts'
 import type { Guest, Host, World } from '../../world/types.ts'
 import { failed } from '../api-error.ts'
 
@@ -18,4 +19,40 @@ export function withConfigLock<T>(
 export function refuseLocked(guest: Guest): void {
   const lock = guest.config.get('lock')
   if (lock !== undefined) throw failed(`${guest.type === 'qemu' ? 'VM' : 'CT'} is locked (${lock})`)
+}
+
+/**
+ * Long work that holds the lock file only to begin and to end. Meanwhile the configuration carries the mark, and
+ * everybody else is refused at once. A host that lost its power leaves the mark; so does work that failed half-way
+ * and cannot be undone.
+ */
+export async function underMark(
+  world: World,
+  host: Host,
+  guest: Guest,
+  mark: 'snapshot' | 'snapshot-delete' | 'rollback' | 'backup' | 'disk',
+  deed: () => void | Promise<void>,
+  prepare: () => void = () => {},
+): Promise<void> {
+  await withConfigLock(world, host, guest.vmid, () => {
+    refuseLocked(guest)
+    prepare()
+    guest.config.set('lock', mark)
+    touch(guest)
+  })
+  try {
+    await deed()
+  } catch (error) {
+    const stays = error instanceof PowerLost || mark === 'snapshot-delete' || mark === 'rollback'
+    if (!stays) await unmark(world, host, guest)
+    throw error
+  }
+  await unmark(world, host, guest)
+}
+
+function unmark(world: World, host: Host, guest: Guest): Promise<void> {
+  return withConfigLock(world, host, guest.vmid, () => {
+    guest.config.delete('lock')
+    touch(guest)
+  })
 }

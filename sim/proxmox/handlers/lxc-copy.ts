@@ -1,18 +1,19 @@
 import { macAddress } from '../../world/chance.ts'
 import { configDigest, touch } from '../../world/guest-config.ts'
 import { newGuest, noteSeen, powerOff, powerOn } from '../../world/guest-run.ts'
+import { PowerLost } from '../../world/locks.ts'
 import { parseProperties } from '../../world/properties.ts'
 import { startTask } from '../../world/tasks.ts'
 import type { Guest } from '../../world/types.ts'
-import { carryVolumes, findVolume, parseVolumeId, storageOn } from '../../world/volumes.ts'
+import { carryVolumes, findVolume, freeVolume, parseVolumeId, storageOn } from '../../world/volumes.ts'
 import { badParameter, failed, forbidden } from '../api-error.ts'
 import { type Call, flag, guestOf, hostOf, param, type Routes } from '../call.ts'
-import { refuseLocked } from './config-lock.ts'
+import { refuseLocked, underMark } from './config-lock.ts'
 import { newDisk } from './drive-make.ts'
 import { isMount } from './lxc-mounts.ts'
 import { startContainer } from './lxc-power.ts'
-import { inTask } from './lxc-task.ts'
-import { shownSnapshot, wentBack } from './qemu-snapshot.ts'
+import { inOpenTask, inTask } from './lxc-task.ts'
+import { newSnapshot, passOrForget, shownSnapshot, wentBack } from './qemu-snapshot.ts'
 
 const ONE = '/nodes/{node}/lxc/{vmid}'
 
@@ -31,10 +32,13 @@ export const lxcCopyRoutes: Routes = {
   [`POST ${ONE}/snapshot`]: take,
   [`GET ${ONE}/snapshot/{snapname}`]: () => ['rollback', 'config'].map((cmd) => ({ cmd })),
   [`DELETE ${ONE}/snapshot/{snapname}`]: (call) =>
-    inTask(call, 'vzdelsnapshot', (guest) => {
-      needSnapshot(guest, param(call, 'snapname'))
-      guest.snapshots.delete(param(call, 'snapname'))
-      touch(guest)
+    inOpenTask(call, 'vzdelsnapshot', async (guest, host, work) => {
+      const snapshot = needSnapshot(guest, param(call, 'snapname'))
+      await underMark(call.world, host, guest, 'snapshot-delete', async () => {
+        snapshot.state = 'delete'
+        await work.pass(call.world.timing.shortTaskMs)
+        guest.snapshots.delete(param(call, 'snapname'))
+      })
     }),
   [`GET ${ONE}/snapshot/{snapname}/config`]: (call) => {
     const guest = guestOf(call, 'lxc')
@@ -47,15 +51,16 @@ export const lxcCopyRoutes: Routes = {
     return null
   },
   [`POST ${ONE}/snapshot/{snapname}/rollback`]: (call) =>
-    inTask(call, 'vzrollback', (guest) => {
+    inOpenTask(call, 'vzrollback', async (guest, host, work) => {
       const snapshot = needSnapshot(guest, param(call, 'snapname'))
-      powerOff(call.world, guest)
-      guest.config = wentBack(guest, snapshot)
-      touch(guest)
+      await underMark(call.world, host, guest, 'rollback', async () => {
+        powerOff(call.world, guest)
+        await work.pass(call.world.timing.shortTaskMs)
+        guest.config = wentBack(guest, snapshot)
+      })
       if (!flag(call, 'start')) return
-      const host = hostOf(call)
-      startTask(call.world, host, 'vzstart', `${guest.vmid}`, call.who.id, (work) =>
-        startContainer(call.world, host, guest, work),
+      startTask(call.world, host, 'vzstart', `${guest.vmid}`, call.who.id, (own) =>
+        startContainer(call.world, host, guest, own),
       )
     }),
   [`GET ${ONE}/feature`]: (call) => {
@@ -90,6 +95,7 @@ function snapshots(call: Call): unknown[] {
     name,
     snaptime: snapshot.timeSeconds,
     description: snapshot.description ?? '',
+    ...(snapshot.state === undefined ? {} : { snapstate: snapshot.state }),
   }))
   const running = guest.run.status === 'running' ? 1 : 0
   return [...rows, { name: 'current', description: 'You are here!', digest: configDigest(guest), running }]
@@ -98,16 +104,13 @@ function snapshots(call: Call): unknown[] {
 function take(call: Call): string {
   const name = param(call, 'snapname')
   if (name === 'current') throw failed("unable to use snapshot name 'current' (reserved name)")
-  return inTask(call, 'vzsnapshot', (guest) => {
-    if (!canSnapshot(call, guest)) throw new Error('snapshot feature is not available')
-    if (guest.snapshots.has(name)) throw new Error(`snapshot name '${name}' already used`)
-    guest.snapshots.set(name, {
-      config: new Map(guest.config),
-      description: call.params.description,
-      timeSeconds: Math.floor(call.world.clock.now() / 1000),
-      parent: undefined,
-    })
-    touch(guest)
+  return inOpenTask(call, 'vzsnapshot', (guest, host, work) => {
+    const prepare = () => {
+      if (!canSnapshot(call, guest)) throw new Error('snapshot feature is not available')
+      if (guest.snapshots.has(name)) throw new Error(`snapshot name '${name}' already used`)
+      guest.snapshots.set(name, newSnapshot(call, guest))
+    }
+    return underMark(call.world, host, guest, 'snapshot', () => passOrForget(call, guest, name, work), prepare)
   })
 }
 
@@ -130,23 +133,37 @@ function clone(call: Call): string {
     const entry = world.storages.get(parseVolumeId(volid)?.storage ?? '')
     if (linked && isMount(key) && entry?.files) throw failed(`Linked clone feature for '${volid}' is not available`)
   }
-  return inTask(call, 'vzclone', async (_, work) => {
-    work.log(`creating a clone of container ${source.vmid} with ID ${newid}`)
+  // Its id is taken at once; until the end its configuration says nothing but that it is being made.
+  const copy = newGuest(newid, 'lxc', host.name, new Map([['lock', 'create']]))
+  world.guests.set(newid, copy)
+  return inOpenTask(call, 'vzclone', async (_, __, work) => {
     const shop = { world, host, vmid: newid, work, made: [] as string[] }
-    const config = new Map<string, string>()
-    for (const [key, value] of source.config) {
-      if (/^(lock|template|protection|unused\d+)$/.test(key)) continue
-      if (isMount(key)) config.set(key, await copyMount(shop, value, params.storage))
-      else if (/^net\d+$/.test(key))
-        config.set(key, value.replace(/hwaddr=[^,]*/, `hwaddr=${macAddress(world.random)}`))
-      else config.set(key, value)
+    const fill = async () => {
+      work.log(`creating a clone of container ${source.vmid} with ID ${newid}`)
+      const config = new Map<string, string>()
+      for (const [key, value] of source.config) {
+        if (/^(lock|template|protection|unused\d+)$/.test(key)) continue
+        if (isMount(key)) config.set(key, await copyMount(shop, value, params.storage))
+        else if (/^net\d+$/.test(key))
+          config.set(key, value.replace(/hwaddr=[^,]*/, `hwaddr=${macAddress(world.random)}`))
+        else config.set(key, value)
+      }
+      if (params.hostname !== undefined) config.set('hostname', params.hostname)
+      if (params.description !== undefined) config.set('description', params.description)
+      copy.config = config
+      copy.node = params.target ?? host.name
     }
-    if (params.hostname !== undefined) config.set('hostname', params.hostname)
-    if (params.description !== undefined) config.set('description', params.description)
-    const copy = newGuest(newid, 'lxc', params.target ?? host.name, config)
-    world.guests.set(newid, copy)
+    try {
+      await underMark(world, host, source, 'disk', fill)
+    } catch (error) {
+      if (error instanceof PowerLost) throw error
+      for (const volid of shop.made) freeVolume(host, volid)
+      world.guests.delete(newid)
+      throw error
+    }
     if (params.pool !== undefined) world.pools.get(params.pool)?.guests.add(newid)
     world.access.version += 1
+    touch(copy)
     noteSeen(world, copy)
   })
 }

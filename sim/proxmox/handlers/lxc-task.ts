@@ -1,5 +1,5 @@
 import { startTask, type Work } from '../../world/tasks.ts'
-import type { Guest } from '../../world/types.ts'
+import type { Guest, Host } from '../../world/types.ts'
 import { type Call, guestOf, hostOf } from '../call.ts'
 import { refuseLocked, withConfigLock } from './config-lock.ts'
 
@@ -14,4 +14,15 @@ export function inTask(call: Call, type: string, deed: (guest: Guest, work: Work
       return deed(guest, work)
     }),
   )
+}
+
+/** The same for work that takes the lock itself, and only where it needs it. */
+export function inOpenTask(
+  call: Call,
+  type: string,
+  deed: (guest: Guest, host: Host, work: Work) => Promise<void>,
+): string {
+  const host = hostOf(call)
+  const guest = guestOf(call, 'lxc')
+  return startTask(call.world, host, type, `${guest.vmid}`, call.who.id, (work) => deed(guest, host, work))
 }

@@ -3,6 +3,8 @@ import type { Host } from '../../world/types.ts'
 import { type Call, hostOf, type Routes } from '../call.ts'
 import { shelf } from './shelf.ts'
 
+const ISSUER = '/CN=Proxmox Virtual Environment/OU=c0f7c0f7-0000-4000-8000-000000000001/O=PVE Cluster Manager CA'
+
 /** What a host is made of and proves itself with. */
 export const nodeHostRoutes: Routes = {
   'GET /nodes/{node}/certificates': () => ['acme', 'custom', 'info'].map((name) => ({ name })),
@@ -43,7 +45,7 @@ function ownCertificate(call: Call): unknown[] {
 
 /** Signs the certificates of all hosts of the cluster. */
 function authority(call: Call): Record<string, unknown> {
-  const issuer = '/CN=Proxmox Virtual Environment/OU=sim/O=PVE Cluster Manager CA'
+  const issuer = ISSUER
   const { notbefore } = certificate(call, hostOf(call))
   return {
     filename: 'pve-root-ca.pem',
@@ -68,7 +70,7 @@ function certificate(call: Call, host: Host): Record<string, unknown> {
   return {
     filename: 'pve-ssl.pem',
     fingerprint: hex.replace(/(..)(?=.)/g, '$1:'),
-    issuer: '/CN=Proxmox Virtual Environment/OU=sim/O=PVE Cluster Manager CA',
+    issuer: ISSUER,
     subject: `/OU=PVE Cluster Node/O=Proxmox Virtual Environment/CN=${host.name}`,
     san: ['127.0.0.1', '0000:0000:0000:0000:0000:0000:0000:0001', 'localhost', host.address, host.name],
     notbefore: now - 86_400,

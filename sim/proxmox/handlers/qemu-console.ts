@@ -1,7 +1,7 @@
 import { hexDigits } from '../../world/chance.ts'
 import { guestName } from '../../world/guest-config.ts'
 import { startTask } from '../../world/tasks.ts'
-import type { Guest } from '../../world/types.ts'
+import type { Guest, Host } from '../../world/types.ts'
 import { ApiError, failed } from '../api-error.ts'
 import { type Call, guestOf, hostOf, param, type Routes } from '../call.ts'
 import { PlainRefusal } from '../decode.ts'
@@ -41,17 +41,24 @@ const KEYS =
 
 function vncProxy(call: Call, guest: Guest): Record<string, unknown> {
   const ticket = screenTicket(call)
+  const port = freePort(hostOf(call))
   const upid = startTask(call.world, hostOf(call), 'vncproxy', `${guest.vmid}`, call.who.id, (work) =>
     work.pass(10_000),
   )
   const password =
     call.params.websocket === '1' && call.params['generate-password'] !== '1' ? {} : { password: ticket.slice(0, 8) }
-  return { upid, port: '5900', user: call.who.id, ticket, cert: '', ...password }
+  return { upid, port, user: call.who.id, ticket, cert: '', ...password }
 }
 
 function terminal(call: Call, id: string): Record<string, unknown> {
+  const port = freePort(hostOf(call))
   const upid = startTask(call.world, hostOf(call), 'vncproxy', id, call.who.id, (work) => work.pass(10_000))
-  return { upid, port: '5900', user: call.who.id, ticket: screenTicket(call) }
+  return { upid, port, user: call.who.id, ticket: screenTicket(call) }
+}
+
+/** The first that nobody waits at: each proxy keeps its port until somebody came or it gave up. */
+function freePort(host: Host): string {
+  return String(5900 + [...host.runningTasks].filter(({ type }) => type === 'vncproxy').length)
 }
 
 function screenTicket({ world: { random } }: Call): string {

@@ -1,12 +1,13 @@
 import { configDigest, driveKeys, driveVolume, isCdrom, touch } from '../../world/guest-config.ts'
 import { powerOff } from '../../world/guest-run.ts'
+import { PowerLost } from '../../world/locks.ts'
 import { parseSize } from '../../world/sizes.ts'
 import { startTask, type Work } from '../../world/tasks.ts'
 import type { Guest, Host, Snapshot } from '../../world/types.ts'
 import { findVolume, parseVolumeId } from '../../world/volumes.ts'
 import { failed } from '../api-error.ts'
 import { type Call, flag, guestOf, hostOf, param, type Routes } from '../call.ts'
-import { refuseLocked, withConfigLock } from './config-lock.ts'
+import { underMark } from './config-lock.ts'
 import { shownValue } from './config-view.ts'
 import { startGuest } from './qemu-start.ts'
 
@@ -48,6 +49,7 @@ function list(call: Call): unknown[] {
     snaptime: snapshot.timeSeconds,
     description: snapshot.description ?? '',
     vmstate: 0,
+    ...(snapshot.state === undefined ? {} : { snapstate: snapshot.state }),
     ...(snapshot.parent === undefined ? {} : { parent: snapshot.parent }),
   }))
   rows.push({
@@ -64,21 +66,41 @@ function take(call: Call): string {
   const name = param(call, 'snapname')
   if (name === 'current') throw failed("unable to use snapshot name 'current' (reserved name)")
   return inTask(call, 'qmsnapshot', async (guest, host, work) => {
-    refuseLocked(guest)
     if (guest.config.get('template') === '1') throw new Error("you can't take a snapshot if it's a template")
-    if (guest.snapshots.has(name)) throw new Error(`snapshot name '${name}' already used`)
     const disks = driveKeys(guest.config).filter((key) => !isCdrom(guest.config.get(key) ?? ''))
-    for (const key of disks) refuseNoSnapshot(call, host, driveVolume(guest.config.get(key) ?? ''))
-    for (const key of disks) work.log(`snapshotting 'drive-${key}' (${driveVolume(guest.config.get(key) ?? '')})`)
-    await work.pass(call.world.timing.shortTaskMs)
-    guest.snapshots.set(name, {
-      config: new Map(guest.config),
-      description: call.params.description,
-      timeSeconds: Math.floor(call.world.clock.now() / 1000),
-      parent: guest.config.get('parent'),
-    })
-    guest.config.set('parent', name)
+    const prepare = () => {
+      if (guest.snapshots.has(name)) throw new Error(`snapshot name '${name}' already used`)
+      for (const key of disks) refuseNoSnapshot(call, host, driveVolume(guest.config.get(key) ?? ''))
+      guest.snapshots.set(name, newSnapshot(call, guest))
+    }
+    const deed = async () => {
+      for (const key of disks) work.log(`snapshotting 'drive-${key}' (${driveVolume(guest.config.get(key) ?? '')})`)
+      await passOrForget(call, guest, name, work)
+      guest.config.set('parent', name)
+    }
+    await underMark(call.world, host, guest, 'snapshot', deed, prepare)
   })
+}
+
+export function newSnapshot(call: Call, guest: Guest): Snapshot {
+  return {
+    config: new Map(guest.config),
+    description: call.params.description,
+    timeSeconds: Math.floor(call.world.clock.now() / 1000),
+    parent: guest.config.get('parent'),
+    state: 'prepare',
+  }
+}
+
+/** One that could not be finished is removed again. */
+export async function passOrForget(call: Call, guest: Guest, name: string, work: Work): Promise<void> {
+  try {
+    await work.pass(call.world.timing.shortTaskMs)
+  } catch (error) {
+    if (!(error instanceof PowerLost)) guest.snapshots.delete(name)
+    throw error
+  }
+  delete guest.snapshots.get(name)?.state
 }
 
 /** Raw files cannot keep an earlier state; a pool or a qcow2 file can. */
@@ -117,19 +139,21 @@ function inTask(
   const { world } = call
   const host = hostOf(call)
   const guest = guestOf(call)
-  return startTask(world, host, type, `${guest.vmid}`, call.who.id, (work) =>
-    withConfigLock(world, host, guest.vmid, async () => {
-      await deed(guest, host, work, call)
-      touch(guest)
-    }),
-  )
+  return startTask(world, host, type, `${guest.vmid}`, call.who.id, (work) => deed(guest, host, work, call))
 }
 
-async function remove(guest: Guest, _host: Host, work: Work, call: Call): Promise<void> {
-  refuseLocked(guest)
+async function remove(guest: Guest, host: Host, work: Work, call: Call): Promise<void> {
   const name = param(call, 'snapname')
   const snapshot = needSnapshot(guest, name)
-  await work.pass(call.world.timing.shortTaskMs)
+  await underMark(call.world, host, guest, 'snapshot-delete', async () => {
+    snapshot.state = 'delete'
+    touch(guest)
+    await work.pass(call.world.timing.shortTaskMs)
+    forget(guest, name, snapshot)
+  })
+}
+
+function forget(guest: Guest, name: string, snapshot: Snapshot): void {
   guest.snapshots.delete(name)
   // What stood on it stands on what it stood on.
   for (const [other, entry] of guest.snapshots)
@@ -140,13 +164,14 @@ async function remove(guest: Guest, _host: Host, work: Work, call: Call): Promis
 }
 
 async function rollback(guest: Guest, host: Host, work: Work, call: Call): Promise<void> {
-  refuseLocked(guest)
   const name = param(call, 'snapname')
   const snapshot = needSnapshot(guest, name)
-  await work.pass(call.world.timing.shortTaskMs)
-  powerOff(call.world, guest)
-  guest.config = wentBack(guest, snapshot)
-  guest.config.set('parent', name)
+  await underMark(call.world, host, guest, 'rollback', async () => {
+    powerOff(call.world, guest)
+    await work.pass(call.world.timing.shortTaskMs)
+    guest.config = wentBack(guest, snapshot)
+    guest.config.set('parent', name)
+  })
   // Disks that were grown since are as small again as they were.
   for (const key of driveKeys(guest.config)) {
     const value = guest.config.get(key) ?? ''

@@ -16,6 +16,11 @@ export function startGuest(world: World, host: Host, guest: Guest, work: Work): 
 /** The same, by somebody who holds the guest's lock already. */
 export async function startLocked(world: World, host: Host, guest: Guest, work: Work): Promise<void> {
   if (guest.config.get('template') === '1') throw new Error("you can't start a vm if it's a template")
+  // The process that a backup reads from is there already: its guest goes on in it.
+  if (guest.config.get('lock') === 'backup' && guest.run.status === 'running') {
+    guest.run.paused = false
+    return
+  }
   refuseLocked(guest)
   if (guest.run.status === 'running') throw new Error(`VM ${guest.vmid} already running`)
   const config = new Map(guest.config)
