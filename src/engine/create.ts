@@ -1,14 +1,15 @@
 import { LIMITS } from '../lib/limits.ts'
 import type { Estate } from '../model/estate.ts'
 import type { ResourceKey } from '../model/key.ts'
+import type { Plan } from '../model/plan.ts'
 import type { Rules } from '../model/rules.ts'
 import type { ClusterFailures } from './clusters/act.ts'
 import type { KnownWaits } from './clusters/pace.ts'
 import { type ClusterTools, createClusterSessions } from './clusters/sessions.ts'
 import { createConnections } from './connections.ts'
-import type { Engine, EngineDeps, PassReport, Settlement } from './engine.ts'
+import type { Engine, EngineDeps, PassOptions, PassReport, Settlement } from './engine.ts'
 import { askProbe, type CheckWays, checkAsker } from './health-check.ts'
-import { type ObserveDeps, observe, observeSurroundings } from './observe.ts'
+import { type ObserveDeps, type Observed, observe, observeSurroundings } from './observe.ts'
 import { runPass } from './pass.ts'
 import type { PassDeps } from './pass-deps.ts'
 import { emptyPowerMemory } from './power/memory.ts'
@@ -67,43 +68,66 @@ export function createEngine(deps: EngineDeps): Engine {
     }
   }
 
+  /** What each plan was made of. */
+  const shown = new WeakMap<Plan, { readonly estate: Estate; readonly observed: Observed; readonly atMs: number }>()
+
+  const runOne = async (
+    estate: Estate,
+    signal: AbortSignal,
+    { only, sweep }: PassOptions,
+    observed: Observed | undefined,
+  ): Promise<PassReport> => {
+    current = estate
+    const report = await runPass(
+      estate,
+      await passDeps(),
+      {
+        retryStalled: deps.retryStalled === true,
+        tried,
+        ...(only === undefined ? {} : { only }),
+        ...(sweep === undefined ? {} : { sweep }),
+        ...(observed === undefined ? {} : { observed }),
+      },
+      signal,
+    )
+    for (const key of report.begun ?? []) tried.add(key)
+    suspicious = report.plan.notes.some((note) => note.code === 'suspect') ? suspicious + 1 : 0
+    // Something may have appeared between the survey and the question whether its id is free: look again first.
+    const hasty = suspicious > 0 && suspicious < LIMITS.suspiciousPasses
+    return hasty ? { ...report, settled: false, lookAgainMs: LIMITS.readinessPollMs } : report
+  }
+
+  /** What a plan was made of, where it is of this estate, as a pass of this engine would see it, and young enough. */
+  const youngEnough = (plan: Plan | undefined, estate: Estate): Observed | undefined => {
+    const known = plan === undefined ? undefined : shown.get(plan)
+    if (known?.estate !== estate || deps.retryStalled !== true || tried.size > 0) return undefined
+    return clock.monotonicMs() - known.atMs < LIMITS.shownPlanMs ? known.observed : undefined
+  }
+
   const asking: ObserveDeps = { clock, store, rules, connections, sessions, power, powerMemory, askCheck }
   const engine: Engine = {
     async plan(inGit, signal) {
       current = inGit
-      const { observation, worlds, powers } = await observe(inGit, asking, { retryStalled: true }, signal)
-      const plan = await withPreviews(observation, signal)
+      const observed = await observe(inGit, asking, { retryStalled: true }, signal)
+      const { observation, worlds, powers } = observed
+      const atMs = clock.monotonicMs()
+      const previewed = await withPreviews(observation, signal)
       const hosts = [...worlds.values()].flatMap(({ survey }) =>
         (survey?.hosts ?? []).map((host) => ({ ...host, connection: survey?.connection ?? '' })),
       )
-      return { ...plan, hosts, ...(powers.length === 0 ? {} : { powers: powers.map(({ look }) => look) }) }
+      const plan = { ...previewed, hosts, ...(powers.length === 0 ? {} : { powers: powers.map(({ look }) => look) }) }
+      shown.set(plan, { estate: inGit, observed, atMs })
+      return plan
     },
-    async pass(estate, signal, { only, sweep } = {}) {
-      current = estate
-      const report = await runPass(
-        estate,
-        await passDeps(),
-        {
-          retryStalled: deps.retryStalled === true,
-          tried,
-          ...(only === undefined ? {} : { only }),
-          ...(sweep === undefined ? {} : { sweep }),
-        },
-        signal,
-      )
-      for (const key of report.begun ?? []) tried.add(key)
-      suspicious = report.plan.notes.some((note) => note.code === 'suspect') ? suspicious + 1 : 0
-      // Something may have appeared between the survey and the question whether its id is free: look again first.
-      const hasty = suspicious > 0 && suspicious < LIMITS.suspiciousPasses
-      return hasty ? { ...report, settled: false, lookAgainMs: LIMITS.readinessPollMs } : report
-    },
-    async settle(estate, { signal, deadlineMs, onPass, only }): Promise<Settlement> {
+    pass: (estate, signal, options = {}) => runOne(estate, signal, options, undefined),
+    async settle(estate, { signal, deadlineMs, onPass, only, shown: plan }): Promise<Settlement> {
       const startedMs = clock.monotonicMs()
       let passes = 0
       let effects = 0
       let last: PassReport
       for (;;) {
-        last = await engine.pass(estate, signal, only === undefined ? {} : { only })
+        const observed = passes === 0 ? youngEnough(plan, estate) : undefined
+        last = await runOne(estate, signal, only === undefined ? {} : { only }, observed)
         passes++
         effects += last.effects
         onPass?.(last)

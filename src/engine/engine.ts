@@ -86,6 +86,11 @@ export interface Engine {
       readonly signal: AbortSignal
       readonly deadlineMs?: number
       readonly onPass?: (report: PassReport) => void
+      /**
+       * The answer of `plan` for this estate, where nobody had time to think about it: the first pass performs it without
+       * another look while it is young.
+       */
+      readonly shown?: Plan
     },
   ): Promise<Settlement>
   /** What an operation on a cluster needs to know of its machines, and the ways into them. Undefined: not declared. */

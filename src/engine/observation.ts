@@ -8,7 +8,7 @@ import type { Plan, PlanEntry } from '../model/plan.ts'
 import type { Rules } from '../model/rules.ts'
 import { newWithAddress, refuseTakenAddresses } from '../plan/addresses.ts'
 import { standingStill } from '../plan/cluster/standstill.ts'
-import { plan } from '../plan/plan.ts'
+import { planWhole, revise } from '../plan/plan.ts'
 import type { Ledger, World } from '../plan/world.ts'
 import { isGoodFor } from './close-looks.ts'
 import type { Connections, Trouble } from './connections.ts'
@@ -79,26 +79,35 @@ export async function observeAndPlan(
   const { lookings, unseen } = surveyed
   let worlds = worldsOf(inGit, lookings, unseen)
   let estate = await withHistory(inGit, worlds, ledger, nowMs, signal)
-  let current = plan({ estate, worlds, ledger, rules, clusters, nowMs })
+  let current = planWhole({ estate, worlds, ledger, rules, clusters, nowMs })
   for (let round = 0; round < LOOK_ROUNDS && !signal.aborted; round++) {
-    let brought = 0
-    const lacks = lacksOf(current)
-    for (const [name, wanted] of lacks) {
+    const lacks = lacksOf(current.plan)
+    const wanted = lacks.size === 0 ? oldLooks(begins(current.plan), lookings, nowMs) : lacks
+    const read: string[] = []
+    for (const [name, these] of wanted) {
       const looking = lookings.get(name)
-      if (looking !== undefined) brought += await fillLacks(looking, wanted, signal)
+      if (looking !== undefined && (await fillLacks(looking, these, signal)) > 0) read.push(name)
     }
-    if (lacks.size === 0) brought += await refreshOldLooks(begins(current), lookings, nowMs, signal)
-    if (brought === 0) break
-    worlds = worldsOf(estate, lookings, unseen)
+    if (read.length === 0) break
+    worlds = new Map([...worlds, ...worldsAnew(read, lookings)])
     estate = await withHistory(estate, worlds, ledger, nowMs, signal)
-    current = plan({ estate, worlds, ledger, rules, clusters, nowMs })
+    current = revise(current, { estate, worlds, ledger, rules, clusters, nowMs })
   }
-  if (newWithAddress(current, estate).length > 0) {
+  let { plan } = current
+  if (newWithAddress(plan, estate).length > 0) {
     await askForAddresses(lookings, signal)
     worlds = worldsOf(estate, lookings, unseen)
-    current = refuseTakenAddresses(current, estate, worlds.values())
+    plan = refuseTakenAddresses(plan, estate, worlds.values())
   }
-  return { plan: standingStill(sayWhyUnread(current, lookings), clusters), worlds, lookings, estate }
+  return { plan: standingStill(sayWhyUnread(plan, lookings), clusters), worlds, lookings, estate }
+}
+
+/** What was seen of these connections, with what has been read since. */
+function worldsAnew(names: readonly string[], lookings: ReadonlyMap<string, Looking>): readonly [string, World][] {
+  return names.flatMap((name): [string, World][] => {
+    const looking = lookings.get(name)
+    return looking === undefined ? [] : [[name, worldOf(looking)]]
+  })
 }
 
 /**
@@ -159,24 +168,23 @@ async function readUndeclared(estate: Estate, looking: Looking, signal: AbortSig
   await fillLacks(looking, lacks, signal)
 }
 
-/** Reads again what is to begin, where what was read earlier is not good enough for it. */
-async function refreshOldLooks(
+/** What is to begin, by connection, where what was read of it earlier is not good enough for it. */
+function oldLooks(
   entries: readonly PlanEntry[],
   lookings: ReadonlyMap<string, Looking>,
   passStartedMs: number,
-  signal: AbortSignal,
-): Promise<number> {
-  let read = 0
-  for (const [name, looking] of lookings) {
-    const stale: Lack[] = []
-    for (const { connection, externalId, action } of entries) {
-      if (connection !== name || !isDoing(action) || externalId === undefined) continue
-      const known = looking.close.get(externalId)
-      const step = action.steps[0]
-      if (known === undefined || step === undefined || isGoodFor(step, known, passStartedMs)) continue
-      stale.push({ look: known.close?.power === undefined ? 'config' : 'power', externalId })
-    }
-    read += await fillLacks(looking, stale, signal)
+): ReadonlyMap<string, readonly Lack[]> {
+  const old = new Map<string, Lack[]>()
+  for (const { connection, externalId, action } of entries) {
+    const looking = lookings.get(connection)
+    if (looking === undefined || !isDoing(action) || externalId === undefined) continue
+    const known = looking.close.get(externalId)
+    const step = action.steps[0]
+    if (known === undefined || step === undefined || isGoodFor(step, known, passStartedMs)) continue
+    const lack: Lack = { look: known.close?.power === undefined ? 'config' : 'power', externalId }
+    const list = old.get(connection)
+    if (list === undefined) old.set(connection, [lack])
+    else list.push(lack)
   }
-  return read
+  return old
 }

@@ -31,6 +31,8 @@ import { learnWidths } from './widths.ts'
 /** What a pass is told besides the estate. */
 export interface RunOptions extends Pick<ObserveOptions, 'retryStalled' | 'tried' | 'sweep'> {
   readonly only?: ReadonlySet<ResourceKey>
+  /** What was seen and planned a moment ago, to be performed as it is. */
+  readonly observed?: Observed
 }
 
 /** One pass, as its phases go through it. */
@@ -64,7 +66,7 @@ export async function runPass(
 ): Promise<PassReport> {
   const begins: ObserveOptions['begins'] = (plan, ground) =>
     admit(chosenOf(plan, options).entries, trafficIn(ground, deps)).map(({ entry }) => entry)
-  const observed = await observe(inGit, deps, { ...options, begins }, signal)
+  const observed = options.observed ?? (await observe(inGit, deps, { ...options, begins }, signal))
   const pass: Pass = { deps, options, observed, chosen: chosenOf(observed.observation.plan, options), signal }
   await noteFindings(pass)
   const acted = await act(pass)

@@ -154,6 +154,8 @@ export const LIMITS = {
   agentPatience: { share: 0.2, longestMs: 10_000 },
   /** A guest that is to be deleted is not read again when it was read at most so long ago and looks the same since. */
   deleteLookMs: 60_000,
+  /** A plan that was shown is performed without another look when it was made at most so long ago. */
+  shownPlanMs: 5_000,
   /** Tasks that one list of a host tells of. */
   taskListLength: 500,
   /** What a host keeps for itself when machines are put on it. */

@@ -199,9 +199,7 @@ function keep(situation: Situation, sighting: Sighting): Action {
   if (impossible !== undefined) return impossible
   const large = changes.some(({ path }) => GROWING.test(path)) ? tooLarge(resource, sighting.host, world) : undefined
   if (large !== undefined) return large
-  // A setting that is there may be about to name something that is not; a machine is not held up by its image.
-  const { type } = resource.desired
-  if ((type === 'setting' || type === 'item' || type === 'object') && unmet.length > 0) return waitsFor(unmet)
+  if (heedsNeeds(resource) && unmet.length > 0) return waitsFor(unmet)
   if (changes.some((change) => change.effect === 'replace')) {
     const lost = rules.irreplaceable?.(resource, sighting) ?? []
     if (lost.length > 0) return dataAtStake(resource, sighting, changes, lost)
@@ -226,6 +224,11 @@ function keep(situation: Situation, sighting: Sighting): Action {
     steps: rules.updateSteps(resource, sighting, changes, world.survey),
     reason: `${changes.map((c) => c.path).join(', ')} differ`,
   }
+}
+
+/** A setting that is there may be about to name something that is not; a machine is not held up by its image. */
+export function heedsNeeds({ desired: { type } }: Resource): boolean {
+  return type === 'setting' || type === 'item' || type === 'object'
 }
 
 /** What the coordinator of a cluster wants of a machine comes before what its own declaration says. */

@@ -6,7 +6,7 @@ import type { Estate } from '../model/estate.ts'
 import type { Intention } from '../model/intention.ts'
 import { DEFAULT_POLICY } from '../model/policy.ts'
 import type { Sighting } from '../model/sighting.ts'
-import { plan } from './plan.ts'
+import { plan, planWhole, revise } from './plan.ts'
 import {
   CONNECTION,
   estateOf,
@@ -17,9 +17,10 @@ import {
   NOW,
   recordOf,
   step,
+  survey,
   worldWith,
 } from './testing/fixture.ts'
-import { EMPTY_LEDGER, type Ledger, unseenWorld, type World } from './world.ts'
+import { EMPTY_LEDGER, type Ledger, seenWorld, unseenWorld, type World } from './world.ts'
 
 function planOf(estate: Estate, world: World, ledger: Ledger = ledgerWith()) {
   return plan({
@@ -533,5 +534,59 @@ test('the same estate in another order gives the same plan', () => {
     fc.property(fc.shuffledSubarray(resources, { minLength: resources.length }), (shuffled) => {
       assert.equal(JSON.stringify(planOf(estateOf(shuffled), world)), expected)
     }),
+  )
+})
+
+test('a plan that was revised after closer looks is the plan of what is known then, whatever was read in which order', () => {
+  const names = ['a', 'b', 'c', 'd']
+  const seen = fc.record({
+    of: fc.constantFrom(undefined, ...names, 'gone'),
+    memory: fc.constantFrom(512, 1024),
+    power: fc.constantFrom('running' as const, 'stopped' as const),
+    lock: fc.constantFrom(undefined, undefined, undefined, 'backup', 'create'),
+    readIn: fc.integer({ min: 0, max: 3 }),
+  })
+  fc.assert(
+    fc.property(
+      fc.array(seen, { minLength: 1, maxLength: 6 }),
+      fc.shuffledSubarray(names, { minLength: 1 }),
+      fc.constantFrom(undefined, 'free' as const, 'taken' as const),
+      (guests, declared, probe) => {
+        const all = guests.map(({ of, lock, ...rest }, index) => ({
+          ...rest,
+          sighting: guest(101 + index, {
+            ...rest,
+            ...(of === undefined ? {} : { of: `Machine/${of}` }),
+            ...(lock === undefined ? {} : { lock }),
+          }),
+        }))
+        const far = survey(all.map(({ sighting: { close: _, ...rest } }) => rest))
+        const round = (number: number): World => {
+          const close = all
+            .filter(({ readIn }) => readIn <= number)
+            .map((one) => [one.sighting.externalId, one.sighting])
+          const probes = probe !== undefined && number > 1 ? new Map([['100', probe]]) : new Map()
+          return seenWorld(CONNECTION, far, new Map(close as [string, Sighting][]), new Map(), probes)
+        }
+        const resources = declared.map((name, index) =>
+          machine(name, { ...(index === 0 ? {} : { needs: [`Machine/${declared[0]}`] }) }),
+        )
+        const estate = estateOf(resources)
+        const ledger = ledgerWith({ known: resources.slice(1).map((one) => recordOf(one, { externalId: '102' })) })
+        const input = (number: number) => ({
+          estate,
+          worlds: new Map([['default', round(number)]]),
+          ledger,
+          rules: new Map([['fake', FAKE_RULES]]),
+          nowMs: NOW,
+        })
+        let current = planWhole(input(0))
+        for (const number of [1, 2, 3]) {
+          current = revise(current, input(number))
+          assert.deepEqual(current.plan, plan(input(number)))
+        }
+      },
+    ),
+    { numRuns: 500 },
   )
 })

@@ -1,13 +1,14 @@
 import { type Action, isDoing } from '../model/action.ts'
 import type { ClusterLook } from '../model/cluster-look.ts'
+import type { Estate } from '../model/estate.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { ConnectionNote, Plan, PlanEntry } from '../model/plan.ts'
 import { DEFAULT_POLICY } from '../model/policy.ts'
 import { isGuest, type Resource } from '../model/resource.ts'
 import type { Rules } from '../model/rules.ts'
 import type { Refusal } from '../model/verdict.ts'
-import { machineOrder, memberships } from './cluster/membership.ts'
-import { decide } from './decide.ts'
+import { type MachineOrder, machineOrder, memberships } from './cluster/membership.ts'
+import { decide, heedsNeeds } from './decide.ts'
 import type { GuardContext, Guarded } from './guards/guard.ts'
 import { GUARDS } from './guards/registry.ts'
 import type { Identity } from './identify.ts'
@@ -26,19 +27,56 @@ export interface PlanInput extends SightInput {
   readonly nowMs: number
 }
 
+/** A plan with what it was decided on, so that a closer look at a few things need not decide about all of them again. */
+export interface Planned {
+  readonly plan: Plan
+  readonly estate: Estate
+  readonly sorted: { readonly sorted: readonly Resource[]; readonly cycle: readonly ResourceKey[] }
+  readonly decided: ReadonlyMap<ResourceKey, Decided>
+  readonly removals: ReadonlyMap<World, readonly Removal[]>
+}
+
+interface Decided {
+  readonly identity: Identity
+  readonly survey: World['survey']
+  readonly unmet: readonly string[]
+  readonly order: MachineOrder | undefined
+  readonly guarded: Guarded
+}
+
 /**
  * plan(declared, observed, now) → actions. Pure: what `croft plan` prints is what the engine does, because both are
  * this function's answer.
  */
 export function plan(input: PlanInput): Plan {
+  return planWhole(input).plan
+}
+
+/** The same, with what it takes to revise it. */
+export function planWhole(input: PlanInput): Planned {
+  return compute(input, undefined)
+}
+
+/**
+ * The same plan after more was read of some things. `input` differs from the one before in worlds, and in what the
+ * history of Git says of removals; the answer is that of `plan(input)`, without deciding again what nothing new is known of.
+ */
+export function revise(before: Planned, input: PlanInput): Planned {
+  return compute(input, before)
+}
+
+function compute(input: PlanInput, before: Planned | undefined): Planned {
   const { estate, worlds, ledger, nowMs } = input
-  const { sorted, cycle } = inOrder(estate.resources)
+  const same = before?.estate.resources === estate.resources ? before : undefined
+  const listed = before?.estate === estate ? before.removals : undefined
+  const { sorted, cycle } = same?.sorted ?? inOrder(estate.resources)
   const circular = new Set(cycle)
   const sights = sightings(input)
   const renamed = renames(estate, worlds, ledger)
   const kept = new Set([...renamed.values()].map(({ uid }) => uid))
   const notes: ConnectionNote[] = []
   const suspicions = new Map<string, Suspicion>()
+  const found = new Map<World, readonly Removal[]>()
   for (const [name, world] of worlds) {
     const suspicion = suspect(estate.resources, (r) => input.rules.get(r.driver), world, ledger)
     if (suspicion !== undefined) {
@@ -46,26 +84,35 @@ export function plan(input: PlanInput): Plan {
       notes.push({ connection: name, code: 'suspect', message: suspicion.message, allow: suspicion.allow })
     }
     if (world.refusal !== undefined) notes.push(unseen(name, world.refusal))
+    found.set(world, listed?.get(world) ?? removals(estate, world, ledger, nowMs))
   }
 
   const clusters = input.clusters ?? []
-  const gone = [...worlds.values()]
-    .flatMap((world) => removals(estate, world, ledger, nowMs))
-    .filter(({ uid }) => !kept.has(uid))
+  const gone = [...found.values()].flat().filter(({ uid }) => !kept.has(uid))
   const members = memberships(
     clusters,
     gone.map(({ key, sighting }) => ({ key, name: sighting.name ?? key.slice(key.lastIndexOf('/') + 1) })),
   )
 
-  const guarded: Guarded[] = []
+  const decided = new Map<ResourceKey, Decided>()
   for (const resource of sorted) {
     const world = worlds.get(resource.connection)
     const rules = input.rules.get(resource.driver)
     if (world === undefined || rules === undefined) continue
+    const { survey } = world
     const sight = sights.get(resource.key) ?? { identity: { is: 'unknown' }, allocatedId: undefined }
+    const unmet = [
+      ...resource.needs.filter((need) => !isReady(need, resource, input, sights)),
+      ...(survey === undefined ? [] : (rules.awaits?.(resource, survey) ?? [])),
+    ]
     const member = members.get(resource.key)
     const order = member === undefined ? undefined : machineOrder(member)
-    const decided: Action = circular.has(resource.key)
+    const known = same?.decided.get(resource.key)
+    if (known !== undefined && stillHolds(resource, known, { identity: sight.identity, survey, unmet, order })) {
+      decided.set(resource.key, known)
+      continue
+    }
+    const answer: Action = circular.has(resource.key)
       ? circle(resource, cycle)
       : (homeless(resource) ??
         decide({
@@ -74,10 +121,7 @@ export function plan(input: PlanInput): Plan {
           world,
           ledger,
           rules,
-          unmet: [
-            ...resource.needs.filter((need) => !isReady(need, resource, input, sights)),
-            ...(world.survey === undefined ? [] : (rules.awaits?.(resource, world.survey) ?? [])),
-          ],
+          unmet,
           allocatedId: sight.allocatedId,
           nowMs,
           ...(order === undefined ? {} : { order }),
@@ -86,25 +130,27 @@ export function plan(input: PlanInput): Plan {
     const policy = order?.order === 'destroy' ? { ...resource.policy, replace: 'allowed' as const } : resource.policy
     const rename = renamed.get(resource.key)
     const action =
-      rename === undefined || decided.do !== 'adopt' ? decided : { ...decided, reason: `renamed from ${rename.from}` }
+      rename === undefined || answer.do !== 'adopt' ? answer : { ...answer, reason: `renamed from ${rename.from}` }
     const drift =
       isDoing(action) &&
       !onlyPending(action) &&
       !isHousekeeping(action) &&
       ledger.records.get(resource.key)?.syncedGeneration === resource.generation
-    const entry = entryOf(resource, rules, action, sight.identity, world.survey)
+    const entry = entryOf(resource, rules, action, sight.identity, survey)
     const { awaitsApproval = false } = ledger.records.get(resource.key) ?? {}
-    guarded.push({ entry: drift ? { ...entry, drift } : entry, policy, awaitsApproval })
+    const guarded = { entry: drift ? { ...entry, drift } : entry, policy, awaitsApproval }
+    decided.set(resource.key, { identity: sight.identity, survey, unmet, order, guarded })
   }
 
+  const guarded = [...decided.values()].map((one) => one.guarded)
   const leaving: Removal[] = []
-  for (const world of worlds.values()) {
+  for (const [world, all] of found) {
     const rules = input.rules.get(world.connection.driver)
     if (rules === undefined) continue
-    const decided = removals(estate, world, ledger, nowMs)
+    const going = all
       .filter(({ uid }) => !kept.has(uid))
       .map((removal) => ({ removal, action: decideRemoval(removal, rules, ledger, nowMs) }))
-    for (const { removal, action } of inOrderOfLeaving(decided)) {
+    for (const { removal, action } of inOrderOfLeaving(going)) {
       leaving.push(removal)
       guarded.push({
         entry: removalEntry(removal, world, action),
@@ -132,11 +178,32 @@ export function plan(input: PlanInput): Plan {
     nowMs,
   }
   return {
-    entries: guarded.map((one) => guard(one, context)),
-    notes,
-    problems: estate.problems,
-    ...(clusters.length === 0 ? {} : { clusters }),
+    plan: {
+      entries: guarded.map((one) => guard(one, context)),
+      notes,
+      problems: estate.problems,
+      ...(clusters.length === 0 ? {} : { clusters }),
+    },
+    estate,
+    sorted: { sorted, cycle },
+    decided,
+    removals: found,
   }
+}
+
+/**
+ * What is ours is decided on what was seen of it, on the hosts around it and on what it needs, and within one look on
+ * nothing else. Where it was not found, anything may bear on it: then it is decided anew.
+ */
+function stillHolds(resource: Resource, before: Decided, now: Omit<Decided, 'guarded'>): boolean {
+  const [was, is] = [before.identity, now.identity]
+  if (was.is !== 'ours' || is.is !== 'ours' || was.sighting !== is.sighting) return false
+  return (
+    before.survey === now.survey &&
+    before.order?.order === now.order?.order &&
+    before.order?.reason === now.order?.reason &&
+    (!heedsNeeds(resource) || before.unmet.join() === now.unmet.join())
+  )
 }
 
 /** A restart that is still to come is the rest of a change that was made before, mostly by us. */

@@ -52,8 +52,9 @@ export const run: Verb = async (runtime, [place = '.'], options) => {
   if (dryRun) return planExit(plan)
   if (blind === EXIT.unauthorized) return blind
   if (saved !== undefined) mustBeSame(saved, plan)
+  const unasked = options.yes === true || saved !== undefined
   if (hasSomethingToDo(plan)) {
-    await confirm(runtime, options.yes === true || saved !== undefined)
+    await confirm(runtime, unasked)
     const asked = plan.entries.filter(({ action }) => action.do !== 'nothing').length
     await noteOperation(runtime, store.it, loaded.estate.revision, 'apply', 'done', `asked for ${asked} actions`)
   }
@@ -68,7 +69,13 @@ export const run: Verb = async (runtime, [place = '.'], options) => {
   let settled: Settlement
   let progress: Progress
   try {
-    settled = await engine.it.settle(loaded.estate, { signal: runtime.signal, deadlineMs, onPass: live.onPass })
+    settled = await engine.it.settle(loaded.estate, {
+      signal: runtime.signal,
+      deadlineMs,
+      onPass: live.onPass,
+      // Whoever is asked takes time to answer: then everything is looked at again first.
+      ...(unasked ? { shown: plan } : {}),
+    })
   } finally {
     progress = await live.end()
   }

@@ -49,10 +49,10 @@ export async function lookAtClusters(
 ): Promise<readonly LookedAt[]> {
   const around = await surroundingsOfAll(estate, seen, ledger, rules, deps, nowMs, signal)
   return Promise.all(
-    around.map(async ({ declaration, surroundings, drill }) => {
+    around.map(async ({ declaration, surroundings, drill, removed }) => {
       const session = await deps.sessions.of(declaration)
       const all = await session.observe(surroundings, signal)
-      const claimed = claimedNodes(estate, seen.worlds, declaration, ledger, nowMs)
+      const claimed = claimedNodes(estate, removed, declaration, ledger, nowMs)
       const observed = {
         ...all,
         nodes: all.nodes
@@ -85,14 +85,18 @@ export async function surroundingsOfAll(
     readonly declaration: ClusterDeclaration
     readonly surroundings: ClusterSurroundings
     readonly drill?: NodeReach
+    /** Everything of ours that Git no longer declares. */
+    readonly removed: readonly Removal[]
   }[]
 > {
   const clusters = estate.clusters ?? []
   if (clusters.length === 0) return []
-  await lookAtMembers(estate, seen, ledger, rules, nowMs, signal)
+  const before = removedIn(estate, seen.worlds, ledger, nowMs)
+  const read = await lookAtMembers(estate, seen, ledger, rules, before, signal)
   await readHostItems(estate, seen.lookings, rules, signal)
   const worlds = new Map([...seen.worlds, ...[...seen.lookings].map(([name, one]) => [name, worldOf(one)] as const)])
-  const machines = machinesSeen(estate, worlds, ledger, rules, nowMs)
+  const removed = read ? removedIn(estate, worlds, ledger, nowMs) : before
+  const machines = machinesSeen(estate, worlds, removed, ledger, rules, nowMs)
   return Promise.all(
     clusters.map(async (declaration) => {
       const [orders, remediated, hosts] = await Promise.all([
@@ -107,6 +111,7 @@ export async function surroundingsOfAll(
       const drill = declaration.drill?.key
       return {
         declaration,
+        removed,
         surroundings: surroundingsOf(declaration, machines, ways, orders, remediated),
         ...(drill === undefined ? {} : { drill: drillReach(drill, machines, ways) }),
       }
@@ -137,7 +142,7 @@ function belongs(
  */
 function claimedNodes(
   estate: Estate,
-  worlds: ReadonlyMap<string, World>,
+  removed: readonly Removal[],
   { spec, key }: ClusterDeclaration,
   ledger: Ledger,
   nowMs: number,
@@ -151,9 +156,7 @@ function claimedNodes(
     ...[...ledger.records.values()].flatMap((record) =>
       record.details?.cluster === key && isDeclaredHere(record, estate.sources) ? [nameIn(record.key)] : [],
     ),
-    ...[...worlds.values()]
-      .flatMap((world) => removals(estate, world, ledger, nowMs))
-      .flatMap(({ proof, key: machine }) => (proof === undefined ? [] : [nameIn(machine)])),
+    ...removed.flatMap(({ proof, key: machine }) => (proof === undefined ? [] : [nameIn(machine)])),
     ...validApprovals(estate, nowMs)
       .flatMap(({ deletes }) => deletes)
       .flatMap((one) => (one.startsWith(`${key}@`) ? [one.slice(key.length + 1)] : [])),
@@ -175,9 +178,19 @@ function wasNode(record: ResourceRecord, name: string, cluster: string): boolean
   return record.details?.cluster === cluster && record.key.endsWith(`/${name}`)
 }
 
+function removedIn(
+  estate: Estate,
+  worlds: ReadonlyMap<string, World>,
+  ledger: Ledger,
+  nowMs: number,
+): readonly Removal[] {
+  return [...worlds.values()].flatMap((world) => removals(estate, world, ledger, nowMs))
+}
+
 function machinesSeen(
   estate: Estate,
   worlds: ReadonlyMap<string, World>,
+  removed: readonly Removal[],
   ledger: Ledger,
   rules: ReadonlyMap<string, Rules>,
   nowMs: number,
@@ -193,9 +206,7 @@ function machinesSeen(
     const wants = restartFor(resource, sights.get(resource.key), rules.get(resource.driver), ledger)
     if (wants !== undefined) restarts.set(resource.key, wants)
   }
-  const leaving = [...worlds.values()]
-    .flatMap((world) => removals(estate, world, ledger, nowMs))
-    .filter(({ type }) => type === 'vm' || type === 'container')
+  const leaving = removed.filter(({ type }) => isGuest(type))
   return {
     restarts,
     kept: leaving.length === 0 ? new Map() : keptOf(leaving, plan({ estate, worlds, ledger, rules, nowMs })),
@@ -245,16 +256,17 @@ function restartFor(
 /**
  * What is decided about a node depends on how old its machine is and on what it lacks, so each is read closely once. A
  * survey's power is up to ten seconds old: one that should run and does not seem to is asked itself, for a cluster that
- * forms, or misses a server, must not wait for a cache.
+ * forms, or misses a server, must not wait for a cache. Answers whether a machine that leaves was read.
  */
 async function lookAtMembers(
   estate: Estate,
   seen: { readonly worlds: ReadonlyMap<string, World>; readonly lookings: ReadonlyMap<string, Looking> },
   ledger: Ledger,
   rules: ReadonlyMap<string, Rules>,
-  nowMs: number,
+  removed: readonly Removal[],
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
+  let left = false
   const nodes = new Set(
     (estate.clusters ?? []).flatMap(({ spec }) =>
       [...spec.servers, ...spec.agents].flatMap(({ machine }) => ('key' in machine ? [machine.key] : [])),
@@ -271,11 +283,12 @@ async function lookAtMembers(
       return close !== undefined && !awaited ? [] : [{ externalId, power: awaited }]
     })
     // Whether a machine may go is decided before its node leaves: what that takes is read now, not in the next pass.
-    const leaving = removals(estate, worldOf(looking), ledger, nowMs).flatMap(({ type, sighting }) =>
-      isGuest(type) && sighting.lock === undefined && sighting.close?.power === undefined
-        ? [{ externalId: sighting.externalId, power: true }]
+    const leaving = removed.flatMap(({ type, sighting: { connection, externalId, lock, close } }) =>
+      isGuest(type) && connection === name && lock === undefined && close?.power === undefined
+        ? [{ externalId, power: true }]
         : [],
     )
+    left ||= leaving.length > 0
     await inParallel([...doubtful, ...leaving], looking.connection.limits.reads, async ({ externalId, power }) => {
       try {
         await lookClosely(looking, externalId, { power }, signal)
@@ -285,4 +298,5 @@ async function lookAtMembers(
       }
     })
   }
+  return left
 }
