@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Engine, PassReport } from '../engine/engine.ts'
 import type { Clock } from '../lib/clock.ts'
+import { inTurns, type Steps } from '../lib/in-turns.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { Estate } from '../model/estate.ts'
 import type { EstateView } from '../model/estate-view.ts'
@@ -13,7 +14,7 @@ import { createBesides } from './beside.ts'
 import { createBetween } from './between.ts'
 import type { Checks } from './checks.ts'
 import { driftsOf } from './drifts.ts'
-import { type InForce, mergeRevisions } from './merge.ts'
+import { type InForce, merging } from './merge.ts'
 import type { Notifier } from './notifier.ts'
 import type { Previews } from './previews.ts'
 import { createReading } from './reading.ts'
@@ -30,7 +31,7 @@ export interface ControllerOptions {
   readonly epoch: number
   readonly engine: Engine
   readonly sources: readonly Source[]
-  link(revision: Revision): Estate
+  link(revision: Revision): Steps<Estate>
   /** Looks whether everything that the estate needs can be had (its secrets), before anything is written. */
   prepare?(estate: Estate, revision: Revision): Promise<Estate>
   /** Looks, with every look at the sources, whether secrets have changed behind their references. Undefined: none has. */
@@ -153,9 +154,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
   }
 
   const effective = (given: Estate): Estate => {
-    const complete = sources.every((state) => state.revision !== undefined)
-    const whole = complete ? given : { ...given, incomplete: true }
-    return withWishes(whole, wishes, clock.now())
+    return withWishes(withUnread(given, sources), wishes, clock.now())
   }
 
   const keepWishes = async (next: StandingWishes): Promise<void> => {
@@ -164,15 +163,15 @@ export async function createController(options: ControllerOptions): Promise<Runn
     await store.putValue(epoch, WISHES, JSON.stringify(next))
   }
 
-  const tryOut = (parts: readonly InForce[]): Tried => {
-    const merged = mergeRevisions(parts)
-    return { parts, revision: merged, linked: options.link(merged) }
+  const tryOut = async (parts: readonly InForce[]): Promise<Tried> => {
+    const merged = await inTurns(merging(parts), clock)
+    return { parts, revision: merged, linked: await inTurns(options.link(merged), clock) }
   }
 
   const lookAtSources = async (signal: AbortSignal): Promise<void> => {
     const tried: Tried[] = []
-    const changed = await followed.look(signal, (parts) => {
-      const made = tryOut(inOrderOf(sources, parts))
+    const changed = await followed.look(signal, async (parts) => {
+      const made = await tryOut(inOrderOf(sources, parts))
       tried.push(made)
       return made.linked.problems.filter(({ severity }) => severity === 'error')
     })
@@ -185,7 +184,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
       return
     }
     const now = inForceOf(sources)
-    const made = tried.find(({ parts }) => sameRevisions(parts, now)) ?? tryOut(now)
+    const made = tried.find(({ parts }) => sameRevisions(parts, now)) ?? (await tryOut(now))
     const { linked } = made
     revision = made.revision
     const prepared = (await options.prepare?.(linked, revision)) ?? linked
@@ -303,6 +302,18 @@ export async function createController(options: ControllerOptions): Promise<Runn
         await besides.rest()
       }
     },
+  }
+}
+
+/** Of what was never read nobody knows what it declares: all of it, or what its grant lets it name. */
+export function withUnread(given: Estate, states: readonly Pick<SourceState, 'source' | 'revision'>[]): Estate {
+  const unread = states.filter(({ revision }) => revision === undefined).map(({ source }) => source)
+  if (unread.length === 0) return given
+  const bounded = unread.flatMap(({ grant }) => (grant === undefined ? [] : [grant]))
+  return {
+    ...given,
+    incomplete: given.incomplete || bounded.length < unread.length,
+    partlyRead: [...(given.partlyRead ?? []), ...bounded.map(({ source, names }) => ({ source, names }))],
   }
 }
 

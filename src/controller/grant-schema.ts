@@ -1,5 +1,8 @@
 import { z } from 'zod'
+import { defined } from '../kinds/fields/defined.ts'
+import { mebibytes, size } from '../kinds/fields/number.ts'
 import { isEgressEntry } from '../lib/egress.ts'
+import { LIMITS } from '../lib/limits.ts'
 import type { Grant } from '../model/grant.ts'
 import { GRANTABLE } from '../plan/grants.ts'
 
@@ -14,6 +17,7 @@ const named = z
   .max(1_000)
 const entries = named.default([])
 
+const amount = z.int().min(0).max(1_000_000)
 const vmid = z.int().min(100).max(999_999_999)
 
 /** What a source may name. Strict: a list whose name is mistyped would grant less, or more, than was meant. */
@@ -47,10 +51,30 @@ export const grantSchema = z.strictObject({
     )
     .max(1_000)
     .default([]),
+  quota: z
+    .strictObject({
+      machines: amount.default(LIMITS.grantedMachines),
+      cores: amount.optional(),
+      memory: size.optional(),
+      disk: size.optional(),
+      addresses: amount.optional(),
+      objects: amount.default(LIMITS.grantedObjects),
+      namespaces: amount.optional(),
+    })
+    .prefault({}),
   hostAccess: z.boolean().default(false),
 })
 
 export function grantOf(source: string, given: z.output<typeof grantSchema>): Grant {
-  const { names, vmids, ...lists } = given
-  return { source, ...lists, names: names ?? [`${source}-*`], ...(vmids === undefined ? {} : { vmids }) }
+  const { names, vmids, quota, ...lists } = given
+  const { memory, disk, ...counts } = quota
+  const memoryMb = memory === undefined ? undefined : mebibytes(memory)
+  const diskMb = disk === undefined ? undefined : mebibytes(disk)
+  return {
+    source,
+    ...lists,
+    names: names ?? [`${source}-*`],
+    quota: defined({ ...counts, memoryMb, diskGb: diskMb === undefined ? undefined : diskMb / 1024 }),
+    ...(vmids === undefined ? {} : { vmids }),
+  }
 }

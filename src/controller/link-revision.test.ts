@@ -120,6 +120,7 @@ describe('[D-02] the commit that removed a declaration', () => {
       templates: all,
       secrets: [],
       egress: [],
+      quota: {},
       hostAccess: false,
     }
     const both = [{ source: 'admin', revision: await readTree(path.join(directory, 'home')) }]

@@ -1,6 +1,7 @@
 import type { FieldProblem } from '../kinds/kind.ts'
+import { atOnce, type Steps } from '../lib/in-turns.ts'
 import type { Declaration } from '../model/declaration.ts'
-import { type Grant, mayBeCalled } from '../model/grant.ts'
+import { type Grant, listed, mayBeCalled } from '../model/grant.ts'
 import type { ResourceKey } from '../model/key.ts'
 import { showOrigin } from '../model/origin.ts'
 import type { Problem } from '../model/problem.ts'
@@ -24,6 +25,11 @@ export interface InForce {
  * not. Each place is told with the name of its source. Pure but for reading files.
  */
 export function mergeRevisions(given: readonly InForce[]): Revision {
+  return atOnce(merging(given))
+}
+
+/** The same, one declaration at a step. */
+export function* merging(given: readonly InForce[]): Steps<Revision> {
   const only = given[0]
   if (only !== undefined && given.length === 1 && only.grant === undefined)
     return { ...only.revision, place: placeOf(only) }
@@ -31,12 +37,14 @@ export function mergeRevisions(given: readonly InForce[]): Revision {
   const parts = [...given].sort((a, b) => Number(a.grant !== undefined) - Number(b.grant !== undefined))
   const owner = new Map<ResourceKey, { readonly declaration: Declaration; readonly part: InForce }>()
   const problems: Problem[] = []
-  const twice = new Set<ResourceKey>()
+  /** Keys that two sources declare, with the grant of one where both have one. */
+  const twice = new Map<ResourceKey, Grant | undefined>()
   for (const part of parts) {
     // Whoever may do everything was asked before: what is theirs by now stays theirs.
     const foreign = part.grant === undefined ? new Map() : new Map(owner)
     problems.push(...part.revision.problems.map((problem) => toldBy(part, problem, foreign)))
     for (const declaration of part.revision.declarations.filter(({ kind }) => kind !== 'Estate')) {
+      yield
       const outside =
         part.grant === undefined ? [] : outsideGrant(declaration, part.grant, wantedSecrets(declaration.spec))
       if (outside.length > 0) {
@@ -48,17 +56,21 @@ export function mergeRevisions(given: readonly InForce[]): Revision {
       else if (part.grant !== undefined && first.part.grant === undefined)
         problems.push({ ...duplicate(declaration, part, first), object: `${part.source}:${declaration.key}` })
       else {
-        twice.add(declaration.key)
+        twice.set(declaration.key, first.part.grant === undefined ? undefined : part.grant)
         problems.push(duplicate(declaration, part, first))
       }
     }
   }
-  for (const key of twice) owner.delete(key)
-  const told = [...owner.values()].map(({ declaration, part }) => ({
-    ...declaration,
-    spec: ofSource(declaration.spec, part.source),
-    origin: { ...declaration.origin, file: `${part.source}:${declaration.origin.file}` },
-  }))
+  for (const key of twice.keys()) owner.delete(key)
+  const told: Declaration[] = []
+  for (const { declaration, part } of owner.values()) {
+    yield
+    told.push({
+      ...declaration,
+      spec: ofSource(declaration.spec, part.source),
+      origin: { ...declaration.origin, file: `${part.source}:${declaration.origin.file}` },
+    })
+  }
   const original = (key: ResourceKey) => owner.get(key)
   return {
     id: parts.map(({ source, revision }) => `${source}@${revision.id}`).join(','),
@@ -72,8 +84,17 @@ export function mergeRevisions(given: readonly InForce[]): Revision {
       })),
     ),
     files: parts.reduce((sum, { revision }) => sum + revision.files, 0),
-    unreadable: [...new Set([...parts.flatMap((part) => brokenOf(part, owner)), ...twice])].sort(),
-    incomplete: parts.some(({ revision }) => revision.incomplete),
+    unreadable: [...new Set([...parts.flatMap((part) => brokenOf(part, owner)), ...twice.keys()])].sort(),
+    incomplete: parts.some(({ revision, grant }) => revision.incomplete && grant === undefined),
+    partlyRead: parts.flatMap(({ source, revision, grant }) =>
+      revision.incomplete && grant !== undefined ? [{ source, names: grant.names }] : [],
+    ),
+    unreadableOf: (key) => {
+      if (twice.has(key)) return twice.get(key)
+      const broken = parts.filter((part) => brokenOf(part, owner).includes(key))
+      // Where one of them may do everything, nobody can say what it declared by that name.
+      return broken.some(({ grant }) => grant === undefined) ? undefined : broken[0]?.grant
+    },
     locate: (declaration, path) => {
       const found = original(declaration.key)
       return found === undefined ? declaration.origin : found.part.revision.locate(found.declaration, path)
@@ -146,7 +167,12 @@ async function readAnywhere(parts: readonly InForce[], file: string): Promise<st
 /** What a source cannot read is not gone: of a source that is held to a grant only what could be its own. */
 function brokenOf({ revision, grant }: InForce, owner: ReadonlyMap<ResourceKey, unknown>): readonly ResourceKey[] {
   if (grant === undefined) return revision.unreadable
-  return revision.unreadable.filter((key) => mayBeCalled(key, grant) && !owner.has(key))
+  return revision.unreadable.filter((key) => mayDeclare(key, grant) && !owner.has(key))
+}
+
+/** Could a source with this grant declare something by this key? */
+function mayDeclare(key: ResourceKey, grant: Grant): boolean {
+  return listed(key.slice(0, key.indexOf('/')), grant.kinds) && mayBeCalled(key, grant)
 }
 
 /** The object of a problem is refused with it: no source may have that done to the object of another. */
@@ -156,7 +182,7 @@ function toldBy(
   foreign: ReadonlyMap<ResourceKey, unknown> = new Map(),
 ): Problem {
   const { object } = problem
-  const others = grant !== undefined && object !== undefined && (!mayBeCalled(object, grant) || foreign.has(object))
+  const others = grant !== undefined && object !== undefined && (!mayDeclare(object, grant) || foreign.has(object))
   return {
     ...problem,
     ...(others ? { object: `${source}:${object}` } : {}),

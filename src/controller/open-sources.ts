@@ -3,6 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import path from 'node:path'
 import { egressOf } from '../lib/egress.ts'
+import { LIMITS } from '../lib/limits.ts'
 import type { Declaration } from '../model/declaration.ts'
 import type { Grant } from '../model/grant.ts'
 import type { Secret, SecretReference } from '../model/secret.ts'
@@ -98,6 +99,13 @@ function fetching(followed: FollowedRepository, grant: Grant | undefined, reader
     async look(signal) {
       const seen = await followed.look(signal)
       if (seen.is !== 'new') return seen
+      const { declarations } = seen.revision
+      if (grant !== undefined && declarations.length > LIMITS.grantedDeclarations)
+        return {
+          is: 'kept',
+          reason: 'broken',
+          message: `it declares ${declarations.length} objects, and a source with a grant may declare ${LIMITS.grantedDeclarations}`,
+        }
       const complete = async (revision: Revision) => withFetched(revision, { fetched, reader, signal, ...held })
       const before =
         seen.before === undefined ? {} : { before: { ...seen.before, revision: await complete(seen.before.revision) } }

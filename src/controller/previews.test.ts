@@ -9,7 +9,7 @@ import { createVirtualClock } from '../../sim/virtual-clock.ts'
 import { findKind } from '../kinds/registry.ts'
 import type { Plan } from '../model/plan.ts'
 import { Secret } from '../model/secret.ts'
-import { link } from '../plan/link.ts'
+import { link, linking } from '../plan/link.ts'
 import { fetchMirror, readCommit, resolveCommit } from '../source/git.ts'
 import { sendToForge } from './forge-send.ts'
 import { createPreviews, type PreviewedSource } from './previews.ts'
@@ -128,7 +128,7 @@ async function start(forge: PreviewedSource['forge'], name = forge) {
       ],
       send: sendToForge,
       resolveSecret: async () => new Secret('canary-token'),
-      link: (revision) => link(revision, { findKind }),
+      link: (revision) => linking(revision, { findKind }),
       async plan(estates) {
         asked.push(...estates.map(({ connections }) => connections.map(({ endpoint }) => endpoint)))
         const plans = estates.map(({ problems, connections }) => ({ entries: [], notes: [], problems, connections }))

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Clock } from '../lib/clock.ts'
+import { inTurns, type Steps } from '../lib/in-turns.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { Estate } from '../model/estate.ts'
 import type { NewEvent } from '../model/event.ts'
@@ -11,7 +12,7 @@ import type { SourceReader } from '../source/reader.ts'
 import type { FollowOptions } from '../source/repository.ts'
 import type { Revision } from '../source/revision.ts'
 import { type ForgeRepository, headRef, type OpenPull, openPulls, type Send } from './forge.ts'
-import { type InForce, mergeRevisions } from './merge.ts'
+import { type InForce, merging } from './merge.ts'
 import { postPlan } from './post-plan.ts'
 import { withKnownWays } from './preview-estate.ts'
 
@@ -51,7 +52,7 @@ export interface PreviewDeps {
   /** Who reads what is in a request: anybody can open one. */
   readonly reader?: SourceReader
   resolveSecret(reference: SecretReference): Promise<Secret>
-  link(revision: Revision): Estate
+  link(revision: Revision): Steps<Estate>
   /** Both against the same world, apart from what the passes remember. */
   plan(estates: readonly [Estate, Estate], signal: AbortSignal): Promise<readonly [Plan, Plan]>
   /** The comment, beginning with the mark by which it is found again. */
@@ -165,7 +166,11 @@ export function createPreviews(deps: PreviewDeps): Previews {
 
     async function planned(revision: Revision, title: typeof names): Promise<string> {
       const parts = state.inForce.map((one) => (one.source === source.source ? { ...one, revision } : one))
-      const { estate, left } = withKnownWays(deps.link(mergeRevisions(parts)), state.estate)
+      const before = state.inForce.find((one) => one.source === source.source)?.revision.declarations.length ?? 0
+      if (revision.declarations.length > before + LIMITS.previewedDeclarations)
+        return tooLarge(title, revision.declarations.length - before)
+      const linked = await inTurns(deps.link(await inTurns(merging(parts), clock)), clock)
+      const { estate, left } = withKnownWays(linked, state.estate)
       const text = deps.render(...(await deps.plan([state.estate, estate], signal)), title)
       if (left.length === 0) return text
       const list = left.map((name) => `\`${name.replaceAll(/[^\w./-]/g, '')}\``).join(', ')
@@ -176,6 +181,11 @@ export function createPreviews(deps: PreviewDeps): Previews {
   function conflicting({ base, head }: { readonly base: string; readonly head: string }, files: readonly string[]) {
     const shown = files.slice(0, 20).map((file) => `- \`${file.replaceAll(/[^\w./ -]/g, '')}\``)
     return `${deps.mark}\n### croft plan: ${base.replaceAll(/[^\w./-]/g, '')} → ${head}\n\nIt cannot be merged as it stands. Both sides changed:\n\n${shown.join('\n')}\n`
+  }
+
+  /** Anybody may open a request: one that adds thousands of objects is not planned before a person merged it. */
+  function tooLarge({ base, head }: { readonly base: string; readonly head: string }, more: number): string {
+    return `${deps.mark}\n### croft plan: ${base.replaceAll(/[^\w./-]/g, '')} → ${head}\n\nNot planned: it declares ${more} more objects than ${base.replaceAll(/[^\w./-]/g, '')}, and croft plans requests that add at most ${LIMITS.previewedDeclarations}. Run \`croft plan\` in a clone, or split it.\n`
   }
 
   /** A forge that is away, or a repository that cannot be read, is told once and tried again at the next look. */

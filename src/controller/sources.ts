@@ -10,6 +10,8 @@ import { wholeOnly } from './whole.ts'
 
 const COMMITS = 'controller/commits'
 
+type ErrorsIn = (parts: readonly InForce[]) => Promise<readonly Problem[]>
+
 /** The sources of a controller: what is in force of each, and what came of the last looks. */
 export interface Sources {
   readonly states: readonly SourceState[]
@@ -17,7 +19,7 @@ export interface Sources {
    * Looks at those that are due, and puts in force what is whole, by the errors that are in several revisions together.
    * True: something new is in force. Undefined: none was due, or it was stopped.
    */
-  look(signal: AbortSignal, errorsIn: (parts: readonly InForce[]) => readonly Problem[]): Promise<boolean | undefined>
+  look(signal: AbortSignal, errorsIn: ErrorsIn): Promise<boolean | undefined>
   /** The newest commits that came into force. */
   commits(): readonly CommitView[]
   /** Looks at one as soon as it can be. False: there is none of that name. */
@@ -65,13 +67,13 @@ export async function openSourceStates({ clock, store, epoch, counters, ...deps 
     await store.appendAudit?.({ atMs, actor, from: 'git', what: 'commit', subject: commit, outcome: 'done', message })
   }
 
-  const enforce = async (errorsIn: (parts: readonly InForce[]) => readonly Problem[]): Promise<boolean> => {
+  const enforce = async (errorsIn: ErrorsIn): Promise<boolean> => {
     const candidates = states.flatMap(({ source: { name, grant, keepGoing = false }, waiting }) =>
       waiting === undefined
         ? []
         : [{ source: name, revision: waiting.revision, keepGoing, ...(grant === undefined ? {} : { grant }) }],
     )
-    const { accepted, refused } = wholeOnly(inForceOf(states), candidates, errorsIn)
+    const { accepted, refused } = await wholeOnly(inForceOf(states), candidates, errorsIn)
     for (const state of states) {
       const { name } = state.source
       const taken = accepted.find(({ source }) => source === name)

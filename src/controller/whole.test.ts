@@ -103,11 +103,11 @@ const CASES: Readonly<Record<string, Case>> = {
 }
 
 for (const [what, { inForce, candidates, wrong, becomes }] of Object.entries(CASES)) {
-  test(`[D-05] ${what}`, () => {
-    const { accepted, refused } = wholeOnly(
+  test(`[D-05] ${what}`, async () => {
+    const { accepted, refused } = await wholeOnly(
       inForce,
       candidates.map((one) => ({ keepGoing: false, ...one })),
-      errors(wrong),
+      async (parts) => errors(wrong)(parts),
     )
     assert.deepEqual(
       accepted.map(({ source, revision: one }) => `${source}@${one.id}${one.incomplete ? '*' : ''}`),

@@ -19,32 +19,32 @@ export interface Whole {
  * was in force before, or a person wants it so, it is followed as far as it can be. It also waits where it would break
  * what another source declares, but no source that is held to a grant keeps back one that is not. Pure.
  */
-export function wholeOnly(
+export async function wholeOnly(
   inForce: readonly InForce[],
   candidates: readonly Candidate[],
-  errorsIn: (parts: readonly InForce[]) => readonly Problem[],
-): Whole {
+  errorsIn: (parts: readonly InForce[]) => Promise<readonly Problem[]>,
+): Promise<Whole> {
   const together = (some: readonly InForce[]): readonly InForce[] => {
     const names = new Set(some.map(({ source }) => source))
     return [...inForce.filter(({ source }) => !names.has(source)), ...some]
   }
   const many = together(candidates).length > 1
   const isOf = (source: string) => (problem: Problem) => !many || problem.origin.file.startsWith(`${source}:`)
-  let before: readonly Problem[] | undefined
-  const errorsBefore = () => {
-    before ??= inForce.length === 0 ? [] : errorsIn(inForce)
-    return before
+  let found: readonly Problem[] | undefined
+  const errorsBefore = async () => {
+    found ??= inForce.length === 0 ? [] : await errorsIn(inForce)
+    return found
   }
-  /** Nothing whole is there that could stay. */
-  const hasNoBetter = (source: string) =>
-    !inForce.some((one) => one.source === source) || errorsBefore().some(isOf(source))
 
   const refused = new Map<string, readonly Problem[]>()
   let left = candidates
   while (left.length > 0) {
-    const errors = errorsIn(together(left))
+    const errors = await errorsIn(together(left))
     if (errors.length === 0) return { accepted: left.map(plain), refused }
-    const known = new Set(errorsBefore().map(identity))
+    const before = await errorsBefore()
+    const known = new Set(before.map(identity))
+    /** Nothing whole is there that could stay. */
+    const hasNoBetter = (source: string) => !inForce.some((one) => one.source === source) || before.some(isOf(source))
     const elsewhere = errors.filter(
       (problem) =>
         !known.has(identity(problem)) &&
@@ -53,9 +53,9 @@ export function wholeOnly(
     )
     const out = left.flatMap((one) => {
       const own = errors.filter(isOf(one.source))
-      const found = one.grant === undefined || own.length > 0 ? [...own, ...elsewhere] : own
-      if (found.length === 0 || one.keepGoing || hasNoBetter(one.source)) return []
-      return [[one.source, found] as const]
+      const wrong = one.grant === undefined || own.length > 0 ? [...own, ...elsewhere] : own
+      if (wrong.length === 0 || one.keepGoing || hasNoBetter(one.source)) return []
+      return [[one.source, wrong] as const]
     })
     if (out.length === 0)
       return {

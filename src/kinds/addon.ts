@@ -1,6 +1,7 @@
 import { celProblem } from '../lib/cel.ts'
-import { expandAddon } from './addon/expand.ts'
+import { expandAddon, expandingAddon } from './addon/expand.ts'
 import { handoverProblems } from './addon/handover.ts'
+import { sizeOf } from './addon/objects.ts'
 import { PRESETS } from './addon/presets/registry.ts'
 import { type AddonSpec, addonSchema } from './addon/schema.ts'
 import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
@@ -63,5 +64,7 @@ export const addon: Kind<AddonSpec> = {
     return problems
   },
   policy: (_spec, manifest) => annotatedPolicy(manifest),
+  size: sizeOf,
+  expanding: expandingAddon,
   expand: expandAddon,
 }

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { Steps } from '../lib/in-turns.ts'
 import type { ClusterDeclaration } from '../model/cluster-declaration.ts'
 import type { Connection } from '../model/connection.ts'
 import type { Declaration } from '../model/declaration.ts'
@@ -90,8 +91,10 @@ export type ObjectsAt = { readonly objects: readonly unknown[] } | { readonly pr
 export interface Lookup {
   declaration(kind: string, name: string, namespace?: string): Declaration | undefined
   all(kind: string): readonly Declaration[]
-  /** Objects of manifests that stand in files or were fetched, by the path or address that names them. */
-  objectsAt?(place: string): ObjectsAt | undefined
+  /** Objects of manifests in files, or fetched ones, at the path or address that this declaration names in its source. */
+  objectsAt?(place: string, of: Declaration): ObjectsAt | undefined
+  /** Is its source held to a grant? What such a source declares takes nothing from a source that is not. */
+  isBounded?(declaration: Declaration): boolean
 }
 
 /** One type of thing that can be declared. One file, one registry line, one docs page. */
@@ -113,6 +116,10 @@ export interface Kind<Spec = unknown> {
   /** Checks across fields that a schema cannot say. */
   check?(spec: Spec, manifest: RawManifest): readonly FieldProblem[]
   policy(spec: Spec, manifest: RawManifest): Policy
+  /** About how many things it would expand into, counted without expanding it. Absent: few. */
+  size?(declaration: Declaration<Spec>, lookup: Lookup): number
+  /** The same as `expand`, in steps, for what may expand into thousands of things. */
+  expanding?(declaration: Declaration<Spec>, lookup: Lookup): Steps<ReturnType<Kind<Spec>['expand']>>
   /** Turns one declaration into what a driver keeps. Problems refuse this declaration only. */
   expand(declaration: Declaration<Spec>, lookup: Lookup): Expanded | { readonly problems: readonly FieldProblem[] }
 }

@@ -54,6 +54,18 @@ export const LIMITS = {
   readHeapMb: 256,
   /** Trees that were too costly and are not tried again. */
   costlyTrees: 100,
+  /** Work for one source goes on for so long before everybody else has a turn. */
+  turnMs: 20,
+  /** Objects that a source with a grant may declare, and that a pull request may add, before anything is linked. */
+  grantedDeclarations: 1_000,
+  /** Of a source whose grant says no number. */
+  grantedMachines: 250,
+  grantedObjects: 2_000,
+  previewedDeclarations: 500,
+  /** Objects of clusters that all add-ons of one source make. */
+  sourceObjects: 20_000,
+  /** Of the resources that claim one id, so many are named in a message. */
+  claimantsNamed: 5,
   /** Characters that are read again in the main thread, to say where in them something is wrong. */
   placedCharacters: 128 * 1024,
   /** Outside answers */

@@ -6,6 +6,7 @@ import type { Origin } from './origin.ts'
 import type { PowerDeclaration } from './power.ts'
 import type { Problem } from './problem.ts'
 import type { History, Removed } from './proof.ts'
+import type { SourceQuota } from './quota.ts'
 import type { Resource } from './resource.ts'
 
 /** A person's explicit permission in Git for deletions beyond the usual limit. */
@@ -40,6 +41,10 @@ export interface Estate {
   readonly unreadable: readonly ResourceKey[]
   /** Some file could not be read at all, so what is missing proves nothing: no deletes from this revision. */
   readonly incomplete: boolean
+  /** Sources with a grant of which something could not be read: nothing that they could name is deleted. */
+  readonly partlyRead?: readonly { readonly source: string; readonly names: readonly string[] }[]
+  /** What sources with a grant use of their quotas. */
+  readonly quotas?: readonly SourceQuota[]
   /** Who declares here: uids of estates, and where each source is. A record of anybody else proves nothing. */
   readonly sources?: readonly string[]
   /** Asks the history of the sources which commit took a declaration out. */

@@ -20,8 +20,50 @@ export interface Grant {
   readonly secrets: readonly string[]
   /** Places that manifests of its add-ons are fetched from: `ghcr.io:443`. */
   readonly egress: readonly string[]
+  /** How much all its objects may take together. What is absent has no bound. */
+  readonly quota: Quota
   /** May reach into the hosts themselves: devices, paths, hook scripts, privileged containers. */
   readonly hostAccess: boolean
+}
+
+/** Numbers of one source, counted over everything that it declares. */
+export interface Usage {
+  readonly machines: number
+  readonly cores: number
+  readonly memoryMb: number
+  readonly diskGb: number
+  /** Fixed addresses of machines. */
+  readonly addresses: number
+  /** Objects that its add-ons make, and namespaces that these are in. */
+  readonly objects: number
+  readonly namespaces: number
+}
+
+export type Quota = Partial<Usage>
+
+export const NO_USAGE: Usage = {
+  machines: 0,
+  cores: 0,
+  memoryMb: 0,
+  diskGb: 0,
+  addresses: 0,
+  objects: 0,
+  namespaces: 0,
+}
+
+export const QUOTA_WORDS: readonly (readonly [keyof Usage, string])[] = [
+  ['machines', 'machines'],
+  ['cores', 'cores'],
+  ['memoryMb', 'MiB of memory'],
+  ['diskGb', 'GiB of disk'],
+  ['addresses', 'fixed addresses'],
+  ['objects', 'objects of add-ons'],
+  ['namespaces', 'namespaces'],
+]
+
+/** Is this bound at least so much? What is absent bounds nothing. */
+export function atLeast(bound: number | undefined, amount: number): boolean {
+  return bound === undefined || amount <= bound
 }
 
 export interface IdRange {

@@ -28,6 +28,8 @@ export interface VmSeed {
   readonly slot: string
   /** Storage that holds the image until it was read; one of the host's own is chosen when none is declared. */
   readonly storage?: string
+  /** Storages that may be chosen where none is declared, as a grant lists them. Absent: any of the host. */
+  readonly storages?: readonly string[]
   /** Without an agent nobody says when the image was read: it is taken out after so long. */
   readonly removeAfterSeconds: number
 }

@@ -147,7 +147,7 @@ function namesOf(guest: VmSpec | ContainerSpec, { driver }: Resource, grant: Gra
     host(guest.host),
     ...(clone?.host === undefined ? [] : [host(clone.host)]),
     ...(pool === undefined ? [] : [{ what: 'the pool', value: pool, list: grant.pools, field: /^pool(?:Id)?$/ }]),
-    ...storagesOf(guest).map((value) => ({
+    ...[...storagesOf(guest), ...seedPool(guest, driver)].map((value) => ({
       what: 'the storage',
       value,
       list: grant.storages,
@@ -164,6 +164,12 @@ function namesOf(guest: VmSpec | ContainerSpec, { driver }: Resource, grant: Gra
   ]
 }
 
+/** libvirt puts the seed beside the first disk, and without one into the pool `default`. */
+function seedPool(guest: VmSpec | ContainerSpec, driver: string): readonly string[] {
+  if (driver !== 'libvirt' || !('disks' in guest) || guest.seed === undefined) return []
+  return guest.seed.storage === undefined && guest.disks.length === 0 ? ['default'] : []
+}
+
 function idProblems(
   { vmid }: VmSpec | ContainerSpec,
   grant: Grant,
@@ -175,11 +181,18 @@ function idProblems(
 }
 
 /** A Kubernetes Secret that it names is one of its own source. */
-function ownSecrets(desired: Resource['desired'], { source }: Grant): Resource['desired'] {
+function ownSecrets(given: Resource['desired'], { source, storages }: Grant): Resource['desired'] {
+  const desired = ownSeed(given, storages)
   if (desired.type !== 'object') return ownReferences(desired, source) as Resource['desired']
   const { secrets } = desired.object
   if (secrets === undefined) return desired
   return { ...desired, object: { ...desired.object, secrets: ownReferences(secrets, source) as typeof secrets } }
+}
+
+/** Where the storage of its seed is chosen, it is chosen among those that are granted. */
+function ownSeed(desired: Resource['desired'], storages: readonly string[]): Resource['desired'] {
+  if (desired.type !== 'vm' || desired.vm.seed === undefined || desired.vm.seed.storage !== undefined) return desired
+  return { ...desired, vm: { ...desired.vm, seed: { ...desired.vm.seed, storages } } }
 }
 
 function ownReferences(tree: unknown, source: string): unknown {

@@ -1,5 +1,6 @@
 import { endpointUrl } from '../k3s/config.ts'
 import type { Expanded, FieldProblem, Kind, Lookup, Part } from '../kinds/kind.ts'
+import { atOnce, type Steps } from '../lib/in-turns.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { ClusterDeclaration } from '../model/cluster-declaration.ts'
 import type { Connection } from '../model/connection.ts'
@@ -15,6 +16,7 @@ import type { Problem } from '../model/problem.ts'
 import { guestIn, type Resource } from '../model/resource.ts'
 import { boundResource, boxesOutside, type Surroundings } from './grants.ts'
 import { withImpliedNeeds } from './implied-needs.ts'
+import { createTally } from './quotas.ts'
 
 /** What was read at one revision, as far as linking needs it. */
 export interface Read {
@@ -26,6 +28,10 @@ export interface Read {
   objectsAt?(place: string, declaration: Declaration): ReturnType<NonNullable<Lookup['objectsAt']>>
   /** What the source of a declaration is held to. */
   grantOf?(declaration: Declaration): Grant | undefined
+  /** The grant of the source that a key is of which could not be read, where it has one. */
+  unreadableOf?(key: ResourceKey): Grant | undefined
+  /** Sources with a grant of which something could not be read. */
+  readonly partlyRead?: NonNullable<Estate['partlyRead']>
   /** Where the only source is. */
   readonly place?: string
   /** Of several sources: whose a declaration is. */
@@ -49,6 +55,11 @@ export interface LinkTools {
  * that cannot be linked is a problem of its own and hides no other.
  */
 export function link(read: Read, tools: LinkTools): Estate {
+  return atOnce(linking(read, tools))
+}
+
+/** The same, one declaration or resource at a step: a controller answers others in between. */
+export function* linking(read: Read, tools: LinkTools): Steps<Estate> {
   const problems: Problem[] = [...read.problems]
   const connections: Connection[] = []
   const idleHosts: Connection[] = []
@@ -57,17 +68,45 @@ export function link(read: Read, tools: LinkTools): Estate {
   const powers: PowerDeclaration[] = []
   const checks = new Map<string, HealthCheckSpec>()
   const parts: { readonly declaration: Declaration; readonly part: Part }[] = []
-  const lookup = lookupIn(read)
 
   const complain = (declaration: Declaration, found: FieldProblem) => {
     problems.push(tools.problemAt?.(declaration, found) ?? withoutExcerpt(declaration, found))
   }
 
+  const tallies = new Map<string, ReturnType<typeof createTally>>()
+  const tallyOf = (grant: Grant) => {
+    const tally = tallies.get(grant.source) ?? createTally(grant)
+    tallies.set(grant.source, tally)
+    return tally
+  }
+  /** What is too large for its source is out of sight of all others too: each add-on is ordered among all of them. */
+  const admitted: Declaration[] = []
+  const sizes = new Map<string, number>()
+  const everything = lookupIn(read.declarations, read)
   for (const declaration of read.declarations) {
+    yield
+    const size = tools.findKind(declaration.apiVersion, declaration.kind)?.size?.(declaration, everything) ?? 0
+    const grant = read.grantOf?.(declaration)
+    const most = grant?.quota.objects ?? LIMITS.sourceObjects
+    const together = (sizes.get(grant?.source ?? '') ?? 0) + size
+    if (size > 0 && together > most + LIMITS.addonObjects) {
+      if (grant !== undefined) tallyOf(grant).exceed()
+      complain(declaration, tooManyObjects(most))
+      continue
+    }
+    sizes.set(grant?.source ?? '', together)
+    admitted.push(declaration)
+  }
+  const lookup = lookupIn(admitted, read)
+
+  for (const declaration of admitted) {
+    yield
     const kind = tools.findKind(declaration.apiVersion, declaration.kind)
     if (kind === undefined) continue
-    const expanded = kind.expand(declaration, seenFrom(declaration, lookup, read))
-    const found = 'problems' in expanded ? expanded.problems : outsideBoxes(expanded, read.grantOf?.(declaration))
+    const grant = read.grantOf?.(declaration)
+    const expanded =
+      kind.expanding === undefined ? kind.expand(declaration, lookup) : yield* kind.expanding(declaration, lookup)
+    const found = 'problems' in expanded ? expanded.problems : outsideBoxes(expanded, grant)
     if ('problems' in expanded || found.length > 0) {
       for (const one of found) complain(declaration, one)
       continue
@@ -143,17 +182,32 @@ export function link(read: Read, tools: LinkTools): Estate {
     return []
   }
 
+  /** What is within the quota of its source. The rest stays as it is: nothing more is made, nothing is deleted. */
+  const withinQuota = (declaration: Declaration, found: readonly Resource[], path?: FieldProblem['path']) => {
+    const grant = read.grantOf?.(declaration)
+    if (grant === undefined) return found
+    const tally = tallyOf(grant)
+    return found.filter((resource) => {
+      const problem = tally.take(resource)
+      if (problem !== undefined) complain(declaration, { ...problem, path: path ?? problem.path })
+      return problem === undefined
+    })
+  }
+
   const brokenConnection = read.unreadable.some((key) => /^(?:Proxmox|Libvirt)\//.test(key))
   const resources: Resource[] = []
   const unlinked: ResourceKey[] = []
+  const allConnections = [...connections, ...clusterConnections]
   for (const { declaration, part } of parts) {
-    const connection = connectionFor(part.connection, [...connections, ...clusterConnections], lookup)
+    yield
+    const connection = connectionFor(part.connection, allConnections, lookup)
     // A connection that is written wrongly is one problem, not one for each of its resources as well.
-    if (!('message' in connection)) resources.push(...made(declaration, part, connection))
+    if (!('message' in connection))
+      resources.push(...withinQuota(declaration, made(declaration, part, connection), part.as?.path))
     else if (brokenConnection) unlinked.push(part.key)
     else complain(declaration, connection)
   }
-  const accepted = refuseSharedIds(resources, complain, new Map(parts.map((one) => [one.part.key, one])))
+  const accepted = yield* refuseSharedIds(resources, complain, new Map(parts.map((one) => [one.part.key, one])))
   const kept = new Set(accepted.map(({ key }) => key))
   const unmade = clusters.filter(({ cluster }) => machineKeys(cluster).some((key) => !kept.has(key)))
   for (const { declaration, cluster } of brokenConnection ? [] : unmade) {
@@ -165,8 +219,9 @@ export function link(read: Read, tools: LinkTools): Estate {
     })
   }
   const refused = unmade.map(({ cluster }) => cluster.key)
-  const unreadable = [...new Set([...read.unreadable, ...unlinked, ...refused, ...refusedKeys(problems)])]
-  const followed = clusters.filter(({ cluster }) => !unreadable.includes(cluster.key))
+  const broken = new Set([...read.unreadable, ...unlinked, ...refused, ...refusedKeys(problems)])
+  const unreadable = [...broken]
+  const followed = clusters.filter(({ cluster }) => !broken.has(cluster.key))
   const reached = followed.map((one) =>
     clusterConnection(one.declaration, clusterOf(one, accepted, connections), clusterConnections),
   )
@@ -191,8 +246,8 @@ export function link(read: Read, tools: LinkTools): Estate {
     ...(powers.length === 0 ? {} : { powers }),
     ...(checks.size === 0 ? {} : { checks }),
     unreadable,
-    // Nobody can say which machines a cluster has that cannot be read: what is missing proves nothing.
-    incomplete: read.incomplete || unreadable.some((key) => key.startsWith('Cluster/')),
+    ...unproven(read, unreadable),
+    ...(tallies.size === 0 ? {} : { quotas: [...tallies.values()].map((tally) => tally.result()) }),
     problems,
   }
 }
@@ -227,6 +282,35 @@ function declaringSources(read: Read, of: (declaration: Declaration) => Declarin
 
 function emptySource({ place }: Read): DeclaringSource | undefined {
   return place === undefined ? undefined : { place }
+}
+
+/**
+ * Nobody can say which machines a cluster has that cannot be read: what is missing proves nothing. Of a source with a
+ * grant only what it could name is unproven.
+ */
+function unproven(read: Read, unreadable: readonly ResourceKey[]): Pick<Estate, 'incomplete' | 'partlyRead'> {
+  const declared = new Map(read.declarations.map((one) => [one.key, one]))
+  const clusters = unreadable
+    .filter((key) => key.startsWith('Cluster/'))
+    .map((key) => {
+      const declaration = declared.get(key)
+      return declaration === undefined ? read.unreadableOf?.(key) : read.grantOf?.(declaration)
+    })
+  const bounded = clusters.filter((grant) => grant !== undefined).map(({ source, names }) => ({ source, names }))
+  const partlyRead = [...(read.partlyRead ?? []), ...bounded]
+  return {
+    incomplete: read.incomplete || clusters.includes(undefined),
+    ...(partlyRead.length === 0 ? {} : { partlyRead }),
+  }
+}
+
+function tooManyObjects(most: number): FieldProblem {
+  return {
+    code: 'over-quota',
+    path: ['spec'],
+    message: `add-ons before it make ${most} objects already, which is as many as their source may have`,
+    hint: 'declare fewer objects, or split them among sources',
+  }
 }
 
 function withoutExcerpt(declaration: Declaration, found: FieldProblem): Problem {
@@ -268,23 +352,27 @@ function surroundings(
   })
 }
 
-/** Paths that a declaration names are of the source that it stands in. */
-function seenFrom(declaration: Declaration, lookup: Lookup, { objectsAt }: Read): Lookup {
-  return objectsAt === undefined ? lookup : { ...lookup, objectsAt: (place) => objectsAt(place, declaration) }
-}
-
-function lookupIn({ declarations }: Read): Lookup {
+function lookupIn(declarations: readonly Declaration[], { objectsAt, grantOf }: Read): Lookup {
   const byKind = new Map<string, Declaration[]>()
+  const byName = new Map<string, Declaration[]>()
   for (const declaration of declarations) {
-    const found = byKind.get(declaration.kind)
-    if (found === undefined) byKind.set(declaration.kind, [declaration])
-    else found.push(declaration)
+    put(byKind, declaration.kind, declaration)
+    put(byName, `${declaration.kind}/${declaration.name}`, declaration)
   }
   return {
     all: (kind) => byKind.get(kind) ?? [],
     declaration: (kind, name, namespace) =>
-      byKind.get(kind)?.find((one) => one.name === name && (namespace === undefined || one.namespace === namespace)),
+      byName.get(`${kind}/${name}`)?.find((one) => namespace === undefined || one.namespace === namespace),
+    // A path that a declaration names is one of its own source, whoever asks.
+    ...(objectsAt === undefined ? {} : { objectsAt: (place, of) => objectsAt(place, of) }),
+    ...(grantOf === undefined ? {} : { isBounded: (declaration) => grantOf(declaration) !== undefined }),
   }
+}
+
+function put(map: Map<string, Declaration[]>, key: string, declaration: Declaration): void {
+  const before = map.get(key)
+  if (before === undefined) map.set(key, [declaration])
+  else before.push(declaration)
 }
 
 /** The connection of that name, the one that a ProviderConfig of that name points to, or the only one there is. */
@@ -411,23 +499,25 @@ function hasRootLane({ desired, placement }: Part, { hosts = {} }: Connection): 
 }
 
 /** Two resources that name the same id would fight over one guest. */
-function refuseSharedIds(
+function* refuseSharedIds(
   resources: readonly Resource[],
   complain: (declaration: Declaration, problem: FieldProblem) => void,
   writtenAs: ReadonlyMap<ResourceKey, { readonly declaration: Declaration; readonly part: Part }>,
-): readonly Resource[] {
+): Steps<readonly Resource[]> {
   const claims = new Map<string, Resource[]>()
   for (const resource of resources) {
     const id = guestIn(resource.desired)?.vmid
     if (id === undefined) continue
     const claim = `${resource.connection} ${id}`
-    claims.set(claim, [...(claims.get(claim) ?? []), resource])
+    const before = claims.get(claim)
+    if (before === undefined) claims.set(claim, [resource])
+    else before.push(resource)
   }
   const refused = new Set<ResourceKey>()
   for (const claimants of claims.values()) {
     for (const claimant of losersOf(claimants)) {
+      yield
       refused.add(claimant.key)
-      const others = claimants.filter((one) => one !== claimant).map((one) => `${one.key} (${showOrigin(one.origin)})`)
       const written = writtenAs.get(claimant.key)
       const id = guestIn(claimant.desired)?.vmid
       if (written === undefined || id === undefined) continue
@@ -435,12 +525,21 @@ function refuseSharedIds(
       complain(written.declaration, {
         code: 'id-claimed-twice',
         path: [...(written.part.as?.path ?? ['spec']), ...field],
-        message: `id ${id} is also claimed by ${others.join(', ')}`,
+        message: `id ${id} is also claimed by ${othersOf(claimant, claimants)}`,
         hint: 'give each its own id',
       })
     }
   }
   return resources.filter((resource) => !refused.has(resource.key))
+}
+
+/** A few of them: where thousands claim one id, each of thousands of messages would name them all. */
+function othersOf(claimant: Resource, claimants: readonly Resource[]): string {
+  const { claimantsNamed } = LIMITS
+  const some = claimants.slice(0, claimantsNamed + 1).filter((one) => one !== claimant)
+  const named = some.slice(0, claimantsNamed).map((one) => `${one.key} (${showOrigin(one.origin)})`)
+  const more = claimants.length - 1 - named.length
+  return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
 /** Among equals nobody can say whose it is. A source that is held to a grant takes nothing from one that is not. */

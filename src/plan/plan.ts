@@ -94,6 +94,7 @@ function compute(input: PlanInput, before: Planned | undefined): Planned {
     gone.map(({ key, sighting }) => ({ key, name: sighting.name ?? key.slice(key.lastIndexOf('/') + 1) })),
   )
 
+  const ready = readiness(input, sights)
   const decided = new Map<ResourceKey, Decided>()
   for (const resource of sorted) {
     const world = worlds.get(resource.connection)
@@ -102,7 +103,7 @@ function compute(input: PlanInput, before: Planned | undefined): Planned {
     const { survey } = world
     const sight = sights.get(resource.key) ?? { identity: { is: 'unknown' }, allocatedId: undefined }
     const unmet = [
-      ...resource.needs.filter((need) => !isReady(need, resource, input, sights)),
+      ...resource.needs.filter((need) => !ready(need, resource)),
       ...(survey === undefined ? [] : (rules.awaits?.(resource, survey) ?? [])),
     ]
     const member = members.get(resource.key)
@@ -175,6 +176,7 @@ function compute(input: PlanInput, before: Planned | undefined): Planned {
       estate.resources.filter((r) => isGuest(r.desired.type)).length +
       leaving.filter((r) => isGuest(r.type) && r.proof !== undefined).length,
     objects: objectsLeaving(estate, leaving),
+    leaving,
     nowMs,
   }
   return {
@@ -235,6 +237,19 @@ function isHousekeeping(action: Action): boolean {
     action.changes.length > 0 &&
     action.changes.every(({ path, resent, own }) => path.startsWith('seed.') || resent === true || own === true)
   )
+}
+
+/** Asked once for each thing: thousands of objects may need the same hundred. */
+function readiness(input: PlanInput, sights: ReadonlyMap<ResourceKey, Sight>) {
+  const known = new Map<string, boolean>()
+  return (need: ResourceKey, by: Resource): boolean => {
+    const name = `${by.desired.type === 'setting' ? 'setting ' : ''}${need}`
+    const before = known.get(name)
+    if (before !== undefined) return before
+    const is = isReady(need, by, input, sights)
+    known.set(name, is)
+    return is
+  }
 }
 
 /**

@@ -51,6 +51,10 @@ export interface Revision {
   objectsAt?(place: string, declaration?: Declaration): ObjectsAt | undefined
   /** What the source of a declaration is held to, where it is held to something. */
   grantOf?(declaration: Declaration): Grant | undefined
+  /** The same for a key that could not be read. */
+  unreadableOf?(key: ResourceKey): Grant | undefined
+  /** Sources with a grant of which something could not be read. */
+  readonly partlyRead?: readonly { readonly source: string; readonly names: readonly string[] }[]
   /** Where this source is, for a record of who declared something. */
   readonly place?: string
   /** Of several sources: whose a declaration is. */

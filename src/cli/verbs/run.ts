@@ -8,7 +8,7 @@ import { createChecks } from '../../controller/checks.ts'
 import { ConfigError, type ControllerConfig, type Overrides, readConfig } from '../../controller/config.ts'
 import { createController, type RunningController } from '../../controller/controller.ts'
 import { sendToForge } from '../../controller/forge-send.ts'
-import { linkRevision } from '../../controller/link-revision.ts'
+import { linkingRevision } from '../../controller/link-revision.ts'
 import { metricsText } from '../../controller/metrics.ts'
 import { createNotifier } from '../../controller/notifier.ts'
 import { hookedSources, openSources, previewedSources, writableSources } from '../../controller/open-sources.ts'
@@ -22,7 +22,7 @@ import { findKind } from '../../kinds/registry.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { Estate } from '../../model/estate.ts'
-import { link } from '../../plan/link.ts'
+import { link, linking } from '../../plan/link.ts'
 import type { RunningServer } from '../../server/options.ts'
 import { createWorkerReader } from '../../source/apart/reader.ts'
 import { openVault, type SecretVault, type VaultReference } from '../../source/secret-vault.ts'
@@ -81,7 +81,7 @@ export const run: Verb = async (runtime, [source], options) => {
     epoch,
     engine: engine.it,
     sources: openSources(config.sources, sourceDeps),
-    link: linkRevision,
+    link: linkingRevision,
     checks: createChecks(runtime.clock, engine.it.askCheck),
     order: createOrders({
       clock: runtime.clock,
@@ -106,7 +106,7 @@ export const run: Verb = async (runtime, [source], options) => {
       send: sendToForge,
       reader: reader(),
       resolveSecret: deps.resolveSecret,
-      link: (revision) => link(revision, { findKind, problemAt: revision.problemAt }),
+      link: (revision) => linking(revision, { findKind, problemAt: revision.problemAt }),
       async plan([base, head], signal) {
         // An engine of its own: what a request would like must not reach what the passes remember.
         await using apart = closing(await runtime.openEngine(store.it, { ...secrets, epoch, charts: 'known' }))

@@ -9,7 +9,7 @@ import { findKind } from '../../kinds/registry.ts'
 import { seededRandom } from '../../lib/random.ts'
 import type { CroftEvent } from '../../model/event.ts'
 import { Secret } from '../../model/secret.ts'
-import { link } from '../../plan/link.ts'
+import { linking } from '../../plan/link.ts'
 import { factsOf, judgeRevision, type RevisionFacts } from '../../source/follow.ts'
 import { readFiles } from '../../source/read-files.ts'
 import type { FollowedRepository } from '../../source/repository.ts'
@@ -124,7 +124,7 @@ export async function startHarness(given: HarnessOptions = {}): Promise<Harness>
         open: () => source,
       },
     ],
-    link: (revision) => link(revision, { findKind, problemAt: revision.problemAt }),
+    link: (revision) => linking(revision, { findKind, problemAt: revision.problemAt }),
     ...(typeof given.options === 'function' ? given.options(clock) : given.options),
   })
   const heard: CroftEvent[] = []

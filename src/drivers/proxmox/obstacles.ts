@@ -8,6 +8,7 @@ import { declaredVolumes } from './lxc/volumes.ts'
 import { cloneObstacles } from './vm/clone.ts'
 import { neverPossible } from './vm/diff.ts'
 import { storageOf } from './vm/disks.ts'
+import { holdsSeed } from './vm/seed.ts'
 
 export interface Obstacle {
   readonly message: string
@@ -36,7 +37,17 @@ export function vmObstacles(resource: Resource, vm: VmSpec, survey: Survey): rea
 function seedObstacle(vm: VmSpec, survey: Survey): Obstacle | undefined {
   if (vm.seed === undefined || vm.seed.storage !== undefined) return undefined
   const here = survey.storages.filter((seen) => seen.host === vm.host)
-  if (here.some((seen) => seen.available && seen.content.includes('iso'))) return undefined
+  if (here.some((seen) => seen.available && holdsSeed(vm, seen))) return undefined
+  if (vm.seed.storages !== undefined)
+    return {
+      message: `the seed image needs a storage on host ${vm.host} that holds iso and is granted, and there is none`,
+      allow: `grant one of ${listed(
+        here
+          .filter(({ content }) => content.includes('iso'))
+          .map((seen) => seen.name)
+          .sort(),
+      )}, or add iso to the content of one of ${vm.seed.storages.join(', ') || '(none is granted)'}`,
+    }
   return {
     message: `the seed image needs a storage on host ${vm.host} that holds iso, and there is none`,
     allow: `add iso to the content of one of ${listed(here.map((seen) => seen.name).sort())}, or declare a storage that has it`,

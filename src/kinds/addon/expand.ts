@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import { atOnce, type Steps } from '../../lib/in-turns.ts'
+import { LIMITS } from '../../lib/limits.ts'
 import type { Declaration } from '../../model/declaration.ts'
 import { resourceKey } from '../../model/key.ts'
 import { type KubeObject, objectId, type WantedObject } from '../../model/kube-object.ts'
@@ -6,7 +8,7 @@ import type { Policy } from '../../model/policy.ts'
 import type { Expanded, FieldProblem, Lookup, Part } from '../kind.ts'
 import { isHandedOver } from './handover.ts'
 import { type AddonDeclaration, type AddonObject, type AddonObjects, namespaceOf, objectsOf } from './objects.ts'
-import { type Keyed, needsOf, objectKey } from './order.ts'
+import { type Keyed, needsOf, type Order, objectKey, orderAmong } from './order.ts'
 import type { AddonSpec } from './schema.ts'
 
 /** Namespaces that every cluster has from its first moment on. */
@@ -48,16 +50,21 @@ function circleThrough(
 }
 
 /** One part for each object of the add-on. */
-export function expandAddon(
-  declaration: AddonDeclaration,
-  lookup: Lookup,
-): Expanded | { readonly problems: readonly FieldProblem[] } {
+export function expandAddon(declaration: AddonDeclaration, lookup: Lookup): Expansion {
+  return atOnce(expandingAddon(declaration, lookup))
+}
+
+type Expansion = Expanded | { readonly problems: readonly FieldProblem[] }
+
+/** The same in steps: an add-on may have thousands of objects, and each is ordered among those of all others. */
+export function* expandingAddon(declaration: AddonDeclaration, lookup: Lookup): Steps<Expansion> {
   const { spec, key } = declaration
   if (lookup.declaration('Cluster', spec.cluster) === undefined) {
     const message = `there is no Cluster called ${spec.cluster}`
     return { problems: [{ code: 'no-cluster', path: ['spec', 'cluster'], message }] }
   }
-  const addons = (lookup.all('Addon') as readonly AddonDeclaration[]).filter((one) => one.spec.cluster === spec.cluster)
+  const scope = yield* scopeOf(declaration, lookup)
+  const { addons } = scope
   const problems: FieldProblem[] = []
   spec.needs.forEach((name, index) => {
     if (!addons.some((one) => one.name === name)) {
@@ -72,12 +79,13 @@ export function expandAddon(
   })
   const { objects, keptBy, problems: wrong } = objectsOf(declaration, lookup)
   problems.push(...wrong)
-  const all = allObjects(addons, lookup)
-  problems.push(...claimedTwice(declaration, all))
+  const own = [...objects, ...namespacesOf(declaration, scope, lookup)]
+  problems.push(...claimedTwice(declaration, own, scope, lookup))
   if (problems.length > 0) return { problems }
 
-  const own = [...objects, ...namespacesOf(declaration, addons, lookup)]
-  const parts = own.map((one): Part => {
+  const parts: Part[] = []
+  for (const one of own) {
+    yield
     const wanted = wantedOf(declaration, one, keptBy)
     const keyed = {
       key: objectKey(key, one.object),
@@ -85,11 +93,11 @@ export function expandAddon(
       addon: declaration.name,
       ...(one.keeper === undefined ? {} : { keeper: one.keeper }),
     }
-    return {
+    parts.push({
       key: keyed.key,
       connection: `cluster/${spec.cluster}`,
       desired: { type: 'object', object: wanted },
-      needs: needsOf(keyed, all, resourceKey('Cluster', spec.cluster), spec.needs),
+      needs: needsOf(keyed, scope.order, resourceKey('Cluster', spec.cluster), spec.needs),
       as: {
         kind: 'Addon',
         name: `${declaration.name}/${one.object.metadata.name}`,
@@ -97,9 +105,84 @@ export function expandAddon(
         generation: createHash('sha256').update(JSON.stringify(wanted)).digest('hex').slice(0, 16),
         path: ['spec'],
       },
-    }
-  })
+    })
+  }
   return { role: 'resources', parts }
+}
+
+/** What an add-on sees of its cluster: who else is there, who has which object, and what must come before what. */
+interface Scope {
+  readonly addons: readonly AddonDeclaration[]
+  /** Who declares an object, by its name in the cluster. */
+  readonly claims: ReadonlyMap<string, readonly AddonDeclaration[]>
+  /** Names of namespaces that an add-on writes out, and those of them that one without a grant does. */
+  readonly written: ReadonlySet<string>
+  readonly freelyWritten: ReadonlySet<string>
+  /** The add-on that brings a namespace that nobody writes out: the first, by name, that uses it. */
+  readonly bringers: ReadonlyMap<string, string>
+  readonly order: Order
+}
+
+/** Worked out once for all add-ons of a cluster: every one of them is ordered among all others. */
+const scopes = new WeakMap<Lookup, Map<string, Scope>>()
+
+/** A source that is not held to a grant sees nothing of those that are: they can neither claim nor hold up what is its. */
+function* scopeOf(declaration: AddonDeclaration, lookup: Lookup): Steps<Scope> {
+  const { cluster } = declaration.spec
+  const bounded = lookup.isBounded?.(declaration) === true
+  const known = scopes.get(lookup) ?? new Map<string, Scope>()
+  scopes.set(lookup, known)
+  const name = `${bounded ? 'all' : 'free'} ${cluster}`
+  const before = known.get(name)
+  if (before !== undefined) return before
+  const addons = (lookup.all('Addon') as readonly AddonDeclaration[]).filter(
+    (one) => one.spec.cluster === cluster && (bounded || lookup.isBounded?.(one) !== true),
+  )
+  const claims = new Map<string, AddonDeclaration[]>()
+  const written = new Set<string>()
+  const freelyWritten = new Set<string>()
+  const bringers = new Map<string, string>()
+  for (const addon of addons) {
+    yield
+    for (const { object } of objectsOf(addon, lookup).objects) {
+      if (object.kind === 'Namespace') {
+        written.add(object.metadata.name)
+        if (lookup.isBounded?.(addon) !== true) freelyWritten.add(object.metadata.name)
+      }
+      claim(claims, object, addon)
+    }
+  }
+  // Those who may do everything come first, then the first by name.
+  const rank = (one: AddonDeclaration) => `${lookup.isBounded?.(one) === true ? 1 : 0}${one.name}`
+  for (const addon of [...addons].sort((a, b) => (rank(a) < rank(b) ? -1 : 1))) {
+    const namespace = namespaceOf(addon)
+    if (addon.spec.createNamespace && !ALWAYS_THERE.has(namespace) && !bringers.has(namespace))
+      bringers.set(namespace, addon.name)
+  }
+  const scope: Omit<Scope, 'order'> = { addons, claims, written, freelyWritten, bringers }
+  const all: Keyed[] = []
+  for (const addon of addons) {
+    yield
+    const brought = namespacesOf(addon, scope, lookup)
+    for (const { object } of brought) claim(claims, object, addon)
+    for (const { object, keeper } of [...objectsOf(addon, lookup).objects, ...brought])
+      all.push({
+        key: objectKey(addon.key, object),
+        object,
+        addon: addon.name,
+        ...(keeper === undefined ? {} : { keeper }),
+      })
+  }
+  const made = { ...scope, order: orderAmong(all) }
+  known.set(name, made)
+  return made
+}
+
+function claim(claims: Map<string, AddonDeclaration[]>, object: KubeObject, addon: AddonDeclaration): void {
+  const id = objectId(object)
+  const before = claims.get(id)
+  if (before === undefined) claims.set(id, [addon])
+  else before.push(addon)
 }
 
 function wantedOf({ spec, name }: AddonDeclaration, one: AddonObject, keptBy: AddonObjects['keptBy']): WantedObject {
@@ -146,49 +229,42 @@ function policyOf({ policy, spec }: Declaration<AddonSpec>, { deletion }: Wanted
   return { ...policy, deletion, ...(spec.drift === undefined ? {} : { drift: spec.drift }) }
 }
 
-/** Everything on the cluster that any add-on declares. */
-function allObjects(addons: readonly AddonDeclaration[], lookup: Lookup): readonly Keyed[] {
-  return addons.flatMap((addon) =>
-    [...objectsOf(addon, lookup).objects, ...namespacesOf(addon, addons, lookup)].map(({ object, keeper }) => ({
-      key: objectKey(addon.key, object),
-      object,
-      addon: addon.name,
-      ...(keeper === undefined ? {} : { keeper }),
-    })),
-  )
-}
-
-/** The namespaces that an add-on brings: each belongs to the first, by name, that uses it and that nobody writes out. */
+/** The namespace that an add-on brings, where it is the one that does. */
 function namespacesOf(
   declaration: AddonDeclaration,
-  addons: readonly AddonDeclaration[],
+  scope: Pick<Scope, 'written' | 'freelyWritten' | 'bringers'>,
   lookup: Lookup,
 ): readonly AddonObject[] {
-  if (!declaration.spec.createNamespace) return []
   const name = namespaceOf(declaration)
-  if (ALWAYS_THERE.has(name)) return []
-  const written = addons.some((one) =>
-    objectsOf(one, lookup).objects.some(({ object }) => object.kind === 'Namespace' && object.metadata.name === name),
-  )
-  const users = addons.filter((one) => one.spec.createNamespace && namespaceOf(one) === name).map((one) => one.name)
-  if (written || users.sort()[0] !== declaration.name) return []
+  const { written } = lookup.isBounded?.(declaration) === true ? scope : { written: scope.freelyWritten }
+  if (!declaration.spec.createNamespace || written.has(name) || scope.bringers.get(name) !== declaration.name) return []
   return [
     { object: { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, plural: 'namespaces', namespaced: false },
   ]
 }
 
 /** Two add-ons that say different things about one object would undo each other for ever. */
-function claimedTwice(declaration: AddonDeclaration, all: readonly Keyed[]): readonly FieldProblem[] {
-  const seen = new Map<string, string[]>()
-  for (const { object, addon } of all) {
-    const id = objectId(object)
-    seen.set(id, [...(seen.get(id) ?? []), addon])
-  }
-  return [...seen].flatMap(([id, addons]) => {
-    if (addons.length < 2 || !addons.includes(declaration.name)) return []
-    const others = addons.filter((one) => one !== declaration.name)
+function claimedTwice(
+  declaration: AddonDeclaration,
+  own: readonly AddonObject[],
+  { claims }: Scope,
+  lookup: Lookup,
+): readonly FieldProblem[] {
+  const bounded = lookup.isBounded?.(declaration) === true
+  return [...new Set(own.map(({ object }) => objectId(object)))].flatMap((id) => {
+    const addons = claims.get(id) ?? []
+    if (addons.length < 2) return []
+    const others = [...new Set(addons.map(({ name }) => name))].filter((one) => one !== declaration.name)
+    const named = others.slice(0, LIMITS.claimantsNamed).join(', ')
+    const more = others.length - LIMITS.claimantsNamed
     const message =
-      others.length === 0 ? `${id} stands there twice` : `${id} is also declared by Addon ${others.join(', ')}`
-    return [{ code: 'object-claimed-twice', path: ['spec'], message, hint: 'let one of them have it' }]
+      others.length === 0
+        ? `${id} stands there twice`
+        : `${id} is also declared by Addon ${named}${more > 0 ? ` and ${more} more` : ''}`
+    const hint =
+      bounded && addons.some((one) => lookup.isBounded?.(one) !== true)
+        ? 'it is not for this source to have'
+        : 'let one of them have it'
+    return [{ code: 'object-claimed-twice', path: ['spec'], message, hint }]
   })
 }

@@ -44,6 +44,18 @@ export function objectsOf(declaration: AddonDeclaration, lookup: Lookup): AddonO
   return objects
 }
 
+/** How many objects it would be, without looking at any. */
+export function sizeOf(declaration: AddonDeclaration, lookup: Lookup): number {
+  const { spec } = declaration
+  return placesOf(spec).reduce(
+    (sum, { place }) => {
+      const at = lookup.objectsAt?.(place, declaration)
+      return sum + (at !== undefined && 'objects' in at ? at.objects.length : 0)
+    },
+    1 + (spec.objects ?? []).length + (spec.secrets ?? []).length,
+  )
+}
+
 function workOut(declaration: AddonDeclaration, lookup: Lookup): AddonObjects {
   const { spec, name } = declaration
   const problems: FieldProblem[] = []
@@ -65,7 +77,7 @@ function workOut(declaration: AddonDeclaration, lookup: Lookup): AddonObjects {
   const written: readonly { readonly raw: unknown; readonly path: FieldProblem['path'] }[] = [
     ...(spec.objects ?? []).map((raw, index) => ({ raw, path: ['spec', 'objects', index] })),
     ...placesOf(spec).flatMap(({ place, path }) => {
-      const at = lookup.objectsAt?.(place)
+      const at = lookup.objectsAt?.(place, declaration)
       if (at !== undefined && 'objects' in at) return at.objects.map((raw) => ({ raw, path }))
       const message = at?.problem ?? `${place} could not be looked into here`
       problems.push({ code: 'no-objects', path, message, ...(at?.hint === undefined ? {} : { hint: at.hint }) })

@@ -35,35 +35,86 @@ const GROUND: ReadonlySet<string> = new Set([
   'PriorityClass',
 ])
 
+/** All objects of a cluster, sorted out once by what others ask of them. */
+export interface Order {
+  readonly namespaces: ReadonlyMap<string, readonly ResourceKey[]>
+  readonly definitions: ReadonlyMap<string, readonly ResourceKey[]>
+  readonly webhooks: readonly Keyed[]
+  readonly byAddon: ReadonlyMap<string, AddonOrder>
+}
+
+interface AddonOrder {
+  readonly all: readonly Keyed[]
+  readonly secrets: readonly ResourceKey[]
+  readonly charts: readonly ResourceKey[]
+  readonly deployments: readonly Keyed[]
+  readonly carriers: readonly ResourceKey[]
+}
+
+export function orderAmong(all: readonly Keyed[]): Order {
+  const namespaces = new Map<string, ResourceKey[]>()
+  const definitions = new Map<string, ResourceKey[]>()
+  const byAddon = new Map<string, Keyed[]>()
+  for (const one of all) {
+    const { object, key } = one
+    put(byAddon, one.addon, one)
+    if (object.kind === 'Namespace') put(namespaces, object.metadata.name, key)
+    const defined = definedBy(object)
+    if (defined !== undefined) put(definitions, defined, key)
+  }
+  return {
+    namespaces,
+    definitions,
+    webhooks: all.filter(
+      ({ object: { kind } }) => kind === 'ValidatingWebhookConfiguration' || kind === 'MutatingWebhookConfiguration',
+    ),
+    byAddon: new Map([...byAddon].map(([addon, objects]) => [addon, orderWithin(objects)])),
+  }
+}
+
+function orderWithin(all: readonly Keyed[]): AddonOrder {
+  const keysOf = (kind: string) => all.flatMap(({ object, key }) => (object.kind === kind ? [key] : [])).sort()
+  return {
+    all,
+    secrets: keysOf('Secret'),
+    charts: keysOf('HelmChart'),
+    deployments: all.filter(({ object }) => object.kind === 'Deployment'),
+    carriers: carriersOf(all),
+  }
+}
+
+function put<K, V>(map: Map<K, V[]>, key: K, value: V): void {
+  const before = map.get(key)
+  if (before === undefined) map.set(key, [value])
+  else before.push(value)
+}
+
 /**
  * What must be there before an object: its namespace, the definition of its kind, whoever answers for it at the door,
  * the secrets of its add-on, and the add-ons that its own needs.
  */
 export function needsOf(
   one: Keyed,
-  all: readonly Keyed[],
+  order: Order,
   cluster: ResourceKey,
   addonNeeds: readonly string[],
 ): readonly ResourceKey[] {
-  const needs = new Set<ResourceKey>([cluster])
   const { object } = one
-  const own = all.filter((other) => other.addon === one.addon && other.key !== one.key)
-  for (const other of all) {
-    if (other.key === one.key) continue
-    if (other.object.kind === 'Namespace' && other.object.metadata.name === object.metadata.namespace)
-      needs.add(other.key)
-    if (defines(other.object, object)) needs.add(other.key)
-  }
-  if (!GROUND.has(object.kind)) for (const other of own) if (other.object.kind === 'Secret') needs.add(other.key)
+  const own = order.byAddon.get(one.addon)
+  const needs = new Set<ResourceKey>()
+  if (!GROUND.has(object.kind)) for (const key of own?.secrets ?? []) needs.add(key)
+  for (const key of order.namespaces.get(object.metadata.namespace ?? '') ?? []) needs.add(key)
+  for (const key of order.definitions.get(`${groupOf(object)} ${object.kind}`) ?? []) needs.add(key)
   if (builtInKind(object) === undefined) {
     // A chart may bring the kind, and a webhook may have to agree.
-    for (const other of own) if (other.object.kind === 'HelmChart') needs.add(other.key)
-    for (const key of doorkeepers(object, all)) if (key !== one.key) needs.add(key)
+    for (const key of own?.charts ?? []) needs.add(key)
+    for (const key of doorkeepers(object, order)) needs.add(key)
   }
-  if (one.keeper === true) for (const other of own) if (other.keeper !== true) needs.add(other.key)
+  if (one.keeper === true) for (const other of own?.all ?? []) if (other.keeper !== true) needs.add(other.key)
   if (object.kind !== 'Namespace')
-    for (const name of addonNeeds)
-      for (const key of carriersOf(all.filter(({ addon }) => addon === name))) needs.add(key)
+    for (const name of addonNeeds) for (const key of order.byAddon.get(name)?.carriers ?? []) needs.add(key)
+  needs.add(cluster)
+  needs.delete(one.key)
   return [...needs].sort()
 }
 
@@ -74,10 +125,11 @@ function carriersOf(objects: readonly Keyed[]): readonly ResourceKey[] {
   return (carrying.length > 0 ? carrying : meant).map(({ key }) => key)
 }
 
-function defines(definition: KubeObject, object: KubeObject): boolean {
-  if (definition.kind !== 'CustomResourceDefinition') return false
+/** The kind that an object defines, where it defines one. */
+function definedBy(definition: KubeObject): string | undefined {
+  if (definition.kind !== 'CustomResourceDefinition') return undefined
   const { group, names } = (definition.spec ?? {}) as { group?: unknown; names?: { kind?: unknown } }
-  return group === groupOf(object) && names?.kind === object.kind
+  return `${String(group)} ${String(names?.kind)}`
 }
 
 interface Webhook {
@@ -86,12 +138,9 @@ interface Webhook {
 }
 
 /** Deployments behind the webhooks that an object must pass. */
-function doorkeepers(object: KubeObject, all: readonly Keyed[]): readonly ResourceKey[] {
+function doorkeepers(object: KubeObject, { webhooks, byAddon }: Order): readonly ResourceKey[] {
   const group = groupOf(object)
-  return all
-    .filter(
-      ({ object: { kind } }) => kind === 'ValidatingWebhookConfiguration' || kind === 'MutatingWebhookConfiguration',
-    )
+  return webhooks
     .flatMap((configuration) => {
       const hooks = (configuration.object.webhooks ?? []) as readonly Webhook[]
       return hooks
@@ -99,11 +148,8 @@ function doorkeepers(object: KubeObject, all: readonly Keyed[]): readonly Resour
           rules.some(({ apiGroups = [] }) => apiGroups.includes(group) || apiGroups.includes('*')),
         )
         .flatMap(({ clientConfig }) =>
-          all.filter(
-            ({ addon, object: other }) =>
-              addon === configuration.addon &&
-              other.kind === 'Deployment' &&
-              other.metadata.namespace === clientConfig?.service?.namespace,
+          (byAddon.get(configuration.addon)?.deployments ?? []).filter(
+            ({ object: other }) => other.metadata.namespace === clientConfig?.service?.namespace,
           ),
         )
     })

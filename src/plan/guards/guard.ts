@@ -3,6 +3,7 @@ import type { Estate } from '../../model/estate.ts'
 import type { PlanEntry } from '../../model/plan.ts'
 import type { Policy } from '../../model/policy.ts'
 import type { Membership } from '../cluster/membership.ts'
+import type { Removal } from '../removals.ts'
 import type { Suspicion } from '../suspicion.ts'
 
 /** An entry with what the guards need to know about it. */
@@ -27,6 +28,8 @@ export interface GuardContext {
   readonly machines: number
   /** The same for objects, by the cluster's connection. */
   readonly objects?: ReadonlyMap<string, { readonly all: number; readonly deleting: readonly string[] }>
+  /** What exists and is declared no more. */
+  readonly leaving?: readonly Removal[]
   readonly nowMs: number
 }
 

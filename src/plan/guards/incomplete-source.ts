@@ -1,15 +1,20 @@
+import { mayBeCalled } from '../../model/grant.ts'
 import type { Guard } from './guard.ts'
 
 export const incompleteSource: Guard = {
   name: 'incomplete-source',
   stops: 'deletions while part of what Git says could not be read',
   judge(action, { entry }, { estate }) {
-    if (action.do !== 'delete' || !estate.incomplete) return action
+    if (action.do !== 'delete') return action
+    // A source with a grant may have declared what its grant lets it name, and nothing of anybody else.
+    const source = estate.partlyRead?.find((one) => mayBeCalled(entry.key, one))?.source
+    if (!estate.incomplete && source === undefined) return action
+    const files = source === undefined ? 'some files' : `some files of the source ${source}`
     return {
       do: 'hold',
       guard: 'incomplete-source',
       held: action,
-      reason: `some files could not be read, so ${entry.key} may still be declared`,
+      reason: `${files} could not be read, so ${entry.key} may still be declared`,
       allow: 'mend the files that croft validate names',
     }
   },

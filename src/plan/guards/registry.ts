@@ -9,6 +9,7 @@ import { observeOnly } from './observe-only.ts'
 import { paused } from './paused.ts'
 import { proof } from './proof.ts'
 import { protection } from './protection.ts'
+import { quota } from './quota.ts'
 import { replacement } from './replacement.ts'
 
 /** In the order in which they are asked; the first objection stands. What a person chose comes before what we count. */
@@ -24,4 +25,5 @@ export const GUARDS: readonly Guard[] = [
   replacement,
   incompleteSource,
   blastRadius,
+  quota,
 ]

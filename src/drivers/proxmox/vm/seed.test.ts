@@ -302,3 +302,28 @@ describe('a seed', () => {
     assert.equal(ready({ mark: { seed: H } }), true)
   })
 })
+
+it('[S-40] a seed for which a storage is chosen lands on one that its grant lists, or nowhere', () => {
+  const vm = (storages?: readonly string[]): VmSpec => ({
+    host: 'alpha',
+    name: 'a',
+    disks: [],
+    nics: [],
+    power: 'running',
+    seed: {
+      document: { userData: {}, metaData: {} },
+      hash: 'a'.repeat(64),
+      onChange: 'ignore',
+      slot: 'ide2',
+      removeAfterSeconds: 60,
+      ...(storages === undefined ? {} : { storages }),
+    },
+  })
+  const storage = (name: string) => ({ host: 'alpha', name, available: true, shared: false, content: ['iso'] })
+  const survey = { storages: [storage('a-local'), storage('tank'), storage('lab-iso')] } as unknown as Survey
+  assert.equal(seedStorage(vm(), survey), 'a-local')
+  assert.equal(seedStorage(vm(['lab-*']), survey), 'lab-iso')
+  assert.equal(seedStorage(vm(['tank']), survey), 'tank')
+  for (const granted of [[], ['other'], ['none-*']])
+    assert.ok(!['a-local', 'tank', 'lab-iso', 'local'].includes(seedStorage(vm(granted), survey)))
+})

@@ -1,6 +1,7 @@
 import { seedImage } from '../../../cloudinit/image.ts'
 import { secretsIn } from '../../../cloudinit/secrets.ts'
 import type { Change } from '../../../model/change.ts'
+import { listed } from '../../../model/grant.ts'
 import type { VmSeed } from '../../../model/seed.ts'
 import type { Mark, Sighting } from '../../../model/sighting.ts'
 import type { Survey } from '../../../model/survey.ts'
@@ -67,11 +68,20 @@ export function bornWith(vm: VmSpec, survey: Survey | undefined): Pick<Mark, 'se
 /** The declared storage, or one of the host that holds ISO images: its own before one that others see as well. */
 export function seedStorage(vm: VmSpec, survey: Survey | undefined): string {
   if (vm.seed?.storage !== undefined) return vm.seed.storage
-  const fit = (survey?.storages ?? []).filter(
-    (seen) => seen.host === vm.host && seen.available && seen.content.includes('iso'),
-  )
+  const fit = (survey?.storages ?? []).filter((seen) => seen.host === vm.host && seen.available && holdsSeed(vm, seen))
   const [first] = fit.sort((a, b) => Number(a.shared) - Number(b.shared) || (a.name < b.name ? -1 : 1))
-  return first?.name ?? 'local'
+  // The plan says that there is none; whatever is tried all the same is tried on what is granted.
+  return (
+    first?.name ?? vm.seed?.storages?.find((one) => !one.endsWith('*')) ?? (vm.seed?.storages ? 'not-granted' : 'local')
+  )
+}
+
+/** May the image be put on this storage? */
+export function holdsSeed(
+  { seed }: Pick<VmSpec, 'seed'>,
+  { name, content }: { readonly name: string; readonly content: readonly string[] },
+): boolean {
+  return content.includes('iso') && (seed?.storages === undefined || listed(name, seed.storages))
 }
 
 /** The drive stands ready from the start: a disc can be put into it at any time, a drive cannot. */

@@ -1,0 +1,134 @@
+import type { FieldProblem } from '../kinds/kind.ts'
+import { atLeast, type Grant, mayBeCalled, NO_USAGE, QUOTA_WORDS, type Quota, type Usage } from '../model/grant.ts'
+import type { ResourceKey } from '../model/key.ts'
+import type { SourceQuota } from '../model/quota.ts'
+import { type Desired, guestIn, type Resource } from '../model/resource.ts'
+import { fixedAddresses } from './addresses.ts'
+import type { Removal } from './removals.ts'
+
+/** What a resource takes of a quota. A namespace counts once for all objects in it, so it is counted elsewhere. Pure. */
+export function usageOf(desired: Desired): Usage {
+  if (desired.type === 'object') return { ...NO_USAGE, objects: 1 }
+  const guest = guestIn(desired)
+  if (guest === undefined) return NO_USAGE
+  const isVm = 'disks' in guest
+  const { cores = 1 } = guest.cpu ?? {}
+  const { sockets = 1, hotplugged = 0 } = (isVm ? guest.cpu : undefined) ?? {}
+  const swap = isVm ? 0 : (guest.memory?.swapMb ?? 0)
+  return {
+    ...NO_USAGE,
+    machines: 1,
+    cores: Math.max(cores * sockets, hotplugged),
+    memoryMb: (guest.memory?.dedicatedMb ?? DEFAULT_MEMORY_MB) + swap,
+    diskGb: disksOf(guest).reduce((sum, { sizeGb = 0 }) => sum + sizeGb, 0),
+    addresses: fixedAddresses(desired).length,
+  }
+}
+
+/** What Proxmox gives a guest that asks for nothing. */
+const DEFAULT_MEMORY_MB = 512
+
+function disksOf(guest: NonNullable<ReturnType<typeof guestIn>>): readonly { readonly sizeGb?: number }[] {
+  if ('disks' in guest) return guest.disks
+  const own = guest.mounts.filter(({ source }) => source === undefined)
+  return [...(guest.rootDisk === undefined ? [] : [guest.rootDisk]), ...own]
+}
+
+/**
+ * What of a guest no number is written for, although its quota counts it: the size of a disk that is copied, the
+ * processors of a container that may have all of them. Pure.
+ */
+function uncounted(desired: Desired, quota: Quota): string | undefined {
+  const guest = guestIn(desired)
+  if (guest === undefined) return undefined
+  const copied = 'clone' in guest && guest.clone !== undefined && guest.disks.length === 0
+  if (quota.diskGb !== undefined && (copied || disksOf(guest).some(({ sizeGb }) => sizeGb === undefined)))
+    return 'a disk without a size'
+  if (quota.cores !== undefined && !('disks' in guest) && guest.cpu?.cores === undefined)
+    return 'a container without a number of cores'
+  return undefined
+}
+
+/** Keeps count of one source while its resources are judged one after another. */
+export function createTally({ source, names, quota }: Pick<Grant, 'source' | 'names' | 'quota'>) {
+  let used: Usage = NO_USAGE
+  let exceeded = false
+  const namespaces = new Set<string>()
+  const keys = new Set<ResourceKey>()
+  const wanted = (resource: Pick<Resource, 'desired' | 'connection'>): Usage => {
+    const own = usageOf(resource.desired)
+    const namespace = namespaceOf(resource)
+    return namespace === undefined || namespaces.has(namespace) ? own : { ...own, namespaces: 1 }
+  }
+  return {
+    /** Counts it in, or says what it exceeds. What is refused is not counted: a smaller one after it may still fit. */
+    take(resource: Resource): FieldProblem | undefined {
+      const unknown = uncounted(resource.desired, quota)
+      const together = plus(used, wanted(resource))
+      const over = overrun(together, quota)
+      if (unknown === undefined && over === undefined) {
+        used = together
+        keys.add(resource.key)
+        const namespace = namespaceOf(resource)
+        if (namespace !== undefined) namespaces.add(namespace)
+        return undefined
+      }
+      exceeded = true
+      return {
+        code: 'over-quota',
+        path: ['spec'],
+        message:
+          unknown === undefined
+            ? `with it the source ${source} would have ${over}`
+            : `${unknown} cannot be counted, and the source ${source} has a quota for it`,
+        hint:
+          unknown === undefined
+            ? 'declare less, or ask whoever runs croft for a larger quota in its grant'
+            : 'write the number',
+      }
+    },
+    /** Something was refused before anybody counted it. */
+    exceed() {
+      exceeded = true
+    },
+    result: (): SourceQuota => ({ source, names, quota, used, keys, exceeded }),
+  }
+}
+
+function namespaceOf({ desired, connection }: Pick<Resource, 'desired' | 'connection'>): string | undefined {
+  if (desired.type !== 'object') return undefined
+  const { kind, metadata } = desired.object.object
+  const name = kind === 'Namespace' ? metadata.name : metadata.namespace
+  return name === undefined ? undefined : `${connection} ${name}`
+}
+
+/**
+ * What still exists of a source although it is declared no more: it counts until it is gone, or whoever leaves machines
+ * behind would have as many as he likes. Pure.
+ */
+export function leftOver(quota: Pick<SourceQuota, 'names'>, leaving: readonly Removal[]): Usage {
+  return leaving
+    .filter(({ key, type }) => type !== 'object' && mayBeCalled(key, quota))
+    .map(({ sighting }) => ({
+      ...NO_USAGE,
+      machines: 1,
+      cores: sighting.cpus ?? 0,
+      memoryMb: Math.round((sighting.memoryBytes ?? 0) / 1024 ** 2),
+      diskGb: Math.round((sighting.diskBytes ?? 0) / 1024 ** 3),
+    }))
+    .reduce(plus, NO_USAGE)
+}
+
+/** `11 machines of 10 granted`: the first thing of which there is too much. */
+export function overrun(used: Usage, quota: Quota): string | undefined {
+  const found = QUOTA_WORDS.find(([name]) => !atLeast(quota[name], used[name]))
+  if (found === undefined) return undefined
+  const [name, words] = found
+  return `${used[name]} ${words}, and ${quota[name]} are granted`
+}
+
+export function plus(one: Usage, other: Usage): Usage {
+  const sum: { -readonly [K in keyof Usage]: number } = { ...one }
+  for (const [name] of QUOTA_WORDS) sum[name] += other[name]
+  return sum
+}
