@@ -15,8 +15,9 @@ import { stableMac } from './mac.ts'
 import { mergeUserData } from './merge.ts'
 import { type CardAddressing, networkConfig } from './network-config.ts'
 import { nameOf, secretsIn, withSecrets } from './secrets.ts'
+import { checkNetworkConfig } from './testing/network-config-check.ts'
 import { neededUserData, parseUserData } from './user-data.ts'
-import { checkNetworkConfig, checkUserData } from './validate.ts'
+import { checkUserData } from './validate.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'croft-cloudinit-'))
 after(() => rmSync(folder, { recursive: true, force: true }))

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { TreeMap } from '../model/seed.ts'
-import { checkNetworkConfig, checkUserData } from './validate.ts'
+import { checkNetworkConfig } from './testing/network-config-check.ts'
+import { checkUserData } from './validate.ts'
 
 const said = (problems: ReturnType<typeof checkUserData>) =>
   problems.map(({ path, message, hint }) => `${path.join('.')}: ${message}${hint === undefined ? '' : ` (${hint})`}`)

@@ -27,21 +27,3 @@ export const TOKEN_CA_PATH = 'server-ca.crt'
 
 /** Who an admin's certificate must be, signed by `client-ca`. */
 export const ADMIN_SUBJECT = { commonName: 'system:admin', organizations: ['system:masters'] } as const
-
-/**
- * What is missing from a set of files. K3s makes up for gaps without a word and overwrites a certificate whose key
- * is not beside it, and the cluster would then be another one: so only a complete set is let through.
- */
-export function caFileProblems(present: readonly string[]): readonly string[] {
-  const there = new Set(present)
-  const known = new Set(CA_FILES.map(({ path }) => path))
-  return [
-    ...CA_FILES.filter(({ path }) => !there.has(path)).map(({ path }) => {
-      const partner = path.endsWith('.key') ? path.replace(/key$/, 'crt') : path.replace(/crt$/, 'key')
-      return partner !== path && there.has(partner)
-        ? `${path} is missing although ${partner} is there: K3s would overwrite it with one of its own`
-        : `${path} is missing: K3s would make one of its own`
-    }),
-    ...present.filter((path) => !known.has(path)).map((path) => `${path} is no CA file of K3s`),
-  ]
-}

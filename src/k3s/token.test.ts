@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
-import { ADMIN_SUBJECT, CA_FILES, caFileProblems, TOKEN_CA_PATH } from './ca-files.ts'
+import { ADMIN_SUBJECT, CA_FILES, TOKEN_CA_PATH } from './ca-files.ts'
 import { sharedK3s } from './testing/shared.ts'
 import { caHash, formatToken, parseToken, tokenHash } from './token.ts'
 
@@ -95,19 +95,5 @@ describe('CA files', () => {
     assert.ok(all.includes(TOKEN_CA_PATH))
     assert.deepEqual(ADMIN_SUBJECT.organizations, ['system:masters'])
     for (const file of CA_FILES) assert.equal(file.mode, file.holds === 'certificates' ? 0o644 : 0o600, file.path)
-  })
-  test('a complete set is let through', () => assert.deepEqual(caFileProblems(all), []))
-  test('a certificate without its key is named: K3s would overwrite it', () => {
-    assert.deepEqual(caFileProblems(all.filter((file) => file !== 'server-ca.key')), [
-      'server-ca.key is missing although server-ca.crt is there: K3s would overwrite it with one of its own',
-    ])
-  })
-  test('a missing pair and a stranger are named', () => {
-    const some = [...all.filter((file) => !file.startsWith('etcd/peer-ca')), 'x.crt']
-    assert.deepEqual(caFileProblems(some), [
-      'etcd/peer-ca.crt is missing: K3s would make one of its own',
-      'etcd/peer-ca.key is missing: K3s would make one of its own',
-      'x.crt is no CA file of K3s',
-    ])
   })
 })

@@ -1,3 +1,4 @@
+import type { TreeMap } from '../../model/seed.ts'
 import {
   anything,
   either,
@@ -6,12 +7,14 @@ import {
   listOrEmpty,
   map,
   mapOf,
+  misfits,
   number,
   refused,
+  type SeedProblem,
   type Shape,
   text,
   words,
-} from './shape.ts'
+} from '../shape.ts'
 
 const ROUTES = 'write routes: [{to: 0.0.0.0/0, via: …}]'
 
@@ -62,7 +65,7 @@ const ethernet = map(
 )
 
 /** Version 2 of cloud-init's network configuration, as far as croft writes it: cards by address, routes by target. */
-export const networkShape: Shape = map(
+const networkShape: Shape = map(
   {
     version: { is: 'number' },
     renderer: refused('the guest chooses what applies it'),
@@ -73,3 +76,10 @@ export const networkShape: Shape = map(
   },
   ['version', 'ethernets'],
 )
+
+/** What cloud-init would refuse or misread in a network-config that croft wrote. */
+export function checkNetworkConfig(config: TreeMap): readonly SeedProblem[] {
+  const problems = misfits(config, networkShape)
+  if (config.version === 2 || problems.some(({ path }) => path[0] === 'version')) return problems
+  return [...problems, { path: ['version'], message: 'version is not 2' }]
+}
