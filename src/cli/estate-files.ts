@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, statSync } from 'node:fs'
 import path from 'node:path'
-import type { Estate } from '../model/estate.ts'
+import { type Estate, namedEstate } from '../model/estate.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import { note } from './output.ts'
 import { clean } from './render/clean.ts'
@@ -24,8 +24,7 @@ export async function nameEstate(
   if (runtime.writeFile === undefined || declarations.some(({ kind }) => kind === 'Estate')) return false
   if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) return false
   // A directory that has lost its file was somebody already.
-  const known = records.map(({ declaredBy }) => declaredBy ?? '').find((by) => UID.test(by))
-  const uid = known ?? randomBytes(8).toString('hex')
+  const uid = uidIn(records) ?? randomBytes(8).toString('hex')
   const text = estateYaml(path.basename(directory), uid)
   if (KUSTOMIZATIONS.some((name) => existsSync(path.join(directory, name)))) {
     note(
@@ -49,6 +48,33 @@ export async function nameEstate(
   }
   note(runtime, `Wrote ${FILE}: this directory is the estate ${uid}, wherever it is moved or cloned to. Commit it.`)
   return true
+}
+
+/**
+ * What a directory without an Estate declares: under the uid that its database knows it by, if it has one, as an apply
+ * would do it. Says that the Estate is missing.
+ */
+export function asKnown(
+  { declarations, estate }: Pick<LoadedEstate, 'declarations' | 'estate'>,
+  records: readonly ResourceRecord[],
+  tell: (text: string) => void,
+): Estate {
+  if (declarations.length === 0 || declarations.some(({ kind }) => kind === 'Estate')) return estate
+  const uid = uidIn(records)
+  if (uid === undefined) {
+    tell(
+      'This directory has no Estate yet, by which croft knows on every computer what is its own: croft init writes it.',
+    )
+    return estate
+  }
+  tell(
+    `The Estate of this directory is missing. Its database knows it as the estate ${uid}, and croft goes on with that: bring ${FILE} back from Git, or let croft init write it.`,
+  )
+  return namedEstate(estate, uid)
+}
+
+function uidIn(records: readonly ResourceRecord[]): string | undefined {
+  return records.map(({ declaredBy }) => declaredBy ?? '').find((by) => UID.test(by))
 }
 
 /**

@@ -66,7 +66,7 @@ test('wrong usage is 64 and says where to look', async () => {
 
 test('a record that nobody here can open is an ordinary mistake: what to do, and no talk of the unexpected', async () => {
   const load = async () => {
-    throw new RecordClosed('escrow/home.cluster.age', 'there is no key')
+    throw new RecordClosed('escrow/home.cluster.age', 'there is no key', 'escrow')
   }
   const runtime = fakeRuntime({ load })
   assert.equal(await runCli(['validate', '/'], runtime), 1)

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import path from 'node:path'
@@ -6,6 +5,7 @@ import { yamlLibrary } from '../source/yaml-library.ts'
 import type { Store } from '../store/port.ts'
 import { CliError, UsageError } from './exit.ts'
 import type { Environment, Runtime } from './runtime.ts'
+import { hasVault, stateFolder, vaultsOf } from './state-folder.ts'
 
 /**
  * Where a directory's history is kept: one database per directory, so that two repositories never share one. Of a
@@ -16,9 +16,11 @@ export function stateFile(env: Environment, place: string, override: string | un
   if (asked !== undefined && asked !== '') return path.resolve(asked)
   const config = configurationAt(place)
   if (typeof config?.state === 'string' && config.state !== '') return path.resolve(config.state)
-  const identity = config === undefined ? place : sourcesIdentity(config.sources)
-  const name = createHash('sha256').update(identity).digest('hex').slice(0, 16)
-  return path.join(stateHome(env), 'croft', name, 'croft.db')
+  return path.join(stateFolder(stateHome(env), identityOf(place, config)), 'croft.db')
+}
+
+function identityOf(place: string, config: ReturnType<typeof configurationAt>): string {
+  return config === undefined ? place : sourcesIdentity(config.sources)
 }
 
 interface NamedSource {
@@ -51,11 +53,21 @@ function configurationAt(
   }
 }
 
-/** Where what makes each cluster itself is kept, encrypted: beside the database, so that it outlives it. */
+/**
+ * Where what makes each cluster itself is kept, encrypted: beside the database, so that it outlives it. Where there is
+ * none yet, the one of another checkout of the same estate: its clusters and its key are the same.
+ */
 export function vaultDirectory(env: Environment, realDirectory: string, override: string | undefined): string {
   const asked = env.CROFT_VAULT
   if (asked !== undefined && asked !== '') return path.resolve(asked)
-  return path.join(path.dirname(stateFile(env, realDirectory, override)), 'vault')
+  const beside = (database: string) => path.join(path.dirname(database), 'vault')
+  const first = beside(stateFile(env, realDirectory, override))
+  if (hasVault(first)) return first
+  const home = stateHomeIn(env)
+  if (home === undefined) return first
+  const identity = identityOf(realDirectory, configurationAt(realDirectory))
+  const others = [path.join(stateFolder(home, identity), 'vault'), ...vaultsOf(home, identity)]
+  return others.find(hasVault) ?? first
 }
 
 /** Where what was read from manifests is remembered between runs; undefined where there is no place for it. */
@@ -149,10 +161,16 @@ function unusable(file: string, error: unknown): CliError {
 }
 
 function stateHome(env: Environment): string {
+  const home = stateHomeIn(env)
+  if (home === undefined)
+    throw new CliError('Neither XDG_STATE_HOME nor HOME is set. Set one, or name the file with --state.')
+  return home
+}
+
+function stateHomeIn(env: Environment): string | undefined {
   const set = env.XDG_STATE_HOME
   // The XDG rule: a relative path there is to be ignored.
   if (set !== undefined && path.isAbsolute(set)) return set
   const home = env.HOME ?? homedir()
-  if (home === '') throw new CliError('Neither XDG_STATE_HOME nor HOME is set. Set one, or name the file with --state.')
-  return path.join(home, '.local', 'state')
+  return home === '' ? undefined : path.join(home, '.local', 'state')
 }

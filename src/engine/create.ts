@@ -14,6 +14,7 @@ import { runPass } from './pass.ts'
 import type { PassDeps } from './pass-deps.ts'
 import { emptyPowerMemory } from './power/memory.ts'
 import { withPreviews } from './previews.ts'
+import { countUnreached, givenUpOn, type Unreached } from './settled.ts'
 import { nothingLearnt } from './widths.ts'
 
 /** An engine on a store. It begins its epoch with the first pass; planning alone writes nothing. */
@@ -74,7 +75,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const runOne = async (
     estate: Estate,
     signal: AbortSignal,
-    { only, sweep }: PassOptions,
+    { only, sweep, givenUp }: PassOptions,
     observed: Observed | undefined,
   ): Promise<PassReport> => {
     current = estate
@@ -87,6 +88,7 @@ export function createEngine(deps: EngineDeps): Engine {
         ...(only === undefined ? {} : { only }),
         ...(sweep === undefined ? {} : { sweep }),
         ...(observed === undefined ? {} : { observed }),
+        ...(givenUp === undefined ? {} : { givenUp }),
       },
       signal,
     )
@@ -125,9 +127,12 @@ export function createEngine(deps: EngineDeps): Engine {
       let passes = 0
       let effects = 0
       let last: PassReport
+      let unreached: Unreached = new Map()
       for (;;) {
         const observed = passes === 0 ? youngEnough(plan, estate) : undefined
-        last = await runOne(estate, signal, only === undefined ? {} : { only }, observed)
+        const givenUp = givenUpOn(unreached)
+        last = await runOne(estate, signal, { ...(only === undefined ? {} : { only }), givenUp }, observed)
+        unreached = countUnreached(unreached, last.plan, passes === 0)
         passes++
         effects += last.effects
         onPass?.(last)

@@ -72,6 +72,8 @@ export interface PassOptions {
    * everything is compared again, at a bounded price for each pass.
    */
   readonly sweep?: number
+  /** Connections that could not be reached for so long that nobody waits for them: the rest may be settled. */
+  readonly givenUp?: ReadonlySet<string>
 }
 
 export interface Engine {

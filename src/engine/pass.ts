@@ -1,4 +1,5 @@
 import { LIMITS } from '../lib/limits.ts'
+import type { ClusterLook } from '../model/cluster-look.ts'
 import type { Estate } from '../model/estate.ts'
 import type { NewEvent } from '../model/event.ts'
 import type { ResourceKey } from '../model/key.ts'
@@ -33,6 +34,8 @@ export interface RunOptions extends Pick<ObserveOptions, 'retryStalled' | 'tried
   readonly only?: ReadonlySet<ResourceKey>
   /** What was seen and planned a moment ago, to be performed as it is. */
   readonly observed?: Observed
+  /** Connections that nobody waits for any longer. */
+  readonly givenUp?: ReadonlySet<string>
 }
 
 /** One pass, as its phases go through it. */
@@ -134,14 +137,17 @@ function reportOf({ deps, options, observed, chosen }: Pass, acted: Acted, judge
     clusters.reduce((sum, { attempts: steps, drilled }) => sum + steps.length + drilled, 0)
   const drilling = clusters.some((verdict) => verdict.drilling)
   const watched = options.only === undefined ? looks : looks.filter((look) => options.only?.has(look.declaration.key))
+  const { givenUp = new Set() } = options
   const withAddons = new Set(
     estate.resources.flatMap(({ desired }) => (desired.type === 'object' ? [desired.object.cluster] : [])),
   )
   const settled =
     powers.every(isPowerSettled) &&
     !drilling &&
-    watched.every((look) => isClusterSettled(look, withAddons.has(look.declaration.name))) &&
-    isSettled(chosen, judged.records, inFlight, effects, estate.resources)
+    watched.every(
+      (look) => isClusterSettled(look, withAddons.has(look.declaration.name)) || isOutOfReach(look, estate, givenUp),
+    ) &&
+    isSettled(chosen, judged.records, inFlight, effects, estate.resources, givenUp)
   const nextMs = () =>
     Math.min(
       power.lookAgainMs,
@@ -185,6 +191,14 @@ function chosenOf(plan: Plan, { only }: RunOptions): Plan {
 function withBlame(one: Case, blamed: Awaited<ReturnType<typeof blame>>): Case {
   const driftBy = blamed.get(one.entry.key)
   return driftBy === undefined ? one : { ...one, driftBy }
+}
+
+/** A cluster with a node on a connection that nobody waits for, and of which nothing else can be done. */
+function isOutOfReach({ declaration, decision }: ClusterLook, { resources }: Estate, givenUp: ReadonlySet<string>) {
+  if (givenUp.size === 0 || decision.steps.length > 0) return false
+  const away = new Set(resources.filter(({ connection }) => givenUp.has(connection)).map(({ key }) => key))
+  const { servers, agents } = declaration.spec
+  return [...servers, ...agents].some(({ machine }) => 'key' in machine && away.has(machine.key))
 }
 
 /** From here on the store knows everything of ours that is there: nothing was hidden, unread or still forming. */

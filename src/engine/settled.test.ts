@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Action } from '../model/action.ts'
 import type { Plan } from '../model/plan.ts'
-import { isSettled } from './settled.ts'
+import { countUnreached, givenUpOn, isSettled, type Unreached } from './settled.ts'
 
 const refuse: Action = { do: 'refuse', guard: 'stalled', reason: 'it failed', allow: 'correct it' }
 const hold: Action = {
@@ -35,4 +35,42 @@ test('what waits for something that a person must see to does not keep anybody w
   assert.equal(settled({ a: refuse, b: waits }, { b: ['z'] }), false, 'it waits for another')
   assert.equal(settled({ a: hold, b: waits }, { b: ['a'] }), false, 'what is held may be let go')
   assert.equal(settled({ a: waits, b: waits }, { a: ['b'], b: ['a'] }), false)
+})
+
+const note = (connection: string) => ({
+  connection,
+  code: 'unreachable' as const,
+  message: 'no route to host',
+  allow: '',
+})
+
+test('a connection that never answered is given up on after a few passes; one that was there is waited for', () => {
+  const passes = (all: readonly (readonly string[])[]) => {
+    let unreached: Unreached = new Map()
+    for (const [index, away] of all.entries())
+      unreached = countUnreached(unreached, { notes: away.map(note) }, index === 0)
+    return [...givenUpOn(unreached)]
+  }
+  assert.deepEqual(passes([['cow'], ['cow']]), [])
+  assert.deepEqual(passes([['cow'], ['cow'], ['cow']]), ['cow'])
+  assert.deepEqual(passes([['cow'], [], ['cow'], ['cow'], ['cow']]), [], 'it was seen once')
+  assert.deepEqual(passes([[], ['cow'], ['cow'], ['cow'], ['cow']]), [], 'it may be restarting')
+})
+
+test('what is on a connection that was given up on, and what needs it, keeps nobody waiting', () => {
+  const unseen: Action = { do: 'wait', reason: 'ConnectionNotSeen', message: 'no route to host', lookAgainMs: 1_000 }
+  const entry = (key: string, connection: string, action: Action) =>
+    ({ key, uid: key, connection, type: 'item', action }) as const
+  const plan: Plan = {
+    entries: [entry('a', 'cow', unseen), entry('b', 'sheep', waits)],
+    notes: [note('cow')],
+    problems: [],
+  }
+  const resources = [
+    { key: 'a', needs: [] },
+    { key: 'b', needs: ['a'] },
+  ]
+  assert.equal(isSettled(plan, [], 0, 0, resources, new Set(['cow'])), true)
+  assert.equal(isSettled(plan, [], 0, 0, resources), false)
+  assert.equal(isSettled(plan, [], 1, 0, resources, new Set(['cow'])), false, 'something is under way elsewhere')
 })

@@ -12,12 +12,16 @@ export function isSettled(
   inFlight: number,
   effects: number,
   resources: readonly Pick<Resource, 'key' | 'needs'>[] = [],
+  givenUp: ReadonlySet<string> = new Set(),
 ): boolean {
   if (inFlight > 0 || effects > 0) return false
   const byKey = new Map(records.map((record) => [record.key, record]))
-  const refused = new Set(plan.notes.filter((note) => note.code === 'refused').map((note) => note.connection))
+  const refused = new Set([
+    ...plan.notes.filter((note) => note.code === 'refused').map((note) => note.connection),
+    ...givenUp,
+  ])
   let found: ReadonlySet<ResourceKey> | undefined
-  const stuck = () => (found ??= stuckIn(plan, resources))
+  const stuck = () => (found ??= stuckIn(plan, resources, refused))
   return plan.entries.every(({ key, connection, action }) => {
     switch (action.do) {
       case 'hold':
@@ -35,11 +39,35 @@ export function isSettled(
   })
 }
 
+/** How often each connection was not reached since a settling began, as long as it never was. */
+export type Unreached = ReadonlyMap<string, number>
+
+/**
+ * Counts one more pass. One that was seen before and is away now is waited for: its host may be restarting, and by our
+ * own doing.
+ */
+export function countUnreached(before: Unreached, plan: Pick<Plan, 'notes'>, isFirst: boolean): Unreached {
+  const away = plan.notes.filter(({ code }) => code === 'unreachable').map(({ connection }) => connection)
+  return new Map(away.flatMap((name) => (isFirst || before.has(name) ? [[name, (before.get(name) ?? 0) + 1]] : [])))
+}
+
+/** Those that nobody needs to wait for any longer: whoever applies is told, and the rest is done. */
+export function givenUpOn(unreached: Unreached): ReadonlySet<string> {
+  return new Set([...unreached].flatMap(([name, passes]) => (passes >= LIMITS.unreachedPasses ? [name] : [])))
+}
+
 /** What waits, however far away, for something that a person must see to: it will not come by waiting. */
-function stuckIn(plan: Plan, resources: readonly Pick<Resource, 'key' | 'needs'>[]): ReadonlySet<ResourceKey> {
+function stuckIn(
+  plan: Plan,
+  resources: readonly Pick<Resource, 'key' | 'needs'>[],
+  unseen: ReadonlySet<string>,
+): ReadonlySet<ResourceKey> {
   const actions = new Map(plan.entries.map(({ key, action }) => [key, action]))
   const stuck = new Set<ResourceKey>()
-  for (const [key, action] of actions) if (action.do === 'refuse') stuck.add(key)
+  for (const { key, action, connection } of plan.entries) {
+    const isUnseen = action.do === 'wait' && action.reason === 'ConnectionNotSeen' && unseen.has(connection)
+    if (action.do === 'refuse' || isUnseen) stuck.add(key)
+  }
   for (let before = -1; before !== stuck.size; ) {
     before = stuck.size
     for (const { key, needs } of resources) {

@@ -120,6 +120,8 @@ export const LIMITS = {
   snapshotMs: 1_800_000,
   /** A connection that looks suspicious is looked at this often in a row before anybody is troubled with it. */
   suspiciousPasses: 3,
+  /** A connection that never answered since an apply began is tried this often; then the rest is finished without it. */
+  unreachedPasses: 3,
   sweepIntervalMs: 10_000,
   /** Close looks that a settled pass of the controller renews: with 1,000 machines each is read again every 17 minutes. */
   sweepReads: 10,

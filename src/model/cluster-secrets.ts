@@ -24,9 +24,13 @@ export interface ClusterSecrets {
 
 /** A record that is there and that nobody here can open; what to do about it stands in the message. */
 export class RecordClosed extends Error {
-  constructor(place: string, why: string) {
+  /** A copy in Git stays there whatever is recorded anew; the only record must not be written over. */
+  readonly kept: 'vault' | 'escrow'
+
+  constructor(place: string, why: string, kept: 'vault' | 'escrow') {
     super(
       `${place} is sealed: ${why}. If the key is lost for good, move the file away: croft then reads CA and token back from a server that runs`,
     )
+    this.kept = kept
   }
 }

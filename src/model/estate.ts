@@ -81,3 +81,16 @@ function partsOf(mark: string): readonly [name: string, uid: string | undefined]
   const at = mark.lastIndexOf('/')
   return at === -1 ? [mark, undefined] : [mark.slice(0, at), mark.slice(at + 1)]
 }
+
+/** The same estate under the uid that it is known by, where its files do not say it. */
+export function namedEstate(estate: Estate, uid: string): Estate {
+  return {
+    ...estate,
+    resources: estate.resources.map((one) => ({
+      ...one,
+      ...(one.estate === undefined ? {} : { estate: estateMark(one.estate, uid) }),
+      declaredBy: uid,
+    })),
+    sources: [...(estate.sources ?? []), uid],
+  }
+}

@@ -43,8 +43,9 @@ export function openAgeVault({
   }
 
   const opened = async (cluster: string, place: string, sealed: Uint8Array): Promise<ClusterSecrets> => {
+    const kept = place === escrowFile(cluster) ? 'escrow' : 'vault'
     const { identities, from } = await identity().catch((error: unknown) => {
-      throw error instanceof NoAgeKey ? new RecordClosed(place, error.message) : error
+      throw error instanceof NoAgeKey ? new RecordClosed(place, error.message, kept) : error
     })
     const decrypter = new Decrypter()
     for (const one of identities) decrypter.addIdentity(one.reveal())
@@ -55,6 +56,7 @@ export function openAgeVault({
       throw new RecordClosed(
         place,
         `it cannot be opened with the key of ${from}: it is damaged, or was written for another key`,
+        kept,
       )
     }
     return checked(place, cluster, text)

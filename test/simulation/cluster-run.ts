@@ -28,7 +28,7 @@ export function simulateCluster(
   options: Omit<SimulationOptions, 'clusters'> & {
     readonly power?: (datacentre: Datacentre) => ClusterWays['power']
     /** Stands between croft and the API of a cluster. */
-    readonly onKubernetes?: (wire: Wire) => Wire
+    readonly onKubernetes?: (wire: Wire, endpoint: string) => Wire
   },
 ): Simulation & { readonly vault: ReturnType<typeof memoryVault> } {
   const vault = memoryVault()
@@ -40,7 +40,7 @@ export function simulateCluster(
     vault,
     openKubernetes: (target) => {
       const wire = kubernetesWire(world, target)
-      return options.onKubernetes?.(wire) ?? wire
+      return options.onKubernetes?.(wire, target.endpoint) ?? wire
     },
     openShell: (name) => metalShell(world, name),
     fetchText: async (url) => checksums(url),

@@ -45,3 +45,20 @@ test('[R20-9] where a Cluster is all that is declared, a plan without changes sa
     'No changes. Nothing is declared and nothing is left over.\n',
   )
 })
+
+test('what is held or refused of a cluster is counted in the last line of a plan', () => {
+  const spec = clusterSpec('s1 s2 s3')
+  const declaration = {
+    spec,
+    key: 'Cluster/homelab',
+    origin: { file: 'c.yaml', line: 1 },
+  } as ClusterLook['declaration']
+  const observed = observedCluster('s1 s2 s3')
+  const objection = { guard: 'taken-over', reason: 'it runs otherwise', allow: 'write it into Git' }
+  const line = (more: Partial<ClusterLook['decision']>) => {
+    const decision = { ...coordinate(spec, observed, NOW), ...more }
+    return closingLine({ entries: [], notes: [], problems: [], clusters: [{ declaration, observed, decision }] }, PLAIN)
+  }
+  assert.match(line({ holds: [objection] }), /^Plan: 0 to add, 0 to change, 0 to destroy, 1 held\./)
+  assert.match(line({ refusals: [objection] }), /^Plan: 0 to add, 0 to change, 0 to destroy, 1 refused\./)
+})

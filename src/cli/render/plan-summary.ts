@@ -29,6 +29,7 @@ export function summarise(plan: Plan): PlanSummary {
   const meant = plan.entries.map(({ action }) => (action.do === 'wait' ? (action.next ?? action) : action))
   const count = (wanted: Action['do']) => meant.filter((action) => action.do === wanted).length
   const replaced = count('replace')
+  const clusters = plan.clusters ?? []
   const disruption = disruptionOf(plan)
   return {
     add: count('create') + replaced,
@@ -38,8 +39,8 @@ export function summarise(plan: Plan): PlanSummary {
     adopt: count('adopt'),
     forget: count('forget'),
     wait: count('wait'),
-    held: count('hold'),
-    refused: count('refuse'),
+    held: count('hold') + clusters.reduce((sum, { decision }) => sum + decision.holds.length, 0),
+    refused: count('refuse') + clusters.reduce((sum, { decision }) => sum + decision.refusals.length, 0),
     unchanged: count('nothing'),
     disruption: disruption.worst,
     disruptions: disruption.items,

@@ -3,12 +3,12 @@ import type { Settlement } from '../../engine/engine.ts'
 import type { Plan } from '../../model/plan.ts'
 import { applyExit } from '../apply-exit.ts'
 import { closing } from '../closing.ts'
-import { keepEscrow, nameEstate } from '../estate-files.ts'
+import { asKnown, keepEscrow, nameEstate } from '../estate-files.ts'
 import { CliError, EXIT, type ExitCode, signalCode } from '../exit.ts'
 import { heldIn, renderHeld } from '../held.ts'
 import { progressMode, startProgress } from '../live-progress.ts'
 import { loadOrStop } from '../load.ts'
-import { styleOf } from '../output.ts'
+import { note, styleOf } from '../output.ts'
 import { blindExit, planExit } from '../plan-exit.ts'
 import type { Verb } from '../program.ts'
 import { renderPlan } from '../render/plan.ts'
@@ -22,6 +22,7 @@ import type { Runtime } from '../runtime.ts'
 import { mustBeSame, savedPlanAt } from '../saved-plan.ts'
 import { newSecrets } from '../secret-key.ts'
 import { holdAlone, openExisting, openState, realDirectory, stateFile } from '../state.ts'
+import { noteEstate } from '../state-folder.ts'
 import { timeoutOf } from '../timeout.ts'
 import { noteOperation } from './machine/journal.ts'
 
@@ -38,9 +39,11 @@ export const run: Verb = async (runtime, [place = '.'], options) => {
   // A saved plan is done as it was saved: a directory without a name gets it another time.
   const nameless = !dryRun && saved === undefined
   const named = nameless && (await nameEstate(runtime, real, found, await store.it.records(), options.yes === true))
-  const inGit = named ? await runtime.load(real) : found
+  const read = named ? await runtime.load(real) : found
+  const inGit = { ...read, estate: asKnown(read, await store.it.records(), (text) => note(runtime, text)) }
+  if (!dryRun) noteEstate(file, real)
   await using engine = closing(
-    await runtime.openEngine(store.it, { directory: real, retryStalled: true, charts: 'from-anywhere' }),
+    await runtime.openEngine(store.it, { directory: real, state: file, retryStalled: true, charts: 'from-anywhere' }),
   )
   const secrets = await newSecrets(runtime, real, inGit.estate, store.it, file)
   const loaded = { ...inGit, estate: secrets.estate }

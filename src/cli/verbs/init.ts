@@ -7,6 +7,7 @@ import { loadOrStop } from '../load.ts'
 import { note } from '../output.ts'
 import type { Verb } from '../program.ts'
 import { openExisting, realDirectory, stateFile } from '../state.ts'
+import { noteEstate } from '../state-folder.ts'
 
 /** Says who a directory is, makes the key, and seals what makes its clusters themselves: Git and one key are everything. */
 export const run: Verb = async (runtime, [directory = '.'], options) => {
@@ -31,5 +32,6 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
     )
     await keepEscrow(runtime, { directory: real, state: file }, estate)
   }
+  noteEstate(file, real)
   return EXIT.ok
 }

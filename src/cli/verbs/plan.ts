@@ -1,5 +1,6 @@
 import path from 'node:path'
 import { closing } from '../closing.ts'
+import { asKnown } from '../estate-files.ts'
 import { loadOrStop } from '../load.ts'
 import { note, styleOf, writeJson, writeYaml } from '../output.ts'
 import { planExit } from '../plan-exit.ts'
@@ -19,11 +20,16 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   const file = stateFile(runtime.env, realDirectory(runtime, directory), options.state as string | undefined)
   await using store = closing(await openExisting(runtime, file))
   await using engine = closing(
-    await runtime.openEngine(store.it, { directory: realDirectory(runtime, directory), charts: 'from-anywhere' }),
+    await runtime.openEngine(store.it, {
+      directory: realDirectory(runtime, directory),
+      state: file,
+      charts: 'from-anywhere',
+    }),
   )
   if (runtime.err.isTty) note(runtime, 'Looking at what is there…')
   const real = realDirectory(runtime, directory)
-  const { estate } = await newSecrets(runtime, real, loaded.estate, store.it, file)
+  const known = asKnown(loaded, await store.it.records(), (text) => note(runtime, text))
+  const { estate } = await newSecrets(runtime, real, known, store.it, file)
   const plan = await engine.it.plan(estate, runtime.signal)
   const { output, out } = options
   if (typeof out === 'string') {

@@ -32,6 +32,7 @@ import { sourceKeys } from '../age-identities.ts'
 import { closing } from '../closing.ts'
 import { takeSnapshot } from '../clusters/snapshot-now.ts'
 import { credentialFiles } from '../credentials.ts'
+import { asKnown } from '../estate-files.ts'
 import { CliError, UsageError } from '../exit.ts'
 import { oidcOf } from '../oidc-options.ts'
 import type { Verb } from '../program.ts'
@@ -41,6 +42,7 @@ import { PLAN_MARK, planMarkdown } from '../render/plan-markdown.ts'
 import type { Runtime } from '../runtime.ts'
 import { ensureSecretKey, noticeSecrets } from '../secret-key.ts'
 import { openState, sourcesIdentity, stateFile } from '../state.ts'
+import { noteEstate } from '../state-folder.ts'
 
 const WAIT_FOR_LOCK_MS = 1_000
 const PREVIEWED = 'controller/previewed'
@@ -53,6 +55,13 @@ export const run: Verb = async (runtime, [source], options) => {
   await using _ = { [Symbol.asyncDispose]: async () => release() }
   await using store = closing(await openState(runtime, file))
   const epoch = await store.it.beginEpoch()
+  const records = await store.it.records()
+  noteEstate(file, sourcesIdentity(config.sources))
+  const told = new Set<string>()
+  const tellOnce = (text: string) => {
+    if (!told.has(text)) runtime.err.write(`${text}\n`)
+    told.add(text)
+  }
   const data = path.dirname(file)
   const keys = sourceKeys(runtime.env, config)
   let vault: SecretVault | undefined
@@ -81,7 +90,12 @@ export const run: Verb = async (runtime, [source], options) => {
     epoch,
     engine: engine.it,
     sources: openSources(config.sources, sourceDeps),
-    link: linkingRevision,
+    *link(revision) {
+      const estate = yield* linkingRevision(revision)
+      return config.sources.length === 1
+        ? asKnown({ declarations: revision.declarations, estate }, records, tellOnce)
+        : estate
+    },
     checks: createChecks(runtime.clock, engine.it.askCheck),
     order: createOrders({
       clock: runtime.clock,

@@ -5,6 +5,7 @@ import { snapshotFiles } from '../../cli/verbs/cluster/snapshots.ts'
 import { NODE_PROGRAM } from '../../k3s/node-program.ts'
 import { tokenHash } from '../../k3s/token.ts'
 import type { ClusterOperation } from '../../model/cluster-operation.ts'
+import { RecordClosed } from '../../model/cluster-secrets.ts'
 import { Secret } from '../../model/secret.ts'
 import { planDrill } from '../../plan/cluster/backup.ts'
 import { planRestore } from '../../plan/cluster/restore.ts'
@@ -322,6 +323,20 @@ describe('recovery', () => {
     const { observed } = await lab.look()
     const { result } = await run(lab, planRotation('ca', lab.spec, observed, lab.clock.now()))
     assert.ok(result.is === 'failed' && /keys of the roots are not kept/.test(result.message))
+  })
+
+  test('a sealed copy in Git that nobody can open does not keep the record from being read back; the only record does', async () => {
+    const lab = await settled('s1')
+    const before = lab.vault.kept.get('homelab')
+    lab.vault.kept.clear()
+    const recovered = (kept: 'vault' | 'escrow') => {
+      lab.vault.read = () => Promise.reject(new RecordClosed(`${kept}/homelab.cluster.age`, 'there is no key', kept))
+      return lab.clock.runUntil(lab.operator.recover('s1', lab.surroundings(), new AbortController().signal))
+    }
+    await assert.rejects(recovered('vault'), /vault\/homelab\.cluster\.age is sealed/)
+    assert.equal(lab.vault.kept.size, 0, 'what another key may open is not written over')
+    assert.equal(await recovered('escrow'), undefined)
+    assert.equal(lab.vault.kept.get('homelab')?.caHash, before?.caHash)
   })
 
   test('a record that cannot be opened holds the cluster and says why', async () => {

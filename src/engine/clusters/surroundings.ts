@@ -49,9 +49,11 @@ export function surroundingsOf(
   remediations: ReadonlyMap<string, Remediation>,
 ): ClusterSurroundings {
   const nodes = new Map<string, NodeReach>()
-  for (const { key, sighting } of seen.leaving) {
+  for (const { key, sighting, proof } of seen.leaving) {
     // A copy of the cluster has the same CA and the same names: what it says is about itself.
     if (key === cluster.drill?.key) continue
+    // Nothing says that it was declared here: it may be another directory's, and no program is run in it.
+    if (proof === undefined) continue
     const name = sighting.name ?? key.slice(key.lastIndexOf('/') + 1)
     nodes.set(name, guestReach(machineOf({ is: 'ours', sighting }, key, seen), sighting, ways))
   }

@@ -11,8 +11,8 @@ export const proof: Guard = {
       do: 'hold',
       guard: 'not-of-this-directory',
       held: action,
-      reason: `${key} (${action.externalId}${where}) carries our mark and is not of this directory: no record and no commit says that it was declared here`,
-      allow: `declare it here, or plan from the directory (with its Git history and its Estate) that declared it, or, to destroy it, run croft delete ${key} or list it under deletes of an Approval`,
+      reason: `${key} (${action.externalId}${where}) is not of this directory: it carries the mark of this estate, but neither the database nor the Git history of this directory says that it was declared here`,
+      allow: `to keep it, declare it here again or run croft from the directory that declares it; to destroy it, run croft delete ${key}, or list it under deletes of an Approval`,
     }
   },
 }

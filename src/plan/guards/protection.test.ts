@@ -21,8 +21,13 @@ const CLUSTER: ClusterDeclaration = {
 }
 const DELETE: Action = { do: 'delete', externalId: '100', host: 'alpha', steps: [step('delete', '100')], reason: 'x' }
 
-function judged(policy: Partial<Policy>, clusters: readonly ClusterDeclaration[], action: Action = DELETE): Action {
-  const context = { estate: estateOf([], { clusters }) } as unknown as GuardContext
+function judged(
+  policy: Partial<Policy>,
+  clusters: readonly ClusterDeclaration[],
+  action: Action = DELETE,
+  unreadable: readonly string[] = [],
+): Action {
+  const context = { estate: estateOf([], { clusters, unreadable }) } as unknown as GuardContext
   const entry = { key: 'Machine/s1', action } as unknown as Parameters<typeof protection.judge>[1]['entry']
   return protection.judge(action as never, { entry, policy: { ...DEFAULT_POLICY, ...policy } }, context)
 }
@@ -42,4 +47,12 @@ test('[R8] what a person protects stays, whatever its cluster wants', () => {
   assert.equal(judged({ protect: true }, [CLUSTER]).do, 'refuse')
   assert.equal(judged({ protect: true, serverOf: 'Cluster/homelab' }, [CLUSTER]).do, 'refuse')
   assert.equal(judged({}, []), DELETE)
+})
+
+test('a server of a Cluster that could not be read stays, and the advice is to correct it', () => {
+  const refused = judged({ serverOf: 'Cluster/homelab' }, [], DELETE, ['Cluster/homelab'])
+  assert.ok(refused.do === 'refuse')
+  assert.match(refused.reason, /declared and could not be read/)
+  assert.match(refused.allow, /correct Cluster\/homelab/)
+  assert.doesNotMatch(refused.allow, /protect: false/)
 })

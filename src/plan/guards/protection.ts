@@ -7,6 +7,14 @@ export const protection: Guard = {
     if (action.do !== 'delete' && action.do !== 'replace') return action
     const { serverOf } = policy
     const cluster = estate.clusters?.find(({ key }) => key === serverOf)
+    if (serverOf !== undefined && estate.unreadable.some((key) => key === serverOf)) {
+      return {
+        do: 'refuse',
+        guard: 'protection',
+        reason: `${entry.key} is a server of ${serverOf}, which is declared and could not be read`,
+        allow: `correct ${serverOf}: croft validate says where`,
+      }
+    }
     if (!policy.protect && serverOf !== undefined && cluster === undefined) {
       return {
         do: 'refuse',

@@ -15,7 +15,8 @@ export const recover: ClusterVerb = async (runtime, { cluster, estate, directory
   }
   await using store = closing(await openState(runtime, state))
   await using opened = closing(await openCluster(runtime, store.it, { directory, state }, estate, cluster))
-  const { surroundings } = await opened.it.look()
+  // Only the ways into its nodes: a whole look would need the record that is missing.
+  const surroundings = await opened.it.surroundings()
   const problem = await opened.it.operator.recover(server, surroundings, runtime.signal)
   if (problem !== undefined)
     throw new CliError(`${cluster.name} was not recovered: ${clean(problem)}. Try another server.`)

@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+
+const NOTE = 'estate.json'
+const UID = /^[0-9a-f]{16}$/
+/** A manifest larger than this names no estate. */
+const MOST_BYTES = 1_048_576
+
+/** What a state folder says of itself: whose it is, and where that directory was when it was last written. */
+interface Note {
+  readonly uid: string
+  readonly directory: string
+}
+
+/**
+ * The folder that holds the database of a directory. It is found by the path, and, after a rename or a move, by the uid of
+ * the Estate: a folder of that estate whose own directory is gone. A copy beside the original gets a folder of its own:
+ * what one checkout declared is no proof for another that may be behind.
+ */
+export function stateFolder(home: string, identity: string): string {
+  const own = path.join(home, 'croft', named(identity))
+  const note = noteIn(own)
+  if (existsSync(own) && (note === undefined || isAt(note, identity))) return own
+  const uid = uidIn(identity)
+  if (uid === undefined) return own
+  const [found] = foldersOf(home, uid)
+    .filter((folder) => isAt(noteIn(folder), identity) || isGone(noteIn(folder)))
+    .toSorted((a, b) => Number(isAt(noteIn(b), identity)) - Number(isAt(noteIn(a), identity)) || newest(b) - newest(a))
+  if (found !== undefined) return found
+  // Somebody else has come to lie where this directory once was, and the folder has moved on with it.
+  return existsSync(own) ? path.join(home, 'croft', named(`${identity}\n${uid}`)) : own
+}
+
+/** Folders of the same estate that hold a vault: what clusters are made of is the same for every checkout. */
+export function vaultsOf(home: string, identity: string): readonly string[] {
+  const uid = uidIn(identity)
+  if (uid === undefined) return []
+  return foldersOf(home, uid)
+    .map((folder) => path.join(folder, 'vault'))
+    .filter(hasVault)
+}
+
+export function hasVault(folder: string): boolean {
+  return existsSync(folder) && readdirSync(folder).length > 0
+}
+
+/** Notes whose folder it is, so that it is found again wherever the directory goes. */
+export function noteEstate(database: string, directory: string): void {
+  const uid = uidIn(directory)
+  const folder = path.dirname(database)
+  if (uid === undefined || !existsSync(folder)) return
+  const before = noteIn(folder)
+  if (before?.uid === uid && before.directory === directory) return
+  writeFileSync(path.join(folder, NOTE), `${JSON.stringify({ uid, directory } satisfies Note)}\n`)
+}
+
+function named(identity: string): string {
+  return createHash('sha256').update(identity).digest('hex').slice(0, 16)
+}
+
+function foldersOf(home: string, uid: string): readonly string[] {
+  const all = path.join(home, 'croft')
+  if (!existsSync(all)) return []
+  return readdirSync(all)
+    .map((name) => path.join(all, name))
+    .filter((folder) => noteIn(folder)?.uid === uid)
+}
+
+function noteIn(folder: string): Note | undefined {
+  try {
+    const { uid, directory } = JSON.parse(readFileSync(path.join(folder, NOTE), 'utf8')) as Partial<Note>
+    return typeof uid === 'string' && typeof directory === 'string' ? { uid, directory } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isAt(note: Note | undefined, directory: string): boolean {
+  return note?.directory === directory
+}
+
+function isGone(note: Note | undefined): boolean {
+  return note !== undefined && !existsSync(note.directory)
+}
+
+function newest(folder: string): number {
+  return statSync(path.join(folder, NOTE), { throwIfNoEntry: false })?.mtimeMs ?? 0
+}
+
+/** The uid in the Estate of a directory, read without everything else that it declares. */
+function uidIn(directory: string): string | undefined {
+  if (!path.isAbsolute(directory) || statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
+    return undefined
+  const files = readdirSync(directory).filter((name) => /\.ya?ml$/.test(name))
+  for (const name of files.toSorted((a, b) => Number(b === 'estate.yaml') - Number(a === 'estate.yaml'))) {
+    const file = path.join(directory, name)
+    const seen = statSync(file, { throwIfNoEntry: false })
+    if (seen?.isFile() !== true || seen.size > MOST_BYTES) continue
+    for (const document of readFileSync(file, 'utf8').split(/^---.*$/m)) {
+      if (!/^kind:\s*["']?Estate["']?\s*$/m.test(document)) continue
+      const uid = /^\s+uid:\s*["']?([0-9a-f]+)["']?\s*(?:#.*)?$/m.exec(document)?.[1] ?? ''
+      if (UID.test(uid)) return uid
+    }
+  }
+  return undefined
+}

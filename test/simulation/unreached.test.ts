@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { estateFrom, filesOf, type Wanted } from './manifests.ts'
+import { simulate } from './run.ts'
+
+const MACHINES: readonly Wanted[] = [
+  { name: 'web-1', host: 'pumped-piglet' },
+  { name: 'web-2', host: 'still-fawn' },
+]
+
+test('an apply to a hypervisor that never answers ends after a few tries, and does not wait its whole time', async () => {
+  const run = simulate({ seed: 3, estate: estateFrom(filesOf(MACHINES)) })
+  run.datacentre.faults.add({ kind: 'drop-before', match: '' })
+  const startedMs = run.clock.now()
+  assert.equal(await run.untilSettled(run.start(), { mostMs: 3_600_000 }), 'settled')
+  assert.ok(run.clock.now() - startedMs < 600_000, `it waited ${(run.clock.now() - startedMs) / 1000} s`)
+  assert.deepEqual(run.requests, [])
+})
+
+test('one that answers again in time is waited for, and everything is made', async () => {
+  const run = simulate({ seed: 3, estate: estateFrom(filesOf(MACHINES)) })
+  run.datacentre.faults.add({ kind: 'drop-before', match: '', count: 2 })
+  assert.equal(await run.untilSettled(run.start(), { mostMs: 3_600_000 }), 'settled')
+  const names = [...run.datacentre.world.guests.values()].map(({ config }) => config.get('name'))
+  for (const { name } of MACHINES) assert.ok(names.includes(name), `${name} was not made`)
+})
