@@ -68,3 +68,10 @@ export type OperationGoal =
   /** A voter of etcd, or as an agent a Node, and Ready. */
   | 'node-well'
   | 'nothing'
+
+const DESTROYING: ReadonlySet<OperationVerb> = new Set(['restore-snapshot', 'forget-db', 'wipe-k3s'])
+
+/** Nodes that lose what they hold: the one that starts over from a snapshot, and those whose data is deleted. Pure. */
+export function destroyedBy({ steps }: Pick<ClusterOperation, 'steps'>): readonly string[] {
+  return [...new Set(steps.flatMap(({ do: verb, node }) => (DESTROYING.has(verb) && node !== undefined ? [node] : [])))]
+}

@@ -24,6 +24,8 @@ export function renames(
   ledger: Ledger,
 ): ReadonlyMap<ResourceKey, Rename> {
   const found = new Map<ResourceKey, Rename>()
+  // A file that could not be read may still declare what seems to be gone.
+  if (estate.incomplete) return found
   const declared = new Set(estate.resources.map(({ key }) => key))
   const unreadable = new Set(estate.unreadable)
   const left = new Map<string, ResourceRecord[]>()

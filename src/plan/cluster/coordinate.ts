@@ -1,3 +1,4 @@
+import { LIMITS } from '../../lib/limits.ts'
 import type { ClusterSpec } from '../../model/cluster.ts'
 import { type ClusterDecision, isDestruction } from '../../model/cluster-decision.ts'
 import type { ObservedCluster } from '../../model/observed-cluster.ts'
@@ -17,7 +18,7 @@ import { toleranceSentence } from './servers-change.ts'
 import { withoutRecord } from './strange-data.ts'
 import { takenOver } from './taken-over.ts'
 import { abortedWork, begunWork, nextAgents, nextServer } from './upgrade.ts'
-import { isWell, kubeOf, localOf, type NodeView, otherAway, type View, viewOf } from './view.ts'
+import { isIn, isWell, kubeOf, localOf, type NodeView, otherAway, type View, viewOf } from './view.ts'
 
 /**
  * What to do next with a cluster. The same declaration, observation and time give the same answer, wherever the last
@@ -78,23 +79,38 @@ function decide(view: View): Finding {
   ])
 }
 
-/** What cannot be taken back is done to one node of a cluster at a time, whoever asks for it: the others wait. */
+/**
+ * What cannot be taken back is done to one node of a cluster at a time, whoever asks for it: the others wait, also in
+ * later passes, until the one that lost its data is back or has had the time for it.
+ */
 function oneGoesAtATime(view: View, finding: Finding): Finding {
   const going = finding.steps.filter(({ do: verb }) => isDestruction(verb))
-  const [first, ...later] = going
-  if (first === undefined || later.length === 0) return finding
+  if (going.length === 0) return finding
+  const back = [...view.servers, ...view.agents].find((node) => isOnItsWayBack(view, node))
+  const first = back === undefined ? going[0] : going.find(({ node }) => node === back.name)
+  const later = going.filter((step) => step !== first)
+  if (later.length === 0) return finding
+  const awaited =
+    back === undefined ? `${first?.node ?? view.spec.name}, which goes first` : `${back.name}, which is on its way back`
   return {
     ...finding,
-    steps: finding.steps.filter((step) => step === first || !going.includes(step)),
+    steps: finding.steps.filter((step) => !later.includes(step)),
     waits: [
       ...finding.waits,
       ...later.map(({ node, summary }) => ({
-        awaits: `${first.node ?? view.spec.name}, which goes first: ${summary}`,
+        awaits: `${awaited}: ${summary}`,
         sinceMs: view.nowMs,
         ...(node === undefined ? {} : { node }),
       })),
     ],
   }
+}
+
+/** A declared node of a cluster that stands, with nothing on its disk and not in yet, for no longer than a join takes. */
+function isOnItsWayBack(view: View, node: NodeView): boolean {
+  const local = localOf(node)
+  if (!view.formed || node.spec === undefined || isIn(node) || local?.data !== 'none') return false
+  return node.machine.power === 'on' && view.nowMs - local.sinceMs < LIMITS.clusterJoinMs
 }
 
 /** The first judgement that has anything to say speaks for all servers: so never two of them are touched. */

@@ -4,7 +4,7 @@ import type { ClusterSpec } from '../../model/cluster.ts'
 import { isDestruction } from '../../model/cluster-decision.ts'
 import type { LocalK3s, ObservedCluster } from '../../model/observed-cluster.ts'
 import { coordinate } from './coordinate.ts'
-import { clusterSpec, FRESH, member, NOW, type NodeTurn, observedCluster } from './testing/fixture.ts'
+import { clusterSpec, FRESH, HOUR, MINUTE, member, NOW, type NodeTurn, observedCluster } from './testing/fixture.ts'
 import { nextSteps, phaseOf } from './testing/told.ts'
 
 const OTHER = 'd'.repeat(64)
@@ -126,6 +126,21 @@ describe('[D-01] one node at a time', () => {
       assert.equal(decision.waits.filter(({ awaits }) => awaits.startsWith('a1, which goes first')).length, 2)
     })
   }
+
+  test('in the next pass the others still wait for the one that lost its data, until it is back or had its time', () => {
+    const gone = (agoMs: number): NodeTurn => ({
+      kube: 'absent',
+      k3s: { service: 'absent', data: 'none', sinceMs: NOW - agoMs },
+    })
+    const wiped = (a1: NodeTurn) => {
+      const observed = observedCluster('s1 s2 s3 a1 a2 a3', { a1, a2: stopped, a3: stopped }, { members })
+      const decision = coordinate(clusterSpec('s1 s2 s3 a1 a2 a3', { staleState: 'wipe' }), observed, NOW)
+      return decision.steps.flatMap(({ do: verb, node }) => (verb === 'wipe-k3s' ? [node] : []))
+    }
+    assert.deepEqual(wiped(gone(MINUTE)), [], 'a1 is on its way back')
+    assert.deepEqual(wiped(gone(HOUR)), ['a2'], 'it had its time')
+    assert.deepEqual(wiped({}), ['a2'], 'it is back')
+  })
 
   test('a node that runs in another cluster stays, although our own cluster is well', () => {
     const runs: NodeTurn = { kube: 'absent', k3s: { service: 'running', data: OTHER } }

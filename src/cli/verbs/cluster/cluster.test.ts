@@ -220,6 +220,7 @@ describe('croft cluster restore', () => {
     assert.equal(await run(runtime, ['restore', 'homelab', 'snap-1'], { ...OPTIONS, presentToken: true, yes: true }), 0)
     assert.match(runtime.written.out, / 1\. hold everything else/)
     assert.match(runtime.written.out, /start s1 over from snap-1/)
+    assert.match(runtime.written.out, /^Plan: 3 to destroy\. Disruption: data-loss \(s1, s2, s3\)\.$/m)
     assert.deepEqual(performed.slice(0, 5), [
       'stop-k3s s1',
       'stop-k3s s2',
@@ -230,6 +231,7 @@ describe('croft cluster restore', () => {
     assert.equal(((await orders(store)) as { hold?: unknown }).hold, undefined)
     const journal = (await store.audit?.({})) ?? []
     assert.match(journal.map(({ what }) => what).join(), /restore of homelab from snap-1/)
+    assert.match(journal.map(({ message }) => message).join(), /3 nodes lose their data/)
     const said = journal.map(({ message }) => message).join('\n')
     for (const step of ['stop K3s on s3', 'start s1 over from snap-1', 'join s2 again', 'delete the Nodes'])
       assert.ok(said.includes(step), `the journal does not list: ${step}`)

@@ -1,4 +1,4 @@
-import type { ClusterOperation } from '../../../model/cluster-operation.ts'
+import { type ClusterOperation, destroyedBy } from '../../../model/cluster-operation.ts'
 import type { Store } from '../../../store/port.ts'
 import type { OpenedCluster } from '../../clusters/opened.ts'
 import { changeOrders, withoutOrder } from '../../clusters/orders.ts'
@@ -40,7 +40,14 @@ export async function operate(
     note(runtime, 'Nothing was done.')
     return EXIT.failed
   }
-  await noteOperation(runtime, store, key, operation.name, 'done', `begun: ${operation.steps.length} steps`)
+  await noteOperation(
+    runtime,
+    store,
+    key,
+    operation.name,
+    'done',
+    `begun: ${operation.steps.length} steps, ${destroyedBy(operation).length} nodes lose their data`,
+  )
   const result = await runOperation(operation, {
     operator: opened.operator,
     clock: runtime.clock,
@@ -75,7 +82,8 @@ export async function operate(
   throw new CliError(`${clean(message)}. The cluster is held; look into it and run the same command again.`)
 }
 
-function show(runtime: Runtime, { name, steps, refusals, warnings }: ClusterOperation): void {
+function show(runtime: Runtime, operation: ClusterOperation): void {
+  const { name, steps, refusals, warnings } = operation
   const lines = [
     `${name}:`,
     ...steps.map(
@@ -83,12 +91,24 @@ function show(runtime: Runtime, { name, steps, refusals, warnings }: ClusterOper
     ),
     ...warnings.map((warning) => `  Note: ${warning}.`),
     ...refusals.map(({ reason, allow }) => `  Refused: ${reason}. ${allow.charAt(0).toUpperCase()}${allow.slice(1)}.`),
+    ...(refusals.length > 0 ? [] : [sumOf(operation)]),
   ]
   runtime.out.write(lines.map((line) => `${clean(line, 500)}\n`).join(''))
 }
 
-async function agreed(runtime: Runtime, { name }: ClusterOperation, options: Options): Promise<boolean> {
+/** The last line of a plan, for an operation: what loses its data counts as destroyed. */
+function sumOf(operation: ClusterOperation): string {
+  const lost = destroyedBy(operation)
+  return lost.length === 0
+    ? 'Plan: 0 to destroy.'
+    : `Plan: ${lost.length} to destroy. Disruption: data-loss (${lost.join(', ')}).`
+}
+
+async function agreed(runtime: Runtime, operation: ClusterOperation, options: Options): Promise<boolean> {
+  const { name } = operation
   if (options.yes === true) return true
   if (!runtime.interactive) throw new CliError(`${name} needs a yes. Nobody is at the terminal: say --yes.`)
+  if (destroyedBy(operation).length > 0)
+    return (await runtime.ask(`This destroys data. Only 'yes' will be accepted: `)) === 'yes'
   return (await runtime.ask(`Do all of this now? [y/N] `))?.toLowerCase() === 'y'
 }
