@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Estate } from '../model/estate.ts'
-import { estateOf, guest, ledgerWith, machine, recordOf, worldWith } from './fixture.ts'
+import { estateOf, guest, ledgerWith, machine, recordOf, worldWith } from './testing/fixture.ts'
 import { renames } from './renames.ts'
 
 const old = machine('old')

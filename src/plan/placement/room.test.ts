@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Survey } from '../../model/survey.ts'
-import { guest, survey } from '../fixture.ts'
+import { guest, survey } from '../testing/fixture.ts'
 import { freeMemory, roomsOf } from './room.ts'
 
 const GIB = 1024 ** 3
