@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Estate } from '../model/estate.ts'
-import { estateOf, guest, ledgerWith, machine, recordOf, worldWith } from './testing/fixture.ts'
 import { renames } from './renames.ts'
+import { estateOf, guest, ledgerWith, machine, recordOf, worldWith } from './testing/fixture.ts'
 
 const old = machine('old')
 const renamed = { ...machine('new'), generation: old.generation }
