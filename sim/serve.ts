@@ -66,6 +66,8 @@ export interface RunningSimulator extends ServedDatacentre {
   guests(): readonly SimulatedGuest[]
   nodes(): readonly { readonly name: string; readonly ready: boolean; readonly votes: boolean }[]
   releaseChecksum(version: string): string
+  patchGuest(vmid: number, patch: Readonly<Record<string, unknown>>): void
+  hostPower(name: string, power: 'on' | 'off'): void
 }
 
 /** All that `croft sim` does before it waits: a datacentre on a clock of its own, served over HTTPS. */
@@ -115,6 +117,8 @@ export async function startSimulator(options: SimulatorOptions): Promise<Running
     hosts: () => [...datacentre.world.hosts.keys()],
     nodes: () => simulatedNodes(datacentre.world),
     releaseChecksum,
+    patchGuest: (vmid, patch) => datacentre.patchGuest(vmid, patch),
+    hostPower: (name, power) => datacentre.hostPower(name, power),
     guests: () => [...datacentre.world.guests.values()].map((guest) => simulatedGuest(datacentre.world, guest)),
   }
 }

@@ -78,6 +78,9 @@ export interface RunningSimulator {
   nodes(): readonly { readonly name: string; readonly ready: boolean; readonly votes: boolean }[]
   /** What the program of a K3s release hashes to in the simulation. */
   releaseChecksum(version: string): string
+  /** What a person does there without asking croft: a guest's configuration or state, a host's power. */
+  patchGuest(vmid: number, patch: Readonly<Record<string, unknown>>): void
+  hostPower(name: string, power: 'on' | 'off'): void
   close(): Promise<void>
 }
 

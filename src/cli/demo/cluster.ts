@@ -1,42 +1,66 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { cleanLines } from '../render/clean.ts'
+import type { RunningSimulator } from '../runtime.ts'
 import { narrate } from './narrate.ts'
 import { type Scene, SceneFailed, type Stage } from './scene.ts'
 
 const VERSION = 'v1.34.3+k3s1'
-const SERVERS = ['edge-1', 'edge-2', 'edge-3']
+export const SERVERS = ['edge-1', 'edge-2', 'edge-3']
 const GROUND_FILE = 'edge/ground.yaml'
 const CLUSTER_FILE = 'edge/cluster.yaml'
 
 export const cluster: Scene = {
-  title: 'One declaration, one push: a K3s cluster of three servers',
+  title: 'One declaration, one push: a K3s cluster of two servers',
   async play(stage) {
-    const { style, repository, simulator, clock } = stage
-    const manifest = clusterManifest(simulator.hosts(), simulator.releaseChecksum(VERSION))
+    const { style, simulator } = stage
+    const manifest = clusterManifest(simulator, 2)
     write(stage, GROUND_FILE, groundManifest(simulator.hosts()))
     write(stage, CLUSTER_FILE, manifest)
     stage.say(`${style.paint('dim', '$')} cat ${CLUSTER_FILE}`)
     stage.say(style.paint('dim', cleanLines(manifest).replace(/^/gm, '    ')))
-    const commit = await repository.push('Add the cluster edge')
-    stage.say(`${style.paint('dim', '$')} git commit -m "Add the cluster edge" && git push   ${commit.slice(0, 7)}`)
-    const told = narrate(stage)
-    const began = clock.now()
-    await stage.sync({ ...told, plan: (plan) => told.tell(`planned: ${plan.entries.length} things and a cluster`) })
-    const seconds = Math.round((clock.now() - began) / 1000)
-    verify(stage)
+    const seconds = await pushed(stage, 'Add the cluster edge')
+    verifyServers(stage, SERVERS.slice(0, 2))
     stage.say(
-      `\n${style.paint('green', '✔')} three control-plane nodes Ready, three votes in etcd, ` +
-        `${style.paint('bold', `${seconds} s`)} after the push (simulated; a machine takes its time to boot).`,
+      `\n${style.paint('green', '✔')} two control-plane nodes Ready ${style.paint('bold', `${seconds} s`)} after the push ` +
+        '(simulated; a machine takes its time to boot).',
     )
-    stage.say('  Nobody logged in anywhere, and no disc of theirs ever held a token.')
+    stage.say('  Nobody logged in anywhere, and no disk of theirs ever held a token.')
+    stage.say('  Two votes need both: if one server fails, the API stops. A third one changes that.')
   },
 }
 
+export const thirdServer: Scene = {
+  title: 'The third server joins the running cluster: one line, one push',
+  async play(stage) {
+    const { style, simulator } = stage
+    write(stage, CLUSTER_FILE, clusterManifest(simulator, 3))
+    stage.say(`${style.paint('dim', '$')} git diff`)
+    stage.say(style.paint('green', `+${serverLine(simulator.hosts(), 2)}`))
+    stage.say(style.paint('red', `-${DEGRADED}`))
+    const seconds = await pushed(stage, 'Add a third server to edge')
+    verifyServers(stage, SERVERS)
+    stage.say(
+      `\n${style.paint('green', '✔')} three votes in etcd ${style.paint('bold', `${seconds} s`)} after the push: ` +
+        'from now on the cluster survives the loss of one server.',
+    )
+  },
+}
+
+/** Pushes what was written, syncs it, and says how many simulated seconds that took. */
+async function pushed(stage: Stage, message: string): Promise<number> {
+  const commit = await stage.repository.push(message)
+  stage.say(`${stage.style.paint('dim', '$')} git commit -m "${message}" && git push   ${commit.slice(0, 7)}`)
+  const told = narrate(stage)
+  const began = stage.clock.now()
+  await stage.sync({ ...told, plan: (plan) => told.tell(`planned: ${plan.entries.length} things and a cluster`) })
+  return Math.round((stage.clock.now() - began) / 1000)
+}
+
 /** Looks behind every API: what croft believes is not asked. */
-function verify({ simulator }: Stage): void {
+export function verifyServers({ simulator }: Stage, servers: readonly string[]): void {
   const nodes = simulator.nodes()
-  const missing = SERVERS.filter((name) => !nodes.some((node) => node.name === name && node.ready && node.votes))
+  const missing = servers.filter((name) => !nodes.some((node) => node.name === name && node.ready && node.votes))
   if (missing.length > 0) throw new SceneFailed(`in the datacentre itself not Ready with a vote: ${missing.join(', ')}`)
 }
 
@@ -81,8 +105,16 @@ spec: {cpu: {cores: 2}, memory: 4Gi, disks: [{size: 40Gi, image: noble, storage:
 ${bound.join('')}`
 }
 
-function clusterManifest(hosts: readonly string[], sha256: string): string {
-  const servers = SERVERS.map((name, index) => `    - {name: ${name}, host: ${hosts[index % hosts.length]}}`)
+/** croft refuses an even number of servers until a person says that it is meant. */
+const DEGRADED = '  allow: {degraded: true}'
+
+function serverLine(hosts: readonly string[], index: number): string {
+  return `    - {name: ${SERVERS[index]}, host: ${hosts[index % hosts.length]}}`
+}
+
+function clusterManifest(simulator: RunningSimulator, count: number): string {
+  const servers = SERVERS.slice(0, count).map((_, index) => serverLine(simulator.hosts(), index))
+  const sha256 = simulator.releaseChecksum(VERSION)
   return `apiVersion: croft.dev/v1alpha1
 kind: Cluster
 metadata: {name: edge}
@@ -93,6 +125,6 @@ spec:
   class: server
   servers:
 ${servers.join('\n')}
-  checksums: {${VERSION}/amd64: ${sha256}}
+${count === 2 ? `${DEGRADED}\n` : ''}  checksums: {${VERSION}/amd64: ${sha256}}
 `
 }

@@ -4,10 +4,12 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { closing } from '../closing.ts'
 import type { Runtime } from '../runtime.ts'
-import { cluster } from './cluster.ts'
+import { changedByHand } from './changed-by-hand.ts'
+import { cluster, thirdServer } from './cluster.ts'
 import { datacentre } from './datacentre.ts'
 import { writeExample } from './example.ts'
 import { firstSync } from './first-sync.ts'
+import { hostDies } from './host-dies.ts'
 import { nothingLeft } from './nothing-left.ts'
 import { createRepository } from './repository.ts'
 import type { Scene, Stage } from './scene.ts'
@@ -16,7 +18,17 @@ import { summary } from './summary.ts'
 import { thirdNode } from './third-node.ts'
 
 /** The tour, in order. A later part is one more scene here. */
-export const SCENES: readonly Scene[] = [datacentre, firstSync, thirdNode, nothingLeft, summary, cluster]
+export const SCENES: readonly Scene[] = [
+  datacentre,
+  firstSync,
+  thirdNode,
+  nothingLeft,
+  summary,
+  changedByHand,
+  cluster,
+  thirdServer,
+  hostDies,
+]
 
 /** Simulated seconds in one real second: a machine takes its believable minute, the tour a few seconds. */
 const SPEED = 7
