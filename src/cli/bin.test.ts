@@ -14,7 +14,7 @@ process.once('exit', () => rmSync(home, { recursive: true, force: true }))
 
 function croft(...args: readonly string[]) {
   const env = { PATH: process.env.PATH, HOME: home, TMPDIR: tmp }
-  return spawnSync(process.execPath, [CROFT, ...args], { encoding: 'utf8', env, cwd: home, timeout: 60_000 })
+  return spawnSync(process.execPath, [CROFT, ...args], { encoding: 'utf8', env, cwd: home, timeout: 300_000 })
 }
 
 test('croft --help names every verb on stdout and exits 0', () => {

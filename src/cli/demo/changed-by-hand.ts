@@ -1,6 +1,6 @@
 import { renderPlan } from '../render/plan.ts'
 import { narrate } from './narrate.ts'
-import { type Scene, SceneFailed } from './scene.ts'
+import { SCENE_MS, type Scene, SceneFailed } from './scene.ts'
 
 const VMID = 114
 const LISTED_MS = 12_000
@@ -21,7 +21,7 @@ export const changedByHand: Scene = {
     const told = narrate(stage)
     const settlement = await engine.settle(estate, {
       signal: runtime.signal,
-      deadlineMs: 10 * 60_000,
+      deadlineMs: SCENE_MS,
       onPass: (report) => told.pass?.(report),
     })
     const after = simulator.guests().find((guest) => guest.vmid === VMID)

@@ -1,6 +1,6 @@
 import { SERVERS, verifyServers } from './cluster.ts'
 import { narrate } from './narrate.ts'
-import { type Scene, SceneFailed, type Stage } from './scene.ts'
+import { SCENE_MS, type Scene, SceneFailed, type Stage } from './scene.ts'
 
 const LOOK_MS = 5_000
 const LOOKS = 60
@@ -35,7 +35,7 @@ export const hostDies: Scene = {
     await until(`${SERVERS[2]} did not come back`, () => isReady(stage, SERVERS[2] ?? ''))
     const settlement = await engine.settle(estate, {
       signal: runtime.signal,
-      deadlineMs: 10 * 60_000,
+      deadlineMs: SCENE_MS,
       onPass: (report) => told.pass?.(report),
     })
     if (settlement.outcome !== 'settled') throw new SceneFailed(`croft did not settle (${settlement.outcome})`)

@@ -26,6 +26,9 @@ export interface SyncListener {
   readonly pass?: (report: PassReport) => void
 }
 
+/** How long a scene may take, in simulated time, which a busy computer cannot slow down. */
+export const SCENE_MS = 60 * 60_000
+
 /** What all scenes share. */
 export interface Stage {
   readonly runtime: Runtime

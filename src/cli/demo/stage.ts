@@ -5,9 +5,8 @@ import { countProblems, hasErrors } from '../render/problems.ts'
 import type { FollowedRepository, LoadedEstate, RunningSimulator, Runtime } from '../runtime.ts'
 import type { LaterManifest } from './example.ts'
 import type { Repository } from './repository.ts'
-import { SceneFailed, type Stage } from './scene.ts'
+import { SCENE_MS, SceneFailed, type Stage } from './scene.ts'
 
-const SYNC_DEADLINE_MS = 10 * 60_000
 const LOOK_MS = 2_000
 
 export interface Props {
@@ -55,7 +54,7 @@ export function createStage(runtime: Runtime, props: Props): Stage {
         story.push(...report.events)
         on.pass?.(report)
       }
-      const options = { signal: runtime.signal, deadlineMs: SYNC_DEADLINE_MS, onPass }
+      const options = { signal: runtime.signal, deadlineMs: SCENE_MS, onPass }
       const settlement = await props.engine.settle(estate, options)
       if (settlement.outcome !== 'settled')
         throw new SceneFailed(`the controller did not settle (${settlement.outcome})`)
