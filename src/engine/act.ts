@@ -1,6 +1,6 @@
 import type { Session } from '../drivers/port.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { Intention } from '../model/intention.ts'
+import type { Intention, ThingIntention } from '../model/intention.ts'
 import type { Outcome } from '../model/verdict.ts'
 import type { Admitted } from '../plan/admit.ts'
 import type { Store } from '../store/port.ts'
@@ -8,7 +8,7 @@ import type { Store } from '../store/port.ts'
 /** One effect and what came of it. */
 export interface Attempt {
   readonly admitted: Admitted
-  readonly intention: Intention
+  readonly intention: ThingIntention
   readonly outcome: Outcome
 }
 
@@ -21,13 +21,10 @@ export interface ActDeps {
   nextIntentionId(): string
 }
 
-/**
- * Performs one admitted step: the intention is durable before the call, and stays until the outcome is certain. An
- * unclear outcome leaves it in place, so that the next pass looks before it does anything again.
- */
+/** Performs one admitted step about one thing. */
 export async function act(admitted: Admitted, deps: ActDeps, signal: AbortSignal): Promise<Attempt> {
   const { entry, doing, step } = admitted
-  const intention: Intention = {
+  const intention: ThingIntention = {
     id: deps.nextIntentionId(),
     epoch: deps.epoch,
     key: entry.key,
@@ -40,19 +37,25 @@ export async function act(admitted: Admitted, deps: ActDeps, signal: AbortSignal
     atMs: deps.clock.now(),
     state: 'intended',
   }
-  await deps.store.intend(deps.epoch, intention)
-  const outcome = await deps.sessionOf(entry.connection).perform(step, signal)
-  switch (outcome.result) {
-    case 'started':
-      await deps.store.noteTask(deps.epoch, intention.id, outcome.taskId)
-      break
-    case 'done':
-    case 'not-sent':
-    case 'refused':
-      await deps.store.settle(deps.epoch, intention.id)
-      break
-    case 'unclear':
-      break
-  }
+  const outcome = await journalled(intention, deps, () => deps.sessionOf(entry.connection).perform(step, signal))
   return { admitted, intention, outcome }
+}
+
+/**
+ * Performs any step: the intention is durable before the call, and stays until the outcome is certain. An unclear outcome
+ * leaves it in place, so that the next pass looks before it does anything again. Under our epoch: a controller whose time
+ * is over does nothing any more.
+ */
+export async function journalled(
+  intention: Intention,
+  { store, epoch }: { readonly store: Store; readonly epoch: number },
+  perform: () => Promise<Outcome>,
+): Promise<Outcome> {
+  await store.intend(epoch, intention)
+  const outcome = await perform()
+  // What a task of a cluster or a Power comes to is seen in the world; of a thing it is asked.
+  if (outcome.result === 'started' && intention.about === undefined)
+    await store.noteTask(epoch, intention.id, outcome.taskId)
+  else if (outcome.result !== 'unclear') await store.settle(epoch, intention.id)
+  return outcome
 }

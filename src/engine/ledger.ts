@@ -1,6 +1,6 @@
 import { LookFailed } from '../drivers/port.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { Intention } from '../model/intention.ts'
+import type { CoordinatedIntention, Intention, ThingIntention } from '../model/intention.ts'
 import type { ResourceKey } from '../model/key.ts'
 import { DEFAULT_POLICY } from '../model/policy.ts'
 import type { ResourceRecord } from '../model/record.ts'
@@ -9,7 +9,7 @@ import type { Ledger } from '../plan/world.ts'
 import type { Store } from '../store/port.ts'
 import type { Happening } from './case.ts'
 import type { Looking } from './look.ts'
-import { type Fate, fateOf } from './recover.ts'
+import { type Fate, fateOf, fateOfStep } from './recover.ts'
 
 /** What the store remembers, brought up to date with what the survey shows of effects in flight. */
 export interface UpToDate {
@@ -17,6 +17,14 @@ export interface UpToDate {
   /** How effects ended that were begun in earlier passes. */
   readonly ended: ReadonlyMap<ResourceKey, Happening>
   readonly findings: Findings
+  /** Steps on clusters, of Powers and of operations that were begun earlier and may still arrive. */
+  readonly unsure: readonly CoordinatedIntention[]
+}
+
+/** What the store remembers, as it stands there. */
+export interface Remembered {
+  readonly ledger: Ledger
+  readonly steps: readonly CoordinatedIntention[]
 }
 
 /** What was found out about intentions: a pass writes it down before it acts, a plan does not. */
@@ -37,32 +45,38 @@ export async function readLedger(
   store: Pick<Store, 'records' | 'intentions' | 'isFresh'>,
   retryStalled: boolean,
   tried: ReadonlySet<ResourceKey> = new Set(),
-): Promise<Ledger> {
+): Promise<Remembered> {
   const [records, intentions, fresh] = await Promise.all([store.records(), store.intentions(), store.isFresh()])
-  return {
+  const ledger: Ledger = {
     records: new Map(records.map((record) => [record.key, record])),
-    intentions: new Map(intentions.map((intention) => [intention.key, intention])),
+    intentions: new Map(intentions.filter(isOfThing).map((intention) => [intention.key, intention])),
     running: new Map(),
     fresh,
     retryStalled,
     tried,
   }
+  return { ledger, steps: intentions.filter((intention) => !isOfThing(intention)) }
+}
+
+function isOfThing(intention: Intention): intention is ThingIntention {
+  return intention.about === undefined
 }
 
 /** Says how the intentions ended whose fate is known. Those of an unseen connection stay. Writes nothing. */
 export async function bringUpToDate(
-  ledger: Ledger,
+  { ledger, steps }: Remembered,
   lookings: ReadonlyMap<string, Looking>,
   clock: Clock,
   signal: AbortSignal,
 ): Promise<UpToDate> {
-  const intentions = new Map<ResourceKey, Intention>()
+  const intentions = new Map<ResourceKey, ThingIntention>()
   const records = new Map(ledger.records)
   const running = new Map<ResourceKey, RemoteTask>()
   const ended = new Map<ResourceKey, Happening>()
-  const fates = new Map<Intention, Fate>()
+  const fates = new Map<ThingIntention, Fate>()
   const tasks = new Map<string, string>()
-  const over: string[] = []
+  const unsure = steps.filter((step) => fateOfStep(step, clock.now()).is === 'unsure')
+  const over = steps.filter((step) => !unsure.includes(step)).map(({ id }) => id)
   for (const intention of ledger.intentions.values()) {
     const looking = lookings.get(intention.connection)
     if (looking !== undefined)
@@ -106,13 +120,13 @@ export async function bringUpToDate(
         break
     }
   }
-  return { ledger: { ...ledger, records, intentions, running }, ended, findings: { tasks, over } }
+  return { ledger: { ...ledger, records, intentions, running }, ended, findings: { tasks, over }, unsure }
 
   /**
    * What a step has taught holds at once: the record is written only at the end of this pass. What went well is stalled
    * no longer, or the failure from before it would still be the last word.
    */
-  function learn({ key, step }: Intention, end: Happening | undefined): void {
+  function learn({ key, step }: ThingIntention, end: Happening | undefined): void {
     const record = records.get(key)
     if (record === undefined || end?.what !== 'succeeded') return
     const { failure, stalledGeneration: _, ...rest } = record
@@ -124,7 +138,7 @@ export async function bringUpToDate(
     })
   }
 
-  function close(intention: Intention, looking: Looking): void {
+  function close(intention: ThingIntention, looking: Looking): void {
     looking.looks.delete(intention.externalId)
     looking.close.delete(intention.externalId)
     if (intention.step.verb === 'create') records.set(intention.key, withId(records.get(intention.key), intention))
@@ -136,14 +150,14 @@ export async function bringUpToDate(
  * The id of a creation stays known when its intention is gone. The survey was made before its end was heard of, or the
  * call may still be on its way: without the id, what it makes would be taken for a stranger's and made a second time.
  */
-function withId(record: ResourceRecord | undefined, intention: Intention): ResourceRecord {
+function withId(record: ResourceRecord | undefined, intention: ThingIntention): ResourceRecord {
   const { key, uid, connection, generation, externalId, host, atMs } = intention
   if (record !== undefined) return { ...record, externalId, host }
   const nothing = { policy: DEFAULT_POLICY, conditions: [], createdMs: atMs, status: 'Pending' }
   return { key, uid, connection, type: 'vm', generation, externalId, host, ...nothing }
 }
 
-function isGone({ step, externalId }: Intention, { seen }: Looking): boolean {
+function isGone({ step, externalId }: ThingIntention, { seen }: Looking): boolean {
   const type = step.verb === 'delete' ? seen.get(externalId)?.type : undefined
   return type === 'vm' || type === 'container'
 }
@@ -153,7 +167,7 @@ const LISTED_FROM = 2
 
 /** How tasks ended that left the running set, as far as lists tell: the survey's own, and one for each host with several. */
 async function listEnds(
-  fates: ReadonlyMap<Intention, Fate>,
+  fates: ReadonlyMap<ThingIntention, Fate>,
   lookings: ReadonlyMap<string, Looking>,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, RemoteTask>> {
@@ -187,7 +201,7 @@ async function listEnds(
 
 /** One read tells how a task ended. Undefined: the system has forgotten it, and the world's state must tell. */
 async function endOf(
-  intention: Intention,
+  intention: ThingIntention,
   taskId: string,
   listed: RemoteTask | undefined,
   looking: Looking,

@@ -13,7 +13,7 @@ import type { ClusterSessions } from './clusters/sessions.ts'
 import type { Connections, Trouble } from './connections.ts'
 import { withFormerHosts } from './former-hosts.ts'
 import { withHistory } from './history.ts'
-import { bringUpToDate, type Findings, readLedger } from './ledger.ts'
+import { bringUpToDate, type Findings, readLedger, type UpToDate } from './ledger.ts'
 import type { Looking } from './look.ts'
 import { type Observation, observeAndPlan, readAllUndeclared, surveyAll, worldsOf } from './observation.ts'
 import { placeAll } from './placing.ts'
@@ -51,6 +51,8 @@ interface Ground {
   readonly ledger: Ledger
   /** How effects ended that were begun in earlier passes. */
   readonly ended: ReadonlyMap<ResourceKey, Happening>
+  /** Steps on clusters, of Powers and of operations that were begun earlier and may still arrive. */
+  readonly unsure: UpToDate['unsure']
   /** What was found out about intentions: for whoever may write it down. */
   readonly findings: Findings
   /** With drills, former hosts, the history of what is no longer declared, and a host for every machine. */
@@ -123,10 +125,10 @@ async function lookAtMachines(
   const surveyed = await surveyAll(declared, connections, startedMs, signal)
   for (const looking of surveyed.lookings.values()) forgetForSweep(looking, options.sweep ?? 0)
   const remembered = await readLedger(store, options.retryStalled, options.tried)
-  const { ledger, ended, findings } = await bringUpToDate(remembered, surveyed.lookings, clock, signal)
+  const { ledger, ended, findings, unsure } = await bringUpToDate(remembered, surveyed.lookings, clock, signal)
   await readAllUndeclared(declared, surveyed.lookings, signal)
   const worlds = worldsOf(declared, surveyed.lookings, surveyed.unseen)
   const known = await withHistory(declared, worlds, ledger, startedMs, signal)
   const estate = await placeAll(known, { worlds, lookings: surveyed.lookings }, ledger, startedMs, signal)
-  return { startedMs, surveyed, worlds, fresh: remembered.fresh, ledger, ended, findings, estate }
+  return { startedMs, surveyed, worlds, fresh: remembered.ledger.fresh, ledger, ended, findings, unsure, estate }
 }

@@ -92,8 +92,9 @@ async function act({ deps, options, observed, chosen, signal }: Pass): Promise<A
   const attempts = signal.aborted
     ? []
     : await actOn(estate, observation, chosen, ledger.records, deps, traffic, startedMs, signal)
-  const clusters = await keepClusters(observed.clusters, ledger.records, deps, options.only, signal)
-  const power = await keepPowers(observed.powers, surveyed.lookings, ledger.records, deps, options.only, signal)
+  const doing = { ...deps, unsure: observed.unsure }
+  const clusters = await keepClusters(observed.clusters, ledger.records, doing, options.only, signal)
+  const power = await keepPowers(observed.powers, surveyed.lookings, ledger.records, doing, options.only, signal)
   return { blamed, attempts, clusters, power }
 }
 
@@ -130,7 +131,7 @@ function reportOf({ deps, options, observed, chosen }: Pass, acted: Acted, judge
   const { clock } = deps
   const looks = observed.clusters.map(({ look }) => look)
   const powers = observed.powers.map(({ look }) => look)
-  const inFlight = ledger.intentions.size + attempts.filter(leavesWork).length
+  const inFlight = ledger.intentions.size + observed.unsure.length + attempts.filter(leavesWork).length
   const effects =
     power.effects +
     attempts.length +

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { Intention } from '../model/intention.ts'
+import type { ClusterVerb } from '../model/cluster-decision.ts'
+import type { CoordinatedIntention, ThingIntention } from '../model/intention.ts'
 import type { Step } from '../model/step.ts'
 import type { RemoteTask } from '../model/survey.ts'
 import { NOW, step } from '../plan/testing/fixture.ts'
-import { fateOf } from './recover.ts'
+import { fateOf, fateOfStep } from './recover.ts'
 
-function intention(verb: Step['verb'], taskId?: string): Intention {
+function intention(verb: Step['verb'], taskId?: string): ThingIntention {
   return {
     id: '1-1',
     epoch: 1,
@@ -37,7 +38,7 @@ function task(id: string, more: Partial<RemoteTask> = {}): RemoteTask {
 }
 
 test('what became of an effect follows from the tasks that the system shows', () => {
-  const table: [string, Intention, RemoteTask[], number, string][] = [
+  const table: [string, ThingIntention, RemoteTask[], number, string][] = [
     ['its task runs', intention('create', 't1'), [task('t1')], NOW, 'running'],
     ['its task has ended', intention('create', 't1'), [task('t1', { state: 'succeeded' })], NOW, 'ended'],
     ['its task is not listed: left the running set', intention('create', 't1'), [], NOW, 'ended'],
@@ -70,7 +71,7 @@ test('what became of an effect follows from the tasks that the system shows', ()
 })
 
 test('[T-01] of several copies of one source, a task belongs to whoever knows it, and else to nobody in particular', () => {
-  const copy = (id: string, taskId?: string): Intention => {
+  const copy = (id: string, taskId?: string): ThingIntention => {
     const made = intention('create', taskId)
     return { ...made, id, key: id, externalId: id, step: { ...made.step, taskSubject: '900' } }
   }
@@ -80,4 +81,25 @@ test('[T-01] of several copies of one source, a task belongs to whoever knows it
   assert.equal(fateOf(lost, running, NOW, [known, lost]).is, 'over', 'the task is the other one')
   assert.equal(fateOf(lost, running, NOW, [lost]).is, 'running')
   assert.equal(fateOf(lost, running, NOW, [lost, copy('c')]).is, 'unsure', 'it may be either')
+})
+
+test('a step on a cluster or a Power of which nothing was heard is over, but for what must not arrive late', () => {
+  const begun = { id: '1-1', epoch: 1, key: 'Cluster/homelab', atMs: NOW, state: 'intended' } as const
+  const step = { node: 'n1', lane: 'ssh', summary: '', awaits: '' } as const
+  const cluster = (verb: ClusterVerb): CoordinatedIntention => ({
+    ...begun,
+    about: 'cluster',
+    step: { ...step, do: verb, reason: '', sinceMs: NOW },
+  })
+  const stopHost: CoordinatedIntention = { ...begun, about: 'power', step: { ...step, do: 'stop-host', tier: 'hosts' } }
+  const table: [string, CoordinatedIntention, number, string][] = [
+    ['joining again does no harm', cluster('join-server'), NOW, 'over'],
+    ['a cordon again does no harm', cluster('cordon'), NOW, 'over'],
+    ['a wipe may hit what has joined since', cluster('wipe-k3s'), NOW + 39_000, 'unsure'],
+    ['but not for ever', cluster('wipe-k3s'), NOW + 41_000, 'over'],
+    ['a Node may be deleted that came back', cluster('delete-node'), NOW, 'unsure'],
+    ['a host may be switched off that was woken', stopHost, NOW + 1_000, 'unsure'],
+    ['a clock that was set back by hours keeps nothing waiting', stopHost, NOW - 7_200_000, 'over'],
+  ]
+  for (const [name, one, nowMs, expected] of table) assert.equal(fateOfStep(one, nowMs).is, expected, name)
 })

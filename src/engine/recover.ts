@@ -1,4 +1,4 @@
-import type { Intention } from '../model/intention.ts'
+import type { CoordinatedIntention, ThingIntention } from '../model/intention.ts'
 import type { RemoteTask } from '../model/survey.ts'
 
 /** What is known of an effect that was begun in an earlier pass, perhaps by an earlier process. */
@@ -17,8 +17,21 @@ export type Fate =
  */
 const LATE_MS = 40_000
 
-/** Verbs whose call must not arrive after something else was done: a delete, and an upload whose file was discarded. */
-const NEVER_LATE: ReadonlySet<string> = new Set(['delete', 'upload'])
+/**
+ * Verbs whose call must not arrive after something else was done: a delete, and an upload whose file was discarded. Of a
+ * cluster what would hit a node that has come back since, of a Power what would switch off a host that was woken.
+ */
+const NEVER_LATE: ReadonlySet<string> = new Set([
+  'delete',
+  'upload',
+  'wipe-k3s',
+  'delete-node',
+  'delete-node-password',
+  'remove-member',
+  'restore-snapshot',
+  'forget-db',
+  'stop-host',
+])
 
 /** Tasks that do not name what they work on, by the verb that begins them. */
 const NAMELESS: Readonly<Record<string, string>> = {
@@ -33,10 +46,10 @@ const NAMELESS: Readonly<Record<string, string>> = {
  * where several are about the same subject and nobody can tell whose the task is, all of them wait for it.
  */
 export function fateOf(
-  intention: Intention,
+  intention: ThingIntention,
   tasks: readonly RemoteTask[],
   nowMs: number,
-  all: Iterable<Intention> = [],
+  all: Iterable<ThingIntention> = [],
 ): Fate {
   if (intention.taskId !== undefined) {
     const task = tasks.find((one) => one.id === intention.taskId)
@@ -51,11 +64,23 @@ export function fateOf(
     const shared = others.some((other) => other.taskId === undefined && concerns(atWork, other))
     return shared ? { is: 'unsure' } : { is: 'running', task: atWork }
   }
-  if (NEVER_LATE.has(intention.step.verb) && nowMs - intention.atMs < LATE_MS) return { is: 'unsure' }
-  return { is: 'over' }
+  return fateByAge(intention.step.verb, intention.atMs, nowMs)
 }
 
-function concerns(task: RemoteTask, intention: Intention): boolean {
+/** The same of a step on a cluster, of a Power or of an operation: it has no task, and the world shows what came of it. */
+export function fateOfStep(
+  { step, atMs }: CoordinatedIntention,
+  nowMs: number,
+): Extract<Fate, { is: 'unsure' | 'over' }> {
+  return fateByAge(step.do, atMs, nowMs)
+}
+
+/** A wall clock that was set back by more than a call can take says nothing about the age of it. */
+function fateByAge(verb: string, atMs: number, nowMs: number): Extract<Fate, { is: 'unsure' | 'over' }> {
+  return NEVER_LATE.has(verb) && Math.abs(nowMs - atMs) < LATE_MS ? { is: 'unsure' } : { is: 'over' }
+}
+
+function concerns(task: RemoteTask, intention: ThingIntention): boolean {
   if (task.host !== intention.host) return false
   const { taskSubject } = intention.step
   if (taskSubject !== undefined) return task.subject === taskSubject

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { Intention } from '../model/intention.ts'
+import type { ThingIntention } from '../model/intention.ts'
 import type { PlanEntry } from '../model/plan.ts'
 import type { Step } from '../model/step.ts'
 import { admit } from './admit.ts'
@@ -17,7 +17,7 @@ function updating(key: string, next: Step): PlanEntry {
   }
 }
 
-function flying(key: string, next: Step): Intention {
+function flying(key: string, next: Step): ThingIntention {
   return {
     id: key,
     epoch: 1,
@@ -75,7 +75,7 @@ test('what is free to begin, begins', () => {
 test('a restart of a box waits until nothing else is done on it, and what could be done first is', () => {
   const on = (host: string, ...more: string[]) => step('configure', 'x', { queues: [`host/${host}`, ...more] })
   const restart = updating('restart', on('a', 'alone'))
-  const keys = (entries: readonly PlanEntry[], intentions: readonly Intention[] = []) =>
+  const keys = (entries: readonly PlanEntry[], intentions: readonly ThingIntention[] = []) =>
     admit(entries, { intentions, connections, unready: 0 }).map(({ entry }) => entry.key)
   assert.deepEqual(keys([restart, updating('file', on('a')), updating('other', on('b'))]), ['file', 'other'])
   assert.deepEqual(keys([restart], [flying('file', on('a'))]), [])

@@ -1,6 +1,6 @@
 import { type Doing, isDoing } from '../model/action.ts'
 import type { Connection } from '../model/connection.ts'
-import type { Intention } from '../model/intention.ts'
+import type { ThingIntention } from '../model/intention.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { PlanEntry } from '../model/plan.ts'
 import type { Step } from '../model/step.ts'
@@ -16,7 +16,7 @@ export interface Admitted {
 /** What limits how many effects run at once. */
 export interface Traffic {
   /** Effects in flight. */
-  readonly intentions: readonly Intention[]
+  readonly intentions: readonly ThingIntention[]
   readonly connections: ReadonlyMap<string, Connection>
   /** Machines that should be running and are not Ready: nothing else is restarted meanwhile. */
   readonly unready: number

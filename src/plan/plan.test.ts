@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Action } from '../model/action.ts'
 import type { Estate } from '../model/estate.ts'
-import type { Intention } from '../model/intention.ts'
+import type { ThingIntention } from '../model/intention.ts'
 import { DEFAULT_POLICY } from '../model/policy.ts'
 import type { Sighting } from '../model/sighting.ts'
 import { plan, planWhole, revise } from './plan.ts'
@@ -56,7 +56,7 @@ function words(action: Action): string {
 const web = machine('web')
 const web108 = machine('web', { vmid: 108 })
 
-function intention(key: string, externalId: string): Intention {
+function intention(key: string, externalId: string): ThingIntention {
   return {
     id: '1-1',
     epoch: 1,

@@ -1,5 +1,5 @@
 import type { Connection } from '../model/connection.ts'
-import type { Intention } from '../model/intention.ts'
+import type { ThingIntention } from '../model/intention.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { Sighting } from '../model/sighting.ts'
@@ -26,7 +26,7 @@ export interface World {
 export interface Ledger {
   readonly records: ReadonlyMap<ResourceKey, ResourceRecord>
   /** Effects in flight by resource. */
-  readonly intentions: ReadonlyMap<ResourceKey, Intention>
+  readonly intentions: ReadonlyMap<ResourceKey, ThingIntention>
   /** Tasks of those intentions that are still running. */
   readonly running: ReadonlyMap<ResourceKey, RemoteTask>
   /** The store knows nothing yet: absence from it proves nothing. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { LIMITS } from '../lib/limits.ts'
 import type { NewEvent } from '../model/event.ts'
-import type { Intention } from '../model/intention.ts'
+import type { CoordinatedIntention, Intention, ThingIntention } from '../model/intention.ts'
 import { DEFAULT_POLICY } from '../model/policy.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import { StaleEpoch, type Store } from './port.ts'
@@ -109,6 +109,22 @@ export function storeConformance(name: string, createPlace: () => Promise<StoreP
         for (const id of ['a', 'b']) await store.intend(epoch, intention(id))
         await store.intend(epoch, { ...intention('a'), externalId: '115' })
         assert.deepEqual(await store.intentions(), [{ ...intention('a'), externalId: '115' }, intention('b')])
+      })
+
+      rule('those of clusters and Powers come back as they were written, past a restart', async (store, place) => {
+        const epoch = await store.beginEpoch()
+        const begun = { epoch, key: 'Cluster/homelab', atMs: 1, state: 'intended' } as const
+        const step = { node: 'n1', lane: 'ssh', summary: 's', awaits: 'a' } as const
+        const all: readonly CoordinatedIntention[] = [
+          { ...begun, id: 'a', about: 'cluster', step: { ...step, do: 'wipe-k3s', reason: '', sinceMs: 1 } },
+          { ...begun, id: 'b', about: 'power', step: { ...step, do: 'stop-k3s', tier: 'servers' } },
+          { ...begun, id: 'c', about: 'operation', step: { ...step, do: 'forget-db' } },
+        ]
+        for (const one of all) await store.intend(epoch, one)
+        await store.close()
+        const again = await place.open()
+        assert.deepEqual(await again.intentions(), all)
+        await again.close()
       })
 
       rule('a noted task makes it started and changes nothing else', async (store, place) => {
@@ -344,7 +360,7 @@ async function everything(store: Store): Promise<unknown> {
   }
 }
 
-function intention(id: string): Intention {
+function intention(id: string): ThingIntention {
   return {
     id,
     epoch: 1,

@@ -55,8 +55,15 @@ export function nodesOf(cluster: EtcdCluster): readonly NodeObject[] {
   return all(cluster.store, '/nodes') as unknown as readonly NodeObject[]
 }
 
+/** Whatever was begun, by this process or by one that was killed, is known to be over. */
+export function noIntentionLeft({ disk }: Simulation, hint: string): void {
+  const open = [...disk.intentions.values()].map(({ key, step }) => `${key}: ${step.summary}`)
+  assert.deepEqual(open, [], `intentions that nobody settled; ${hint}`)
+}
+
 /** What a settled cluster looks like: every node once and Ready, a vote for each server, and no mark of ours left. */
 export function clusterAsDeclared(simulation: Simulation, hint: string): void {
+  noIntentionLeft(simulation, hint)
   const declaration = simulation.estate.clusters?.[0]
   assert.ok(declaration)
   const { spec } = declaration

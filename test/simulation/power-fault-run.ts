@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { PassReport } from '../../src/engine/engine.ts'
 import type { PowerDecision } from '../../src/model/power-decision.ts'
+import { noIntentionLeft } from './cluster-oracle.ts'
 import { effectName, type PowerFault, type Way } from './power-fault-table.ts'
 import { nothingLeft, order, orderOf, running, until, untilPhase } from './power-run.ts'
 import type { Site } from './power-site.ts'
@@ -98,6 +99,7 @@ async function staysOff(site: Site, hint: string): Promise<void> {
   assert.deepEqual(running(simulation.datacentre), own, `something was healed back on; ${hint}`)
   assert.deepEqual(own, [], `something runs; ${hint}`)
   assert.deepEqual(packets, [], `something was woken; ${hint}`)
+  noIntentionLeft(simulation, hint)
 }
 
 /** The oracle: what must be true after every power-off and power-on, whatever went wrong in between. */
@@ -107,6 +109,7 @@ function soundAfter(site: Site, hint: string, tears: boolean): void {
   // An agent that died with its node and came back with it, by HA, has a last word before it ends: it is undone.
   if (!tears) assert.deepEqual(site.actors.fights, [], `somebody scaled it back up; ${hint}`)
   nothingLeft(site.simulation, site.replicas, hint)
+  noIntentionLeft(site.simulation, hint)
   site.asBefore(hint)
   site.storage.torn.length = 0
   site.actors.fights.length = 0

@@ -1,10 +1,11 @@
-import type { ClusterVault, KubernetesTarget } from '../../src/drivers/cluster-port.ts'
+import assert from 'node:assert/strict'
+import type { ClusterDriver, ClusterVault, KubernetesTarget } from '../../src/drivers/cluster-port.ts'
 import { createK3sDriver } from '../../src/drivers/k3s/driver.ts'
 import { kubernetesWay } from '../../src/drivers/k3s/kubernetes-way.ts'
 import { kubernetesDriver } from '../../src/drivers/kubernetes/driver.ts'
 import type { Driver } from '../../src/drivers/port.ts'
 import { createPowerDriver } from '../../src/drivers/power/driver.ts'
-import type { PowerDeps } from '../../src/drivers/power-port.ts'
+import type { PowerDeps, PowerDriver } from '../../src/drivers/power-port.ts'
 import { proxmoxDriver } from '../../src/drivers/proxmox/driver.ts'
 import { sshDriver } from '../../src/drivers/ssh/driver.ts'
 import { createEngine } from '../../src/engine/create.ts'
@@ -186,7 +187,7 @@ export function startProcess(options: ProcessOptions): Process {
   const secret = new Secret(options.token)
   const ways = options.clusters
   const clusterTools = (ways: ClusterWays) => ({
-    driver: createK3sDriver(),
+    driver: witnessedClusters(createK3sDriver(), options.disk),
     deps: {
       clock: options.clock,
       vault: mortalVault(ways.vault),
@@ -198,13 +199,16 @@ export function startProcess(options: ProcessOptions): Process {
     openShell: ({ name }: { readonly name: string }) => mortalShell(ways.openShell(name)),
   })
   const powerTools = (ways: ClusterWays) =>
-    createPowerDriver({
-      clock: options.clock,
-      resolveSecret: async () => secret,
-      sendDatagram: async () => {},
-      openShell: ({ name }) => mortalShell(ways.openShell(name)),
-      ...mortalPower(ways),
-    })
+    witnessedPower(
+      createPowerDriver({
+        clock: options.clock,
+        resolveSecret: async () => secret,
+        sendDatagram: async () => {},
+        openShell: ({ name }) => mortalShell(ways.openShell(name)),
+        ...mortalPower(ways),
+      }),
+      options.disk,
+    )
   const mortalPower = ({ power }: ClusterWays): NonNullable<ClusterWays['power']> | undefined => {
     if (power === undefined) return undefined
     const { openBmc } = power
@@ -272,6 +276,51 @@ export function startProcess(options: ProcessOptions): Process {
     ...(options.retryStalled === undefined ? {} : { retryStalled: options.retryStalled }),
   })
   return { engine, death, points: () => passed, kill, standstill, wake: () => wake() }
+}
+
+/** No step reaches a cluster whose intention is not on disk: asked at every step of every simulation. */
+function witnessedClusters(driver: ClusterDriver, disk: MemoryDisk): ClusterDriver {
+  return {
+    ...driver,
+    connect(cluster, deps) {
+      const session = driver.connect(cluster, deps)
+      return {
+        ...session,
+        perform(step, surroundings, signal) {
+          witness(disk, step)
+          return session.perform(step, surroundings, signal)
+        },
+      }
+    },
+    operate(cluster, deps) {
+      const operator = driver.operate(cluster, deps)
+      return {
+        ...operator,
+        perform(step, surroundings, signal) {
+          witness(disk, step)
+          return operator.perform(step, surroundings, signal)
+        },
+      }
+    },
+  }
+}
+
+function witnessedPower(driver: PowerDriver, disk: MemoryDisk): PowerDriver {
+  return {
+    ...driver,
+    perform(step, reach, signal) {
+      witness(disk, step)
+      return driver.perform(step, reach, signal)
+    },
+  }
+}
+
+/** What a Power has K3s do is the step of the Power. */
+function witness(disk: MemoryDisk, { do: verb, node }: { readonly do: string; readonly node?: string }): void {
+  const known = [...disk.intentions.values()].some(
+    ({ about, step }) => about !== undefined && step.node === node && (step.do === verb || about === 'power'),
+  )
+  assert.ok(known, `${verb} ${node ?? ''} was begun without an intention`)
 }
 
 /** As Proxmox and Kubernetes say it. */

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { maskManifest } from '../../controller/masked.ts'
+import type { Intention } from '../../model/intention.ts'
 import { closing } from '../closing.ts'
 import { CliError, EXIT } from '../exit.ts'
 import type { Verb } from '../program.ts'
@@ -47,10 +48,7 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
     })),
     records,
     events,
-    intentions: intentions.map(({ step, ...rest }) => ({
-      ...rest,
-      step: { verb: step.verb, summary: step.summary, call: { method: step.call.method, path: step.call.path } },
-    })),
+    intentions: intentions.map((intention) => ({ ...intention, step: shownStep(intention) })),
     audit,
   }
   const file = path.resolve(runtime.cwd, String(options.write))
@@ -62,4 +60,10 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   }
   runtime.out.write(`${file}: look through it before you hand it on; it names machines, hosts and addresses.\n`)
   return EXIT.ok
+}
+
+/** A step without what it carries: parameters and files may hold what is nobody's business. */
+function shownStep({ about, step }: Intention): object {
+  if (about !== undefined) return { verb: step.do, summary: step.summary }
+  return { verb: step.verb, summary: step.summary, call: { method: step.call.method, path: step.call.path } }
 }

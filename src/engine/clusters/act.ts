@@ -1,9 +1,11 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Random } from '../../lib/random.ts'
 import type { ClusterStep, ClusterVerb } from '../../model/cluster-decision.ts'
+import type { CoordinatedIntention } from '../../model/intention.ts'
 import type { FailureRun } from '../../model/record.ts'
 import type { Outcome, Refusal } from '../../model/verdict.ts'
 import type { Store } from '../../store/port.ts'
+import { journalled } from '../act.ts'
 import { countFailure } from '../failures.ts'
 import type { LookedAt } from './look.ts'
 import { noteRemediation } from './remembered.ts'
@@ -25,6 +27,9 @@ export interface ClusterActDeps {
   readonly epoch: number
   readonly sessions: ClusterSessions
   readonly failures: ClusterFailures
+  /** Steps that were begun earlier and may still arrive. */
+  readonly unsure: readonly CoordinatedIntention[]
+  nextIntentionId(): string
 }
 
 /** What the hypervisor does, as part of the plan for machines. */
@@ -43,20 +48,24 @@ export function isForMachines(step: ClusterStep): boolean {
 
 /**
  * The steps that this pass would begin: those of the machines are in the plan, those that just failed wait, by the clock
- * that never jumps.
+ * that never jumps, and so does everything on a node where an earlier step may still arrive.
  */
-export function dueSteps({ look }: LookedAt, failures: ClusterFailures, steadyMs: number): readonly ClusterStep[] {
+export function dueSteps(
+  { look }: Pick<LookedAt, 'look'>,
+  { failures, unsure }: Pick<ClusterActDeps, 'failures' | 'unsure'>,
+  steadyMs: number,
+): readonly ClusterStep[] {
+  const awaited = unsure.flatMap((one) =>
+    one.about === 'cluster' && one.key === look.declaration.key ? [one.step.node] : [],
+  )
   return look.decision.steps.filter((step) => {
-    if (isForMachines(step)) return false
+    if (isForMachines(step) || awaited.includes(step.node)) return false
     const failure = failures.get(stepName(look.declaration.key, step))
     return failure === undefined || failure.nextAttemptMs <= steadyMs
   })
 }
 
-/**
- * Performs the due steps of one cluster side by side. That they are begun is written down first, under our epoch: a
- * controller whose time is over does nothing any more. Each of them may be repeated, so no more than that is kept.
- */
+/** Performs the due steps of one cluster side by side, each with its intention. Each of them may be repeated. */
 export async function actOnCluster(
   looked: LookedAt,
   deps: ClusterActDeps,
@@ -64,10 +73,8 @@ export async function actOnCluster(
 ): Promise<readonly ClusterAttempt[]> {
   const { declaration } = looked.look
   const { clock, store, epoch, failures, random } = deps
-  const steps = dueSteps(looked, failures, clock.monotonicMs())
+  const steps = dueSteps(looked, deps, clock.monotonicMs())
   if (steps.length === 0) return []
-  const begun = steps.map((step) => ({ do: step.do, node: step.node, atMs: clock.now() }))
-  await store.putValue(epoch, `cluster-steps/${declaration.name}`, JSON.stringify(begun))
   for (const step of steps) {
     if (step.purpose === 'remediate' && step.node !== undefined)
       await noteRemediation(store, epoch, declaration.name, step.node, clock.now())
@@ -75,7 +82,11 @@ export async function actOnCluster(
   const session = await deps.sessions.of(declaration)
   return Promise.all(
     steps.map(async (step) => {
-      const outcome = await session.perform(step, looked.surroundings, signal)
+      const id = deps.nextIntentionId()
+      const begun = { id, epoch, key: declaration.key, atMs: clock.now(), state: 'intended' as const }
+      const outcome = await journalled({ ...begun, about: 'cluster', step }, deps, () =>
+        session.perform(step, looked.surroundings, signal),
+      )
       const name = stepName(declaration.key, step)
       const refusal = refusalIn(outcome)
       if (refusal === undefined) failures.delete(name)

@@ -5,10 +5,13 @@ import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
 import type { OperationStep } from '../../model/cluster-operation.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { NewEvent } from '../../model/event.ts'
+import type { CoordinatedIntention } from '../../model/intention.ts'
+import type { ResourceKey } from '../../model/key.ts'
 import type { Resource } from '../../model/resource.ts'
 import { planDrill } from '../../plan/cluster/backup.ts'
 import { type DrillRun, type DrillState, dueDrill, endedDrill } from '../../plan/cluster/drill.ts'
 import type { Store } from '../../store/port.ts'
+import { journalled } from '../act.ts'
 import type { LookedAt } from './look.ts'
 
 function drillsName(cluster: string): string {
@@ -34,6 +37,9 @@ export interface DrillDeps {
   readonly store: Store
   readonly epoch: number
   readonly operator: ClusterOperator
+  /** Steps that were begun earlier and may still arrive. */
+  readonly unsure: readonly CoordinatedIntention[]
+  nextIntentionId(): string
 }
 
 export interface DrillPass {
@@ -66,6 +72,8 @@ export async function keepDrill(
     const told = tell(declaration, 'DrillBegun', `${due.snapshot} is tried on a machine of its own`, deps.clock.now())
     return { state, events: [told], effects: 1 }
   }
+  const awaited = deps.unsure.some(({ about, key }) => about === 'operation' && key === declaration.key)
+  if (awaited) return { state: before, events: [], effects: 0 }
   return goOn(declaration, before.run, withDrill(surroundings, declaration.drill.name, reach), deps, keep, signal)
 }
 
@@ -77,7 +85,7 @@ async function goOn(
   keep: (state: DrillState) => Promise<DrillState>,
   signal: AbortSignal,
 ): Promise<DrillPass> {
-  const { clock, operator } = deps
+  const { clock } = deps
   const machine = declaration.drill?.name ?? ''
   const { steps } = planDrill(declaration.spec, { ...begun, name: begun.snapshot, usable: 'yes' }, machine, {
     key: declaration.drill?.key ?? declaration.key,
@@ -93,7 +101,7 @@ async function goOn(
     return { state, events, effects }
   }
   for (let step = steps[run.step]; step !== undefined && !signal.aborted; step = steps[run.step]) {
-    const went = await stepOn(step, run, operator, surroundings, signal)
+    const went = await stepOn(step, run, declaration.key, deps, surroundings, signal)
     effects += went.effects
     if (went.is === 'failed') return end(`${step.summary}: ${went.message}`)
     if (went.is === 'waits') {
@@ -132,13 +140,18 @@ type Went =
 async function stepOn(
   step: OperationStep,
   run: DrillRun,
-  operator: ClusterOperator,
+  key: ResourceKey,
+  deps: DrillDeps,
   surroundings: ClusterSurroundings,
   signal: AbortSignal,
 ): Promise<Went> {
+  const { operator, epoch } = deps
   let effects = 0
   if (!run.begun) {
-    const outcome = await operator.perform(step, surroundings, signal)
+    const begun = { id: deps.nextIntentionId(), epoch, key, atMs: deps.clock.now(), state: 'intended' as const }
+    const outcome = await journalled({ ...begun, about: 'operation', step }, deps, () =>
+      operator.perform(step, surroundings, signal),
+    )
     effects = outcome.result === 'not-sent' ? 0 : 1
     if (outcome.result === 'refused') {
       const { meaning, message } = outcome.refusal

@@ -3,7 +3,7 @@ import type { ResourceKey } from '../../model/key.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import { backupCondition } from '../../plan/cluster/backup-condition.ts'
 import type { PassDeps } from '../pass-deps.ts'
-import { actOnCluster, stepName } from './act.ts'
+import { actOnCluster, type ClusterActDeps, stepName } from './act.ts'
 import { noteBackups } from './backups.ts'
 import { type DrillPass, keepDrill, readDrills } from './drills.ts'
 import { judgeCluster } from './judge.ts'
@@ -14,7 +14,7 @@ import type { Kept } from './pace.ts'
 export async function keepClusters(
   clusters: readonly LookedAt[],
   records: ReadonlyMap<ResourceKey, ResourceRecord>,
-  deps: PassDeps,
+  deps: PassDeps & Pick<ClusterActDeps, 'unsure'>,
   only: ReadonlySet<ResourceKey> | undefined,
   signal: AbortSignal,
 ): Promise<
@@ -44,7 +44,11 @@ export async function keepClusters(
   )
 }
 
-async function keepDrillOf(looked: LookedAt, deps: PassDeps, signal: AbortSignal): Promise<DrillPass | undefined> {
+async function keepDrillOf(
+  looked: LookedAt,
+  deps: PassDeps & Pick<ClusterActDeps, 'unsure'>,
+  signal: AbortSignal,
+): Promise<DrillPass | undefined> {
   const { declaration } = looked.look
   if (declaration.drill === undefined) return undefined
   return keepDrill(looked, { ...deps, operator: await deps.sessions.operatorOf(declaration) }, signal)

@@ -3,9 +3,11 @@ import type { Clock } from '../../lib/clock.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { Random } from '../../lib/random.ts'
 import type { ClusterStep } from '../../model/cluster-decision.ts'
+import type { CoordinatedIntention } from '../../model/intention.ts'
 import type { PowerStep, PowerVerb } from '../../model/power-decision.ts'
 import type { Outcome, Refusal } from '../../model/verdict.ts'
 import type { Store } from '../../store/port.ts'
+import { journalled } from '../act.ts'
 import type { ClusterSessions } from '../clusters/sessions.ts'
 import { countFailure } from '../failures.ts'
 import type { Looking } from '../look.ts'
@@ -26,6 +28,9 @@ export interface PowerActDeps {
   readonly sessions: ClusterSessions
   readonly power: (() => Promise<PowerDriver>) | undefined
   readonly powerMemory: PowerMemory
+  /** Steps that were begun earlier and may still arrive. */
+  readonly unsure: readonly CoordinatedIntention[]
+  nextIntentionId(): string
 }
 
 /** What the plan for machines does. */
@@ -43,10 +48,7 @@ const PAUSES: Readonly<Partial<Record<PowerVerb, number>>> = {
   'stop-k3s': LIMITS.powerLook.longestMs,
 }
 
-/**
- * Performs the due steps of one Power side by side. What is begun is written down first, under our epoch: a controller
- * whose time is over does nothing any more. Each step may be repeated, so no more than that is kept.
- */
+/** Performs the due steps of one Power side by side, each with its intention. Each of them may be repeated. */
 export async function actOnPower(
   looked: PowerLooked,
   lookings: ReadonlyMap<string, Looking>,
@@ -60,8 +62,13 @@ export async function actOnPower(
     await writePowerDone(store, epoch, declaration.name, { sinceMs, state, ...decision.ended })
   }
   const now = clock.monotonicMs()
+  const awaited = deps.unsure.flatMap((one) =>
+    one.about === 'power' && one.key === declaration.key ? [one.step.host] : [],
+  )
   const due = decision.steps.filter((step) => {
     if (MACHINES.has(step.do)) return false
+    // A host to which an earlier order may still come is not given another one.
+    if (step.host !== undefined && awaited.includes(step.host)) return false
     const name = powerStepName(declaration.key, step)
     const failure = memory.failures.get(name)
     if (failure !== undefined && failure.nextAttemptMs > now) return false
@@ -76,7 +83,10 @@ export async function actOnPower(
     due.map(async (step): Promise<PowerAttempt> => {
       const name = powerStepName(declaration.key, step)
       memory.begun.set(name, now)
-      const outcome = await perform(step, looked, lookings, driver, client, deps, signal)
+      const begun = { id: deps.nextIntentionId(), epoch, key: declaration.key, atMs: clock.now() }
+      const outcome = await journalled({ ...begun, state: 'intended', about: 'power', step }, deps, () =>
+        perform(step, looked, lookings, driver, client, deps, signal),
+      )
       const refusal = refusalOf(outcome)
       if (refusal === undefined) memory.failures.delete(name)
       else memory.failures.set(name, countFailure(memory.failures.get(name), refusal, now, deps.random))
