@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { MemoryDisk } from '../../src/store/memory.ts'
+import type { Store } from '../../src/store/port.ts'
 import { formed, HASTE, NEXT, type Run } from './cluster-lab.ts'
 import { clusterAsDeclared, createQuorumWatch, etcdOf, noIntentionLeft } from './cluster-oracle.ts'
-import { clusterEstate, clusterManifest } from './cluster-run.ts'
+import { clusterEstate, clusterManifest, simulateCluster } from './cluster-run.ts'
 import { nothingDoubledOrLost, strangersOf } from './oracle.ts'
 import { LONG, replay } from './volume.ts'
 
@@ -78,5 +79,39 @@ for (const chapter of CHAPTERS) {
     }
     assert.ok(found > 0, 'no process was killed in the middle of a step: nothing would be proved')
     t.diagnostic(`${found} steps were open when a process was killed`)
+  })
+}
+
+/** Breaks in the journal of steps that somebody might make, each with what must be said about it. */
+const PLANTED: readonly { readonly bug: string; readonly store: (store: Store) => Store; readonly found: RegExp }[] = [
+  {
+    bug: 'a step on a cluster is begun before its intention is on disk',
+    store: (store) => ({
+      ...store,
+      intend: async (epoch, intention) => (intention.about === undefined ? store.intend(epoch, intention) : undefined),
+    }),
+    found: /was begun without an intention/,
+  },
+  {
+    bug: 'a step that is over is not settled',
+    store: (store) => ({
+      ...store,
+      async settle(epoch, id) {
+        const open = (await store.intentions()).find((one) => one.id === id)
+        if (open?.about === undefined) await store.settle(epoch, id)
+      },
+    }),
+    found: /intentions that nobody settled/,
+  },
+]
+
+for (const { bug, store, found } of PLANTED) {
+  test(`the simulation notices when ${bug}`, async () => {
+    const estate = clusterEstate(clusterManifest({ servers: ['s1'] }))
+    const run = simulateCluster({ seed: 1, estate, sabotage: { store } })
+    await assert.rejects(async () => {
+      assert.equal(await run.untilSettled(run.start(), { mostMs: 3_600_000 }), 'settled')
+      clusterAsDeclared(run, bug)
+    }, found)
   })
 }
