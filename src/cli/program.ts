@@ -75,6 +75,7 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .addOption(output(['wide', 'json', 'yaml']))
     .option('--calls', 'show the exact call behind every step')
     .option('--out <file>', 'save the plan; croft apply FILE performs exactly this one')
+    .addOption(target())
     .option('--base <ref>', 'with --head: what a pull request changes, as markdown')
     .option('--head <ref>', 'with --base: the branch or commit of the pull request')
     .option('--post <where>', 'with --base: write it there, e.g. github:owner/name#12; token in CROFT_FORGE_TOKEN')
@@ -97,6 +98,7 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .option('--dry-run', 'only plan')
     .option('--timeout <duration>', 'give up waiting after this long', '30m')
     .option('--calls', 'show the exact call behind every step')
+    .addOption(target())
     .addOption(progress())
     .addOption(keepGoing())
     .addOption(state())
@@ -369,6 +371,13 @@ function directory(): Option {
 
 function state(): Option {
   return new Option('--state <file>', 'database to use instead of the one kept for the directory')
+}
+
+function target(): Option {
+  return new Option(
+    '--target <name>',
+    'only this and what it needs, e.g. web-1 or Cluster/home; may be repeated',
+  ).argParser((name: string, before: readonly string[] | undefined) => [...(before ?? []), name])
 }
 
 function progress(): Option {

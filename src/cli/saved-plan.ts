@@ -10,6 +10,8 @@ export interface SavedPlan {
   readonly apiVersion: string
   readonly kind: 'SavedPlan'
   readonly directory: string
+  /** What `--target` named; everything where nothing was. */
+  readonly targets?: readonly string[]
   readonly fingerprint: string
   readonly plan: unknown
 }
@@ -25,11 +27,18 @@ export function fingerprintOf(plan: Plan): string {
     .digest('hex')
 }
 
-export function savePlan(file: string, directory: string, plan: Plan, revision: string): void {
+export function savePlan(
+  file: string,
+  directory: string,
+  plan: Plan,
+  revision: string,
+  targets: readonly string[] = [],
+): void {
   const saved: SavedPlan = {
     apiVersion: API_VERSION,
     kind: 'SavedPlan',
     directory,
+    ...(targets.length === 0 ? {} : { targets }),
     fingerprint: fingerprintOf(plan),
     plan: planJson(plan, revision),
   }

@@ -1,5 +1,6 @@
 import path from 'node:path'
-import type { Settlement } from '../../engine/engine.ts'
+import type { PassReport, Settlement } from '../../engine/engine.ts'
+import type { ResourceKey } from '../../model/key.ts'
 import type { Plan } from '../../model/plan.ts'
 import { applyExit } from '../apply-exit.ts'
 import { closing } from '../closing.ts'
@@ -23,6 +24,7 @@ import { mustBeSame, savedPlanAt } from '../saved-plan.ts'
 import { newSecrets } from '../secret-key.ts'
 import { holdAlone, openExisting, openState, realDirectory, stateFile } from '../state.ts'
 import { noteEstate } from '../state-folder.ts'
+import { narrowed, targetsIn } from '../targets.ts'
 import { timeoutOf } from '../timeout.ts'
 import { noteOperation } from './machine/journal.ts'
 
@@ -48,7 +50,10 @@ export const run: Verb = async (runtime, [place = '.'], options) => {
   const secrets = await newSecrets(runtime, real, inGit.estate, store.it, file)
   const loaded = { ...inGit, estate: secrets.estate }
 
-  const plan = await engine.it.plan(loaded.estate, runtime.signal)
+  const whole = await engine.it.plan(loaded.estate, runtime.signal)
+  const targets = saved?.targets ?? ((options.target ?? []) as readonly string[])
+  const only = targetsIn(loaded.estate, whole, await runtime.kinds(), targets)
+  const plan = narrowed(whole, only)
   const style = styleOf(runtime, runtime.out)
   runtime.out.write(renderPlan(plan, style, { calls: options.calls === true }))
   const blind = blindExit(plan)
@@ -75,9 +80,10 @@ export const run: Verb = async (runtime, [place = '.'], options) => {
     settled = await engine.it.settle(loaded.estate, {
       signal: runtime.signal,
       deadlineMs,
-      onPass: live.onPass,
+      onPass: (report) => live.onPass(partOf(report, only)),
       // Whoever is asked takes time to answer: then everything is looked at again first.
-      ...(unasked ? { shown: plan } : {}),
+      ...(unasked ? { shown: whole } : {}),
+      ...(only === undefined ? {} : { only }),
     })
   } finally {
     progress = await live.end()
@@ -86,18 +92,32 @@ export const run: Verb = async (runtime, [place = '.'], options) => {
     runtime.err.write('Interrupted. What was begun goes on by itself; run croft apply again to see it through.\n')
     return signalCode(runtime.signal)
   }
+  const meant = { ...settled, last: partOf(settled.last, only) }
   const code = applyExit(
-    settled,
-    loaded.estate.resources.filter(({ justInCase }) => justInCase !== true).map(({ key }) => key),
+    meant,
+    loaded.estate.resources
+      .filter(({ key, justInCase }) => justInCase !== true && only?.has(key) !== false)
+      .map(({ key }) => key),
   )
-  runtime.out.write(closingLine(settled, progress, code, style, plan.clusters ?? []))
+  runtime.out.write(closingLine(meant, progress, code, style, plan.clusters ?? []))
   await keepEscrow(runtime, { directory: real, state: file }, loaded.estate)
   // Nothing was seen, so nothing was done, and what is remembered of the resources is not what is asked for now.
   if (settled.effects === 0 && blindExit(settled.last.plan) !== undefined) return code
-  const rows = rowsOf(loaded, settled.last.records).filter((row) => !row.passive)
+  const rows = rowsOf(loaded, settled.last.records).filter((row) => !row.passive && only?.has(row.key) !== false)
   const view = { wide: false, headers: true, qualified: true, nowMs: runtime.clock.now() }
   if (rows.length > 0) runtime.out.write(`\n${renderResources(rows, style, view)}`)
   return code === EXIT.ok && hasErrors(loaded.estate.problems) ? EXIT.failed : code
+}
+
+/** What came of the targets: whatever else differs is not what was asked for. */
+function partOf(report: PassReport, only: ReadonlySet<ResourceKey> | undefined): PassReport {
+  if (only === undefined) return report
+  return {
+    ...report,
+    plan: narrowed(report.plan, only),
+    records: report.records.filter(({ key }) => only.has(key)),
+    events: report.events.filter(({ key }) => key === undefined || only.has(key)),
+  }
 }
 
 /** To look asks nobody to stand aside. */

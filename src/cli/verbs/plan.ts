@@ -10,6 +10,7 @@ import { planJson } from '../render/plan-json.ts'
 import { savePlan } from '../saved-plan.ts'
 import { newSecrets } from '../secret-key.ts'
 import { openExisting, realDirectory, stateFile } from '../state.ts'
+import { narrowed, targetsIn } from '../targets.ts'
 
 export const run: Verb = async (runtime, [directory = '.'], options) => {
   if (options.base !== undefined || options.head !== undefined) {
@@ -30,10 +31,12 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   const real = realDirectory(runtime, directory)
   const known = asKnown(loaded, await store.it.records(), (text) => note(runtime, text))
   const { estate } = await newSecrets(runtime, real, known, store.it, file)
-  const plan = await engine.it.plan(estate, runtime.signal)
+  const whole = await engine.it.plan(estate, runtime.signal)
+  const targets = (options.target ?? []) as readonly string[]
+  const plan = narrowed(whole, targetsIn(estate, whole, await runtime.kinds(), targets))
   const { output, out } = options
   if (typeof out === 'string') {
-    savePlan(path.resolve(runtime.cwd, out), real, plan, loaded.estate.revision)
+    savePlan(path.resolve(runtime.cwd, out), real, plan, loaded.estate.revision, targets)
     note(runtime, `Saved in ${out}. Perform exactly this plan with: croft apply ${out}`)
   }
   if (output === 'json') writeJson(runtime.out, planJson(plan, loaded.estate.revision))
