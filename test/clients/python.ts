@@ -16,7 +16,7 @@ const ANSIBLE = 'ansible==12.3.0'
 const COLLECTION = 'ansible_collections/community/proxmox/'
 
 const STEP_TIMEOUT_MS = 150_000
-const RUN_TIMEOUT_MS = 60_000
+const RUN_TIMEOUT_MS = 120_000
 const OUTPUT_LENGTH = 200_000
 
 export interface Clients {
@@ -105,7 +105,12 @@ export interface Ran {
 }
 
 /** Runs a client to its end, without holding up the simulator that answers it in this same process. */
-export function runClient(command: string, args: readonly string[], env: Record<string, string> = {}): Promise<Ran> {
+export function runClient(
+  command: string,
+  args: readonly string[],
+  env: Record<string, string> = {},
+  timeoutMs = RUN_TIMEOUT_MS,
+): Promise<Ran> {
   return new Promise((resolve) => {
     const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
     let output = ''
@@ -114,7 +119,7 @@ export function runClient(command: string, args: readonly string[], env: Record<
     }
     child.stdout.on('data', take)
     child.stderr.on('data', take)
-    const timer = setTimeout(() => child.kill('SIGKILL'), RUN_TIMEOUT_MS)
+    const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs)
     child.on('error', (error) => {
       output += error.message
     })

@@ -11,7 +11,8 @@ const CONTAINER_NUMBERS =
 export function shownValue(guest: Guest, key: string, value: string): string | number {
   if (key === 'cipassword') return '**********'
   // Containers' notes come back with the line break that ends them in the file.
-  if (key === 'description' && guest.type === 'lxc') return `${value}\n`
+  // Kept as lines of comment: empty ones at the end are lost, and each of the others comes back with its end.
+  if (key === 'description' && guest.type === 'lxc') return `${value.replace(/\n+$/, '')}\n`
   const numbers = guest.type === 'qemu' ? NUMBERS : CONTAINER_NUMBERS
   return numbers.test(key) && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : value
 }

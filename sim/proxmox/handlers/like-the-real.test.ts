@@ -126,3 +126,16 @@ test('[T-08] time zones, certificates, disks and tasks are judged', async () => 
   const failed = (await ask('GET', `${NODE}/tasks`, { statusfilter: 'error' })).data as unknown[]
   assert.deepEqual(failed, [])
 })
+
+test('what clients send and read back is as the real one has it', async () => {
+  const { ask } = site()
+  await ask('POST', `${NODE}/network`, { iface: 'eno1.55', type: 'vlan' })
+  await ask('POST', `${NODE}/network`, { iface: 'vlan56', type: 'vlan', 'vlan-raw-device': 'eno1' })
+  const read = async (iface: string) => (await ask('GET', `${NODE}/network/${iface}`)).data as Record<string, unknown>
+  const dotted = await read('eno1.55')
+  assert.deepEqual([dotted['vlan-raw-device'], dotted['vlan-id']], ['eno1', '55'])
+  assert.equal((await read('vlan56'))['vlan-id'], '56')
+  // An empty protocol means none.
+  const rule = await ask('POST', '/cluster/firewall/rules', { type: 'in', action: 'ACCEPT', macro: 'SSH', proto: '' })
+  assert.equal(rule.status, 200, rule.reason)
+})

@@ -71,7 +71,7 @@ function create(call: Call): null {
   if (textOf(entry.type).startsWith('OVS'))
     throw failed("Open VSwitch is not installed (need package 'openvswitch-switch')")
   const all = new Map(written(host))
-  all.set(iface, asRead(entry, all.size + 3))
+  all.set(iface, asRead(iface, entry, all.size + 3))
   write(host, all)
   return null
 }
@@ -89,7 +89,7 @@ function update(call: Call): null {
   // VLANs belong to a bridge that knows of them.
   if (deletions(call).includes('bridge_vlan_aware')) delete kept.bridge_vids
   const all = new Map(written(host))
-  all.set(iface, asRead({ ...kept, ...entry }, Number(before.priority ?? all.size + 3)))
+  all.set(iface, asRead(iface, { ...kept, ...entry }, Number(before.priority ?? all.size + 3)))
   write(host, all)
   return null
 }
@@ -118,7 +118,7 @@ function refuseConflicts(host: Host, iface: string, entry: Record<string, unknow
 }
 
 /** An entry as it comes back from the file. */
-function asRead(given: Record<string, unknown>, priority: number): Record<string, unknown> {
+function asRead(iface: string, given: Record<string, unknown>, priority: number): Record<string, unknown> {
   const entry = { ...given }
   const placed = (six: '' | '6') => {
     const [address, netmask] = textOf(entry[`cidr${six}`]).split('/')
@@ -132,7 +132,10 @@ function asRead(given: Record<string, unknown>, priority: number): Record<string
   const [four, six] = [placed(''), placed('6')]
   // Whatever is sent for it, the file says yes.
   if (entry.bridge_vlan_aware !== undefined) entry.bridge_vlan_aware = 1
-  if (/^\S+\.\d+$/.test(textOf(entry.iface))) delete entry['vlan-raw-device']
+  // A name can say both card and number; then the file says neither, and reading it says both.
+  const [, card, number] = /^(?:(\S+)\.|vlan)(\d+)$/.exec(iface) ?? []
+  if (entry.type === 'vlan' && card !== undefined) entry['vlan-raw-device'] = card
+  if (entry.type === 'vlan') entry['vlan-id'] = number ?? textOf(entry['vlan-id'])
   return {
     priority,
     ...(entry.type === 'bridge' ? { bridge_ports: '', bridge_stp: 'off', bridge_fd: '0' } : {}),

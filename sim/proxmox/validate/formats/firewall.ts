@@ -51,7 +51,9 @@ export const FIREWALL_FORMATS: Formats = {
     judge: (text) => (text === '' || ICMP_TYPES.has(text) ? undefined : `invalid icmp-type value '${text}'`),
   },
   'pve-fw-protocol-spec': {
-    judge: (text) => (PROTOCOLS.has(text) || text === 'icmpv6' ? undefined : `unknown protocol '${text}'`),
+    // An empty one means none.
+    judge: (text) =>
+      text === '' || PROTOCOLS.has(text) || text === 'icmpv6' ? undefined : `unknown protocol '${text}'`,
   },
   'pve-fw-conntrack-helper': {
     judge: (text) => (CONNTRACK_HELPERS.has(text) ? undefined : `unknown helper ${text}`),

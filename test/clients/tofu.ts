@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { startSimulator } from '../../sim/serve.ts'
+import { builtProgram, type GoProgram } from './go-programs.ts'
+import { runClient } from './python.ts'
+
+const STEP_MS = 600_000
+
+const OPENTOFU: GoProgram = {
+  module: 'github.com/opentofu/opentofu',
+  version: 'v1.10.0',
+  at: './cmd/tofu',
+  file: 'tofu-v1.10.0',
+}
+
+/** A provider, and the files of the tofu folder that it can make. */
+interface Provider {
+  readonly version: string
+  readonly files: readonly string[]
+  readonly resources: number
+}
+
+/** 0.80 knows the files of Proxmox VE 8 for repositories, not those of 9. */
+const BPG: readonly Provider[] = [
+  { version: 'v0.80.0', files: ['machines.tf', 'site.tf'], resources: 25 },
+  { version: 'v0.111.1', files: ['machines.tf', 'site.tf', 'repositories.tf'], resources: 27 },
+]
+
+/** Each: what it lived through, or undefined after saying why it could not be had. */
+export function tofuLives(): readonly { readonly name: string; live(): Promise<string | undefined> }[] {
+  return BPG.map((provider) => ({
+    name: `OpenTofu with bpg/proxmox ${provider.version}`,
+    live: () => live(provider),
+  }))
+}
+
+async function live({ version, files, resources }: Provider): Promise<string | undefined> {
+  const tofu = await builtProgram(OPENTOFU)
+  if (typeof tofu === 'string') return tofu
+  const module = 'github.com/bpg/terraform-provider-proxmox'
+  const file = `terraform-provider-proxmox-${version}/terraform-provider-proxmox`
+  const provider = await builtProgram({ module, version, at: '.', file })
+  if (typeof provider === 'string') return provider
+  const simulator = await startSimulator({ preset: 'homelab', port: 0, speed: 50, seed: 5 })
+  const folder = mkdtempSync(join(tmpdir(), 'croft-tofu-'))
+  try {
+    for (const name of files) copyFileSync(join(import.meta.dirname, 'tofu', name), join(folder, name))
+    const settings = join(folder, 'tofu.rc')
+    writeFileSync(
+      settings,
+      `provider_installation {\n  dev_overrides { "bpg/proxmox" = "${dirname(provider.path)}" }\n  direct {}\n}\n`,
+    )
+    const env = {
+      HOME: folder,
+      CHECKPOINT_DISABLE: '1',
+      TF_CLI_CONFIG_FILE: settings,
+      TF_VAR_endpoint: `${simulator.endpoint}/`,
+      TF_VAR_token: simulator.token,
+    }
+    const step = async (words: readonly string[], expected: RegExp) => {
+      const ran = await runClient(tofu.path, [`-chdir=${folder}`, ...words, '-no-color'], env, STEP_MS)
+      assert.match(ran.output, expected)
+      assert.equal(ran.code, 0, ran.output)
+    }
+    const more = ['-var', 'memory=1536']
+    await step(['apply', '-auto-approve'], new RegExp(`Resources: ${resources} added, 0 changed, 0 destroyed`))
+    await step(['plan'], /No changes\./)
+    await step(['apply', '-auto-approve', ...more], /Resources: 0 added, 2 changed, 0 destroyed/)
+    await step(['plan', ...more], /No changes\./)
+    await step(['destroy', '-auto-approve', ...more], new RegExp(`Resources: ${resources} destroyed`))
+    return undefined
+  } finally {
+    await simulator.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
