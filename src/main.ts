@@ -34,6 +34,7 @@ function createRuntime(signal: AbortSignal): Runtime {
     askSecret: (question) => askSecret(question, signal),
     sendDatagram: async (address, port, bytes) =>
       (await import('./lib/datagram.ts')).sendDatagram(address, port, bytes),
+    startWatchdog,
     enrolment: openEnrolment,
     kinds: async () => (await import('./kinds/registry.ts')).KINDS,
     jsonSchema: jsonSchemaOf,
@@ -68,6 +69,17 @@ function createRuntime(signal: AbortSignal): Runtime {
       (await import('./main/rehearsal.ts')).rehearseOnTwin(estate, observed, records, looks ?? [], signal),
     startSimulator: async (options) => (await import('../sim/serve.ts')).startSimulator(options),
   }
+}
+
+async function startWatchdog() {
+  const [{ startWatchdog: start }, { runChild }] = await Promise.all([
+    import('./main/watchdog.ts'),
+    import('./ssh/child.ts'),
+  ])
+  const limits = { input: [], timeoutMs: 10_000, maxBytes: 10_000, group: false, clock: systemClock }
+  return start(process.env, systemClock, async (words, env) => {
+    await runChild(['systemd-notify', ...words], { ...limits, env })
+  })
 }
 
 async function openEnrolment(): Promise<Enrolment> {

@@ -7,15 +7,19 @@ import type {
   PlanEntryOnPage,
   PowerPlanOnPage,
   ResourceDetail,
+  SessionOnPage,
   Strip,
 } from '../src/server/api/schemas.ts'
 
 /** What the server says when it does not do what was asked. */
 export class Trouble extends Error {
   readonly status: number
-  constructor(status: number, message: string) {
+  /** What it is in a word: `second-factor`. */
+  readonly code: string
+  constructor(status: number, message: string, code: string) {
     super(message)
     this.status = status
+    this.code = code
   }
 }
 
@@ -34,8 +38,8 @@ async function write<T>(path: string, body: unknown): Promise<T> {
 async function unwrap<T>(answer: Response): Promise<T> {
   const value: unknown = await answer.json().catch(() => undefined)
   if (answer.ok) return value as T
-  const message = (value as { message?: string } | undefined)?.message
-  throw new Trouble(answer.status, message ?? `The server answered ${answer.status}.`)
+  const { message, error = '' } = (value ?? {}) as { message?: string; error?: string }
+  throw new Trouble(answer.status, message ?? `The server answered ${answer.status}.`, error)
 }
 
 function known(me: Me): Me {
@@ -49,6 +53,9 @@ export const api = {
   me: async () => known(await read<Me>('/api/me')),
   signIn: async (name: string, password: string) => known(await write<Me>('/api/sign-in', { name, password })),
   signOut: async () => known(await write<Me>('/api/sign-out', {})),
+  secondFactor: (code: string) => write<{ message: string }>('/api/second-factor', { code }),
+  sessions: () => read<{ sessions: SessionOnPage[] }>('/api/sessions'),
+  endSession: (id: string) => write<{ message: string }>('/api/sessions/end', { id }),
   view: () => read<Page>('/api/view'),
   resource: (key: string) => read<ResourceDetail>(keyed('/api/resource', key)),
   manifest: (key: string) => read<{ yaml?: string }>(keyed('/api/manifest', key)),

@@ -26,13 +26,15 @@ export interface Confirm {
 
 /** What lies over the views. One thing at a time. */
 export interface Ui {
-  readonly open: 'nothing' | 'palette' | 'help' | 'sign-in' | 'more' | 'go'
+  readonly open: 'nothing' | 'palette' | 'help' | 'sign-in' | 'sessions' | 'more' | 'go'
   readonly confirm: Confirm | undefined
+  /** What goes on once a code of the authenticator app was shown. */
+  readonly code: (() => void) | undefined
   readonly toasts: readonly Toast[]
   readonly filter: string
 }
 
-export const ui = createStore<Ui>({ open: 'nothing', confirm: undefined, toasts: [], filter: '' })
+export const ui = createStore<Ui>({ open: 'nothing', confirm: undefined, code: undefined, toasts: [], filter: '' })
 
 let count = 0
 
@@ -64,7 +66,9 @@ export async function wish(name: string, input: unknown): Promise<boolean> {
     if (error instanceof Trouble && error.status === 401) {
       await refreshMe().catch(() => undefined)
       ui.set({ open: 'sign-in' })
-    } else toast('bad', error instanceof Error ? error.message : 'It failed.')
+    } else if (error instanceof Trouble && error.code === 'second-factor')
+      ui.set({ code: () => void wish(name, input) })
+    else toast('bad', error instanceof Error ? error.message : 'It failed.')
     return false
   }
 }

@@ -168,6 +168,8 @@ export interface Runtime {
   askSecret?(question: string): Promise<string | undefined>
   /** Sends one UDP packet. */
   sendDatagram?(address: string, port: number, bytes: Uint8Array): Promise<void>
+  /** Tells systemd from now on that this process is alive, where it wants to be told. */
+  startWatchdog?(): Promise<{ stop(): void }>
   /** What lets croft in on a host for the first time. */
   enrolment?(): Promise<Enrolment>
   kinds(): Promise<readonly Kind[]>

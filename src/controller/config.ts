@@ -133,6 +133,8 @@ const schema = z.strictObject({
     .default([]),
   /** `signed-in`: reading needs a session or a token too. */
   reading: z.enum(['anybody', 'signed-in']).default('anybody'),
+  /** `required`: approving and switching off on the page needs a code of an authenticator app. */
+  secondFactor: z.enum(['offered', 'required']).default('offered'),
   users: z.string().max(1024).optional(),
   tokens: z.string().max(1024).optional(),
   /** People sign in with an OpenID Connect provider. It sends them back to publicUrl, or to where we listen. */

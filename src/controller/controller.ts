@@ -291,6 +291,8 @@ export async function createController(options: ControllerOptions): Promise<Runn
           if (signal.aborted) break
           await makePass(signal)
           if (signal.aborted) break
+          // A pass over much is one long turn already: whoever waits comes before it is shown.
+          await clock.sleep(0, signal)
           await publish()
           besides.begin({ view, revision, estate, declared, report, inForce: inForceOf(sources) }, signal)
           const nextMs = Math.min(passDueMs, besides.dueMs(), followed.dueMs())

@@ -16,7 +16,10 @@ import type { ChartRequest, Rendering } from '../drivers/chart-port.ts'
 import { type Clock, systemClock } from '../lib/clock.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { Secret } from '../model/secret.ts'
+import { createWorkerReader } from '../source/apart/reader.ts'
 import { createChartRenderer } from './renderer.ts'
+
+const reader = createWorkerReader({ clock: systemClock })
 
 const scratch = mkdtempSync(path.join(tmpdir(), 'croft-renderer-'))
 after(() => rmSync(scratch, { recursive: true, force: true }))
@@ -62,6 +65,7 @@ function renderer(folder: string | undefined, more: { clock?: Clock; env?: Recor
     clock: more.clock ?? systemClock,
     cacheDir: path.join(scratch, `cache-${path.basename(folder ?? 'none')}`),
     newPlaces: true,
+    readObjects: (text) => reader.objects([{ name: 'chart.yaml', bytes: Buffer.from(text) }]),
   })
 }
 
@@ -117,7 +121,7 @@ const failures: readonly (readonly [string, Parameters<typeof fakeHelm>[1], RegE
   ['empty', { pull: 'true' }, /^helm pull brought no chart$/],
   ['slow', { pull: 'sleep 600' }, new RegExp(`^helm pull took longer than ${LIMITS.chartMs / 1000} s$`), AT_ONCE],
   ['endless', { template: 'yes' }, /^helm template said more than \d+ bytes$/],
-  ['wrong', { template: 'echo "a: [unclosed"' }, /^what its templates make is no YAML$/],
+  ['wrong', { template: 'echo "a: [unclosed"' }, /^what its templates make cannot be used: chart\.yaml:1: /],
   ['many', { template: `yes -- "---\nkind: A" | head -n ${3 * LIMITS.addonObjects}` }, /more than \d+ objects$/],
 ]
 for (const [name, what, said, clock] of failures)

@@ -27,6 +27,8 @@ export interface RendererOptions {
   /** Where fetched charts are kept; undefined: nowhere. */
   readonly cacheDir?: string
   readonly newPlaces: boolean
+  /** Reads YAML that others wrote: objects, or what is wrong. Elsewhere than in the thread that others wait for. */
+  readObjects(text: string): Promise<{ readonly objects: readonly unknown[] } | { readonly problem: string }>
 }
 
 /** Charts by the Helm of this computer, one at a time, each in an empty home that is gone afterwards. */
@@ -43,7 +45,7 @@ export function createChartRenderer(options: RendererOptions): ChartRenderer {
     try {
       const helm = (args: readonly string[]) => runHelm(program, args, home, options, signal)
       const archive = await archiveOf(request, home, options.cacheDir, helm)
-      const values = await valuesOf(request)
+      const values = await valuesOf(request, options)
       const key = renderingKey(archive.digest, request, values)
       const found = known.get(key)
       if (found !== undefined) return found
@@ -56,8 +58,8 @@ export function createChartRenderer(options: RendererOptions): ChartRenderer {
       const [text, second] = [await once(), await once()]
       const rendering = {
         is: 'objects',
-        objects: await objectsIn(text),
-        ...(second === text ? {} : { again: await objectsIn(second) }),
+        objects: await objectsIn(text, options),
+        ...(second === text ? {} : { again: await objectsIn(second, options) }),
       } as const
       known.set(key, rendering)
       const [oldest] = known.keys()
@@ -107,21 +109,23 @@ async function runHelm(
   program: string,
   args: readonly string[],
   home: string,
-  { env, clock }: RendererOptions,
+  { env, clock, newPlaces }: RendererOptions,
   signal: AbortSignal,
 ): Promise<Buffer> {
   const [doing = ''] = args
+  // Two renderings are compared in the main thread: of what anybody may propose they are smaller.
+  const mostBytes = newPlaces ? LIMITS.addonBytes : LIMITS.proposedChartBytes
   const ended = await runChild([program, ...args], {
     env: environmentFor(env, home),
     input: [],
     timeoutMs: LIMITS.chartMs,
-    maxBytes: LIMITS.addonBytes,
+    maxBytes: mostBytes,
     group: true,
     clock,
     signal,
   })
   if (ended.cut === 'timeout') throw new HelmFailed(`helm ${doing} took longer than ${LIMITS.chartMs / 1000} s`)
-  if (ended.cut === 'too-large') throw new HelmFailed(`helm ${doing} said more than ${LIMITS.addonBytes} bytes`)
+  if (ended.cut === 'too-large') throw new HelmFailed(`helm ${doing} said more than ${mostBytes} bytes`)
   if (ended.cut === 'aborted') throw new HelmFailed(`helm ${doing} was stopped`)
   if (ended.unstarted !== undefined) throw new HelmFailed(`helm could not be started (${ended.unstarted})`)
   if (ended.code !== 0) {
@@ -180,30 +184,22 @@ async function keep(folder: string, from: string, to: string): Promise<void> {
 }
 
 /** The documents of values, later ones over earlier ones; hidden ones by their shape alone. */
-async function valuesOf({ values, hidden }: ChartRequest): Promise<readonly string[]> {
+async function valuesOf(
+  { values, hidden }: ChartRequest,
+  { readObjects }: RendererOptions,
+): Promise<readonly string[]> {
   const texts = values === '' ? [] : [values]
   if (hidden === undefined) return texts
-  const { parseDocument } = await import('yaml')
-  const document = parseDocument(hidden.reveal(), { logLevel: 'silent' })
+  const found = await readObjects(hidden.reveal())
   // What it says is nobody's business here, nor why it cannot be read.
-  if (document.errors.length > 0) throw new HelmFailed('its secret values are no YAML document')
-  const read: unknown = document.toJS({ maxAliasCount: 100 })
+  if ('problem' in found) throw new HelmFailed('its secret values are no YAML document')
+  const [read] = found.objects
   return isRecord(read) ? [...texts, JSON.stringify(standInsFor(read))] : texts
 }
 
 /** The objects in what Helm printed; lists are taken apart. */
-async function objectsIn(text: string): Promise<readonly RenderedObject[]> {
-  const { parseAllDocuments } = await import('yaml')
-  const objects: RenderedObject[] = []
-  for (const document of parseAllDocuments(text, { logLevel: 'silent' })) {
-    if (!('errors' in document)) continue
-    if (document.errors.length > 0) throw new HelmFailed('what its templates make is no YAML')
-    const read: unknown = document.toJS({ maxAliasCount: 100 })
-    const isList = isRecord(read) && typeof read.kind === 'string' && read.kind.endsWith('List')
-    const found: readonly unknown[] = isList && Array.isArray(read.items) ? read.items : [read]
-    objects.push(...found.filter(isRecord))
-    if (objects.length > LIMITS.addonObjects)
-      throw new HelmFailed(`its templates make more than ${LIMITS.addonObjects} objects`)
-  }
-  return objects
+async function objectsIn(text: string, { readObjects }: RendererOptions): Promise<readonly RenderedObject[]> {
+  const found = await readObjects(text)
+  if ('problem' in found) throw new HelmFailed(`what its templates make cannot be used: ${cleanText(found.problem)}`)
+  return found.objects.filter(isRecord)
 }

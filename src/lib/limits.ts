@@ -59,8 +59,8 @@ export const LIMITS = {
   /** Objects that a source with a grant may declare, and that a pull request may add, before anything is linked. */
   grantedDeclarations: 1_000,
   /** Of a source whose grant says no number. */
-  grantedMachines: 250,
-  grantedObjects: 2_000,
+  grantedMachines: 100,
+  grantedObjects: 1_000,
   previewedDeclarations: 500,
   /** Objects of clusters that all add-ons of one source make. */
   sourceObjects: 20_000,
@@ -184,9 +184,12 @@ export const LIMITS = {
   addonObjects: 2_000,
   /** Objects of one cluster that a revision may delete without a person's word; an add-on of usual size has fewer. */
   objectDeletes: 10,
+  /** Secrets of its own add-on, charts of it, workloads of one add-on before it: so many of each an object waits for. */
+  needsPerSort: 20,
   addonBytes: 16 * 1024 * 1024,
   /** Charts that are rendered for a preview: how long Helm may take, how many fetched charts and results are kept. */
   chartMs: 60_000,
+  proposedChartBytes: 4 * 1024 * 1024,
   chartsKept: 60,
   renderingsKept: 32,
   checksumFileBytes: 64 * 1024,
@@ -267,6 +270,9 @@ export const LIMITS = {
   users: 1000,
   sessions: 1000,
   sessionMs: 12 * 3_600_000,
+  /** A code that was shown counts for so long; so many wrong ones end the session. */
+  secondFactorMs: 10 * 60_000,
+  secondFactorFailures: 5,
   oidcSessionMs: 3_600_000,
   pendingLogins: 10_000,
   pendingLoginMs: 600_000,

@@ -8,13 +8,31 @@ export function chartsFor(options: EngineOptions): ChartRenderer | undefined {
   const newPlaces = options.charts === 'from-anywhere'
   let opened: Promise<ChartRenderer> | undefined
   const open = async (): Promise<ChartRenderer> => {
-    const [{ createChartRenderer }, { cacheDirectory }] = await Promise.all([
+    const [{ createChartRenderer }, { cacheDirectory }, { createWorkerReader }, { TooCostly }] = await Promise.all([
       import('../helm/renderer.ts'),
       import('../cli/state.ts'),
+      import('../source/apart/reader.ts'),
+      import('../source/reader.ts'),
     ])
+    const reader = createWorkerReader({ clock: systemClock })
+    // A chart may make any text: it is read where it can be ended.
+    const readObjects = async (text: string) => {
+      try {
+        return await reader.objects([{ name: 'chart.yaml', bytes: Buffer.from(text) }])
+      } catch (error) {
+        if (error instanceof TooCostly) return { problem: error.message }
+        throw error
+      }
+    }
     const env = options.env ?? process.env
     const cacheDir = cacheDirectory(env)
-    return createChartRenderer({ env, clock: systemClock, newPlaces, ...(cacheDir === undefined ? {} : { cacheDir }) })
+    return createChartRenderer({
+      env,
+      clock: systemClock,
+      newPlaces,
+      readObjects,
+      ...(cacheDir === undefined ? {} : { cacheDir }),
+    })
   }
   return {
     newPlaces,

@@ -42,10 +42,11 @@ export function createFront(parts: Parts): Front {
   const hookRate = createRate(LIMITS.webhookRate)
   const strangers = createRate(LIMITS.refusedAuditRate)
   const listening = new Map<string, number>()
-  const oidcPages = createOidcPages({ options, oidc, door, cookies })
 
   const addressOf = (request: IncomingMessage) =>
     clientAddress(request.socket.remoteAddress, request.headers['x-forwarded-for'], options.trustedProxies ?? [])
+
+  const oidcPages = createOidcPages({ options, oidc, door, cookies, addressOf })
 
   const sessionOf = (request: IncomingMessage) => readCookie(request.headers.cookie, cookies.session)
 
@@ -138,6 +139,31 @@ export function createFront(parts: Parts): Front {
         setSession(response, cookies, '', 0)
         return meOf(NOBODY)
       },
+      async secondFactor() {
+        if (request.headers.authorization !== undefined) return
+        const owed = await door.owesFactor(sessionOf(request))
+        if (owed === 'code') throw new Declined(403, 'second-factor', 'Show a code of your authenticator app first.')
+        if (owed === 'device')
+          throw new Declined(
+            403,
+            'no-second-factor',
+            `This needs an authenticator app. Whoever runs croft gives you one: croft user totp ${who.name ?? 'NAME'}`,
+          )
+      },
+      async showFactor(code) {
+        const cookie = sessionOf(request)
+        if (cookie === undefined || who === NOBODY) throw new Declined(401, 'unauthorized', 'Sign in to do this.')
+        await door.showFactor(cookie, code)
+      },
+      sessions() {
+        if (who === NOBODY || who.name === undefined) return []
+        const all = who.scopes.includes('admin')
+        const cookie = sessionOf(request)
+        const own = cookie === undefined || who.csrf === undefined ? undefined : door.sessionId(cookie)
+        if (!all && own === undefined) return []
+        return door.sessions(all ? undefined : who.name).map((one) => ({ ...one, own: one.id === own }))
+      },
+      endSession: (id) => door.endSession(id),
     }
   }
 

@@ -12,10 +12,11 @@ interface Parts {
   readonly oidc: Oidc | undefined
   readonly door: Doorkeeper
   readonly cookies: CookieNames
+  addressOf(request: IncomingMessage): string
 }
 
 /** The two addresses that a browser passes on its way to the provider and back. */
-export function createOidcPages({ options, oidc, door, cookies }: Parts) {
+export function createOidcPages({ options, oidc, door, cookies, addressOf }: Parts) {
   const { clock } = options
 
   function provider(): Oidc {
@@ -57,7 +58,7 @@ export function createOidcPages({ options, oidc, door, cookies }: Parts) {
       try {
         const cookie = readCookie(request.headers.cookie, cookies.login)
         const identified = await provider().finish(url.searchParams, cookie)
-        setSession(response, cookies, await door.signInOidc(identified), LIMITS.oidcSessionMs)
+        setSession(response, cookies, await door.signInOidc(identified, addressOf(request)), LIMITS.oidcSessionMs)
         setLogin(response, '', 0)
         note(identified.name, 'done', `${identified.subject} of ${identified.issuer}`.slice(0, 400))
         response.writeHead(302, { location: '/', 'cache-control': 'no-store' }).end()

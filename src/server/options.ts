@@ -24,6 +24,8 @@ export interface ServerOptions {
   readonly trustedProxies?: readonly string[]
   /** Reading needs a session or a token as well: API, stream and metrics. */
   readonly signedInOnly?: boolean
+  /** Approving and switching off needs a code of an authenticator app from everybody who signs in. */
+  readonly needsSecondFactor?: boolean
   /** Directory with the built page; found by itself unless told. */
   readonly page?: string
   readonly webhook?: Webhook

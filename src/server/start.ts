@@ -54,6 +54,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       clock,
       options.usersFile === undefined ? undefined : usersFile(options.usersFile),
       options.tokensFile === undefined ? undefined : tokensFile(options.tokensFile),
+      options.needsSecondFactor,
     ),
     oidc: options.oidc === undefined ? undefined : createOidc(options.oidc, clock),
   })

@@ -3,14 +3,18 @@ import { ConfirmDialog } from './confirm.tsx'
 import { GoKeys, Help } from './help.tsx'
 import { Icon } from './icon.tsx'
 import { Palette } from './palette.tsx'
+import { SecondFactor } from './second-factor.tsx'
+import { Sessions } from './sessions.tsx'
 import { SignIn } from './sign-in.tsx'
 
 export function Overlays() {
-  const { open, confirm, toasts } = ui.use()
+  const { open, confirm, code, toasts } = ui.use()
   const close = () => ui.set({ open: 'nothing' })
   return (
     <>
       {confirm !== undefined && <ConfirmDialog confirm={confirm} />}
+      {code !== undefined && <SecondFactor then={code} />}
+      {open === 'sessions' && <Sessions onClose={close} />}
       {open === 'palette' && <Palette onClose={close} />}
       {open === 'help' && <Help onClose={close} />}
       {open === 'sign-in' && <SignIn onClose={close} />}

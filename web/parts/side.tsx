@@ -68,9 +68,14 @@ export function Side({ page }: { readonly page: Page | undefined }) {
               <Icon name="user" size={16} /> Sign in
             </button>
           ) : (
-            <button type="button" class="button-quiet" onClick={() => void signOut()}>
-              Sign out
-            </button>
+            <>
+              <button type="button" class="button-quiet" onClick={() => ui.set({ open: 'sessions' })}>
+                Sessions
+              </button>
+              <button type="button" class="button-quiet" onClick={() => void signOut()}>
+                Sign out
+              </button>
+            </>
           )}
         </div>
       </div>

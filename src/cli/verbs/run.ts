@@ -151,6 +151,8 @@ export const run: Verb = async (runtime, [source], options) => {
       return noticed.changed ? noticed.estate : undefined
     },
   })
+  const watchdog = await runtime.startWatchdog?.()
+  using _dog = { [Symbol.dispose]: () => watchdog?.stop() }
   narrate(runtime, controller, options.log === 'json')
   const hooks = createWebhookDoor(await hookedSources(config.sources, deps.resolveSecret))
   await using server = await serve(runtime, config, controller, store.it, hooks, deps.resolveSecret)
@@ -257,6 +259,7 @@ async function serve(
     names: config.names,
     trustedProxies: config.trustedProxies,
     signedInOnly: config.reading === 'signed-in',
+    needsSecondFactor: config.secondFactor === 'required',
     webhook,
     metrics: () => {
       // Nanoseconds.

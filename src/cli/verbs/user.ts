@@ -1,8 +1,9 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { isRole, ROLES } from '../../server/auth/roles.ts'
+import { newTotpSecret, totpUri } from '../../server/auth/totp.ts'
 import { unguessable } from '../../server/auth/unguessable.ts'
-import { removeUser, setUser, type UsersFile, usersFile } from '../../server/auth/users.ts'
+import { endSessions, removeUser, setTotp, setUser, type UsersFile, usersFile } from '../../server/auth/users.ts'
 import { credentialFiles } from '../credentials.ts'
 import { CliError, EXIT, UsageError } from '../exit.ts'
 import { styleOf, writeJson } from '../output.ts'
@@ -10,7 +11,7 @@ import type { Verb } from '../program.ts'
 import { renderTable } from '../render/table.ts'
 import type { Runtime } from '../runtime.ts'
 
-/** Who may change things on the page: `set`, `list`, `remove`. */
+/** Who may change things on the page: `set`, `list`, `totp`, `sign-out`, `remove`. */
 export const run: Verb = async (runtime, [what, name], options) => {
   const file = (options.file as string | undefined) ?? credentialFiles(runtime.env).users
   const users = usersFile(path.resolve(runtime.cwd, file))
@@ -30,13 +31,14 @@ export const run: Verb = async (runtime, [what, name], options) => {
         name: one.name,
         role: one.role,
         signIn: one.disabled === true ? 'disabled' : one.password === undefined ? 'provider only' : 'password',
+        secondFactor: one.totp !== undefined,
       }))
       if (options.output === 'json') writeJson(runtime.out, { users: shown })
       else
         runtime.out.write(
           renderTable(
-            ['NAME', 'ROLE', 'SIGNS IN BY'].map((title) => ({ title })),
-            shown.map((one) => [one.name, one.role, one.signIn]),
+            ['NAME', 'ROLE', 'SIGNS IN BY', 'SECOND FACTOR'].map((title) => ({ title })),
+            shown.map((one) => [one.name, one.role, one.signIn, one.secondFactor ? 'app' : 'none']),
             styleOf(runtime, runtime.out),
           ),
         )
@@ -47,8 +49,27 @@ export const run: Verb = async (runtime, [what, name], options) => {
         throw new CliError(`There is no user ${name ?? ''} in ${file}. Run croft user list to see them.`)
       runtime.err.write(`${name} is removed; open sessions have ended.\n`)
       return EXIT.ok
+    case 'totp': {
+      const secret = options.remove === true ? undefined : newTotpSecret()
+      if (name === undefined || !(await setTotp(users, name, secret)))
+        throw new CliError(`There is no user ${name ?? ''} in ${file}. Run croft user list to see them.`)
+      if (secret === undefined)
+        runtime.err.write(`${name} has no authenticator app any more; open sessions have ended.\n`)
+      else {
+        runtime.err.write(
+          `Approving and switching off asks ${name} for a code from now on; open sessions have ended.\nGive this address to an authenticator app. It is shown this once:\n`,
+        )
+        runtime.out.write(`${totpUri(secret, name, 'croft')}\n`)
+      }
+      return EXIT.ok
+    }
+    case 'sign-out':
+      if (name === undefined || !(await endSessions(users, name)))
+        throw new CliError(`There is no user ${name ?? ''} in ${file}. Run croft user list to see them.`)
+      runtime.err.write(`All sessions of ${name} have ended.\n`)
+      return EXIT.ok
     default:
-      throw new UsageError(`croft user ${what ?? ''} is not known. Use set, list or remove.`)
+      throw new UsageError(`croft user ${what ?? ''} is not known. Use set, list, totp, sign-out or remove.`)
   }
 }
 

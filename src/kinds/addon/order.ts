@@ -1,3 +1,4 @@
+import { LIMITS } from '../../lib/limits.ts'
 import type { ResourceKey } from '../../model/key.ts'
 import { builtInKind } from '../../model/kube-kinds.ts'
 import { type KubeObject, objectId } from '../../model/kube-object.ts'
@@ -76,10 +77,12 @@ function orderWithin(all: readonly Keyed[]): AddonOrder {
   const keysOf = (kind: string) => all.flatMap(({ object, key }) => (object.kind === kind ? [key] : [])).sort()
   return {
     all,
-    secrets: keysOf('Secret'),
-    charts: keysOf('HelmChart'),
-    deployments: all.filter(({ object }) => object.kind === 'Deployment'),
-    carriers: carriersOf(all),
+    // A thousand objects that need a thousand others are a million needs. These are about order only: Kubernetes itself
+    // waits for what is not there yet.
+    secrets: keysOf('Secret').slice(0, LIMITS.needsPerSort),
+    charts: keysOf('HelmChart').slice(0, LIMITS.needsPerSort),
+    deployments: all.filter(({ object }) => object.kind === 'Deployment').slice(0, LIMITS.needsPerSort),
+    carriers: [...carriersOf(all)].sort().slice(0, LIMITS.needsPerSort),
   }
 }
 

@@ -55,6 +55,9 @@ for (const [name, estate] of estates) {
     }
     check('post', '/api/sign-in', await it.post('/api/sign-in', { name: 'otto', password: 'wrong' }))
     check('post', '/api/sign-in', await it.post('/api/sign-in', {}))
+    check('post', '/api/second-factor', await it.post('/api/second-factor', { code: '123456' }))
+    check('post', '/api/second-factor', await it.post('/api/second-factor', { code: '123456' }, otto))
+    check('post', '/api/sessions/end', await it.post('/api/sessions/end', { id: 'none' }, otto))
     check('post', '/api/sign-out', await it.post('/api/sign-out', {}, otto))
     check('get', '/api/resource', await it.ask('/api/resource?key=Machine/none'))
     check('get', '/api/power-plan', await it.ask('/api/power-plan?target=none&state=on'))

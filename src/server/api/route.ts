@@ -4,7 +4,7 @@ import type { Scope } from '../auth/roles.ts'
 import type { HealthStrips } from '../health-strips.ts'
 import type { Actor, Controller } from '../port.ts'
 import type { Stream } from '../stream.ts'
-import type { Me } from './schemas.ts'
+import type { Me, SessionOnPage } from './schemas.ts'
 
 /** One thing that the API can do. The server, the document of the API and its tests are all made from it. */
 export interface Route<I extends z.ZodObject = z.ZodObject, O extends z.ZodType = z.ZodType> {
@@ -33,6 +33,12 @@ export interface Context {
   /** Opens a session in this browser, by name and password. */
   signIn(name: string, password: string): Promise<Me>
   signOut(): Promise<Me>
+  /** Declines where this session owes a code of an authenticator app. */
+  secondFactor(): Promise<void>
+  showFactor(code: string): Promise<void>
+  /** Sessions that the asker may see: his own, and for who may do everything all. */
+  sessions(): readonly SessionOnPage[]
+  endSession(id: string): void
 }
 
 /** An answer other than 200. Its message is for the person who asked. */

@@ -247,6 +247,18 @@ export const me = z.object({
   version: z.string(),
 })
 
+export const session = z.object({
+  id: z.string(),
+  user: z.string(),
+  role: z.enum(ROLES),
+  source: z.enum(['local', 'oidc']),
+  address: z.string(),
+  openedMs: z.number(),
+  /** The one that asks. */
+  own: z.boolean(),
+})
+export type SessionOnPage = z.output<typeof session>
+
 export const granted = z.object({ ok: z.literal(true), message: z.string(), link: z.string().optional() })
 export const trouble = z.object({ error: z.string(), message: z.string() })
 

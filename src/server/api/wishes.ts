@@ -11,7 +11,15 @@ const STATUS_OF = { 'not-found': 404, conflict: 409, refused: 422 } as const
 /** Orders that cannot be taken back. */
 const GRAVE = ['replace', 'remove-member', 'abort']
 
-async function ask({ controller, actor }: Context, wish: Wish) {
+/** What needs a code of an authenticator app, where its asker has one. */
+function isGrave(wish: Wish): boolean {
+  if (wish.wish === 'approve') return true
+  if (wish.wish === 'power') return wish.order === 'off'
+  return wish.wish === 'cluster' && GRAVE.includes(wish.order)
+}
+
+async function ask({ controller, actor, secondFactor }: Context, wish: Wish) {
+  if (isGrave(wish)) await secondFactor()
   const answer = await controller.ask(wish, actor)
   if (!answer.ok) throw new Declined(STATUS_OF[answer.reason], answer.reason, answer.message)
   return answer

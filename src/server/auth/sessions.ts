@@ -11,6 +11,21 @@ export interface Session {
   readonly generation: string
   readonly csrf: string
   readonly expiresMs: number
+  /** From where it was opened, and when by the wall clock: for whoever looks through the list. */
+  readonly address: string
+  readonly openedMs: number
+}
+
+/** A session as it is listed. Its id is good for ending it, and for nothing else. */
+export interface ListedSession extends Pick<Session, 'user' | 'role' | 'source' | 'address' | 'openedMs'> {
+  readonly id: string
+}
+
+/** How the second factor of a session stands. */
+interface Factor {
+  /** By the clock that never jumps: until then it counts as shown. */
+  untilMs: number
+  failures: number
 }
 
 export interface Sessions {
@@ -18,17 +33,30 @@ export interface Sessions {
   open(session: Omit<Session, 'csrf'>): string
   find(cookie: string, nowMs: number): Session | undefined
   close(cookie: string): void
+  list(nowMs: number): readonly ListedSession[]
+  /** The id under which this session is listed. */
+  idOf(cookie: string): string
+  /** Ends the session of that id. */
+  end(id: string): void
+  /** Notes a code that was shown: whether it was right. Too many wrong ones end the session. */
+  showFactor(cookie: string, right: boolean, nowMs: number): void
+  hasFactor(cookie: string, nowMs: number): boolean
 }
 
 export function createSessions(): Sessions {
   // By the hash of the cookie: a look into this process's memory dump by key shows no usable cookie.
   const open = new Map<string, Session>()
+  const factors = new Map<string, Factor>()
+  const remove = (key: string) => {
+    open.delete(key)
+    factors.delete(key)
+  }
   return {
     open(session) {
       const cookie = unguessable()
       if (open.size >= LIMITS.sessions) {
         const [oldest] = open.keys()
-        if (oldest !== undefined) open.delete(oldest)
+        if (oldest !== undefined) remove(oldest)
       }
       open.set(fingerprintOf(cookie), { ...session, csrf: unguessable() })
       return cookie
@@ -38,9 +66,31 @@ export function createSessions(): Sessions {
       const session = open.get(key)
       if (session === undefined) return undefined
       if (session.expiresMs > nowMs) return session
-      open.delete(key)
+      remove(key)
       return undefined
     },
-    close: (cookie) => void open.delete(fingerprintOf(cookie)),
+    close: (cookie) => remove(fingerprintOf(cookie)),
+    list: (nowMs) =>
+      [...open].flatMap(([key, { user, role, source, address, openedMs, expiresMs }]) =>
+        expiresMs > nowMs ? [{ id: idOf(key), user, role, source, address, openedMs }] : [],
+      ),
+    idOf: (cookie) => idOf(fingerprintOf(cookie)),
+    end(id) {
+      for (const key of open.keys()) if (idOf(key) === id) remove(key)
+    },
+    showFactor(cookie, right, nowMs) {
+      const key = fingerprintOf(cookie)
+      if (!open.has(key)) return
+      const factor = factors.get(key) ?? { untilMs: 0, failures: 0 }
+      factors.set(key, factor)
+      if (right) Object.assign(factor, { untilMs: nowMs + LIMITS.secondFactorMs, failures: 0 })
+      else if (++factor.failures >= LIMITS.secondFactorFailures) remove(key)
+    },
+    hasFactor: (cookie, nowMs) => (factors.get(fingerprintOf(cookie))?.untilMs ?? 0) > nowMs,
   }
+}
+
+/** Of the hash that the session is kept by: from it nobody gets to the cookie. */
+function idOf(key: string): string {
+  return key.slice(0, 16)
 }

@@ -12,6 +12,11 @@ const user = z.strictObject({
   password: z.string().startsWith('scrypt$').optional(),
   /** Who it is at an OpenID Connect provider. Names are the provider's to give; only this says that the two are one. */
   oidc: z.strictObject({ issuer: z.string().min(1).max(500), subject: z.string().min(1).max(255) }).optional(),
+  /** Of an authenticator app: its codes are asked for before something grave. */
+  totp: z
+    .string()
+    .regex(/^[A-Z2-7]{32}$/)
+    .optional(),
   /** Signs in nowhere, whatever else says he may. */
   disabled: z.boolean().optional(),
   /** Another one with every new password, and for a user who is removed and made again: old sessions end with it. */
@@ -53,11 +58,33 @@ export async function setUser(
       role,
       ...(kept === undefined ? {} : { password: kept }),
       ...(oidc === undefined ? {} : { oidc }),
+      ...(old?.totp === undefined ? {} : { totp: old.totp }),
       ...(old?.disabled === true ? { disabled: true } : {}),
       generation: old !== undefined && hash === undefined ? old.generation : unguessable(9),
     }
     return { users: [...before.filter((one) => one.name !== name), next] }
   })
+}
+
+/** Gives a user a secret for an authenticator app, or takes it away. Open sessions end. False: there is no such user. */
+export async function setTotp(users: UsersFile, name: string, secret: string | undefined): Promise<boolean> {
+  return changeUser(users, name, ({ totp: _, ...rest }) => ({
+    ...rest,
+    ...(secret === undefined ? {} : { totp: secret }),
+  }))
+}
+
+/** Ends every session of a user. False: there is no such user. */
+export async function endSessions(users: UsersFile, name: string): Promise<boolean> {
+  return changeUser(users, name, (user) => user)
+}
+
+async function changeUser(users: UsersFile, name: string, change: (user: User) => User): Promise<boolean> {
+  if ((await findUser(users, name)) === undefined) return false
+  await users.change(({ users: before }) => ({
+    users: before.map((one) => (one.name === name ? { ...change(one), generation: unguessable(9) } : one)),
+  }))
+  return true
 }
 
 /** False: there was none. */

@@ -6,8 +6,9 @@ import { type Identified, LoginRefused } from './oidc.ts'
 import { checkPassword } from './passwords.ts'
 import { createRate } from './rate.ts'
 import { type Role, type Scope, scopesOf } from './roles.ts'
-import { createSessions } from './sessions.ts'
+import { createSessions, type ListedSession } from './sessions.ts'
 import { judgeToken, type TokensFile } from './tokens.ts'
+import { totpStep } from './totp.ts'
 import { findLinked, findUser, type UsersFile } from './users.ts'
 
 /** Who asks. `csrf` is there for sessions only: a token is never sent by a browser on its own. */
@@ -25,7 +26,15 @@ export interface Doorkeeper {
   /** Judged anew at every request: who was removed a moment ago is nobody now. */
   identify(authorization: string | undefined, cookie: string | undefined): Promise<Who>
   signIn(name: string, password: string, address: string): Promise<{ readonly cookie: string; readonly who: Who }>
-  signInOidc(identified: Identified): Promise<string>
+  signInOidc(identified: Identified, address: string): Promise<string>
+  /** Does this session still owe a code, before something grave? A program with a token owes none. */
+  owesFactor(cookie: string | undefined): Promise<'none' | 'code' | 'device'>
+  /** Takes a code for this session. */
+  showFactor(cookie: string, code: string): Promise<void>
+  /** Sessions of everybody, or of this user alone. */
+  sessions(user?: string): readonly ListedSession[]
+  sessionId(cookie: string): string
+  endSession(id: string): void
   signOut(cookie: string): void
   /** Is there anybody who could sign in with a password? */
   local(): Promise<boolean>
@@ -35,10 +44,13 @@ export function createDoorkeeper(
   clock: Clock,
   users: UsersFile | undefined,
   tokens: TokensFile | undefined,
+  needsFactor = false,
 ): Doorkeeper {
   const sessions = createSessions()
   const rate = createRate(LIMITS.loginRate)
   const names = createRate(LIMITS.loginNameRate)
+  /** The newest step of time whose code a user has shown: no code counts twice. */
+  const shown = new Map<string, number>()
 
   async function byToken(token: string): Promise<Who> {
     const verdict = tokens === undefined ? 'unknown' : await judgeToken(tokens, token, clock.now())
@@ -93,25 +105,51 @@ export function createDoorkeeper(
         throw new Declined(401, 'unauthorized', 'Name and password do not fit.')
       const { role, generation } = user
       const expiresMs = clock.monotonicMs() + LIMITS.sessionMs
-      const cookie = sessions.open({ user: name, role, source: 'local', generation, expiresMs })
+      const openedMs = clock.now()
+      const cookie = sessions.open({ user: name, role, source: 'local', generation, expiresMs, address, openedMs })
       return { cookie, who: await bySession(cookie) }
     },
-    async signInOidc({ name, role, issuer, subject }) {
+    async signInOidc({ name, role, issuer, subject }, address) {
       const linked = users === undefined ? undefined : await findLinked(users, { issuer, subject })
       const named = users === undefined ? undefined : await findUser(users, name)
       if (linked?.disabled === true || named?.disabled === true) throw new LoginRefused('This user is disabled here.')
       const expiresMs = clock.monotonicMs() + LIMITS.oidcSessionMs
+      const openedMs = clock.now()
       if (linked !== undefined) {
         const { name: user, role: own, generation } = linked
-        return sessions.open({ user, role: own, source: 'local', generation, expiresMs })
+        return sessions.open({ user, role: own, source: 'local', generation, expiresMs, address, openedMs })
       }
       // A provider may give anybody any name: that alone makes nobody the user of that name here.
       if (named !== undefined)
         throw new LoginRefused(
           `${name} is a user of this croft who is not linked with you. Whoever runs it can do so: croft user set ${name} --role ${named.role} --oidc-issuer ${issuer} --oidc-subject ${subject}`,
         )
-      return sessions.open({ user: name, role, source: 'oidc', generation: '', expiresMs })
+      return sessions.open({ user: name, role, source: 'oidc', generation: '', expiresMs, address, openedMs })
     },
+    async owesFactor(cookie) {
+      if (cookie === undefined) return 'none'
+      const session = sessions.find(cookie, clock.monotonicMs())
+      if (session === undefined) return 'none'
+      if (sessions.hasFactor(cookie, clock.monotonicMs())) return 'none'
+      const user = users === undefined ? undefined : await findUser(users, session.user)
+      if (user?.totp !== undefined) return 'code'
+      return needsFactor ? 'device' : 'none'
+    },
+    async showFactor(cookie, code) {
+      const session = sessions.find(cookie, clock.monotonicMs())
+      const user = session === undefined || users === undefined ? undefined : await findUser(users, session.user)
+      if (user?.totp === undefined) throw new Declined(422, 'refused', 'You have no authenticator app here.')
+      if (!names.take(`code ${user.name}`, clock.monotonicMs()))
+        throw new Declined(429, 'too-many', 'Too many attempts. Wait a few seconds.')
+      const step = totpStep(user.totp, code, clock.now(), shown.get(user.name) ?? 0)
+      if (step !== undefined) shown.set(user.name, step)
+      sessions.showFactor(cookie, step !== undefined, clock.monotonicMs())
+      if (step === undefined)
+        throw new Declined(403, 'second-factor', 'This is not the code of your authenticator app now, or it was used.')
+    },
+    sessions: (user) => sessions.list(clock.monotonicMs()).filter((one) => user === undefined || one.user === user),
+    sessionId: (cookie) => sessions.idOf(cookie),
+    endSession: (id) => sessions.end(id),
     signOut: (cookie) => sessions.close(cookie),
   }
 }
