@@ -50,12 +50,19 @@ export function facts(computer: Computer): NodeFacts {
     ...(version === undefined ? {} : { version }),
     ...(config === undefined ? {} : { configHash: config }),
     ...held,
-    ...(service.failure === undefined || service.state === 'running' ? {} : { failure: service.failure }),
+    ...(service.failure === undefined || service.state === 'running' ? {} : { failure: failureOf(service) }),
     gates: gatesNow(computer),
     ...etcdFacts(computer),
     snapshots: snapshotsOn(computer),
     ...(machine.job === undefined ? {} : { job: { ...machine.job } }),
   }
+}
+
+/** The last fatal line; where a setting differs, with the warning before it, which alone says which. */
+function failureOf({ failure = '', journal }: ReturnType<typeof serviceOf>): string {
+  if (!failure.includes('configuration value mismatch')) return failure
+  const warning = journal.findLast(({ message }) => message.startsWith('critical configuration mismatched: '))
+  return `${failure} (${/^[^.[]*/.exec(warning?.message ?? '')?.[0] ?? ''})`
 }
 
 /** The gates are tried from the first boot on, whether there is a K3s or not. */

@@ -5,7 +5,7 @@ import { parse } from 'yaml'
 import type { ClusterSpec, Flags } from '../model/cluster.ts'
 import { clusterSpec, nodeSpec } from '../plan/cluster/testing/fixture.ts'
 import { clusterFlags, configHash, configYaml, endpointUrl, nodeConfig } from './config.ts'
-import { EQUAL_ON_SERVERS, flagDrift, flagProblems, mismatchedFlag, parseNodeArgs } from './flags.ts'
+import { EQUAL_ON_SERVERS, explainFailure, flagDrift, flagProblems, parseNodeArgs } from './flags.ts'
 import { sharedK3s } from './testing/shared.ts'
 
 const spec = clusterSpec('s1 s2 s3 a1', {
@@ -174,7 +174,7 @@ describe('[R41] flags of running servers', () => {
       .map((row) => JSON.parse(row))
     assert.ok(rows.length > 10)
     for (const { label, lines } of rows) {
-      const flags = new Set(lines.flatMap((line) => mismatchedFlag(line) ?? []))
+      const flags = new Set(lines.flatMap((line) => /^its (\S+) is not the same/.exec(explainFailure(line))?.[1] ?? []))
       const expected = label === 'two-at-once' ? 'cluster-cidr' : label.replace('no-', '')
       assert.ok(flags.has(expected), `${label}: ${[...flags].join(' ')}`)
       for (const flag of flags) assert.ok(flag in EQUAL_ON_SERVERS, flag)

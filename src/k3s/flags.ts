@@ -125,8 +125,15 @@ export function flagDrift(
   )
 }
 
+/** Why K3s gave up, with the flag that a person has to change where it is about one. */
+export function explainFailure(failure: string): string {
+  const flag = mismatchedFlag(failure)
+  if (flag === undefined) return failure
+  return `its ${flag} is not the same as on the servers that run, and it must be: ${failure}`
+}
+
 /** The flag that a joining server's warning is about. K3s names Go fields for addresses. */
-export function mismatchedFlag(logText: string): string | undefined {
+function mismatchedFlag(logText: string): string | undefined {
   const field = /critical configuration mismatched: ([A-Za-z0-9-]+)/.exec(logText)?.[1]
   if (field === undefined) return undefined
   if (/^ClusterIPRanges?$/.test(field)) return 'cluster-cidr'

@@ -209,6 +209,20 @@ describe('the service', () => {
     root.write('/journal', 'level=info msg="x"\nlevel=fatal msg="Error: \\"a\\" \u001b[31mnot authorized"\n')
     assert.equal((await root.ask(['facts'])).failure, 'Error: "a" [31mnot authorized')
   })
+
+  test('a refusal because of a setting names the setting, which stands in a warning before it', async () => {
+    root.write('/etc/systemd/system/k3s.service', '[Unit]')
+    root.write('/units/k3s.service', 'LoadState=loaded\nActiveState=failed\n')
+    root.write(
+      '/journal',
+      'level=warning msg="critical configuration mismatched: ClusterIPRanges.slice[0].IP.slice[13]"\n' +
+        'level=fatal msg="Error: preparing server: critical configuration value mismatch between servers"\n',
+    )
+    assert.equal(
+      (await root.ask(['facts'])).failure,
+      'Error: preparing server: critical configuration value mismatch between servers (critical configuration mismatched: ClusterIPRanges)',
+    )
+  })
 })
 
 describe('facts', () => {

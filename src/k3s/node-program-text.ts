@@ -699,8 +699,14 @@ failure_facts() {
   case $service in starting | failed | stopped) ;; *) return ;; esac
   [ -n "$1" ] || return
   begun=$(cat "$run/started" 2>/dev/null)
-  line=$(journalctl -u "$1" -b -n 400 -o cat --no-pager --since "@$(( \${begun:-0} / 1000 ))" 2>/dev/null |
-    grep 'level=fatal\\|Shutdown request received' | tail -n 1 | sed 's/^.*msg="//; s/"$//; s/\\\\"/"/g')
+  log=$(journalctl -u "$1" -b -n 400 -o cat --no-pager --since "@$(( \${begun:-0} / 1000 ))" 2>/dev/null)
+  line=$(printf '%s\\n' "$log" | grep 'level=fatal\\|Shutdown request received' | tail -n 1 |
+    sed 's/^.*msg="//; s/"$//; s/\\\\"/"/g')
+  # Which setting differs stands only in the warnings before it.
+  case $line in *'configuration value mismatch'*)
+    field=$(printf '%s\\n' "$log" | sed -n 's/^.*\\(critical configuration mismatched: [A-Za-z0-9-]*\\).*/\\1/p' | tail -n 1)
+    line="$line ($field)" ;;
+  esac
   [ -n "$line" ] && printf ',"failure":"%s"' "$(clean "$line")"
 }
 

@@ -1,3 +1,4 @@
+import { explainFailure } from '../../k3s/flags.ts'
 import type { NodeFacts } from '../../k3s/node-program.ts'
 import { at, type Foreign, isRecord, nameOf, recordOf, recordsOf, textOf } from '../../kubernetes/objects.ts'
 import { optional } from './optional.ts'
@@ -29,11 +30,15 @@ export function readFacts(value: unknown): NodeFacts | undefined {
     ...optional('role', oneOf(value.role, ['server', 'agent'] as const)),
     ...optional('version', nameOf(value.version)),
     ...optional('configHash', nameOf(value.configHash)),
-    ...optional('failure', textOf(value.failure)),
+    ...optional('failure', explained(textOf(value.failure))),
     ...optional('etcd', readEtcd(value.etcd)),
     ...optional('datastore', oneOf(value.datastore, ['sqlite'] as const)),
     ...optional('job', readJob(value.job)),
   }
+}
+
+function explained(failure: string | undefined): string | undefined {
+  return failure === undefined ? undefined : explainFailure(failure)
 }
 
 function readEtcd(value: unknown): NodeFacts['etcd'] {
