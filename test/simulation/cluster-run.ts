@@ -112,6 +112,9 @@ spec:
 ${servers.map(node).join('')}${agents.length === 0 ? '' : `  agents:\n${agents.map(node).join('')}`}${spec}`
 }
 
+/** The same as text, for whoever reads it otherwise. */
+export const GROUND_AND_HOSTS = `${GROUND}${HOSTS.map((name) => host(name, '')).join('')}`
+
 /** Reads manifests as Git would give them. Throws where they are not valid: a test of nothing proves nothing. */
 export function clusterEstate(manifests: string, hostLines: (name: string) => string = () => ''): Estate {
   const hosts = HOSTS.map((name) => host(name, hostLines(name))).join('')
