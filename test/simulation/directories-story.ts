@@ -26,9 +26,14 @@ export interface Told {
 /**
  * Two to four directories, some of them clones, on one hypervisor, beside a cluster that somebody made by hand; and for
  * so many turns something happens to one of them, which then plans, applies or runs. Throws where something was written,
- * wiped or deleted that should not have been.
+ * wiped or deleted that should not have been. `meddle` stands for what a broken croft might do.
  */
-export async function tellStory(seed: number, turns: number, hint: string): Promise<Told> {
+export async function tellStory(
+  seed: number,
+  turns: number,
+  hint: string,
+  meddle: (run: Run) => void = () => undefined,
+): Promise<Told> {
   const random = seededRandom(seed)
   const kubernetes: string[] = []
   const empty = newDirectory(random, 'a', 'none')
@@ -104,6 +109,7 @@ export async function tellStory(seed: number, turns: number, hint: string): Prom
   }
 
   for (const one of originals) await turn(one, 'applies')
+  meddle(run)
   for (let count = 1; count <= turns; count++) {
     const one = all[integerBetween(random, 0, all.length - 1)] as Directory
     lines.push(happen(random, one, all, count))

@@ -325,6 +325,33 @@ describe('recovery', () => {
     assert.ok(result.is === 'failed' && /keys of the roots are not kept/.test(result.message))
   })
 
+  test('every password that a snapshot may need is kept over two rotations, a recovery and another one', async () => {
+    const lab = await settled('s1')
+    const all = [kept(lab)[0] ?? '']
+    const rotate = async () => {
+      const { observed } = await lab.look()
+      const { result } = await run(lab, planRotation('token', lab.spec, observed, lab.clock.now()))
+      assert.deepEqual(result, { is: 'done' })
+      all.unshift(kept(lab)[0] ?? '')
+      lab.restart()
+      await lab.until(allReady('s1'))
+    }
+    await rotate()
+    await rotate()
+    assert.equal(new Set(all).size, 3, 'each rotation makes a new one')
+    assert.deepEqual(kept(lab), all)
+    const signal = new AbortController().signal
+    assert.equal(await lab.clock.runUntil(lab.operator.recover('s1', lab.surroundings(), signal)), undefined)
+    assert.deepEqual(kept(lab), all, 'what is read back from a server takes nothing away')
+    await rotate()
+    assert.deepEqual(kept(lab), all)
+    const secrets = lab.vault.kept.get('homelab')
+    assert.ok(
+      [...(secrets?.files.keys() ?? [])].some((path) => /root/.test(path)),
+      'nor the keys of the roots',
+    )
+  })
+
   test('a sealed copy in Git that nobody can open does not keep the record from being read back; the only record does', async () => {
     const lab = await settled('s1')
     const before = lab.vault.kept.get('homelab')

@@ -132,6 +132,22 @@ test('addresses of EnvironmentVMs are taken, and an exhausted pool is said', () 
   assert.match(given[1]?.problems[0]?.message ?? '', /AddressPool lan \(a\.yaml:1:1\) has no free address left/)
 })
 
+test('a pool gives out every address that it has, the first and the last as well, and none beyond', () => {
+  const all = (spec: object, count: number) =>
+    Object.values(
+      addresses(
+        Array.from({ length: count }, (_, at) => machine(`m${at}`)),
+        pool(spec),
+      ),
+    ).sort()
+  const range = { ranges: [{ from: '10.0.0.10', to: '10.0.0.13' }] }
+  assert.deepEqual(all(range, 4), ['10.0.0.10', '10.0.0.11', '10.0.0.12', '10.0.0.13'])
+  assert.equal(all(range, 5).filter((one) => /no free address left/.test(one)).length, 1)
+  // Of a network: not its own address, not the broadcast, not the gateway.
+  assert.deepEqual(all({ cidr: '10.0.0.0/29' }, 5), ['10.0.0.2', '10.0.0.3', '10.0.0.4', '10.0.0.5', '10.0.0.6'])
+  assert.equal(all({ cidr: '10.0.0.0/29' }, 6).filter((one) => /no free address left/.test(one)).length, 1)
+})
+
 test('without a pool a machine uses DHCP, and cannot state an address', () => {
   const bare = declare('Network', 'lan', {})
   const on = (address?: string) => expand(machine('m', address), [bare, host, machine('m', address)])

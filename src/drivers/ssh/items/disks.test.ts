@@ -112,6 +112,18 @@ test('zpool: a mirror gets its second disk, properties are set, and other shapes
   assert.match(judged(other, alone).held ?? '', /ata-B is not in the pool tank/)
 })
 
+test('a disk whose partitions cannot be read may hold anything: nothing on it is erased, whatever serial is written down', () => {
+  const unreadable = (name: string, row: string): Said => ({ ...disk(name, row), [partitions(name)]: out('', 1) })
+  for (const [a, b] of [
+    [unreadable('ata-A', 'disk SA  '), disk('ata-B', 'disk SB  ')],
+    [disk('ata-A', 'disk SA  '), unreadable('ata-B', 'disk SB  ')],
+  ] as const) {
+    const { held, commands } = judged(POOL, { ...absent, ...a, ...b })
+    assert.match(held ?? '', /ata-[AB] holds something that cannot be read, so nothing on it is erased/)
+    assert.deepEqual(commands, [])
+  }
+})
+
 test('zpool: a pool is never erased for itself: not when ZFS is away, not when its disks cannot be imported', () => {
   const [mine, other] = [out('gpt\nPMBR\n'), out('zfs_member tank\n')]
   const member = (name: string, row: string): Said => ({

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createKubernetesClient } from '../../kubernetes/client.ts'
+import type { Foreign } from '../../kubernetes/objects.ts'
+import type { PowerStep } from '../../model/power-decision.ts'
+import { MARKS } from './marks.ts'
+import { pause, restore } from './objects.ts'
+
+/** One Deployment behind an API that knows merge patches: the wire is ours, the object is all there is. */
+function deployment(replicas: number) {
+  const object = { metadata: { resourceVersion: '1', annotations: {} as Record<string, string> }, spec: { replicas } }
+  const client = createKubernetesClient({
+    async send({ method, body }) {
+      if (method === 'PATCH') {
+        const patch = JSON.parse(String(body)) as Foreign & typeof object
+        for (const [key, value] of Object.entries(patch.metadata?.annotations ?? {})) {
+          if (value === null) delete object.metadata.annotations[key]
+          else object.metadata.annotations[key] = value
+        }
+        Object.assign(object.spec, patch.spec)
+      }
+      return { status: 200, reason: 'OK', headers: {}, body: JSON.stringify(object) }
+    },
+    close: async () => undefined,
+  })
+  const step = {
+    summary: 'pause web',
+    workload: { kind: 'Deployment', namespace: 'default', name: 'web' },
+  } as unknown as PowerStep
+  const signal = new AbortController().signal
+  return {
+    object,
+    pause: () => pause(client, step, signal),
+    restore: () => restore(client, step, signal),
+    before: () => object.metadata.annotations[MARKS.before],
+  }
+}
+
+test('a second pause remembers what the first one found, whoever scaled the workload meanwhile', async () => {
+  const web = deployment(3)
+  await web.pause()
+  assert.deepEqual([web.object.spec.replicas, web.before()], [0, '3'])
+  await web.pause()
+  assert.deepEqual([web.object.spec.replicas, web.before()], [0, '3'], 'nothing to do a second time')
+  // An autoscaler brings one back before the power is off.
+  web.object.spec.replicas = 1
+  await web.pause()
+  assert.deepEqual([web.object.spec.replicas, web.before()], [0, '3'])
+  await web.restore()
+  assert.deepEqual([web.object.spec.replicas, web.before()], [3, undefined])
+})
+
+test('what a person scaled while it was paused stands, and what was at nothing stays there', async () => {
+  const web = deployment(3)
+  await web.pause()
+  web.object.spec.replicas = 5
+  await web.restore()
+  assert.deepEqual([web.object.spec.replicas, web.before()], [5, undefined])
+  const none = deployment(0)
+  await none.pause()
+  await none.restore()
+  assert.deepEqual([none.object.spec.replicas, none.before()], [0, undefined])
+})
