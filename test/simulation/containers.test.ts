@@ -137,3 +137,36 @@ test('what only root may do is refused before anything is written', async () => 
   assert.match(entry.action.reason, /devices\.dev0 is a device of the host, \/dev\/dri\/renderD128.*SSH lane/)
   assert.equal(run.datacentre.writes.length, 0)
 })
+
+test('the guards stand before containers as before machines: too many at once, protected, and a tree that was not read whole', async () => {
+  const plain = (name: string, more = '') =>
+    container(name)
+      .replace(/^ {4}mountPoint.*\n/m, '')
+      .replace(`{name: ${name}}`, `{name: ${name}${more}}`)
+  const names = ['dns-1', 'dns-2', 'dns-3']
+  const files = (left: readonly string[]) => ({
+    'connection.yaml': connection,
+    'debian.yaml': template,
+    ...Object.fromEntries(
+      left.map((name) => [
+        `${name}.yaml`,
+        plain(name, name === 'dns-3' ? ', annotations: {croft.dev/protect: "true"}' : ''),
+      ]),
+    ),
+  })
+  const run = simulate({ seed: 33, estate: estateFrom(files(names)) })
+  assert.equal(await run.untilSettled(run.start()), 'settled')
+  assert.equal(containersOf(run).length, 3)
+  const left = async (estate: typeof run.estate) => {
+    run.estate = estate
+    const reports = await run.passes(run.start(), 4)
+    const guards = reports.at(-1)?.plan.entries.flatMap(({ action }) => ('guard' in action ? [action.guard] : []))
+    return [containersOf(run).length, ...new Set(guards)]
+  }
+  assert.deepEqual(await left(estateFrom(files(['dns-3']))), [3, 'blast-radius'])
+  const two = estateFrom(files(['dns-1', 'dns-3']))
+  assert.deepEqual(await left({ ...two, incomplete: true }), [3, 'incomplete-source'])
+  assert.deepEqual(await left(estateFrom(files(['dns-1', 'dns-2']))), [3, 'protection'])
+  const approved = { name: 'x', deletes: ['EnvironmentContainer/dns-2'], origin: { file: 'a', line: 1, column: 1 } }
+  assert.deepEqual(await left({ ...two, approvals: [approved] }), [2], 'one, by name')
+})

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { networkChanged } from '../../../sim/k3s/service.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { ObservedCluster } from '../../model/observed-cluster.ts'
 import { coordinate } from '../../plan/cluster/coordinate.ts'
@@ -114,6 +115,27 @@ describe('a join that takes its time', () => {
       assert.ok((voted.get('s2') ?? Number.POSITIVE_INFINITY) <= (begun.get('s3') ?? 0), 's3 waited for the vote of s2')
     })
   }
+})
+
+describe('a server that has gone silent', () => {
+  test('has no vote to count on although its Node is still Ready, and no other server is touched meanwhile', async () => {
+    const lab = await formed('s1 s2 s3', 3, { upgrade: { ...driverLab('s1').spec.upgrade, soakMs: 0 } })
+    await pass(lab, MINUTE)
+    const { computer, trouble } = lab.box('s3')
+    trouble.noNetwork = true
+    networkChanged(computer)
+    lab.spec = { ...lab.spec, version: 'v1.34.4+k3s1' }
+    lab.restart()
+    const { observed, decision } = await lab.look()
+    const kube = observed.nodes.find(({ name }) => name === 's3')?.kube
+    assert.ok(typeof kube === 'object' && kube.ready === 'yes', 'its Node says so for most of a minute')
+    assert.ok(observed.members !== 'unknown')
+    assert.notEqual(observed.members.find(({ node }) => node === 's3')?.up, 'yes')
+    assert.deepEqual(
+      decision.steps.filter(({ node }) => node !== undefined).map(({ do: verb, node }) => `${verb} ${node}`),
+      [],
+    )
+  })
 })
 
 describe('an endpoint that is a name', () => {
