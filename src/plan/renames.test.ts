@@ -21,6 +21,12 @@ test('a machine that is declared under another name is the same machine', () => 
 test('a machine whose file is broken keeps its name: it is not handed over to one with the same content', () => {
   assert.deepEqual(handedOver({ unreadable: ['Machine/old'] }), [], 'it is declared and was refused')
   assert.deepEqual(handedOver({ incomplete: true }), [], 'nobody can say what is in the file')
+  assert.deepEqual(
+    handedOver({ partlyRead: [{ source: 'lab', names: ['ol*'] }] }),
+    [],
+    'it may be in a file of that source',
+  )
+  assert.equal(handedOver({ partlyRead: [{ source: 'lab', names: ['lab-*'] }] }).length, 1, 'it cannot be')
 })
 
 test('a machine that this directory did not declare is not handed over', () => {

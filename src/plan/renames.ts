@@ -31,6 +31,7 @@ export function renames(
   const left = new Map<string, ResourceRecord[]>()
   for (const record of ledger.records.values()) {
     if (declared.has(record.key) || unreadable.has(record.key) || !isGuest(record.type)) continue
+    if (estate.partlyRead?.some((source) => mayBeCalled(record.key, source)) === true) continue
     if (ledger.intentions.has(record.key) || !isDeclaredHere(record, estate.sources)) continue
     push(left, contentOf(record.connection, record.type, record.generation), record)
   }
