@@ -72,7 +72,7 @@ export const TWO = valid({
 export const APPROVED = `apiVersion: croft.dev/v1alpha1
 kind: Approval
 metadata: {name: all-of-them}
-spec: {reason: They are made again, maxDeletes: 10, expires: "2099-01-01T00:00:00Z"}
+spec: {reason: They are made again, deletes: [Machine/web-1, Machine/web-2], maxDeletes: 10, expires: "2099-01-01T00:00:00Z"}
 ---
 `
 

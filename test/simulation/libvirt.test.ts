@@ -100,3 +100,21 @@ test('a card and a USB stick are passed on, put back when somebody takes them, a
   assert.equal(await run.settle(), 'settled')
   assert.equal(run.writes.length, writes)
 })
+
+test('a domain with a disk for data is not destroyed because its file is gone: a person must name it', async () => {
+  const run = simulateLibvirt(9, TWO, 'kvm')
+  assert.equal(await run.settle(), 'settled')
+  const domains = () => [...run.host.domains.keys()].length
+  assert.equal(domains(), 2)
+  const left = `${WEB}${machine('web-1', '192.168.122.20')}`
+  run.estate = valid({ 'web.yaml': left })
+  const holds = new Set<string>()
+  await run.settle(undefined, ({ plan }) => {
+    for (const { key, action } of plan.entries) if (action.do === 'hold') holds.add(`${key} ${action.guard}`)
+  })
+  assert.deepEqual([...holds], ['Machine/web-2 data-disks'])
+  assert.equal(domains(), 2)
+  run.estate = valid({ 'web.yaml': `${left}${APPROVED}` })
+  assert.equal(await run.settle(), 'settled')
+  assert.equal(domains(), 1)
+})

@@ -1,6 +1,7 @@
 import { volumeId } from '../../model/file.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
+import type { Sighting } from '../../model/sighting.ts'
 import { configOf } from './close-look.ts'
 import { diffVm } from './diff.ts'
 import {
@@ -89,12 +90,10 @@ export const libvirtRules: Rules = {
   irreplaceable({ desired }, sighting) {
     if (sighting.list !== undefined || desired.type !== 'vm') return []
     const remade = new Set(desired.vm.disks.filter((disk) => disk.importFrom !== undefined).map((disk) => disk.slot))
-    return (configOf(sighting)?.domain.disks ?? []).flatMap(({ device, dev, bus, path, volume }) => {
-      const slot = slotOf(dev, bus) ?? dev
-      const seed = volume !== undefined && seedHashIn(sighting.mark?.uid ?? '', volume) !== undefined
-      return device !== 'disk' || path === undefined || seed || remade.has(slot) ? [] : [slot]
-    })
+    return disksOf(sighting).filter((slot) => !remade.has(slot))
   },
+  /** Of a domain of which nothing is declared any more: everything but the first, which it starts from. */
+  dataDisks: (sighting) => (sighting.list === undefined ? disksOf(sighting).slice(1) : []),
   remains({ desired, uid }) {
     if (desired.type !== 'vm') return []
     const { vm } = desired
@@ -130,6 +129,14 @@ export const libvirtRules: Rules = {
     return { ready: false, reason: 'NotPossible', message: otherSort(resource).message, status: 'Unknown' }
   },
   notes: ({ desired }, sighting) => (desired.type === 'vm' ? seedNotes(desired.vm, sighting) : []),
+}
+
+/** Disks that hold something of the guest's own, by slot, in the order of the domain: no discs, no seeds. */
+function disksOf(sighting: Sighting): readonly string[] {
+  return (configOf(sighting)?.domain.disks ?? []).flatMap(({ device, dev, bus, path, volume }) => {
+    const seed = volume !== undefined && seedHashIn(sighting.mark?.uid ?? '', volume) !== undefined
+    return device !== 'disk' || path === undefined || seed ? [] : [slotOf(dev, bus) ?? dev]
+  })
 }
 
 function otherSort({ key, desired }: Resource): Obstacle {
