@@ -74,7 +74,7 @@ export function openLab(names: readonly string[]): K3sLab {
   ]
   const running = new Map<string, ChildProcess>()
   const clear = () => {
-    for (const child of running.values()) child.kill('SIGKILL')
+    for (const child of running.values()) pullPlug(child)
     running.clear()
     for (const one of undo.splice(0).reverse()) one()
   }
@@ -191,8 +191,9 @@ export function openLab(names: readonly string[]): K3sLab {
     const child = running.get(name)
     if (child === undefined) return
     const ended = new Promise((resolve) => child.once('exit', resolve))
-    child.kill(signal)
-    await Promise.race([ended, sleep(20_000).then(() => child.kill('SIGKILL'))])
+    if (signal === 'SIGKILL') pullPlug(child)
+    else child.kill(signal)
+    await Promise.race([ended, sleep(20_000).then(() => pullPlug(child))])
     await ended
     spawnSync('umount', ['-l', at(name, 'root')])
   }
@@ -243,6 +244,29 @@ function hostsFile(inOrder: readonly K3sHost[]): string {
     ...servers.map(({ address }) => `${address} ${API_NAME}`),
   ]
   return `${lines.join('\n')}\n`
+}
+
+/** Ends a host with everything in it: the first process of a host takes all others along, systemd-nspawn takes none. */
+function pullPlug({ pid }: ChildProcess): void {
+  if (pid === undefined) return
+  for (const one of [...childrenOf(pid), pid]) {
+    try {
+      process.kill(one, 'SIGKILL')
+    } catch {
+      // It has ended already.
+    }
+  }
+}
+
+function childrenOf(pid: number): readonly number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+      .split(' ')
+      .map(Number)
+      .filter((child) => child > 0)
+  } catch {
+    return []
+  }
 }
 
 /** Every container runtime watches files, and hosts of one computer share what may be watched. Put back at the end. */
