@@ -7,7 +7,7 @@ import { whenWritable } from './etcd.ts'
 import { listen } from './network.ts'
 import { keepNodePassword } from './node-password.ts'
 import { sinceStart } from './process.ts'
-import { scheduleSnapshots } from './snapshots.ts'
+import { listOwnSnapshots, scheduleSnapshots } from './snapshots.ts'
 import { ensureUsers, writeTokens } from './tokens.ts'
 import type { EtcdCluster, K3sProcess } from './types.ts'
 
@@ -57,7 +57,10 @@ export function serverReady(process: K3sProcess, cluster: EtcdCluster): void {
   process.computer.machine.files.write('/etc/rancher/k3s/k3s.yaml', 'apiVersion: v1\nkind: Config\n')
   scheduleSnapshots(process)
   leadControllers(process, cluster)
-  whenWritable(cluster, () => applyManifests(process, cluster))
+  whenWritable(cluster, () => {
+    if (process.alive) listOwnSnapshots(process, cluster)
+    applyManifests(process, cluster)
+  })
   askReconcile(process.computer.world, cluster)
 }
 

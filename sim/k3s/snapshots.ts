@@ -11,7 +11,7 @@ import { flagText, readConfig } from './config-file.ts'
 import { SNAPSHOTS } from './disk.ts'
 import { isWritable } from './etcd.ts'
 import { after } from './process.ts'
-import type { K3sProcess, SnapshotContent } from './types.ts'
+import type { EtcdCluster, K3sProcess, SnapshotContent } from './types.ts'
 
 const MARK = 'etcd snapshot '
 
@@ -88,22 +88,55 @@ function takeSnapshot(process: K3sProcess, name: string): string | undefined {
   const file = `${name}-${process.nodeName}-${Math.ceil(nowMs / 1000)}`
   const folder = flagText(process.flags, 'etcd-snapshot-dir') || SNAPSHOTS
   computer.machine.files.write(`${folder}/${file}`, `${MARK}${content.id}`)
+  list(process, cluster, `${folder}/${file}`, content, {
+    'etcd.k3s.cattle.io/snapshot-token-hash': content.tokenHash,
+  })
+  return undefined
+}
+
+function list(
+  process: K3sProcess,
+  cluster: EtcdCluster,
+  path: string,
+  { atMs, bytes }: SnapshotContent,
+  annotations: Readonly<Record<string, string>>,
+): void {
+  const { world } = process.computer
+  const file = path.slice(path.lastIndexOf('/') + 1)
   put(cluster.store, FILES, {
     apiVersion: 'k3s.cattle.io/v1',
     kind: 'ETCDSnapshotFile',
     metadata: {
       name: `local-${file}-${hexDigits(world.random, 6)}`,
       uid: uuid(world.random),
-      creationTimestamp: stamp(nowMs),
+      creationTimestamp: stamp(world.clock.now()),
       generation: 1,
-      annotations: { 'etcd.k3s.cattle.io/snapshot-token-hash': content.tokenHash },
+      annotations,
       labels: { 'etcd.k3s.cattle.io/snapshot-storage-node': process.nodeName },
       finalizers: ['wrangler.cattle.io/managed-etcd-snapshots-controller'],
     },
-    spec: { location: `file://${folder}/${file}`, nodeName: process.nodeName, snapshotName: file },
-    status: { creationTime: stamp(Math.ceil(nowMs / 1000) * 1000), readyToUse: true, size: `${content.bytes}` },
+    spec: { location: `file://${path}`, nodeName: process.nodeName, snapshotName: file },
+    status: { creationTime: stamp(Math.ceil(atMs / 1000) * 1000), readyToUse: true, size: `${bytes}` },
   })
-  return undefined
+}
+
+/**
+ * What lies on a server's disk and is in no list, as after a restore, is listed when it starts. The file does not say which
+ * token it was taken with, so its object does not either. What is listed and lies there no more goes from the list.
+ */
+export function listOwnSnapshots(process: K3sProcess, cluster: EtcdCluster): void {
+  const found = snapshotsOn(process.computer)
+  const listed = new Set<string>()
+  for (const object of all(cluster.store, FILES)) {
+    const { location = '', nodeName } = (object as { spec?: { location?: string; nodeName?: string } }).spec ?? {}
+    if (nodeName !== process.nodeName || !location.startsWith('file://')) continue
+    if (found.some(({ path }) => location === `file://${path}`)) listed.add(location)
+    else remove(cluster.store, FILES, undefined, object.metadata.name)
+  }
+  for (const { path } of found) {
+    const content = snapshotIn(process.computer, path)
+    if (content !== undefined && !listed.has(`file://${path}`)) list(process, cluster, path, content, {})
+  }
 }
 
 /** The oldest go, with their objects, as far as they are this server's own. */

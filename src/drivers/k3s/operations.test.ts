@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { type OperationResult, runOperation } from '../../cli/clusters/run-operation.ts'
 import { snapshotFiles } from '../../cli/verbs/cluster/snapshots.ts'
+import { withKnownToken } from '../../engine/clusters/backups.ts'
 import { NODE_PROGRAM } from '../../k3s/node-program.ts'
 import { tokenHash } from '../../k3s/token.ts'
 import type { ClusterOperation } from '../../model/cluster-operation.ts'
@@ -138,6 +139,26 @@ describe('restore', () => {
     const found = await lab.clock.runUntil(snapshotFiles(lab.surroundings(), new AbortController().signal))
     assert.deepEqual(found, [{ name: taken.name, path: taken.path, server: 's1' }])
     assert.equal(lab.box('s1').machine.files.read(NODE_PROGRAM), undefined, 'a look wrote something')
+  })
+
+  test('a restored K3s lists what lies on its disk, and no longer knows which token opens it', async () => {
+    const lab = await settled()
+    const taken = await snapshotOn(lab)
+    const listed = async () => {
+      const { snapshots } = (await lab.look()).observed
+      return snapshots === 'unknown' ? [] : snapshots.filter(({ name }) => name === taken.name)
+    }
+    const [before] = await listed()
+    assert.equal(before?.tokenKept, 'yes')
+    const request = { snapshot: taken.name, path: taken.path, server: 's1', tokenHash: kept(lab)[0] ?? '' }
+    const { result } = await run(lab, planRestore(lab.spec, (await lab.look()).observed, kept(lab), request))
+    assert.deepEqual(result, { is: 'done' })
+    lab.restart()
+    await lab.until(allReady('s1 s2 s3'))
+    const [after] = await listed()
+    assert.deepEqual([after?.tokenHash, after?.tokenKept], [undefined, 'unknown'])
+    // What was noted of it before still holds.
+    assert.deepEqual(after && before && withKnownToken(after, [before]), { ...after, ...before })
   })
 
   for (const what of ['token', 'ca', 'encryption-keys'] as const) {
