@@ -19,7 +19,7 @@ export interface Stage {
   /** Writes what Git says from now on. */
   declare(changes: Partial<Declared>): void
   readonly declared: Declared
-  /** As somebody who has never run croft: no database, no vault. */
+  /** As somebody who has never run croft: no database, no vault, nothing in Git but the manifests. */
   forget(): void
   croft(words: readonly string[], timeoutSeconds?: number): Promise<Ran>
   /** As croft, and it must end with that code. */
@@ -103,8 +103,11 @@ export async function openStage(lab: K3sLab, programs: readonly Program[]): Prom
       write()
     },
     forget() {
-      rmSync(home, { recursive: true, force: true })
-      mkdirSync(home)
+      for (const folder of [home, git]) {
+        rmSync(folder, { recursive: true, force: true })
+        mkdirSync(folder)
+      }
+      write()
     },
     croft: (words, timeoutSeconds = 600) => run([CROFT, ...words], timeoutSeconds),
     async mustCroft(words, timeoutSeconds, code = 0) {

@@ -16,7 +16,7 @@ export async function adoptions(stage: Stage, story: Story): Promise<void> {
     stage.declare({ more: { disable: ['traefik'] } })
     const before = await configs(stage, three)
     const held = await stage.mustCroft(APPLY, 300, 3)
-    assert.match(held.out, /taken-over/)
+    assert.match(held.out, /was not set up by croft/)
     await untilReady(stage, three)
     await write(stage, 'byhand')
     assert.deepEqual(await configs(stage, three), before, 'a file of a node was changed')
@@ -87,6 +87,6 @@ function configs(stage: Stage, names: readonly string[]): Promise<readonly strin
   )
 }
 
-function told(out: string, what = /taken-over/): string {
+function told(out: string, what = /was not set up by croft/): string {
   return (out.split('\n').find((line) => what.test(line)) ?? '').trim().slice(0, 140)
 }
