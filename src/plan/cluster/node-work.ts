@@ -138,6 +138,9 @@ function hasArrived(view: View, node: NodeView, kube: KubeNode, work: NodeWork):
   const at = work.purpose === 'upgrade' ? kube.version : kube.configHash
   const local = localOf(node)
   if (at !== work.target || (local !== undefined && local.service !== 'running')) return false
+  // That it was told to start is noted at once, and systemd says that it runs until it has stopped: only what started
+  // since has taken the change.
+  if (work.purpose === 'configure' && local !== undefined && local.sinceMs < (work.changedMs ?? 0)) return false
   return isBack(view, node)
 }
 

@@ -314,9 +314,14 @@ describe('flags', () => {
       'configure-k3s s2',
     ])
     const back = { ...configure, configHash: hash('s2'), work: { ...configure.work, changedMs: NOW - MINUTE } }
-    assert.deepEqual(nextSteps(declared, observedCluster('s1 s2 s3', { ...turns, s2: { kube: back } }, ready)), [
-      'uncordon s2',
-    ])
+    const since = (sinceMs: number) => ({ ...turns, s2: { kube: back, k3s: { sinceMs } } })
+    assert.deepEqual(nextSteps(declared, observedCluster('s1 s2 s3', since(NOW - MINUTE / 2), ready)), ['uncordon s2'])
+    // systemd says that it runs until it has stopped, and the hash is noted on the Node at once: it has not started since.
+    const stopping = nextSteps(declared, observedCluster('s1 s2 s3', since(NOW - 2 * MINUTE), ready))
+    assert.ok(
+      !stopping.some((step) => step !== 'configure-k3s s2'),
+      `another step than its own: ${stopping.join(', ')}`,
+    )
   })
 
   test('[R41] a server with other flags is told, and configured where it was not started by us', () => {
