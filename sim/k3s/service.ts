@@ -166,8 +166,21 @@ function launch(computer: Computer, service: Service): void {
   }
   service.process = process
   if (config.fatal !== undefined) process.exit(1, 'fatal', config.fatal)
-  else if (role === 'server') startServer(process)
-  else startAgent(process)
+  else whenTokensAreThere(process, () => (role === 'server' ? startServer(process) : startAgent(process)))
+}
+
+/** K3s waits, for ever and without an error, for a file that its configuration says its token is in. */
+function whenTokensAreThere(process: K3sProcess, begin: () => void): void {
+  const { files } = process.computer.machine
+  const missing = ['token-file', 'agent-token-file']
+    .map((flag) => flagText(process.flags, flag))
+    .find((path) => path !== '' && files.read(path) === undefined)
+  if (missing === undefined) {
+    begin()
+    return
+  }
+  process.log('info', `Waiting for file "${missing}" to be created\n`)
+  after(process, 2_000, () => whenTokensAreThere(process, begin))
 }
 
 function restartLater(computer: Computer, service: Service, code: number): void {

@@ -93,6 +93,26 @@ describe('[D-04] a cluster that somebody made by hand', () => {
     }
   }
 
+  test("by a person's word it is made as declared, also where only a further flag differs", async () => {
+    const lab = await handmade('s1 s2 s3 a1', { 'cluster-init': true }, { secretsEncryption: false })
+    await lab.until(allReady('s1 s2 s3 a1'))
+    const flags = { 'kube-apiserver-arg': ['event-ttl=45m'] }
+    lab.spec = { ...lab.spec, version: OLDER, disable: ['traefik'], serverFlags: flags }
+    const { decision } = await lab.look()
+    assert.deepEqual(decision.steps, [], 'it was changed without a word')
+    lab.spec = { ...lab.spec, allow: { degraded: true, interruption: true, takeOver: true } }
+    lab.restart()
+    const whole = () => configs(lab, 's1 s2 s3').every((text) => /event-ttl=45m/.test(text ?? ''))
+    const voters: number[] = []
+    await lab.until((observed) => {
+      voters.push(observed.members === 'unknown' ? 0 : observed.members.filter(({ up }) => up === 'yes').length)
+      return whole() && allReady('s1 s2 s3 a1')(observed)
+    }, 2_000)
+    assert.ok(Math.min(...voters) >= 2, `fewer than two servers voted: ${voters.join(' ')}`)
+    await lab.until(() => configs(lab, 'a1').every((text) => /^# croft/.test(text ?? '')), 2_000)
+    for (const text of configs(lab, 's1 s2 s3 a1')) assert.match(text ?? '', /^# croft: [0-9a-f]+\n/)
+  })
+
   test('a second server is not let into one with SQLite', async () => {
     const lab = await handmade('s1', {}, { secretsEncryption: false })
     await lab.until(allReady('s1'))

@@ -5,7 +5,7 @@ import { compareVersions } from '../../k3s/version.ts'
 import type { ClusterSpec, NodeSpec } from '../../model/cluster.ts'
 import { planHops } from './hops.ts'
 import { isLeftAsFound } from './taken-over.ts'
-import { kubeOf, type NodeView, sleeps, type View, versionsOf } from './view.ts'
+import { kubeOf, localOf, type NodeView, sleeps, type View, versionsOf } from './view.ts'
 
 /** What one node is to become next. */
 export interface WantedChange {
@@ -59,8 +59,10 @@ function machineChange({ machine }: NodeView): WantedChange | undefined {
 function flagChange(view: View, node: NodeView, running: string | undefined, spec: NodeSpec): WantedChange | undefined {
   const hash = configHash(view.spec, spec)
   if (running === hash) return undefined
-  // One that was not started by us is left as it is, unless it is a server that runs with other flags than it must.
-  if (running === undefined && driftOf(view, node).length === 0) return undefined
+  // One that was not started by us is left as it is, unless it is a server that runs with other flags than it must, or
+  // a person has it made as declared: then its configuration becomes ours.
+  const isTaken = view.spec.allow.takeOver === true && localOf(node)?.configured === false
+  if (running === undefined && !isTaken && driftOf(view, node).length === 0) return undefined
   return { purpose: 'configure', target: hash }
 }
 

@@ -1,9 +1,12 @@
 import { configHash } from '../../../k3s/config.ts'
+import type { NodeSpec } from '../../../model/cluster.ts'
+import { Secret } from '../../../model/secret.ts'
 import type { Outcome } from '../../../model/verdict.ts'
 import { type Actor, DONE, nodeName, refused, specOf, withFacts } from '../actor.ts'
 import { command, outcomeOf } from '../node-lane.ts'
+import { bootstrapToken } from './bootstrap.ts'
 import { installed } from './install.ts'
-import { configFiles, placeOf } from './node-files.ts'
+import { agentFiles, configFiles, type NodeFile, placeOf, serverFiles } from './node-files.ts'
 import { noteChange, noteConfig } from './node-marks.ts'
 
 /**
@@ -24,11 +27,13 @@ export async function upgradeK3s(actor: Actor): Promise<Outcome> {
 
 /** Writes config.yaml and restarts with it. */
 export async function configureK3s(actor: Actor): Promise<Outcome> {
-  return withFacts(actor, async (shell) => {
+  return withFacts(actor, async (shell, facts) => {
     const name = nodeName(actor)
     const node = specOf(actor)
     if (node === undefined) return refused('NotDeclared', 'waiting', `${name} is no longer declared`)
-    const files = await configFiles(actor, node, placeOf(actor))
+    const files =
+      facts.configHash === undefined ? await firstFiles(actor, node) : await configFiles(actor, node, placeOf(actor))
+    if ('result' in files) return files
     const noted = await noteChange(actor)
     if (noted.result !== 'done') return noted
     const put = await command(shell, 'put', actor.signal, { input: { files } })
@@ -39,4 +44,16 @@ export async function configureK3s(actor: Actor): Promise<Outcome> {
     await noteConfig(actor, configHash(actor.declaration.spec, node))
     return DONE
   })
+}
+
+/**
+ * Everything that config.yaml names, for a node that somebody else set up: K3s waits for ever for a token's file that is
+ * not there.
+ */
+async function firstFiles(actor: Actor, node: NodeSpec): Promise<readonly NodeFile[] | Outcome> {
+  const { secrets } = actor
+  if (secrets === undefined) return refused('NotRecorded', 'waiting', `CA and token of the cluster are not known yet`)
+  if (node.role === 'server') return serverFiles(actor, node, placeOf(actor), secrets)
+  const token = await bootstrapToken(actor, node.name, secrets)
+  return token instanceof Secret ? agentFiles(actor, node, token) : token
 }

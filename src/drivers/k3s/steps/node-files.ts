@@ -10,7 +10,7 @@ import type { Secret } from '../../../model/secret.ts'
 import type { Actor } from '../actor.ts'
 import { serverToken } from '../make-secrets.ts'
 
-type NodeFile = PutFiles['files'][number]
+export type NodeFile = PutFiles['files'][number]
 
 export const CONFIG_FILE = '/etc/rancher/k3s/config.yaml'
 const REGISTRIES_FILE = '/etc/rancher/k3s/registries.yaml'
