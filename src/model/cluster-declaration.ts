@@ -18,6 +18,8 @@ export interface ClusterDeclaration {
   readonly checksums?: Readonly<Record<string, string>>
   /** Boxes that were there before, by the name in `NodeMachine.host`. */
   readonly hosts: ReadonlyMap<string, SshTarget>
+  /** Every other box that is declared: one that was a node before is reached this way to take K3s off it. */
+  readonly otherHosts?: ReadonlyMap<string, SshTarget>
   /** What a node waits for before K3s may start for the first time: seconds by gate, and a name that must be found. */
   readonly gates?: { readonly deadlines: Readonly<Record<string, number>>; readonly dnsName?: string }
   /** What `upgrade.healthChecks` names, by name. */

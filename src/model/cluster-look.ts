@@ -7,4 +7,6 @@ export interface ClusterLook {
   readonly declaration: ClusterDeclaration
   readonly observed: ObservedCluster
   readonly decision: ClusterDecision
+  /** Boxes that were nodes and have nothing of this cluster on them any more, by the name of the node. */
+  readonly cleared?: readonly string[]
 }

@@ -38,18 +38,10 @@ export async function metalCluster(
   power: string,
 ): Promise<ReturnType<typeof simulateCluster> & { readonly packets: readonly string[] }> {
   const packets: string[] = []
-  const cluster = `apiVersion: croft.dev/v1alpha1
-kind: Cluster
-metadata: {name: homelab}
-spec:
-  version: v1.34.3+k3s1
-  endpoint: {vip: 192.168.4.79, kubeVip: {version: v1.0.3}}
-${nodes}`
-  const hosts = `  hosts: [${boxes.map(({ name }) => `{name: ${name}}`).join(', ')}]\n`
   const simulation = simulateCluster({
     seed,
     preset: 'empty',
-    estate: hostsEstate([...boxes.map(host), cluster, powerManifest(hosts + power).replace(/^---\n/, '')]),
+    estate: hostsEstate(metalManifests(boxes, nodes, power)),
     power: ({ world }) => ({
       async sendDatagram(_address, _port, bytes) {
         const called = Buffer.from(bytes.slice(6, 12))
@@ -78,4 +70,17 @@ ${nodes}`
   first.kill()
   assert.ok(ready, `the cluster never formed; seed ${seed}`)
   return Object.assign(simulation, { packets })
+}
+
+/** The boxes, the cluster on them and its Power. */
+export function metalManifests(boxes: readonly MetalBox[], nodes: string, power: string): readonly string[] {
+  const cluster = `apiVersion: croft.dev/v1alpha1
+kind: Cluster
+metadata: {name: homelab}
+spec:
+  version: v1.34.3+k3s1
+  endpoint: {vip: 192.168.4.79, kubeVip: {version: v1.0.3}}
+${nodes}`
+  const hosts = `  hosts: [${boxes.map(({ name }) => `{name: ${name}}`).join(', ')}]\n`
+  return [...boxes.map(host), cluster, powerManifest(hosts + power).replace(/^---\n/, '')]
 }

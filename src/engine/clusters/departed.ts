@@ -7,6 +7,15 @@ export const SERVERS = 'servers'
 /** In the record of a cluster: its nodes that this directory declares, or declared and that have not left yet. */
 export const MEMBERS = 'members'
 
+/** In the record of a cluster: the boxes that its nodes are on, as `node=box`; where they are no nodes any more, until K3s is off. */
+export const BOXES = 'boxes'
+
+/** The nodes of a record by name, each with its box. */
+export function boxesIn(record: ResourceRecord | undefined): ReadonlyMap<string, string> {
+  const pairs = (record?.details?.[BOXES] ?? '').split(' ').filter((pair) => pair !== '')
+  return new Map(pairs.map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]))
+}
+
 /** What becomes of clusters that Git declares no more. */
 export interface DepartedClusters {
   /** Their servers are still there: they are not over, and nobody may begin them anew. */

@@ -6,7 +6,7 @@ import { resourceUid } from '../../model/key.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import { conditionOf, isTrue, withCondition } from '../conditions.ts'
 import { type ClusterAttempt, refusalIn } from './act.ts'
-import { MEMBERS, SERVERS } from './departed.ts'
+import { BOXES, boxesIn, MEMBERS, SERVERS } from './departed.ts'
 
 /**
  * Turns what was seen of a cluster and what was done to it into its record and the events worth telling. Pure. A step
@@ -44,6 +44,7 @@ export function judgeCluster(
       nodes: `${ready}/${declaration.spec.servers.length + declaration.spec.agents.length}`,
       ...serversOf(declaration),
       [MEMBERS]: membersOf(look, before).join(' '),
+      ...boxesOf(look, before),
       ...(observed.identity === undefined ? {} : { caHash: observed.identity.caHash.slice(0, 12) }),
     },
   }
@@ -56,6 +57,21 @@ function membersOf({ declaration, observed }: ClusterLook, before: ResourceRecor
   const there = new Set(observed.nodes.filter(({ unclaimed }) => unclaimed !== true).map(({ name }) => name))
   const former = (before?.details?.[MEMBERS] ?? '').split(' ').filter((name) => there.has(name))
   return [...new Set([...declared, ...former])].sort()
+}
+
+/** Where nodes are on boxes that were there before; of former nodes as long as K3s may still be on them. */
+function boxesOf(
+  { declaration: { spec, otherHosts }, cleared = [] }: ClusterLook,
+  before: ResourceRecord | undefined,
+): Readonly<Record<string, string>> {
+  const declared = [...spec.servers, ...spec.agents]
+  const names = new Set(declared.map(({ name }) => name))
+  const former = [...boxesIn(before)].filter(
+    ([name, box]) => !names.has(name) && otherHosts?.has(box) === true && !cleared.includes(name),
+  )
+  const now = declared.flatMap(({ name, machine }) => ('host' in machine ? [[name, machine.host] as const] : []))
+  const pairs = [...now, ...former].map(([name, box]) => `${name}=${box}`).sort()
+  return pairs.length === 0 ? {} : { [BOXES]: pairs.join(' ') }
 }
 
 /** Boxes that were there before stay when a cluster goes: of those nobody can say that they are gone. */

@@ -20,7 +20,7 @@ import { suspect } from '../../plan/suspicion.ts'
 import type { Ledger, World } from '../../plan/world.ts'
 import type { Store } from '../../store/port.ts'
 import { type Looking, lookClosely, worldOf } from '../look.ts'
-import { MEMBERS } from './departed.ts'
+import { boxesIn, MEMBERS } from './departed.ts'
 import { hostReadiness, readHostItems } from './host-readiness.ts'
 import { readOrders, readRemediations } from './remembered.ts'
 import type { ClusterSessions } from './sessions.ts'
@@ -53,14 +53,16 @@ export async function lookAtClusters(
       const session = await deps.sessions.of(declaration)
       const all = await session.observe(surroundings, signal)
       const claimed = claimedNodes(estate, removed, declaration, ledger, nowMs)
+      const former = formerBoxes(estate, declaration, ledger)
       const observed = {
         ...all,
         nodes: all.nodes
-          .filter((node) => belongs(node.name, all, declaration, ledger))
+          .filter((node) => belongs(node.name, all, declaration, ledger) || holdsOurs(node, former, all))
           .map((node) => (claimed(node) ? node : { ...node, unclaimed: true as const })),
       }
+      const cleared = all.nodes.filter((node) => former.has(node.name) && isCleared(node, all)).map(({ name }) => name)
       return {
-        look: { declaration, observed, decision: coordinate(declaration.spec, observed, nowMs) },
+        look: { declaration, observed, decision: coordinate(declaration.spec, observed, nowMs), cleared },
         surroundings,
         ...(drill === undefined ? {} : { drill }),
       }
@@ -99,14 +101,16 @@ export async function surroundingsOfAll(
   const machines = machinesSeen(estate, worlds, removed, ledger, rules, nowMs)
   return Promise.all(
     clusters.map(async (declaration) => {
+      const former = formerBoxes(estate, declaration, ledger)
       const [orders, remediated, hosts] = await Promise.all([
         readOrders(deps.store, declaration.name),
         readRemediations(deps.store, declaration.name),
-        deps.sessions.shellsOf(declaration),
+        deps.sessions.shellsOf(declaration, [...former.values()]),
       ])
       const ways: Ways = {
         intoGuest: (sighting) => seen.lookings.get(sighting.connection)?.session.shell?.(sighting),
         hosts,
+        former,
       }
       const drill = declaration.drill?.key
       return {
@@ -117,6 +121,28 @@ export async function surroundingsOfAll(
       }
     }),
   )
+}
+
+/** Boxes that this directory had as nodes of the cluster, and that Git still declares, though not as nodes of it. */
+function formerBoxes(
+  { sources }: Estate,
+  { key, spec, otherHosts }: ClusterDeclaration,
+  ledger: Ledger,
+): ReadonlyMap<string, string> {
+  const record = ledger.records.get(key)
+  if (record === undefined || !isDeclaredHere(record, sources)) return new Map()
+  const declared = new Set([...spec.servers, ...spec.agents].map(({ name }) => name))
+  return new Map([...boxesIn(record)].filter(([name, box]) => !declared.has(name) && otherHosts?.has(box) === true))
+}
+
+/** K3s of this very cluster is still on the box of a former node. What is another cluster's is its own. */
+function holdsOurs(node: ObservedNode, former: ReadonlyMap<string, string>, { identity }: ObservedCluster): boolean {
+  return former.has(node.name) && node.k3s !== 'unknown' && node.k3s.data === identity?.caHash
+}
+
+/** It has answered, and nothing of the cluster is on it. */
+function isCleared({ k3s }: ObservedNode, { identity }: ObservedCluster): boolean {
+  return k3s !== 'unknown' && k3s.data !== identity?.caHash
 }
 
 /**

@@ -9,8 +9,8 @@ export interface ClusterSessions {
   of(cluster: ClusterDeclaration): Promise<ClusterSession>
   /** Does what takes a whole cluster: here, the drills. */
   operatorOf(cluster: ClusterDeclaration): Promise<ClusterOperator>
-  /** Ways into the boxes that were there before, by their names. */
-  shellsOf(cluster: ClusterDeclaration): Promise<ReadonlyMap<string, Shell>>
+  /** Ways into the boxes that were there before, by their names; `more`: others that are declared. */
+  shellsOf(cluster: ClusterDeclaration, more: readonly string[]): Promise<ReadonlyMap<string, Shell>>
   /** It is over: whoever declares it again begins it anew, with the same CA and tokens. */
   end(key: ResourceKey): Promise<void>
   close(): Promise<void>
@@ -36,7 +36,7 @@ export function createClusterSessions(load: (() => Promise<ClusterTools>) | unde
   return {
     async of(cluster) {
       const tools = await toolsOf()
-      const declared = JSON.stringify({ ...cluster, hosts: [...cluster.hosts] })
+      const declared = JSON.stringify({ ...cluster, hosts: [...cluster.hosts], otherHosts: undefined })
       const before = sessions.get(cluster.key)
       if (before?.declared === declared) return before.session
       await before?.session.close()
@@ -52,11 +52,12 @@ export function createClusterSessions(load: (() => Promise<ClusterTools>) | unde
       operators.set(cluster.key, { cluster, operator })
       return operator
     },
-    async shellsOf(cluster) {
-      if (cluster.hosts.size === 0) return new Map()
+    async shellsOf(cluster, more) {
+      const wanted = [...cluster.hosts, ...[...(cluster.otherHosts ?? [])].filter(([name]) => more.includes(name))]
+      if (wanted.length === 0) return new Map()
       const tools = await toolsOf()
       const found = new Map<string, Shell>()
-      for (const [name, target] of cluster.hosts) {
+      for (const [name, target] of wanted) {
         const declared = JSON.stringify(target)
         const before = shells.get(name)
         if (before?.declared === declared) found.set(name, before.shell)

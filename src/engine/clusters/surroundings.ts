@@ -35,6 +35,8 @@ export interface Ways {
   intoGuest(sighting: Sighting): Shell | undefined
   /** Over SSH, by the name in `NodeMachine.host`. */
   readonly hosts: ReadonlyMap<string, Shell>
+  /** Boxes of former nodes, by the node's name: K3s may still be on them. */
+  readonly former: ReadonlyMap<string, string>
 }
 
 /**
@@ -57,14 +59,10 @@ export function surroundingsOf(
     const name = sighting.name ?? key.slice(key.lastIndexOf('/') + 1)
     nodes.set(name, guestReach(machineOf({ is: 'ours', sighting }, key, seen), sighting, ways))
   }
+  for (const [name, box] of ways.former) nodes.set(name, boxReach(box, seen, ways))
   for (const { name, machine } of [...cluster.spec.servers, ...cluster.spec.agents]) {
     if ('host' in machine) {
-      const shell = ways.hosts.get(machine.host)
-      const reach: NodeReach = {
-        machine: { exists: 'yes', power: 'unknown', ours: false, ...seen.hosts.get(machine.host) },
-        lane: 'ssh',
-      }
-      nodes.set(name, shell === undefined ? reach : { ...reach, shell })
+      nodes.set(name, boxReach(machine.host, seen, ways))
       continue
     }
     const identity = seen.identities.get(machine.key) ?? { is: 'unknown' }
@@ -72,6 +70,12 @@ export function surroundingsOf(
     nodes.set(name, guestReach(machineOf(identity, machine.key, seen), sighting, ways))
   }
   return { nodes, orders, remediations }
+}
+
+function boxReach(box: string, seen: MachinesSeen, ways: Ways): NodeReach {
+  const shell = ways.hosts.get(box)
+  const machine = { exists: 'yes', power: 'unknown', ours: false, ...seen.hosts.get(box) } as const
+  return { machine, lane: 'ssh', ...(shell === undefined ? {} : { shell }) }
 }
 
 /** The machine of a drill, as far as it is there. */

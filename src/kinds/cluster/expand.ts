@@ -3,8 +3,10 @@ import { contains, networkProblems, parseCidr } from '../../k3s/cidr.ts'
 import { flagProblems } from '../../k3s/flags.ts'
 import type { ClusterSpec } from '../../model/cluster.ts'
 import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
+import type { Declaration } from '../../model/declaration.ts'
 import type { SshTarget } from '../../model/ssh-target.ts'
 import { healthCheckSpec } from '../health-check.ts'
+import type { HostSpec } from '../host.ts'
 import type { Expanded, FieldProblem, Lookup, Part } from '../kind.ts'
 import { expandWhole } from '../machines/machine-spec.ts'
 import { sshTargetOf } from '../ssh-target.ts'
@@ -62,6 +64,7 @@ export function expandCluster(cluster: Cluster, lookup: Lookup): Result {
       artifacts: artifactsOf(cluster.spec),
       ...(cluster.spec.checksums === undefined ? {} : { checksums: cluster.spec.checksums }),
       hosts,
+      otherHosts: otherHosts(hosts, lookup),
       gates: gatesOf(cluster),
       healthChecks: checksOf(cluster, lookup),
       ...(cluster.spec.proxy === undefined ? {} : { proxy: cluster.spec.proxy }),
@@ -70,6 +73,17 @@ export function expandCluster(cluster: Cluster, lookup: Lookup): Result {
       generation: cluster.generation,
     },
   }
+}
+
+/** Boxes that are declared and no nodes of this cluster. One that cannot be reached as declared says so itself. */
+function otherHosts(nodes: ReadonlyMap<string, SshTarget>, lookup: Lookup): ReadonlyMap<string, SshTarget> {
+  return new Map(
+    (lookup.all('Host') as readonly Declaration<HostSpec>[]).flatMap((host) => {
+      if (nodes.has(host.name) || host.spec.ssh === undefined) return []
+      const target = sshTargetOf(host, lookup)
+      return 'problems' in target ? [] : [[host.name, target] as const]
+    }),
+  )
 }
 
 /** The machine for restore drills, where one is declared. */

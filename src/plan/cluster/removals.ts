@@ -1,16 +1,16 @@
 import { madeMs } from '../../model/observed-cluster.ts'
 import { type Finding, firstOf, holdFor, NOTHING, refusalOf } from './finding.ts'
 import { quorum } from './quorum.ts'
-import { departure } from './replace.ts'
+import { departure, holdsOurs } from './replace.ts'
 import { serversChange } from './servers-change.ts'
-import { awaitsCni, isIn, isWell, kubeOf, localOf, type NodeView, type View } from './view.ts'
+import { awaitsCni, isIn, isWell, kubeOf, type NodeView, type View } from './view.ts'
 
 /**
  * Takes out servers that Git no longer names: one at a time, and a live one only while every declared server is in and
  * well. The next waits until the cluster is whole again.
  */
 export function serversOut(view: View, which: 'dead' | 'any'): Finding {
-  const gone = view.servers.filter((node) => node.spec === undefined && hasAnything(node))
+  const gone = view.servers.filter((node) => node.spec === undefined && hasAnything(view, node))
   if (which === 'any' && gone.some(({ unclaimed }) => unclaimed === true)) return unclaimedNodes(view, gone)
   const wanted = gone.filter(({ unclaimed }) => unclaimed !== true).filter((node) => which === 'any' || isDown(node))
   if (wanted.length === 0 || view.spec.servers.length === 0) return NOTHING
@@ -25,7 +25,7 @@ export function serversOut(view: View, which: 'dead' | 'any'): Finding {
 
 /** Takes out agents that Git no longer names. */
 export function agentOut(view: View, node: NodeView): Finding {
-  if (node.spec !== undefined || !hasAnything(node)) return NOTHING
+  if (node.spec !== undefined || !hasAnything(view, node)) return NOTHING
   if (node.unclaimed === true) return unclaimedNodes(view, [node])
   return departure(view, node, 'remove', `${node.name} is no longer declared`)
 }
@@ -73,9 +73,9 @@ function isYounger({ spec, machine, kube, k3s }: NodeView, atMs: number): boolea
   return k3s !== 'unknown' && (k3s.data === 'none' || k3s.sinceMs >= atMs)
 }
 
-function hasAnything(node: NodeView): boolean {
+function hasAnything(view: View, node: NodeView): boolean {
   if (kubeOf(node) !== undefined || node.member !== undefined || node.passwordSecret === 'yes') return true
-  return node.machine.exists === 'yes' && (node.machine.ours || (localOf(node)?.data ?? 'none') !== 'none')
+  return node.machine.exists === 'yes' && (node.machine.ours || holdsOurs(view, node))
 }
 
 function isDown(node: NodeView): boolean {

@@ -117,7 +117,8 @@ function removeMember(view: View, node: NodeView, reason: string): Finding | und
 
 /** A removed server that still runs has a hanging API, and rejoins when it is restarted: so it is stopped first. */
 function stopped(view: View, node: NodeView, reason: string): Finding | undefined {
-  const local = localOf(node)
+  // What runs on a box that is no node of ours any more may be another cluster's by now.
+  const local = node.spec === undefined && !isKept(node) && !holdsOurs(view, node) ? undefined : localOf(node)
   const down =
     node.member === undefined ? node.role === 'agent' || kubeOf(node)?.ready !== 'yes' : node.member.up === 'no'
   const off = node.machine.power === 'off' || node.machine.exists === 'no'
@@ -142,6 +143,12 @@ function stopped(view: View, node: NodeView, reason: string): Finding | undefine
     reason: `${node.name} is to leave (${reason}), still runs and cannot be reached to stop it`,
     allow: 'stop K3s there, or switch it off',
   })
+}
+
+/** Data of this cluster is on its disk. */
+export function holdsOurs({ observed }: View, node: NodeView): boolean {
+  const data = localOf(node)?.data
+  return data !== undefined && data === observed.identity?.caHash
 }
 
 function notRunning(service: string): boolean {
@@ -185,8 +192,9 @@ function offTheMachine(view: View, node: NodeView, reason: string): Finding {
       awaits: `no machine ${node.name}`,
     })
   }
-  const local = localOf(node)
-  if (local?.data === 'none') return NOTHING
+  // A box that Git still has and that does not answer is wiped when it does.
+  if (node.spec === undefined && !holdsOurs(view, node)) return NOTHING
+  if (localOf(node)?.data === 'none') return NOTHING
   return stepOn(view, node, 'wipe-k3s', {
     summary: `wipe K3s from ${node.name}`,
     reason,
