@@ -175,3 +175,36 @@ test('[S-39] what a tenant brings is nothing that an add-on of the administrator
   assert.deepEqual(ours?.needs, ['Addon/web@Namespace/shop', 'Cluster/home'])
   assert.ok(!keysOf(estate).some((key) => key.startsWith('Addon/lab-a')))
 })
+
+test('[S-49] a tenant sends croft nowhere: a Notification, a HealthCheck or a Power of its is refused before anybody reads it', () => {
+  const kinds = {
+    Notification: '{webhook: {url: "http://169.254.169.254/latest"}}',
+    HealthCheck: '{http: {url: "http://127.0.0.1:6443/"}}',
+    Power: '{cluster: home}',
+  }
+  for (const [kind, spec] of Object.entries(kinds)) {
+    const text = `apiVersion: croft.dev/v1alpha1\nkind: ${kind}\nmetadata: {name: lab-x}\nspec: ${spec}\n`
+    const revision = mergeRevisions([
+      { source: 'lab', revision: readTexts({ 'a.yaml': text }), grant: { ...grant, kinds: [...grant.kinds, kind] } },
+      { source: 'admin', revision: readTexts(ADMIN) },
+    ])
+    // Not even where somebody wrote the kind into the grant by hand.
+    assert.ok(!revision.declarations.some((one) => one.kind === kind), kind)
+    const estate = link(revision, { findKind, problemAt: revision.problemAt })
+    assert.deepEqual([estate.checks, estate.powers], [undefined, undefined])
+    assert.ok(estate.problems.some(({ severity }) => severity === 'error'))
+  }
+})
+
+test('[S-49] no word of a mail server or an address can become a line of its own', () => {
+  const texts = ['a@b.c\r\nBCC: x@y.z', 'a@b.c>\r\nDATA', 'a b@c.d', '<a@b.c>', 'a@b.c\u0000', 'a@b\u2028c']
+  const wrong = (fields: object) => {
+    const smtp = { host: 'mail.example', from: 'a@b.c', to: ['a@b.c'], ...fields }
+    const object = { apiVersion: 'croft.dev/v1alpha1', kind: 'Notification', metadata: { name: 'x' }, spec: { smtp } }
+    return readTexts({ 'a.yaml': JSON.stringify(object) }).problems.length > 0
+  }
+  assert.equal(wrong({}), false)
+  for (const text of texts) for (const fields of [{ from: text }, { to: [text] }]) assert.ok(wrong(fields), text)
+  for (const host of ['a\r\nb', 'a b', 'a/b', '-oProxy', 'a@b', '']) assert.ok(wrong({ host }), host)
+  for (const user of ['a\r\nb', 'a\u0000b', '']) assert.ok(wrong({ user }), user)
+})

@@ -272,6 +272,38 @@ describe('facts', () => {
     assert.equal((await root.ask(['facts'])).data, 'other')
   })
 
+  test('[S-48] no name or path of a snapshot leads anywhere else, or is a command', async () => {
+    const names = [
+      '',
+      '..',
+      '../x',
+      '/etc/passwd',
+      '-x',
+      '.hidden',
+      'a b',
+      'a;id',
+      '$(id)',
+      '`id`',
+      'a\nb',
+      "a'b",
+      'a"b',
+      'ä',
+      '*',
+    ]
+    for (const name of names) assert.equal((await root.ask(['snapshot', name])).ok, false, name)
+    root.write('/etc/shadow', 'x')
+    const snapshots = '/var/lib/rancher/k3s/server/db/snapshots'
+    for (const file of [
+      `${snapshots}/../../../../../../../etc/shadow`,
+      '$(id)',
+      '/etc/sh*dow',
+      'relative',
+      '/a;id',
+      '/a b',
+    ])
+      assert.equal((await root.ask(['restore'], JSON.stringify({ snapshot: file }))).ok, false, file)
+  })
+
   test('gates, snapshots and the hash of the configuration', async () => {
     root.write('/run/croft/gates.json', '[{"name":"dns","message":"no answer","sinceMs":1000}]\n')
     root.write('/etc/rancher/k3s/config.yaml', '# croft: 0123456789abcdef\n"etcd-snapshot-dir": "/srv/snapshots"\n')

@@ -80,13 +80,14 @@ export function createKubernetesClient(wire: Wire): KubernetesClient {
       if (options.fieldSelector !== undefined) query.set('fieldSelector', options.fieldSelector)
       if (options.labelSelector !== undefined) query.set('labelSelector', options.labelSelector)
       const accept = options.metadataOnly === true ? METADATA : JSON_TYPE
-      for (;;) {
+      for (let pages = 1; ; pages++) {
         const asked = await read(`${path}?${query.toString()}`, accept, signal)
         if (asked.is !== 'answer') return asked
         items.push(...recordsOf(asked.value.items))
         const next = at(asked.value, 'metadata', 'continue')
         if (typeof next !== 'string' || next === '') return { is: 'answer', value: items }
-        if (items.length >= LIMITS.surveyEntries) {
+        // Pages without anything in them could go on for ever.
+        if (items.length >= LIMITS.surveyEntries || pages >= LIMITS.listPages) {
           return { is: 'silence', sent: 'no', code: 'ERR_TOO_MANY', message: `${path} has more than we take` }
         }
         query.set('continue', next)

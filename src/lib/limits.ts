@@ -73,6 +73,8 @@ export const LIMITS = {
   foreignTextLength: 2000,
   foreignNameLength: 256,
   surveyEntries: 200_000,
+  /** Pages of one list of a Kubernetes API. */
+  listPages: 1_000,
   /** Settings of one list that are read one by one, where the list itself does not say enough. */
   settingsReadClosely: 500,
   requestTimeoutMs: 30_000,

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Http1Error, readResponse } from '../lib/http1-response.ts'
+import { LIMITS } from '../lib/limits.ts'
+import type { Wire, WireResponse } from '../lib/wire.ts'
+import { createKubernetesClient } from './client.ts'
+
+/* A cluster may be anybody's: its API can lie in every answer. */
+
+const clientOf = (answer: () => Partial<WireResponse>) => {
+  let calls = 0
+  const wire: Wire = {
+    async send() {
+      calls++
+      return { status: 200, reason: '', headers: {}, body: '{}', ...answer() }
+    },
+    close: async () => {},
+  }
+  return { client: createKubernetesClient(wire), calls: () => calls }
+}
+
+test('[S-46] a list that never ends does, whether its pages are full or empty', async () => {
+  for (const items of [[], [{}], [null], 'x', { length: 1e9 }]) {
+    const { client, calls } = clientOf(() => ({ body: JSON.stringify({ items, metadata: { continue: 'more' } }) }))
+    const asked = await client.list('/api/v1/pods')
+    assert.ok(asked.is === 'silence' && asked.code === 'ERR_TOO_MANY', JSON.stringify(items))
+    assert.ok(calls() <= LIMITS.listPages)
+  }
+})
+
+test('[S-46] an answer that leads elsewhere is not followed, and one that is no object is none', async () => {
+  const elsewhere = { status: 302, headers: { location: 'http://169.254.169.254/latest' }, body: '' }
+  const { client, calls } = clientOf(() => elsewhere)
+  const asked = await client.get('/api/v1/nodes')
+  assert.ok(asked.is === 'error' && asked.status === 302)
+  assert.equal(calls(), 1)
+  for (const body of ['', '[]', 'null', '1', '"x"', '{', '\u0000', `${'['.repeat(50_000)}`]) {
+    const { client: other } = clientOf(() => ({ body }))
+    assert.equal((await other.get('/x')).is, 'silence', body.slice(0, 10))
+  }
+})
+
+test('[S-46] words of an error are cleaned and cut before anybody sees them', async () => {
+  const message = `\u001b[2J\u0007${'x'.repeat(1_000_000)}\r\nSet-Cookie: a`
+  const { client } = clientOf(() => ({
+    status: 403,
+    body: JSON.stringify({ kind: 'Status', reason: 'Forbidden', message }),
+  }))
+  const asked = await client.get('/api/v1/nodes')
+  assert.ok(asked.is === 'error')
+  assert.ok(asked.refusal.message.length <= LIMITS.foreignTextLength + 500)
+  assert.ok(![...asked.refusal.message].some((letter) => letter < ' ' && letter !== '\n'))
+})
+
+test('[S-46] a body without an end is cut at its bound by the wire itself', () => {
+  const reader = readResponse(10_000)
+  reader.push(Buffer.from('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'))
+  assert.throws(() => {
+    for (let at = 0; at < 100; at++) reader.push(Buffer.from(`400\r\n${'x'.repeat(0x400)}\r\n`))
+  }, Http1Error)
+})
