@@ -102,7 +102,7 @@ async function judgeAll({ deps, observed, signal }: Pass, acted: Acted): Promise
   const { estate, observation, ledger, startedMs, surveyed } = observed
   const { clock, random, rules, connections } = deps
   const happenings = gather(observed.ended, acted.attempts)
-  learnWidths(deps.windows, happenings, acted.attempts, estate, surveyed.lookings)
+  learnWidths(deps.windows, happenings, acted.attempts, estate, ledger.records, surveyed.lookings)
   const worlds = await lookForReadiness(estate, observation, ledger.records, happenings, startedMs, signal)
   const seen = { ...observation, worlds }
   const cases = casesOf(observation.estate, seen, ledger, rules, happenings, connections, startedMs)

@@ -1,6 +1,7 @@
 import { LIMITS } from '../lib/limits.ts'
 import type { Estate } from '../model/estate.ts'
 import type { ResourceKey } from '../model/key.ts'
+import type { ResourceRecord } from '../model/record.ts'
 import type { Step } from '../model/step.ts'
 import { type Lesson, learn, type Windows } from '../plan/windows.ts'
 import type { Attempt } from './act.ts'
@@ -23,9 +24,12 @@ export function learnWidths(
   happenings: ReadonlyMap<ResourceKey, readonly Happening[]>,
   attempts: readonly Attempt[],
   estate: Estate,
+  records: ReadonlyMap<string, ResourceRecord>,
   lookings: ReadonlyMap<string, Looking>,
 ): void {
   const connectionOf = new Map<string, string>()
+  // What is being removed is declared no more: only its record knows where it was.
+  for (const { key, connection } of records.values()) connectionOf.set(key, connection)
   for (const { key, connection } of estate.resources) connectionOf.set(key, connection)
   for (const { admitted } of attempts) connectionOf.set(admitted.entry.key, admitted.entry.connection)
   const lessons: Lesson[] = []

@@ -106,7 +106,8 @@ test('[T-01] many machines are made side by side, with two calls for each and a 
   assert.equal(ours(run.datacentre).length, 0)
   const removed = calls(run)
   assert.ok(total(removed) - polls(removed) <= 2 * MACHINES + 5, JSON.stringify(removed))
-  assert.ok(polls(removed) <= MACHINES, JSON.stringify(removed))
+  // The queue of the host is widened by what ends, although it is declared no more: a few looks for all of them.
+  assert.ok(polls(removed) <= MACHINES / 3, JSON.stringify(removed))
   assert.ok(deleting() >= 6, `only ${deleting()} at once`)
 })
 
