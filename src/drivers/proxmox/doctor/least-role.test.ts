@@ -119,15 +119,16 @@ async function withToken(estate: Estate, commands: readonly string[]) {
           entered,
         ),
       ),
-    async apply(deadlineMs: number): Promise<{ reached: boolean; said: string }> {
+    guests: () => [...datacentre.world.guests.keys()].filter((vmid) => vmid >= 300),
+    async apply(deadlineMs: number, wanted = estate): Promise<{ reached: boolean; said: string }> {
       const { engine } = startProcess({ clock, random, disk, wire, token })
       const reports: PassReport[] = []
-      const settled = engine.settle(estate, { signal, deadlineMs, onPass: (report) => reports.push(report) })
+      const settled = engine.settle(wanted, { signal, deadlineMs, onPass: (report) => reports.push(report) })
       const { last } = await clock.runUntil(settled, { maxMs: deadlineMs + 600_000 })
       const ready = (record: ResourceRecord) =>
         record.conditions.some((one) => one.type === 'Ready' && one.status === 'True')
       return {
-        reached: last.records.length === estate.resources.length && last.records.every(ready),
+        reached: last.records.length === wanted.resources.length && last.records.every(ready),
         said: JSON.stringify(reports.map(({ events, plan }) => [events, plan.notes, plan.entries])),
       }
     },
@@ -216,4 +217,59 @@ test('it is enough for the homelab of the examples: two servers taken over, one 
   assert.deepEqual(bad(await doctor()), [])
   const { reached, said } = await apply(3_600_000)
   assert.ok(reached, said)
+})
+
+test('[T-02] it is enough for a whole life: machine, container and image are made, changed and destroyed', async () => {
+  const container = (memory: number) => `apiVersion: virtualenvironmentcontainer.crossplane.io/v1alpha1
+kind: EnvironmentContainer
+metadata: {name: box}
+spec:
+  deletionPolicy: Delete
+  forProvider:
+    nodeName: pumped-piglet
+    started: true
+    unprivileged: true
+    memory: [{dedicated: ${memory}}]
+    disk: [{datastoreId: local-zfs, size: 4}]
+    networkInterface: [{name: eth0, bridge: vmbr0}]
+    initialization: [{hostname: box, ipConfig: [{ipv4: [{address: dhcp}]}]}]
+    operatingSystem: [{templateFileId: 'local:vztmpl/debian-12.tar.zst', type: debian}]
+`
+  const template = `apiVersion: virtualenvironmentdownloadfile.crossplane.io/v1alpha1
+kind: EnvironmentDownloadFile
+metadata: {name: debian}
+spec:
+  forProvider: {nodeName: pumped-piglet, datastoreId: local, contentType: vztmpl, url: 'https://images.test/debian-12.tar.zst'}
+`
+  const { 'connection.yaml': connection = '', 'a.yaml': machine = '', 'c.yaml': image = '' } = files(false)
+  const doomed = machine.replace('spec:', 'spec:\n  deletionPolicy: Delete')
+  const life = (memory: number) =>
+    estateFrom({
+      'connection.yaml': connection,
+      'a.yaml': doomed.replace('dedicated: 2048', `dedicated: ${memory}`),
+      'b.yaml': container(memory),
+      'c.yaml': image,
+      'd.yaml': template,
+    })
+  const born = life(1024)
+  const commands = leastRole(connectionOf(born), born.resources, { nowMs: NOW_MS })
+  const { apply, doctor, guests } = await withToken(born, commands)
+  assert.deepEqual(bad(await doctor()), [])
+  for (const estate of [born, life(1536)]) {
+    const { reached, said } = await apply(3_600_000, estate)
+    assert.ok(reached, said.slice(-3000))
+  }
+  assert.equal(guests().length, 2)
+  const over = estateFrom({
+    'connection.yaml': connection,
+    'c.yaml': image,
+    'd.yaml': template,
+    'e.yaml': `apiVersion: croft.dev/v1alpha1
+kind: Approval
+metadata: {name: all}
+spec: {reason: its life is over, maxDeletes: 5, expires: '2099-01-01T00:00:00Z'}
+`,
+  })
+  const { said } = await apply(3_600_000, over)
+  assert.deepEqual(guests(), [], said.slice(-3000))
 })
