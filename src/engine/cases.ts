@@ -36,7 +36,9 @@ export function casesOf(
     const resource = resources.get(entry.key)
     const before = ledger.records.get(entry.key)
     const world = observation.worlds.get(entry.connection)
-    const list = resource === undefined ? before?.list : rules.get(resource.driver)?.listOf(resource)
+    const ruled = resource === undefined ? undefined : rules.get(resource.driver)
+    const list =
+      resource === undefined ? before?.list : ruled?.keeps(resource) === true ? ruled.listOf(resource) : undefined
     const sighting = world === undefined ? undefined : sightingOf(entry, list, world)
     const trouble = connections.trouble(entry.connection)
     const addresses = sighting?.close?.addresses

@@ -15,6 +15,8 @@ export interface Readiness {
 
 /** The pure half of a driver: every judgement about its things, and every call as data. Used by plan, never by chance. */
 export interface Rules {
+  /** Is this a sort of thing that the driver keeps? What is not is refused by the plan, and nothing else is asked of it. */
+  keeps(resource: Resource): boolean
   /** The id the declaration itself fixes, if any. */
   declaredId(resource: Resource): string | undefined
   /**
@@ -27,7 +29,7 @@ export interface Rules {
   /** Must the id be chosen from the connection's range? */
   readonly choosesId: (resource: Resource) => boolean
   /** What must come about first that no resource stands for: a kind that the cluster has to learn. */
-  awaits?(resource: Resource, survey: Survey): readonly string[]
+  awaits(resource: Resource, survey: Survey): readonly string[]
   /** What stands in the way of creating it here, seen before anything is written (storage not on that host…). */
   obstacles(resource: Resource, survey: Survey): readonly { readonly message: string; readonly allow: string }[]
   /**
@@ -42,20 +44,34 @@ export interface Rules {
   /** The call that writes our mark on a thing that we take over. */
   adoptSteps(resource: Resource, sighting: Sighting): readonly Step[]
   /** What is on it that nobody could bring back if it were destroyed and made anew: `scsi1`, `unused0`. */
-  irreplaceable?(resource: Resource, sighting: Sighting): readonly string[]
+  irreplaceable(resource: Resource, sighting: Sighting): readonly string[]
   /** Disks of a guest besides the one that it starts from, and those that were taken out of it: its data is there only. */
-  dataDisks?(sighting: Sighting): readonly string[]
+  dataDisks(sighting: Sighting): readonly string[]
   /** The lists in which parts of an earlier, broken creation under this id would be found. */
-  remains?(resource: Resource, externalId: string): readonly string[]
+  remains(resource: Resource, externalId: string): readonly string[]
   /** Calls that take away a guest whose creation broke off and that is locked since. Undefined: only a person can. */
-  abandonedSteps?(resource: Resource, sighting: Sighting): readonly Step[] | undefined
+  abandonedSteps(resource: Resource, sighting: Sighting): readonly Step[] | undefined
   /** Why it must not be removed, as the system itself would say. */
-  undeletable?(sighting: Sighting): { readonly message: string; readonly allow: string } | undefined
+  undeletable(sighting: Sighting): { readonly message: string; readonly allow: string } | undefined
   /** Calls to remove it, shutting it down first. */
   deleteSteps(sighting: Sighting): readonly Step[]
   /** Calls that restart a running guest, in order; each begins when the one before has ended. */
-  rebootSteps?(sighting: Sighting): readonly Step[]
+  rebootSteps(sighting: Sighting): readonly Step[]
   readiness(resource: Resource, sighting: Sighting): Readiness
   /** What a person should know although nothing is done about it. */
-  notes?(resource: Resource, sighting: Sighting): readonly string[]
+  notes(resource: Resource, sighting: Sighting): readonly string[]
+}
+
+/** What a driver answers about guests that keeps none. */
+export const NO_GUESTS = {
+  irreplaceable: () => [],
+  dataDisks: () => [],
+  remains: () => [],
+  abandonedSteps: () => undefined,
+  rebootSteps: () => [],
+} as const satisfies Partial<Rules>
+
+/** Asked all the same about a sort of thing that it does not keep: `keeps` was not asked first. */
+export function notKept({ key, desired }: Resource, driver: string): Error {
+  return new Error(`${key} is of the type ${desired.type}, which the driver ${driver} does not keep`)
 }

@@ -123,7 +123,7 @@ function abandoned({ resource, rules, world, ledger }: Situation, sighting: Sigh
   if (lock !== 'create' || record?.made !== true || record.externalId !== externalId) return undefined
   const busy = world.survey?.tasks.some(({ state, subject }) => state === 'running' && subject === externalId) ?? true
   const online = world.survey?.hosts.some((one) => one.name === host && one.online) ?? false
-  const away = busy || !online ? undefined : rules.abandonedSteps?.(resource, sighting)
+  const away = busy || !online ? undefined : rules.abandonedSteps(resource, sighting)
   if (away === undefined) return undefined
   return {
     do: 'create',
@@ -201,7 +201,7 @@ function keep(situation: Situation, sighting: Sighting): Action {
   if (large !== undefined) return large
   if (heedsNeeds(resource) && unmet.length > 0) return waitsFor(unmet)
   if (changes.some((change) => change.effect === 'replace')) {
-    const lost = rules.irreplaceable?.(resource, sighting) ?? []
+    const lost = rules.irreplaceable(resource, sighting)
     if (lost.length > 0) return dataAtStake(resource, sighting, changes, lost)
     return {
       do: 'replace',
@@ -241,7 +241,7 @@ function obey({ resource, rules, world }: Situation, sighting: Sighting, { order
     if (changes.length === 0) return { do: 'nothing' }
     return { do: 'update', externalId, changes, steps: rules.updateSteps(off, sighting, changes, world.survey), reason }
   }
-  const lost = rules.irreplaceable?.(resource, sighting) ?? []
+  const lost = rules.irreplaceable(resource, sighting)
   if (lost.length > 0) return dataAtStake(resource, sighting, [], lost)
   const again = rules.createSteps(resource, rules.declaredId(resource) ?? externalId, world.survey)
   return { do: 'replace', externalId, changes: [], steps: [...rules.deleteSteps(sighting), ...again], reason }

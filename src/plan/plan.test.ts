@@ -590,3 +590,17 @@ test('a plan that was revised after closer looks is the plan of what is known th
     { numRuns: 500 },
   )
 })
+
+test('a sort of thing that its driver does not know is refused, not called in sync, and nothing that needs it is begun', () => {
+  const file = { type: 'file', file: { host: 'alpha', storage: 'local', content: 'iso', name: 'a.iso' } }
+  const strange = { ...machine('strange'), desired: file } as unknown as typeof web
+  const needing = machine('needing', { needs: [strange.key] })
+  const { entries } = planOf(estateOf([strange, needing]), worldWith([], { 100: 'free' }))
+  assert.deepEqual(
+    entries.map(({ key, action }) => [key, words(action)]),
+    [
+      [strange.key, 'refuse driver'],
+      [needing.key, 'wait NeedsNotReady'],
+    ],
+  )
+})

@@ -101,10 +101,14 @@ function compute(input: PlanInput, before: Planned | undefined): Planned {
     const rules = input.rules.get(resource.driver)
     if (world === undefined || rules === undefined) continue
     const { survey } = world
+    if (!rules.keeps(resource)) {
+      decided.set(resource.key, strange(resource))
+      continue
+    }
     const sight = sights.get(resource.key) ?? { identity: { is: 'unknown' }, allocatedId: undefined }
     const unmet = [
       ...resource.needs.filter((need) => !ready(need, resource)),
-      ...(survey === undefined ? [] : (rules.awaits?.(resource, survey) ?? [])),
+      ...(survey === undefined ? [] : rules.awaits(resource, survey)),
     ]
     const member = members.get(resource.key)
     const order = member === undefined ? undefined : machineOrder(member)
@@ -162,7 +166,7 @@ function compute(input: PlanInput, before: Planned | undefined): Planned {
           protect: removal.protect,
         },
         awaitsApproval: removal.record?.awaitsApproval === true,
-        dataDisks: rules.dataDisks?.(removal.sighting) ?? [],
+        dataDisks: rules.dataDisks(removal.sighting),
       })
     }
   }
@@ -283,6 +287,19 @@ function isReady(need: ResourceKey, by: Resource, input: PlanInput, sights: Read
   return ledger.records.get(need)?.conditions.some((c) => c.type === 'Ready' && c.status === 'True') ?? false
 }
 
+/** A sort of thing that its driver does not know: nobody can say whether it is as declared, so nobody says so. */
+function strange({ key, uid, connection, desired, origin, policy, driver }: Resource): Decided {
+  const action: Action = {
+    do: 'refuse',
+    guard: 'driver',
+    reason: `${key} is of the type ${desired.type}, which the driver ${driver} does not keep`,
+    allow: 'choose another connection for it',
+  }
+  const entry = { key, uid, connection, type: desired.type, action, origin }
+  const guarded = { entry, policy, awaitsApproval: false }
+  return { identity: { is: 'unknown' }, survey: undefined, unmet: [], order: undefined, guarded }
+}
+
 /** No host may hold it: nothing is made anywhere. */
 function homeless({ placement }: Resource): Action | undefined {
   return placement?.refused === undefined ? undefined : { do: 'refuse', guard: 'placement', ...placement.refused }
@@ -311,7 +328,7 @@ function entryOf(
   const notes = [
     ...(chosen === undefined ? [] : [`placed on ${chosen.host}: ${chosen.why}`]),
     ...(action.do === 'create' && survey !== undefined ? tightOn(resource.desired, host, survey) : []),
-    ...(identity.is === 'ours' ? (rules.notes?.(resource, identity.sighting) ?? []) : []),
+    ...(identity.is === 'ours' ? rules.notes(resource, identity.sighting) : []),
   ]
   return {
     key: resource.key,

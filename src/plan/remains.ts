@@ -20,7 +20,7 @@ export function remainsOf(
   const record = ledger.records.get(resource.key)
   if (record?.made !== true || record.externalId !== externalId) return { sightings: [] }
   const found: Sighting[] = []
-  for (const list of rules.remains?.(resource, externalId) ?? []) {
+  for (const list of rules.remains(resource, externalId)) {
     const things = world.lists.get(list)
     if (things === undefined) {
       const message = `${list} has not been read yet`

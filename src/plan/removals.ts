@@ -259,7 +259,7 @@ export function decideRemoval(removal: Removal, rules: Rules, ledger: Ledger, no
     const message = `${sighting.list} has not been read yet`
     return { do: 'wait', reason: 'NotListed', message, lookAgainMs: 1_000, lack: { look: 'list', list: sighting.list } }
   }
-  const standing = rules.undeletable?.(sighting)
+  const standing = rules.undeletable(sighting)
   if (standing !== undefined)
     return { do: 'refuse', guard: 'protection', reason: standing.message, allow: standing.allow }
   // Whether it must be shut down first is asked of the guest itself: the survey may still show it running.

@@ -33,6 +33,10 @@ export function sightings(input: SightInput): ReadonlyMap<ResourceKey, Sight> {
     const world = input.worlds.get(resource.connection)
     const rules = input.rules.get(resource.driver)
     if (world === undefined || rules === undefined) continue
+    if (!rules.keeps(resource)) {
+      sights.set(resource.key, { identity: { is: 'unknown' }, allocatedId: undefined })
+      continue
+    }
     const id = rules.declaredId(resource)
     const rename = renamed.get(resource.key)
     const identity: Identity =

@@ -25,7 +25,7 @@ export function suspect(
   const hidden: string[] = []
   for (const resource of resources) {
     const rules = resource.connection === world.connection.name ? rulesOf(resource) : undefined
-    if (rules === undefined || rules.listOf(resource) !== undefined) continue
+    if (rules === undefined || !rules.keeps(resource) || rules.listOf(resource) !== undefined) continue
     const record = ledger.records.get(resource.key)
     const seenBefore = record?.seenMs !== undefined && record.externalId !== undefined
     if (seenBefore) known++

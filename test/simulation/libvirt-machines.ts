@@ -69,10 +69,11 @@ export const TWO = valid({
   'web.yaml': `${WEB}${machine('web-1', '192.168.122.20')}${machine('web-2', '192.168.122.21', '  libvirt: {disks: copy, seed: cdrom, bios: ovmf}\n')}`,
 })
 
+/** Each of them has a disk with data, so a person names them. */
 export const APPROVED = `apiVersion: croft.dev/v1alpha1
 kind: Approval
 metadata: {name: all-of-them}
-spec: {reason: They are made again, deletes: [Machine/web-1, Machine/web-2], maxDeletes: 10, expires: "2099-01-01T00:00:00Z"}
+spec: {reason: They are made again, maxDeletes: 10, deletes: [Machine/web-1, Machine/web-2], expires: "2099-01-01T00:00:00Z"}
 ---
 `
 

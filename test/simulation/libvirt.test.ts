@@ -51,6 +51,16 @@ test('drift is put back, and what croft did not write stays', async () => {
   assert.match(domain.definition, /<tpm model='tpm-crb'>/)
 })
 
+test('a machine with a second disk stays when its declaration goes, until a person names it', async () => {
+  const run = simulateLibvirt(3, TWO, 'kvm')
+  assert.equal(await run.settle(), 'settled')
+  const unnamed = APPROVED.replace('deletes: [Machine/web-1, Machine/web-2], ', '')
+  assert.notEqual(unnamed, APPROVED)
+  run.estate = valid({ 'web.yaml': `${WEB}${unnamed}` })
+  await run.settle()
+  assert.equal(run.host.domains.size, 2)
+})
+
 test('destroyed and applied again: identical machines', async () => {
   const run = simulateLibvirt(3, TWO, 'kvm')
   assert.equal(await run.settle(), 'settled')

@@ -4,7 +4,7 @@ import { isOfEstate } from '../../model/estate.ts'
 import { builtInKind } from '../../model/kube-kinds.ts'
 import { objectId, objectList, type WantedObject } from '../../model/kube-object.ts'
 import type { Resource } from '../../model/resource.ts'
-import type { Readiness, Rules } from '../../model/rules.ts'
+import { NO_GUESTS, type Readiness, type Rules } from '../../model/rules.ts'
 import { fieldChanges } from './diff.ts'
 import { ownedBy } from './fields.ts'
 import { type HandoverStep, handoverStep } from './handover.ts'
@@ -15,6 +15,8 @@ import { applyStep, deletion, REST_MANAGER, releaseStep, takeBackSteps, wakeStep
 
 /** Objects of a cluster: compared field by field, applied by the server, found again by their label. */
 export const rules: Rules = {
+  ...NO_GUESTS,
+  keeps: ({ desired }) => desired.type === 'object',
   declaredId: (resource) => objectId(wantedOf(resource).object),
   listOf: (resource) => objectList(wantedOf(resource).object),
   hostOf: (resource) => wantedOf(resource).cluster,

@@ -1,6 +1,5 @@
 import { volumeId } from '../../model/file.ts'
-import type { Resource } from '../../model/resource.ts'
-import type { Rules } from '../../model/rules.ts'
+import { notKept, type Rules } from '../../model/rules.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import { configOf } from './close-look.ts'
 import { diffVm } from './diff.ts'
@@ -15,7 +14,7 @@ import {
   verifyFileSteps,
 } from './file-rules.ts'
 import { seedHashIn, slotOf, UUID, uuidOf } from './names.ts'
-import { fileObstacles, type Obstacle, vmObstacles } from './obstacles.ts'
+import { fileObstacles, vmObstacles } from './obstacles.ts'
 import {
   createPlaceSteps,
   deletePlaceSteps,
@@ -35,6 +34,9 @@ import { adoptVmSteps, createVmSteps, deleteVmSteps, updateVmSteps } from './vm-
 
 /** The pure half of the libvirt driver. */
 export const libvirtRules: Rules = {
+  keeps: (resource) =>
+    resource.desired.type === 'vm' || resource.desired.type === 'file' || placeOfSetting(resource) !== undefined,
+  awaits: () => [],
   declaredId(resource) {
     const { desired, policy, uid } = resource
     if (placeOfSetting(resource) !== undefined) return placeId(resource)
@@ -58,33 +60,39 @@ export const libvirtRules: Rules = {
     if (placeOfSetting(resource) !== undefined) return []
     const awaited = resource.needs.some((key) => key.startsWith('LibvirtPool/'))
     if (desired.type === 'vm') return vmObstacles(desired.vm, survey, awaited)
-    return desired.type === 'file' ? fileObstacles(desired.file, survey, awaited) : [otherSort(resource)]
+    if (desired.type === 'file') return fileObstacles(desired.file, survey, awaited)
+    throw notKept(resource, 'libvirt')
   },
   diff(resource, sighting, known) {
     const { desired } = resource
     const place = placeOfSetting(resource)
     if (place !== undefined) return diffPlace(place.setting, sighting)
     if (desired.type === 'vm') return diffVm(resource, desired.vm, sighting)
-    return desired.type === 'file' ? diffFile(resource, desired.file, sighting, known) : []
+    if (desired.type === 'file') return diffFile(resource, desired.file, sighting, known)
+    throw notKept(resource, 'libvirt')
   },
   createSteps(resource, externalId) {
     const { desired } = resource
     const place = placeOfSetting(resource)
     if (place !== undefined) return createPlaceSteps(place.setting, place.kind, externalId)
     if (desired.type === 'vm') return createVmSteps(resource, desired.vm, externalId)
-    return desired.type === 'file' ? createFileSteps(desired.file) : []
+    if (desired.type === 'file') return createFileSteps(desired.file)
+    throw notKept(resource, 'libvirt')
   },
   updateSteps(resource, sighting, changes) {
     const { desired } = resource
     const place = placeOfSetting(resource)
     if (place !== undefined) return updatePlaceSteps(place.setting, sighting, changes)
     if (desired.type === 'vm') return updateVmSteps(resource, desired.vm, sighting, changes)
-    return desired.type === 'file' ? updateFileSteps(desired.file, sighting, changes) : []
+    if (desired.type === 'file') return updateFileSteps(desired.file, sighting, changes)
+    throw notKept(resource, 'libvirt')
   },
   adoptSteps(resource, sighting) {
     const { desired } = resource
     if (desired.type === 'vm') return adoptVmSteps(resource, desired.vm, sighting)
-    return desired.type === 'file' ? verifyFileSteps(desired.file, sighting) : []
+    if (desired.type === 'file') return verifyFileSteps(desired.file, sighting)
+    if (placeOfSetting(resource) !== undefined) return []
+    throw notKept(resource, 'libvirt')
   },
   /** Disks that no image brings back, seeds aside. */
   irreplaceable({ desired }, sighting) {
@@ -93,7 +101,17 @@ export const libvirtRules: Rules = {
     return disksOf(sighting).filter((slot) => !remade.has(slot))
   },
   /** Of a domain of which nothing is declared any more: everything but the first, which it starts from. */
-  dataDisks: (sighting) => (sighting.list === undefined ? disksOf(sighting).slice(1) : []),
+  dataDisks(sighting) {
+    if (sighting.list !== undefined) return []
+    const config = configOf(sighting)
+    const uid = sighting.mark?.uid ?? ''
+    const named = new Set((config?.domain.disks ?? []).map(({ pool, volume }) => `${pool}:${volume}`))
+    const isSeed = (volume: string) => seedHashIn(uid, volume.slice(volume.indexOf(':') + 1)) !== undefined
+    // Also what was taken out of it: the volume has its name, and goes with it.
+    const detached = (config?.ours ?? []).filter((volume) => !named.has(volume) && !isSeed(volume))
+    return [...disksOf(sighting).slice(1), ...detached]
+  },
+  abandonedSteps: () => undefined,
   remains({ desired, uid }) {
     if (desired.type !== 'vm') return []
     const { vm } = desired
@@ -126,7 +144,7 @@ export const libvirtRules: Rules = {
     if (place !== undefined) return placeReadiness(place.setting, place.kind, sighting)
     if (desired.type === 'vm') return vmReadiness(desired.vm, sighting)
     if (desired.type === 'file') return fileReadiness(desired.file, sighting)
-    return { ready: false, reason: 'NotPossible', message: otherSort(resource).message, status: 'Unknown' }
+    throw notKept(resource, 'libvirt')
   },
   notes: ({ desired }, sighting) => (desired.type === 'vm' ? seedNotes(desired.vm, sighting) : []),
 }
@@ -137,8 +155,4 @@ function disksOf(sighting: Sighting): readonly string[] {
     const seed = volume !== undefined && seedHashIn(sighting.mark?.uid ?? '', volume) !== undefined
     return device !== 'disk' || path === undefined || seed ? [] : [slotOf(dev, bus) ?? dev]
   })
-}
-
-function otherSort({ key, desired }: Resource): Obstacle {
-  return { message: `${key} is a ${desired.type}, and libvirt keeps none`, allow: 'choose another connection for it' }
 }

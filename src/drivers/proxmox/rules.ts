@@ -1,6 +1,6 @@
 import { type FileSpec, volumeId } from '../../model/file.ts'
 import { type Desired, guestIn, type Resource } from '../../model/resource.ts'
-import type { Rules } from '../../model/rules.ts'
+import { notKept, type Rules } from '../../model/rules.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { Step } from '../../model/step.ts'
 import { diskList, fileList } from './file-list.ts'
@@ -31,6 +31,9 @@ import { rebootStep } from './vm/single-steps.ts'
 
 /** The pure half of the Proxmox driver: which rules apply is decided here, by what the resource is. */
 export const proxmoxRules: Rules = {
+  // Items are on hosts that are reached by SSH, objects on clusters.
+  keeps: ({ desired: { type } }) => type !== 'item' && type !== 'object',
+  awaits: () => [],
   declaredId({ desired }) {
     if (desired.type === 'setting') return settingRules.declaredId(desired.setting)
     if (desired.type === 'file') return volumeId(desired.file)
@@ -60,10 +63,9 @@ export const proxmoxRules: Rules = {
         return [...laneObstacle(resource, desired.file), ...fileObstacles(desired.file, survey)]
       case 'setting':
         return settingRules.obstacles(desired.setting, survey)
-      // Items are on hosts that are reached by SSH.
       case 'item':
       case 'object':
-        return []
+        throw notKept(resource, 'proxmox')
     }
   },
   diff(resource, sighting, known) {
@@ -82,10 +84,9 @@ export const proxmoxRules: Rules = {
           : diffSnippet(resource, desired.file, desired.file.snippet, sighting, known ?? {})
       case 'setting':
         return settingRules.diff(desired.setting, sighting, { known, rotate: resource.policy.rotate })
-      // Items are on hosts that are reached by SSH.
       case 'item':
       case 'object':
-        return []
+        throw notKept(resource, 'proxmox')
     }
   },
   createSteps(resource, externalId, survey) {
@@ -103,10 +104,9 @@ export const proxmoxRules: Rules = {
           : [writeSnippetStep(desired.file, desired.file.snippet)]
       case 'setting':
         return settingRules.createSteps(desired.setting, resource.policy.rotate)
-      // Items are on hosts that are reached by SSH.
       case 'item':
       case 'object':
-        return []
+        throw notKept(resource, 'proxmox')
     }
   },
   updateSteps(resource, sighting, changes, survey) {
@@ -132,10 +132,9 @@ export const proxmoxRules: Rules = {
           : [writeSnippetStep(desired.file, desired.file.snippet, sighting)]
       case 'setting':
         return settingRules.updateSteps(desired.setting, sighting, changes, resource.policy.rotate)
-      // Items are on hosts that are reached by SSH.
       case 'item':
       case 'object':
-        return []
+        throw notKept(resource, 'proxmox')
     }
   },
   adoptSteps(resource, sighting) {
@@ -150,10 +149,9 @@ export const proxmoxRules: Rules = {
       case 'setting':
         // Nothing can be written on it that would mark it as ours.
         return []
-      // Items are on hosts that are reached by SSH.
       case 'item':
       case 'object':
-        return []
+        throw notKept(resource, 'proxmox')
     }
   },
   irreplaceable({ desired }, sighting) {
@@ -179,7 +177,8 @@ export const proxmoxRules: Rules = {
   rebootSteps: ({ host, type, externalId }) => [
     rebootStep(host, externalId, type === 'container' ? 'container' : 'vm'),
   ],
-  readiness({ desired, policy }, sighting) {
+  readiness(resource, sighting) {
+    const { desired, policy } = resource
     switch (desired.type) {
       case 'vm':
         return vmReadiness(desired.vm, sighting, policy.adopt !== undefined, policy.firstBoot)
@@ -191,12 +190,7 @@ export const proxmoxRules: Rules = {
         return settingRules.readiness(desired.setting, sighting)
       case 'item':
       case 'object':
-        return {
-          ready: false,
-          reason: 'NotHere',
-          message: 'items are on hosts that are reached by SSH',
-          status: 'Unknown',
-        }
+        throw notKept(resource, 'proxmox')
     }
   },
   notes({ desired }, sighting) {

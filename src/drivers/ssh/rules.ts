@@ -2,7 +2,7 @@ import type { Change } from '../../model/change.ts'
 import { isOfEstate } from '../../model/estate.ts'
 import { HOST_PROGRAMS, type HostItem, itemId, type WantedItem } from '../../model/host-item.ts'
 import type { Resource } from '../../model/resource.ts'
-import type { Rules } from '../../model/rules.ts'
+import { NO_GUESTS, type Rules } from '../../model/rules.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { Step } from '../../model/step.ts'
 import { type Answers, type Seen, seenIn, sha256 } from './ask.ts'
@@ -28,6 +28,11 @@ export interface ItemLook {
 
 /** Items are always there in some state, so they are compared and changed, never created. */
 export const rules: Rules = {
+  ...NO_GUESTS,
+  keeps: ({ desired }) => desired.type === 'item',
+  awaits: () => [],
+  undeletable: () => undefined,
+  notes: () => [],
   declaredId: (resource) => itemId(wantedOf(resource).item),
   listOf: () => ITEMS_LIST,
   hostOf: (resource) => wantedOf(resource).host,

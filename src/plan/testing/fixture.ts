@@ -5,7 +5,7 @@ import { resourceUid } from '../../model/key.ts'
 import { DEFAULT_POLICY, type Policy } from '../../model/policy.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import type { Resource } from '../../model/resource.ts'
-import type { Rules } from '../../model/rules.ts'
+import { NO_GUESTS, type Rules } from '../../model/rules.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { Step } from '../../model/step.ts'
 import type { Survey } from '../../model/survey.ts'
@@ -164,6 +164,11 @@ export function step(verb: Step['verb'], id: string, more: Partial<Step> = {}): 
 
 /** Memory and power differ, the name `replace-me` cannot be changed: enough to tell every decision apart. */
 export const FAKE_RULES: Rules = {
+  ...NO_GUESTS,
+  keeps: ({ desired }) => desired.type === 'vm' || desired.type === 'container',
+  awaits: () => [],
+  undeletable: () => undefined,
+  notes: () => [],
   declaredId: ({ desired }) =>
     desired.type === 'vm' && desired.vm.vmid !== undefined ? String(desired.vm.vmid) : undefined,
   listOf: () => undefined,

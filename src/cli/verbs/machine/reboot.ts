@@ -35,7 +35,7 @@ export async function reboot(
       throw new CliError(
         `${key} does not run (${seen?.close?.power ?? 'unknown'}). Start it: croft machine start ${resource.name}.`,
       )
-    const steps = rules.rebootSteps?.(sighting) ?? []
+    const steps = rules.rebootSteps(sighting)
     if (steps.length === 0) throw new CliError(`${key}: machines on ${name} cannot be restarted by croft.`)
     for (const { summary } of steps) runtime.out.write(`${summary}\n`)
     await confirm(runtime, options.yes === true)

@@ -44,7 +44,7 @@ const DISKS = new Set(['images', 'rootdir'])
 
 /** Where the declared guests keep disks. */
 function placesOf(resources: readonly Resource[]): readonly (readonly [string, string])[] {
-  const lists = resources.flatMap((resource) => rules.remains?.(resource, '0') ?? [])
+  const lists = resources.flatMap((resource) => rules.remains(resource, '0'))
   return [...new Set(lists)].sort().flatMap((list) => {
     const [, host, storage] = list.split('/')
     return host === undefined || storage === undefined ? [] : [[host, storage] as const]

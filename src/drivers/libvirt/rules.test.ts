@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Resource } from '../../model/resource.ts'
+import type { Sighting } from '../../model/sighting.ts'
+import { libvirtRules } from './rules.ts'
+
+const UID = '0123456789abcdef'
+
+function domain(disks: readonly { dev: string; device?: string; volume: string }[], detached: readonly string[] = []) {
+  const views = disks.map(({ dev, device = 'disk', volume }) => ({
+    dev,
+    bus: 'virtio',
+    device,
+    path: `/pool/${volume}`,
+    pool: 'vms',
+    volume,
+  }))
+  const ours = [...disks.map(({ volume }) => `vms:${volume}`), ...detached]
+  return {
+    connection: 'kvm',
+    type: 'vm',
+    externalId: 'u',
+    host: 'kvm',
+    power: 'stopped',
+    mark: { uid: UID },
+    close: { config: { domain: { disks: views }, ours, snapshots: 0 }, digest: 'd', atMs: 0 },
+  } as unknown as Sighting
+}
+
+test('what would be deleted with a domain besides the disk it starts from is its data: attached or taken out, no seed', () => {
+  const system = { dev: 'vda', volume: `croft-${UID}-virtio0` }
+  const data = { dev: 'vdb', volume: `croft-${UID}-virtio1` }
+  const seed = { dev: 'vdc', volume: `croft-${UID}-seed-0123456789ab.iso` }
+  const cdrom = { dev: 'sda', device: 'cdrom', volume: `croft-${UID}-seed-ba9876543210.iso` }
+  const table: [string, Sighting, readonly string[]][] = [
+    ['its system only', domain([system]), []],
+    ['a second disk', domain([system, data]), ['virtio1']],
+    ['seeds are made again', domain([system, seed, cdrom]), []],
+    ['a disk that was taken out', domain([system], [`vms:${data.volume}`]), [`vms:${data.volume}`]],
+  ]
+  for (const [name, sighting, expected] of table) assert.deepEqual(libvirtRules.dataDisks(sighting), expected, name)
+})
+
+test('a sort of thing that libvirt does not keep is no thing in sync: it is not kept, and asking all the same is an error', () => {
+  const item = { key: 'HostConfig/a@x', desired: { type: 'item' }, needs: [] } as unknown as Resource
+  assert.equal(libvirtRules.keeps(item), false)
+  assert.throws(() => libvirtRules.diff(item, domain([])), /which the driver libvirt does not keep/)
+})
