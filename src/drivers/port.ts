@@ -117,6 +117,26 @@ export interface GuestSnapshots {
   remove(sighting: Sighting, name: string, signal: AbortSignal): Promise<Outcome>
 }
 
+/** What one call to a host of a hypervisor tells, in the place of one for each guest. Looks throw LookFailed. */
+export interface HostReads {
+  /** The power of all its guests now, by external id. */
+  powers(host: string, signal: AbortSignal): Promise<ReadonlyMap<string, PowerState>>
+  /** How tasks ended that were begun since then. What is not in it is asked for singly. */
+  endedTasks(host: string, sinceMs: number, signal: AbortSignal): Promise<readonly RemoteTask[]>
+  /** What was done to a guest lately, newest first: more than a survey shows. Asked when a drift is first seen. */
+  recentTasks(sighting: Sighting, sinceMs: number, signal: AbortSignal): Promise<readonly RemoteTask[]>
+  /** How busy it was in the last hour, oldest first. Asked only when something new is to be put somewhere. */
+  load(host: string, signal: AbortSignal): Promise<readonly LoadSample[]>
+}
+
+/** Settings that are there, in the words of manifests. */
+export interface SettingImport {
+  /** Every list that may hold settings of these kinds, or of all; asked again with what was found in the first ones. */
+  lists(survey: Survey, kinds: readonly string[] | undefined, seen: readonly Sighting[]): Promise<readonly string[]>
+  /** The manifest of a setting that was listed. Undefined: nobody would declare it. */
+  manifest(sighting: Sighting): Promise<ImportedSetting | undefined>
+}
+
 /** An open connection to one outside system. Looks throw LookFailed; `perform` never throws, it answers an Outcome. */
 export interface Session {
   /**
@@ -138,17 +158,11 @@ export interface Session {
    */
   idIsFree(externalId: string, signal: AbortSignal): Promise<boolean>
   /** Does a survey show every guest there is? Then what it does not show is not there, and no id need be asked for. */
-  seesEverything?(signal: AbortSignal): Promise<boolean>
-  /** The power of all guests of a host now, in one call, by external id. */
-  powersOn?(host: string, signal: AbortSignal): Promise<ReadonlyMap<string, PowerState>>
+  seesEverything(signal: AbortSignal): Promise<boolean>
   /** How a task that has left the running set ended. Undefined: the system no longer knows it. */
   taskOutcome(taskId: string, signal: AbortSignal): Promise<RemoteTask | undefined>
-  /** How tasks of a host ended that were begun since then, as far as one call tells. What is not in it is asked for singly. */
-  endedTasks?(host: string, sinceMs: number, signal: AbortSignal): Promise<readonly RemoteTask[]>
-  /** What was done to a thing lately, newest first: more than a survey shows. Asked when a drift is first seen. */
-  recentTasks?(sighting: Sighting, sinceMs: number, signal: AbortSignal): Promise<readonly RemoteTask[]>
-  /** How busy a host was in the last hour, oldest first. Asked only when something new is to be put somewhere. */
-  hostLoad?(host: string, signal: AbortSignal): Promise<readonly LoadSample[]>
+  /** What its hosts tell about themselves, where it has hosts to ask. */
+  readonly hosts?: HostReads
   /** One call, as the step says. Never waits for the work behind it. */
   perform(step: Step, signal: AbortSignal): Promise<Outcome>
   /** What would come of a step, where the system can say so without doing it. Undefined: nobody can tell. */
@@ -204,12 +218,5 @@ export interface Driver {
   ): Promise<readonly string[]>
   /** The manifest of a guest that was looked at closely. Undefined: no kind declares such a thing. */
   importGuest?(sighting: Sighting): Promise<ImportedGuest | undefined>
-  /** Every list that may hold settings of these kinds, or of all; asked again with what was found in the first ones. */
-  settingLists?(
-    survey: Survey,
-    kinds: readonly string[] | undefined,
-    seen: readonly Sighting[],
-  ): Promise<readonly string[]>
-  /** The manifest of a setting that was listed. Undefined: nobody would declare it. */
-  importSetting?(sighting: Sighting): Promise<ImportedSetting | undefined>
+  readonly importSettings?: SettingImport
 }

@@ -2,6 +2,7 @@ import { LookFailed } from '../drivers/port.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { ResourceRecord } from '../model/record.ts'
+import type { Sighting } from '../model/sighting.ts'
 import { type WhoChanged, whoChanged } from '../plan/who-changed.ts'
 import { conditionOf } from './conditions.ts'
 import type { Observation } from './observation.ts'
@@ -38,12 +39,12 @@ export async function blame(
 
   async function recent(
     looking: NonNullable<ReturnType<typeof lookings.get>>,
-    seen: Parameters<NonNullable<typeof looking.session.recentTasks>>[0],
+    seen: Sighting,
     sinceMs: number,
     until: AbortSignal,
   ) {
     try {
-      return await looking.session.recentTasks?.(seen, sinceMs, until)
+      return await looking.session.hosts?.recentTasks(seen, sinceMs, until)
     } catch (error) {
       // The drift is there whether or not somebody can be named for it.
       if (error instanceof LookFailed) return undefined

@@ -188,9 +188,9 @@ async function listEnds(
     })
   }
   for (const { looking, host, sinceMs, count } of unlisted.values()) {
-    if (count < LISTED_FROM || looking.session.endedTasks === undefined) continue
+    if (count < LISTED_FROM || looking.session.hosts === undefined) continue
     try {
-      for (const task of await looking.session.endedTasks(host, sinceMs, signal))
+      for (const task of await looking.session.hosts.endedTasks(host, sinceMs, signal))
         if (task.state !== 'running') ends.set(task.id, task)
     } catch (error) {
       if (!(error instanceof LookFailed)) throw error

@@ -136,8 +136,7 @@ async function isFree(
   const recent = (atMs: number | undefined) => atMs !== undefined && survey.atMs - atMs < LIMITS.sightMs
   if (vanished !== true) {
     if (recent(sight.free.get(externalId))) return true
-    if (session.seesEverything !== undefined && !recent(sight.everything?.atMs))
-      sight.everything = { is: session.seesEverything(signal), atMs: survey.atMs }
+    if (!recent(sight.everything?.atMs)) sight.everything = { is: session.seesEverything(signal), atMs: survey.atMs }
     if (await everythingSeen(sight)) return true
   }
   const free = await session.idIsFree(externalId, signal)
@@ -178,9 +177,9 @@ async function powersInBulk(
     else there.push(seen)
   }
   for (const [host, guests] of byHost) {
-    if (session.powersOn === undefined || signal.aborted) continue
+    if (session.hosts === undefined || signal.aborted) continue
     try {
-      const powers = await session.powersOn(host, signal)
+      const powers = await session.hosts.powers(host, signal)
       for (const seen of guests) {
         const power = powers.get(seen.externalId)
         if (power === undefined || power === 'unknown') continue

@@ -38,6 +38,7 @@ export interface Observation {
 export async function surveyAll(
   estate: Estate,
   connections: Connections,
+  rules: ReadonlyMap<string, Rules>,
   nowMs: number,
   signal: AbortSignal,
 ): Promise<{ readonly lookings: Map<string, Looking>; readonly unseen: Map<string, Trouble> }> {
@@ -51,7 +52,10 @@ export async function surveyAll(
         return
       }
       const { session, ...known } = await connections.open(connection)
-      const wanted = estate.resources.filter((resource) => resource.connection === connection.name)
+      // What its driver does not keep is refused by the plan; nobody looks for it.
+      const wanted = estate.resources.filter(
+        (resource) => resource.connection === connection.name && rules.get(resource.driver)?.keeps(resource) === true,
+      )
       const looked = await surveyConnection(connection, session, known, signal, wanted)
       if ('survey' in looked) {
         connections.healed(connection.name)

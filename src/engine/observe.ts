@@ -116,13 +116,13 @@ export async function observeSurroundings(
 
 async function lookAtMachines(
   inGit: Estate,
-  { clock, store, connections }: ObserveDeps,
+  { clock, store, connections, rules }: ObserveDeps,
   options: ObserveOptions,
   signal: AbortSignal,
 ): Promise<Ground> {
   const startedMs = clock.now()
   const declared = await withFormerHosts(await withDrills(inGit, store), store)
-  const surveyed = await surveyAll(declared, connections, startedMs, signal)
+  const surveyed = await surveyAll(declared, connections, rules, startedMs, signal)
   for (const looking of surveyed.lookings.values()) forgetForSweep(looking, options.sweep ?? 0)
   const remembered = await readLedger(store, options.retryStalled, options.tried)
   const { ledger, ended, findings, unsure } = await bringUpToDate(remembered, surveyed.lookings, clock, signal)

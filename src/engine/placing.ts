@@ -22,7 +22,7 @@ export async function placeAll(
     const here = survey.hosts.filter(({ name, online }) => online && nodes.has(name))
     await inParallel(here, looking.connection.limits.reads, async ({ name }) => {
       try {
-        const samples = await session.hostLoad?.(name, signal)
+        const samples = await session.hosts?.load(name, signal)
         if (samples !== undefined) loads.set(`${connection}/${name}`, samples)
       } catch (error) {
         // Without the right to see it nothing is known, and nothing speaks against the host.

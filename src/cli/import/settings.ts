@@ -1,4 +1,4 @@
-import { type Driver, type DriverDeps, LookFailed, type Session } from '../../drivers/port.ts'
+import { type Driver, type DriverDeps, LookFailed, type Session, type SettingImport } from '../../drivers/port.ts'
 import type { Kind } from '../../kinds/kind.ts'
 import { findKind } from '../../kinds/registry.ts'
 import { inParallel } from '../../lib/parallel.ts'
@@ -35,17 +35,18 @@ export async function draftSettings(
   const taken = new Set(loaded.declarations.map(({ key }) => key))
   for (const connection of loaded.estate.connections) {
     const driver = drivers.find(({ name }) => name === connection.driver)
-    if (driver?.settingLists === undefined || driver.importSetting === undefined) continue
+    const settings = driver?.importSettings
+    if (driver === undefined || settings === undefined) continue
     const session = driver.connect(connection, deps)
     try {
-      const seen = await readAll(connection, driver, session, kindNames, leftOut, signal)
+      const seen = await readAll(connection, settings, session, kindNames, leftOut, signal)
       const isDeclared = declaredOn(loaded, driver, connection)
       for (const sighting of seen) {
         if (isDeclared(sighting)) {
           declared++
           continue
         }
-        const drafted = await draftOf(sighting, driver, kinds, taken, loaded, leftOut)
+        const drafted = await draftOf(sighting, { driver, settings }, kinds, taken, loaded, leftOut)
         if (drafted !== undefined) drafts.push(drafted)
       }
     } finally {
@@ -58,7 +59,7 @@ export async function draftSettings(
 /** Every list, and then those that only what was found in them leads to. */
 async function readAll(
   connection: Connection,
-  driver: Driver,
+  settings: SettingImport,
   session: Session,
   kinds: readonly string[] | undefined,
   leftOut: string[],
@@ -68,7 +69,7 @@ async function readAll(
   const read = new Map<string, readonly Sighting[]>()
   for (let round = 0; round < 2; round++) {
     const known = [...read.values()].flat()
-    const lists = (await driver.settingLists?.(survey, kinds, known)) ?? []
+    const lists = await settings.lists(survey, kinds, known)
     await inParallel(
       lists.filter((list) => !read.has(list)),
       connection.limits.reads,
@@ -88,13 +89,13 @@ async function readAll(
 
 async function draftOf(
   sighting: Sighting,
-  driver: Driver,
+  { driver, settings }: { readonly driver: Driver; readonly settings: SettingImport },
   kinds: readonly Kind[],
   taken: Set<string>,
   loaded: LoadedEstate,
   leftOut: string[],
 ): Promise<Draft | undefined> {
-  const imported = await driver.importSetting?.(sighting)
+  const imported = await settings.manifest(sighting)
   const kind = kinds.find((one) => one.kind === imported?.kind)
   if (imported === undefined || kind === undefined) return undefined
   const name = freeName(imported.name, (one) => taken.has(resourceKey(kind.kind, one)))

@@ -60,6 +60,7 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
     },
     observe: async (sighting) => sighting,
     idIsFree: async () => true,
+    seesEverything: async () => true,
     taskOutcome: async () => undefined,
     async perform(step, signal) {
       try {

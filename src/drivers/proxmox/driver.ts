@@ -10,8 +10,10 @@ export const proxmoxDriver: Driver = {
   // Only `croft doctor` and `croft import` need these: no other command pays for them.
   examine: async (...args) => (await import('./doctor/examine.ts')).examine(...args),
   leastRole: async (...args) => (await import('./doctor/least-role.ts')).leastRole(...args),
-  settingLists: async (...args) => (await import('./import/setting.ts')).settingLists(...args),
-  importSetting: async (sighting) => (await import('./import/setting.ts')).importSetting(sighting),
+  importSettings: {
+    lists: async (...args) => (await import('./import/setting.ts')).settingLists(...args),
+    manifest: async (sighting) => (await import('./import/setting.ts')).importSetting(sighting),
+  },
   importGuest: async (sighting) =>
     sighting.type === 'container'
       ? (await import('./import/container.ts')).importContainer(sighting)

@@ -39,7 +39,7 @@ it('the host tells which user did what to a guest, long after the list of the cl
   const sighting = { connection: 'default', type: 'vm', externalId: '114', host: 'fun-bedbug' } as const
   const survey = await clock.runUntil(session.survey(signal))
   assert.ok(!survey.tasks.some(({ subject }) => subject === '114'))
-  const tasks = await clock.runUntil(session.recentTasks?.(sighting, sinceMs, signal) ?? Promise.resolve([]))
+  const tasks = await clock.runUntil(session.hosts?.recentTasks(sighting, sinceMs, signal) ?? Promise.resolve([]))
   assert.deepEqual(
     tasks.map(({ verb, user, subject }) => [verb, user, subject]),
     [

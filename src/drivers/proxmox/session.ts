@@ -52,11 +52,13 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
     },
     idIsFree: (externalId, signal) => idIsFree(api, externalId, signal),
     seesEverything: (signal) => seesEverything(api, signal),
-    powersOn: (host, signal) => powersOn(api, host, signal),
     taskOutcome: (taskId, signal) => taskOutcome(api, taskId, signal),
-    endedTasks: (host, sinceMs, signal) => endedTasks(api, host, sinceMs, signal),
-    recentTasks: (sighting, sinceMs, signal) => recentTasks(api, sighting, sinceMs, signal),
-    hostLoad: (host, signal) => hostLoad(api, host, signal),
+    hosts: {
+      powers: (host, signal) => powersOn(api, host, signal),
+      endedTasks: (host, sinceMs, signal) => endedTasks(api, host, sinceMs, signal),
+      recentTasks: (sighting, sinceMs, signal) => recentTasks(api, sighting, sinceMs, signal),
+      load: (host, signal) => hostLoad(api, host, signal),
+    },
     perform: (step, signal) =>
       step.lane === 'ssh'
         ? performAsRoot(step, () => rootShell(connection, deps, step.host), signal)

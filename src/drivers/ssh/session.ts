@@ -78,6 +78,7 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
     list: async (list) => (list === ITEMS_LIST ? items : []),
     observe: async (sighting) => items.find((one) => one.externalId === sighting.externalId),
     idIsFree: async () => true,
+    seesEverything: async () => true,
     taskOutcome: async () => undefined,
     perform: (step, signal) =>
       performCommands(
