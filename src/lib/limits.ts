@@ -71,6 +71,8 @@ export const LIMITS = {
   /** Outside answers */
   responseBytes: 64 * 1024 * 1024,
   foreignTextLength: 2000,
+  /** Characters of a foreign error that are searched for what it means. */
+  judgedErrorLength: 4_000,
   foreignNameLength: 256,
   surveyEntries: 200_000,
   /** Pages of one list of a Kubernetes API. */

@@ -1,3 +1,4 @@
+import { LIMITS } from '../../lib/limits.ts'
 import type { Refusal } from '../../model/verdict.ts'
 import { cleanText } from './foreign.ts'
 
@@ -226,8 +227,10 @@ const PATTERNS: readonly Pattern[] = [
 /** Foreign error to ours: the only place where this is decided. */
 export function translate(error: ForeignError): Refusal {
   if (error.status === 401) return refusalOf('Unauthorized', 'stalled', error, unauthorizedAdvice(error.text), true)
-  const text =
+  const whole =
     error.parameters === undefined ? error.text : `${error.text} ${Object.values(error.parameters).join(' ')}`
+  // Patterns that look for two words go back and forth over a text that repeats one of them.
+  const text = whole.slice(0, LIMITS.judgedErrorLength)
   for (const pattern of PATTERNS) {
     const match = pattern.when.exec(text)
     if (match === null) continue
