@@ -569,7 +569,7 @@ test('a plan that was revised after closer looks is the plan of what is known th
           return seenWorld(CONNECTION, far, new Map(close as [string, Sighting][]), new Map(), probes)
         }
         const resources = declared.map((name, index) =>
-          machine(name, { ...(index === 0 ? {} : { needs: [`Machine/${declared[0]}`] }) }),
+          machine(name, index === 0 ? {} : { needs: [`Machine/${declared[0]}`] }),
         )
         const estate = estateOf(resources)
         const ledger = ledgerWith({ known: resources.slice(1).map((one) => recordOf(one, { externalId: '102' })) })

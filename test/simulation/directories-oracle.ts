@@ -10,7 +10,7 @@ export function guestsOf(run: Simulation): ReadonlyMap<string, { readonly id: st
   return new Map(
     [...run.datacentre.world.guests].map(([id, guest]) => [
       guest.config.get('name') ?? `${id}`,
-      { id: `${id}`, state: JSON.stringify([...guest.config].toSorted()) },
+      { id: `${id}`, state: JSON.stringify([...guest.config].toSorted(([a], [b]) => (a < b ? -1 : 1))) },
     ]),
   )
 }
