@@ -47,7 +47,7 @@ function keepPlaces(root: string): Plugin {
         const text = readFileSync(path, 'utf8')
         if (!/^(?:src|sim)\//.test(relative(root, path)) || !text.includes('import.meta.')) return undefined
         const contents = text
-          .replaceAll(/createRequire\(import\.meta\.url\)\((?='[\w-]+'\))/g, 'require(')
+          .replaceAll(/createRequire\(import\.meta\.url\)\((?='[\w@/-]+'\))/g, 'require(')
           .replaceAll('import.meta.', `croftAt(${JSON.stringify(folder)}).`)
         return { contents, loader: 'ts' }
       })

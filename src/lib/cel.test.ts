@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
 import { celProblem, holds } from './cel.ts'
 
@@ -56,4 +57,16 @@ test('what people write for readiness is far from the bound', () => {
     ),
     true,
   )
+})
+
+test('the library is loaded for the first expression and not before: few commands have one', () => {
+  const script = `import { registerHooks } from 'node:module'
+const asked = new Set()
+registerHooks({ resolve: (name, context, next) => (asked.add(name), next(name, context)) })
+const { celProblem } = await import(${JSON.stringify(new URL('./cel.ts', import.meta.url).href)})
+const before = asked.has('@bufbuild/cel')
+celProblem('true')
+process.stdout.write([before, asked.has('@bufbuild/cel')].join())`
+  const ran = spawnSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
+  assert.equal(ran.stdout, 'false,true', ran.stderr)
 })

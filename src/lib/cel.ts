@@ -1,9 +1,10 @@
-import { type CelInput, CelScalar, celEnv, celError, celFunc, isCelError, parse, plan } from '@bufbuild/cel'
+import { createRequire } from 'node:module'
+import type * as Cel from '@bufbuild/cel'
 import { cleanText } from './clean-text.ts'
 import { foreignPattern } from './foreign-pattern.ts'
 import { LIMITS } from './limits.ts'
 
-type Expression = NonNullable<ReturnType<typeof parse>['expr']>
+type Expression = NonNullable<ReturnType<typeof Cel.parse>['expr']>
 type Asking = (object: Readonly<Record<string, unknown>>) => boolean | string
 
 /** Users cannot write this name: it is no identifier. */
@@ -15,10 +16,22 @@ let purse = { left: 0, price: 1 }
  * Expressions are small programs of whoever wrote the manifest. Every turn of a loop is paid for, so that loops in loops
  * end; patterns run in linear time.
  */
-const ENV = celEnv({
-  funcs: [celFunc(SPEND, [], CelScalar.BOOL, () => spend())],
-  re2: { compile: (pattern) => ({ test: (text) => foreignPattern(pattern).finds(text) }) },
-})
+function environment(): ReturnType<typeof Cel.celEnv> {
+  const { CelScalar, celEnv, celFunc } = cel()
+  env ??= celEnv({
+    funcs: [celFunc(SPEND, [], CelScalar.BOOL, () => spend())],
+    re2: { compile: (pattern) => ({ test: (text) => foreignPattern(pattern).finds(text) }) },
+  })
+  return env
+}
+let env: ReturnType<typeof Cel.celEnv> | undefined
+
+/** Loaded for the first expression: it costs every command a tenth of a second and 20 MB, and few have expressions. */
+function cel(): typeof Cel {
+  library ??= createRequire(import.meta.url)('@bufbuild/cel') as typeof Cel
+  return library
+}
+let library: typeof Cel | undefined
 const kept = new Map<string, Asking>()
 
 /** Does a CEL expression hold for an object, which it calls `object`? A text says why nobody can tell. */
@@ -37,7 +50,7 @@ export function holds(expression: string, object: Readonly<Record<string, unknow
 export function celProblem(expression: string): string | undefined {
   if (expression.length > LIMITS.celLength) return `an expression has at most ${LIMITS.celLength} characters`
   try {
-    parse(expression)
+    cel().parse(expression)
     return undefined
   } catch (error) {
     return cleanText(error instanceof Error ? error.message : String(error), 200)
@@ -47,9 +60,10 @@ export function celProblem(expression: string): string | undefined {
 function asker(expression: string): Asking {
   const wrong = celProblem(expression)
   if (wrong !== undefined) throw new Error(wrong)
+  const { isCelError, parse, plan } = cel()
   const { expr } = parse(expression)
   const nodes = payForLoops(expr)
-  const ask = plan(ENV, expr)
+  const ask = plan(environment(), expr)
   return (object) => {
     // Whatever happens in one turn may go over all of the object, once for each node.
     const size = JSON.stringify(object).length
@@ -63,7 +77,7 @@ function asker(expression: string): Asking {
 
 function spend(): boolean {
   purse.left -= purse.price
-  if (purse.left < 0) throw celError(TOO_MUCH)
+  if (purse.left < 0) throw cel().celError(TOO_MUCH)
   return true
 }
 
@@ -83,7 +97,7 @@ function payForLoops(root: Expression): number {
 }
 
 function paid(condition: Expression | undefined): Expression {
-  const { expr } = parse('spend() ? condition : false')
+  const { expr } = cel().parse('spend() ? condition : false')
   const { value } = expr.exprKind
   const [spent] = typeof value === 'object' && 'args' in value ? value.args : []
   if (typeof value !== 'object' || !('args' in value) || spent?.exprKind.case !== 'callExpr' || condition === undefined)
@@ -94,10 +108,10 @@ function paid(condition: Expression | undefined): Expression {
 }
 
 /** Whole numbers are integers for CEL, as they are for Kubernetes. */
-function celInput(value: unknown): CelInput {
+function celInput(value: unknown): Cel.CelInput {
   if (Array.isArray(value)) return value.map(celInput)
   if (typeof value === 'object' && value !== null)
     return new Map(Object.entries(value).map(([name, inner]) => [name, celInput(inner)] as const))
   if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : value
-  return (value ?? null) as CelInput
+  return (value ?? null) as Cel.CelInput
 }
