@@ -8,6 +8,7 @@ import { hostName, objectName } from '../fields/text.ts'
 import type { FieldProblem, Kind, Lookup } from '../kind.ts'
 import { connectionOf, findHost, nodeOf } from '../machines/bindings.ts'
 import { checkRules } from './check-rules.ts'
+import { checkVlan } from './check-vlan.ts'
 import { fieldSchema, idSchema, scopeWord } from './field-schema.ts'
 import { settingFrom } from './setting-from.ts'
 
@@ -37,6 +38,11 @@ export function ownKind(definition: Definition, needsOf: NeedsOf): Kind<OwnSpec>
       ...checkPlace(definition, spec),
       ...checkWho(definition, spec),
       ...checkRules(definition, spec.rules, ['spec', 'rules']),
+      ...checkVlan(
+        definition,
+        { id: valueText(spec.id ?? manifest.metadata.name), fields: { tag: spec.tag } as SettingSpec['fields'] },
+        ['spec', 'tag'],
+      ),
     ],
     policy: (spec, manifest) => ({
       ...annotatedPolicy(manifest),

@@ -7,6 +7,7 @@ import { checkEnvelope, crossplanePolicy, externalName } from '../crossplane/pol
 import { servedBy } from '../crossplane/provider.ts'
 import type { FieldProblem, Kind, Part } from '../kind.ts'
 import { checkRules } from './check-rules.ts'
+import { checkVlan } from './check-vlan.ts'
 import { type NeedsOf, pluralOf } from './own-kind.ts'
 import { ownAccess, type ProviderFields, providerSetting } from './provider-fields.ts'
 import { providerSchema } from './provider-schema.ts'
@@ -38,6 +39,7 @@ export function providerKind(provider: ProviderKind, needsOf: NeedsOf): Kind<Pro
         ...unkept(provider, spec),
         ...checkGuest(provider, given),
         ...checkWho(provider, given),
+        ...checkVlan(definition, providerSetting(provider, definition, given), ['spec', 'forProvider', 'vlan']),
         ...checkRules(definition, providerSetting(provider, definition, given).fields.rules, [
           'spec',
           'forProvider',

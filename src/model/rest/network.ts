@@ -103,7 +103,7 @@ export const NETWORK: readonly Definition[] = [
       device: text('Interface that carries it.', { api: 'vlan-raw-device' }),
       tag: number('The VLAN.', { api: 'vlan-id', min: 1, max: 4094 }),
     },
-    exampleName: 'vlan40',
+    exampleName: 'cameras',
     example: { host: 'still-fawn', device: 'eno1', tag: 40, address: '10.40.0.2/24', autostart: true },
   }),
   {

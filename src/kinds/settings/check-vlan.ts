@@ -1,0 +1,23 @@
+import type { Definition, SettingSpec } from '../../model/rest.ts'
+import type { FieldProblem } from '../kind.ts'
+
+/**
+ * Proxmox takes the VLAN of an interface from its name where the name says one (`vlan40`, `eno1.40`) and keeps no other:
+ * a tag that contradicts it would be set for ever.
+ */
+export function checkVlan(
+  { name }: Definition,
+  { id, fields }: Pick<SettingSpec, 'id' | 'fields'>,
+  path: readonly string[],
+): readonly FieldProblem[] {
+  const [, number] = (name === 'vlan' ? /^(?:\S+\.|vlan)(\d+)$/.exec(id) : null) ?? []
+  if (number === undefined || fields.tag === undefined || String(fields.tag) === number) return []
+  return [
+    {
+      code: 'bad-value',
+      path,
+      message: `Proxmox takes the VLAN of ${id} from its name, ${number}, and not ${String(fields.tag)}`,
+      hint: `leave the tag out, or choose another name`,
+    },
+  ]
+}
