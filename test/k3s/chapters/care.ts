@@ -30,13 +30,32 @@ export const takeCare =
     })
   }
 
-function use(pid: number): { readonly cpuSeconds: number; readonly rssMb: number; readonly writtenKb: number } {
+interface Use {
+  readonly cpuSeconds: number
+  readonly rssMb: number
+  readonly writtenKb: number
+}
+
+/** Of a program and of all that it started: croft starts the Node that it is made for. */
+function use(pid: number): Use {
+  const below = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').map(Number)
+  const all = [ownUse(pid), ...below.filter((child) => child > 0).map(use)]
+  const sum = (of: (one: Use) => number) => all.reduce((total, one) => total + of(one), 0)
+  return {
+    cpuSeconds: sum(({ cpuSeconds }) => cpuSeconds),
+    rssMb: sum(({ rssMb }) => rssMb),
+    writtenKb: sum(({ writtenKb }) => writtenKb),
+  }
+}
+
+function ownUse(pid: number): Use {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
   const io = readFileSync(`/proc/${pid}/io`, 'utf8')
   const number = (text: string, name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1] ?? 0)
   return {
-    cpuSeconds: (Number(stat[11]) + Number(stat[12])) / 100,
+    // With what its own children, ended by now, have used.
+    cpuSeconds: [11, 12, 13, 14].reduce((total, at) => total + Number(stat[at]), 0) / 100,
     rssMb: number(status, 'VmRSS') / 1024,
     writtenKb: number(io, 'write_bytes') / 1024,
   }
