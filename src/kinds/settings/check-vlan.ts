@@ -1,3 +1,4 @@
+import { valueText } from '../../model/rest/value-text.ts'
 import type { Definition, SettingSpec } from '../../model/rest.ts'
 import type { FieldProblem } from '../kind.ts'
 
@@ -11,13 +12,14 @@ export function checkVlan(
   path: readonly string[],
 ): readonly FieldProblem[] {
   const [, number] = (name === 'vlan' ? /^(?:\S+\.|vlan)(\d+)$/.exec(id) : null) ?? []
-  if (number === undefined || fields.tag === undefined || String(fields.tag) === number) return []
+  const tag = fields.tag === undefined ? undefined : valueText(fields.tag)
+  if (number === undefined || tag === undefined || tag === number) return []
   return [
     {
       code: 'bad-value',
       path,
-      message: `Proxmox takes the VLAN of ${id} from its name, ${number}, and not ${String(fields.tag)}`,
-      hint: `leave the tag out, or choose another name`,
+      message: `Proxmox takes the VLAN of ${id} from its name, ${number}, and not ${tag}`,
+      hint: 'leave the tag out, or choose another name',
     },
   ]
 }
