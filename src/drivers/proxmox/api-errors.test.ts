@@ -82,6 +82,7 @@ describe('translate', () => {
 
   it('[F-15] a lock left by a failed host comes with the exact command', () => {
     assert.match(translate({ ...place, status: 500, text: 'VM is locked (clone)' }).message, /on pve1: qm unlock 102/)
+    assert.match(translate({ ...place, status: 500, text: 'CT is locked (create)' }).message, /on pve1: pct unlock 102/)
     assert.doesNotMatch(translate({ ...place, status: 500, text: 'VM is locked (backup)' }).message, /unlock/)
   })
 

@@ -268,7 +268,7 @@ function lockAdvice(match: RegExpExecArray, error: ForeignError): string {
   const guest = error.guest ?? 'ID'
   const where = error.host === undefined ? 'on its host' : `on ${error.host}`
   if (match[1] !== 'create' && match[1] !== 'clone') return `something else is at work on it (${match[1]})`
-  return `if no task works on it any more (its host may have failed), run ${where}: qm unlock ${guest}`
+  return `if no task works on it any more (its host may have failed), run ${where}: ${/^CT\b/.test(error.text) ? 'pct' : 'qm'} unlock ${guest}`
 }
 
 function unauthorizedAdvice(text: string): string {
