@@ -10,6 +10,8 @@ import { type Ended, endAll, estateAt, scratch, start, startSimulator } from './
 after(endAll)
 
 const VERSION = 'v1.34.3+k3s1'
+/** The commands live in real time: whenever the test runs, the schedule must not be near. */
+const hourFromNow = (hours: number) => (new Date().getUTCHours() + hours) % 24
 const ESTATE = `${clusterGround(['pumped-piglet'], { from: '192.168.4.80', to: '192.168.4.99' })}---
 apiVersion: croft.dev/v1alpha1
 kind: Cluster
@@ -29,7 +31,7 @@ kind: Power
 metadata: {name: homelab}
 spec:
   cluster: homelab
-  schedule: {timeZone: Europe/Berlin, off: ["0 23 * * *"], on: ["0 7 * * *"]}
+  schedule: {timeZone: UTC, off: ["0 ${hourFromNow(8)} * * *"], on: ["0 ${hourFromNow(9)} * * *"]}
   state: on
 ---
 apiVersion: croft.dev/v1alpha1
