@@ -54,6 +54,8 @@ describe('[S-20] stored scripts', { skip: whyNoBrowser() ?? false }, () => {
     await page.getByRole('button', { name: 'Sign in' }).click()
     await signIn(page)
     await page.reload()
+    await page.getByRole('button', { name: 'Sessions' }).click()
+    await inDialog(page, 'sessions')
     await it.go('#/drift')
     await page.getByRole('button', { name: 'Adopt' }).click()
     await inDialog(page, 'adopt')
