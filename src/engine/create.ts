@@ -122,7 +122,7 @@ export function createEngine(deps: EngineDeps): Engine {
       return plan
     },
     pass: (estate, signal, options = {}) => runOne(estate, signal, options, undefined),
-    async settle(estate, { signal, deadlineMs, onPass, only, shown: plan }): Promise<Settlement> {
+    async settle(estate, { signal, deadlineMs, onPass, only, shown: plan, givesUp }): Promise<Settlement> {
       const startedMs = clock.monotonicMs()
       let passes = 0
       let effects = 0
@@ -130,8 +130,9 @@ export function createEngine(deps: EngineDeps): Engine {
       let unreached: Unreached = new Map()
       for (;;) {
         const observed = passes === 0 ? youngEnough(plan, estate) : undefined
-        const givenUp = givenUpOn(unreached)
-        last = await runOne(estate, signal, { ...(only === undefined ? {} : { only }), givenUp }, observed)
+        const chosen = only === undefined ? {} : { only }
+        const without = givesUp === true ? { givenUp: givenUpOn(unreached) } : {}
+        last = await runOne(estate, signal, { ...chosen, ...without }, observed)
         unreached = countUnreached(unreached, last.plan, passes === 0)
         passes++
         effects += last.effects

@@ -93,6 +93,8 @@ export interface Engine {
        * another look while it is young.
        */
       readonly shown?: Plan
+      /** A person waits: a connection that does not answer from the beginning on is left out after a few tries. */
+      readonly givesUp?: true
     },
   ): Promise<Settlement>
   /** What an operation on a cluster needs to know of its machines, and the ways into them. Undefined: not declared. */

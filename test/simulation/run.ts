@@ -47,7 +47,7 @@ export interface Simulation {
   /** Lets it run until the estate is settled or it is killed. */
   untilSettled(
     process: Process,
-    options?: { readonly mostMs?: number; readonly onPass?: (report: PassReport) => void },
+    options?: { readonly mostMs?: number; readonly onPass?: (report: PassReport) => void; readonly givesUp?: true },
   ): Promise<'settled' | 'killed' | 'deadline'>
   passes(process: Process, count: number): Promise<readonly PassReport[]>
   /** Everything that went over the wire and was remembered, as one hash: same seed, same hash. */
@@ -105,11 +105,12 @@ export function simulate(options: SimulationOptions): Simulation {
         ...(retryStalled === undefined ? {} : { retryStalled }),
         ...(options.sabotage === undefined ? {} : { sabotage: options.sabotage }),
       }),
-    async untilSettled(process, { mostMs = LONGEST_MS, onPass } = {}) {
+    async untilSettled(process, { mostMs = LONGEST_MS, onPass, givesUp } = {}) {
       const stop = new AbortController()
       const work = process.engine.settle(simulation.estate, {
         signal: stop.signal,
         deadlineMs: mostMs,
+        ...(givesUp === undefined ? {} : { givesUp }),
         onPass: (report) => {
           note(report)
           onPass?.(report)

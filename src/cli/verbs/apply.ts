@@ -78,6 +78,7 @@ export const run: Verb = async (runtime, [place = '.'], options) => {
   let progress: Progress
   try {
     settled = await engine.it.settle(loaded.estate, {
+      givesUp: true,
       signal: runtime.signal,
       deadlineMs,
       onPass: (report) => live.onPass(partOf(report, only)),

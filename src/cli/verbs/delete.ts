@@ -107,6 +107,7 @@ async function perform(
   const live = startProgress(runtime.err, styleOf(runtime, runtime.err), runtime.clock, mode)
   try {
     const settled = await engine.settle(estate, {
+      givesUp: true,
       // Whatever else differs from Git is not what the person was shown here.
       only: new Set([key]),
       signal: runtime.signal,
