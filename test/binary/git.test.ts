@@ -143,7 +143,11 @@ test('[A55] [A56] a repository over https: a push by webhook, a drift adopted as
     () => said,
   )
   t.diagnostic(`notice to first write: ${Math.round(performance.now() - told)} ms`)
-  assert.equal((await view()).sources[0]?.commit, commit)
+  // The page is published after the pass that made the write.
+  await until(
+    async () => (await view()).sources[0]?.commit === commit,
+    () => said,
+  )
   const why = await start(['why', KEY], { cwd, env }).ended
   assert.match(why.stdout, /Start it with its host[\s\S]*set onboot of VM 205/, why.stdout + why.stderr)
 
