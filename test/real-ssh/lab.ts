@@ -74,7 +74,7 @@ export async function openLab(names: readonly string[]): Promise<Lab> {
   const clear = () => {
     if (over) return
     over = true
-    for (const child of children) child.kill('SIGKILL')
+    for (const child of children) killHard(child)
     for (const one of undo.reverse()) one()
   }
   // Whoever ends us must not leave namespaces and mounts behind.
@@ -263,9 +263,28 @@ async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const ended = new Promise((resolve) => child.once('exit', resolve))
   child.kill('SIGTERM')
-  const late = setTimeout(() => child.kill('SIGKILL'), 4_000)
+  const late = setTimeout(() => killHard(child), 4_000)
   await ended
   clearTimeout(late)
+}
+
+/** With everything in it: an nspawn that is killed leaves the first process of its host running. */
+function killHard({ pid, exitCode, signalCode }: ChildProcess): void {
+  if (pid === undefined || exitCode !== null || signalCode !== null) return
+  for (const one of [pid, ...childrenOf(pid)])
+    try {
+      process.kill(one, 'SIGKILL')
+    } catch {
+      // It has ended by itself.
+    }
+}
+
+function childrenOf(pid: number): readonly number[] {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number)
+  } catch {
+    return []
+  }
 }
 
 function must(program: string, ...args: readonly string[]): void {
