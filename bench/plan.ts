@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { build } from '../scripts/build.ts'
 import { writeEstate } from './estate.ts'
+import { installed } from './installed.ts'
 import { better, type Command, least, measure, run, type Usage } from './measure.ts'
 import { type SimulatorStats, startSimulator } from './simulator.ts'
 import { showTable } from './table.ts'
@@ -22,7 +22,6 @@ if (!sizes.every((size) => size >= 1 && size <= 5000) || !(runs >= 1)) {
   throw new Error('--sizes takes numbers from 1 to 5000 with commas between them, --runs a number from 1 on')
 }
 
-const ROOT = join(import.meta.dirname, '..')
 /** What people install, not the sources: stripping types from a thousand files says nothing about croft. */
 let CROFT = ''
 /** What a connection reads at once unless it is declared otherwise; the floor does the same. */
@@ -41,7 +40,7 @@ interface Row {
 async function main(): Promise<void> {
   const home = { HOME: join(scratch, 'home'), XDG_CACHE_HOME: '', XDG_STATE_HOME: '', CROFT_STATE: '' }
   mkdirSync(home.HOME)
-  CROFT = await installed()
+  CROFT = await installed(join(scratch, 'built'))
   const help: Command = { program: CROFT, args: ['--help'], env: home }
   // Once for the compile cache, which every run but the first has.
   await run(help)
@@ -63,14 +62,6 @@ async function main(): Promise<void> {
   )
   print('')
   for (const line of judged(rows, start)) print(line)
-}
-
-async function installed(): Promise<string> {
-  const place = join(scratch, 'built')
-  await build(join(place, 'dist'))
-  for (const part of ['bin', 'package.json', 'node_modules'])
-    await run({ program: 'cp', args: ['-a', join(ROOT, part), place] })
-  return join(place, 'bin', 'croft')
 }
 
 async function measureSize(machines: number, home: Readonly<Record<string, string>>): Promise<Row> {

@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { build } from '../scripts/build.ts'
 import { writeEstate } from './estate.ts'
+import { installed } from './installed.ts'
 import { type Command, least, run } from './measure.ts'
 import { startSimulator } from './simulator.ts'
 import { showTable } from './table.ts'
@@ -19,10 +19,7 @@ const built = join(scratch, 'built')
 async function main(): Promise<void> {
   const home = { HOME: join(scratch, 'home'), XDG_CACHE_HOME: '', XDG_STATE_HOME: '', CROFT_STATE: '' }
   mkdirSync(home.HOME)
-  await build(join(built, 'dist'))
-  // The program finds its version and launcher beside dist.
-  for (const part of ['bin', 'package.json', 'node_modules'])
-    await run({ program: 'cp', args: ['-a', join(ROOT, part), built] })
+  await installed(built)
   const simulator = await startSimulator(join(ROOT, 'bin', 'croft'), 5)
   try {
     const estate = join(scratch, 'estate')

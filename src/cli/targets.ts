@@ -1,7 +1,7 @@
 import type { Kind } from '../kinds/kind.ts'
 import type { ClusterSpec, NodeSpec } from '../model/cluster.ts'
 import type { Estate } from '../model/estate.ts'
-import type { ResourceKey } from '../model/key.ts'
+import { ownerOf, type ResourceKey } from '../model/key.ts'
 import type { Plan } from '../model/plan.ts'
 import { CliError } from './exit.ts'
 import { resolveKey } from './select.ts'
@@ -20,13 +20,13 @@ export function targetsIn(
   const clusters = new Map((estate.clusters ?? []).map((cluster) => [cluster.key, cluster]))
   const powers = (estate.powers ?? []).map(({ key }) => key)
   const keys = [...estate.resources.map(({ key }) => key), ...plan.entries.map(({ key }) => key)]
-  const known = [...new Set([...keys, ...keys.map(wholeOf), ...clusters.keys(), ...powers])]
+  const known = [...new Set([...keys, ...keys.map(ownerOf), ...clusters.keys(), ...powers])]
   const chosen = new Set<ResourceKey>()
   const add = (key: ResourceKey) => {
     if (chosen.has(key)) return
     chosen.add(key)
     for (const node of nodesOf(clusters.get(key)?.spec)) if ('key' in node.machine) add(node.machine.key)
-    for (const other of keys) if (wholeOf(other) === key) add(other)
+    for (const other of keys) if (ownerOf(other) === key) add(other)
     for (const { needs } of estate.resources.filter((resource) => resource.key === key))
       for (const need of needs) add(need)
   }
@@ -53,10 +53,4 @@ export function narrowed(plan: Plan, only: ReadonlySet<ResourceKey> | undefined)
     clusters: (plan.clusters ?? []).filter(({ declaration }) => only.has(declaration.key)),
     powers: (plan.powers ?? []).filter(({ declaration }) => only.has(declaration.key)),
   }
-}
-
-/** `Addon/web` of `Addon/web@Deployment.apps/web/web`. */
-function wholeOf(key: ResourceKey): ResourceKey {
-  const at = key.indexOf('@')
-  return at === -1 ? key : key.slice(0, at)
 }

@@ -2,10 +2,10 @@ import { findKind } from '../kinds/registry.ts'
 import { atOnce, type Steps } from '../lib/in-turns.ts'
 import type { Estate } from '../model/estate.ts'
 import type { ResourceKey } from '../model/key.ts'
+import { ownerOf } from '../model/key.ts'
 import type { Policy } from '../model/policy.ts'
 import type { History, Removed } from '../model/proof.ts'
 import { link, linking } from '../plan/link.ts'
-import { ownerOf } from '../plan/proof.ts'
 import type { Revision } from '../source/revision.ts'
 
 /** What a revision declares, linked, with the history that can be asked for what it no longer does. */

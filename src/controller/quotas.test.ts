@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { filesOf, type Wanted } from '../../test/simulation/manifests.ts'
+import { boxCluster } from '../kinds/cluster/testing/box-cluster.ts'
 import { findKind } from '../kinds/registry.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { Estate } from '../model/estate.ts'
@@ -112,20 +113,7 @@ test('[S-36] sockets, swap and later processors count', () => {
   assert.equal(usage.memoryMb, 128)
 })
 
-const ADMIN_CLUSTER = `apiVersion: croft.dev/v1alpha1
-kind: Cluster
-metadata: {name: home}
-spec:
-  version: v1.34.3+k3s1
-  endpoint: {vip: 192.168.4.79}
-  servers: [{machine: Host/cow, addresses: [192.168.4.81]}]
----
-apiVersion: croft.dev/v1alpha1
-kind: Host
-metadata: {name: cow}
-spec:
-  ssh: {address: 192.168.4.81, hostKeys: ["ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGrow0000000000000000000000000000000000000000"]}
-`
+const ADMIN_CLUSTER = boxCluster('home')
 const addon = (name: string, folder: string) => `apiVersion: croft.dev/v1alpha1
 kind: Addon
 metadata: {name: ${name}}

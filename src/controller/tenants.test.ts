@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { filesOf } from '../../test/simulation/manifests.ts'
+import { boxCluster } from '../kinds/cluster/testing/box-cluster.ts'
 import { findKind } from '../kinds/registry.ts'
 import type { Estate } from '../model/estate.ts'
 import type { Grant } from '../model/grant.ts'
@@ -121,20 +122,7 @@ test('[S-38] a broken connection that a tenant pretends to have is nothing to th
   assert.ok(!estateOf({ 'a.yaml': broken }).unreadable.includes('Proxmox/lab-x'))
 })
 
-const CLUSTER = `apiVersion: croft.dev/v1alpha1
-kind: Cluster
-metadata: {name: home}
-spec:
-  version: v1.34.3+k3s1
-  endpoint: {vip: 192.168.4.79}
-  servers: [{machine: Host/cow, addresses: [192.168.4.81]}]
----
-apiVersion: croft.dev/v1alpha1
-kind: Host
-metadata: {name: cow}
-spec:
-  ssh: {address: 192.168.4.81, hostKeys: ["ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGrow0000000000000000000000000000000000000000"]}
-`
+const CLUSTER = boxCluster('home')
 const addon = (name: string, more = 'path: apps') => `apiVersion: croft.dev/v1alpha1
 kind: Addon
 metadata: {name: ${name}}

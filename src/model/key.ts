@@ -15,3 +15,8 @@ export function resourceKey(kind: string, name: string, namespace?: string): Res
 export function resourceUid(estate: string, key: ResourceKey): string {
   return createHash('sha256').update(`${estate}\0${key}`).digest('hex').slice(0, 16)
 }
+
+/** `HostConfig/base@cow/file:/etc/motd` is a part of `HostConfig/base`. What is no part is its own. */
+export function ownerOf(key: ResourceKey): ResourceKey {
+  return key.split('@')[0] ?? key
+}

@@ -1,5 +1,5 @@
 import type { Approval, Estate } from '../model/estate.ts'
-import type { ResourceKey } from '../model/key.ts'
+import { ownerOf, type ResourceKey } from '../model/key.ts'
 import type { Proof } from '../model/proof.ts'
 import type { ResourceRecord } from '../model/record.ts'
 
@@ -34,9 +34,4 @@ export function isDeclaredHere(
 ): boolean {
   if (!wasDeclared(record)) return false
   return record.declaredBy === undefined || sources === undefined || sources.includes(record.declaredBy)
-}
-
-/** `HostConfig/base@cow/file:/etc/motd` is a part of `HostConfig/base`. */
-export function ownerOf(key: ResourceKey): string {
-  return key.split('@')[0] ?? key
 }

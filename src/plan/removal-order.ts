@@ -1,5 +1,5 @@
 import type { Action } from '../model/action.ts'
-import type { ResourceKey } from '../model/key.ts'
+import { ownerOf } from '../model/key.ts'
 import { builtInKind } from '../model/kube-kinds.ts'
 import type { Removal } from './removals.ts'
 
@@ -30,7 +30,7 @@ function isBefore({ removal, action }: DecidedRemoval, other: Removal): boolean 
   if (removal.type !== 'object' || removal.deletion !== 'Delete') return false
   if (action.do !== 'delete' && action.do !== 'wait') return false
   const sameOwner =
-    removal.sighting.connection === other.sighting.connection && addonOf(removal.key) === addonOf(other.key)
+    removal.sighting.connection === other.sighting.connection && ownerOf(removal.key) === ownerOf(other.key)
   return sameOwner && rankOf(removal) < rankOf(other)
 }
 
@@ -40,8 +40,4 @@ function rankOf({ sighting }: Removal): 0 | 1 | 2 {
   const [apiVersion = '', kind = ''] = (sighting.list ?? '').split(' ')
   if (LAST.has(kind)) return 2
   return builtInKind({ apiVersion, kind }) === undefined ? 0 : 1
-}
-
-function addonOf(key: ResourceKey): string {
-  return key.split('@')[0] ?? key
 }

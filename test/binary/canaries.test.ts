@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { generateIdentity, identityToRecipient } from 'age-encryption'
 import { gitServerMissing, startGitServer } from '../../src/controller/testing/git-server.ts'
 import { sopsYaml } from '../../src/source/testing/sops-writer.ts'
+import { childrenOf } from '../process-children.ts'
 import { endAll, scratch, signal, start, startSimulator } from './children.ts'
 import { passwordFrom, webVm } from './web-vm.ts'
 
@@ -235,13 +236,6 @@ function watchChildren(pid: number) {
       over = true
     },
   }
-}
-
-function childrenOf(pid: number): readonly number[] {
-  return textOf(`/proc/${pid}/task/${pid}/children`)
-    .split(' ')
-    .map(Number)
-    .filter((child) => child > 0)
 }
 
 function textOf(file: string): string {

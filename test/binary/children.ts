@@ -4,6 +4,7 @@ import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { childrenOf } from '../process-children.ts'
 
 export const CROFT = fileURLToPath(new URL('../../bin/croft', import.meta.url))
 
@@ -113,19 +114,6 @@ export function start(args: readonly string[], options: StartOptions): Running {
     })
   })
   return { child, ended, exited }
-}
-
-/** Processes that this one started: the program behind a launcher. */
-function childrenOf(pid: number): readonly number[] {
-  try {
-    const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
-    return text
-      .split(' ')
-      .map(Number)
-      .filter((child) => child > 0)
-  } catch {
-    return []
-  }
 }
 
 /** Has it ended? What nobody has asked about yet (a zombie) has. */

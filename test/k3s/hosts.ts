@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { findCommand } from '../../scripts/packages.ts'
+import { childrenOf } from '../process-children.ts'
 import { ensureHostRoot, hostRootPath } from '../real-ssh/host-root.ts'
 import { cgroupsOf, removeCgroups } from './cgroups.ts'
 import { K3S_HOST } from './host-tree.ts'
@@ -255,17 +256,6 @@ function pullPlug({ pid }: ChildProcess): void {
     } catch {
       // It has ended already.
     }
-  }
-}
-
-function childrenOf(pid: number): readonly number[] {
-  try {
-    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
-      .split(' ')
-      .map(Number)
-      .filter((child) => child > 0)
-  } catch {
-    return []
   }
 }
 

@@ -7,6 +7,7 @@ import { seededRandom } from '../../src/lib/random.ts'
 import { Secret } from '../../src/model/secret.ts'
 import type { SshTarget } from '../../src/model/ssh-target.ts'
 import { createShells, type Shells } from '../../src/ssh/open.ts'
+import { childrenOf } from '../process-children.ts'
 import { ensureHostRoot, hostRootPath } from './host-root.ts'
 
 /** A small Debian with systemd and sshd in a network namespace of its own, on a tree that nobody else sees. */
@@ -277,14 +278,6 @@ function killHard({ pid, exitCode, signalCode }: ChildProcess): void {
     } catch {
       // It has ended by itself.
     }
-}
-
-function childrenOf(pid: number): readonly number[] {
-  try {
-    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number)
-  } catch {
-    return []
-  }
 }
 
 function must(program: string, ...args: readonly string[]): void {

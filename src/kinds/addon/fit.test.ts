@@ -7,24 +7,12 @@ import { link } from '../../plan/link.ts'
 import { readTree } from '../../source/read-tree.ts'
 import type { Revision } from '../../source/revision.ts'
 import { errorsOf, ROOT, readText, told } from '../../source/testing/fixture.ts'
+import { boxCluster } from '../cluster/testing/box-cluster.ts'
 import { findKind } from '../registry.ts'
 
 /* Presets fit their Cluster, and what cannot work is refused where it stands. */
 
-const CLUSTER = `apiVersion: croft.dev/v1alpha1
-kind: Cluster
-metadata: {name: homelab}
-spec:
-  version: v1.34.3+k3s1
-  endpoint: {vip: 192.168.4.79}
-  servers: [{machine: Host/cow, addresses: [192.168.4.81]}]
----
-apiVersion: croft.dev/v1alpha1
-kind: Host
-metadata: {name: cow}
-spec:
-  ssh: {address: 192.168.4.81, hostKeys: ["ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGrow0000000000000000000000000000000000000000"]}
----
+const CLUSTER = `${boxCluster('homelab')}---
 `
 
 function addonText(spec: string, name = 'x'): string {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
+import { childrenOf } from '../../process-children.ts'
 import { sleep } from '../hosts.ts'
 import type { Stage } from '../stage.ts'
 import type { Story } from '../story.ts'
@@ -38,8 +39,7 @@ interface Use {
 
 /** Of a program and of all that it started: croft starts the Node that it is made for. */
 function use(pid: number): Use {
-  const below = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').map(Number)
-  const all = [ownUse(pid), ...below.filter((child) => child > 0).map(use)]
+  const all = [ownUse(pid), ...childrenOf(pid).map(use)]
   const sum = (of: (one: Use) => number) => all.reduce((total, one) => total + of(one), 0)
   return {
     cpuSeconds: sum(({ cpuSeconds }) => cpuSeconds),
