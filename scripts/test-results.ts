@@ -49,6 +49,17 @@ export function judgeFile(run: FileRun, strictness: Strictness): FileResult {
   return { passed, skipped, failures, notes }
 }
 
+/** More than this at once is no chance: the code is broken. */
+const SECOND_TRIES = 4
+
+/**
+ * The files that run a second time, alone: those that failed in a run of everything, if they are few. A test that
+ * depends on what runs at the same time is a defect of that test and is named as one, but does not fail the run.
+ */
+export function secondTries(failed: readonly FileRun[], { long }: Strictness): readonly string[] {
+  return long || failed.length > SECOND_TRIES ? [] : failed.map(({ file }) => file)
+}
+
 function mustRun(reason: string, { ci, long }: Strictness): boolean {
   return LONG_RUN_ONLY.test(reason) ? long : ci
 }

@@ -8,7 +8,7 @@ import { ensureHostRoot } from '../test/real-ssh/host-root.ts'
 import { runChecks } from './checks.ts'
 import { ensurePackages, LIBVIRT_PACKAGES, REAL_PACKAGES, TEST_PACKAGES } from './packages.ts'
 import type { ReportLine } from './test-reporter.ts'
-import { type FileRun, judgeFile } from './test-results.ts'
+import { type FileRun, judgeFile, secondTries } from './test-results.ts'
 import { enterTestSystem } from './test-system.ts'
 
 // `npm test`: the checks, then every test file in a process of its own. With paths, only the test files there and
@@ -66,8 +66,16 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 
 const scratch = mkdtempSync(join(tmpdir(), 'croft-test-'))
 const queue = files.entries()
+const runs: FileRun[] = []
 await Promise.all(Array.from({ length: AT_ONCE }, work))
+const flaky = positionals.length === 0 ? await tryAgain() : []
 rmSync(scratch, { recursive: true })
+for (const run of runs) {
+  const result = judgeFile(run, { ci, long })
+  passed += result.passed
+  failed += result.failures.length
+  failures.push(...result.failures)
+}
 
 // One closing line for the whole, also where the real libvirtd and QEMU are asked for.
 if (real && positionals.length === 0) {
@@ -85,23 +93,44 @@ if (real && positionals.length === 0) {
 }
 
 if (failures.length > 0) print(`\n${failures.map((failure) => `✖ ${failure}\n`).join('\n')}\n`)
+if (flaky.length > 0)
+  print(
+    `\nFlaky, a defect of the test: failed, and passed when run alone.\n${flaky.map((text) => `⚠ ${text}\n`).join('\n')}\n`,
+  )
 print(`${passed} passed, ${failed} failed\n`)
 process.exitCode = failed === 0 ? 0 : 1
 
 async function work(): Promise<void> {
   for (const [index, file] of queue) {
     const run = await runFile(file, join(scratch, `${index}.jsonl`))
-    const result = judgeFile(run, { ci, long })
-    const skipped = result.skipped.length === 0 ? '' : `, ${result.skipped.length} skipped`
-    const ok = result.failures.length === 0
-    print(`${ok ? '✔' : '✖'} ${file} (${result.passed} passed${skipped}, ${(run.tookMs / 1000).toFixed(1)} s)\n`)
-    for (const note of result.notes) print(`    ${note}\n`)
-    for (const skip of result.skipped) print(`    skipped: ${skip}\n`)
-    if (!ok) print(run.output)
-    passed += result.passed
-    failed += result.failures.length
-    failures.push(...result.failures)
+    show(run)
+    runs.push(run)
   }
+}
+
+function show(run: FileRun): boolean {
+  const result = judgeFile(run, { ci, long })
+  const skipped = result.skipped.length === 0 ? '' : `, ${result.skipped.length} skipped`
+  const ok = result.failures.length === 0
+  print(`${ok ? '✔' : '✖'} ${run.file} (${result.passed} passed${skipped}, ${(run.tookMs / 1000).toFixed(1)} s)\n`)
+  for (const note of result.notes) print(`    ${note}\n`)
+  for (const skip of result.skipped) print(`    skipped: ${skip}\n`)
+  if (!ok) print(run.output)
+  return ok
+}
+
+/** Runs what failed once more, alone; returns what then passed, with how it failed. */
+async function tryAgain(): Promise<readonly string[]> {
+  const broken = runs.filter((run) => judgeFile(run, { ci, long }).failures.length > 0)
+  const passedAlone: string[] = []
+  for (const [index, file] of secondTries(broken, { ci, long }).entries()) {
+    print(`${file} again, alone\n`)
+    const run = await runFile(file, join(scratch, `again-${index}.jsonl`))
+    if (!show(run)) continue
+    const first = runs.findIndex((other) => other.file === file)
+    for (const before of runs.splice(first, 1, run)) passedAlone.push(...judgeFile(before, { ci, long }).failures)
+  }
+  return passedAlone
 }
 
 /** All test files, or those at the given paths. A path without any is a mistake, not a green run. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { ReportLine } from '../scripts/test-reporter.ts'
-import { type FileRun, judgeFile, type Strictness } from '../scripts/test-results.ts'
+import { type FileRun, judgeFile, type Strictness, secondTries } from '../scripts/test-results.ts'
 
 const ORDINARY: Strictness = { ci: false, long: false }
 const PASSED: ReportLine = { type: 'passed', name: 'adds' }
@@ -67,5 +67,19 @@ describe('what the run of a test file means', () => {
       assert.equal(result.passed, 1)
       assert.deepEqual(result.skipped, [`some (${reason})`])
     })
+  }
+})
+
+describe('what failed runs once more, alone', () => {
+  const failing = (count: number) => Array.from({ length: count }, () => fileRun([], { code: 1 }))
+  const rows: readonly [string, number, Strictness, number][] = [
+    ['where nothing failed, nothing', 0, ORDINARY, 0],
+    ['a single file', 1, ORDINARY, 1],
+    ['in CI as well', 4, { ci: true, long: false }, 4],
+    ['many files fail for a reason', 5, ORDINARY, 0],
+    ['not in a long run, whose seeds say it all', 1, { ci: false, long: true }, 0],
+  ]
+  for (const [what, failed, strictness, again] of rows) {
+    test(what, () => assert.equal(secondTries(failing(failed), strictness).length, again))
   }
 })
