@@ -32,8 +32,9 @@ export async function missingSecrets(
     return trying
   }
   const missing: MissingSecret[] = []
-  for (const { name, token } of estate.connections) {
-    const message = token === undefined ? undefined : await trouble(token)
+  for (const { name, token, credentials } of estate.connections) {
+    const reference = token ?? credentials
+    const message = reference === undefined ? undefined : await trouble(reference)
     if (message !== undefined) missing.push({ connection: name, message })
   }
   for (const { key, desired } of estate.resources) {

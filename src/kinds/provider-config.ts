@@ -1,7 +1,12 @@
 import { z } from 'zod'
+import type { Connection } from '../model/connection.ts'
+import type { Declaration } from '../model/declaration.ts'
+import type { SecretReference } from '../model/secret.ts'
 import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
+import { certificateFingerprint } from './fields/fingerprint.ts'
 import { line, objectName } from './fields/text.ts'
-import type { Kind } from './kind.ts'
+import type { FieldProblem, Kind, Lookup, RawManifest } from './kind.ts'
+import { PROXMOX_IDS, PROXMOX_LIMITS, sshHosts } from './proxmox.ts'
 
 const schema = z.strictObject({
   credentials: z.strictObject({
@@ -12,6 +17,8 @@ const schema = z.strictObject({
   }),
 })
 
+export type ProviderConfigSpec = z.output<typeof schema>
+
 const GROUPS = new Set(
   ['crossplane.io', 'proxmoxbpg.crossplane.io', 'proxmoxbpg.m.crossplane.io'].flatMap((group) => [
     `${group}/v1alpha1`,
@@ -20,20 +27,88 @@ const GROUPS = new Set(
 )
 
 /**
- * Crossplane's way to say how Proxmox is reached. Its endpoint and certificate are inside a secret of a cluster that
- * croft does not need, so it makes no connection itself: the Proxmox connection of the same name serves those who
- * refer to it, or the one that its annotation `croft.dev/connection` names.
+ * Crossplane's way to say how Proxmox is reached: address and token are inside its secret. Where Proxmox objects are
+ * declared they serve those who refer to a ProviderConfig; otherwise the ProviderConfig is the connection.
  */
-export const providerConfig: Kind<z.output<typeof schema>> = {
+export const providerConfig: Kind<ProviderConfigSpec> = {
   kind: 'ProviderConfig',
   apiVersion: 'proxmoxbpg.crossplane.io/v1beta1',
   accepts: (apiVersion) => GROUPS.has(apiVersion),
   namespaced: (apiVersion) => apiVersion.includes('.m.crossplane.io/'),
   plural: 'providerconfigs',
   shortNames: [],
-  summary: "Crossplane's provider configuration; served by a Proxmox connection.",
+  summary: "Crossplane's provider configuration: a Proxmox connection whose address and token are in its secret.",
   schema,
-  check: (_spec, manifest) => checkAnnotations(manifest),
+  check: (_spec, manifest) => [...checkAnnotations(manifest), ...checkFingerprint(manifest)],
   policy: (_spec, manifest) => annotatedPolicy(manifest),
-  expand: () => ({ role: 'fact' }),
+  expand(declaration, lookup) {
+    const connection = providerConnection(declaration, lookup)
+    if (connection === undefined) return { role: 'fact' }
+    const twin = lookup.all('ProviderConfig').find((one) => one.name === declaration.name)
+    if (twin !== undefined && twin.key !== declaration.key)
+      return {
+        problems: [
+          {
+            code: 'same-name',
+            path: ['metadata', 'name'],
+            message: `two ProviderConfigs are called ${declaration.name}, and a connection is known by its name`,
+            hint: 'give one of them another name, or declare Proxmox objects for them',
+          },
+        ],
+      }
+    return { role: 'connection', connection }
+  },
+}
+
+/** The connection that a ProviderConfig makes by itself. Undefined: something else serves those who refer to it. */
+export function providerConnection(
+  declaration: Declaration<ProviderConfigSpec>,
+  lookup: Lookup,
+): Connection | undefined {
+  const { name, spec, annotations, origin } = declaration
+  const credentials = referenceOf(spec.credentials, declaration.namespace)
+  if (credentials === undefined || annotations['croft.dev/connection'] !== undefined) return undefined
+  if (lookup.all('Proxmox').length > 0) return undefined
+  const fingerprint = annotations['croft.dev/fingerprint']
+  const hosts = sshHosts(name, lookup)
+  return {
+    name,
+    driver: 'proxmox',
+    endpoint: endpointIn(credentials),
+    ...(fingerprint === undefined ? {} : { fingerprint: fingerprint.toUpperCase() }),
+    credentials,
+    estate: 'default',
+    ids: PROXMOX_IDS,
+    limits: PROXMOX_LIMITS,
+    ...(Object.keys(hosts).length === 0 ? {} : { hosts }),
+    origin,
+  }
+}
+
+/** What is shown in the place of an address that only the secret has. */
+function endpointIn(credentials: SecretReference): string {
+  if ('env' in credentials) return `env:${credentials.env}`
+  if ('secretRef' in credentials) {
+    const { namespace, name } = credentials.secretRef
+    return `secret:${namespace === undefined ? '' : `${namespace}/`}${name}`
+  }
+  return `file:${'file' in credentials ? credentials.file : credentials.sops.file}`
+}
+
+function referenceOf(
+  { source, env, fs, secretRef }: ProviderConfigSpec['credentials'],
+  home: string | undefined,
+): SecretReference | undefined {
+  if (source === 'Environment' && env !== undefined) return { env: env.name }
+  if (source === 'Filesystem' && fs !== undefined) return { file: fs.path }
+  if (source !== 'Secret' || secretRef === undefined) return undefined
+  const namespace = secretRef.namespace ?? home
+  return { secretRef: { name: secretRef.name, key: secretRef.key, ...(namespace === undefined ? {} : { namespace }) } }
+}
+
+function checkFingerprint({ metadata }: RawManifest): readonly FieldProblem[] {
+  const fingerprint = metadata.annotations['croft.dev/fingerprint']
+  if (fingerprint === undefined || certificateFingerprint.safeParse(fingerprint).success) return []
+  const message = 'croft.dev/fingerprint is the SHA-256 fingerprint of the certificate: 32 pairs of digits, AA:BB:…'
+  return [{ code: 'bad-value', path: ['metadata', 'annotations', 'croft.dev/fingerprint'], message }]
 }

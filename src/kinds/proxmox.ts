@@ -1,16 +1,19 @@
 import { z } from 'zod'
 import type { Connection } from '../model/connection.ts'
 import type { Declaration } from '../model/declaration.ts'
-import type { SecretReference } from '../model/secret.ts'
 import type { SshTarget } from '../model/ssh-target.ts'
 import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
+import { certificateFingerprint } from './fields/fingerprint.ts'
 import { vmid, whole } from './fields/number.ts'
-import { environmentVariable, secretFile } from './fields/secret-place.ts'
-import { sopsReference } from './fields/sops-reference.ts'
+import { secretReference, secretReferenceOf } from './fields/ssh.ts'
 import { logicalName, objectName } from './fields/text.ts'
 import type { HostSpec } from './host.ts'
 import type { Kind, Lookup } from './kind.ts'
 import { sshTargetOf } from './ssh-target.ts'
+
+/** What holds for a connection that does not say otherwise. */
+export const PROXMOX_IDS = { from: 100, to: 999_999 }
+export const PROXMOX_LIMITS = { perHost: 32, perStorage: 16, reads: 4 }
 
 const schema = z.strictObject({
   endpoint: z
@@ -19,33 +22,20 @@ const schema = z.strictObject({
     .regex(/^https:\/\/(?:[a-zA-Z0-9.-]+|\[[0-9a-fA-F:]+\])(?::[1-9][0-9]{0,4})?\/?$/, {
       error: 'an address like https://192.168.4.175:8006, without user, path or query',
     }),
-  fingerprint: z
-    .string()
-    .regex(/^[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){31}$/, {
-      error: 'the SHA-256 fingerprint of the certificate: 32 pairs of digits, AA:BB:…',
-    })
-    .optional(),
-  token: z
-    .strictObject({
-      env: environmentVariable.optional(),
-      file: secretFile('/etc/croft/token or ~/.config/croft/token').optional(),
-      sops: sopsReference.optional(),
-    })
-    .refine((token) => [token.env, token.file, token.sops].filter((one) => one !== undefined).length === 1, {
-      error: 'one of env, file and sops',
-    }),
+  fingerprint: certificateFingerprint.optional(),
+  token: secretReference,
   estate: logicalName.default('default'),
   vmids: z
-    .strictObject({ from: vmid.default(100), to: vmid.default(999_999) })
+    .strictObject({ from: vmid.default(PROXMOX_IDS.from), to: vmid.default(PROXMOX_IDS.to) })
     .refine((range) => range.from <= range.to, { error: 'a range whose from is not above its to' })
-    .default({ from: 100, to: 999_999 }),
+    .default(PROXMOX_IDS),
   limits: z
     .strictObject({
-      perHost: whole(1, 100).default(32),
-      perStorage: whole(1, 100).default(16),
-      reads: whole(1, 20).default(4),
+      perHost: whole(1, 100).default(PROXMOX_LIMITS.perHost),
+      perStorage: whole(1, 100).default(PROXMOX_LIMITS.perStorage),
+      reads: whole(1, 20).default(PROXMOX_LIMITS.reads),
     })
-    .default({ perHost: 32, perStorage: 16, reads: 4 }),
+    .default(PROXMOX_LIMITS),
 })
 
 type ProxmoxSpec = z.output<typeof schema>
@@ -85,8 +75,9 @@ export const proxmox: Kind<ProxmoxSpec> = {
 }
 
 /** Hosts of this connection that say how they are reached. What is wrong with one is said where it is used. */
-function sshHosts(name: string, lookup: Lookup): Readonly<Record<string, SshTarget>> {
-  const only = lookup.all('Proxmox').length < 2
+export function sshHosts(name: string, lookup: Lookup): Readonly<Record<string, SshTarget>> {
+  const declared = lookup.all('Proxmox')
+  const only = (declared.length > 0 ? declared : lookup.all('ProviderConfig')).length < 2
   const hosts: Record<string, SshTarget> = Object.create(null)
   for (const host of lookup.all('Host') as readonly Declaration<HostSpec>[]) {
     const { connection, node, ssh, local } = host.spec
@@ -104,15 +95,10 @@ function connectionOf(name: string, spec: ProxmoxSpec, origin: Connection['origi
     driver: 'proxmox',
     endpoint: spec.endpoint.replace(/\/$/, ''),
     ...(spec.fingerprint === undefined ? {} : { fingerprint: spec.fingerprint.toUpperCase() }),
-    token: tokenOf(spec.token),
+    token: secretReferenceOf(spec.token),
     estate: spec.estate,
     ids: spec.vmids,
     limits: spec.limits,
     origin,
   }
-}
-
-function tokenOf({ env, file, sops }: ProxmoxSpec['token']): SecretReference {
-  if (sops !== undefined) return { sops }
-  return env === undefined ? { file: file ?? '' } : { env }
 }

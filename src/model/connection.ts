@@ -13,6 +13,8 @@ export interface Connection {
   readonly fingerprint?: string
   /** Where the system is reached by a token of its API. */
   readonly token?: SecretReference
+  /** Where address and token are both inside one secret: that of a Crossplane ProviderConfig. */
+  readonly credentials?: SecretReference
   /** Where it is reached over SSH, or is this very computer. */
   readonly ssh?: SshTarget
   /** How its hosts are reached over SSH, by what it calls them: for the little that it lets only root do. */

@@ -7,6 +7,7 @@ import { openAgentShell } from './agent/shell.ts'
 import { type Api, createApi } from './api.ts'
 import { cleanText, countOf, recordsOf } from './foreign.ts'
 import { observeListed, readList } from './lists.ts'
+import { loginOf, openWireOf } from './login.ts'
 import { observeGuest } from './observe-guest.ts'
 import { perform } from './perform.ts'
 import { powersOn } from './powers-on.ts'
@@ -19,7 +20,7 @@ import { endedTasks, recentTasks, taskOutcome } from './tasks.ts'
 
 /** An open connection to one Proxmox cluster or host. */
 export function openSession(connection: Connection, deps: DriverDeps): Session {
-  const wire = deps.openWire(connection)
+  const wire = openWireOf(connection, deps)
   let token: Promise<Secret> | undefined
   const api = createApi({
     wire,
@@ -115,8 +116,7 @@ async function resolveToken(connection: Connection, deps: DriverDeps): Promise<S
     new LookFailed({ reason: 'TokenMissing', meaning: 'stalled', message, connectionWide: true })
   let value: string
   try {
-    if (connection.token === undefined) throw new Error('spec.token is not set')
-    value = (await deps.resolveSecret(connection.token)).reveal().trim()
+    value = (await loginOf(connection, deps)).token
   } catch (error) {
     const why = cleanText(error instanceof Error ? error.message : 'unknown')
     throw refuse(`the token of connection ${connection.name} could not be read: ${why}`)

@@ -1,17 +1,23 @@
 import type { Declaration } from '../../model/declaration.ts'
 import type { FieldProblem, Lookup } from '../kind.ts'
+import { type ProviderConfigSpec, providerConnection } from '../provider-config.ts'
 import type { Envelope } from './envelope.ts'
 
 /**
  * Which connection serves a managed resource. A providerConfigRef is served by the Proxmox connection of that name,
- * or by the one that the ProviderConfig of that name points to; where there is only one connection it serves all.
+ * or by the one that the ProviderConfig of that name points to; where no Proxmox connection is declared, by the
+ * ProviderConfig itself. Where there is only one connection it serves all.
  */
 export function servedBy(
   spec: Envelope,
   declaration: Declaration,
   lookup: Lookup,
 ): { readonly connection?: string } | { readonly problem: FieldProblem } {
-  const connections = lookup.all('Proxmox').map((connection) => connection.name)
+  const declared = lookup.all('Proxmox')
+  const configs = lookup.all('ProviderConfig') as readonly Declaration<ProviderConfigSpec>[]
+  const serving =
+    declared.length > 0 ? declared : configs.filter((one) => providerConnection(one, lookup) !== undefined)
+  const connections = serving.map((connection) => connection.name)
   if (connections.length < 2) return {}
   const field =
     spec.providerConfigRef === undefined && spec.providerRef !== undefined ? 'providerRef' : 'providerConfigRef'

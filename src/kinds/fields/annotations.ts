@@ -10,6 +10,7 @@ const OWN = [
   'croft.dev/paused',
   'croft.dev/replace',
   'croft.dev/connection',
+  'croft.dev/fingerprint',
   'croft.dev/rotate',
   'croft.dev/drift',
   'croft.dev/cloud-init',

@@ -4,6 +4,7 @@ import type { Resource } from '../../../model/resource.ts'
 import { Secret } from '../../../model/secret.ts'
 import type { Check, DriverDeps } from '../../port.ts'
 import { cleanText, isRecord, nameOf } from '../foreign.ts'
+import { loginOf } from '../login.ts'
 import { readSurvey } from '../survey.ts'
 import { type Answer, type Ask, createAsk } from './ask.ts'
 import { type Principal, principalOf } from './commands.ts'
@@ -18,15 +19,19 @@ import { findOrphans } from './orphans.ts'
 
 /** Looks at one connection from the outside in; where one thing is wrong, what stands on it is not looked at. */
 export async function examine(
-  connection: Connection,
+  declared: Connection,
   resources: readonly Resource[],
   deps: DriverDeps,
   signal: AbortSignal,
   entered?: NeedOptions['entered'],
 ): Promise<readonly Check[]> {
+  // Where the address is inside the secret, there is no door to look at without it.
+  const first = declared.credentials === undefined ? undefined : await tokenOf(declared, deps)
+  if (first !== undefined && 'level' in first) return [first]
+  const connection = first?.connection ?? declared
   const door = await examineDoor(connection, deps, signal)
   if (door.some((check) => check.authentication || check.about === 'connection')) return door
-  const token = await tokenOf(connection, deps)
+  const token = first ?? (await tokenOf(connection, deps))
   if ('level' in token) return [...door, token]
   const wire = deps.openWire(connection)
   try {
@@ -97,21 +102,21 @@ function strange({ endpoint }: Connection, { status, said }: Answer): Check {
 async function tokenOf(
   connection: Connection,
   deps: DriverDeps,
-): Promise<{ readonly secret: Secret; readonly who: Principal } | Check> {
+): Promise<{ readonly connection: Connection; readonly secret: Secret; readonly who: Principal } | Check> {
   const wrong = (found: string, fix: string): Check => {
     return { about: 'token', code: 'token-missing', level: 'wrong', authentication: true, found, fix: [fix] }
   }
-  let value: string
+  let login: Awaited<ReturnType<typeof loginOf>>
   try {
-    if (connection.token === undefined) throw new Error('spec.token is not set')
-    value = (await deps.resolveSecret(connection.token)).reveal().trim()
+    login = await loginOf(connection, deps)
   } catch (error) {
     const why = cleanText(error instanceof Error ? error.message : 'the token cannot be read')
     return wrong(why, 'croft doctor --role   # prints the commands that make a token')
   }
+  const value = login.token
   const who = principalOf(value.slice(0, Math.max(0, value.indexOf('='))))
   // A line break in here would begin a second header.
   if (who === undefined || /\s/.test(value) || value.endsWith('='))
     return wrong('the token does not look like user@realm!name=secret', 'write the full token id, =, and the value')
-  return { secret: new Secret(value), who }
+  return { connection: login.connection, secret: new Secret(value), who }
 }

@@ -1,0 +1,36 @@
+import type { Wire } from '../../lib/wire.ts'
+import type { Connection } from '../../model/connection.ts'
+import { readProviderCredentials } from '../../model/provider-credentials.ts'
+import type { DriverDeps } from '../port.ts'
+
+/** The connection with its real address, and the text of its token. Throws an Error that says why there is none. */
+export async function loginOf(
+  connection: Connection,
+  deps: Pick<DriverDeps, 'resolveSecret'>,
+): Promise<{ readonly connection: Connection; readonly token: string }> {
+  const { credentials, token, fingerprint } = connection
+  if (credentials !== undefined) {
+    const login = readProviderCredentials((await deps.resolveSecret(credentials)).reveal(), fingerprint !== undefined)
+    if ('problem' in login) throw new Error(`the secret of ProviderConfig ${connection.name}: ${login.problem}`)
+    return { connection: { ...connection, endpoint: login.endpoint }, token: login.token.reveal() }
+  }
+  if (token === undefined) throw new Error('spec.token is not set')
+  return { connection, token: (await deps.resolveSecret(token)).reveal().trim() }
+}
+
+/** The wire of a connection whose address may be inside its secret: then it opens with the first request. */
+export function openWireOf(connection: Connection, deps: DriverDeps): Wire {
+  if (connection.credentials === undefined) return deps.openWire(connection)
+  let opening: Promise<Wire> | undefined
+  const open = () => {
+    opening ??= loginOf(connection, deps).then((login) => deps.openWire(login.connection))
+    opening.catch(() => {
+      opening = undefined
+    })
+    return opening
+  }
+  return {
+    send: async (request, signal) => (await open()).send(request, signal),
+    close: async () => (await opening?.catch(() => undefined))?.close(),
+  }
+}

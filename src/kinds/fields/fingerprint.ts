@@ -1,0 +1,6 @@
+import { z } from 'zod'
+
+/** SHA-256 of a certificate, as Proxmox shows it. */
+export const certificateFingerprint = z.string().regex(/^[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){31}$/, {
+  error: 'the SHA-256 fingerprint of the certificate: 32 pairs of digits, AA:BB:…',
+})
