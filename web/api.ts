@@ -63,6 +63,7 @@ export const api = {
     read<{ events: EventOnPage[] }>(
       key === undefined ? '/api/history?limit=100' : `${keyed('/api/history', key)}&limit=200`,
     ),
+  waitingPlan: (source: string) => read<{ text?: string }>(`/api/waiting-plan?source=${encodeURIComponent(source)}`),
   plan: () => read<{ entries: PlanEntryOnPage[]; disruption?: DisruptionOnPage }>('/api/plan'),
   powerPlan: (target: string, state: 'on' | 'off') =>
     read<PowerPlanOnPage>(`/api/power-plan?target=${encodeURIComponent(target)}&state=${state}`),

@@ -301,7 +301,7 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .addOption(output(['json']))
   verb(
     'ask <what> [resource]',
-    'reconcile, suspend, resume, approve, adopt or revert: ask the running controller',
+    'reconcile, suspend, resume, approve, adopt, revert or plan: ask the running controller',
     () => import('./verbs/ask.ts'),
   )
     .option('--url <url>', 'where its page is; CROFT_URL, or http://127.0.0.1:8087')

@@ -28,6 +28,10 @@ test('a saved plan is known again, and another one is refused', () => {
   if (saved === undefined) return
   mustBeSame(saved, plan('a'))
   mustBeSame(saved, plan('a', '59 GiB of memory are free', 2))
+  const [entry] = plan('a').entries
+  if (entry === undefined) return
+  const elsewhere = { ...entry, origin: { file: 'moved.yaml', line: 7, column: 1, commit: 'c2' } }
+  mustBeSame(saved, { ...plan('a'), entries: [elsewhere] })
   assert.throws(() => mustBeSame(saved, plan('b')), /Something changed since this plan was saved.*Nothing was done/)
   assert.notEqual(fingerprintOf(plan('a')), fingerprintOf(plan('b')))
 })

@@ -3,7 +3,10 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Plan } from '../model/plan.ts'
 import { CliError } from './exit.ts'
+import { closingLine, renderPlan } from './render/plan.ts'
 import { API_VERSION, planJson } from './render/plan-json.ts'
+import { hasSomethingToDo } from './render/plan-summary.ts'
+import { PLAIN } from './render/style.ts'
 
 /** A plan that a person looked at, and the fingerprint by which the same plan is known again. */
 export interface SavedPlan {
@@ -16,8 +19,17 @@ export interface SavedPlan {
   readonly plan: unknown
 }
 
-/** What is said beside what would be done, and changes by itself: times, free memory, how far a node is. */
-const BESIDE: ReadonlySet<string> = new Set(['notes', 'remarks', 'warnings', 'problems', 'message', 'waits', 'nodes'])
+/** What a plan says besides what would be done, and what changes by itself: places in files, free memory, how far a node is. */
+const BESIDE: ReadonlySet<string> = new Set([
+  'origin',
+  'notes',
+  'remarks',
+  'warnings',
+  'problems',
+  'message',
+  'waits',
+  'nodes',
+])
 
 /** Whatever would be done is part of it; the revision is not, because another commit may mean the same. */
 export function fingerprintOf(plan: Plan): string {
@@ -25,6 +37,16 @@ export function fingerprintOf(plan: Plan): string {
   return createHash('sha256')
     .update(JSON.stringify(planJson(plan, ''), lasting))
     .digest('hex')
+}
+
+/** The plan as a person is asked about it. */
+export function shownPlan(plan: Plan) {
+  return {
+    hash: fingerprintOf(plan),
+    changes: hasSomethingToDo(plan),
+    summary: closingLine(plan, PLAIN).split('\n')[0] ?? '',
+    text: renderPlan(plan, PLAIN),
+  }
 }
 
 export function savePlan(

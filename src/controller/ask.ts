@@ -18,6 +18,8 @@ export interface AskDeps {
   troubles(): readonly SourceState[]
   /** `main@<commit>`: a step back in history that a person allows. */
   allowReturn(name: string): void
+  /** Approves the plan of a commit that waits. Undefined: none of this source does. */
+  approvePlan(name: string, hash: string): Promise<Granted | undefined>
   adopt(wish: Extract<Wish, { readonly wish: 'adopt-drift' }>): Promise<Granted>
   order?(wish: Extract<Wish, { readonly wish: 'cluster' | 'power' }>, actor: Actor): Promise<Granted>
   passNow(): void
@@ -108,8 +110,21 @@ async function approve(keys: readonly ResourceKey[], expiresMs: number, actor: A
   return done(`${keys.length === 1 ? keys[0] : `${keys.length} actions`} approved`)
 }
 
-/** `Source/main@<commit>`: the newest commit of a source does not stand on the one in force, and a person wants it. */
-function approveReturn(keys: readonly ResourceKey[], returns: readonly ResourceKey[], deps: AskDeps): Granted {
+/**
+ * `Source/main@<plan>`: the plan of a commit that waits. `Source/main@<commit>`: the newest commit of a source does not
+ * stand on the one in force, and a person wants it.
+ */
+async function approveReturn(
+  keys: readonly ResourceKey[],
+  returns: readonly ResourceKey[],
+  deps: AskDeps,
+): Promise<Granted> {
+  const [only = ''] = returns
+  if (keys.length === 1) {
+    const [name = '', hash = ''] = only.slice('Source/'.length).split('@')
+    const granted = await deps.approvePlan(name, hash)
+    if (granted !== undefined) return granted
+  }
   if (returns.length !== keys.length) return refused('refused', 'approve sources and resources one after the other')
   for (const key of returns) {
     const [name = '', commit = ''] = key.slice('Source/'.length).split('@')

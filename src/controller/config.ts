@@ -92,6 +92,8 @@ const source = z
     grant: grantSchema.optional(),
     /** A revision with errors is followed as far as it can be, and nothing is deleted by it; else the last whole one stays. */
     keepGoing: z.boolean().optional(),
+    /** `manual`: a new commit is planned, and comes into force when a person approves exactly that plan. */
+    apply: z.enum(['automatic', 'manual']).default('automatic'),
     /** Commits must be signed: OpenSSH's allowed_signers file, or a GnuPG home. */
     signers: z.union([z.strictObject({ ssh: safePath }), z.strictObject({ gpg: safePath })]).optional(),
   })

@@ -14,6 +14,7 @@ import { createBesides } from './beside.ts'
 import { createBetween } from './between.ts'
 import type { Checks } from './checks.ts'
 import { driftsOf } from './drifts.ts'
+import { createManualApply, type ShownPlan } from './manual-apply.ts'
 import { type InForce, merging } from './merge.ts'
 import type { Notifier } from './notifier.ts'
 import type { Previews } from './previews.ts'
@@ -34,6 +35,8 @@ export interface ControllerOptions {
   link(revision: Revision): Steps<Estate>
   /** Looks whether everything that the estate needs can be had (its secrets), before anything is written. */
   prepare?(estate: Estate, revision: Revision): Promise<Estate>
+  /** The plan of a commit that waits for a person. A source with `apply: manual` needs it. */
+  planWaiting?(estate: Estate, revision: Revision, signal: AbortSignal): Promise<ShownPlan>
   /** Looks, with every look at the sources, whether secrets have changed behind their references. Undefined: none has. */
   refresh?(estate: Estate): Promise<Estate | undefined>
   /** Makes Git agree with the world: a commit on a branch, or why not. */
@@ -168,7 +171,26 @@ export async function createController(options: ControllerOptions): Promise<Runn
     return { parts, revision: merged, linked: await inTurns(options.link(merged), clock) }
   }
 
+  const { planWaiting } = options
+  const manual =
+    planWaiting === undefined
+      ? undefined
+      : createManualApply({
+          clock,
+          states: sources,
+          tryOut,
+          plan: planWaiting,
+          approve: (name, commit) => followed.approve(name, commit),
+          tell,
+        })
+
   const lookAtSources = async (signal: AbortSignal): Promise<void> => {
+    await enforceSources(signal)
+    // What has no change to wait for, or is approved in Git, comes into force at once.
+    if (!signal.aborted && (await manual?.look(signal)) === true) await enforceSources(signal)
+  }
+
+  const enforceSources = async (signal: AbortSignal): Promise<void> => {
     const tried: Tried[] = []
     const changed = await followed.look(signal, async (parts) => {
       const made = await tryOut(inOrderOf(sources, parts))
@@ -247,6 +269,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
     keepWishes,
     report: () => report,
     allowReturn: (name) => followed.allowReturn(name),
+    approvePlan: async (name, hash) => manual?.approve(name, hash),
     troubles: () => sources,
     adopt: async (wish) => {
       if (options.adopt === undefined || report === undefined || revision === undefined)

@@ -37,9 +37,10 @@ export function openSources(configs: readonly SourceConfig[], deps: OpenSources)
   return configs.map((config): Source => {
     const { name, url, directory, poll } = config
     const reader = deps.reader?.() ?? readHere
-    const terms: Pick<Source, 'grant' | 'keepGoing'> = {
+    const terms: Pick<Source, 'grant' | 'keepGoing' | 'manual'> = {
       ...(config.grant === undefined ? {} : { grant: grantOf(name, config.grant) }),
       ...(config.keepGoing === undefined ? {} : { keepGoing: config.keepGoing }),
+      ...(config.apply === 'manual' ? { manual: true } : {}),
     }
     if (directory !== undefined) {
       const real = path.resolve(deps.cwd, directory)

@@ -19,6 +19,8 @@ export interface Source {
   readonly grant?: Grant
   /** The good parts of a revision count although others are wrong; then nothing is ever deleted by it. */
   readonly keepGoing?: boolean
+  /** What is new comes into force when a person approves its plan. */
+  readonly manual?: boolean
   /** Begins to follow it, from the commit that was in force when we were last here. */
   open(options: { readonly lastGood?: string; mayReturnTo(commit: string): boolean }): FollowedRepository
 }
@@ -30,11 +32,30 @@ export interface SourceState {
   revision?: Revision
   facts?: CommitFacts
   /** Read, and not in force: what came last, or what waits until it is whole. */
-  waiting?: { readonly revision: Revision; readonly facts?: CommitFacts }
+  waiting?: {
+    readonly revision: Revision
+    readonly facts?: CommitFacts
+    /** Nothing is wrong with it: it waits for a person. */
+    readonly whole?: boolean
+  }
+  /** What would be done if that came into force. */
+  plan?: WaitingPlan
   trouble?: Kept
   lookedMs?: number
   /** By the clock that never jumps. */
   dueMs: number
+}
+
+/** The plan of a commit that waits for a person. */
+export interface WaitingPlan {
+  readonly commit: string
+  /** What it is approved by. Absent: it could not be made. */
+  readonly hash?: string
+  /** One line. */
+  readonly summary: string
+  /** As `croft plan` prints it. */
+  readonly text: string
+  readonly sinceMs: number
 }
 
 export type LookResult =
@@ -62,6 +83,7 @@ export async function lookAt(state: SourceState, clock: Clock, signal: AbortSign
 /** From now on this is what the source declares. */
 export function putInForce(state: SourceState, { revision, facts }: NonNullable<SourceState['waiting']>): void {
   state.revision = revision
+  delete state.plan
   if (facts === undefined) delete state.facts
   else state.facts = facts
 }
@@ -101,7 +123,7 @@ export function inForceOf(states: readonly SourceState[]): readonly InForce[] {
   )
 }
 
-export function sourceView({ source, revision, facts, trouble: kept }: SourceState): SourceView {
+export function sourceView({ source, revision, facts, trouble: kept, waiting, plan }: SourceState): SourceView {
   return {
     name: source.name,
     remote: source.remote,
@@ -109,6 +131,21 @@ export function sourceView({ source, revision, facts, trouble: kept }: SourceSta
     ...(revision === undefined ? {} : { commit: revision.id }),
     ...(facts === undefined ? {} : { subject: facts.subject, author: facts.author, committedMs: facts.committedMs }),
     ...(kept === undefined ? {} : { trouble: kept.message }),
+    ...(plan === undefined ? {} : { waiting: waitingView(plan, waiting?.facts) }),
+  }
+}
+
+function waitingView(
+  { commit, hash, summary, text, sinceMs }: WaitingPlan,
+  facts: CommitFacts | undefined,
+): NonNullable<SourceView['waiting']> {
+  return {
+    commit,
+    summary,
+    text,
+    sinceMs,
+    ...(hash === undefined ? {} : { plan: hash }),
+    ...(facts === undefined ? {} : { subject: facts.subject, author: facts.author }),
   }
 }
 

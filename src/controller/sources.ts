@@ -26,6 +26,8 @@ export interface Sources {
   hurry(name: string): boolean
   /** A person allows a step back in history, by `source@commit`. */
   allowReturn(name: string): void
+  /** The plan of a commit that waited is approved: it comes into force with the next look. */
+  approve(name: string, commit: string): void
   /** By the clock that never jumps. */
   dueMs(): number
 }
@@ -42,6 +44,9 @@ export interface SourcesDeps {
 /** Begins to follow every source, from the commit that was in force when we were last here. */
 export async function openSourceStates({ clock, store, epoch, counters, ...deps }: SourcesDeps): Promise<Sources> {
   const mayReturn = new Set<string>()
+  const approved = new Set<string>()
+  /** Something that waited may go on, without anything new at a source. */
+  let hurried = false
   let commits = readCommits(await store.getValue(COMMITS))
   const states: readonly SourceState[] = await Promise.all(
     deps.sources.map(async (source): Promise<SourceState> => {
@@ -68,16 +73,35 @@ export async function openSourceStates({ clock, store, epoch, counters, ...deps 
   }
 
   const enforce = async (errorsIn: ErrorsIn): Promise<boolean> => {
-    const candidates = states.flatMap(({ source: { name, grant, keepGoing = false }, waiting }) =>
+    const candidates = states.flatMap(({ source: { name, grant, keepGoing = false, manual = false }, waiting }) =>
       waiting === undefined
         ? []
-        : [{ source: name, revision: waiting.revision, keepGoing, ...(grant === undefined ? {} : { grant }) }],
+        : [
+            {
+              waits: manual && !approved.has(`${name}@${waiting.revision.id}`),
+              candidate: {
+                source: name,
+                revision: waiting.revision,
+                keepGoing,
+                ...(grant === undefined ? {} : { grant }),
+              },
+            },
+          ],
     )
-    const { accepted, refused } = await wholeOnly(inForceOf(states), candidates, errorsIn)
+    const going = candidates.filter(({ waits }) => !waits).map(({ candidate }) => candidate)
+    const { accepted, refused } = await wholeOnly(inForceOf(states), going, errorsIn)
+    const refusals = new Map(refused)
+    for (const { candidate, waits } of candidates) {
+      if (!waits) continue
+      const judged = await wholeOnly([...inForceOf(states)], [candidate], errorsIn)
+      for (const [name, problems] of judged.refused) refusals.set(name, problems)
+      const state = states.find(({ source }) => source.name === candidate.source)
+      if (state?.waiting !== undefined) state.waiting = { ...state.waiting, whole: judged.accepted.length > 0 }
+    }
     for (const state of states) {
       const { name } = state.source
       const taken = accepted.find(({ source }) => source === name)
-      const problems = refused.get(name)
+      const problems = refusals.get(name)
       if (taken !== undefined) {
         const { facts } = state.waiting ?? {}
         if (state.trouble?.problems !== undefined && state.trouble.commit === taken.revision.id) delete state.trouble
@@ -109,9 +133,13 @@ export async function openSourceStates({ clock, store, epoch, counters, ...deps 
       mayReturn.add(name)
       for (const state of states) if (name.startsWith(`${state.source.name}@`)) state.dueMs = clock.monotonicMs()
     },
+    approve(name, commit) {
+      approved.add(`${name}@${commit}`)
+      hurried = true
+    },
     async look(signal, errorsIn) {
       const due = states.filter((state) => state.dueMs <= clock.monotonicMs())
-      if (due.length === 0) return undefined
+      if (due.length === 0 && !hurried) return undefined
       let fresh = false
       for (const state of due) {
         if (signal.aborted) return undefined
@@ -125,7 +153,9 @@ export async function openSourceStates({ clock, store, epoch, counters, ...deps 
         }
         fresh ||= result.was === 'new'
       }
-      return fresh ? enforce(errorsIn) : false
+      if (!fresh && !hurried) return false
+      hurried = false
+      return enforce(errorsIn)
     },
   }
 }

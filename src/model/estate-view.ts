@@ -47,6 +47,17 @@ export interface SourceView {
   readonly lookedMs?: number
   /** Why the newest commit is not the one in force. */
   readonly trouble?: string
+  /** A commit that comes into force when a person approves its plan. */
+  readonly waiting?: {
+    readonly commit: string
+    readonly subject?: string
+    readonly author?: string
+    /** `Source/NAME@PLAN` approves it. Absent: it could not be planned. */
+    readonly plan?: string
+    readonly summary: string
+    readonly text: string
+    readonly sinceMs: number
+  }
 }
 
 export interface CommitView {

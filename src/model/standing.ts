@@ -4,7 +4,14 @@ import type { PowerView } from './power-view.ts'
 
 /** What is judged: how everything stands at one moment, in the words that the page shows it in. */
 export interface Standing {
-  readonly sources: readonly { readonly name: string; readonly trouble?: string | undefined }[]
+  readonly sources: readonly {
+    readonly name: string
+    readonly trouble?: string | undefined
+    /** A commit that comes into force when a person approves its plan. */
+    readonly waiting?:
+      | { readonly plan?: string | undefined; readonly summary: string; readonly sinceMs: number }
+      | undefined
+  }[]
   readonly problems: readonly {
     readonly severity: 'error' | 'warning'
     readonly file: string

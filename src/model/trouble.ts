@@ -30,6 +30,12 @@ export function troublesOf(standing: Standing, nowMs: number): readonly Trouble[
         ? []
         : [of('source', name, 'bad', `The newest commit of ${name} is not in force`, { text: trouble })],
     ),
+    ...standing.sources.flatMap(({ name, waiting }): readonly Trouble[] => {
+      if (waiting === undefined) return []
+      const { plan, summary, sinceMs } = waiting
+      const allow = plan === undefined ? undefined : `croft ask approve Source/${name}@${plan}`
+      return [of('approval', name, 'warn', `A plan of ${name} waits for approval`, { text: summary, allow, sinceMs })]
+    }),
     ...standing.problems
       .filter(({ severity }) => severity === 'error')
       .map(({ file, line, message, hint }) =>

@@ -557,6 +557,7 @@ interface ApprovalSpec {
   readonly deletes?: readonly ResourceKey[]
   readonly maxDeletes?: number
   readonly absence?: readonly string[]
+  readonly plans?: readonly string[]
   readonly expires?: string
 }
 
@@ -568,6 +569,7 @@ function approvalOf(declaration: Declaration): Approval {
     origin: declaration.origin,
     ...(spec.maxDeletes === undefined ? {} : { maxDeletes: spec.maxDeletes }),
     ...(spec.absence === undefined ? {} : { absence: spec.absence }),
+    ...(spec.plans === undefined ? {} : { plans: spec.plans }),
     ...(spec.expires === undefined ? {} : { expiresMs: Date.parse(spec.expires) }),
   }
 }

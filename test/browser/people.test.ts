@@ -19,6 +19,26 @@ describe('who may do what, in a browser', { skip: whyNoBrowser() ?? false }, () 
     await browser.close()
   })
 
+  test('a plan that waits is shown whole, and approving names exactly that plan', async () => {
+    // The stand-in for a controller knows resources only.
+    await using it = await stage(browser, richEstate(), { expected: /404 \(Not Found\)/ })
+    const { page } = it
+    await it.go()
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await signIn(page, 'anna')
+    await it.go('#/plan')
+    const card = page.locator('.held', { hasText: 'A commit of homelab waits for approval' })
+    await card.getByText('memory: 8192 → 16384').waitFor()
+    await card.getByRole('button', { name: 'Approve' }).click()
+    await page.locator('dialog').getByText('croft ask approve Source/homelab@c31de1ead2c4').waitFor()
+    await page.locator('dialog').getByRole('button', { name: 'Approve' }).click()
+    await page.locator('dialog').waitFor({ state: 'detached' })
+    assert.deepEqual(
+      it.controller.asked.map(({ wish }) => ('keys' in wish ? wish.keys : wish.wish)),
+      [['Source/homelab@c31de1ead2c4']],
+    )
+  })
+
   test('[A60] a viewer sees every page; each button says what she lacks, and what she sends all the same is refused and audited', async () => {
     await using it = await stage(browser, richEstate(), { expected: /403 \(Forbidden\)/ })
     const { page } = it

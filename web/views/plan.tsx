@@ -6,6 +6,7 @@ import { Awaited, Card, Command, Empty } from '../parts/bits.tsx'
 import { Held } from '../parts/held.tsx'
 import { Badge } from '../parts/icon.tsx'
 import { Entries } from '../parts/plan-entries.tsx'
+import { WaitingPlan } from '../parts/waiting-plan.tsx'
 
 export function PlanView({ page }: { readonly page: Page }) {
   // Only what is in the plan makes it new, not every pass.
@@ -27,10 +28,15 @@ export function PlanView({ page }: { readonly page: Page }) {
         <span class="muted">{summary(entries)}</span>
       </header>
       {page.problems.length > 0 && <Problems page={page} />}
-      {entries.length === 0 && (
+      {entries.length === 0 && page.sources.every(({ waiting }) => waiting === undefined) && (
         <Empty icon="ok" title="Nothing to do">
           Git and the world agree. A push, or a change by somebody else, appears here.
         </Empty>
+      )}
+      {page.sources.map((source) =>
+        source.waiting === undefined ? null : (
+          <WaitingPlan key={source.name} name={source.name} waiting={source.waiting} />
+        ),
       )}
       {value.disruption !== undefined && <DisruptionCard disruption={value.disruption} />}
       {held.length > 0 && <Held entries={held} page={page} />}

@@ -2,7 +2,7 @@ import { LIMITS } from '../../lib/limits.ts'
 import { whyFetchFailed } from '../../lib/why-fetch-failed.ts'
 import { CliError, EXIT, UsageError } from '../exit.ts'
 import type { Options, Verb } from '../program.ts'
-import { clean } from '../render/clean.ts'
+import { clean, cleanLines } from '../render/clean.ts'
 import { parseKey } from '../select.ts'
 
 /** What can be asked, as the API calls it. */
@@ -17,26 +17,32 @@ const WISHES: Readonly<Record<string, string>> = {
 
 /** Asks the running controller for what its page can ask for, over its API. */
 export const run: Verb = async (runtime, [what = '', resource], options) => {
-  const wish = WISHES[what]
+  const wish = what === 'plan' ? 'plan' : WISHES[what]
   if (wish === undefined)
-    throw new UsageError(`croft ask ${what} is not known. Use one of ${Object.keys(WISHES).join(', ')}.`)
+    throw new UsageError(`croft ask ${what} is not known. Use one of ${Object.keys(WISHES).join(', ')}, plan.`)
   if (resource === undefined && what !== 'reconcile')
     throw new UsageError(`Name the resource, e.g. croft ask ${what} Machine/web-1.`)
   const url = controllerAt(options, runtime.env)
-  const key = resource === undefined ? undefined : parseKey(await runtime.kinds(), resource, undefined)
+  const key =
+    resource === undefined || /^Source\//i.test(resource)
+      ? resource
+      : parseKey(await runtime.kinds(), resource, undefined)
   const token = runtime.env.CROFT_TOKEN ?? ''
-  const answer = await fetch(new URL(`/api/wishes/${wish}`, url), {
-    method: 'POST',
+  const reads = what === 'plan'
+  const source = encodeURIComponent((key ?? '').replace(/^Source\//i, '').replace(/@.*$/, ''))
+  const place = reads ? `/api/waiting-plan?source=${source}` : `/api/wishes/${wish}`
+  const answer = await fetch(new URL(place, url), {
+    method: reads ? 'GET' : 'POST',
     redirect: 'error',
     signal: AbortSignal.any([runtime.signal, AbortSignal.timeout(LIMITS.requestTimeoutMs)]),
     headers: { 'content-type': 'application/json', ...(token === '' ? {} : { authorization: `Bearer ${token}` }) },
-    body: JSON.stringify(bodyOf(what, key, options)),
+    ...(reads ? {} : { body: JSON.stringify(bodyOf(what, key, options)) }),
   }).catch((error: unknown): never => {
     throw new CliError(
       `No controller answers at ${url.origin} (${whyFetchFailed(error)}). Start croft run, or name it with --url.`,
     )
   })
-  const said = (await answer.json().catch(() => ({}))) as { readonly message?: unknown }
+  const said = (await answer.json().catch(() => ({}))) as { readonly message?: unknown; readonly text?: unknown }
   const message = clean(typeof said.message === 'string' ? said.message : `it answered ${answer.status}`)
   if (answer.status === 401 || answer.status === 403)
     throw new CliError(
@@ -44,7 +50,10 @@ export const run: Verb = async (runtime, [what = '', resource], options) => {
       EXIT.unauthorized,
     )
   if (!answer.ok) throw new CliError(message)
-  runtime.out.write(`${message}\n`)
+  if (reads) {
+    const waits = typeof said.text === 'string'
+    runtime.out.write(waits ? cleanLines(String(said.text)) : `No plan of ${source} waits for approval.\n`)
+  } else runtime.out.write(`${message}\n`)
   return EXIT.ok
 }
 

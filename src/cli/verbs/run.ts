@@ -40,6 +40,7 @@ import { cleanLines } from '../render/clean.ts'
 import { eventJson } from '../render/events.ts'
 import { PLAN_MARK, planMarkdown } from '../render/plan-markdown.ts'
 import type { Runtime } from '../runtime.ts'
+import { shownPlan } from '../saved-plan.ts'
 import { ensureSecretKey, noticeSecrets } from '../secret-key.ts'
 import { openState, sourcesIdentity, stateFile } from '../state.ts'
 import { noteEstate } from '../state-folder.ts'
@@ -131,6 +132,17 @@ export const run: Verb = async (runtime, [source], options) => {
       remember: () => store.it.getValue(PREVIEWED),
       keep: (text) => store.it.putValue(epoch, PREVIEWED, text),
     }),
+    async planWaiting(estate, revision, signal) {
+      const read = async (name: string) => revision.read?.(name)
+      const own = openVault(revision, read, keys)
+      const places = {
+        ...secrets,
+        vault: async (reference: VaultReference) => own.find(reference),
+        fileOfEstate: read,
+      }
+      await using apart = closing(await runtime.openEngine(store.it, { ...places, epoch, charts: 'from-anywhere' }))
+      return shownPlan(await apart.it.plan(estate, signal))
+    },
     adopt: createAdopter({
       clock: runtime.clock,
       data,

@@ -48,6 +48,7 @@ export interface HarnessOptions {
   readonly machines?: readonly Wanted[]
   readonly pollMs?: number
   readonly keepGoing?: boolean
+  readonly manual?: boolean
   readonly disk?: MemoryDisk
   readonly options?: Partial<ControllerOptions> | ((clock: VirtualClock) => Partial<ControllerOptions>)
   readonly seed?: number
@@ -121,6 +122,7 @@ export async function startHarness(given: HarnessOptions = {}): Promise<Harness>
         ref: 'main',
         pollMs: given.pollMs ?? 60_000,
         keepGoing: given.keepGoing === true,
+        manual: given.manual === true,
         open: () => source,
       },
     ],

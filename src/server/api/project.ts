@@ -13,7 +13,7 @@ export function projectPage(view: EstateView, more: { cursor: string; ready: boo
     version: view.version,
     atMs: view.atMs,
     ...more,
-    sources: view.sources,
+    sources: view.sources.map(withoutPlanText),
     problems: view.problems.map(({ origin: { file, line, column }, ...rest }) => ({ ...rest, file, line, column })),
     connections: view.connections,
     hosts: asBoxes(view),
@@ -24,6 +24,13 @@ export function projectPage(view: EstateView, more: { cursor: string; ready: boo
     checks: view.checks,
     ...(view.pass === undefined ? {} : { pass: view.pass }),
   }
+}
+
+/** The whole plan of what waits is asked for by itself: it may be long, and the page is sent often. */
+function withoutPlanText(source: EstateView['sources'][number]): Page['sources'][number] {
+  if (source.waiting === undefined) return source
+  const { text: _, ...waiting } = source.waiting
+  return { ...source, waiting }
 }
 
 /** Makes rows; which resources have drifted is looked up once for all of them. */

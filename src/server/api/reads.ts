@@ -71,6 +71,25 @@ export const READS: readonly Route[] = [
   }),
   route({
     method: 'GET',
+    path: '/api/waiting-plan',
+    summary: 'The plan of a commit that waits for a person, as croft plan prints it',
+    scope: 'read',
+    input: z.object({ source: z.string().max(63) }),
+    output: z.object({
+      source: z.string(),
+      commit: z.string().optional(),
+      plan: z.string().optional(),
+      text: z.string().optional(),
+    }),
+    handle({ controller }, { source }) {
+      const waiting = controller.view().sources.find(({ name }) => name === source)?.waiting
+      if (waiting === undefined) return { source }
+      const { commit, plan, text } = waiting
+      return { source, commit, text, ...(plan === undefined ? {} : { plan }) }
+    },
+  }),
+  route({
+    method: 'GET',
     path: '/api/manifest',
     summary: 'The manifest of a resource as it stands in Git, secrets taken out',
     scope: 'read',

@@ -98,6 +98,16 @@ const source = z.object({
   committedMs: ms.optional(),
   lookedMs: ms.optional(),
   trouble: z.string().optional(),
+  waiting: z
+    .object({
+      commit: z.string(),
+      subject: z.string().optional(),
+      author: z.string().optional(),
+      plan: z.string().optional(),
+      summary: z.string(),
+      sinceMs: ms,
+    })
+    .optional(),
 })
 
 const problem = z.object({

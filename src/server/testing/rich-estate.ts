@@ -66,7 +66,19 @@ export function richEstate(): EstateView {
       sshBox('host/cow', '192.168.4.17:22'),
       sshBox('host/twin', '192.168.4.19:22'),
     ],
-    sources: estate.sources.map((one) => ({ ...one, trouble: 'not signed' })),
+    sources: estate.sources.map((one) => ({
+      ...one,
+      trouble: 'not signed',
+      waiting: {
+        commit: '1f2e3d4c5b6a79880716253443526170fedcba98',
+        subject: 'Give everything more memory',
+        author: 'Anna',
+        plan: 'c31de1ead2c4',
+        summary: 'Plan: 0 to add, 3 to change, 0 to destroy.',
+        text: '  ~ Machine/k3s-vm-still-fawn\n      memory: 8192 → 16384\n\nPlan: 0 to add, 3 to change, 0 to destroy.\n',
+        sinceMs: one.committedMs ?? 0,
+      },
+    })),
     power: [
       fakePower({
         ...goingOff(),

@@ -1,0 +1,55 @@
+import type { Page } from '../../src/server/api/schemas.ts'
+import { api } from '../api.ts'
+import { useFetched } from '../hooks.ts'
+import { ui, wish, withRight } from '../ui.ts'
+import { Awaited, Card, Command } from './bits.tsx'
+import { Icon } from './icon.tsx'
+
+type Waiting = NonNullable<Page['sources'][number]['waiting']>
+
+/** A commit that comes into force when a person approves exactly this plan. */
+export function WaitingPlan({ name, waiting }: { readonly name: string; readonly waiting: Waiting }) {
+  const { plan, commit, subject, author, summary } = waiting
+  const fetched = useFetched(() => api.waitingPlan(name), [name, commit, plan, summary])
+  const key = `Source/${name}@${plan ?? ''}`
+  const approve = () =>
+    ui.set({
+      confirm: {
+        title: `Approve this plan of ${name}?`,
+        body: <p>{summary} croft plans once more, and does nothing if the plan is another one by then.</p>,
+        action: 'Approve',
+        command: `croft ask approve ${key}`,
+        danger: false,
+        go: async () => {
+          await wish('approve', { keys: [key] })
+        },
+      },
+    })
+  return (
+    <Card
+      class="held"
+      title={
+        <>
+          <Icon name="pause" /> A commit of {name} waits for approval
+        </>
+      }
+      aside={
+        <button
+          type="button"
+          class="button is-main"
+          disabled={plan === undefined}
+          onClick={() => withRight('approve', approve)}
+        >
+          Approve
+        </button>
+      }
+    >
+      <p class="held-why">
+        <code>{commit.slice(0, 7)}</code> {subject} {author !== undefined && <span class="muted">by {author}</span>}
+        <span class="trouble-allow">{summary}</span>
+      </p>
+      {fetched.value === undefined ? <Awaited fetched={fetched} /> : <pre class="code">{fetched.value.text ?? ''}</pre>}
+      {plan !== undefined && <Command text={`croft ask approve ${key}`} />}
+    </Card>
+  )
+}
