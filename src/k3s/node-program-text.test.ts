@@ -81,6 +81,24 @@ describe('install', () => {
     assert.deepEqual({ ...(facts.job as object), sinceMs: 0 }, { name: 'install', state: 'done', sinceMs: 0 })
   })
 
+  test('a job that ends while it is looked at has ended well; one that waits in the queue of systemd still runs', async () => {
+    const note = (state: string) => `name=install\\nstate=${state}\\nsince=1000\\nmessage=\\n`
+    root.write('/run/croft/unit', 'croft-job-install-1000')
+    const job = async (answer: string) => {
+      root.write('/run/croft/job', note('running').replaceAll('\\n', '\n'))
+      root.write('/test-bin/systemctl', `#!/bin/sh\ncase "$*" in "show croft-job-"*) ${answer} ;; esac\n`, 0o755)
+      return (await root.ask(['facts'])).job
+    }
+    const ends = `printf '${note('done')}' >"$CROFT_ROOT/run/croft/job"; echo ActiveState=inactive`
+    assert.deepEqual(await job(ends), { name: 'install', state: 'done', sinceMs: 1000 })
+    assert.deepEqual(await job('echo ActiveState=inactive; echo Job=17'), {
+      name: 'install',
+      state: 'running',
+      sinceMs: 1000,
+    })
+    assert.match(JSON.stringify(await job('echo ActiveState=inactive')), /it ended without a word/)
+  })
+
   test('from a file that came with the image', async () => {
     root.write('/opt/k3s', PROGRAM)
     await install(['/opt/k3s'], sha256(PROGRAM))

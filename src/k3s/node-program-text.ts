@@ -142,8 +142,9 @@ job_field() { sed -n "s/^$1=//p" "$run/job" 2>/dev/null; }
 
 job_active() {
   [ "$(job_field state)" = running ] || return 1
-  case $(systemctl show "$(cat "$run/unit" 2>/dev/null).service" -p ActiveState --value 2>/dev/null) in
-    active | activating | reloading | deactivating) return 0 ;;
+  case $(systemctl show "$(cat "$run/unit" 2>/dev/null).service" -p ActiveState -p Job 2>/dev/null) in
+    # A busy system queues it first.
+    *=active* | *=activating* | *=reloading* | *=deactivating* | *Job=[1-9]*) return 0 ;;
   esac
   # Begun a moment ago: systemd may not have come to it.
   [ $(($(now_ms) - $(job_field since))) -lt 5000 ]
@@ -736,8 +737,13 @@ job_facts() {
   state=$(job_field state)
   message=$(job_field message)
   if [ "$state" = running ] && ! job_active; then
-    state=failed
-    message='it ended without a word'
+    # It may have ended between the two looks: what it noted last counts.
+    state=$(job_field state)
+    message=$(job_field message)
+    if [ "$state" = running ]; then
+      state=failed
+      message='it ended without a word'
+    fi
   fi
   printf ',"job":{"name":"%s","state":"%s","sinceMs":%s' "$(clean "$name")" "$state" "$(job_field since)"
   [ -n "$message" ] && printf ',"message":"%s"' "$message"
