@@ -13,6 +13,7 @@ export function createScaledClock(speed = 1, wallStart = Date.now()): SimClock {
   }
   return {
     now,
+    outsideMs: () => wallStart + elapsedMs() / factor,
     monotonicMs: elapsedMs,
     schedule,
     sleep: (ms, signal) =>

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto'
 import { NODE_PROGRAM } from '../../src/k3s/node-program.ts'
-import type { Box } from './box.ts'
-import type { HostOutcome } from './host-commands.ts'
+import { unitName } from '../k3s/disk.ts'
+import type { Outcome } from './commands.ts'
+import type { Computer } from './computer.ts'
 
-/** What a box says of itself to whoever asks whether K3s could run there. */
-export function nodeCheck({ machine, trouble, computer }: Box, sources: readonly string[]): HostOutcome {
+/** What a machine says of itself to whoever asks whether K3s could run there. */
+export function nodeCheck({ machine, world }: Computer, sources: readonly string[]): Outcome {
+  const { trouble } = machine
   const program = machine.files.read(NODE_PROGRAM)
   const tools = ['systemctl', 'systemd-run', 'journalctl', 'sha256sum', 'base64', 'iptables', 'modprobe']
   const reached = (source: string) => {
@@ -12,7 +14,7 @@ export function nodeCheck({ machine, trouble, computer }: Box, sources: readonly
     if (trouble.noCurl === true) return 'neither curl nor wget is here'
     return trouble.noNetwork === true ? 'curl: (28) Connection timed out' : 'ok'
   }
-  const clockMs = computer.world.clock.now() + (trouble.wrongClock === true ? 3_600_000 : 0)
+  const clockMs = (world.clock.outsideMs?.() ?? world.clock.now()) + (trouble.wrongClock === true ? 3_600_000 : 0)
   const lines = [
     `uid ${trouble.notRoot === true ? 1000 : 0}`,
     'machine x86_64',
@@ -23,10 +25,16 @@ export function nodeCheck({ machine, trouble, computer }: Box, sources: readonly
     'memory 8000000',
     'cgroup cgroup2fs',
     'controllers cpuset cpu io memory hugetlb pids rdma misc',
-    ...(machine.k3s?.state === 'running' ? ['runs k3s', 'port 6443', 'port 10250'] : []),
+    ...(machine.k3s?.state === 'running' ? running(machine.k3s.process?.role ?? 'server') : []),
     ...(trouble.portTaken === true ? ['port 6443'] : []),
     ...sources.map((source) => `source ${source} ${reached(source)}`),
     'end',
   ]
   return { out: `${lines.join('\n')}\n` }
+}
+
+/** A server listens for the API and for etcd besides what every kubelet listens for. */
+function running(role: 'server' | 'agent'): readonly string[] {
+  const ports = role === 'server' ? [6443, 2379, 2380, 10250] : [10250]
+  return [`runs ${unitName(role)}`, ...ports.map((port) => `port ${port}`)]
 }

@@ -1,7 +1,10 @@
+import { NODE_CHECK_MARK } from '../../src/k3s/node-check.ts'
 import { NODE_PROGRAM } from '../../src/k3s/node-program.ts'
 import { NODE_PROGRAM_TEXT } from '../../src/k3s/node-program-text.ts'
-import type { Commands, Session } from './commands.ts'
+import { programVersion } from '../k3s/disk.ts'
+import type { Commands, Outcome, Session } from './commands.ts'
 import type { Computer } from './computer.ts'
+import { nodeCheck } from './node-check.ts'
 import { nodeProgram } from './node-program.ts'
 import { runScript } from './shell.ts'
 import { ALL_COMMANDS } from './system-commands.ts'
@@ -45,24 +48,28 @@ export function runProgram(
   }
   // The program of a node that goes along with its question, where nobody has put it.
   if (program === 'sh' && argv[1] === '-s' && input === NODE_PROGRAM_TEXT) {
-    const done = nodeProgram(computer, argv.slice(argv.indexOf('--') + 1), '')
-    session.out = done.out ?? ''
-    session.err = done.err ?? ''
-    session.exit = done.code ?? 0
-    return session
+    return ended(session, nodeProgram(computer, argv.slice(argv.indexOf('--') + 1), ''))
   }
   if (program === 'sh' || program === 'bash') {
     const flag = argv.findIndex((arg) => /^-\w*c$/.test(arg))
+    if (argv[flag + 1]?.startsWith(NODE_CHECK_MARK) === true)
+      return ended(session, nodeCheck(computer, argv.slice(flag + 3)))
     const script = flag >= 0 ? (argv[flag + 1] ?? '') : (machine.files.text(argv[1] ?? '') ?? input ?? '')
     runScript(script, session, commands, input ?? '', flag >= 0 ? argv.slice(flag + 2) : argv.slice(1))
     return session
   }
-  const run = path === NODE_PROGRAM ? nodeCommand(computer) : commands.get(program)
+  // K3s is K3s under any name.
+  const isK3s = path.startsWith('/') && programVersion(machine.files, path) !== undefined
+  const name = isK3s ? 'k3s' : program
+  const run = path === NODE_PROGRAM ? nodeCommand(computer) : commands.get(name)
   if (run === undefined) return undefined
-  const done = run({ args: argv, input: input ?? '' }, session)
-  session.out = done.out ?? ''
-  session.err = done.err ?? ''
-  session.exit = done.code ?? 0
+  return ended(session, run({ args: argv, input: input ?? '' }, session))
+}
+
+function ended(session: Session, { out = '', err = '', code = 0 }: Outcome): Session {
+  session.out = out
+  session.err = err
+  session.exit = code
   return session
 }
 

@@ -1,7 +1,5 @@
-import { isSet } from '../k3s/config-file.ts'
+import { k3sCommand } from '../k3s/command-line.ts'
 import { restartService, startService, stopService } from '../k3s/service.ts'
-import { text } from '../kubernetes/object.ts'
-import { all } from '../kubernetes/store.ts'
 import { BASIC_COMMANDS, type Command, type Commands, type Outcome, type Session } from './commands.ts'
 import type { Computer } from './computer.ts'
 import { FILE_COMMANDS } from './file-commands.ts'
@@ -31,7 +29,7 @@ const SYSTEM_COMMANDS: Readonly<Record<string, Command>> = {
     session.machine.addresses.set(card, [...before, value])
     return {}
   },
-  k3s: ({ args }, { computer }) => k3s(args, computer),
+  k3s: ({ args }, session) => k3sCommand(args, session),
   systemctl: ({ args }, session) => systemctl(args, session),
   who: (_, session) => who(session),
   journalctl: ({ args }, session) => journalctl(args, session),
@@ -99,35 +97,6 @@ function change(verb: string, name: string, now: boolean, computer: Computer): v
   }
   if (starts) active.add(name)
   if (stops) active.delete(name)
-}
-
-/**
- * `k3s kubectl get --raw /api/v1/nodes` and `get secrets --all-namespaces`: what the server on this computer holds, as
- * the administrator sees it. Secrets that were encrypted are told by a server that has the encryption too, and only by it.
- */
-function k3s(args: readonly string[], { machine }: Computer): Outcome {
-  const [, program, verb, ...rest] = args
-  const raw = rest[0] === '--raw' ? /^\/api\/v1\/([a-z]+)$/.exec(rest[1] ?? '')?.[1] : undefined
-  const kinds = rest[0] === 'secrets' && rest.includes('custom-columns=TYPE:.type') && rest.includes('--all-namespaces')
-  if (program !== 'kubectl' || verb !== 'get' || (raw === undefined && !kinds))
-    return { err: 'Error: unknown command\n', code: 1 }
-  const process = machine.k3s?.process
-  if (process?.cluster === undefined || (process.phase !== 'apiserver' && process.phase !== 'ready'))
-    return { err: 'The connection to the server 127.0.0.1:6443 was refused\n', code: 1 }
-  const { store, encryption } = process.cluster
-  const [secret] = all(store, '/secrets')
-  if ((kinds || raw === 'secrets') && encryption.enabled && !isSet(process.flags, 'secrets-encryption') && secret)
-    return {
-      err: `Error from server (InternalError): Internal error occurred: unable to transform key "/registry/secrets/${secret.metadata.namespace}/${secret.metadata.name}": identity transformer tried to read encrypted data\n`,
-      code: 1,
-    }
-  if (kinds)
-    return {
-      out: all(store, '/secrets')
-        .map((one) => `${text(one.type) || 'Opaque'}\n`)
-        .join(''),
-    }
-  return { out: `${JSON.stringify({ kind: 'List', items: all(store, `/${raw}`) })}\n` }
 }
 
 export const ALL_COMMANDS: Commands = new Map(

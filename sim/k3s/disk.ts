@@ -36,7 +36,12 @@ export function programText(version: string): string {
 }
 
 export function installedVersion(files: Files): string | undefined {
-  const text = files.text(BINARY)
+  return programVersion(files, BINARY)
+}
+
+/** Of a K3s under any name. */
+export function programVersion(files: Files, path: string): string | undefined {
+  const text = files.text(path)
   return text?.startsWith(BINARY_MARK) ? text.slice(BINARY_MARK.length).trim() : undefined
 }
 

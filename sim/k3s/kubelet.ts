@@ -14,7 +14,7 @@ import {
 import { all, find, put, update } from '../kubernetes/store.ts'
 import { between, uuid } from '../world/chance.ts'
 import { flagText, isSet } from './config-file.ts'
-import { keepsFile } from './disk.ts'
+import { CLIENT_KUBELET, keepsFile } from './disk.ts'
 import { planTick, whenWritable } from './etcd.ts'
 import {
   argumentAnnotations,
@@ -43,6 +43,8 @@ export function kubeletStarts(process: K3sProcess, cluster: EtcdCluster): void {
     if (!process.alive || process.phase === 'removed' || !process.computer.isUp()) return
     cluster.kubelets.set(process.nodeName, process)
     process.kubeletSinceMs = world.clock.now()
+    // An agent has it from its join on.
+    if (process.role === 'server') process.computer.machine.files.write(CLIENT_KUBELET, `client of ${process.nodeName}`)
     const { store } = cluster
     const known = find(store, '/nodes', undefined, process.nodeName)
     if (known === undefined) put(store, '/nodes', newNode(process))

@@ -64,7 +64,7 @@ export function scheduleSnapshots(process: K3sProcess): void {
 }
 
 /** Answers why it could not be taken. */
-function takeSnapshot(process: K3sProcess, name: string): string | undefined {
+export function takeSnapshot(process: K3sProcess, name: string): string | undefined {
   const { cluster, computer } = process
   const { world, machine } = computer
   if (cluster === undefined) return 'K3s does not run as a server here'

@@ -1,18 +1,15 @@
-import { NODE_CHECK_MARK } from '../../src/k3s/node-check.ts'
 import { HOST_PROGRAMS } from '../../src/model/host-item.ts'
 import type { Box } from './box.ts'
 import { type HostOutcome, hostProgram } from './host-commands.ts'
 import { decoded, probeHost } from './host-probe.ts'
 import { REVERTS, runRevert } from './host-revert.ts'
 import { hostStateOf } from './host-state.ts'
-import { nodeCheck } from './node-check.ts'
 
 /** croft's own programs for hosts, as far as somebody who sends them can tell. Undefined: it is another program. */
 export function runHostProgram(box: Box, argv: readonly string[], input: string): HostOutcome | undefined {
   const [program = '', flag = '', script = '', , ...args] = argv
   if (program === '/bin/sh' && flag.startsWith(REVERTS)) return takeBack(box, flag)
   if (program === 'sh' && flag === '-c') {
-    if (script.startsWith(NODE_CHECK_MARK)) return nodeCheck(box, args)
     if (script.startsWith(HOST_PROGRAMS.probe)) return { out: probeHost(box, input) }
     if (script.startsWith(HOST_PROGRAMS.batch)) return { out: batch(box, input) }
     if (script.startsWith(HOST_PROGRAMS.arm)) return arm(box, args)

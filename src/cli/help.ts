@@ -11,7 +11,7 @@ export const GROUPS = [
 const VERBS: Readonly<Record<(typeof GROUPS)[number], readonly string[]>> = {
   'Getting started:': ['demo', 'init', 'sim', 'explain', 'schema', 'validate', 'doctor'],
   'Change:': ['plan', 'diff', 'rehearse', 'apply', 'run', 'delete'],
-  'Inspect:': ['health', 'get', 'describe', 'why', 'events', 'pods', 'capacity', 'support-bundle'],
+  'Inspect:': ['health', 'get', 'describe', 'why', 'events', 'pods', 'capacity', 'selftest', 'support-bundle'],
   'Operate:': ['cluster', 'machine', 'host', 'power', 'move', 'image', 'ask'],
   'Existing infrastructure:': ['import', 'export'],
   'Other:': ['user', 'token', 'downgrade', 'completion', 'version', 'help'],
@@ -40,6 +40,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   events: ['croft events machine/web-1 -w', 'croft events --audit'],
   why: ['croft why web-1 infra/'],
   health: ['croft health infra/', 'croft health infra/ --json'],
+  selftest: ['croft selftest homelab --dir infra/', 'croft selftest homelab --drill spare-box'],
   'support-bundle': ['croft support-bundle infra/ --write croft-support.json'],
   downgrade: ['croft downgrade infra/'],
   delete: ['croft delete machine/old-one --dir infra/'],

@@ -11,6 +11,7 @@ export const NAMES_ONLY: ReadonlySet<string> = new Set([
   'why',
   'delete',
   'pods',
+  'selftest',
   'power',
   'image',
 ])

@@ -123,6 +123,16 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .option('--role', 'print the commands for the smallest role that the declarations need')
     .addOption(new Option('--pve <version>', 'for which Proxmox VE --role is meant').choices(['8', '9']).default('9'))
     .addOption(output(['json', 'yaml']))
+  verb(
+    'selftest [cluster]',
+    'test a cluster on its own hardware: machines, API, nodes, etcd, backups; changes nothing that runs',
+    () => import('./verbs/selftest.ts'),
+  )
+    .option('--snapshot', 'also take a snapshot of etcd')
+    .option('--drill <host>', 'also take a snapshot and restore it on this host, which is wiped at the end')
+    .addOption(output(['json']))
+    .addOption(directory())
+    .addOption(state())
   verb('get [kind] [name]', 'list resources with their state', () => import('./verbs/get.ts'))
     .addOption(output(['wide', 'json', 'yaml', 'name'], true))
     .option('-w, --watch', 'keep running and show changes')

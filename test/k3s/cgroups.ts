@@ -14,6 +14,8 @@ export function cgroupsOf(name: string): readonly string[] {
     mkdirSync(group, { recursive: true })
     for (const file of controller === 'cpuset' ? ['cpuset.cpus', 'cpuset.mems'] : [])
       writeFileSync(join(group, file), readFileSync(join(TOP, controller, file), 'utf8').trim())
+    // A host is a whole computer: it does not share a processor as one process among the many of this one.
+    if (existsSync(join(group, 'cpu.shares'))) writeFileSync(join(group, 'cpu.shares'), '8192')
     return group
   })
   const enter = groups.map((group) => `echo $$ >${group}/cgroup.procs`).join('; ')

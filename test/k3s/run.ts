@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { adoptions } from './chapters/adoptions.ts'
+import { answers } from './chapters/answers.ts'
 import { beginnings } from './chapters/beginnings.ts'
 import { takeCare } from './chapters/care.ts'
 import { changes } from './chapters/changes.ts'
@@ -38,9 +39,10 @@ const CHAPTERS = {
   care: takeCare(Number(values.minutes ?? '3')),
   names,
   adoptions,
+  answers,
 }
 /** They begin from empty disks themselves. */
-const ALONE = ['names', 'adoptions']
+const ALONE = ['names', 'adoptions', 'answers']
 
 process.exitCode = await main()
 process.exit()

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { sleep } from './hosts.ts'
-import type { Stage } from './stage.ts'
+import { PATIENCE, type Stage } from './stage.ts'
 
 /** The voters of etcd, as the Nodes tell: as many as are declared, after K3s has had time to write it on them. */
 export async function servers(stage: Stage): Promise<string> {
   const path = '{range .items[*]}{.metadata.name}={.status.conditions[?(@.type=="EtcdIsVoter")].status} {end}'
   const wanted = stage.declared.servers.length
   let voters: readonly string[] = []
-  for (let waited = 0; waited < 30; waited++) {
+  for (let waited = 0; waited < 30 * PATIENCE; waited++) {
     const { out } = await stage.kubectl('get', 'nodes', '-l', 'node-role.kubernetes.io/etcd', '-o', `jsonpath=${path}`)
     voters = out.split(' ').filter((one) => one.endsWith('=True'))
     if (voters.length === wanted) return `${wanted} voters`
@@ -20,7 +20,7 @@ export async function servers(stage: Stage): Promise<string> {
 export async function settled(stage: Stage): Promise<string> {
   const plan = await stage.mustCroft(['plan', '.'])
   let health = await stage.croft(['health', '.'])
-  for (let waited = 0; health.code !== 0 && waited < 12; waited++) {
+  for (let waited = 0; health.code !== 0 && waited < 12 * PATIENCE; waited++) {
     await sleep(5000)
     health = await stage.croft(['health', '.'])
   }
@@ -61,8 +61,8 @@ export async function untilReady(stage: Stage, names: readonly string[], seconds
   for (;;) {
     const ready = await stage.ready().catch(() => [])
     if ([...ready].sort().join() === [...names].sort().join()) return
-    if (Date.now() - startedMs > seconds * 1000)
-      throw new Error(`Ready after ${seconds} s: ${ready.join(', ') || 'none'}`)
+    if (Date.now() - startedMs > seconds * PATIENCE * 1000)
+      throw new Error(`Ready after ${seconds * PATIENCE} s: ${ready.join(', ') || 'none'}`)
     await sleep(2000)
   }
 }

@@ -35,6 +35,8 @@ export interface Stage {
 
 const CROFT = join(import.meta.dirname, '../../bin/croft')
 const PORT = 8480
+/** Limits are for what hangs, not for what is slow: a computer that also does other work gets three times as long. */
+export const PATIENCE = 3
 
 export async function openStage(lab: K3sLab, programs: readonly Program[]): Promise<Stage> {
   const git = join(lab.directory, 'git')
@@ -80,7 +82,7 @@ export async function openStage(lab: K3sLab, programs: readonly Program[]): Prom
       }
       child.stdout?.on('data', take)
       child.stderr?.on('data', take)
-      const late = setTimeout(() => child.kill('SIGTERM'), timeoutSeconds * 1000)
+      const late = setTimeout(() => child.kill('SIGTERM'), timeoutSeconds * PATIENCE * 1000)
       child.once('error', reject)
       child.once('close', (code) => {
         clearTimeout(late)

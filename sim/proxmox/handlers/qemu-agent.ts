@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { cardAddresses } from '../../guest/addresses.ts'
 import { programStatus, startProgram } from '../../guest/exec.ts'
 import { isBare, machineOf } from '../../guest/machine.ts'
@@ -142,9 +143,15 @@ function exec(guest: Guest, call: Call): { pid: number } {
     guest.run.deaf = true
     throw failed(`VM ${guest.vmid} qga command 'guest-exec' failed - got timeout`)
   }
-  const pid = startProgram(call.world, guest, argv, call.params['input-data'])
+  const pid = startProgram(call.world, guest, argv, inputOf(call.params['input-data']))
   if (pid === undefined) throw new PlainRefusal(596, 'Broken pipe', '')
   return { pid }
+}
+
+/** Each character stands for one byte, and the program reads the bytes. */
+function inputOf(characters: string | undefined): string | undefined {
+  const bytes = Buffer.from(characters ?? '', 'latin1')
+  return characters !== undefined && isUtf8(bytes) ? bytes.toString('utf8') : characters
 }
 
 function interfaces(guest: Guest, call: Call): unknown[] {

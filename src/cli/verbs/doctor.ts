@@ -1,6 +1,8 @@
 import type { Check } from '../../drivers/port.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { ResourceKey } from '../../model/key.ts'
+import { closing } from '../closing.ts'
+import { examineNodes } from '../clusters/examine-nodes.ts'
 import { CliError, EXIT, type ExitCode } from '../exit.ts'
 import { note, styleOf, writeJson, writeYaml } from '../output.ts'
 import type { Options, Verb } from '../program.ts'
@@ -8,7 +10,7 @@ import { type Examination, examinationsJson, renderExaminations, renderRoles } f
 import { API_VERSION } from '../render/plan-json.ts'
 import { countProblems, hasErrors } from '../render/problems.ts'
 import type { Runtime } from '../runtime.ts'
-import { realDirectory } from '../state.ts'
+import { openExisting, realDirectory, stateFile } from '../state.ts'
 
 export const run: Verb = async (runtime, [directory = '.'], options) => {
   const real = realDirectory(runtime, directory)
@@ -51,34 +53,32 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
     )
     if (checks !== undefined) examinations.push({ connection: connection.name, endpoint: connection.endpoint, checks })
   }
-  examinations.push(...(await examineClusters(runtime, estate, real)))
+  examinations.push(...(await examineClusters(runtime, estate, real, stateFile(runtime.env, real, undefined))))
   await print(runtime, options, examinationsJson(examinations), () =>
     renderExaminations(examinations, styleOf(runtime, runtime.out)),
   )
   return examinationExit(examinations.flatMap(({ checks }) => checks))
 }
 
-/** Hosts that are to be nodes: reached is not enough, K3s must be able to run there. */
+/** Machines that are to be nodes, declared or made by croft: reached is not enough, K3s must be able to run there. */
 async function examineClusters(
   runtime: Runtime,
-  { clusters = [] }: Estate,
+  estate: Estate,
   directory: string,
+  state: string,
 ): Promise<readonly Examination[]> {
+  const { clusters = [] } = estate
   if (clusters.length === 0 || runtime.openClusters === undefined) return []
-  const { driver, deps, openShell } = await runtime.openClusters({ directory })
+  const tools = await runtime.openClusters({ directory })
+  await using store = closing(await openExisting(runtime, state))
+  await using engine = closing(await runtime.openEngine(store.it, { directory }))
   const examinations: Examination[] = []
   for (const cluster of clusters) {
+    const surroundings = await engine.it.surroundings(estate, cluster.name, runtime.signal)
+    if (surroundings === undefined) continue
     const checks: Check[] = []
-    for (const { name, role, machine } of [...cluster.spec.servers, ...cluster.spec.agents]) {
-      const target = 'host' in machine ? cluster.hosts.get(machine.host) : undefined
-      if (target === undefined || openShell === undefined || driver.examine === undefined) continue
-      const shell = openShell(target)
-      try {
-        checks.push(...(await driver.examine(cluster, { node: name, role }, shell, deps, runtime.signal)))
-      } finally {
-        await shell.close()
-      }
-    }
+    for await (const examined of examineNodes(cluster, surroundings, tools, runtime.signal))
+      checks.push(...examined.checks)
     if (checks.length > 0)
       examinations.push({ connection: cluster.key, endpoint: `K3s ${cluster.spec.version}`, checks })
   }

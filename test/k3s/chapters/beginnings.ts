@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { formByHand } from '../by-hand.ts'
+import { selftested } from '../selftested.ts'
 import { pingPong, servers, settled } from '../sights.ts'
 import type { Stage } from '../stage.ts'
 import type { Story } from '../story.ts'
@@ -10,7 +11,7 @@ const AT_MOST = 1.3
 /** From hosts with nothing on them to a cluster, beside a script that does the same. */
 export async function beginnings(stage: Stage, story: Story): Promise<void> {
   const { lab } = stage
-  let byHand = 0
+  let [byHand, byCroft] = [0, 0]
   await story.step('three servers by a plain script', async () => {
     for (const name of lab.hosts.keys()) await lab.emptyDisk(name)
     await lab.boot('h1', 'h2', 'h3')
@@ -28,10 +29,13 @@ export async function beginnings(stage: Stage, story: Story): Promise<void> {
     const ran = await stage.mustCroft(['apply', '.', '--yes', '--progress', 'plain'])
     const ready = await stage.ready()
     assert.deepEqual([...ready].sort(), ['h1', 'h2', 'h3'])
-    const ratio = ran.seconds / byHand
-    const told = `${ran.seconds.toFixed(1)} s, ${ratio.toFixed(2)} times the script; ${await servers(stage)}`
-    assert.ok(ratio <= AT_MOST, `too slow: ${told}`)
-    return told
+    byCroft = ran.seconds
+    return `Ready after ${ran.seconds.toFixed(1)} s; ${await servers(stage)}`
+  })
+  await story.measure(`at most ${AT_MOST} times the script`, async () => {
+    const ratio = `${(byCroft / byHand).toFixed(2)} times: ${byCroft.toFixed(1)} s to ${byHand.toFixed(1)} s`
+    assert.ok(byCroft <= AT_MOST * byHand, ratio)
+    return ratio
   })
   await story.step('an agent joins', async () => {
     stage.declare({ agents: ['h4'] })
@@ -40,5 +44,6 @@ export async function beginnings(stage: Stage, story: Story): Promise<void> {
     return 'h4 Ready by kubectl'
   })
   await story.step('nothing is left to do', () => settled(stage))
+  await story.step('croft selftest', () => selftested(stage))
   await story.step('objects and Secrets are kept', () => pingPong(stage, 'first'))
 }

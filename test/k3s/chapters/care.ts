@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { childrenOf } from '../../process-children.ts'
 import { sleep } from '../hosts.ts'
+import { selftested } from '../selftested.ts'
 import type { Stage } from '../stage.ts'
 import type { Story } from '../story.ts'
 
@@ -9,6 +10,11 @@ import type { Story } from '../story.ts'
 export const takeCare =
   (minutes: number) =>
   async (stage: Stage, story: Story): Promise<void> => {
+    await story.step('croft selftest with a restore on h5', async () => {
+      await stage.lab.emptyDisk('h5')
+      await stage.lab.boot('h5')
+      return selftested(stage, '--drill', 'h5')
+    })
     await story.step(`croft run for ${minutes} minutes`, async () => {
       const child = stage.startCroft(['run', '.', '--listen', 'off'])
       let said = ''

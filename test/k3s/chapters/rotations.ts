@@ -6,7 +6,7 @@ import { restored } from './restores.ts'
 
 /** Everything secret is exchanged; and a snapshot from before each exchange still leads back. */
 export async function rotations(stage: Stage, story: Story): Promise<void> {
-  for (const what of ['token', 'encryption-keys', 'certificates', 'ca']) {
+  for (const what of ['ca', 'encryption-keys', 'certificates', 'token']) {
     let before = ''
     await story.step(`${what}: rotated`, async () => {
       await write(stage, 'before')

@@ -1,8 +1,8 @@
-import { type ClusterOperation, destroyedBy } from '../../../model/cluster-operation.ts'
+import { type ClusterOperation, destroyedBy, type OperationStep } from '../../../model/cluster-operation.ts'
 import type { Store } from '../../../store/port.ts'
 import type { OpenedCluster } from '../../clusters/opened.ts'
 import { changeOrders, withoutOrder } from '../../clusters/orders.ts'
-import { runOperation } from '../../clusters/run-operation.ts'
+import { type OperationResult, runOperation } from '../../clusters/run-operation.ts'
 import { CliError, EXIT, type ExitCode, signalCode } from '../../exit.ts'
 import { note, writeJson } from '../../output.ts'
 import type { Options } from '../../program.ts'
@@ -21,7 +21,7 @@ export async function operate(
   operation: ClusterOperation,
   options: Options,
 ): Promise<ExitCode> {
-  const { key, name } = opened.declaration
+  const { key } = opened.declaration
   if (options.output === 'json') writeJson(runtime.out, operation)
   else show(runtime, operation)
   if (operation.refusals.length > 0) {
@@ -40,14 +40,36 @@ export async function operate(
     note(runtime, 'Nothing was done.')
     return EXIT.failed
   }
-  await noteOperation(
-    runtime,
-    store,
-    key,
-    operation.name,
-    'done',
-    `begun: ${operation.steps.length} steps, ${destroyedBy(operation).length} nodes lose their data`,
-  )
+  const result = await performOperation(runtime, store, opened, operation, {
+    begun: (step, number) => note(runtime, `[${number}/${operation.steps.length}] ${step.summary}`),
+    said: (text) => note(runtime, `  ${clean(text)}`),
+  })
+  if (result.is === 'done') {
+    note(runtime, `Done: ${operation.name}.`)
+    return EXIT.ok
+  }
+  if (runtime.signal.aborted) return signalCode(runtime.signal)
+  throw new CliError(`${clean(messageOf(result))}. The cluster is held; look into it and run the same command again.`)
+}
+
+/** Whoever shows how far an operation is. */
+export interface OperationWatcher {
+  begun(step: OperationStep, number: number): void
+  said(text: string): void
+}
+
+/** Does the steps of an operation that nothing refuses, and notes each of them in the audit log. */
+export async function performOperation(
+  runtime: Runtime,
+  store: Store,
+  opened: OpenedCluster,
+  operation: ClusterOperation,
+  watcher: OperationWatcher,
+): Promise<OperationResult> {
+  const { key, name } = opened.declaration
+  const noted = (outcome: 'done' | 'refused', message: string) =>
+    noteOperation(runtime, store, key, operation.name, outcome, message)
+  await noted('done', `begun: ${operation.steps.length} steps, ${destroyedBy(operation).length} nodes lose their data`)
   const result = await runOperation(operation, {
     operator: opened.operator,
     clock: runtime.clock,
@@ -59,27 +81,22 @@ export async function operate(
         reason === undefined ? withoutOrder(orders, 'hold') : { ...orders, hold: { reason, allow } },
       )
     },
-    onProgress: (said) => note(runtime, `  ${clean(said)}`),
+    onProgress: (said) => watcher.said(said),
     onStep: async (step, number, state, said) => {
-      const at = `${number}/${operation.steps.length}`
-      if (state === 'begun') {
-        note(runtime, `[${at}] ${step.summary}`)
-        return
-      }
-      if (said !== undefined) note(runtime, `  ${clean(said)}`)
+      if (state === 'begun') return watcher.begun(step, number)
+      if (said !== undefined) watcher.said(said)
       const told = said === undefined ? '' : `: ${clean(said)}`
-      await noteOperation(runtime, store, key, operation.name, 'done', `${at} ${step.summary}${told}`)
+      await noted('done', `${number}/${operation.steps.length} ${step.summary}${told}`)
     },
   })
-  if (result.is === 'done') {
-    await noteOperation(runtime, store, key, operation.name, 'done', 'ended')
-    note(runtime, `Done: ${operation.name}.`)
-    return EXIT.ok
-  }
-  const message = `${result.step.summary}: ${result.message}`
-  await noteOperation(runtime, store, key, operation.name, 'refused', message)
-  if (runtime.signal.aborted) return signalCode(runtime.signal)
-  throw new CliError(`${clean(message)}. The cluster is held; look into it and run the same command again.`)
+  if (result.is === 'done') await noted('done', 'ended')
+  else await noted('refused', messageOf(result))
+  return result
+}
+
+/** What kept an operation from its end, and at which step. */
+export function messageOf({ step, message }: OperationResult & { readonly is: 'failed' }): string {
+  return `${step.summary}: ${message}`
 }
 
 function show(runtime: Runtime, operation: ClusterOperation): void {

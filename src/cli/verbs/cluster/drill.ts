@@ -1,0 +1,57 @@
+import type { NodeReach } from '../../../drivers/cluster-port.ts'
+import type { ClusterOperation } from '../../../model/cluster-operation.ts'
+import { judgeBackups, planDrill } from '../../../plan/cluster/backup.ts'
+import type { OpenedCluster } from '../../clusters/opened.ts'
+import { CliError } from '../../exit.ts'
+import type { Options } from '../../program.ts'
+import type { Runtime } from '../../runtime.ts'
+import { hostNamed, targetOf } from '../host/find.ts'
+import { snapshotFiles } from './snapshots.ts'
+
+/** A drill that can begin: its steps, and the cluster with the way into the throw-away machine. */
+export interface PreparedDrill {
+  readonly operation: ClusterOperation
+  readonly opened: OpenedCluster
+  close(): Promise<void>
+}
+
+/** Chooses the newest backup that can be used, and opens the way into the host that it is tried on. */
+export async function prepareDrill(
+  runtime: Runtime,
+  opened: OpenedCluster,
+  { observed, surroundings }: Awaited<ReturnType<OpenedCluster['look']>>,
+  host: string,
+  directory: string,
+  options: Options,
+): Promise<PreparedDrill> {
+  const verdicts = observed.snapshots === 'unknown' ? [] : judgeBackups(observed.snapshots)
+  const newest = verdicts.find(({ usable }) => usable === 'yes') ?? verdicts[0]
+  const file = (await snapshotFiles(surroundings, runtime.signal)).find(({ name }) => name === newest?.name)
+  if (newest === undefined || file === undefined)
+    throw new CliError('There is no backup on a server to try. Take one with --now.')
+  const operation = planDrill(opened.declaration.spec, { ...file, usable: newest.usable }, host)
+  if (operation.refusals.length > 0) return { operation, opened, close: () => Promise.resolve() }
+  const way = await wayInto(runtime, host, directory, options)
+  const withIt = async () => {
+    const around = await opened.surroundings()
+    return around.nodes.has(host) ? around : { ...around, nodes: new Map([...around.nodes, [host, way.reach]]) }
+  }
+  return { operation, opened: { ...opened, surroundings: withIt }, close: () => way.close() }
+}
+
+/** The throw-away machine is no node, so no look at the cluster leads there: its own Host does. */
+async function wayInto(
+  runtime: Runtime,
+  name: string,
+  directory: string,
+  options: Options,
+): Promise<{ readonly reach: NodeReach; close(): Promise<void> }> {
+  const target = targetOf(await hostNamed(runtime, name, options))
+  const { deps } = await runtime.openDrivers({ directory })
+  if (deps.openShell === undefined) throw new CliError('No shell can be opened here.')
+  const shell = deps.openShell(target)
+  return {
+    reach: { machine: { exists: 'yes', power: 'unknown', ours: false }, lane: 'ssh', shell },
+    close: () => shell.close(),
+  }
+}
