@@ -154,7 +154,8 @@ async function openMirror(lab: K3sLab, programs: readonly Program[]) {
   const words = ['node', join(import.meta.dirname, '../../bin/run'), join(import.meta.dirname, 'mirror.ts'), order]
   const [program = '', ...rest] = lab.inside(words)
   const child = spawn(program, rest, { stdio: ['ignore', 'pipe', 'inherit'] })
-  process.once('exit', () => child.kill('SIGKILL'))
+  // What starts the mirror passes this on, and could not pass on a SIGKILL.
+  process.once('exit', () => child.kill('SIGTERM'))
   const woken: string[] = []
   let said = ''
   child.stdout.on('data', (chunk: Buffer) => {
