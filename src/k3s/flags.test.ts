@@ -5,7 +5,7 @@ import { parse } from 'yaml'
 import type { ClusterSpec, Flags } from '../model/cluster.ts'
 import { clusterSpec, nodeSpec } from '../plan/cluster/testing/fixture.ts'
 import { clusterFlags, configHash, configYaml, endpointUrl, nodeConfig } from './config.ts'
-import { EQUAL_ON_SERVERS, explainFailure, flagDrift, flagProblems, parseNodeArgs } from './flags.ts'
+import { EQUAL_ON_SERVERS, explainFailure, flagDrift, flagProblems, furtherDrift, parseNodeArgs } from './flags.ts'
 import { sharedK3s } from './testing/shared.ts'
 
 const spec = clusterSpec('s1 s2 s3 a1', {
@@ -189,5 +189,26 @@ describe('[R41] flags of running servers', () => {
     assert.deepEqual(flags?.disable, ['traefik'])
     assert.deepEqual(flags?.['secrets-encryption'], ['true'])
     assert.deepEqual(flags?.['kubelet-arg'], ['fail-cgroupv1=false', 'cgroup-root=/r2'])
+  })
+})
+
+describe('further flags of a node that was found', () => {
+  const of = (node: string, role: 'server' | 'agent', live: Readonly<Record<string, readonly string[]>>, more = {}) =>
+    furtherDrift({ ...spec, ...more }, nodeSpec(node, { role }), live).map(({ place, flag }) => `${place}.${flag}`)
+  const running = { 'kube-apiserver-arg': ['audit-log-maxage=7'], 'kubelet-arg': ['v=2', 'max-pods=200'] }
+
+  test('one that is declared must be there; more of it may be', () => {
+    assert.deepEqual(of('s1', 'server', running), [])
+    assert.deepEqual(of('s1', 'server', { ...running, snapshotter: ['native'] }), [], 'only what is declared counts')
+    assert.deepEqual(of('s1', 'server', {}), ['nodeFlags.kubelet-arg', 'serverFlags.kube-apiserver-arg'])
+    assert.deepEqual(of('a1', 'agent', {}), ['nodeFlags.kubelet-arg'], 'flags of servers are not for agents')
+  })
+
+  test('a flag that is declared as off may be absent, and may not be on', () => {
+    const off = { nodeFlags: { 'protect-kernel-defaults': false } }
+    assert.deepEqual(of('a1', 'agent', {}, off), [])
+    assert.deepEqual(of('a1', 'agent', { 'protect-kernel-defaults': ['true'] }, off), [
+      'nodeFlags.protect-kernel-defaults',
+    ])
   })
 })

@@ -1,4 +1,4 @@
-import type { ClusterSpec, FlagValue } from '../model/cluster.ts'
+import type { ClusterSpec, FlagValue, NodeSpec } from '../model/cluster.ts'
 import { clusterFlags } from './config.ts'
 
 /** Flags as a node was started with: `{ disable: ['traefik'], 'secrets-encryption': ['true'] }`. */
@@ -121,6 +121,32 @@ export function flagDrift(
       const told = (value: string) => (value === '' ? 'nothing' : value)
       const message = `${server} runs with ${flag} ${told(is)}, declared is ${told(should)}${consequence(flag)}`
       return [{ server, flag, live: is, declared: should, message }]
+    }),
+  )
+}
+
+/** A further flag that is declared of a node and that the node does not run with. */
+export interface FurtherDrift {
+  /** Where it is declared: `serverFlags`. */
+  readonly place: string
+  readonly flag: string
+  readonly message: string
+}
+
+/** Compares further flags, which need not be alike on all servers. A node may have more of a flag than is declared. */
+export function furtherDrift(spec: ClusterSpec, node: NodeSpec, live: LiveFlags): readonly FurtherDrift[] {
+  const places = [
+    ['nodeFlags', spec.nodeFlags] as const,
+    ...(node.role === 'server' ? [['serverFlags', spec.serverFlags] as const] : []),
+    [`${node.name}.flags`, node.flags ?? {}] as const,
+  ]
+  return places.flatMap(([place, flags]) =>
+    Object.entries(flags).flatMap(([flag, value]): FurtherDrift[] => {
+      const is = live[flag] ?? []
+      const missing = (listOf(value) ?? []).filter((one) => !is.includes(one) && (one !== 'false' || is.length > 0))
+      if (flag in EQUAL_ON_SERVERS || missing.length === 0) return []
+      const message = `${node.name} runs without ${flag} ${missing.join(', ')}, which ${place} declares`
+      return [{ place, flag, message }]
     }),
   )
 }

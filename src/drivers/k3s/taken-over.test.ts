@@ -100,6 +100,9 @@ describe('[D-04] a cluster that somebody made by hand', () => {
     lab.spec = { ...lab.spec, version: OLDER, disable: ['traefik'], serverFlags: flags }
     const { decision } = await lab.look()
     assert.deepEqual(decision.steps, [], 'it was changed without a word')
+    const [hold] = decision.holds
+    assert.match(hold?.reason ?? '', /s1 runs without kube-apiserver-arg event-ttl=45m, which serverFlags declares/)
+    assert.match(hold?.allow ?? '', /correct serverFlags\.kube-apiserver-arg in the Cluster.*takeOver: true/)
     lab.spec = { ...lab.spec, allow: { degraded: true, interruption: true, takeOver: true } }
     lab.restart()
     const whole = () => configs(lab, 's1 s2 s3').every((text) => /event-ttl=45m/.test(text ?? ''))

@@ -1,4 +1,4 @@
-import { EQUAL_ON_SERVERS, flagDrift } from '../../k3s/flags.ts'
+import { EQUAL_ON_SERVERS, type FurtherDrift, flagDrift, furtherDrift } from '../../k3s/flags.ts'
 import type { ClusterSpec } from '../../model/cluster.ts'
 import { type Finding, holdFor, NOTHING } from './finding.ts'
 import { kubeOf, localOf, type NodeView, type View } from './view.ts'
@@ -24,12 +24,25 @@ function isStrangers(node: NodeView): boolean {
 export function takenOver(view: View): Finding {
   const found = [...view.servers, ...view.agents].filter((node) => node.spec !== undefined && isLeftAsFound(view, node))
   const differences = found.flatMap((node) => differencesOf(view.spec, node))
-  if (differences.length === 0) return NOTHING
+  const further = found.flatMap((node) => furtherOf(view.spec, node))
+  if (differences.length === 0 && further.length === 0) return NOTHING
+  const texts = [...differences.map(({ text }) => text), ...further.map(({ message }) => message)]
+  const lines = linesFor(differences)
+  const keep = [
+    ...(lines.length === 0 ? [] : [`write into the Cluster: ${lines.join(', ')}`]),
+    ...[...new Set(further.map(({ place, flag }) => `correct ${place}.${flag} in the Cluster`))],
+  ]
   return holdFor({
     guard: 'taken-over',
-    reason: `${view.spec.name} was not set up by croft and runs otherwise than declared: ${[...new Set(differences.map(({ text }) => text))].join('; ')}`,
-    allow: `to keep it as it runs, write into the Cluster: ${linesFor(differences).join(', ')}; to have it changed, write allow: {takeOver: true}`,
+    reason: `${view.spec.name} was not set up by croft and runs otherwise than declared: ${[...new Set(texts)].join('; ')}`,
+    allow: `to keep it as it runs, ${keep.join(', and ')}; to have it changed, write allow: {takeOver: true}`,
   })
+}
+
+function furtherOf(spec: ClusterSpec, node: NodeView): readonly FurtherDrift[] {
+  const declared = [...spec.servers, ...spec.agents].find(({ name }) => name === node.name)
+  const args = kubeOf(node)?.args
+  return declared === undefined || args === undefined ? [] : furtherDrift(spec, declared, args)
 }
 
 interface Difference {
