@@ -22,6 +22,7 @@ import { openState } from '../state.ts'
 import { prepareDrill } from './cluster/drill.ts'
 import { findCluster } from './cluster/find.ts'
 import { messageOf, performOperation } from './cluster/operate.ts'
+import { textOf } from './host/find.ts'
 
 interface Tested extends Verdict {
   readonly step: string
@@ -53,7 +54,7 @@ export const run: Verb = async (runtime, words, options) => {
   read('record of the cluster', judgeRecord((await opened.it.secrets()) !== undefined))
   read('newest backup', judgeNewestBackup(look.observed, runtime.clock.now()))
 
-  const host = options.drill === undefined ? undefined : String(options.drill)
+  const host = options.drill === undefined ? undefined : textOf(options.drill)
   const wantsSnapshot = options.snapshot === true || host !== undefined
   const taken = wantsSnapshot
     ? await report.time('snapshot', () => performed(runtime, store.it, opened.it, planBackup(spec, look.observed)))
@@ -64,7 +65,7 @@ export const run: Verb = async (runtime, words, options) => {
     await report.time(`restore on ${host}`, async () => {
       const now = await opened.it.look()
       await using drill = closing(await prepareDrill(runtime, opened.it, now, host, directory, options))
-      return performed(runtime, store.it, drill.it.opened, drill.it.operation)
+      return await performed(runtime, store.it, drill.it.opened, drill.it.operation)
     })
   for (const [step, why] of NEVER_TRIED) read(step, notTried(why))
   return report.end(cluster.name)

@@ -30,7 +30,7 @@ export function takenOver(view: View): Finding {
   const lines = linesFor(differences)
   const keep = [
     ...(lines.length === 0 ? [] : [`write into the Cluster: ${lines.join(', ')}`]),
-    ...[...new Set(further.map(({ place, flag }) => `correct ${place}.${flag} in the Cluster`))],
+    ...new Set(further.map(({ place, flag }) => `correct ${place}.${flag} in the Cluster`)),
   ]
   return holdFor({
     guard: 'taken-over',

@@ -5,6 +5,7 @@ import { CliError, EXIT } from '../../exit.ts'
 import { writeJson } from '../../output.ts'
 import { clean } from '../../render/clean.ts'
 import { openState } from '../../state.ts'
+import { textOf } from '../host/find.ts'
 import { prepareDrill } from './drill.ts'
 import type { ClusterVerb } from './find.ts'
 import { operate } from './operate.ts'
@@ -24,7 +25,7 @@ export const backup: ClusterVerb = async (runtime, { cluster, estate, directory,
   }
   const verdicts = judgeBackups(observed.snapshots)
   if (options.drill !== undefined) {
-    await using drill = closing(await prepareDrill(runtime, opened.it, look, String(options.drill), directory, options))
+    await using drill = closing(await prepareDrill(runtime, opened.it, look, textOf(options.drill), directory, options))
     return await operate(runtime, store.it, drill.it.opened, drill.it.operation, options)
   }
   if (options.output === 'json') writeJson(runtime.out, { cluster: cluster.name, backups: verdicts })
