@@ -19,7 +19,25 @@ metadata: {name: ${HOST}}
 spec: {${ssh}}
 `
 
-/** A datacentre whose hosts know `qm destroy` of root. */
+const CONTAINER = `apiVersion: virtualenvironmentdownloadfile.crossplane.io/v1alpha1
+kind: EnvironmentDownloadFile
+metadata: {name: debian}
+spec:
+  forProvider: {nodeName: ${HOST}, datastoreId: local, contentType: vztmpl, url: 'https://images.test/debian-12.tar.zst'}
+---
+apiVersion: virtualenvironmentcontainer.crossplane.io/v1alpha1
+kind: EnvironmentContainer
+metadata: {name: dns}
+spec:
+  forProvider:
+    nodeName: ${HOST}
+    vmId: 204
+    operatingSystem: [{templateFileId: 'local:vztmpl/debian-12.tar.zst'}]
+    disk: [{datastoreId: local-zfs, size: 8}]
+    networkInterface: [{name: eth0, bridge: vmbr0}]
+`
+
+/** A datacentre whose hosts know root's `qm destroy`, `pct unlock` and `pct destroy`. */
 function world(ssh: string) {
   const clock = createVirtualClock(1_760_000_000_000)
   const datacentre = createDatacentre({
@@ -36,8 +54,16 @@ function world(ssh: string) {
   const openShell = (): Shell => ({
     run: async (argv) => {
       commands.push(argv.join(' '))
-      const [, verb, id = ''] = argv
-      if (verb === 'destroy' && argv.includes('--skiplock')) {
+      const line = argv[0] === 'sh' ? (argv[2] ?? '') : argv.join(' ')
+      for (const [tool, verb, id, ...options] of line.split(' && ').map((one) => one.split(' '))) {
+        const guest = datacentre.world.guests.get(Number(id))
+        if (guest?.type !== (tool === 'pct' ? 'lxc' : 'qemu')) return { code: 2, stdout: '', stderr: 'no such guest' }
+        if (verb === 'unlock') guest.config.delete('lock')
+        const lifted = tool === 'qm' && options.includes('--skiplock')
+        if (tool === 'pct' && options.includes('--skiplock'))
+          return { code: 2, stdout: '', stderr: 'Unknown option: skiplock' }
+        if (verb !== 'destroy') continue
+        if (guest.config.has('lock') && !lifted) return { code: 2, stdout: '', stderr: 'CT is locked (create)' }
         datacentre.world.guests.delete(Number(id))
         for (const [, volumes] of datacentre.world.hosts.get(HOST)?.volumes ?? [])
           for (const [name, volume] of volumes) if (volume.vmid === Number(id)) volumes.delete(name)
@@ -66,45 +92,75 @@ function world(ssh: string) {
       },
     })
   }
-  const estate = estateFrom({ ...filesOf([{ name: 'server-3', host: HOST, vmid: 203 }]), 'host.yaml': host(ssh) })
+  const estate = estateFrom({
+    ...filesOf([{ name: 'server-3', host: HOST, vmid: 203 }]),
+    'host.yaml': host(ssh),
+    'container.yaml': CONTAINER,
+  })
   return { clock, datacentre, commands, disksOf, start, estate }
 }
 
-for (const [what, ssh, made] of [
-  [
-    'over the SSH lane it is taken away and made anew by itself',
-    `ssh: {address: 192.168.4.20, hostKeys: ["${KEY}"]}`,
-    true,
-  ],
-  ['without one a person is told the one command', 'description: no way in', false],
-] as const)
-  test(`[D-13] a host lost power in the middle of a creation: ${what}`, async () => {
-    const { clock, datacentre, commands, disksOf, start, estate } = world(ssh)
-    const { signal } = new AbortController()
-    const first = new AbortController()
-    void start()
-      .settle(estate, { signal: first.signal, deadlineMs: 3_600_000 })
-      .catch(() => {})
-    const guest = () => datacentre.world.guests.get(203)
-    await clock.runUntil(() => guest()?.config.get('lock') === 'create' && disksOf(203).length > 0, { maxMs: 600_000 })
-    datacentre.hostPower(HOST, 'off')
-    first.abort()
-    await clock.advanceTo(clock.now() + 60_000)
-    datacentre.hostPower(HOST, 'on')
-    assert.equal(guest()?.config.get('lock'), 'create')
-    const { outcome, last } = await clock.runUntil(start().settle(estate, { signal, deadlineMs: 600_000 }), {
-      maxMs: 1_200_000,
+const GUESTS = [
+  {
+    key: 'EnvironmentVM/server-3',
+    vmid: 203,
+    tool: 'qm',
+    command: 'qm destroy 203 --skiplock 1 --destroy-unreferenced-disks 1',
+    /** Its disk and the drive of cloud-init. */
+    disks: 2,
+  },
+  {
+    key: 'EnvironmentContainer/dns',
+    vmid: 204,
+    tool: 'pct',
+    command: 'sh -c pct unlock 204 && pct destroy 204 --destroy-unreferenced-disks 1',
+    disks: 1,
+  },
+] as const
+
+for (const { key, vmid, tool, command, disks } of GUESTS)
+  for (const [what, ssh, made] of [
+    [
+      'over the SSH lane croft destroys the remains and makes it anew by itself',
+      `ssh: {address: 192.168.4.20, hostKeys: ["${KEY}"]}`,
+      true,
+    ],
+    ['without one a person is told the one command', 'description: no way in', false],
+  ] as const)
+    test(`[D-13] a host lost power in the middle of a creation of ${key}: ${what}`, async () => {
+      const { clock, datacentre, commands, disksOf, start, estate } = world(ssh)
+      const { signal } = new AbortController()
+      const first = new AbortController()
+      void start()
+        .settle(estate, { signal: first.signal, deadlineMs: 3_600_000 })
+        .catch(() => {})
+      const guest = () => datacentre.world.guests.get(vmid)
+      await clock.runUntil(() => guest()?.config.get('lock') === 'create' && disksOf(vmid).length > 0, {
+        maxMs: 600_000,
+      })
+      datacentre.hostPower(HOST, 'off')
+      first.abort()
+      await clock.advanceTo(clock.now() + 60_000)
+      datacentre.hostPower(HOST, 'on')
+      assert.equal(guest()?.config.get('lock'), 'create')
+      const { last } = await clock.runUntil(start().settle(estate, { signal, deadlineMs: 600_000 }), {
+        maxMs: 1_200_000,
+      })
+      const entry = last.plan.entries.find((one) => one.key === key)
+      if (!made) {
+        assert.ok(entry?.action.do === 'wait')
+        assert.ok(
+          entry.action.message.endsWith(
+            `${tool} unlock ${vmid} && ${tool} destroy ${vmid} --destroy-unreferenced-disks 1`,
+          ),
+          entry.action.message,
+        )
+        assert.deepEqual(commands, [])
+        return
+      }
+      assert.equal(entry?.action.do, 'nothing', JSON.stringify(entry))
+      assert.ok(commands.includes(command), commands.join('\n'))
+      assert.equal(guest()?.run.status, 'running')
+      assert.equal(guest()?.config.get('lock'), undefined)
+      assert.equal(disksOf(vmid).length, disks, 'no orphan')
     })
-    const entry = last.plan.entries.find(({ key }) => key === 'EnvironmentVM/server-3')
-    if (!made) {
-      assert.ok(entry?.action.do === 'wait')
-      assert.match(entry.action.message, /qm unlock 203 && qm destroy 203 --destroy-unreferenced-disks 1$/)
-      assert.deepEqual(commands, [])
-      return
-    }
-    assert.equal(outcome, 'settled', JSON.stringify(entry))
-    assert.deepEqual(commands, ['qm destroy 203 --skiplock 1 --destroy-unreferenced-disks 1'])
-    assert.equal(guest()?.run.status, 'running')
-    assert.equal(guest()?.config.get('lock'), undefined)
-    assert.equal(disksOf(203).length, 2, 'its disk and the drive of cloud-init, and no orphan')
-  })

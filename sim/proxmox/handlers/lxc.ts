@@ -1,6 +1,7 @@
 import { may, seesGuest } from '../../world/access.ts'
 import { touch } from '../../world/guest-config.ts'
 import { newGuest, noteSeen } from '../../world/guest-run.ts'
+import { PowerLost } from '../../world/locks.ts'
 import { startTask } from '../../world/tasks.ts'
 import { findVolume, freeVolume, parseVolumeId } from '../../world/volumes.ts'
 import { badParameter, failed, forbidden } from '../api-error.ts'
@@ -89,6 +90,8 @@ function create(call: Call): string {
       touch(guest)
       noteSeen(world, guest)
     } catch (error) {
+      // Nobody is left to clean up: the lock and the volumes stay.
+      if (error instanceof PowerLost) throw error
       for (const volid of shop.made) freeVolume(host, volid)
       world.guests.delete(vmid)
       throw new Error(`unable to create CT ${vmid} - ${error instanceof Error ? error.message : String(error)}`)

@@ -69,17 +69,18 @@ function isRootsOfContainer(name: string, value: string, privileged: boolean): b
 }
 
 /** A guest that is locked goes only by root's hand. One that was never finished names no disks: they go as unreferenced. */
-export function destroyAsRoot({ host, externalId }: Sighting): Step {
+export function destroyAsRoot({ host, externalId, type }: Sighting): Step {
+  const container = type === 'container'
   return {
     verb: 'delete',
-    summary: `destroy VM ${externalId} on ${host}, whose creation broke off, as root over SSH`,
+    summary: `destroy ${container ? 'container' : 'VM'} ${externalId} on ${host}, whose creation broke off, as root over SSH`,
     lane: 'ssh',
     host,
     queues: [],
     call: {
       method: 'DELETE',
-      path: `/nodes/${encodeURIComponent(host)}/qemu/${externalId}/`,
-      params: { skiplock: '1', 'destroy-unreferenced-disks': '1' },
+      path: `/nodes/${encodeURIComponent(host)}/${container ? 'lxc' : 'qemu'}/${externalId}/`,
+      params: { ...(container ? {} : { skiplock: '1' }), 'destroy-unreferenced-disks': '1' },
     },
     disruption: 'none',
   }
@@ -89,7 +90,9 @@ export function destroyAsRoot({ host, externalId }: Sighting): Step {
 export function rootCommand({ call }: Step): readonly string[] {
   const [, type, id = ''] = /\/(qemu|lxc)\/(\d+)\//.exec(call.path) ?? []
   const words = Object.entries(call.params).flatMap(([name, value]) => [`--${name}`, value])
-  return [type === 'lxc' ? 'pct' : 'qm', call.method === 'DELETE' ? 'destroy' : 'set', id, ...words]
+  const command = [type === 'lxc' ? 'pct' : 'qm', call.method === 'DELETE' ? 'destroy' : 'set', id, ...words]
+  // `pct destroy` knows no skiplock, so the lock goes first. Id and parameters are our own digits and words.
+  return call.method === 'DELETE' && type === 'lxc' ? ['sh', '-c', `pct unlock ${id} && ${command.join(' ')}`] : command
 }
 
 /** One command on the host. As with a call, what may have happened is told apart from what cannot have. */

@@ -168,7 +168,7 @@ export const proxmoxRules: Rules = {
       : [...new Set(storagesFor(desired))].map((storage) => diskList(guest.host, storage, externalId))
   },
   abandonedSteps: ({ rootLane }, sighting) =>
-    rootLane === true && sighting.type === 'vm' ? [destroyAsRoot(sighting)] : undefined,
+    rootLane === true && sighting.list === undefined ? [destroyAsRoot(sighting)] : undefined,
   undeletable: (sighting) => (sighting.list === undefined ? protectedGuest(sighting) : undefined),
   deleteSteps(sighting) {
     if (sighting.type === 'setting') return settingRules.deleteSteps(sighting)
