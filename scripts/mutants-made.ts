@@ -6,6 +6,8 @@ export interface Mutant {
   readonly line: number
   /** `=== → !==` with the line around it. */
   readonly change: string
+  /** Where in the file it begins. */
+  readonly offset: number
   /** The whole file with the bug in it. */
   readonly text: string
 }
@@ -31,12 +33,21 @@ const SWAPS: readonly (readonly [from: RegExp, to: string])[] = [
   [/(?<=[(\s])!(?=[a-z])/g, ''],
 ]
 
-/** Every bug that can be made in a source. Comments, imports, types and texts for people are left alone. Pure. */
+/** In a comparison for sorting, equal elements stay equal: `a < b ? -1 : 1` and `a <= b ? -1 : 1` sort alike. */
+const COMPARATOR = /[<>] [^?]*\? -?1 : /
+
+/**
+ * Every bug that can be made in a source. Comments, imports, types and texts for people are left alone, and so are bugs
+ * that change nothing. Pure.
+ */
 export function mutantsIn(file: string, text: string): readonly Mutant[] {
   const lines = text.split('\n')
   let comment = false
   let declaration = false
+  let begins = 0
   return lines.flatMap((line, at) => {
+    const lineBegins = begins
+    begins += line.length + 1
     if (line.trimStart().startsWith('/*')) comment = true
     const skipped =
       comment ||
@@ -48,12 +59,13 @@ export function mutantsIn(file: string, text: string): readonly Mutant[] {
     if (skipped) return []
     return SWAPS.flatMap(([from, to]) =>
       [...line.matchAll(from)]
-        .filter((match) => !inText(line, match.index))
+        .filter((match) => !inText(line, match.index) && !(/^ [<>]/.test(match[0]) && COMPARATOR.test(line)))
         .map((match) => {
           const changed = `${line.slice(0, match.index)}${to}${line.slice(match.index + match[0].length)}`
           return {
             file,
             line: at + 1,
+            offset: lineBegins + match.index,
             change: `${match[0].trim()} → ${to.trim() || 'nothing'}: ${line.trim().slice(0, 90)}`,
             text: [...lines.slice(0, at), changed, ...lines.slice(at + 1)].join('\n'),
           }
@@ -75,32 +87,60 @@ export function importsOf(file: string, text: string): readonly string[] {
   return [...text.matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)].map(([, to = '']) => path.join(path.dirname(file), to))
 }
 
-/** The tests near a file, the nearest first: its own, then those that reach it by the fewest imports. Pure. */
+/** What files need, directly or by others, themselves included. Pure. */
+export function reached(
+  from: readonly string[],
+  imports: ReadonlyMap<string, readonly string[]>,
+  within: (file: string) => boolean = () => true,
+): ReadonlySet<string> {
+  const seen = new Set(from)
+  for (const file of seen) for (const next of imports.get(file) ?? []) if (within(next)) seen.add(next)
+  return seen
+}
+
+/** Tests of the page, of packages and of real systems take minutes and more than this machine. */
+const NOT_HERE = /^test\/(?:browser|binary|real|real-ssh|install|k3s|clients|docs)\//
+
+/** The tests that reach a file: its own, those of its folder, then the shortest, and of these the nearest. Pure. */
 export function neighbours(
   file: string,
   imports: ReadonlyMap<string, readonly string[]>,
-  most: number,
+  cost: (test: string) => number,
 ): readonly string[] {
   const importers = new Map<string, string[]>()
   for (const [from, to] of imports) for (const one of to) importers.set(one, [...(importers.get(one) ?? []), from])
-  const found: string[] = []
-  const seen = new Set([file])
-  let rank = [file]
-  for (let depth = 0; depth < 4 && rank.length > 0 && found.length < most; depth++) {
-    const next: string[] = []
-    for (const one of rank)
-      for (const from of importers.get(one) ?? []) {
-        if (seen.has(from)) continue
-        seen.add(from)
-        next.push(from)
-      }
-    const near = (one: string) => (path.dirname(one) === path.dirname(file) ? 0 : /^(?:src|sim)\//.test(one) ? 1 : 2)
-    found.push(
-      ...next
-        .filter((one) => one.endsWith('.test.ts') && !/^test\/(?:browser|binary|real|install)/.test(one))
-        .toSorted((a, b) => near(a) - near(b) || (a < b ? -1 : 1)),
-    )
-    rank = next
+  const distance = new Map([[file, 0]])
+  for (const [one, far] of distance)
+    for (const from of importers.get(one) ?? []) if (!distance.has(from)) distance.set(from, far + 1)
+  const folder = path.dirname(file)
+  const near = (one: string) => {
+    if (one === file.replace(/\.ts$/, '.test.ts')) return 0
+    if (path.dirname(one) === folder) return 1
+    return 2
   }
-  return found.slice(0, most)
+  return [...distance.keys()]
+    .filter((one) => one.endsWith('.test.ts') && !NOT_HERE.test(one))
+    .toSorted(
+      (a, b) =>
+        near(a) - near(b) ||
+        cost(a) - cost(b) ||
+        (distance.get(a) ?? 0) - (distance.get(b) ?? 0) ||
+        (a < b ? -1 : a > b ? 1 : 0),
+    )
+}
+
+/** A part of a file that V8 counted: from, to, and whether it ran. */
+export type Counted = readonly [from: number, to: number, ran: boolean]
+
+/** Whether the code at a place of a file ran: the smallest part around it says so. Pure. */
+export function ranAt(counted: readonly Counted[], offset: number): boolean {
+  let smallest: Counted | undefined
+  for (const part of counted) {
+    const [from, to] = part
+    if (offset < from || offset >= to) continue
+    const larger = smallest === undefined ? 1 : smallest[1] - smallest[0] - (to - from)
+    // Of several processes one may have run it.
+    if (larger > 0 || (larger === 0 && part[2])) smallest = part
+  }
+  return smallest?.[2] ?? false
 }

@@ -1,105 +1,130 @@
-import { spawn } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { seededRandom } from '../src/lib/random.ts'
-import { importsOf, type Mutant, mutantsIn, neighbours } from './mutants-made.ts'
+import { importsOf, type Mutant, mutantsIn, neighbours, reached } from './mutants-made.ts'
+import { createTrials, type Trials } from './mutants-tried.ts'
 
 /**
- * Makes bugs of one line in a copy of the tree, one at a time, and runs the tests that are near: a bug that no test
- * notices is a place where the tests do not look.
+ * Makes bugs of one line in a copy of the tree, one at a time, and runs the tests that run that line, the nearest
+ * first, until one fails: a bug that none notices is a place where the tests do not look.
  */
 const ROOT = path.resolve(import.meta.dirname, '..')
-const FOLDERS = [
-  'src/plan',
-  'src/engine',
-  'src/controller',
-  'src/drivers/proxmox',
-  'src/drivers/k3s',
-  'src/drivers/power',
-]
-const TIMEOUT_MS = 180_000
-const MOST_TESTS = 8
+const FOLDERS = ['src/plan/', 'src/engine/', 'src/controller/', 'src/drivers/power/']
+const RULES = /^src\/drivers\/[a-z0-9]+\/rules\.ts$/
+const COSTS = path.join(ROOT, 'node_modules/.cache/croft-mutants/costs.json')
+const AT_ONCE = 2
+/** How long one bug is tried. Whatever is left untried counts as survived. */
+const MOST_MS = 120_000
+const MOST_TESTS = 24
+/** A test of which nothing is known yet. */
+const USUAL_MS = 3000
 
 const { values } = parseArgs({
   options: {
     sample: { type: 'string', default: '100' },
     seed: { type: 'string', default: '1' },
     only: { type: 'string', default: '' },
+    at: { type: 'string', default: '' },
   },
 })
 
-const { execFileSync } = await import('node:child_process')
 const files = execFileSync('git', ['ls-files', '-z'], { cwd: ROOT })
   .toString('utf8')
   .split('\0')
   .filter((file) => file !== '')
-const copy = mkdtempSync(path.join(tmpdir(), 'croft-mutants-'))
-process.on('exit', () => rmSync(copy, { recursive: true, force: true }))
-for (const file of files) cpSync(path.join(ROOT, file), path.join(copy, file))
-symlinkSync(path.join(ROOT, 'node_modules'), path.join(copy, 'node_modules'))
-
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130))
 const sources = new Map(
   files.filter((file) => file.endsWith('.ts')).map((file) => [file, readFileSync(path.join(ROOT, file), 'utf8')]),
 )
 const imports = new Map([...sources].map(([file, text]) => [file, importsOf(file, text)]))
-const all = [...sources].flatMap(([file, text]) =>
-  FOLDERS.some((folder) => file.startsWith(`${folder}/`)) &&
-  file.startsWith(values.only) &&
-  !/\.test\.ts$|\/testing\/|fixture\.ts$|-example\.ts$/.test(file)
-    ? mutantsIn(file, text)
-    : [],
+/** What each driver's rules need of its own folder: the judgements; the sessions beside them only talk. */
+const rules = new Set(
+  [...sources.keys()]
+    .filter((file) => RULES.test(file))
+    .flatMap((file) => [...reached([file], imports, (one) => one.startsWith(`${path.dirname(file)}/`))]),
 )
-const random = seededRandom(Number(values.seed))
-const chosen: Mutant[] = []
-for (let left = [...all]; left.length > 0 && chosen.length < Number(values.sample); ) {
-  const at = Math.floor(random.next() * left.length)
-  const [one] = left.splice(at, 1)
-  if (one !== undefined && neighbours(one.file, imports, MOST_TESTS).length > 0) chosen.push(one)
-}
-
-/** Tests that fail in the copy without any bug: they would call every bug found. */
-const unfit = new Map<string, boolean>()
+const isJudged = (file: string) =>
+  (rules.has(file) || FOLDERS.some((folder) => file.startsWith(folder))) &&
+  !/\.test\.ts$|\/testing\/|fixture\.ts$|-example\.ts$|conformance\.ts$/.test(file)
+const all = [...sources].flatMap(([file, text]) =>
+  isJudged(file) && file.startsWith(values.only) ? mutantsIn(file, text) : [],
+)
+const costs = readCosts()
 let killed = 0
+let done = 0
 const survivors: string[] = []
-for (const [number, mutant] of chosen.entries()) {
-  const by = await killer(mutant)
-  if (by === undefined) survivors.push(`${mutant.file}:${mutant.line}  ${mutant.change}`)
-  else killed++
-  const told = by === undefined ? 'SURVIVED' : 'killed  '
-  console.log(
-    `${number + 1}/${chosen.length} ${told} ${mutant.file}:${mutant.line}  ${mutant.change}${by === undefined ? '' : `  by ${by}`}`,
-  )
-}
+const chosen =
+  values.at === '' ? sampled() : all.filter(({ file, line }) => values.at.split(',').includes(`${file}:${line}`))
+const queue = chosen.values()
+await Promise.all(Array.from({ length: AT_ONCE }, work))
 console.log(`\n${killed} of ${chosen.length} killed (seed ${values.seed}, out of ${all.length} that could be made)`)
-for (const survivor of survivors) console.log(`survived: ${survivor}`)
+for (const survivor of survivors.toSorted()) console.log(`survived: ${survivor}`)
 process.exitCode = killed >= 0.9 * chosen.length ? 0 : 1
 
-/** The nearest test that fails with the bug and passes without it. */
-async function killer(mutant: Mutant): Promise<string | undefined> {
-  const target = path.join(copy, mutant.file)
-  for (const test of neighbours(mutant.file, imports, MOST_TESTS)) {
-    if (unfit.get(test) === true) continue
-    writeFileSync(target, mutant.text)
-    const failed = await fails(test)
-    writeFileSync(target, sources.get(mutant.file) ?? '')
-    if (!failed) continue
-    if (!unfit.has(test)) unfit.set(test, await fails(test))
-    if (unfit.get(test) === false) return test
-  }
-  return undefined
+function sampled(): readonly Mutant[] {
+  const random = seededRandom(Number(values.seed))
+  const left = [...all]
+  const found: Mutant[] = []
+  while (left.length > 0 && found.length < Number(values.sample))
+    found.push(...left.splice(Math.floor(random.next() * left.length), 1))
+  return found
 }
 
-function fails(test: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const child = spawn(process.execPath, ['scripts/test.ts', test], {
-      cwd: copy,
-      stdio: 'ignore',
-      timeout: TIMEOUT_MS,
-      env: { ...process.env, CROFT_SEEDS: '2' },
-    })
-    child.on('error', () => resolve(true))
-    child.on('exit', (code) => resolve(code !== 0))
-  })
+async function work(): Promise<void> {
+  const copy = mkdtempSync(path.join(tmpdir(), 'croft-mutants-'))
+  process.on('exit', () => rmSync(copy, { recursive: true, force: true }))
+  for (const file of files) cpSync(path.join(ROOT, file), path.join(copy, file))
+  symlinkSync(path.join(ROOT, 'node_modules'), path.join(copy, 'node_modules'))
+  const trials = createTrials(copy, isJudged)
+  for (const mutant of queue) {
+    const { by, tried } = await killer(mutant, copy, trials)
+    const name = `${mutant.file}:${mutant.line}  ${mutant.change}`
+    if (by === undefined) survivors.push(name)
+    else killed++
+    const result = by === undefined ? `SURVIVED ${name}  (${tried} tests)` : `killed   ${name}  by ${by}`
+    console.log(`${++done}/${chosen.length} ${result}`)
+    writeCosts()
+  }
+}
+
+/** The nearest test that runs the line, passes without the bug and fails with it. */
+async function killer(
+  mutant: Mutant,
+  copy: string,
+  trials: Trials,
+): Promise<{ readonly by: string | undefined; readonly tried: number }> {
+  const target = path.join(copy, mutant.file)
+  let tried = 0
+  let spentMs = 0
+  for (const test of neighbours(mutant.file, imports, (one) => costs[one] ?? USUAL_MS)) {
+    if (spentMs > MOST_MS || tried >= MOST_TESTS) break
+    // To ask what a short test runs costs as much as to run it with the bug.
+    const isLong = (costs[test] ?? USUAL_MS) >= USUAL_MS
+    if (isLong && !(await trials.runs(test, mutant))) continue
+    writeFileSync(target, mutant.text)
+    const { passed, tookMs } = await trials.run(test, costs[test] ?? USUAL_MS)
+    writeFileSync(target, sources.get(mutant.file) ?? '')
+    if (!passed && (await trials.isFit(test))) return { by: test, tried: tried + 1 }
+    if (passed) costs[test] = Math.round(tookMs)
+    tried++
+    spentMs += tookMs
+  }
+  return { by: undefined, tried }
+}
+
+/** What each test took when it ran last, kept between runs. */
+function readCosts(): Record<string, number> {
+  try {
+    return JSON.parse(readFileSync(COSTS, 'utf8'))
+  } catch {
+    return {}
+  }
+}
+
+function writeCosts(): void {
+  mkdirSync(path.dirname(COSTS), { recursive: true })
+  writeFileSync(COSTS, JSON.stringify(costs))
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { importsOf, mutantsIn, neighbours } from '../scripts/mutants-made.ts'
+import { type Counted, importsOf, mutantsIn, neighbours, ranAt, reached } from '../scripts/mutants-made.ts'
 
 test('bugs are made one at a time, in code alone', () => {
   const text = `import { a } from './a.ts'
@@ -32,10 +32,31 @@ test('the nearest tests come first, and tests of the page and the binary are not
     ['test/binary/x.test.ts', ['src/plan/a.ts']],
     ['test/simulation/y.test.ts', ['src/plan/a.ts']],
   ])
-  assert.deepEqual(neighbours('src/plan/a.ts', imports, 9), [
-    'src/plan/a.test.ts',
-    'test/simulation/y.test.ts',
-    'src/engine/b.test.ts',
-  ])
-  assert.deepEqual(neighbours('src/plan/a.ts', imports, 1), ['src/plan/a.test.ts'])
+  const costs: Record<string, number> = { 'src/engine/b.test.ts': 500, 'test/simulation/y.test.ts': 9000 }
+  assert.deepEqual(
+    neighbours('src/plan/a.ts', imports, (test) => costs[test] ?? 0),
+    ['src/plan/a.test.ts', 'src/engine/b.test.ts', 'test/simulation/y.test.ts'],
+  )
+  assert.deepEqual([...reached(['src/plan/b.ts'], imports)], ['src/plan/b.ts', 'src/plan/a.ts'])
+  assert.deepEqual(
+    [...reached(['src/engine/b.test.ts'], imports, (file) => !file.includes('/a.'))],
+    ['src/engine/b.test.ts', 'src/plan/b.ts'],
+  )
+})
+
+test('a bug that cannot change anything is not made', () => {
+  assert.deepEqual(mutantsIn('src/plan/f.ts', 'names.toSorted((a, b) => (a < b ? -1 : 1))'), [])
+  assert.equal(mutantsIn('src/plan/f.ts', 'if (a < b) return 1').length, 1)
+})
+
+test('the smallest counted part around a place says whether it ran', () => {
+  const counted: Counted[] = [
+    [0, 100, true],
+    [10, 50, false],
+    [20, 30, true],
+  ]
+  assert.deepEqual(
+    [5, 12, 25, 60, 100].map((offset) => ranAt(counted, offset)),
+    [true, false, true, true, false],
+  )
 })

@@ -110,6 +110,8 @@ export const LIMITS = {
   sshTalkLength: 64 * 1024,
   /** What Proxmox passes on to an agent in one call. */
   agentInputBytes: 64 * 1024,
+  /** What cloud-init says of itself at its end. */
+  cloudInitBytes: 64 * 1024,
   agentPoll: { baseMs: 50, factor: 1.6, maxMs: 1_000 },
   /** Engine */
   identicalFailuresUntilStalled: 5,

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readCloudInit } from '../../src/drivers/proxmox/agent/cloud-init-result.ts'
+import { machineOf } from '../../sim/guest/machine.ts'
+import { readCloudInit } from '../../src/cloudinit/result.ts'
+import { machine, valid, WEB } from './libvirt-machines.ts'
+import { simulateLibvirt } from './libvirt-run.ts'
 import { estateFrom, IMAGE } from './manifests.ts'
 import { simulate } from './run.ts'
 
@@ -84,6 +87,38 @@ test('[D-09] with croft.dev/cloud-init: report it is Ready, and still says why',
     /^True CloudInitFailed: .*No space left on device/,
   )
 })
+
+for (const [what, annotation, full, expected] of [
+  ['is Ready when cloud-init has ended well', '', false, /^True AgentUp/],
+  ['is not Ready when cloud-init failed, and says why', '', true, /^False CloudInitFailed: .*No space left on device/],
+  [
+    'with croft.dev/cloud-init: report is Ready, and still says why',
+    ', annotations: {croft.dev/cloud-init: report}',
+    true,
+    /^True CloudInitFailed: .*No space left on device/,
+  ],
+] as const)
+  test(`[D-09] a machine on libvirt ${what}`, async () => {
+    const web = machine(
+      'web',
+      '192.168.122.20',
+      '  agent: true\n  userData: {write_files: [{path: /etc/x, content: y}]}\n',
+    )
+    const run = simulateLibvirt(
+      1,
+      valid({ 'web.yaml': `${WEB}${web.replace('{name: web}', `{name: web${annotation}}`)}` }),
+      'kvm',
+    )
+    run.deadlineMs = 300_000
+    let ready = ''
+    await run.settle(undefined, ({ records }) => {
+      const domain = [...run.host.domains.values()][0]
+      if (full && domain !== undefined) machineOf(run.datacentre.world, domain.guest).trouble.diskFull = true
+      const found = records.find(({ key }) => key === 'Machine/web')?.conditions.find(({ type }) => type === 'Ready')
+      if (found !== undefined) ready = `${found.status} ${found.reason}: ${found.message}`
+    })
+    assert.match(ready, expected)
+  })
 
 test('[D-09] what cloud-init writes at its end is read, and nothing else is believed', () => {
   const table: readonly (readonly [string, unknown])[] = [

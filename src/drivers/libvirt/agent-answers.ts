@@ -31,3 +31,10 @@ export function readAddresses(answer: string): readonly string[] | undefined {
   }
   return addresses.slice(0, MOST_ADDRESSES)
 }
+
+/** What guest-file-read brought. */
+export function fileText(answer: string): string | undefined {
+  const read = returned(answer)
+  const coded = isRecord(read) ? read['buf-b64'] : undefined
+  return typeof coded === 'string' ? Buffer.from(coded, 'base64').toString('utf8') : undefined
+}

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
+import { RESULT_FILE, readCloudInit, STATUS_FILE } from '../../cloudinit/result.ts'
 import { cleanText } from '../../lib/clean-text.ts'
-import type { PowerState, Sighting } from '../../model/sighting.ts'
-import { readAddresses } from './agent-answers.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import type { CloudInitResult, PowerState, Sighting } from '../../model/sighting.ts'
+import { fileText, readAddresses, returned } from './agent-answers.ts'
 import { type DomainConfig, insertedSeed } from './close-look.ts'
 import { bytesOf, type DomainView, viewDomain } from './domain-view.ts'
 import { readDescription, readMark, readTags } from './marks.ts'
@@ -83,12 +85,24 @@ export async function observeDomain(
   const reading = insertedSeed(mark?.uid, live) !== undefined && insertedSeed(mark?.uid, view) !== undefined
   if (power !== 'running' || (!ask.agent && !reading)) return seen
   const [agent, uptimeSeconds] = await Promise.all([
-    view.agent ? askAgent(virsh, uuid, doing, signal) : Promise.resolve({}),
+    view.agent ? askAgent(virsh, uuid, doing, signal) : Promise.resolve(UNASKED),
     reading ? uptimeOf(virsh, view.name, doing, signal) : Promise.resolve(undefined),
   ])
+  const cloudInit = agent.agent === 'up' && ask.agent ? await askCloudInit(virsh, uuid, doing, signal) : undefined
   const close = seen.close ?? { config, atMs: clock.now() }
-  return { ...seen, ...(uptimeSeconds === undefined ? {} : { uptimeSeconds }), close: { ...close, ...agent } }
+  return {
+    ...seen,
+    ...(uptimeSeconds === undefined ? {} : { uptimeSeconds }),
+    close: { ...close, ...agent, ...(cloudInit === undefined ? {} : { cloudInit }) },
+  }
 }
+
+interface AgentAnswer {
+  readonly agent?: 'up' | 'down'
+  readonly addresses?: readonly string[]
+}
+
+const UNASKED: AgentAnswer = {}
 
 /** The agent's silence is an answer: it is down. */
 async function askAgent(
@@ -96,11 +110,45 @@ async function askAgent(
   uuid: string,
   doing: string,
   signal: AbortSignal,
-): Promise<{ agent: 'up' | 'down'; addresses?: readonly string[] }> {
+): Promise<AgentAnswer> {
   const question = JSON.stringify({ execute: 'guest-network-get-interfaces' })
   const [answer = ''] = await virsh.ask([['qemu-agent-command', '--timeout', '5', uuid, question]], doing, signal)
   const addresses = readAddresses(answer)
   return addresses === undefined ? { agent: 'down' } : { agent: 'up', addresses }
+}
+
+/** How its first boot went. Undefined: its agent may not read files, or no cloud-init has run in it. */
+async function askCloudInit(
+  virsh: Virsh,
+  uuid: string,
+  doing: string,
+  signal: AbortSignal,
+): Promise<CloudInitResult | undefined> {
+  const result = await readThroughAgent(virsh, uuid, RESULT_FILE, doing, signal)
+  if (result !== undefined) return readCloudInit(result)
+  const status = await readThroughAgent(virsh, uuid, STATUS_FILE, doing, signal)
+  return status === undefined ? undefined : { state: 'running' }
+}
+
+/** One small file of a guest. Undefined: there is none, or the agent does not open files. */
+async function readThroughAgent(
+  virsh: Virsh,
+  uuid: string,
+  file: string,
+  doing: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const words = (execute: string, args: object) =>
+    ['qemu-agent-command', '--timeout', '5', uuid, JSON.stringify({ execute, arguments: args })] as const
+  const [opened = ''] = await virsh.ask([words('guest-file-open', { path: file, mode: 'r' })], doing, signal)
+  const handle = returned(opened)
+  if (typeof handle !== 'number') return undefined
+  const [read = ''] = await virsh.ask(
+    [words('guest-file-read', { handle, count: LIMITS.cloudInitBytes }), words('guest-file-close', { handle })],
+    doing,
+    signal,
+  )
+  return fileText(read)
 }
 
 /**

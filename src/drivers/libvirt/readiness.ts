@@ -1,11 +1,16 @@
+import { cloudInitReadiness } from '../../cloudinit/result.ts'
+import type { FirstBoot } from '../../model/policy.ts'
 import type { Readiness } from '../../model/rules.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { VmSpec } from '../../model/vm.ts'
 import { seedInConfig } from './declared.ts'
 import { powerOf } from './power.ts'
 
-/** Nothing here asks for a lease: an address is known because it was declared, or because the agent tells it. */
-export function vmReadiness(vm: VmSpec, sighting: Sighting): Readiness {
+/**
+ * Nothing here asks for a lease: an address is known because it was declared, or because the agent tells it. `adopted`: it
+ * was there before us, so its first boot is none of our business.
+ */
+export function vmReadiness(vm: VmSpec, sighting: Sighting, adopted: boolean, firstBoot?: FirstBoot): Readiness {
   const power = powerOf(sighting)
   const id = `domain ${vm.name} on ${sighting.host}`
   const status = power === 'unknown' ? 'Unknown' : `${power[0]?.toUpperCase()}${power.slice(1)}`
@@ -32,7 +37,10 @@ export function vmReadiness(vm: VmSpec, sighting: Sighting): Readiness {
     case 'up':
       return unread
         ? answer(false, 'Seeding', `${id} is running; the disc that it was seeded from is still in it`, 'Booting')
-        : answer(true, 'AgentUp', `${id} is running and its agent answers`)
+        : ((adopted || vm.seed === undefined
+            ? undefined
+            : cloudInitReadiness(sighting.close.cloudInit, id, firstBoot)) ??
+            answer(true, 'AgentUp', `${id} is running and its agent answers`))
     case 'down':
       return answer(false, 'AgentDown', `${id} is running; its agent does not answer yet`, 'Booting')
     default:

@@ -139,10 +139,10 @@ export const libvirtRules: Rules = {
     startStep(host, externalId, { again: true }),
   ],
   readiness(resource, sighting) {
-    const { desired } = resource
+    const { desired, policy } = resource
     const place = placeOfSetting(resource)
     if (place !== undefined) return placeReadiness(place.setting, place.kind, sighting)
-    if (desired.type === 'vm') return vmReadiness(desired.vm, sighting)
+    if (desired.type === 'vm') return vmReadiness(desired.vm, sighting, policy.adopt !== undefined, policy.firstBoot)
     if (desired.type === 'file') return fileReadiness(desired.file, sighting)
     throw notKept(resource, 'libvirt')
   },

@@ -1,3 +1,4 @@
+import { cloudInitReadiness } from '../../../cloudinit/result.ts'
 import type { FirstBoot } from '../../../model/policy.ts'
 import type { Readiness } from '../../../model/rules.ts'
 import type { PowerState, Sighting } from '../../../model/sighting.ts'
@@ -44,7 +45,7 @@ export function vmReadiness(vm: VmSpec, sighting: Sighting, adopted: boolean, fi
     case 'up': {
       const booted = adopted || (vm.cloudInit === undefined && vm.seed === undefined)
       return (
-        (booted ? undefined : cloudInitReadiness(sighting, id, firstBoot)) ?? {
+        (booted ? undefined : cloudInitReadiness(sighting.close.cloudInit, id, firstBoot)) ?? {
           ready: true,
           reason: 'AgentUp',
           message: `${id} is running and its agent answers`,
@@ -67,18 +68,6 @@ export function vmReadiness(vm: VmSpec, sighting: Sighting, adopted: boolean, fi
         status: 'Running',
       }
   }
-}
-
-/** A machine that croft made is up when its first boot has ended, and well when it has ended well. */
-function cloudInitReadiness({ close }: Sighting, id: string, firstBoot: FirstBoot = 'require'): Readiness | undefined {
-  const result = close?.cloudInit
-  if (result?.state === 'running') {
-    const message = `${id} is running; cloud-init has not ended yet`
-    return { ready: false, reason: 'CloudInitRunning', message, status: 'Booting' }
-  }
-  if (result?.state !== 'error') return undefined
-  const message = `${id} is running, and cloud-init failed: ${result.message}`
-  return { ready: firstBoot === 'report', reason: 'CloudInitFailed', message, status: 'Running' }
 }
 
 /** Could an agent ever answer? Nothing waits for what the declaration makes impossible. */

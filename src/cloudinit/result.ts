@@ -1,0 +1,45 @@
+import { cleanText } from '../lib/clean-text.ts'
+import { isRecord } from '../lib/is-record.ts'
+import { LIMITS } from '../lib/limits.ts'
+import type { FirstBoot } from '../model/policy.ts'
+import type { Readiness } from '../model/rules.ts'
+import type { CloudInitResult } from '../model/sighting.ts'
+
+/** Written when cloud-init has ended, and gone again with every boot. */
+export const RESULT_FILE = '/run/cloud-init/result.json'
+/** Written while it runs. */
+export const STATUS_FILE = '/run/cloud-init/status.json'
+
+/** What result.json says. Pure. */
+export function readCloudInit(text: string): CloudInitResult | undefined {
+  let read: unknown
+  try {
+    read = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  const errors = isRecord(read) && isRecord(read.v1) ? read.v1.errors : undefined
+  if (!Array.isArray(errors)) return undefined
+  const [first] = errors
+  if (first === undefined) return { state: 'done' }
+  const more = errors.length === 1 ? '' : ` (and ${errors.length - 1} more)`
+  return { state: 'error', message: `${cleanText(String(first)).slice(0, LIMITS.foreignTextLength)}${more}` }
+}
+
+/**
+ * A machine that croft made is up when its first boot has ended, and well when it has ended well. Undefined: nothing
+ * speaks against it. Pure.
+ */
+export function cloudInitReadiness(
+  result: CloudInitResult | undefined,
+  id: string,
+  firstBoot: FirstBoot = 'require',
+): Readiness | undefined {
+  if (result?.state === 'running') {
+    const message = `${id} is running; cloud-init has not ended yet`
+    return { ready: false, reason: 'CloudInitRunning', message, status: 'Booting' }
+  }
+  if (result?.state !== 'error') return undefined
+  const message = `${id} is running, and cloud-init failed: ${result.message}`
+  return { ready: firstBoot === 'report', reason: 'CloudInitFailed', message, status: 'Running' }
+}
