@@ -101,7 +101,7 @@ export function reached(
 /** Tests of the page, of packages and of real systems take minutes and more than this machine. */
 const NOT_HERE = /^test\/(?:browser|binary|real|real-ssh|install|k3s|clients|docs)\//
 
-/** The tests that reach a file: its own, those of its folder, then the shortest, and of these the nearest. Pure. */
+/** The tests that reach a file: its own, those of its folder, then the shortest and nearest. Pure. */
 export function neighbours(
   file: string,
   imports: ReadonlyMap<string, readonly string[]>,
@@ -123,8 +123,7 @@ export function neighbours(
     .toSorted(
       (a, b) =>
         near(a) - near(b) ||
-        cost(a) - cost(b) ||
-        (distance.get(a) ?? 0) - (distance.get(b) ?? 0) ||
+        cost(a) * (distance.get(a) ?? 0) - cost(b) * (distance.get(b) ?? 0) ||
         (a < b ? -1 : a > b ? 1 : 0),
     )
 }

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -13,12 +13,15 @@ interface WithoutBug {
   readonly counted: ReadonlyMap<string, readonly Counted[]>
 }
 
+/** What lasts from one run to the next. */
+export const CACHE = path.resolve(import.meta.dirname, '../node_modules/.cache/croft-mutants')
+
 export type Trials = ReturnType<typeof createTrials>
 
 const LEAST_MS = 60_000
 
-/** Runs test files in a copy of the tree. What a test runs is asked once, by V8's own counters. */
-export function createTrials(copy: string, isWanted: (file: string) => boolean) {
+/** Runs test files in a copy of the tree. What a test runs is asked once per version of it, by V8's own counters. */
+export function createTrials(copy: string, isWanted: (file: string) => boolean, versionOf: (test: string) => string) {
   const known = new Map<string, Promise<WithoutBug>>()
   const withoutBug = (test: string): Promise<WithoutBug> => {
     const found = known.get(test) ?? count(test)
@@ -26,6 +29,8 @@ export function createTrials(copy: string, isWanted: (file: string) => boolean) 
     return found
   }
   const count = async (test: string): Promise<WithoutBug> => {
+    const kept = path.join(CACHE, `${versionOf(test)}.json`)
+    if (existsSync(kept)) return { passed: true, counted: new Map(JSON.parse(readFileSync(kept, 'utf8'))) }
     const folder = mkdtempSync(path.join(tmpdir(), 'croft-counted-'))
     const { passed } = await run(copy, test, { NODE_V8_COVERAGE: folder }, 10 * LEAST_MS)
     const counted = new Map<string, Counted[]>()
@@ -40,6 +45,8 @@ export function createTrials(copy: string, isWanted: (file: string) => boolean) 
         counted.set(file, [...(counted.get(file) ?? []), ...parts])
       }
     rmSync(folder, { recursive: true, force: true })
+    mkdirSync(CACHE, { recursive: true })
+    if (passed) writeFileSync(kept, JSON.stringify([...counted]))
     return { passed, counted }
   }
   return {
@@ -48,7 +55,6 @@ export function createTrials(copy: string, isWanted: (file: string) => boolean) 
       const { passed, counted } = await withoutBug(test)
       return passed && ranAt(counted.get(file) ?? [], offset)
     },
-    isFit: async (test: string): Promise<boolean> => (await withoutBug(test)).passed,
     /** With whatever stands in the copy now. What hangs has failed. */
     run: (test: string, usualMs: number) => run(copy, test, {}, LEAST_MS + 20 * usualMs),
   }
