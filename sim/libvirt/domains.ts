@@ -41,6 +41,10 @@ export interface LibvirtHost {
   readonly networks: Map<string, SimPlace>
   /** Jobs that were begun on the host, by their id. */
   readonly jobs: Map<string, { state: 'running' | 'done' | 'failed'; log: string }>
+  /** Who else is on its networks, by address: computers of which libvirt knows nothing. */
+  readonly neighbours: Map<string, { readonly mac: string; readonly state: 'REACHABLE' | 'STALE' }>
+  /** What its DHCP server has given away, by address. */
+  readonly leases: Map<string, { readonly mac: string; readonly name: string }>
 }
 
 /** By its name or its UUID, as libvirt takes both. */

@@ -20,7 +20,16 @@ const NETWORK =
 export function createLibvirtHost(world: World, name: string): LibvirtHost {
   const host = world.hosts.get(name)
   if (host === undefined) throw new Error(`there is no host ${name}`)
-  const at: LibvirtHost = { world, host, domains: new Map(), pools: new Map(), networks: new Map(), jobs: new Map() }
+  const at: LibvirtHost = {
+    world,
+    host,
+    domains: new Map(),
+    pools: new Map(),
+    networks: new Map(),
+    jobs: new Map(),
+    neighbours: new Map(),
+    leases: new Map(),
+  }
   for (const [verb, xml] of [
     ['pool-define', POOL],
     ['net-define', NETWORK],
@@ -55,6 +64,7 @@ export function libvirtShell(at: LibvirtHost): Shell {
       if (program === 'setsid') return begin(at, argv.slice(argv.indexOf('croft-job') + 1))
       if (argv.includes('virsh')) return ranVirsh(at, argv.slice(argv.indexOf('virsh') + 3), options.input)
       if (argv.includes('croft-uptime')) return uptime(at, argv.at(-1) ?? '')
+      if (argv.includes('croft-neighbours')) return neighbours(at)
       if (program === 'sh') return look(at, argv.at(-1) ?? '')
       return { code: 127, stdout: '', stderr: `${program}: command not found\n` }
     },
@@ -91,6 +101,13 @@ function wordsOf(line: string): readonly string[] {
   for (const [, quoted, bare] of line.matchAll(/"((?:[^"\\]|\\.)*)"|(\S+)/g))
     words.push(quoted === undefined ? (bare ?? '') : quoted.replace(/\\(.)/g, '$1'))
   return words
+}
+
+/** `ip -o addr show` and `ip neigh show`. */
+function neighbours({ neighbours: there }: LibvirtHost): Ran {
+  const own = '3: virbr0    inet 192.168.122.1/24 brd 192.168.122.255 scope global virbr0\\       valid_lft forever\n'
+  const table = [...there].map(([address, { mac, state }]) => `${address} dev virbr0 lladdr ${mac} ${state}\n`)
+  return { code: 0, stdout: `${own}${table.join('')}`, stderr: '' }
 }
 
 function begin(at: LibvirtHost, [id = '', , , kind, ...rest]: readonly string[]): Ran {

@@ -46,6 +46,16 @@ function withDomain(action: (at: LibvirtHost, domain: Domain, given: Given) => S
 }
 
 const DOMAIN_COMMANDS: Readonly<Record<string, Command>> = {
+  'net-dhcp-leases': (at, { words: [network = ''] }) => {
+    if (!at.networks.has(network)) return { error: `failed to get network '${network}'` }
+    const rows = network !== 'default' ? [] : [...at.leases]
+    const lines = rows.map(
+      ([address, { mac, name }]) => ` 2025-10-09 12:00:00   ${mac}   ipv4       ${address}/24   ${name}   ff:00:01`,
+    )
+    const head =
+      ' Expiry Time           MAC address         Protocol   IP address           Hostname   Client ID or DUID\n'
+    return out(`${head}${'-'.repeat(100)}\n${lines.join('\n')}\n\n`)
+  },
   list(at, { named }) {
     const state = named.has('state-running') ? 'running' : named.has('state-paused') ? 'paused' : undefined
     const all = [...at.domains.values()].filter((one) => state === undefined || stateOf(one) === state)

@@ -3,6 +3,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Random } from '../lib/random.ts'
 import type { Shell } from '../lib/shell.ts'
 import type { Wire } from '../lib/wire.ts'
+import type { AddressUse } from '../model/address-use.ts'
 import type { Connection } from '../model/connection.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { LoadSample } from '../model/placement.ts'
@@ -173,6 +174,8 @@ export interface Session {
   console?(sighting: Sighting): readonly string[]
   /** Moments of a guest that a person keeps to come back to. */
   readonly snapshots?: GuestSnapshots
+  /** Who has these addresses on the networks of this host, as far as it can be asked over SSH. Looks; throws LookFailed. */
+  addressUse?(host: string, addresses: readonly string[], signal: AbortSignal): Promise<readonly AddressUse[]>
   /** A shell inside a guest through the hypervisor's agent, with no network of its own. Connects when first used. */
   shell?(sighting: Sighting): Shell
   close(): Promise<void>

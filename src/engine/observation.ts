@@ -2,11 +2,13 @@ import { LookFailed } from '../drivers/port.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { inParallel } from '../lib/parallel.ts'
 import { isDoing, type Lack } from '../model/action.ts'
+import type { AddressUse } from '../model/address-use.ts'
 import type { ClusterLook } from '../model/cluster-look.ts'
 import type { Estate } from '../model/estate.ts'
 import type { Plan, PlanEntry } from '../model/plan.ts'
+import { guestIn, type Resource } from '../model/resource.ts'
 import type { Rules } from '../model/rules.ts'
-import { newWithAddress, refuseTakenAddresses } from '../plan/addresses.ts'
+import { fixedAddresses, newWithAddress, refuseTakenAddresses } from '../plan/addresses.ts'
 import { standingStill } from '../plan/cluster/standstill.ts'
 import { planWhole, revise } from '../plan/plan.ts'
 import type { Ledger, World } from '../plan/world.ts'
@@ -101,7 +103,8 @@ export async function observeAndPlan(
   if (newWithAddress(plan, estate).length > 0) {
     await askForAddresses(lookings, signal)
     worlds = worldsOf(estate, lookings, unseen)
-    plan = refuseTakenAddresses(plan, estate, worlds.values())
+    const near = await askHosts(newWithAddress(plan, estate), lookings, signal)
+    plan = refuseTakenAddresses(plan, estate, worlds.values(), near)
   }
   return { plan: standingStill(sayWhyUnread(plan, lookings), clusters), worlds, lookings, estate }
 }
@@ -135,6 +138,33 @@ async function askForAddresses(lookings: ReadonlyMap<string, Looking>, signal: A
       }
     })
   }
+}
+
+/** Asks the hosts to which machines with fixed addresses are to come who has these addresses there. */
+async function askHosts(
+  making: readonly Resource[],
+  lookings: ReadonlyMap<string, Looking>,
+  signal: AbortSignal,
+): Promise<readonly AddressUse[]> {
+  const wanted = new Map<string, { readonly looking: Looking; readonly host: string; readonly addresses: string[] }>()
+  for (const { connection, desired } of making.slice(0, LIMITS.addressLooks)) {
+    const looking = lookings.get(connection)
+    const host = guestIn(desired)?.host
+    if (looking === undefined || host === undefined) continue
+    const name = JSON.stringify([connection, host])
+    const place = wanted.get(name) ?? { looking, host, addresses: [] }
+    place.addresses.push(...fixedAddresses(desired))
+    wanted.set(name, place)
+  }
+  const found: AddressUse[] = []
+  await inParallel([...wanted.values()], LIMITS.nodesAskedAtOnce, async ({ looking, host, addresses }) => {
+    try {
+      found.push(...((await looking.session.addressUse?.(host, addresses, signal)) ?? []))
+    } catch (error) {
+      if (!(error instanceof LookFailed)) throw error
+    }
+  })
+  return found
 }
 
 /** What the surveys have shown, indexed. */

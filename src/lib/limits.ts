@@ -133,6 +133,8 @@ export const LIMITS = {
   sweepReads: 10,
   /** Guests of a connection that are asked for their addresses before another one is made with a fixed one. */
   addressLooks: 500,
+  /** How long a host may take to say who on its networks has an address. */
+  addressProbeMs: 20_000,
   /** A task is named as the cause of a drift when it was begun at most so long before the drift was seen. */
   driftBlameMs: 3_600_000,
   blamedPerPass: 20,

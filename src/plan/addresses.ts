@@ -1,7 +1,8 @@
 import { isIP } from 'node:net'
+import type { AddressUse } from '../model/address-use.ts'
 import type { Estate } from '../model/estate.ts'
 import type { Plan, PlanEntry } from '../model/plan.ts'
-import type { Desired, Resource } from '../model/resource.ts'
+import { type Desired, guestIn, type Resource } from '../model/resource.ts'
 import type { Tree } from '../model/seed.ts'
 import type { Sighting } from '../model/sighting.ts'
 import type { World } from './world.ts'
@@ -36,7 +37,12 @@ export function addressesInUse(worlds: Iterable<World>): ReadonlyMap<string, Sig
  * A machine must not be made with the address of something that is there: both would be out of reach from then on, and
  * nobody would know why. Pure.
  */
-export function refuseTakenAddresses(plan: Plan, estate: Estate, worlds: Iterable<World>): Plan {
+export function refuseTakenAddresses(
+  plan: Plan,
+  estate: Estate,
+  worlds: Iterable<World>,
+  near: readonly AddressUse[] = [],
+): Plan {
   const making = newWithAddress(plan, estate)
   if (making.length === 0) return plan
   const used = addressesInUse(worlds)
@@ -50,7 +56,10 @@ export function refuseTakenAddresses(plan: Plan, estate: Estate, worlds: Iterabl
     for (const address of fixedAddresses(desired)) {
       const there = used.get(address)
       const other = (declared.get(address) ?? []).find((one) => one !== key && (!made.has(one) || one < key))
-      const who = there === undefined || there.mark?.uid === uid ? (places.get(address) ?? other) : told(there)
+      const who =
+        there === undefined || there.mark?.uid === uid
+          ? (places.get(address) ?? other ?? answering(address, desired, near))
+          : told(there)
       if (who === undefined) continue
       refused.set(key, {
         do: 'refuse',
@@ -63,6 +72,13 @@ export function refuseTakenAddresses(plan: Plan, estate: Estate, worlds: Iterabl
   }
   if (refused.size === 0) return plan
   return { ...plan, entries: plan.entries.map((one) => ({ ...one, action: refused.get(one.key) ?? one.action })) }
+}
+
+/** Whoever has it on the network; a machine that is made again keeps its cards, and a lease of its own. */
+function answering(address: string, desired: Desired, near: readonly AddressUse[]): string | undefined {
+  const guest = guestIn(desired)
+  const cards = new Set((guest?.nics ?? []).flatMap(({ mac }) => mac?.toLowerCase() ?? []))
+  return near.find((one) => one.address === address && !cards.has(one.hardware ?? ''))?.by
 }
 
 function isMaking(action: PlanEntry['action']): boolean {

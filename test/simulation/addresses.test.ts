@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { simWire } from '../../sim/wire.ts'
+import { proxmoxDriver } from '../../src/drivers/proxmox/driver.ts'
+import { seededRandom } from '../../src/lib/random.ts'
+import type { Shell } from '../../src/lib/shell.ts'
+import { Secret } from '../../src/model/secret.ts'
+import { machine, valid, WEB } from './libvirt-machines.ts'
+import { simulateLibvirt } from './libvirt-run.ts'
 import { estateFrom } from './manifests.ts'
 import { simulate } from './run.ts'
 
@@ -64,4 +71,79 @@ test('[D-10] a machine that was made keeps its address, also when it is planned 
     entries.map(({ action }) => action.do),
     ['nothing'],
   )
+})
+
+for (const [what, prepare, expected] of [
+  [
+    'leased by DHCP',
+    ({ host }) => host.leases.set('192.168.122.20', { mac: '52:54:00:12:34:56', name: 'printer' }),
+    '192.168.122.20 is in use by 52:54:00:12:34:56 (printer), which has it by DHCP from the network default of kvm',
+  ],
+  [
+    'of a computer that answers on the network',
+    ({ host }) => host.neighbours.set('192.168.122.20', { mac: '52:54:00:12:34:57', state: 'REACHABLE' }),
+    '192.168.122.20 is in use by 52:54:00:12:34:57, which answers on the network of kvm',
+  ],
+] as readonly (readonly [string, (run: ReturnType<typeof simulateLibvirt>) => void, string])[])
+  test(`[D-10] a machine with an address ${what} is not made, and says whose it is`, async () => {
+    const run = simulateLibvirt(1, valid({ 'web.yaml': `${WEB}${machine('web', '192.168.122.20')}` }), 'kvm')
+    run.deadlineMs = 300_000
+    prepare(run)
+    let action: unknown
+    await run.settle(undefined, ({ plan }) => {
+      action = plan.entries.find(({ key }) => key === 'Machine/web')?.action
+    })
+    assert.equal(run.host.domains.size, 0)
+    assert.ok(typeof action === 'object' && action !== null && 'reason' in action, JSON.stringify(action))
+    assert.equal(action.reason, expected)
+  })
+
+test('[D-10] an address that the host only remembers, or whose lease is another one, is free', async () => {
+  const run = simulateLibvirt(1, valid({ 'web.yaml': `${WEB}${machine('web', '192.168.122.20')}` }), 'kvm')
+  run.host.neighbours.set('192.168.122.20', { mac: '52:54:00:12:34:57', state: 'STALE' })
+  run.host.leases.set('192.168.122.21', { mac: '52:54:00:12:34:56', name: 'printer' })
+  assert.equal(await run.settle(), 'settled')
+  assert.equal(run.host.domains.size, 1)
+})
+
+test('[D-10] a Proxmox node is asked over its root lane', async () => {
+  const KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKAaOJ8Ks8dgpFhFv1y1HHCNOL3Bxq2Gm8TfqJZiT7sO'
+  const host = `apiVersion: croft.dev/v1alpha1
+kind: Host
+metadata: {name: fun-bedbug}
+spec: {ssh: {address: 192.168.4.20, hostKeys: ["${KEY}"]}}
+`
+  const estate = estateFrom({ 'c.yaml': CONNECTION, 'h.yaml': host })
+  const [connection] = estate.connections
+  assert.ok(connection)
+  const asked: string[][] = []
+  let closed = 0
+  const stdout = '192.168.4.51 dev vmbr0 lladdr 52:54:00:aa:bb:02 REACHABLE\n'
+  const shell: Shell = {
+    run: async (argv) => {
+      asked.push([...argv])
+      return { code: 0, stdout, stderr: '' }
+    },
+    readFile: () => Promise.resolve(undefined),
+    writeFile: () => Promise.resolve(),
+    close: async () => {
+      closed++
+    },
+  }
+  const run = simulate({ seed: 1, estate })
+  const session = proxmoxDriver.connect(connection, {
+    clock: run.clock,
+    random: seededRandom(1),
+    openWire: () => simWire(run.datacentre),
+    resolveSecret: async () => new Secret('x'),
+    openShell: () => shell,
+  })
+  const { signal } = new AbortController()
+  const by = '52:54:00:aa:bb:02, which answers on the network of fun-bedbug'
+  assert.deepEqual(await session.addressUse?.('fun-bedbug', ['192.168.4.51', '192.168.4.52'], signal), [
+    { address: '192.168.4.51', by, hardware: '52:54:00:aa:bb:02' },
+  ])
+  assert.deepEqual(asked[0]?.slice(-2), ['192.168.4.51', '192.168.4.52'])
+  assert.deepEqual(await session.addressUse?.('still-fawn', ['192.168.4.51'], signal), [], 'no lane, nobody to ask')
+  assert.deepEqual([asked.length, closed], [1, 1])
 })

@@ -6,6 +6,7 @@ import type { Survey } from '../../model/survey.ts'
 import { type DriverDeps, LookFailed, type Session } from '../port.ts'
 import { agentShell } from './agent-shell.ts'
 import { bytesOf } from './domain-view.ts'
+import { addressUse } from './leases.ts'
 import { listPlaces } from './list-places.ts'
 import { isVolumeOf } from './names.ts'
 import { observeDomain, volumeNames } from './observe.ts'
@@ -89,6 +90,7 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
   return {
     survey,
     list,
+    addressUse: (_, addresses, signal) => addressUse(open(), host, addresses, signal),
     async observe(sighting, ask, signal) {
       if (sighting.list !== undefined)
         return (await list(sighting.list, signal)).find(({ externalId }) => externalId === sighting.externalId)

@@ -3,6 +3,7 @@ import type { Connection } from '../../model/connection.ts'
 import type { LoadSample } from '../../model/placement.ts'
 import { Secret } from '../../model/secret.ts'
 import { type DriverDeps, LookFailed, type Session } from '../port.ts'
+import { addressUse } from './address-use.ts'
 import { openAgentShell } from './agent/shell.ts'
 import { type Api, createApi } from './api.ts'
 import { cleanText, countOf, recordsOf } from './foreign.ts'
@@ -51,6 +52,7 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
       if (sighting.list !== undefined) return observeListed(api, sighting, sighting.list, deps.clock.now(), signal)
       return unlessAbsent(() => observeGuest(api, sighting, ask, deps.clock.now(), signal))
     },
+    addressUse: (host, addresses, signal) => addressUse(rootShell(connection, deps, host), host, addresses, signal),
     idIsFree: (externalId, signal) => idIsFree(api, externalId, signal),
     seesEverything: (signal) => seesEverything(api, signal),
     taskOutcome: (taskId, signal) => taskOutcome(api, taskId, signal),
