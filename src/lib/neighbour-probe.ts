@@ -1,13 +1,19 @@
 /**
- * Asks a host who on its networks has these addresses. One echo request makes the kernel ask for the hardware address
- * (ARP or neighbour discovery), which everybody answers, also behind a firewall. Nothing is written anywhere.
+ * Asks a host who on its networks has these addresses. One packet makes its kernel ask for the hardware address (ARP or
+ * neighbour discovery), which everybody answers, also behind a firewall. Nothing is written anywhere.
  */
 export function neighbourProbe(addresses: readonly string[]): readonly string[] {
   return ['sh', '-c', SCRIPT, 'croft-neighbours', ...addresses]
 }
 
 const SCRIPT = `export LC_ALL=C
-for a in "$@"; do { ping -n -q -c 1 -W 1 "$a" >/dev/null 2>&1 && echo "answers $a"; } & done
+for a in "$@"; do
+  if command -v ping >/dev/null; then
+    { ping -n -q -c 1 -W 1 "$a" >/dev/null 2>&1 && echo "answers $a"; } &
+  else
+    { bash -c 'echo >"/dev/udp/$1/9"' croft "$a" 2>/dev/null; sleep 1; } &
+  fi
+done
 wait
 ip -o addr show
 ip neigh show`
