@@ -105,12 +105,7 @@ interface AgentAnswer {
 const UNASKED: AgentAnswer = {}
 
 /** The agent's silence is an answer: it is down. */
-async function askAgent(
-  virsh: Virsh,
-  uuid: string,
-  doing: string,
-  signal: AbortSignal,
-): Promise<AgentAnswer> {
+async function askAgent(virsh: Virsh, uuid: string, doing: string, signal: AbortSignal): Promise<AgentAnswer> {
   const question = JSON.stringify({ execute: 'guest-network-get-interfaces' })
   const [answer = ''] = await virsh.ask([['qemu-agent-command', '--timeout', '5', uuid, question]], doing, signal)
   const addresses = readAddresses(answer)
