@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { described } from './descriptions/describe.ts'
+import { descriptionsOf } from './descriptions/registry.ts'
 import { manyBlocks, oneBlock } from './fields/block.ts'
 import type { Kind } from './kind.ts'
 import { KINDS } from './registry.ts'
@@ -23,7 +25,7 @@ function objectSchema(kind: Kind): JsonSchema {
       apiVersion: { enum: apiVersions(kind) },
       kind: { const: kind.kind },
       metadata: METADATA,
-      spec: specSchema(kind.schema),
+      spec: described(specSchema(kind.schema), descriptionsOf(kind) ?? {}),
       status: { description: 'Read over.' },
     },
     additionalProperties: false,

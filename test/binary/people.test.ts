@@ -52,7 +52,8 @@ describe('what people type first', () => {
   test('a field is explained by its path', async () => {
     const said = await croft('explain', 'cluster.spec.upgrade')
     assert.equal(said.code, 0, said.stderr)
-    assert.match(said.stdout, /^KIND: {3}Cluster\nFIELD: {2}spec\.upgrade <object>/)
+    assert.match(said.stdout, /^KIND: {3}Cluster\nFIELD: {2}spec\.upgrade <object>\n\nHow croft rolls out/)
+    assert.match(said.stdout, /soak <string>\n {6}How long a changed node must stay healthy/)
     const wrong = await croft('explain', 'cluster.spec.upgrad')
     assert.equal(wrong.code, 64)
     assert.match(wrong.stderr, /Cluster\.spec has no field upgrad\. It has: .*upgrade/)

@@ -4,6 +4,8 @@ import { clean } from './clean.ts'
 import type { Style } from './style.ts'
 
 const DEPTH = 3
+/** A description that makes its line longer gets a line of its own. */
+const WIDTH = 100
 
 /**
  * What a kind is and which fields its spec has, read from the same schema that checks manifests. With a path
@@ -69,16 +71,35 @@ function fieldLines(node: Node, root: Node, depth: number): readonly string[] {
   return properties.flatMap(([name, raw]) => {
     const field = resolved(nodeOf(raw), root)
     const mark = required.has(name) ? ' -required-' : ''
-    const about = typeof field.description === 'string' ? `  ${clean(field.description)}` : ''
-    const line = `${'  '.repeat(depth)}${clean(name)} <${typeOf(field, root)}>${mark}${about}`
-    return depth < DEPTH ? [line, ...fieldLines(inner(field, root), root, depth + 1)] : [line]
+    const head = `${'  '.repeat(depth)}${clean(name)} <${typeOf(field, root)}>${mark}`
+    const lines = withDescription(head, field.description, depth)
+    return depth < DEPTH ? [...lines, ...fieldLines(inner(field, root), root, depth + 1)] : lines
   })
 }
 
-// A field that may be a list or an object (Crossplane has both) is shown by its object.
+function withDescription(head: string, description: unknown, depth: number): readonly string[] {
+  if (typeof description !== 'string') return [head]
+  const line = `${head}  ${clean(description)}`
+  return line.length <= WIDTH ? [line] : [head, ...wrapped(clean(description), '  '.repeat(depth + 2))]
+}
+
+function wrapped(text: string, indent: string): readonly string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1)
+    if (last === undefined || last.length + 1 + word.length > WIDTH) lines.push(`${indent}${word}`)
+    else lines[lines.length - 1] = `${last} ${word}`
+  }
+  return lines
+}
+
+// A field that may be a list or an object (Crossplane has both) is shown by its object, a map by its values.
 function inner(field: Node, root: Node): Node {
   if (field.items !== undefined) return inner(resolved(nodeOf(field.items), root), root)
-  const branch = branches(field, root).find((one) => one.properties !== undefined || one.items !== undefined)
+  if (isMap(field)) return inner(resolved(nodeOf(field.additionalProperties), root), root)
+  const branch = branches(field, root).find(
+    (one) => one.properties !== undefined || one.items !== undefined || isMap(one),
+  )
   return branch === undefined ? field : inner(branch, root)
 }
 
@@ -86,13 +107,18 @@ function typeOf(field: Node, root: Node): string {
   if (Array.isArray(field.enum)) return field.enum.map(String).join('|')
   if (field.const !== undefined) return JSON.stringify(field.const)
   if (field.type === 'array') return `[]${typeOf(resolved(nodeOf(field.items), root), root)}`
+  if (isMap(field)) return `map[string]${typeOf(resolved(nodeOf(field.additionalProperties), root), root)}`
   if (typeof field.type === 'string') return field.type
   const kinds = [...new Set(branches(field, root).map((one) => typeOf(one, root)))]
   return kinds.length > 0 ? kinds.join(' or ') : 'any'
 }
 
+function isMap({ properties, additionalProperties }: Node): boolean {
+  return properties === undefined && Object.keys(nodeOf(additionalProperties)).length > 0
+}
+
 function branches(field: Node, root: Node): readonly Node[] {
-  const many = field.anyOf ?? field.oneOf
+  const many = field.anyOf ?? field.oneOf ?? field.allOf
   return Array.isArray(many) ? many.map((one) => resolved(nodeOf(one), root)) : []
 }
 

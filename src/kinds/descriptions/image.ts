@@ -1,0 +1,37 @@
+import type { Descriptions } from './describe.ts'
+
+export const image: Descriptions = {
+  description: 'One line for people.',
+  url: 'URL that the host downloads the image from; set either url or build.',
+  build: 'How croft image build makes the image; set either url or build.',
+  'build.debian': 'Builds from Debian packages; set either debian or image.',
+  'build.debian.suite': 'Debian suite, like bookworm.',
+  'build.debian.mirror': 'URL of the Debian mirror; without it the default mirror.',
+  'build.debian.snapshot':
+    'Time on snapshot.debian.org, like 20251101T000000Z, so that every build gets the same packages.',
+  'build.image': 'Builds from another disk image; set either debian or image.',
+  'build.image.url': 'URL of that disk image.',
+  'build.image.checksum': 'Checksum of that disk image, as sha256:… or sha512:….',
+  'build.packages': 'Names of Debian packages to install.',
+  'build.k3s': 'Puts the K3s program into the image, so that a new node does not download it.',
+  'build.k3s.version': 'Exact K3s release, like v1.34.3+k3s1.',
+  'build.k3s.sha256': 'SHA-256 of the K3s program, as the release lists it.',
+  'build.k3s.images': 'SHA-256 of the airgap archive; with it the container images of K3s are in the image as well.',
+  'build.files': 'Files to put into the image.',
+  'build.files.path': 'Absolute path in the image, like /etc/motd.',
+  'build.files.content': 'Text of the file.',
+  'build.files.mode': 'Permissions in octal, like 0644.',
+  'build.size': 'Size of the disk image, like 3Gi.',
+  'build.architecture': 'Processor architecture of the image.',
+  'build.epoch': 'Timestamp of everything in the image, in seconds since 1970, so that two builds are identical.',
+  'build.host': 'Host that builds the image; without it the computer that runs croft.',
+  checksum: 'Checksum of the file, as sha256:… or sha512:…; without it croft cannot notice a changed file.',
+  storage: 'Logical storage for the file; the bindings of each Host name the local one.',
+  hosts: 'Hosts that get a copy; without it those whose machines use the image.',
+  fileName:
+    'File name on the storage; without it the last part of the url. Disk images end in .qcow2, .raw, .vmdk or .ova.',
+  content: 'What the file is: import for a disk image, iso for a CD image, vztmpl for a container template.',
+  decompression: 'Compression of the downloaded file, which Proxmox unpacks; without it the file is not compressed.',
+  replace: 'Lets croft replace a file of the same name that has another checksum.',
+  deletionPolicy: 'What happens to the files when you remove the declaration: Orphan leaves them, Delete removes them.',
+}

@@ -1,0 +1,50 @@
+import type { Kind } from '../kind.ts'
+import { addon } from './addon.ts'
+import { addressPool } from './address-pool.ts'
+import { approval } from './approval.ts'
+import { cluster } from './cluster.ts'
+import type { Descriptions } from './describe.ts'
+import { device } from './device.ts'
+import { estate } from './estate.ts'
+import { healthCheck } from './health-check.ts'
+import { host } from './host.ts'
+import { hostConfig } from './host-config.ts'
+import { image } from './image.ts'
+import { libvirt } from './libvirt.ts'
+import { libvirtNetwork } from './libvirt-network.ts'
+import { libvirtPool } from './libvirt-pool.ts'
+import { machine } from './machine.ts'
+import { machineClass } from './machine-class.ts'
+import { network } from './network.ts'
+import { notification } from './notification.ts'
+import { power } from './power.ts'
+import { providerConfig } from './provider-config.ts'
+import { proxmox } from './proxmox.ts'
+
+const BY_KIND: Readonly<Record<string, Descriptions>> = {
+  Addon: addon,
+  AddressPool: addressPool,
+  Approval: approval,
+  Cluster: cluster,
+  Device: device,
+  Estate: estate,
+  HealthCheck: healthCheck,
+  Host: host,
+  HostConfig: hostConfig,
+  Image: image,
+  Libvirt: libvirt,
+  LibvirtNetwork: libvirtNetwork,
+  LibvirtPool: libvirtPool,
+  Machine: machine,
+  MachineClass: machineClass,
+  Network: network,
+  Notification: notification,
+  Power: power,
+  ProviderConfig: providerConfig,
+  Proxmox: proxmox,
+}
+
+/** What the fields of a kind mean; undefined for a kind that nobody has described yet. */
+export function descriptionsOf({ kind }: Kind): Descriptions | undefined {
+  return BY_KIND[kind]
+}

@@ -1,0 +1,19 @@
+import { type Descriptions, under } from '../describe.ts'
+
+/** A field that refers to a secret, and the ways to refer to one. */
+export function secretAt(path: string, about: string): Descriptions {
+  return { [path]: about, ...under(path, SECRET) }
+}
+
+/** The ways to refer to a secret. */
+export const SECRET: Descriptions = {
+  env: 'Name of the environment variable of croft that holds the secret.',
+  file: 'Path of a file on the computer that runs croft; its content is the secret.',
+  sops: 'A value in a file of this repository that sops has encrypted.',
+  'sops.file': 'Path of the encrypted file in this repository.',
+  'sops.key': 'Key of the value in the encrypted file.',
+  secretRef: 'A key of a Kubernetes Secret in this repository that sops has encrypted.',
+  'secretRef.name': 'Name of the Secret.',
+  'secretRef.namespace': 'Namespace of the Secret.',
+  'secretRef.key': 'Key in the data of the Secret.',
+}
