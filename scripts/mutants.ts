@@ -19,7 +19,6 @@ const COSTS = path.join(CACHE, 'costs.json')
 const AT_ONCE = 2
 /** How long one bug is tried. Whatever is left untried counts as survived. */
 const MOST_MS = 120_000
-const MOST_TESTS = 24
 /** A test of which nothing is known yet. */
 const USUAL_MS = 3000
 
@@ -29,6 +28,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     only: { type: 'string', default: '' },
     at: { type: 'string', default: '' },
+    tests: { type: 'string', default: '24' },
   },
 })
 
@@ -108,7 +108,7 @@ async function killer(
   let tried = 0
   let spentMs = 0
   for (const test of neighbours(mutant.file, imports, (one) => costs[one] ?? USUAL_MS)) {
-    if (spentMs > MOST_MS || tried >= MOST_TESTS) break
+    if (spentMs > MOST_MS || tried >= Number(values.tests)) break
     if (!(await trials.runs(test, mutant))) continue
     writeFileSync(target, mutant.text)
     const { passed, tookMs } = await trials.run(test, costs[test] ?? USUAL_MS)
