@@ -9,7 +9,7 @@ const NOT_KINDS = ['kind.ts', 'registry.ts', 'json-schema.ts', 'ssh-target.ts']
  * that nobody documented does not exist for its users, and a page without code is a promise.
  */
 export function findRegistryBreaches(files: readonly SourceFile[]): readonly Breach[] {
-  return [...kindBreaches(files), ...driverBreaches(files)]
+  return [...kindBreaches(files), ...driverBreaches(files), ...formatBreaches(files)]
 }
 
 function kindBreaches(files: readonly SourceFile[]): Breach[] {
@@ -50,6 +50,19 @@ function driverBreaches(files: readonly SourceFile[]): Breach[] {
       .filter((driver) => !wired.includes(driver))
       .map((driver) => breach('registry', 'src/main.ts', `the driver ${driver} is not wired in main`)),
   ]
+}
+
+/** Formats of other tools that `croft import` reads. */
+function formatBreaches(files: readonly SourceFile[]): Breach[] {
+  const folder = /^src\/source\/foreign\/formats\/([^/]+)\.ts$/
+  const formats = namesAt(files, folder).filter((name) => !name.endsWith('.test'))
+  const registry = 'src/source/foreign/registry.ts'
+  const registered = importedNames(
+    files.filter(({ path }) => path === registry),
+    folder,
+  )
+  const pages = namesAt(files, /^docs\/import\/([^/]+)\.md$/)
+  return compare('format', formats, registered, registry, pages, 'docs/import')
 }
 
 function compare(

@@ -10,7 +10,10 @@ import { codeOf, importsOf, type SourceFile } from './layers-source.ts'
 const root = dirname(import.meta.dirname)
 const read = (path: string): SourceFile => ({ path, text: readFileSync(join(root, path), 'utf8') })
 const sources = globSync(['src/**/*.ts', 'sim/**/*.ts'], { cwd: root }).map(read)
-const pages = globSync(['docs/kinds/*.md', 'docs/drivers/*.md'], { cwd: root }).map((path) => ({ path, text: '' }))
+const pages = globSync(['docs/kinds/*.md', 'docs/drivers/*.md', 'docs/import/*.md'], { cwd: root }).map((path) => ({
+  path,
+  text: '',
+}))
 
 describe('the sources', () => {
   test('have no product file that only tests import', () => {
@@ -180,6 +183,9 @@ describe('registry, folder and page', () => {
     { path: 'src/drivers/proxmox/driver.ts', text: '' },
     { path: 'src/main.ts', text: `import('./drivers/proxmox/driver.ts')` },
     { path: 'docs/drivers/proxmox.md', text: '' },
+    { path: 'src/source/foreign/formats/flux.ts', text: '' },
+    { path: 'src/source/foreign/registry.ts', text: "import { flux } from './formats/flux.ts'" },
+    { path: 'docs/import/flux.md', text: '' },
   ]
   const without = (path: string) => sound.filter((file) => file.path !== path)
   const empty = (path: string) => [...without(path), { path, text: '' }]
@@ -199,6 +205,8 @@ describe('registry, folder and page', () => {
       without('src/drivers/proxmox/driver.ts'),
       ['the driver proxmox is registered and has no code', 'there is no driver proxmox'],
     ],
+    ['a format has no page', without('docs/import/flux.md'), ['the format flux has no page']],
+    ['a format is not registered', without('src/source/foreign/registry.ts'), ['the format flux is not registered']],
     ['a driver has no page', without('docs/drivers/proxmox.md'), ['the driver proxmox has no page']],
     ['a driver is not wired', empty('src/main.ts'), ['the driver proxmox is not wired in main']],
   ]

@@ -194,12 +194,14 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .addOption(state())
   verb(
     'import <from> <path>',
-    'write manifests for what exists: from proxmox, libvirt, crossplane or terraform',
+    'write manifests for what exists: from proxmox, libvirt, or files of another tool (docs/import.md)',
     () => import('./verbs/import.ts'),
   )
     .option('--guest <ids>', 'proxmox, libvirt: these guests, e.g. 108,109, or UUIDs')
     .option('--all', 'proxmox, libvirt: every guest that is not declared yet')
     .option('--settings [kinds]', 'proxmox: pools, users, storages and other settings instead of guests')
+    .option('--cluster <name>', 'files: the Cluster that add-ons are for')
+    .option('--host <name>', 'files: the Host that machines are on, where the files do not say')
     .option('--write <file>', 'write to this file, which must not exist, instead of printing')
   verb(
     'capacity [dir]',

@@ -2,9 +2,9 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Driver, DriverDeps } from '../../drivers/port.ts'
 import { LIMITS } from '../../lib/limits.ts'
-import { type ForeignReading, readClusterExport } from '../../source/foreign/crossplane.ts'
 import { printDrafts } from '../../source/foreign/draft.ts'
-import { readTerraformState } from '../../source/foreign/terraform.ts'
+import type { ForeignFormat } from '../../source/foreign/reading.ts'
+import { FORMATS } from '../../source/foreign/registry.ts'
 import { readFiles } from '../../source/read-files.ts'
 import { walkFiles } from '../../source/walk-files.ts'
 import { CliError, EXIT, type ExitCode, UsageError } from '../exit.ts'
@@ -25,32 +25,35 @@ export const run: Verb = async (runtime, [from = '', place = ''], options) => {
     case 'proxmox':
     case 'libvirt':
       return fromHypervisor(runtime, from, place, options)
-    case 'crossplane':
-      return fromFiles(runtime, readClusterExport(filesAt(runtime, place)), place, options)
-    case 'terraform': {
-      const [file] = filesAt(runtime, place)
-      const reading = file === undefined ? undefined : readTerraformState(file.text)
-      if (reading === undefined)
-        throw new CliError(
-          `${place} is no Terraform state of version 4. Give the JSON of the state: terraform state pull.`,
-        )
-      return fromFiles(runtime, reading, place, options)
+    default: {
+      const format = FORMATS.find(({ name }) => name === from)
+      if (format !== undefined) return fromFiles(runtime, format, place, options)
+      const names = ['proxmox', 'libvirt', ...FORMATS.map(({ name }) => name)]
+      throw new UsageError(
+        `Nothing can be imported from ${from}. Choose ${names.slice(0, -1).join(', ')} or ${names.at(-1)}.`,
+      )
     }
-    default:
-      throw new UsageError(`Nothing can be imported from ${from}. Choose proxmox, libvirt, crossplane or terraform.`)
   }
 }
 
 /** Manifests made of somebody else's files. What is wrong with them is shown, and they are written all the same. */
-function fromFiles(runtime: Runtime, reading: ForeignReading, place: string, options: Options): ExitCode {
+function fromFiles(runtime: Runtime, format: ForeignFormat, place: string, options: Options): ExitCode {
+  const { cluster, host } = options as { readonly cluster?: string; readonly host?: string }
+  const reading = format.read(filesAt(runtime, place), {
+    ...(cluster === undefined ? {} : { cluster }),
+    ...(host === undefined ? {} : { host }),
+  })
+  if ('problem' in reading) throw new CliError(`${place} cannot be imported: ${reading.problem}`)
   const text = printDrafts(reading.drafts)
   const { problems } = readFiles({ files: [{ path: 'import.yaml', bytes: Buffer.from(text) }], links: [] })
   if (reading.drafts.length > 0) deliver(runtime, text, options)
   if (problems.length > 0) note(runtime, renderProblems(problems, styleOf(runtime, runtime.err)))
-  note(runtime, `${many(reading.drafts.length, 'object')} imported from ${place}.`)
-  for (const [what, count] of reading.leftOut) note(runtime, `Left out: ${clean(what)} (${count}).`)
-  for (const file of reading.unreadable) note(runtime, `Left out: ${clean(file)} cannot be read.`)
-  return hasErrors(problems) || reading.unreadable.length > 0 ? EXIT.failed : EXIT.ok
+  for (const { what, why } of reading.notCarried) note(runtime, `Not carried over: ${clean(what)}: ${clean(why)}.`)
+  const { length } = reading.notCarried
+  const rest = length === 0 ? '' : ` ${many(length, 'item')} not carried over: each is listed with its reason.`
+  note(runtime, `${many(reading.drafts.length, 'object')} imported from ${place}.${rest}`)
+  if (hasErrors(problems)) return EXIT.failed
+  return length === 0 ? EXIT.ok : EXIT.differs
 }
 
 /** One file, or every manifest below a directory. */

@@ -3,10 +3,18 @@ import { test } from 'node:test'
 import { environmentVm } from '../../kinds/environment-vm.ts'
 import type { Kind } from '../../kinds/kind.ts'
 import { errorsOf, readText } from '../testing/fixture.ts'
-import { readClusterExport } from './crossplane.ts'
 import { printDrafts } from './draft.ts'
 import { fitToKind } from './fit.ts'
-import { readTerraformState } from './terraform.ts'
+import { crossplane } from './formats/crossplane.ts'
+import { terraform } from './formats/terraform.ts'
+import type { ForeignFile, ForeignFormat, ForeignReading } from './reading.ts'
+
+function reading(format: ForeignFormat, ...files: readonly ForeignFile[]): ForeignReading {
+  const read = format.read(files, {})
+  assert.ok(!('problem' in read), 'problem' in read ? read.problem : '')
+  return read
+}
+const stateOf = (state: unknown) => reading(terraform, { path: 'state.json', text: JSON.stringify(state) })
 
 const EXPORT = `apiVersion: v1
 kind: List
@@ -47,7 +55,7 @@ items:
 `
 
 test('objects of a cluster become what a person wrote, and secrets stay where they are', () => {
-  const { drafts, leftOut, unreadable } = readClusterExport([{ path: 'a.yaml', text: EXPORT }])
+  const { drafts, notCarried } = reading(crossplane, { path: 'a.yaml', text: EXPORT })
   const text = printDrafts(drafts)
   assert.equal(
     text,
@@ -70,8 +78,10 @@ spec:
     name: default
 `,
   )
-  assert.deepEqual([...leftOut], [['Secret', 1]])
-  assert.deepEqual(unreadable, [])
+  assert.deepEqual(
+    notCarried.map(({ what }) => what),
+    ['Secret token'],
+  )
   const read = readText(text)
   assert.deepEqual(read.problems, [])
   assert.deepEqual(
@@ -92,10 +102,13 @@ test('JSON, the same object twice, and a file that is none', () => {
     { path: 'b.json', text: json },
     { path: 'c.yaml', text: 'a: [' },
   ]
-  const { drafts, unreadable } = readClusterExport(files)
+  const { drafts, notCarried } = reading(crossplane, ...files)
   assert.equal(drafts.length, 1)
   assert.equal(drafts[0]?.manifest.metadata.namespace, 'prod')
-  assert.deepEqual(unreadable, ['c.yaml'])
+  assert.deepEqual(
+    notCarried.map(({ what }) => what),
+    ['c.yaml'],
+  )
 })
 
 const STATE = {
@@ -192,17 +205,23 @@ const STATE = {
         },
       ],
     },
-    { mode: 'managed', type: 'proxmox_virtual_environment_container', name: 'x', instances: [{}, {}] },
+    {
+      mode: 'managed',
+      type: 'proxmox_virtual_environment_certificate',
+      name: 'x',
+      instances: [{ attributes: { private_key: 'hunter2' } }],
+    },
+    { mode: 'managed', type: 'proxmox_virtual_environment_container', name: 'y', instances: [{}] },
     { mode: 'data', type: 'proxmox_virtual_environment_nodes', name: 'all', instances: [{}] },
   ],
 }
 
-test('a Terraform state becomes the same manifests: no password, nothing computed, what is left out is counted', () => {
-  const reading = readTerraformState(JSON.stringify(STATE))
-  assert.ok(reading !== undefined)
-  const text = printDrafts(reading.drafts)
+test('a Terraform state becomes the same manifests: no password, nothing computed, what is left out is listed', () => {
+  const read = stateOf(STATE)
+  const text = printDrafts(read.drafts)
   assert.doesNotMatch(text, /hunter2|path|timeout|10\.0\.0\.1|clone/i)
-  const [vm, file] = reading.drafts.map(({ manifest }) => manifest)
+  assert.match(text, /# initialization\.user_account\.password is secret: it stays as it is/)
+  const [vm, file] = read.drafts.map(({ manifest }) => manifest)
   assert.ok(vm !== undefined && file !== undefined)
   assert.deepEqual(vm.metadata, { name: 'k3s-server-a', annotations: { 'crossplane.io/external-name': '201' } })
   const fields = (vm.spec as { forProvider: Record<string, unknown> }).forProvider
@@ -217,27 +236,27 @@ test('a Terraform state becomes the same manifests: no password, nothing compute
   assert.deepEqual((file.spec as { forProvider: unknown }).forProvider, {
     contentType: 'import',
     datastoreId: 'local',
-    fileName: 'noble.qcow2',
     nodeName: 'pve1',
     url: 'https://example.org/noble.qcow2',
     verify: true,
   })
-  assert.deepEqual(
-    [...reading.leftOut],
-    [
-      ['proxmox_virtual_environment_container', 2],
-      ['data.proxmox_virtual_environment_nodes', 1],
-    ],
-  )
-  const read = readText(text)
-  assert.deepEqual(errorsOf(read), [])
-  assert.equal(read.declarations.length, 2)
+  // A data source was only read: there is nothing to take over.
+  assert.deepEqual(read.notCarried, [
+    {
+      what: 'proxmox_virtual_environment_certificate.x',
+      why: 'its private key is secret; declare a ProxmoxCertificate with a reference to it',
+    },
+    { what: 'proxmox_virtual_environment_container.y', why: 'the state holds no attributes of it' },
+  ])
+  const again = readText(text)
+  assert.deepEqual(errorsOf(again), [])
+  assert.equal(again.declarations.length, 2)
 })
 
 test('what is no state of version 4 is told from an empty one', () => {
   for (const text of ['', '{', '[]', '{"version":3,"resources":[]}', '{"format_version":"1.0"}'])
-    assert.equal(readTerraformState(text), undefined)
-  assert.deepEqual(readTerraformState('{"version":4,"resources":[]}')?.drafts, [])
+    assert.ok('problem' in terraform.read([{ path: 's', text }], {}), text)
+  assert.deepEqual(stateOf({ version: 4, resources: [] }).drafts, [])
 })
 
 test('what a kind refuses is left out, with as much as the rest needs to keep its meaning', () => {

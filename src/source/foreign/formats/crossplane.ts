@@ -1,17 +1,9 @@
-import { findKind } from '../../kinds/registry.ts'
-import { LIMITS } from '../../lib/limits.ts'
-import { isFields, objectsOf } from '../manifest.ts'
-import { yamlLibrary } from '../yaml-library.ts'
-import type { Draft, DraftManifest } from './draft.ts'
-
-/** What was taken from somebody else's files, and what was not, by kind. */
-export interface ForeignReading {
-  readonly drafts: readonly Draft[]
-  /** `Deployment` → how many. */
-  readonly leftOut: ReadonlyMap<string, number>
-  /** Files that could not be read at all. */
-  readonly unreadable: readonly string[]
-}
+import { findKind } from '../../../kinds/registry.ts'
+import { LIMITS } from '../../../lib/limits.ts'
+import { isFields, objectsOf } from '../../manifest.ts'
+import { yamlLibrary } from '../../yaml-library.ts'
+import type { Draft, DraftManifest } from '../draft.ts'
+import type { ForeignFormat, NotCarried } from '../reading.ts'
 
 /** Annotations that a cluster, or a tool that writes to it, keeps for itself. */
 const MACHINE_ANNOTATION =
@@ -20,32 +12,46 @@ const MACHINE_LABEL =
   /^(?:kustomize\.toolkit\.fluxcd\.io\/|helm\.toolkit\.fluxcd\.io\/|app\.kubernetes\.io\/managed-by$)/
 
 /** Objects as a cluster gives them (`kubectl get -o yaml`), as a person would have written them. */
-export function readClusterExport(files: readonly { readonly path: string; readonly text: string }[]): ForeignReading {
-  const drafts = new Map<string, Draft>()
-  const leftOut = new Map<string, number>()
-  const unreadable: string[] = []
-  for (const { path, text } of files) {
-    const documents = documentsIn(text)
-    if (documents === undefined) unreadable.push(path)
-    for (const value of documents ?? []) {
-      for (const object of objectsOf(value)) {
-        const manifest = cleaned(object.value)
-        if (manifest === undefined) {
-          const kind = typeof object.value.kind === 'string' ? object.value.kind : 'without a kind'
-          leftOut.set(kind, (leftOut.get(kind) ?? 0) + 1)
-          continue
+export const crossplane: ForeignFormat = {
+  name: 'crossplane',
+  about: 'objects of a cluster with Crossplane: kubectl get environmentvms,providerconfigs -o yaml',
+  read(files) {
+    const drafts = new Map<string, Draft>()
+    const notCarried: NotCarried[] = []
+    for (const { path, text } of files) {
+      const documents = documentsIn(text)
+      if (documents === undefined) notCarried.push({ what: path, why: 'it cannot be read as YAML or JSON' })
+      for (const value of documents ?? []) {
+        for (const object of objectsOf(value)) {
+          const manifest = cleaned(object.value)
+          if (manifest === undefined) {
+            notCarried.push(leftOut(object.value))
+            continue
+          }
+          const { kind, metadata } = manifest
+          // The same object in two exports is one object.
+          drafts.set(`${kind}/${metadata.namespace ?? ''}/${metadata.name}`, { manifest, comments: [] })
         }
-        const { kind, metadata } = manifest
-        // The same object in two exports is one object.
-        drafts.set(`${kind}/${metadata.namespace ?? ''}/${metadata.name}`, { manifest, comments: [] })
       }
     }
-  }
-  return { drafts: [...drafts.values()], leftOut, unreadable }
+    return { drafts: [...drafts.values()], notCarried }
+  },
+}
+
+function leftOut(object: Readonly<Record<string, unknown>>): NotCarried {
+  const kind = typeof object.kind === 'string' ? object.kind : undefined
+  const name = isFields(object.metadata) && typeof object.metadata.name === 'string' ? ` ${object.metadata.name}` : ''
+  if (kind === undefined) return { what: `an object${name}`, why: 'it has no kind' }
+  if (kind === 'Secret')
+    return {
+      what: `Secret${name}`,
+      why: 'croft takes no secret out of an export; write it into the repository encrypted with sops',
+    }
+  return { what: `${kind}${name}`, why: name === '' ? 'it has no name' : 'croft has no kind for it' }
 }
 
 /** Straight through the library: an export has many times the size of what a person wrote. JSON is YAML too. */
-function documentsIn(text: string): readonly unknown[] | undefined {
+export function documentsIn(text: string): readonly unknown[] | undefined {
   try {
     const documents = yamlLibrary().parseAllDocuments(text, { uniqueKeys: true, logLevel: 'silent' })
     if (!Array.isArray(documents)) return []

@@ -1,0 +1,109 @@
+import { isFields } from '../../manifest.ts'
+import type { Draft } from '../draft.ts'
+import { fitToKind } from '../fit.ts'
+import { createNames, type ForeignFormat, type ForeignReading, type NotCarried, type ReadOptions } from '../reading.ts'
+import { wordOf } from '../terraform/attributes.ts'
+import { bpg } from '../terraform/bpg.ts'
+import { helm } from '../terraform/helm.ts'
+import { libvirt } from '../terraform/libvirt.ts'
+import type { ResourceReader } from '../terraform/resource.ts'
+import { telmate } from '../terraform/telmate.ts'
+
+const READERS: readonly ResourceReader[] = [bpg, helm, libvirt, telmate]
+
+export const terraform: ForeignFormat = {
+  name: 'terraform',
+  about: 'a Terraform or OpenTofu state (version 4): terraform state pull',
+  read(files, options) {
+    const states = files.map(({ text }) => stateIn(text))
+    if (states.length === 0 || states.includes(undefined))
+      return { problem: 'it is no Terraform state of version 4. Give the JSON of the state: terraform state pull.' }
+    return readStates(
+      states.flatMap((state) => state ?? []),
+      options,
+    )
+  },
+}
+
+type Resources = readonly Readonly<Record<string, unknown>>[]
+
+function stateIn(text: string): Resources | undefined {
+  try {
+    const state: unknown = JSON.parse(text)
+    if (!isFields(state) || state.version !== 4 || !Array.isArray(state.resources)) return undefined
+    return state.resources.filter(isFields)
+  } catch {
+    return undefined
+  }
+}
+
+function readStates(resources: Resources, options: ReadOptions): ForeignReading {
+  const drafts: Draft[] = []
+  const notCarried: NotCarried[] = []
+  const freeName = createNames()
+  for (const resource of resources) {
+    const type = wordOf(resource.type) ?? 'without a type'
+    // Read and never made: nothing to take over.
+    if (resource.mode !== 'managed') continue
+    const reader = READERS.find(({ provider }) => provider.test(String(resource.provider ?? DEFAULT_PROVIDER)))
+    for (const instance of Array.isArray(resource.instances) ? resource.instances.filter(isFields) : []) {
+      const { attributes, index_key: index } = instance
+      const what = `${wordOf(resource.module) === undefined ? '' : `${wordOf(resource.module)}.`}${type}.${wordOf(resource.name) ?? ''}${index === undefined || index === null ? '' : `[${JSON.stringify(index)}]`}`
+      if (!isFields(attributes)) {
+        notCarried.push({ what, why: 'the state holds no attributes of it' })
+        continue
+      }
+      if (instance.deposed !== undefined) {
+        notCarried.push({ what, why: 'Terraform is about to destroy it: it was replaced' })
+        continue
+      }
+      const read = reader?.read({
+        type,
+        name: (kind) =>
+          freeName(
+            kind,
+            // A release and a domain are known by their own names.
+            ['Addon', 'Machine'].includes(kind)
+              ? [attributes.name]
+              : [moduleWord(resource.module), resource.name, index],
+          ),
+        attributes: { ...attributes },
+        sensitive: sensitiveIn(instance.sensitive_attributes),
+        options,
+      }) ?? { why: `croft reads no resources of ${wordOf(resource.provider) ?? 'an unknown provider'}` }
+      if ('why' in read) {
+        notCarried.push({ what, why: read.why })
+        continue
+      }
+      const { draft, problems } = fitToKind({ manifest: read.manifest, comments: read.comments ?? [] }, read.kind)
+      const [problem] = problems
+      if (problem !== undefined) {
+        notCarried.push({ what, why: problem.message })
+        continue
+      }
+      for (const why of read.without ?? []) notCarried.push({ what, why })
+      for (const line of draft.comments.slice(read.comments?.length ?? 0)) notCarried.push({ what, why: line })
+      const kept = (read.secrets ?? []).map((secret) => `${secret} is secret: it stays as it is and is not declared`)
+      drafts.push({ ...draft, comments: [...draft.comments, ...kept] })
+    }
+  }
+  return { drafts, notCarried }
+}
+
+/** States of the first releases name no provider. */
+const DEFAULT_PROVIDER = 'provider["registry.terraform.io/bpg/proxmox"]'
+
+/** `module.lab["a"]` → `lab-a`: two modules may hold a resource of one name. */
+function moduleWord(module: unknown): string | undefined {
+  return typeof module === 'string' ? module.replace(/(?:^|\.)module\./g, '-').replace(/["\][]+/g, '-') : undefined
+}
+
+/** A state lists paths: `[[{type: get_attr, value: password}]]`. */
+function sensitiveIn(paths: unknown): readonly string[] {
+  if (!Array.isArray(paths)) return []
+  return paths.flatMap((path: unknown) => {
+    const first: unknown = Array.isArray(path) ? path[0] : undefined
+    const name = isFields(first) ? wordOf(first.value) : undefined
+    return name === undefined ? [] : [name]
+  })
+}

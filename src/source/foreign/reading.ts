@@ -1,0 +1,61 @@
+import type { Draft } from './draft.ts'
+
+/** One thing of somebody else's files that has no place in a manifest, and why. */
+export interface NotCarried {
+  /** `proxmox_virtual_environment_vm.web`, `Deployment web`, `inventory.yml`. */
+  readonly what: string
+  readonly why: string
+}
+
+/** What was taken from somebody else's files, and what was not. */
+export interface ForeignReading {
+  readonly drafts: readonly Draft[]
+  readonly notCarried: readonly NotCarried[]
+}
+
+export interface ForeignFile {
+  readonly path: string
+  readonly text: string
+}
+
+export interface ReadOptions {
+  /** The Cluster that add-ons are for. */
+  readonly cluster?: string
+  /** The Host that machines without one are on. */
+  readonly host?: string
+}
+
+/** One format that `croft import NAME` reads. One file, one registry line, one page in docs/import. */
+export interface ForeignFormat {
+  readonly name: string
+  /** What a person gives to it. */
+  readonly about: string
+  read(files: readonly ForeignFile[], options: ReadOptions): ForeignReading | { readonly problem: string }
+}
+
+export type Fields = Record<string, unknown>
+
+/** A name for an object, out of words that were not made for one. */
+export function nameFrom(words: readonly unknown[]): string {
+  return (
+    words
+      .flatMap((word) => (typeof word === 'string' || typeof word === 'number' ? [String(word)] : []))
+      .map((word) => word.toLowerCase().replace(/[^a-z0-9.]+/g, '-'))
+      .join('-')
+      .replace(/-{2,}/g, '-')
+      .replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, '')
+      .slice(0, 200) || 'unnamed'
+  )
+}
+
+/** Names that are not given twice for one kind. */
+export function createNames(): (kind: string, words: readonly unknown[]) => string {
+  const taken = new Set<string>()
+  return (kind, words) => {
+    const base = nameFrom(words)
+    let name = base
+    for (let at = 2; taken.has(`${kind}/${name}`); at++) name = `${base}-${at}`
+    taken.add(`${kind}/${name}`)
+    return name
+  }
+}

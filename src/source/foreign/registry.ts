@@ -1,0 +1,6 @@
+import { crossplane } from './formats/crossplane.ts'
+import { terraform } from './formats/terraform.ts'
+import type { ForeignFormat } from './reading.ts'
+
+/** Every format of somebody else's files that `croft import` reads: one file in formats/, one page in docs/import/. */
+export const FORMATS: readonly ForeignFormat[] = [crossplane, terraform]

@@ -1,0 +1,210 @@
+import { EXTERNAL_NAME } from '../../../kinds/fields/annotations.ts'
+import type { Kind } from '../../../kinds/kind.ts'
+import { KINDS } from '../../../kinds/registry.ts'
+import { DEFINITIONS } from '../../../model/rest/registry.ts'
+import { isFields } from '../../manifest.ts'
+import type { Fields } from '../reading.ts'
+import { isEmpty, isSecret, manifestFields, wordOf } from './attributes.ts'
+import { OWN_SETTINGS, type OwnSetting } from './bpg-settings.ts'
+import type { Carried, ResourceReader } from './resource.ts'
+
+/** Resources that Crossplane's provider has as well: the same fields in its kinds. By their name without the prefix. */
+const PROVIDER_KIND_OF: Readonly<Record<string, string>> = {
+  acl: 'EnvironmentACL',
+  acme_account: 'EnvironmentAcmeAccount',
+  apt_repository: 'EnvironmentAptRepository',
+  apt_standard_repository: 'EnvironmentAptStandardRepository',
+  cluster_firewall: 'EnvironmentClusterFirewall',
+  cluster_firewall_security_group: 'EnvironmentClusterFirewallSecurityGroup',
+  container: 'EnvironmentContainer',
+  dns: 'EnvironmentDNS',
+  download_file: 'EnvironmentDownloadFile',
+  firewall_alias: 'EnvironmentFirewallAlias',
+  firewall_ipset: 'EnvironmentFirewallIPSet',
+  firewall_options: 'EnvironmentFirewallOptions',
+  firewall_rules: 'EnvironmentFirewallRules',
+  group: 'EnvironmentGroup',
+  hagroup: 'EnvironmentHagroup',
+  haresource: 'EnvironmentHaresource',
+  hosts: 'EnvironmentHosts',
+  metrics_server: 'EnvironmentMetricsServer',
+  network_linux_bridge: 'EnvironmentNetworkLinuxBridge',
+  network_linux_vlan: 'EnvironmentNetworkLinuxVlan',
+  node_firewall: 'EnvironmentNodeFirewall',
+  pool: 'EnvironmentPool',
+  role: 'EnvironmentRole',
+  time: 'EnvironmentTime',
+  user: 'EnvironmentUser',
+  vm: 'EnvironmentVM',
+}
+
+/** What a resource of this name tells only about itself. */
+const COMPUTED_OF: Readonly<Record<string, RegExp>> = {
+  vm: /^vm_id$/,
+  container: /^vm_id$/,
+  // What came; a disk's size is what was asked for.
+  download_file: /^size$/,
+  acme_account: /^(?:created_at|location)$/,
+  apt_repository: /^(?:comment|components|file_type|package_types|suites|uris)$/,
+  apt_standard_repository: /^(?:description|file_path|index|name|status)$/,
+  haresource: /^type$/,
+  hosts: /^(?:addresses|entries|hostnames)$/,
+  time: /^(?:local_time|utc_time)$/,
+}
+
+const BY_GUEST = 'croft import proxmox DIR --guest'
+/** Why there is no manifest for it, and what to do instead. */
+const WITHOUT_KIND: Readonly<Record<string, string>> = {
+  acme_certificate: 'Proxmox renews it by itself; declare the account, the plugin and acme of ProxmoxNodeOptions',
+  acme_dns_plugin: 'its data is secret; declare a ProxmoxAcmePlugin with a reference to it',
+  certificate: 'its private key is secret; declare a ProxmoxCertificate with a reference to it',
+  ceph_pool: 'croft does not manage the pools of Ceph',
+  cloned_vm: `its state shows only what differs from the original; run ${BY_GUEST} with its id`,
+  file: 'the state does not hold the content of the file; declare an EnvironmentFile with it',
+  hardware_mapping_dir: 'croft has no kind for mappings of directories',
+  node_disk_zfs: 'Proxmox does not report how a pool was created; declare its storage entry',
+  oci_image: 'croft does not fetch OCI images into storages',
+  pool_membership: 'poolId of the machine says the same',
+  realm_sync: 'it is one action and not a state',
+  sdn_applier: 'croft applies pending changes of the SDN itself',
+  sdn_controller_evpn: 'croft has no kind for SDN controllers',
+  vm2: `it is an experimental form; run ${BY_GUEST} with its id`,
+}
+
+/** Resources of the bpg provider, with the prefix of older releases and with that of newer ones. */
+export const bpg: ResourceReader = {
+  provider: /(?:^|\/)bpg\/proxmox["\]]*$/,
+  read({ type, name, attributes, sensitive }) {
+    const short = type.replace(/^proxmox_(?:virtual_environment_)?/, '')
+    // The newer name of the experimental form; the one that people use keeps its long name.
+    if (type === 'proxmox_vm') return { why: WITHOUT_KIND.vm2 ?? '' }
+    const setting = Object.hasOwn(OWN_SETTINGS, short) ? OWN_SETTINGS[short] : undefined
+    if (setting !== undefined) return ownSetting(setting, name, attributes)
+    const kind = Object.hasOwn(PROVIDER_KIND_OF, short) ? kindNamed(PROVIDER_KIND_OF[short] ?? '') : undefined
+    if (kind !== undefined) return inProviderForm(kind, short, name, attributes, sensitive)
+    if (short.startsWith('sdn_fabric')) return { why: 'croft has no kind for SDN fabrics' }
+    return { why: Object.hasOwn(WITHOUT_KIND, short) ? (WITHOUT_KIND[short] ?? '') : 'croft has no kind for it' }
+  },
+}
+
+function kindNamed(name: string): Kind | undefined {
+  return KINDS.find((one) => one.kind === name)
+}
+
+function inProviderForm(
+  kind: Kind,
+  short: string,
+  name: (kind: string) => string,
+  attributes: Fields,
+  sensitive: readonly string[],
+): Carried | { why: string } {
+  const isGuest = short === 'vm' || short === 'container'
+  const fields = manifestFields(adjusted(short, attributes), COMPUTED_OF[short])
+  const own = name(kind.kind)
+  const id = isGuest ? (wordOf(attributes.vm_id) ?? wordOf(attributes.id)) : undefined
+  if (fields.name === own && isGuest) delete fields.name
+  return {
+    kind,
+    manifest: {
+      apiVersion: kind.apiVersion,
+      kind: kind.kind,
+      metadata: { name: own, ...(id === undefined ? {} : { annotations: { [EXTERNAL_NAME]: id } }) },
+      spec: { deletionPolicy: 'Orphan', forProvider: fields },
+    },
+    secrets: secretsIn(attributes, sensitive),
+  }
+}
+
+/** Values that mean nothing to the provider and would mean something here. */
+function adjusted(short: string, attributes: Fields): Fields {
+  // The first second of 1970 is never.
+  if (short === 'user' && String(attributes.expiration_date).startsWith('1970-01-01T00:00:00'))
+    return { ...attributes, expiration_date: null }
+  if (short === 'container') return adjustedContainer(attributes)
+  if (short === 'download_file' && attributes.file_name === fileNameIn(attributes.url))
+    return { ...attributes, file_name: null }
+  return attributes
+}
+
+function adjustedContainer(attributes: Fields): Fields {
+  const { description, disk, mount_point: mounts } = attributes
+  // The provider writes false where nothing is set, and Proxmox then copies the volume.
+  const volumes = (list: unknown) =>
+    Array.isArray(list)
+      ? list.map((one: unknown) => (isFields(one) && one.replicate === false ? { ...one, replicate: null } : one))
+      : list
+  return {
+    ...attributes,
+    disk: volumes(disk),
+    mount_point: volumes(mounts),
+    // Proxmox ends a description with a line break that nobody wrote.
+    ...(typeof description === 'string' ? { description: description.replace(/\n$/, '') } : {}),
+  }
+}
+
+function fileNameIn(url: unknown): string | undefined {
+  return typeof url === 'string' && URL.canParse(url) ? new URL(url).pathname.split('/').at(-1) : undefined
+}
+
+function ownSetting(
+  setting: OwnSetting,
+  name: (kind: string) => string,
+  attributes: Fields,
+): Carried | { why: string } {
+  const kind = kindNamed(setting.kind)
+  const definition = DEFINITIONS.find((one) => one.kind === setting.kind)
+  if (kind === undefined || definition === undefined) return { why: 'croft has no kind for it' }
+  const spec: Fields = { ...setting.constant }
+  const without: string[] = []
+  const secrets: string[] = []
+  for (const [attribute, value] of Object.entries(attributes)) {
+    if (attribute === setting.id || isEmpty(value)) continue
+    if (isSecret(attribute) || ['bind_password', 'client_key', 'encryption_key', 'password'].includes(attribute)) {
+      secrets.push(attribute)
+      continue
+    }
+    if (setting.ignored?.includes(attribute)) continue
+    const mapped = Object.hasOwn(setting.fields, attribute) ? setting.fields[attribute] : undefined
+    if (mapped === undefined) without.push(`${attribute} has no field here`)
+    else merge(spec, typeof mapped === 'string' ? { [mapped]: value } : mapped(value))
+  }
+  const own = name(kind.kind)
+  const id = setting.id === undefined ? undefined : wordOf(attributes[setting.id])
+  return {
+    kind,
+    manifest: {
+      apiVersion: kind.apiVersion,
+      kind: kind.kind,
+      metadata: { name: own },
+      spec: {
+        ...(id === undefined || id === own ? {} : { id }),
+        ...spec,
+        ...(definition.remove === undefined ? {} : { deletionPolicy: 'Orphan' }),
+      },
+    },
+    without,
+    secrets,
+  }
+}
+
+/** Two attributes may be two parts of one field. */
+function merge(spec: Fields, more: Fields): void {
+  for (const [name, value] of Object.entries(more)) {
+    const before = spec[name]
+    spec[name] = isFields(before) && isFields(value) ? { ...before, ...value } : value
+  }
+}
+
+/** Secrets that the state holds. Only the names of their attributes are looked at. */
+function secretsIn(attributes: Fields, sensitive: readonly string[]): readonly string[] {
+  const names = new Set(sensitive)
+  const walk = (value: unknown, path: string) => {
+    if (Array.isArray(value)) for (const one of value) walk(one, path)
+    else if (isFields(value))
+      for (const [name, inner] of Object.entries(value))
+        if (isSecret(name) && !isEmpty(inner)) names.add(`${path}${name}`)
+        else walk(inner, `${path}${name}.`)
+  }
+  walk(attributes, '')
+  return [...names].filter((name) => !isEmpty(attributes[name.split('.')[0] ?? '']))
+}

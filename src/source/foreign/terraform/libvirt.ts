@@ -1,0 +1,66 @@
+import { KINDS } from '../../../kinds/registry.ts'
+import { wordOf } from './attributes.ts'
+import type { ResourceReader } from './resource.ts'
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+const MIB: Readonly<Record<string, number>> = {
+  b: 1 / 1_048_576,
+  bytes: 1 / 1_048_576,
+  kib: 1 / 1024,
+  k: 1 / 1024,
+  mib: 1,
+  m: 1,
+  gib: 1024,
+  g: 1024,
+}
+
+const WITHOUT_KIND: Readonly<Record<string, string>> = {
+  libvirt_volume: 'a volume that a domain uses stays with it; declare an Image for what new machines are made from',
+  libvirt_cloudinit_disk: 'the seed of a domain that exists is not made again',
+  libvirt_ignition: 'the seed of a domain that exists is not made again',
+  libvirt_network: 'run croft import libvirt, or declare a LibvirtNetwork of the same name',
+  libvirt_pool: 'run croft import libvirt, or declare a LibvirtPool of the same name',
+}
+
+/** Domains of dmacvicar's provider: 0.8, where memory is MiB, and 0.9, which follows libvirt's XML. */
+export const libvirt: ResourceReader = {
+  provider: /(?:^|\/)dmacvicar\/libvirt["\]]*$/,
+  read({ type, name, attributes, options }) {
+    if (type !== 'libvirt_domain')
+      return { why: Object.hasOwn(WITHOUT_KIND, type) ? (WITHOUT_KIND[type] ?? '') : 'croft has no kind for it' }
+    if (options.host === undefined) return { why: 'nothing says which Host it is on; name it with --host' }
+    const kind = KINDS.find((one) => one.kind === 'Machine')
+    const uuid = [attributes.uuid, attributes.id].find((one) => typeof one === 'string' && UUID.test(one))
+    if (kind === undefined || uuid === undefined) return { why: 'the state does not hold its UUID' }
+    const newer = attributes.devices !== undefined || attributes.memory_unit !== undefined
+    const mebibytes = memoryOf(attributes.memory, newer ? (wordOf(attributes.memory_unit) ?? 'KiB') : 'MiB')
+    if (mebibytes === undefined) return { why: 'its memory is no whole number of MiB' }
+    const cores = Number(wordOf(attributes.vcpu) ?? 1)
+    const { running } = attributes
+    return {
+      kind,
+      manifest: {
+        apiVersion: kind.apiVersion,
+        kind: kind.kind,
+        metadata: { name: name(kind.kind) },
+        spec: {
+          host: options.host,
+          cpu: { cores },
+          memory: `${mebibytes}Mi`,
+          ...(running === false ? { power: 'off' } : {}),
+          ...(typeof attributes.autostart === 'boolean' ? { onBoot: attributes.autostart } : {}),
+          libvirt: { uuid, adopt: true },
+          deletionPolicy: 'Orphan',
+        },
+      },
+      comments: ['disks and cards are not declared and stay as they are; croft import libvirt declares them'],
+    }
+  },
+}
+
+function memoryOf(value: unknown, unit: string): number | undefined {
+  const factor = MIB[unit.toLowerCase()]
+  const mebibytes = Number(wordOf(value) ?? Number.NaN) * (factor ?? Number.NaN)
+  return Number.isInteger(mebibytes) && mebibytes > 0 ? mebibytes : undefined
+}

@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { test } from 'node:test'
+import { errorsOf, readText } from '../../testing/fixture.ts'
+import { printDrafts } from '../draft.ts'
+import { terraform } from '../formats/terraform.ts'
+import type { ReadOptions } from '../reading.ts'
+
+/** What OpenTofu 1.10 with bpg/proxmox 0.111 wrote for the files of test/clients/tofu on the simulator. */
+const RECORDED = readFileSync(path.join(import.meta.dirname, 'testing/bpg-state.json'), 'utf8')
+
+function read(state: unknown, options: ReadOptions = {}) {
+  const text = typeof state === 'string' ? state : JSON.stringify(state)
+  const reading = terraform.read([{ path: 'state.json', text }], options)
+  assert.ok(!('problem' in reading))
+  return reading
+}
+
+const resource = (type: string, name: string, attributes: unknown, provider: string) => ({
+  mode: 'managed',
+  type,
+  name,
+  provider: `provider["registry.terraform.io/${provider}"]`,
+  instances: [{ attributes }],
+})
+const one = (type: string, attributes: unknown, provider: string, options: ReadOptions = {}) =>
+  read({ version: 4, resources: [resource(type, 'it', attributes, provider)] }, options)
+
+test('a state of the real provider, old and new names, becomes manifests without a problem or a secret', () => {
+  const { drafts, notCarried } = read(RECORDED)
+  const text = printDrafts(drafts)
+  const again = readText(text)
+  assert.deepEqual(errorsOf(again), [])
+  assert.equal(again.declarations.length, 45)
+  assert.deepEqual(notCarried, [
+    { what: 'proxmox_sdn_applier.all', why: 'croft applies pending changes of the SDN itself' },
+  ])
+  assert.doesNotMatch(text, /hunter2|secret-123|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}/)
+  assert.deepEqual([...new Set(drafts.map(({ manifest }) => manifest.kind))].sort(), [
+    'EnvironmentACL',
+    'EnvironmentAptRepository',
+    'EnvironmentAptStandardRepository',
+    'EnvironmentClusterFirewallSecurityGroup',
+    'EnvironmentContainer',
+    'EnvironmentDNS',
+    'EnvironmentDownloadFile',
+    'EnvironmentFirewallAlias',
+    'EnvironmentFirewallIPSet',
+    'EnvironmentFirewallOptions',
+    'EnvironmentFirewallRules',
+    'EnvironmentGroup',
+    'EnvironmentHaresource',
+    'EnvironmentHosts',
+    'EnvironmentMetricsServer',
+    'EnvironmentNetworkLinuxBridge',
+    'EnvironmentNetworkLinuxVlan',
+    'EnvironmentNodeFirewall',
+    'EnvironmentPool',
+    'EnvironmentRole',
+    'EnvironmentTime',
+    'EnvironmentUser',
+    'EnvironmentVM',
+    'ProxmoxBackupJob',
+    'ProxmoxClusterOptions',
+    'ProxmoxHaRule',
+    'ProxmoxNodeOptions',
+    'ProxmoxPciMapping',
+    'ProxmoxRealm',
+    'ProxmoxSdnSubnet',
+    'ProxmoxSdnVnet',
+    'ProxmoxSdnZone',
+    'ProxmoxStorage',
+    'ProxmoxToken',
+    'ProxmoxUsbMapping',
+  ])
+})
+
+test('the old and the new name of a resource say the same', () => {
+  const attributes = { id: 'nas', server: '10.0.0.2', export: '/e', content: ['images'], nodes: [], disable: false }
+  const texts = ['proxmox_virtual_environment_storage_nfs', 'proxmox_storage_nfs'].map((type) =>
+    printDrafts(one(type, attributes, 'bpg/proxmox').drafts),
+  )
+  assert.equal(texts[0], texts[1])
+  assert.match(texts[0] ?? '', /kind: ProxmoxStorage/)
+  assert.match(texts[0] ?? '', /id: nas/)
+})
+
+test('what has no field or no kind is listed with its reason', () => {
+  const why = (type: string, attributes: unknown = {}, provider = 'bpg/proxmox') =>
+    one(type, attributes, provider).notCarried.map((item) => item.why)
+  assert.deepEqual(why('proxmox_storage_zfspool', { id: 'z', zfs_pool: 'tank', colour: 'blue' }), [
+    'colour has no field here',
+  ])
+  assert.match(why('proxmox_virtual_environment_certificate', { private_key: 'x' }).join(), /private key is secret/)
+  assert.match(why('proxmox_vm').join(), /croft import proxmox DIR --guest/)
+  assert.match(why('proxmox_sdn_fabric_ospf').join(), /SDN fabrics/)
+  assert.match(why('proxmox_something_new').join(), /no kind for it/)
+  assert.match(why('aws_vpc', {}, 'hashicorp/aws').join(), /hashicorp\/aws/)
+  assert.match(why('libvirt_domain', {}, 'dmacvicar/libvirt').join(), /--host/)
+  assert.match(why('helm_release', {}, 'hashicorp/helm').join(), /--cluster/)
+})
+
+test('two modules with a resource of one name are two objects', () => {
+  const pool = (module: string, id: string) => ({
+    ...resource('proxmox_virtual_environment_pool', 'p', { pool_id: id }, 'bpg/proxmox'),
+    module,
+  })
+  const { drafts } = read({ version: 4, resources: [pool('module.a', 'a'), pool('module.b["x"]', 'b')] })
+  assert.deepEqual(
+    drafts.map(({ manifest }) => manifest.metadata.name),
+    ['a-p', 'b-x-p'],
+  )
+})
+
+test('a Helm release becomes an add-on with its values as Helm would join them', () => {
+  const { drafts, notCarried } = one(
+    'helm_release',
+    {
+      name: 'podinfo',
+      namespace: 'web',
+      create_namespace: true,
+      repository: 'https://stefanprodan.github.io/podinfo/',
+      chart: 'podinfo',
+      version: '~> 6.9',
+      metadata: [{ version: '6.9.2' }],
+      values: ['ui: {color: red, message: hi}\nreplicaCount: 1\n', 'ui: {color: blue}\n'],
+      set: [
+        { name: 'replicaCount', value: '3' },
+        { name: 'annotations.example\\.org/x', value: 'true', type: 'string' },
+        { name: 'hosts[0].name', value: 'a' },
+      ],
+      set_sensitive: [{ name: 'token', value: 'hunter2' }],
+    },
+    'hashicorp/helm',
+    { cluster: 'home' },
+  )
+  assert.deepEqual(drafts[0]?.manifest, {
+    apiVersion: 'croft.dev/v1alpha1',
+    kind: 'Addon',
+    metadata: { name: 'podinfo' },
+    spec: {
+      cluster: 'home',
+      namespace: 'web',
+      chart: {
+        repo: 'https://stefanprodan.github.io/podinfo',
+        name: 'podinfo',
+        version: '6.9.2',
+        values: { ui: { color: 'blue', message: 'hi' }, replicaCount: 3, annotations: { 'example.org/x': 'true' } },
+      },
+      adopt: true,
+    },
+  })
+  assert.deepEqual(
+    notCarried.map(({ why }) => why),
+    [
+      'set hosts[0].name names a place in a list; write it into chart.values',
+      'set_sensitive token is secret; put it into chart.valuesFrom',
+    ],
+  )
+  assert.doesNotMatch(printDrafts(drafts), /hunter2/)
+})
+
+test('a chart of a registry, and one without an exact version', () => {
+  const release = (more: object) =>
+    one('helm_release', { name: 'a', chart: 'a', ...more }, 'hashicorp/helm', { cluster: 'c' })
+  const oci = release({ repository: 'oci://ghcr.io/me/charts', version: '1.2.3' }).drafts[0]?.manifest.spec
+  assert.deepEqual((oci as { chart: unknown }).chart, { name: 'oci://ghcr.io/me/charts/a', version: '1.2.3' })
+  assert.match(release({ repository: 'https://example.org', version: '>1' }).notCarried[0]?.why ?? '', /no exact one/)
+  assert.match(release({ chart: './charts/a', version: '1.2.3' }).notCarried[0]?.why ?? '', /in no repository/)
+})
+
+test('a domain of libvirt 0.8 and of 0.9 is the same machine', () => {
+  const uuid = '2f6ed614-795d-415b-9278-d3db8e1f2406'
+  const older = {
+    id: uuid,
+    name: 'vm1',
+    memory: 2048,
+    vcpu: 2,
+    autostart: true,
+    running: true,
+    disk: [{ volume_id: '/x' }],
+  }
+  const newer = {
+    id: 3,
+    uuid,
+    name: 'vm1',
+    memory: 2,
+    memory_unit: 'GiB',
+    vcpu: 2,
+    autostart: true,
+    running: true,
+    devices: {},
+  }
+  const texts = [older, newer].map((attributes) =>
+    printDrafts(one('libvirt_domain', attributes, 'dmacvicar/libvirt', { host: 'lab' }).drafts),
+  )
+  assert.equal(texts[0], texts[1])
+  assert.match(texts[0] ?? '', /memory: 2048Mi/)
+  assert.match(texts[0] ?? '', new RegExp(`uuid: ${uuid}`))
+})
+
+test('guests of Telmate are taken over by their id; what it describes in its own way stays as it is', () => {
+  const { drafts, notCarried } = one(
+    'proxmox_vm_qemu',
+    {
+      id: 'pve1/qemu/110',
+      name: 'web',
+      cores: 2,
+      sockets: 1,
+      memory: 2048,
+      onboot: true,
+      tags: 'a;b',
+      disk: [{ slot: 'scsi0' }],
+      cipassword: 'hunter2',
+    },
+    'Telmate/proxmox',
+  )
+  assert.deepEqual(drafts[0]?.manifest.metadata, { name: 'it', annotations: { 'crossplane.io/external-name': '110' } })
+  assert.deepEqual((drafts[0]?.manifest.spec as { forProvider: unknown } | undefined)?.forProvider, {
+    nodeName: 'pve1',
+    name: 'web',
+    cpu: [{ cores: 2, sockets: 1 }],
+    memory: [{ dedicated: 2048 }],
+    onBoot: true,
+    tags: ['a', 'b'],
+  })
+  assert.deepEqual(notCarried, [{ what: 'proxmox_vm_qemu.it', why: 'disk is not declared and stays as it is' }])
+  assert.doesNotMatch(printDrafts(drafts), /hunter2/)
+})
