@@ -20,13 +20,14 @@ const WELL = {
 function judged(
   more: Readonly<Record<string, string | readonly string[] | undefined>>,
   role: 'server' | 'agent' = 'server',
+  tookMs = 0,
 ) {
   const facts = new Map(
     Object.entries({ ...WELL, ...more }).flatMap(([name, value]): [string, readonly string[]][] =>
       value === undefined ? [] : [[name, [value].flat()]],
     ),
   )
-  const checks = judgeNode(facts, { node: 's1', role, version: 'v1.34.3+k3s1', nowMs: NOW })
+  const checks = judgeNode(facts, { node: 's1', role, version: 'v1.34.3+k3s1', askedMs: NOW, answeredMs: NOW + tookMs })
   return checks.map(({ level, code }) => `${level} ${code}`)
 }
 
@@ -52,6 +53,13 @@ test('everything that would stop K3s before it starts is found by name', () => {
   ]
   for (const [name, more, expected] of rows) assert.deepEqual(judged(more), expected, name)
   assert.deepEqual(judged({ port: ['6443'] }, 'agent'), ['ok node'], 'an agent does not listen there')
+})
+
+test('a clock is not wrong because the machine took long to answer', () => {
+  assert.deepEqual(judged({}, 'server', 20_000), ['ok node'])
+  assert.deepEqual(judged({ clock: String(NOW / 1000 + 20) }, 'server', 20_000), ['ok node'])
+  const behind = { clock: String(NOW / 1000 - 6) }
+  assert.deepEqual(judged(behind, 'server', 20_000), ['warning node', 'wrong clock-skew'])
 })
 
 test('the program that looks runs under a real shell and answers whole', () => {

@@ -15,7 +15,9 @@ export interface Expected {
   readonly node: string
   readonly role: 'server' | 'agent'
   readonly version: string
-  readonly nowMs: number
+  /** When it was asked, and when it had answered: its clock was read in between, and a busy machine takes its time. */
+  readonly askedMs: number
+  readonly answeredMs: number
 }
 
 const PROGRAM_SHA256 = createHash('sha256').update(NODE_PROGRAM_TEXT).digest('hex')
@@ -38,13 +40,14 @@ export async function examineNode(
     const asked = await shell.run(['uname', '-m'], { signal })
     const architecture = architectureOf(asked.stdout.trim()) ?? 'amd64'
     const sources = programSources(cluster.artifacts, version, architecture)
+    const askedMs = deps.clock.now()
     const ran = await shell.run(['sh', '-c', NODE_CHECK, 'croft', ...sources], { signal, timeoutMs: LIMITS.carryMs })
     const facts = readNodeCheck(ran.stdout)
     if (facts === undefined) {
       const said = cleanText(ran.stderr.trim(), 300) || `code ${ran.code}`
       return [wrong('hosts', 'unreadable', `${node.node} could not be looked at: ${said}`)]
     }
-    const judged = judgeNode(facts, { ...node, version, nowMs: deps.clock.now() })
+    const judged = judgeNode(facts, { ...node, version, askedMs, answeredMs: deps.clock.now() })
     const checksum = await findChecksum(cluster, deps, version, architecture, signal)
     return 'sha256' in checksum ? judged : [...judged, wrong('version', 'no-checksum', checksum.problem)]
   } catch (error) {
@@ -59,7 +62,8 @@ export async function examineNode(
 }
 
 /** What the facts of a machine mean. Pure. */
-export function judgeNode(facts: NodeCheck, { node, role, version, nowMs }: Expected): readonly Check[] {
+export function judgeNode(facts: NodeCheck, expected: Expected): readonly Check[] {
+  const { node, role, version, askedMs, answeredMs } = expected
   const one = (name: string) => facts.get(name)?.[0] ?? ''
   const has = new Set(facts.get('has'))
   const runs = facts.get('runs') ?? []
@@ -82,7 +86,8 @@ export function judgeNode(facts: NodeCheck, { node, role, version, nowMs }: Expe
     found.push(wrong('storages', 'disk', `${node} has ${gigabytes} left for /var/lib; K3s needs more than 2`))
   else if (diskKb > 0 && diskKb < DISK_KB.warning)
     found.push(warning('storages', 'disk', `${node} has ${gigabytes} left for /var/lib; images need several`))
-  const skewMs = Number(one('clock')) * 1000 - nowMs
+  const theirsMs = Number(one('clock')) * 1000
+  const skewMs = theirsMs - Math.min(Math.max(theirsMs, askedMs), answeredMs)
   if (Math.abs(skewMs) > SKEW_MS) {
     const by = `${Math.round(Math.abs(skewMs) / 1000)} s ${skewMs > 0 ? 'ahead' : 'behind'}`
     found.push(
