@@ -29,6 +29,13 @@ export function kubernetesWire(world: World, target: KubernetesAddress): Wire {
       judge(world, process, host, target)
       return orAborted(exchange(world, process, request, target), signal)
     },
+    async stream(request, onText, signal) {
+      if (closed || signal.aborted) throw new WireFailure('no', 'ABORTED', 'the request was called off')
+      const process = serverAt(world, host)
+      if (process === undefined) throw new WireFailure('no', 'ECONNREFUSED', `connect ECONNREFUSED ${host}:6443`)
+      judge(world, process, host, target)
+      return exchange(world, process, request, target, { onText, signal })
+    },
     close() {
       closed = true
       return Promise.resolve()
@@ -82,6 +89,7 @@ async function exchange(
   process: K3sProcess,
   request: WireRequest,
   target: KubernetesAddress,
+  reader?: { readonly onText: (text: string) => void; readonly signal: AbortSignal },
 ): Promise<WireResponse> {
   const lower: Record<string, string> = {}
   for (const [name, value] of Object.entries(request.headers)) lower[name.toLowerCase()] = value
@@ -93,17 +101,31 @@ async function exchange(
     return answer.response
   }
   const { watch } = answer
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     let body = ''
-    const end = () => {
+    const over = () => {
       stop()
       timer.cancel()
+      process.ends.delete(reset)
+      reader?.signal.removeEventListener('abort', abort)
+    }
+    const end = () => {
+      over()
       resolve(json(200, body))
     }
+    const fail = (code: string, message: string) => {
+      over()
+      reject(new WireFailure('maybe', code, message))
+    }
+    const reset = () => fail('ECONNRESET', 'connection reset by peer')
+    const abort = () => fail('ABORTED', 'the request was called off')
     const timer = world.clock.schedule(world.clock.now() + watch.timeoutMs, end)
     const stop = watch.start((line) => {
-      body += line
+      if (reader === undefined) body += line
+      else reader.onText(line)
     }, end)
+    process.ends.add(reset)
+    reader?.signal.addEventListener('abort', abort, { once: true })
   })
 }
 

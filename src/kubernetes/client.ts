@@ -3,7 +3,7 @@ import { LIMITS } from '../lib/limits.ts'
 import { type Wire, WireFailure, type WireRequest } from '../lib/wire.ts'
 import type { Refusal } from '../model/verdict.ts'
 import { translate } from './api-errors.ts'
-import { at, type Foreign, isRecord, recordOf, recordsOf } from './objects.ts'
+import { at, type Foreign, isRecord, nameOf, recordOf, recordsOf } from './objects.ts'
 
 /** What came of one call. `silence`: no answer; `sent` says whether it may have happened all the same. */
 export type Asked<T> =
@@ -18,11 +18,18 @@ export interface ListOptions {
   readonly metadataOnly?: boolean
 }
 
+export interface Listed {
+  readonly items: readonly Foreign[]
+  readonly resourceVersion: string
+}
+
 /** One Kubernetes API, thinly: paths are the caller's, errors are translated, nothing is retried and nothing cached. */
 export interface KubernetesClient {
   get(path: string, signal?: AbortSignal): Promise<Asked<Foreign>>
   /** All pages. */
   list(path: string, options?: ListOptions, signal?: AbortSignal): Promise<Asked<readonly Foreign[]>>
+  /** The same with the version from which a watch goes on. */
+  listFrom(path: string, options?: ListOptions, signal?: AbortSignal): Promise<Asked<Listed>>
   create(path: string, body: Foreign, doing: string, signal?: AbortSignal): Promise<Asked<Foreign>>
   /** Merge patch: null takes a key away. */
   merge(path: string, patch: Foreign, doing: string, signal?: AbortSignal): Promise<Asked<Foreign>>
@@ -72,27 +79,36 @@ export function createKubernetesClient(wire: Wire): KubernetesClient {
   const read = (path: string, accept: string, signal: AbortSignal | undefined) =>
     ask({ method: 'GET', path, headers: { accept } }, `read ${path}`, signal)
 
+  /** The version is that of the first page: a watch from there repeats what later pages may show already. */
+  async function listFrom(path: string, options: ListOptions = {}, signal?: AbortSignal): Promise<Asked<Listed>> {
+    const items: Foreign[] = []
+    let resourceVersion = ''
+    const query = new URLSearchParams({ limit: String(PAGE) })
+    if (options.fieldSelector !== undefined) query.set('fieldSelector', options.fieldSelector)
+    if (options.labelSelector !== undefined) query.set('labelSelector', options.labelSelector)
+    const accept = options.metadataOnly === true ? METADATA : JSON_TYPE
+    for (let pages = 1; ; pages++) {
+      const asked = await read(`${path}?${query.toString()}`, accept, signal)
+      if (asked.is !== 'answer') return asked
+      items.push(...recordsOf(asked.value.items))
+      if (pages === 1) resourceVersion = nameOf(at(asked.value, 'metadata', 'resourceVersion')) ?? ''
+      const next = at(asked.value, 'metadata', 'continue')
+      if (typeof next !== 'string' || next === '') return { is: 'answer', value: { items, resourceVersion } }
+      // Pages without anything in them could go on for ever.
+      if (items.length >= LIMITS.surveyEntries || pages >= LIMITS.listPages) {
+        return { is: 'silence', sent: 'no', code: 'ERR_TOO_MANY', message: `${path} has more than we take` }
+      }
+      query.set('continue', next)
+    }
+  }
+
   return {
     get: (path, signal) => read(path, JSON_TYPE, signal),
-    async list(path, options = {}, signal) {
-      const items: Foreign[] = []
-      const query = new URLSearchParams({ limit: String(PAGE) })
-      if (options.fieldSelector !== undefined) query.set('fieldSelector', options.fieldSelector)
-      if (options.labelSelector !== undefined) query.set('labelSelector', options.labelSelector)
-      const accept = options.metadataOnly === true ? METADATA : JSON_TYPE
-      for (let pages = 1; ; pages++) {
-        const asked = await read(`${path}?${query.toString()}`, accept, signal)
-        if (asked.is !== 'answer') return asked
-        items.push(...recordsOf(asked.value.items))
-        const next = at(asked.value, 'metadata', 'continue')
-        if (typeof next !== 'string' || next === '') return { is: 'answer', value: items }
-        // Pages without anything in them could go on for ever.
-        if (items.length >= LIMITS.surveyEntries || pages >= LIMITS.listPages) {
-          return { is: 'silence', sent: 'no', code: 'ERR_TOO_MANY', message: `${path} has more than we take` }
-        }
-        query.set('continue', next)
-      }
+    async list(path, options, signal) {
+      const listed = await listFrom(path, options, signal)
+      return listed.is === 'answer' ? { is: 'answer', value: listed.value.items } : listed
     },
+    listFrom,
     create: (path, body, doing, signal) => write('POST', path, body, doing, signal),
     merge: (path, patch, doing, signal) => write('PATCH', path, patch, doing, signal, 'application/merge-patch+json'),
     apply: (path, object, doing, signal) =>

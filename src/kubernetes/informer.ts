@@ -1,0 +1,151 @@
+import { type Backoff, backoffMs } from '../lib/backoff.ts'
+import type { Clock } from '../lib/clock.ts'
+import { LIMITS } from '../lib/limits.ts'
+import type { Random } from '../lib/random.ts'
+import type { Wire } from '../lib/wire.ts'
+import type { KubernetesClient } from './client.ts'
+import { at, type Foreign, nameOf, objectName } from './objects.ts'
+import { watch } from './watch.ts'
+
+/** The objects of one kind, kept up to date by one list and then by watches. */
+export interface Informer {
+  /** By `namespace/name`, or `name`. */
+  objects(): ReadonlyMap<string, Foreign>
+  /** True after the first list. False again while the kind is not served: then a missing object proves nothing. */
+  synced(): boolean
+  /** Why there is no list, or the last watch broke. */
+  trouble(): string | undefined
+  /** Takes what a write answered, so that the next look does not see an older version. */
+  note(object: Foreign): void
+  run(signal: AbortSignal): Promise<void>
+}
+
+export interface InformerOptions {
+  readonly client: KubernetesClient
+  readonly wire: Wire
+  readonly clock: Clock
+  readonly random: Random
+  /** `/apis/croft.dev/v1alpha1/machines`. */
+  readonly path: string
+  readonly labelSelector?: string
+  /** Something changed. Called once for many changes in one turn of the loop; holds no queue. */
+  onChange(): void
+}
+
+const AGAIN: Backoff = { baseMs: 500, factor: 2, maxMs: 30_000 }
+/** A server that ends every watch at once must not make us ask in a circle. */
+const SHORTEST_WATCH_MS = 1_000
+const SLACK_MS = 10_000
+
+export function createInformer(options: InformerOptions): Informer {
+  const { client, wire, clock, path, random } = options
+  const select = options.labelSelector === undefined ? {} : { labelSelector: options.labelSelector }
+  let objects = new Map<string, Foreign>()
+  let synced = false
+  let trouble: string | undefined
+  let failures = 0
+
+  const rest = async (why: string, signal: AbortSignal): Promise<void> => {
+    trouble = why
+    failures++
+    await clock.sleep(backoffMs(AGAIN, failures, random), signal)
+  }
+
+  /** The version to watch from; undefined when there is no list. */
+  const listAnew = async (signal: AbortSignal): Promise<string | undefined> => {
+    const listed = await client.listFrom(path, select, signal)
+    if (signal.aborted) return undefined
+    if (listed.is !== 'answer') {
+      // A kind that is served no more takes its objects along without asking: what it held is unknown from now on.
+      if (listed.is === 'error' && listed.status === 404 && synced) {
+        synced = false
+        options.onChange()
+      }
+      await rest(listed.is === 'error' ? listed.refusal.message : listed.message, signal)
+      return undefined
+    }
+    const next = new Map<string, Foreign>()
+    for (const object of listed.value.items) {
+      const key = keyOf(object)
+      if (key !== undefined) next.set(key, object)
+    }
+    objects = next
+    synced = true
+    trouble = undefined
+    options.onChange()
+    return listed.value.resourceVersion
+  }
+
+  const take = (type: string, object: Foreign): void => {
+    const key = keyOf(object)
+    if (key === undefined) return
+    if (type === 'DELETED') objects.delete(key)
+    else if (objects.size < LIMITS.surveyEntries || objects.has(key)) objects.set(key, object)
+    options.onChange()
+  }
+
+  /** One watch after the other, each from where the last one ended, until the server no longer knows that place. */
+  const follow = async (from: string, signal: AbortSignal): Promise<void> => {
+    let resourceVersion = from
+    while (!signal.aborted) {
+      const begunMs = clock.monotonicMs()
+      const watched = await bounded(resourceVersion, signal)
+      if (signal.aborted || watched.is === 'gone') return
+      ;({ resourceVersion } = watched)
+      if (clock.monotonicMs() - begunMs >= AGAIN.maxMs) failures = 0
+      if (watched.is === 'ended') {
+        trouble = undefined
+        failures = 0
+        const early = SHORTEST_WATCH_MS - (clock.monotonicMs() - begunMs)
+        if (early > 0) await clock.sleep(early, signal)
+        continue
+      }
+      await rest(watched.is === 'error' ? watched.refusal.message : watched.message, signal)
+      // Whether the kind is still served, a list tells.
+      if (watched.is === 'error' && watched.status === 404) return
+    }
+  }
+
+  /** A connection that died without a word would be waited on for ever: the server ends a watch itself before this. */
+  const bounded = async (resourceVersion: string, signal: AbortSignal) => {
+    const late = new AbortController()
+    const both = AbortSignal.any([signal, late.signal])
+    const over = new AbortController()
+    void clock.sleep(LIMITS.watchSeconds * 1000 + SLACK_MS, over.signal).then(() => late.abort())
+    try {
+      return await watch(wire, path, { resourceVersion, ...select }, ({ type, object }) => take(type, object), both)
+    } finally {
+      over.abort()
+    }
+  }
+
+  return {
+    objects: () => objects,
+    synced: () => synced,
+    trouble: () => trouble,
+    note(object) {
+      const key = keyOf(object)
+      const before = key === undefined ? undefined : objects.get(key)
+      // The watch may have brought something newer, or that it is gone.
+      if (key !== undefined && before !== undefined && isNewer(object, before)) objects.set(key, object)
+    },
+    async run(signal) {
+      while (!signal.aborted) {
+        const from = await listAnew(signal)
+        if (from !== undefined) await follow(from, signal)
+      }
+    },
+  }
+}
+
+function keyOf(object: Foreign): string | undefined {
+  const name = objectName(object)
+  const namespace = nameOf(at(object, 'metadata', 'namespace'))
+  return name === undefined || namespace === undefined ? name : `${namespace}/${name}`
+}
+
+/** Versions of one kind can be compared since Kubernetes 1.35, and have always been whole numbers of etcd. */
+function isNewer(object: Foreign, than: Foreign): boolean {
+  const [one, other] = [object, than].map((each) => Number(at(each, 'metadata', 'resourceVersion')))
+  return Number.isSafeInteger(one) && Number.isSafeInteger(other) && Number(one) > Number(other)
+}

@@ -1,0 +1,105 @@
+import { cleanText } from '../lib/clean-text.ts'
+import { LIMITS } from '../lib/limits.ts'
+import { type Wire, WireFailure } from '../lib/wire.ts'
+import { translate } from './api-errors.ts'
+import type { Asked } from './client.ts'
+import { at, type Foreign, isRecord, nameOf } from './objects.ts'
+
+export interface WatchEvent {
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
+  readonly object: Foreign
+}
+
+interface WatchOptions {
+  /** From where on: the version that a list was answered with, or that an earlier watch ended at. */
+  readonly resourceVersion: string
+  readonly labelSelector?: string
+  /** The server ends the watch by itself after so long. */
+  readonly timeoutSeconds?: number
+}
+
+/** `gone`: what happened since is no longer known there; list anew. With the version to go on from, also after a break. */
+type Watched = { readonly resourceVersion: string } & (
+  | { readonly is: 'ended' }
+  | { readonly is: 'gone' }
+  | Exclude<Asked<never>, { readonly is: 'answer' }>
+)
+
+/**
+ * Follows what happens to a list until the server or the signal ends it. Bookmarks move the version on while nothing
+ * happens, so that the next watch goes on from a place that the server still knows.
+ */
+export async function watch(
+  wire: Wire,
+  path: string,
+  options: WatchOptions,
+  onEvent: (event: WatchEvent) => void,
+  signal: AbortSignal,
+): Promise<Watched> {
+  const query = new URLSearchParams({
+    watch: 'true',
+    allowWatchBookmarks: 'true',
+    resourceVersion: options.resourceVersion,
+    timeoutSeconds: String(options.timeoutSeconds ?? LIMITS.watchSeconds),
+    ...(options.labelSelector === undefined ? {} : { labelSelector: options.labelSelector }),
+  })
+  const request = { method: 'GET', path: `${path}?${query.toString()}`, headers: { accept: 'application/json' } }
+  let { resourceVersion } = options
+  let rest = ''
+  let ended: Watched | undefined
+
+  const line = (text: string) => {
+    const value = parse(text)
+    if (!isRecord(value) || !isRecord(value.object) || ended !== undefined) return
+    const { type, object } = value
+    if (type === 'ERROR') {
+      const status = Number(at(object, 'code')) || 500
+      ended =
+        status === 410
+          ? { is: 'gone', resourceVersion }
+          : {
+              is: 'error',
+              resourceVersion,
+              status,
+              body: object,
+              refusal: translate({ status, body: object, doing: `watch ${path}` }),
+            }
+      return
+    }
+    resourceVersion = nameOf(at(object, 'metadata', 'resourceVersion')) ?? resourceVersion
+    if (type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') onEvent({ type, object })
+  }
+  const take = (text: string) => {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop() ?? ''
+    if (rest.length > LIMITS.responseBytes) throw new WireFailure('maybe', 'ERR_BODY_TOO_LARGE', 'an event has no end')
+    for (const one of lines) line(one)
+  }
+
+  try {
+    const answer =
+      wire.stream === undefined ? await wire.send(request, signal) : await wire.stream(request, take, signal)
+    if (answer.status !== 200) {
+      const body = parse(answer.body)
+      if (answer.status === 410) return { is: 'gone', resourceVersion }
+      const refusal = translate({ status: answer.status, body, doing: `watch ${path}` })
+      return { is: 'error', resourceVersion, status: answer.status, body, refusal }
+    }
+    if (answer.body !== '') take(answer.body)
+    if (rest !== '') line(rest)
+    return ended ?? { is: 'ended', resourceVersion }
+  } catch (error) {
+    if (!(error instanceof WireFailure)) throw error
+    // A watch that we end ourselves has done its work.
+    if (signal.aborted) return { is: 'ended', resourceVersion }
+    return { is: 'silence', resourceVersion, sent: error.sent, code: error.code, message: cleanText(error.message) }
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,77 @@
+import { LIMITS } from '../lib/limits.ts'
+import type { Intention } from '../model/intention.ts'
+
+/** What the one object says that every write replaces: small facts, and where the parts are. */
+export interface Head {
+  readonly epoch: number
+  readonly complete: boolean
+  readonly lastSeq: number
+  readonly auditSeq: number
+  readonly intentions: readonly Intention[]
+  /** Names of the immutable parts that hold each section, in order. */
+  readonly sections: Readonly<Record<string, readonly string[]>>
+  /** Drawn for each write: by it a writer without an answer sees whether its write is there. */
+  readonly commit: string
+}
+
+export const NO_HEAD: Head = {
+  epoch: 0,
+  complete: false,
+  lastSeq: 0,
+  auditSeq: 0,
+  intentions: [],
+  sections: {},
+  commit: '',
+}
+
+/** Of a ConfigMap, whose whole may have a mebibyte. */
+const HEAD_LENGTH = 900_000
+
+export function headText(head: Head): string {
+  const text = JSON.stringify(head)
+  if (Buffer.byteLength(text) > HEAD_LENGTH)
+    throw new Error(`the store is full: ${head.intentions.length} intentions in flight do not fit into one object`)
+  return text
+}
+
+/** Undefined: somebody wrote something else there. */
+export function readHead(text: string): Head | undefined {
+  try {
+    const value = JSON.parse(text) as Partial<Head>
+    return typeof value.epoch === 'number' ? { ...NO_HEAD, ...value } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const BUCKETS = 16
+
+/** Records lie in a few sections by their keys, so that a change of one does not write all. */
+export function bucketOf(key: string): string {
+  let sum = 0
+  for (let at = 0; at < key.length; at++) sum = (Math.imul(sum, 31) + key.charCodeAt(at)) >>> 0
+  return `records/${sum % BUCKETS}`
+}
+
+/** A log in blocks: an entry goes into the block of its number, and old blocks go as a whole. */
+export const BLOCK = 500
+
+export function blockOf(log: 'events' | 'audit', seq: number): string {
+  return `${log}/${Math.floor(seq / BLOCK)}`
+}
+
+export function blocksOf(head: Head, log: 'events' | 'audit'): readonly string[] {
+  return Object.keys(head.sections)
+    .filter((name) => name.startsWith(`${log}/`))
+    .sort((a, b) => numberOf(a) - numberOf(b))
+}
+
+/** Is everything in this block older than the oldest entry that is kept? */
+export function isOver(block: string, lastSeq: number, log: 'events' | 'audit'): boolean {
+  const kept = log === 'events' ? LIMITS.eventsKept : LIMITS.auditKept
+  return (numberOf(block) + 1) * BLOCK <= lastSeq - kept
+}
+
+function numberOf(block: string): number {
+  return Number(block.slice(block.indexOf('/') + 1))
+}
