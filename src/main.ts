@@ -62,6 +62,8 @@ function createRuntime(signal: AbortSignal): Runtime {
     takeSchemaBack: async (file) => (await import('./store/sqlite-down.ts')).takeSchemaBack(file),
     parseYaml: async (text) => (await import('yaml')).parse(text) as unknown,
     openMemoryStore: async () => (await import('./store/memory.ts')).createMemoryStore(),
+    openCluster: async (place) => (await import('./main/cluster-access.ts')).openCluster(place, process.env),
+    openKubernetesStore: async (place) => (await import('./store/kubernetes.ts')).openKubernetesStore(place),
     openEngine: (store, options) => openEngine(store, options, warn),
     openClusters: async (options) => openClusters(options, await driverDepsFor(options, warn)),
     openDrivers: async (options) => ({ drivers: await loadDrivers(), deps: await driverDepsFor(options, warn) }),

@@ -20,7 +20,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   kubernetes: ['model', 'lib'],
   vault: ['drivers/cluster-port.ts', 'model', 'lib'],
   drivers: ['cloudinit', 'k3s', 'kubernetes', 'model', 'lib'],
-  store: ['model', 'lib'],
+  store: ['kubernetes', 'model', 'lib'],
   ssh: ['model', 'lib'],
   helm: ['ssh/child.ts', 'drivers/chart-port.ts', 'model', 'lib'],
   engine: [
@@ -45,8 +45,10 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'model',
     'lib',
   ],
+  operator: ['controller', 'engine', 'kubernetes', 'kinds', 'source', 'store/port.ts', 'model', 'lib'],
   server: ['model', 'lib'],
   cli: [
+    'operator',
     'images',
     'server',
     'controller',

@@ -10,7 +10,7 @@ export const GROUPS = [
 
 const VERBS: Readonly<Record<(typeof GROUPS)[number], readonly string[]>> = {
   'Getting started:': ['demo', 'init', 'sim', 'explain', 'schema', 'validate', 'doctor'],
-  'Change:': ['plan', 'diff', 'rehearse', 'apply', 'run', 'delete'],
+  'Change:': ['plan', 'diff', 'rehearse', 'apply', 'run', 'operator', 'delete'],
   'Inspect:': ['health', 'get', 'describe', 'why', 'events', 'pods', 'capacity', 'selftest', 'support-bundle'],
   'Operate:': ['cluster', 'machine', 'host', 'power', 'move', 'image', 'ask'],
   'Existing infrastructure:': ['import', 'export'],
@@ -33,6 +33,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   diff: ['croft diff infra/'],
   rehearse: ['croft rehearse infra/'],
   apply: ['croft apply infra/', 'croft apply plan.json', 'croft apply infra/ --yes --timeout 15m --progress plain'],
+  operator: ['croft operator --kubeconfig ~/.kube/config --namespace croft-system'],
   run: ['croft run infra/', 'croft run https://git.example/me/home.git --listen 127.0.0.1:8087'],
   doctor: ['croft doctor infra/', 'croft doctor infra/ --role'],
   get: ['croft get infra/', 'croft get web-1 -o yaml', 'croft get machines -w'],

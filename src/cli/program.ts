@@ -115,6 +115,11 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .option('--wait', 'wait for another croft on the same database to end, instead of refusing')
     .addOption(new Option('--log <format>', 'how to tell what happens').choices(['text', 'json']).default('text'))
     .addOption(state())
+  verb('operator', 'run the controller on the objects of a Kubernetes cluster', () => import('./verbs/operator.ts'))
+    .option('--kubeconfig <file>', 'how to reach the cluster; without it, as the pod that croft runs in')
+    .option('--context <name>', 'context of the kubeconfig')
+    .option('--namespace <name>', 'where its own objects and its state are; default croft-system')
+    .option('--name <name>', 'who this replica is; default POD_NAME')
   verb(
     'doctor [dir]',
     'check connections, certificates, clocks, tokens and privileges, and print each fix',

@@ -3,8 +3,10 @@ import type { Driver, DriverDeps } from '../drivers/port.ts'
 import type { ClusterTools } from '../engine/clusters/sessions.ts'
 import type { Engine } from '../engine/engine.ts'
 import type { Kind } from '../kinds/kind.ts'
+import type { KubernetesClient } from '../kubernetes/client.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Random } from '../lib/random.ts'
+import type { Wire } from '../lib/wire.ts'
 import type { ClusterLook } from '../model/cluster-look.ts'
 import type { Declaration } from '../model/declaration.ts'
 import type { Estate } from '../model/estate.ts'
@@ -122,6 +124,23 @@ export interface EngineOptions {
   readonly env?: Environment
 }
 
+/** Without a kubeconfig: as the pod that we are in. */
+export interface ClusterPlace {
+  readonly kubeconfig?: string
+  readonly context?: string
+}
+
+export type ClusterAccess =
+  | { readonly wire: Wire; readonly namespace?: string; readonly problem?: undefined }
+  | { readonly problem: string }
+
+export interface KubernetesStorePlace {
+  readonly client: KubernetesClient
+  readonly namespace: string
+  readonly name: string
+  readonly random: Random
+}
+
 export type LockedState =
   | { readonly got: true; release(): void }
   | { readonly got: false; readonly owner?: { readonly pid: number; readonly host: string } }
@@ -191,6 +210,10 @@ export interface Runtime {
   /** A store that forgets: for commands that must not leave a file behind. */
   openMemoryStore(): Promise<Store>
   openEngine(store: Store, options: EngineOptions): Promise<Engine>
+  /** The API of a cluster whose objects are to be followed. */
+  openCluster?(place: ClusterPlace): Promise<ClusterAccess>
+  /** A store in that cluster. */
+  openKubernetesStore?(place: KubernetesStorePlace): Promise<Store>
   /** What speaks to clusters and keeps their secrets, for operations by command. */
   openClusters?(options: EngineOptions): Promise<ClusterTools>
   /** The drivers themselves, for looking at connections as such and not at what they hold. */

@@ -21,6 +21,8 @@ export interface Source {
   readonly keepGoing?: boolean
   /** What is new comes into force when a person approves its plan. */
   readonly manual?: boolean
+  /** Each object stands for itself: a wrong one is refused by name and takes nothing from the others. */
+  readonly alone?: boolean
   /** Begins to follow it, from the commit that was in force when we were last here. */
   open(options: { readonly lastGood?: string; mayReturnTo(commit: string): boolean }): FollowedRepository
 }

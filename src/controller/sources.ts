@@ -73,7 +73,7 @@ export async function openSourceStates({ clock, store, epoch, counters, ...deps 
   }
 
   const enforce = async (errorsIn: ErrorsIn): Promise<boolean> => {
-    const candidates = states.flatMap(({ source: { name, grant, keepGoing = false, manual = false }, waiting }) =>
+    const candidates = states.flatMap(({ source: { name, grant, keepGoing = false, alone = false, manual = false }, waiting }) =>
       waiting === undefined
         ? []
         : [
@@ -83,6 +83,7 @@ export async function openSourceStates({ clock, store, epoch, counters, ...deps 
                 source: name,
                 revision: waiting.revision,
                 keepGoing,
+                alone,
                 ...(grant === undefined ? {} : { grant }),
               },
             },

@@ -5,6 +5,8 @@ import type { InForce } from './merge.ts'
 export interface Candidate extends InForce {
   /** Its good parts count although others are wrong. */
   readonly keepGoing: boolean
+  /** Each of its objects stands for itself: what is wrong with one takes nothing from the others. */
+  readonly alone?: boolean
 }
 
 export interface Whole {
@@ -54,12 +56,12 @@ export async function wholeOnly(
     const out = left.flatMap((one) => {
       const own = errors.filter(isOf(one.source))
       const wrong = one.grant === undefined || own.length > 0 ? [...own, ...elsewhere] : own
-      if (wrong.length === 0 || one.keepGoing || hasNoBetter(one.source)) return []
+      if (wrong.length === 0 || one.keepGoing || one.alone === true || hasNoBetter(one.source)) return []
       return [[one.source, wrong] as const]
     })
     if (out.length === 0)
       return {
-        accepted: left.map((one) => (errors.some(isOf(one.source)) ? inPart(one) : plain(one))),
+        accepted: left.map((one) => (errors.some(isOf(one.source)) && one.alone !== true ? inPart(one) : plain(one))),
         refused,
       }
     for (const [source, found] of out) refused.set(source, found)
@@ -68,7 +70,7 @@ export async function wholeOnly(
   return { accepted: [], refused }
 }
 
-function plain({ keepGoing: _, ...rest }: Candidate): InForce {
+function plain({ keepGoing: _, alone: _alone, ...rest }: Candidate): InForce {
   return rest
 }
 

@@ -39,7 +39,7 @@ export function casesOf(
     const ruled = resource === undefined ? undefined : rules.get(resource.driver)
     const list =
       resource === undefined ? before?.list : ruled?.keeps(resource) === true ? ruled.listOf(resource) : undefined
-    const sighting = world === undefined ? undefined : sightingOf(entry, list, world)
+    const sighting = world === undefined ? undefined : sightingOf(entry, list, world, (resource ?? before)?.policy)
     const trouble = connections.trouble(entry.connection)
     const addresses = sighting?.close?.addresses
     const cluster = clusterOf.get(entry.key)
@@ -85,10 +85,16 @@ function declaredBy(resource: Resource | undefined, before: ResourceRecord | und
   return by === undefined ? {} : { declaredBy: by }
 }
 
-function sightingOf(entry: PlanEntry, list: string | undefined, world: World): Sighting | undefined {
+function sightingOf(
+  entry: PlanEntry,
+  list: string | undefined,
+  world: World,
+  policy: Policy | undefined,
+): Sighting | undefined {
   if (entry.externalId === undefined) return undefined
   if (list !== undefined) return world.lists.get(list)?.get(entry.externalId)
   const sighting = world.guests.get(entry.externalId)
+  if (sighting?.mark === undefined && policy?.unmarked === true) return sighting
   return sighting?.mark?.uid === entry.uid ? sighting : undefined
 }
 

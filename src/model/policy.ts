@@ -14,6 +14,11 @@ export interface Policy {
   readonly replace: 'refused' | 'allowed'
   /** An existing thing, not made by us, that a person asked us to take over (`crossplane.io/external-name`). */
   readonly adopt?: string
+  /**
+   * What is taken over keeps its own looks: an object of a cluster says whose it is, so no mark is written on it. Only of
+   * declarations that are such objects.
+   */
+  readonly unmarked?: true
   /** Secrets that no answer shows are sent again when this text changes (`croft.dev/rotate`). */
   readonly rotate?: string
   /** The cluster whose memory it holds as a server: it goes by that cluster's doing, and not because the cluster is gone. */

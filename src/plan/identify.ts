@@ -72,7 +72,8 @@ function identifyGuest(resource: Resource, declaredId: string | undefined, world
   if (there === undefined) return { is: 'absent' }
   // Nobody can tell yet whose it is: with a lost store it may well be ours.
   if (there.mark === undefined && isBeingMade(there)) return { is: 'forming', sighting: there }
-  if (there.mark === undefined && adopt === claimed) return { is: 'adoptable', sighting: there }
+  if (there.mark === undefined && adopt === claimed)
+    return { is: resource.policy.unmarked === true ? 'ours' : 'adoptable', sighting: there }
   if (there.close === undefined) return { is: 'unread', sighting: there }
   return { is: 'foreign', sighting: there }
 }

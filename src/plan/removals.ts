@@ -70,6 +70,7 @@ export function removals(estate: Estate, world: World, ledger: Ledger, nowMs: nu
     }
   }
   found.push(
+    ...unmarkedRemovals(estate, world, ledger, meant, approvals),
     ...listedRemovals(estate, world, ledger, meant, approvals),
     ...unremembered(estate, world, ledger, meant, approvals),
   )
@@ -95,6 +96,27 @@ export function unprovenKeys(estate: Estate, world: World, ledger: Ledger, nowMs
 function ownMarks(estate: Estate, { connection }: World): (mark: string | undefined) => boolean {
   const marks = new Set([connection.estate, ...(estate.sources ?? []).map((uid) => estateMark(connection.estate, uid))])
   return (mark) => [...marks].some((own) => isOfEstate(mark, own))
+}
+
+/** Guests that were taken over without a mark: the record of whoever declared them says which they are. */
+function unmarkedRemovals(
+  estate: Estate,
+  world: World,
+  ledger: Ledger,
+  meant: ReadonlySet<ResourceKey>,
+  approvals: readonly Approval[],
+): readonly Removal[] {
+  const declared = new Set(estate.resources.map(({ key }) => key))
+  return [...ledger.records.values()].flatMap((record): readonly Removal[] => {
+    const { key, uid, type, policy, externalId, connection } = record
+    if (policy.unmarked !== true || (type !== 'vm' && type !== 'container')) return []
+    if (connection !== world.connection.name || declared.has(key) || isUnreadable(key, estate)) return []
+    const sighting = externalId === undefined ? undefined : world.guests.get(externalId)
+    if (sighting === undefined || sighting.mark !== undefined) return []
+    const deletion = meant.has(key) ? 'Delete' : policy.deletion
+    const proof = provenBy(proofOf(key, record, estate, approvals))
+    return [{ key, uid, type, sighting, record, deletion, protect: policy.protect, policy, ...proof }]
+  })
 }
 
 function provenBy(proof: Proof | undefined): Pick<Removal, 'proof'> {

@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs'
+import type { ClusterAccess, ClusterPlace } from '../cli/runtime.ts'
+import { LIMITS } from '../lib/limits.ts'
+import { openTlsWire } from '../lib/tls-wire.ts'
+import type { Wire } from '../lib/wire.ts'
+
+const ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount'
+/** Watches hold one connection each, for as long as they last. */
+const SOCKETS = 128
+const TIMEOUTS = { connectMs: LIMITS.connectTimeoutMs, requestMs: LIMITS.requestTimeoutMs }
+
+/** The way to the API of a cluster: by a kubeconfig, or as the pod that we are in. */
+export async function openCluster(place: ClusterPlace, env: NodeJS.ProcessEnv): Promise<ClusterAccess> {
+  if (place.kubeconfig !== undefined) return byKubeconfig(place.kubeconfig, place.context)
+  const [host, port] = [env.KUBERNETES_SERVICE_HOST, env.KUBERNETES_SERVICE_PORT]
+  if (host === undefined || port === undefined)
+    return { problem: 'this is no pod of a cluster; name a kubeconfig with --kubeconfig' }
+  const endpoint = `https://${host.includes(':') ? `[${host}]` : host}:${port}`
+  const wire = openTlsWire({ endpoint, authority: file('ca.crt'), maxSockets: SOCKETS, timeouts: TIMEOUTS })
+  return { wire: withToken(wire), namespace: file('namespace').trim() }
+}
+
+async function byKubeconfig(name: string, context: string | undefined): Promise<ClusterAccess> {
+  const { readKubeconfig } = await import('../kubernetes/kubeconfig.ts')
+  let text: string
+  try {
+    text = readFileSync(name, 'utf8')
+  } catch (error) {
+    return { problem: `the kubeconfig ${name} cannot be read: ${error instanceof Error ? error.message : String(error)}` }
+  }
+  const access = readKubeconfig(text, context)
+  if ('problem' in access) return { problem: `the kubeconfig ${name} cannot be used: ${access.problem}` }
+  const { endpoint, caPem, certificatePem, key } = access
+  const client = { certificate: certificatePem, key: key.reveal() }
+  return { wire: openTlsWire({ endpoint, authority: caPem, client, maxSockets: SOCKETS, timeouts: TIMEOUTS }) }
+}
+
+/** The kubelet writes a new token long before the old one ends: it is read for each call. */
+function withToken(wire: Wire): Wire {
+  const authorized = <R extends { readonly headers: Readonly<Record<string, string>> }>(request: R): R => ({
+    ...request,
+    headers: { ...request.headers, authorization: `Bearer ${file('token').trim()}` },
+  })
+  return {
+    send: (request, signal) => wire.send(authorized(request), signal),
+    ...(wire.stream === undefined
+      ? {}
+      : { stream: (request, onText, signal) => wire.stream?.(authorized(request), onText, signal) ?? Promise.reject(new Error('no stream')) }),
+    close: () => wire.close(),
+  }
+}
+
+function file(name: string): string {
+  return readFileSync(`${ACCOUNT}/${name}`, 'utf8')
+}

@@ -1,0 +1,65 @@
+import { annotationsOf, at, type Foreign, labelsOf, nameOf, objectName, recordOf } from '../kubernetes/objects.ts'
+import { resourceKey } from '../model/key.ts'
+import type { ServedKind } from './served.ts'
+
+/** An object of the cluster with the key that its declaration has. */
+export interface DeclaredObject {
+  readonly served: ServedKind
+  readonly object: Foreign
+  readonly key: string
+  readonly deleting: boolean
+}
+
+/** Crossplane's provider puts this on its objects; whoever keeps them in its place takes it away in its place. */
+const PROVIDER_FINALIZER = 'finalizer.managedresource.crossplane.io'
+const OWN_FINALIZER = 'croft.dev/finalizer'
+
+export function declaredObject(served: ServedKind, object: Foreign, home: string): DeclaredObject | undefined {
+  const name = objectName(object)
+  if (name === undefined) return undefined
+  const { kind } = served
+  const namespace = namespaceIn(object, home)
+  const counts = kind.namespaced === undefined || kind.namespaced(served.apiVersion)
+  const key = resourceKey(kind.kind, name, counts ? namespace : undefined)
+  return { served, object, key, deleting: at(object, 'metadata', 'deletionTimestamp') !== undefined }
+}
+
+/** The operator's own namespace is left out: its objects have the keys that they would have in a file. */
+function namespaceIn(object: Foreign, home: string): string | undefined {
+  const namespace = nameOf(at(object, 'metadata', 'namespace'))
+  return namespace === home ? undefined : namespace
+}
+
+export function isManagedByProvider({ apiVersion }: ServedKind): boolean {
+  return apiVersion.includes('crossplane.io/') && !/^(?:proxmoxbpg\.(?:m\.)?)?crossplane\.io\//.test(apiVersion)
+}
+
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
+
+/** What a person declares in it, as a document of a file: without what the server and controllers write. */
+export function manifestOf({ served, object }: DeclaredObject, home: string): Foreign {
+  const annotations = Object.fromEntries([...annotationsOf(object)].filter(([name]) => name !== LAST_APPLIED))
+  const namespace = namespaceIn(object, home)
+  const spec = recordOf(object.spec)
+  return {
+    apiVersion: served.apiVersion,
+    kind: served.kind.kind,
+    metadata: {
+      name: objectName(object),
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(labelsOf(object).size === 0 ? {} : { labels: Object.fromEntries(labelsOf(object)) }),
+      ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
+    },
+    // There an external name says nothing about deletion, because every object has one.
+    spec: isManagedByProvider(served) && spec.deletionPolicy === undefined ? { ...spec, deletionPolicy: 'Delete' } : spec,
+  }
+}
+
+export function finalizerFor(served: ServedKind): string {
+  return isManagedByProvider(served) ? PROVIDER_FINALIZER : OWN_FINALIZER
+}
+
+export function finalizersOf(object: Foreign): readonly string[] {
+  const list = at(object, 'metadata', 'finalizers')
+  return Array.isArray(list) ? list.filter((one): one is string => typeof one === 'string') : []
+}

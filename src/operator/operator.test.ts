@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { at, type Foreign } from '../kubernetes/objects.ts'
+import { conditionOf, createGround, type Ground, VMS } from './testing/harness.ts'
+
+const FINALIZER = 'finalizer.managedresource.crossplane.io'
+
+/** An object as Crossplane's provider leaves it behind: finalizer, external name, conditions and all. */
+function madeByCrossplane(vmid: number, host: string, fields: Foreign, extra: Foreign = {}): Foreign {
+  return {
+    metadata: {
+      name: `vm-${vmid}`,
+      annotations: {
+        'crossplane.io/external-name': `${vmid}`,
+        'crossplane.io/external-create-pending': '2026-10-01T10:00:00Z',
+        'crossplane.io/external-create-succeeded': '2026-10-01T10:00:09Z',
+        'kubectl.kubernetes.io/last-applied-configuration': '{"kind":"EnvironmentVM"}',
+      },
+      finalizers: [FINALIZER],
+    },
+    spec: {
+      deletionPolicy: 'Delete',
+      managementPolicies: ['*'],
+      providerConfigRef: { name: 'default' },
+      initProvider: {},
+      forProvider: { nodeName: host, vmId: vmid, started: true, ...fields },
+      ...extra,
+    },
+  }
+}
+
+const AS_BEFORE = {
+  atProvider: { id: '1' },
+  conditions: [
+    { type: 'Synced', status: 'True', reason: 'ReconcileSuccess', lastTransitionTime: '2026-10-01T10:00:09Z' },
+    { type: 'Ready', status: 'True', reason: 'Available', lastTransitionTime: '2026-10-01T10:00:30Z' },
+    { type: 'LastAsyncOperation', status: 'True', reason: 'Success', lastTransitionTime: '2026-10-01T10:00:30Z' },
+  ],
+}
+
+async function takenFrom(ground: Ground, count: number): Promise<readonly number[]> {
+  const ids: number[] = []
+  for (const [vmid, { host, config }] of guestsOf(ground)) {
+    if (vmid < 1000 || ids.length === count) continue
+    const fields = { name: config.name, cpu: [{ cores: Number(config.cores) }], memory: [{ dedicated: Number(config.memory) }] }
+    await ground.call('POST', VMS, madeByCrossplane(vmid, host, fields))
+    await ground.call('PATCH', `${VMS}/vm-${vmid}/status`, { status: AS_BEFORE })
+    ids.push(vmid)
+  }
+  assert.equal(ids.length, count)
+  return ids
+}
+
+function guestsOf({ datacentre }: Ground): ReadonlyMap<number, { readonly host: string; readonly config: Record<string, string> }> {
+  const map = new Map<number, { host: string; config: Record<string, string> }>()
+  for (const guest of datacentre.world.guests.values())
+    map.set(guest.vmid, { host: guest.node, config: Object.fromEntries(guest.config) })
+  return map
+}
+
+const writesTo = ({ datacentre }: Ground) => datacentre.writes.map(({ method, path }) => `${method} ${path}`)
+
+test('[J-18] fifty VMs that Crossplane made are taken over without one write to Proxmox, nor to their objects', async () => {
+  const ground = await createGround(50)
+  const ids = await takenFrom(ground, 50)
+  const before = await Promise.all(ids.map((id) => ground.get(`${VMS}/vm-${id}`)))
+  ground.api.calls.length = 0
+  const operator = await ground.start()
+  await ground.pass(180_000)
+  assert.equal(operator.failure(), undefined)
+  assert.deepEqual(operator.warnings, [])
+  assert.deepEqual(writesTo(ground), [])
+  const after = await Promise.all(ids.map((id) => ground.get(`${VMS}/vm-${id}`)))
+  assert.deepEqual(after, before, 'they say the same as before')
+  const written = ground.api.calls.filter((call) => !call.startsWith('GET ') && !call.includes('/configmaps'))
+  assert.deepEqual(written.filter((call) => !call.includes('/events')), [])
+  ground.api.calls.length = 0
+  await ground.pass(300_000)
+  assert.deepEqual(ground.api.calls.filter((call) => !call.startsWith('GET ')), [], 'nothing happens, nothing is written')
+  await operator.stop()
+
+  const again = await ground.start({ name: 'two' })
+  await ground.pass(120_000)
+  assert.deepEqual(writesTo(ground), [], 'and not by the next replica either')
+  await again.stop()
+})
+
+test('a changed field is one write; paused and observed objects are left alone and say so', async () => {
+  const ground = await createGround(3)
+  const [changed = 0, paused = 0, observed = 0] = await takenFrom(ground, 3)
+  const operator = await ground.start()
+  await ground.pass(60_000)
+  await ground.call('PATCH', `${VMS}/vm-${paused}`, { metadata: { annotations: { 'crossplane.io/paused': 'true' } } })
+  await ground.call('PATCH', `${VMS}/vm-${observed}`, { spec: { managementPolicies: ['Observe'] } })
+  await ground.pass(60_000)
+  for (const id of [changed, paused, observed])
+    await ground.call('PATCH', `${VMS}/vm-${id}`, { spec: { forProvider: { description: 'by kubectl' } } })
+  await ground.until(() => ground.datacentre.writes.length > 0, 5_000)
+  await ground.pass(60_000)
+  assert.ok(ground.datacentre.writes.every(({ path }) => path.includes(`/${changed}/`)), writesTo(ground).join())
+  assert.match(guestsOf(ground).get(changed)?.config.description ?? '', /by kubectl/)
+  assert.equal(conditionOf(await ground.get(`${VMS}/vm-${paused}`), 'Synced'), 'False ReconcilePaused')
+  assert.equal(conditionOf(await ground.get(`${VMS}/vm-${changed}`), 'Synced'), 'True ReconcileSuccess')
+  assert.equal(conditionOf(await ground.get(`${VMS}/vm-${changed}`), 'Ready'), 'True Available')
+  await operator.stop()
+})
+
+test('kubectl delete: Delete takes the VM along, Orphan does not, also when it was said in the last moment; then the object goes', async () => {
+  const ground = await createGround(3)
+  const [deleted = 0, orphaned = 0, stays = 0] = await takenFrom(ground, 3)
+  const operator = await ground.start()
+  await ground.pass(60_000)
+  await ground.call('PATCH', `${VMS}/vm-${orphaned}`, { spec: { deletionPolicy: 'Orphan' } })
+  await ground.call('DELETE', `${VMS}/vm-${orphaned}`)
+  await ground.call('DELETE', `${VMS}/vm-${deleted}`)
+  assert.equal(conditionOf(await ground.get(`${VMS}/vm-${deleted}`), 'Ready'), 'True Available')
+  await ground.pass(5_000)
+  const leaving = await ground.get(`${VMS}/vm-${deleted}`)
+  if (leaving !== undefined) assert.equal(conditionOf(leaving, 'Ready'), 'False Deleting')
+  await ground.pass(180_000)
+  assert.equal(guestsOf(ground).has(deleted), false, writesTo(ground).join('\n'))
+  assert.equal(guestsOf(ground).has(orphaned), true)
+  assert.equal(guestsOf(ground).has(stays), true)
+  assert.equal(await ground.get(`${VMS}/vm-${deleted}`), undefined)
+  assert.equal(await ground.get(`${VMS}/vm-${orphaned}`), undefined)
+  assert.notEqual(await ground.get(`${VMS}/vm-${stays}`), undefined)
+  await operator.stop()
+})
+
+test('[F-09] an object that vanished without a deletion, or whose kind is served no more, takes no VM along', async () => {
+  const ground = await createGround(2)
+  const [first = 0, second = 0] = await takenFrom(ground, 2)
+  const operator = await ground.start()
+  await ground.pass(60_000)
+  await operator.stop()
+  await ground.call('PATCH', `${VMS}/vm-${first}`, { metadata: { finalizers: null } })
+  await ground.call('DELETE', `${VMS}/vm-${first}`)
+  const again = await ground.start()
+  await ground.pass(60_000)
+  await ground.call(
+    'DELETE',
+    '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/environmentvms.virtualenvironmentvm.proxmoxbpg.crossplane.io',
+  )
+  await ground.pass(600_000)
+  assert.deepEqual(writesTo(ground), [])
+  assert.ok(guestsOf(ground).has(first) && guestsOf(ground).has(second))
+  await again.stop()
+})
+
+test('a new object is made only once it is held by a finalizer, gets its external name, Events and conditions', async () => {
+  const ground = await createGround()
+  const operator = await ground.start()
+  await ground.pass(10_000)
+  const spec = {
+    deletionPolicy: 'Delete',
+    forProvider: {
+      nodeName: 'fun-bedbug',
+      name: 'fresh',
+      started: false,
+      cpu: [{ cores: 1 }],
+      memory: [{ dedicated: 512 }],
+    },
+  }
+  await ground.call('POST', VMS, { metadata: { name: 'fresh' }, spec })
+  await ground.pass(180_000)
+  const made = await ground.get(`${VMS}/fresh`)
+  assert.deepEqual(at(made, 'metadata', 'finalizers'), [FINALIZER])
+  const id = String(at(made, 'metadata', 'annotations', 'crossplane.io/external-name'))
+  assert.equal(guestsOf(ground).get(Number(id))?.config.name, 'fresh')
+  assert.equal(conditionOf(made, 'Synced'), 'True ReconcileSuccess')
+  assert.equal(conditionOf(made, 'Ready'), 'True Available')
+  const marked = ground.api.calls.findIndex((call) => call.startsWith(`PATCH ${VMS}/fresh`))
+  assert.ok(marked >= 0)
+  const events = JSON.stringify(await ground.get('/api/v1/namespaces/default/events'))
+  assert.match(events, /"involvedObject":\{[^}]*"name":"fresh"/)
+  assert.doesNotMatch(JSON.stringify(await ground.get('/api/v1/namespaces/croft-system/configmaps')), new RegExp(ground.datacentre.token))
+  await operator.stop()
+})
+
+test('a wrong object is refused by name and holds up no other, not even its deletion', async () => {
+  const ground = await createGround(2)
+  const [deleted = 0] = await takenFrom(ground, 2)
+  const operator = await ground.start()
+  await ground.pass(60_000)
+  await ground.call('POST', VMS, { metadata: { name: 'wrong' }, spec: { forProvider: { nodeName: 'fun-bedbug', memroy: 3 } } })
+  await ground.call('DELETE', `${VMS}/vm-${deleted}`)
+  await ground.pass(180_000)
+  const wrong = await ground.get(`${VMS}/wrong`)
+  assert.equal(conditionOf(wrong, 'Synced'), 'False ReconcileError')
+  assert.match(JSON.stringify(at(wrong, 'status')), /memroy.*did you mean memory/)
+  assert.equal(await ground.get(`${VMS}/vm-${deleted}`), undefined)
+  await operator.stop()
+})
+
+test('[F-20] a replica that was replaced cannot write any more', async () => {
+  const ground = await createGround(1)
+  const [id = 0] = await takenFrom(ground, 1)
+  const first = await ground.start()
+  await ground.pass(60_000)
+  const second = await ground.start({ name: 'two' })
+  await ground.call('PATCH', `${VMS}/vm-${id}`, { spec: { forProvider: { onBoot: true } } })
+  await ground.pass(60_000)
+  assert.match(String(first.failure()), /another controller began epoch/)
+  assert.equal(second.failure(), undefined)
+  assert.equal(ground.datacentre.writes.length, 1, writesTo(ground).join('\n'))
+  await first.stop()
+  await second.stop()
+})

@@ -1,0 +1,161 @@
+import { createController, type RunningController } from '../controller/controller.ts'
+import { linkingRevision } from '../controller/link-revision.ts'
+import { missingSecrets, withoutMissing } from '../controller/secret-check.ts'
+import type { Source } from '../controller/source-state.ts'
+import type { Engine, PassReport } from '../engine/engine.ts'
+import type { Clock } from '../lib/clock.ts'
+import { inParallel } from '../lib/parallel.ts'
+import type { Estate } from '../model/estate.ts'
+import { ownerOf, type ResourceKey } from '../model/key.ts'
+import type { Problem } from '../model/problem.ts'
+import type { ResourceRecord } from '../model/record.ts'
+import type { Secret, SecretReference } from '../model/secret.ts'
+import type { Store } from '../store/port.ts'
+import type { ClusterSource } from './cluster-source.ts'
+import type { ClusterRevision } from './revision.ts'
+import type { Known } from './status.ts'
+import { release, tellEvent, tellObject, type WriteBack } from './write-back.ts'
+
+export interface OperatorOptions {
+  readonly clock: Clock
+  readonly store: Store
+  readonly epoch: number
+  readonly engine: Engine
+  readonly source: ClusterSource
+  readonly back: Omit<WriteBack, 'nowMs' | 'note'>
+  resolveSecret(reference: SecretReference): Promise<Secret>
+}
+
+/** Keys of the objects that were there: one that is missing without a deletion proves nothing. */
+const OBJECTS = 'operator/objects'
+const NAME = 'cluster'
+const POLL_MS = 60_000
+const WRITES_AT_ONCE = 8
+const EVENTS_PER_PASS = 100
+
+/** One pass that has ended, with what it was about. */
+interface Passed {
+  readonly estate: Estate
+  readonly report: PassReport
+  readonly read: ClusterRevision
+}
+
+/** The controller with a cluster's objects as its source, and their status as its report. */
+export async function createOperator(options: OperatorOptions): Promise<RunningController> {
+  const { clock, store, epoch, source } = options
+  let known = new Set<ResourceKey>(JSON.parse((await store.getValue(OBJECTS)) ?? '[]') as ResourceKey[])
+  let records: readonly ResourceRecord[] = await store.records()
+  const reads = new Map<string, ClusterRevision>()
+  let passed: Passed | undefined
+  let last: string | undefined
+
+  const keep = async (next: ReadonlySet<ResourceKey>): Promise<void> => {
+    if (next.size === known.size && [...next].every((key) => known.has(key))) return
+    known = new Set(next)
+    await store.putValue(epoch, OBJECTS, JSON.stringify([...next].sort()))
+  }
+
+  const look = async () => {
+    if (!source.synced() && last === undefined)
+      return { is: 'kept', reason: 'unreachable', message: 'the kinds of the cluster have not been listed yet' } as const
+    const read = await source.read({ known, records, passed: passedKeys(passed) })
+    const { id } = read.revision
+    reads.set(id, read)
+    if (id === last) return { is: 'same' } as const
+    // Before anything is done for an object: whoever starts anew must know that it was there.
+    await keep(new Set([...known, ...source.objects().map(({ key }) => key)]))
+    last = id
+    for (const old of [...reads.keys()].slice(0, -4)) reads.delete(old)
+    return { is: 'new', revision: read.revision } as const
+  }
+
+  const engine: Engine = {
+    ...options.engine,
+    async pass(estate, signal, settings) {
+      const report = await options.engine.pass(estate, signal, settings)
+      const read = reads.get(estate.revision)
+      if (read === undefined || signal.aborted) return report
+      const first = passed?.read.revision.id !== estate.revision
+      passed = { estate, report, read }
+      // The report has only what was planned; of what vanished the store alone knows.
+      records = await store.records()
+      await writeBack(passed)
+      // What may leave only now is another revision.
+      if (first && source.objects().some(({ deleting }) => deleting)) controller.poke(NAME)
+      return report
+    },
+  }
+
+  const writeBack = async ({ report, read, estate }: Passed): Promise<void> => {
+    const to: WriteBack = { ...options.back, nowMs: clock.now(), note: (declared, object) => source.note(declared, object) }
+    const byKey = new Map(source.objects().map((object) => [object.key, object]))
+    const [owned, wrong] = [byOwner(records), problemsByKey(estate.problems)]
+    const passedNow = passedKeys({ report, read, estate })
+    const gone: ResourceKey[] = []
+    await inParallel([...byKey.values()], WRITES_AT_ONCE, async (declared) => {
+      const { key } = declared
+      if (declared.deleting && read.leaving.has(key) && isOver(key, report, owned.get(key) ?? [])) {
+        if (await release(to, declared)) gone.push(key)
+        return
+      }
+      const about: Known = {
+        records: owned.get(key) ?? [],
+        problems: wrong.get(key) ?? [],
+        paused: read.paused.has(key),
+        passed: passedNow.has(key),
+      }
+      await tellObject(to, declared, about)
+    })
+    for (const event of report.events.slice(0, EVENTS_PER_PASS)) {
+      const declared = event.key === undefined ? undefined : byKey.get(ownerOf(event.key))
+      if (declared !== undefined) await tellEvent(to, declared, event)
+    }
+    // Also what is missing and of which nothing is left.
+    const lost = read.vanished.filter((key) => !owned.has(key))
+    if (gone.length + lost.length > 0) await keep(new Set([...known].filter((key) => ![...gone, ...lost].includes(key))))
+  }
+
+  const objects: Source = { name: NAME, remote: 'kubernetes', ref: '', pollMs: POLL_MS, alone: true, open: () => ({ look }) }
+  const controller = await createController({
+    clock,
+    store,
+    epoch,
+    engine,
+    sources: [objects],
+    link: linkingRevision,
+    prepare: async (estate) => withoutMissing(estate, await missingSecrets(estate, options.resolveSecret)),
+  })
+  return controller
+}
+
+/** Is nothing left of it that croft keeps? What was left to itself on purpose is no longer kept. */
+function isOver(key: ResourceKey, { plan }: PassReport, records: readonly ResourceRecord[]): boolean {
+  const open = plan.entries.some(
+    (entry) => ownerOf(entry.key) === key && entry.action.do !== 'nothing' && entry.action.do !== 'forget',
+  )
+  return !open && records.every(({ status }) => status === 'Orphaned')
+}
+
+function passedKeys(passed: Pick<Passed, 'read' | 'estate' | 'report'> | undefined): ReadonlySet<ResourceKey> {
+  if (passed === undefined) return new Set()
+  const { declarations, unreadable } = passed.read.revision
+  return new Set([...declarations.map(({ key }) => key), ...unreadable])
+}
+
+function byOwner(records: readonly ResourceRecord[]): ReadonlyMap<ResourceKey, readonly ResourceRecord[]> {
+  const map = new Map<ResourceKey, ResourceRecord[]>()
+  for (const record of records) {
+    const owner = ownerOf(record.key)
+    map.set(owner, [...(map.get(owner) ?? []), record])
+  }
+  return map
+}
+
+function problemsByKey(problems: readonly Problem[]): ReadonlyMap<ResourceKey, readonly Problem[]> {
+  const map = new Map<ResourceKey, Problem[]>()
+  for (const problem of problems) {
+    if (problem.object === undefined) continue
+    map.set(problem.object, [...(map.get(problem.object) ?? []), problem])
+  }
+  return map
+}

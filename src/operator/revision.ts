@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto'
+import type { Foreign } from '../kubernetes/objects.ts'
+import { ownerOf, type ResourceKey } from '../model/key.ts'
+import type { Policy } from '../model/policy.ts'
+import type { ResourceRecord } from '../model/record.ts'
+import { assemble, type FileOutcome } from '../source/assemble.ts'
+import { type Judged, judgeDocument } from '../source/judge.ts'
+import type { Revision } from '../source/revision.ts'
+import { type DeclaredObject, finalizerFor, finalizersOf, manifestOf } from './objects.ts'
+
+export interface ClusterState {
+  readonly objects: readonly DeclaredObject[]
+  /** Documents that stand in no object: the estate itself. */
+  readonly derived: readonly Foreign[]
+  /** Keys of objects that were there before. One that is missing without having been deleted proves nothing. */
+  readonly known: ReadonlySet<ResourceKey>
+  /** Some kind could not be listed. */
+  readonly incomplete: boolean
+  /** What the store remembers, and the keys that the last finished pass was about. */
+  readonly records: readonly ResourceRecord[]
+  readonly passed: ReadonlySet<ResourceKey>
+  readonly home: string
+}
+
+export interface ClusterRevision {
+  readonly revision: Revision
+  /** Objects that are declared no more: they wait for their finalizer. */
+  readonly leaving: ReadonlySet<ResourceKey>
+  /** Missing without having been deleted. */
+  readonly vanished: readonly ResourceKey[]
+  /** Where a person wants nothing to be written. */
+  readonly paused: ReadonlySet<ResourceKey>
+}
+
+/** What the objects of a cluster declare, as files would. Pure. */
+export function revisionOf(state: ClusterState): ClusterRevision {
+  const leaving = new Set<ResourceKey>()
+  const still = new Set<ResourceKey>()
+  const outcomes: FileOutcome[] = state.derived.map((manifest) => outcomeOf(manifest, 'derived'))
+  for (const object of state.objects) {
+    const { key, served } = object
+    const outcome = outcomeOf(manifestOf(object, state.home), `${served.plural}.${served.apiVersion.split('/')[0]}/${key}`)
+    if (object.deleting && mayLeave(key, policyIn(outcome), state)) leaving.add(key)
+    else {
+      if (object.deleting || !isHeld(object)) still.add(key)
+      outcomes.push(outcome)
+    }
+  }
+  const present = new Set(state.objects.map(({ key }) => key))
+  const vanished = [...state.known].filter((key) => !present.has(key))
+  const extra = { problems: [], ignored: [], incomplete: state.incomplete }
+  const read = assemble('', outcomes, undefined, extra)
+  const declarations = read.declarations.map((declaration) => {
+    const policy = policyFor(declaration.policy, still.has(declaration.key))
+    return policy === declaration.policy ? declaration : { ...declaration, policy }
+  })
+  const unreadable = [...new Set([...read.unreadable, ...vanished])].sort()
+  const id = idOf([declarations.map(({ key, generation, policy }) => [key, generation, policy]), unreadable, [...leaving]])
+  const paused = new Set(read.declarations.filter(({ policy }) => policy.paused).map(({ key }) => key))
+  return { revision: { ...read, id, declarations, unreadable }, leaving, vanished, paused }
+}
+
+/**
+ * An object that is being deleted counts as gone once the store knows what should become of the thing: until then it is
+ * declared and nothing is written, so that a policy that was changed just before is not overlooked.
+ */
+function mayLeave(key: ResourceKey, policy: Policy | undefined, { records, passed }: ClusterState): boolean {
+  if (policy?.paused === true) return false
+  const own = records.filter((record) => ownerOf(record.key) === key)
+  if (own.length === 0) return passed.has(key)
+  return policy === undefined || own.every(({ policy: { deletion, protect } }) => deletion === policy.deletion && protect === policy.protect)
+}
+
+/** Nothing is made for an object that could go without croft being asked. */
+function isHeld({ object, served }: DeclaredObject): boolean {
+  return finalizersOf(object).includes(finalizerFor(served))
+}
+
+function policyFor(policy: Policy, still: boolean): Policy {
+  const unmarked = policy.adopt === undefined ? policy : { ...policy, unmarked: true as const }
+  return still ? { ...unmarked, paused: true } : unmarked
+}
+
+function outcomeOf(manifest: Foreign, file: string): FileOutcome & { readonly judged: readonly Judged[] } {
+  const text = JSON.stringify(manifest, null, 2)
+  return { file, judged: judgeDocument({ document: { text, line: 1 }, value: plainTree(manifest), findings: [] }) }
+}
+
+function policyIn({ judged: [first] }: { readonly judged: readonly Judged[] }): Policy | undefined {
+  return first?.outcome === 'declared' ? first.policy : undefined
+}
+
+/** As the readers of files give it: maps without a prototype. */
+function plainTree(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plainTree)
+  if (typeof value !== 'object' || value === null) return value
+  const map: Record<string, unknown> = Object.create(null)
+  for (const [name, entry] of Object.entries(value)) map[name] = plainTree(entry)
+  return map
+}
+
+function idOf(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 40)
+}

@@ -1,0 +1,117 @@
+import { at, type Foreign, recordsOf, stringMapOf } from '../kubernetes/objects.ts'
+import type { Condition } from '../model/condition.ts'
+import type { Problem } from '../model/problem.ts'
+import type { ResourceRecord } from '../model/record.ts'
+import { type DeclaredObject, finalizerFor, finalizersOf, isManagedByProvider } from './objects.ts'
+
+/** What croft knows about one object. */
+export interface Known {
+  /** Of the thing itself and of its parts. */
+  readonly records: readonly ResourceRecord[]
+  readonly problems: readonly Problem[]
+  readonly paused: boolean
+  /** A pass has been made with it. */
+  readonly passed: boolean
+}
+
+type Shown = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>
+
+/** The status to write, or undefined where the object says it already. Conditions of others stay as they are. Pure. */
+export function statusPatch(declared: DeclaredObject, known: Known, nowMs: number): Foreign | undefined {
+  const wanted = shownConditions(declared, known)
+  if (wanted.length === 0) return undefined
+  const there = recordsOf(at(declared.object, 'status', 'conditions'))
+  let differs = false
+  const mine = wanted.map((condition) => {
+    const before = there.find(({ type }) => type === condition.type)
+    const same =
+      before?.status === condition.status &&
+      before.reason === condition.reason &&
+      (before.message ?? '') === condition.message
+    if (same) return before
+    differs = true
+    const { message, ...rest } = condition
+    const since = before?.status === condition.status ? before.lastTransitionTime : undefined
+    return {
+      ...rest,
+      ...(message === '' ? {} : { message }),
+      lastTransitionTime: since ?? `${new Date(nowMs).toISOString().slice(0, 19)}Z`,
+    }
+  })
+  const generation = at(declared.object, 'metadata', 'generation')
+  const observed = !isManagedByProvider(declared.served) && typeof generation === 'number' ? { observedGeneration: generation } : {}
+  const old = at(declared.object, 'status', 'observedGeneration')
+  if (!differs && (observed.observedGeneration === undefined || observed.observedGeneration === old)) return undefined
+  const byType = new Map<unknown, Foreign>([...there, ...mine].map((condition) => [condition.type, condition]))
+  return { ...observed, conditions: [...byType.values()] }
+}
+
+function shownConditions(declared: DeclaredObject, known: Known): readonly Shown[] {
+  const crossplane = isManagedByProvider(declared.served)
+  const [problem] = known.problems.filter(({ severity }) => severity === 'error')
+  if (problem !== undefined) {
+    const where = problem.field === undefined || problem.field === '' ? '' : `${problem.field}: `
+    const hint = problem.hint === undefined ? '' : ` (${problem.hint})`
+    const message = `${where}${problem.message}${hint}`
+    return [{ type: 'Synced', status: 'False', reason: crossplane ? 'ReconcileError' : 'Refused', message }]
+  }
+  if (known.records.length === 0) {
+    // Facts and connections have no record: that they were accepted is all there is to say.
+    const ofCroft = declared.served.apiVersion.startsWith('croft.dev/')
+    if (!known.passed || !ofCroft || declared.deleting) return []
+    return (['Synced', 'Ready'] as const).map((type) => ({ type, status: 'True', reason: 'Accepted', message: '' }))
+  }
+  return (['Synced', 'Ready'] as const).flatMap((type) => {
+    const all = known.records.flatMap((record) => {
+      const condition = record.conditions.find((one) => one.type === type)
+      return condition === undefined ? [] : [{ condition, record }]
+    })
+    const worst = all.find(({ condition }) => condition.status !== 'True') ?? all[0]
+    if (worst === undefined) return []
+    const { condition, record } = worst
+    return [crossplane ? asCrossplane(condition, record, declared, known) : { type, ...saidBy(condition) }]
+  })
+}
+
+function saidBy({ status, reason, message }: Condition): Omit<Shown, 'type'> {
+  return { status, reason, message }
+}
+
+/** The words that Crossplane has for it, so that whatever waits for them goes on working. */
+function asCrossplane(
+  condition: Condition,
+  { failure, conditions, status: word }: ResourceRecord,
+  { deleting }: DeclaredObject,
+  { paused }: Known,
+): Shown {
+  const { type, status } = condition
+  if (type === 'Synced') {
+    if (paused) return { type, status: 'False', reason: 'ReconcilePaused', message: 'Reconciliation is paused' }
+    if (status === 'True') return { type, status, reason: 'ReconcileSuccess', message: '' }
+    const failed = failure?.kind === 'failing' || conditions.some((one) => one.type === 'Stalled' && one.status === 'True')
+    if (!failed) return { type, ...saidBy(condition) }
+    return { type, status: 'False', reason: 'ReconcileError', message: failure?.message ?? condition.message }
+  }
+  if (deleting) return { type, status: 'False', reason: 'Deleting', message: '' }
+  if (status === 'True') return { type, status, reason: 'Available', message: '' }
+  const reason = /creat|boot|start/i.test(word) ? 'Creating' : 'Unavailable'
+  return { type, status: 'False', reason, message: `${condition.reason}: ${condition.message}` }
+}
+
+const EXTERNAL_NAME = 'crossplane.io/external-name'
+
+/** Annotations and finalizers to write on a live object, or undefined where it has them. Pure. */
+export function metadataPatch(declared: DeclaredObject, known: Known): Foreign | undefined {
+  if (declared.deleting) return undefined
+  const metadata = at(declared.object, 'metadata')
+  const patch: Record<string, unknown> = {}
+  const [record] = known.records
+  const named = stringMapOf(at(metadata, 'annotations')).has(EXTERNAL_NAME)
+  if (isManagedByProvider(declared.served) && !named && record?.externalId !== undefined)
+    patch.annotations = { [EXTERNAL_NAME]: record.externalId }
+  const finalizers = finalizersOf(declared.object)
+  const finalizer = finalizerFor(declared.served)
+  const owns = known.records.length > 0 && !finalizers.includes(finalizer)
+  if (owns) patch.finalizers = [...finalizers, finalizer]
+  return Object.keys(patch).length === 0 ? undefined : patch
+}

@@ -1,0 +1,83 @@
+import { type Asked, type KubernetesClient, segment } from '../kubernetes/client.ts'
+import { at, type Foreign, nameOf, objectName } from '../kubernetes/objects.ts'
+import type { NewEvent } from '../model/event.ts'
+import { eventFor } from './events.ts'
+import { type DeclaredObject, finalizerFor, finalizersOf } from './objects.ts'
+import { collectionOf } from './served.ts'
+import { type Known, metadataPatch, statusPatch } from './status.ts'
+
+export interface WriteBack {
+  readonly client: KubernetesClient
+  readonly home: string
+  /** Who says it, in Events. */
+  readonly name: string
+  readonly nowMs: number
+  /** Takes what the server answered. */
+  note(declared: DeclaredObject, object: Foreign): void
+  warn(message: string): void
+}
+
+/** Writes what is new about one object: its finalizer and external name, its conditions. Nothing new: nothing is sent. */
+export async function tellObject(to: WriteBack, declared: DeclaredObject, known: Known): Promise<void> {
+  const path = pathOf(to, declared)
+  const metadata = metadataPatch(declared, known)
+  let now = declared
+  if (metadata !== undefined) {
+    // A list is replaced as a whole: not if somebody changed it since.
+    const resourceVersion = at(declared.object, 'metadata', 'resourceVersion')
+    const body = { metadata: { ...metadata, ...(metadata.finalizers === undefined ? {} : { resourceVersion }) } }
+    const asked = await to.client.merge(path, body, `mark ${declared.key}`)
+    if (!taken(to, declared, asked)) return
+    now = { ...declared, object: asked.value }
+  }
+  const status = statusPatch(now, known, to.nowMs)
+  if (status === undefined) return
+  taken(to, declared, await to.client.merge(`${path}/status`, { status }, `write the status of ${declared.key}`))
+}
+
+/** The thing is gone, or was left to itself: the object may go. */
+export async function release(to: WriteBack, declared: DeclaredObject): Promise<boolean> {
+  const held = finalizersOf(declared.object)
+  const finalizers = held.filter((one) => one !== finalizerFor(declared.served))
+  if (finalizers.length === held.length) return true
+  const resourceVersion = at(declared.object, 'metadata', 'resourceVersion')
+  const body = { metadata: { resourceVersion, finalizers } }
+  return taken(to, declared, await to.client.merge(pathOf(to, declared), body, `release ${declared.key}`))
+}
+
+/** Tells what happened, as Events; the same again is counted on the one that is there. */
+export async function tellEvent(to: WriteBack, declared: DeclaredObject, event: NewEvent): Promise<void> {
+  const body = eventFor(declared, event, to.name)
+  const namespace = nameOf(at(body, 'metadata', 'namespace')) ?? 'default'
+  const collection = `/api/v1/namespaces/${segment(namespace)}/events`
+  const made = await to.client.create(collection, body, `tell of ${declared.key}`)
+  if (made.is === 'answer') return
+  if (made.is !== 'error' || made.status !== 409) {
+    to.warn(`an Event about ${declared.key} was not written: ${made.is === 'error' ? made.refusal.message : made.message}`)
+    return
+  }
+  const path = `${collection}/${segment(objectName(body) ?? '')}`
+  const there = await to.client.get(path)
+  if (there.is !== 'answer') return
+  const count = Number(there.value.count ?? 1) + 1
+  await to.client.merge(path, { count, lastTimestamp: body.lastTimestamp }, `tell of ${declared.key}`)
+}
+
+function pathOf({ home }: WriteBack, { served, object }: DeclaredObject): string {
+  return `${collectionOf(served, home)}/${segment(objectName(object) ?? '')}`
+}
+
+function taken(
+  to: WriteBack,
+  declared: DeclaredObject,
+  asked: Asked<Foreign>,
+): asked is { readonly is: 'answer'; readonly value: Foreign } {
+  if (asked.is === 'answer') {
+    to.note(declared, asked.value)
+    return true
+  }
+  // Somebody was faster, or it is gone: the watch tells, and it is looked at again.
+  const expected = asked.is === 'error' && (asked.status === 409 || asked.status === 404)
+  if (!expected) to.warn(asked.is === 'error' ? asked.refusal.message : asked.message)
+  return false
+}
