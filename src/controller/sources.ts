@@ -73,21 +73,22 @@ export async function openSourceStates({ clock, store, epoch, counters, ...deps 
   }
 
   const enforce = async (errorsIn: ErrorsIn): Promise<boolean> => {
-    const candidates = states.flatMap(({ source: { name, grant, keepGoing = false, alone = false, manual = false }, waiting }) =>
-      waiting === undefined
-        ? []
-        : [
-            {
-              waits: manual && !approved.has(`${name}@${waiting.revision.id}`),
-              candidate: {
-                source: name,
-                revision: waiting.revision,
-                keepGoing,
-                alone,
-                ...(grant === undefined ? {} : { grant }),
+    const candidates = states.flatMap(
+      ({ source: { name, grant, keepGoing = false, alone = false, manual = false }, waiting }) =>
+        waiting === undefined
+          ? []
+          : [
+              {
+                waits: manual && !approved.has(`${name}@${waiting.revision.id}`),
+                candidate: {
+                  source: name,
+                  revision: waiting.revision,
+                  keepGoing,
+                  alone,
+                  ...(grant === undefined ? {} : { grant }),
+                },
               },
-            },
-          ],
+            ],
     )
     const going = candidates.filter(({ waits }) => !waits).map(({ candidate }) => candidate)
     const { accepted, refused } = await wholeOnly(inForceOf(states), going, errorsIn)

@@ -26,7 +26,9 @@ async function byKubeconfig(name: string, context: string | undefined): Promise<
   try {
     text = readFileSync(name, 'utf8')
   } catch (error) {
-    return { problem: `the kubeconfig ${name} cannot be read: ${error instanceof Error ? error.message : String(error)}` }
+    return {
+      problem: `the kubeconfig ${name} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    }
   }
   const access = readKubeconfig(text, context)
   if ('problem' in access) return { problem: `the kubeconfig ${name} cannot be used: ${access.problem}` }
@@ -45,7 +47,10 @@ function withToken(wire: Wire): Wire {
     send: (request, signal) => wire.send(authorized(request), signal),
     ...(wire.stream === undefined
       ? {}
-      : { stream: (request, onText, signal) => wire.stream?.(authorized(request), onText, signal) ?? Promise.reject(new Error('no stream')) }),
+      : {
+          stream: (request, onText, signal) =>
+            wire.stream?.(authorized(request), onText, signal) ?? Promise.reject(new Error('no stream')),
+        }),
     close: () => wire.close(),
   }
 }

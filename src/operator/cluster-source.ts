@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { createInformer, type Informer } from '../kubernetes/informer.ts'
 import { type KubernetesClient, segment } from '../kubernetes/client.ts'
+import { createInformer, type Informer } from '../kubernetes/informer.ts'
 import { at, type Foreign } from '../kubernetes/objects.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Random } from '../lib/random.ts'
@@ -95,7 +95,8 @@ export function createClusterSource(options: ClusterSourceOptions): ClusterSourc
     if (uid === undefined) {
       const system = await client.get('/api/v1/namespaces/kube-system')
       const of = system.is === 'answer' ? at(system.value, 'metadata', 'uid') : undefined
-      if (typeof of !== 'string') throw new Error('the namespace kube-system cannot be read: it says who this cluster is')
+      if (typeof of !== 'string')
+        throw new Error('the namespace kube-system cannot be read: it says who this cluster is')
       uid = createHash('sha256').update(of).digest('hex').slice(0, 16)
     }
     return [{ apiVersion: 'croft.dev/v1alpha1', kind: 'Estate', metadata: { name: 'cluster' }, spec: { uid } }]

@@ -51,7 +51,8 @@ export function manifestOf({ served, object }: DeclaredObject, home: string): Fo
       ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
     },
     // There an external name says nothing about deletion, because every object has one.
-    spec: isManagedByProvider(served) && spec.deletionPolicy === undefined ? { ...spec, deletionPolicy: 'Delete' } : spec,
+    spec:
+      isManagedByProvider(served) && spec.deletionPolicy === undefined ? { ...spec, deletionPolicy: 'Delete' } : spec,
   }
 }
 

@@ -42,7 +42,11 @@ async function takenFrom(ground: Ground, count: number): Promise<readonly number
   const ids: number[] = []
   for (const [vmid, { host, config }] of guestsOf(ground)) {
     if (vmid < 1000 || ids.length === count) continue
-    const fields = { name: config.name, cpu: [{ cores: Number(config.cores) }], memory: [{ dedicated: Number(config.memory) }] }
+    const fields = {
+      name: config.name,
+      cpu: [{ cores: Number(config.cores) }],
+      memory: [{ dedicated: Number(config.memory) }],
+    }
     await ground.call('POST', VMS, madeByCrossplane(vmid, host, fields))
     await ground.call('PATCH', `${VMS}/vm-${vmid}/status`, { status: AS_BEFORE })
     ids.push(vmid)
@@ -51,7 +55,9 @@ async function takenFrom(ground: Ground, count: number): Promise<readonly number
   return ids
 }
 
-function guestsOf({ datacentre }: Ground): ReadonlyMap<number, { readonly host: string; readonly config: Record<string, string> }> {
+function guestsOf({
+  datacentre,
+}: Ground): ReadonlyMap<number, { readonly host: string; readonly config: Record<string, string> }> {
   const map = new Map<number, { host: string; config: Record<string, string> }>()
   for (const guest of datacentre.world.guests.values())
     map.set(guest.vmid, { host: guest.node, config: Object.fromEntries(guest.config) })
@@ -73,10 +79,17 @@ test('[J-18] fifty VMs that Crossplane made are taken over without one write to 
   const after = await Promise.all(ids.map((id) => ground.get(`${VMS}/vm-${id}`)))
   assert.deepEqual(after, before, 'they say the same as before')
   const written = ground.api.calls.filter((call) => !call.startsWith('GET ') && !call.includes('/configmaps'))
-  assert.deepEqual(written.filter((call) => !call.includes('/events')), [])
+  assert.deepEqual(
+    written.filter((call) => !call.includes('/events')),
+    [],
+  )
   ground.api.calls.length = 0
   await ground.pass(300_000)
-  assert.deepEqual(ground.api.calls.filter((call) => !call.startsWith('GET ')), [], 'nothing happens, nothing is written')
+  assert.deepEqual(
+    ground.api.calls.filter((call) => !call.startsWith('GET ')),
+    [],
+    'nothing happens, nothing is written',
+  )
   await operator.stop()
 
   const again = await ground.start({ name: 'two' })
@@ -97,7 +110,10 @@ test('a changed field is one write; paused and observed objects are left alone a
     await ground.call('PATCH', `${VMS}/vm-${id}`, { spec: { forProvider: { description: 'by kubectl' } } })
   await ground.until(() => ground.datacentre.writes.length > 0, 5_000)
   await ground.pass(60_000)
-  assert.ok(ground.datacentre.writes.every(({ path }) => path.includes(`/${changed}/`)), writesTo(ground).join())
+  assert.ok(
+    ground.datacentre.writes.every(({ path }) => path.includes(`/${changed}/`)),
+    writesTo(ground).join(),
+  )
   assert.match(guestsOf(ground).get(changed)?.config.description ?? '', /by kubectl/)
   assert.equal(conditionOf(await ground.get(`${VMS}/vm-${paused}`), 'Synced'), 'False ReconcilePaused')
   assert.equal(conditionOf(await ground.get(`${VMS}/vm-${changed}`), 'Synced'), 'True ReconcileSuccess')
@@ -173,7 +189,10 @@ test('a new object is made only once it is held by a finalizer, gets its externa
   assert.ok(marked >= 0)
   const events = JSON.stringify(await ground.get('/api/v1/namespaces/default/events'))
   assert.match(events, /"involvedObject":\{[^}]*"name":"fresh"/)
-  assert.doesNotMatch(JSON.stringify(await ground.get('/api/v1/namespaces/croft-system/configmaps')), new RegExp(ground.datacentre.token))
+  assert.doesNotMatch(
+    JSON.stringify(await ground.get('/api/v1/namespaces/croft-system/configmaps')),
+    new RegExp(ground.datacentre.token),
+  )
   await operator.stop()
 })
 
@@ -182,7 +201,10 @@ test('a wrong object is refused by name and holds up no other, not even its dele
   const [deleted = 0] = await takenFrom(ground, 2)
   const operator = await ground.start()
   await ground.pass(60_000)
-  await ground.call('POST', VMS, { metadata: { name: 'wrong' }, spec: { forProvider: { nodeName: 'fun-bedbug', memroy: 3 } } })
+  await ground.call('POST', VMS, {
+    metadata: { name: 'wrong' },
+    spec: { forProvider: { nodeName: 'fun-bedbug', memroy: 3 } },
+  })
   await ground.call('DELETE', `${VMS}/vm-${deleted}`)
   await ground.pass(180_000)
   const wrong = await ground.get(`${VMS}/wrong`)

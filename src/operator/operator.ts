@@ -57,7 +57,11 @@ export async function createOperator(options: OperatorOptions): Promise<RunningC
 
   const look = async () => {
     if (!source.synced() && last === undefined)
-      return { is: 'kept', reason: 'unreachable', message: 'the kinds of the cluster have not been listed yet' } as const
+      return {
+        is: 'kept',
+        reason: 'unreachable',
+        message: 'the kinds of the cluster have not been listed yet',
+      } as const
     const read = await source.read({ known, records, passed: passedKeys(passed) })
     const { id } = read.revision
     reads.set(id, read)
@@ -87,7 +91,11 @@ export async function createOperator(options: OperatorOptions): Promise<RunningC
   }
 
   const writeBack = async ({ report, read, estate }: Passed): Promise<void> => {
-    const to: WriteBack = { ...options.back, nowMs: clock.now(), note: (declared, object) => source.note(declared, object) }
+    const to: WriteBack = {
+      ...options.back,
+      nowMs: clock.now(),
+      note: (declared, object) => source.note(declared, object),
+    }
     const byKey = new Map(source.objects().map((object) => [object.key, object]))
     const [owned, wrong] = [byOwner(records), problemsByKey(estate.problems)]
     const passedNow = passedKeys({ report, read, estate })
@@ -112,10 +120,18 @@ export async function createOperator(options: OperatorOptions): Promise<RunningC
     }
     // Also what is missing and of which nothing is left.
     const lost = read.vanished.filter((key) => !owned.has(key))
-    if (gone.length + lost.length > 0) await keep(new Set([...known].filter((key) => ![...gone, ...lost].includes(key))))
+    if (gone.length + lost.length > 0)
+      await keep(new Set([...known].filter((key) => ![...gone, ...lost].includes(key))))
   }
 
-  const objects: Source = { name: NAME, remote: 'kubernetes', ref: '', pollMs: POLL_MS, alone: true, open: () => ({ look }) }
+  const objects: Source = {
+    name: NAME,
+    remote: 'kubernetes',
+    ref: '',
+    pollMs: POLL_MS,
+    alone: true,
+    open: () => ({ look }),
+  }
   const controller = await createController({
     clock,
     store,

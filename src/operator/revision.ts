@@ -39,7 +39,10 @@ export function revisionOf(state: ClusterState): ClusterRevision {
   const outcomes: FileOutcome[] = state.derived.map((manifest) => outcomeOf(manifest, 'derived'))
   for (const object of state.objects) {
     const { key, served } = object
-    const outcome = outcomeOf(manifestOf(object, state.home), `${served.plural}.${served.apiVersion.split('/')[0]}/${key}`)
+    const outcome = outcomeOf(
+      manifestOf(object, state.home),
+      `${served.plural}.${served.apiVersion.split('/')[0]}/${key}`,
+    )
     if (object.deleting && mayLeave(key, policyIn(outcome), state)) leaving.add(key)
     else {
       if (object.deleting || !isHeld(object)) still.add(key)
@@ -55,7 +58,11 @@ export function revisionOf(state: ClusterState): ClusterRevision {
     return policy === declaration.policy ? declaration : { ...declaration, policy }
   })
   const unreadable = [...new Set([...read.unreadable, ...vanished])].sort()
-  const id = idOf([declarations.map(({ key, generation, policy }) => [key, generation, policy]), unreadable, [...leaving]])
+  const id = idOf([
+    declarations.map(({ key, generation, policy }) => [key, generation, policy]),
+    unreadable,
+    [...leaving],
+  ])
   const paused = new Set(read.declarations.filter(({ policy }) => policy.paused).map(({ key }) => key))
   return { revision: { ...read, id, declarations, unreadable }, leaving, vanished, paused }
 }
@@ -68,7 +75,10 @@ function mayLeave(key: ResourceKey, policy: Policy | undefined, { records, passe
   if (policy?.paused === true) return false
   const own = records.filter((record) => ownerOf(record.key) === key)
   if (own.length === 0) return passed.has(key)
-  return policy === undefined || own.every(({ policy: { deletion, protect } }) => deletion === policy.deletion && protect === policy.protect)
+  return (
+    policy === undefined ||
+    own.every(({ policy: { deletion, protect } }) => deletion === policy.deletion && protect === policy.protect)
+  )
 }
 
 /** Nothing is made for an object that could go without croft being asked. */

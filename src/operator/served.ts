@@ -12,7 +12,10 @@ export interface ServedKind {
 }
 
 /** Which of croft's kinds the cluster serves now, in every version that croft reads. */
-export async function servedKinds(client: KubernetesClient, signal: AbortSignal): Promise<Asked<readonly ServedKind[]>> {
+export async function servedKinds(
+  client: KubernetesClient,
+  signal: AbortSignal,
+): Promise<Asked<readonly ServedKind[]>> {
   const groups = await client.get('/apis', signal)
   if (groups.is !== 'answer') return groups
   const served: ServedKind[] = []
@@ -21,7 +24,8 @@ export async function servedKinds(client: KubernetesClient, signal: AbortSignal)
     if (listed.is !== 'answer') return listed
     for (const resource of recordsOf(listed.value.resources)) {
       const [plural, name] = [nameOf(resource.name), nameOf(resource.kind)]
-      const kind = plural === undefined || name === undefined || plural.includes('/') ? undefined : findKind(apiVersion, name)
+      const kind =
+        plural === undefined || name === undefined || plural.includes('/') ? undefined : findKind(apiVersion, name)
       if (kind === undefined || plural === undefined) continue
       served.push({ kind, apiVersion, plural, namespaced: resource.namespaced === true })
     }

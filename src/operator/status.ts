@@ -39,7 +39,8 @@ export function statusPatch(declared: DeclaredObject, known: Known, nowMs: numbe
     }
   })
   const generation = at(declared.object, 'metadata', 'generation')
-  const observed = !isManagedByProvider(declared.served) && typeof generation === 'number' ? { observedGeneration: generation } : {}
+  const observed =
+    !isManagedByProvider(declared.served) && typeof generation === 'number' ? { observedGeneration: generation } : {}
   const old = at(declared.object, 'status', 'observedGeneration')
   if (!differs && (observed.observedGeneration === undefined || observed.observedGeneration === old)) return undefined
   const byType = new Map<unknown, Foreign>([...there, ...mine].map((condition) => [condition.type, condition]))
@@ -88,7 +89,8 @@ function asCrossplane(
   if (type === 'Synced') {
     if (paused) return { type, status: 'False', reason: 'ReconcilePaused', message: 'Reconciliation is paused' }
     if (status === 'True') return { type, status, reason: 'ReconcileSuccess', message: '' }
-    const failed = failure?.kind === 'failing' || conditions.some((one) => one.type === 'Stalled' && one.status === 'True')
+    const failed =
+      failure?.kind === 'failing' || conditions.some((one) => one.type === 'Stalled' && one.status === 'True')
     if (!failed) return { type, ...saidBy(condition) }
     return { type, status: 'False', reason: 'ReconcileError', message: failure?.message ?? condition.message }
   }

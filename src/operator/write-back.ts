@@ -53,7 +53,9 @@ export async function tellEvent(to: WriteBack, declared: DeclaredObject, event: 
   const made = await to.client.create(collection, body, `tell of ${declared.key}`)
   if (made.is === 'answer') return
   if (made.is !== 'error' || made.status !== 409) {
-    to.warn(`an Event about ${declared.key} was not written: ${made.is === 'error' ? made.refusal.message : made.message}`)
+    to.warn(
+      `an Event about ${declared.key} was not written: ${made.is === 'error' ? made.refusal.message : made.message}`,
+    )
     return
   }
   const path = `${collection}/${segment(objectName(body) ?? '')}`

@@ -35,7 +35,13 @@ const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 
 const KINDS = [
   ['virtualenvironmentvm.proxmoxbpg.crossplane.io', 'v1alpha1', 'environmentvms', 'EnvironmentVM', 'Cluster'],
-  ['virtualenvironmentdownloadfile.proxmoxbpg.crossplane.io', 'v1alpha1', 'environmentdownloadfiles', 'EnvironmentDownloadFile', 'Cluster'],
+  [
+    'virtualenvironmentdownloadfile.proxmoxbpg.crossplane.io',
+    'v1alpha1',
+    'environmentdownloadfiles',
+    'EnvironmentDownloadFile',
+    'Cluster',
+  ],
   ['proxmoxbpg.crossplane.io', 'v1beta1', 'providerconfigs', 'ProviderConfig', 'Cluster'],
   ['croft.dev', 'v1alpha1', 'approvals', 'Approval', 'Namespaced'],
 ] as const
@@ -58,7 +64,10 @@ export async function createGround(vms = 0): Promise<Ground> {
   for (const [group, version, plural, kind, scope] of KINDS) {
     const names = { plural, kind, singular: kind.toLowerCase() }
     const versions = [{ name: version, served: true, storage: true, subresources: { status: {} } }]
-    await call('POST', DEFINITIONS, { metadata: { name: `${plural}.${group}` }, spec: { group, scope, names, versions } })
+    await call('POST', DEFINITIONS, {
+      metadata: { name: `${plural}.${group}` },
+      spec: { group, scope, names, versions },
+    })
   }
   await lab.pass(2_000)
   await call('POST', '/api/v1/namespaces', { metadata: { name: 'croft-system' } })
