@@ -70,8 +70,8 @@ export async function actOn(
     // What is going away is known as it was until its end is heard of: nothing about it is worth another look.
     if (one.step.verb !== 'delete') looking?.looks.delete(one.doing.externalId)
     looking?.sight.born.delete(one.doing.externalId)
-    if (outcome.result === 'refused' && outcome.refusal.reason === 'IdTaken')
-      looking?.sight.free.delete(one.doing.externalId)
+    looking?.sight.free.delete(one.doing.externalId)
+    looking?.sight.bare.delete(one.doing.externalId)
     if (outcome.result === 'refused' && outcome.refusal.connectionWide === true) {
       deps.connections.troubled(one.entry.connection, outcome.refusal, deps.clock.now())
     }

@@ -19,6 +19,8 @@ export interface Sight {
   everything?: { readonly is: Promise<boolean>; readonly atMs: number }
   /** When an id was last said to be free. */
   readonly free: Map<string, number>
+  /** When a list was last read in which an earlier creation of an id had left nothing behind, by id and list. */
+  readonly bare: Map<string, Map<string, number>>
   /** Guests that we have just made and nobody has started: a survey does not know their power yet. */
   readonly born: Set<string>
   /** Agents that are waited for: since when, and when they were last asked. */
@@ -57,7 +59,7 @@ export function createConnections(drivers: readonly Driver[], deps: DriverDeps, 
         connection,
         session: driver.connect(connection, deps),
         looks: new Map(),
-        sight: { free: new Map(), born: new Set(), waited: new Map() },
+        sight: { free: new Map(), bare: new Map(), born: new Set(), waited: new Map() },
       }
       open.set(connection.name, made)
       return made

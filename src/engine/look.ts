@@ -26,6 +26,8 @@ export interface Looking {
   readonly gone: Set<string>
   readonly lists: Map<string, readonly Sighting[]>
   readonly probes: Map<string, 'free' | 'taken'>
+  /** Ids that were there once and are believed to be free because they were a moment ago. */
+  readonly believed: Set<string>
   /** What was asked for and could not be read, with the words of whoever was asked. */
   readonly failed: Map<string, string>
 }
@@ -57,6 +59,7 @@ export async function surveyConnection(
       gone: new Set(),
       lists: new Map(),
       probes: new Map(),
+      believed: new Set(),
       failed: new Map(),
     }
   } catch (error) {
@@ -111,7 +114,7 @@ async function fill(looking: Looking, lack: Lack, signal: AbortSignal): Promise<
         looking.probes.set(lack.externalId, (await isFree(looking, lack, signal)) ? 'free' : 'taken')
         return true
       case 'list':
-        looking.lists.set(lack.list, await looking.session.list(lack.list, signal))
+        looking.lists.set(lack.list, await listFor(looking, lack, signal))
         return true
     }
   } catch (error) {
@@ -124,18 +127,37 @@ async function fill(looking: Looking, lack: Lack, signal: AbortSignal): Promise<
   }
 }
 
+/** What was not there stays away until something is tried again: many that wait for their turn are asked about once. */
+async function listFor(
+  { session, sight, survey }: Looking,
+  { list, remainsOf }: Extract<Lack, { look: 'list' }>,
+  signal: AbortSignal,
+): Promise<readonly Sighting[]> {
+  if (remainsOf === undefined) return session.list(list, signal)
+  const known = sight.bare.get(remainsOf) ?? new Map<string, number>()
+  const atMs = known.get(list)
+  if (atMs !== undefined && survey.atMs - atMs < LIMITS.sightMs) return []
+  const found = await session.list(list, signal)
+  if (found.length === 0) sight.bare.set(remainsOf, known.set(list, survey.atMs))
+  return found
+}
+
 /**
  * Where a survey shows every guest, an id that it does not show is free, unless something of ours was there before. An
  * answer holds for a while: should somebody take the id meanwhile, the creation is refused and another one is chosen.
  */
 async function isFree(
-  { session, sight, survey }: Looking,
-  { externalId, vanished }: Extract<Lack, { look: 'id' }>,
+  { session, sight, survey, believed }: Looking,
+  { externalId, vanished, anew }: Extract<Lack, { look: 'id' }>,
   signal: AbortSignal,
 ): Promise<boolean> {
   const recent = (atMs: number | undefined) => atMs !== undefined && survey.atMs - atMs < LIMITS.sightMs
+  believed.delete(externalId)
+  if (anew !== true && recent(sight.free.get(externalId))) {
+    if (vanished === true) believed.add(externalId)
+    return true
+  }
   if (vanished !== true) {
-    if (recent(sight.free.get(externalId))) return true
     if (!recent(sight.everything?.atMs)) sight.everything = { is: session.seesEverything(signal), atMs: survey.atMs }
     if (await everythingSeen(sight)) return true
   }

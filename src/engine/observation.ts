@@ -209,16 +209,21 @@ function oldLooks(
   passStartedMs: number,
 ): ReadonlyMap<string, readonly Lack[]> {
   const old = new Map<string, Lack[]>()
-  for (const { connection, externalId, action } of entries) {
-    const looking = lookings.get(connection)
-    if (looking === undefined || !isDoing(action) || externalId === undefined) continue
-    const known = looking.close.get(externalId)
-    const step = action.steps[0]
-    if (known === undefined || step === undefined || isGoodFor(step, known, passStartedMs)) continue
-    const lack: Lack = { look: known.close?.power === undefined ? 'config' : 'power', externalId }
+  const add = (connection: string, lack: Lack) => {
     const list = old.get(connection)
     if (list === undefined) old.set(connection, [lack])
     else list.push(lack)
+  }
+  for (const { connection, externalId, action } of entries) {
+    const looking = lookings.get(connection)
+    if (looking === undefined || !isDoing(action)) continue
+    if (action.do === 'create' && looking.believed.has(action.externalId))
+      add(connection, { look: 'id', externalId: action.externalId, vanished: true, anew: true })
+    if (externalId === undefined) continue
+    const known = looking.close.get(externalId)
+    const step = action.steps[0]
+    if (known === undefined || step === undefined || isGoodFor(step, known, passStartedMs)) continue
+    add(connection, { look: known.close?.power === undefined ? 'config' : 'power', externalId })
   }
   return old
 }

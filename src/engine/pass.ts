@@ -27,7 +27,7 @@ import { type KeptPowers, keepPowers } from './power/keep.ts'
 import { lookForReadiness } from './readiness.ts'
 import { departed, report } from './report-pass.ts'
 import { isSettled, nextLookMs } from './settled.ts'
-import { learnWidths } from './widths.ts'
+import { learnWidths, notePace } from './widths.ts'
 
 /** What a pass is told besides the estate. */
 export interface RunOptions extends Pick<ObserveOptions, 'retryStalled' | 'tried' | 'sweep'> {
@@ -132,6 +132,7 @@ function reportOf({ deps, options, observed, chosen }: Pass, acted: Acted, judge
   const looks = observed.clusters.map(({ look }) => look)
   const powers = observed.powers.map(({ look }) => look)
   const inFlight = ledger.intentions.size + observed.unsure.length + attempts.filter(leavesWork).length
+  notePace(deps.windows, observed.ended.size, ledger.intentions.size, inFlight, clock.monotonicMs())
   const effects =
     power.effects +
     attempts.length +
@@ -149,13 +150,14 @@ function reportOf({ deps, options, observed, chosen }: Pass, acted: Acted, judge
       (look) => isClusterSettled(look, withAddons.has(look.declaration.name)) || isOutOfReach(look, estate, givenUp),
     ) &&
     isSettled(chosen, judged.records, inFlight, effects, estate.resources, givenUp)
+  const begunNow = {
+    all: attempts.length,
+    started: attempts.filter(({ outcome }) => outcome.result === 'started').length,
+  }
   const nextMs = () =>
     Math.min(
       power.lookAgainMs,
-      nextLookMs(chosen, judged.records, inFlight, {
-        all: attempts.length,
-        started: attempts.filter(({ outcome }) => outcome.result === 'started').length,
-      }),
+      nextLookMs(chosen, judged.records, inFlight, begunNow, deps.windows.pace),
       nextClusterLookMs(clusters, deps.clusterWaits, deps.clusterFailures, {
         nowMs: clock.now(),
         steadyMs: clock.monotonicMs(),

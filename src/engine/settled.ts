@@ -1,8 +1,10 @@
 import { LIMITS } from '../lib/limits.ts'
+import { isDoing } from '../model/action.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { Plan } from '../model/plan.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { Resource } from '../model/resource.ts'
+import { nextTaskLookMs, type Pace } from '../plan/pace.ts'
 import { isTrue } from './conditions.ts'
 
 /** Nothing is under way and nothing would come of another pass until the world or Git changes. */
@@ -85,12 +87,14 @@ export function nextLookMs(
   records: readonly ResourceRecord[],
   inFlight: number,
   effects: { readonly all: number; readonly started: number },
+  pace: Pace,
 ): number {
   // What was done at once may be followed at once. What was begun takes its time: looking at once would find it so.
   if (effects.all > effects.started) return 0
-  if (effects.started > 0) return Math.min(taskPollMs(inFlight), inFlight * LIMITS.taskPollPerEffectMs)
   let next: number = LIMITS.sweepIntervalMs
-  if (inFlight > 0) next = Math.min(next, taskPollMs(inFlight))
+  const othersWait = plan.entries.filter(({ action }) => isDoing(action)).length > effects.all
+  if (inFlight > 0) next = Math.min(next, nextTaskLookMs(pace, inFlight, othersWait))
+  if (effects.started > 0) return next
   for (const { action } of plan.entries) {
     if (action.do === 'wait') next = Math.min(next, Math.max(action.lookAgainMs, LIMITS.shortestLookMs))
     else if (action.do !== 'nothing' && action.do !== 'hold' && action.do !== 'refuse')
@@ -100,9 +104,4 @@ export function nextLookMs(
     next = Math.min(next, LIMITS.readinessPollMs)
   }
   return next
-}
-
-/** One look tells of all tasks, so many of them are looked at less often, not more. */
-function taskPollMs(inFlight: number): number {
-  return Math.min(LIMITS.taskPollMaxMs, LIMITS.taskPollMs + (inFlight - 1) * LIMITS.taskPollPerEffectMs)
 }

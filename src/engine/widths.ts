@@ -3,19 +3,30 @@ import type { Estate } from '../model/estate.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { Step } from '../model/step.ts'
+import { learnPace, type Pace, UNKNOWN_PACE } from '../plan/pace.ts'
 import { type Lesson, learn, type Windows } from '../plan/windows.ts'
 import type { Attempt } from './act.ts'
 import type { Happening } from './case.ts'
 import type { Looking } from './look.ts'
 
-/** How wide the queues of this engine have turned out to be, and which of them something had to wait for. */
+/** How wide the queues of this engine have turned out to be, which of them something had to wait for, and how fast tasks end. */
 export interface Widths {
   current: Windows
   readonly full: Set<string>
+  pace: Pace
+  /** When the last pass ended that left something under way, by the clock that nobody sets. */
+  leftMs: number | undefined
 }
 
 export function nothingLearnt(): Widths {
-  return { current: new Map(), full: new Set() }
+  return { current: new Map(), full: new Set(), pace: UNKNOWN_PACE, leftMs: undefined }
+}
+
+/** Learns how fast tasks end from those that ended since the last pass. */
+export function notePace(widths: Widths, ended: number, left: number, inFlight: number, nowMs: number): void {
+  if (widths.leftMs !== undefined) widths.pace = learnPace(widths.pace, ended, left, nowMs - widths.leftMs)
+  if (inFlight === 0) widths.pace = { ...widths.pace, quietMs: 0 }
+  widths.leftMs = inFlight > 0 ? nowMs : undefined
 }
 
 /** Learns from what ended and what was refused in a pass. */
@@ -43,7 +54,11 @@ export function learnWidths(
   }
   if (lessons.length === 0) return
   const connections = new Map(estate.connections.map((connection) => [connection.name, connection]))
-  const busy = (connection: string, queue: string) =>
+  // Each waits for the storage's lock until all before it are done, and Proxmox gives up on a lock after a while.
+  const isLong = (queue: string, size: number) =>
+    queue.startsWith('storage/') && (size + 1) * widths.pace.perTaskMs > LIMITS.lockQueueMs
+  const busy = (connection: string, queue: string, size: number) =>
+    isLong(queue, size) ||
     (lookings.get(connection)?.survey.hosts ?? []).some(
       ({ name, load }) => queue === `host/${name}` && (load ?? 0) > LIMITS.busyHost.above,
     )

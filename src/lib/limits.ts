@@ -164,8 +164,10 @@ export const LIMITS = {
   readinessPollMs: 1_000,
   taskPollMs: 500,
   taskPollMaxMs: 2_000,
-  /** Each effect in flight puts the next look off by this much, for one look tells of all of them. */
+  /** How long a task is thought to take before any has ended. */
   taskPollPerEffectMs: 60,
+  /** Work that may wait behind the lock of a storage: Proxmox gives up on a lock after ten seconds. */
+  lockQueueMs: 8_000,
   /** Effects of one queue at once: what is tried first, until the answers say whether more or less is right. */
   firstWindow: { host: 8, storage: 4 },
   /** How long it is believed that a token sees every guest, or that an id nobody has seen is free. */

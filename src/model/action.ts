@@ -35,9 +35,13 @@ export type Doing =
 /** What must be looked at before the next action can be decided. */
 export type Lack =
   | { readonly look: 'config' | 'power'; readonly externalId: string }
-  /** vanished: it was there, or we began to make it: a survey without it proves nothing. */
-  | { readonly look: 'id'; readonly externalId: string; readonly vanished?: true }
-  | { readonly look: 'list'; readonly list: string }
+  /**
+   * vanished: it was there, or we began to make it: a survey without it proves nothing. anew: what was asked a moment ago
+   * is not good enough, for it is made now.
+   */
+  | { readonly look: 'id'; readonly externalId: string; readonly vanished?: true; readonly anew?: true }
+  /** remainsOf: it is read for what an earlier creation of this id has left behind. */
+  | { readonly look: 'list'; readonly list: string; readonly remainsOf?: string }
 
 /** What to do next for one resource. Every action but `nothing` says why. */
 export type Action =

@@ -57,7 +57,7 @@ export function learn(
   windows: Windows,
   lessons: readonly Lesson[],
   connections: ReadonlyMap<string, Connection>,
-  busy: (connection: string, queue: string) => boolean,
+  busy: (connection: string, queue: string, size: number) => boolean,
   filled: ReadonlySet<string>,
 ): Windows {
   const next = new Map(windows)
@@ -73,7 +73,7 @@ export function learn(
       const size = Math.min(ceiling(queue, connection), sizeOf(queue, connection, next))
       const careful = next.get(window)?.crowded
       if (!crowded.has(window)) {
-        if (!filled.has(window) || busy(name, queue)) continue
+        if (!filled.has(window) || busy(name, queue, size)) continue
         const more = careful === true ? 1 / (CAREFUL_ROUNDS * size) : 1
         next.set(window, {
           size: Math.min(ceiling(queue, connection), size + more),

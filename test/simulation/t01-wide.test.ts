@@ -107,7 +107,7 @@ test('[T-01] many machines are made side by side, with two calls for each and a 
   const removed = calls(run)
   assert.ok(total(removed) - polls(removed) <= 2 * MACHINES + 5, JSON.stringify(removed))
   // The queue of the host is widened by what ends, although it is declared no more: a few looks for all of them.
-  assert.ok(polls(removed) <= MACHINES / 3, JSON.stringify(removed))
+  assert.ok(polls(removed) <= 0.4 * MACHINES, JSON.stringify(removed))
   assert.ok(deleting() >= 6, `only ${deleting()} at once`)
 })
 
@@ -173,4 +173,24 @@ test('[T-01] machines that come up are not asked for it in every pass', async ()
   const asked = byPath['GET /nodes/{node}/qemu/{vmid}/agent/network-get-interfaces'] ?? 0
   assert.ok(asked <= 20 * count, JSON.stringify(byPath))
   assert.ok(total(byPath) - polls(byPath) - 2 * asked <= 7 * count, JSON.stringify(byPath))
+})
+
+test('[T-01] what failed and waits for another try is not asked about in every pass', async () => {
+  // The storage has room for a part of them: the others fail, and a person runs it again.
+  const count = 240
+  const run = simulate({ seed: 5, estate: estateOf(count), timing: { ...TIMING, allocateMs: [20, 40] } })
+  await run.untilSettled(run.start({ retryStalled: true }))
+  const made = ours(run.datacentre).length
+  assert.ok(made > 0 && made < count, `${made} were made`)
+  calls(run)
+  let passes = 0
+  await run.untilSettled(run.start({ retryStalled: true }), { onPass: () => passes++ })
+  const byPath = calls(run)
+  const left = count - made
+  // Once before its turn, once when it begins, and again each minute.
+  const asked = (byPath['GET /cluster/nextid'] ?? 0) + (byPath['GET /nodes/{node}/storage/{storage}/content'] ?? 0)
+  assert.ok(
+    asked <= 6 * left,
+    `${asked} questions about ${left} machines in ${passes} passes: ${JSON.stringify(byPath)}`,
+  )
 })

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { LIMITS } from '../lib/limits.ts'
+import { learnPace, nextTaskLookMs, type Pace, UNKNOWN_PACE } from './pace.ts'
+
+/** Looks at tasks that end one after another until none is left: how many looks, and how long after the last end. */
+function watch(tasks: number, eachMs: number): { readonly looks: number; readonly lateMs: number } {
+  let pace: Pace = UNKNOWN_PACE
+  let nowMs = 0
+  let ended = 0
+  let looks = 0
+  while (ended < tasks) {
+    const waitMs = nextTaskLookMs(pace, tasks - ended, false)
+    nowMs += waitMs
+    looks++
+    const by = Math.min(tasks, Math.floor(nowMs / eachMs))
+    pace = learnPace(pace, by - ended, tasks - by, waitMs)
+    ended = by
+  }
+  return { looks, lateMs: nowMs - tasks * eachMs }
+}
+
+test('[T-01] a task is looked at often at first, and ever less often the longer it takes', () => {
+  const { looks, lateMs } = watch(1, 600_000)
+  assert.ok(looks < 600_000 / LIMITS.taskPollMaxMs + 15, `${looks} looks`)
+  assert.ok(lateMs <= LIMITS.taskPollMaxMs)
+  assert.ok(watch(1, 150).lateMs <= 100)
+})
+
+test('[T-01] many tasks are looked at when some of them should have ended', () => {
+  for (const eachMs of [55, 100, 400]) {
+    const { looks, lateMs } = watch(64, eachMs)
+    assert.ok(looks <= 25, `${looks} looks at tasks of ${eachMs} ms`)
+    assert.ok(lateMs <= Math.max(eachMs, 2 * LIMITS.shortestLookMs), `${lateMs} ms late with ${eachMs} ms each`)
+  }
+})
+
+test('[T-01] a queue that is refilled at every look runs empty for a small part of the time only', () => {
+  for (const [eachMs, width] of [
+    [100, 16],
+    [55, 32],
+    [300, 4],
+  ] as const) {
+    let pace: Pace = UNKNOWN_PACE
+    let queuedMs = 0
+    let idleMs = 0
+    let begun = 0
+    let inFlight = 0
+    let waitMs = 0
+    while (begun < 200) {
+      const endedMs = Math.min(waitMs, queuedMs)
+      idleMs += begun === 0 ? 0 : waitMs - endedMs
+      const left = Math.ceil((queuedMs - endedMs) / eachMs)
+      if (begun > 0) pace = learnPace(pace, inFlight - left, left, waitMs)
+      begun += width - left
+      inFlight = width
+      queuedMs = queuedMs - endedMs + (width - left) * eachMs
+      // A pass takes time of its own beside the wait.
+      waitMs = nextTaskLookMs(pace, inFlight, true) + 300
+    }
+    assert.ok(idleMs < 0.15 * begun * eachMs, `${idleMs} ms idle of ${begun * eachMs} ms`)
+  }
+})
+
+test('[T-01] a look is never closer than the shortest nor later than the longest', () => {
+  for (const perTaskMs of [0, 1, 50, 1e6])
+    for (const quietMs of [0, 100, 1e7])
+      for (const inFlight of [1, 2, 30, 500]) {
+        const next = nextTaskLookMs({ perTaskMs, quietMs }, inFlight, inFlight > 2)
+        assert.ok(next >= LIMITS.shortestLookMs && next <= LIMITS.taskPollMaxMs)
+      }
+  assert.equal(learnPace(UNKNOWN_PACE, 0, 1, -5).quietMs, 0, 'a clock that went back teaches nothing')
+})

@@ -1,0 +1,32 @@
+import { LIMITS } from '../lib/limits.ts'
+
+/** How fast tasks end, all connections together, as far as it has been learnt. */
+export interface Pace {
+  readonly perTaskMs: number
+  /** How long nothing has ended, although something is under way. */
+  readonly quietMs: number
+}
+
+export const UNKNOWN_PACE: Pace = { perTaskMs: LIMITS.taskPollPerEffectMs, quietMs: 0 }
+
+/**
+ * Learns from what ended since the last look. When nothing is left under way, the last one may have ended long before it:
+ * then tasks are faster than they look.
+ */
+export function learnPace(pace: Pace, ended: number, left: number, elapsedMs: number): Pace {
+  const tookMs = pace.quietMs + Math.max(0, elapsedMs)
+  if (ended === 0) return { ...pace, quietMs: tookMs }
+  const seenMs = tookMs / ended
+  const perTaskMs = left > 0 ? (pace.perTaskMs + seenMs) / 2 : Math.min(pace.perTaskMs, seenMs / 2)
+  return { perTaskMs, quietMs: 0 }
+}
+
+/**
+ * When to look at tasks again. While something waits for its turn, when about a third of them should have ended, so that a
+ * slot that came free is filled before the queue behind it runs empty; otherwise when half of them should have. One look
+ * shows all of them. What takes long is looked at less and less often.
+ */
+export function nextTaskLookMs(pace: Pace, inFlight: number, othersWait: boolean): number {
+  const expectedMs = Math.max((pace.perTaskMs * inFlight) / (othersWait ? 3 : 2), pace.quietMs / 2)
+  return Math.round(Math.min(LIMITS.taskPollMaxMs, Math.max(LIMITS.shortestLookMs, expectedMs)))
+}
