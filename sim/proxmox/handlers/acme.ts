@@ -1,15 +1,42 @@
 import { startTask } from '../../world/tasks.ts'
-import { ApiError, badParameter, failed } from '../api-error.ts'
-import { type Call, hostOf, param, type Routes } from '../call.ts'
-import { type Collection, collectionRoutes } from './collection.ts'
-import { shelf } from './shelf.ts'
+import { badParameter, failed } from '../api-error.ts'
+import { type Call, param, type Routes } from '../call.ts'
+import { type Collection, collectionRoutes, deletions, list } from './collection.ts'
+import { shelf, type Thing } from './shelf.ts'
+
+/** What each type of plugin takes, and whether it can be left out. */
+const OPTIONS: Readonly<Record<string, Readonly<Record<string, 'needed' | 'optional'>>>> = {
+  standalone: { nodes: 'optional', disable: 'optional' },
+  dns: { api: 'needed', data: 'optional', nodes: 'optional', disable: 'optional', 'validation-delay': 'optional' },
+}
 
 const PLUGINS: Collection = {
   at: '/cluster/acme/plugins',
   key: 'id',
-  shelf: 'acme/plugins',
-  exists: (id) => failed(`ACME plugin ID '${id}' already defined`),
-  missing: (id, verb) => failed(verb === 'read' ? `ACME plugin '${id}' not found` : `no such ACME plugin '${id}'`),
+  shelf: (call) => {
+    // Whatever the file says, there is one that answers on its own port.
+    const plugins = shelf(call.world, 'acme/plugins')
+    if (!plugins.has('standalone')) plugins.set('standalone', { type: 'standalone' })
+    return 'acme/plugins'
+  },
+  exists: (id) => failed(`ACME plugin ID '${id}' already exists`),
+  missing: (id, verb) =>
+    verb === 'delete'
+      ? undefined
+      : failed(verb === 'read' ? `ACME plugin '${id}' not defined` : `ACME plugin ID '${id}' does not exist`),
+  prepare: (call, thing, id, old) => {
+    const options = OPTIONS[String(thing.type)] ?? {}
+    for (const name of deletions(call)) {
+      if (options[name] === undefined) throw failed(`no such option '${name}'`)
+      if (options[name] === 'needed') throw failed(`unable to delete required option '${name}'`)
+    }
+    for (const name of Object.keys(thing))
+      if (name !== 'type' && options[name] === undefined) throw failed(`unexpected property '${name}'`)
+    for (const [name, use] of Object.entries(options))
+      if (old === undefined && use === 'needed' && thing[name] === undefined)
+        throw failed(`missing value for required option '${name}'`)
+    return id === 'standalone' && thing.type === undefined ? { type: 'standalone' } : thing
+  },
   row: (_, thing, plugin) => ({ ...readable(thing), plugin }),
   listed: (_, thing, _id, digest) => ({ ...thing, digest }),
 }
@@ -20,24 +47,27 @@ function readable<T extends Readonly<Record<string, unknown>>>(thing: T): T {
 }
 
 const DIRECTORY = 'https://acme-v02.api.letsencrypt.org/directory'
+const STAGING = 'https://acme-staging-v02.api.letsencrypt.org/directory'
 
 /** Accounts at an authority that gives out certificates. No authority is asked. */
 export const acmeRoutes: Routes = {
   ...collectionRoutes(PLUGINS),
+  'GET /cluster/acme/plugins': (call) =>
+    list(PLUGINS, call).filter(({ type }) => call.params.type === undefined || type === call.params.type),
   'GET /cluster/acme': () =>
-    ['account', 'plugins', 'tos', 'meta', 'directories', 'challenge-schema'].map((name) => ({ name })),
-  'GET /cluster/acme/directories': () => [{ name: "Let's Encrypt V2", url: DIRECTORY }],
+    ['account', 'tos', 'meta', 'directories', 'plugins', 'challenge-schema'].map((name) => ({ name })),
+  'GET /cluster/acme/directories': () => [
+    { name: "Let's Encrypt V2", url: DIRECTORY },
+    { name: "Let's Encrypt V2 Staging", url: STAGING },
+  ],
   'GET /cluster/acme/account': (call) => [...shelf(call.world, 'acme/accounts').keys()].map((name) => ({ name })),
   'POST /cluster/acme/account': (call) => {
     const name = call.params.name ?? 'default'
     if (shelf(call.world, 'acme/accounts').has(name))
       throw badParameter('name', `ACME account config file '${name}' already exists.`)
-    return change(call, 'acmeregister', name, () => {
-      const contact = param(call, 'contact')
-        .split(/[,;\s]+/)
-        .map((address) => `mailto:${address}`)
+    return change(call, 'acmeregister', () => {
       shelf(call.world, 'acme/accounts').set(name, {
-        account: { contact, status: 'valid' },
+        account: { contact: contactOf(call), status: 'valid' },
         directory: call.params.directory ?? DIRECTORY,
         location: `https://acme.invalid/acct/${name}`,
         tos: call.params.tos_url ?? null,
@@ -46,67 +76,40 @@ export const acmeRoutes: Routes = {
   },
   'GET /cluster/acme/account/{name}': need,
   'PUT /cluster/acme/account/{name}': (call) => {
+    const contact = contactOf(call)
     const account = need(call)
-    return change(call, 'acmeupdate', param(call, 'name'), () => {
-      const contact = param(call, 'contact')
-        .split(/[,;\s]+/)
-        .map((address) => `mailto:${address}`)
+    // Without anything new the authority is asked for what it has.
+    if (contact.length === 0) return change(call, 'acmerefresh', () => {})
+    return change(call, 'acmeupdate', () => {
       account.account = { contact, status: 'valid' }
     })
   },
   'DELETE /cluster/acme/account/{name}': (call) => {
     need(call)
-    return change(call, 'acmedeactivate', param(call, 'name'), () => {
+    return change(call, 'acmedeactivate', () => {
       shelf(call.world, 'acme/accounts').delete(param(call, 'name'))
     })
   },
-  'POST /nodes/{node}/certificates/custom': (call) => {
-    const things = shelf(call.world, `node/${hostOf(call).name}`)
-    const before = things.get('certificate')
-    if (call.params.key === undefined && before === undefined)
-      throw badParameter('key', 'Attempted to upload custom certificate without (existing) key.')
-    if (before !== undefined && call.params.force !== '1')
-      throw failed('Custom certificate file exists but force flag is not set.')
-    const own = { filename: 'pveproxy-ssl.pem', pem: param(call, 'certificates') }
-    things.set('certificate', own)
-    return own
-  },
-  'POST /nodes/{node}/certificates/acme/certificate': (call) => {
-    if (shelf(call.world, `node/${hostOf(call).name}`).has('certificate') && call.params.force !== '1')
-      throw badParameter('force', "Custom certificate exists but 'force' is not set.")
-    return order(call)
-  },
-  'PUT /nodes/{node}/certificates/acme/certificate': (call) => {
-    if (!shelf(call.world, `node/${hostOf(call).name}`).has('certificate'))
-      throw failed('No current (custom) certificate found, please order a new certificate!')
-    return order(call)
-  },
-  'DELETE /nodes/{node}/certificates/acme/certificate': order,
-  'DELETE /nodes/{node}/certificates/custom': (call) => {
-    shelf(call.world, `node/${hostOf(call).name}`).delete('certificate')
-    return null
-  },
 }
 
-/** No authority is asked: what is missing on the way there is all that can be told. */
-function order(call: Call): never {
-  const config = shelf(call.world, `node/${hostOf(call).name}`).get('config') ?? {}
-  if (!Object.keys(config).some((name) => name.startsWith('acme')))
-    throw new ApiError(400, 'ACME domain list in node configuration is missing!')
-  throw failed("ACME account config file 'default' does not exist.")
+function contactOf(call: Call): readonly string[] {
+  return param(call, 'contact')
+    .split(/[,;\s]+/)
+    .filter((address) => address !== '')
+    .map((address) => `mailto:${address}`)
 }
 
-function need(call: Call) {
+function need(call: Call): Thing {
   const name = call.params.name ?? 'default'
   const account = shelf(call.world, 'acme/accounts').get(name)
   if (account === undefined) throw badParameter('name', `ACME account config file '${name}' does not exist.`)
   return account
 }
 
-function change(call: Call, type: string, name: string, deed: () => void): string {
+function change(call: Call, type: string, deed: () => void): string {
   const [host] = call.world.hosts.values()
   if (host === undefined) throw failed('there is no node')
-  return startTask(call.world, host, type, name, call.who.id, async (work) => {
+  return startTask(call.world, host, type, '', call.who.id, async (work) => {
     await work.pass(call.world.timing.shortTaskMs)
     deed()
   })

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type ApiError, failed } from '../api-error.ts'
 import { type Call, type Handler, param, type Routes } from '../call.ts'
+import { findOperation } from '../validate/index.ts'
 import { fields, shelf, type Thing } from './shelf.ts'
 
 export type Verb = 'read' | 'update' | 'delete'
@@ -24,6 +25,8 @@ export interface Collection {
   readonly sees?: (call: Call, id: string, thing: Thing) => boolean
   /** Says no to a new thing before anything else is looked at. */
   readonly refuseNew?: (call: Call, id: string) => void
+  /** It is a section of a file: `delete` must name one of its options. This stands before the refusal. */
+  readonly sections?: string
   /** Checks and completes what will be kept. `old` is what was there before. */
   readonly prepare?: (call: Call, thing: Thing, id: string, old: Thing | undefined) => Thing
   readonly refuseRemoval?: (call: Call, id: string, thing: Thing) => void
@@ -84,6 +87,24 @@ export function refuseStale(call: Call, digest: string, error: ApiError = failed
   if (call.params.digest !== undefined && call.params.digest !== digest) throw error
 }
 
+/** What a section needs, what it fixes when it is made, and what it does not know cannot be deleted. */
+export function refuseDeletions(call: Call, one: string, madeInPlace: boolean, before: string): void {
+  const names = deletions(call)
+  if (names.length === 0) return
+  const make = findOperation('POST', madeInPlace ? one : one.slice(0, one.lastIndexOf('/')))?.operation
+  const change = findOperation('PUT', one)?.operation
+  const own = /\{([^}]+)\}$/.exec(one)?.[1]
+  for (const name of names) {
+    const refuse = (text: string) => failed(`${before}${text}`)
+    const known = change?.parameters.has(name) === true && !['digest', 'delete', own].includes(name)
+    const made = make?.parameters.get(name)
+    if ((made === undefined && !known) || name === own) throw refuse(`no such option '${name}'`)
+    if (made !== undefined && make?.required.includes(made)) throw refuse(`unable to delete required option '${name}'`)
+    if (!known) throw refuse(`unable to delete fixed option '${name}'`)
+    if (call.params[name] !== undefined) throw refuse(`cannot set and delete property '${name}' at the same time!`)
+  }
+}
+
 function idOf(spec: Collection, call: Call): string {
   return spec.idOf?.(call) ?? param(call, spec.key)
 }
@@ -111,6 +132,8 @@ function update(spec: Collection): Handler {
     const old = need(spec, call, id, 'update')
     refuseStale(call, digestOfAll(spec, call), spec.stale)
     const wanted: Thing = { ...old, ...fields(call, spec.key) }
+    if (spec.sections !== undefined)
+      refuseDeletions(call, `${spec.at}/{${spec.key}}`, spec.madeInPlace === true, spec.sections)
     for (const name of deletions(call)) delete wanted[name]
     things(spec, call).set(id, spec.prepare?.(call, wanted, id, old) ?? wanted)
     return null

@@ -7,6 +7,7 @@ const MODELS: Collection = {
   at: '/cluster/qemu/custom-cpu-models',
   key: 'cputype',
   shelf: 'cpu-models',
+  sections: '',
   idOf: (call) => param(call, 'cputype').replace(/^custom-/, ''),
   exists: (id) => failed(`custom CPU model '${id}' already exists`),
   missing: (id, verb) => (verb === 'delete' ? undefined : failed(`custom CPU model '${id}' not found`)),

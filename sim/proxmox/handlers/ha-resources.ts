@@ -21,6 +21,7 @@ export const HA_RESOURCES: Collection = {
       }[verb],
     ),
   stale: failed(`update resources config failed: ${STALE}`),
+  sections: 'update resources config failed: ',
   sees: (call, _, thing) => call.params.type === undefined || call.params.type === thing.type,
   refuseNew: checkNew,
   prepare: (_call, thing, id) => {

@@ -32,6 +32,7 @@ import { mappingRoutes } from './mappings.ts'
 import { metricsRoutes } from './metrics.ts'
 import { networkRoutes } from './network.ts'
 import { nodeAptRoutes } from './node-apt.ts'
+import { nodeCertificateRoutes } from './node-certificates.ts'
 import { nodeDiskRoutes } from './node-disks.ts'
 import { nodeFactRoutes } from './node-facts.ts'
 import { nodeHostRoutes } from './node-host.ts'
@@ -99,6 +100,7 @@ const TABLES: readonly Routes[] = [
   bulkActionRoutes,
   nodeFactRoutes,
   nodeHostRoutes,
+  nodeCertificateRoutes,
   nodePowerRoutes,
   lxcMountRoutes,
   lxcPowerRoutes,

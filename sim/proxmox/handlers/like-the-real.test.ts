@@ -1,8 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { seededRandom } from '../../../src/lib/random.ts'
+import { createKeyPair, issueCertificate, privateKeyPem } from '../../../src/lib/x509.ts'
 import { createDatacentre } from '../../datacentre.ts'
 import { createVirtualClock } from '../../virtual-clock.ts'
+
+function selfSigned(name: string): { readonly pem: string; readonly key: string } {
+  const { privateKey, publicKey } = createKeyPair()
+  const subject = { commonName: name }
+  const dates = { notBefore: new Date('2025-01-01'), notAfter: new Date('2099-01-01') }
+  const { pem } = issueCertificate({ subject, publicKey, altNames: [name], ...dates }, { subject, privateKey })
+  return { pem, key: privateKeyPem(privateKey) }
+}
 
 function site() {
   const clock = createVirtualClock(1_760_000_000_000)
@@ -28,7 +37,15 @@ function site() {
       errors?: Record<string, string>
     }
   }
-  return { clock, datacentre, ask }
+  const pass = (ms: number) => clock.advanceTo(clock.now() + ms)
+  /** How a task ended. */
+  const ended = async (upid: unknown) => {
+    const tasks = [...datacentre.world.hosts.values()].flatMap((host) => [...host.tasksById.values()])
+    const task = tasks.find((one) => one.upid === upid)
+    await clock.runUntil(() => task?.exit !== undefined)
+    return task?.exit
+  }
+  return { clock, datacentre, ask, pass, ended }
 }
 
 const NODE = '/nodes/fun-bedbug'
@@ -110,11 +127,21 @@ test('[T-08] time zones, certificates, disks and tasks are judged', async () => 
   })
   assert.equal((await ask('PUT', `${NODE}/time`, { timezone: 'europe/berlin' })).status, 400)
   assert.equal((await ask('PUT', `${NODE}/time`, { timezone: 'Europe/Berlin' })).status, 200)
-  const pem = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----'
-  const key = '-----BEGIN PRIVATE KEY-----\nMIIB\n-----END PRIVATE KEY-----'
+  const { pem, key } = selfSigned('still-fawn.test')
   const keyless = await ask('POST', `${NODE}/certificates/custom`, { certificates: pem })
   assert.deepEqual(keyless.errors, { key: 'Attempted to upload custom certificate without (existing) key.' })
-  assert.equal((await ask('POST', `${NODE}/certificates/custom`, { certificates: pem, key })).status, 200)
+  const strange = await ask('POST', `${NODE}/certificates/custom`, {
+    certificates: pem,
+    key: selfSigned('other.test').key,
+  })
+  assert.match(strange.reason, /^Setting certificate files failed - key does not match the certificate/)
+  const taken = await ask('POST', `${NODE}/certificates/custom`, { certificates: `some words\n${pem}`, key })
+  assert.equal(taken.status, 200, taken.reason)
+  const info = ((await ask('GET', `${NODE}/certificates/info`)).data as Record<string, unknown>[]).at(-1)
+  assert.deepEqual(info, taken.data)
+  assert.equal(info?.subject, '/CN=still-fawn.test')
+  assert.deepEqual(info?.san, ['still-fawn.test'])
+  assert.deepEqual([info?.['public-key-type'], info?.['public-key-bits']], ['id-ecPublicKey', 256])
   assert.match(
     (await ask('POST', `${NODE}/certificates/custom`, { certificates: pem, key })).reason,
     /^Custom certificate file exists but force flag is not set/,
@@ -138,4 +165,138 @@ test('what clients send and read back is as the real one has it', async () => {
   // An empty protocol means none.
   const rule = await ask('POST', '/cluster/firewall/rules', { type: 'in', action: 'ACCEPT', macro: 'SSH', proto: '' })
   assert.equal(rule.status, 200, rule.reason)
+})
+
+test('[T-08] ACME: plugins, accounts and orders are judged', async () => {
+  const { ask, ended } = site()
+  const plugins = '/cluster/acme/plugins'
+  const first = (await ask('GET', plugins)).data as { plugin: string; type: string }[]
+  assert.deepEqual(
+    first.map(({ plugin, type }) => [plugin, type]),
+    [['standalone', 'standalone']],
+    'one is there without being made',
+  )
+  assert.equal(
+    (await ask('POST', plugins, { id: 'cf', type: 'dns' })).reason,
+    "missing value for required option 'api'",
+  )
+  assert.equal((await ask('POST', plugins, { id: 'cf', type: 'dns', api: 'cf' })).status, 200)
+  assert.equal(
+    (await ask('POST', plugins, { id: 'cf', type: 'dns', api: 'cf' })).reason,
+    "ACME plugin ID 'cf' already exists",
+  )
+  assert.equal((await ask('GET', `${plugins}/nope`)).reason, "ACME plugin 'nope' not defined")
+  assert.equal((await ask('PUT', `${plugins}/nope`, { api: 'cf' })).reason, "ACME plugin ID 'nope' does not exist")
+  assert.equal((await ask('PUT', `${plugins}/cf`, { delete: 'bogus' })).reason, "no such option 'bogus'")
+  assert.equal((await ask('PUT', `${plugins}/cf`, { delete: 'api' })).reason, "unable to delete required option 'api'")
+  assert.equal((await ask('DELETE', `${plugins}/nope`)).status, 200, 'nothing is as good as gone')
+  assert.equal(((await ask('GET', plugins, { type: 'dns' })).data as unknown[]).length, 1)
+
+  // Accounts are for root itself, not for a token of it.
+  const account = await ask('POST', '/cluster/acme/account', { name: 'mine', contact: 'a@example.com' })
+  assert.equal(account.reason, 'Permission check failed (user != root@pam)')
+
+  const order = `${NODE}/certificates/acme/certificate`
+  assert.equal((await ask('POST', order)).status, 400)
+  assert.equal((await ask('PUT', `${NODE}/config`, { acme: 'account=mine' })).status, 200)
+  assert.equal((await ask('POST', order)).reason, 'ACME domain list in node configuration is missing!')
+  const twice = await ask('PUT', `${NODE}/config`, { acme: 'domains=a.test', acmedomain1: 'A.test' })
+  assert.equal(twice.reason, "duplicate domain 'a.test' in ACME config properties 'acmedomain1' and 'acme'")
+  assert.equal((await ask('PUT', `${NODE}/config`, { acme: 'domains=a.test' })).status, 200)
+  const ordered = await ask('POST', order)
+  assert.match(String(ordered.data), /:acmenewcert::/)
+  assert.equal(await ended(ordered.data), "ACME account config file 'default' does not exist.")
+  assert.equal(
+    (await ask('PUT', order)).reason,
+    'No current (custom) certificate found, please order a new certificate!',
+  )
+})
+
+test('[T-08] repositories are added by handle, switched by file and number, and kept from a stale writer', async () => {
+  const { ask } = site()
+  const at = `${NODE}/apt/repositories`
+  interface Read {
+    readonly digest: string
+    readonly files: { readonly path: string; readonly repositories: { readonly Enabled: number }[] }[]
+    readonly 'standard-repos': { readonly handle: string; readonly status?: number }[]
+  }
+  const read = async () => (await ask('GET', at)).data as Read
+  const status = async (handle: string) => (await read())['standard-repos'].find((one) => one.handle === handle)?.status
+  assert.equal((await ask('PUT', at, { handle: 'nope' })).reason, "unknown repository handle 'nope'")
+  assert.equal((await ask('POST', at, { path: '/etc/nope', index: '0' })).reason, 'invalid path - /etc/nope')
+  const enterprise = '/etc/apt/sources.list.d/pve-enterprise.sources'
+  assert.equal((await ask('POST', at, { path: enterprise, index: '7' })).reason, 'invalid index - 7')
+  assert.match(
+    (await ask('POST', at, { path: '/etc/nope', index: '0', digest: '00'.repeat(32) })).reason,
+    /^detected modified configuration/,
+  )
+  assert.equal(await status('enterprise'), 1)
+  const { digest } = await read()
+  assert.match(digest, /^[0-9a-f]{64}$/)
+  assert.equal((await ask('POST', at, { path: enterprise, index: '0', enabled: '0', digest })).status, 200)
+  assert.equal(await status('enterprise'), 0)
+  assert.equal((await ask('PUT', at, { handle: 'enterprise' })).status, 200)
+  assert.equal(await status('enterprise'), 1, 'what is there and off is switched on')
+  assert.equal(await status('ceph-squid-test'), undefined)
+  assert.equal((await ask('PUT', at, { handle: 'ceph-squid-test' })).status, 200)
+  assert.equal(await status('ceph-squid-test'), 1)
+  assert.equal(await status('ceph-squid-enterprise'), undefined, 'the other one of the same place')
+})
+
+test('[T-08] tasks: what is not there, what runs, who may end it', async () => {
+  const { ask, pass } = site()
+  const nobody = 'UPID:fun-bedbug:00000001:00000001:00000001:qmstart:100:root@pam:'
+  assert.deepEqual((await ask('GET', `${NODE}/tasks/${nobody}/status`)).errors, { upid: 'no such task' })
+  assert.deepEqual((await ask('DELETE', `${NODE}/tasks/${nobody}`)).errors, { upid: 'no such task' })
+  const log = await ask('GET', `${NODE}/tasks/${nobody}/log`)
+  assert.deepEqual(log.data, [{ n: 1, t: 'unable to open file - No such file or directory' }])
+  await ask('POST', `${NODE}/apt/update`)
+  const active = (await ask('GET', `${NODE}/tasks`, { source: 'active' })).data as { status: string }[]
+  assert.deepEqual(
+    active.map(({ status }) => status),
+    ['RUNNING'],
+  )
+  await pass(60_000)
+  await ask('POST', `${NODE}/apt/update`)
+  const all = (await ask('GET', `${NODE}/tasks`, { source: 'all' })).data as { status: string }[]
+  assert.deepEqual(
+    all.map(({ status }) => status),
+    ['RUNNING', 'OK'],
+    'what runs comes first',
+  )
+  assert.deepEqual((await ask('GET', `${NODE}/tasks`, { source: 'active', limit: '0' })).data, [])
+})
+
+test('[T-08] `delete` names an option of the section, one that may go and is not set by the same call', async () => {
+  const { ask } = site()
+  const metric = '/cluster/metrics/server/graphs'
+  assert.equal((await ask('POST', metric, { type: 'graphite', server: '10.0.0.9', port: '2003' })).status, 200)
+  const zone = '/cluster/sdn/zones'
+  assert.equal((await ask('POST', zone, { zone: 'office', type: 'simple' })).status, 200)
+  const mapping = '/cluster/mapping/usb'
+  const device = { id: 'stick', map: 'node=fun-bedbug,id=18d1:9302' }
+  assert.equal((await ask('POST', mapping, device)).status, 200)
+  const cases: readonly (readonly [string, Record<string, string>, string])[] = [
+    [metric, { delete: 'bogus' }, "no such option 'bogus'"],
+    [metric, { delete: 'id' }, "no such option 'id'"],
+    [metric, { delete: 'digest' }, "no such option 'digest'"],
+    [metric, { delete: 'server' }, "unable to delete required option 'server'"],
+    [metric, { delete: 'mtu', mtu: '1400' }, "cannot set and delete property 'mtu' at the same time!"],
+    [`${zone}/office`, { delete: 'bogus' }, "update sdn zone object failed: no such option 'bogus'"],
+    [
+      `${mapping}/stick`,
+      { map: device.map, delete: 'bogus' },
+      "update hardware mapping failed: no such option 'bogus'",
+    ],
+  ]
+  for (const [path, params, expected] of cases) {
+    const answer = await ask('PUT', path, {
+      ...(path === metric ? { server: '10.0.0.9', port: '2003' } : {}),
+      ...params,
+    })
+    assert.equal(answer.reason, expected, `${path} ${JSON.stringify(params)}`)
+    assert.equal(answer.status, 500)
+  }
+  const gone = await ask('PUT', metric, { server: '10.0.0.9', port: '2003', delete: 'mtu' })
+  assert.equal(gone.status, 200, 'what is not set can be deleted')
 })

@@ -32,6 +32,7 @@ function mapping(kind: Kind): Collection {
       )
     },
     stale: failed(`update ${what} mapping failed: ${STALE}`),
+    sections: `update ${what} mapping failed: `,
     sees: (call, id) =>
       ['Mapping.Use', 'Mapping.Modify', 'Mapping.Audit'].some((right) =>
         may(call.world, call.who, `/mapping/${kind}/${id}`, right),

@@ -20,6 +20,7 @@ const SERVERS: Collection = {
       }[verb],
     ),
   stale: failed(STALE),
+  sections: '',
   prepare: (call, thing, _, old) => {
     const kept = old === undefined ? thing : { ...thing, type: old.type }
     connect(call, kept)

@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto'
 import { failed } from '../api-error.ts'
 import { type Call, hostOf, param, type Routes } from '../call.ts'
-import { digestOf, shelf, type Thing } from './shelf.ts'
+import { listOf, shelf, type Thing } from './shelf.ts'
 
 const AT = '/nodes/{node}/apt'
 
@@ -12,24 +13,31 @@ export const nodeAptRoutes: Routes = {
   [`GET ${AT}/repositories`]: (call) => {
     const files = filesOf(call)
     return {
-      files: files.map(({ path, repositories }) => ({ path, 'file-type': 'sources', digest: [], repositories })),
+      files: files.map(({ path, repositories }) => ({
+        path,
+        'file-type': 'sources',
+        digest: [...createHash('sha256').update(JSON.stringify(repositories)).digest()],
+        repositories,
+      })),
       errors: [],
-      infos: [],
-      'standard-repos': STANDARD.map(({ handle, name, component }) => {
-        const found = files
-          .flatMap(({ repositories }) => repositories)
-          .find(({ Components }) => Array.isArray(Components) && Components.includes(component))
-        return { handle, name, description: name, ...(found === undefined ? {} : { status: found.Enabled }) }
+      infos: files.flatMap(({ path, repositories }) =>
+        repositories.map((one, index) => ({ path, index: String(index), kind: 'origin', message: originOf(one) })),
+      ),
+      'standard-repos': STANDARD.map((standard) => {
+        const { handle, name } = standard
+        const found = files.flatMap(({ repositories }) => repositories).filter((one) => isThe(standard, one))
+        const status = found.some(({ Enabled }) => Enabled === 1) ? 1 : found[0]?.Enabled
+        return { handle, name, description: name, ...(status === undefined ? {} : { status }) }
       }),
-      digest: digestOf(files),
+      digest: digestOfAll(files),
     }
   },
   [`POST ${AT}/repositories`]: (call) => {
     const file = filesOf(call).find(({ path }) => path === param(call, 'path'))
     const repository = file?.repositories[Number(param(call, 'index'))]
-    if (file === undefined) throw failed('invalid path - no such file')
-    if (repository === undefined) throw failed('invalid index - no such repository')
     refuse(call)
+    if (file === undefined) throw failed(`invalid path - ${param(call, 'path')}`)
+    if (repository === undefined) throw failed(`invalid index - ${param(call, 'index')}`)
     if (call.params.enabled !== undefined) repository.Enabled = Number(call.params.enabled)
     return null
   },
@@ -38,15 +46,15 @@ export const nodeAptRoutes: Routes = {
     if (wanted === undefined) throw failed(`unknown repository handle '${param(call, 'handle')}'`)
     refuse(call)
     const files = filesOf(call)
-    const known = files.some(({ repositories }) =>
-      repositories.some(({ Components }) => Array.isArray(Components) && Components.includes(wanted.component)),
-    )
+    const known = files.flatMap(({ repositories }) => repositories).find((one) => isThe(wanted, one))
+    // What is there and off is switched on.
+    if (known !== undefined) known.Enabled = 1
     const there = files.find(({ path }) => path === wanted.file)
-    if (!known && there !== undefined) there.repositories.push(repositoryOf(wanted.component))
-    else if (!known)
+    if (known === undefined && there !== undefined) there.repositories.push(repositoryOf(wanted))
+    else if (known === undefined)
       files.push({
         path: wanted.file,
-        repositories: [repositoryOf(wanted.component)],
+        repositories: [repositoryOf(wanted)],
       })
     return null
   },
@@ -54,16 +62,55 @@ export const nodeAptRoutes: Routes = {
 
 const SOURCES = '/etc/apt/sources.list.d'
 
-const STANDARD = [
-  { handle: 'enterprise', name: 'Enterprise', component: 'pve-enterprise', file: `${SOURCES}/pve-enterprise.sources` },
+interface Standard {
+  readonly handle: string
+  readonly name: string
+  readonly uri: string
+  readonly component: string
+  readonly file: string
+}
+
+const ENTERPRISE = 'https://enterprise.proxmox.com/debian'
+const DOWNLOAD = 'http://download.proxmox.com/debian'
+
+/** What can be added by its handle. */
+const STANDARD: readonly Standard[] = [
+  {
+    handle: 'enterprise',
+    name: 'Enterprise',
+    uri: `${ENTERPRISE}/pve`,
+    component: 'pve-enterprise',
+    file: `${SOURCES}/pve-enterprise.sources`,
+  },
   {
     handle: 'no-subscription',
     name: 'No-Subscription',
+    uri: `${DOWNLOAD}/pve`,
     component: 'pve-no-subscription',
     file: `${SOURCES}/proxmox.sources`,
   },
-  { handle: 'test', name: 'Test', component: 'pve-test', file: `${SOURCES}/proxmox.sources` },
+  {
+    handle: 'test',
+    name: 'Test',
+    uri: `${DOWNLOAD}/pve`,
+    component: 'pve-test',
+    file: `${SOURCES}/proxmox.sources`,
+  },
+  ...(['enterprise', 'no-subscription', 'test'] as const).map((component) => ({
+    handle: `ceph-squid-${component}`,
+    name: `Ceph Squid ${{ enterprise: 'Enterprise', 'no-subscription': 'No-Subscription', test: 'Test' }[component]}`,
+    uri: `${component === 'enterprise' ? ENTERPRISE : DOWNLOAD}/ceph-squid`,
+    component,
+    file: `${SOURCES}/ceph.sources`,
+  })),
 ]
+
+const isThe = ({ uri, component }: Standard, { URIs, Components }: Thing) =>
+  listOf(URIs).includes(uri) && listOf(Components).includes(component)
+
+function originOf({ URIs }: Thing): string {
+  return listOf(URIs).some((uri) => /proxmox\.com/.test(uri)) ? 'Proxmox' : 'Debian'
+}
 
 interface File {
   readonly path: string
@@ -74,11 +121,12 @@ function filesOf(call: Call): File[] {
   const things = shelf(call.world, `node/${hostOf(call).name}`)
   let kept = things.get('apt')
   if (kept === undefined) {
-    const debian = { ...repositoryOf('main'), URIs: ['http://deb.debian.org/debian'], Suites: ['trixie'] }
+    const debian = repositoryOf({ uri: 'http://deb.debian.org/debian', component: 'main' })
+    const [enterprise] = STANDARD
     kept = {
       files: [
-        { path: '/etc/apt/sources.list.d/debian.sources', repositories: [debian] },
-        { path: '/etc/apt/sources.list.d/pve-enterprise.sources', repositories: [repositoryOf('pve-enterprise')] },
+        { path: `${SOURCES}/debian.sources`, repositories: [debian] },
+        ...(enterprise === undefined ? [] : [{ path: enterprise.file, repositories: [repositoryOf(enterprise)] }]),
       ],
     }
     things.set('apt', kept)
@@ -86,11 +134,10 @@ function filesOf(call: Call): File[] {
   return kept.files as File[]
 }
 
-function repositoryOf(component: string): Thing {
-  const place = component === 'pve-enterprise' ? 'https://enterprise.proxmox.com' : 'http://download.proxmox.com'
+function repositoryOf({ uri, component }: Pick<Standard, 'uri' | 'component'>): Thing {
   return {
     Types: ['deb'],
-    URIs: [`${place}/debian/pve`],
+    URIs: [uri],
     Suites: ['trixie'],
     Components: [component],
     Enabled: 1,
@@ -100,8 +147,12 @@ function repositoryOf(component: string): Thing {
   }
 }
 
+function digestOfAll(files: readonly File[]): string {
+  return createHash('sha256').update(JSON.stringify(files)).digest('hex')
+}
+
 function refuse(call: Call): void {
   const given = call.params.digest
-  if (given !== undefined && given !== digestOf(filesOf(call)))
+  if (given !== undefined && given !== digestOfAll(filesOf(call)))
     throw failed('detected modified configuration - file changed by other user? Try again.')
 }

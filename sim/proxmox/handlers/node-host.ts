@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Host } from '../../world/types.ts'
 import { type Call, hostOf, type Routes } from '../call.ts'
-import { shelf } from './shelf.ts'
+import { ownCertificate } from './node-certificates.ts'
 
 const ISSUER = '/CN=Proxmox Virtual Environment/OU=c0f7c0f7-0000-4000-8000-000000000001/O=PVE Cluster Manager CA'
 
@@ -35,12 +35,6 @@ export const nodeHostRoutes: Routes = {
       }
     }),
   'GET /nodes/{node}/subscription': () => ({ status: 'notfound', message: 'There is no subscription key' }),
-}
-
-/** One that somebody put there stands beside the host's own. */
-function ownCertificate(call: Call): unknown[] {
-  const own = shelf(call.world, `node/${hostOf(call).name}`).get('certificate')
-  return own === undefined ? [] : [own]
 }
 
 /** Signs the certificates of all hosts of the cluster. */

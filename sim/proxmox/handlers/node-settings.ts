@@ -1,7 +1,8 @@
 import { badParameter, failed } from '../api-error.ts'
 import { type Call, hostOf, param, type Routes } from '../call.ts'
 import { deletions, refuseStale } from './collection.ts'
-import { digestOf, EMPTY_DIGEST, fields, shelf, type Thing } from './shelf.ts'
+import { acmeOf } from './node-certificates.ts'
+import { digestOf, EMPTY_DIGEST, fields, shelf, type Thing, textOf } from './shelf.ts'
 
 const AT = '/nodes/{node}'
 
@@ -18,8 +19,9 @@ export const nodeSettingRoutes: Routes = {
     return put(call, 'hosts', { data: param(call, 'data') })
   },
   [`GET ${AT}/time`]: (call) => {
-    const seconds = Math.floor(call.world.clock.now() / 1000)
-    return { time: seconds, localtime: seconds, timezone: 'UTC', ...kept(call, 'time') }
+    const nowMs = call.world.clock.now()
+    const timezone = textOf(kept(call, 'time')?.timezone) || 'UTC'
+    return { time: Math.floor(nowMs / 1000), localtime: Math.floor(localMs(nowMs, timezone) / 1000), timezone }
   },
   [`PUT ${AT}/time`]: (call) => {
     const timezone = param(call, 'timezone')
@@ -37,8 +39,15 @@ export const nodeSettingRoutes: Routes = {
     refuseStale(call, digest(config))
     Object.assign(config, fields(call))
     for (const name of deletions(call)) delete config[name]
+    acmeOf(config)
     return put(call, 'config', config)
   },
+}
+
+/** What a clock on the wall there shows, read as if it were in Greenwich. */
+function localMs(nowMs: number, timeZone: string): number {
+  const shown = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }).format(nowMs)
+  return Date.parse(`${shown.replace(' ', 'T')}Z`)
 }
 
 /** Names are told apart by their letters' case, as files are. */

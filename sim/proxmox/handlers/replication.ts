@@ -9,6 +9,7 @@ const JOBS: Collection = {
   at: '/cluster/replication',
   key: 'id',
   shelf: 'replication',
+  sections: '',
   exists: (id) => failed(`replication job '${id}' already exists`),
   missing: (id, verb) => (verb === 'delete' ? failed(`no such job '${id}'`) : noJob(id)),
   prepare: (call, thing, id, old) => {

@@ -1,7 +1,7 @@
 import { startTask } from '../../world/tasks.ts'
 import { failed } from '../api-error.ts'
 import { type Call, flag, param, type Routes } from '../call.ts'
-import { deletions } from './collection.ts'
+import { deletions, refuseDeletions } from './collection.ts'
 import { releaseSdnLock } from './sdn-state.ts'
 import { digestOf, fields, shelf, type Thing, textOf } from './shelf.ts'
 
@@ -126,6 +126,7 @@ function change(call: Call, kind: Kind): null {
   const id = param(call, kind.key)
   const thing = need(call, kind, id)
   const changed: Thing = { ...thing, ...fields(call, kind.key, 'vnet', 'lock-token') }
+  refuseDeletions(call, `${kind.at}/{${kind.key}}`, false, `update sdn ${kind.word} object failed: `)
   for (const name of deletions(call)) delete changed[name]
   shelf(call.world, kind.shelf(call)).set(id, changed)
   return null

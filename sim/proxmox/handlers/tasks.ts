@@ -1,6 +1,6 @@
 import { may } from '../../world/access.ts'
 import type { Task } from '../../world/types.ts'
-import { badParameter, failed, forbidden } from '../api-error.ts'
+import { badParameter, forbidden } from '../api-error.ts'
 import { Answer, type Call, hostOf, param, type Routes } from '../call.ts'
 
 const AT = '/nodes/{node}/tasks'
@@ -9,7 +9,7 @@ export const taskRoutes: Routes = {
   'GET /cluster/tasks': clusterTasks,
   [`GET ${AT}`]: nodeTasks,
   [`GET ${AT}/{upid}`]: () => [{ name: 'log' }, { name: 'status' }],
-  [`GET ${AT}/{upid}/status`]: (call) => statusRow(taskOf(call)),
+  [`GET ${AT}/{upid}/status`]: (call) => statusRow(taskOf(call, 'Sys.Audit')),
   [`GET ${AT}/{upid}/log`]: taskLog,
   [`DELETE ${AT}/{upid}`]: stopTask,
 }
@@ -50,9 +50,19 @@ function nodeTasks(call: Call): Answer {
     .filter((task) => params.since === undefined || task.startSeconds >= Number(params.since))
     .filter((task) => params.until === undefined || task.startSeconds <= Number(params.until))
     .filter((task) => wanted.has(sortOf(task.exit)))
-    .reverse()
+    .sort(laterFirst)
   const start = Number(params.start ?? 0)
-  return new Answer(rows.slice(start, start + Number(params.limit ?? 50)).map(listRow), { total: rows.length })
+  const shown = rows.slice(start, start + Number(params.limit ?? 50))
+  return new Answer(
+    shown.map((task) => ({ ...listRow(task), ...(task.exit === undefined ? { status: 'RUNNING' } : {}) })),
+    { total: rows.length },
+  )
+}
+
+/** What runs comes first, then what ended last. */
+function laterFirst(a: Task, b: Task): number {
+  const end = (task: Task) => (task.exit === undefined ? Number.POSITIVE_INFINITY : (task.endSeconds ?? 0))
+  return end(a) === end(b) ? b.startSeconds - a.startSeconds || b.pid - a.pid : end(b) - end(a)
 }
 
 /** How a task ended, in one word. One that runs has not said so yet. */
@@ -107,22 +117,26 @@ function splitUser(text: string): { user: string; tokenid: string | undefined } 
   return { user, tokenid }
 }
 
-function taskOf(call: Call): Task {
-  const upid = param(call, 'upid')
-  if (!/^UPID:[^:]+:[0-9A-Fa-f]{8}:[0-9A-Fa-f]{8,9}:[0-9A-Fa-f]{8}:[^:\s]+:[^:\s]*:[^:\s]+:$/.test(upid)) {
-    throw badParameter('upid', 'unable to parse worker upid')
-  }
-  const host = hostOf(call)
-  const task = host.tasksById.get(upid)
-  if (task === undefined) throw failed('no such task')
-  if (!isOwn(call, task) && !may(call.world, call.who, `/nodes/${host.name}`, 'Sys.Audit')) {
-    throw forbidden(`/nodes/${host.name}, Sys.Audit`)
-  }
+function taskOf(call: Call, privilege: 'Sys.Audit' | 'Sys.Modify'): Task {
+  const task = found(call)
+  if (task === undefined) throw badParameter('upid', 'no such task')
+  const path = `/nodes/${hostOf(call).name}`
+  if (!isOwn(call, task) && !may(call.world, call.who, path, privilege)) throw forbidden(`${path}, ${privilege}`)
   return task
 }
 
+function found(call: Call): Task | undefined {
+  const upid = param(call, 'upid')
+  if (!/^UPID:[^:]+:[0-9A-Fa-f]{8}:[0-9A-Fa-f]{8,9}:[0-9A-Fa-f]{8}:[^:\s]+:[^:\s]*:[^:\s]+:$/.test(upid))
+    throw badParameter('upid', 'unable to parse worker upid')
+  return hostOf(call).tasksById.get(upid)
+}
+
 function taskLog(call: Call): Answer {
-  const { log } = taskOf(call)
+  // Who asks for the log of a task that is not there is told so in the log.
+  if (found(call) === undefined)
+    return new Answer([{ n: 1, t: 'unable to open file - No such file or directory' }], { total: 1 })
+  const { log } = taskOf(call, 'Sys.Audit')
   const start = Number(call.params.start ?? 0)
   const limit = Number(call.params.limit ?? 50)
   const end = limit === 0 ? log.length : start + limit
@@ -132,7 +146,7 @@ function taskLog(call: Call): Answer {
 
 /** Answers at once, also for a task that has ended long ago. */
 function stopTask(call: Call): null {
-  const task = taskOf(call)
+  const task = taskOf(call, 'Sys.Modify')
   if (task.exit === undefined) task.interrupted = true
   return null
 }

@@ -181,8 +181,20 @@ export const NODE: readonly Definition[] = [
     exampleName: 'still-fawn',
     example: {
       host: 'still-fawn',
-      certificate:
-        '-----BEGIN CERTIFICATE-----\nMIIBszCCAVmgAwIBAgIUQ3JvZnRFeGFtcGxlMDAwMDAwMDEwCgYIKoZIzj0EAwIw\n-----END CERTIFICATE-----\n',
+      certificate: `${[
+        '-----BEGIN CERTIFICATE-----',
+        'MIIBvjCCAWWgAwIBAgIUU3W7vBEDwkRmowcJmP9JPZDWblowCgYIKoZIzj0EAwIw',
+        'IjEgMB4GA1UEAwwXc3RpbGwtZmF3bi5leGFtcGxlLnRlc3QwIBcNMjYxMTE2MDIx',
+        'NDI1WhgPMjEyNjEwMjMwMjE0MjVaMCIxIDAeBgNVBAMMF3N0aWxsLWZhd24uZXhh',
+        'bXBsZS50ZXN0MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEubotgIFj3r7Frd9e',
+        '3rozmE5zYj8XTmN6eqczH7PSgHs+DaNkbbuPtcePFGv85us2x/OBG8TLwJ1DWyCs',
+        'a0goPqN3MHUwHQYDVR0OBBYEFB9H8bRYiHa+0CTjomsrVe4mgGlFMB8GA1UdIwQY',
+        'MBaAFB9H8bRYiHa+0CTjomsrVe4mgGlFMA8GA1UdEwEB/wQFMAMBAf8wIgYDVR0R',
+        'BBswGYIXc3RpbGwtZmF3bi5leGFtcGxlLnRlc3QwCgYIKoZIzj0EAwIDRwAwRAIg',
+        'ZF3Tz8DBIkb+BD8grzxqTKNEChPaplhYfjMgKKoitBICIGPuRfoTOTd6oYPql3jH',
+        'muRmTSb73i+ppjockX2raWFy',
+        '-----END CERTIFICATE-----',
+      ].join('\n')}\n`,
       privateKey: { file: '/etc/croft/still-fawn.key' },
     },
   },

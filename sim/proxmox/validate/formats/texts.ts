@@ -13,19 +13,24 @@ export const TEXT_FORMATS: Formats = {
   urlencoded: matching(/^(?:[-_.~a-zA-Z0-9]|%[0-9a-fA-F]{2})*$/, (text) => `invalid urlencoded string: ${text}`),
   string: { judge: () => undefined },
   'graphite-path': matching(/^[-A-Za-z0-9_.]+$/, () => 'value does not look like a valid graphite path'),
-  'pem-string': matching(
-    /^\s*-----BEGIN [^\n]+-----\n[\s\S]+\n-----END [^\n]+-----\s*$/,
-    () => 'PEM string is not valid',
-  ),
-  'pem-certificate-chain': matching(
-    /^(?:\s*-----BEGIN CERTIFICATE-----\n[^-]+\n-----END CERTIFICATE-----\s*)+$/,
-    () => 'not a valid PEM-formatted certificate chain',
-  ),
+  'pem-string': { judge: pemError(/^BLOCK$/, '[^\\n]*?') },
+  'pem-certificate': { judge: pemError(/^BLOCK$/, 'CERTIFICATE') },
+  'pem-certificate-chain': { judge: pemError(/^(?:BLOCK\n*)+$/, 'CERTIFICATE') },
   'pve-command-batch': { judge: batchError },
   'ldap-simple-attr': matching(
     /^[a-zA-Z0-9]+$/,
     (text) => `value '${text}' does not look like a simple ldap attribute name`,
   ),
+}
+
+/** Text before the first block is left out; what follows must be nothing but blocks. */
+function pemError(form: RegExp, label: string): (text: string) => string | undefined {
+  const block = `-----BEGIN ${label}-----\\s*[0-9A-Za-z+/\\s]*={0,2}\\s*\\n-----END ${label}-----\\s*`
+  const whole = new RegExp(form.source.replace('BLOCK', block))
+  return (text) => {
+    const begins = text.indexOf('-----BEGIN ')
+    return whole.test(begins < 0 ? text : text.slice(begins)) ? undefined : 'not a valid PEM-formatted string.'
+  }
 }
 
 function batchError(text: string): string | undefined {

@@ -12,6 +12,7 @@ import type { Step } from '../../../../model/step.ts'
 import type { Session } from '../../../port.ts'
 import { openSession } from '../../session.ts'
 import { settingRules } from '../setting-rules.ts'
+import { TEST_KEY } from './certificate.ts'
 import { createPaper } from './paper.ts'
 
 /** What the engine would do with one setting, without an engine: look, decide, make the first call, look again. */
@@ -142,7 +143,7 @@ function keeperOn(
 export function secretFor(reference: SecretReference, token: string): string {
   if ('env' in reference && reference.env === 'TOKEN') return token
   const isKey = 'file' in reference && reference.file.endsWith('.key')
-  return isKey ? '-----BEGIN PRIVATE KEY-----\nQUJD\n-----END PRIVATE KEY-----' : PASSWORD
+  return isKey ? TEST_KEY : PASSWORD
 }
 
 function listsIn(form: URLSearchParams): Record<string, unknown> {

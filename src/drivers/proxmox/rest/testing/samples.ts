@@ -1,5 +1,6 @@
 import { valueText } from '../../../../model/rest/value-text.ts'
 import type { Definition, Field, SettingSpec, SettingValue } from '../../../../model/rest.ts'
+import { OTHER_CERTIFICATE } from './certificate.ts'
 
 type Values = Readonly<Record<string, SettingValue>>
 
@@ -169,13 +170,13 @@ const SPECIAL: Readonly<Record<string, SettingValue>> = {
   timeZone: 'UTC',
   wakeOnLan: { mac: 'bc:24:11:00:00:18', bindInterface: 'vmbr0', broadcastAddress: '10.0.0.255' },
   acme: { account: 'default', domains: ['a.example.com', 'b.example.com'] },
-  acmedomain0: { domain: 'a.example.com', plugin: 'cloudflare' },
-  acmedomain1: { domain: 'b.example.com' },
+  acmedomain0: { domain: 'h.example.com', plugin: 'cloudflare' },
+  acmedomain1: { domain: 'i.example.com' },
   acmedomain2: { domain: 'c.example.com' },
   acmedomain3: { domain: 'd.example.com' },
   acmedomain4: { domain: 'e.example.com' },
   acmedomain5: { domain: 'f.example.com', alias: 'g.example.com' },
-  certificate: '-----BEGIN CERTIFICATE-----\nQUJDREVGR0g=\n-----END CERTIFICATE-----\n',
+  certificate: OTHER_CERTIFICATE,
   keyboard: 'fr',
   language: 'fr',
   emailFrom: 'pve@example.com',
