@@ -36,7 +36,7 @@ export interface ForeignFormat {
 export type Fields = Record<string, unknown>
 
 /** A name for an object, out of words that were not made for one. */
-export function nameFrom(words: readonly unknown[]): string {
+function nameFrom(words: readonly unknown[]): string {
   return (
     words
       .flatMap((word) => (typeof word === 'string' || typeof word === 'number' ? [String(word)] : []))

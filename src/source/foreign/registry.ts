@@ -1,6 +1,8 @@
+import { argocd } from './formats/argocd.ts'
 import { crossplane } from './formats/crossplane.ts'
+import { flux } from './formats/flux.ts'
 import { terraform } from './formats/terraform.ts'
 import type { ForeignFormat } from './reading.ts'
 
 /** Every format of somebody else's files that `croft import` reads: one file in formats/, one page in docs/import/. */
-export const FORMATS: readonly ForeignFormat[] = [crossplane, terraform]
+export const FORMATS: readonly ForeignFormat[] = [argocd, crossplane, flux, terraform]

@@ -1,7 +1,6 @@
 import { findKind } from '../../../kinds/registry.ts'
-import { LIMITS } from '../../../lib/limits.ts'
 import { isFields, objectsOf } from '../../manifest.ts'
-import { yamlLibrary } from '../../yaml-library.ts'
+import { documentsIn } from '../documents.ts'
 import type { Draft, DraftManifest } from '../draft.ts'
 import type { ForeignFormat, NotCarried } from '../reading.ts'
 
@@ -48,18 +47,6 @@ function leftOut(object: Readonly<Record<string, unknown>>): NotCarried {
       why: 'croft takes no secret out of an export; write it into the repository encrypted with sops',
     }
   return { what: `${kind}${name}`, why: name === '' ? 'it has no name' : 'croft has no kind for it' }
-}
-
-/** Straight through the library: an export has many times the size of what a person wrote. JSON is YAML too. */
-export function documentsIn(text: string): readonly unknown[] | undefined {
-  try {
-    const documents = yamlLibrary().parseAllDocuments(text, { uniqueKeys: true, logLevel: 'silent' })
-    if (!Array.isArray(documents)) return []
-    if (documents.some(({ errors }) => errors.length > 0)) return undefined
-    return documents.map((document) => document.toJS({ maxAliasCount: LIMITS.yamlAliases }) as unknown)
-  } catch {
-    return undefined
-  }
 }
 
 /** Without what the cluster added. Undefined for what croft does not keep, and for what has no name. */

@@ -1,0 +1,135 @@
+import { isFields } from '../../manifest.ts'
+import { chartAddon, mergeValues, setValue, valueAtPath, valuesIn } from '../addon-draft.ts'
+import { type AgentObject, type FromAgent, gitAddon, readAgentFiles, wordOf } from '../gitops.ts'
+import type { Fields, ForeignFormat } from '../reading.ts'
+
+/** Objects of Argo CD. A source that is a chart, or a directory at a commit, becomes an add-on. */
+export const argocd: ForeignFormat = {
+  name: 'argocd',
+  about: 'a repository of Argo CD: Application, ApplicationSet with list generators, AppProject',
+  read: (files, options) => readAgentFiles(files, options, judge),
+}
+
+function judge({ apiVersion, kind, name, spec }: AgentObject): FromAgent | undefined {
+  if (!apiVersion.startsWith('argoproj.io/')) return undefined
+  if (kind === 'AppProject') return { why: 'croft has no projects; grants of a source bound what it may declare' }
+  if (kind === 'Application') return application(name, spec)
+  return kind === 'ApplicationSet' ? set(spec) : { why: 'croft has no kind for it' }
+}
+
+function application(name: string, spec: Fields): FromAgent {
+  const destination = isFields(spec.destination) ? spec.destination : {}
+  const server = wordOf(destination.server)
+  const elsewhere =
+    wordOf(destination.name) ??
+    (server === undefined || server === 'https://kubernetes.default.svc' ? undefined : server)
+  if (elsewhere !== undefined && elsewhere !== 'in-cluster') return { why: `it is for another cluster, ${elsewhere}` }
+  const sources = (Array.isArray(spec.sources) ? spec.sources : [spec.source]).filter(isFields)
+  const [source] = sources
+  if (source === undefined) return { why: 'it has no source' }
+  if (sources.length > 1) return { why: 'it has several sources; write one Addon for each, or hand it over to argocd' }
+  if (source.plugin !== undefined) return { why: 'a plugin renders it' }
+  const namespace = wordOf(destination.namespace)
+  const repository = wordOf(source.repoURL) ?? ''
+  const revision = wordOf(source.targetRevision)
+  if (source.chart === undefined) {
+    for (const field of ['helm', 'directory', 'kustomize'])
+      if (isFields(source[field]))
+        return { why: `${field} changes what the directory says; move it into the directory` }
+    return {
+      addons: [
+        {
+          name,
+          manifest: (own, cluster) =>
+            gitAddon(own, cluster, { url: repository, revision, path: wordOf(source.path) ?? '', namespace }),
+        },
+      ],
+    }
+  }
+  const helm = isFields(source.helm) ? source.helm : {}
+  const { values, without } = valuesOf(helm)
+  return {
+    without,
+    addons: [
+      {
+        name: wordOf(helm.releaseName) ?? name,
+        manifest: (own, cluster) =>
+          chartAddon(own, cluster, {
+            name,
+            chart: wordOf(source.chart) ?? '',
+            // Argo CD writes the address of a registry without its scheme.
+            repository: repository.includes('://') ? repository : `oci://${repository}`,
+            values,
+            ...(revision === undefined ? {} : { version: revision }),
+            ...(namespace === undefined ? {} : { namespace }),
+          }),
+      },
+    ],
+  }
+}
+
+function valuesOf(helm: Readonly<Record<string, unknown>>): {
+  readonly values: Fields
+  readonly without: readonly string[]
+} {
+  const without: string[] = []
+  const text = wordOf(helm.values)
+  const written = text === undefined ? {} : valuesIn(text)
+  if (written === undefined) without.push('helm.values is no YAML map')
+  let values = mergeValues(written ?? {}, isFields(helm.valuesObject) ? helm.valuesObject : {})
+  for (const one of (Array.isArray(helm.parameters) ? helm.parameters : []).filter(isFields)) {
+    const path = wordOf(one.name) ?? ''
+    const more = valueAtPath(path, setValue(String(one.value ?? ''), one.forceString === true ? 'string' : undefined))
+    if (more === undefined) without.push(`the parameter ${path} names a place in a list; write it into chart.values`)
+    else values = mergeValues(values, more)
+  }
+  for (const field of ['valueFiles', 'fileParameters'])
+    if (Array.isArray(helm[field]))
+      without.push(`${field} lie in the repository of the chart; write them into chart.values`)
+  return { values, without }
+}
+
+/** Only a list says by itself which applications there are; the others ask a cluster or a repository. */
+function set(spec: Fields): FromAgent {
+  const generators = (Array.isArray(spec.generators) ? spec.generators : []).filter(isFields)
+  const template = isFields(spec.template) ? spec.template : {}
+  const unknown = generators.find((one) => !isFields(one.list) || !Array.isArray(one.list.elements))
+  if (unknown !== undefined || generators.length === 0)
+    return {
+      why: `its generator ${Object.keys(unknown ?? {})[0] ?? ''} asks a cluster or a repository; write an Addon for each application`,
+    }
+  const made = generators
+    .flatMap((one) => (isFields(one.list) && Array.isArray(one.list.elements) ? one.list.elements : []))
+    .filter(isFields)
+    .map((element) => filled(template, element))
+  const addons: Extract<FromAgent, { addons: unknown }>['addons'][number][] = []
+  const without: string[] = []
+  for (const one of made) {
+    const metadata = isFields(one.metadata) ? one.metadata : {}
+    const name = wordOf(metadata.name) ?? 'unnamed'
+    if (/\{\{/.test(JSON.stringify(one))) {
+      without.push(`the application ${name} has a placeholder that its list does not fill`)
+      continue
+    }
+    const from = application(name, isFields(one.spec) ? { ...one.spec } : {})
+    if ('why' in from) without.push(`the application ${name}: ${from.why}`)
+    if ('addons' in from) {
+      addons.push(...from.addons)
+      without.push(...(from.without ?? []))
+    }
+  }
+  return { addons, without }
+}
+
+/** `{{name}}` and `{{ .name }}`, by the values of one element. */
+function filled(template: Fields, element: Readonly<Record<string, unknown>>): Fields {
+  const fill = (value: unknown): unknown => {
+    if (typeof value === 'string')
+      return value.replace(/\{\{\s*\.?([A-Za-z0-9_-]+)\s*\}\}/g, (whole, key: string) =>
+        Object.hasOwn(element, key) && typeof element[key] !== 'object' ? String(element[key]) : whole,
+      )
+    if (Array.isArray(value)) return value.map(fill)
+    return isFields(value) ? Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, fill(inner)])) : value
+  }
+  return fill(template) as Fields
+}

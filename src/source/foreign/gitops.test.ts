@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { errorsOf, readText } from '../testing/fixture.ts'
+import { printDrafts } from './draft.ts'
+import { argocd } from './formats/argocd.ts'
+import { flux } from './formats/flux.ts'
+import type { ForeignFormat } from './reading.ts'
+
+function read(format: ForeignFormat, text: string, cluster: string | undefined = 'home') {
+  const reading = format.read([{ path: 'a.yaml', text }], cluster === undefined ? {} : { cluster })
+  assert.ok(!('problem' in reading))
+  assert.deepEqual(errorsOf(readText(printDrafts(reading.drafts))), [])
+  return {
+    specs: reading.drafts.map(({ manifest }) => ({ name: manifest.metadata.name, ...(manifest.spec as object) })),
+    why: reading.notCarried.map(({ what, why }) => `${what}: ${why}`),
+  }
+}
+
+const COMMIT = '0123456789abcdef0123456789abcdef01234567'
+const FLUX = `apiVersion: source.toolkit.fluxcd.io/v1
+kind: HelmRepository
+metadata: {name: podinfo, namespace: flux-system}
+spec: {url: "https://stefanprodan.github.io/podinfo"}
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: podinfo, namespace: web}
+spec:
+  releaseName: podinfo
+  chart: {spec: {chart: podinfo, version: 6.9.2, sourceRef: {kind: HelmRepository, name: podinfo, namespace: flux-system}}}
+  values: {replicaCount: 2}
+`
+
+test('a HelmRelease becomes an add-on with its chart, its namespace and its values', () => {
+  const { specs, why } = read(flux, FLUX)
+  assert.deepEqual(why, [])
+  assert.deepEqual(specs, [
+    {
+      name: 'podinfo',
+      cluster: 'home',
+      namespace: 'web',
+      chart: {
+        repo: 'https://stefanprodan.github.io/podinfo',
+        name: 'podinfo',
+        version: '6.9.2',
+        values: { replicaCount: 2 },
+      },
+      adopt: true,
+    },
+  ])
+})
+
+test('a chart of a registry, by HelmRepository and by OCIRepository', () => {
+  const helm = read(flux, FLUX.replace('https://stefanprodan.github.io/podinfo', 'oci://ghcr.io/me/charts/'))
+  assert.match(JSON.stringify(helm.specs), /"name":"oci:\/\/ghcr\.io\/me\/charts\/podinfo","version":"6\.9\.2"/)
+  const oci = read(
+    flux,
+    `apiVersion: source.toolkit.fluxcd.io/v1
+kind: OCIRepository
+metadata: {name: a, namespace: x}
+spec: {url: "oci://ghcr.io/me/charts/a", ref: {tag: 1.2.3}}
+---
+apiVersion: helm.toolkit.fluxcd.io/v2
+kind: HelmRelease
+metadata: {name: a, namespace: x}
+spec: {chartRef: {kind: OCIRepository, name: a}}
+`,
+  )
+  assert.match(JSON.stringify(oci.specs), /"name":"oci:\/\/ghcr\.io\/me\/charts\/a","version":"1\.2\.3"/)
+})
+
+const KUSTOMIZATION = (ref: string, more = '') => `apiVersion: source.toolkit.fluxcd.io/v1
+kind: GitRepository
+metadata: {name: repo, namespace: flux-system}
+spec: {url: "https://git.example.org/repo", ref: ${ref}}
+---
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: apps, namespace: flux-system}
+spec: {path: ./apps/web, sourceRef: {kind: GitRepository, name: repo}${more}}
+`
+
+test('a Kustomization at a commit becomes an add-on; of a branch it is named with what to do', () => {
+  const { specs, why } = read(flux, KUSTOMIZATION(`{commit: ${COMMIT}}`))
+  assert.deepEqual(why, [])
+  assert.deepEqual(specs, [
+    {
+      name: 'apps',
+      cluster: 'home',
+      git: { url: 'https://git.example.org/repo', commit: COMMIT, path: 'apps/web' },
+      adopt: true,
+    },
+  ])
+  assert.match(read(flux, KUSTOMIZATION('{branch: main}')).why.join(), /main is no commit; pin one/)
+  assert.match(read(flux, KUSTOMIZATION(`{commit: ${COMMIT}}`, ', postBuild: {}')).why.join(), /postBuild changes what/)
+  assert.match(read(flux, KUSTOMIZATION(`{commit: ${COMMIT}}`, ', suspend: true')).why.join(), /suspended/)
+})
+
+test('what Flux has and croft has not is listed with its reason', () => {
+  assert.match(read(flux, FLUX.replace('version: 6.9.2', 'version: ">=6"')).why.join(), />=6, which is no exact one/)
+  assert.match(
+    read(flux, FLUX.replace('name: podinfo, namespace: flux-system}}}', 'name: gone}}}')).why.join(),
+    /not among the files/,
+  )
+  assert.match(read(flux, `${FLUX}  valuesFrom: [{kind: Secret, name: s}]\n`).why.join(), /valuesFrom/)
+  assert.match(
+    read(flux, 'apiVersion: image.toolkit.fluxcd.io/v1\nkind: ImagePolicy\nmetadata: {name: a}\nspec: {}\n').why.join(),
+    /ImagePolicy a: croft has no kind for it/,
+  )
+  const without = flux.read([{ path: 'a.yaml', text: FLUX }], {})
+  assert.ok('notCarried' in without)
+  assert.match(without.notCarried[0]?.why ?? '', /--cluster/)
+  assert.deepEqual(read(flux, 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n').why, [])
+})
+
+const APPLICATION = (source: string, destination = 'server: "https://kubernetes.default.svc", namespace: web') =>
+  `apiVersion: argoproj.io/v1alpha1
+kind: Application
+metadata: {name: web, namespace: argocd}
+spec:
+  project: default
+  destination: {${destination}}
+  source: ${source}
+`
+
+test('an Application with a chart or with a directory at a commit becomes an add-on', () => {
+  const chart = read(
+    argocd,
+    APPLICATION(
+      '{repoURL: "https://charts.example.org", chart: web, targetRevision: 1.2.3, helm: {values: "a: {b: 1, c: 2}", valuesObject: {a: {b: 3}}, parameters: [{name: a.d, value: "true"}, {name: a.e, value: "5", forceString: true}]}}',
+    ),
+  )
+  assert.deepEqual(chart.why, [])
+  assert.deepEqual(chart.specs, [
+    {
+      name: 'web',
+      cluster: 'home',
+      namespace: 'web',
+      chart: {
+        repo: 'https://charts.example.org',
+        name: 'web',
+        version: '1.2.3',
+        values: { a: { b: 3, c: 2, d: true, e: '5' } },
+      },
+      adopt: true,
+    },
+  ])
+  const directory = read(
+    argocd,
+    APPLICATION(`{repoURL: "https://git.example.org/repo", path: apps/web, targetRevision: ${COMMIT}}`),
+  )
+  assert.deepEqual(directory.specs, [
+    {
+      name: 'web',
+      cluster: 'home',
+      namespace: 'web',
+      git: { url: 'https://git.example.org/repo', commit: COMMIT, path: 'apps/web' },
+      adopt: true,
+    },
+  ])
+})
+
+test('an ApplicationSet with a list is one add-on for each element; another generator is named', () => {
+  const set = (generators: string, version = '{{version}}') => `apiVersion: argoproj.io/v1alpha1
+kind: ApplicationSet
+metadata: {name: many, namespace: argocd}
+spec:
+  generators: ${generators}
+  template:
+    metadata: {name: "{{ .app }}"}
+    spec:
+      destination: {name: in-cluster, namespace: "{{app}}"}
+      source: {repoURL: ghcr.io/me/charts, chart: "{{app}}", targetRevision: "${version}"}
+`
+  const list = '[{list: {elements: [{app: a, version: 1.0.0}, {app: b, version: 2.0.0}]}}]'
+  const { specs, why } = read(argocd, set(list))
+  assert.deepEqual(why, [])
+  assert.deepEqual(
+    specs.map((one) => [one.name, JSON.stringify(one).includes('oci://ghcr.io/me/charts/')]),
+    [
+      ['a', true],
+      ['b', true],
+    ],
+  )
+  assert.match(read(argocd, set('[{clusters: {}}]')).why.join(), /generator clusters asks a cluster/)
+  assert.match(read(argocd, set(list, '{{nobody}}')).why.join(), /placeholder that its list does not fill/)
+})
+
+test('what Argo CD has and croft has not is listed with its reason', () => {
+  const chart = '{repoURL: "https://charts.example.org", chart: web, targetRevision: 1.2.3}'
+  assert.match(read(argocd, APPLICATION(chart, 'server: "https://10.0.0.9:6443"')).why.join(), /another cluster/)
+  assert.match(read(argocd, APPLICATION(chart.replace('1.2.3', '1.*'))).why.join(), /no exact one/)
+  assert.match(read(argocd, APPLICATION('{repoURL: "https://x.org/r", path: a, plugin: {}}')).why.join(), /plugin/)
+  assert.match(read(argocd, APPLICATION('{repoURL: "git@x.org:r", path: a}')).why.join(), /over https/)
+  assert.match(
+    read(argocd, 'apiVersion: argoproj.io/v1alpha1\nkind: AppProject\nmetadata: {name: team}\nspec: {}\n').why.join(),
+    /AppProject team: croft has no projects/,
+  )
+})

@@ -1,0 +1,131 @@
+import { isFields, objectsOf } from '../manifest.ts'
+import { ADDON, NO_CLUSTER } from './addon-draft.ts'
+import { documentsIn } from './documents.ts'
+import type { Draft, DraftManifest } from './draft.ts'
+import { fitToKind } from './fit.ts'
+import {
+  createNames,
+  type Fields,
+  type ForeignFile,
+  type ForeignReading,
+  type NotCarried,
+  type ReadOptions,
+} from './reading.ts'
+
+/** An object of a repository that an agent in the cluster follows. */
+export interface AgentObject {
+  readonly apiVersion: string
+  readonly kind: string
+  readonly name: string
+  readonly namespace: string | undefined
+  readonly spec: Fields
+}
+
+/** What became of one object: add-ons, nothing because others read it, or a reason. */
+export type FromAgent =
+  | {
+      readonly addons: readonly {
+        readonly name: string
+        readonly manifest: (name: string, cluster: string) => DraftManifest | { readonly why: string }
+      }[]
+      readonly without?: readonly string[]
+    }
+  | { readonly read: true }
+  | { readonly why: string }
+
+export function wordOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+/** Reads every file; `judge` says what an object of the agent becomes, undefined for what is none of its. */
+export function readAgentFiles(
+  files: readonly ForeignFile[],
+  options: ReadOptions,
+  judge: (object: AgentObject, all: readonly AgentObject[]) => FromAgent | undefined,
+): ForeignReading {
+  const notCarried: NotCarried[] = []
+  const objects: AgentObject[] = []
+  for (const { path, text } of files) {
+    const documents = documentsIn(text)
+    if (documents === undefined) notCarried.push({ what: path, why: 'it cannot be read as YAML or JSON' })
+    for (const value of documents ?? [])
+      for (const object of objectsOf(value)) {
+        const { apiVersion, kind, metadata, spec } = object.value
+        if (typeof apiVersion !== 'string' || typeof kind !== 'string' || !isFields(metadata)) continue
+        const name = wordOf(metadata.name)
+        if (name === undefined) continue
+        objects.push({
+          apiVersion,
+          kind,
+          name,
+          namespace: wordOf(metadata.namespace),
+          spec: isFields(spec) ? { ...spec } : {},
+        })
+      }
+  }
+  const drafts: Draft[] = []
+  const freeName = createNames()
+  for (const object of objects) {
+    const made = judge(object, objects)
+    const what = `${object.kind} ${object.namespace === undefined ? '' : `${object.namespace}/`}${object.name}`
+    if (made === undefined || 'read' in made) continue
+    if ('why' in made) {
+      notCarried.push({ what, why: made.why })
+      continue
+    }
+    for (const why of made.without ?? []) notCarried.push({ what, why })
+    for (const one of made.addons) {
+      if (options.cluster === undefined) {
+        notCarried.push({ what, why: NO_CLUSTER })
+        continue
+      }
+      const manifest = one.manifest(freeName('Addon', [one.name]), options.cluster)
+      if ('why' in manifest) {
+        notCarried.push({ what, why: manifest.why })
+        continue
+      }
+      const { draft, problems } = fitToKind({ manifest, comments: [`from ${what}`] }, ADDON)
+      const [problem] = problems
+      if (problem !== undefined) notCarried.push({ what, why: problem.message })
+      else {
+        for (const why of draft.comments.slice(1)) notCarried.push({ what, why })
+        drafts.push(draft)
+      }
+    }
+  }
+  return { drafts, notCarried }
+}
+
+const COMMIT = /^[0-9a-f]{40}$/
+
+/** A directory of a Git repository: pinned to a commit it is an add-on; of a branch or tag it is handed back. */
+export function gitAddon(
+  name: string,
+  cluster: string,
+  of: {
+    readonly url: string
+    readonly revision: string | undefined
+    readonly path: string
+    readonly namespace: string | undefined
+  },
+): DraftManifest | { readonly why: string } {
+  const path = of.path.replace(/^\.?\/+|\/+$/g, '')
+  if (!of.url.startsWith('https://'))
+    return { why: `croft reads repositories over https, and this one is ${of.url.split(':')[0] ?? ''}` }
+  if (of.revision === undefined || !COMMIT.test(of.revision))
+    return {
+      why: `${of.revision ?? 'its default branch'} is no commit; pin one (git rev-parse), take the directory over with Addon.path, or leave it to its agent`,
+    }
+  if (path === '') return { why: 'it is the whole repository; name a directory of it' }
+  return {
+    apiVersion: ADDON.apiVersion,
+    kind: ADDON.kind,
+    metadata: { name },
+    spec: {
+      cluster,
+      ...(of.namespace === undefined ? {} : { namespace: of.namespace }),
+      git: { url: of.url, commit: of.revision, path },
+      adopt: true,
+    },
+  }
+}
