@@ -1,3 +1,4 @@
+import { LIMITS } from '../../lib/limits.ts'
 import type { ClusterOperation } from '../../model/cluster-operation.ts'
 import { planBackup } from '../../plan/cluster/backup.ts'
 import type { Store } from '../../store/port.ts'
@@ -12,6 +13,7 @@ import {
   type Verdict,
 } from '../clusters/judge-cluster.ts'
 import { clusterTools, type OpenedCluster, openCluster } from '../clusters/opened.ts'
+import { untilListed } from '../clusters/until-listed.ts'
 import { CliError, EXIT, type ExitCode, signalCode } from '../exit.ts'
 import { styleOf, writeJson } from '../output.ts'
 import type { Options, Verb } from '../program.ts'
@@ -63,7 +65,8 @@ export const run: Verb = async (runtime, words, options) => {
   else if (taken.result !== 'ok') read(`restore on ${host}`, notTried('there is no new snapshot'))
   else
     await report.time(`restore on ${host}`, async () => {
-      const now = await opened.it.look()
+      const pause = () => runtime.clock.sleep(LIMITS.operationPollMs, runtime.signal)
+      const now = await untilListed(look.observed.snapshots, () => opened.it.look(), pause)
       await using drill = closing(await prepareDrill(runtime, opened.it, now, host, directory, options))
       return await performed(runtime, store.it, drill.it.opened, drill.it.operation)
     })
