@@ -11,6 +11,8 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { seededRandom } from '../../src/lib/random.ts'
 import type { Estate } from '../../src/model/estate.ts'
 import { Secret } from '../../src/model/secret.ts'
+import { storeConformance } from '../../src/store/conformance.ts'
+import { openKubernetesStore } from '../../src/store/kubernetes.ts'
 import { createMemoryStore } from '../../src/store/memory.ts'
 import { WITHOUT_CHARTS } from '../real-charts.ts'
 import { acceptAll } from './charts-accepted.ts'
@@ -195,6 +197,16 @@ function run(): void {
       assert.equal((await client.get(path)).is, 'error', 'declared no more, it goes')
     })
   }
+
+  let stores = 0
+  storeConformance('Kubernetes (real API)', async () => {
+    const name = `store-${stores++}`
+    const random = seededRandom(stores)
+    return {
+      open: async () => openKubernetesStore({ client, namespace: 'default', name, random }),
+      remove: async () => {},
+    }
+  })
 
   // The last one: it leaves the definitions of every chart behind, which the tests above make themselves.
   test('[A51] everything that the charts of presets render, and that presets write, is taken by the server', {
