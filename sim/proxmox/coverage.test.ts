@@ -150,7 +150,7 @@ test('[T-08] the tables hold every operation and parameter of the real schema', 
     if (found === undefined) missing.push(`${method} ${path}`)
     else
       for (const name of Object.keys(parameters?.properties ?? {}))
-        if (!/\[n\]$/.test(name) && !found.parameters.has(name)) missing.push(`${method} ${path}: ${name}`)
+        if (!name.endsWith('[n]') && !found.parameters.has(name)) missing.push(`${method} ${path}: ${name}`)
   }
   assert.ok(lines.length > 600)
   assert.deepEqual(missing, [])
