@@ -53,7 +53,10 @@ describe('what people type first', () => {
     const said = await croft('explain', 'cluster.spec.upgrade')
     assert.equal(said.code, 0, said.stderr)
     assert.match(said.stdout, /^KIND: {3}Cluster\nFIELD: {2}spec\.upgrade <object>\n\nHow croft rolls out/)
-    assert.match(said.stdout, /soak <string>\n {6}How long a changed node must stay healthy/)
+    assert.match(
+      said.stdout,
+      /\n {2}soak <string> {2}How long a changed node must stay healthy .*\n {2}nodeTimeout <string>\n {6}How long/,
+    )
     const wrong = await croft('explain', 'cluster.spec.upgrad')
     assert.equal(wrong.code, 64)
     assert.match(wrong.stderr, /Cluster\.spec has no field upgrad\. It has: .*upgrade/)
