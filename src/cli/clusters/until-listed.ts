@@ -1,7 +1,7 @@
 import type { ObservedCluster } from '../../model/observed-cluster.ts'
 
-/** Looks are dear, and a list that does not change for so many has no new snapshot. */
-const MOST_LOOKS = 20
+/** A session reads the list of snapshots once a minute: longer than that. */
+const MOST_LOOKS = 90
 
 /** K3s lists a snapshot a moment after it took it: looks again until one is listed that was not there before. */
 export async function untilListed<Look extends { readonly observed: Pick<ObservedCluster, 'snapshots'> }>(

@@ -66,8 +66,10 @@ export const run: Verb = async (runtime, words, options) => {
   else
     await report.time(`restore on ${host}`, async () => {
       const pause = () => runtime.clock.sleep(LIMITS.operationPollMs, runtime.signal)
-      const now = await untilListed(look.observed.snapshots, () => opened.it.look(), pause)
-      await using drill = closing(await prepareDrill(runtime, opened.it, now, host, directory, options))
+      // A session that has read the list of snapshots reads it again after a minute only.
+      await using anew = closing(await openCluster(runtime, store.it, { directory, state }, estate, cluster))
+      const now = await untilListed(look.observed.snapshots, () => anew.it.look(), pause)
+      await using drill = closing(await prepareDrill(runtime, anew.it, now, host, directory, options))
       return await performed(runtime, store.it, drill.it.opened, drill.it.operation)
     })
   for (const [step, why] of NEVER_TRIED) read(step, notTried(why))
