@@ -11,7 +11,7 @@ const RUNS = LONG ? 20_000 : 200
 const MOST_MS = 3_000
 const MOST_BYTES = 256 * 1024 * 1024
 
-function inputsFor({ words }: Parser): fc.Arbitrary<string> {
+function inputsFor({ words, keys }: Parser): fc.Arbitrary<string> {
   const word = fc.constantFrom(...words)
   const piece = fc.oneof(
     { weight: 6, arbitrary: word },
@@ -22,7 +22,26 @@ function inputsFor({ words }: Parser): fc.Arbitrary<string> {
   const repeated = fc
     .tuple(fc.array(word, { minLength: 1, maxLength: 3 }), fc.integer({ min: 1, max: 2_000 }), mixed)
     .map(([parts, times, end]) => parts.join('').repeat(times).slice(0, 20_000) + end)
-  return fc.oneof({ weight: 4, arbitrary: mixed }, { weight: 1, arbitrary: repeated })
+  const plain = fc.oneof({ weight: 4, arbitrary: mixed }, { weight: 1, arbitrary: repeated })
+  return keys === undefined ? plain : fc.oneof(plain, shaped(keys))
+}
+
+/** JSON with the right keys and the wrong values. */
+function shaped(keys: readonly string[]): fc.Arbitrary<string> {
+  const key = fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...keys) }, fc.constantFrom('__proto__', 'length', ''))
+  const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 6, depthSize: 'medium' },
+      fc.oneof(
+        fc.constantFrom(null, true, 0, -1, 1e308, '', 'True', '__proto__', ...keys),
+        fc.string({ maxLength: 8 }),
+      ),
+      fc.array(tie('value'), { maxLength: 4 }),
+      fc.array(fc.tuple(key, tie('value')), { maxLength: 5 }).map((entries) => Object.fromEntries(entries)),
+    ),
+  }))
+  // Object.fromEntries makes a plain key of it, and so does JSON.parse.
+  return value.map((made) => JSON.stringify(made) ?? 'null')
 }
 
 function usedMs(): number {

@@ -1,16 +1,33 @@
 import { createHmac } from 'node:crypto'
+import { readFacts } from '../../src/drivers/k3s/read-facts.ts'
+import { readNode } from '../../src/drivers/k3s/read-node.ts'
+import { markOf } from '../../src/drivers/kubernetes/marks.ts'
+import { objectReadiness } from '../../src/drivers/kubernetes/readiness.ts'
 import { readAddresses, returned } from '../../src/drivers/libvirt/agent-answers.ts'
 import { viewDomain } from '../../src/drivers/libvirt/domain-view.ts'
 import { parseXml, printXml } from '../../src/drivers/libvirt/xml.ts'
 import { readUps } from '../../src/drivers/power/nut.ts'
+import { readCloudInit } from '../../src/drivers/proxmox/agent/cloud-init-result.ts'
 import { translate as translateProxmox } from '../../src/drivers/proxmox/api-errors.ts'
+import {
+  readAddresses as addressesOfAgent,
+  readConfig,
+  readPending,
+  withConfig,
+} from '../../src/drivers/proxmox/close-look.ts'
 import { readMark, splitTags } from '../../src/drivers/proxmox/marks.ts'
 import { parseProperties, parseSize } from '../../src/drivers/proxmox/property-string.ts'
 import { readSurvey } from '../../src/drivers/proxmox/survey.ts'
+import { readProbe } from '../../src/drivers/ssh/probe.ts'
 import { translate as translateKubernetes } from '../../src/kubernetes/api-errors.ts'
 import { readKubeconfig } from '../../src/kubernetes/kubeconfig.ts'
+import { recordsOf } from '../../src/kubernetes/objects.ts'
+import { holds } from '../../src/lib/cel.ts'
+import { foreignPattern, PatternRefused } from '../../src/lib/foreign-pattern.ts'
 import { Http1Error, readResponse } from '../../src/lib/http1-response.ts'
 import { Secret } from '../../src/model/secret.ts'
+import type { Sighting } from '../../src/model/sighting.ts'
+import { judgeIdToken } from '../../src/server/auth/id-token.ts'
 import { readDocuments } from '../../src/source/manifest.ts'
 import { readFiles } from '../../src/source/read-files.ts'
 import { objectsOfBlobs } from '../../src/source/read-here.ts'
@@ -25,6 +42,8 @@ export interface Parser {
   /** Words of its language, out of which inputs are made besides plain chance. */
   readonly words: readonly string[]
   read(text: string): unknown
+  /** It reads JSON with these keys: half of the inputs are such, whole and of any shape. */
+  readonly keys?: readonly string[]
   /** Errors by which it says no. Anything else that it throws is a fault. */
   readonly refuses?: readonly (new (
     ...given: never[]
@@ -95,6 +114,22 @@ const JSON_WORDS = [
   '[[[[',
 ]
 const HOOK_SECRET = new Secret('s')
+const GUEST: Sighting = { connection: 'a', host: 'pve1', type: 'vm', externalId: '100', power: 'running' }
+const base64url = (text: string) => Buffer.from(text).toString('base64url')
+
+const KUBE_KINDS = [
+  'Deployment',
+  'StatefulSet',
+  'DaemonSet',
+  'Job',
+  'PersistentVolumeClaim',
+  'Namespace',
+  'Pod',
+  'CustomResourceDefinition',
+  'Service',
+  'HelmChart',
+  'Application',
+]
 
 export const PARSERS: readonly Parser[] = [
   { name: 'manifests in YAML', words: YAML, read: (text) => readDocuments(text) },
@@ -145,6 +180,7 @@ export const PARSERS: readonly Parser[] = [
   {
     name: 'webhook bodies',
     words: [...JSON_WORDS, '"ref"', '"refs/heads/main"'],
+    keys: ['ref', 'after', 'repository', 'object_kind', 'commits'],
     read(text) {
       const body = Buffer.from(text)
       const signature = `sha256=${createHmac('sha256', 's').update(body).digest('hex')}`
@@ -155,7 +191,18 @@ export const PARSERS: readonly Parser[] = [
   {
     name: "lists of Proxmox's API",
     words: [...JSON_WORDS, '"vmid"', '"type":"qemu"', '"node"', '"tags":"croft;x"', '"status"', '"upid"', '"maxmem"'],
+    keys: ['data', 'vmid', 'id', 'type', 'node', 'tags', 'status', 'upid', 'maxmem', 'name', 'template', 'storage'],
     read: (text) => readSurvey('a', 0, json(text), json(text)),
+  },
+  {
+    name: "what Proxmox passes on of a guest's agent and of its configuration",
+    words: [...JSON_WORDS, '"result":[{"name":"eth0","ip-addresses":[', '{"ip-address":"10.0.0.1"},', ']}]', '"v1":{'],
+    keys: ['result', 'name', 'ip-addresses', 'ip-address', 'v1', 'errors', 'key', 'value', 'pending', 'delete', 'meta'],
+    read(text) {
+      const data = json(text)
+      const looks = [readConfig(data), readPending(data)]
+      return [addressesOfAgent(data), readCloudInit(text), looks.map((one) => one && withConfig(GUEST, one, 0))]
+    },
   },
   {
     name: "texts in Proxmox's configurations",
@@ -175,7 +222,116 @@ export const PARSERS: readonly Parser[] = [
   {
     name: 'answers of the Kubernetes API',
     words: [...JSON_WORDS, '"reason"', '"details"', '"causes"', '"status"', '"Conflict"', 'admission webhook "'],
+    keys: ['kind', 'reason', 'message', 'details', 'causes', 'field', 'status', 'code'],
     read: (text) => translateKubernetes({ status: 409, body: json(text), doing: 'x' }),
+  },
+  {
+    name: 'lists of the Kubernetes API',
+    words: [
+      ...JSON_WORDS,
+      '"metadata"',
+      '"status"',
+      '"conditions"',
+      '"type":"Ready"',
+      '"kind":"Deployment"',
+      '"items":[',
+    ],
+    keys: [
+      'items',
+      'kind',
+      'metadata',
+      'name',
+      'namespace',
+      'labels',
+      'annotations',
+      'croft.dev/uid',
+      'spec',
+      'status',
+      'conditions',
+      'type',
+      'replicas',
+      'observedGeneration',
+      'containerStatuses',
+      'nodeInfo',
+      'addresses',
+      'creationTimestamp',
+      'deletionTimestamp',
+    ],
+    read(text) {
+      const data = json(text) as { readonly items?: unknown } | null
+      const objects = [...recordsOf(data?.items), ...recordsOf([data])]
+      return objects.flatMap((object) =>
+        KUBE_KINDS.map((kind) => [readNode(object), markOf(object), objectReadiness({ object: { ...object, kind } })]),
+      )
+    },
+  },
+  {
+    name: 'what a node says about itself',
+    words: [...JSON_WORDS, '"data"', '"service":"running"', '"etcd"', '"members"', '"snapshots"', '"gates"'],
+    keys: ['data', 'service', 'etcd', 'members', 'snapshots', 'name', 'id', 'gates', 'job', 'state', 'failure'],
+    read: (text) => readFacts(json(text)),
+  },
+  {
+    name: 'what a look at the items of a host says',
+    words: ['0 ', '1 ', '7 ', 'a ', ':', 'aGFsbG8=', '\n', '\nend\n', 'boot ', '999999999999 ', '\u00ff'],
+    read: (text) => readProbe(`${text}\nend\n`, ['a', 'b']),
+  },
+  {
+    name: 'patterns',
+    words: [
+      '(',
+      ')',
+      'a',
+      '+',
+      '*',
+      '?',
+      '{2}',
+      '{99}',
+      '{1,100}',
+      '|',
+      '[',
+      ']',
+      '^',
+      '\\',
+      '\\p{L}',
+      '(?i)',
+      '.',
+      '(?:',
+      '-',
+    ],
+    read: (text) => foreignPattern(text.slice(0, 600)).finds('a'.repeat(1_000)),
+    refuses: [PatternRefused],
+  },
+  {
+    name: 'expressions',
+    words: [
+      'object',
+      '.',
+      'a',
+      '(',
+      ')',
+      '[1,2,3]',
+      '.all(x, ',
+      '.map(x, ',
+      '&&',
+      '!',
+      '"a"',
+      '.matches(',
+      '+',
+      '{',
+      '}',
+      ' ',
+    ],
+    read: (text) => holds(text.slice(0, 2_100), { a: { b: 'c' }, list: [1, 2, 3] }),
+  },
+  {
+    name: 'tokens of an identity provider',
+    words: [...JSON_WORDS, '.', '"alg":"RS256"', '"alg":"none"', '"kid":"a"', '"iss"', '"aud"', '"exp"', '"nonce"'],
+    keys: ['alg', 'kid', 'crit', 'iss', 'aud', 'sub', 'exp', 'nonce', 'groups'],
+    read: (text) =>
+      [text, `${base64url(text)}.${base64url(text)}.AA`].map((token) =>
+        judgeIdToken(token, { keys: [] }, { issuer: 'https://a', clientId: 'b', nonce: 'c', nowMs: 0 }),
+      ),
   },
   {
     name: 'kubeconfigs',
@@ -206,6 +362,7 @@ export const PARSERS: readonly Parser[] = [
   {
     name: 'answers of guest agents',
     words: [...JSON_WORDS, '"return"', '"ip-addresses"', '"ip-address"', '"out-data"', '"exitcode"'],
+    keys: ['return', 'name', 'ip-addresses', 'ip-address', 'out-data', 'exitcode', 'error'],
     read: (text) => [returned(text), readAddresses(text)],
   },
   {
