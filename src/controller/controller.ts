@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Engine, PassReport } from '../engine/engine.ts'
 import type { Clock } from '../lib/clock.ts'
-import { inTurns, type Steps } from '../lib/in-turns.ts'
+import { atOnce, inTurns, type Steps, turnsOf } from '../lib/in-turns.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { Estate } from '../model/estate.ts'
 import type { EstateView } from '../model/estate-view.ts'
@@ -122,7 +122,7 @@ export async function createController(options: ControllerOptions): Promise<Runn
   let lacking = false
   let shownText = ''
   let view: EstateView = {
-    ...viewOf({ sources: sources.map(sourceView), drifts: [], checks: [] }),
+    ...atOnce(viewOf({ sources: sources.map(sourceView), drifts: [], checks: [] })),
     version: 0,
     atMs: clock.now(),
   }
@@ -135,18 +135,20 @@ export async function createController(options: ControllerOptions): Promise<Runn
     const fresh = lastSeq === newestSeq ? [] : await store.events({ afterSeq: lastSeq })
     lastSeq = fresh.at(-1)?.seq ?? lastSeq
     newestSeq = lastSeq
-    const next = viewOf({
-      sources: sources.map(sourceView),
-      kept: keptProblems(sources),
-      drifts: report === undefined ? [] : driftsOf(report),
-      checks: options.checks?.views() ?? [],
-      commits: followed.commits(),
-      nowMs: clock.now(),
-      ...(estate === undefined ? {} : { estate: effective(estate) }),
-      ...(report === undefined ? {} : { report }),
-    })
-    // Only its hash is kept: for a thousand machines the text itself is megabytes.
-    const text = createHash('sha256').update(JSON.stringify(next)).digest('base64')
+    const turns = turnsOf(clock)
+    const next = await turns.perform(
+      viewOf({
+        sources: sources.map(sourceView),
+        kept: keptProblems(sources),
+        drifts: report === undefined ? [] : driftsOf(report),
+        checks: options.checks?.views() ?? [],
+        commits: followed.commits(),
+        nowMs: clock.now(),
+        ...(estate === undefined ? {} : { estate: effective(estate) }),
+        ...(report === undefined ? {} : { report }),
+      }),
+    )
+    const text = await turns.perform(printOf(next))
     if (text === shownText && fresh.length === 0) {
       view = { ...view, ...(pass === undefined ? {} : { pass }) }
       return
@@ -328,6 +330,16 @@ export async function createController(options: ControllerOptions): Promise<Runn
       }
     },
   }
+}
+
+/** Only its hash is kept: for a thousand machines the text itself is megabytes. */
+function* printOf({ resources, ...rest }: Omit<EstateView, 'version' | 'atMs'>): Steps<string> {
+  const hash = createHash('sha256').update(JSON.stringify(rest))
+  for (const resource of resources) {
+    hash.update(JSON.stringify(resource))
+    yield
+  }
+  return hash.digest('base64')
 }
 
 /** Of what was never read nobody knows what it declares: all of it, or what its grant lets it name. */

@@ -72,6 +72,7 @@ export function* merging(given: readonly InForce[]): Steps<Revision> {
     })
   }
   const original = (key: ResourceKey) => owner.get(key)
+  const sourcesOf = new Map(parts.map((part) => [part, sourceIn(part)]))
   return {
     id: parts.map(({ source, revision }) => `${source}@${revision.id}`).join(','),
     declarations: told,
@@ -107,7 +108,7 @@ export function* merging(given: readonly InForce[]): Steps<Revision> {
     },
     sourceOf: (declaration) => {
       const part = original(declaration.key)?.part
-      return part === undefined ? undefined : sourceIn(part)
+      return part === undefined ? undefined : sourcesOf.get(part)
     },
     logs: parts.flatMap(({ revision, grant }) =>
       (revision.logs ?? []).map(({ log }) =>

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { networkInterfaces } from 'node:os'
 import path from 'node:path'
+import type { Clock } from '../lib/clock.ts'
 import { egressOf } from '../lib/egress.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { Declaration } from '../model/declaration.ts'
@@ -30,6 +31,8 @@ export interface OpenSources {
   resolveSecret(reference: SecretReference): Promise<Secret>
   /** Who reads what others wrote, one for each source. */
   reader?(): SourceReader
+  /** Of a controller, which answers others while it reads. */
+  readonly clock?: Clock
 }
 
 /** The sources of a configuration, ready to be followed. */
@@ -50,7 +53,7 @@ export function openSources(configs: readonly SourceConfig[], deps: OpenSources)
         ref: 'directory',
         pollMs: poll,
         ...terms,
-        open: () => fetching(followDirectory(real, reader), terms.grant, reader),
+        open: () => fetching(followDirectory(real, reader, deps.clock), terms.grant, reader),
       }
     }
     const remote = url ?? ''

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { atOnce } from '../lib/in-turns.ts'
 import type { Connection } from '../model/connection.ts'
 import type { SshTarget } from '../model/ssh-target.ts'
 import { viewOf } from './view.ts'
@@ -43,7 +44,7 @@ test('a connection says which computers its hosts are, so that a box is counted 
     problems: [],
   }
   assert.deepEqual(
-    viewOf({ sources: [], estate, drifts: [], checks: [] }).connections.map(({ computers }) => computers),
+    atOnce(viewOf({ sources: [], estate, drifts: [], checks: [] })).connections.map(({ computers }) => computers),
     [
       { pve3: '10.0.0.3:2222' },
       { '': '[fd00::3]:22' },

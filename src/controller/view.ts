@@ -1,4 +1,5 @@
 import type { PassReport } from '../engine/engine.ts'
+import { eachInSteps, type Steps } from '../lib/in-turns.ts'
 import type { Action } from '../model/action.ts'
 import type { ClusterLook } from '../model/cluster-look.ts'
 import type { Connection } from '../model/connection.ts'
@@ -40,7 +41,7 @@ export interface Shown {
 }
 
 /** What the page and the API show, but for its version and time. Pure; secrets and control characters are out. */
-export function viewOf(shown: Shown): Omit<EstateView, 'version' | 'atMs'> {
+export function* viewOf(shown: Shown): Steps<Omit<EstateView, 'version' | 'atMs'>> {
   const { estate, report } = shown
   const looks = report?.clusters ?? report?.plan.clusters ?? []
   return {
@@ -48,7 +49,7 @@ export function viewOf(shown: Shown): Omit<EstateView, 'version' | 'atMs'> {
     problems: [...(shown.kept ?? []), ...(estate?.problems ?? [])],
     connections: estate === undefined ? [] : connectionsOf(estate, report),
     hosts: hostsOf(report),
-    resources: estate === undefined || report === undefined ? [] : resourcesOf(estate, report, looks),
+    resources: estate === undefined || report === undefined ? [] : yield* resourcesOf(estate, report, looks),
     clusters: looks.map(clusterOf),
     ...powerOf(report, shown.nowMs ?? 0),
     drifts: shown.drifts,
@@ -93,7 +94,11 @@ function hostsOf(report: PassReport | undefined): readonly HostView[] {
   )
 }
 
-function resourcesOf(estate: Estate, report: PassReport, looks: readonly ClusterLook[]): readonly ResourceView[] {
+function* resourcesOf(
+  estate: Estate,
+  report: PassReport,
+  looks: readonly ClusterLook[],
+): Steps<readonly ResourceView[]> {
   const declared = new Map(estate.resources.map((resource) => [resource.key, resource]))
   const records = new Map(report.records.map((record) => [record.key, record]))
   const sightings = new Map<string, Sighting>()
@@ -104,7 +109,7 @@ function resourcesOf(estate: Estate, report: PassReport, looks: readonly Cluster
   for (const { declaration, observed } of looks) {
     for (const node of observed.nodes) clusterOfNode.set(node.name, declaration.name)
   }
-  return report.plan.entries.map((entry) => {
+  return yield* eachInSteps(report.plan.entries, (entry) => {
     const resource = declared.get(entry.key)
     const record = records.get(entry.key)
     const externalId = record?.externalId ?? entry.externalId

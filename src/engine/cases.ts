@@ -1,3 +1,4 @@
+import { eachInSteps, type Steps } from '../lib/in-turns.ts'
 import type { Condition } from '../model/condition.ts'
 import type { Estate } from '../model/estate.ts'
 import type { ResourceKey } from '../model/key.ts'
@@ -23,7 +24,7 @@ export function casesOf(
   happenings: ReadonlyMap<ResourceKey, readonly Happening[]>,
   connections: Pick<Connections, 'trouble'>,
   nowMs: number,
-): readonly Case[] {
+): Steps<readonly Case[]> {
   const clusterOf = new Map(
     (estate.clusters ?? []).flatMap(({ key, spec }) =>
       [...spec.servers, ...spec.agents].flatMap(({ machine }) =>
@@ -32,7 +33,7 @@ export function casesOf(
     ),
   )
   const resources = new Map(estate.resources.map((resource) => [resource.key, resource]))
-  return observation.plan.entries.map((entry) => {
+  return eachInSteps(observation.plan.entries, (entry) => {
     const resource = resources.get(entry.key)
     const before = ledger.records.get(entry.key)
     const world = observation.worlds.get(entry.connection)

@@ -1,4 +1,5 @@
 import { LookFailed } from '../drivers/port.ts'
+import type { Turns } from '../lib/in-turns.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { inParallel } from '../lib/parallel.ts'
 import { isDoing, type Lack } from '../model/action.ts'
@@ -79,13 +80,14 @@ export async function observeAndPlan(
   rules: ReadonlyMap<string, Rules>,
   clusters: readonly ClusterLook[],
   nowMs: number,
+  turns: Turns,
   signal: AbortSignal,
   begins: (plan: Plan) => readonly PlanEntry[] = ({ entries }) => entries,
 ): Promise<Observation> {
   const { lookings, unseen } = surveyed
   let worlds = worldsOf(inGit, lookings, unseen)
   let estate = await withHistory(inGit, worlds, ledger, nowMs, signal)
-  let current = planWhole({ estate, worlds, ledger, rules, clusters, nowMs })
+  let current = await turns.perform(planWhole({ estate, worlds, ledger, rules, clusters, nowMs }))
   for (let round = 0; round < LOOK_ROUNDS && !signal.aborted; round++) {
     const lacks = lacksOf(current.plan)
     const wanted = lacks.size === 0 ? oldLooks(begins(current.plan), lookings, nowMs) : lacks
@@ -97,9 +99,10 @@ export async function observeAndPlan(
     if (read.length === 0) break
     worlds = new Map([...worlds, ...worldsAnew(read, lookings)])
     estate = await withHistory(estate, worlds, ledger, nowMs, signal)
-    current = revise(current, { estate, worlds, ledger, rules, clusters, nowMs })
+    current = await turns.perform(revise(current, { estate, worlds, ledger, rules, clusters, nowMs }))
   }
   let { plan } = current
+  await turns.pause()
   if (newWithAddress(plan, estate).length > 0) {
     await askForAddresses(lookings, signal)
     worlds = worldsOf(estate, lookings, unseen)

@@ -1,4 +1,5 @@
 import type { ClusterSurroundings } from '../drivers/cluster-port.ts'
+import { turnsOf } from '../lib/in-turns.ts'
 import type { Estate } from '../model/estate.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { Plan, PlanEntry } from '../model/plan.ts'
@@ -78,11 +79,14 @@ export async function observe(
   signal: AbortSignal,
 ): Promise<Observed> {
   const { rules } = deps
+  const turns = turnsOf(deps.clock)
   const ground = await lookAtMachines(inGit, deps, options, signal)
+  await turns.pause()
   const { startedMs, surveyed, ledger, estate: placed } = ground
   const seen = { worlds: ground.worlds, lookings: surveyed.lookings }
   const looked = await lookAtClusters(placed, seen, ledger, rules, deps, startedMs, signal)
   const powers = await lookAtPowers(placed, seen, ledger, rules, looked, deps, signal)
+  await turns.pause()
   const powerLooks = powers.map(({ look }) => look)
   const clusters = heldByPower(looked, powerLooks, startedMs)
   const estate = withPower(placed, powerLooks)
@@ -94,6 +98,7 @@ export async function observe(
     rules,
     clusters.map(({ look }) => look),
     startedMs,
+    turns,
     signal,
     begins === undefined ? undefined : (plan) => begins(plan, { estate, ledger, powers }),
   )

@@ -1,3 +1,4 @@
+import { eachInSteps, type Turns, turnsOf } from '../lib/in-turns.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { ClusterLook } from '../model/cluster-look.ts'
 import type { Estate } from '../model/estate.ts'
@@ -45,6 +46,7 @@ interface Pass {
   readonly observed: Observed
   /** The part of the plan that this pass may touch. */
   readonly chosen: Plan
+  readonly turns: Turns
   readonly signal: AbortSignal
 }
 
@@ -70,11 +72,16 @@ export async function runPass(
   const begins: ObserveOptions['begins'] = (plan, ground) =>
     admit(chosenOf(plan, options).entries, trafficIn(ground, deps)).map(({ entry }) => entry)
   const observed = options.observed ?? (await observe(inGit, deps, { ...options, begins }, signal))
-  const pass: Pass = { deps, options, observed, chosen: chosenOf(observed.observation.plan, options), signal }
+  const turns = turnsOf(deps.clock)
+  const pass: Pass = { deps, options, observed, chosen: chosenOf(observed.observation.plan, options), turns, signal }
   await noteFindings(pass)
+  await turns.pause()
   const acted = await act(pass)
+  await turns.pause()
   const judged = await judgeAll(pass, acted)
+  await turns.pause()
   await writeReport(pass, judged)
+  await turns.pause()
   return reportOf(pass, acted, judged)
 }
 
@@ -98,20 +105,24 @@ async function act({ deps, options, observed, chosen, signal }: Pass): Promise<A
   return { blamed, attempts, clusters, power }
 }
 
-async function judgeAll({ deps, observed, signal }: Pass, acted: Acted): Promise<Judged> {
+async function judgeAll({ deps, observed, turns, signal }: Pass, acted: Acted): Promise<Judged> {
   const { estate, observation, ledger, startedMs, surveyed } = observed
   const { clock, random, rules, connections } = deps
   const happenings = gather(observed.ended, acted.attempts)
   learnWidths(deps.windows, happenings, acted.attempts, estate, ledger.records, surveyed.lookings)
   const worlds = await lookForReadiness(estate, observation, ledger.records, happenings, startedMs, signal)
   const seen = { ...observation, worlds }
-  const cases = casesOf(observation.estate, seen, ledger, rules, happenings, connections, startedMs)
-  const verdicts = cases.map((one) => judge(withBlame(one, acted.blamed), clock.now(), random))
+  const cases = await turns.perform(
+    casesOf(observation.estate, seen, ledger, rules, happenings, connections, startedMs),
+  )
+  const verdicts = await turns.perform(
+    eachInSteps(cases, (one) => judge(withBlame(one, acted.blamed), clock.now(), random)),
+  )
   const all = [...verdicts, ...acted.clusters, ...acted.power.verdicts]
   return { records: all.map(({ record }) => record), events: all.flatMap(({ events }) => events) }
 }
 
-async function writeReport({ deps, observed }: Pass, { records, events }: Judged): Promise<void> {
+async function writeReport({ deps, observed, turns }: Pass, { records, events }: Judged): Promise<void> {
   const { estate, observation, ledger, surveyed } = observed
   const complete = surveyed.unseen.size === 0 && isComplete(observation.plan)
   const gone = departed(estate, observation, ledger.records, records)
@@ -122,7 +133,7 @@ async function writeReport({ deps, observed }: Pass, { records, events }: Judged
   const dropped = gone.filter(({ key }) => !stay.has(key))
   const left = [...records, ...leaving]
   const { store, epoch, clock } = deps
-  await report(store, epoch, ledger.records, left, events, dropped, complete && observed.fresh, clock.now())
+  await report(store, epoch, ledger.records, left, events, dropped, complete && observed.fresh, clock.now(), turns)
 }
 
 function reportOf({ deps, options, observed, chosen }: Pass, acted: Acted, judged: Judged): PassReport {

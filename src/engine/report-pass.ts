@@ -1,3 +1,4 @@
+import { eachInSteps, type Turns } from '../lib/in-turns.ts'
 import type { Estate } from '../model/estate.ts'
 import type { NewEvent } from '../model/event.ts'
 import type { ResourceKey } from '../model/key.ts'
@@ -43,9 +44,13 @@ export async function report(
   dropped: readonly ResourceRecord[],
   completes: boolean,
   nowMs: number,
+  turns: Turns,
 ): Promise<void> {
-  const changed = records.filter((record) => JSON.stringify(before.get(record.key)) !== JSON.stringify(record))
+  const isNew = (record: ResourceRecord) => JSON.stringify(before.get(record.key)) !== JSON.stringify(record)
+  const news = await turns.perform(eachInSteps(records, isNew))
+  const changed = records.filter((_, at) => news[at])
   if (changed.length > 0) await store.putRecords(epoch, changed)
+  await turns.pause()
   for (const record of dropped) await store.dropRecord(epoch, record.key)
   const gone = dropped
     .filter((record) => isGuest(record.type))

@@ -12,14 +12,45 @@ export function atOnce<T>(steps: Steps<T>): T {
   }
 }
 
-/** Performs the steps, and lets everybody else have a turn whenever they have taken longer than a moment. */
-export async function inTurns<T>(steps: Steps<T>, clock: Clock): Promise<T> {
+/** Long work of several parts, which lets everybody else have a turn whenever it has gone on for longer than a moment. */
+export interface Turns {
+  perform<T>(steps: Steps<T>): Promise<T>
+  /** Between two parts that are short by themselves. */
+  pause(): Promise<void>
+}
+
+export function turnsOf(clock: Clock): Turns {
   let sinceMs = clock.monotonicMs()
-  for (;;) {
-    const step = steps.next()
-    if (step.done === true) return step.value
-    if (clock.monotonicMs() - sinceMs < LIMITS.turnMs) continue
+  const over = () => clock.monotonicMs() - sinceMs >= LIMITS.turnMs
+  const rest = async () => {
     await clock.sleep(0)
     sinceMs = clock.monotonicMs()
   }
+  return {
+    async perform(steps) {
+      for (;;) {
+        const step = steps.next()
+        if (step.done === true) return step.value
+        if (over()) await rest()
+      }
+    },
+    async pause() {
+      if (over()) await rest()
+    },
+  }
+}
+
+/** Performs the steps of one work by itself. */
+export function inTurns<T>(steps: Steps<T>, clock: Clock): Promise<T> {
+  return turnsOf(clock).perform(steps)
+}
+
+/** Each of them in a step of its own. */
+export function* eachInSteps<T, R>(list: readonly T[], make: (one: T) => R): Steps<R[]> {
+  const made: R[] = []
+  for (const one of list) {
+    made.push(make(one))
+    yield
+  }
+  return made
 }

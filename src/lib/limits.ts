@@ -52,6 +52,8 @@ export const LIMITS = {
   /** Text of others is read in a thread of its own: how long it may take, how much memory it may have. */
   readMs: 60_000,
   readHeapMb: 256,
+  /** Values that are handed over from that thread at a time, unless one object alone has more. */
+  pieceNodes: 20_000,
   /** Trees that were too costly and are not tried again. */
   costlyTrees: 100,
   /** Work for one source goes on for so long before everybody else has a turn. */

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { atOnce } from '../lib/in-turns.ts'
 import type { Action } from '../model/action.ts'
 import type { Estate } from '../model/estate.ts'
 import type { ThingIntention } from '../model/intention.ts'
@@ -580,9 +581,9 @@ test('a plan that was revised after closer looks is the plan of what is known th
           rules: new Map([['fake', FAKE_RULES]]),
           nowMs: NOW,
         })
-        let current = planWhole(input(0))
+        let current = atOnce(planWhole(input(0)))
         for (const number of [1, 2, 3]) {
-          current = revise(current, input(number))
+          current = atOnce(revise(current, input(number)))
           assert.deepEqual(current.plan, plan(input(number)))
         }
       },

@@ -1,3 +1,4 @@
+import { atOnce, eachInSteps, type Steps } from '../lib/in-turns.ts'
 import { type Action, isDoing } from '../model/action.ts'
 import type { ClusterLook } from '../model/cluster-look.ts'
 import type { Estate } from '../model/estate.ts'
@@ -49,11 +50,11 @@ interface Decided {
  * this function's answer.
  */
 export function plan(input: PlanInput): Plan {
-  return planWhole(input).plan
+  return atOnce(planWhole(input)).plan
 }
 
-/** The same, with what it takes to revise it. */
-export function planWhole(input: PlanInput): Planned {
+/** The same with what it takes to revise it, one resource at a step: a controller answers others in between. */
+export function planWhole(input: PlanInput): Steps<Planned> {
   return compute(input, undefined)
 }
 
@@ -61,23 +62,26 @@ export function planWhole(input: PlanInput): Planned {
  * The same plan after more was read of some things. `input` differs from the one before in worlds, and in what the
  * history of Git says of removals; the answer is that of `plan(input)`, without deciding again what nothing new is known of.
  */
-export function revise(before: Planned, input: PlanInput): Planned {
+export function revise(before: Planned, input: PlanInput): Steps<Planned> {
   return compute(input, before)
 }
 
-function compute(input: PlanInput, before: Planned | undefined): Planned {
+function* compute(input: PlanInput, before: Planned | undefined): Steps<Planned> {
   const { estate, worlds, ledger, nowMs } = input
   const same = before?.estate.resources === estate.resources ? before : undefined
   const listed = before?.estate === estate ? before.removals : undefined
   const { sorted, cycle } = same?.sorted ?? inOrder(estate.resources)
   const circular = new Set(cycle)
+  yield
   const sights = sightings(input)
+  yield
   const renamed = renames(estate, worlds, ledger)
   const kept = new Set([...renamed.values()].map(({ uid }) => uid))
   const notes: ConnectionNote[] = []
   const suspicions = new Map<string, Suspicion>()
   const found = new Map<World, readonly Removal[]>()
   for (const [name, world] of worlds) {
+    yield
     const suspicion = suspect(estate.resources, (r) => input.rules.get(r.driver), world, ledger)
     if (suspicion !== undefined) {
       suspicions.set(name, suspicion)
@@ -97,6 +101,7 @@ function compute(input: PlanInput, before: Planned | undefined): Planned {
   const ready = readiness(input, sights)
   const decided = new Map<ResourceKey, Decided>()
   for (const resource of sorted) {
+    yield
     const world = worlds.get(resource.connection)
     const rules = input.rules.get(resource.driver)
     if (world === undefined || rules === undefined) continue
@@ -183,9 +188,10 @@ function compute(input: PlanInput, before: Planned | undefined): Planned {
     leaving,
     nowMs,
   }
+  const entries = yield* eachInSteps(guarded, (one) => guard(one, context))
   return {
     plan: {
-      entries: guarded.map((one) => guard(one, context)),
+      entries,
       notes,
       problems: estate.problems,
       ...(clusters.length === 0 ? {} : { clusters }),

@@ -1,3 +1,4 @@
+import { eachInSteps, type Steps } from '../lib/in-turns.ts'
 import type { Page, Row } from './api/schemas.ts'
 import { shownJson } from './shown-json.ts'
 
@@ -30,15 +31,10 @@ export interface Pictured {
   readonly rows: ReadonlyMap<string, string>
 }
 
-export function picture(page: Page): Pictured {
-  return {
-    page,
-    sections: Object.fromEntries(SECTIONS.map((name) => [name, shownJson(page[name] ?? null)])) as Record<
-      Section,
-      string
-    >,
-    rows: new Map(page.rows.map((row) => [row.key, shownJson(row)])),
-  }
+export function* picture(page: Page): Steps<Pictured> {
+  const sections = yield* eachInSteps(SECTIONS, (name) => [name, shownJson(page[name] ?? null)] as const)
+  const rows = yield* eachInSteps(page.rows, (row) => [row.key, shownJson(row)] as const)
+  return { page, sections: Object.fromEntries(sections) as Record<Section, string>, rows: new Map(rows) }
 }
 
 /** What somebody who has seen `before` must be told. Undefined: nothing. */

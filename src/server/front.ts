@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { turnsOf } from '../lib/in-turns.ts'
 import { LIMITS } from '../lib/limits.ts'
+import { checking, writing } from './answer-steps.ts'
 import { type Context, Declined, type Route } from './api/route.ts'
 import { ROUTES } from './api/routes.ts'
 import type { Me } from './api/schemas.ts'
@@ -15,7 +17,7 @@ import type { ServerOptions } from './options.ts'
 import { isOwnOrigin, type Names } from './origin-rules.ts'
 import type { PageFile } from './page-files.ts'
 import { readBody } from './read-body.ts'
-import { sendFile, sendJson, sendText } from './respond.ts'
+import { JSON_TYPE, sendFile, sendJson, sendText } from './respond.ts'
 import { shownJson, shownText } from './shown-json.ts'
 import type { Stream } from './stream.ts'
 
@@ -107,9 +109,11 @@ export function createFront(parts: Parts): Front {
         const at = issue?.path.join('.') ?? ''
         throw new Declined(400, 'malformed', `${at === '' ? '' : `${at}: `}${issue?.message ?? 'not well formed'}`)
       }
-      const output = route.output.parse(await route.handle(contextFor(who, request, response), input.data))
+      const turns = turnsOf(clock)
+      const answer = await route.handle(contextFor(who, request, response), input.data)
+      const output = await turns.perform(checking(route.output, answer))
       audit('done', isGranted(output) ? output.message : '')
-      await sendJson(request, response, 200, output)
+      await sendText(request, response, 200, await turns.perform(writing(output)), JSON_TYPE)
     } catch (error) {
       audit('refused', error instanceof Declined ? error.message : 'it failed')
       throw error
@@ -204,14 +208,15 @@ export function createFront(parts: Parts): Front {
         const after = (typeof last === 'string' ? last : undefined) ?? url.searchParams.get('after') ?? undefined
         const address = addressOf(request)
         const own = listening.get(address) ?? 0
-        if (own >= LIMITS.streamsPerAddress || !stream.attach(response, after))
-          throw new Declined(503, 'too-many', 'Too many listeners. Try again later.')
+        if (own >= LIMITS.streamsPerAddress) throw new Declined(503, 'too-many', 'Too many listeners. Try again later.')
         listening.set(address, own + 1)
         response.once('close', () => {
           const left = (listening.get(address) ?? 1) - 1
           if (left > 0) listening.set(address, left)
           else listening.delete(address)
         })
+        if (!(await stream.attach(response, after)))
+          throw new Declined(503, 'too-many', 'Too many listeners. Try again later.')
         return true
       }
       case '/api/sign-in/oidc':

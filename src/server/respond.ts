@@ -4,6 +4,7 @@ import { gzip } from 'node:zlib'
 import type { PageFile } from './page-files.ts'
 import { shownJson } from './shown-json.ts'
 
+export const JSON_TYPE = 'application/json; charset=utf-8'
 const compress = promisify(gzip)
 /** Below this a compressed answer is no smaller on the wire. */
 const WORTH_COMPRESSING = 1400
@@ -14,7 +15,7 @@ export async function sendJson(
   status: number,
   value: unknown,
 ): Promise<void> {
-  await sendText(request, response, status, shownJson(value), 'application/json; charset=utf-8')
+  await sendText(request, response, status, shownJson(value), JSON_TYPE)
 }
 
 export async function sendText(

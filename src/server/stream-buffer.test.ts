@@ -34,25 +34,25 @@ function listener() {
 test('who resumes at the edge of what is kept misses nothing, and one further back begins anew', async () => {
   const controller = fakeController(smallEstate(), [])
   const stream = createStream(controller, clock, 'boot')
-  stream.page()
+  await stream.page()
   const all = LIMITS.streamMessages + 20
   for (let number = 1; number <= all; number++) {
     controller.set((view) => withResource(view, KEY, (one) => ({ ...one, status: `Status ${number}` })))
     for (let round = 0; round < 4; round++) await turn()
   }
-  const [, last = ''] = stream.page().cursor.split('.')
+  const [, last = ''] = (await stream.page()).cursor.split('.')
   assert.equal(Number(last), all, 'each change was one message')
-  const after = (seen: number) => {
+  const after = async (seen: number) => {
     const one = listener()
-    stream.attach(one.response, `boot.${seen}`)
+    await stream.attach(one.response, `boot.${seen}`)
     return one.ids()
   }
   const oldest = all - LIMITS.streamMessages + 1
   const kept = Array.from({ length: LIMITS.streamMessages }, (_, at) => `${oldest + at} delta`)
-  assert.deepEqual(after(oldest - 1), kept, 'the next one he needs is the oldest that is kept')
-  assert.deepEqual(after(oldest), kept.slice(1))
-  assert.deepEqual(after(oldest - 2), [`${all} reset`], 'one that he needs is gone')
-  assert.deepEqual(after(all), [])
-  assert.deepEqual(after(all + 1), [`${all} reset`])
+  assert.deepEqual(await after(oldest - 1), kept, 'the next one he needs is the oldest that is kept')
+  assert.deepEqual(await after(oldest), kept.slice(1))
+  assert.deepEqual(await after(oldest - 2), [`${all} reset`], 'one that he needs is gone')
+  assert.deepEqual(await after(all), [])
+  assert.deepEqual(await after(all + 1), [`${all} reset`])
   stream.close()
 })

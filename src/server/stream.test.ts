@@ -3,6 +3,7 @@ import { request } from 'node:http'
 import { connect } from 'node:net'
 import { describe, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
+import { atOnce } from '../lib/in-turns.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { Page } from './api/schemas.ts'
 import { deltaOf, picture } from './delta.ts'
@@ -149,12 +150,15 @@ describe('what is told', () => {
   test('is nothing where nothing changed, whole sections where they did, and who is gone', async () => {
     await using it = await testServer()
     const page = (await it.ask('/api/view')).json<Page>()
-    const before = picture(page)
-    assert.equal(deltaOf(before, picture({ ...page, version: 99, atMs: 1, cursor: 'x' })), undefined)
-    const gone = deltaOf(before, picture({ ...page, rows: page.rows.filter(({ key }) => key !== KEY), drifts: [] }))
+    const before = atOnce(picture(page))
+    assert.equal(deltaOf(before, atOnce(picture({ ...page, version: 99, atMs: 1, cursor: 'x' }))), undefined)
+    const gone = deltaOf(
+      before,
+      atOnce(picture({ ...page, rows: page.rows.filter(({ key }) => key !== KEY), drifts: [] })),
+    )
     assert.deepEqual(gone?.gone, [KEY])
     assert.equal(gone?.rows, undefined)
     const { pass: _, ...without } = page
-    assert.ok('pass' in (deltaOf(before, picture(without)) ?? {}), 'a section that went away is told as well')
+    assert.ok('pass' in (deltaOf(before, atOnce(picture(without))) ?? {}), 'a section that went away is told as well')
   })
 })

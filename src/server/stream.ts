@@ -1,9 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import { z } from 'zod'
 import type { Clock } from '../lib/clock.ts'
+import { turnsOf } from '../lib/in-turns.ts'
 import { LIMITS } from '../lib/limits.ts'
-import type { EstateView } from '../model/estate-view.ts'
 import type { CroftEvent } from '../model/event.ts'
+import { checking, writing } from './answer-steps.ts'
 import { projectPage } from './api/project.ts'
 import { event, type Page, page as pageSchema } from './api/schemas.ts'
 import { deltaOf, type Pictured, picture } from './delta.ts'
@@ -13,9 +14,9 @@ import { shownJson } from './shown-json.ts'
 /** The live stream: what changed, told to everybody who listens, and again to those who lost the line for a while. */
 export interface Stream {
   /** The page as it is now, with the place in the stream that it belongs to. */
-  page(): Page
+  page(): Promise<Page>
   /** Begins to tell. `after` is where the listener stopped; unknown: he is told to begin anew. False: too many. */
-  attach(response: ServerResponse, after: string | undefined): boolean
+  attach(response: ServerResponse, after: string | undefined): Promise<boolean>
   readonly listeners: number
   close(): void
 }
@@ -49,8 +50,29 @@ export function createStream(
 
   const cursor = () => `${boot}.${n}`
   const wanted = () => clients.size > 0 || clock.monotonicMs() - leftMs < LIMITS.streamLingerMs
-  const present = (view: EstateView): Page =>
-    pageSchema.parse(projectPage(view, { cursor: cursor(), ready: controller.ready() }))
+  const prepare = async (): Promise<Pictured> => {
+    const turns = turnsOf(clock)
+    const page = projectPage(controller.view(), { cursor: cursor(), ready: controller.ready() })
+    return turns.perform(picture((await turns.perform(checking(pageSchema, page))) as Page))
+  }
+  /** One after the other: each says what is new since the one before. */
+  let telling = Promise.resolve()
+  const tellInTurn = (): Promise<void> => {
+    telling = telling.then(tell)
+    return telling
+  }
+  /** Prepared for the first who asks, and for all who ask meanwhile. */
+  let beginning: Promise<Pictured> | undefined
+  const begun = async (): Promise<Pictured> => {
+    if (told !== undefined) return told
+    beginning ??= prepare()
+    try {
+      told ??= await beginning
+    } finally {
+      beginning = undefined
+    }
+    return told
+  }
 
   function forget(): void {
     // The count goes on, so that an old cursor is never taken for a new one.
@@ -62,7 +84,7 @@ export function createStream(
   }
 
   const unsubscribe = controller.subscribe((_view, happened) => {
-    if (told === undefined) return
+    if (told === undefined && beginning === undefined) return
     if (!wanted()) return forget()
     untold.push(...happened.slice(-LIMITS.historyPage))
     if (untold.length > LIMITS.historyPage) untold = untold.slice(-LIMITS.historyPage)
@@ -70,19 +92,24 @@ export function createStream(
     wake?.()
   })
 
-  function tell(): void {
+  async function tell(): Promise<void> {
     dirty = false
     if (told === undefined) return
     let next: Pictured
     try {
-      next = picture(present(controller.view()))
+      next = await prepare()
     } catch (error) {
       // A system that lies must not end us: everybody sees what was before, until a view can be shown again.
       if (!missed) warn(`the view cannot be shown: ${String(error).slice(0, LIMITS.pageTextLength)}`)
       missed = true
       return
     }
+    // Nobody listens any longer.
+    if (told === undefined) return
+    const turns = turnsOf(clock)
     const delta = deltaOf(told, next)
+    const deltaText = delta === undefined ? undefined : await turns.perform(writing(delta))
+    if (told === undefined) return
     told = next
     if (missed) {
       missed = false
@@ -92,7 +119,7 @@ export function createStream(
     }
     const happened = untold
     untold = []
-    if (delta !== undefined) send('delta', shownJson(delta))
+    if (deltaText !== undefined) send('delta', deltaText)
     if (happened.length > 0) send('happened', shownJson(events.parse(happened)))
   }
 
@@ -123,7 +150,7 @@ export function createStream(
       wake = undefined
       // Changes come in bursts; a pause makes one message of them.
       await clock.sleep(LIMITS.streamPauseMs, stop.signal)
-      tell()
+      await tellInTurn()
     }
   }
   void work()
@@ -141,16 +168,16 @@ export function createStream(
     get listeners() {
       return clients.size
     },
-    page() {
-      if (told === undefined) {
-        leftMs = clock.monotonicMs()
-        told = picture(present(controller.view()))
-      } else if (dirty) tell()
-      return { ...told.page, cursor: cursor() }
+    async page() {
+      if (told === undefined) leftMs = clock.monotonicMs()
+      else if (dirty) await tellInTurn()
+      const { page } = await begun()
+      return { ...page, cursor: cursor() }
     },
-    attach(response, after) {
+    async attach(response, after) {
+      await begun()
       if (clients.size >= LIMITS.streamClients) return false
-      if (told === undefined) told = picture(present(controller.view()))
+      if (response.destroyed) return true
       response.writeHead(200, {
         'content-type': 'text/event-stream; charset=utf-8',
         'cache-control': 'no-store',

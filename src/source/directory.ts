@@ -1,3 +1,4 @@
+import type { Clock } from '../lib/clock.ts'
 import type { Problem } from '../model/problem.ts'
 import { factsOf, judgeRevision, type RevisionFacts } from './follow.ts'
 import { createParseCache } from './parse-cache.ts'
@@ -7,7 +8,7 @@ import { type SourceReader, TooCostly } from './reader.ts'
 import type { Followed, FollowedRepository } from './repository.ts'
 
 /** Follows a plain directory. What is half written or suddenly empty does not count, as with a repository. */
-export function followDirectory(directory: string, reader: SourceReader = readHere): FollowedRepository {
+export function followDirectory(directory: string, reader: SourceReader = readHere, clock?: Clock): FollowedRepository {
   const cache = createParseCache()
   let lastGood: RevisionFacts | undefined
   const kept = (look: Parameters<typeof judgeRevision>[1], problems: readonly Problem[] = []): Followed => {
@@ -20,7 +21,7 @@ export function followDirectory(directory: string, reader: SourceReader = readHe
     async look() {
       let revision: Awaited<ReturnType<typeof readTree>>
       try {
-        revision = await readTree(directory, { cache, reader })
+        revision = await readTree(directory, { cache, reader, ...(clock === undefined ? {} : { clock }) })
       } catch (error) {
         if (error instanceof TooCostly) return kept({ saw: 'nothing', message: error.message })
         const why = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error'

@@ -1,6 +1,8 @@
 import { constants, existsSync } from 'node:fs'
 import { open, realpath } from 'node:fs/promises'
 import { dirname, join, posix, relative, resolve, sep } from 'node:path'
+import type { Clock } from '../lib/clock.ts'
+import { inTurns } from '../lib/in-turns.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { openDiskCache } from './disk-cache.ts'
 import { readCommit } from './git.ts'
@@ -11,7 +13,7 @@ import type { ParseCache } from './parse-cache.ts'
 import { readHere } from './read-here.ts'
 import type { SourceReader } from './reader.ts'
 import type { Revision } from './revision.ts'
-import { type WalkedFile, walkFiles } from './walk-files.ts'
+import { type WalkedFile, walkFiles, walking } from './walk-files.ts'
 
 export interface ReadTreeOptions {
   /** The commit that the files are known to be at. */
@@ -21,14 +23,16 @@ export interface ReadTreeOptions {
   /** A directory of the user's own in which a later run finds what this one has read. */
   readonly cacheDir?: string
   readonly reader?: SourceReader
+  /** Where others are to be answered while the files are read. */
+  readonly clock?: Clock
 }
 
 /** Reads every manifest below a directory. Rejects only when the directory itself cannot be read. */
 export async function readTree(directory: string, options: ReadTreeOptions = {}): Promise<Revision> {
-  const { cacheDir, reader = readHere, ...reading } = options
+  const { cacheDir, reader = readHere, clock, ...reading } = options
   const disk =
     cacheDir === undefined || options.cache !== undefined ? undefined : openDiskCache(cacheDir, resolve(directory))
-  const walked = walkFiles(directory)
+  const walked = clock === undefined ? walkFiles(directory) : await inTurns(walking(directory), clock)
   const above = walked.files.some(leadsAbove) ? filesAbove(resolve(directory)) : []
   const beside = await filesBeside(directory, await reader.generatorFiles([...walked.files, ...above]))
   const ignore = await readBeside(directory, IGNORE_FILE)

@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync } from 'node:fs'
+import { atOnce, type Steps } from '../lib/in-turns.ts'
 import { LIMITS } from '../lib/limits.ts'
 
 /** A file of the tree: its bytes, or why they were not read. */
@@ -27,8 +28,13 @@ export function isManifestName(name: string): boolean {
  * `between` is called at that very moment, for the tests that put one there.
  */
 export function walkFiles(root: string, between: (path: string) => void = () => {}): Walked {
+  return atOnce(walking(root, between))
+}
+
+/** The same, one file at a step: a tree may have as many bytes as take a while to read. */
+export function* walking(root: string, between: (path: string) => void = () => {}): Steps<Walked> {
   const state = { files: [] as WalkedFile[], links: [] as string[], entries: 0, bytes: 0, between }
-  const tooLarge = walkDirectory(root, '', 0, state)
+  const tooLarge = yield* walkDirectory(root, '', 0, state)
   return { files: state.files, links: state.links, ...(tooLarge === undefined ? {} : { tooLarge }) }
 }
 
@@ -40,7 +46,7 @@ interface State {
   readonly between: (path: string) => void
 }
 
-function walkDirectory(openPath: string, shown: string, depth: number, state: State): string | undefined {
+function* walkDirectory(openPath: string, shown: string, depth: number, state: State): Steps<string | undefined> {
   if (depth > LIMITS.directoryDepth) return `directories are more than ${LIMITS.directoryDepth} levels deep at ${shown}`
   // The root itself may be a link: the person who named it chose it.
   const noFollow = depth === 0 ? 0 : constants.O_NOFOLLOW
@@ -62,9 +68,10 @@ function walkDirectory(openPath: string, shown: string, depth: number, state: St
     for (const entry of entries) {
       if (entry.name.startsWith('.') || entry.name === 'node_modules') continue
       const path = shown === '' ? entry.name : `${shown}/${entry.name}`
+      yield
       state.between(path)
       if (entry.isDirectory()) {
-        const stopped = walkDirectory(`${base}/${entry.name}`, path, depth + 1, state)
+        const stopped = yield* walkDirectory(`${base}/${entry.name}`, path, depth + 1, state)
         if (stopped !== undefined) return stopped
       } else if (isManifestName(entry.name)) {
         if (entry.isSymbolicLink()) state.links.push(path)

@@ -98,6 +98,13 @@ const ATTACKS: Readonly<Record<string, (name: string) => Files>> = {
     'a.yaml': `${addon(`${name}-a`, 'apps').replace('path: apps', `path: apps, ready: [{kind: ConfigMap, name: m, expression: '${nested(6)}'}]`)}`,
     'apps/x.yaml': map('m'),
   }),
+  // Few objects, each as large as a document may be: what is made of them is handed over from thread to thread.
+  'huge-objects': (name) => ({
+    'a.yaml': addon(`${name}-a`, 'apps'),
+    ...Object.fromEntries(
+      times(50, (at) => [`apps/f${at}.yaml`, map(`m${at}`, `data: [${'{a: 1},'.repeat(60_000)}]\n`)] as const),
+    ),
+  }),
   many: (name) => ({ 'a.yaml': documents(100, (at) => vm(`${name}-${at}`)) }),
 }
 
@@ -121,15 +128,15 @@ function slowness(): number {
   return Math.max(1, best / 17)
 }
 
-/** Text that costs to read is tried all at once. What grows the estate is tried by itself: each pass is over all of it. */
+/** Of each sort a few at once in every run; all at once, several tenants at their quota among them, in a long one. */
 const GROUPS: readonly (readonly string[])[] = [
-  ['pattern', 'huge-text', 'anchors', 'expression', 'one-id', 'outside'],
-  ['needs'],
+  ['pattern', 'huge-text', 'anchors', 'expression', 'one-id', 'outside', 'needs'],
 ]
 const MORE_GROUPS: readonly (readonly string[])[] = [
+  Object.keys(ATTACKS),
   ['amplification', 'overlays', 'huge-values', 'documents'],
-  ['declarations', 'addons'],
-  ['many'],
+  ['declarations', 'addons', 'needs', 'many'],
+  ['huge-objects'],
 ]
 const LONG = process.env.CROFT_LONG !== undefined
 

@@ -1,6 +1,7 @@
 import { createChecks } from '../../controller/checks.ts'
 import { driftsOf } from '../../controller/drifts.ts'
 import { viewOf } from '../../controller/view.ts'
+import { atOnce } from '../../lib/in-turns.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { CheckView, EstateView } from '../../model/estate-view.ts'
 import type { Plan } from '../../model/plan.ts'
@@ -152,5 +153,5 @@ function seenNow(
     ...(powers === undefined ? {} : { powers }),
   }
   const drifts = driftsOf({ plan, records })
-  return { ...viewOf({ sources: [], estate, report, drifts, checks }), hosts }
+  return { ...atOnce(viewOf({ sources: [], estate, report, drifts, checks })), hosts }
 }

@@ -22,6 +22,7 @@ import { findKind } from '../../kinds/registry.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { Estate } from '../../model/estate.ts'
+import type { CroftEvent } from '../../model/event.ts'
 import { link, linking } from '../../plan/link.ts'
 import type { RunningServer } from '../../server/options.ts'
 import { createWorkerReader } from '../../source/apart/reader.ts'
@@ -84,7 +85,8 @@ export const run: Verb = async (runtime, [source], options) => {
   }
   // What it takes to read what others wrote is measured by the real clock.
   const reader = () => createWorkerReader({ clock: systemClock })
-  const sourceDeps = { data, cwd: runtime.cwd, resolveSecret: deps.resolveSecret, reader }
+  const { clock } = runtime
+  const sourceDeps = { data, cwd: runtime.cwd, resolveSecret: deps.resolveSecret, reader, clock }
   const controller: RunningController = await createController({
     clock: runtime.clock,
     store: store.it,
@@ -232,16 +234,15 @@ async function lockOrStop(runtime: Runtime, file: string, wait: boolean): Promis
 /** What happens, one line each: the journal of the system keeps it. */
 function narrate(runtime: Runtime, controller: RunningController, json: boolean): void {
   controller.subscribe((_view, events) => {
-    for (const event of events) {
-      const { key, type, reason, message, commit } = event
-      if (json) runtime.out.write(`${JSON.stringify(eventJson(event))}\n`)
-      else {
-        const at = commit === undefined || !/^[0-9a-f]{40}/.test(commit) ? '' : ` (${commit.slice(0, 7)})`
-        const line = `${new Date(event.atMs).toISOString()} ${type === 'Warning' ? 'warning ' : ''}${key ?? '-'} ${reason}: ${message}${at}`
-        runtime.out.write(`${cleanLines(line).replaceAll('\n', ' ')}\n`)
-      }
-    }
+    const lines = events.map((event) => (json ? JSON.stringify(eventJson(event)) : told(event)))
+    if (lines.length > 0) runtime.out.write(`${lines.join('\n')}\n`)
   })
+}
+
+function told({ atMs, key, type, reason, message, commit }: CroftEvent): string {
+  const at = commit === undefined || !/^[0-9a-f]{40}/.test(commit) ? '' : ` (${commit.slice(0, 7)})`
+  const line = `${new Date(atMs).toISOString()} ${type === 'Warning' ? 'warning ' : ''}${key ?? '-'} ${reason}: ${message}${at}`
+  return cleanLines(line).replaceAll('\n', ' ')
 }
 
 async function serve(

@@ -46,8 +46,28 @@ export function* piecesOf(revision: Revision, places: readonly string[]): Genera
   }
 }
 
+/** So many at a time, and fewer where they are large: whoever takes them over does so in one go. */
 function* inPieces<T>(all: readonly T[], size: number): Generator<readonly T[]> {
-  for (let at = 0; at < all.length; at += size) yield all.slice(at, at + size)
+  let piece: T[] = []
+  let nodes = 0
+  for (const one of all) {
+    const more = nodesIn(one)
+    if (piece.length >= size || (piece.length > 0 && nodes + more > LIMITS.pieceNodes)) {
+      yield piece
+      piece = []
+      nodes = 0
+    }
+    piece.push(one)
+    nodes += more
+  }
+  if (piece.length > 0) yield piece
+}
+
+function nodesIn(value: unknown): number {
+  if (value === null || typeof value !== 'object') return 1
+  let nodes = 1
+  for (const one of Object.values(value)) nodes += nodesIn(one)
+  return nodes
 }
 
 /** Nobody reads a thousand problems, and each holds lines of its source. Which objects are refused is told besides. */

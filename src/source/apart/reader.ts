@@ -3,6 +3,7 @@ import { on } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import type { ObjectsAt } from '../../kinds/kind.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { inTurns, type Steps } from '../../lib/in-turns.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { isKustomization } from '../kustomize/build.ts'
 import { blobHash } from '../parse-cache.ts'
@@ -42,7 +43,7 @@ export function createWorkerReader(options: WorkerReaderOptions): SourceReader {
   }
   return {
     tree: async (reading, places = []) =>
-      unlessKnown(nameOf(reading, places), async (name) => {
+      unlessKnown(await inTurns(nameOf(reading, places), options.clock), async (name) => {
         if (last?.name === name) return last.revision
         const { cache: _cache, begin: _begin, ...plain } = reading
         const { head, pieces } = await perform({ job: 'tree', reading: plain, places }, options)
@@ -56,7 +57,8 @@ export function createWorkerReader(options: WorkerReaderOptions): SourceReader {
       )
       if (suspects.length === 0) return []
       const others = files.filter((file) => !suspects.includes(file)).map(({ path }) => ({ path, bytes: NOTHING }))
-      return unlessKnown(nameOf({ files: suspects, links: [] }, ['generators']), async () => {
+      const name = await inTurns(nameOf({ files: suspects, links: [] }, ['generators']), options.clock)
+      return unlessKnown(name, async () => {
         const { names } = await perform({ job: 'generator-files', files: [...suspects, ...others] }, options)
         return names
       })
@@ -135,15 +137,19 @@ function placeOf(job: Job, at: SharedArrayBuffer): string {
 }
 
 /** The same bytes at the same paths. */
-function nameOf(
+function* nameOf(
   { files, above = [], beside = new Map(), ignore = '', commit = '' }: Reading,
   places: readonly string[],
-): string {
+): Steps<string> {
   const hash = createHash('sha256').update(`${commit}\0${places.join('\0')}\0${ignore}\n`)
   for (const file of [...files, ...above]) {
     const blob = 'bytes' in file ? (file.blob ?? blobHash(file.bytes)) : file.refused.code
     hash.update(`${file.path}\0${blob}\n`)
+    yield
   }
-  for (const [path, bytes] of beside) hash.update(`${path}\0${blobHash(bytes)}\n`)
+  for (const [path, bytes] of beside) {
+    hash.update(`${path}\0${blobHash(bytes)}\n`)
+    yield
+  }
   return hash.digest('hex')
 }
