@@ -23,7 +23,9 @@ export function readCloudInit(text: string): CloudInitResult | undefined {
   const [first] = errors
   if (first === undefined) return { state: 'done' }
   const more = errors.length === 1 ? '' : ` (and ${errors.length - 1} more)`
-  return { state: 'error', message: `${cleanText(String(first)).slice(0, LIMITS.foreignTextLength)}${more}` }
+  // A guest may put there whatever it likes, also what cannot be made into a text.
+  const said = typeof first === 'string' ? cleanText(first, LIMITS.foreignTextLength) : 'an error that is no text'
+  return { state: 'error', message: `${said}${more}` }
 }
 
 /**

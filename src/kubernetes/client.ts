@@ -90,14 +90,16 @@ export function createKubernetesClient(wire: Wire): KubernetesClient {
     for (let pages = 1; ; pages++) {
       const asked = await read(`${path}?${query.toString()}`, accept, signal)
       if (asked.is !== 'answer') return asked
-      items.push(...recordsOf(asked.value.items))
+      const found = recordsOf(asked.value.items)
+      const tooMany = { is: 'silence', sent: 'no', code: 'ERR_TOO_MANY', message: `${path} has more than we take` } as const
+      if (items.length + found.length > LIMITS.surveyEntries) return tooMany
+      // One by one: as arguments of one call they would be more than a call takes.
+      for (const one of found) items.push(one)
       if (pages === 1) resourceVersion = nameOf(at(asked.value, 'metadata', 'resourceVersion')) ?? ''
       const next = at(asked.value, 'metadata', 'continue')
       if (typeof next !== 'string' || next === '') return { is: 'answer', value: { items, resourceVersion } }
       // Pages without anything in them could go on for ever.
-      if (items.length >= LIMITS.surveyEntries || pages >= LIMITS.listPages) {
-        return { is: 'silence', sent: 'no', code: 'ERR_TOO_MANY', message: `${path} has more than we take` }
-      }
+      if (items.length >= LIMITS.surveyEntries || pages >= LIMITS.listPages) return tooMany
       query.set('continue', next)
     }
   }

@@ -4,6 +4,7 @@ import { Http1Error, readResponse } from '../lib/http1-response.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { Wire, WireResponse } from '../lib/wire.ts'
 import { createKubernetesClient } from './client.ts'
+import { objectName } from './objects.ts'
 
 /* A cluster may be anybody's: its API can lie in every answer. */
 
@@ -26,6 +27,32 @@ test('[S-46] a list that never ends does, whether its pages are full or empty', 
     assert.ok(asked.is === 'silence' && asked.code === 'ERR_TOO_MANY', JSON.stringify(items))
     assert.ok(calls() <= LIMITS.listPages)
   }
+})
+
+test('[S-46] a page with more objects than anybody has is refused with a sentence, not with a fault', async () => {
+  const most = LIMITS.surveyEntries
+  for (const count of [most, most + 1]) {
+    const { client } = clientOf(() => ({ body: `{"items":[${'{},'.repeat(count - 1)}{}]}` }))
+    const asked = await client.list('/api/v1/pods')
+    if (count > most) assert.ok(asked.is === 'silence' && asked.code === 'ERR_TOO_MANY')
+    else assert.ok(asked.is === 'answer' && asked.value.length === count)
+  }
+})
+
+test('[S-46] objects of another kind, without a name or with names that are none, are passed over', async () => {
+  const items = [
+    null,
+    1,
+    'x',
+    [],
+    { kind: 'Node' },
+    { metadata: { name: 'a'.repeat(10_000) } },
+    { metadata: { name: 7 } },
+  ]
+  const { client } = clientOf(() => ({ body: JSON.stringify({ kind: 'SecretList', items }) }))
+  const asked = await client.list('/api/v1/nodes')
+  assert.ok(asked.is === 'answer')
+  assert.deepEqual(asked.value.map(objectName), [undefined, undefined, undefined])
 })
 
 test('[S-46] an answer that leads elsewhere is not followed, and one that is no object is none', async () => {

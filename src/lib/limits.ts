@@ -114,6 +114,8 @@ export const LIMITS = {
   agentInputBytes: 64 * 1024,
   /** What cloud-init says of itself at its end. */
   cloudInitBytes: 64 * 1024,
+  /** Parts of one file: an agent sends up to 16 MB at a time. */
+  agentFileParts: 100,
   agentPoll: { baseMs: 50, factor: 1.6, maxMs: 1_000 },
   /** Engine */
   identicalFailuresUntilStalled: 5,

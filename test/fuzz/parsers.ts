@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { readCloudInit } from '../../src/cloudinit/result.ts'
 import { readFacts } from '../../src/drivers/k3s/read-facts.ts'
 import { readNode } from '../../src/drivers/k3s/read-node.ts'
 import { markOf } from '../../src/drivers/kubernetes/marks.ts'
@@ -7,7 +8,6 @@ import { readAddresses, returned } from '../../src/drivers/libvirt/agent-answers
 import { viewDomain } from '../../src/drivers/libvirt/domain-view.ts'
 import { parseXml, printXml } from '../../src/drivers/libvirt/xml.ts'
 import { readUps } from '../../src/drivers/power/nut.ts'
-import { readCloudInit } from '../../src/drivers/proxmox/agent/cloud-init-result.ts'
 import { translate as translateProxmox } from '../../src/drivers/proxmox/api-errors.ts'
 import {
   readAddresses as addressesOfAgent,

@@ -103,3 +103,15 @@ test('[R22] a chart whose definitions go with it is not deleted unless that is d
   assert.equal(rules.undeletable?.(seen({ object: applied(said), definitions })), undefined)
   assert.equal(rules.undeletable?.(seen({ object: applied(wanted()) })), undefined)
 })
+
+test('[S-46] jobs and workloads of an API that lies are read without a fault', async () => {
+  const lie = { toString: null, valueOf: null }
+  const jobs = [
+    { metadata: { name: 'a', namespace: lie, labels: { 'helmcharts.helm.cattle.io/chart': lie } } },
+    job(COMPLETE),
+  ] as readonly Foreign[]
+  const daemon = { ...speakers(1, 1), kind: lie } as unknown as Foreign
+  const cluster = clusterOf({ jobs, daemonsets: [daemon], nodes: [node('True')] })
+  const releases = await readReleases(cluster, clusterApi(undefined), signal)
+  assert.equal(releases.install(CHART)?.state, 'complete')
+})

@@ -42,7 +42,7 @@ export async function readReleases(client: KubernetesClient, api: ClusterApi, si
     jobs
       .filter((job) => !(objectName(job) ?? '').startsWith('helm-delete-'))
       .map((job) => [
-        `${String(at(job, 'metadata', 'namespace'))}/${String(at(job, 'metadata', 'labels', CHART_LABEL))}`,
+        `${textOf(at(job, 'metadata', 'namespace')) ?? ''}/${textOf(at(job, 'metadata', 'labels', CHART_LABEL)) ?? ''}`,
         job,
       ]),
   )
@@ -89,7 +89,7 @@ function releaseOf(object: Foreign): string {
 }
 
 function workloadOf(object: Foreign, nodesAway: number): ChartWorkload {
-  const what = `${String(object.kind)} ${textOf(at(object, 'metadata', 'namespace')) ?? ''}/${objectName(object) ?? ''}`
+  const what = `${textOf(object.kind) ?? ''} ${textOf(at(object, 'metadata', 'namespace')) ?? ''}/${objectName(object) ?? ''}`
   const found = readinessByKind({ object }) ?? waits('Unknown', 'nothing is known of it')
   if (found.ready || object.kind !== 'DaemonSet') return { what, readiness: found }
   // A node that sleeps, or is lost, has none of its pods: that is the node's trouble and not the chart's.

@@ -27,9 +27,10 @@ export function readAddresses(answer: string): readonly string[] | undefined {
       const text = isRecord(entry) ? entry['ip-address'] : undefined
       if (typeof text === 'string' && /^[0-9a-fA-F.:]{2,45}$/.test(text) && !/^(?:fe80:|127\.|::1$)/i.test(text))
         addresses.push(text)
+      if (addresses.length >= MOST_ADDRESSES) return addresses
     }
   }
-  return addresses.slice(0, MOST_ADDRESSES)
+  return addresses
 }
 
 /** What guest-file-read brought. */

@@ -72,6 +72,8 @@ function createdIn(meta: unknown): { readonly createdMs?: number } {
 const INNER_INTERFACE =
   /^(?:lo|cni|flannel|cali|cilium|lxc|veth|docker|br-|kube-|virbr|nodelocaldns|tunl|vxlan|dummy|weave|wg)/
 
+const MOST_ADDRESSES = 64
+
 /** Addresses by which the guest can be reached, from the agent's answer; undefined when it is none. */
 export function readAddresses(data: unknown): readonly string[] | undefined {
   if (!isRecord(data) || !Array.isArray(data.result)) return undefined
@@ -81,9 +83,10 @@ export function readAddresses(data: unknown): readonly string[] | undefined {
     for (const entry of recordsOf(nic['ip-addresses'])) {
       const address = entry['ip-address']
       if (typeof address === 'string' && isIP(address) !== 0 && !isInner(address)) addresses.push(address)
+      if (addresses.length >= MOST_ADDRESSES) return addresses
     }
   }
-  return addresses.slice(0, 64)
+  return addresses
 }
 
 function isInner(address: string): boolean {

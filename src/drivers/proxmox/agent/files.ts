@@ -85,6 +85,8 @@ export async function readFile(
     size += part.length
     if (size > LIMITS.shellFileBytes) throw tooLarge(about.doing)
     if (!flagOf(answer.truncated) || part.length === 0) return Buffer.concat(parts)
+    // One that sends a letter at a time would be asked for ever.
+    if (parts.length >= LIMITS.agentFileParts) throw tooLarge(about.doing)
   }
 }
 
