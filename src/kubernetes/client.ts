@@ -91,7 +91,12 @@ export function createKubernetesClient(wire: Wire): KubernetesClient {
       const asked = await read(`${path}?${query.toString()}`, accept, signal)
       if (asked.is !== 'answer') return asked
       const found = recordsOf(asked.value.items)
-      const tooMany = { is: 'silence', sent: 'no', code: 'ERR_TOO_MANY', message: `${path} has more than we take` } as const
+      const tooMany = {
+        is: 'silence',
+        sent: 'no',
+        code: 'ERR_TOO_MANY',
+        message: `${path} has more than we take`,
+      } as const
       if (items.length + found.length > LIMITS.surveyEntries) return tooMany
       // One by one: as arguments of one call they would be more than a call takes.
       for (const one of found) items.push(one)
