@@ -73,7 +73,7 @@ test('[F-20] a writer that was paused in the middle of a write cannot end it onc
   assert.deepEqual(await next.store.records(), [])
   await next.store.putValue(next.epoch, 'revision', 'r')
   const names = [...(lab.cluster().store.tables.get('/configmaps')?.keys() ?? [])].filter((one) => /croft/.test(one))
-  assert.equal(names.length, 2, `the head and one value: ${names}`)
+  assert.equal(names.length, 2, `the head and one value: ${names.join(', ')}`)
 })
 
 test('[F-04] a write without an answer counts once, whether it arrived or not', async () => {

@@ -58,7 +58,7 @@ export const run: Verb = async (runtime, _args, options) => {
     for (const { atMs, key, reason, message } of events)
       runtime.out.write(`${cleanLines(`${new Date(atMs).toISOString()} ${key ?? '-'} ${reason}: ${message}`)}\n`)
   })
-  return lead(runtime, lease, (signal) => Promise.all([source.run(signal), operator.run(signal)]))
+  return await lead(runtime, lease, (signal) => Promise.all([source.run(signal), operator.run(signal)]))
 }
 
 /** Works for as long as the Lease is ours. Whoever loses it ends: a new process begins a new epoch. */

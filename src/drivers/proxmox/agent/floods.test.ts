@@ -93,7 +93,7 @@ test('[S-52] what a machine says of its first boot is one short line, whatever i
   ]) {
     const said = readCloudInit(JSON.stringify({ v1: { errors } }))
     assert.equal(said?.state, 'error')
-    const { message = '' } = said ?? {}
+    const message = said?.message ?? ''
     assert.ok(
       message.length <= LIMITS.foreignTextLength + 50 && !/[\u0000-\u001f]/.test(message),
       message.slice(0, 100),

@@ -79,7 +79,7 @@ function valuesOf(helm: Readonly<Record<string, unknown>>): {
   let values = mergeValues(written ?? {}, isFields(helm.valuesObject) ? helm.valuesObject : {})
   for (const one of (Array.isArray(helm.parameters) ? helm.parameters : []).filter(isFields)) {
     const path = wordOf(one.name) ?? ''
-    const more = valueAtPath(path, setValue(String(one.value ?? ''), one.forceString === true ? 'string' : undefined))
+    const more = valueAtPath(path, setValue(scalarOf(one.value) ?? '', one.forceString === true ? 'string' : undefined))
     if (more === undefined) without.push(`the parameter ${path} names a place in a list; write it into chart.values`)
     else values = mergeValues(values, more)
   }
@@ -121,12 +121,20 @@ function set(spec: Fields): FromAgent {
   return { addons, without }
 }
 
+/** A value that is no map and no list, as text. */
+function scalarOf(value: unknown): string | undefined {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+    ? String(value)
+    : undefined
+}
+
 /** `{{name}}` and `{{ .name }}`, by the values of one element. */
 function filled(template: Fields, element: Readonly<Record<string, unknown>>): Fields {
   const fill = (value: unknown): unknown => {
     if (typeof value === 'string')
-      return value.replace(/\{\{\s*\.?([A-Za-z0-9_-]+)\s*\}\}/g, (whole, key: string) =>
-        Object.hasOwn(element, key) && typeof element[key] !== 'object' ? String(element[key]) : whole,
+      return value.replace(
+        /\{\{\s*\.?([A-Za-z0-9_-]+)\s*\}\}/g,
+        (whole, key: string) => (Object.hasOwn(element, key) ? scalarOf(element[key]) : undefined) ?? whole,
       )
     if (Array.isArray(value)) return value.map(fill)
     return isFields(value) ? Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, fill(inner)])) : value

@@ -45,7 +45,7 @@ function readStates(resources: Resources, options: ReadOptions): ForeignReading 
     const type = wordOf(resource.type) ?? 'without a type'
     // Read and never made: nothing to take over.
     if (resource.mode !== 'managed') continue
-    const reader = READERS.find(({ provider }) => provider.test(String(resource.provider ?? DEFAULT_PROVIDER)))
+    const reader = READERS.find(({ provider }) => provider.test(wordOf(resource.provider) ?? DEFAULT_PROVIDER))
     for (const instance of Array.isArray(resource.instances) ? resource.instances.filter(isFields) : []) {
       const { attributes, index_key: index } = instance
       const what = `${wordOf(resource.module) === undefined ? '' : `${wordOf(resource.module)}.`}${type}.${wordOf(resource.name) ?? ''}${index === undefined || index === null ? '' : `[${JSON.stringify(index)}]`}`

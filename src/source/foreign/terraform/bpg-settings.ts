@@ -52,7 +52,7 @@ const kept = (value: unknown): Fields => {
     const count = Number(given?.[theirs] ?? given?.[theirs.replace('_', '-')] ?? Number.NaN)
     if (count > 0) retention[ours] = count
   }
-  if (`${given?.keep_all ?? given?.['keep-all']}` === 'true' || given?.['keep-all'] === '1')
+  if ([true, 'true', '1'].some((yes) => given?.keep_all === yes || given?.['keep-all'] === yes))
     return { retention: { keepAll: true } }
   return Object.keys(retention).length === 0 ? {} : { retention }
 }
