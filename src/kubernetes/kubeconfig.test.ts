@@ -109,5 +109,6 @@ describe('reading', () => {
       assert.ok('problem' in readKubeconfig(text))
     }
     assert.ok('problem' in readKubeconfig(renderKubeconfig(ENTRY), 'other'))
+    for (const text of ['*a', 'a: '.repeat(100_000)]) assert.ok('problem' in readKubeconfig(text))
   })
 })

@@ -78,10 +78,8 @@ export interface KubeconfigAccess {
  * opens it: nothing of the kind is done, it is refused by name.
  */
 export function readKubeconfig(text: string, context?: string): KubeconfigAccess | { readonly problem: string } {
-  const document = parseDocument(text)
-  const [error] = document.errors
-  if (error !== undefined) return { problem: 'it is no YAML' }
-  const file: unknown = document.toJS({ maxAliasCount: 0 })
+  const file = plainTree(text)
+  if (file === undefined) return { problem: 'it is no YAML, or YAML with aliases, which croft does not follow' }
   if (!isRecord(file)) return { problem: 'it is no kubeconfig' }
   const wanted = context ?? at(file, 'current-context')
   const found = named(file, 'contexts', wanted, 'context')
@@ -103,6 +101,16 @@ export function readKubeconfig(text: string, context?: string): KubeconfigAccess
   if (caPem === undefined) return { problem: 'it has no certificate-authority-data: without it nothing can be trusted' }
   if (certificatePem === undefined || key === undefined) return { problem: 'it has no client certificate and key' }
   return { endpoint, caPem, certificatePem, key: new Secret(key) }
+}
+
+/** The library throws where there is an alias and none is allowed, and where the levels of a text fill the stack. */
+function plainTree(text: string): unknown {
+  try {
+    const document = parseDocument(text)
+    return document.errors.length > 0 ? undefined : document.toJS({ maxAliasCount: 0 })
+  } catch {
+    return undefined
+  }
 }
 
 /** Fields that would make us run a program, read a file of somebody's choice, or trust anybody. */

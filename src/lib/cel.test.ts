@@ -32,6 +32,12 @@ test('[S-32] loops in loops end by their cost, however they are written and what
   }
 })
 
+test('[S-32] brackets inside each other are counted before anybody parses them', () => {
+  assert.equal(holds(`${'('.repeat(50)}true${')'.repeat(50)}`, {}), true)
+  for (const many of ['('.repeat(51), '(['.repeat(900), `${'{1:'.repeat(51)}1${'}'.repeat(51)} == 1`])
+    assert.match(celProblem(many) ?? '', /more than 50 brackets inside each other/)
+})
+
 test('[S-32] a pattern in an expression runs in linear time, and nobody can call what pays', () => {
   let answer: unknown
   const ms = timed(() => {

@@ -49,12 +49,24 @@ export function holds(expression: string, object: Readonly<Record<string, unknow
 /** What is wrong with the text of an expression; undefined when it can be asked. */
 export function celProblem(expression: string): string | undefined {
   if (expression.length > LIMITS.celLength) return `an expression has at most ${LIMITS.celLength} characters`
+  if (bracketDepth(expression) > LIMITS.celDepth)
+    return `it has more than ${LIMITS.celDepth} brackets inside each other`
   try {
     cel().parse(expression)
     return undefined
   } catch (error) {
     return cleanText(error instanceof Error ? error.message : String(error), 200)
   }
+}
+
+/** Those in texts count too: nobody writes that many. */
+function bracketDepth(expression: string): number {
+  let [depth, deepest] = [0, 0]
+  for (const sign of expression) {
+    if ('([{'.includes(sign)) deepest = Math.max(deepest, ++depth)
+    else if (')]}'.includes(sign)) depth--
+  }
+  return deepest
 }
 
 function asker(expression: string): Asking {

@@ -20,6 +20,8 @@ export const LIMITS = {
   patternTextLength: 10_000,
   patternsKept: 500,
   celLength: 2_000,
+  /** Brackets inside each other. The parser takes half a second for 500 that nobody closes, and then the stack is full. */
+  celDepth: 50,
   /** About microseconds, all turns of all loops together. */
   celCost: 100_000,
   celCharactersPerCost: 10_000,

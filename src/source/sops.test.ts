@@ -108,6 +108,7 @@ test('[S-25] partly plain, swapped, changed, cut, without a code, or not encrypt
   await refused('a.yaml', 'a: canary\n', /it is not encrypted with sops/)
   await refused('a.env', 'A=canary\n', /it is not encrypted with sops/)
   await refused('a.yaml', 'a: [canary\n', /cannot be read as YAML/)
+  await refused('a.yaml', 'a: '.repeat(100_000), /cannot be read as YAML/)
   await refused('a.yaml', text.replace('sops:', 'sops:\n    shamir_threshold: 2'), /divided among several groups/)
 })
 

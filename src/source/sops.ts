@@ -113,18 +113,27 @@ function decimal(value: number): string {
   return value.toFixed(20).replace(/0+$/, '')
 }
 
+/** Its parser goes one call deeper for each level, and a text of levels alone fills the stack. */
+function parsedOrRefused(text: string, library: ReturnType<typeof yamlLibrary>) {
+  try {
+    return library.parseAllDocuments(text, {
+      version: '1.2',
+      schema: 'core',
+      uniqueKeys: true,
+      merge: false,
+      prettyErrors: false,
+      logLevel: 'silent',
+    })
+  } catch {
+    throw new SopsFailed('it cannot be read as YAML or JSON')
+  }
+}
+
 /** The documents of a YAML or JSON text as trees, `sops` taken out and handed over beside them. */
 export function treesOf(text: string): { readonly trees: readonly SopsTree[]; readonly metadata: unknown } {
   if (Buffer.byteLength(text) > LIMITS.fileBytes) throw new SopsFailed('it is too large')
   const library = yamlLibrary()
-  const parsed = library.parseAllDocuments(text, {
-    version: '1.2',
-    schema: 'core',
-    uniqueKeys: true,
-    merge: false,
-    prettyErrors: false,
-    logLevel: 'silent',
-  })
+  const parsed = parsedOrRefused(text, library)
   if ('empty' in parsed) throw new SopsFailed('it is empty')
   let metadata: unknown
   const trees = parsed.flatMap((document) => {
