@@ -3,6 +3,7 @@ import { createServer, type ServerOptions } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { RELEASES } from '../src/k3s/releases.ts'
 import { SIM_CLOCK_HEADER } from '../src/lib/clock.ts'
+import { defined } from '../src/lib/defined.ts'
 import { LIMITS } from '../src/lib/limits.ts'
 import { seededRandom } from '../src/lib/random.ts'
 import type { WireResponse } from '../src/lib/wire.ts'
@@ -80,13 +81,11 @@ export async function startSimulator(options: SimulatorOptions): Promise<Running
     clock,
     random: seededRandom(options.seed ?? 1),
     preset,
-    ...(hosts === undefined ? {} : { hosts }),
-    ...(vms === undefined ? {} : { vms }),
-    ...(timing === undefined ? {} : { timing }),
+    ...defined({ hosts, vms, timing }),
   })
   const served = await serveDatacentre(datacentre, {
     port: options.port ?? 0,
-    ...(options.host === undefined ? {} : { host: options.host }),
+    ...defined({ host: options.host }),
     showTokens: preset === 'recording',
     ...(speed === 1 ? {} : { clock: `${speed}@${startMs}` }),
   })

@@ -1,5 +1,6 @@
 import { hashInConfig } from '../../src/k3s/config.ts'
 import type { NodeAnswer, NodeFacts } from '../../src/k3s/node-program.ts'
+import { defined } from '../../src/lib/defined.ts'
 import { authorityHash, certificatesIn, isTrusted, readAuthorities } from '../k3s/authorities.ts'
 import { CONFIG_PATH } from '../k3s/config-file.ts'
 import { CLIENT_KUBELET, DATA, installedVersion, keepsFile, unitRole } from '../k3s/disk.ts'
@@ -44,11 +45,9 @@ export function facts(computer: Computer): NodeFacts {
     clockMs: Math.floor(world.clock.now()),
     architecture: 'x86_64',
     cloudInit: system.cloudInit,
-    ...(system.cloudInitError === undefined ? {} : { cloudInitError: system.cloudInitError }),
+    ...defined({ cloudInitError: system.cloudInitError }),
     ...serviceFacts(computer),
-    ...(role === undefined ? {} : { role }),
-    ...(version === undefined ? {} : { version }),
-    ...(config === undefined ? {} : { configHash: config }),
+    ...defined({ role, version, configHash: config }),
     ...held,
     ...(service.failure === undefined || service.state === 'running' ? {} : { failure: failureOf(service) }),
     gates: gatesNow(computer),
@@ -128,6 +127,6 @@ function etcdFacts(computer: Computer): Pick<NodeFacts, 'etcd' | 'datastore'> {
   const members = [...cluster.members.values()].map(({ id, name, learner }) => ({ id, name, learner }))
   const leader = cluster.leader
   return {
-    etcd: { members, ...(leader === undefined ? {} : { leader }), self, version: process.etcd },
+    etcd: { members, ...defined({ leader }), self, version: process.etcd },
   }
 }

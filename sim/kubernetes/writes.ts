@@ -1,3 +1,4 @@
+import { defined } from '../../src/lib/defined.ts'
 import { hexDigits, uuid } from '../world/chance.ts'
 import type { ApiCall } from './api.ts'
 import { applyTo } from './apply.ts'
@@ -98,7 +99,7 @@ function create(call: ApiCall, sent: KubeObject, writer: Writer | undefined): Ku
     ...sent,
     metadata: {
       ...sent.metadata,
-      ...(namespace === undefined ? {} : { namespace }),
+      ...defined({ namespace }),
       uid: uuid(world.random),
       ...(WITHOUT_GENERATION.has(resource.kind) ? {} : { generation: 1 }),
       creationTimestamp: stamp(world.clock.now()),
@@ -106,7 +107,7 @@ function create(call: ApiCall, sent: KubeObject, writer: Writer | undefined): Ku
   })
   passWebhooks(call, 'CREATE')
   const managedFields = writer === undefined ? full.metadata.managedFields : noteUpdate(undefined, full, [], writer)
-  const object = { ...full, metadata: { ...full.metadata, ...(managedFields === undefined ? {} : { managedFields }) } }
+  const object = { ...full, metadata: { ...full.metadata, ...defined({ managedFields }) } }
   if (call.query.has('dryRun')) return object
   const stored = put(store, resource.key, object)
   if (resource.kind === 'CustomResourceDefinition') establish(call, stored)
@@ -197,7 +198,7 @@ function save(call: ApiCall, before: KubeObject, sent: KubeObject, writer: Write
   else {
     const { status: _, ...rest } = sent
     next = {
-      ...(hasStatus ? { ...rest, ...(before.status === undefined ? {} : { status: before.status }) } : sent),
+      ...(hasStatus ? { ...rest, ...defined({ status: before.status }) } : sent),
     } as KubeObject
   }
   const specChanged = JSON.stringify(next.spec) !== JSON.stringify(before.spec)
@@ -205,11 +206,7 @@ function save(call: ApiCall, before: KubeObject, sent: KubeObject, writer: Write
     before.metadata.generation === undefined ? {} : { generation: before.metadata.generation + (specChanged ? 1 : 0) }
   const kept = (({ name, namespace, uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds }) => ({
     name,
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(uid === undefined ? {} : { uid }),
-    ...(creationTimestamp === undefined ? {} : { creationTimestamp }),
-    ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
-    ...(deletionGracePeriodSeconds === undefined ? {} : { deletionGracePeriodSeconds }),
+    ...defined({ namespace, uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds }),
   }))(before.metadata)
   const { resourceVersion: _version, managedFields: sentFields, ...metadata } = next.metadata
   next = { ...next, metadata: { ...metadata, ...kept, ...generation } }
@@ -232,7 +229,7 @@ function save(call: ApiCall, before: KubeObject, sent: KubeObject, writer: Write
 
 function annotated(sent: KubeObject): Partial<Metadata> {
   const { labels, annotations } = sent.metadata
-  return { ...(labels === undefined ? {} : { labels }), ...(annotations === undefined ? {} : { annotations }) }
+  return { ...defined({ labels, annotations }) }
 }
 
 /** A write that changes nothing makes no new version; one that only changes who keeps a field does. */

@@ -1,4 +1,5 @@
 import type { ControllerConfig } from '../controller/config.ts'
+import { defined } from '../lib/defined.ts'
 import type { Secret, SecretReference } from '../model/secret.ts'
 import type { OidcOptions } from '../server/auth/oidc.ts'
 
@@ -13,9 +14,6 @@ export function oidcOf(
     ...rest,
     redirectUrl: new URL('/api/sign-in/oidc/callback', base).href,
     ...(clientSecret === undefined ? {} : { clientSecret: async () => (await resolveSecret(clientSecret)).reveal() }),
-    ...(scopes === undefined ? {} : { scopes }),
-    ...(nameClaim === undefined ? {} : { nameClaim }),
-    ...(roleClaim === undefined ? {} : { roleClaim }),
-    ...(roles === undefined ? {} : { roles }),
+    ...defined({ scopes, nameClaim, roleClaim, roles }),
   }
 }

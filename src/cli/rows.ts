@@ -1,3 +1,4 @@
+import { defined } from '../lib/defined.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { ResourceRow } from './render/resources.ts'
 import type { LoadedEstate } from './runtime.ts'
@@ -14,13 +15,13 @@ export function rowsOf(loaded: LoadedEstate | undefined, records: readonly Resou
       key: declaration.key,
       kind: declaration.kind,
       name: declaration.name,
-      ...(declaration.namespace === undefined ? {} : { namespace: declaration.namespace }),
+      ...defined({ namespace: declaration.namespace }),
       apiVersion: declaration.apiVersion,
       labels: declaration.labels,
       annotations: declaration.annotations,
       spec: declaration.spec,
       origin: declaration.origin,
-      ...(record === undefined ? {} : { record }),
+      ...defined({ record }),
       passive: record === undefined && !kept.has(declaration.key),
     })
   }
@@ -37,7 +38,7 @@ export function rowsOf(loaded: LoadedEstate | undefined, records: readonly Resou
       key: resource.key,
       labels: {},
       origin: resource.origin,
-      ...(record === undefined ? {} : { record }),
+      ...defined({ record }),
       passive: false,
     })
   }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { defined } from '../lib/defined.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { SecretReference } from '../model/secret.ts'
 import { refusedRef, refusedRemote } from '../source/git-names.ts'
@@ -244,10 +245,4 @@ function durationMs(text: string): number | undefined {
   if (text === '' || parts === null) return undefined
   const [h = 0, m = 0, s = 0] = parts.slice(1).map((part) => Number(part ?? 0))
   return (h * 3600 + m * 60 + s) * 1000
-}
-
-function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>
-  }
 }

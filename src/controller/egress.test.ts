@@ -8,6 +8,7 @@ import path from 'node:path'
 import { after, before, test } from 'node:test'
 import { placesOf } from '../kinds/addon/objects.ts'
 import type { AddonSpec } from '../kinds/addon/schema.ts'
+import { defined } from '../lib/defined.ts'
 import { readConfig } from './config.ts'
 import { mergeRevisions } from './merge.ts'
 import { openSources } from './open-sources.ts'
@@ -39,11 +40,7 @@ async function toldOf(manifests: string, grant: object | undefined): Promise<str
   const directory = mkdtempSync(path.join(tmpdir(), 'croft-egress-'))
   roots.push(directory)
   writeFileSync(path.join(directory, 'a.yaml'), manifests)
-  const config = readConfig(
-    { sources: [{ name: 'lab', directory, ...(grant === undefined ? {} : { grant }) }] },
-    {},
-    {},
-  )
+  const config = readConfig({ sources: [{ name: 'lab', directory, ...defined({ grant }) }] }, {}, {})
   const [source] = openSources(config.sources, {
     data: directory,
     cwd: directory,
@@ -52,9 +49,7 @@ async function toldOf(manifests: string, grant: object | undefined): Promise<str
   assert.ok(source !== undefined)
   const seen = await source.open({ mayReturnTo: () => false }).look(new AbortController().signal)
   assert.ok(seen.is === 'new')
-  const revision = mergeRevisions([
-    { source: 'lab', revision: seen.revision, ...(source.grant === undefined ? {} : { grant: source.grant }) },
-  ])
+  const revision = mergeRevisions([{ source: 'lab', revision: seen.revision, ...defined({ grant: source.grant }) }])
   const fetched = revision.declarations.flatMap((declaration) =>
     placesOf(declaration.spec as AddonSpec).map(({ place }) => revision.objectsAt?.(place, declaration)),
   )

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { defined } from '../kinds/fields/defined.ts'
 import { mebibytes, size } from '../kinds/fields/number.ts'
+import { defined } from '../lib/defined.ts'
 import { isEgressEntry } from '../lib/egress.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { Grant } from '../model/grant.ts'
@@ -75,6 +75,6 @@ export function grantOf(source: string, given: z.output<typeof grantSchema>): Gr
     ...lists,
     names: names ?? [`${source}-*`],
     quota: defined({ ...counts, memoryMb, diskGb: diskMb === undefined ? undefined : diskMb / 1024 }),
-    ...(vmids === undefined ? {} : { vmids }),
+    ...defined({ vmids }),
   }
 }

@@ -1,5 +1,6 @@
 import { wattsOf } from '../engine/power/energy.ts'
 import { cleanText } from '../lib/clean-text.ts'
+import { defined } from '../lib/defined.ts'
 import type { PowerHold } from '../model/power-decision.ts'
 import type { PowerLook } from '../model/power-look.ts'
 import type { OnDemandView, PowerHostView, PowerPreview, PowerView, UpsView } from '../model/power-view.ts'
@@ -14,7 +15,7 @@ export function powerViewOf(look: PowerLook, nowMs: number): PowerView {
   return {
     key: declaration.key,
     name: declaration.name,
-    ...(cluster === undefined ? {} : { cluster }),
+    ...defined({ cluster }),
     phase: decision.phase,
     wanted: { ...decision.wanted, why: cleanText(decision.wanted.why) },
     tiers: decision.tiers,
@@ -32,9 +33,7 @@ export function powerViewOf(look: PowerLook, nowMs: number): PowerView {
     onDemand: onDemandOf(look),
     idleMs,
     ...upsOf(look),
-    ...(energy === undefined ? {} : { energy }),
-    ...(schedule === undefined ? {} : { schedule }),
-    ...(next === undefined ? {} : { next }),
+    ...defined({ energy, schedule, next }),
   }
 }
 
@@ -67,7 +66,7 @@ function hostsOf({ declaration, observed }: PowerLook): readonly PowerHostView[]
       own,
       power: seen?.power ?? 'unknown',
       strangers: (seen?.strangers ?? []).map((stranger) => cleanText(stranger)),
-      ...(wokenBy === undefined ? {} : { wokenBy }),
+      ...defined({ wokenBy }),
       ...(seen?.watts === undefined ? {} : { watts: seen.watts }),
     }
   })
@@ -97,7 +96,7 @@ function upsOf({ declaration, observed }: PowerLook): { readonly ups?: UpsView }
       charge,
       low,
       levels: ups.levels,
-      ...(watts === undefined ? {} : { watts }),
+      ...defined({ watts }),
     },
   }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Clock } from '../lib/clock.ts'
+import { defined } from '../lib/defined.ts'
 import { inTurns, type Steps } from '../lib/in-turns.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { Estate } from '../model/estate.ts'
@@ -157,8 +158,7 @@ export function createPreviews(deps: PreviewDeps): Previews {
         : await planned(
             await readCommit(mirror, merged.tree, {
               signal,
-              ...(deps.reader === undefined ? {} : { reader: deps.reader }),
-              ...(path === undefined ? {} : { path }),
+              ...defined({ reader: deps.reader, path }),
             }),
             names,
           )

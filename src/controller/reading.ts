@@ -1,5 +1,6 @@
 import type { PassReport } from '../engine/engine.ts'
 import type { Clock } from '../lib/clock.ts'
+import { defined } from '../lib/defined.ts'
 import type { Estate } from '../model/estate.ts'
 import type { Controller } from '../server/port.ts'
 import type { Revision } from '../source/revision.ts'
@@ -23,8 +24,7 @@ export function createReading(store: Pick<Store, 'events'>, clock: Clock, known:
     async history({ key, commit, afterSeq, beforeSeq, limit }) {
       const narrow = commit !== undefined || beforeSeq !== undefined
       const all = await store.events({
-        ...(key === undefined ? {} : { key }),
-        ...(afterSeq === undefined ? {} : { afterSeq }),
+        ...defined({ key, afterSeq }),
         ...(narrow ? {} : { limit }),
       })
       const found = all.filter(

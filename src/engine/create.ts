@@ -1,3 +1,4 @@
+import { defined } from '../lib/defined.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { Estate } from '../model/estate.ts'
 import type { ResourceKey } from '../model/key.ts'
@@ -85,10 +86,7 @@ export function createEngine(deps: EngineDeps): Engine {
       {
         retryStalled: deps.retryStalled === true,
         tried,
-        ...(only === undefined ? {} : { only }),
-        ...(sweep === undefined ? {} : { sweep }),
-        ...(observed === undefined ? {} : { observed }),
-        ...(givenUp === undefined ? {} : { givenUp }),
+        ...defined({ only, sweep, observed, givenUp }),
       },
       signal,
     )

@@ -1,3 +1,4 @@
+import { defined } from '../lib/defined.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { type Action, isDoing } from '../model/action.ts'
 import type { Change } from '../model/change.ts'
@@ -20,8 +21,7 @@ export function eventsOf(one: Case, before: ResourceRecord, after: ResourceRecor
       type,
       reason,
       message,
-      ...(one.commit === undefined ? {} : { commit: one.commit }),
-      ...(cause === undefined ? {} : { cause }),
+      ...defined({ commit: one.commit, cause }),
     })
   }
   if (after.driftSinceMs !== undefined && before.driftSinceMs === undefined)
@@ -81,9 +81,7 @@ function causeOf({ action, drift }: PlanEntry, step: Step | undefined): EventCau
   const call = step === undefined ? undefined : `${step.call.method} ${step.call.path}`
   if (plan === undefined && call === undefined) return undefined
   return {
-    ...(plan === undefined ? {} : { plan }),
-    ...(call === undefined ? {} : { call }),
-    ...(drift === undefined ? {} : { drift }),
+    ...defined({ plan, call, drift }),
     ...(proof === undefined ? {} : { proof: showProof(proof) }),
   }
 }

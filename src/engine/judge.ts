@@ -1,3 +1,4 @@
+import { defined } from '../lib/defined.ts'
 import type { Random } from '../lib/random.ts'
 import type { NewEvent } from '../model/event.ts'
 import type { ResourceRecord } from '../model/record.ts'
@@ -38,21 +39,18 @@ export function judge(one: Case, nowMs: number, random: Random): Verdict {
     connection: one.entry.connection,
     type: one.entry.type,
     generation: one.generation,
-    ...(one.declaredBy === undefined ? {} : { declaredBy: one.declaredBy }),
+    ...defined({ declaredBy: one.declaredBy }),
     policy: one.policy,
     conditions,
     createdMs: before.createdMs,
     status: statusWord(one, conditions, failures),
-    ...(externalId === undefined ? {} : { externalId }),
-    ...(host === undefined ? {} : { host }),
-    ...(seenMs === undefined ? {} : { seenMs }),
+    ...defined({ externalId, host, seenMs }),
     ...drift,
     ...(isHeldForCount(one) ? { awaitsApproval: true } : {}),
     ...declaredHostOf(one, before),
-    ...(one.list === undefined ? {} : { list: one.list }),
+    ...defined({ list: one.list }),
     ...(made ? { made } : {}),
-    ...(failures.failure === undefined ? {} : { failure: failures.failure }),
-    ...(failures.lastEffect === undefined ? {} : { lastEffect: failures.lastEffect }),
+    ...defined({ failure: failures.failure, lastEffect: failures.lastEffect }),
     ...(failures.stalled ? { stalledGeneration: one.generation } : {}),
     ...(Object.keys(details).length === 0 ? {} : { details }),
   }
@@ -72,8 +70,7 @@ function driftOf(
   const driftSinceMs = drifts ? (before.driftSinceMs ?? nowMs) : over ? undefined : before.driftSinceMs
   const by = before.driftSinceMs === undefined ? driftBy : before.driftBy
   return {
-    ...(syncedGeneration === undefined ? {} : { syncedGeneration }),
-    ...(driftSinceMs === undefined ? {} : { driftSinceMs }),
+    ...defined({ syncedGeneration, driftSinceMs }),
     ...(driftSinceMs === undefined || by === undefined ? {} : { driftBy: by }),
   }
 }

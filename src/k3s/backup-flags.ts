@@ -1,3 +1,4 @@
+import { defined } from '../lib/defined.ts'
 import type { BackupPolicy, Flags } from '../model/cluster.ts'
 
 /** Where a share of the network is mounted on every server. Its unit's name follows from the path. */
@@ -54,8 +55,7 @@ export function backupFiles(policy: BackupPolicy | undefined, credentials: strin
       'etcd-s3-endpoint': endpoint.replace(/^https?:\/\//, ''),
       ...(endpoint.startsWith('http://') ? { 'etcd-s3-insecure': 'true' } : {}),
       'etcd-s3-bucket': bucket,
-      ...(folder === undefined ? {} : { 'etcd-s3-folder': folder }),
-      ...(region === undefined ? {} : { 'etcd-s3-region': region }),
+      ...defined({ 'etcd-s3-folder': folder, 'etcd-s3-region': region }),
       ...(credentials === undefined || at < 0
         ? {}
         : { 'etcd-s3-access-key': credentials.slice(0, at), 'etcd-s3-secret-key': credentials.slice(at + 1) }),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { defined } from '../lib/defined.ts'
 import type { SettingSpec, SettingValue } from '../model/rest.ts'
 import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
 import { whole } from './fields/number.ts'
@@ -126,10 +127,4 @@ function mappingOf(id: string, spec: DeviceSpec, node: string): SettingSpec {
     // Whichever it is called just now is right.
     ...(others.length === 0 ? {} : { accepts: { devices: others } }),
   }
-}
-
-function defined(entry: Record<string, SettingValue | undefined>): { readonly [name: string]: SettingValue } {
-  const kept: Record<string, SettingValue> = {}
-  for (const [name, value] of Object.entries(entry)) if (value !== undefined) kept[name] = value
-  return kept
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { defined } from '../lib/defined.ts'
 import type { SettingValue } from '../model/rest.ts'
 import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
-import { defined } from './fields/defined.ts'
 import { dnsName, line, objectName } from './fields/text.ts'
 import type { FieldProblem, Kind } from './kind.ts'
 import { libvirtPlace } from './machines/libvirt-places.ts'

@@ -1,6 +1,7 @@
 import type { EngineOptions } from '../cli/runtime.ts'
 import type { DriverDeps } from '../drivers/port.ts'
 import type { Engine } from '../engine/engine.ts'
+import { defined } from '../lib/defined.ts'
 import type { Store } from '../store/port.ts'
 import { chartsFor } from './charts.ts'
 import { openClusters } from './clusters.ts'
@@ -17,7 +18,7 @@ export async function openEngine(store: Store, options: EngineOptions, warn: War
   const charts = chartsFor(options)
   const driverDeps: DriverDeps = {
     ...plain,
-    ...(charts === undefined ? {} : { charts }),
+    ...defined({ charts }),
     kubernetes({ cluster, name }) {
       if (cluster === undefined) throw new Error(`${name} is no cluster`)
       return kubernetesWay(cluster, async () => (await openClusters(options, plain)).deps)
@@ -35,7 +36,6 @@ export async function openEngine(store: Store, options: EngineOptions, warn: War
       const { networkProbes } = await import('../controller/probes.ts')
       return networkProbes(driverDeps.resolveSecret)(probe, signal)
     },
-    ...(options.retryStalled === undefined ? {} : { retryStalled: options.retryStalled }),
-    ...(options.epoch === undefined ? {} : { epoch: options.epoch }),
+    ...defined({ retryStalled: options.retryStalled, epoch: options.epoch }),
   })
 }

@@ -1,3 +1,4 @@
+import { defined } from '../lib/defined.ts'
 import type { EstateView } from './estate-view.ts'
 import { asBoxes } from './one-box.ts'
 import type { PowerView } from './power-view.ts'
@@ -120,8 +121,7 @@ export function rowStanding({ conditions, action, ...one }: EstateView['resource
     do: action.do,
     reason: telling?.reason ?? '',
     message: (telling?.message ?? '').slice(0, 300),
-    ...(next === undefined ? {} : { next }),
-    ...(telling === undefined ? {} : { sinceMs: telling.sinceMs }),
+    ...defined({ next, sinceMs: telling?.sinceMs }),
   }
 }
 

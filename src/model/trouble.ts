@@ -1,3 +1,4 @@
+import { defined } from '../lib/defined.ts'
 import type { TroubleSort } from './notification.ts'
 import type { Standing, StandingCluster, StandingHost, StandingPower, StandingRow } from './standing.ts'
 
@@ -79,9 +80,7 @@ function of(
     title,
     text,
     about,
-    ...(allow === undefined ? {} : { allow }),
-    ...(sinceMs === undefined ? {} : { sinceMs }),
-    ...(word === undefined ? {} : { word }),
+    ...defined({ allow, sinceMs, word }),
   }
 }
 

@@ -1,4 +1,5 @@
 import type { FieldProblem } from '../kinds/kind.ts'
+import { defined } from '../lib/defined.ts'
 import type { Declaration } from '../model/declaration.ts'
 import type { ResourceKey } from '../model/key.ts'
 import { showOrigin } from '../model/origin.ts'
@@ -34,7 +35,7 @@ export function assemble(
       continue
     }
     const { through } = outcome
-    const at: FileAt = { file: outcome.file, ...(commit === undefined ? {} : { commit }) }
+    const at: FileAt = { file: outcome.file, ...defined({ commit }) }
     for (const judged of outcome.judged) {
       problems.push(...problemsOf(judged, at))
       if (judged.outcome === 'unreadable') incomplete = true
@@ -95,7 +96,7 @@ function ignoredOf(judged: Judged & { readonly outcome: 'ignored' }, at: FileAt)
     line: originOf(judged, at).line,
     apiVersion: judged.apiVersion,
     kind: judged.kindName,
-    ...(judged.note === undefined ? {} : { note: judged.note }),
+    ...defined({ note: judged.note }),
   }
 }
 
@@ -106,7 +107,7 @@ function declarationOf(judged: Judged & { readonly outcome: 'declared' }, at: Fi
     apiVersion: judged.apiVersion,
     kind: judged.kind.kind,
     name: metadata.name,
-    ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
+    ...defined({ namespace: metadata.namespace }),
     labels: metadata.labels,
     annotations: metadata.annotations,
     spec: judged.spec,
@@ -137,7 +138,6 @@ function duplicate(
 
 function problemOf(judged: Judged | undefined, declaration: Declaration, problem: FieldProblem): Problem {
   const { file, commit } = declaration.origin
-  if (judged !== undefined)
-    return fieldProblemAt(judged, problem, { file, ...(commit === undefined ? {} : { commit }) })
+  if (judged !== undefined) return fieldProblemAt(judged, problem, { file, ...defined({ commit }) })
   return plainProblem(declaration, problem)
 }

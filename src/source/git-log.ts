@@ -1,3 +1,4 @@
+import { defined } from '../lib/defined.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { GitFailed, runGit } from './git-run.ts'
 import type { Revision } from './revision.ts'
@@ -44,7 +45,7 @@ export function gitLog(find: () => Promise<LogPlace | undefined>, readCommit: Re
       const output = await runGit({
         directory: at.repository,
         arguments: ['--literal-pathspecs', 'log', ...flags, '--end-of-options', at.head, ...scope],
-        ...(signal === undefined ? {} : { signal }),
+        ...defined({ signal }),
       }).catch(nothingIfNoGit)
       const commits = output?.toString('utf8').split('\n') ?? []
       return [...new Set(commits.filter((line) => /^[0-9a-f]{40,64}$/.test(line)))]
@@ -55,11 +56,11 @@ export function gitLog(find: () => Promise<LogPlace | undefined>, readCommit: Re
       const found = await runGit({
         directory: at.repository,
         arguments: ['rev-parse', '--verify', '--quiet', '--end-of-options', `${commit}^1^{commit}`],
-        ...(signal === undefined ? {} : { signal }),
+        ...defined({ signal }),
       }).catch(nothingIfNoGit)
       const parent = found?.toString('utf8').trim()
       if (parent === undefined || parent === '') return undefined
-      const options = { path: at.prefix, ...(signal === undefined ? {} : { signal }) }
+      const options = { path: at.prefix, ...defined({ signal }) }
       return {
         before: await readCommit(at.repository, parent, options),
         after: await readCommit(at.repository, commit, options),

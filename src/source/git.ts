@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { join, posix } from 'node:path'
+import { defined } from '../lib/defined.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { gitLog } from './git-log.ts'
 import { refusedRef, refusedRemote } from './git-names.ts'
@@ -77,13 +78,12 @@ export async function readCommit(
   const ignore = await readFileAt(repository, commit, `${prefix}${IGNORE_FILE}`)
   const reading: Reading = {
     files,
-    ...(ignore === undefined ? {} : { ignore }),
+    ...defined({ ignore }),
     above,
     beside: await readBeside(repository, commit, prefix, await reader.generatorFiles([...files, ...above]), common),
     links: tree.links,
     commit,
-    ...(tree.tooLarge === undefined ? {} : { tooLarge: tree.tooLarge }),
-    ...(cache === undefined ? {} : { cache }),
+    ...defined({ tooLarge: tree.tooLarge, cache }),
   }
   const revision = await reader.tree(reading, places)
   return {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { defined } from '../lib/defined.ts'
 import { LIMITS } from '../lib/limits.ts'
 import type { Problem } from '../model/problem.ts'
 import { assemble, type FileOutcome } from './assemble.ts'
@@ -194,9 +195,9 @@ function refusedFile(
     file,
     problem: {
       code: why.code,
-      origin: { file, line: why.line, column: why.column, ...(commit === undefined ? {} : { commit }) },
+      origin: { file, line: why.line, column: why.column, ...defined({ commit }) },
       message: why.message,
-      ...(why.hint === undefined ? {} : { hint: why.hint }),
+      ...defined({ hint: why.hint }),
       ...(text === undefined ? {} : { excerpt: excerpt(text, why.line, why.column) }),
       severity: 'error',
     },
@@ -206,7 +207,7 @@ function refusedFile(
 function linkWarning(file: string, commit: string | undefined): Problem {
   return {
     code: 'symbolic-link',
-    origin: { file, line: 1, column: 1, ...(commit === undefined ? {} : { commit }) },
+    origin: { file, line: 1, column: 1, ...defined({ commit }) },
     message: 'symbolic links are not followed',
     hint: 'put the file itself here',
     severity: 'warning',

@@ -1,5 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import type { Clock } from '../lib/clock.ts'
+import { defined } from '../lib/defined.ts'
 
 export interface ChildOptions {
   readonly env: Readonly<Record<string, string>>
@@ -65,8 +66,7 @@ export async function runChild(argv: readonly string[], options: ChildOptions): 
       code,
       stdout: Buffer.concat(output),
       stderr: Buffer.concat(errors).toString('utf8'),
-      ...(cut === undefined ? {} : { cut }),
-      ...(unstarted === undefined ? {} : { unstarted }),
+      ...defined({ cut, unstarted }),
     }
   } finally {
     over.abort()

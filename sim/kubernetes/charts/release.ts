@@ -1,4 +1,5 @@
 import { parse } from 'yaml'
+import { defined } from '../../../src/lib/defined.ts'
 import { type KubeObject, type Tree, text, tree } from '../object.ts'
 import { BESIDE_TEMPLATES, DEFINITIONS, type Definition, definitionsIn } from './definitions.ts'
 import type { ChartFacts, WorkloadFacts } from './facts.ts'
@@ -150,9 +151,7 @@ function workloadObject(one: WorkloadFacts, release: Release): KubeObject {
         metadata: { labels: podLabels },
         spec: {
           ...(one.hostNetwork === undefined ? {} : { hostNetwork: true }),
-          ...(priority === undefined ? {} : { priorityClassName: priority }),
-          ...(tolerations === undefined ? {} : { tolerations }),
-          ...(one.nodeSelector === undefined ? {} : { nodeSelector: one.nodeSelector }),
+          ...defined({ priorityClassName: priority, tolerations, nodeSelector: one.nodeSelector }),
           ...(one.apart === undefined ? {} : { affinity: apart(one.apart) }),
           containers: one.containers.map((name) => ({
             name,
@@ -197,7 +196,7 @@ function serviceObject(one: NonNullable<ChartFacts['services']>[number], release
       type: one.type ?? 'ClusterIP',
       selector: filled(one.selector, release),
       ports: one.ports.map((port) => ({ port, protocol: 'TCP', targetPort: port })),
-      ...(clusterIP === undefined ? {} : { clusterIP }),
+      ...defined({ clusterIP }),
       ...(loadBalancerIP === undefined || one.type === undefined ? {} : { loadBalancerIP }),
     },
     status: { loadBalancer: {} },

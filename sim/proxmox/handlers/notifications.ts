@@ -1,3 +1,4 @@
+import { defined } from '../../../src/lib/defined.ts'
 import { ApiError } from '../api-error.ts'
 import { type Call, param, type Routes } from '../call.ts'
 import { type Collection, collectionRoutes, STALE, things } from './collection.ts'
@@ -92,8 +93,7 @@ function targets(call: Call): Thing[] {
         name: id,
         type: kind,
         origin,
-        ...(comment === undefined ? {} : { comment }),
-        ...(disable === undefined ? {} : { disable }),
+        ...defined({ comment, disable }),
       }
     }),
   )

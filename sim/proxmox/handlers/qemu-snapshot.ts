@@ -1,3 +1,4 @@
+import { defined } from '../../../src/lib/defined.ts'
 import { configDigest, driveKeys, driveVolume, isCdrom, touch } from '../../world/guest-config.ts'
 import { powerOff } from '../../world/guest-run.ts'
 import { PowerLost } from '../../world/locks.ts'
@@ -49,15 +50,14 @@ function list(call: Call): unknown[] {
     snaptime: snapshot.timeSeconds,
     description: snapshot.description ?? '',
     vmstate: 0,
-    ...(snapshot.state === undefined ? {} : { snapstate: snapshot.state }),
-    ...(snapshot.parent === undefined ? {} : { parent: snapshot.parent }),
+    ...defined({ snapstate: snapshot.state, parent: snapshot.parent }),
   }))
   rows.push({
     name: 'current',
     description: 'You are here!',
     digest: configDigest(guest),
     running: guest.run.status === 'running' ? 1 : 0,
-    ...(parent === undefined ? {} : { parent }),
+    ...defined({ parent }),
   })
   return rows
 }

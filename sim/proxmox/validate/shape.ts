@@ -1,3 +1,4 @@
+import { defined } from '../../../src/lib/defined.ts'
 import type { WrittenShape } from '../facts/form.ts'
 
 /** What a value must look like, ready for use: the tables' short form with its references followed. */
@@ -70,16 +71,13 @@ function unpackShape(written: WrittenShape, read: (number: number) => Shape): Sh
   const { when } = written
   return {
     type: written.is ?? 'string',
-    ...(written.as === undefined ? {} : { format: written.as }),
+    ...defined({ format: written.as }),
     ...(written.keys ? { keys: unpackKeys(written.keys, read) } : {}),
     ...(written.in ? { choices: written.in } : {}),
     ...(written.like === undefined ? {} : { pattern: perlPattern(written.like) }),
-    ...(written.from === undefined ? {} : { minimum: written.from }),
-    ...(written.to === undefined ? {} : { maximum: written.to }),
-    ...(written.short === undefined ? {} : { minLength: written.short }),
-    ...(written.long === undefined ? {} : { maxLength: written.long }),
+    ...defined({ minimum: written.from, maximum: written.to, minLength: written.short, maxLength: written.long }),
     ...(written.of === undefined ? {} : { items: read(written.of) }),
-    ...(written.needs === undefined ? {} : { requires: written.needs }),
+    ...defined({ requires: written.needs }),
     ...(when
       ? {
           when: {
@@ -109,7 +107,7 @@ function unpackKeys<T>(written: Readonly<Record<string, T | string>>, read: (sha
     if (text.endsWith('=')) unnamed = name
     fields.set(name, { name, optional: text.slice(name.length).includes('?'), shape: read(value) })
   }
-  return { fields, required: requiredOf(fields), aliases, ...(unnamed === undefined ? {} : { unnamed }) }
+  return { fields, required: requiredOf(fields), aliases, ...defined({ unnamed }) }
 }
 
 /**

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.ts'
 import type { Action, Doing } from '../../model/action.ts'
 import type { Change } from '../../model/change.ts'
 import type { Plan, PlanEntry } from '../../model/plan.ts'
@@ -50,11 +51,9 @@ function entryJson(entry: PlanEntry): unknown {
     uid: entry.uid,
     connection: entry.connection,
     type: entry.type,
-    ...(entry.externalId === undefined ? {} : { externalId: entry.externalId }),
-    ...(entry.host === undefined ? {} : { host: entry.host }),
-    ...(entry.origin === undefined ? {} : { origin: entry.origin }),
+    ...defined({ externalId: entry.externalId, host: entry.host, origin: entry.origin }),
     action: actionJson(entry.action),
-    ...(entry.preview === undefined ? {} : { preview: entry.preview }),
+    ...defined({ preview: entry.preview }),
   }
 }
 

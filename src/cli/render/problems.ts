@@ -1,4 +1,5 @@
 import path from 'node:path'
+import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { Problem } from '../../model/problem.ts'
 import { clean, cleanLines } from './clean.ts'
@@ -64,12 +65,9 @@ export function problemsJson(problems: readonly Problem[]): unknown {
     file: problem.origin.file,
     line: problem.origin.line,
     column: problem.origin.column,
-    ...(problem.origin.commit === undefined ? {} : { commit: problem.origin.commit }),
-    ...(problem.object === undefined ? {} : { object: problem.object }),
-    ...(problem.field === undefined ? {} : { field: problem.field }),
+    ...defined({ commit: problem.origin.commit, object: problem.object, field: problem.field }),
     message: problem.message,
-    ...(problem.hint === undefined ? {} : { hint: problem.hint }),
-    ...(problem.excerpt === undefined ? {} : { excerpt: problem.excerpt }),
+    ...defined({ hint: problem.hint, excerpt: problem.excerpt }),
   }))
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.ts'
 import type { Condition } from '../../model/condition.ts'
 import type { ResourceKey } from '../../model/key.ts'
 import { type Origin, showOrigin } from '../../model/origin.ts'
@@ -69,13 +70,12 @@ export function resourceJson(row: ResourceRow): unknown {
     kind: row.kind,
     metadata: {
       name: row.name,
-      ...(row.namespace === undefined ? {} : { namespace: row.namespace }),
+      ...defined({ namespace: row.namespace }),
       ...(record === undefined ? {} : { uid: record.uid, creationTimestamp: new Date(record.createdMs).toISOString() }),
       ...(Object.keys(row.labels).length === 0 ? {} : { labels: row.labels }),
       ...(Object.keys(row.annotations ?? {}).length === 0 ? {} : { annotations: row.annotations }),
     },
-    ...(row.spec === undefined ? {} : { spec: row.spec }),
-    ...(row.origin === undefined ? {} : { origin: row.origin }),
+    ...defined({ spec: row.spec, origin: row.origin }),
     ...(record === undefined ? {} : { status: recordJson(record) }),
   }
 }
@@ -88,8 +88,7 @@ function recordJson(record: ResourceRecord): unknown {
   return {
     status: record.status,
     connection: record.connection,
-    ...(record.externalId === undefined ? {} : { externalId: record.externalId }),
-    ...(record.host === undefined ? {} : { host: record.host }),
+    ...defined({ externalId: record.externalId, host: record.host }),
     observedGeneration: record.generation,
     conditions: record.conditions.map((condition) => ({
       type: condition.type,
@@ -98,8 +97,7 @@ function recordJson(record: ResourceRecord): unknown {
       message: condition.message,
       lastTransitionTime: new Date(condition.sinceMs).toISOString(),
     })),
-    ...(record.failure === undefined ? {} : { failure: record.failure }),
-    ...(record.details === undefined ? {} : { details: record.details }),
+    ...defined({ failure: record.failure, details: record.details }),
   }
 }
 

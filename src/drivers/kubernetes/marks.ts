@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { annotationsOf, type Foreign, labelsOf } from '../../kubernetes/objects.ts'
 import { cleanText } from '../../lib/clean-text.ts'
+import { defined } from '../../lib/defined.ts'
 import { type KubeObject, objectId, type WantedObject } from '../../model/kube-object.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { Mark } from '../../model/sighting.ts'
@@ -42,12 +43,9 @@ export function markOf(object: Foreign): ObjectMark | undefined {
   const deletion = annotations.get(DELETION)
   return {
     uid,
-    ...(owner === undefined ? {} : { owner }),
-    ...(estate === undefined ? {} : { estate }),
+    ...defined({ owner, estate }),
     ...(deletion === 'Delete' || deletion === 'Orphan' ? { deletion } : {}),
-    ...(applied === undefined ? {} : { applied }),
-    ...(keptBy === undefined ? {} : { keptBy }),
-    ...(formerJob === undefined ? {} : { formerJob }),
+    ...defined({ applied, keptBy, formerJob }),
     ...(annotations.get(DEFINITIONS) === 'Delete' ? { definitions: 'Delete' } : {}),
   }
 }
@@ -66,9 +64,7 @@ export function marked(
   return withMark(wanted.object, uid, key, estate, {
     [DELETION]: keptBy === undefined ? wanted.deletion : 'Orphan',
     [APPLIED]: appliedHash(wanted),
-    ...(wanted.definitions === undefined ? {} : { [DEFINITIONS]: wanted.definitions }),
-    ...(keptBy === undefined ? {} : { [KEPT_BY]: keptBy }),
-    ...(formerJob === undefined ? {} : { [FORMER_JOB]: formerJob }),
+    ...defined({ [DEFINITIONS]: wanted.definitions, [KEPT_BY]: keptBy, [FORMER_JOB]: formerJob }),
   })
 }
 
@@ -82,7 +78,7 @@ export function onlyMark({ uid, key, estate }: Resource, wanted: WantedObject): 
 
 /** Which object it is and nothing about it: applied by somebody it gives up every field that he kept. */
 export function nameOnly({ apiVersion, kind, metadata: { name, namespace } }: KubeObject): KubeObject {
-  return { apiVersion, kind, metadata: { name, ...(namespace === undefined ? {} : { namespace }) } }
+  return { apiVersion, kind, metadata: { name, ...defined({ namespace }) } }
 }
 
 /** `argocd argoproj.io/v1alpha1 Application/argocd/cilium`. */
@@ -117,7 +113,7 @@ function withMark(
       annotations: {
         ...metadata.annotations,
         [OWNER]: owner,
-        ...(estate === undefined ? {} : { [ESTATE]: estate }),
+        ...defined({ [ESTATE]: estate }),
         ...more,
       },
     },
@@ -132,5 +128,5 @@ export function keptByOf(text: string | undefined): KubeObject | undefined {
   if (apiVersion === undefined || sort === undefined || name === undefined) return undefined
   const [kind = ''] = sort.split('.')
   const namespace = place.length > 1 ? place[0] : undefined
-  return { apiVersion, kind, metadata: { name, ...(namespace === undefined ? {} : { namespace }) } }
+  return { apiVersion, kind, metadata: { name, ...defined({ namespace }) } }
 }

@@ -1,5 +1,6 @@
 import type { KubernetesClient } from '../../kubernetes/client.ts'
 import { at, type Foreign, recordOf, textOf } from '../../kubernetes/objects.ts'
+import { defined } from '../../lib/defined.ts'
 import type { Connection } from '../../model/connection.ts'
 import type { KubeKind } from '../../model/kube-kinds.ts'
 import { type KubeObject, objectId, objectList, type WantedObject } from '../../model/kube-object.ts'
@@ -84,9 +85,9 @@ export function createReader(
       const secretsDiffer = await differingSecrets(one, object)
       const look: ObjectLook = {
         object: withoutValues(object),
-        ...(install === undefined ? {} : { install }),
+        ...defined({ install }),
         ...(definitions.length === 0 ? {} : { definitions }),
-        ...(keeper === undefined ? {} : { keeper }),
+        ...defined({ keeper }),
         ...(secretsDiffer.length === 0 ? {} : { secretsDiffer }),
       }
       const about = { connection: connection.name, host: cluster, list, undeclared: one === undefined }
@@ -132,7 +133,7 @@ function idOf(object: Foreign, sort: Sort, kind: KubeKind): string {
   const metadata = recordOf(object.metadata)
   const name = textOf(metadata.name) ?? ''
   const namespace = kind.namespaced ? textOf(metadata.namespace) : undefined
-  return objectId({ ...sort, metadata: { name, ...(namespace === undefined ? {} : { namespace }) } })
+  return objectId({ ...sort, metadata: { name, ...defined({ namespace }) } })
 }
 
 function idFor(object: KubeObject, kind: KubeKind): string {
@@ -171,10 +172,10 @@ function sightingOf(
     close: {
       config: { look },
       atMs,
-      ...(digest === undefined ? {} : { digest }),
+      ...defined({ digest }),
       ...(mark === undefined ? {} : { facts: { owner: mark.keptBy?.split(' ')[0] ?? 'croft' } }),
     },
-    ...(mark === undefined ? {} : { mark }),
+    ...defined({ mark }),
     // What goes already is not deleted a second time: somebody's finalizer still holds it.
     ...(undeclared && at(look.object, 'metadata', 'deletionTimestamp') !== undefined ? { lock: 'being deleted' } : {}),
   }

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { Mark, Sighting } from '../../model/sighting.ts'
 import type { VmDisk, VmNic, VmSpec } from '../../model/vm.ts'
@@ -108,9 +109,7 @@ export function diskToWrite(disk: VmDisk, uid: string): DiskToWrite {
     pool: disk.storage,
     volume: diskVolume(uid, disk.slot, format),
     format,
-    ...(disk.cache === undefined ? {} : { cache: disk.cache }),
-    ...(disk.discard === undefined ? {} : { discard: disk.discard }),
-    ...(disk.serial === undefined ? {} : { serial: disk.serial }),
+    ...defined({ cache: disk.cache, discard: disk.discard, serial: disk.serial }),
   }
 }
 
@@ -120,10 +119,7 @@ function addNic(nic: VmNic, add: Add): void {
     slot: nic.slot,
     bridge: nic.bridge,
     model: nic.model,
-    ...(nic.mac === undefined ? {} : { mac: nic.mac }),
-    ...(nic.vlan === undefined ? {} : { vlan: nic.vlan }),
-    ...(nic.mtu === undefined ? {} : { mtu: nic.mtu }),
-    ...(nic.disconnected === undefined ? {} : { disconnected: nic.disconnected }),
+    ...defined({ mac: nic.mac, vlan: nic.vlan, mtu: nic.mtu, disconnected: nic.disconnected }),
   }
   const field = (name: string, to: unknown, read: (seen: NicView) => unknown) =>
     add(`${path}.${name}`, to, (domain) => {
@@ -162,9 +158,9 @@ export function wantedMark(resource: Resource, vm: VmSpec, sighting: Sighting | 
   return {
     uid: resource.uid,
     owner: resource.key,
-    ...(resource.estate === undefined ? {} : { estate: resource.estate }),
+    ...defined({ estate: resource.estate }),
     deletion: resource.policy.deletion,
-    ...(read === undefined ? {} : { seed: read }),
+    ...defined({ seed: read }),
   }
 }
 

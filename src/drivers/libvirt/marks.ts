@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.ts'
 import type { Mark } from '../../model/sighting.ts'
 import {
   childrenOf,
@@ -27,8 +28,7 @@ export function readMark(domain: XmlElement): Mark | undefined {
   if (uid === undefined || !/^[0-9a-f]{16}$/.test(uid) || id !== textIn(find(domain, 'uuid')).trim()) return undefined
   return {
     uid,
-    ...(owner === undefined ? {} : { owner }),
-    ...(estate === undefined ? {} : { estate }),
+    ...defined({ owner, estate }),
     ...(deletion === 'Delete' || deletion === 'Orphan' ? { deletion } : {}),
     ...(seed !== undefined && /^[0-9a-f]{12}$/.test(seed) ? { seed } : {}),
   }

@@ -1,4 +1,5 @@
 import { cleanText } from '../../lib/clean-text.ts'
+import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { PowerState, Sighting } from '../../model/sighting.ts'
 import type { HostSighting, StorageSighting } from '../../model/survey.ts'
@@ -62,7 +63,7 @@ export function readDomain(
     host,
     name: cleanText(textIn(find(domain, 'name')), LIMITS.foreignNameLength),
     power,
-    ...(mark === undefined ? {} : { mark }),
+    ...defined({ mark }),
   }
 }
 
@@ -75,8 +76,7 @@ export function readPool(text: string): (Pool & { readonly total?: number; reado
   return {
     type: pool.attributes.type ?? 'dir',
     path,
-    ...(total === undefined ? {} : { total }),
-    ...(used === undefined ? {} : { used }),
+    ...defined({ total, used }),
   }
 }
 
@@ -93,8 +93,7 @@ export function storageOf(
     content: isBlockPool(pool) ? ['images'] : ['images', 'import', 'iso', 'backing'],
     available,
     shared: false,
-    ...(pool.total === undefined ? {} : { totalBytes: pool.total }),
-    ...(pool.used === undefined ? {} : { usedBytes: pool.used }),
+    ...defined({ totalBytes: pool.total, usedBytes: pool.used }),
   }
 }
 

@@ -1,4 +1,5 @@
 import { seedImage } from '../../cloudinit/image.ts'
+import { defined } from '../../lib/defined.ts'
 import type { Change } from '../../model/change.ts'
 import type { Resource } from '../../model/resource.ts'
 import { Sealed } from '../../model/sealed.ts'
@@ -44,8 +45,7 @@ export function createVmSteps(resource: Resource, vm: VmSpec, uuid: string): rea
     uuid,
     name: vm.name,
     type: vm.emulated === true ? 'qemu' : 'kvm',
-    ...(vm.machine === undefined ? {} : { machine: vm.machine }),
-    ...(vm.bios === undefined ? {} : { bios: vm.bios }),
+    ...defined({ machine: vm.machine, bios: vm.bios }),
     ...(vm.cpu?.architecture === undefined ? {} : { architecture: vm.cpu.architecture }),
     mark: JSON.stringify(printMark(wantedMark(resource, vm, undefined))),
     ...(vm.description === undefined ? {} : { description: JSON.stringify(vm.description) }),
@@ -192,7 +192,7 @@ function volumeSteps(host: string, uuid: string, disk: VmDisk, volume: string): 
       name: volume,
       format: disk.format ?? 'qcow2',
       ...(sizeGb === undefined ? {} : { sizeGb: String(sizeGb) }),
-      ...(importFrom === undefined ? {} : { [backing ? 'backing' : 'from']: importFrom }),
+      ...defined({ [backing ? 'backing' : 'from']: importFrom }),
     },
     queues: [poolQueue(host, pool)],
   })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
+import { defined } from '../../lib/defined.ts'
 import type { Refusal } from '../../model/verdict.ts'
 import { translate } from './api-errors.ts'
 
@@ -73,7 +74,7 @@ const TABLE: readonly Row[] = [
 describe('translate', () => {
   for (const [status, text, reason, meaning] of TABLE) {
     it(`${status ?? 'task'} ${text.slice(0, 70)} → ${reason}, ${meaning}`, () => {
-      const refusal = translate({ ...place, text, ...(status === undefined ? {} : { status }) })
+      const refusal = translate({ ...place, text, ...defined({ status }) })
       assert.equal(refusal.reason, reason)
       assert.equal(refusal.meaning, meaning)
       assert.ok(refusal.message.startsWith(`could not ${doing}: `), refusal.message)
@@ -104,9 +105,7 @@ describe('translate', () => {
   })
 
   it('only a refused login and a lost majority concern the whole connection', () => {
-    const wide = TABLE.filter(
-      ([status, text]) => translate({ ...place, text, ...(status === undefined ? {} : { status }) }).connectionWide,
-    )
+    const wide = TABLE.filter(([status, text]) => translate({ ...place, text, ...defined({ status }) }).connectionWide)
     assert.deepEqual([...new Set(wide.map(([, , reason]) => reason))], ['Unauthorized', 'NoQuorum'])
   })
 
@@ -143,7 +142,7 @@ describe('translate', () => {
           ...place,
           status,
           text: reason,
-          ...(parameters === undefined ? {} : { parameters }),
+          ...defined({ parameters }),
         })
         if (refusal.reason === 'ApiError') unknown.push(`${method} ${path.split('?')[0]} ${reason}`)
         else known++

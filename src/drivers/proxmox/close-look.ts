@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { defined } from '../../lib/defined.ts'
 import type { CloseLook, Sighting } from '../../model/sighting.ts'
 import { countOf, type Foreign, flagOf, isRecord, nameOf, recordsOf } from './foreign.ts'
 import { readMark } from './marks.ts'
@@ -49,8 +50,7 @@ export function withConfig(
   return {
     ...rest,
     ...(name === undefined ? (surveyName === undefined ? {} : { name: surveyName }) : { name }),
-    ...(mark === undefined ? {} : { mark }),
-    ...(lock === undefined ? {} : { lock }),
+    ...defined({ mark, lock }),
     ...(flagOf(config.template) ? { template: true } : {}),
     close: {
       config,

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { Api } from './api.ts'
 import { parseDiskList, parseFileList } from './file-list.ts'
@@ -29,8 +30,7 @@ export async function readList(
     const ctime = entry.content === 'snippets' ? countOf(entry.ctime) : undefined
     const config = {
       content: entry.content,
-      ...(size === undefined ? {} : { size }),
-      ...(ctime === undefined ? {} : { ctime }),
+      ...defined({ size, ctime }),
     }
     return [{ connection, type: 'file', list, externalId, host, close: { config, atMs } }]
   })

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.ts'
 import type { Mark } from '../../model/sighting.ts'
 import type { Foreign } from './foreign.ts'
 
@@ -117,8 +118,7 @@ function readLine(text: string): MarkLine | undefined {
   const externalId = values.get('id')
   const mark: Mark = {
     uid,
-    ...(owner === undefined ? {} : { owner }),
-    ...(estate === undefined ? {} : { estate }),
+    ...defined({ owner, estate }),
     ...(deletion === 'Delete' || deletion === 'Orphan' ? { deletion } : {}),
     ...readDevices(values.get('devices')),
     ...readSeed(values),
@@ -138,7 +138,7 @@ function readSeed(values: ReadonlyMap<string, string>): Pick<Mark, 'seed' | 'see
   return {
     ...(seed !== undefined && /^(?:none|[0-9a-f]{12})$/.test(seed) ? { seed } : {}),
     ...(hash === undefined || storage === undefined ? {} : { seeding: { hash, storage } }),
-    ...(unseeding === undefined ? {} : { unseeding }),
+    ...defined({ unseeding }),
   }
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.ts'
 import type { PowerState, Sighting } from '../../model/sighting.ts'
 import type { HostSighting, RemoteTask, StorageSighting, Survey } from '../../model/survey.ts'
 import { cleanText, countOf, type Foreign, flagOf, nameOf, recordsOf } from './foreign.ts'
@@ -71,16 +72,12 @@ function readGuest(connection: string, entry: Foreign, type: 'vm' | 'container')
     externalId,
     host,
     power: powerState(entry.status),
-    ...(name === undefined ? {} : { name }),
+    ...defined({ name }),
     ...(uid === undefined ? {} : { mark: { uid } }),
-    ...(lock === undefined ? {} : { lock }),
+    ...defined({ lock }),
     ...(flagOf(entry.template) ? { template: true } : {}),
     ...(nameOf(entry.hastate) === undefined ? {} : { highlyAvailable: true }),
-    ...(pool === undefined ? {} : { pool }),
-    ...(uptimeSeconds === undefined ? {} : { uptimeSeconds }),
-    ...(memoryBytes === undefined ? {} : { memoryBytes }),
-    ...(diskBytes === undefined ? {} : { diskBytes }),
-    ...(cpus === undefined ? {} : { cpus }),
+    ...defined({ pool, uptimeSeconds, memoryBytes, diskBytes, cpus }),
   }
 }
 
@@ -95,10 +92,7 @@ function readHost(entry: Foreign): HostSighting | undefined {
     name,
     // "unknown" only says that there are no statistics yet.
     online: entry.status !== 'offline',
-    ...(memoryBytes === undefined ? {} : { memoryBytes }),
-    ...(memoryUsedBytes === undefined ? {} : { memoryUsedBytes }),
-    ...(cpus === undefined ? {} : { cpus }),
-    ...(load === undefined ? {} : { load }),
+    ...defined({ memoryBytes, memoryUsedBytes, cpus, load }),
   }
 }
 
@@ -118,8 +112,7 @@ function readStorage(entry: Foreign): StorageSighting | undefined {
     content,
     available: entry.status === 'available',
     shared: flagOf(entry.shared) ?? false,
-    ...(totalBytes === undefined ? {} : { totalBytes }),
-    ...(usedBytes === undefined ? {} : { usedBytes }),
+    ...defined({ totalBytes, usedBytes }),
   }
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.ts'
 import { hottest, readSensors, type Sensors, wattsBetween } from '../../model/host-sensors.ts'
 import type { HostSighting } from '../../model/survey.ts'
 import type { Probed } from './probe.ts'
@@ -20,7 +21,6 @@ export function hostOf(name: string, { host }: Probed, now: Sensors, before: Sen
     memoryUsedBytes: bytes(host.memory) - bytes(host.free),
     // More may wait than there are processors: then all of them are busy.
     ...(host.load === undefined || cpus === 0 ? {} : { load: Math.min(1, Number(host.load) / cpus) }),
-    ...(temperatureC === undefined ? {} : { temperatureC }),
-    ...(watts === undefined ? {} : { watts }),
+    ...defined({ temperatureC, watts }),
   }
 }

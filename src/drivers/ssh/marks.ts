@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { defined } from '../../lib/defined.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { Mark } from '../../model/sighting.ts'
 import type { Command } from './command.ts'
@@ -35,8 +36,7 @@ export function markCommands(
     owner: resource.key,
     deletion: resource.policy.deletion,
     undo,
-    ...(restarted === undefined ? {} : { restarted }),
-    ...(resource.estate === undefined ? {} : { estate: resource.estate }),
+    ...defined({ restarted, estate: resource.estate }),
   }
   return [
     { do: 'run', argv: ['mkdir', '-p', '-m', '0700', '--', '/var/lib/croft', FOLDER] },

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { type Shell, ShellFailure } from '../../lib/shell.ts'
 import type { Secret, SecretReference } from '../../model/secret.ts'
@@ -96,7 +97,7 @@ async function doOne(command: Command, hands: Hands, signal: AbortSignal): Promi
   switch (command.do) {
     case 'run': {
       const { argv, input, ok = [0], timeoutMs = LIMITS.hostCommandMs } = command
-      const ran = await shell.run(argv, { timeoutMs, signal, ...(input === undefined ? {} : { input }) })
+      const ran = await shell.run(argv, { timeoutMs, signal, ...defined({ input }) })
       if (!ok.includes(ran.code)) throw commandFailed(host, command, ran.code, ran.stderr || ran.stdout)
       return
     }
@@ -104,9 +105,7 @@ async function doOne(command: Command, hands: Hands, signal: AbortSignal): Promi
       const { path, content, secret, mode, owner, group } = command
       const text = secret === undefined ? (content ?? '') : (await hands.resolveSecret(secret)).reveal()
       const rights = {
-        ...(mode === undefined ? {} : { mode }),
-        ...(owner === undefined ? {} : { owner }),
-        ...(group === undefined ? {} : { group }),
+        ...defined({ mode, owner, group }),
       }
       await shell.writeFile(path, text, { ...rights, signal })
       return

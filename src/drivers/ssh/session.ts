@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { ShellFailure } from '../../lib/shell.ts'
 import type { Connection } from '../../model/connection.ts'
@@ -134,7 +135,7 @@ function sightingsOf(
     host,
     name: id,
     close: { config: { look }, atMs },
-    ...(look.mark === undefined ? {} : { mark: look.mark }),
+    ...defined({ mark: look.mark }),
   })
   const found = wanted.map(({ item }) => {
     const id = itemId(item)
@@ -143,9 +144,7 @@ function sightingsOf(
     marks.delete(id)
     return sighting(id, {
       answers,
-      ...(box.id === undefined ? {} : { bootId: box.id }),
-      ...(mark === undefined ? {} : { mark }),
-      ...(secretSha === undefined ? {} : { secretSha }),
+      ...defined({ bootId: box.id, mark, secretSha }),
     })
   })
   return [...found, ...[...marks.values()].map((mark) => sighting(mark.id, { answers: new Map(), mark }))]

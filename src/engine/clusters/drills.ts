@@ -1,5 +1,6 @@
 import type { ClusterOperator, ClusterSurroundings, NodeReach } from '../../drivers/cluster-port.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
 import type { OperationStep } from '../../model/cluster-operation.ts'
@@ -118,7 +119,7 @@ async function goOn(
       step: run.step + 1,
       stepSinceMs: clock.now(),
       begun: false,
-      ...(said === undefined ? {} : { said }),
+      ...defined({ said }),
     }
     await keep({ lastMs: run.sinceMs, run })
   }
@@ -164,8 +165,7 @@ async function stepOn(
   }
   const reached = await operator.reached(step, surroundings, signal)
   if (reached.is === 'failed') return { is: 'failed', message: reached.message, effects }
-  if (reached.is === 'yes')
-    return { is: 'done', effects, ...(reached.said === undefined ? {} : { said: reached.said }) }
+  if (reached.is === 'yes') return { is: 'done', effects, ...defined({ said: reached.said }) }
   const seen = reached.message === undefined ? '' : ` (${reached.message})`
   return { is: 'waits', message: `waited for ${step.awaits}${seen}`, begun: true, effects }
 }
@@ -177,5 +177,5 @@ function withDrill(around: ClusterSurroundings, name: string, reach: NodeReach |
 
 function tell({ key, origin }: ClusterDeclaration, reason: string, message: string, atMs: number): NewEvent {
   const type = reason === 'DrillFailed' ? 'Warning' : 'Normal'
-  return { atMs, key, type, reason, message, ...(origin.commit === undefined ? {} : { commit: origin.commit }) }
+  return { atMs, key, type, reason, message, ...defined({ commit: origin.commit }) }
 }

@@ -1,4 +1,5 @@
 import { LookFailed } from '../../drivers/port.ts'
+import { defined } from '../../lib/defined.ts'
 import type { Estate } from '../../model/estate.ts'
 import { itemId } from '../../model/host-item.ts'
 import type { ResourceKey } from '../../model/key.ts'
@@ -46,8 +47,7 @@ export function hostReadiness(
       return [
         host,
         {
-          ...(unprepared === undefined ? {} : { unprepared }),
-          ...(wants === undefined ? {} : { wantsRestart: wants }),
+          ...defined({ unprepared, wantsRestart: wants }),
         },
       ] as const
     }),

@@ -1,4 +1,5 @@
 import type { ClusterSurroundings, NodeReach } from '../../drivers/cluster-port.ts'
+import { defined } from '../../lib/defined.ts'
 import type { Shell } from '../../lib/shell.ts'
 import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
 import type { ResourceKey } from '../../model/key.ts'
@@ -75,7 +76,7 @@ export function surroundingsOf(
 function boxReach(box: string, seen: MachinesSeen, ways: Ways): NodeReach {
   const shell = ways.hosts.get(box)
   const machine = { exists: 'yes', power: 'unknown', ours: false, ...seen.hosts.get(box) } as const
-  return { machine, lane: 'ssh', ...(shell === undefined ? {} : { shell }) }
+  return { machine, lane: 'ssh', ...defined({ shell }) }
 }
 
 /** The machine of a drill, as far as it is there. */
@@ -87,7 +88,7 @@ export function drillReach(key: ResourceKey, seen: MachinesSeen, ways: Ways): No
 
 function guestReach(machine: ObservedMachine, sighting: Sighting | undefined, ways: Ways): NodeReach {
   const shell = sighting !== undefined && machine.power === 'on' ? ways.intoGuest(sighting) : undefined
-  return { machine, lane: 'guest-agent', ...(shell === undefined ? {} : { shell }) }
+  return { machine, lane: 'guest-agent', ...defined({ shell }) }
 }
 
 /** A machine as the hypervisor shows it. `no` is said only where the whole connection was seen and looked right. */
@@ -96,7 +97,7 @@ function machineOf(identity: Identity, key: ResourceKey, seen: MachinesSeen): Ob
   const connection = seen.resources.get(key)?.connection
   const doubtful = connection === undefined || seen.suspect.has(connection)
   const busy = intention?.step.summary
-  const common = { ours: true, ...(busy === undefined ? {} : { busy }) }
+  const common = { ours: true, ...defined({ busy }) }
   switch (identity.is) {
     case 'ours': {
       const { sighting } = identity
@@ -112,11 +113,9 @@ function machineOf(identity: Identity, key: ResourceKey, seen: MachinesSeen): Ob
         ...locked,
         exists: 'yes',
         power: power === 'running' ? 'on' : power === 'stopped' ? 'off' : 'unknown',
-        ...(createdMs === undefined ? {} : { createdMs }),
-        ...(firstSeenMs === undefined ? {} : { firstSeenMs }),
+        ...defined({ createdMs, firstSeenMs }),
         ...(sighting.uptimeSeconds === undefined ? {} : { upMs: sighting.uptimeSeconds * 1_000 }),
-        ...(wantsRestart === undefined ? {} : { wantsRestart }),
-        ...(mayNotGo === undefined ? {} : { mayNotGo }),
+        ...defined({ wantsRestart, mayNotGo }),
       }
     }
     case 'absent':

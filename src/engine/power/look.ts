@@ -1,5 +1,6 @@
 import type { PowerDriver } from '../../drivers/power-port.ts'
 import type { Clock } from '../../lib/clock.ts'
+import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { Shell } from '../../lib/shell.ts'
 import type { Estate } from '../../model/estate.ts'
@@ -104,7 +105,7 @@ export async function lookAtPowers(
         hosts,
         ha,
         holds: [...people, ...(shown?.holds ?? []), ...guestBackups(spec, seen.worlds, guests, machines)],
-        ...(ups === undefined ? {} : { ups }),
+        ...defined({ ups }),
         hooks: notes?.hooks ?? {},
         checks: checksOf(declaration, estate, clusters, seen, deps, signal),
         waitedMs: waitedMs(declaration.key, powerMemory, clock),
@@ -116,11 +117,10 @@ export async function lookAtPowers(
         observed,
         orders,
         decision,
-        ...(done === undefined ? {} : { done }),
-        ...(energy === undefined ? {} : { energy }),
+        ...defined({ done, energy }),
       }
       powerMemory.looks.set(declaration.key, look)
-      return { look, notes, shells, ...(cluster === undefined ? {} : { cluster }) }
+      return { look, notes, shells, ...defined({ cluster }) }
     }),
   )
 }

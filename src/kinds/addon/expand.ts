@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { defined } from '../../lib/defined.ts'
 import { atOnce, type Steps } from '../../lib/in-turns.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { Declaration } from '../../model/declaration.ts'
@@ -91,7 +92,7 @@ export function* expandingAddon(declaration: AddonDeclaration, lookup: Lookup): 
       key: objectKey(key, one.object),
       object: one.object,
       addon: declaration.name,
-      ...(one.keeper === undefined ? {} : { keeper: one.keeper }),
+      ...defined({ keeper: one.keeper }),
     }
     parts.push({
       key: keyed.key,
@@ -170,7 +171,7 @@ function* scopeOf(declaration: AddonDeclaration, lookup: Lookup): Steps<Scope> {
         key: objectKey(addon.key, object),
         object,
         addon: addon.name,
-        ...(keeper === undefined ? {} : { keeper }),
+        ...defined({ keeper }),
       })
   }
   const made = { ...scope, order: orderAmong(all) }
@@ -201,8 +202,7 @@ function wantedOf({ spec, name }: AddonDeclaration, one: AddonObject, keptBy: Ad
     plural,
     deletion: deletionOf(spec, object, one.keeper === true),
     ...(object.kind === 'HelmChart' && spec.prune === 'all' ? { definitions: 'Delete' } : {}),
-    ...(secrets === undefined ? {} : { secrets }),
-    ...(ready === undefined ? {} : { ready: ready.expression }),
+    ...defined({ secrets, ready: ready?.expression }),
     ...(spec.force ? { force: true } : {}),
     ...(spec.adopt ? { adopt: true } : {}),
     ...(spec.handover === undefined || by === undefined ? {} : { handover: { to: spec.handover.to, by } }),
@@ -226,7 +226,7 @@ function deletionOf({ prune }: AddonSpec, { kind }: KubeObject, keeper: boolean)
 }
 
 function policyOf({ policy, spec }: Declaration<AddonSpec>, { deletion }: WantedObject): Policy {
-  return { ...policy, deletion, ...(spec.drift === undefined ? {} : { drift: spec.drift }) }
+  return { ...policy, deletion, ...defined({ drift: spec.drift }) }
 }
 
 /** The namespace that an add-on brings, where it is the one that does. */

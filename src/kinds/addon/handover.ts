@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.ts'
 import type { KubeObject } from '../../model/kube-object.ts'
 import type { FieldProblem } from '../kind.ts'
 import { CHARTS, valuesKey, valuesSecret } from './chart.ts'
@@ -92,7 +93,7 @@ function chartApplication(name: string, handover: HandoverFields, chart: ChartFi
     repoURL: oci ? chart.name.replace(/^oci:\/\//, '').replace(/\/[^/]*$/, '') : chart.repo,
     chart: chart.name.replace(/^.*\//, ''),
     targetRevision: chart.version,
-    helm: { releaseName: name, ...(chart.values === undefined ? {} : { valuesObject: chart.values }) },
+    helm: { releaseName: name, ...defined({ valuesObject: chart.values }) },
   })
 }
 
@@ -137,7 +138,7 @@ function kustomization(name: string, handover: HandoverFields, namespace: string
         prune: false,
         sourceRef: { kind: 'GitRepository', name },
         wait: true,
-        ...(namespace === undefined ? {} : { targetNamespace: namespace }),
+        ...defined({ targetNamespace: namespace }),
       },
     },
   ]
@@ -179,7 +180,7 @@ function helmRelease(
             sourceRef: { kind: 'HelmRepository', name },
           },
         },
-        ...(chart.values === undefined ? {} : { values: chart.values }),
+        ...defined({ values: chart.values }),
         ...(chart.valuesFrom === undefined ? {} : { valuesFrom: [{ kind: 'Secret', ...valuesKey(name) }] }),
       },
     },

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.ts'
 import { isRecord } from '../../lib/is-record.ts'
 import type { Declaration } from '../../model/declaration.ts'
 import { likelyKind } from '../../model/kube-kinds.ts'
@@ -95,8 +96,7 @@ function workOut(declaration: AddonDeclaration, lookup: Lookup): AddonObjects {
     const metadata = {
       name: one.name,
       namespace: one.namespace ?? namespace,
-      ...(one.labels === undefined ? {} : { labels: one.labels }),
-      ...(one.annotations === undefined ? {} : { annotations: one.annotations }),
+      ...defined({ labels: one.labels, annotations: one.annotations }),
     }
     found.push({ object: { apiVersion: 'v1', kind: 'Secret', metadata, type: one.type }, secrets: data })
   }
@@ -120,8 +120,7 @@ function workOut(declaration: AddonDeclaration, lookup: Lookup): AddonObjects {
       ),
     ],
     keptBy: {
-      ...(chartKeeper === undefined ? {} : { chart: chartKeeper }),
-      ...(objectsKeeper === undefined ? {} : { objects: objectsKeeper }),
+      ...defined({ chart: chartKeeper, objects: objectsKeeper }),
     },
     problems,
   }
@@ -155,8 +154,7 @@ export function chartOf(declaration: AddonDeclaration, cluster: ClusterFacts): C
     bootstrap,
     values: merged(asked.values, spec.values ?? {}),
     failurePolicy: spec.failurePolicy ?? 'abort',
-    ...(spec.valuesFrom === undefined ? {} : { valuesFrom: spec.valuesFrom }),
-    ...(repo === undefined ? {} : { repo }),
+    ...defined({ valuesFrom: spec.valuesFrom, repo }),
   }
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { defined } from '../../lib/defined.ts'
 import { headline, type MailServer } from '../../model/notification.ts'
-import { defined } from '../fields/defined.ts'
 import { whole } from '../fields/number.ts'
 import { secretReference, secretReferenceOf } from '../fields/ssh.ts'
 import { channel } from './channel.ts'

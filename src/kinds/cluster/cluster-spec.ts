@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.ts'
 import type {
   BackupPolicy,
   ClusterEndpoint,
@@ -8,7 +9,6 @@ import type {
   Registries,
 } from '../../model/cluster.ts'
 import type { ArtifactSource } from '../../model/cluster-declaration.ts'
-import { defined } from '../fields/defined.ts'
 import { milliseconds } from '../fields/duration.ts'
 import { secretReferenceOf } from '../fields/ssh.ts'
 import { rangesOf } from './address-ranges.ts'

@@ -1,6 +1,6 @@
+import { defined } from '../../lib/defined.ts'
 import { resourceKey } from '../../model/key.ts'
 import type { Policy } from '../../model/policy.ts'
-import { defined } from '../fields/defined.ts'
 import type { Lookup } from '../kind.ts'
 import type { MadeMember } from './machines.ts'
 import { type Cluster, isMade, membersOf } from './members.ts'

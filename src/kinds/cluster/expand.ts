@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { contains, networkProblems, parseCidr } from '../../k3s/cidr.ts'
 import { flagProblems } from '../../k3s/flags.ts'
+import { defined } from '../../lib/defined.ts'
 import type { ClusterSpec } from '../../model/cluster.ts'
 import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
 import type { Declaration } from '../../model/declaration.ts'
@@ -62,12 +63,12 @@ export function expandCluster(cluster: Cluster, lookup: Lookup): Result {
       name: cluster.name,
       spec,
       artifacts: artifactsOf(cluster.spec),
-      ...(cluster.spec.checksums === undefined ? {} : { checksums: cluster.spec.checksums }),
+      ...defined({ checksums: cluster.spec.checksums }),
       hosts,
       otherHosts: otherHosts(hosts, lookup),
       gates: gatesOf(cluster),
       healthChecks: checksOf(cluster, lookup),
-      ...(cluster.spec.proxy === undefined ? {} : { proxy: cluster.spec.proxy }),
+      ...defined({ proxy: cluster.spec.proxy }),
       policy: cluster.policy,
       origin: cluster.origin,
       generation: cluster.generation,
@@ -139,7 +140,7 @@ function partOf(
   return {
     part: {
       key: machine.key,
-      ...(connection === undefined ? {} : { connection }),
+      ...defined({ connection }),
       desired: wanted(expanded.desired),
       needs,
       ...(placement === undefined

@@ -1,5 +1,5 @@
+import { defined } from '../../lib/defined.ts'
 import type { Declaration } from '../../model/declaration.ts'
-import { defined } from '../fields/defined.ts'
 import type { FieldProblem, Lookup } from '../kind.ts'
 import type { MachineSpec, WrittenMachine } from '../machine.ts'
 import { findClass, unknownClass, withClass } from '../machines/with-class.ts'
@@ -77,7 +77,7 @@ export function machineFor(
     apiVersion: cluster.apiVersion,
     kind: 'Machine',
     name: member.name,
-    ...(cluster.namespace === undefined ? {} : { namespace: cluster.namespace }),
+    ...defined({ namespace: cluster.namespace }),
     labels: {},
     annotations: {},
     spec: whole.spec,

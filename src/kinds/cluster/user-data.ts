@@ -4,8 +4,8 @@ import { parseUserData } from '../../cloudinit/user-data.ts'
 import { checkUserData } from '../../cloudinit/validate.ts'
 import { GATE_DEADLINES, GATES, type GateName, type GateSettings } from '../../k3s/gates.ts'
 import { nodeSeed } from '../../k3s/node-seed.ts'
+import { defined } from '../../lib/defined.ts'
 import type { TreeMap } from '../../model/seed.ts'
-import { defined } from '../fields/defined.ts'
 import { milliseconds } from '../fields/duration.ts'
 import type { FieldProblem } from '../kind.ts'
 import type { WrittenMachine } from '../machine.ts'
@@ -41,7 +41,7 @@ export function gateSettings(spec: ClusterFields, hostname: string, routed: bool
     deadlines: defined<GateSettings['deadlines']>(
       Object.fromEntries(GATES.map((name) => [name, deadline(name)])) as Record<GateName, number | undefined>,
     ),
-    ...(dnsName === undefined ? {} : { dnsName }),
+    ...defined({ dnsName }),
   }
 }
 

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { defined } from '../../lib/defined.ts'
 import type {
   ContainerDevice,
   ContainerFeatures,
@@ -7,7 +8,6 @@ import type {
   ContainerRootDisk,
   ContainerSpec,
 } from '../../model/container.ts'
-import { defined } from '../fields/defined.ts'
 import type { containerFields } from './container-schema.ts'
 import { guestBasics } from './guest-basics.ts'
 

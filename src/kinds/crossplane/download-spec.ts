@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { defined } from '../../lib/defined.ts'
 import type { Declaration } from '../../model/declaration.ts'
 import type { FileSpec } from '../../model/file.ts'
-import { defined } from '../fields/defined.ts'
 import { fileNameOf } from '../fields/file-name.ts'
 import { whole } from '../fields/number.ts'
 import { fileName, hostName, storageName, webUrl } from '../fields/text.ts'

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
+import { defined } from '../../lib/defined.ts'
 import type { Declaration } from '../../model/declaration.ts'
 import type { FileSpec } from '../../model/file.ts'
 import { Sealed } from '../../model/sealed.ts'
 import type { EnvironmentFileSpec } from '../environment-file.ts'
-import { defined } from '../fields/defined.ts'
 import { fileNameOf } from '../fields/file-name.ts'
 
 type Fields = EnvironmentFileSpec['forProvider']

@@ -1,5 +1,5 @@
+import { defined } from '../../lib/defined.ts'
 import type { GuestBasics } from '../../model/guest.ts'
-import { defined } from '../fields/defined.ts'
 
 /** What the provider calls alike in a VM and in a container. */
 interface BasicFields {

@@ -1,5 +1,5 @@
+import { defined } from '../../lib/defined.ts'
 import type { VmClone, VmPci, VmSpec, VmUsb, VmVirtiofs } from '../../model/vm.ts'
-import { defined } from '../fields/defined.ts'
 import type { VmFields } from './vm-spec.ts'
 
 /** The provider's own defaults, for what a device cannot be made without. */

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
+import { defined } from '../../lib/defined.ts'
 import type { VmCloudInit, VmCpu, VmDisk, VmDiskSpeed, VmMemory, VmNic, VmSpec } from '../../model/vm.ts'
-import { defined } from '../fields/defined.ts'
 import { guestBasics } from './guest-basics.ts'
 import { vmDevices } from './vm-device-spec.ts'
 import type { vmFields } from './vm-schema.ts'

@@ -1,7 +1,7 @@
+import { defined } from '../../lib/defined.ts'
 import type { ContainerMount, ContainerNic, ContainerRootDisk, ContainerSpec } from '../../model/container.ts'
 import type { Declaration } from '../../model/declaration.ts'
 import type { VmDisk, VmNic } from '../../model/vm.ts'
-import { defined } from '../fields/defined.ts'
 import { mebibytes } from '../fields/number.ts'
 import type { FieldProblem, RawManifest } from '../kind.ts'
 import type { MachineSpec, WrittenMachine } from '../machine.ts'
@@ -68,7 +68,7 @@ export function containerOf(
 export function checkContainerMachine(spec: WrittenMachine, _manifest: RawManifest): readonly FieldProblem[] {
   const problems: FieldProblem[] = []
   const bad = (path: readonly (string | number)[], message: string, hint?: string) =>
-    problems.push({ code: 'bad-value', path: ['spec', ...path], message, ...(hint === undefined ? {} : { hint }) })
+    problems.push({ code: 'bad-value', path: ['spec', ...path], message, ...defined({ hint }) })
   if (spec.lxc === undefined) {
     for (const [index, disk] of spec.disks.entries())
       if (disk.path !== undefined)

@@ -1,8 +1,8 @@
+import { defined } from '../../lib/defined.ts'
 import type { Declaration } from '../../model/declaration.ts'
 import type { ResourceKey } from '../../model/key.ts'
 import type { VmPci, VmUsb } from '../../model/vm.ts'
 import type { DeviceSpec } from '../device.ts'
-import { defined } from '../fields/defined.ts'
 import type { FieldProblem, Lookup } from '../kind.ts'
 import type { MachineSpec } from '../machine.ts'
 import { machinesIn } from './all-machines.ts'
@@ -62,7 +62,7 @@ export function givenDevices(machine: Machine, lookup: Lookup, problems: FieldPr
     ),
     usb: plugged.map(({ mapping, usb3 }, at) => defined<VmUsb>({ slot: `usb${at}`, mapping, usb3 })),
     needs: found.map(({ key }) => key),
-    ...(host === undefined ? {} : { host }),
+    ...defined({ host }),
   }
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { defined } from '../../lib/defined.ts'
 import type { Declaration } from '../../model/declaration.ts'
 import type { VmDisk, VmSpec } from '../../model/vm.ts'
-import { defined } from '../fields/defined.ts'
 import type { FieldProblem } from '../kind.ts'
 import type { LibvirtSpec } from '../libvirt.ts'
 import type { MachineSpec, WrittenMachine } from '../machine.ts'

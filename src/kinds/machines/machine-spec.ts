@@ -1,7 +1,7 @@
+import { defined } from '../../lib/defined.ts'
 import type { Declaration } from '../../model/declaration.ts'
 import { volumeId } from '../../model/file.ts'
 import type { VmCloudInit, VmDisk, VmNic, VmSpec } from '../../model/vm.ts'
-import { defined } from '../fields/defined.ts'
 import { mebibytes } from '../fields/number.ts'
 import type { HostSpec } from '../host.ts'
 import type { ImageSpec } from '../image.ts'

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { Declaration } from '../../model/declaration.ts'
 import type { Candidate, Placement } from '../../model/placement.ts'
@@ -66,7 +67,7 @@ export function expandAnywhere(
       desired: expanded.desired,
       needs: expanded.needs,
       busy: busyOf(host),
-      ...(barred === undefined ? {} : { barred }),
+      ...defined({ barred }),
     })
     if (
       sample === undefined ||
@@ -78,9 +79,7 @@ export function expandAnywhere(
   const placement: Placement = {
     candidates,
     unfit,
-    ...(wish.spread === undefined ? {} : { spread: wish.spread }),
-    ...(wish.apart === undefined ? {} : { apart: wish.apart }),
-    ...(pinned === undefined ? {} : { pinned }),
+    ...defined({ spread: wish.spread, apart: wish.apart, pinned }),
   }
   return { ...sample, placement }
 }

@@ -1,6 +1,6 @@
+import { defined } from '../../lib/defined.ts'
 import { nearest } from '../../lib/nearest.ts'
 import type { Declaration } from '../../model/declaration.ts'
-import { defined } from '../fields/defined.ts'
 import type { FieldProblem, Lookup } from '../kind.ts'
 import type { MachineSpec, WrittenMachine } from '../machine.ts'
 import type { MachineClassSpec } from '../machine-class.ts'

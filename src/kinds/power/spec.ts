@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.ts'
 import type { Declaration } from '../../model/declaration.ts'
 import type { ResourceKey } from '../../model/key.ts'
 import type { PowerHost, PowerSpec } from '../../model/power.ts'
@@ -23,7 +24,7 @@ export function specOf(
     choice,
   })
   return {
-    ...(spec.cluster === undefined ? {} : { cluster: spec.cluster }),
+    ...defined({ cluster: spec.cluster }),
     state: spec.state,
     hosts,
     machines: machines.filter((key) => !infrastructure.includes(key)),
@@ -48,9 +49,9 @@ export function specOf(
       jobs: holds.jobs,
       jobsMs: milliseconds(holds.jobsAtMost),
     },
-    ...(spec.schedule === undefined ? {} : { schedule: spec.schedule }),
+    ...defined({ schedule: spec.schedule }),
     idleMs: milliseconds(spec.idle),
-    ...(spec.ups === undefined ? {} : { ups: spec.ups }),
+    ...defined({ ups: spec.ups }),
     ha: spec.ha,
     strangers: spec.strangers,
     checks: spec.checks,
@@ -88,10 +89,9 @@ export function hostOf(
     own: spec.local === true,
     ...(connection === undefined ? {} : { connection, node: nodeOf(found) }),
     ...(ssh === undefined || 'problems' in ssh ? {} : { ssh }),
-    ...(spec.wake === undefined ? {} : { wake: spec.wake }),
+    ...defined({ wake: spec.wake }),
     ...(spec.bmc === undefined ? {} : { bmc: bmcOf(spec.bmc) }),
-    ...(spec.ups === undefined ? {} : { ups: spec.ups }),
-    ...(watts === undefined ? {} : { watts }),
+    ...defined({ ups: spec.ups, watts }),
   }
 }
 
@@ -104,8 +104,7 @@ function bmcOf({
   return {
     ...rest,
     password: secretReferenceOf(password),
-    ...(fingerprint === undefined ? {} : { fingerprint }),
-    ...(system === undefined ? {} : { system }),
+    ...defined({ fingerprint, system }),
   }
 }
 

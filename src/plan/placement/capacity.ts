@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { Survey } from '../../model/survey.ts'
 import { type Demand, demandOf, fits, freeMemory, freeSpace, type Room, roomsOf, withPromise } from './room.ts'
@@ -51,9 +52,9 @@ export function capacityOf(
         ...(seen?.cpus === undefined ? {} : { cpus: seen.cpus }),
         ...(seen?.load === undefined ? {} : { load: seen.load }),
         memory: {
-          ...(room.memoryBytes === undefined ? {} : { totalBytes: room.memoryBytes }),
+          ...defined({ totalBytes: room.memoryBytes }),
           promisedBytes: room.promisedBytes,
-          ...(freeBytes === undefined ? {} : { freeBytes }),
+          ...defined({ freeBytes }),
         },
         storages: [...room.storages.values()]
           .filter(({ content }) => content.includes('images') || content.includes('rootdir'))
@@ -64,8 +65,7 @@ export function capacityOf(
               name: storage.name,
               shared: storage.shared,
               promisedBytes: storage.promisedBytes,
-              ...(storage.totalBytes === undefined ? {} : { totalBytes: storage.totalBytes }),
-              ...(free === undefined ? {} : { freeBytes: free }),
+              ...defined({ totalBytes: storage.totalBytes, freeBytes: free }),
             }
           }),
         fits: Object.fromEntries(

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.ts'
 import type { Action, Doing } from '../../model/action.ts'
 import type { Change } from '../../model/change.ts'
 import type { ClusterView, EstateView, ResourceView } from '../../model/estate-view.ts'
@@ -19,10 +20,10 @@ export function projectPage(view: EstateView, more: { cursor: string; ready: boo
     hosts: asBoxes(view),
     rows: view.resources.map(rowOf),
     clusters: view.clusters.map(projectCluster),
-    ...(view.power === undefined ? {} : { power: view.power }),
+    ...defined({ power: view.power }),
     drifts: view.drifts,
     checks: view.checks,
-    ...(view.pass === undefined ? {} : { pass: view.pass }),
+    ...defined({ pass: view.pass }),
   }
 }
 
@@ -55,13 +56,15 @@ function projectRow(resource: ResourceView, drifted: boolean): Row {
     synced: synced?.status ?? 'Unknown',
     do: action.do,
     drifted,
-    ...(next === undefined ? {} : { next }),
+    ...defined({ next }),
     ...('guard' in action ? { guard: action.guard } : {}),
-    ...(resource.host === undefined ? {} : { host: resource.host }),
-    ...(resource.externalId === undefined ? {} : { externalId: resource.externalId }),
-    ...(resource.cluster === undefined ? {} : { cluster: resource.cluster }),
-    ...(resource.power === undefined ? {} : { power: resource.power }),
-    ...(address === undefined ? {} : { address }),
+    ...defined({
+      host: resource.host,
+      externalId: resource.externalId,
+      cluster: resource.cluster,
+      power: resource.power,
+      address,
+    }),
   }
 }
 
@@ -73,7 +76,7 @@ export function projectResource(view: EstateView, resource: ResourceView): Resou
     action: projectAction(resource.action),
     observed: resource.observed ?? {},
     command: `croft describe ${resource.key.replace('/', ' ')}`,
-    ...(resource.origin === undefined ? {} : { origin: resource.origin }),
+    ...defined({ origin: resource.origin }),
   }
 }
 
@@ -85,9 +88,7 @@ export function projectPlan(view: EstateView): readonly PlanEntryOnPage[] {
       key,
       connection,
       action: projectAction(action),
-      ...(host === undefined ? {} : { host }),
-      ...(externalId === undefined ? {} : { externalId }),
-      ...(origin === undefined ? {} : { origin }),
+      ...defined({ host, externalId, origin }),
     }))
 }
 
@@ -99,8 +100,7 @@ export function projectAction(action: Action): ActionOnPage {
     do: action.do,
     changes: (doing !== undefined && 'changes' in doing ? doing.changes : []).map(projectChange),
     steps: (doing?.steps ?? []).map(projectStep),
-    ...(next === undefined ? {} : { next }),
-    ...(externalId === undefined ? {} : { externalId }),
+    ...defined({ next, externalId }),
     ...('reason' in action ? { reason: action.reason } : {}),
     ...('message' in action ? { message: action.message } : {}),
     ...('guard' in action ? { guard: action.guard } : {}),
@@ -122,7 +122,7 @@ function projectChange(change: Change): ActionOnPage['changes'][number] {
     to: secret ? '*** (changed)' : asText(change.to),
     effect: change.effect,
     secret,
-    ...(change.blocked === undefined ? {} : { blocked: change.blocked }),
+    ...defined({ blocked: change.blocked }),
   }
 }
 
@@ -170,7 +170,7 @@ function projectCluster(view: ClusterView): ClusterOnPage {
             name,
             atMs,
             usable: tokenKept,
-            ...(bytes === undefined ? {} : { bytes }),
+            ...defined({ bytes }),
           })),
     checks: observed.checks,
   }
@@ -191,8 +191,7 @@ function projectNode(
     ready: kube?.ready ?? (node.kube === 'absent' ? 'no' : 'unknown'),
     unschedulable: kube?.unschedulable === true,
     addresses: kube?.internalIps ?? [],
-    ...(version === undefined ? {} : { version }),
-    ...(kube === undefined ? {} : { readySinceMs: kube.readySinceMs }),
+    ...defined({ version, readySinceMs: kube?.readySinceMs }),
     ...(kube?.work === undefined ? {} : { work: kube.work }),
     ...(typeof kube?.podsToMove === 'number' ? { podsToMove: kube.podsToMove } : {}),
     ...(kube?.drainBlockedBy === undefined ? {} : { drainBlockedBy: kube.drainBlockedBy }),

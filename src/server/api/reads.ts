@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { projectPlan, projectResource, rowMaker } from './project.ts'
 import { Declined, type Route, route } from './route.ts'
@@ -97,7 +98,7 @@ export const READS: readonly Route[] = [
     output: z.object({ key: schemas.keySchema, yaml: z.string().optional() }),
     async handle({ controller }, { key }) {
       const yaml = await controller.manifest(key)
-      return { key, ...(yaml === undefined ? {} : { yaml }) }
+      return { key, ...defined({ yaml }) }
     },
   }),
   route({
@@ -115,7 +116,7 @@ export const READS: readonly Route[] = [
     handle({ controller }) {
       const view = controller.view()
       const { version, disruption } = view
-      return { version, entries: projectPlan(view), ...(disruption === undefined ? {} : { disruption }) }
+      return { version, entries: projectPlan(view), ...defined({ disruption }) }
     },
   }),
   route({
@@ -156,10 +157,7 @@ export const READS: readonly Route[] = [
     async handle({ controller }, { key, commit, after, before, limit }) {
       const events = await controller.history({
         limit,
-        ...(key === undefined ? {} : { key }),
-        ...(commit === undefined ? {} : { commit }),
-        ...(after === undefined ? {} : { afterSeq: after }),
-        ...(before === undefined ? {} : { beforeSeq: before }),
+        ...defined({ key, commit, afterSeq: after, beforeSeq: before }),
       })
       return { events: events.toSorted((a, b) => a.seq - b.seq) }
     },

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.ts'
 import type { CommitView, SourceView } from '../../model/estate-view.ts'
 import type { CroftEvent } from '../../model/event.ts'
 import type { Chapter, Span } from './schemas.ts'
@@ -34,8 +35,7 @@ export function tellTimeline(
     if (firstMs === undefined) continue
     const beganMs = known === undefined || known.committedMs === 0 ? firstMs : Math.min(known.committedMs, firstMs)
     chapters.push({
-      ...(commit === undefined ? {} : { commit }),
-      ...(known === undefined ? {} : { source: known.source }),
+      ...defined({ commit, source: known?.source }),
       ...(known === undefined || known.subject === '' ? {} : { subject: known.subject }),
       ...(known === undefined || known.author === '' ? {} : { author: known.author }),
       ...(known === undefined || known.committedMs === 0 ? {} : { committedMs: known.committedMs }),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { Scope } from '../auth/roles.ts'
 import type { Wish } from '../port.ts'
@@ -50,7 +51,7 @@ export const WISHES: readonly Route[] = [
     'Look at everything, or at one resource, now',
     'operate',
     z.strictObject({ key: keySchema.optional() }),
-    ({ key }) => ({ wish: 'reconcile', ...(key === undefined ? {} : { key }) }),
+    ({ key }) => ({ wish: 'reconcile', ...defined({ key }) }),
   ),
   wish(
     'approve',
@@ -98,8 +99,7 @@ export const WISHES: readonly Route[] = [
         wish: 'cluster',
         cluster,
         order,
-        ...(node === undefined ? {} : { node }),
-        ...(member === undefined ? {} : { member }),
+        ...defined({ node, member }),
       }
     },
   ),
@@ -121,9 +121,7 @@ export const WISHES: readonly Route[] = [
         wish: 'power',
         target,
         order,
-        ...(reason === undefined ? {} : { reason }),
-        ...(untilMs === undefined ? {} : { untilMs }),
-        ...(ignoreHolds === undefined ? {} : { ignoreHolds }),
+        ...defined({ reason, untilMs, ignoreHolds }),
       }
     },
   ),

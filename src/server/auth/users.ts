@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { type CredentialFile, credentialFile } from './credential-file.ts'
 import { hashPassword } from './passwords.ts'
@@ -56,8 +57,7 @@ export async function setUser(
     const next: User = {
       name,
       role,
-      ...(kept === undefined ? {} : { password: kept }),
-      ...(oidc === undefined ? {} : { oidc }),
+      ...defined({ password: kept, oidc }),
       ...(old?.totp === undefined ? {} : { totp: old.totp }),
       ...(old?.disabled === true ? { disabled: true } : {}),
       generation: old !== undefined && hash === undefined ? old.generation : unguessable(9),
@@ -70,7 +70,7 @@ export async function setUser(
 export async function setTotp(users: UsersFile, name: string, secret: string | undefined): Promise<boolean> {
   return changeUser(users, name, ({ totp: _, ...rest }) => ({
     ...rest,
-    ...(secret === undefined ? {} : { totp: secret }),
+    ...defined({ totp: secret }),
   }))
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { type Budget, BudgetSpent, createBudget } from '../budget.ts'
 import { readFullYaml } from '../full-yaml.ts'
@@ -80,8 +81,7 @@ export function createKustomizer({ texts: files, bytes }: FilesInHand, budget: B
   const findings: KustomizeFinding[] = []
   const used = new Set<string>()
   const complain = (file: string, code: string, message: string, hint?: string) => {
-    if (findings.length < LIMITS.problemsKept)
-      findings.push({ file, code, message, ...(hint === undefined ? {} : { hint }) })
+    if (findings.length < LIMITS.problemsKept) findings.push({ file, code, message, ...defined({ hint }) })
   }
   const folders = foldersOf(files.keys())
   const known = new Map<string, readonly ReadDocument[]>()

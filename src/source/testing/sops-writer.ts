@@ -1,5 +1,6 @@
 import { createCipheriv, createHash, randomBytes } from 'node:crypto'
 import { armor, Encrypter } from 'age-encryption'
+import { defined } from '../../lib/defined.ts'
 
 /** What is written into a SOPS file: maps keep their order, lists and leaves as in JSON. */
 export type Plain = string | number | boolean | null | readonly Plain[] | { readonly [key: string]: Plain }
@@ -46,8 +47,7 @@ export async function encryptTree(
       age,
       lastmodified: LAST,
       mac,
-      ...(options.encryptedRegex === undefined ? {} : { encrypted_regex: options.encryptedRegex }),
-      ...(options.unencryptedSuffix === undefined ? {} : { unencrypted_suffix: options.unencryptedSuffix }),
+      ...defined({ encrypted_regex: options.encryptedRegex, unencrypted_suffix: options.unencryptedSuffix }),
       ...(only ? { mac_only_encrypted: true } : {}),
       version: '3.13.3',
     },

@@ -1,3 +1,4 @@
+import { defined } from '../../../lib/defined.ts'
 import { LIMITS } from '../../../lib/limits.ts'
 import { inParallel } from '../../../lib/parallel.ts'
 import type { Connection } from '../../../model/connection.ts'
@@ -51,8 +52,7 @@ export async function gather(
   const wanted = needsOf(resources, {
     connection,
     zoneOf: (bridge) => zones.get(bridge) ?? 'localnetwork',
-    ...(major === undefined ? {} : { major }),
-    ...(entered === undefined ? {} : { entered }),
+    ...defined({ major, entered }),
   })
   // The whole list leaves out paths without rights of their own, so those that count are asked for by name.
   const paths = [...new Set(wanted.needs.flatMap(({ ways }) => ways.map(({ path }) => path)))]
@@ -101,7 +101,7 @@ function readToken(data: unknown): TokenFacts {
   if (!isRecord(data)) return {}
   const expireSeconds = countOf(data.expire)
   const privsep = flagOf(data.privsep)
-  return { ...(expireSeconds === undefined ? {} : { expireSeconds }), ...(privsep === undefined ? {} : { privsep }) }
+  return { ...defined({ expireSeconds, privsep }) }
 }
 
 function skewOf(host: string, answer: Answer | undefined): Skew[] {

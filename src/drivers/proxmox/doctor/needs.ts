@@ -1,3 +1,4 @@
+import { defined } from '../../../lib/defined.ts'
 import type { Connection } from '../../../model/connection.ts'
 import type { ResourceKey } from '../../../model/key.ts'
 import type { Resource } from '../../../model/resource.ts'
@@ -128,8 +129,7 @@ function sightingOf(resource: Resource, externalId: string, power: 'running' | '
     externalId,
     host: rules.hostOf(resource),
     power,
-    ...(list === undefined ? {} : { list }),
-    ...(pool === undefined ? {} : { pool }),
+    ...defined({ list, pool }),
     close: { config: resource.desired.type === 'file' ? { size: 0 } : {}, atMs: 0 },
   }
 }

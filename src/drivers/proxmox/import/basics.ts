@@ -1,7 +1,8 @@
+import { defined } from '../../../lib/defined.ts'
 import { countOf } from '../foreign.ts'
 import { humanTags, splitDescription, splitTags } from '../marks.ts'
 import { parseProperties } from '../property-string.ts'
-import { block, defined, type Reading, some, unless } from './reading.ts'
+import { block, type Reading, some, unless } from './reading.ts'
 
 const DEFAULT_MB = 512
 

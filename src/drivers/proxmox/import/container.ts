@@ -1,3 +1,4 @@
+import { defined } from '../../../lib/defined.ts'
 import type { Sighting } from '../../../model/sighting.ts'
 import type { ImportedGuest } from '../../port.ts'
 import { humanTags, splitDescription, splitTags } from '../marks.ts'
@@ -5,7 +6,7 @@ import { parseSize } from '../property-string.ts'
 import { storageOf } from '../vm/disks.ts'
 import { powerOf } from '../vm/power.ts'
 import { positional } from './basics.ts'
-import { block, defined, type PartReading, type Reading, readingOf, some, unless } from './reading.ts'
+import { block, type PartReading, type Reading, readingOf, some, unless } from './reading.ts'
 
 const GIB = 2 ** 30
 

@@ -1,5 +1,6 @@
+import { defined } from '../../../lib/defined.ts'
 import { positional } from './basics.ts'
-import { block, defined, type Reading, some, unless } from './reading.ts'
+import { block, type Reading, some, unless } from './reading.ts'
 
 const SMBIOS = ['manufacturer', 'product', 'version', 'serial', 'sku', 'family'] as const
 

@@ -1,6 +1,7 @@
+import { defined } from '../../../lib/defined.ts'
 import { parseSize } from '../property-string.ts'
 import { formatOf, storageOf } from '../vm/disks.ts'
-import { block, defined, type PartReading, type Reading, some, unless } from './reading.ts'
+import { block, type PartReading, type Reading, some, unless } from './reading.ts'
 
 const GIB = 2 ** 30
 const SLOT = /^(?:scsi|virtio|sata|ide)\d+$/

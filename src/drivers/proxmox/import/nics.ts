@@ -1,4 +1,5 @@
-import { bySlot, defined, type PartReading, type Reading, some, unless } from './reading.ts'
+import { defined } from '../../../lib/defined.ts'
+import { bySlot, type PartReading, type Reading, some, unless } from './reading.ts'
 
 const MAC = /^(?:[0-9a-f]{2}:){5}[0-9a-f]{2}$/i
 const MODELS =

@@ -1,3 +1,4 @@
+import { defined } from '../../../lib/defined.ts'
 import { cleanText, countOf, type Foreign, flagOf } from '../foreign.ts'
 import { textOf } from '../option.ts'
 import { type Properties, parseProperties } from '../property-string.ts'
@@ -96,10 +97,6 @@ type Fields = Readonly<Record<string, unknown>>
 export function block(fields: Fields): readonly Fields[] | undefined {
   const present = defined(fields)
   return Object.keys(present).length === 0 ? undefined : [present]
-}
-
-export function defined(fields: Fields): Fields {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 }
 
 /** A list, or nothing where it would be empty. */

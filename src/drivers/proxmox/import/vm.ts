@@ -1,3 +1,4 @@
+import { defined } from '../../../lib/defined.ts'
 import type { Sighting } from '../../../model/sighting.ts'
 import type { ImportedGuest } from '../../port.ts'
 import { powerOf } from '../vm/power.ts'
@@ -6,7 +7,7 @@ import { importCloudInit } from './cloud-init.ts'
 import { importDevices } from './devices.ts'
 import { importDrives } from './drives.ts'
 import { importNics } from './nics.ts'
-import { defined, readingOf } from './reading.ts'
+import { readingOf } from './reading.ts'
 
 /**
  * A guest that was looked at closely, in the provider's words: what differs from what Proxmox would take anyway, and

@@ -1,3 +1,4 @@
+import { defined } from '../../../lib/defined.ts'
 import type { Change } from '../../../model/change.ts'
 import type { ContainerMount, ContainerRootDisk, ContainerSpec, ContainerVolume } from '../../../model/container.ts'
 import type { Foreign } from '../foreign.ts'
@@ -68,8 +69,7 @@ export function declaredVolumes(
   return [...rootPlace(container), ...mountPlaces(container)].map(({ path, key, item }) => ({
     path,
     key,
-    ...(item.storage === undefined ? {} : { storage: item.storage }),
-    ...(item.sizeGb === undefined ? {} : { sizeGb: item.sizeGb }),
+    ...defined({ storage: item.storage, sizeGb: item.sizeGb }),
   }))
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../../../lib/defined.ts'
 import { DEFINITIONS } from '../../../model/rest/registry.ts'
 import type { Definition, ListReading, SettingSpec } from '../../../model/rest.ts'
 
@@ -12,8 +13,7 @@ export const EVERYWHERE = 'cluster'
 export function placesOf(setting: Pick<SettingSpec, 'host' | 'scope'>, id?: string): Places {
   return {
     ...setting.scope,
-    ...(setting.host === undefined ? {} : { host: setting.host }),
-    ...(id === undefined ? {} : { id }),
+    ...defined({ host: setting.host, id }),
   }
 }
 

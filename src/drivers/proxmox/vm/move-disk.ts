@@ -1,3 +1,4 @@
+import { defined } from '../../../lib/defined.ts'
 import type { Change } from '../../../model/change.ts'
 import type { Sighting } from '../../../model/sighting.ts'
 import type { Step } from '../../../model/step.ts'
@@ -47,9 +48,7 @@ function moves(vm: VmSpec, chosen: ReadonlySet<string>): readonly Move[] {
     ...(vm.tpm === undefined ? [] : [{ path: 'tpm', slot: 'tpmstate0', storage: vm.tpm.storage, format: undefined }]),
   ]
   return drives.flatMap(({ path, slot, storage, format }) =>
-    chosen.has(`${path}.storage`) || chosen.has(`${path}.format`)
-      ? [{ slot, storage, ...(format === undefined ? {} : { format }) }]
-      : [],
+    chosen.has(`${path}.storage`) || chosen.has(`${path}.format`) ? [{ slot, storage, ...defined({ format }) }] : [],
   )
 }
 
@@ -63,7 +62,7 @@ function moveStep(move: Move, sighting: Sighting, digest: string | undefined, su
     method: 'POST',
     path: `${guestPath(host, 'vm', externalId)}/move_disk`,
     // The source goes when the copy is complete: what was on it is on the copy.
-    params: withDigest({ disk: slot, storage, ...(format === undefined ? {} : { format }), delete: '1' }, digest),
+    params: withDigest({ disk: slot, storage, ...defined({ format }), delete: '1' }, digest),
     queues: [hostQueue(host), ...storageQueues(host, [storage], survey)],
   })
 }

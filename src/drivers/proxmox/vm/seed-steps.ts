@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { seedImage } from '../../../cloudinit/image.ts'
 import { secretsIn } from '../../../cloudinit/secrets.ts'
+import { defined } from '../../../lib/defined.ts'
 import { Sealed } from '../../../model/sealed.ts'
 import type { Mark, Sighting } from '../../../model/sighting.ts'
 import type { Step } from '../../../model/step.ts'
@@ -197,9 +198,7 @@ function writeMark(
   const { seed, seeding: coming, unseeding } = after
   const mark: Mark = {
     ...rest,
-    ...(seed === undefined ? {} : { seed }),
-    ...(coming === undefined ? {} : { seeding: coming }),
-    ...(unseeding === undefined ? {} : { unseeding }),
+    ...defined({ seed, seeding: coming, unseeding }),
   }
   const description = printDescription(seeding.human, mark, seeding.externalId)
   return configure(seeding, verb, summary, withDigest({ ...params, description }, digest))

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { seedDocument } from '../../../cloudinit/document.ts'
 import { seedImage } from '../../../cloudinit/image.ts'
+import { defined } from '../../../lib/defined.ts'
 import type { VmSeed } from '../../../model/seed.ts'
 import type { Mark, Sighting } from '../../../model/sighting.ts'
 import type { Survey } from '../../../model/survey.ts'
@@ -64,9 +65,7 @@ function seen(one: Seen): Sighting {
       config: base.close?.config ?? {},
       atMs: 0,
       power: one.power ?? 'stopped',
-      ...(one.images === undefined ? {} : { seedImages: one.images.map((id) => ({ id, bytes })) }),
-      ...(one.agent === undefined ? {} : { agent: one.agent }),
-      ...(one.addresses === undefined ? {} : { addresses: one.addresses }),
+      ...defined({ seedImages: one.images?.map((id) => ({ id, bytes })), agent: one.agent, addresses: one.addresses }),
     },
   }
 }
@@ -316,7 +315,7 @@ it('[S-40] a seed for which a storage is chosen lands on one that its grant list
       onChange: 'ignore',
       slot: 'ide2',
       removeAfterSeconds: 60,
-      ...(storages === undefined ? {} : { storages }),
+      ...defined({ storages }),
     },
   })
   const storage = (name: string) => ({ host: 'alpha', name, available: true, shared: false, content: ['iso'] })

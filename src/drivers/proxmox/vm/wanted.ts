@@ -1,3 +1,4 @@
+import { defined } from '../../../lib/defined.ts'
 import type { Resource } from '../../../model/resource.ts'
 import type { Mark } from '../../../model/sighting.ts'
 import type { Wanted } from '../option.ts'
@@ -20,12 +21,9 @@ export function wantedOf<Spec>(
   const mark: Mark = {
     uid: resource.uid,
     owner: resource.key,
-    ...(resource.estate === undefined ? {} : { estate: resource.estate }),
+    ...defined({ estate: resource.estate }),
     deletion: resource.policy.deletion,
-    ...(seed.devices === undefined ? {} : { devices: seed.devices }),
-    ...(seed.seed === undefined ? {} : { seed: seed.seed }),
-    ...(seed.seeding === undefined ? {} : { seeding: seed.seeding }),
-    ...(seed.unseeding === undefined ? {} : { unseeding: seed.unseeding }),
+    ...defined({ devices: seed.devices, seed: seed.seed, seeding: seed.seeding, unseeding: seed.unseeding }),
   }
   return { spec, mark, externalId, pending }
 }

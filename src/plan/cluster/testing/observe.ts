@@ -1,3 +1,4 @@
+import { defined } from '../../../lib/defined.ts'
 import type { Random } from '../../../lib/random.ts'
 import type { Answer, EtcdMember, ObservedCluster, ObservedNode } from '../../../model/observed-cluster.ts'
 import { answers, isMemberUp, votersUp, type World } from './world.ts'
@@ -63,13 +64,12 @@ function observeNode(world: World, name: string, blind: boolean, doubtful: () =>
               podsToMove: doubtful() ? 'unknown' : kube.pods,
               podCidrs: [],
               internalIps: [],
-              ...(kube.work === undefined ? {} : { work: kube.work }),
-              ...(kube.changedMs === undefined ? {} : { changedMs: kube.changedMs }),
+              ...defined({ work: kube.work, changedMs: kube.changedMs }),
             },
     k3s: seen
       ? { service: machine.service, sinceMs: machine.sinceMs, version: machine.version, data: machine.data }
       : 'unknown',
     passwordSecret: blind || doubtful() ? 'unknown' : world.secrets.has(name) ? 'yes' : 'no',
-    ...(remediation === undefined ? {} : { remediation }),
+    ...defined({ remediation }),
   }
 }

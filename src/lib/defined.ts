@@ -1,0 +1,17 @@
+type Loose<T> = { readonly [K in keyof T]: T[K] | undefined }
+
+type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>
+}
+
+/**
+ * Leaves out what is undefined. In a desired thing "absent" means "not declared, not compared", and a key that holds
+ * undefined would not survive a comparison or JSON.
+ */
+export function defined<const T extends object>(fields: T): Defined<T>
+export function defined<T extends object>(fields: Loose<T>): T
+export function defined(fields: object): object {
+  const kept: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(fields)) if (value !== undefined) kept[name] = value
+  return kept
+}
