@@ -2,14 +2,12 @@ import type { KubernetesClient } from '../kubernetes/client.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Shell } from '../lib/shell.ts'
 import type { Wire } from '../lib/wire.ts'
-import type { ClusterStep } from '../model/cluster-decision.ts'
 import type { ClusterDeclaration } from '../model/cluster-declaration.ts'
-import type { OperationStep } from '../model/cluster-operation.ts'
 import type { ClusterSecrets } from '../model/cluster-secrets.ts'
 import type { Asking } from '../model/health-check.ts'
 import type { ClusterOrders, ObservedCluster, ObservedMachine, Remediation } from '../model/observed-cluster.ts'
 import type { Secret, SecretReference } from '../model/secret.ts'
-import type { Lane } from '../model/step.ts'
+import type { Lane, Step } from '../model/step.ts'
 import type { Outcome } from '../model/verdict.ts'
 import type { Check } from './port.ts'
 
@@ -71,7 +69,7 @@ export interface ClusterSurroundings {
 export interface ClusterSession {
   observe(surroundings: ClusterSurroundings, signal: AbortSignal): Promise<ObservedCluster>
   /** Never the verbs about machines (create, start, stop, destroy): those are the hypervisor's. */
-  perform(step: ClusterStep, surroundings: ClusterSurroundings, signal: AbortSignal): Promise<Outcome>
+  perform(step: Step<'cluster'>, surroundings: ClusterSurroundings, signal: AbortSignal): Promise<Outcome>
   /** The API over the way that worked last; undefined when nothing is written down of the cluster yet. */
   kubernetes?(): Promise<KubernetesClient | undefined>
   close(): Promise<void>
@@ -95,9 +93,9 @@ export type Reached =
 
 /** Does what people ask for by command: restores, rotations, drills. Holding and releasing a cluster is the caller's. */
 export interface ClusterOperator {
-  perform(step: OperationStep, surroundings: ClusterSurroundings, signal: AbortSignal): Promise<Outcome>
+  perform(step: Step<'operation'>, surroundings: ClusterSurroundings, signal: AbortSignal): Promise<Outcome>
   /** Has come about what the step waits for? */
-  reached(step: OperationStep, surroundings: ClusterSurroundings, signal: AbortSignal): Promise<Reached>
+  reached(step: Step<'operation'>, surroundings: ClusterSurroundings, signal: AbortSignal): Promise<Reached>
   /** Signed by the cluster's own CA, without asking the cluster. Undefined: nothing is written down of it. */
   credentials(lifeMs: number): Promise<AdminCredentials | undefined>
   /** Reads CA and token from a server that runs, where the record was lost. Answers what kept it from that. */

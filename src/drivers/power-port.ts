@@ -5,9 +5,9 @@ import type { Wire } from '../lib/wire.ts'
 import type { ClusterSpec } from '../model/cluster.ts'
 import type { ClusterPower, PowerSeen, PowerWorkload, SeenHold, UpsReading } from '../model/observed-power.ts'
 import type { BmcTarget, PowerHost, PowerSpec } from '../model/power.ts'
-import type { PowerStep } from '../model/power-decision.ts'
 import type { Secret, SecretReference } from '../model/secret.ts'
 import type { SshTarget } from '../model/ssh-target.ts'
+import type { Step } from '../model/step.ts'
 import type { Outcome } from '../model/verdict.ts'
 
 /** What the driver of power is given. */
@@ -65,7 +65,7 @@ export interface PowerDriver {
   /** As its management controller says, or whether it can be reached. */
   hostPower(host: PowerHost, signal: AbortSignal): Promise<{ readonly power: PowerSeen; readonly watts?: number }>
   /** Steps on the cluster's objects, on boxes, and hooks. */
-  perform(step: PowerStep, reach: PowerReach, signal: AbortSignal): Promise<Outcome>
+  perform(step: Step<'power'>, reach: PowerReach, signal: AbortSignal): Promise<Outcome>
   /** What refused the last eviction, by node. */
   drainBlockedBy(node: string): string | undefined
   /** What a box that went down by itself has noted in its journal, newest last; empty when it has not. */

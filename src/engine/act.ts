@@ -54,7 +54,7 @@ export async function journalled(
   await store.intend(epoch, intention)
   const outcome = await perform()
   // What a task of a cluster or a Power comes to is seen in the world; of a thing it is asked.
-  if (outcome.result === 'started' && intention.about === undefined)
+  if (outcome.result === 'started' && intention.step.about === undefined)
     await store.noteTask(epoch, intention.id, outcome.taskId)
   else if (outcome.result !== 'unclear') await store.settle(epoch, intention.id)
   return outcome

@@ -4,7 +4,6 @@ import type { Estate } from '../model/estate.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { Plan } from '../model/plan.ts'
 import type { Rules } from '../model/rules.ts'
-import type { ClusterFailures } from './clusters/act.ts'
 import type { KnownWaits } from './clusters/pace.ts'
 import { type ClusterTools, createClusterSessions } from './clusters/sessions.ts'
 import { createConnections } from './connections.ts'
@@ -16,6 +15,7 @@ import type { PassDeps } from './pass-deps.ts'
 import { emptyPowerMemory } from './power/memory.ts'
 import { withPreviews } from './previews.ts'
 import { countUnreached, givenUpOn, type Unreached } from './settled.ts'
+import type { StepFailures } from './steps.ts'
 import { nothingLearnt } from './widths.ts'
 
 /** An engine on a store. It begins its epoch with the first pass; planning alone writes nothing. */
@@ -30,7 +30,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const sessions = createClusterSessions(
     deps.clusters === undefined ? undefined : withChecks(deps.clusters, ways, () => current),
   )
-  const clusterFailures: ClusterFailures = new Map()
+  const stepFailures: StepFailures = new Map()
   const clusterWaits: KnownWaits = new Map()
   const powerMemory = emptyPowerMemory()
   const windows = nothingLearnt()
@@ -60,7 +60,7 @@ export function createEngine(deps: EngineDeps): Engine {
       rules,
       connections,
       sessions,
-      clusterFailures,
+      stepFailures,
       clusterWaits,
       power,
       powerMemory,

@@ -55,11 +55,11 @@ export async function readLedger(
     retryStalled,
     tried,
   }
-  return { ledger, steps: intentions.filter((intention) => !isOfThing(intention)) }
+  return { ledger, steps: intentions.filter((intention): intention is CoordinatedIntention => !isOfThing(intention)) }
 }
 
 function isOfThing(intention: Intention): intention is ThingIntention {
-  return intention.about === undefined
+  return intention.step.about === undefined
 }
 
 /** Says how the intentions ended whose fate is known. Those of an unseen connection stay. Writes nothing. */

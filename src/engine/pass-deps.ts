@@ -3,12 +3,12 @@ import type { Clock } from '../lib/clock.ts'
 import type { Random } from '../lib/random.ts'
 import type { Rules } from '../model/rules.ts'
 import type { Store } from '../store/port.ts'
-import type { ClusterFailures } from './clusters/act.ts'
 import type { KnownWaits } from './clusters/pace.ts'
 import type { ClusterSessions } from './clusters/sessions.ts'
 import type { Connections } from './connections.ts'
 import type { AskCheck } from './health-check.ts'
 import type { PowerMemory } from './power/memory.ts'
+import type { StepFailures } from './steps.ts'
 import type { Widths } from './widths.ts'
 
 /** What a pass works with. */
@@ -20,7 +20,7 @@ export interface PassDeps {
   readonly rules: ReadonlyMap<string, Rules>
   readonly connections: Connections
   readonly sessions: ClusterSessions
-  readonly clusterFailures: ClusterFailures
+  readonly stepFailures: StepFailures
   readonly clusterWaits: KnownWaits
   readonly power: (() => Promise<PowerDriver>) | undefined
   readonly powerMemory: PowerMemory

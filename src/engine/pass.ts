@@ -169,7 +169,7 @@ function reportOf({ deps, options, observed, chosen }: Pass, acted: Acted, judge
     Math.min(
       power.lookAgainMs,
       nextLookMs(chosen, judged.records, inFlight, begunNow, deps.windows.pace),
-      nextClusterLookMs(clusters, deps.clusterWaits, deps.clusterFailures, {
+      nextClusterLookMs(clusters, deps.clusterWaits, deps.stepFailures, {
         nowMs: clock.now(),
         steadyMs: clock.monotonicMs(),
       }),

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ClusterVerb } from '../model/cluster-decision.ts'
 import type { CoordinatedIntention, ThingIntention } from '../model/intention.ts'
-import type { Step } from '../model/step.ts'
+import type { ClusterVerb, Step } from '../model/step.ts'
 import type { RemoteTask } from '../model/survey.ts'
 import { NOW, step } from '../plan/testing/fixture.ts'
 import { fateOf, fateOfStep } from './recover.ts'
@@ -88,10 +87,9 @@ test('a step on a cluster or a Power of which nothing was heard is over, but for
   const step = { node: 'n1', lane: 'ssh', summary: '', awaits: '' } as const
   const cluster = (verb: ClusterVerb): CoordinatedIntention => ({
     ...begun,
-    about: 'cluster',
-    step: { ...step, do: verb, reason: '', sinceMs: NOW },
+    step: { ...step, about: 'cluster', do: verb, reason: '', sinceMs: NOW },
   })
-  const stopHost: CoordinatedIntention = { ...begun, about: 'power', step: { ...step, do: 'stop-host', tier: 'hosts' } }
+  const stopHost: CoordinatedIntention = { ...begun, step: { ...step, about: 'power', do: 'stop-host', tier: 'hosts' } }
   const table: [string, CoordinatedIntention, number, string][] = [
     ['joining again does no harm', cluster('join-server'), NOW, 'over'],
     ['a cordon again does no harm', cluster('cordon'), NOW, 'over'],

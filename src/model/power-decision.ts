@@ -1,14 +1,13 @@
 import type { ResourceKey } from './key.ts'
-import type { PowerWorkload } from './observed-power.ts'
 import type { Tier } from './power.ts'
-import type { Lane } from './step.ts'
+import type { Step } from './step.ts'
 
 /** What to do next about the power of a cluster or site, and what stands in the way. */
 export interface PowerDecision {
   readonly phase: PowerPhase
   /** Which state is wanted, since when, and who says so. */
   readonly wanted: { readonly state: 'on' | 'off'; readonly sinceMs: number; readonly why: string }
-  readonly steps: readonly PowerStep[]
+  readonly steps: readonly Step<'power'>[]
   readonly waits: readonly PowerWait[]
   readonly holds: readonly PowerHold[]
   readonly refusals: readonly PowerHold[]
@@ -26,45 +25,6 @@ export interface PowerDecision {
 }
 
 export type PowerPhase = 'On' | 'GoingOff' | 'Off' | 'GoingOn' | 'Held' | 'Unknown'
-
-export type PowerVerb =
-  /** Remember what it had, in the cluster, and take it to nothing; one write. */
-  | 'pause'
-  /** Give it back what it had and forget that; one write. */
-  | 'restore'
-  /** Cordon, taint and our mark of both; one write. */
-  | 'mark-node'
-  | 'unmark-node'
-  | 'drain-node'
-  | 'stop-k3s'
-  | 'start-k3s'
-  | 'disarm-ha'
-  | 'arm-ha'
-  /** By the plan for machines. */
-  | 'stop-machine'
-  | 'start-machine'
-  | 'stop-host'
-  | 'wake-host'
-  | 'run-hook'
-
-/** One effect on one thing. The same step again does no harm. */
-export interface PowerStep {
-  readonly do: PowerVerb
-  readonly tier: Tier
-  readonly workload?: Pick<PowerWorkload, 'kind' | 'namespace' | 'name'>
-  readonly node?: string
-  readonly machine?: ResourceKey
-  readonly host?: string
-  readonly connection?: string
-  readonly hook?: string
-  readonly force?: boolean
-  /** Of a drain: what takes volumes off nodes stays, for it has to do that yet. */
-  readonly sparesClients?: boolean
-  readonly lane: Lane
-  readonly summary: string
-  /** What will be seen when it is done. */
-  readonly awaits: string
-}
 
 export interface PowerWait {
   readonly tier: Tier

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Action, Doing } from '../model/action.ts'
-import type { ClusterStep, ClusterVerb } from '../model/cluster-decision.ts'
 import type { ClusterLook } from '../model/cluster-look.ts'
 import type { Plan, PlanEntry } from '../model/plan.ts'
-import type { Step } from '../model/step.ts'
+import type { ClusterVerb, Step } from '../model/step.ts'
 import { coordinate } from './cluster/coordinate.ts'
 import { clusterSpec, NOW, observedCluster } from './cluster/testing/fixture.ts'
 import { disruptionOf } from './disruption.ts'
@@ -37,7 +36,7 @@ function look(
   const spec = { ...clusterSpec(names), ...more }
   const observed = observedCluster(names)
   const decision = coordinate(spec, observed, NOW)
-  const steps = verbs.map(([verb, node]) => ({ do: verb, node, summary: '' }) as unknown as ClusterStep)
+  const steps = verbs.map(([verb, node]) => ({ do: verb, node, summary: '' }) as unknown as Step<'cluster'>)
   return {
     declaration: { spec, key: 'Cluster/home' } as ClusterLook['declaration'],
     observed,

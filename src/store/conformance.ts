@@ -116,9 +116,9 @@ export function storeConformance(name: string, createPlace: () => Promise<StoreP
         const begun = { epoch, key: 'Cluster/homelab', atMs: 1, state: 'intended' } as const
         const step = { node: 'n1', lane: 'ssh', summary: 's', awaits: 'a' } as const
         const all: readonly CoordinatedIntention[] = [
-          { ...begun, id: 'a', about: 'cluster', step: { ...step, do: 'wipe-k3s', reason: '', sinceMs: 1 } },
-          { ...begun, id: 'b', about: 'power', step: { ...step, do: 'stop-k3s', tier: 'servers' } },
-          { ...begun, id: 'c', about: 'operation', step: { ...step, do: 'forget-db' } },
+          { ...begun, id: 'a', step: { ...step, about: 'cluster', do: 'wipe-k3s', reason: '', sinceMs: 1 } },
+          { ...begun, id: 'b', step: { ...step, about: 'power', do: 'stop-k3s', tier: 'servers' } },
+          { ...begun, id: 'c', step: { ...step, about: 'operation', do: 'forget-db' } },
         ]
         for (const one of all) await store.intend(epoch, one)
         await store.close()

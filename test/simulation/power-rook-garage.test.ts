@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { all } from '../../sim/kubernetes/store.ts'
 import type { PassReport } from '../../src/engine/engine.ts'
-import type { PowerStep } from '../../src/model/power-decision.ts'
+import type { Step } from '../../src/model/step.ts'
 import { addonManifest } from './addon-manifests.ts'
 import { etcdOf } from './cluster-oracle.ts'
 import { clusterEstate, clusterManifest, simulateCluster } from './cluster-run.ts'
@@ -55,7 +55,7 @@ test('[A41] [A44] [A45] a site with Rook and Garage goes off and comes on: volum
   assert.equal(attachments().length, 3, 'a volume of Garage on three nodes')
   const replicas = replicasOf(cluster)
 
-  const seen: PowerStep[] = []
+  const seen: Step<'power'>[] = []
   const wrong: string[] = []
   const onPass = (report: PassReport) => {
     const steps = report.powers?.[0]?.decision.steps ?? []

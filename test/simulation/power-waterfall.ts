@@ -1,6 +1,6 @@
 import { all } from '../../sim/kubernetes/store.ts'
 import type { PassReport } from '../../src/engine/engine.ts'
-import type { PowerStep } from '../../src/model/power-decision.ts'
+import type { Step } from '../../src/model/step.ts'
 import { formed, order, orderOf, untilPhase } from './power-run.ts'
 
 /** A part of a power-off or power-on: what the world takes, or what croft lets pass before it goes on. */
@@ -23,7 +23,7 @@ export interface Measured {
 interface Stage {
   readonly label: string
   /** The steps with which croft begins it. */
-  begins(step: PowerStep): boolean
+  begins(step: Step<'power'>): boolean
   reached(): boolean
 }
 
@@ -49,9 +49,9 @@ export async function measurePower(seed: number): Promise<{ readonly off: Measur
   ] as const
   const stopped = (names: readonly string[]) => names.every((name) => cluster.kubelets.get(name)?.alive !== true)
   const off = (names: readonly string[]) => guests(...names).every(({ run }) => run.status === 'stopped')
-  const pauses = (tier: string) => (step: PowerStep) => step.do === 'pause' && step.tier === tier
-  const restores = (tier: string) => (step: PowerStep) => step.do === 'restore' && step.tier === tier
-  const on = (verb: PowerStep['do'], tier?: string) => (step: PowerStep) =>
+  const pauses = (tier: string) => (step: Step<'power'>) => step.do === 'pause' && step.tier === tier
+  const restores = (tier: string) => (step: Step<'power'>) => step.do === 'restore' && step.tier === tier
+  const on = (verb: Step<'power'>['do'], tier?: string) => (step: Step<'power'>) =>
     step.do === verb && (tier === undefined || step.tier === tier)
 
   const databaseReady = () =>

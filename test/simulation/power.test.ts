@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { PassReport } from '../../src/engine/engine.ts'
-import type { PowerStep } from '../../src/model/power-decision.ts'
+import type { Step } from '../../src/model/step.ts'
 import { formed, nothingLeft, order, orderOf, running, untilPhase } from './power-run.ts'
 
 test('[A41] [A43] [A45] [R28] a whole cluster goes off in the order of its tiers, stays off, and comes back as it was', async () => {
   const { simulation, process, storage, hint, replicas } = await formed(11)
-  const seen: PowerStep[] = []
+  const seen: Step<'power'>[] = []
   const told = new Map<string, number>()
   const onPass = (report: PassReport) => {
     seen.push(...(report.powers?.[0]?.decision.steps ?? []))

@@ -318,7 +318,7 @@ function witnessedPower(driver: PowerDriver, disk: MemoryDisk): PowerDriver {
 /** What a Power has K3s do is the step of the Power. */
 function witness(disk: MemoryDisk, { do: verb, node }: { readonly do: string; readonly node?: string }): void {
   const known = [...disk.intentions.values()].some(
-    ({ about, step }) => about !== undefined && step.node === node && (step.do === verb || about === 'power'),
+    ({ step }) => step.about !== undefined && step.node === node && (step.do === verb || step.about === 'power'),
   )
   assert.ok(known, `${verb} ${node ?? ''} was begun without an intention`)
 }

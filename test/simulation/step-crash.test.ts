@@ -30,7 +30,8 @@ function watchIntentions(disk: MemoryDisk, points: () => number): ReadonlyMap<st
   const seen = new Map<string, number[]>()
   const set = disk.intentions.set.bind(disk.intentions)
   disk.intentions.set = (id, intention) => {
-    if (intention.about !== undefined) seen.set(intention.step.do, [...(seen.get(intention.step.do) ?? []), points()])
+    const { step } = intention
+    if (step.about !== undefined) seen.set(step.do, [...(seen.get(step.do) ?? []), points()])
     return set(id, intention)
   }
   return seen
@@ -70,7 +71,7 @@ for (const chapter of CHAPTERS) {
       const watch = createQuorumWatch(run, hint)
       const onPass = () => watch.look()
       assert.equal(await run.untilSettled(run.start({ crashAt: point }), { onPass }), 'killed', hint)
-      found += [...run.disk.intentions.values()].filter(({ about }) => about !== undefined).length
+      found += [...run.disk.intentions.values()].filter(({ step }) => step.about !== undefined).length
       assert.equal(await run.untilSettled(run.start(), { onPass }), 'settled', hint)
       nothingDoubledOrLost(run, strangers, hint)
       clusterAsDeclared(run, hint)
@@ -88,7 +89,8 @@ const PLANTED: readonly { readonly bug: string; readonly store: (store: Store) =
     bug: 'a step on a cluster is begun before its intention is on disk',
     store: (store) => ({
       ...store,
-      intend: async (epoch, intention) => (intention.about === undefined ? store.intend(epoch, intention) : undefined),
+      intend: async (epoch, intention) =>
+        intention.step.about === undefined ? store.intend(epoch, intention) : undefined,
     }),
     found: /was begun without an intention/,
   },
@@ -98,7 +100,7 @@ const PLANTED: readonly { readonly bug: string; readonly store: (store: Store) =
       ...store,
       async settle(epoch, id) {
         const open = (await store.intentions()).find((one) => one.id === id)
-        if (open?.about === undefined) await store.settle(epoch, id)
+        if (open?.step.about === undefined) await store.settle(epoch, id)
       },
     }),
     found: /intentions that nobody settled/,

@@ -1,7 +1,8 @@
 import type { ClusterOperator, ClusterSurroundings } from '../../drivers/cluster-port.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { LIMITS } from '../../lib/limits.ts'
-import type { ClusterOperation, OperationStep } from '../../model/cluster-operation.ts'
+import type { ClusterOperation } from '../../model/cluster-operation.ts'
+import type { Step } from '../../model/step.ts'
 
 export interface OperationDeps {
   readonly operator: ClusterOperator
@@ -13,12 +14,12 @@ export interface OperationDeps {
   setHold(reason: string | undefined): Promise<void>
   /** How far a long step is, as one line. */
   onProgress?(said: string): void
-  onStep(step: OperationStep, number: number, state: 'begun' | 'done', said?: string): Promise<void> | void
+  onStep(step: Step<'operation'>, number: number, state: 'begun' | 'done', said?: string): Promise<void> | void
 }
 
 export type OperationResult =
   | { readonly is: 'done' }
-  | { readonly is: 'failed'; readonly step: OperationStep; readonly message: string }
+  | { readonly is: 'failed'; readonly step: Step<'operation'>; readonly message: string }
 
 /**
  * Does the steps of an operation one after the other. Where one fails it stops, and the hold stays: somebody must look
@@ -34,7 +35,7 @@ export async function runOperation({ steps }: ClusterOperation, deps: OperationD
 }
 
 async function runStep(
-  step: OperationStep,
+  step: Step<'operation'>,
   deps: OperationDeps,
   done: (said?: string) => Promise<void> | void,
 ): Promise<string | undefined> {

@@ -63,7 +63,7 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
 }
 
 /** A step without what it carries: parameters and files may hold what is nobody's business. */
-function shownStep({ about, step }: Intention): object {
-  if (about !== undefined) return { verb: step.do, summary: step.summary }
+function shownStep({ step }: Intention): object {
+  if (step.about !== undefined) return { verb: step.do, summary: step.summary }
   return { verb: step.verb, summary: step.summary, call: { method: step.call.method, path: step.call.path } }
 }

@@ -2,8 +2,8 @@ import type { NodeFacts } from '../../k3s/node-program.ts'
 import type { Asked, KubernetesClient } from '../../kubernetes/client.ts'
 import type { Shell } from '../../lib/shell.ts'
 import type { NodeSpec } from '../../model/cluster.ts'
-import type { ClusterStep } from '../../model/cluster-decision.ts'
 import type { ClusterSecrets } from '../../model/cluster-secrets.ts'
+import type { Step } from '../../model/step.ts'
 import type { Outcome, Refusal } from '../../model/verdict.ts'
 import type { ClusterSurroundings } from '../cluster-port.ts'
 import type { Looker } from './looker.ts'
@@ -11,7 +11,7 @@ import { askFacts, outcomeOf, placeProgram } from './node-lane.ts'
 
 /** Everything that a step needs. */
 export interface Actor extends Looker {
-  readonly step: ClusterStep
+  readonly step: Step<'cluster'>
   readonly surroundings: ClusterSurroundings
   readonly signal: AbortSignal
   readonly secrets: ClusterSecrets | undefined

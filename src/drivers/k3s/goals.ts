@@ -1,6 +1,6 @@
 import { cleanText } from '../../lib/clean-text.ts'
 import { type Shell, ShellFailure } from '../../lib/shell.ts'
-import type { OperationStep } from '../../model/cluster-operation.ts'
+import type { Step } from '../../model/step.ts'
 import type { ClusterSurroundings, Reached } from '../cluster-port.ts'
 import type { Looker } from './looker.ts'
 import { askFacts } from './node-lane.ts'
@@ -15,7 +15,7 @@ const YES: Reached = { is: 'yes' }
 /** Has come about what a step of an operation waits for? Exit codes prove nothing: it is looked at. */
 export async function goalReached(
   looker: Looker,
-  step: OperationStep,
+  step: Step<'operation'>,
   surroundings: ClusterSurroundings,
   signal: AbortSignal,
   /** When K3s was told to start there: what is seen from before is the process that was to end. */
@@ -46,7 +46,7 @@ export async function goalReached(
   }
 }
 
-async function ofNode(step: OperationStep, { nodes }: ClusterSurroundings, signal: AbortSignal): Promise<Reached> {
+async function ofNode(step: Step<'operation'>, { nodes }: ClusterSurroundings, signal: AbortSignal): Promise<Reached> {
   const shell = nodes.get(step.node ?? '')?.shell
   const told = shell === undefined ? undefined : await askFacts(shell, signal)
   if (told?.is !== 'answer') return NO
@@ -78,7 +78,11 @@ function isWell(
 }
 
 /** What the restored copy holds, asked on the node itself. No content of a Secret leaves it. */
-async function objectsOf(step: OperationStep, { nodes }: ClusterSurroundings, signal: AbortSignal): Promise<Reached> {
+async function objectsOf(
+  step: Step<'operation'>,
+  { nodes }: ClusterSurroundings,
+  signal: AbortSignal,
+): Promise<Reached> {
   const shell = nodes.get(step.node ?? '')?.shell
   if (shell === undefined) return NO
   const kubectl = async (...words: readonly string[]): Promise<string> => {

@@ -5,11 +5,10 @@ import { segment } from '../../kubernetes/client.ts'
 import { objectName } from '../../kubernetes/objects.ts'
 import { cleanText } from '../../lib/clean-text.ts'
 import { LIMITS } from '../../lib/limits.ts'
-import type { ClusterStep } from '../../model/cluster-decision.ts'
 import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
-import type { OperationStep, OperationVerb } from '../../model/cluster-operation.ts'
 import { type ClusterSecrets, RecordClosed } from '../../model/cluster-secrets.ts'
 import { Secret } from '../../model/secret.ts'
+import type { OperationVerb, Step } from '../../model/step.ts'
 import type { Outcome } from '../../model/verdict.ts'
 import type { ClusterDeps, ClusterOperator } from '../cluster-port.ts'
 import { createAccess } from './access.ts'
@@ -29,7 +28,7 @@ import { restartK3s, snapshot, stopK3s, wipeK3s } from './steps/service.ts'
 
 /** What an operation knows beside the record: a password that has been made and is not in use yet. */
 interface Operating extends Actor {
-  readonly operation: OperationStep
+  readonly operation: Step<'operation'>
   readonly pending: { password?: Secret }
 }
 
@@ -137,9 +136,18 @@ function merged(there: ClusterSecrets, found: ClusterSecrets): ClusterSecrets {
   }
 }
 
-function asStep({ node, lane, summary, awaits }: OperationStep): ClusterStep {
+function asStep({ node, lane, summary, awaits }: Step<'operation'>): Step<'cluster'> {
   // Only the node and the lane of it are read by what both have in common.
-  return { do: 'restart-k3s', lane, summary, reason: '', awaits, sinceMs: 0, ...(node === undefined ? {} : { node }) }
+  return {
+    about: 'cluster',
+    do: 'restart-k3s',
+    lane,
+    summary,
+    reason: '',
+    awaits,
+    sinceMs: 0,
+    ...(node === undefined ? {} : { node }),
+  }
 }
 
 async function told(operating: Operating, verb: Parameters<typeof command>[1], input?: unknown): Promise<Outcome> {

@@ -1,4 +1,4 @@
-import type { ClusterVerb } from '../../model/cluster-decision.ts'
+import type { ClusterVerb } from '../../model/step.ts'
 import type { Outcome } from '../../model/verdict.ts'
 import { type Actor, refused } from './actor.ts'
 import { deleteJoinToken, noteFormed } from './steps/after-join.ts'

@@ -15,8 +15,8 @@ import { seededRandom } from '../../lib/random.ts'
 import type { Shell } from '../../lib/shell.ts'
 import { magicPacket } from '../../lib/wake.ts'
 import type { BmcTarget, PowerHost } from '../../model/power.ts'
-import type { PowerStep } from '../../model/power-decision.ts'
 import { Secret } from '../../model/secret.ts'
+import type { Step } from '../../model/step.ts'
 import { specWith } from '../../plan/power/testing/fixture.ts'
 import { createPowerDriver } from './driver.ts'
 import { unitText } from './last-word.ts'
@@ -24,7 +24,8 @@ import { readWho } from './people.ts'
 import { type Described, tierOf } from './tiers.ts'
 
 const signal = new AbortController().signal
-const step = (verb: PowerStep['do'], host: string): PowerStep => ({
+const step = (verb: Step<'power'>['do'], host: string): Step<'power'> => ({
+  about: 'power',
   do: verb,
   tier: 'hosts',
   host,
@@ -81,7 +82,7 @@ function boxes() {
   })
   const [cow, duck] = [hostOf('cow'), hostOf('duck')]
   const reach = { spec: specWith({ hosts: [cow, duck] }), shells: new Map() }
-  const perform = (verb: PowerStep['do'], host: string, force = false) =>
+  const perform = (verb: Step<'power'>['do'], host: string, force = false) =>
     clock.runUntil(driver.perform({ ...step(verb, host), force }, reach, signal), { maxMs: 60_000 })
   const powerOf = (host: PowerHost) => clock.runUntil(driver.hostPower(host, signal), { maxMs: 60_000 })
   const resets = (name: string) => datacentre.world.metal.get(name)?.resets

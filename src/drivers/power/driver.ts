@@ -3,8 +3,8 @@ import { LIMITS } from '../../lib/limits.ts'
 import { type Shell, ShellFailure } from '../../lib/shell.ts'
 import { magicPacket } from '../../lib/wake.ts'
 import type { BmcTarget, PowerHost } from '../../model/power.ts'
-import type { PowerStep } from '../../model/power-decision.ts'
 import type { SshTarget } from '../../model/ssh-target.ts'
+import type { Step } from '../../model/step.ts'
 import type { Outcome } from '../../model/verdict.ts'
 import type { PowerDeps, PowerDriver, PowerReach } from '../power-port.ts'
 import { goDownAlone, lastWords } from './last-word.ts'
@@ -60,14 +60,14 @@ export function createPowerDriver(deps: PowerDeps): PowerDriver {
     return stalled(`nobody can shut ${host.name} down: it has neither a hypervisor, SSH nor a management controller`)
   }
 
-  async function hook(step: PowerStep, { spec }: PowerReach, signal: AbortSignal): Promise<Outcome> {
+  async function hook(step: Step<'power'>, { spec }: PowerReach, signal: AbortSignal): Promise<Outcome> {
     const known = spec.hooks.find(({ name }) => name === step.hook)
     const shell = known?.target === undefined ? undefined : shellTo(known.target)
     if (known === undefined || shell === undefined) return stalled(`there is no way to run the hook ${step.hook ?? ''}`)
     return run(shell, known.run, signal)
   }
 
-  async function perform(step: PowerStep, reach: PowerReach, signal: AbortSignal): Promise<Outcome> {
+  async function perform(step: Step<'power'>, reach: PowerReach, signal: AbortSignal): Promise<Outcome> {
     const host = reach.spec.hosts.find(({ name }) => name === step.host)
     const { client } = reach
     switch (step.do) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createKubernetesClient } from '../../kubernetes/client.ts'
 import type { Foreign } from '../../kubernetes/objects.ts'
-import type { PowerStep } from '../../model/power-decision.ts'
+import type { Step } from '../../model/step.ts'
 import { MARKS } from './marks.ts'
 import { pause, restore } from './objects.ts'
 
@@ -26,7 +26,7 @@ function deployment(replicas: number) {
   const step = {
     summary: 'pause web',
     workload: { kind: 'Deployment', namespace: 'default', name: 'web' },
-  } as unknown as PowerStep
+  } as unknown as Step<'power'>
   const signal = new AbortController().signal
   return {
     object,

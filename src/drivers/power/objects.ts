@@ -5,14 +5,14 @@ import { annotationsOf, at, type Foreign, nameOf, recordsOf, textOf } from '../.
 import { LIMITS } from '../../lib/limits.ts'
 import { inParallel } from '../../lib/parallel.ts'
 import type { PowerSpec } from '../../model/power.ts'
-import type { PowerStep } from '../../model/power-decision.ts'
+import type { Step } from '../../model/step.ts'
 import type { Outcome } from '../../model/verdict.ts'
 import { answeringWebhooks, goingTier, listing } from './describe.ts'
 import { formatNodeMark, MARKS, readBefore, readNodeMark, TAINT } from './marks.ts'
 
 const DONE: Outcome = { result: 'done' }
 
-const PATHS: Readonly<Record<NonNullable<PowerStep['workload']>['kind'], readonly [string, string]>> = {
+const PATHS: Readonly<Record<NonNullable<Step<'power'>['workload']>['kind'], readonly [string, string]>> = {
   Deployment: ['/apis/apps/v1', 'deployments'],
   StatefulSet: ['/apis/apps/v1', 'statefulsets'],
   CronJob: ['/apis/batch/v1', 'cronjobs'],
@@ -20,7 +20,7 @@ const PATHS: Readonly<Record<NonNullable<PowerStep['workload']>['kind'], readonl
 }
 
 /** Takes a workload to nothing and notes in the same write what it had; a note that is there stays as it is. */
-export async function pause(client: KubernetesClient, step: PowerStep, signal: AbortSignal): Promise<Outcome> {
+export async function pause(client: KubernetesClient, step: Step<'power'>, signal: AbortSignal): Promise<Outcome> {
   return onWorkload(client, step, signal, (object, kind) => {
     const known = annotationsOf(object).get(MARKS.before)
     const note = (before: number) => ({ [MARKS.before]: known ?? String(before) })
@@ -41,7 +41,7 @@ export async function pause(client: KubernetesClient, step: PowerStep, signal: A
 }
 
 /** Gives back what our note says and takes the note away, in one write. Where somebody scaled it since, theirs stands. */
-export async function restore(client: KubernetesClient, step: PowerStep, signal: AbortSignal): Promise<Outcome> {
+export async function restore(client: KubernetesClient, step: Step<'power'>, signal: AbortSignal): Promise<Outcome> {
   return onWorkload(client, step, signal, (object, kind) => {
     const before = readBefore(annotationsOf(object).get(MARKS.before))
     if (before === undefined) return undefined
@@ -61,9 +61,9 @@ export async function restore(client: KubernetesClient, step: PowerStep, signal:
 
 async function onWorkload(
   client: KubernetesClient,
-  { workload, summary }: PowerStep,
+  { workload, summary }: Step<'power'>,
   signal: AbortSignal,
-  change: (object: Foreign, kind: NonNullable<PowerStep['workload']>['kind']) => Foreign | undefined,
+  change: (object: Foreign, kind: NonNullable<Step<'power'>['workload']>['kind']) => Foreign | undefined,
 ): Promise<Outcome> {
   if (workload === undefined) return { result: 'not-sent', message: `nobody said what is meant: ${summary}` }
   const [api, plural] = PATHS[workload.kind]
@@ -74,7 +74,7 @@ async function onWorkload(
 /** Cordon, taint and our mark of what of it is ours, in one write that fails when somebody was there in between. */
 export async function markNode(
   client: KubernetesClient,
-  step: PowerStep,
+  step: Step<'power'>,
   nowMs: number,
   signal: AbortSignal,
 ): Promise<Outcome> {
@@ -100,7 +100,7 @@ export async function markNode(
   })
 }
 
-export async function unmarkNode(client: KubernetesClient, step: PowerStep, signal: AbortSignal): Promise<Outcome> {
+export async function unmarkNode(client: KubernetesClient, step: Step<'power'>, signal: AbortSignal): Promise<Outcome> {
   const path = `/api/v1/nodes/${segment(step.node ?? '')}`
   return changed(client, path, step.summary, signal, (node) => {
     const mark = readNodeMark(annotationsOf(node).get(MARKS.node))
@@ -120,7 +120,7 @@ export async function unmarkNode(client: KubernetesClient, step: PowerStep, sign
 /** Asks what is left on a node to go, once; forced, what refused is deleted. The next pass asks again. */
 export async function drainNode(
   client: KubernetesClient,
-  step: PowerStep,
+  step: Step<'power'>,
   spec: PowerSpec,
   signal: AbortSignal,
 ): Promise<{ readonly outcome: Outcome; readonly blocked?: string }> {

@@ -3,12 +3,12 @@ import type { Clock } from '../../lib/clock.ts'
 import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
-import type { OperationStep } from '../../model/cluster-operation.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { NewEvent } from '../../model/event.ts'
 import type { CoordinatedIntention } from '../../model/intention.ts'
 import type { ResourceKey } from '../../model/key.ts'
 import type { Resource } from '../../model/resource.ts'
+import type { Step } from '../../model/step.ts'
 import { planDrill } from '../../plan/cluster/backup.ts'
 import { type DrillRun, type DrillState, dueDrill, endedDrill } from '../../plan/cluster/drill.ts'
 import type { Store } from '../../store/port.ts'
@@ -73,7 +73,7 @@ export async function keepDrill(
     const told = tell(declaration, 'DrillBegun', `${due.snapshot} is tried on a machine of its own`, deps.clock.now())
     return { state, events: [told], effects: 1 }
   }
-  const awaited = deps.unsure.some(({ about, key }) => about === 'operation' && key === declaration.key)
+  const awaited = deps.unsure.some(({ step, key }) => step.about === 'operation' && key === declaration.key)
   if (awaited) return { state: before, events: [], effects: 0 }
   return goOn(declaration, before.run, withDrill(surroundings, declaration.drill.name, reach), deps, keep, signal)
 }
@@ -139,7 +139,7 @@ type Went =
   | { readonly is: 'failed'; readonly message: string; readonly effects: number }
 
 async function stepOn(
-  step: OperationStep,
+  step: Step<'operation'>,
   run: DrillRun,
   key: ResourceKey,
   deps: DrillDeps,
@@ -150,9 +150,7 @@ async function stepOn(
   let effects = 0
   if (!run.begun) {
     const begun = { id: deps.nextIntentionId(), epoch, key, atMs: deps.clock.now(), state: 'intended' as const }
-    const outcome = await journalled({ ...begun, about: 'operation', step }, deps, () =>
-      operator.perform(step, surroundings, signal),
-    )
+    const outcome = await journalled({ ...begun, step }, deps, () => operator.perform(step, surroundings, signal))
     effects = outcome.result === 'not-sent' ? 0 : 1
     if (outcome.result === 'refused') {
       const { meaning, message } = outcome.refusal

@@ -1,11 +1,12 @@
-import type { ClusterHold, ClusterStep } from '../../model/cluster-decision.ts'
+import type { ClusterHold } from '../../model/cluster-decision.ts'
 import type { ClusterLook } from '../../model/cluster-look.ts'
 import type { Condition } from '../../model/condition.ts'
 import type { NewEvent } from '../../model/event.ts'
 import { resourceUid } from '../../model/key.ts'
 import type { ResourceRecord } from '../../model/record.ts'
+import type { Step } from '../../model/step.ts'
 import { conditionOf, isTrue, withCondition } from '../conditions.ts'
-import { type ClusterAttempt, refusalIn } from './act.ts'
+import { eventsOfAttempts, objectionSentence, pascal, refusalIn, type StepAttempt } from '../steps.ts'
 import { BOXES, boxesIn, MEMBERS, SERVERS } from './departed.ts'
 
 /**
@@ -14,9 +15,9 @@ import { BOXES, boxesIn, MEMBERS, SERVERS } from './departed.ts'
  */
 export function judgeCluster(
   look: ClusterLook,
-  attempts: readonly ClusterAttempt[],
+  attempts: readonly StepAttempt<'cluster'>[],
   before: ResourceRecord | undefined,
-  goesOn: (step: ClusterStep) => boolean,
+  goesOn: (step: Step<'cluster'>) => boolean,
   nowMs: number,
   backedUp?: Omit<Condition, 'sinceMs'>,
 ): { readonly record: ResourceRecord; readonly events: readonly NewEvent[] } {
@@ -99,7 +100,7 @@ export function isClusterSettled({ decision, declaration }: ClusterLook, hasAddo
 
 function conditionsOf(
   look: ClusterLook,
-  attempts: readonly ClusterAttempt[],
+  attempts: readonly StepAttempt<'cluster'>[],
   before: readonly Condition[],
   nowMs: number,
 ): readonly Condition[] {
@@ -113,7 +114,7 @@ function conditionsOf(
   const standstill = observed.orders.hold
   const synced: Omit<Condition, 'sinceMs'> =
     blocked !== undefined
-      ? { type: 'Synced', status: 'False', reason: pascal(blocked.guard), message: sentence(blocked) }
+      ? { type: 'Synced', status: 'False', reason: pascal(blocked.guard), message: objectionSentence(blocked) }
       : failure !== undefined
         ? { type: 'Synced', status: 'False', reason: failure.reason, message: failure.message }
         : step !== undefined
@@ -135,7 +136,7 @@ function conditionsOf(
   const stalled: Omit<Condition, 'sinceMs'> =
     refused === undefined
       ? { type: 'Stalled', status: 'False', reason: 'Progressing', message: '' }
-      : { type: 'Stalled', status: 'True', reason: pascal(refused.guard), message: sentence(refused) }
+      : { type: 'Stalled', status: 'True', reason: pascal(refused.guard), message: objectionSentence(refused) }
   return [synced, ready, stalled].reduce((all, next) => withCondition(all, next, nowMs), before)
 }
 
@@ -158,10 +159,10 @@ function unready({ decision }: ClusterLook): string {
 
 function eventsOf(
   look: ClusterLook,
-  attempts: readonly ClusterAttempt[],
+  attempts: readonly StepAttempt<'cluster'>[],
   before: ResourceRecord | undefined,
   after: ResourceRecord,
-  goesOn: (step: ClusterStep) => boolean,
+  goesOn: (step: Step<'cluster'>) => boolean,
   nowMs: number,
 ): readonly NewEvent[] {
   const { commit } = look.declaration.origin
@@ -174,17 +175,12 @@ function eventsOf(
     ...(commit === undefined ? {} : { commit }),
   })
   const known = before === undefined ? undefined : conditionOf(before.conditions, 'Synced')?.message
-  const events = attempts.flatMap(({ step, outcome }) => {
-    const refusal = refusalIn(outcome)
-    if (refusal !== undefined) {
-      // The same failure again is counted, not told again.
-      if (known === refusal.message) return []
-      return [tell('Warning', refusal.reason, `could not ${step.summary}: ${refusal.message}`)]
-    }
-    if (goesOn(step) && outcome.result !== 'unclear') return []
-    const unclear = outcome.result === 'unclear' ? `, and it is not clear what came of it: ${outcome.message}` : ''
-    return [tell(unclear === '' ? 'Normal' : 'Warning', pascal(step.do), `${told(step)}${unclear}`)]
-  })
+  // The same failure again is counted, not told again.
+  const events = [
+    ...eventsOfAttempts(attempts, tell, ({ step, outcome }, refusal) =>
+      refusal === undefined ? goesOn(step) && outcome.result !== 'unclear' : known === refusal.message,
+    ),
+  ]
   if (before?.status !== after.status) events.push(tell('Normal', after.status, phaseSentence(look, after)))
   const backup = conditionOf(after.conditions, 'BackedUp')
   const backupBefore = before === undefined ? undefined : conditionOf(before.conditions, 'BackedUp')
@@ -193,8 +189,8 @@ function eventsOf(
   const [objection] = objections(look.decision)
   // What a Power ordered is told by the Power, and is no warning here.
   const ordered = look.observed.orders.hold?.power !== undefined
-  if (objection !== undefined && known !== sentence(objection))
-    events.push(tell(ordered ? 'Normal' : 'Warning', pascal(objection.guard), sentence(objection)))
+  if (objection !== undefined && known !== objectionSentence(objection))
+    events.push(tell(ordered ? 'Normal' : 'Warning', pascal(objection.guard), objectionSentence(objection)))
   return events
 }
 
@@ -205,10 +201,6 @@ function phaseSentence(look: ClusterLook, after: ResourceRecord): string {
   return conditionOf(after.conditions, 'Ready')?.message ?? ''
 }
 
-function told({ summary, reason }: ClusterStep): string {
-  return reason === '' ? summary : `${summary}: ${reason}`
-}
-
 function objections({
   holds,
   refusals,
@@ -217,13 +209,4 @@ function objections({
   readonly refusals: readonly ClusterHold[]
 }): readonly ClusterHold[] {
   return [...refusals, ...holds]
-}
-
-function sentence({ reason, allow }: ClusterHold): string {
-  return `${reason}. To go on: ${allow}`
-}
-
-/** `join-server` → `JoinServer`. */
-function pascal(word: string): string {
-  return word.replace(/(?:^|-)(.)/g, (_all, letter: string) => letter.toUpperCase())
 }

@@ -1,20 +1,21 @@
-import type { ClusterStep } from '../../model/cluster-decision.ts'
 import type { ResourceKey } from '../../model/key.ts'
 import type { ResourceRecord } from '../../model/record.ts'
+import type { Step } from '../../model/step.ts'
 import { backupCondition } from '../../plan/cluster/backup-condition.ts'
 import type { PassDeps } from '../pass-deps.ts'
-import { actOnCluster, type ClusterActDeps, stepName } from './act.ts'
+import { dueSteps, performSteps, type StepAttempt, type StepDeps, stepName } from '../steps.ts'
 import { noteBackups } from './backups.ts'
 import { type DrillPass, keepDrill, readDrills } from './drills.ts'
 import { judgeCluster } from './judge.ts'
 import type { LookedAt } from './look.ts'
 import type { Kept } from './pace.ts'
+import { noteRemediation } from './remembered.ts'
 
 /** Takes each cluster one step further and says what came of it. */
 export async function keepClusters(
   clusters: readonly LookedAt[],
   records: ReadonlyMap<ResourceKey, ResourceRecord>,
-  deps: PassDeps & Pick<ClusterActDeps, 'unsure'>,
+  deps: PassDeps & Pick<StepDeps, 'unsure'>,
   only: ReadonlySet<ResourceKey> | undefined,
   signal: AbortSignal,
 ): Promise<
@@ -24,8 +25,8 @@ export async function keepClusters(
     clusters.map(async (looked) => {
       const { declaration } = looked.look
       const idle = signal.aborted || declaration.policy.paused || (only !== undefined && !only.has(declaration.key))
-      const attempts = idle ? [] : await actOnCluster(looked, { ...deps, failures: deps.clusterFailures }, signal)
-      const goesOn = (step: ClusterStep) => deps.clusterWaits.has(stepName(declaration.key, step))
+      const attempts = idle ? [] : await actOnCluster(looked, deps, signal)
+      const goesOn = (step: Step<'cluster'>) => deps.clusterWaits.has(stepName(declaration.key, step))
       const drills = idle ? undefined : await keepDrillOf(looked, deps, signal)
       const state = drills?.state ?? (await readDrills(deps.store, declaration.name))
       const backedUp = backupCondition(declaration.spec, looked.look.observed, state, deps.clock.now())
@@ -44,9 +45,27 @@ export async function keepClusters(
   )
 }
 
+/** Performs the due steps of one cluster. That a dead node is replaced is written down before. */
+async function actOnCluster(
+  { look, surroundings }: LookedAt,
+  deps: PassDeps & Pick<StepDeps, 'unsure'>,
+  signal: AbortSignal,
+): Promise<readonly StepAttempt<'cluster'>[]> {
+  const { declaration, decision } = look
+  const { clock, store, epoch } = deps
+  const steps = dueSteps(declaration.key, decision.steps, deps, clock.monotonicMs())
+  if (steps.length === 0) return []
+  for (const { purpose, node } of steps) {
+    if (purpose === 'remediate' && node !== undefined)
+      await noteRemediation(store, epoch, declaration.name, node, clock.now())
+  }
+  const session = await deps.sessions.of(declaration)
+  return performSteps(declaration.key, steps, deps, (step) => session.perform(step, surroundings, signal))
+}
+
 async function keepDrillOf(
   looked: LookedAt,
-  deps: PassDeps & Pick<ClusterActDeps, 'unsure'>,
+  deps: PassDeps & Pick<StepDeps, 'unsure'>,
   signal: AbortSignal,
 ): Promise<DrillPass | undefined> {
   const { declaration } = looked.look

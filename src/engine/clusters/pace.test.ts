@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { LIMITS } from '../../lib/limits.ts'
 import type { ClusterWait } from '../../model/cluster-decision.ts'
 import type { ClusterLook } from '../../model/cluster-look.ts'
-import type { ClusterFailures } from './act.ts'
+import type { StepFailures } from '../steps.ts'
 import { type Kept, type KnownWaits, nextClusterLookMs } from './pace.ts'
 
 function waiting(...waits: readonly ClusterWait[]): Kept {
@@ -14,7 +14,7 @@ function waiting(...waits: readonly ClusterWait[]): Kept {
   return { look, attempts: [] }
 }
 
-const NO_FAILURES: ClusterFailures = new Map()
+const NO_FAILURES: StepFailures = new Map()
 
 /** A controller whose clocks agree. */
 const at = (ms: number) => ({ nowMs: ms, steadyMs: ms })
@@ -43,6 +43,7 @@ test('a settled cluster is looked at with the sweep', () => {
 })
 
 const STEP = {
+  about: 'cluster',
   do: 'init-cluster',
   node: 's1',
   lane: 'guest-agent',
@@ -78,7 +79,7 @@ test('a step that failed is looked at when it may be tried again', () => {
     lastMs: 0,
     nextAttemptMs: 7_000,
   } as const
-  const failures: ClusterFailures = new Map([['Cluster/a init-cluster s1 ', run]])
+  const failures: StepFailures = new Map([['Cluster/a init-cluster s1', run]])
   const idle = { ...doing('started'), attempts: [] }
   assert.equal(nextClusterLookMs([idle], new Map(), failures, at(1_000)), 6_000)
   // [F-22] A wall clock that was set back does not put it off.

@@ -1,7 +1,7 @@
 import { LIMITS } from '../../lib/limits.ts'
 import type { NodePhase } from '../../model/cluster-decision.ts'
 import type { ClusterLook } from '../../model/cluster-look.ts'
-import { type ClusterAttempt, type ClusterFailures, isForMachines, stepName } from './act.ts'
+import { isForMachines, type StepAttempt, type StepFailures, stepName } from '../steps.ts'
 
 /** Since when each wait, and each step that is still due, is known. Lost with the process: then it counts anew. */
 export type KnownWaits = Map<string, number>
@@ -12,7 +12,7 @@ const ON_ITS_WAY: ReadonlySet<NodePhase> = new Set(['Booting', 'Joining', 'Learn
 /** One cluster in one pass: what was seen, and what was done about it. */
 export interface Kept {
   readonly look: ClusterLook
-  readonly attempts: readonly ClusterAttempt[]
+  readonly attempts: readonly StepAttempt<'cluster'>[]
 }
 
 /**
@@ -23,7 +23,7 @@ export interface Kept {
 export function nextClusterLookMs(
   kept: readonly Kept[],
   known: KnownWaits,
-  failures: ClusterFailures,
+  failures: StepFailures,
   { nowMs, steadyMs }: { readonly nowMs: number; readonly steadyMs: number },
 ): number {
   const current = new Map<string, number>()

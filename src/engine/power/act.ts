@@ -1,40 +1,19 @@
 import type { PowerDriver } from '../../drivers/power-port.ts'
-import type { Clock } from '../../lib/clock.ts'
 import { LIMITS } from '../../lib/limits.ts'
-import type { Random } from '../../lib/random.ts'
-import type { ClusterStep } from '../../model/cluster-decision.ts'
-import type { CoordinatedIntention } from '../../model/intention.ts'
-import type { PowerStep, PowerVerb } from '../../model/power-decision.ts'
-import type { Outcome, Refusal } from '../../model/verdict.ts'
-import type { Store } from '../../store/port.ts'
-import { journalled } from '../act.ts'
+import type { PowerVerb, Step } from '../../model/step.ts'
+import type { Outcome } from '../../model/verdict.ts'
 import type { ClusterSessions } from '../clusters/sessions.ts'
-import { countFailure } from '../failures.ts'
 import type { Looking } from '../look.ts'
+import { dueSteps, performSteps, refusalIn, type StepAttempt, type StepDeps, stepName } from '../steps.ts'
 import type { PowerLooked } from './look.ts'
 import type { PowerMemory } from './memory.ts'
 import { type PowerNotes, writePowerDone, writePowerNotes } from './notes.ts'
 
-export interface PowerAttempt {
-  readonly step: PowerStep
-  readonly outcome: Outcome
-}
-
-export interface PowerActDeps {
-  readonly clock: Clock
-  readonly random: Random
-  readonly store: Store
-  readonly epoch: number
+export interface PowerActDeps extends StepDeps {
   readonly sessions: ClusterSessions
   readonly power: (() => Promise<PowerDriver>) | undefined
   readonly powerMemory: PowerMemory
-  /** Steps that were begun earlier and may still arrive. */
-  readonly unsure: readonly CoordinatedIntention[]
-  nextIntentionId(): string
 }
-
-/** What the plan for machines does. */
-const MACHINES: ReadonlySet<PowerVerb> = new Set(['stop-machine', 'start-machine'])
 
 /** What is asked for again only after a while: its effect takes its time to be seen. The rest is due in every pass. */
 const PAUSES: Readonly<Partial<Record<PowerVerb, number>>> = {
@@ -54,7 +33,7 @@ export async function actOnPower(
   lookings: ReadonlyMap<string, Looking>,
   deps: PowerActDeps,
   signal: AbortSignal,
-): Promise<readonly PowerAttempt[]> {
+): Promise<readonly StepAttempt<'power'>[]> {
   const { declaration, decision } = looked.look
   const { clock, store, epoch, powerMemory: memory } = deps
   if (decision.ended !== undefined) {
@@ -62,36 +41,17 @@ export async function actOnPower(
     await writePowerDone(store, epoch, declaration.name, { sinceMs, state, ...decision.ended })
   }
   const now = clock.monotonicMs()
-  const awaited = deps.unsure.flatMap((one) =>
-    one.about === 'power' && one.key === declaration.key ? [one.step.host] : [],
-  )
-  const due = decision.steps.filter((step) => {
-    if (MACHINES.has(step.do)) return false
-    // A host to which an earlier order may still come is not given another one.
-    if (step.host !== undefined && awaited.includes(step.host)) return false
-    const name = powerStepName(declaration.key, step)
-    const failure = memory.failures.get(name)
-    if (failure !== undefined && failure.nextAttemptMs > now) return false
-    const begun = memory.begun.get(name)
+  const due = dueSteps(declaration.key, decision.steps, deps, now).filter((step) => {
+    const begun = memory.begun.get(stepName(declaration.key, step))
     return begun === undefined || now - begun >= (PAUSES[step.do] ?? 0)
   })
   if (due.length === 0 || deps.power === undefined) return []
   const driver = await deps.power()
   const notes = await noted(looked, due, deps)
   const client = await clientOf(looked, deps)
-  const attempts = await Promise.all(
-    due.map(async (step): Promise<PowerAttempt> => {
-      const name = powerStepName(declaration.key, step)
-      memory.begun.set(name, now)
-      const begun = { id: deps.nextIntentionId(), epoch, key: declaration.key, atMs: clock.now() }
-      const outcome = await journalled({ ...begun, state: 'intended', about: 'power', step }, deps, () =>
-        perform(step, looked, lookings, driver, client, deps, signal),
-      )
-      const refusal = refusalOf(outcome)
-      if (refusal === undefined) memory.failures.delete(name)
-      else memory.failures.set(name, countFailure(memory.failures.get(name), refusal, now, deps.random))
-      return { step, outcome }
-    }),
+  for (const step of due) memory.begun.set(stepName(declaration.key, step), now)
+  const attempts = await performSteps(declaration.key, due, deps, (step) =>
+    perform(step, looked, lookings, driver, client, deps, signal),
   )
   await noteHooks(declaration.name, attempts, notes, deps)
   return attempts
@@ -102,7 +62,7 @@ async function clientOf({ cluster }: PowerLooked, { sessions }: PowerActDeps) {
 }
 
 /** Before a host is told to go down it is written down that it was: afterwards nobody may be left to ask. */
-async function noted(looked: PowerLooked, due: readonly PowerStep[], deps: PowerActDeps): Promise<PowerNotes> {
+async function noted(looked: PowerLooked, due: readonly Step<'power'>[], deps: PowerActDeps): Promise<PowerNotes> {
   const { declaration, decision } = looked.look
   const { sinceMs, state } = decision.wanted
   const same = looked.notes?.sinceMs === sinceMs && looked.notes.state === state
@@ -117,13 +77,13 @@ async function noted(looked: PowerLooked, due: readonly PowerStep[], deps: Power
 
 async function noteHooks(
   power: string,
-  attempts: readonly PowerAttempt[],
+  attempts: readonly StepAttempt<'power'>[],
   notes: PowerNotes,
   deps: PowerActDeps,
 ): Promise<void> {
   const ran = attempts.flatMap(({ step, outcome }) => {
     if (step.do !== 'run-hook' || step.hook === undefined) return []
-    return [[step.hook, { ok: outcome.result === 'done', output: refusalOf(outcome)?.message ?? '' }] as const]
+    return [[step.hook, { ok: outcome.result === 'done', output: refusalIn(outcome)?.message ?? '' }] as const]
   })
   if (ran.length === 0) return
   await writePowerNotes(deps.store, deps.epoch, power, {
@@ -133,7 +93,7 @@ async function noteHooks(
 }
 
 async function perform(
-  step: PowerStep,
+  step: Step<'power'>,
   looked: PowerLooked,
   lookings: ReadonlyMap<string, Looking>,
   driver: PowerDriver,
@@ -170,8 +130,9 @@ async function perform(
   return driver.perform(step, reach, signal)
 }
 
-function clusterStep({ do: verb, node, lane, summary, awaits }: PowerStep, nowMs: number): ClusterStep {
+function clusterStep({ do: verb, node, lane, summary, awaits }: Step<'power'>, nowMs: number): Step<'cluster'> {
   return {
+    about: 'cluster',
     do: verb === 'stop-k3s' ? 'stop-k3s' : 'restart-k3s',
     ...(node === undefined ? {} : { node }),
     lane,
@@ -180,26 +141,4 @@ function clusterStep({ do: verb, node, lane, summary, awaits }: PowerStep, nowMs
     awaits,
     sinceMs: nowMs,
   }
-}
-
-export function refusalOf(outcome: Outcome): Refusal | undefined {
-  if (outcome.result === 'refused') return outcome.refusal
-  if (outcome.result !== 'not-sent') return undefined
-  return { reason: 'NotReached', meaning: 'backoff', message: outcome.message }
-}
-
-export function powerStepName(key: string, step: PowerStep): string {
-  const { workload } = step
-  const what = workload === undefined ? '' : `${workload.kind} ${workload.namespace}/${workload.name}`
-  const words = [
-    step.do,
-    what,
-    step.node,
-    step.host,
-    step.machine,
-    step.connection,
-    step.hook,
-    step.force ? 'force' : '',
-  ]
-  return `${key} ${words.filter((word) => word !== undefined && word !== '').join(' ')}`
 }

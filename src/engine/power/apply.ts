@@ -1,9 +1,10 @@
-import type { ClusterDecision, ClusterStep } from '../../model/cluster-decision.ts'
+import type { ClusterDecision } from '../../model/cluster-decision.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { ResourceKey } from '../../model/key.ts'
 import type { ClusterStandstill } from '../../model/observed-cluster.ts'
 import type { PowerLook } from '../../model/power-look.ts'
 import type { Desired, Resource } from '../../model/resource.ts'
+import type { Step } from '../../model/step.ts'
 import { coordinate } from '../../plan/cluster/coordinate.ts'
 import type { LookedAt } from '../clusters/look.ts'
 
@@ -80,10 +81,11 @@ export function heldByPower(
     const power = looks.find(({ declaration: one }) => one.spec.cluster === declaration.name)
     if (power === undefined) return looked
     const { decision } = power
-    const stops = decision.steps.flatMap((step): readonly ClusterStep[] => {
+    const stops = decision.steps.flatMap((step): readonly Step<'cluster'>[] => {
       if (step.do !== 'stop-machine' || step.node === undefined) return []
       const { node, lane, summary, awaits } = step
-      return [{ do: 'stop-machine', node, lane, summary, reason: decision.wanted.why, awaits, sinceMs: nowMs }]
+      const stop = { about: 'cluster', do: 'stop-machine', node, lane, summary, awaits } as const
+      return [{ ...stop, reason: decision.wanted.why, sinceMs: nowMs }]
     })
     if (!decision.holdsCluster && stops.length === 0) return looked
     if (!decision.holdsCluster)
@@ -95,7 +97,7 @@ export function heldByPower(
   })
 }
 
-function withSteps(decision: ClusterDecision, steps: readonly ClusterStep[]): ClusterDecision {
+function withSteps(decision: ClusterDecision, steps: readonly Step<'cluster'>[]): ClusterDecision {
   return { ...decision, steps: [...decision.steps, ...steps] }
 }
 

@@ -1,19 +1,20 @@
 import type { Condition } from '../../model/condition.ts'
 import type { NewEvent } from '../../model/event.ts'
 import { resourceUid } from '../../model/key.ts'
-import type { PowerDecision, PowerHold, PowerStep } from '../../model/power-decision.ts'
+import type { PowerDecision } from '../../model/power-decision.ts'
 import type { PowerLook } from '../../model/power-look.ts'
 import type { ResourceRecord } from '../../model/record.ts'
+import type { Step } from '../../model/step.ts'
 import { conditionOf, withCondition } from '../conditions.ts'
-import { type PowerAttempt, refusalOf } from './act.ts'
+import { eventsOfAttempts, objectionSentence, pascal, type StepAttempt } from '../steps.ts'
 import { noteWaits } from './noted-waits.ts'
 
 /** Turns what was seen of a Power and what was done into its record and the events worth telling. Pure. */
 export function judgePower(
   look: PowerLook,
-  attempts: readonly PowerAttempt[],
+  attempts: readonly StepAttempt<'power'>[],
   before: ResourceRecord | undefined,
-  goesOn: (step: PowerStep) => boolean,
+  goesOn: (step: Step<'power'>) => boolean,
   lastWords: readonly string[],
   nowMs: number,
 ): { readonly record: ResourceRecord; readonly events: readonly NewEvent[] } {
@@ -53,7 +54,11 @@ function conditionsOf(decision: PowerDecision, before: readonly Condition[], now
   const [wait] = decision.waits
   const [step] = decision.steps
   const message =
-    hold === undefined ? (wait === undefined ? (step?.summary ?? '') : `${wait.what}: ${wait.awaits}`) : sentence(hold)
+    hold === undefined
+      ? wait === undefined
+        ? (step?.summary ?? '')
+        : `${wait.what}: ${wait.awaits}`
+      : objectionSentence(hold)
   const synced: Omit<Condition, 'sinceMs'> = settled
     ? { type: 'Synced', status: 'True', reason: 'AsWanted', message: '' }
     : { type: 'Synced', status: 'False', reason: phase, message }
@@ -68,16 +73,16 @@ function conditionsOf(decision: PowerDecision, before: readonly Condition[], now
   const stalled: Omit<Condition, 'sinceMs'> =
     decision.refusals[0] === undefined
       ? { type: 'Stalled', status: 'False', reason: 'Progressing', message: '' }
-      : { type: 'Stalled', status: 'True', reason: 'Refused', message: sentence(decision.refusals[0]) }
+      : { type: 'Stalled', status: 'True', reason: 'Refused', message: objectionSentence(decision.refusals[0]) }
   return [synced, ready, stalled].reduce((all, next) => withCondition(all, next, nowMs), before)
 }
 
 function eventsOf(
   { declaration, decision }: PowerLook,
-  attempts: readonly PowerAttempt[],
+  attempts: readonly StepAttempt<'power'>[],
   before: ResourceRecord | undefined,
   after: ResourceRecord,
-  goesOn: (step: PowerStep) => boolean,
+  goesOn: (step: Step<'power'>) => boolean,
   lastWords: readonly string[],
   nowMs: number,
 ): readonly NewEvent[] {
@@ -88,19 +93,14 @@ function eventsOf(
     reason,
     message,
   })
-  const events = attempts.flatMap(({ step, outcome }) => {
-    const refusal = refusalOf(outcome)
-    if (goesOn(step)) return []
-    if (refusal !== undefined) return [tell('Warning', refusal.reason, `could not ${step.summary}: ${refusal.message}`)]
-    const unclear = outcome.result === 'unclear' ? `, and it is not clear what came of it: ${outcome.message}` : ''
-    return [tell(unclear === '' ? 'Normal' : 'Warning', pascal(step.do), `${step.summary}${unclear}`)]
-  })
+  const events = [...eventsOfAttempts(attempts, tell, ({ step }) => goesOn(step))]
   if (before?.status !== after.status) {
     events.push(tell('Normal', after.status, `${phrase(decision)} (${decision.wanted.why})`))
   }
   const known = before === undefined ? undefined : conditionOf(before.conditions, 'Ready')?.message
   const [hold] = [...decision.refusals, ...decision.holds]
-  if (hold !== undefined && known !== sentence(hold)) events.push(tell('Warning', pascal(hold.guard), sentence(hold)))
+  if (hold !== undefined && known !== objectionSentence(hold))
+    events.push(tell('Warning', pascal(hold.guard), objectionSentence(hold)))
   if (decision.ended?.result === 'aborted') {
     events.push(tell('Warning', 'Aborted', `gave up going off, and goes back: ${decision.ended.reason}`))
   }
@@ -125,12 +125,4 @@ function phrase({ phase }: PowerDecision): string {
     case 'Unknown':
       return 'not known'
   }
-}
-
-function sentence({ reason, allow }: PowerHold): string {
-  return `${reason}. To go on: ${allow}`
-}
-
-function pascal(word: string): string {
-  return word.replace(/(?:^|-)(.)/g, (_all, letter: string) => letter.toUpperCase())
 }

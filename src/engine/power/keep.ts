@@ -1,9 +1,10 @@
 import type { NewEvent } from '../../model/event.ts'
 import type { ResourceKey } from '../../model/key.ts'
-import type { PowerStep } from '../../model/power-decision.ts'
 import type { ResourceRecord } from '../../model/record.ts'
+import type { Step } from '../../model/step.ts'
 import type { Looking } from '../look.ts'
-import { actOnPower, type PowerActDeps, powerStepName } from './act.ts'
+import { stepName } from '../steps.ts'
+import { actOnPower, type PowerActDeps } from './act.ts'
 import { noteEnergy } from './energy.ts'
 import { judgePower } from './judge.ts'
 import type { PowerLooked } from './look.ts'
@@ -35,7 +36,7 @@ export async function keepPowers(
       const heard = idle ? undefined : await lastWords(looked, deps, signal)
       const now = heard === undefined ? looked : { ...looked, notes: heard.notes }
       const attempts = idle ? [] : await actOnPower(now, lookings, deps, signal)
-      const goesOn = (step: PowerStep) => known.has(powerStepName(declaration.key, step))
+      const goesOn = (step: Step<'power'>) => known.has(stepName(declaration.key, step))
       const before = records.get(declaration.key)
       if (!idle) await noteEnergy(looked.look, memory, deps)
       return {

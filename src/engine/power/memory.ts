@@ -2,7 +2,6 @@ import type { Clock } from '../../lib/clock.ts'
 import type { CheckSeen, SeenHold, SeenHost, UpsReading } from '../../model/observed-power.ts'
 import type { PowerEnergy, PowerOrders } from '../../model/power.ts'
 import type { PowerLook } from '../../model/power-look.ts'
-import type { FailureRun } from '../../model/record.ts'
 import type { KeptAnswers } from './kept-answers.ts'
 
 /** What an engine knows of power besides what it sees. Lost with the process: then all times count anew. */
@@ -11,7 +10,6 @@ export interface PowerMemory {
   readonly waits: Map<string, number>
   /** When each step was last begun, on that clock. */
   readonly begun: Map<string, number>
-  readonly failures: Map<string, FailureRun>
   /** When each order and each hold that somebody set ends, on that clock, as it was when it was first seen. */
   readonly ends: Map<string, number>
   readonly people: KeptAnswers<readonly SeenHold[]>
@@ -28,7 +26,6 @@ export function emptyPowerMemory(): PowerMemory {
   return {
     waits: new Map(),
     begun: new Map(),
-    failures: new Map(),
     ends: new Map(),
     people: new Map(),
     ups: new Map(),

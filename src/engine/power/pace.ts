@@ -1,13 +1,13 @@
 import { LIMITS } from '../../lib/limits.ts'
 import type { PowerLook } from '../../model/power-look.ts'
 import { waitName } from '../../plan/power/view.ts'
-import { type PowerAttempt, powerStepName } from './act.ts'
+import { type StepAttempt, stepName } from '../steps.ts'
 import type { PowerMemory } from './memory.ts'
 
 /** One Power in one pass. */
 export interface KeptPower {
   readonly look: PowerLook
-  readonly attempts: readonly PowerAttempt[]
+  readonly attempts: readonly StepAttempt<'power'>[]
 }
 
 /**
@@ -21,7 +21,7 @@ export function nextPowerLookMs(kept: readonly KeptPower[], memory: PowerMemory,
     const { key } = look.declaration
     const { decision } = look
     const moving = decision.phase === 'GoingOff' || decision.phase === 'GoingOn'
-    const due = new Set(decision.steps.map((step) => powerStepName(key, step)))
+    const due = new Set(decision.steps.map((step) => stepName(key, step)))
     for (const name of memory.begun.keys()) {
       if (name.startsWith(`${key} `) && !due.has(name)) memory.begun.delete(name)
     }

@@ -1,11 +1,11 @@
-import type { ClusterHold, ClusterStep, ClusterVerb, ClusterWait } from '../../model/cluster-decision.ts'
-import type { Lane } from '../../model/step.ts'
+import type { ClusterHold, ClusterWait } from '../../model/cluster-decision.ts'
+import type { ClusterVerb, Lane, Step } from '../../model/step.ts'
 import type { GuardAnswer } from './quorum.ts'
 import { isKept, type NodeView, type View } from './view.ts'
 
 /** What one judgement found. Empty: it has nothing to say, the next one may speak. */
 export interface Finding {
-  readonly steps: readonly ClusterStep[]
+  readonly steps: readonly Step<'cluster'>[]
   readonly waits: readonly ClusterWait[]
   readonly holds: readonly ClusterHold[]
   readonly refusals: readonly ClusterHold[]
@@ -35,12 +35,13 @@ export function firstOf(judgements: readonly (() => Finding)[]): Finding {
   return NOTHING
 }
 
-type StepFields = Omit<ClusterStep, 'do' | 'lane' | 'sinceMs' | 'node'> & { readonly sinceMs?: number }
+type StepFields = Omit<Step<'cluster'>, 'about' | 'do' | 'lane' | 'sinceMs' | 'node'> & { readonly sinceMs?: number }
 
 /** A step on one node, in the lane that its verb takes there. */
 export function stepOn(view: View, node: NodeView, verb: ClusterVerb, fields: StepFields): Finding {
-  const step: ClusterStep = {
+  const step: Step<'cluster'> = {
     ...fields,
+    about: 'cluster',
     do: verb,
     node: node.name,
     lane: laneOf(view, node, verb),

@@ -1,5 +1,5 @@
-import type { ClusterStep } from '../../model/cluster-decision.ts'
 import type { EtcdMember } from '../../model/observed-cluster.ts'
+import type { Step } from '../../model/step.ts'
 import { type Finding, holdFor, laneToEtcd, merge, NOTHING, objection } from './finding.ts'
 import { allowed } from './quorum.ts'
 import { localOf, type NodeView, type View } from './view.ts'
@@ -45,7 +45,8 @@ function banish(view: View, ghost: EtcdMember): Finding {
   }
   const held = objection(allowed({ do: 'remove-member', node: ghost.node, member: ghost.id }, view), ghost.node)
   if (held !== undefined) return held
-  const step: ClusterStep = {
+  const step: Step<'cluster'> = {
+    about: 'cluster',
     do: 'remove-member',
     node: ghost.node,
     member: ghost.id,

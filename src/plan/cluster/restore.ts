@@ -1,8 +1,8 @@
 import { minorOf } from '../../k3s/version.ts'
 import type { ClusterSpec, NodeSpec } from '../../model/cluster.ts'
-import type { ClusterOperation, OperationStep } from '../../model/cluster-operation.ts'
+import type { ClusterOperation } from '../../model/cluster-operation.ts'
 import type { ObservedCluster, ObservedNode } from '../../model/observed-cluster.ts'
-import type { Lane } from '../../model/step.ts'
+import type { Lane, Step } from '../../model/step.ts'
 
 export interface RestoreRequest {
   readonly snapshot: string
@@ -46,7 +46,7 @@ export function planRestore(
   const password = request.tokenHash ?? kept[0] ?? ''
   const takesOld = password !== kept[0]
   const reachable = spec.servers.filter((node) => !isOff(observed, node.name))
-  const steps: readonly OperationStep[] = [
+  const steps: readonly Step<'operation'>[] = [
     hold(`${spec.name} is being restored from ${request.snapshot}`),
     ...reachable.map((node) =>
       on(node, 'stop-k3s', `stop K3s on ${node.name}`, `K3s stopped on ${node.name}`, 'stopped'),
@@ -84,6 +84,7 @@ export function planRestore(
         on(node, 'restart-k3s', `restart K3s on ${node.name}`, `${node.name} Ready`, 'node-well'),
       ]),
     {
+      about: 'operation',
       do: 'delete-node',
       lane: 'kubernetes',
       summary: 'delete the Nodes that the snapshot has and nobody stands behind',
@@ -100,7 +101,7 @@ function lacksProgram(observed: ObservedCluster, name: string): boolean {
   return typeof k3s === 'object' && k3s.version === undefined
 }
 
-function installStep(spec: ClusterSpec, node: NodeSpec): OperationStep {
+function installStep(spec: ClusterSpec, node: NodeSpec): Step<'operation'> {
   const summary = `install K3s ${spec.version} on ${node.name}`
   return { ...on(node, 'install-k3s', summary, 'the program in place', 'job-done'), target: spec.version }
 }
@@ -164,27 +165,40 @@ function warningsOf(spec: ClusterSpec, observed: ObservedCluster, { snapshot }: 
   ]
 }
 
-export function hold(reason: string): OperationStep {
+export function hold(reason: string): Step<'operation'> {
   return local('hold', 'hold everything else that croft does with the cluster', 'the order written down', reason)
 }
 
-export function release(): OperationStep {
+export function release(): Step<'operation'> {
   return local('release', 'let croft go on with the cluster', 'the order withdrawn')
 }
 
-export function local(verb: OperationStep['do'], summary: string, awaits: string, target?: string): OperationStep {
-  return { do: verb, lane: 'local', summary, awaits, until: 'nothing', ...(target === undefined ? {} : { target }) }
+export function local(
+  verb: Step<'operation'>['do'],
+  summary: string,
+  awaits: string,
+  target?: string,
+): Step<'operation'> {
+  return {
+    about: 'operation',
+    do: verb,
+    lane: 'local',
+    summary,
+    awaits,
+    until: 'nothing',
+    ...(target === undefined ? {} : { target }),
+  }
 }
 
 export function on(
   node: Pick<NodeSpec, 'name' | 'machine'>,
-  verb: OperationStep['do'],
+  verb: Step<'operation'>['do'],
   summary: string,
   awaits: string,
-  until: NonNullable<OperationStep['until']> = 'nothing',
-): OperationStep {
+  until: NonNullable<Step<'operation'>['until']> = 'nothing',
+): Step<'operation'> {
   const lane: Lane = 'host' in node.machine ? 'ssh' : 'guest-agent'
-  return { do: verb, node: node.name, lane, summary, awaits, until }
+  return { about: 'operation', do: verb, node: node.name, lane, summary, awaits, until }
 }
 
 /** An agent that cannot be reached now is left: whoever is away comes back, or is healed as any other node. */

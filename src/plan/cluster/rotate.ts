@@ -1,6 +1,7 @@
 import type { ClusterSpec, NodeSpec } from '../../model/cluster.ts'
-import type { ClusterOperation, OperationStep } from '../../model/cluster-operation.ts'
+import type { ClusterOperation } from '../../model/cluster-operation.ts'
 import type { ObservedCluster } from '../../model/observed-cluster.ts'
+import type { Step } from '../../model/step.ts'
 import { serversWhole } from './removals.ts'
 import { hold, local, on, release } from './restore.ts'
 import { viewOf } from './view.ts'
@@ -46,7 +47,7 @@ function isOfNodes(what: Rotation): boolean {
 }
 
 /** How a node takes what is new: it starts with it, or makes it while it stands still. */
-function taking(what: Rotation, node: NodeSpec, awaits: string): OperationStep {
+function taking(what: Rotation, node: NodeSpec, awaits: string): Step<'operation'> {
   return what === 'certificates'
     ? on(
         node,
@@ -72,7 +73,7 @@ const WARNINGS: Readonly<Record<Rotation, readonly string[]>> = {
   'encryption-keys': ['do not interrupt it: keys that were half exchanged cannot be repaired'],
 }
 
-function begin(what: Rotation, first: NodeSpec, spec: ClusterSpec): readonly OperationStep[] {
+function begin(what: Rotation, first: NodeSpec, spec: ClusterSpec): readonly Step<'operation'>[] {
   switch (what) {
     case 'token':
       return [

@@ -1,5 +1,5 @@
 import { LIMITS } from '../../lib/limits.ts'
-import type { ClusterStep } from '../../model/cluster-decision.ts'
+import type { Step } from '../../model/step.ts'
 import { type Finding, firstOf, holdFor, isEmpty, merge, NOTHING, refusalOf, stepOn, waitFor } from './finding.ts'
 import { begin, continueWork, giveBack } from './node-work.ts'
 import { serversWhole } from './removals.ts'
@@ -185,8 +185,9 @@ function checked(view: View): Finding {
   return merge(findings)
 }
 
-function runCheck(view: View, name: string): ClusterStep {
+function runCheck(view: View, name: string): Step<'cluster'> {
   return {
+    about: 'cluster',
     do: 'run-health-checks',
     target: name,
     lane: 'local',

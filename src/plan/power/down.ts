@@ -1,6 +1,6 @@
 import type { PowerNode, PowerWorkload } from '../../model/observed-power.ts'
 import { type PowerHost, type ScaledTier, type Tier, WORKLOAD_TIERS } from '../../model/power.ts'
-import type { PowerStep } from '../../model/power-decision.ts'
+import type { Step } from '../../model/step.ts'
 import { type Finding, inTurn, merge, NOTHING, todo } from './finding.ts'
 import { hooksOf } from './hooks.ts'
 import { awaiting, isDown, isLast, nodesOf, seenHost, spoken, type View, waited } from './view.ts'
@@ -70,7 +70,7 @@ function tierDown(view: View, tier: ScaledTier): Finding {
   return merge([todo(pausing.map((workload) => pause(tier, workload))), waits])
 }
 
-function pause(tier: Tier, { kind, namespace, name, replicas }: PowerWorkload): PowerStep {
+function pause(tier: Tier, { kind, namespace, name, replicas }: PowerWorkload): Step<'power'> {
   const summary =
     kind === 'Database'
       ? `hibernate the database ${namespace}/${name}`
@@ -78,6 +78,7 @@ function pause(tier: Tier, { kind, namespace, name, replicas }: PowerWorkload): 
         ? `suspend ${kind} ${namespace}/${name}`
         : `take ${kind} ${namespace}/${name} from ${replicas} to 0`
   return {
+    about: 'power',
     do: 'pause',
     tier,
     workload: { kind, namespace, name },
@@ -109,7 +110,8 @@ function disarmed(view: View): Finding {
   return merge(
     watching.map(({ connection, armed }) => {
       const awaits = 'HA to be disarmed'
-      const step: PowerStep = {
+      const step: Step<'power'> = {
+        about: 'power',
         do: 'disarm-ha',
         tier: 'ha',
         connection,
@@ -164,6 +166,7 @@ function marked(view: View, going: readonly PowerNode[]): Finding {
   )
   return todo(
     bare.map((node) => ({
+      about: 'power',
       do: 'mark-node',
       tier: tierOfNode(node),
       node: node.name,
@@ -189,7 +192,8 @@ function emptied(view: View, node: PowerNode, tier: Tier): Finding {
       if (leftOn(node, sparesClients) === 0) return NOTHING
       const blocked = node.drainBlockedBy === undefined ? '' : ` (${node.drainBlockedBy})`
       const wait = { tier, what: name, awaits: 'its pods to be gone', deadline: 'drain' } as const
-      const step = (force: boolean): PowerStep => ({
+      const step = (force: boolean): Step<'power'> => ({
+        about: 'power',
         do: 'drain-node',
         tier,
         node: name,
@@ -225,7 +229,8 @@ function stopped(view: View, node: PowerNode, tier: Tier): Finding {
   return inTurn([
     () => {
       if (node.k3s !== 'running' && node.k3s !== 'starting') return NOTHING
-      const step: PowerStep = {
+      const step: Step<'power'> = {
+        about: 'power',
         do: 'stop-k3s',
         tier,
         node: name,
@@ -240,7 +245,8 @@ function stopped(view: View, node: PowerNode, tier: Tier): Finding {
     },
     () => {
       if (machine === undefined) return NOTHING
-      const step: PowerStep = {
+      const step: Step<'power'> = {
+        about: 'power',
         do: 'stop-machine',
         tier,
         node: name,
@@ -268,7 +274,8 @@ function machines(view: View, tier: 'machines' | 'infrastructure'): Finding {
       merge(
         going.map(({ key, name, power, exists }) => {
           if (power === 'off' || exists === 'no') return off(key)
-          const step: PowerStep = {
+          const step: Step<'power'> = {
+            about: 'power',
             do: 'stop-machine',
             tier,
             machine: key,
@@ -308,7 +315,8 @@ function hostDown(view: View, host: PowerHost, tier: Tier): Finding {
     return { ...NOTHING, holds: [{ tier, guard: 'stranger', reason, allow }], unfinished: true }
   }
   const wait = { tier, what: name, awaits: 'the host to be off', deadline: 'stop' } as const
-  const step = (force: boolean): PowerStep => ({
+  const step = (force: boolean): Step<'power'> => ({
+    about: 'power',
     do: 'stop-host',
     tier,
     host: name,
@@ -327,7 +335,7 @@ function hostDown(view: View, host: PowerHost, tier: Tier): Finding {
 function cutOff(
   view: View,
   { bmc, own }: PowerHost,
-  step: PowerStep,
+  step: Step<'power'>,
   { tier, what, awaits }: { readonly tier: Tier; readonly what: string; readonly awaits: string },
 ): Finding {
   if (bmc === undefined || own) return NOTHING

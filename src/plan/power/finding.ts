@@ -1,9 +1,10 @@
 import type { ResourceKey } from '../../model/key.ts'
-import type { PowerHold, PowerStep, PowerWait } from '../../model/power-decision.ts'
+import type { PowerHold, PowerWait } from '../../model/power-decision.ts'
+import type { Step } from '../../model/step.ts'
 
 /** What one judgement has to say; several are put together into a decision. */
 export interface Finding {
-  readonly steps: readonly PowerStep[]
+  readonly steps: readonly Step<'power'>[]
   readonly waits: readonly PowerWait[]
   readonly holds: readonly PowerHold[]
   readonly warnings: readonly string[]
@@ -40,6 +41,6 @@ export function inTurn(stages: readonly (() => Finding)[]): Finding {
   return merge(all)
 }
 
-export function todo(steps: readonly PowerStep[]): Finding {
+export function todo(steps: readonly Step<'power'>[]): Finding {
   return { ...NOTHING, steps, unfinished: steps.length > 0 }
 }

@@ -19,6 +19,7 @@ export function hooksOf({ spec, observed, changing }: View, tier: Tier, when: 'o
         holds: failed,
         steps: [
           {
+            about: 'power',
             do: 'run-hook',
             tier,
             hook: name,

@@ -1,6 +1,6 @@
 import type { PowerNode } from '../../model/observed-power.ts'
 import { type ScaledTier, WORKLOAD_TIERS } from '../../model/power.ts'
-import type { PowerStep } from '../../model/power-decision.ts'
+import type { Step } from '../../model/step.ts'
 import { workloadsIn } from './down.ts'
 import { type Finding, inTurn, merge, NOTHING, todo } from './finding.ts'
 import { hooksOf } from './hooks.ts'
@@ -24,7 +24,8 @@ function hosts(view: View): Finding {
   const sleeping = wanted.filter(({ name }) => seenHost(view, name)?.power !== 'on')
   const all = merge(
     sleeping.map(({ name }) => {
-      const step: PowerStep = {
+      const step: Step<'power'> = {
+        about: 'power',
         do: 'wake-host',
         tier: 'hosts',
         host: name,
@@ -49,7 +50,8 @@ function infrastructure(view: View): Finding {
         own
           .filter(({ power, exists }) => power !== 'on' && exists === 'yes')
           .map(({ key, name }) => {
-            const step: PowerStep = {
+            const step: Step<'power'> = {
+              about: 'power',
               do: 'start-machine',
               tier: 'infrastructure',
               machine: key,
@@ -69,13 +71,14 @@ function infrastructure(view: View): Finding {
 function machines(view: View): Finding {
   const { observed, targets } = view
   const roles = new Map(nodesOf(view).flatMap((node) => (node.machine === undefined ? [] : [[node.machine, node]])))
-  const steps = observed.machines.flatMap(({ key, name, role, power, exists }): readonly PowerStep[] => {
+  const steps = observed.machines.flatMap(({ key, name, role, power, exists }): readonly Step<'power'>[] => {
     const node = roles.get(key)
     const off = node === undefined ? targets.machines.has(key) : targets.nodes.has(node.name)
     if (off || role === 'infrastructure' || power !== 'off' || exists !== 'yes') return []
     const tier = node === undefined ? 'machines' : node.role === 'server' ? 'servers' : 'workers'
     return [
       {
+        about: 'power',
         do: 'start-machine',
         tier,
         machine: key,
@@ -103,6 +106,7 @@ function armed(view: View): Finding {
     steps: observed.ha
       .filter(({ armed: now }) => now === 'disarmed' || now === 'disarming')
       .map(({ connection }) => ({
+        about: 'power',
         do: 'arm-ha',
         tier: 'ha',
         connection,
@@ -144,6 +148,7 @@ function started(view: View): Finding {
   return {
     ...NOTHING,
     steps: stopped.map(({ name, role, machine }) => ({
+      about: 'power',
       do: 'start-k3s',
       tier: role === 'server' ? 'servers' : 'workers',
       node: name,
@@ -203,7 +208,8 @@ function freed(view: View): Finding {
   const steps = nodes
     .filter(({ mark, kube, back }) => mark !== undefined && kube === 'ready' && back)
     .map(
-      ({ name }): PowerStep => ({
+      ({ name }): Step<'power'> => ({
+        about: 'power',
         do: 'unmark-node',
         tier: 'nodes',
         node: name,
@@ -226,7 +232,8 @@ function restored(view: View, tier: ScaledTier): Finding {
   if (all === 'unknown') return { ...NOTHING, unfinished: true }
   const marked = all.filter(({ remembered }) => remembered !== undefined)
   const steps = marked.map(
-    ({ kind, namespace, name, remembered }): PowerStep => ({
+    ({ kind, namespace, name, remembered }): Step<'power'> => ({
+      about: 'power',
       do: 'restore',
       tier,
       workload: { kind, namespace, name },

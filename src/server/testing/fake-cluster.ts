@@ -49,6 +49,7 @@ export function cluster(
     steps: nodes
       .filter((node) => node.working !== undefined)
       .map((node) => ({
+        about: 'cluster' as const,
         do: 'upgrade-k3s' as const,
         node: node.name,
         version,

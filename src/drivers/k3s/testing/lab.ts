@@ -1,3 +1,4 @@
+import type { Step } from '../../../model/step.ts'
 // The real driver and the real coordinator on simulated boxes: each round looks, decides and does what was decided.
 
 import { releaseChecksum } from '../../../../sim/k3s/install.ts'
@@ -10,7 +11,7 @@ import type { World } from '../../../../sim/world/types.ts'
 import { seededRandom } from '../../../lib/random.ts'
 import type { WireResponse } from '../../../lib/wire.ts'
 import type { ClusterSpec } from '../../../model/cluster.ts'
-import type { ClusterDecision, ClusterStep } from '../../../model/cluster-decision.ts'
+import type { ClusterDecision } from '../../../model/cluster-decision.ts'
 import type { ClusterDeclaration } from '../../../model/cluster-declaration.ts'
 import type { ClusterSecrets } from '../../../model/cluster-secrets.ts'
 import { type ClusterOrders, NO_ORDERS, type ObservedCluster } from '../../../model/observed-cluster.ts'
@@ -33,7 +34,7 @@ export const LAB_VERSION = 'v1.34.3+k3s1'
 const START_MS = Date.parse('2026-11-15T01:32:09Z')
 
 export interface Done {
-  readonly step: ClusterStep
+  readonly step: Step<'cluster'>
   readonly outcome: Outcome
 }
 
@@ -57,7 +58,7 @@ export interface DriverLab {
   look(): Promise<{ readonly observed: ObservedCluster; readonly decision: ClusterDecision }>
   /** Looks, does every step that is decided, and lets a second pass; until it holds, or too many rounds are over. */
   until(holds: (observed: ObservedCluster) => boolean, rounds?: number): Promise<ObservedCluster>
-  perform(step: Partial<ClusterStep> & Pick<ClusterStep, 'do'>): Promise<Outcome>
+  perform(step: Partial<Step<'cluster'>> & Pick<Step<'cluster'>, 'do'>): Promise<Outcome>
   readonly operator: ClusterOperator
   readonly deps: ClusterDeps
   declaration(): ClusterDeclaration
@@ -216,7 +217,8 @@ export function driverLab(names: string, more: Partial<ClusterSpec> = {}, seed =
       return { observed, decision: coordinate(lab.spec, observed, clock.now()) }
     },
     async perform(step) {
-      const whole: ClusterStep = { lane: 'ssh', summary: step.do, reason: '', awaits: '', sinceMs: 0, ...step }
+      const rest = { lane: 'ssh', summary: step.do, reason: '', awaits: '', sinceMs: 0 } as const
+      const whole: Step<'cluster'> = { ...rest, ...step, about: 'cluster' }
       return clock.runUntil(lab.session.perform(whole, surroundings(), never))
     },
     async until(holds, rounds = 600) {

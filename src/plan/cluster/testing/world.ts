@@ -2,8 +2,8 @@
 // what bites: quorum, learners, duplicate names, node passwords, servers that rejoin by themselves when they start.
 import { integerBetween, type Random } from '../../../lib/random.ts'
 import type { ClusterSpec } from '../../../model/cluster.ts'
-import type { ClusterStep } from '../../../model/cluster-decision.ts'
 import type { ClusterOrders, NodeWork, Remediation } from '../../../model/observed-cluster.ts'
+import type { Step } from '../../../model/step.ts'
 import { majority, refusesAdd, refusesRemove } from '../etcd-rules.ts'
 import { CA } from './fixture.ts'
 
@@ -169,7 +169,7 @@ function setReady(world: World, kube: Kube, ready: boolean): void {
 }
 
 /** Performs a step as the real effects would: without the API, or against etcd's rules, nothing happens. */
-export function perform(world: World, step: ClusterStep, random: Random): void {
+export function perform(world: World, step: Step<'cluster'>, random: Random): void {
   const before = votersUp(world)
   const name = step.node ?? ''
   inspect(world, step)
@@ -189,7 +189,7 @@ export function breach(world: World, message: string): void {
 }
 
 /** What must be so before a step is taken. */
-function inspect(world: World, step: ClusterStep): void {
+function inspect(world: World, step: Step<'cluster'>): void {
   const kube = world.kubes.get(step.node ?? '')
   const member = world.members.find(({ id }) => id === step.member)
   if (step.do === 'remove-member' && member !== undefined && isMemberUp(world, member)) {
@@ -217,7 +217,7 @@ function inspect(world: World, step: ClusterStep): void {
 
 function act(
   world: World,
-  step: ClusterStep,
+  step: Step<'cluster'>,
   name: string,
   before: { readonly voters: number; readonly held: boolean },
   random: Random,

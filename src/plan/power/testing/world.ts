@@ -1,7 +1,8 @@
 import type { Random } from '../../../lib/random.ts'
 import type { ObservedPower, PowerNode, PowerWorkload } from '../../../model/observed-power.ts'
 import { type PowerDone, type PowerOrders, type PowerSpec, WORKLOAD_TIERS } from '../../../model/power.ts'
-import type { PowerDecision, PowerStep } from '../../../model/power-decision.ts'
+import type { PowerDecision } from '../../../model/power-decision.ts'
+import type { Step } from '../../../model/step.ts'
 import type { coordinatePower } from '../coordinate.ts'
 import { waitName } from '../view.ts'
 import { NOW } from './fixture.ts'
@@ -141,7 +142,7 @@ export function createSmallWorld(plan: Planner, spec: PowerSpec, random: Random)
     }
   }
 
-  function perform(step: PowerStep, decision: PowerDecision): void {
+  function perform(step: Step<'power'>, decision: PowerDecision): void {
     const machine = machines.find(({ name }) => name === step.node)
     const own = works.find(({ name }) => name === step.workload?.name)
     const api = quorum() && apiFlaps === 0

@@ -1,26 +1,26 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ClusterStep, ClusterVerb } from '../../model/cluster-decision.ts'
-import type { ClusterLook } from '../../model/cluster-look.ts'
-import type { CoordinatedIntention } from '../../model/intention.ts'
-import { dueSteps } from './act.ts'
+import type { CoordinatedIntention } from '../model/intention.ts'
+import type { ClusterVerb, Step } from '../model/step.ts'
+import { dueSteps } from './steps.ts'
 
 const KEY = 'Cluster/homelab'
 
-function step(verb: ClusterVerb, node?: string): ClusterStep {
+function step(verb: ClusterVerb, node?: string): Step<'cluster'> {
   const of = node === undefined ? {} : { node }
-  return { do: verb, ...of, lane: 'ssh', summary: verb, reason: '', awaits: '', sinceMs: 0 }
+  return { about: 'cluster', do: verb, ...of, lane: 'ssh', summary: verb, reason: '', awaits: '', sinceMs: 0 }
 }
 
 function unsure(verb: ClusterVerb, node: string, key = KEY): CoordinatedIntention {
-  return { id: '1-1', epoch: 1, key, atMs: 0, state: 'intended', about: 'cluster', step: step(verb, node) }
+  return { id: '1-1', epoch: 1, key, atMs: 0, state: 'intended', step: step(verb, node) }
 }
 
 test('nothing is begun on a node where a step from before may still arrive; the others go on', () => {
   const steps = [step('join-server', 's1'), step('join-agent', 'a1'), step('note-formed'), step('create-machine', 'a2')]
-  const look = { declaration: { key: KEY }, decision: { steps } } as unknown as ClusterLook
   const due = (...earlier: CoordinatedIntention[]) =>
-    dueSteps({ look }, { failures: new Map(), unsure: earlier }, 0).map(({ do: verb, node }) => `${verb} ${node ?? ''}`)
+    dueSteps(KEY, steps, { stepFailures: new Map(), unsure: earlier }, 0).map(
+      ({ do: verb, node }) => `${verb} ${node ?? ''}`,
+    )
   assert.deepEqual(due(), ['join-server s1', 'join-agent a1', 'note-formed '])
   assert.deepEqual(due(unsure('wipe-k3s', 's1')), ['join-agent a1', 'note-formed '])
   assert.deepEqual(due(unsure('wipe-k3s', 's1', 'Cluster/other')), ['join-server s1', 'join-agent a1', 'note-formed '])

@@ -1,0 +1,134 @@
+import type { Clock } from '../lib/clock.ts'
+import type { Random } from '../lib/random.ts'
+import type { NewEvent } from '../model/event.ts'
+import type { CoordinatedIntention } from '../model/intention.ts'
+import type { ResourceKey } from '../model/key.ts'
+import type { FailureRun } from '../model/record.ts'
+import type { Coordinated, Step } from '../model/step.ts'
+import type { Outcome, Refusal } from '../model/verdict.ts'
+import type { Store } from '../store/port.ts'
+import { journalled } from './act.ts'
+import { countFailure } from './failures.ts'
+
+/** One step of a coordinator and what came of it. */
+export interface StepAttempt<A extends Coordinated> {
+  readonly step: Step<A>
+  readonly outcome: Outcome
+}
+
+/** Steps that failed of late, and when each may be tried again. Lost with the process: then it is tried at once. */
+export type StepFailures = Map<string, FailureRun>
+
+export interface StepDeps {
+  readonly clock: Clock
+  readonly random: Random
+  readonly store: Store
+  readonly epoch: number
+  readonly stepFailures: StepFailures
+  /** Steps that were begun earlier and may still arrive. */
+  readonly unsure: readonly CoordinatedIntention[]
+  nextIntentionId(): string
+}
+
+/** What the hypervisor does, as part of the plan for machines. */
+const OF_MACHINES: ReadonlySet<Step<Coordinated>['do']> = new Set([
+  'create-machine',
+  'start-machine',
+  'stop-machine',
+  'restart-machine',
+  'destroy-machine',
+])
+
+/** Does the plan for machines do it, and not its coordinator? */
+export function isForMachines(step: Step<Coordinated>): boolean {
+  return OF_MACHINES.has(step.do)
+}
+
+/**
+ * The steps that this pass would begin: those of the machines are in the plan, those that just failed wait, by the clock
+ * that never jumps, and so does everything on a node or host where an earlier step may still arrive.
+ */
+export function dueSteps<A extends Coordinated>(
+  key: ResourceKey,
+  steps: readonly Step<A>[],
+  { stepFailures, unsure }: Pick<StepDeps, 'stepFailures' | 'unsure'>,
+  steadyMs: number,
+): readonly Step<A>[] {
+  const awaited = unsure.flatMap((one) => (one.key === key ? [one.step] : []))
+  return steps.filter((step) => {
+    if (isForMachines(step) || awaited.some((earlier) => isOnTheSame(earlier, step))) return false
+    const failure = stepFailures.get(stepName(key, step))
+    return failure === undefined || failure.nextAttemptMs <= steadyMs
+  })
+}
+
+function isOnTheSame(earlier: Step<Coordinated>, step: Step<Coordinated>): boolean {
+  if (step.about === 'power') return earlier.about === 'power' && step.host !== undefined && earlier.host === step.host
+  return earlier.about === step.about && earlier.node === step.node
+}
+
+/** Performs steps side by side, each with its intention, and counts the failures of each. Each may be repeated. */
+export function performSteps<A extends Coordinated>(
+  key: ResourceKey,
+  steps: readonly Step<A>[],
+  { clock, random, store, epoch, stepFailures: failures, nextIntentionId }: Omit<StepDeps, 'unsure'>,
+  perform: (step: Step<A>) => Promise<Outcome>,
+): Promise<readonly StepAttempt<A>[]> {
+  return Promise.all(
+    steps.map(async (step) => {
+      const intention = { id: nextIntentionId(), epoch, key, atMs: clock.now(), state: 'intended' as const, step }
+      const outcome = await journalled(intention, { store, epoch }, () => perform(step))
+      const name = stepName(key, step)
+      const refusal = refusalIn(outcome)
+      if (refusal === undefined) failures.delete(name)
+      else failures.set(name, countFailure(failures.get(name), refusal, clock.monotonicMs(), random))
+      return { step, outcome }
+    }),
+  )
+}
+
+/** Why a step did not come off. An unclear one is looked at again as soon as possible, like one that was done. */
+export function refusalIn(outcome: Outcome): Refusal | undefined {
+  if (outcome.result === 'refused') return outcome.refusal
+  if (outcome.result !== 'not-sent') return undefined
+  return { reason: 'NotReached', meaning: 'backoff', message: outcome.message }
+}
+
+/** Names a step, so that it is known again in the next pass. */
+export function stepName(key: ResourceKey, step: Step<Coordinated>): string {
+  const words = [step.do, step.node, ...(step.about === 'operation' ? [] : subjectOf(step))]
+  return `${key} ${words.filter((word) => word !== undefined && word !== '').join(' ')}`
+}
+
+function subjectOf(step: Step<'cluster' | 'power'>): readonly (string | undefined)[] {
+  if (step.about === 'cluster') return [step.member]
+  const { workload, host, machine, connection, hook, force } = step
+  const what = workload === undefined ? '' : `${workload.kind} ${workload.namespace}/${workload.name}`
+  return [what, host, machine, connection, hook, force === true ? 'force' : '']
+}
+
+/** What to tell of attempts: each failure and each beginning, unless it is known already. */
+export function eventsOfAttempts<A extends Coordinated>(
+  attempts: readonly StepAttempt<A>[],
+  tell: (type: NewEvent['type'], reason: string, message: string) => NewEvent,
+  isKnown: (attempt: StepAttempt<A>, refusal: Refusal | undefined) => boolean,
+): readonly NewEvent[] {
+  return attempts.flatMap((attempt) => {
+    const { step, outcome } = attempt
+    const refusal = refusalIn(outcome)
+    if (isKnown(attempt, refusal)) return []
+    if (refusal !== undefined) return [tell('Warning', refusal.reason, `could not ${step.summary}: ${refusal.message}`)]
+    const unclear = outcome.result === 'unclear' ? `, and it is not clear what came of it: ${outcome.message}` : ''
+    const why = step.about === 'cluster' && step.reason !== '' ? `: ${step.reason}` : ''
+    return [tell(unclear === '' ? 'Normal' : 'Warning', pascal(step.do), `${step.summary}${why}${unclear}`)]
+  })
+}
+
+export function objectionSentence({ reason, allow }: { readonly reason: string; readonly allow: string }): string {
+  return `${reason}. To go on: ${allow}`
+}
+
+/** `join-server` → `JoinServer`. */
+export function pascal(word: string): string {
+  return word.replace(/(?:^|-)(.)/g, (_all, letter: string) => letter.toUpperCase())
+}
