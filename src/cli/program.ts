@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander'
+import { HYPERVISORS } from '../model/hypervisors.ts'
 import { type ExitCode, UsageError } from './exit.ts'
 import { exampleText, GROUP_OF, GROUPS } from './help.ts'
 import { wholeNumber } from './output.ts'
@@ -197,13 +198,14 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .addOption(progress())
     .addOption(directory())
     .addOption(state())
+  const hypervisors = HYPERVISORS.map(({ driver }) => driver).join(', ')
   verb(
     'import <from> <path>',
-    'write manifests for what exists: from proxmox, libvirt, or files of another tool (docs/import.md)',
+    `write manifests for what exists: from ${hypervisors}, or files of another tool (docs/import.md)`,
     () => import('./verbs/import.ts'),
   )
-    .option('--guest <ids>', 'proxmox, libvirt: these guests, e.g. 108,109, or UUIDs')
-    .option('--all', 'proxmox, libvirt: every guest that is not declared yet')
+    .option('--guest <ids>', `${hypervisors}: these guests, e.g. 108,109, or UUIDs`)
+    .option('--all', `${hypervisors}: every guest that is not declared yet`)
     .option('--settings [kinds]', 'proxmox: pools, users, storages and other settings instead of guests')
     .option('--cluster <name>', 'files: the Cluster that add-ons are for')
     .option('--host <name>', 'files: the Host that machines are on, where the files do not say')

@@ -4,8 +4,9 @@ import type { SettingSpec, SettingValue } from '../model/rest.ts'
 import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
 import { whole } from './fields/number.ts'
 import { line, objectName } from './fields/text.ts'
+import { keeperOf } from './hypervisors/registry.ts'
 import type { FieldProblem, Kind } from './kind.ts'
-import { connectionOf, findHost, libvirtOf, nodeOf, unknownHost } from './machines/bindings.ts'
+import { connectionOf, findHost, nodeOf, unknownHost } from './machines/bindings.ts'
 
 const on = z.boolean().optional()
 const hardwareId = z.string().regex(/^[0-9a-f]{4}:[0-9a-f]{4}$/, { error: 'vendor and device, like 10de:2484' })
@@ -89,8 +90,7 @@ export const device: Kind<DeviceSpec> = {
     if (host === undefined) return { problems: [unknownHost(spec.host, ['spec', 'host'], lookup)] }
     const connection = connectionOf(host, ['spec', 'host'], lookup)
     if ('problem' in connection) return { problems: [connection.problem] }
-    // libvirt keeps no names for devices: machines look up where they are.
-    if (libvirtOf(host, lookup) !== undefined) return { role: 'fact' }
+    if (!keeperOf(host, lookup).hypervisor.namesDevices) return { role: 'fact' }
     return {
       role: 'resource',
       ...connection,

@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
 import { wrongEnding } from './fields/file-name.ts'
 import { fileName, line, logicalName, objectName, webUrl } from './fields/text.ts'
+import { keeperOf } from './hypervisors/registry.ts'
 import type { FieldProblem, Kind, Part } from './kind.ts'
-import { connectionOf, findHost, libvirtOf, unbound, unknownHost } from './machines/bindings.ts'
+import { connectionOf, findHost, unbound, unknownHost } from './machines/bindings.ts'
 import { checkImageBuild, imageBuild } from './machines/image-build.ts'
 import { imageFile, imageHosts, imageName, isJustInCase } from './machines/image-files.ts'
-import { poolNeeded } from './machines/libvirt-places.ts'
 
 const schema = z.strictObject({
   description: line.optional(),
@@ -75,7 +75,8 @@ export const image: Kind<ImageSpec> = {
       const host = findHost(name, declaration.namespace, lookup)
       const file = host === undefined ? undefined : imageFile(declaration, host)
       const connection = host === undefined ? {} : connectionOf(host, path, lookup)
-      if (declaration.spec.build !== undefined && host !== undefined && libvirtOf(host, lookup) === undefined) {
+      const { hypervisor } = keeperOf(host, lookup)
+      if (declaration.spec.build !== undefined && host !== undefined && !hypervisor.takesBuiltImages) {
         problems.push(builtElsewhere(host.name))
         continue
       }
@@ -84,7 +85,7 @@ export const image: Kind<ImageSpec> = {
           key: file.key,
           ...connection,
           desired: { type: 'file', file: file.file },
-          needs: poolNeeded(file.file.host, file.file.storage, lookup),
+          needs: hypervisor.placeOf(file.file.host, file.file.storage, lookup),
           ...(isJustInCase(declaration, name, lookup) ? { justInCase: true } : {}),
         })
         continue
@@ -104,7 +105,7 @@ function builtElsewhere(host: string): FieldProblem {
   return {
     code: 'not-possible',
     path: ['spec', 'build'],
-    message: `a built image is brought to hosts with libvirt, and ${host} is none`,
+    message: `the hypervisor of ${host} takes no image that croft built`,
     hint: 'put the built file on a web server and write its url and checksum instead',
   }
 }

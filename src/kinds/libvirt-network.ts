@@ -5,8 +5,8 @@ import { anyCidr, ipv4, ipv4Network, ipv4Number } from './fields/address.ts'
 import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
 import { vlanId, whole } from './fields/number.ts'
 import { bridgeName, dnsName, line, objectName } from './fields/text.ts'
+import { libvirtPlace } from './hypervisors/libvirt-places.ts'
 import type { FieldProblem, Kind } from './kind.ts'
-import { libvirtPlace } from './machines/libvirt-places.ts'
 
 const schema = z.strictObject({
   description: line.optional(),

@@ -3,8 +3,8 @@ import { defined } from '../lib/defined.ts'
 import type { SettingValue } from '../model/rest.ts'
 import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
 import { dnsName, line, objectName } from './fields/text.ts'
+import { libvirtPlace } from './hypervisors/libvirt-places.ts'
 import type { FieldProblem, Kind } from './kind.ts'
-import { libvirtPlace } from './machines/libvirt-places.ts'
 
 const directory = z
   .string()

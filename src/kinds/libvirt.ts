@@ -7,9 +7,9 @@ import { whole } from './fields/number.ts'
 import { secretReference, secretReferenceOf, sshFields } from './fields/ssh.ts'
 import { line, logicalName, objectName } from './fields/text.ts'
 import type { HostSpec } from './host.ts'
+import { armProblems, libvirtHardware } from './hypervisors/libvirt-machine.ts'
 import type { FieldProblem, Kind, Lookup } from './kind.ts'
-import { libvirtOf, nodeOf } from './machines/bindings.ts'
-import { armProblems, libvirtHardware } from './machines/libvirt-machine.ts'
+import { hypervisorOf, nodeOf } from './machines/bindings.ts'
 import { sshTargetOf } from './ssh-target.ts'
 
 const schema = z.strictObject({
@@ -104,7 +104,7 @@ function targetOf(
 /** What machines call the host that they are on: the Host that belongs to this connection, where there is one. */
 function hostNameOf({ name }: Declaration<LibvirtSpec>, lookup: Lookup): string {
   const hosts = lookup.all('Host') as readonly Declaration<HostSpec>[]
-  const host = hosts.find((one) => libvirtOf(one, lookup)?.name === name)
+  const host = hosts.find((one) => hypervisorOf(one, lookup)?.name === name)
   return host === undefined ? name : nodeOf(host)
 }
 

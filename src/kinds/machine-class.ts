@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
 import { mebibytes, size } from './fields/number.ts'
 import { line, sshKey, tag, userName } from './fields/text.ts'
+import { hardwareBlocks } from './hypervisors/registry.ts'
 import type { FieldProblem, Kind } from './kind.ts'
 import { cloudInit, disk, dns, nic, proxmoxHardware, someCpu, userData } from './machines/fields.ts'
-import { libvirtHardware } from './machines/libvirt-machine.ts'
 
 const schema = z.strictObject({
   description: line.optional(),
@@ -19,8 +19,7 @@ const schema = z.strictObject({
     .default([]),
   /** What only Proxmox knows. */
   proxmox: z.strictObject(proxmoxHardware).optional(),
-  /** What only libvirt knows. */
-  libvirt: z.strictObject(libvirtHardware).optional(),
+  ...hardwareBlocks,
   user: userName.optional(),
   sshKeys: z.array(sshKey).max(100).optional(),
   userData: userData.optional(),

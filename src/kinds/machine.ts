@@ -3,10 +3,10 @@ import { annotatedPolicy, checkAnnotations, EXTERNAL_NAME } from './fields/annot
 import { show } from './fields/explain.ts'
 import { mebibytes, size, vmid } from './fields/number.ts'
 import { description, dnsName, hostName, objectName, sshKey, tag, userName } from './fields/text.ts'
+import { ALL_HYPERVISORS, machineBlocks } from './hypervisors/registry.ts'
 import type { FieldProblem, Kind, RawManifest } from './kind.ts'
 import { checkContainerMachine } from './machines/container-machine.ts'
 import { cloudInit, disk, dns, nic, proxmoxHardware, someCpu, userData } from './machines/fields.ts'
-import { checkLibvirtMachine, libvirtMachine } from './machines/libvirt-machine.ts'
 import { expandMachine } from './machines/machine-spec.ts'
 import { placementFields } from './machines/placement.ts'
 
@@ -28,8 +28,7 @@ const schema = z.strictObject({
       ...proxmoxHardware,
     })
     .optional(),
-  /** What only libvirt knows. Whether it is kept there follows from its host. */
-  libvirt: libvirtMachine.optional(),
+  ...machineBlocks,
   /** It is a container instead of a VM; its first disk is made from an Image with content vztmpl. */
   lxc: z
     .strictObject({
@@ -105,16 +104,15 @@ export const machine: Kind<WrittenMachine> = {
 }
 
 function adopted(spec: WrittenMachine, manifest: RawManifest): string | undefined {
-  if (spec.proxmox?.adopt === true && spec.proxmox.vmid !== undefined) return String(spec.proxmox.vmid)
-  if (spec.libvirt?.adopt === true && spec.libvirt.uuid !== undefined) return spec.libvirt.uuid
-  return manifest.metadata.annotations[EXTERNAL_NAME]
+  const [id] = ALL_HYPERVISORS.flatMap((hypervisor) => hypervisor.adopted(spec) ?? [])
+  return id ?? manifest.metadata.annotations[EXTERNAL_NAME]
 }
 
 function checkMachine(spec: WrittenMachine, manifest: RawManifest): readonly FieldProblem[] {
   const problems: FieldProblem[] = [
     ...checkAnnotations(manifest),
     ...checkContainerMachine(spec, manifest),
-    ...checkLibvirtMachine(spec),
+    ...ALL_HYPERVISORS.flatMap((hypervisor) => hypervisor.check(spec)),
   ]
   const bad = (path: readonly (string | number)[], message: string, hint?: string) =>
     problems.push({ code: 'bad-value', path: ['spec', ...path], message, ...(hint === undefined ? {} : { hint }) })
@@ -145,9 +143,6 @@ function checkMachine(spec: WrittenMachine, manifest: RawManifest): readonly Fie
     }
   }
   const vmidField = spec.proxmox?.vmid
-  if (spec.proxmox?.adopt === true && vmidField === undefined) {
-    bad(['proxmox', 'adopt'], 'adopt takes over an existing VM, and vmid does not say which', 'set proxmox.vmid')
-  }
   const external = manifest.metadata.annotations[EXTERNAL_NAME]
   if (
     external !== undefined &&

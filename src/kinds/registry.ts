@@ -11,26 +11,20 @@ import { estate } from './estate.ts'
 import { healthCheck } from './health-check.ts'
 import { host } from './host.ts'
 import { hostConfig } from './host-config.ts'
+import { ALL_HYPERVISORS } from './hypervisors/registry.ts'
 import { image } from './image.ts'
 import type { Kind } from './kind.ts'
-import { libvirt } from './libvirt.ts'
-import { libvirtNetwork } from './libvirt-network.ts'
-import { libvirtPool } from './libvirt-pool.ts'
 import { machine } from './machine.ts'
 import { machineClass } from './machine-class.ts'
 import { network } from './network.ts'
 import { notification } from './notification.ts'
 import { power } from './power.ts'
 import { providerConfig } from './provider-config.ts'
-import { proxmox } from './proxmox.ts'
 import { SETTING_KINDS } from './settings/registry.ts'
 
 /** Every kind that croft knows. */
 export const KINDS: readonly Kind[] = [
-  proxmox,
-  libvirt,
-  libvirtNetwork,
-  libvirtPool,
+  ...ALL_HYPERVISORS.flatMap((hypervisor) => hypervisor.kinds),
   host,
   hostConfig,
   network,

@@ -2,6 +2,7 @@ import type { Action } from '../model/action.ts'
 import type { Change } from '../model/change.ts'
 import { estateUidIn } from '../model/estate.ts'
 import type { IdRange } from '../model/grant.ts'
+import { hypervisorRow, sightOf } from '../model/hypervisors.ts'
 import { guestIn, type Resource } from '../model/resource.ts'
 import type { Rules } from '../model/rules.ts'
 import type { Sighting } from '../model/sighting.ts'
@@ -284,6 +285,7 @@ function create({ resource, world, ledger, rules, unmet, allocatedId }: Situatio
   const externalId = rules.declaredId(resource) ?? allocatedId
   if (externalId === undefined) {
     const { bounds } = resource
+    const row = hypervisorRow(world.connection.driver)
     const { from, to } = bounds?.ids ?? world.connection.ids
     return {
       do: 'refuse',
@@ -291,7 +293,7 @@ function create({ resource, world, ledger, rules, unmet, allocatedId }: Situatio
       reason: `no id is free between ${from} and ${to} on ${world.connection.name}`,
       allow:
         bounds?.ids === undefined
-          ? `widen spec.vmids of Proxmox/${world.connection.name}`
+          ? `widen ${row?.ids ?? 'the ids'} of ${row?.kind ?? 'the connection'}/${world.connection.name}`
           : `widen vmids in the grant of the source ${bounds.source}`,
     }
   }
@@ -329,7 +331,7 @@ function create({ resource, world, ledger, rules, unmet, allocatedId }: Situatio
         do: 'refuse',
         guard: 'identity',
         reason: `id ${externalId} is taken by something that the token cannot see`,
-        allow: 'give the token VM.Audit on /vms (propagate), or choose another id',
+        allow: `${sightOf(world.connection.driver)}, or choose another id`,
       }
     }
   }

@@ -3,6 +3,7 @@ import type { ClusterDeclaration } from '../model/cluster-declaration.ts'
 import type { ContainerSpec } from '../model/container.ts'
 import type { Declaration } from '../model/declaration.ts'
 import { type Grant, listed, mayBeCalled } from '../model/grant.ts'
+import { hypervisorRow } from '../model/hypervisors.ts'
 import { guestIn, type Resource } from '../model/resource.ts'
 import type { SecretReference } from '../model/secret.ts'
 import type { VmSpec } from '../model/vm.ts'
@@ -142,7 +143,7 @@ function namesOf(guest: VmSpec | ContainerSpec, { driver }: Resource, grant: Gra
   })
   const clone = 'clone' in guest ? guest.clone : undefined
   // A guest in no pool is in nobody's, where pools are what divides people.
-  const pool = guest.pool ?? (driver === 'proxmox' && grant.pools.length > 0 ? '(none)' : undefined)
+  const pool = guest.pool ?? (hypervisorRow(driver)?.pools === true && grant.pools.length > 0 ? '(none)' : undefined)
   return [
     host(guest.host),
     ...(clone?.host === undefined ? [] : [host(clone.host)]),
@@ -164,10 +165,11 @@ function namesOf(guest: VmSpec | ContainerSpec, { driver }: Resource, grant: Gra
   ]
 }
 
-/** libvirt puts the seed beside the first disk, and without one into the pool `default`. */
+/** A seed goes beside the first disk; without one some hypervisors have a storage for it. */
 function seedPool(guest: VmSpec | ContainerSpec, driver: string): readonly string[] {
-  if (driver !== 'libvirt' || !('disks' in guest) || guest.seed === undefined) return []
-  return guest.seed.storage === undefined && guest.disks.length === 0 ? ['default'] : []
+  const storage = hypervisorRow(driver)?.seedStorage
+  if (storage === undefined || !('disks' in guest) || guest.seed === undefined) return []
+  return guest.seed.storage === undefined && guest.disks.length === 0 ? [storage] : []
 }
 
 function idProblems(

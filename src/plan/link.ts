@@ -9,6 +9,7 @@ import { type Approval, type Estate, estateMark } from '../model/estate.ts'
 import { volumeId } from '../model/file.ts'
 import type { Grant } from '../model/grant.ts'
 import type { HealthCheckSpec } from '../model/health-check.ts'
+import { HYPERVISORS } from '../model/hypervisors.ts'
 import { type ResourceKey, resourceUid } from '../model/key.ts'
 import { type Origin, showOrigin } from '../model/origin.ts'
 import type { PowerDeclaration } from '../model/power.ts'
@@ -194,7 +195,7 @@ export function* linking(read: Read, tools: LinkTools): Steps<Estate> {
     })
   }
 
-  const brokenConnection = read.unreadable.some((key) => /^(?:Proxmox|Libvirt)\//.test(key))
+  const brokenConnection = read.unreadable.some((key) => HYPERVISORS.some(({ kind }) => key.startsWith(`${kind}/`)))
   const resources: Resource[] = []
   const unlinked: ResourceKey[] = []
   const allConnections = [...connections, ...clusterConnections]

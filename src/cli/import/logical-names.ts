@@ -1,5 +1,5 @@
 import type { HostSpec } from '../../kinds/host.ts'
-import { libvirtOf } from '../../kinds/machines/bindings.ts'
+import { hypervisorOf } from '../../kinds/machines/bindings.ts'
 import type { Declaration } from '../../model/declaration.ts'
 import type { LoadedEstate } from '../runtime.ts'
 
@@ -20,7 +20,7 @@ export function withLogicalNames(
     declaration: (kind: string, name: string) => declarations.find((one) => one.kind === kind && one.name === name),
   }
   const hosts = lookup.all('Host') as readonly Declaration<HostSpec>[]
-  const host = hosts.find((one) => libvirtOf(one, lookup)?.name === connection)
+  const host = hosts.find((one) => hypervisorOf(one, lookup)?.name === connection)
   if (host === undefined) return { fields, notes: [`declare the Host of connection ${connection} with its bindings`] }
   const { networks, storages } = host.spec.bindings
   const notes: string[] = []

@@ -2,6 +2,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Driver, DriverDeps } from '../../drivers/port.ts'
 import { LIMITS } from '../../lib/limits.ts'
+import { HYPERVISORS, type HypervisorRow } from '../../model/hypervisors.ts'
 import { printDrafts } from '../../source/foreign/draft.ts'
 import type { ForeignFormat } from '../../source/foreign/reading.ts'
 import { FORMATS } from '../../source/foreign/registry.ts'
@@ -21,19 +22,14 @@ import { findKind } from '../select.ts'
 import { realDirectory } from '../state.ts'
 
 export const run: Verb = async (runtime, [from = '', place = ''], options) => {
-  switch (from) {
-    case 'proxmox':
-    case 'libvirt':
-      return fromHypervisor(runtime, from, place, options)
-    default: {
-      const format = FORMATS.find(({ name }) => name === from)
-      if (format !== undefined) return fromFiles(runtime, format, place, options)
-      const names = ['proxmox', 'libvirt', ...FORMATS.map(({ name }) => name)]
-      throw new UsageError(
-        `Nothing can be imported from ${from}. Choose ${names.slice(0, -1).join(', ')} or ${names.at(-1)}.`,
-      )
-    }
-  }
+  const hypervisor = HYPERVISORS.find(({ driver }) => driver === from)
+  if (hypervisor !== undefined) return fromHypervisor(runtime, hypervisor, place, options)
+  const format = FORMATS.find(({ name }) => name === from)
+  if (format !== undefined) return fromFiles(runtime, format, place, options)
+  const names = [...HYPERVISORS.map(({ driver }) => driver), ...FORMATS.map(({ name }) => name)]
+  throw new UsageError(
+    `Nothing can be imported from ${from}. Choose ${names.slice(0, -1).join(', ')} or ${names.at(-1)}.`,
+  )
 }
 
 /** Manifests made of somebody else's files. What is wrong with them is shown, and they are written all the same. */
@@ -81,7 +77,7 @@ function boundedText(file: string): string {
 
 async function fromHypervisor(
   runtime: Runtime,
-  from: 'proxmox' | 'libvirt',
+  { driver: from, kind }: HypervisorRow,
   directory: string,
   options: Options,
 ): Promise<ExitCode> {
@@ -89,7 +85,7 @@ async function fromHypervisor(
   const loaded = await loadOrStop(runtime, directory)
   if (loaded.estate.connections.length === 0)
     throw new CliError(
-      `No connection is declared in ${directory}. Write a ${from === 'proxmox' ? 'Proxmox' : 'Libvirt'} object first: croft explain ${from}.`,
+      `No connection is declared in ${directory}. Write a ${kind} object first: croft explain ${from}.`,
     )
   const { drivers, deps } = await runtime.openDrivers({ directory: realDirectory(runtime, directory) })
   if (options.settings !== undefined) return settingsOf(runtime, loaded, directory, drivers, deps, options)

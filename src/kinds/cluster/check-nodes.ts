@@ -1,4 +1,5 @@
 import { logicalName } from '../fields/text.ts'
+import { hardwareBlocks } from '../hypervisors/registry.ts'
 import type { FieldProblem } from '../kind.ts'
 import { countedName, type Path } from './members.ts'
 import type { AgentFields } from './node-schema.ts'
@@ -15,7 +16,7 @@ const OF_A_NEW_MACHINE = [
   'memory',
   'disks',
   'proxmox',
-  'libvirt',
+  ...(Object.keys(hardwareBlocks) as (keyof typeof hardwareBlocks)[]),
 ] as const
 /** Fields that belong to one machine and cannot be those of several. */
 const OF_ONE_MACHINE = ['machine', 'address', 'ipv6', 'mac', 'addresses', 'externalAddresses', 'devices'] as const

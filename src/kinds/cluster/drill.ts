@@ -1,6 +1,7 @@
 import { defined } from '../../lib/defined.ts'
 import { resourceKey } from '../../model/key.ts'
 import type { Policy } from '../../model/policy.ts'
+import { blocksOf } from '../hypervisors/registry.ts'
 import type { Lookup } from '../kind.ts'
 import type { MadeMember } from './machines.ts'
 import { type Cluster, isMade, membersOf } from './members.ts'
@@ -17,7 +18,7 @@ export function drillMember(cluster: Cluster, lookup: Lookup): MadeMember | unde
   )
   if (drill === undefined || like === undefined) return undefined
   const name = drillName(cluster.name)
-  const { class: ofClass, cpu, memory, disks, proxmox, libvirt } = like.fields
+  const { class: ofClass, cpu, memory, disks, proxmox } = like.fields
   return {
     name,
     // Whatever holds for servers and their votes does not hold for it.
@@ -29,7 +30,7 @@ export function drillMember(cluster: Cluster, lookup: Lookup): MadeMember | unde
       memory,
       disks,
       proxmox: withoutId(proxmox),
-      libvirt,
+      ...blocksOf((field) => like.fields[field]),
       address: drill.address ?? 'dhcp',
       power: 'always',
     } as ServerFields),

@@ -1,5 +1,6 @@
 import { defined } from '../../lib/defined.ts'
 import type { Declaration } from '../../model/declaration.ts'
+import { blocksOf } from '../hypervisors/registry.ts'
 import type { FieldProblem, Lookup } from '../kind.ts'
 import type { MachineSpec, WrittenMachine } from '../machine.ts'
 import { findClass, unknownClass, withClass } from '../machines/with-class.ts'
@@ -44,7 +45,7 @@ export function machineFor(
     placement: member.on.host === 'auto' ? placementOf(cluster, member) : undefined,
     class: name,
     proxmox: fields.proxmox,
-    libvirt: fields.libvirt,
+    ...blocksOf((field) => fields[field]),
     cpu: fields.cpu,
     memory: fields.memory,
     disks: fields.disks ?? [],

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { ipAddress, ipv6Setting } from '../fields/address.ts'
 import { size, vmid, whole } from '../fields/number.ts'
 import { logicalName, macAddress, objectName } from '../fields/text.ts'
+import { hardwareBlocks } from '../hypervisors/registry.ts'
 import { cardAddress, disk, proxmoxHardware, someCpu } from '../machines/fields.ts'
-import { libvirtHardware } from '../machines/libvirt-machine.ts'
 import { freeText } from '../settings/field-schema.ts'
 
 /** Key and value of a label as Kubernetes takes them. */
@@ -85,7 +85,7 @@ const fields = {
   memory: size.optional(),
   disks: z.array(disk).max(30).optional(),
   proxmox: z.strictObject({ vmid: vmid.optional(), ...proxmoxHardware }).optional(),
-  libvirt: z.strictObject(libvirtHardware).optional(),
+  ...hardwareBlocks,
 }
 
 export const serverFields = z.strictObject(fields)

@@ -1,7 +1,7 @@
 import type { Declaration } from '../../model/declaration.ts'
+import { HYPERVISORS } from '../../model/hypervisors.ts'
 import type { HostSpec } from '../host.ts'
 import type { FieldProblem, Lookup } from '../kind.ts'
-import type { LibvirtSpec } from '../libvirt.ts'
 
 type Path = readonly (string | number)[]
 
@@ -59,8 +59,8 @@ export function connectionOf(
   path: Path,
   lookup: Lookup,
 ): { readonly connection?: string } | { readonly problem: FieldProblem } {
-  const connections = [...lookup.all('Proxmox'), ...lookup.all('Libvirt')].map((connection) => connection.name)
-  const wanted = host.spec.connection ?? libvirtOf(host, lookup)?.name
+  const connections = hypervisorsIn(lookup).map((connection) => connection.name)
+  const wanted = host.spec.connection ?? hypervisorOf(host, lookup)?.name
   if (wanted !== undefined && connections.includes(wanted)) return { connection: wanted }
   if (wanted === undefined && connections.length < 2) return {}
   return {
@@ -78,18 +78,25 @@ export function connectionOf(
 
 /** The estate that what runs on a host belongs to: part of every uid. */
 export function estateOf(host: Declaration<HostSpec>, lookup: Lookup): string {
-  const connections = [...lookup.all('Proxmox'), ...lookup.all('Libvirt')] as readonly Declaration<{
-    readonly estate: string
-  }>[]
-  const wanted = host.spec.connection ?? libvirtOf(host, lookup)?.name
+  const connections = hypervisorsIn(lookup)
+  const wanted = host.spec.connection ?? hypervisorOf(host, lookup)?.name
   const named = connections.find((connection) => connection.name === wanted)
   return (named ?? connections[0])?.spec.estate ?? 'default'
 }
 
-/** The connection to libvirt that keeps this host's machines; undefined where another hypervisor does. */
-export function libvirtOf(host: Declaration<HostSpec>, lookup: Lookup): Declaration<LibvirtSpec> | undefined {
-  const all = lookup.all('Libvirt') as readonly Declaration<LibvirtSpec>[]
+type Reached = Declaration<{ readonly estate: string; readonly host?: string | undefined }>
+
+/** Every declared connection to a hypervisor. */
+export function hypervisorsIn(lookup: Lookup): readonly Reached[] {
+  return HYPERVISORS.flatMap(({ kind }) => lookup.all(kind)) as readonly Reached[]
+}
+
+/** The connection that reaches this host alone and keeps its machines; undefined where one reaches many hosts. */
+export function hypervisorOf(host: Declaration<HostSpec>, lookup: Lookup): Reached | undefined {
+  const wide = HYPERVISORS.filter(({ reaches }) => reaches === 'hosts')
+  const every = hypervisorsIn(lookup)
+  const all = every.filter(({ kind }) => !wide.some((row) => row.kind === kind))
   if (host.spec.connection !== undefined) return all.find(({ name }) => name === host.spec.connection)
   const naming = all.find(({ spec }) => spec.host === host.name)
-  return naming ?? (all.length === 1 && lookup.all('Proxmox').length === 0 ? all[0] : undefined)
+  return naming ?? (all.length === 1 && every.length === 1 ? all[0] : undefined)
 }

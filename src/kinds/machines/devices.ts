@@ -3,10 +3,11 @@ import type { Declaration } from '../../model/declaration.ts'
 import type { ResourceKey } from '../../model/key.ts'
 import type { VmPci, VmUsb } from '../../model/vm.ts'
 import type { DeviceSpec } from '../device.ts'
+import { keeperOf } from '../hypervisors/registry.ts'
 import type { FieldProblem, Lookup } from '../kind.ts'
 import type { MachineSpec } from '../machine.ts'
 import { machinesIn } from './all-machines.ts'
-import { findHost, libvirtOf } from './bindings.ts'
+import { findHost } from './bindings.ts'
 
 type Machine = Declaration<MachineSpec>
 type Device = Declaration<DeviceSpec>
@@ -47,52 +48,9 @@ export function givenDevices(machine: Machine, lookup: Lookup, problems: FieldPr
       message: 'a container cannot be given a device by its mapping, only a VM can',
       hint: 'make it a VM, or pass the device file of the host on by hand',
     })
-  const libvirt = host !== undefined && onLibvirtHost(host, machine, lookup)
-  if (libvirt) return { ...passedByLibvirt(found, path, problems), host }
-  const cards = found.flatMap(({ name, spec }) => (spec.pci === undefined ? [] : [{ mapping: name, ...spec.pci }]))
-  const plugged = found.flatMap(({ name, spec }) => (spec.usb === undefined ? [] : [{ mapping: name, ...spec.usb }]))
-  return {
-    pci: cards.map(({ mapping, pcie, primaryGpu }, at) =>
-      defined<VmPci>({
-        slot: `hostpci${at}`,
-        mapping,
-        pcie: pcie ?? (machine.spec.proxmox?.machine === 'q35' ? true : undefined),
-        primaryGpu,
-      }),
-    ),
-    usb: plugged.map(({ mapping, usb3 }, at) => defined<VmUsb>({ slot: `usb${at}`, mapping, usb3 })),
-    needs: found.map(({ key }) => key),
-    ...defined({ host }),
-  }
-}
-
-function onLibvirtHost(name: string, machine: Machine, lookup: Lookup): boolean {
-  const host = findHost(name, machine.namespace, lookup)
-  return host !== undefined && libvirtOf(host, lookup) !== undefined
-}
-
-/** libvirt has no names for devices: it is told where a card sits, and what a USB device calls itself. */
-function passedByLibvirt(
-  found: readonly Device[],
-  path: readonly string[],
-  problems: FieldProblem[],
-): Omit<GivenDevices, 'host'> {
   const bad = (message: string, hint: string) => problems.push({ code: 'bad-value', path, message, hint })
-  for (const { name, spec } of found) {
-    if (spec.pci !== undefined && !/\.[0-7]$/.test(spec.pci.address))
-      bad(`libvirt passes on one function, and ${name} names none`, 'add it to pci.address, like 0000:01:00.0')
-    if (spec.pci?.mdev === true) bad(`libvirt is given no part of a card, as ${name} asks`, 'leave mdev out')
-    if (spec.usb !== undefined && spec.usb.ids.length > 1)
-      bad(`libvirt finds a USB device by its id, and ${name} changes it`, 'keep it on a host with Proxmox')
-  }
-  const cards = found.flatMap(({ spec }) => spec.pci?.address ?? [])
-  const plugged = found.flatMap(({ spec }) => spec.usb?.ids[0] ?? [])
-  return {
-    pci: cards.map((device, at): VmPci => ({ slot: `hostpci${at}`, device })),
-    usb: plugged.map((device, at): VmUsb => ({ slot: `usb${at}`, device })),
-    // A Device on such a host is only looked up: nothing has to be there first.
-    needs: [],
-  }
+  const at = host === undefined ? undefined : findHost(host, machine.namespace, lookup)
+  return { ...keeperOf(at, lookup).hypervisor.devices(found, machine, bad), ...defined({ host }) }
 }
 
 function findDevice(

@@ -4,18 +4,17 @@ import { volumeId } from '../../model/file.ts'
 import type { VmCloudInit, VmDisk, VmNic, VmSpec } from '../../model/vm.ts'
 import { mebibytes } from '../fields/number.ts'
 import type { HostSpec } from '../host.ts'
+import { keeperOf } from '../hypervisors/registry.ts'
 import type { ImageSpec } from '../image.ts'
 import type { Expanded, FieldProblem, Lookup } from '../kind.ts'
 import type { MachineSpec, WrittenMachine } from '../machine.ts'
 import type { NetworkSpec } from '../network.ts'
 import { type GivenAddress, givenAddresses } from './addresses.ts'
-import { connectionOf, estateOf, findHost, libvirtOf, nodeOf, unbound, unknownHost } from './bindings.ts'
+import { connectionOf, estateOf, findHost, nodeOf, unbound, unknownHost } from './bindings.ts'
 import { type Card, containerOf } from './container-machine.ts'
 import { type GivenDevices, givenDevices } from './devices.ts'
 import { filesNeeded, volumesNeeded } from './files-needed.ts'
 import { imageFile } from './image-files.ts'
-import { onLibvirt } from './libvirt-machine.ts'
-import { placesNeeded } from './libvirt-places.ts'
 import { expandAnywhere, isAnywhere } from './placement.ts'
 import { isSeeded, isVolume, seedOf, withMacs } from './seed.ts'
 import { withClass } from './with-class.ts'
@@ -67,9 +66,9 @@ function expandOn(
     ? seeded(machine, host, disks, nics, given.addresses, lookup, problems)
     : { ...vmOf(machine, host, disks, nics), ...cloudInitOf(machine, disks, given.addresses, lookup) }
   if (problems.length > 0) return { problems }
-  const libvirt = libvirtOf(host, lookup)
+  const { hypervisor, connection: own } = keeperOf(host, lookup)
   const vm: VmSpec = {
-    ...(libvirt === undefined ? bare : onLibvirt(machine, bare, libvirt)),
+    ...hypervisor.machine(machine, bare, own),
     ...(devices.pci.length === 0 ? {} : { pci: devices.pci }),
     ...(devices.usb.length === 0 ? {} : { usb: devices.usb }),
   }
@@ -77,7 +76,7 @@ function expandOn(
     role: 'resource',
     ...connection,
     desired: { type: 'vm', vm },
-    needs: [...filesNeeded(vm, lookup), ...devices.needs, ...placesNeeded(vm, lookup)],
+    needs: [...filesNeeded(vm, lookup), ...devices.needs, ...hypervisor.placesOf(vm, lookup)],
     ...warned,
   }
 }

@@ -1,6 +1,7 @@
 import { defined } from '../../lib/defined.ts'
 import { nearest } from '../../lib/nearest.ts'
 import type { Declaration } from '../../model/declaration.ts'
+import { blocksOf } from '../hypervisors/registry.ts'
 import type { FieldProblem, Lookup } from '../kind.ts'
 import type { MachineSpec, WrittenMachine } from '../machine.ts'
 import type { MachineClassSpec } from '../machine-class.ts'
@@ -24,10 +25,9 @@ export function withClass(written: WrittenMachine, namespace: string | undefined
   return {
     spec: {
       ...written,
-      ...filled('proxmox', written.proxmox, from?.proxmox),
-      ...filled('libvirt', written.libvirt, written.proxmox === undefined ? from?.libvirt : undefined),
-      ...filled('cloudInit', written.cloudInit, from?.cloudInit),
-      ...filled('dns', written.dns, from?.dns),
+      ...defined({ proxmox: block(written.proxmox, from?.proxmox) }),
+      ...blocksOf((field) => block(written[field], written.proxmox === undefined ? from?.[field] : undefined)),
+      ...defined({ cloudInit: block(written.cloudInit, from?.cloudInit), dns: block(written.dns, from?.dns) }),
       ...defined<Pick<WrittenMachine, 'user' | 'sshKeys' | 'userData' | 'onBoot' | 'tags'>>({
         user: written.user ?? from?.user,
         sshKeys: written.sshKeys ?? from?.sshKeys,
@@ -69,11 +69,6 @@ export function unknownClass(name: string, path: FieldProblem['path'], lookup: L
   }
 }
 
-function filled<Key extends string, Block extends object>(
-  key: Key,
-  own: Block | undefined,
-  base: object | undefined,
-): { readonly [K in Key]?: Block } {
-  if (own === undefined && base === undefined) return {}
-  return { [key]: { ...base, ...defined<object>(own ?? {}) } } as { readonly [K in Key]?: Block }
+function block<Block extends object>(own: Block | undefined, base: object | undefined): Block | undefined {
+  return own === undefined && base === undefined ? undefined : ({ ...base, ...defined<object>(own ?? {}) } as Block)
 }

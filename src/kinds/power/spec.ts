@@ -6,7 +6,7 @@ import { milliseconds } from '../fields/duration.ts'
 import { secretReferenceOf } from '../fields/ssh.ts'
 import type { HostSpec } from '../host.ts'
 import type { FieldProblem, Lookup } from '../kind.ts'
-import { connectionOf, findHost, nodeOf, unknownHost } from '../machines/bindings.ts'
+import { connectionOf, findHost, hypervisorsIn, nodeOf, unknownHost } from '../machines/bindings.ts'
 import { sshTargetOf } from '../ssh-target.ts'
 import type { WrittenPower } from './schema.ts'
 
@@ -114,6 +114,6 @@ function hypervisorOf(host: Declaration<HostSpec>, lookup: Lookup): string | und
   if ('connection' in named && named.connection !== undefined) return named.connection
   const { networks, storages } = host.spec.bindings
   if (Object.keys(networks).length + Object.keys(storages).length === 0) return undefined
-  const all = [...lookup.all('Proxmox'), ...lookup.all('Libvirt')]
+  const all = hypervisorsIn(lookup)
   return all.length === 1 ? all[0]?.name : undefined
 }

@@ -3,7 +3,7 @@ import type { ResourceKey } from '../../model/key.ts'
 import type { SettingValue } from '../../model/rest.ts'
 import type { VmSpec } from '../../model/vm.ts'
 import type { Expanded, FieldProblem, Lookup } from '../kind.ts'
-import { connectionOf, findHost, libvirtOf, nodeOf, unknownHost } from './bindings.ts'
+import { connectionOf, findHost, hypervisorOf, nodeOf, unknownHost } from '../machines/bindings.ts'
 
 /** A network or pool as the one thing that the libvirt driver keeps on a host. */
 export function libvirtPlace(
@@ -18,7 +18,7 @@ export function libvirtPlace(
   if (host === undefined) return { problems: [unknownHost(hostName, path, lookup)] }
   const connection = connectionOf(host, path, lookup)
   if ('problem' in connection) return { problems: [connection.problem] }
-  if (libvirtOf(host, lookup) === undefined)
+  if (hypervisorOf(host, lookup)?.kind !== 'Libvirt')
     return {
       problems: [
         { code: 'not-possible', path, message: `${hostName} has no libvirt`, hint: 'declare a Libvirt for that host' },

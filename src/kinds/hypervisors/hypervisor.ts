@@ -1,0 +1,31 @@
+import type { Declaration } from '../../model/declaration.ts'
+import type { ResourceKey } from '../../model/key.ts'
+import type { VmSpec } from '../../model/vm.ts'
+import type { DeviceSpec } from '../device.ts'
+import type { FieldProblem, Kind, Lookup } from '../kind.ts'
+import type { MachineSpec, WrittenMachine } from '../machine.ts'
+import type { GivenDevices } from '../machines/devices.ts'
+
+/** What one hypervisor makes of machines, devices and images. Pure. */
+export interface Hypervisor {
+  /** The kinds that only it has, its connection first. */
+  readonly kinds: readonly Kind[]
+  /** Does it keep a Device under a name of its own? Otherwise machines look up where the Device is. */
+  readonly namesDevices: boolean
+  /** Can croft bring an image there that it built? */
+  readonly takesBuiltImages: boolean
+  check(spec: WrittenMachine): readonly FieldProblem[]
+  /** The existing machine to take over, by the hypervisor's own id. */
+  adopted(spec: WrittenMachine): string | undefined
+  /** The machine as it is to be kept there. */
+  machine(machine: Declaration<MachineSpec>, vm: VmSpec, connection: Declaration | undefined): VmSpec
+  devices(
+    found: readonly Declaration<DeviceSpec>[],
+    machine: Declaration<MachineSpec>,
+    bad: (message: string, hint: string) => void,
+  ): Omit<GivenDevices, 'host'>
+  /** Declared storages and networks of its host that must be there before the machine. */
+  placesOf(vm: VmSpec, lookup: Lookup): readonly ResourceKey[]
+  /** The declared storage that a file is kept in. */
+  placeOf(host: string, storage: string, lookup: Lookup): readonly ResourceKey[]
+}

@@ -1,0 +1,38 @@
+import type { Declaration } from '../../model/declaration.ts'
+import type { VmPci, VmUsb } from '../../model/vm.ts'
+import { type LibvirtSpec, libvirt } from '../libvirt.ts'
+import { libvirtNetwork } from '../libvirt-network.ts'
+import { libvirtPool } from '../libvirt-pool.ts'
+import type { Hypervisor } from './hypervisor.ts'
+import { checkLibvirtMachine, onLibvirt } from './libvirt-machine.ts'
+import { placesNeeded, poolNeeded } from './libvirt-places.ts'
+
+export const libvirtHypervisor: Hypervisor = {
+  kinds: [libvirt, libvirtNetwork, libvirtPool],
+  namesDevices: false,
+  takesBuiltImages: true,
+  check: checkLibvirtMachine,
+  adopted: ({ libvirt: block }) => (block?.adopt === true ? block.uuid : undefined),
+  machine: (machine, vm, connection) =>
+    connection === undefined ? vm : onLibvirt(machine, vm, connection as Declaration<LibvirtSpec>),
+  /** libvirt has no names for devices: it is told where a card sits, and what a USB device calls itself. */
+  devices(found, _machine, bad) {
+    for (const { name, spec } of found) {
+      if (spec.pci !== undefined && !/\.[0-7]$/.test(spec.pci.address))
+        bad(`libvirt passes on one function, and ${name} names none`, 'add it to pci.address, like 0000:01:00.0')
+      if (spec.pci?.mdev === true) bad(`libvirt is given no part of a card, as ${name} asks`, 'leave mdev out')
+      if (spec.usb !== undefined && spec.usb.ids.length > 1)
+        bad(`libvirt finds a USB device by its id, and ${name} changes it`, 'keep it on a host with Proxmox')
+    }
+    const cards = found.flatMap(({ spec }) => spec.pci?.address ?? [])
+    const plugged = found.flatMap(({ spec }) => spec.usb?.ids[0] ?? [])
+    return {
+      pci: cards.map((device, at): VmPci => ({ slot: `hostpci${at}`, device })),
+      usb: plugged.map((device, at): VmUsb => ({ slot: `usb${at}`, device })),
+      // A Device on such a host is only looked up: nothing has to be there first.
+      needs: [],
+    }
+  },
+  placesOf: placesNeeded,
+  placeOf: poolNeeded,
+}
