@@ -69,7 +69,7 @@ export function fateOf(
 
 /** The same of a step on a cluster, of a Power or of an operation: it has no task, and the world shows what came of it. */
 export function fateOfStep(
-  { step, atMs }: CoordinatedIntention,
+  { step, atMs }: Pick<CoordinatedIntention, 'step' | 'atMs'>,
   nowMs: number,
 ): Extract<Fate, { is: 'unsure' | 'over' }> {
   return fateByAge(step.do, atMs, nowMs)

@@ -1,4 +1,5 @@
 import type { NodeRole } from './cluster.ts'
+import type { Step } from './step.ts'
 
 /**
  * What could be found out. `unknown` is no third opinion but the lack of one: whoever decides must count it as the
@@ -217,6 +218,14 @@ export interface ClusterStandstill {
   readonly allow: string
   /** By order of a Power: what is off is as it should be, and what is on its way is nobody's trouble. */
   readonly power?: 'off' | 'changing'
+  /** The step that a command is about to do, or did and does not know what came of it. */
+  readonly effect?: OperationEffect
+}
+
+/** A step of an operation that somebody began by command, written down before it is done. */
+export interface OperationEffect {
+  readonly step: Step<'operation'>
+  readonly atMs: number
 }
 
 export const NO_ORDERS: ClusterOrders = { rolloutPaused: false, replace: [], removeMembers: [] }

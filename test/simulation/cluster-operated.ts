@@ -1,17 +1,31 @@
 import assert from 'node:assert/strict'
 import { kubernetesWire } from '../../sim/kubernetes/wire.ts'
-import { runOperation } from '../../src/cli/clusters/run-operation.ts'
+import { withEffect } from '../../src/cli/clusters/orders.ts'
 import { createK3sDriver } from '../../src/drivers/k3s/driver.ts'
+import { runOperation } from '../../src/engine/clusters/operation.ts'
 import { tokenHash } from '../../src/k3s/token.ts'
 import type { ClusterOperation } from '../../src/model/cluster-operation.ts'
-import type { ObservedCluster } from '../../src/model/observed-cluster.ts'
+import { type ClusterOrders, NO_ORDERS, type ObservedCluster } from '../../src/model/observed-cluster.ts'
 import { Secret } from '../../src/model/secret.ts'
 import { order, type Run } from './cluster-lab.ts'
 
-/** Runs an operation as `croft cluster` does: the same plan, the same operator, the ways of the engine. */
+/** The process that runs the command is gone. */
+export class Killed extends Error {}
+
+/** Where the process ends: the effect with this number, and on which side of it. */
+export interface KillAt {
+  readonly effect: number
+  readonly side: 'before' | 'after'
+}
+
+/**
+ * Runs an operation as `croft cluster` does: the same plan, the same operator, the ways of the engine. Every effect must
+ * be written down before it is begun.
+ */
 export async function operated(
   run: Run,
   operation: (kept: readonly string[]) => Promise<ClusterOperation> | ClusterOperation,
+  killAt?: KillAt,
 ) {
   const declaration = run.estate.clusters?.[0]
   assert.ok(declaration)
@@ -19,7 +33,7 @@ export async function operated(
   const kept =
     secrets === undefined ? [] : [secrets.password, ...secrets.formerPasswords].map((one) => tokenHash(one.reveal()))
   const plan = await operation(kept)
-  if (plan.refusals.length > 0) return { plan, journal: [] as string[], result: undefined }
+  if (plan.refusals.length > 0) return { plan, journal: [] as string[], verbs: [] as string[], result: undefined }
   const process = run.start()
   const { world } = run.datacentre
   const operator = createK3sDriver().operate(declaration, {
@@ -31,25 +45,51 @@ export async function operated(
     fetchText: async () => '',
   })
   const journal: string[] = []
-  const result = await run.clock.runUntil(
-    runOperation(plan, {
-      operator,
-      clock: run.clock,
-      signal: new AbortController().signal,
-      surroundings: async () => {
-        const found = await process.engine.surroundings(run.estate, 'homelab', new AbortController().signal)
-        assert.ok(found)
-        return found
-      },
-      setHold: async (reason) => order(run, reason === undefined ? {} : { hold: { reason, allow: 'wait' } }),
-      onStep: (step, _, state) => {
-        if (state === 'done') journal.push(step.summary)
-      },
-    }),
-    { maxMs: 3_600_000 },
-  )
+  const verbs: string[] = []
+  const perform: typeof operator.perform = async (step, ...rest) => {
+    verbs.push(step.do)
+    const dies = killAt?.effect === verbs.length ? killAt.side : undefined
+    assert.deepEqual(ordersOf(run).hold?.effect?.step, step, `${step.summary} was begun without an intention`)
+    if (dies === 'before') throw new Killed()
+    const outcome = await operator.perform(step, ...rest)
+    if (dies === 'after') throw new Killed()
+    return outcome
+  }
+  const result = await run.clock
+    .runUntil(
+      runOperation(plan, {
+        operator: { ...operator, perform },
+        clock: run.clock,
+        signal: new AbortController().signal,
+        surroundings: async () => {
+          const found = await process.engine.surroundings(run.estate, 'homelab', new AbortController().signal)
+          assert.ok(found)
+          return found
+        },
+        setHold: async (reason) => {
+          const { hold, ...rest } = ordersOf(run)
+          order(run, reason === undefined ? rest : { ...rest, hold: { ...hold, reason, allow: 'wait' } })
+        },
+        unsure: async () => ordersOf(run).hold?.effect,
+        intend: async (effect) => order(run, { ...withEffect(ordersOf(run), effect) }),
+        onStep: (step, _, state) => {
+          if (state === 'done') journal.push(step.summary)
+        },
+      }),
+      { maxMs: 3_600_000 },
+    )
+    .catch((error: unknown) => {
+      if (!(error instanceof Killed)) throw error
+      return { is: 'killed' } as const
+    })
   process.kill()
-  return { plan, journal, result }
+  return { plan, journal, verbs, result }
+}
+
+/** What is ordered of the cluster, as the database holds it. */
+export function ordersOf(run: Run): ClusterOrders {
+  const text = run.disk.values.get('cluster-orders/homelab')
+  return text === undefined ? NO_ORDERS : { ...NO_ORDERS, ...(JSON.parse(text) as Partial<ClusterOrders>) }
 }
 
 /** One look at the cluster, without anything being done. */

@@ -1,4 +1,5 @@
-import { type ClusterOrders, NO_ORDERS } from '../../model/observed-cluster.ts'
+import { defined } from '../../lib/defined.ts'
+import { type ClusterOrders, NO_ORDERS, type OperationEffect } from '../../model/observed-cluster.ts'
 import type { Store } from '../../store/port.ts'
 import { changeOrder } from '../change-order.ts'
 
@@ -15,4 +16,11 @@ export function changeOrders(
 export function withoutOrder<K extends 'hold' | 'rolloutAborted'>(orders: ClusterOrders, key: K): ClusterOrders {
   const { [key]: _, ...rest } = orders
   return rest as ClusterOrders
+}
+
+/** With the step that a command is about to do. It stands in the hold of the command; where nobody holds, nobody waits. */
+export function withEffect(orders: ClusterOrders, effect: OperationEffect | undefined): ClusterOrders {
+  if (orders.hold === undefined) return orders
+  const { effect: _before, ...hold } = orders.hold
+  return { ...orders, hold: { ...hold, ...defined({ effect }) } }
 }

@@ -1,4 +1,5 @@
 import type { RunningController } from '../../controller/controller.ts'
+import { type OperationResult, runOperation } from '../../engine/clusters/operation.ts'
 import type { Engine } from '../../engine/engine.ts'
 import { inTime } from '../../lib/in-time.ts'
 import { LIMITS } from '../../lib/limits.ts'
@@ -7,7 +8,6 @@ import { planBackup } from '../../plan/cluster/backup.ts'
 import type { Granted } from '../../server/port.ts'
 import type { EngineOptions, Runtime } from '../runtime.ts'
 import { clusterTools } from './opened.ts'
-import { type OperationResult, runOperation } from './run-operation.ts'
 
 /**
  * Takes a snapshot of etcd because somebody asked the controller for one. Each call is made between passes, on what the
@@ -48,6 +48,9 @@ export async function takeSnapshot(
         return found
       }),
     setHold: async () => {},
+    // One snapshot more does no harm.
+    unsure: async () => undefined,
+    intend: async () => {},
     onStep: () => {},
   })
   return inPatience(runtime, planned.step.summary, running)

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { type OperationResult, runOperation } from '../../cli/clusters/run-operation.ts'
 import { snapshotFiles } from '../../cli/verbs/cluster/snapshots.ts'
 import { withKnownToken } from '../../engine/clusters/backups.ts'
+import { type OperationResult, runOperation } from '../../engine/clusters/operation.ts'
 import { NODE_PROGRAM } from '../../k3s/node-program.ts'
 import { tokenHash } from '../../k3s/token.ts'
 import type { ClusterOperation } from '../../model/cluster-operation.ts'
@@ -27,6 +27,8 @@ async function run(
       signal: new AbortController().signal,
       surroundings: () => lab.surroundings(),
       setHold: async (reason) => void log.push(reason === undefined ? 'released' : 'held'),
+      unsure: async () => undefined,
+      intend: async () => {},
       onStep: (step, _, state, told) => {
         if (told !== undefined) said.push(told)
         if (state === 'done') log.push(`${step.do} ${step.node ?? ''}`.trim())

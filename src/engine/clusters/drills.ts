@@ -6,14 +6,15 @@ import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { NewEvent } from '../../model/event.ts'
 import type { CoordinatedIntention } from '../../model/intention.ts'
-import type { ResourceKey } from '../../model/key.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { Step } from '../../model/step.ts'
+import type { Outcome } from '../../model/verdict.ts'
 import { planDrill } from '../../plan/cluster/backup.ts'
 import { type DrillRun, type DrillState, dueDrill, endedDrill } from '../../plan/cluster/drill.ts'
 import type { Store } from '../../store/port.ts'
 import { journalled } from '../act.ts'
 import type { LookedAt } from './look.ts'
+import { advance } from './operation.ts'
 
 function drillsName(cluster: string): string {
   return `cluster-drills/${cluster}`
@@ -91,6 +92,11 @@ async function goOn(
   const { steps } = planDrill(declaration.spec, { ...begun, name: begun.snapshot, usable: 'yes' }, machine, {
     key: declaration.drill?.key ?? declaration.key,
   })
+  const written = (step: Step<'operation'>, perform: () => Promise<Outcome>) => {
+    const { epoch, nextIntentionId } = deps
+    const begun = { id: nextIntentionId(), epoch, key: declaration.key, atMs: clock.now() }
+    return journalled({ ...begun, state: 'intended', step }, deps, perform)
+  }
   const events: NewEvent[] = []
   let effects = 0
   let run = begun
@@ -102,7 +108,7 @@ async function goOn(
     return { state, events, effects }
   }
   for (let step = steps[run.step]; step !== undefined && !signal.aborted; step = steps[run.step]) {
-    const went = await stepOn(step, run, declaration.key, deps, surroundings, signal)
+    const went = await advance(step, run.begun, deps.operator, written, surroundings, signal)
     effects += went.effects
     if (went.is === 'failed') return end(`${step.summary}: ${went.message}`)
     if (went.is === 'waits') {
@@ -124,48 +130,6 @@ async function goOn(
     await keep({ lastMs: run.sinceMs, run })
   }
   return signal.aborted ? { state: { lastMs: run.sinceMs, run }, events, effects } : end()
-}
-
-type Went =
-  | { readonly is: 'done'; readonly said?: string; readonly effects: number }
-  | {
-      readonly is: 'waits'
-      readonly message: string
-      readonly begun: boolean
-      readonly effects: number
-      /** It is under way and further than before: its time begins anew. */
-      readonly goesOn?: boolean
-    }
-  | { readonly is: 'failed'; readonly message: string; readonly effects: number }
-
-async function stepOn(
-  step: Step<'operation'>,
-  run: DrillRun,
-  key: ResourceKey,
-  deps: DrillDeps,
-  surroundings: ClusterSurroundings,
-  signal: AbortSignal,
-): Promise<Went> {
-  const { operator, epoch } = deps
-  let effects = 0
-  if (!run.begun) {
-    const begun = { id: deps.nextIntentionId(), epoch, key, atMs: deps.clock.now(), state: 'intended' as const }
-    const outcome = await journalled({ ...begun, step }, deps, () => operator.perform(step, surroundings, signal))
-    effects = outcome.result === 'not-sent' ? 0 : 1
-    if (outcome.result === 'refused') {
-      const { meaning, message } = outcome.refusal
-      return meaning === 'stalled'
-        ? { is: 'failed', message, effects }
-        : { is: 'waits', message, begun: false, effects: 0, goesOn: outcome.refusal.reason === 'Copying' }
-    }
-    if (outcome.result === 'not-sent' || outcome.result === 'unclear')
-      return { is: 'waits', message: outcome.message, begun: false, effects }
-  }
-  const reached = await operator.reached(step, surroundings, signal)
-  if (reached.is === 'failed') return { is: 'failed', message: reached.message, effects }
-  if (reached.is === 'yes') return { is: 'done', effects, ...defined({ said: reached.said }) }
-  const seen = reached.message === undefined ? '' : ` (${reached.message})`
-  return { is: 'waits', message: `waited for ${step.awaits}${seen}`, begun: true, effects }
 }
 
 /** The machine of the drill is no node: only the drill knows the way into it. */

@@ -1,8 +1,10 @@
-import { type ClusterOperation, destroyedBy, type OperationStep } from '../../../model/cluster-operation.ts'
-import type { Store } from '../../../store/port.ts'
+import { type OperationResult, runOperation } from '../../../engine/clusters/operation.ts'
+import { type ClusterOperation, destroyedBy } from '../../../model/cluster-operation.ts'
+import { NO_ORDERS } from '../../../model/observed-cluster.ts'
+import type { Step } from '../../../model/step.ts'
+import { type Store, standingOrders } from '../../../store/port.ts'
 import type { OpenedCluster } from '../../clusters/opened.ts'
-import { changeOrders, withoutOrder } from '../../clusters/orders.ts'
-import { type OperationResult, runOperation } from '../../clusters/run-operation.ts'
+import { changeOrders, withEffect, withoutOrder } from '../../clusters/orders.ts'
 import { CliError, EXIT, type ExitCode, signalCode } from '../../exit.ts'
 import { note, writeJson } from '../../output.ts'
 import type { Options } from '../../program.ts'
@@ -54,7 +56,7 @@ export async function operate(
 
 /** Whoever shows how far an operation is. */
 export interface OperationWatcher {
-  begun(step: OperationStep, number: number): void
+  begun(step: Step<'operation'>, number: number): void
   said(text: string): void
 }
 
@@ -78,8 +80,12 @@ export async function performOperation(
     setHold: async (reason) => {
       const allow = `wait for its end; if it was interrupted, run it again`
       await changeOrders(store, name, (orders) =>
-        reason === undefined ? withoutOrder(orders, 'hold') : { ...orders, hold: { reason, allow } },
+        reason === undefined ? withoutOrder(orders, 'hold') : { ...orders, hold: { ...orders.hold, reason, allow } },
       )
+    },
+    unsure: async () => (await standingOrders(store, `cluster-orders/${name}`, NO_ORDERS)).hold?.effect,
+    intend: async (effect) => {
+      await changeOrders(store, name, (orders) => withEffect(orders, effect))
     },
     onProgress: (said) => watcher.said(said),
     onStep: async (step, number, state, said) => {
