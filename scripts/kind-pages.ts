@@ -2,8 +2,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { type Mapped, PROVIDER_KINDS, type ProviderKind } from '../src/kinds/settings/provider-table.ts'
-import { DEFINITIONS, definitionNamed } from '../src/model/rest/registry.ts'
 import type { Definition, Field, SettingValue } from '../src/model/rest.ts'
+import { DEFINITIONS, definitionNamed } from '../src/proxmox/registry.ts'
 import { startedAs } from './started.ts'
 
 /**

@@ -29,7 +29,7 @@ function kindBreaches(files: readonly SourceFile[]): Breach[] {
 /** Kinds that are rows of a table and not files of their own: settings, ours and the provider's. */
 function tableKinds(files: readonly SourceFile[]): readonly string[] {
   return files
-    .filter(({ path }) => path.startsWith('src/model/rest/') || path === 'src/kinds/settings/provider-table.ts')
+    .filter(({ path }) => path.startsWith('src/proxmox/') || path === 'src/kinds/settings/provider-table.ts')
     .flatMap(({ text }) => [...text.matchAll(/\bkind: '(\w+)'/g)])
     .map(([, kind = '']) => kind.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase())
 }

@@ -12,14 +12,15 @@ export interface Breach {
 export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   lib: [],
   model: ['lib'],
-  kinds: ['cloudinit', 'k3s', 'model', 'lib'],
+  proxmox: ['model', 'lib'],
+  kinds: ['cloudinit', 'k3s', 'proxmox', 'model', 'lib'],
   k3s: ['model', 'lib'],
   plan: ['k3s', 'model', 'lib', 'kinds/kind.ts'],
   cloudinit: ['model', 'lib'],
   source: ['kinds', 'model', 'lib'],
   kubernetes: ['model', 'lib'],
   vault: ['drivers/cluster-port.ts', 'model', 'lib'],
-  drivers: ['cloudinit', 'k3s', 'kubernetes', 'model', 'lib'],
+  drivers: ['cloudinit', 'k3s', 'proxmox', 'kubernetes', 'model', 'lib'],
   store: ['kubernetes', 'model', 'lib'],
   ssh: ['model', 'lib'],
   helm: ['ssh/child.ts', 'drivers/chart-port.ts', 'model', 'lib'],
@@ -68,7 +69,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Folders whose answers depend on their arguments alone. */
-export const PURE = ['model', 'k3s', 'kinds', 'plan', 'cloudinit']
+export const PURE = ['model', 'k3s', 'proxmox', 'kinds', 'plan', 'cloudinit']
 
 /** What a pure folder may take from Node: pure functions only, by name. */
 const PURE_NAMES: Readonly<Record<string, readonly string[]>> = {

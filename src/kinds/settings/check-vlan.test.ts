@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { definitionNamed } from '../../model/rest/registry.ts'
+import { definitionNamed } from '../../proxmox/registry.ts'
 import { checkVlan } from './check-vlan.ts'
 
 test('a tag that contradicts the name of a VLAN interface is refused: Proxmox would keep the one of the name', () => {

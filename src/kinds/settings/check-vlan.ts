@@ -1,5 +1,5 @@
-import { valueText } from '../../model/rest/value-text.ts'
 import type { Definition, SettingSpec } from '../../model/rest.ts'
+import { valueText } from '../../proxmox/value-text.ts'
 import type { FieldProblem } from '../kind.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { Declaration } from '../../model/declaration.ts'
 import { type ResourceKey, resourceKey } from '../../model/key.ts'
-import { valueText } from '../../model/rest/value-text.ts'
 import type { SettingSpec, SettingValue } from '../../model/rest.ts'
+import { valueText } from '../../proxmox/value-text.ts'
 import type { Lookup } from '../kind.ts'
 
 /** Finds the setting that a declaration of some kind stands for; undefined when it stands for none. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Declaration } from '../../model/declaration.ts'
-import { valueText } from '../../model/rest/value-text.ts'
 import type { Definition, SettingSpec, SettingValue } from '../../model/rest.ts'
+import { valueText } from '../../proxmox/value-text.ts'
 import { annotatedPolicy, checkAnnotations } from '../fields/annotations.ts'
 import { vmid } from '../fields/number.ts'
 import { hostName, objectName } from '../fields/text.ts'

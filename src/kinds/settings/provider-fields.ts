@@ -1,5 +1,5 @@
-import { valueText } from '../../model/rest/value-text.ts'
 import type { Definition, SettingSpec, SettingValue } from '../../model/rest.ts'
+import { valueText } from '../../proxmox/value-text.ts'
 import type { Mapped, ProviderKind } from './provider-table.ts'
 import { settingFrom } from './setting-from.ts'
 

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Declaration } from '../../model/declaration.ts'
-import { definitionNamed } from '../../model/rest/registry.ts'
 import type { SettingSpec } from '../../model/rest.ts'
+import { definitionNamed } from '../../proxmox/registry.ts'
 import { crossplaneGroup, type Envelope, isNamespaced } from '../crossplane/envelope.ts'
 import { checkEnvelope, crossplanePolicy, externalName } from '../crossplane/policy.ts'
 import { servedBy } from '../crossplane/provider.ts'

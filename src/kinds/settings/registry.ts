@@ -1,6 +1,6 @@
 import type { Declaration } from '../../model/declaration.ts'
-import { DEFINITIONS } from '../../model/rest/registry.ts'
 import type { SettingSpec } from '../../model/rest.ts'
+import { DEFINITIONS } from '../../proxmox/registry.ts'
 import type { Kind } from '../kind.ts'
 import { neededSettings } from './needs.ts'
 import { type NeedsOf, ownKind, ownSetting } from './own-kind.ts'

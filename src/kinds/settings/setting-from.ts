@@ -1,5 +1,5 @@
-import { valueText } from '../../model/rest/value-text.ts'
 import type { Definition, SettingSpec, SettingValue } from '../../model/rest.ts'
+import { valueText } from '../../proxmox/value-text.ts'
 
 /** What a declaration says of a setting, whichever form it was written in. */
 export interface Said {

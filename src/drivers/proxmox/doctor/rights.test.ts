@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { DEFINITIONS } from '../../../model/rest/registry.ts'
+import { DEFINITIONS } from '../../../proxmox/registry.ts'
 import { exampleResource } from '../testing/vm-example.ts'
 import { principalOf, quoted, repairCommands, setUpCommands } from './commands.ts'
 import { needsOfContainerOption } from './container-privileges.ts'

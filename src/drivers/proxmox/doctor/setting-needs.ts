@@ -1,6 +1,6 @@
-import { definitionNamed } from '../../../model/rest/registry.ts'
 import type { SettingSpec } from '../../../model/rest.ts'
 import type { Step } from '../../../model/step.ts'
+import { definitionNamed } from '../../../proxmox/registry.ts'
 import { fill, placesOf } from '../rest/paths.ts'
 import { type Need, way } from './need.ts'
 

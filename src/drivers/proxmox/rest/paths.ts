@@ -1,6 +1,6 @@
 import { defined } from '../../../lib/defined.ts'
-import { DEFINITIONS } from '../../../model/rest/registry.ts'
 import type { Definition, ListReading, SettingSpec } from '../../../model/rest.ts'
+import { DEFINITIONS } from '../../../proxmox/registry.ts'
 
 /** What a path is filled with. */
 export type Places = Readonly<Record<string, string>>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { DEFINITIONS, definitionNamed } from '../../../model/rest/registry.ts'
+import { DEFINITIONS, definitionNamed } from '../../../proxmox/registry.ts'
 import { LookFailed } from '../../port.ts'
 import type { Api } from '../api.ts'
 import { diffSetting } from './diff.ts'

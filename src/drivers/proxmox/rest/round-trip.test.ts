@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { DEFINITIONS } from '../../../model/rest/registry.ts'
 import type { Definition, SettingSpec, SettingValue } from '../../../model/rest.ts'
+import { DEFINITIONS } from '../../../proxmox/registry.ts'
 import { settingRules } from './setting-rules.ts'
 import { APART, APART_SIMULATED, neededBy } from './testing/company.ts'
 import { type Keeper, PASSWORD, paperKeeper, simKeeper } from './testing/keeper.ts'

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { definitionNamed } from '../../../model/rest/registry.ts'
 import type { Field } from '../../../model/rest.ts'
+import { definitionNamed } from '../../../proxmox/registry.ts'
 import { plainRules, ruleCalls } from './rule-list.ts'
 import { apiName } from './values.ts'
 

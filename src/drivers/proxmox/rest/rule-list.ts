@@ -1,5 +1,5 @@
-import { valueText } from '../../../model/rest/value-text.ts'
 import type { Field, SettingValue } from '../../../model/rest.ts'
+import { valueText } from '../../../proxmox/value-text.ts'
 import { partsOf } from './sent.ts'
 import { apiName, plain, same } from './values.ts'
 

@@ -1,5 +1,5 @@
-import { valueText } from '../../../model/rest/value-text.ts'
 import type { Field, SettingValue } from '../../../model/rest.ts'
+import { valueText } from '../../../proxmox/value-text.ts'
 import type { Foreign } from '../foreign.ts'
 import { printHosts } from './hosts-file.ts'
 import { apiName, isEmpty, plain } from './values.ts'

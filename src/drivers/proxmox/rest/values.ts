@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { valueText } from '../../../model/rest/value-text.ts'
 import type { Field, SettingValue } from '../../../model/rest.ts'
+import { valueText } from '../../../proxmox/value-text.ts'
 import { parseHosts } from './hosts-file.ts'
 
 type Plain = SettingValue | undefined

@@ -1,7 +1,7 @@
 import { EXTERNAL_NAME } from '../../../kinds/fields/annotations.ts'
 import type { Kind } from '../../../kinds/kind.ts'
 import { KINDS } from '../../../kinds/registry.ts'
-import { DEFINITIONS } from '../../../model/rest/registry.ts'
+import { DEFINITIONS } from '../../../proxmox/registry.ts'
 import { isFields } from '../../manifest.ts'
 import type { Fields } from '../reading.ts'
 import { isEmpty, isSecret, manifestFields, wordOf } from './attributes.ts'

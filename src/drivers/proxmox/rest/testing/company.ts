@@ -1,5 +1,5 @@
-import { DEFINITIONS } from '../../../../model/rest/registry.ts'
 import type { SettingSpec } from '../../../../model/rest.ts'
+import { DEFINITIONS } from '../../../../proxmox/registry.ts'
 import { exampleOf } from './samples.ts'
 
 /** Fields that do not go with the others of the example. */

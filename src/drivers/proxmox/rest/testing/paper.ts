@@ -1,7 +1,7 @@
 import type { WireRequest, WireResponse } from '../../../../lib/wire.ts'
-import { DEFINITIONS } from '../../../../model/rest/registry.ts'
-import { valueText } from '../../../../model/rest/value-text.ts'
 import type { Definition, Field, Verb } from '../../../../model/rest.ts'
+import { DEFINITIONS } from '../../../../proxmox/registry.ts'
+import { valueText } from '../../../../proxmox/value-text.ts'
 import { apiName } from '../values.ts'
 
 type Row = Record<string, unknown>

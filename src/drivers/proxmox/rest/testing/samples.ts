@@ -1,4 +1,3 @@
-import { valueText } from '../../../../model/rest/value-text.ts'
 import type { Definition, Field, SettingSpec, SettingValue } from '../../../../model/rest.ts'
 import { OTHER_CERTIFICATE } from './certificate.ts'
 

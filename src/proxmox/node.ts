@@ -1,4 +1,4 @@
-import type { Definition } from '../rest.ts'
+import type { Definition } from '../model/rest.ts'
 import { flag, hostsFile, list, named, number, numbered, pem, properties, prose, secret, text } from './fields.ts'
 
 const AUDIT_MODIFY = ['Sys.Audit on /nodes/{host}', 'Sys.Modify on /nodes/{host}']

@@ -1,4 +1,4 @@
-import type { Definition } from '../rest.ts'
+import type { Definition } from '../model/rest.ts'
 import { blocks, choice, comment, flag, list, named, number, prose, text, usual } from './fields.ts'
 
 const SYS = ['Sys.Audit on /', 'Sys.Console on /']

@@ -1,4 +1,4 @@
-import type { Definition, Field } from '../rest.ts'
+import type { Definition, Field } from '../model/rest.ts'
 import { choice, comment, entries, flag, named, number, properties, rules, text } from './fields.ts'
 
 const LEVELS = ['emerg', 'alert', 'crit', 'err', 'warning', 'notice', 'info', 'debug', 'nolog']

@@ -1,4 +1,4 @@
-import type { Definition, Field, ListReading } from '../rest.ts'
+import type { Definition, Field, ListReading } from '../model/rest.ts'
 import { blocks, choice, flag, list, named, number, prose, text } from './fields.ts'
 
 const INTERFACES: ListReading = { path: '/nodes/{host}/network', rows: 'changes' }

@@ -1,4 +1,4 @@
-import type { Definition } from '../rest.ts'
+import type { Definition } from '../model/rest.ts'
 import {
   choice,
   comment,

@@ -1,4 +1,4 @@
-import type { Definition } from '../rest.ts'
+import type { Definition } from '../model/rest.ts'
 import { choice, flag, lines, list, named, number, properties, prose, secret, text, usual } from './fields.ts'
 import { bandwidth } from './storage.ts'
 

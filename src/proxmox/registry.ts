@@ -1,4 +1,4 @@
-import type { Definition } from '../rest.ts'
+import type { Definition } from '../model/rest.ts'
 import { ACCESS } from './access.ts'
 import { CLUSTER } from './cluster.ts'
 import { FIREWALL } from './firewall.ts'

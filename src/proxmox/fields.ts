@@ -1,4 +1,4 @@
-import type { Field, FieldType } from '../rest.ts'
+import type { Field, FieldType } from '../model/rest.ts'
 
 type More = Partial<Omit<Field, 'type' | 'about'>>
 
