@@ -29,7 +29,7 @@ export interface AskDeps {
 export function createAsking(deps: AskDeps): (wish: Wish, actor: Actor) => Promise<Granted> {
   return async (wish, actor) => {
     const granted = await grant(wish, actor, deps)
-    await deps.store.appendAudit?.({
+    await deps.store.appendAudit({
       atMs: deps.clock.now(),
       actor: actor.name.slice(0, LIMITS.foreignNameLength),
       from: actor.from,

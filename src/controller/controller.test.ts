@@ -125,7 +125,7 @@ test('[A56] with croft.dev/drift: report it is shown and held until a person rev
   assert.equal(granted.ok, true)
   await harness.until(() => guest.config.get('memory') === '2048')
   await settled(harness)
-  const audit = (await harness.store.audit?.({})) ?? []
+  const audit = await harness.store.audit({})
   assert.deepEqual(
     audit.map(({ actor, what, outcome }) => ({ actor, what, outcome })),
     [

@@ -22,7 +22,6 @@ export interface OrderDeps {
 /** Takes orders for clusters and for power. They go where the commands of `croft` leave theirs; the next pass reads them. */
 export function createOrders(deps: OrderDeps): (wish: ClusterWish | PowerWish, actor: Actor) => Promise<Granted> {
   const keep = async (name: OrderName, value: unknown, message: string): Promise<Granted> => {
-    if (deps.store.putOrder === undefined) return refused('refused', 'this store takes no orders')
     await deps.store.putOrder(name, JSON.stringify(value))
     return { ok: true, message }
   }

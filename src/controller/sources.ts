@@ -69,7 +69,7 @@ export async function openSourceStates({ clock, store, epoch, counters, ...deps 
     const atMs = clock.now()
     await deps.tell([{ atMs, type: 'Normal', reason: 'Revision', message, commit }])
     const actor = `git:${facts?.author ?? name}`
-    await store.appendAudit?.({ atMs, actor, from: 'git', what: 'commit', subject: commit, outcome: 'done', message })
+    await store.appendAudit({ atMs, actor, from: 'git', what: 'commit', subject: commit, outcome: 'done', message })
   }
 
   const enforce = async (errorsIn: ErrorsIn): Promise<boolean> => {

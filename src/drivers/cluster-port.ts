@@ -71,7 +71,7 @@ export interface ClusterSession {
   /** Never the verbs about machines (create, start, stop, destroy): those are the hypervisor's. */
   perform(step: Step<'cluster'>, surroundings: ClusterSurroundings, signal: AbortSignal): Promise<Outcome>
   /** The API over the way that worked last; undefined when nothing is written down of the cluster yet. */
-  kubernetes?(): Promise<KubernetesClient | undefined>
+  kubernetes(): Promise<KubernetesClient | undefined>
   close(): Promise<void>
 }
 
@@ -107,7 +107,7 @@ export interface ClusterDriver {
   connect(cluster: ClusterDeclaration, deps: ClusterDeps): ClusterSession
   operate(cluster: ClusterDeclaration, deps: ClusterDeps): ClusterOperator
   /** Looks at one machine that is to be a node, and says what would keep K3s from running there. Changes nothing. */
-  examine?(
+  examine(
     cluster: ClusterDeclaration,
     node: { readonly node: string; readonly role: 'server' | 'agent' },
     shell: Shell,

@@ -63,15 +63,15 @@ export interface Store {
    * Notes what somebody asked for. Append-only, durable when it resolves, and of no epoch: also what is refused because
    * another controller is at work is noted. The oldest go when there are more than LIMITS.auditKept.
    */
-  appendAudit?(entry: NewAuditEntry): Promise<AuditEntry>
+  appendAudit(entry: NewAuditEntry): Promise<AuditEntry>
   /** Oldest first; with `afterSeq` the oldest after it, else the newest. */
-  audit?(filter: { readonly afterSeq?: number; readonly limit?: number }): Promise<readonly AuditEntry[]>
+  audit(filter: { readonly afterSeq?: number; readonly limit?: number }): Promise<readonly AuditEntry[]>
 
   /**
    * What a person orders, under `cluster-orders/…`. Not bound to an epoch: an order ends nobody's time, whoever is at
    * work reads it with `getValue`.
    */
-  putOrder?(name: OrderName, value: string): Promise<void>
+  putOrder(name: OrderName, value: string): Promise<void>
 
   /** Closing twice is the same as once. Everything else fails afterwards. */
   close(): Promise<void>

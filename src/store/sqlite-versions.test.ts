@@ -63,7 +63,7 @@ test('[F-26] the schema goes down by one version and up again; what both version
     state: 'intended',
   })
   await store.appendEvents(epoch, [{ atMs: 1, type: 'Normal', reason: 'r', message: 'm' }])
-  await store.appendAudit?.(AUDIT)
+  await store.appendAudit(AUDIT)
   await store.close()
   assert.equal(version(file), SCHEMA_VERSION)
   assert.equal(takeSchemaBack(file), SCHEMA_VERSION - 1)
@@ -73,7 +73,7 @@ test('[F-26] the schema goes down by one version and up again; what both version
   assert.deepEqual(await again.record('Machine/a'), RECORD)
   assert.equal((await again.intentions()).length, 1)
   assert.equal((await again.events({})).length, 1)
-  assert.equal((await again.audit?.({}))?.length, 1)
+  assert.equal((await again.audit({}))?.length, 1)
   await again.close()
 })
 
@@ -94,13 +94,13 @@ test('[F-26] an older croft refuses a newer schema and leaves the file as it is;
 test('the audit log only grows, is numbered, and keeps who asked for what', async () => {
   const file = join(root, 'd.db')
   const store = await openSqliteStore(file)
-  for (const actor of ['a', 'b', 'c']) await store.appendAudit?.({ ...AUDIT, actor })
+  for (const actor of ['a', 'b', 'c']) await store.appendAudit({ ...AUDIT, actor })
   assert.deepEqual(
-    (await store.audit?.({ limit: 2 }))?.map(({ seq, actor }) => `${seq}${actor}`),
+    (await store.audit({ limit: 2 }))?.map(({ seq, actor }) => `${seq}${actor}`),
     ['2b', '3c'],
   )
   assert.deepEqual(
-    (await store.audit?.({ afterSeq: 1, limit: 1 }))?.map(({ actor }) => actor),
+    (await store.audit({ afterSeq: 1, limit: 1 }))?.map(({ actor }) => actor),
     ['b'],
   )
   await store.close()

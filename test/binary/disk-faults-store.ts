@@ -44,7 +44,7 @@ async function live(file: string): Promise<Promised> {
       promised.events++
       await store.putValue(epoch, 'counter', `${n}`)
       promised.value = `${n}`
-      await store.appendAudit?.({ atMs: n, actor: 'cli:a', from: 'cli', what: 'approve', outcome: 'done', message: '' })
+      await store.appendAudit({ atMs: n, actor: 'cli:a', from: 'cli', what: 'approve', outcome: 'done', message: '' })
       promised.audit++
     }
     await store.settle(epoch, '0')
@@ -85,7 +85,7 @@ async function check(file: string, promised: Promised, hint: string): Promise<vo
     assert.ok(kept.includes(id) || promised.settled.includes(id) || id === '0', `intention ${id} is lost; ${hint}`)
   for (const id of promised.settled) assert.ok(!kept.includes(id), `${id} was settled and is there again; ${hint}`)
   assert.ok((await store.events({})).length >= promised.events, `an event is lost; ${hint}`)
-  assert.ok(((await store.audit?.({})) ?? []).length >= promised.audit, `what was audited is lost; ${hint}`)
+  assert.ok(((await store.audit({})) ?? []).length >= promised.audit, `what was audited is lost; ${hint}`)
   const value = await store.getValue('counter')
   if (promised.value !== undefined) assert.ok(Number(value) >= Number(promised.value), `a value is lost; ${hint}`)
   const epoch = await store.beginEpoch()

@@ -27,7 +27,7 @@ ${spec}`
 /** Notes an order as the CLI does. */
 export async function order(simulation: Simulation, orders: PowerOrders): Promise<void> {
   const store = createMemoryStore(simulation.disk)
-  await store.putOrder?.(powerOrdersName('homelab'), JSON.stringify(orders))
+  await store.putOrder(powerOrdersName('homelab'), JSON.stringify(orders))
 }
 
 export function orderOf(simulation: Simulation, state: 'on' | 'off'): PowerOrders {

@@ -44,7 +44,7 @@ async function showAudit(
   about: string | undefined,
   options: Options,
 ): Promise<typeof EXIT.ok> {
-  const all = (await store.audit?.({ limit: Number(options.limit) })) ?? []
+  const all = await store.audit({ limit: Number(options.limit) })
   const entries = about === undefined ? all : all.filter(({ subject }) => subject === about)
   if (options.output === undefined) {
     const nowMs = runtime.clock.now()

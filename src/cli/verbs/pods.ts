@@ -20,7 +20,7 @@ export const run: Verb = async (runtime, words, options) => {
   const session = driver.connect(cluster, deps)
   try {
     for (;;) {
-      const client = await session.kubernetes?.()
+      const client = await session.kubernetes()
       const asked = await client?.list('/api/v1/pods', {}, runtime.signal)
       if (asked === undefined || asked.is !== 'answer') {
         const why =

@@ -283,7 +283,7 @@ async function serve(
     audit: ({ atMs, actor, what, about, result, message }) => {
       const entry = { atMs, actor: actor.name, from: actor.from, what, subject: about, outcome: result, message }
       // A full disk ends the controller by its own writes, in good order; here it must only not end the process.
-      store.appendAudit?.(entry).catch((error: unknown) => {
+      store.appendAudit(entry).catch((error: unknown) => {
         const why = error instanceof Error ? error.message : String(error)
         runtime.err.write(`Warning: the audit log could not be written: ${cleanLines(why)}\n`)
       })

@@ -20,7 +20,7 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
     store.it.records(),
     store.it.events({ limit: EVENTS }),
     store.it.intentions(),
-    store.it.audit?.({ limit: EVENTS }) ?? [],
+    store.it.audit({ limit: EVENTS }),
   ])
   const bundle = {
     croft: runtime.version,

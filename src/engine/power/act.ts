@@ -58,7 +58,7 @@ export async function actOnPower(
 }
 
 async function clientOf({ cluster }: PowerLooked, { sessions }: PowerActDeps) {
-  return cluster === undefined ? undefined : (await sessions.of(cluster.look.declaration)).kubernetes?.()
+  return cluster === undefined ? undefined : (await sessions.of(cluster.look.declaration)).kubernetes()
 }
 
 /** Before a host is told to go down it is written down that it was: afterwards nobody may be left to ask. */

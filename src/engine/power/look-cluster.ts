@@ -13,7 +13,7 @@ export async function showCluster(
   signal: AbortSignal,
 ): Promise<ClusterShown | undefined> {
   if (look.observed.api !== 'yes') return undefined
-  const client = await (await sessions.of(look.declaration)).kubernetes?.()
+  const client = await (await sessions.of(look.declaration)).kubernetes()
   return client === undefined ? undefined : driver.lookAtCluster(client, look.declaration.spec, spec, signal)
 }
 

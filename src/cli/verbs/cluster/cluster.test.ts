@@ -92,6 +92,7 @@ function runtimeOf({
     connect: () => ({
       observe: async () => observed ?? observedCluster('s1 s2 s3'),
       perform: async () => ({ result: 'done' as const }),
+      kubernetes: async () => undefined,
       close: async () => {},
     }),
     operate: (cluster: ClusterDeclaration): ClusterOperator => ({
@@ -104,6 +105,7 @@ function runtimeOf({
       },
       reached: async () => ({ is: 'yes' }),
     }),
+    examine: async () => [],
   }
   const world = planning({} as never)
   const engine = { surroundings: async () => surroundings, close: async () => {} }
@@ -203,7 +205,7 @@ describe('orders', () => {
     await assert.rejects(run(runtime, ['remove-member', 'homelab', '$(id)'], OPTIONS), CliError)
     await assert.rejects(run(runtime, ['replace', 'homelab', 'nobody'], OPTIONS), /no node of homelab/)
     await assert.rejects(run(runtime, ['dance', 'homelab'], OPTIONS), /no croft cluster dance/)
-    const audit = await store.audit?.({})
+    const audit = await store.audit({})
     assert.deepEqual(
       audit?.map(({ what, actor }) => [what, actor]),
       [['remove-member', 'cli:ada']],
@@ -229,7 +231,7 @@ describe('croft cluster restore', () => {
       'restore-snapshot s1',
     ])
     assert.equal(((await orders(store)) as { hold?: unknown }).hold, undefined)
-    const journal = (await store.audit?.({})) ?? []
+    const journal = await store.audit({})
     assert.match(journal.map(({ what }) => what).join(), /restore of homelab from snap-1/)
     assert.match(journal.map(({ message }) => message).join(), /3 nodes lose their data/)
     const said = journal.map(({ message }) => message).join('\n')

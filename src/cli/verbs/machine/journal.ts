@@ -14,7 +14,7 @@ export async function noteOperation(
   message: string,
 ): Promise<void> {
   const atMs = runtime.clock.now()
-  await store.appendAudit?.({ atMs, actor: actorOf(runtime), from: 'cli', what, subject, outcome, message })
+  await store.appendAudit({ atMs, actor: actorOf(runtime), from: 'cli', what, subject, outcome, message })
 }
 
 export function actorOf({ env }: Runtime): string {

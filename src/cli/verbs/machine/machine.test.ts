@@ -78,7 +78,7 @@ async function settled(heldBy: { readonly pid?: number } = {}) {
     assert.ok(found)
     return found
   }
-  return { client, cli, guest, folder, audit: async () => (await (await store()).audit?.({})) ?? [] }
+  return { client, cli, guest, folder, audit: async () => (await store()).audit({}) }
 }
 
 describe('croft machine', () => {
