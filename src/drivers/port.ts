@@ -138,6 +138,24 @@ export interface SettingImport {
   manifest(sighting: Sighting): Promise<ImportedSetting | undefined>
 }
 
+/** Says what would come of a step without doing it. */
+export interface DryRun {
+  /** Undefined: nobody can tell. */
+  preview(step: Step, sighting: Sighting | undefined, signal: AbortSignal): Promise<Preview | undefined>
+}
+
+/** How a person gets to the console of a guest. */
+export interface GuestConsole {
+  /** Commands or addresses, a line each. */
+  lines(sighting: Sighting): readonly string[]
+}
+
+/** The hypervisor's agent inside a guest. */
+export interface GuestAgent {
+  /** A shell with no network of its own. Connects when first used. */
+  shell(sighting: Sighting): Shell
+}
+
 /** An open connection to one outside system. Looks throw LookFailed; `perform` never throws, it answers an Outcome. */
 export interface Session {
   /**
@@ -166,18 +184,15 @@ export interface Session {
   readonly hosts?: HostReads
   /** One call, as the step says. Never waits for the work behind it. */
   perform(step: Step, signal: AbortSignal): Promise<Outcome>
-  /** What would come of a step, where the system can say so without doing it. Undefined: nobody can tell. */
-  preview?(step: Step, sighting: Sighting | undefined, signal: AbortSignal): Promise<Preview | undefined>
+  readonly dryRun?: DryRun
   /** The power of the system itself, beyond single guests, where it has a say in it. */
   readonly site?: SitePower
-  /** How a person gets to the console of a guest: commands or addresses, a line each. */
-  console?(sighting: Sighting): readonly string[]
+  readonly console?: GuestConsole
   /** Moments of a guest that a person keeps to come back to. */
   readonly snapshots?: GuestSnapshots
   /** Who has these addresses on the networks of this host, as far as it can be asked over SSH. Looks; throws LookFailed. */
   addressUse?(host: string, addresses: readonly string[], signal: AbortSignal): Promise<readonly AddressUse[]>
-  /** A shell inside a guest through the hypervisor's agent, with no network of its own. Connects when first used. */
-  shell?(sighting: Sighting): Shell
+  readonly agent?: GuestAgent
   close(): Promise<void>
 }
 
@@ -204,8 +219,16 @@ export interface Driver {
   readonly name: string
   readonly rules: Rules
   connect(connection: Connection, deps: DriverDeps): Session
+  readonly doctor?: Doctor
+  readonly roles?: RoleWriter
+  readonly importGuests?: GuestImport
+  readonly importSettings?: SettingImport
+}
+
+/** Knows what a connection needs before anything is done with it. */
+export interface Doctor {
   /** Looks whether everything that these resources need is there. Never throws, and writes nothing. */
-  examine?(
+  examine(
     connection: Connection,
     resources: readonly Resource[],
     deps: DriverDeps,
@@ -213,13 +236,20 @@ export interface Driver {
     /** Machines in which programs are run through their agent. */
     entered?: ReadonlySet<ResourceKey>,
   ): Promise<readonly Check[]>
+}
+
+/** Writes roles for systems that divide what a token may do. */
+export interface RoleWriter {
   /** The commands that make a token which may do what these resources need, and nothing more. Asks nobody anything. */
-  leastRole?(
+  least(
     connection: Connection,
     resources: readonly Resource[],
     options: { readonly nowMs: number; readonly major?: number; readonly entered?: ReadonlySet<ResourceKey> },
   ): Promise<readonly string[]>
+}
+
+/** Guests that are there, in the words of manifests. */
+export interface GuestImport {
   /** The manifest of a guest that was looked at closely. Undefined: no kind declares such a thing. */
-  importGuest?(sighting: Sighting): Promise<ImportedGuest | undefined>
-  readonly importSettings?: SettingImport
+  manifest(sighting: Sighting): Promise<ImportedGuest | undefined>
 }

@@ -117,7 +117,7 @@ async function intoGuest(
   try {
     const survey = surveys.find((one) => one.connection === connection.name) ?? (await session.survey(signal))
     const sighting = survey.sightings.find(({ mark }) => mark?.uid === resource.uid)
-    const shell = sighting?.power === 'running' ? session.shell?.(sighting) : undefined
+    const shell = sighting?.power === 'running' ? session.agent?.shell(sighting) : undefined
     if (shell !== undefined) {
       const close = async () => {
         await shell.close()

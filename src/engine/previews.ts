@@ -11,7 +11,7 @@ import type { Observation } from './observation.ts'
 /** The plan with what each outside system says would come of it, where it can be asked without doing it. */
 export async function withPreviews({ plan, worlds, lookings }: Observation, signal: AbortSignal): Promise<Plan> {
   const previews = new Map<PlanEntry, Preview>()
-  const asked = plan.entries.filter(({ connection }) => lookings.get(connection)?.session.preview !== undefined)
+  const asked = plan.entries.filter(({ connection }) => lookings.get(connection)?.session.dryRun !== undefined)
   await inParallel(asked, LIMITS.objectWrites, async (entry) => {
     const session = lookings.get(entry.connection)?.session
     const found =
@@ -35,7 +35,7 @@ async function previewOf(
   const doing = doingOf(action)
   const [step] = doing?.steps ?? []
   if (doing === undefined || step === undefined || (doing.do !== 'create' && doing.do !== 'update')) return undefined
-  return session.preview?.(step, sightingOf(doing.externalId, world), signal)
+  return session.dryRun?.preview(step, sightingOf(doing.externalId, world), signal)
 }
 
 /** What is done now, or when a wait or a hold is over. */

@@ -29,11 +29,8 @@ export async function operated(
 ) {
   const declaration = run.estate.clusters?.[0]
   assert.ok(declaration)
-  const secrets = run.vault.kept.get('homelab')
-  const kept =
-    secrets === undefined ? [] : [secrets.password, ...secrets.formerPasswords].map((one) => tokenHash(one.reveal()))
-  const plan = await operation(kept)
-  if (plan.refusals.length > 0) return { plan, journal: [] as string[], verbs: [] as string[], result: undefined }
+  const plan = await operation(keptBy(run))
+  if (plan.refusals.length > 0) return { plan, journal: [] as string[], result: undefined }
   const process = run.start()
   const { world } = run.datacentre
   const operator = createK3sDriver().operate(declaration, {
@@ -45,10 +42,10 @@ export async function operated(
     fetchText: async () => '',
   })
   const journal: string[] = []
-  const verbs: string[] = []
+  let effects = 0
   const perform: typeof operator.perform = async (step, ...rest) => {
-    verbs.push(step.do)
-    const dies = killAt?.effect === verbs.length ? killAt.side : undefined
+    effects++
+    const dies = killAt?.effect === effects ? killAt.side : undefined
     assert.deepEqual(ordersOf(run).hold?.effect?.step, step, `${step.summary} was begun without an intention`)
     if (dies === 'before') throw new Killed()
     const outcome = await operator.perform(step, ...rest)
@@ -83,7 +80,14 @@ export async function operated(
       return { is: 'killed' } as const
     })
   process.kill()
-  return { plan, journal, verbs, result }
+  return { plan, journal, result }
+}
+
+/** Hashes of the passwords that are kept, the present one first. */
+export function keptBy(run: Run): readonly string[] {
+  const secrets = run.vault.kept.get('homelab')
+  if (secrets === undefined) return []
+  return [secrets.password, ...secrets.formerPasswords].map((one) => tokenHash(one.reveal()))
 }
 
 /** What is ordered of the cluster, as the database holds it. */

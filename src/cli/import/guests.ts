@@ -44,7 +44,7 @@ export async function findGuests(
   for (const connection of loaded.estate.connections) {
     if (connection.driver !== driverName) continue
     const driver = drivers.find(({ name }) => name === connection.driver)
-    if (driver?.importGuest === undefined) continue
+    if (driver?.importGuests === undefined) continue
     const isDeclared = declaredOn(loaded, connection.name)
     await using session = opened(driver, connection, deps)
     const survey = await looking(connection, session.it.survey(signal))
@@ -92,7 +92,7 @@ export async function draftGuests(
   const drafts: { guest: Undeclared; draft: Draft }[] = []
   for (const guest of guests) {
     const { sighting, connection, driver } = guest
-    const imported = await driver.importGuest?.(sighting)
+    const imported = await driver.importGuests?.manifest(sighting)
     const kind = kinds.find((one) => one.kind === imported?.kind)
     if (imported === undefined || kind === undefined) continue
     const name = freeName(sighting, (candidate) => taken.has(resourceKey(kind.kind, candidate)))

@@ -60,8 +60,8 @@ describe('croft doctor', () => {
         drivers: [
           {
             name: 'proxmox',
-            examine: async () => checks,
-            leastRole: async (_one, _resources, { major }) => [`pveum for ${major}`],
+            doctor: { examine: async () => checks },
+            roles: { least: async (_one, _resources, { major }) => [`pveum for ${major}`] },
           } as Partial<Driver> as Driver,
         ],
       }),

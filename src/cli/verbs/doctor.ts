@@ -31,7 +31,7 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
     const settings = { nowMs: runtime.clock.now(), major: Number(options.pve ?? 9), entered }
     const roles: { connection: string; commands: readonly string[] }[] = []
     for (const connection of estate.connections) {
-      const commands = await driverOf(connection.driver)?.leastRole?.(
+      const commands = await driverOf(connection.driver)?.roles?.least(
         connection,
         resourcesOf(connection.name),
         settings,
@@ -44,7 +44,7 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
 
   const examinations: Examination[] = []
   for (const connection of estate.connections) {
-    const checks = await driverOf(connection.driver)?.examine?.(
+    const checks = await driverOf(connection.driver)?.doctor?.examine(
       connection,
       resourcesOf(connection.name),
       deps,

@@ -40,7 +40,7 @@ export const run: Verb = async (runtime, [what = '', name = '', ...words], optio
     case 'console': {
       const connection = estate.connections.find((one) => one.name === resource.connection)
       return withGuest(runtime, real, estate, resource, async (session, sighting) => {
-        const lines = session.console?.(sighting)
+        const lines = session.console?.lines(sighting)
         runtime.out.write(lines === undefined ? consoleOf(connection, sighting) : `${lines.join('\n')}\n`)
         return EXIT.ok
       })

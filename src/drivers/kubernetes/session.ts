@@ -75,17 +75,19 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
         throw error
       }
     },
-    async preview(step, sighting, signal) {
-      try {
-        const preview = await previewOf(await api.open(signal), api, step, sighting, signal)
-        if (preview?.refused !== undefined) return preview
-        const version = connection.cluster?.spec.version
-        const chart = await chartPreview(deps, step, sighting, { wanted: known, version }, signal)
-        return chart === undefined ? preview : { changes: [], ...preview, chart }
-      } catch (error) {
-        if (error instanceof LookFailed) return undefined
-        throw error
-      }
+    dryRun: {
+      async preview(step, sighting, signal) {
+        try {
+          const preview = await previewOf(await api.open(signal), api, step, sighting, signal)
+          if (preview?.refused !== undefined) return preview
+          const version = connection.cluster?.spec.version
+          const chart = await chartPreview(deps, step, sighting, { wanted: known, version }, signal)
+          return chart === undefined ? preview : { changes: [], ...preview, chart }
+        } catch (error) {
+          if (error instanceof LookFailed) return undefined
+          throw error
+        }
+      },
     },
     close: async () => way?.close(),
   }

@@ -122,9 +122,9 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
         throw error
       }
     },
-    console: ({ externalId }) => [consoleCommand(target, uri, externalId)],
+    console: { lines: ({ externalId }) => [consoleCommand(target, uri, externalId)] },
     snapshots: snapshotsOf(open),
-    shell: (sighting) => agentShell(open(), sighting.externalId, deps),
+    agent: { shell: (sighting) => agentShell(open(), sighting.externalId, deps) },
     close: async () => shell?.close(),
   }
 }

@@ -109,5 +109,5 @@ for (const [what, endpoint, ssh, command] of [
 ] as const)
   test(`the command for the console, ${what}`, () => {
     const session = open(endpoint, ssh, NO_SHELL)
-    assert.deepEqual(session.console?.(sighting), [command])
+    assert.deepEqual(session.console?.lines(sighting), [command])
   })

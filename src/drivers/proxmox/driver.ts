@@ -8,14 +8,16 @@ export const proxmoxDriver: Driver = {
   rules: proxmoxRules,
   connect: openSession,
   // Only `croft doctor` and `croft import` need these: no other command pays for them.
-  examine: async (...args) => (await import('./doctor/examine.ts')).examine(...args),
-  leastRole: async (...args) => (await import('./doctor/least-role.ts')).leastRole(...args),
+  doctor: { examine: async (...args) => (await import('./doctor/examine.ts')).examine(...args) },
+  roles: { least: async (...args) => (await import('./doctor/least-role.ts')).leastRole(...args) },
   importSettings: {
     lists: async (...args) => (await import('./import/setting.ts')).settingLists(...args),
     manifest: async (sighting) => (await import('./import/setting.ts')).importSetting(sighting),
   },
-  importGuest: async (sighting) =>
-    sighting.type === 'container'
-      ? (await import('./import/container.ts')).importContainer(sighting)
-      : (await import('./import/vm.ts')).importGuest(sighting),
+  importGuests: {
+    manifest: async (sighting) =>
+      sighting.type === 'container'
+        ? (await import('./import/container.ts')).importContainer(sighting)
+        : (await import('./import/vm.ts')).importGuest(sighting),
+  },
 }

@@ -67,7 +67,7 @@ export function openSession(connection: Connection, deps: DriverDeps): Session {
         ? performAsRoot(step, () => rootShell(connection, deps, step.host), signal)
         : perform(api, deps, step, signal),
     snapshots: snapshotsOf(api, deps.clock),
-    shell: (sighting) => openAgentShell(api, deps, sighting),
+    agent: { shell: (sighting) => openAgentShell(api, deps, sighting) },
     site: createSitePower(api),
     close: () => wire.close(),
   }

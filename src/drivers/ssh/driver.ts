@@ -1,54 +1,56 @@
 import { ShellFailure } from '../../lib/shell.ts'
-import type { Check, Driver } from '../port.ts'
+import type { Doctor, Driver } from '../port.ts'
 import { rules } from './rules.ts'
 import { openSession } from './session.ts'
+
+const examineHost: Doctor['examine'] = async (connection, _resources, deps, signal) => {
+  if (connection.ssh === undefined || deps.openShell === undefined) return []
+  const { name } = connection.ssh
+  const shell = deps.openShell(connection.ssh)
+  try {
+    const { stdout } = await shell.run(['sh', '-c', 'id -u; . /etc/os-release; echo "$PRETTY_NAME"; uname -m'], {
+      signal,
+    })
+    const [uid = '', os = '', arch = ''] = stdout.split('\n')
+    if (uid !== '0')
+      return [
+        {
+          about: 'privileges',
+          code: 'not-root',
+          level: 'wrong',
+          found: `${name} is reached, but not as root`,
+          fix: ['ssh: {sudo: passwordless}'],
+        },
+      ]
+    return [
+      {
+        about: 'connection',
+        code: 'reached',
+        level: 'ok',
+        found: `${name} is reached: ${os.replaceAll(/[^ -~]/g, '')}, ${arch}`,
+      },
+    ]
+  } catch (error) {
+    if (!(error instanceof ShellFailure)) throw error
+    const authentication = error.code === 'host-key' || error.code === 'denied'
+    return [
+      {
+        about: 'connection',
+        code: error.code,
+        level: 'wrong',
+        found: error.message,
+        ...(authentication ? { authentication } : {}),
+      },
+    ]
+  } finally {
+    await shell.close()
+  }
+}
 
 /** Hosts that are kept as their HostConfig says, over SSH or on this very computer. */
 export const sshDriver: Driver = {
   name: 'ssh',
   rules,
   connect: openSession,
-  async examine(connection, _resources, deps, signal): Promise<readonly Check[]> {
-    if (connection.ssh === undefined || deps.openShell === undefined) return []
-    const { name } = connection.ssh
-    const shell = deps.openShell(connection.ssh)
-    try {
-      const { stdout } = await shell.run(['sh', '-c', 'id -u; . /etc/os-release; echo "$PRETTY_NAME"; uname -m'], {
-        signal,
-      })
-      const [uid = '', os = '', arch = ''] = stdout.split('\n')
-      if (uid !== '0')
-        return [
-          {
-            about: 'privileges',
-            code: 'not-root',
-            level: 'wrong',
-            found: `${name} is reached, but not as root`,
-            fix: ['ssh: {sudo: passwordless}'],
-          },
-        ]
-      return [
-        {
-          about: 'connection',
-          code: 'reached',
-          level: 'ok',
-          found: `${name} is reached: ${os.replaceAll(/[^ -~]/g, '')}, ${arch}`,
-        },
-      ]
-    } catch (error) {
-      if (!(error instanceof ShellFailure)) throw error
-      const authentication = error.code === 'host-key' || error.code === 'denied'
-      return [
-        {
-          about: 'connection',
-          code: error.code,
-          level: 'wrong',
-          found: error.message,
-          ...(authentication ? { authentication } : {}),
-        },
-      ]
-    } finally {
-      await shell.close()
-    }
-  },
+  doctor: { examine: examineHost },
 }

@@ -108,7 +108,7 @@ export async function surroundingsOfAll(
         deps.sessions.shellsOf(declaration, [...former.values()]),
       ])
       const ways: Ways = {
-        intoGuest: (sighting) => seen.lookings.get(sighting.connection)?.session.shell?.(sighting),
+        intoGuest: (sighting) => seen.lookings.get(sighting.connection)?.session.agent?.shell(sighting),
         hosts,
         former,
       }

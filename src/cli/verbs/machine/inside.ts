@@ -77,7 +77,7 @@ export async function inside(
   const file = stateFile(runtime.env, directory, options.state as string | undefined)
   await using store = closing(await openState(runtime, file))
   return await withGuest(runtime, directory, estate, resource, async (session, sighting) => {
-    const shell = session.shell?.(sighting)
+    const shell = session.agent?.shell(sighting)
     if (shell === undefined) throw new CliError(`No lane leads into ${resource.key}.`)
     try {
       const { code, message } = await deed(shell)

@@ -29,8 +29,8 @@ function shellOver(answer: Answer, clock: Clock = quick(), sighting: Sighting = 
     }),
     resolveSecret: () => Promise.resolve(new Secret('root@pam!croft=CANARY-TOKEN')),
   })
-  assert.ok(session.shell)
-  return session.shell(sighting)
+  assert.ok(session.agent)
+  return session.agent.shell(sighting)
 }
 
 /** Real pauses, but no longer than a moment. */
@@ -251,7 +251,7 @@ it('the same lane leads into a simulated guest', async () => {
     openWire: () => simWire(client.datacentre),
     resolveSecret: () => Promise.resolve(new Secret(client.datacentre.token)),
   })
-  const shell = session.shell?.(VM)
+  const shell = session.agent?.shell(VM)
   assert.ok(shell)
   const settle = <T>(work: Promise<T>) => client.clock.runUntil(work)
   assert.equal((await settle(shell.run(['hostname']))).stdout, 'web\n')
