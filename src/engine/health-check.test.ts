@@ -65,7 +65,7 @@ describe('a command', () => {
   })
   function asks(code: number, seen: SeenForChecks, ran: string[][] = []) {
     const session = {
-      shell: () => shell(code, ran),
+      agent: { shell: () => shell(code, ran) },
       close: async () => void closed.push('session'),
       survey: async () => assert.fail('what was surveyed is not surveyed again'),
     }

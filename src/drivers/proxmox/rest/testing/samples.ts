@@ -1,3 +1,4 @@
+import { valueText } from '../../../../proxmox/value-text.ts'
 import type { Definition, Field, SettingSpec, SettingValue } from '../../../../model/rest.ts'
 import { OTHER_CERTIFICATE } from './certificate.ts'
 
