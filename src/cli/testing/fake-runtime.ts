@@ -1,6 +1,7 @@
 import type { Engine } from '../../engine/engine.ts'
 import { systemClock } from '../../lib/clock.ts'
 import type { Plan } from '../../model/plan.ts'
+import { createMemoryStore } from '../../store/memory.ts'
 import type { Store } from '../../store/port.ts'
 import type { LoadedEstate, Runtime } from '../runtime.ts'
 
@@ -70,7 +71,7 @@ export const EMPTY_ESTATE: LoadedEstate = {
 export function planning(
   plan: Plan,
 ): Pick<Runtime, 'openStore' | 'openMemoryStore' | 'openEngine'> & { settled: number } {
-  const store = { records: async () => [], events: async () => [], close: async () => {} } as unknown as Store
+  const store: Store = { ...createMemoryStore(), close: async () => {} }
   const world = {
     settled: 0,
     openStore: async () => store,
