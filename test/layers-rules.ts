@@ -17,7 +17,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   k3s: ['model', 'lib'],
   plan: ['k3s', 'model', 'lib', 'kinds/kind.ts'],
   cloudinit: ['model', 'lib'],
-  source: ['kinds', 'model', 'lib'],
+  source: ['kinds', 'proxmox', 'model', 'lib'],
   kubernetes: ['model', 'lib'],
   vault: ['drivers/cluster-port.ts', 'model', 'lib'],
   drivers: ['cloudinit', 'k3s', 'proxmox', 'kubernetes', 'model', 'lib'],
