@@ -1,5 +1,5 @@
-import { valueText } from '../../../../proxmox/value-text.ts'
 import type { Definition, Field, SettingSpec, SettingValue } from '../../../../model/rest.ts'
+import { valueText } from '../../../../proxmox/value-text.ts'
 import { OTHER_CERTIFICATE } from './certificate.ts'
 
 type Values = Readonly<Record<string, SettingValue>>
