@@ -43,8 +43,8 @@ function shellOf(answer: (request: WireRequest) => unknown): { readonly shell: S
     }),
     resolveSecret: async () => new Secret('root@pam!croft=t'),
   })
-  assert.ok(session.shell)
-  return { shell: session.shell(VM), calls: () => calls }
+  assert.ok(session.agent)
+  return { shell: session.agent.shell(VM), calls: () => calls }
 }
 
 const failed = (code: string) => (error: unknown) => error instanceof ShellFailure && error.code === code
