@@ -21,8 +21,7 @@ export async function* examineNodes(
 ): AsyncGenerator<ExaminedNode> {
   for (const { name, role } of [...cluster.spec.servers, ...cluster.spec.agents]) {
     const reach = nodes.get(name)
-    if (reach?.shell === undefined)
-      yield { node: name, checks: [closedTo(name, role, reach)] }
+    if (reach?.shell === undefined) yield { node: name, checks: [closedTo(name, role, reach)] }
     else yield { node: name, checks: await driver.examine(cluster, { node: name, role }, reach.shell, deps, signal) }
   }
 }
