@@ -49,6 +49,10 @@ export function casesOf(
       ...(addresses === undefined || addresses.length === 0 ? {} : { addresses: addresses.join(',') }),
       ...(cluster === undefined ? {} : { cluster }),
       ...sighting?.close?.facts,
+      // What has no mark is known again by its id and this name: somebody may give the id to another guest.
+      ...(resource?.policy.unmarked === true && entry.action.do === 'nothing' && sighting?.name !== undefined
+        ? { guest: sighting.name }
+        : {}),
     }
     return {
       entry,

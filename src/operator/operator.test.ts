@@ -143,6 +143,24 @@ test('kubectl delete: Delete takes the VM along, Orphan does not, also when it w
   await operator.stop()
 })
 
+test('kubectl delete: a guest that somebody else made under the id meanwhile stays', async () => {
+  const ground = await createGround(1)
+  const [id = 0] = await takenFrom(ground, 1)
+  const operator = await ground.start()
+  await ground.pass(60_000)
+  await operator.stop()
+  const guest = ground.datacentre.world.guests.get(id)
+  assert.ok(guest)
+  guest.config.set('name', 'precious')
+  await ground.call('DELETE', `${VMS}/vm-${id}`)
+  const again = await ground.start()
+  await ground.pass(180_000)
+  assert.deepEqual(writesTo(ground), [])
+  assert.equal(guestsOf(ground).get(id)?.config.name, 'precious')
+  assert.equal(await ground.get(`${VMS}/vm-${id}`), undefined, 'the object may go')
+  await again.stop()
+})
+
 test('[F-09] an object that vanished without a deletion, or whose kind is served no more, takes no VM along', async () => {
   const ground = await createGround(2)
   const [first = 0, second = 0] = await takenFrom(ground, 2)

@@ -113,6 +113,8 @@ function unmarkedRemovals(
     if (connection !== world.connection.name || declared.has(key) || isUnreadable(key, estate)) return []
     const sighting = externalId === undefined ? undefined : world.guests.get(externalId)
     if (sighting === undefined || sighting.mark !== undefined) return []
+    // Its id was given to another guest: what croft took over is gone, and this one is nobody's of ours.
+    if (record.details?.guest !== undefined && sighting.name !== record.details.guest) return []
     const deletion = meant.has(key) ? 'Delete' : policy.deletion
     const proof = provenBy(proofOf(key, record, estate, approvals))
     return [{ key, uid, type, sighting, record, deletion, protect: policy.protect, policy, ...proof }]
