@@ -92,7 +92,11 @@ for (const chapter of CHAPTERS) {
       assert.deepEqual(killed.result, { is: 'killed' }, hint)
       assert.ok(ordersOf(run).hold?.effect, `nothing says what was under way; ${hint}`)
       const again = await operated(run, chapter.plan(run))
-      assert.deepEqual(again.result, { is: 'done' }, `${again.plan.refusals.map(({ reason }) => reason)}; ${hint}`)
+      assert.deepEqual(
+        again.result,
+        { is: 'done' },
+        `${again.plan.refusals.map(({ reason }) => reason).join(', ')}; ${hint}`,
+      )
       assert.equal(ordersOf(run).hold, undefined, hint)
       assert.equal((await follow(run, hint)).end, 'settled', hint)
       clusterAsDeclared(run, hint)
