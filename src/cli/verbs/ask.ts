@@ -44,11 +44,15 @@ export const run: Verb = async (runtime, [what = '', resource], options) => {
   })
   const said = (await answer.json().catch(() => ({}))) as { readonly message?: unknown; readonly text?: unknown }
   const message = clean(typeof said.message === 'string' ? said.message : `it answered ${answer.status}`)
-  if (answer.status === 401 || answer.status === 403)
+  if (answer.status === 401 || answer.status === 403) {
+    const scopes = what === 'approve' ? 'read,approve' : 'read,operate'
+    // Without a token the controller takes us for a browser, and says what it would say to one.
+    const why = token === '' ? 'croft ask needs a token.' : message
     throw new CliError(
-      `${message} Make a token with croft token create NAME --scopes read,operate and put it into CROFT_TOKEN.`,
+      `${why} Make one with croft token create NAME --scopes ${scopes} and put it into CROFT_TOKEN.`,
       EXIT.unauthorized,
     )
+  }
   if (!answer.ok) throw new CliError(message)
   if (reads) {
     const waits = typeof said.text === 'string'
