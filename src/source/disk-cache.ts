@@ -77,7 +77,7 @@ export function programFiles(): readonly string[] {
     return readdirSync(sources)
       .filter((name) => name.endsWith('.js'))
       .map((name) => join(sources, name))
-  return ['source', 'kinds', 'cloudinit', 'k3s', 'model', 'lib'].flatMap((folder) =>
+  return ['source', 'kinds', 'cloudinit', 'k3s', 'proxmox', 'model', 'lib'].flatMap((folder) =>
     readdirSync(join(sources, folder), { recursive: true, encoding: 'utf8' }).map((name) =>
       join(sources, folder, name),
     ),
