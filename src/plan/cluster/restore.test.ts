@@ -14,6 +14,7 @@ describe('planning a restore', () => {
     const steps = list(planRestore(SPEC, observedCluster('s1 s2 s3 a1'), KEPT, REQUEST))
     assert.deepEqual(steps, [
       'hold',
+      'snapshot s2',
       'stop-k3s s1',
       'stop-k3s s2',
       'stop-k3s s3',
@@ -31,6 +32,16 @@ describe('planning a restore', () => {
       'delete-node',
       'release',
     ])
+  })
+
+  test('what lives is kept in a snapshot first; nobody asks a cluster that does not answer, or where a person does without', () => {
+    const takes = (observed: ReturnType<typeof observedCluster>, more: object = {}) =>
+      list(planRestore(SPEC, observed, KEPT, { ...REQUEST, ...more })).includes('snapshot s2')
+    const alive = observedCluster('s1 s2 s3 a1')
+    assert.equal(takes(alive), true)
+    assert.equal(takes(alive, { keepNothing: true }), false)
+    assert.equal(takes({ ...alive, api: 'no' }), false)
+    assert.match(planRestore(SPEC, alive, KEPT, REQUEST).warnings[0] ?? '', /but for the snapshot that is taken first/)
   })
 
   test('an older token is taken back before the files are written', () => {

@@ -15,13 +15,15 @@ export interface RestoreRequest {
   readonly version?: string
   /** A person says that the snapshot was taken with the present password. */
   readonly presentToken?: boolean
+  /** A person does without a snapshot of what lives, because taking one fails. */
+  readonly keepNothing?: boolean
 }
 
 /** Hashes of the passwords that are kept, the present one first. */
 export type KeptPasswords = readonly string[]
 
 /**
- * The documented way of a multi-server restore, as a list: all servers stop, one of them starts over from the snapshot
+ * The documented way of a multi-server restore, as a list: what lives is kept in a snapshot, all servers stop, one of them starts over from the snapshot
  * with the token that it was taken with, the others forget their data and join again, and Nodes that are no more are
  * deleted. Whatever would make it fail in the middle is refused before anything is stopped.
  */
@@ -48,6 +50,10 @@ export function planRestore(
   const reachable = spec.servers.filter((node) => !isOff(observed, node.name))
   const steps: readonly Step<'operation'>[] = [
     hold(`${spec.name} is being restored from ${request.snapshot}`),
+    // Whoever restored the wrong one, or the wrong cluster, gets what was there back.
+    ...(keepsWhatLives(observed, request)
+      ? [on(first, 'snapshot', `take a snapshot of what ${spec.name} holds now`, 'it on the disk', 'job-done')]
+      : []),
     ...reachable.map((node) =>
       on(node, 'stop-k3s', `stop K3s on ${node.name}`, `K3s stopped on ${node.name}`, 'stopped'),
     ),
@@ -156,10 +162,15 @@ function reachRefusals(name: string, observed: ObservedCluster, isFirst: boolean
   return [{ reason: `${name} cannot be reached to stop K3s on it`, allow: `make it reachable, or switch it off` }]
 }
 
-function warningsOf(spec: ClusterSpec, observed: ObservedCluster, { snapshot }: RestoreRequest): readonly string[] {
+/** Only a cluster that answers can be asked for one; one that has lost its quorum has nothing newer to give. */
+function keepsWhatLives(observed: ObservedCluster, { server, keepNothing }: RestoreRequest): boolean {
+  return observed.api === 'yes' && isOn(observed, server) && keepNothing !== true
+}
+
+function warningsOf(spec: ClusterSpec, observed: ObservedCluster, request: RestoreRequest): readonly string[] {
   const off = spec.servers.filter(({ name }) => isOff(observed, name))
   return [
-    `everything that was written after ${snapshot} is lost`,
+    `everything that was written after ${request.snapshot} is lost${keepsWhatLives(observed, request) ? ', but for the snapshot that is taken first' : ''}`,
     ...off.map(({ name }) => `${name} is off: it joins anew when it comes back, and its data is wiped before`),
     ...(observed.api === 'yes' ? [`the cluster answers at present: its API stops for the time of the restore`] : []),
   ]

@@ -223,7 +223,8 @@ describe('croft cluster restore', () => {
     assert.match(runtime.written.out, / 1\. hold everything else/)
     assert.match(runtime.written.out, /start s1 over from snap-1/)
     assert.match(runtime.written.out, /^Plan: 3 to destroy\. Disruption: data-loss \(s1, s2, s3\)\.$/m)
-    assert.deepEqual(performed.slice(0, 5), [
+    assert.deepEqual(performed.slice(0, 6), [
+      'snapshot s1',
       'stop-k3s s1',
       'stop-k3s s2',
       'stop-k3s s3',
@@ -237,6 +238,14 @@ describe('croft cluster restore', () => {
     const said = journal.map(({ message }) => message).join('\n')
     for (const step of ['stop K3s on s3', 'start s1 over from snap-1', 'join s2 again', 'delete the Nodes'])
       assert.ok(said.includes(step), `the journal does not list: ${step}`)
+  })
+
+  test('--no-snapshot does without a snapshot of what lives', async () => {
+    const performed: string[] = []
+    const runtime = runtimeOf({ store: createMemoryStore(), performed, snapshots: [taken] })
+    const options = { ...OPTIONS, presentToken: true, yes: true, snapshot: false }
+    assert.equal(await run(runtime, ['restore', 'homelab', 'snap-1'], options), 0)
+    assert.equal(performed[0], 'stop-k3s s1')
   })
 
   test('[F-33] without the token nothing is stopped', async () => {

@@ -43,6 +43,7 @@ export const restore: ClusterVerb = async (runtime, { cluster, estate, directory
     path: file.path,
     server: file.server,
     presentToken: options.presentToken === true,
+    keepNothing: options.snapshot === false,
     ...(hash === undefined ? {} : { tokenHash: hash }),
   })
   return await operate(runtime, store.it, opened.it, operation, options)
