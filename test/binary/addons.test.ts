@@ -3,28 +3,14 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import path from 'node:path'
 import { after, test } from 'node:test'
 import { parseAllDocuments } from 'yaml'
-import { releaseChecksum } from '../../sim/k3s/install.ts'
-import { clusterGround } from '../cluster-ground.ts'
+import { oneServer } from '../cluster-ground.ts'
 import { type Ended, endAll, estateAt, scratch, start, startSimulator } from './children.ts'
 
 /* Add-ons as a person has them: real commands, a simulated cluster behind them. */
 
 after(endAll)
 
-const VERSION = 'v1.34.3+k3s1'
-const GROUND = `${clusterGround(['pumped-piglet'], { from: '192.168.4.80', to: '192.168.4.99' })}---
-apiVersion: croft.dev/v1alpha1
-kind: Cluster
-metadata: {name: homelab}
-spec:
-  version: ${VERSION}
-  endpoint: {vip: 192.168.4.79, kubeVip: {version: v1.0.3}}
-  network: lan
-  class: node
-  allow: {degraded: true}
-  servers: [{name: s1, host: pumped-piglet}]
-  checksums: {${VERSION}/amd64: ${releaseChecksum(VERSION)}}
-`
+const GROUND = oneServer()
 
 const addons = (replicas: number, chart: string, values: string) => `apiVersion: croft.dev/v1alpha1
 kind: Addon

@@ -1,31 +1,16 @@
 import assert from 'node:assert/strict'
 import path from 'node:path'
 import { after, test } from 'node:test'
-import { releaseChecksum } from '../../sim/k3s/install.ts'
-import { clusterGround } from '../cluster-ground.ts'
+import { oneServer } from '../cluster-ground.ts'
 import { type Ended, endAll, estateAt, scratch, start, startSimulator } from './children.ts'
 
 /* Power as a person has it at night: real commands, no controller, a simulated cluster behind them. */
 
 after(endAll)
 
-const VERSION = 'v1.34.3+k3s1'
 /** The commands live in real time: whenever the test runs, the schedule must not be near. */
 const hourFromNow = (hours: number) => (new Date().getUTCHours() + hours) % 24
-const ESTATE = `${clusterGround(['pumped-piglet'], { from: '192.168.4.80', to: '192.168.4.99' })}---
-apiVersion: croft.dev/v1alpha1
-kind: Cluster
-metadata: {name: homelab}
-spec:
-  version: ${VERSION}
-  endpoint: {vip: 192.168.4.79, kubeVip: {version: v1.0.3}}
-  network: lan
-  class: node
-  allow: {degraded: true}
-  servers: [{name: s1, host: pumped-piglet}]
-  agents: [{name: a1, host: pumped-piglet}]
-  checksums: {${VERSION}/amd64: ${releaseChecksum(VERSION)}}
----
+const ESTATE = `${oneServer({ agent: true })}---
 apiVersion: croft.dev/v1alpha1
 kind: Power
 metadata: {name: homelab}

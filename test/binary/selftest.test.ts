@@ -1,26 +1,13 @@
 import assert from 'node:assert/strict'
 import path from 'node:path'
 import { after, test } from 'node:test'
-import { releaseChecksum } from '../../sim/k3s/install.ts'
-import { clusterGround } from '../cluster-ground.ts'
+import { oneServer } from '../cluster-ground.ts'
 import { endAll, estateAt, scratch, start, startSimulator } from './children.ts'
 
 after(endAll)
 
 const VERSION = 'v1.34.3+k3s1'
-const CLUSTER = `${clusterGround(['pumped-piglet'], { from: '192.168.4.80', to: '192.168.4.99' })}---
-apiVersion: croft.dev/v1alpha1
-kind: Cluster
-metadata: {name: homelab}
-spec:
-  version: ${VERSION}
-  endpoint: {vip: 192.168.4.79, kubeVip: {version: v1.0.3}}
-  network: lan
-  class: node
-  allow: {degraded: true}
-  servers: [{name: s1, host: pumped-piglet}]
-  checksums: {${VERSION}/amd64: ${releaseChecksum(VERSION)}}
-`
+const CLUSTER = oneServer()
 
 interface Step {
   readonly step: string
