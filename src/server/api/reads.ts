@@ -75,7 +75,7 @@ export const READS: readonly Route[] = [
     path: '/api/waiting-plan',
     summary: 'The plan of a commit that waits for a person, as croft plan prints it',
     scope: 'read',
-    input: z.object({ source: z.string().max(63) }),
+    input: z.object({ source: z.string().max(500) }),
     output: z.object({
       source: z.string(),
       commit: z.string().optional(),
