@@ -4,7 +4,7 @@ import type { World } from '../world/types.ts'
 import { keepAgents } from './controllers/agents.ts'
 import { keepBudgets } from './controllers/budgets.ts'
 import { keepCeph } from './controllers/ceph.ts'
-import { keepCharts } from './controllers/charts.ts'
+import { installCharts, keepCharts } from './controllers/charts.ts'
 import { collectGarbage } from './controllers/collect.ts'
 import { keepLoadBalancers } from './controllers/load-balancers.ts'
 import { keepNodes } from './controllers/nodes.ts'
@@ -44,6 +44,7 @@ export function askReconcile(world: World, cluster: EtcdCluster): void {
     keepCeph(world, cluster)
     keepWorkloads(world, cluster)
     keepPods(world, cluster, again)
+    installCharts(world, cluster)
     keepLoadBalancers(world, cluster)
     keepBudgets(world, cluster)
     collectGarbage(world, cluster)

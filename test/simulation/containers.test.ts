@@ -159,7 +159,7 @@ test('the guards stand before containers as before machines: too many at once, p
   assert.equal(containersOf(run).length, 3)
   const left = async (estate: typeof run.estate) => {
     run.estate = estate
-    const reports = await run.passes(run.start(), 4)
+    const reports = await run.passes(run.start(), 12)
     const guards = reports.at(-1)?.plan.entries.flatMap(({ action }) => ('guard' in action ? [action.guard] : []))
     return [containersOf(run).length, ...new Set(guards)]
   }

@@ -31,8 +31,8 @@ const REFUSED: Readonly<Record<string, RegExp>> = {
   'environment-hagroup.md': /HA rules in place of HA groups/,
   'proxmox-ha-group.md': /HA rules in place of HA groups/,
   // Every secret of the simulation is the token, which is no private key.
-  'environment-certificate.md': /PEM string is not valid/,
-  'proxmox-certificate.md': /PEM string is not valid/,
+  'environment-certificate.md': /not a valid PEM-formatted string/,
+  'proxmox-certificate.md': /not a valid PEM-formatted string/,
 }
 
 const TEMPLATE = 'vztmpl/debian-12-standard_12.7-1_amd64.tar.zst'

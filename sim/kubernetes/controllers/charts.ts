@@ -32,11 +32,19 @@ export function keepCharts(world: World, cluster: EtcdCluster): void {
     // Another text is another job.
     else if (configOf(job) !== configFor(cluster, chart, namespace))
       remove(cluster.store, 'batch/jobs', namespace, `helm-install-${name}`)
-    else if (isComplete(job)) {
-      const place = { name, namespace: text(tree(chart.spec).targetNamespace) || namespace }
-      if (!isInstalled(cluster, place, configOf(job)))
-        putInPlace(world, cluster, releaseFor(cluster, chart, namespace), configOf(job))
-    }
+  }
+}
+
+/** Helm has sent everything and written its release down before its job is over: nobody ever sees the one without the other. */
+export function installCharts(world: World, cluster: EtcdCluster): void {
+  for (const chart of all(cluster.store, CHARTS)) {
+    const { namespace = 'kube-system', name, deletionTimestamp } = chart.metadata
+    const job = find(cluster.store, 'batch/jobs', namespace, `helm-install-${name}`)
+    if (deletionTimestamp !== undefined || job === undefined || !isComplete(job)) continue
+    if (configOf(job) !== configFor(cluster, chart, namespace)) continue
+    const place = { name, namespace: text(tree(chart.spec).targetNamespace) || namespace }
+    if (!isInstalled(cluster, place, configOf(job)))
+      putInPlace(world, cluster, releaseFor(cluster, chart, namespace), configOf(job))
   }
 }
 
