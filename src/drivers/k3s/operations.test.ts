@@ -89,6 +89,7 @@ describe('restore', () => {
     assert.deepEqual(log, [
       'held',
       'hold',
+      'snapshot s1',
       'stop-k3s s1',
       'stop-k3s s2',
       'stop-k3s s3',
