@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { adoptions } from './chapters/adoptions.ts'
 import { answers } from './chapters/answers.ts'
-import { beginnings } from './chapters/beginnings.ts'
+import { beginnings, ground } from './chapters/beginnings.ts'
 import { takeCare } from './chapters/care.ts'
 import { changes } from './chapters/changes.ts'
 import { losses } from './chapters/losses.ts'
@@ -10,13 +10,14 @@ import { restores } from './chapters/restores.ts'
 import { rotations } from './chapters/rotations.ts'
 import { labMissing, openLab } from './hosts.ts'
 import { programs } from './programs.ts'
-import { openStage } from './stage.ts'
-import { Ended, tell } from './story.ts'
+import { openStage, type Stage } from './stage.ts'
+import { Ended, type Story, tell } from './story.ts'
 
 /*
  * `npm run test:k3s`: croft as a person runs it, on hosts with systemd over SSH, with a real K3s. The hosts are in a
  * network namespace of their own. K3s is given as CROFT_K3S=/path[,/path-of-a-second-version] or as --binary, or the
- * official release is fetched and proved by its checksum. `--only text` runs the chapters whose names contain it.
+ * official release is fetched and proved by its checksum. `--only changes` runs that chapter, on a cluster
+ * that croft makes first where the chapter needs one; `--twice` runs everything twice.
  */
 const { values } = parseArgs({
   options: {
@@ -30,7 +31,9 @@ const { values } = parseArgs({
 const print = (line: string) => process.stdout.write(`${line}\n`)
 const given = values.binary ?? (process.env.CROFT_K3S ?? '').split(',').filter((path) => path !== '')
 
-const CHAPTERS = {
+type Chapter = (stage: Stage, story: Story) => Promise<void>
+
+const CHAPTERS: Readonly<Record<string, Chapter>> = {
   beginnings,
   changes,
   restores,
@@ -50,6 +53,11 @@ process.exit()
 async function main(): Promise<number> {
   const missing = labMissing()
   if (missing !== undefined) return skipped(missing)
+  const strange = (values.only ?? []).find((name) => CHAPTERS[name] === undefined)
+  if (strange !== undefined) {
+    print(`there is no chapter ${strange}; there are: ${Object.keys(CHAPTERS).join(', ')}`)
+    return 2
+  }
   const found = await programs(given)
   if (typeof found === 'string') return skipped(found)
   print(`K3s ${found.map(({ version }) => version).join(' and ')}, five hosts with systemd over SSH`)
@@ -60,7 +68,7 @@ async function main(): Promise<number> {
   const startedMs = Date.now()
   try {
     for (let round = 1; round <= (values.twice === true ? 2 : 1); round++)
-      for (const [name, chapter] of Object.entries(CHAPTERS)) if (isWanted(name)) await chapter(stage, story)
+      for (const chapter of chapters()) await chapter(stage, story)
   } catch (error) {
     if (!(error instanceof Ended)) throw error
   } finally {
@@ -75,9 +83,11 @@ async function main(): Promise<number> {
 }
 
 /** Every chapter goes on from where the first one ends, but for those that begin anew. */
-function isWanted(name: string): boolean {
-  const only = values.only ?? [name]
-  return only.includes(name) || (name === 'beginnings' && only.some((one) => !ALONE.includes(one)))
+function chapters(): readonly Chapter[] {
+  const only = values.only ?? Object.keys(CHAPTERS)
+  const wanted = Object.entries(CHAPTERS).flatMap(([name, chapter]) => (only.includes(name) ? [chapter] : []))
+  const needsGround = !only.includes('beginnings') && only.some((name) => !ALONE.includes(name))
+  return needsGround ? [ground, ...wanted] : wanted
 }
 
 function skipped(why: string): number {
