@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import path from 'node:path/posix'
 
 /** One bug of one line. */
@@ -82,6 +83,24 @@ function inText(line: string, index: number): boolean {
   return odd('`') && before.lastIndexOf('${') <= before.lastIndexOf('}')
 }
 
+/**
+ * As many as wanted, by the seed and by what each mutant is. An edit elsewhere leaves the choice as it was, so that the
+ * same seed after new tests tries the same bugs. Pure.
+ */
+export function sampled(all: readonly Mutant[], wanted: number, seed: string): readonly Mutant[] {
+  const seen = new Map<string, number>()
+  return all
+    .map((mutant) => {
+      const what = `${mutant.file}\0${mutant.change}`
+      const nth = seen.get(what) ?? 0
+      seen.set(what, nth + 1)
+      return { mutant, rank: createHash('sha256').update(`${seed}\0${what}\0${nth}`).digest('hex') }
+    })
+    .toSorted((a, b) => (a.rank < b.rank ? -1 : 1))
+    .slice(0, wanted)
+    .map(({ mutant }) => mutant)
+}
+
 /** The files that a file imports, by their paths. Pure. */
 export function importsOf(file: string, text: string): readonly string[] {
   return [...text.matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)].map(([, to = '']) => path.join(path.dirname(file), to))
@@ -130,6 +149,16 @@ export function neighbours(
 
 /** A part of a file that V8 counted: from, to, and whether it ran. */
 export type Counted = readonly [from: number, to: number, ran: boolean]
+
+/** The same parts of several processes, once each: it ran if one of them ran it. Pure. */
+export function withoutRepeats(counted: readonly Counted[]): Counted[] {
+  const parts = new Map<string, Counted>()
+  for (const part of counted) {
+    const place = `${part[0]}-${part[1]}`
+    if (part[2] || !parts.has(place)) parts.set(place, part)
+  }
+  return [...parts.values()]
+}
 
 /** Whether the code at a place of a file ran: the smallest part around it says so. Pure. */
 export function ranAt(counted: readonly Counted[], offset: number): boolean {

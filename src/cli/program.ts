@@ -244,6 +244,7 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .option('--drill <host>', 'backup: restore the newest on this throw-away machine, and say what that proved')
     .option('--server <name>', 'restore: the server that has the snapshot')
     .option('--present-token', 'restore: the snapshot was taken with the token of today')
+    .option('--confirm <cluster>', 'restore: the name of the cluster that is destroyed although it runs')
     .option('--no-snapshot', 'restore: take no snapshot of the present state first')
     .option('--from <server>', 'recover: read CA and token from this server')
     .option('--plan', 'restore, rotate, backup: only list the steps')

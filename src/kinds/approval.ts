@@ -19,6 +19,12 @@ const schema = z
     maxDeletes: whole(1, 10_000).optional(),
     /** Connections on which machines that were there are known to be gone for good. */
     absence: z.array(objectName).min(1).max(100).optional(),
+    /** Clusters that may be restored although they run: what they hold now is gone. */
+    restores: z
+      .array(z.string().regex(/^Cluster\/[a-z0-9][a-z0-9.-]*$/, { error: 'a key like Cluster/homelab' }))
+      .min(1)
+      .max(100)
+      .optional(),
     /** Plans of commits that wait (`apply: manual`), by their hash. */
     plans: z
       .array(z.string().regex(/^[0-9a-f]{12,64}$/, { error: 'the hash of a plan that waits' }))
@@ -28,20 +34,21 @@ const schema = z
     /** After this it permits nothing: a permission that is forgotten must not stay open. */
     expires: z.iso.datetime({ offset: true, error: 'a time like 2026-12-31T18:00:00Z' }),
   })
-  .refine((spec) => (spec.deletes ?? spec.maxDeletes ?? spec.absence ?? spec.plans) !== undefined, {
-    error: 'deletes (keys), maxDeletes (a number), absence (connections) or plans (hashes)',
+  .refine((spec) => (spec.deletes ?? spec.maxDeletes ?? spec.absence ?? spec.restores ?? spec.plans) !== undefined, {
+    error: 'deletes (keys), maxDeletes (a number), absence (connections), restores (clusters) or plans (hashes)',
   })
 
 type ApprovalSpec = z.output<typeof schema>
 
-/** A person's explicit permission, in Git: for more deletions than a sync may make by itself, or for a plan that waits. */
+/** A person's explicit permission, in Git: for more deletions than a sync may make by itself, for the restore of a cluster that runs, or for a plan that waits. */
 export const approval: Kind<ApprovalSpec> = {
   kind: 'Approval',
   apiVersion: 'croft.dev/v1alpha1',
   accepts: (apiVersion) => apiVersion === 'croft.dev/v1alpha1',
   plural: 'approvals',
   shortNames: [],
-  summary: 'Permission in Git for deletions beyond the usual limit, or for a plan that waits, until a given time.',
+  summary:
+    'Permission in Git for deletions beyond the usual limit, a restore or a plan that waits, until a given time.',
   schema,
   check: (_spec, manifest) => checkAnnotations(manifest),
   policy: (_spec, manifest) => annotatedPolicy(manifest),

@@ -10,6 +10,8 @@ export interface ClusterOperation {
   /** Found before anything was touched: then nothing is. */
   readonly refusals: readonly { readonly reason: string; readonly allow: string }[]
   readonly warnings: readonly string[]
+  /** It destroys what lives, so a yes is not enough: a person names the cluster. */
+  readonly naming?: { readonly cluster: string; readonly reason: string; readonly allow: string }
 }
 
 const DESTROYING: ReadonlySet<OperationVerb> = new Set(['restore-snapshot', 'forget-db', 'wipe-k3s'])

@@ -18,6 +18,8 @@ export interface Approval {
   readonly orphans?: boolean
   /** Connections on which machines that were there are known to be gone for good. */
   readonly absence?: readonly string[]
+  /** Clusters that may be restored although they run. */
+  readonly restores?: readonly ResourceKey[]
   /** Plans that wait for a person, by their hash. */
   readonly plans?: readonly string[]
   readonly expiresMs?: number

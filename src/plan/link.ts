@@ -558,6 +558,7 @@ interface ApprovalSpec {
   readonly deletes?: readonly ResourceKey[]
   readonly maxDeletes?: number
   readonly absence?: readonly string[]
+  readonly restores?: readonly ResourceKey[]
   readonly plans?: readonly string[]
   readonly expires?: string
 }
@@ -570,6 +571,7 @@ function approvalOf(declaration: Declaration): Approval {
     origin: declaration.origin,
     ...(spec.maxDeletes === undefined ? {} : { maxDeletes: spec.maxDeletes }),
     ...(spec.absence === undefined ? {} : { absence: spec.absence }),
+    ...(spec.restores === undefined ? {} : { restores: spec.restores }),
     ...(spec.plans === undefined ? {} : { plans: spec.plans }),
     ...(spec.expires === undefined ? {} : { expiresMs: Date.parse(spec.expires) }),
   }

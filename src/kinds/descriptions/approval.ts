@@ -5,6 +5,7 @@ export const approval: Descriptions = {
   deletes: 'Keys that croft may delete, like Machine/web-1.',
   maxDeletes: 'How many objects croft may delete, whichever they are.',
   absence: 'Names of connections whose missing machines are gone for good.',
+  restores: 'Clusters that croft cluster restore may restore although they run, like Cluster/homelab.',
   plans: 'Hashes of waiting plans (apply: manual) that croft may apply.',
   expires: 'Time after which the approval permits nothing, like 2026-12-31T18:00:00Z.',
 }

@@ -79,4 +79,47 @@ describe('planning a restore', () => {
     assert.deepEqual(planRestore(SPEC, observedCluster('s1 s2 s3'), KEPT, unknown).steps, [])
     assert.ok(planRestore(SPEC, observedCluster('s1 s2 s3'), KEPT, { ...unknown, presentToken: true }).steps.length > 0)
   })
+
+  const down = (names: string) =>
+    Object.fromEntries(
+      names.split(' ').map((name) => [name, { k3s: { service: 'stopped', version: 'v1.34.3+k3s1' } as const }]),
+    )
+  const ALIVE = observedCluster('s1 s2 s3 a1')
+  const members = (up: readonly ('yes' | 'no' | 'unknown')[]) =>
+    up.map((state, at) => ({ id: `${at + 1}`, name: `s${at + 1}-x`, node: `s${at + 1}`, learner: false, up: state }))
+  const naming: readonly (readonly [what: string, observed: ReturnType<typeof observedCluster>, reason?: RegExp])[] = [
+    ['three members up', ALIVE, /lab runs \(3 of 3 members of etcd are up\)/],
+    ['two of three up', { ...ALIVE, members: members(['yes', 'yes', 'no']) }, /2 of 3 members/],
+    ['a majority lost, the API still said to answer', { ...ALIVE, members: members(['yes', 'no', 'unknown']) }],
+    ['members not known, the API answers', { ...ALIVE, members: 'unknown' }, /its API answers/],
+    ['members and API not known, K3s on all', { ...ALIVE, members: 'unknown', api: 'unknown' }, /K3s runs on 3 of 3/],
+    [
+      'members and API not known, K3s on two',
+      { ...observedCluster('s1 s2 s3 a1', down('s3')), members: 'unknown', api: 'unknown' },
+      /K3s runs on 2 of 3/,
+    ],
+    [
+      'members not known, K3s on one of three',
+      { ...observedCluster('s1 s2 s3 a1', down('s1 s3')), members: 'unknown', api: 'no' },
+    ],
+  ]
+  for (const [what, observed, reason] of naming) {
+    test(`[D-01] ${what}: ${reason === undefined ? 'a yes is enough' : 'a person names the cluster'}`, () => {
+      const operation = planRestore(SPEC, observed, KEPT, REQUEST)
+      assert.ok(operation.steps.length > 0, JSON.stringify(operation.refusals))
+      if (reason === undefined) assert.equal(operation.naming, undefined)
+      else assert.match(operation.naming?.reason ?? '', reason)
+      assert.equal(planRestore(SPEC, observed, KEPT, { ...REQUEST, approved: true }).naming, undefined)
+    })
+  }
+
+  test('a cluster that is paused or only observed is not restored', () => {
+    const refusal = (policy: { manage: 'full' | 'observe'; paused: boolean }) =>
+      planRestore(SPEC, ALIVE, KEPT, { ...REQUEST, policy })
+        .refusals.map(({ reason }) => reason)
+        .join()
+    assert.match(refusal({ manage: 'observe', paused: false }), /only observed/)
+    assert.match(refusal({ manage: 'full', paused: true }), /is paused/)
+    assert.equal(refusal({ manage: 'full', paused: false }), '')
+  })
 })

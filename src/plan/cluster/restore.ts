@@ -2,7 +2,10 @@ import { minorOf } from '../../k3s/version.ts'
 import type { ClusterSpec, NodeSpec } from '../../model/cluster.ts'
 import type { ClusterOperation } from '../../model/cluster-operation.ts'
 import type { ObservedCluster, ObservedNode } from '../../model/observed-cluster.ts'
+import type { Policy } from '../../model/policy.ts'
 import type { Lane, Step } from '../../model/step.ts'
+import { majority } from './etcd-rules.ts'
+import { quorum } from './quorum.ts'
 
 export interface RestoreRequest {
   readonly snapshot: string
@@ -15,6 +18,10 @@ export interface RestoreRequest {
   readonly version?: string
   /** A person says that the snapshot was taken with the present password. */
   readonly presentToken?: boolean
+  /** What the cluster's declaration lets croft do with it. */
+  readonly policy?: Pick<Policy, 'manage' | 'paused'>
+  /** An Approval in Git names the cluster. */
+  readonly approved?: boolean
   /** A person does without a snapshot of what lives, because taking one fails. */
   readonly keepNothing?: boolean
 }
@@ -39,6 +46,7 @@ export function planRestore(
     ...(first === undefined
       ? [{ reason: `${request.server} is no server of ${spec.name}`, allow: serversSentence(spec) }]
       : []),
+    ...policyRefusals(spec, request),
     ...tokenRefusals(kept, request),
     ...versionRefusals(spec, request),
     ...spec.servers.flatMap(({ name }) => reachRefusals(name, observed, name === request.server)),
@@ -99,7 +107,48 @@ export function planRestore(
     },
     release(),
   ]
-  return { name, steps, refusals: [], warnings: warningsOf(spec, observed, request) }
+  return {
+    name,
+    steps,
+    refusals: [],
+    warnings: warningsOf(spec, observed, request),
+    ...(request.approved === true ? {} : namingOf(spec, observed)),
+  }
+}
+
+/** Whoever restores a cluster that runs has the wrong one in mind, or means it: a yes in a script does not tell. */
+function namingOf(spec: ClusterSpec, observed: ObservedCluster): Pick<ClusterOperation, 'naming'> {
+  const running = whyRunning(spec, observed)
+  if (running === undefined) return {}
+  const reason = `${spec.name} runs (${running}), and the restore destroys what its servers hold`
+  const allow = `say --confirm ${spec.name}, or list Cluster/${spec.name} under restores of an Approval`
+  return { naming: { cluster: spec.name, reason, allow } }
+}
+
+/** What is not known counts as running: nobody loses data to a look that failed. */
+function whyRunning(spec: ClusterSpec, observed: ObservedCluster): string | undefined {
+  const { members, api } = observed
+  if (members !== 'unknown') {
+    const { held, up, voters } = quorum(members)
+    return held ? `${up} of ${voters} members of etcd are up` : undefined
+  }
+  if (api === 'yes') return 'its API answers'
+  const on = spec.servers.filter(({ name }) => isOn(observed, name)).length
+  const most = spec.servers.length
+  return on >= majority(most) ? `K3s runs on ${on} of ${most} servers` : undefined
+}
+
+function policyRefusals({ name }: ClusterSpec, { policy }: RestoreRequest): ClusterOperation['refusals'] {
+  if (policy?.manage === 'observe')
+    return [
+      {
+        reason: `Cluster/${name} is only observed (managementPolicies)`,
+        allow: 'change that in Git if croft may write to it',
+      },
+    ]
+  return policy?.paused === true
+    ? [{ reason: `Cluster/${name} is paused`, allow: 'take the annotation croft.dev/paused out in Git' }]
+    : []
 }
 
 function lacksProgram(observed: ObservedCluster, name: string): boolean {

@@ -42,7 +42,7 @@ export async function restores(stage: Stage, story: Story): Promise<void> {
 
 /** Restores and lets croft bring everybody back; what was made after the snapshot is gone. */
 export async function restored(stage: Stage, name: string, more: readonly string[] = []): Promise<string> {
-  const ran = await stage.mustCroft(['cluster', 'restore', 'lab', name, ...more, '--yes'], 900)
+  const ran = await stage.mustCroft(['cluster', 'restore', 'lab', name, ...more, '--yes', '--confirm', 'lab'], 900)
   await stage.mustCroft(['apply', '.', '--yes', '--progress', 'plain'], 900)
   await untilReady(stage, [...stage.declared.servers, ...stage.declared.agents])
   assert.ok(await has(stage, 'before'), 'what was in the snapshot is not there')

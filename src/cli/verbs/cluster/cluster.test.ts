@@ -10,6 +10,7 @@ import { makeClusterSecrets } from '../../../drivers/k3s/make-secrets.ts'
 import { readKubeconfig } from '../../../kubernetes/kubeconfig.ts'
 import { systemClock } from '../../../lib/clock.ts'
 import type { ClusterDeclaration } from '../../../model/cluster-declaration.ts'
+import type { Approval } from '../../../model/estate.ts'
 import { NO_ORDERS, type ObservedCluster } from '../../../model/observed-cluster.ts'
 import { DEFAULT_POLICY } from '../../../model/policy.ts'
 import { rolloutId } from '../../../plan/cluster/rollout.ts'
@@ -219,7 +220,16 @@ describe('croft cluster restore', () => {
   test('[A38] lists every step, does them in order, and the journal has it', async () => {
     const [store, performed] = [createMemoryStore(), [] as string[]]
     const runtime = runtimeOf({ store, performed, snapshots: [taken] })
-    assert.equal(await run(runtime, ['restore', 'homelab', 'snap-1'], { ...OPTIONS, presentToken: true, yes: true }), 0)
+    assert.equal(
+      await run(runtime, ['restore', 'homelab', 'snap-1'], {
+        ...OPTIONS,
+        presentToken: true,
+        yes: true,
+        confirm: 'homelab',
+      }),
+      0,
+    )
+    assert.match(runtime.written.err, /Done: .*What s1, s2, s3 held before is destroyed/)
     assert.match(runtime.written.out, / 1\. hold everything else/)
     assert.match(runtime.written.out, /start s1 over from snap-1/)
     assert.match(runtime.written.out, /^Plan: 3 to destroy\. Disruption: data-loss \(s1, s2, s3\)\.$/m)
@@ -243,7 +253,7 @@ describe('croft cluster restore', () => {
   test('--no-snapshot does without a snapshot of what lives', async () => {
     const performed: string[] = []
     const runtime = runtimeOf({ store: createMemoryStore(), performed, snapshots: [taken] })
-    const options = { ...OPTIONS, presentToken: true, yes: true, snapshot: false }
+    const options = { ...OPTIONS, presentToken: true, confirm: 'homelab', snapshot: false }
     assert.equal(await run(runtime, ['restore', 'homelab', 'snap-1'], options), 0)
     assert.equal(performed[0], 'stop-k3s s1')
   })
@@ -260,10 +270,62 @@ describe('croft cluster restore', () => {
     const performed: string[] = []
     const runtime = runtimeOf({ store: createMemoryStore(), performed, snapshots: [taken] })
     const options = { ...OPTIONS, presentToken: true }
-    await assert.rejects(run(runtime, ['restore', 'homelab', 'snap-1'], options), /--yes/)
+    await assert.rejects(run(runtime, ['restore', 'homelab', 'snap-1'], options), /--confirm homelab/)
     assert.equal(await run(runtime, ['restore', 'homelab', 'snap-1'], { ...options, plan: true }), 0)
     assert.deepEqual(performed, [])
     await assert.rejects(run(runtime, ['restore', 'homelab', 'other'], options), /has other/)
+  })
+
+  describe('[D-01] a cluster that runs is destroyed by nobody who has not named it', () => {
+    const ask = async (more: object, approvals: readonly Approval[] = [], observed?: ObservedCluster) => {
+      const performed: string[] = []
+      const world = { store: createMemoryStore(), performed, snapshots: [taken] }
+      const runtime = runtimeOf(observed === undefined ? world : { ...world, observed })
+      const loaded = { ...LOADED, estate: { ...LOADED.estate, approvals } }
+      const { ask: answer, ...options } = more as { ask?: string }
+      const asked: Partial<Runtime> = answer === undefined ? {} : { interactive: true, ask: async () => answer }
+      const words = ['restore', 'homelab', 'snap-1']
+      const all = { ...OPTIONS, presentToken: true, ...options }
+      const code = await run({ ...runtime, load: async () => loaded, ...asked }, words, all).catch(
+        (error: Error) => error,
+      )
+      return { code: code instanceof Error ? code.message : code, touched: performed.length > 0 }
+    }
+    const approval = (restores: readonly string[], expiresMs: number): Approval => ({
+      name: 'go',
+      deletes: [],
+      restores,
+      expiresMs,
+      origin: CLUSTER.origin,
+    })
+    const later = Date.now() + 3_600_000
+
+    test('--yes alone is refused, and says what is needed', async () => {
+      const { code, touched } = await ask({ yes: true })
+      assert.match(
+        String(code),
+        /homelab runs .* --yes is not enough for that: say --confirm homelab, or list .*restores/,
+      )
+      assert.equal(touched, false)
+    })
+    test('another name is refused, at the prompt and as an option', async () => {
+      assert.deepEqual(await ask({ yes: true, ask: 'yes' }), { code: 1, touched: false })
+      const { code, touched } = await ask({ yes: true, confirm: 'homelab-2' })
+      assert.match(String(code), /--confirm names homelab-2, and this is homelab/)
+      assert.equal(touched, false)
+    })
+    test('its name, at the prompt or as an option, or an Approval that is still good', async () => {
+      assert.deepEqual(await ask({ ask: 'homelab' }), { code: 0, touched: true })
+      assert.deepEqual(await ask({ confirm: 'homelab' }), { code: 0, touched: true })
+      assert.deepEqual(await ask({ yes: true }, [approval(['Cluster/homelab'], later)]), { code: 0, touched: true })
+      assert.equal((await ask({ yes: true }, [approval(['Cluster/homelab'], 1)])).touched, false)
+      assert.equal((await ask({ yes: true }, [approval(['Cluster/other'], later)])).touched, false)
+    })
+    test('a cluster that has lost its majority needs only the yes', async () => {
+      const lost = observedCluster('s1 s2 s3', {}, { api: 'no' })
+      const members = lost.members === 'unknown' ? [] : lost.members.map((one) => ({ ...one, up: 'no' as const }))
+      assert.deepEqual(await ask({ yes: true }, [], { ...lost, members }), { code: 0, touched: true })
+    })
   })
 })
 

@@ -23,7 +23,9 @@ export async function operate(
   operation: ClusterOperation,
   options: Options,
 ): Promise<ExitCode> {
-  const { key } = opened.declaration
+  const { key, name } = opened.declaration
+  if (typeof options.confirm === 'string' && options.confirm !== name)
+    throw new CliError(`--confirm names ${clean(options.confirm)}, and this is ${name}. Nothing was done.`)
   if (options.output === 'json') writeJson(runtime.out, operation)
   else show(runtime, operation)
   if (operation.refusals.length > 0) {
@@ -39,7 +41,7 @@ export async function operate(
   }
   if (options.plan === true) return EXIT.ok
   if (!(await agreed(runtime, operation, options))) {
-    note(runtime, 'Nothing was done.')
+    note(runtime, `Nothing was done: ${operation.name} was not confirmed.`)
     return EXIT.failed
   }
   const result = await performOperation(runtime, store, opened, operation, {
@@ -47,7 +49,9 @@ export async function operate(
     said: (text) => note(runtime, `  ${clean(text)}`),
   })
   if (result.is === 'done') {
-    note(runtime, `Done: ${operation.name}.`)
+    const lost = destroyedBy(operation)
+    const destroyed = lost.length === 0 ? '' : ` What ${lost.join(', ')} held before is destroyed.`
+    note(runtime, `Done: ${operation.name}.${destroyed}`)
     return EXIT.ok
   }
   if (runtime.signal.aborted) return signalCode(runtime.signal)
@@ -106,7 +110,7 @@ export function messageOf({ step, message }: OperationResult & { readonly is: 'f
 }
 
 function show(runtime: Runtime, operation: ClusterOperation): void {
-  const { name, steps, refusals, warnings } = operation
+  const { name, steps, refusals, warnings, naming } = operation
   const lines = [
     `${name}:`,
     ...steps.map(
@@ -115,6 +119,7 @@ function show(runtime: Runtime, operation: ClusterOperation): void {
     ...warnings.map((warning) => `  Note: ${warning}.`),
     ...refusals.map(({ reason, allow }) => `  Refused: ${reason}. ${allow.charAt(0).toUpperCase()}${allow.slice(1)}.`),
     ...(refusals.length > 0 ? [] : [sumOf(operation)]),
+    ...(naming === undefined ? [] : [`Needs a person: ${naming.reason}. To allow it: ${naming.allow}.`]),
   ]
   runtime.out.write(lines.map((line) => `${clean(line, 500)}\n`).join(''))
 }
@@ -128,10 +133,23 @@ function sumOf(operation: ClusterOperation): string {
 }
 
 async function agreed(runtime: Runtime, operation: ClusterOperation, options: Options): Promise<boolean> {
-  const { name } = operation
+  const { name, naming } = operation
+  if (naming !== undefined) return await named(runtime, naming, options)
   if (options.yes === true) return true
   if (!runtime.interactive) throw new CliError(`${name} needs a yes. Nobody is at the terminal: say --yes.`)
   if (destroyedBy(operation).length > 0)
     return (await runtime.ask(`This destroys data. Only 'yes' will be accepted: `)) === 'yes'
   return (await runtime.ask(`Do all of this now? [y/N] `))?.toLowerCase() === 'y'
+}
+
+/** A person names what lives and is to be destroyed. `--yes` says nothing of which cluster. */
+async function named(
+  runtime: Runtime,
+  { cluster, reason, allow }: NonNullable<ClusterOperation['naming']>,
+  { confirm }: Options,
+): Promise<boolean> {
+  if (confirm === cluster) return true
+  if (!runtime.interactive) throw new CliError(`${reason}. --yes is not enough for that: ${allow}.`)
+  const answer = await runtime.ask(`${clean(reason)}. Type the name of the cluster (${cluster}) to go on: `)
+  return answer === cluster
 }

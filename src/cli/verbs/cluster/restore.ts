@@ -3,6 +3,7 @@ import { BACKUP_MOUNT } from '../../../k3s/backup-flags.ts'
 import { tokenHash } from '../../../k3s/token.ts'
 import type { ClusterSpec } from '../../../model/cluster.ts'
 import type { ClusterSnapshot, ObservedCluster } from '../../../model/observed-cluster.ts'
+import { validApprovals } from '../../../plan/approvals.ts'
 import { planRestore } from '../../../plan/cluster/restore.ts'
 import { closing } from '../../closing.ts'
 import { openCluster } from '../../clusters/opened.ts'
@@ -44,6 +45,8 @@ export const restore: ClusterVerb = async (runtime, { cluster, estate, directory
     server: file.server,
     presentToken: options.presentToken === true,
     keepNothing: options.snapshot === false,
+    policy: cluster.policy,
+    approved: validApprovals(estate, runtime.clock.now()).some(({ restores }) => restores?.includes(cluster.key)),
     ...(hash === undefined ? {} : { tokenHash: hash }),
   })
   return await operate(runtime, store.it, opened.it, operation, options)
