@@ -1,6 +1,18 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
 import { test } from 'node:test'
-import { type Counted, importsOf, mutantsIn, neighbours, ranAt, reached } from '../scripts/mutants-made.ts'
+import { EQUIVALENT } from '../scripts/mutants-equivalent.ts'
+import {
+  type Counted,
+  importsOf,
+  mutantsIn,
+  neighbours,
+  ranAt,
+  reached,
+  sampled,
+  withoutRepeats,
+} from '../scripts/mutants-made.ts'
 
 test('bugs are made one at a time, in code alone', () => {
   const text = `import { a } from './a.ts'
@@ -59,4 +71,39 @@ test('the smallest counted part around a place says whether it ran', () => {
     [5, 12, 25, 60, 100].map((offset) => ranAt(counted, offset)),
     [true, false, true, true, false],
   )
+})
+
+test('the same seed chooses the same bugs after an edit elsewhere', () => {
+  const before = mutantsIn('src/plan/f.ts', 'if (a === b) c()\nif (d < 1) e()\nif (a === b) c()\n')
+  const after = mutantsIn('src/plan/f.ts', '// why\nif (a === b) c()\nif (d < 1) e()\nif (a === b) c()\n')
+  const chosen = (all: typeof before, seed: string) => sampled(all, 2, seed).map(({ change }) => change)
+  assert.deepEqual(chosen(before, '1'), chosen(after, '1'))
+  const orders = new Set(['1', '2', '3', '4', '5', '6'].map((seed) => chosen(before, seed).join()))
+  assert.ok(orders.size > 1, 'every seed chooses the same')
+})
+
+test('what several processes ran counts once', () => {
+  assert.deepEqual(
+    withoutRepeats([
+      [0, 9, false],
+      [0, 9, true],
+      [0, 9, false],
+      [2, 4, false],
+    ]),
+    [
+      [0, 9, true],
+      [2, 4, false],
+    ],
+  )
+})
+
+test('every bug that is called equivalent can still be made, and has its reason', () => {
+  for (const { file, change, why } of EQUIVALENT) {
+    const made = mutantsIn(file, readFileSync(path.resolve(import.meta.dirname, '..', file), 'utf8'))
+    assert.ok(
+      made.some((mutant) => mutant.change === change),
+      `${file}: ${change} is made no more: take it out of the list`,
+    )
+    assert.ok(why.length > 20, `${file}: ${change} has no reason`)
+  }
 })
