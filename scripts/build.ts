@@ -32,7 +32,7 @@ export async function build(outDir: string, root = dirname(import.meta.dirname))
     absWorkingDir: root,
     preserveSymlinks: true,
   })
-  for (const file of globSync(['src/**/*.json', 'sim/**/*.json'], { cwd: root, exclude: ['**/testing'] }))
+  for (const file of globSync(['src/**/*.{json,sh}', 'sim/**/*.json'], { cwd: root, exclude: ['**/testing'] }))
     cpSync(join(root, file), join(outDir, file.replace(/^src\//, '')))
   writeFileSync(join(outDir, 'THIRD-PARTY-LICENSES'), licenceTexts(root, Object.keys(metafile.inputs)))
 }

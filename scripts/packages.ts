@@ -23,6 +23,7 @@ export const TEST_PACKAGES: readonly Wanted[] = [
   { name: 'systemd-container', command: 'systemd-nspawn' },
   { name: 'mmdebstrap', command: 'mmdebstrap' },
   { name: 'gnupg', command: 'gpg' },
+  { name: 'shellcheck', command: 'shellcheck' },
   { name: 'zsh', command: 'zsh' },
   { name: 'fish', command: 'fish' },
   { name: 'chromium', command: 'chromium' },

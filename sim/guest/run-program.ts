@@ -1,6 +1,6 @@
 import { NODE_CHECK_MARK } from '../../src/k3s/node-check.ts'
 import { NODE_PROGRAM } from '../../src/k3s/node-program.ts'
-import { NODE_PROGRAM_TEXT } from '../../src/k3s/node-program-text.ts'
+import { NODE_PROGRAM_TEXT } from '../../src/k3s/programs.ts'
 import { programVersion } from '../k3s/disk.ts'
 import type { Commands, Outcome, Session } from './commands.ts'
 import type { Computer } from './computer.ts'

@@ -1,4 +1,4 @@
-import { GATES_TEXT } from './gates-text.ts'
+import { GATES_TEXT } from './programs.ts'
 
 /*
  * Gates that a node passes before K3s may start for the first time. They are a unit of systemd that K3s's own units

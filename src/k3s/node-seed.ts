@@ -1,7 +1,7 @@
 import type { Tree, TreeMap } from '../model/seed.ts'
 import { GATES_UNIT, type GateSettings, gateFiles, type NodeFile } from './gates.ts'
 import { NODE_PROGRAM } from './node-program.ts'
-import { NODE_PROGRAM_TEXT } from './node-program-text.ts'
+import { NODE_PROGRAM_TEXT } from './programs.ts'
 
 export interface NodeSeed {
   readonly gates: GateSettings

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { architectureOf, programSources } from '../../k3s/artifacts.ts'
 import { NODE_CHECK, type NodeCheck, readNodeCheck } from '../../k3s/node-check.ts'
-import { NODE_PROGRAM_TEXT } from '../../k3s/node-program-text.ts'
+import { NODE_PROGRAM_TEXT } from '../../k3s/programs.ts'
 import { cleanText } from '../../lib/clean-text.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { type Shell, ShellFailure } from '../../lib/shell.ts'

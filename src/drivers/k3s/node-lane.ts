@@ -1,6 +1,6 @@
 import path from 'node:path'
 import { NODE_PROGRAM, type NodeFacts, type NodeVerb } from '../../k3s/node-program.ts'
-import { NODE_PROGRAM_TEXT } from '../../k3s/node-program-text.ts'
+import { NODE_PROGRAM_TEXT } from '../../k3s/programs.ts'
 import { cleanText } from '../../lib/clean-text.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { type Shell, ShellFailure } from '../../lib/shell.ts'

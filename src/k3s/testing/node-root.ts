@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { NODE_PROGRAM_TEXT } from '../node-program-text.ts'
+import { NODE_PROGRAM_TEXT } from '../programs.ts'
 
 export interface NodeRoot {
   readonly directory: string

@@ -1,5 +1,5 @@
 import type { ClusterSurroundings } from '../../../drivers/cluster-port.ts'
-import { NODE_PROGRAM_TEXT } from '../../../k3s/node-program-text.ts'
+import { NODE_PROGRAM_TEXT } from '../../../k3s/programs.ts'
 import { ShellFailure } from '../../../lib/shell.ts'
 
 /** A snapshot as a file on a server. */

@@ -1,12 +1,8 @@
-/**
- * The program behind GATES_PROGRAM. POSIX shell, because it runs before anything is installed. CROFT_ROOT lets a test
- * give it another root; the unit sets none.
- */
-export const GATES_TEXT = `#!/bin/sh
+#!/bin/sh
 # What must be in order before K3s may start. Each gate has a name and a deadline; one that does not open ends this
 # program with an error, so that K3s, which requires it, does not start.
 set -u
-root=\${CROFT_ROOT:-}
+root=${CROFT_ROOT:-}
 settings=$root/etc/croft/gates
 config=$root/etc/rancher/k3s/config.yaml
 state=$root/run/croft/gates.json
@@ -15,7 +11,7 @@ data=$root/var/lib/rancher/k3s
 setting() { sed -n "s/^$1=//p" "$settings" 2>/dev/null | head -n 1; }
 
 # config.yaml is written one key to a line, as JSON.
-configured() { sed -n "s/^\\"\\{0,1\\}$1\\"\\{0,1\\}: *\\"\\{0,1\\}\\([^\\"]*\\)\\"\\{0,1\\} *$/\\1/p" "$config" 2>/dev/null | head -n 1; }
+configured() { sed -n "s/^\"\{0,1\}$1\"\{0,1\}: *\"\{0,1\}\([^\"]*\)\"\{0,1\} *$/\1/p" "$config" 2>/dev/null | head -n 1; }
 
 uptime() { cut -d . -f 1 "$root/proc/uptime"; }
 
@@ -24,7 +20,7 @@ clean() { printf %s "$1" | tr -cd '[:alnum:] .,:;/_@%+()-' | cut -c 1-300; }
 # What is read by the facts: the gate that is waited for, since when, and why.
 tell() {
   mkdir -p "$root/run/croft"
-  printf '[{"name":"%s","message":"%s","sinceMs":%s000}]\\n' "$1" "$(clean "$2")" "$3" >"$state.new"
+  printf '[{"name":"%s","message":"%s","sinceMs":%s000}]\n' "$1" "$(clean "$2")" "$3" >"$state.new"
   mv "$state.new" "$state"
 }
 
@@ -33,8 +29,8 @@ is_name() { case $1 in '' | *:*) return 1 ;; *[!0-9.]*) return 0 ;; *) return 1 
 
 api_host() {
   url=$(configured server)
-  host=\${url#https://}
-  case $host in \\[*) echo ;; *) echo "\${host%%:*}" ;; esac
+  host=${url#https://}
+  case $host in \[*) echo ;; *) echo "${host%%:*}" ;; esac
 }
 
 gate_route() {
@@ -48,9 +44,9 @@ gate_dns() {
     is_name "$name" || continue
     getent ahosts "$name" >/dev/null 2>&1 && continue
     # Behind systemd-resolved stand the real ones.
-    asked=$(sed -n 's/^nameserver *//p' "$root/run/systemd/resolve/resolv.conf" 2>/dev/null | tr '\\n' ' ')
-    [ -n "$asked" ] || asked=$(sed -n 's/^nameserver *//p' "$root/etc/resolv.conf" 2>/dev/null | tr '\\n' ' ')
-    echo "no answer for $name from \${asked:-no resolver at all}"
+    asked=$(sed -n 's/^nameserver *//p' "$root/run/systemd/resolve/resolv.conf" 2>/dev/null | tr '\n' ' ')
+    [ -n "$asked" ] || asked=$(sed -n 's/^nameserver *//p' "$root/etc/resolv.conf" 2>/dev/null | tr '\n' ' ')
+    echo "no answer for $name from ${asked:-no resolver at all}"
     return 1
   done
   return 0
@@ -122,4 +118,3 @@ for gate in $gates; do pass "$gate"; done
 mkdir -p "$root/run/croft"
 echo '[]' >"$state.new"
 mv "$state.new" "$state"
-`

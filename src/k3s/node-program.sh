@@ -1,8 +1,4 @@
-/**
- * The program that NODE_PROGRAM is, as text: it travels in user data and over the lanes. POSIX shell that needs no more
- * than coreutils, sed, awk, systemd and curl or wget, because it runs on a system on which nothing has been installed.
- */
-export const NODE_PROGRAM_TEXT = `#!/bin/sh
+#!/bin/sh
 # croft: the small program on every node of a K3s cluster. It is asked by croft over SSH or the guest agent, answers
 # one line of JSON within seconds, and begins what takes longer as a job of systemd. Every verb can be repeated.
 # Nothing that is handed to it is ever taken as a command: input is matched against what it may be, or refused.
@@ -10,8 +6,8 @@ set -u
 umask 077
 LC_ALL=C
 # CROFT_ROOT is for tests: another root, with programs of its own. Nothing sets it on a node.
-root=\${CROFT_ROOT:-}
-PATH=\${root:+$root/test-bin:}/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+root=${CROFT_ROOT:-}
+PATH=${root:+$root/test-bin:}/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export LC_ALL PATH
 
 own=$root/usr/local/lib/croft
@@ -25,7 +21,7 @@ input_limit=4194304
 file_limit=1048576
 
 main() {
-  verb=\${1:-}
+  verb=${1:-}
   [ $# -gt 0 ] && shift
   case $verb in
     facts) facts ;;
@@ -35,20 +31,20 @@ main() {
     stop) stop_service ;;
     restart) restart_service ;;
     wipe) job_begin wipe ;;
-    snapshot) snapshot_begin "\${1:-}" ;;
+    snapshot) snapshot_begin "${1:-}" ;;
     restore) read_input; restore_begin ;;
     forget-db) forget_db ;;
-    measure) measure "\${1:-}" ;;
-    piece) piece "\${1:-}" "\${2:-}" "\${3:-}" ;;
-    taken) taken "\${1:-}" ;;
-    take) take "\${1:-}" "\${2:-}" ;;
-    keep) keep "\${1:-}" "\${2:-}" ;;
-    remove-member) remove_member "\${1:-}" ;;
+    measure) measure "${1:-}" ;;
+    piece) piece "${1:-}" "${2:-}" "${3:-}" ;;
+    taken) taken "${1:-}" ;;
+    take) take "${1:-}" "${2:-}" ;;
+    keep) keep "${1:-}" "${2:-}" ;;
+    remove-member) remove_member "${1:-}" ;;
     rotate-token) read_input; rotate_token ;;
     rotate-keys) job_begin rotate-keys ;;
     rotate-ca) read_input; rotate_ca ;;
     renew-certificates) job_begin renew-certificates ;;
-    job) job_run "\${1:-}" ;;
+    job) job_run "${1:-}" ;;
     *) fail "there is no verb $verb" ;;
   esac
 }
@@ -56,22 +52,22 @@ main() {
 # --- answers -----------------------------------------------------------------------------------------------------
 
 # Printable ASCII only, quoted for JSON, not endless.
-clean() { printf %s "$1" | tr '\\t\\n\\r' '   ' | tr -cd '\\040-\\176' | cut -c 1-500 | sed 's/\\\\/\\\\\\\\/g; s/"/\\\\"/g'; }
+clean() { printf %s "$1" | tr '\t\n\r' '   ' | tr -cd '\040-\176' | cut -c 1-500 | sed 's/\\/\\\\/g; s/"/\\"/g'; }
 ok() { echo '{"ok":true}'; }
 fail() {
-  printf '{"ok":false,"error":"%s"}\\n' "$(clean "$1")"
+  printf '{"ok":false,"error":"%s"}\n' "$(clean "$1")"
   exit 1
 }
 
 # --- input -------------------------------------------------------------------------------------------------------
 
 read_input() {
-  input=$(head -c "$input_limit" | tr -d '\\n\\r')
+  input=$(head -c "$input_limit" | tr -d '\n\r')
   [ -n "$input" ] || fail 'the input is missing'
 }
 
 # The text of a field in flat JSON; only what is matched by the pattern comes out.
-field() { printf '%s\\n' "$1" | sed -n 's,^.*"'"$2"'":"\\('"$3"'\\)".*$,\\1,p'; }
+field() { printf '%s\n' "$1" | sed -n 's,^.*"'"$2"'":"\('"$3"'\)".*$,\1,p'; }
 
 now_ms() { date +%s%3N; }
 
@@ -80,7 +76,7 @@ put_files() {
   given=$(printf %s "$1" | grep -o '"path":' | wc -l)
   count=0
   # One record to a line. Nothing in a record may hold a brace, or it is not matched below.
-  records=$(printf %s "$1" | tr '{' '\\n' | grep '"path":')
+  records=$(printf %s "$1" | tr '{' '\n' | grep '"path":')
   while IFS= read -r record; do
     path=$(field "$record" path '[A-Za-z0-9_@.:/+-]*')
     mode=$(field "$record" mode '0[0-7][0-7][0-7]')
@@ -104,7 +100,7 @@ RECORDS
 
 put_file() {
   (umask 022 && mkdir -p "$root/var/lib/rancher/k3s" "$root/etc/rancher/k3s") || return 1
-  case $1 in */var/lib/rancher/* | */etc/rancher/*) mkdir -p "\${1%/*}" ;; *) (umask 022 && mkdir -p "\${1%/*}") ;; esac || return 1
+  case $1 in */var/lib/rancher/* | */etc/rancher/*) mkdir -p "${1%/*}" ;; *) (umask 022 && mkdir -p "${1%/*}") ;; esac || return 1
   new=$1.croft-new
   rm -f "$new"
   printf %s "$3" | base64 -d >"$new" && chmod "$2" "$new" && sync "$new" && mv -f "$new" "$1" && return 0
@@ -121,7 +117,7 @@ job_begin() {
     [ "$(job_field name)" = "$1" ] && ok && return
     fail "the job $(job_field name) is still running"
   fi
-  printf '%s' "\${2:-}" >"$run/order"
+  printf '%s' "${2:-}" >"$run/order"
   job_note "$1" running "$(now_ms)" ''
   # A name of its own: a unit that stays loaded would keep every later job of its name from starting.
   unit=croft-job-$1-$(now_ms)
@@ -134,7 +130,7 @@ job_begin() {
 }
 
 job_note() {
-  printf 'name=%s\\nstate=%s\\nsince=%s\\nmessage=%s\\n' "$1" "$2" "$3" "$(clean "$4")" >"$run/job.new"
+  printf 'name=%s\nstate=%s\nsince=%s\nmessage=%s\n' "$1" "$2" "$3" "$(clean "$4")" >"$run/job.new"
   mv -f "$run/job.new" "$run/job"
 }
 
@@ -157,9 +153,9 @@ job_run() {
     *) fail "there is no job $1" ;;
   esac
   if said=$("job_$(printf %s "$1" | tr - _)" 2>&1); then
-    job_note "$1" done "$since" ''
+    job_note "$1" 'done' "$since" ''
   else
-    job_note "$1" failed "$since" "$(printf '%s\\n' "$said" | tail -n 1)"
+    job_note "$1" failed "$since" "$(printf '%s\n' "$said" | tail -n 1)"
   fi
   rm -f "$run/order"
 }
@@ -169,11 +165,11 @@ job_run() {
 install_begin() {
   version=$(field "$input" version 'v[0-9][0-9.]*+k3s[0-9]*')
   sha256=$(field "$input" sha256 '[0-9a-f]*')
-  from=$(printf %s "$input" | sed -n 's/^.*"from":\\[\\([^]]*\\)\\].*$/\\1/p' | tr ',' '\\n' | sed -n 's/^"\\([^"]*\\)"$/\\1/p')
+  from=$(printf %s "$input" | sed -n 's/^.*"from":\[\([^]]*\)\].*$/\1/p' | tr ',' '\n' | sed -n 's/^"\([^"]*\)"$/\1/p')
   [ -n "$version" ] || fail 'the version may not be used'
-  [ "\${#sha256}" -eq 64 ] || fail 'the checksum is no SHA-256'
+  [ "${#sha256}" -eq 64 ] || fail 'the checksum is no SHA-256'
   [ -n "$from" ] || fail 'it is not said where K3s comes from'
-  job_begin install "$(printf '%s\\n%s\\n%s\\n' "$version" "$sha256" "$from")"
+  job_begin install "$(printf '%s\n%s\n%s\n' "$version" "$sha256" "$from")"
 }
 
 job_install() {
@@ -185,7 +181,7 @@ job_install() {
   for source in $from; do
     rm -f "$new"
     if why=$(fetch "$source" "$new" 2>&1); then
-      if ! printf '%s  %s\\n' "$sha256" "$new" | sha256sum -c --status; then
+      if ! printf '%s  %s\n' "$sha256" "$new" | sha256sum -c --status; then
         reasons="$reasons; $source has another checksum than $sha256"
       else
         chmod 0755 "$new"
@@ -196,14 +192,14 @@ job_install() {
           note_version "$version"
           return 0
         fi
-        reasons="$reasons; $source calls itself \${said:-nothing} and not $version"
+        reasons="$reasons; $source calls itself ${said:-nothing} and not $version"
       fi
     else
       reasons="$reasons; $source: $(printf '%s' "$why" | tail -n 1)"
     fi
   done
   rm -f "$new"
-  echo "\${reasons#; }"
+  echo "${reasons#; }"
   return 1
 }
 
@@ -215,7 +211,7 @@ fetch() {
     https://* | http://*)
       ulimit -f "$file_limit"
       if command -v curl >/dev/null 2>&1; then
-        curl -fsSL --proto '=http,https' --max-redirs 5 --connect-timeout 15 --speed-limit 1024 --speed-time 60 \\
+        curl -fsSL --proto '=http,https' --max-redirs 5 --connect-timeout 15 --speed-limit 1024 --speed-time 60 \
           --max-time 3600 --retry 2 --max-filesize $((file_limit * 512)) -o "$2" -- "$1"
       elif command -v wget >/dev/null 2>&1; then
         wget -q --max-redirect=5 -T 60 -t 2 -O "$2" -- "$1"
@@ -227,18 +223,18 @@ fetch() {
   esac
 }
 
-# K3s calls itself by the name of its file: \`.k3s.croft-new version v1.36.3+k3s1 (…)\`.
-version_said() { timeout 20 "$1" --version 2>/dev/null | sed -n '1s/^[^ ]* version \\(v[0-9A-Za-z.+-]*\\).*/\\1/p'; }
+# K3s calls itself by the name of its file: `.k3s.croft-new version v1.36.3+k3s1 (…)`.
+version_said() { timeout 20 "$1" --version 2>/dev/null | sed -n '1s/^[^ ]* version \(v[0-9A-Za-z.+-]*\).*/\1/p'; }
 
 stamp() { stat -L -c '%i.%s.%Y' "$bin/k3s" 2>/dev/null; }
 note_version() {
-  printf '%s %s\\n' "$(stamp)" "$1" >"$own/k3s-version.new" && mv -f "$own/k3s-version.new" "$own/k3s-version"
+  printf '%s %s\n' "$(stamp)" "$1" >"$own/k3s-version.new" && mv -f "$own/k3s-version.new" "$own/k3s-version"
 }
 
 # Asking the program itself takes a while, so its answer is kept as long as the file is the same.
 installed_version() {
   [ -x "$bin/k3s" ] || return 0
-  kept=$(sed -n "s/^$(stamp) \\(v[0-9A-Za-z.+-]*\\)$/\\1/p" "$own/k3s-version" 2>/dev/null)
+  kept=$(sed -n "s/^$(stamp) \(v[0-9A-Za-z.+-]*\)$/\1/p" "$own/k3s-version" 2>/dev/null)
   if [ -z "$kept" ]; then
     kept=$(version_said "$bin/k3s")
     mkdir -p "$own"
@@ -256,7 +252,7 @@ unit_of() { case $1 in server) echo k3s.service ;; agent) echo k3s-agent.service
 property() { systemctl show "$1" -p "$2" --value 2>/dev/null; }
 
 start_service() {
-  role=$(field "$input" role 'server\\|agent')
+  role=$(field "$input" role 'server\|agent')
   unit=$(unit_of "$role")
   [ -n "$unit" ] || fail 'the role may not be used'
   [ -x "$bin/k3s" ] || fail 'K3s is not installed'
@@ -354,24 +350,24 @@ forget_data() {
   [ -d "$data" ] || return 0
   for entry in "$data"/* "$data"/.[!.]*; do
     [ -e "$entry" ] || [ -L "$entry" ] || continue
-    case \${entry##*/} in
+    case ${entry##*/} in
       agent)
         for part in "$entry"/* "$entry"/.[!.]*; do
           [ -e "$part" ] || [ -L "$part" ] || continue
-          [ "\${part##*/}" = images ] || rm -rf --one-file-system "$part" || return 1
+          [ "${part##*/}" = images ] || rm -rf --one-file-system "$part" || return 1
         done ;;
       *) rm -rf --one-file-system "$entry" || return 1 ;;
     esac
   done
 }
 
-shims() { ps -e -o pid= -o args= 2>/dev/null | sed -n 's#^ *\\([0-9]*\\) .*/var/lib/rancher/k3s/data/[^/]*/bin/containerd-shim.*#\\1#p'; }
+shims() { ps -e -o pid= -o args= 2>/dev/null | sed -n 's#^ *\([0-9]*\) .*/var/lib/rancher/k3s/data/[^/]*/bin/containerd-shim.*#\1#p'; }
 mounts_below() { for below; do awk -v below="$root$below" 'index($2, below) == 1 {print $2}' "$root/proc/self/mounts" 2>/dev/null; done | sort -r -u; }
 unmount_below() { mounts_below "$@" | while IFS= read -r mounted; do umount "$mounted" 2>/dev/null || umount -l "$mounted" 2>/dev/null; done; }
 clean_rules() {
   for tables in iptables ip6tables; do
     command -v "$tables-save" >/dev/null 2>&1 || continue
-    "$tables-save" | grep -v 'KUBE-\\|CNI-\\|flannel' | "$tables-restore" 2>/dev/null
+    "$tables-save" | grep -v 'KUBE-\|CNI-\|flannel' | "$tables-restore" 2>/dev/null
   done
 }
 
@@ -398,16 +394,16 @@ restore_begin() {
 # it gets it by its environment, which root alone can read, and not as an argument. Whatever is said of S3 would make it
 # look for the snapshot there, with a Secret that it cannot read yet.
 job_restore() {
-  grep -v '^"\\{0,1\\}\\(server\\|cluster-init\\|etcd-s3[a-z0-9-]*\\)"\\{0,1\\}:' "$etc/config.yaml" >"$run/restore.yaml"
+  grep -v '^"\{0,1\}\(server\|cluster-init\|etcd-s3[a-z0-9-]*\)"\{0,1\}:' "$etc/config.yaml" >"$run/restore.yaml"
   rm -f "$data/server/db/reset-flag"
   K3S_TOKEN=$(cat "$etc/token" 2>/dev/null)
   if [ -n "$K3S_TOKEN" ]; then export K3S_TOKEN; else unset K3S_TOKEN; fi
-  timeout 1800 "$bin/k3s" server --config "$run/restore.yaml" --cluster-reset \\
+  timeout 1800 "$bin/k3s" server --config "$run/restore.yaml" --cluster-reset \
     --cluster-reset-restore-path="$(cat "$run/order")" >"$run/restore.log" 2>&1
   unset K3S_TOKEN
   rm -f "$run/restore.yaml"
   grep -q 'Managed etcd cluster membership has been reset' "$run/restore.log" && return 0
-  grep 'level=fatal\\|level=error' "$run/restore.log" | tail -n 1
+  grep 'level=fatal\|level=error' "$run/restore.log" | tail -n 1
   return 1
 }
 
@@ -417,7 +413,7 @@ forget_db() {
   case $(property k3s.service ActiveState) in active | activating | deactivating) fail 'K3s still runs here' ;; esac
   for entry in "$data"/server/db/* "$data"/server/db/.[!.]*; do
     [ -e "$entry" ] || [ -L "$entry" ] || continue
-    case \${entry##*/} in snapshots) ;; *) rm -rf --one-file-system "$entry" || fail "$entry could not be deleted" ;; esac
+    case ${entry##*/} in snapshots) ;; *) rm -rf --one-file-system "$entry" || fail "$entry could not be deleted" ;; esac
   done
   for entry in "$data/server/cred" "$data/server/tls"; do
     rm -rf --one-file-system "$entry" || fail "$entry could not be deleted"
@@ -442,7 +438,7 @@ bytes_of() { if [ -f "$1" ]; then stat -L -c %s "$1"; else echo 0; fi; }
 measure() {
   read_path "$1"
   [ -f "$root$1" ] || fail "there is no file $1"
-  printf '{"ok":true,"bytes":%s,"sha256":"%s"}\\n' "$(bytes_of "$root$1")" "$(sha256sum <"$root$1" | cut -c 1-64)"
+  printf '{"ok":true,"bytes":%s,"sha256":"%s"}\n' "$(bytes_of "$root$1")" "$(sha256sum <"$root$1" | cut -c 1-64)"
 }
 
 piece() {
@@ -450,19 +446,19 @@ piece() {
   number "$2"
   number "$3"
   [ -f "$root$1" ] || fail "there is no file $1"
-  printf '{"ok":true,"base64":"%s"}\\n' "$(tail -c "+$(($2 + 1))" "$root$1" | head -c "$3" | base64 | tr -d '\\n')"
+  printf '{"ok":true,"base64":"%s"}\n' "$(tail -c "+$(($2 + 1))" "$root$1" | head -c "$3" | base64 | tr -d '\n')"
 }
 
 taken() {
   copy_path "$1"
-  printf '{"ok":true,"bytes":%s}\\n' "$(bytes_of "$root$1.croft-part")"
+  printf '{"ok":true,"bytes":%s}\n' "$(bytes_of "$root$1.croft-part")"
 }
 
 take() {
   copy_path "$1"
   number "$2"
   part=$root$1.croft-part
-  (umask 022 && mkdir -p "$root/var/lib/rancher/k3s") && mkdir -p "\${part%/*}" || fail "\${1%/*} could not be made"
+  (umask 022 && mkdir -p "$root/var/lib/rancher/k3s") && mkdir -p "${part%/*}" || fail "${1%/*} could not be made"
   [ "$2" -eq 0 ] && rm -f "$part"
   have=$(bytes_of "$part")
   [ "$have" -eq "$2" ] || fail "$have bytes of $1 are here, and a piece from $2 was sent"
@@ -470,7 +466,7 @@ take() {
     truncate -s "$have" "$part" 2>/dev/null || rm -f "$part"
     fail "a piece of $1 could not be written: $said"
   fi
-  printf '{"ok":true,"bytes":%s}\\n' "$(bytes_of "$part")"
+  printf '{"ok":true,"bytes":%s}\n' "$(bytes_of "$part")"
 }
 
 keep() {
@@ -487,15 +483,15 @@ keep() {
 
 # --- rotation ----------------------------------------------------------------------------------------------------
 
-# Over the address that \`k3s token rotate\` uses itself, because a token in its arguments is seen by everybody.
+# Over the address that `k3s token rotate` uses itself, because a token in its arguments is seen by everybody.
 rotate_token() {
   token=$(field "$input" token '[A-Za-z0-9]*')
-  [ "\${#token}" -ge 16 ] || fail 'the token may not be used'
+  [ "${#token}" -ge 16 ] || fail 'the token may not be used'
   password=$(sed -n 's/^K10[0-9a-f]*::server://p' "$data/server/token" 2>/dev/null)
   [ -n "$password" ] || fail 'the present token cannot be read'
   [ "$password" = "$token" ] && { ok; return; }
-  said=$(printf 'user = "server:%s"\\ndata = "{\\\\"newToken\\\\":\\\\"%s\\\\"}"\\n' "$password" "$token" |
-    curl -fsS -K - -X PUT --noproxy '*' --max-time 60 --cacert "$data/server/tls/server-ca.crt" \\
+  said=$(printf 'user = "server:%s"\ndata = "{\\"newToken\\":\\"%s\\"}"\n' "$password" "$token" |
+    curl -fsS -K - -X PUT --noproxy '*' --max-time 60 --cacert "$data/server/tls/server-ca.crt" \
       -H 'Content-Type: application/json' https://127.0.0.1:6443/v1-k3s/token 2>&1) || fail "the token was not rotated: $said"
   ok
 }
@@ -512,7 +508,7 @@ job_renew_certificates() {
   now_ms >"$run/started"
   systemctl start --no-block "$unit" || return 1
   [ "$code" -eq 0 ] && return 0
-  printf '%s\\n' "$said" | tail -n 1
+  printf '%s\n' "$said" | tail -n 1
   return 1
 }
 
@@ -535,10 +531,10 @@ etcd_ask() {
   [ -f "$tls/client.crt" ] || return 1
   for port in 2382 2379; do
     if command -v curl >/dev/null 2>&1; then
-      curl -fsS --noproxy '*' --connect-timeout 2 --max-time 4 --cacert "$tls/server-ca.crt" --cert "$tls/client.crt" \\
+      curl -fsS --noproxy '*' --connect-timeout 2 --max-time 4 --cacert "$tls/server-ca.crt" --cert "$tls/client.crt" \
         --key "$tls/client.key" -d "$2" "https://127.0.0.1:$port$1" 2>/dev/null && return 0
     else
-      wget -q --no-proxy -T 4 -t 1 --ca-certificate="$tls/server-ca.crt" --certificate="$tls/client.crt" \\
+      wget -q --no-proxy -T 4 -t 1 --ca-certificate="$tls/server-ca.crt" --certificate="$tls/client.crt" \
         --private-key="$tls/client.key" --post-data="$2" -O - "https://127.0.0.1:$port$1" 2>/dev/null && return 0
     fi
   done
@@ -554,14 +550,14 @@ etcd_facts() {
   self=$(hex "$(field "$status" member_id '[0-9]*')")
   leader=$(hex "$(field "$status" leader '[0-9]*')")
   version=$(field "$status" version '[0-9.]*')
-  members=$(printf '%s\\n' "$list" | sed 's/^.*"members":\\[//' | tr '{' '\\n' | while IFS= read -r member; do
+  members=$(printf '%s\n' "$list" | sed 's/^.*"members":\[//' | tr '{' '\n' | while IFS= read -r member; do
     id=$(hex "$(field "$member" ID '[0-9]*')")
     [ -n "$id" ] || continue
     case $member in *'"isLearner":true'*) learner=true ;; *) learner=false ;; esac
     printf '{"id":"%s","name":"%s","learner":%s},' "$id" "$(field "$member" name '[A-Za-z0-9._-]*')" "$learner"
   done)
   [ -n "$members" ] || return 0
-  printf ',"etcd":{"members":[%s]' "\${members%,}"
+  printf ',"etcd":{"members":[%s]' "${members%,}"
   [ -n "$leader" ] && [ "$leader" != 0 ] && printf ',"leader":"%s"' "$leader"
   [ -n "$self" ] && printf ',"self":"%s"' "$self"
   [ -n "$version" ] && printf ',"version":"%s"' "$version"
@@ -572,10 +568,10 @@ remove_member() {
   case $1 in '' | *[!0-9a-f]*) fail 'the id of the member may not be used' ;; esac
   case $(etcd_ask /v3/cluster/member/list '{}') in
     '') fail 'etcd does not answer here' ;;
-    *"\\"ID\\":\\"$(env printf %u "0x$1")\\""*) ;;
+    *"\"ID\":\"$(env printf %u "0x$1")\""*) ;;
     *) ok; return ;;
   esac
-  etcd_ask /v3/cluster/member/remove "{\\"ID\\":\\"$(env printf %u "0x$1")\\"}" >/dev/null || fail "etcd did not remove the member $1"
+  etcd_ask /v3/cluster/member/remove "{\"ID\":\"$(env printf %u "0x$1")\"}" >/dev/null || fail "etcd did not remove the member $1"
   ok
 }
 
@@ -586,7 +582,7 @@ facts() {
   role=$(role_of)
   unit=$(unit_of "$role")
   service_facts "$unit"
-  printf '{"machineId":"%s","hostname":"%s"' "$(clean "$(cat "$root/etc/machine-id" 2>/dev/null)")" \\
+  printf '{"machineId":"%s","hostname":"%s"' "$(clean "$(cat "$root/etc/machine-id" 2>/dev/null)")" \
     "$(clean "$(cat "$root/proc/sys/kernel/hostname" 2>/dev/null)")"
   printf ',"bootId":"%s","clockMs":%s' "$(clean "$(cat "$root/proc/sys/kernel/random/boot_id" 2>/dev/null)")" "$now"
   printf ',"architecture":"%s"' "$(clean "$(uname -m)")"
@@ -595,7 +591,7 @@ facts() {
   [ -n "$role" ] && printf ',"role":"%s"' "$role"
   version=$(installed_version)
   [ -n "$version" ] && printf ',"version":"%s"' "$(clean "$version")"
-  config_hash=$(sed -n '1s/^# croft: \\([0-9a-f]*\\)$/\\1/p' "$etc/config.yaml" 2>/dev/null)
+  config_hash=$(sed -n '1s/^# croft: \([0-9a-f]*\)$/\1/p' "$etc/config.yaml" 2>/dev/null)
   [ -n "$config_hash" ] && printf ',"configHash":"%s"' "$config_hash"
   data_facts
   failure_facts "$unit"
@@ -604,7 +600,7 @@ facts() {
   [ -f "$data/server/db/state.db" ] && [ ! -d "$data/server/db/etcd" ] && printf ',"datastore":"sqlite"'
   snapshot_facts
   job_facts
-  printf '}\\n'
+  printf '}\n'
 }
 
 # since: on the wall clock, from systemd's own count of time, which is finer than the seconds it writes.
@@ -612,12 +608,12 @@ service_facts() {
   service=absent
   since=0
   [ -n "$1" ] || return
-  shown=$(systemctl show "$1" -p LoadState -p ActiveState -p SubState -p NRestarts -p Job \\
+  shown=$(systemctl show "$1" -p LoadState -p ActiveState -p SubState -p NRestarts -p Job \
     -p ActiveEnterTimestampMonotonic -p InactiveExitTimestampMonotonic -p InactiveEnterTimestampMonotonic 2>/dev/null)
-  of() { printf '%s\\n' "$shown" | sed -n "s/^$1=//p"; }
+  of() { printf '%s\n' "$shown" | sed -n "s/^$1=//p"; }
   case $(of LoadState) in loaded) ;; *) return ;; esac
-  up=$(sed -n 's/^\\([0-9]*\\)\\.\\([0-9][0-9]\\).*/\\1\\2/p' "$root/proc/uptime" 2>/dev/null)
-  wall() { case $1 in '' | 0 | *[!0-9]*) echo 0 ;; *) echo $((now - \${up:-0} * 10 + $1 / 1000)) ;; esac; }
+  up=$(sed -n 's/^\([0-9]*\)\.\([0-9][0-9]\).*/\1\2/p' "$root/proc/uptime" 2>/dev/null)
+  wall() { case $1 in '' | 0 | *[!0-9]*) echo 0 ;; *) echo $((now - ${up:-0} * 10 + $1 / 1000)) ;; esac; }
   case $(of ActiveState) in
     active | reloading | deactivating) service=running; since=$(wall "$(of ActiveEnterTimestampMonotonic)") ;;
     activating)
@@ -625,7 +621,7 @@ service_facts() {
       since=$(wall "$(of InactiveExitTimestampMonotonic)")
       restarts=$(of NRestarts)
       # It dies of the same thing each time it is started.
-      [ "$(of SubState)" = auto-restart ] && [ "\${restarts:-0}" -ge 2 ] && service=failed ;;
+      [ "$(of SubState)" = auto-restart ] && [ "${restarts:-0}" -ge 2 ] && service=failed ;;
     failed) service=failed; since=$(wall "$(of InactiveEnterTimestampMonotonic)") ;;
     *)
       service=stopped
@@ -643,11 +639,11 @@ cloud_init_facts() {
     printf ',"cloudInit":"absent"'
   elif [ ! -f "$result" ]; then
     printf ',"cloudInit":"running"'
-  elif tr -d ' \\n' <"$result" | grep -q '"errors":\\[\\]'; then
+  elif tr -d ' \n' <"$result" | grep -q '"errors":\[\]'; then
     printf ',"cloudInit":"done"'
   else
-    why=$(tr -d '\\n' <"$result" | sed -n 's/^.*"errors": *\\[ *"\\([^"]*\\)".*$/\\1/p')
-    printf ',"cloudInit":"error","cloudInitError":"%s"' "$(clean "\${why:-see /var/log/cloud-init.log}")"
+    why=$(tr -d '\n' <"$result" | sed -n 's/^.*"errors": *\[ *"\([^"]*\)".*$/\1/p')
+    printf ',"cloudInit":"error","cloudInitError":"%s"' "$(clean "${why:-see /var/log/cloud-init.log}")"
   fi
 }
 
@@ -657,7 +653,7 @@ ca_hash() {
     sha256sum <"$1" | cut -c 1-64
   else
     awk '/BEGIN CERT/ { block = ""; next } /END CERT/ { last = block; next } { block = block $0 } END { print last }' "$1" |
-      tr -d '\\r ' | base64 -d 2>/dev/null | sha256sum | cut -c 1-64
+      tr -d '\r ' | base64 -d 2>/dev/null | sha256sum | cut -c 1-64
   fi
 }
 
@@ -685,7 +681,7 @@ data_facts() {
 
 # A server that has only just begun to join has its directories and nothing in them: that is no data.
 has_files() {
-  for inside in "$1"/* "$1"/*/*; do [ -f "$inside" ] || [ "\${inside##*/}" = wal ] && return 0; done
+  for inside in "$1"/* "$1"/*/*; do [ -f "$inside" ] || [ "${inside##*/}" = wal ] && return 0; done
   return 1
 }
 
@@ -700,32 +696,34 @@ failure_facts() {
   case $service in starting | failed | stopped) ;; *) return ;; esac
   [ -n "$1" ] || return
   begun=$(cat "$run/started" 2>/dev/null)
-  log=$(journalctl -u "$1" -b -n 400 -o cat --no-pager --since "@$(( \${begun:-0} / 1000 ))" 2>/dev/null)
-  line=$(printf '%s\\n' "$log" | grep 'level=fatal\\|Shutdown request received' | tail -n 1 |
-    sed 's/^.*msg="//; s/"$//; s/\\\\"/"/g')
+  log=$(journalctl -u "$1" -b -n 400 -o cat --no-pager --since "@$(( ${begun:-0} / 1000 ))" 2>/dev/null)
+  line=$(printf '%s\n' "$log" | grep 'level=fatal\|Shutdown request received' | tail -n 1 |
+    sed 's/^.*msg="//; s/"$//; s/\\"/"/g')
   # Which setting differs stands only in the warnings before it.
   case $line in *'configuration value mismatch'*)
-    field=$(printf '%s\\n' "$log" | sed -n 's/^.*\\(critical configuration mismatched: [A-Za-z0-9-]*\\).*/\\1/p' | tail -n 1)
+    field=$(printf '%s\n' "$log" | sed -n 's/^.*\(critical configuration mismatched: [A-Za-z0-9-]*\).*/\1/p' | tail -n 1)
     line="$line ($field)" ;;
   esac
   [ -n "$line" ] && printf ',"failure":"%s"' "$(clean "$line")"
 }
 
 gates_facts() {
-  gates=$(head -c 4096 "$run/gates.json" 2>/dev/null | tr -d '\\n')
+  gates=$(head -c 4096 "$run/gates.json" 2>/dev/null | tr -d '\n')
   case $gates in '['*']') printf ',"gates":%s' "$gates" ;; *) printf ',"gates":[]' ;; esac
 }
 
 snapshot_facts() {
-  where=$(sed -n 's/^"\\{0,1\\}etcd-snapshot-dir"\\{0,1\\}: *"\\{0,1\\}\\(\\/[A-Za-z0-9_@.:\\/+-]*\\)"\\{0,1\\} *$/\\1/p' "$etc/config.yaml" 2>/dev/null | head -n 1)
-  where=\${where:-/var/lib/rancher/k3s/server/db/snapshots}
+  where=$(sed -n 's/^"\{0,1\}etcd-snapshot-dir"\{0,1\}: *"\{0,1\}\(\/[A-Za-z0-9_@.:\/+-]*\)"\{0,1\} *$/\1/p' "$etc/config.yaml" 2>/dev/null | head -n 1)
+  where=${where:-/var/lib/rancher/k3s/server/db/snapshots}
   printf ',"snapshots":['
   comma=
   for file in "$root$where"/*; do
     [ -f "$file" ] || continue
-    name=\${file##*/}
+    name=${file##*/}
     case $name in *[!A-Za-z0-9._-]*) continue ;; esac
-    printf '%s{"name":"%s","path":"%s/%s","atMs":%s000,"bytes":%s}' "$comma" "$name" "$where" "$name" $(stat -c '%Y %s' "$file")
+    # K3s may prune it at this moment: half a record would spoil the whole answer.
+    age=$(stat -c '%Y000,"bytes":%s' "$file" 2>/dev/null) || continue
+    printf '%s{"name":"%s","path":"%s/%s","atMs":%s}' "$comma" "$name" "$where" "$name" "$age"
     comma=,
   done
   printf ']'
@@ -751,4 +749,3 @@ job_facts() {
 }
 
 main "$@"
-`

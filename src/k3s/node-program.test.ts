@@ -338,6 +338,17 @@ describe('facts', () => {
     )
   })
 
+  test('a snapshot that K3s prunes during the look is left out, and the answer stays whole', async () => {
+    root.write('/etc/rancher/k3s/config.yaml', '"etcd-snapshot-dir": "/srv/snapshots"\n')
+    for (const name of ['a', 'gone', 'z']) root.write(`/srv/snapshots/${name}`, 'xyz')
+    root.write('/test-bin/stat', '#!/bin/sh\ncase $* in */gone) exit 1 ;; esac\nexec /usr/bin/stat "$@"\n', 0o755)
+    const { snapshots } = await root.ask(['facts'])
+    assert.deepEqual(
+      (snapshots as { name: string }[]).map(({ name }) => name),
+      ['a', 'z'],
+    )
+  })
+
   test('etcd: members with ids of whole 64 bits, the leader, and which of them is this one', async () => {
     root.write('/etc/systemd/system/k3s.service', '[Unit]')
     root.write('/units/k3s.service', 'LoadState=loaded\nActiveState=active\n')

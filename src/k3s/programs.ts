@@ -1,0 +1,12 @@
+import { ownText } from '../lib/own-text.ts'
+
+/*
+ * The two programs that croft puts on a node, as text: they travel in user data and over the lanes. POSIX shell that
+ * needs no more than coreutils, sed, awk, systemd and curl or wget, because a node starts with nothing installed. They
+ * are files of their own, so that editors and shellcheck read them; the build copies them next to the program.
+ */
+
+/** What NODE_PROGRAM holds. */
+export const NODE_PROGRAM_TEXT = ownText(import.meta.dirname, 'node-program.sh')
+/** What GATES_PROGRAM holds. */
+export const GATES_TEXT = ownText(import.meta.dirname, 'gates.sh')
