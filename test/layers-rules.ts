@@ -223,7 +223,7 @@ export function isMain(path: string): boolean {
   return path === 'src/main.ts' || path.startsWith('src/main/')
 }
 
-/** `plan` of `src/plan/decide.ts`; undefined for what lies in src/ itself, and for main, which no table binds. */
+/** `plan` of `src/plan/things/decide.ts`; undefined for what lies in src/ itself, and for main, which no table binds. */
 function folderOf(path: string): string | undefined {
   if (isMain(path)) return undefined
   return path.startsWith('sim/') ? 'sim' : /^src\/([^/]+)\//.exec(path)?.[1]

@@ -1,6 +1,6 @@
 /** A source file as data, so that every rule can be shown a made-up violation. */
 export interface SourceFile {
-  /** From the repository's root, with forward slashes: `src/plan/decide.ts`. */
+  /** From the repository's root, with forward slashes: `src/plan/things/decide.ts`. */
   readonly path: string
   readonly text: string
 }
@@ -152,7 +152,7 @@ function namesIn(clause: string): readonly string[] {
     .filter((name) => name !== 'type')
 }
 
-/** `src/plan/decide.ts` and `../model/key.ts` make `src/model/key.ts`. */
+/** `src/plan/things/decide.ts` and `../model/key.ts` make `src/model/key.ts`. */
 function joined(from: string, specifier: string): string {
   const parts = from.split('/').slice(0, -1)
   for (const part of specifier.split('/')) {

@@ -8,8 +8,8 @@ import { estateOf, SIX } from './simulation/manifests.ts'
 import { type Simulation, simulate } from './simulation/run.ts'
 
 const PLAN = 'src/plan/plan.ts planWhole'
-const REMOVALS = 'src/plan/removals.ts removals'
-const DECIDE = 'src/plan/decide.ts decide'
+const REMOVALS = 'src/plan/things/removals.ts removals'
+const DECIDE = 'src/plan/things/decide.ts decide'
 
 /** As `croft apply` does it: a plan, then passes until nothing is left to do. */
 async function apply(run: Simulation, estate: Estate) {

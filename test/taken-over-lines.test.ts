@@ -4,7 +4,7 @@ import { parse } from 'yaml'
 import { clusterFlags } from '../src/k3s/config.ts'
 import { EQUAL_ON_SERVERS, flagDrift, type LiveFlags } from '../src/k3s/flags.ts'
 import { fields, grow } from '../src/kinds/cluster/testing/homelab.ts'
-import { linesFor } from '../src/plan/cluster/taken-over.ts'
+import { linesFor } from '../src/plan/clusters/taken-over.ts'
 
 /** Values that somebody who sets K3s up by hand may have chosen. */
 const BY_HAND: Readonly<Record<string, string>> = {

@@ -4,7 +4,7 @@ import type { ClusterDeclaration } from '../model/cluster-declaration.ts'
 import type { Estate } from '../model/estate.ts'
 import { type ClusterOrders, NO_ORDERS } from '../model/observed-cluster.ts'
 import { NO_POWER_ORDERS, type PowerOrders } from '../model/power.ts'
-import { rolloutId } from '../plan/cluster/rollout.ts'
+import { rolloutId } from '../plan/clusters/rollout.ts'
 import type { Actor, Granted, Wish } from '../server/port.ts'
 import { type OrderName, type Store, standingOrders } from '../store/port.ts'
 

@@ -3,7 +3,7 @@ import { LIMITS } from '../lib/limits.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import type { Sighting } from '../model/sighting.ts'
-import { type WhoChanged, whoChanged } from '../plan/who-changed.ts'
+import { type WhoChanged, whoChanged } from '../plan/things/who-changed.ts'
 import { conditionOf } from './conditions.ts'
 import type { Observation } from './observation.ts'
 

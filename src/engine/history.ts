@@ -1,7 +1,7 @@
 import type { Estate } from '../model/estate.ts'
 import type { ResourceKey } from '../model/key.ts'
-import { unprovenKeys } from '../plan/removals.ts'
-import type { Ledger, World } from '../plan/world.ts'
+import { unprovenKeys } from '../plan/things/removals.ts'
+import type { Ledger, World } from '../plan/things/world.ts'
 
 /**
  * The estate with what the history of its sources says of things that are marked, not declared, and in no record: the

@@ -9,7 +9,7 @@ import type { Resource } from '../model/resource.ts'
 import type { PowerState, Sighting } from '../model/sighting.ts'
 import type { Survey } from '../model/survey.ts'
 import type { Refusal } from '../model/verdict.ts'
-import { seenWorld, unseenWorld, type World } from '../plan/world.ts'
+import { seenWorld, unseenWorld, type World } from '../plan/things/world.ts'
 import { type CloseLooks, remember } from './close-looks.ts'
 import type { Sight } from './connections.ts'
 

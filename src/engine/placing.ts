@@ -2,8 +2,8 @@ import { LookFailed } from '../drivers/port.ts'
 import { inParallel } from '../lib/parallel.ts'
 import type { Estate } from '../model/estate.ts'
 import type { LoadSample } from '../model/placement.ts'
-import { place, unplaced } from '../plan/placement/place.ts'
-import type { Ledger, World } from '../plan/world.ts'
+import { place, unplaced } from '../plan/things/placement/place.ts'
+import type { Ledger, World } from '../plan/things/world.ts'
 import type { Looking } from './look.ts'
 
 /** The estate with a host for every machine that leaves it to croft. Asks how busy hosts are only when one is to be chosen. */

@@ -5,7 +5,7 @@ import type { Action, Doing } from '../model/action.ts'
 import { isDoing } from '../model/action.ts'
 import type { Plan, PlanEntry, Preview } from '../model/plan.ts'
 import type { Sighting } from '../model/sighting.ts'
-import type { World } from '../plan/world.ts'
+import type { World } from '../plan/things/world.ts'
 import type { Observation } from './observation.ts'
 
 /** The plan with what each outside system says would come of it, where it can be asked without doing it. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { ClusterNetwork } from '../model/cluster.ts'
-import { nodeSpec } from '../plan/cluster/testing/fixture.ts'
+import { nodeSpec } from '../plan/clusters/testing/fixture.ts'
 import { networkProblems, overlap, parseAddress, parseCidr } from './cidr.ts'
 
 const network = (pods: string, services: string): ClusterNetwork => ({

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { after, test } from 'node:test'
 import { findCommand } from '../../scripts/packages.ts'
 import { configYaml, nodeConfig } from '../k3s/config.ts'
-import { clusterSpec } from '../plan/cluster/testing/fixture.ts'
+import { clusterSpec } from '../plan/clusters/testing/fixture.ts'
 import { GATES_PROGRAM, GATES_SETTINGS, GATES_STATE, type GateSettings, gateFiles } from './gates.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'croft-gates-'))

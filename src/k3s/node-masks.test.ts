@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ClusterNetwork } from '../model/cluster.ts'
-import { clusterSpec } from '../plan/cluster/testing/fixture.ts'
+import { clusterSpec } from '../plan/clusters/testing/fixture.ts'
 import { networkProblems } from './cidr.ts'
 import { clusterFlags, configHash } from './config.ts'
 import { flagProblems } from './flags.ts'

@@ -4,8 +4,8 @@ import type { Action, Doing } from '../model/action.ts'
 import type { ClusterLook } from '../model/cluster-look.ts'
 import type { Plan, PlanEntry } from '../model/plan.ts'
 import type { ClusterVerb, Step } from '../model/step.ts'
-import { coordinate } from './cluster/coordinate.ts'
-import { clusterSpec, NOW, observedCluster } from './cluster/testing/fixture.ts'
+import { coordinate } from './clusters/coordinate.ts'
+import { clusterSpec, NOW, observedCluster } from './clusters/testing/fixture.ts'
 import { disruptionOf } from './disruption.ts'
 
 const step = (verb: Step['verb'], disruption: Step['disruption']): Step => ({

@@ -5,7 +5,7 @@ import type { Disruption, PlanDisruption } from '../model/disruption.ts'
 import type { Plan, PlanEntry } from '../model/plan.ts'
 import { isGuest } from '../model/resource.ts'
 import type { Step } from '../model/step.ts'
-import { forecast } from './cluster/forecast.ts'
+import { forecast } from './clusters/forecast.ts'
 
 /** What a thing is usually away for, in minutes. Estimates: a person wants to know whether to wait or to plan an evening. */
 const MINUTES = { restart: 2, remake: 10, drainAndRestart: 5, wipe: 5 } as const

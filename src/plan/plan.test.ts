@@ -21,7 +21,7 @@ import {
   survey,
   worldWith,
 } from './testing/fixture.ts'
-import { EMPTY_LEDGER, type Ledger, seenWorld, unseenWorld, type World } from './world.ts'
+import { EMPTY_LEDGER, type Ledger, seenWorld, unseenWorld, type World } from './things/world.ts'
 
 function planOf(estate: Estate, world: World, ledger: Ledger = ledgerWith()) {
   return plan({

@@ -3,8 +3,8 @@ import { atLeast, type Grant, mayBeCalled, NO_USAGE, QUOTA_WORDS, type Quota, ty
 import type { ResourceKey } from '../model/key.ts'
 import type { SourceQuota } from '../model/quota.ts'
 import { type Desired, guestIn, type Resource } from '../model/resource.ts'
-import { fixedAddresses } from './addresses.ts'
-import type { Removal } from './removals.ts'
+import { fixedAddresses } from './things/addresses.ts'
+import type { Removal } from './things/removals.ts'
 
 /** What a resource takes of a quota. A namespace counts once for all objects in it, so it is counted elsewhere. Pure. */
 export function usageOf(desired: Desired): Usage {

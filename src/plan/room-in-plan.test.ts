@@ -4,7 +4,7 @@ import type { Resource } from '../model/resource.ts'
 import type { Survey } from '../model/survey.ts'
 import { plan } from './plan.ts'
 import { CONNECTION, estateOf, FAKE_RULES, guest, ledgerWith, machine, NOW, survey } from './testing/fixture.ts'
-import { seenWorld } from './world.ts'
+import { seenWorld } from './things/world.ts'
 
 const GIB = 1024 ** 3
 const TIB = 1024 * GIB

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { rolloutId } from '../../src/plan/cluster/rollout.ts'
+import { rolloutId } from '../../src/plan/clusters/rollout.ts'
 import { follow, formed, guestOf, HASTE, NEXT, order, type Run, upgraded } from './cluster-lab.ts'
 import { clusterAsDeclared, etcdOf, nodesOf } from './cluster-oracle.ts'
 import { clusterEstate, clusterManifest } from './cluster-run.ts'

@@ -10,7 +10,7 @@ findsBugs([
     bug: 'a cluster that somebody made by hand is made as declared',
     changes: [
       [
-        'src/plan/cluster/taken-over.ts',
+        'src/plan/clusters/taken-over.ts',
         'return local === undefined ? [...servers, ...agents].some(isStrangers) : isStrangers(node)',
         'return false',
       ],

@@ -10,8 +10,12 @@ findsBugs([
   {
     bug: 'absence is proof',
     changes: [
-      ['src/plan/proof.ts', 'if (record !== undefined && isDeclaredHere(record, sources))', "if (key !== '')"],
-      ['src/plan/proof.ts', "record.declaredBy ?? 'this directory' }", "record?.declaredBy ?? 'this directory' }"],
+      ['src/plan/things/proof.ts', 'if (record !== undefined && isDeclaredHere(record, sources))', "if (key !== '')"],
+      [
+        'src/plan/things/proof.ts',
+        "record.declaredBy ?? 'this directory' }",
+        "record?.declaredBy ?? 'this directory' }",
+      ],
     ],
     found: /sent .* is [abcd]-|without a record or a commit/,
     seed: 1,

@@ -1,7 +1,7 @@
 import type { Check } from '../../drivers/port.ts'
 import type { ClusterSpec } from '../../model/cluster.ts'
 import type { ObservedCluster } from '../../model/observed-cluster.ts'
-import { judgeBackups } from '../../plan/cluster/backup.ts'
+import { judgeBackups } from '../../plan/clusters/backup.ts'
 import { many } from '../render/problems.ts'
 
 /** How a step of a self-test ended. */

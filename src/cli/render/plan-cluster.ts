@@ -1,6 +1,6 @@
 import type { ClusterHold } from '../../model/cluster-decision.ts'
 import type { ClusterLook } from '../../model/cluster-look.ts'
-import { clusterDiffers, forecast, type NodeForecast } from '../../plan/cluster/forecast.ts'
+import { clusterDiffers, forecast, type NodeForecast } from '../../plan/clusters/forecast.ts'
 import { clean } from './clean.ts'
 import type { Style } from './style.ts'
 

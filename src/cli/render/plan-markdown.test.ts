@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ClusterLook } from '../../model/cluster-look.ts'
 import type { Plan, PlanEntry } from '../../model/plan.ts'
-import { clusterSpec, observedCluster } from '../../plan/cluster/testing/fixture.ts'
+import { clusterSpec, observedCluster } from '../../plan/clusters/testing/fixture.ts'
 import { planMarkdown } from './plan-markdown.ts'
 
 const entry = (key: string, action: PlanEntry['action']): PlanEntry => ({

@@ -1,7 +1,7 @@
 import type { Action } from '../../model/action.ts'
 import type { PlanDisruption } from '../../model/disruption.ts'
 import type { Plan } from '../../model/plan.ts'
-import { clusterDiffers } from '../../plan/cluster/forecast.ts'
+import { clusterDiffers } from '../../plan/clusters/forecast.ts'
 import { disruptionOf } from '../../plan/disruption.ts'
 
 /** What a plan comes to, in numbers. */

@@ -1,6 +1,6 @@
 import { LIMITS } from '../../lib/limits.ts'
 import type { ClusterOperation } from '../../model/cluster-operation.ts'
-import { planBackup } from '../../plan/cluster/backup.ts'
+import { planBackup } from '../../plan/clusters/backup.ts'
 import type { Store } from '../../store/port.ts'
 import { closing } from '../closing.ts'
 import { examineNodes } from '../clusters/examine-nodes.ts'

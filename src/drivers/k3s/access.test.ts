@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
 import { test } from 'node:test'
-import { clusterSpec } from '../../plan/cluster/testing/fixture.ts'
+import { clusterSpec } from '../../plan/clusters/testing/fixture.ts'
 import type { ClusterDeps } from '../cluster-port.ts'
 import { createAccess } from './access.ts'
 import { makeClusterSecrets } from './make-secrets.ts'

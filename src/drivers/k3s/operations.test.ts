@@ -8,9 +8,9 @@ import { tokenHash } from '../../k3s/token.ts'
 import type { ClusterOperation } from '../../model/cluster-operation.ts'
 import { RecordClosed } from '../../model/cluster-secrets.ts'
 import { Secret } from '../../model/secret.ts'
-import { planDrill } from '../../plan/cluster/backup.ts'
-import { planRestore } from '../../plan/cluster/restore.ts'
-import { planRotation } from '../../plan/cluster/rotate.ts'
+import { planDrill } from '../../plan/clusters/backup.ts'
+import { planRestore } from '../../plan/clusters/restore.ts'
+import { planRotation } from '../../plan/clusters/rotate.ts'
 import { allReady, type DriverLab, driverLab } from './testing/lab.ts'
 
 async function run(

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { networkChanged } from '../../../sim/k3s/service.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { ObservedCluster } from '../../model/observed-cluster.ts'
-import { coordinate } from '../../plan/cluster/coordinate.ts'
+import { coordinate } from '../../plan/clusters/coordinate.ts'
 import { allReady, type DriverLab, driverLab, LAB_VERSION } from './testing/lab.ts'
 
 const MINUTE = 60_000

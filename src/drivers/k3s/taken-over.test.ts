@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import { BINARY, programText, unitName, unitPath } from '../../../sim/k3s/disk.ts'
 import { startService } from '../../../sim/k3s/service.ts'
 import type { ClusterSpec } from '../../model/cluster.ts'
-import { coordinate } from '../../plan/cluster/coordinate.ts'
+import { coordinate } from '../../plan/clusters/coordinate.ts'
 import { allReady, type DriverLab, driverLab, LAB_VERSION } from './testing/lab.ts'
 
 const TOKEN = 'c0ffee00c0ffee00c0ffee00c0ffee00'

@@ -6,8 +6,8 @@ import type { ResourceKey } from '../../model/key.ts'
 import type { ObservedMachine } from '../../model/observed-cluster.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
-import type { Sight } from '../../plan/sights.ts'
-import type { Ledger, World } from '../../plan/world.ts'
+import type { Sight } from '../../plan/things/sights.ts'
+import type { Ledger, World } from '../../plan/things/world.ts'
 import { fillLacks, type Looking } from '../look.ts'
 
 /** What the configuration of a box means for the node on it. */

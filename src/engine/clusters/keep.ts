@@ -1,7 +1,7 @@
 import type { ResourceKey } from '../../model/key.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import type { Step } from '../../model/step.ts'
-import { backupCondition } from '../../plan/cluster/backup-condition.ts'
+import { backupCondition } from '../../plan/clusters/backup-condition.ts'
 import type { PassDeps } from '../pass-deps.ts'
 import { dueSteps, performSteps, type StepAttempt, type StepDeps, stepName } from '../steps.ts'
 import { noteBackups } from './backups.ts'

@@ -1,5 +1,5 @@
 import { type ClusterOrders, NO_ORDERS, type ObservedCluster, type Remediation } from '../../model/observed-cluster.ts'
-import { remediationsOver } from '../../plan/cluster/remediation-over.ts'
+import { remediationsOver } from '../../plan/clusters/remediation-over.ts'
 import { type Store, standingOrders } from '../../store/port.ts'
 
 /** Under which name the store keeps what people asked of a cluster. */

@@ -6,9 +6,9 @@ import type { ResourceKey } from '../../model/key.ts'
 import type { ClusterOrders, ObservedMachine, Remediation } from '../../model/observed-cluster.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { Sighting } from '../../model/sighting.ts'
-import type { Identity } from '../../plan/identify.ts'
-import type { Removal } from '../../plan/removals.ts'
-import type { Ledger } from '../../plan/world.ts'
+import type { Identity } from '../../plan/things/identify.ts'
+import type { Removal } from '../../plan/things/removals.ts'
+import type { Ledger } from '../../plan/things/world.ts'
 import type { HostReadiness } from './host-readiness.ts'
 
 /** What a pass has seen of machines, as far as a cluster needs it. */

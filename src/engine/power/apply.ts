@@ -5,7 +5,7 @@ import type { ClusterStandstill } from '../../model/observed-cluster.ts'
 import type { PowerLook } from '../../model/power-look.ts'
 import type { Desired, Resource } from '../../model/resource.ts'
 import type { Step } from '../../model/step.ts'
-import { coordinate } from '../../plan/cluster/coordinate.ts'
+import { coordinate } from '../../plan/clusters/coordinate.ts'
 import type { LookedAt } from '../clusters/look.ts'
 
 /**

@@ -4,8 +4,8 @@ import type { PowerSeen, SeenHold, SeenHost, SeenMachine } from '../../model/obs
 import type { PowerSpec } from '../../model/power.ts'
 import { guestIn } from '../../model/resource.ts'
 import type { Sighting } from '../../model/sighting.ts'
-import type { sightings } from '../../plan/sights.ts'
-import type { Ledger, World } from '../../plan/world.ts'
+import type { sightings } from '../../plan/things/sights.ts'
+import type { Ledger, World } from '../../plan/things/world.ts'
 import type { LookedAt } from '../clusters/look.ts'
 
 /** A declared machine of a hypervisor, as far as power is concerned. */

@@ -1,6 +1,6 @@
 import type { Action, Doing } from '../../model/action.ts'
-import { hostMember, isLeaving, type Membership, machineOrder, mayDestroy, mayRestart } from '../cluster/membership.ts'
-import type { GuardAnswer } from '../cluster/quorum.ts'
+import { hostMember, isLeaving, type Membership, machineOrder, mayDestroy, mayRestart } from '../clusters/membership.ts'
+import type { GuardAnswer } from '../clusters/quorum.ts'
 import type { Guard } from './guard.ts'
 
 export const clusterMember: Guard = {

@@ -2,9 +2,9 @@ import type { Action, Doing } from '../../model/action.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { PlanEntry } from '../../model/plan.ts'
 import type { Policy } from '../../model/policy.ts'
-import type { Membership } from '../cluster/membership.ts'
-import type { Removal } from '../removals.ts'
-import type { Suspicion } from '../suspicion.ts'
+import type { Membership } from '../clusters/membership.ts'
+import type { Removal } from '../things/removals.ts'
+import type { Suspicion } from '../things/suspicion.ts'
 
 /** An entry with what the guards need to know about it. */
 export interface Guarded {

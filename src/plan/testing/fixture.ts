@@ -9,7 +9,7 @@ import { NO_GUESTS, type Rules } from '../../model/rules.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { Step } from '../../model/step.ts'
 import type { Survey } from '../../model/survey.ts'
-import { EMPTY_LEDGER, type Ledger, seenWorld, type World } from '../world.ts'
+import { EMPTY_LEDGER, type Ledger, seenWorld, type World } from '../things/world.ts'
 
 export const NOW = 1_700_000_000_000
 export const ORIGIN = { file: 'machines.yaml', line: 1, column: 1 }

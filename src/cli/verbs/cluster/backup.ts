@@ -1,4 +1,4 @@
-import { judgeBackups, planBackup } from '../../../plan/cluster/backup.ts'
+import { judgeBackups, planBackup } from '../../../plan/clusters/backup.ts'
 import { closing } from '../../closing.ts'
 import { openCluster } from '../../clusters/opened.ts'
 import { CliError, EXIT } from '../../exit.ts'

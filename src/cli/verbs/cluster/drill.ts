@@ -1,6 +1,6 @@
 import type { NodeReach } from '../../../drivers/cluster-port.ts'
 import type { ClusterOperation } from '../../../model/cluster-operation.ts'
-import { judgeBackups, planDrill } from '../../../plan/cluster/backup.ts'
+import { judgeBackups, planDrill } from '../../../plan/clusters/backup.ts'
 import type { OpenedCluster } from '../../clusters/opened.ts'
 import { CliError } from '../../exit.ts'
 import type { Options } from '../../program.ts'

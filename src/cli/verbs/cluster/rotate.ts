@@ -1,4 +1,4 @@
-import { planRotation, type Rotation } from '../../../plan/cluster/rotate.ts'
+import { planRotation, type Rotation } from '../../../plan/clusters/rotate.ts'
 import { closing } from '../../closing.ts'
 import { openCluster } from '../../clusters/opened.ts'
 import { EXIT, UsageError } from '../../exit.ts'

@@ -1,4 +1,4 @@
-import { rolloutId } from '../../../plan/cluster/rollout.ts'
+import { rolloutId } from '../../../plan/clusters/rollout.ts'
 import { closing } from '../../closing.ts'
 import { changeOrders, withoutOrder } from '../../clusters/orders.ts'
 import { EXIT, UsageError } from '../../exit.ts'

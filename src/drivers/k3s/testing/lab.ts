@@ -17,8 +17,8 @@ import type { ClusterSecrets } from '../../../model/cluster-secrets.ts'
 import { type ClusterOrders, NO_ORDERS, type ObservedCluster } from '../../../model/observed-cluster.ts'
 import { DEFAULT_POLICY } from '../../../model/policy.ts'
 import type { Outcome } from '../../../model/verdict.ts'
-import { coordinate } from '../../../plan/cluster/coordinate.ts'
-import { clusterSpec } from '../../../plan/cluster/testing/fixture.ts'
+import { coordinate } from '../../../plan/clusters/coordinate.ts'
+import { clusterSpec } from '../../../plan/clusters/testing/fixture.ts'
 import type {
   ClusterDeps,
   ClusterOperator,

@@ -1,0 +1,142 @@
+import { isIP } from 'node:net'
+import type { AddressUse } from '../../model/address-use.ts'
+import type { Estate } from '../../model/estate.ts'
+import type { Plan, PlanEntry } from '../../model/plan.ts'
+import { type Desired, guestIn, type Resource } from '../../model/resource.ts'
+import type { Tree } from '../../model/seed.ts'
+import type { Sighting } from '../../model/sighting.ts'
+import type { World } from './world.ts'
+
+/** Fixed addresses that a guest is declared with; those that it asks for (DHCP) are nobody's yet. */
+export function fixedAddresses(desired: Desired): readonly string[] {
+  if (desired.type === 'vm') {
+    const { cloudInit, seed } = desired.vm
+    const given = (cloudInit?.addresses ?? []).flatMap(({ v4, v6 }) => [v4, v6])
+    return distinct([...given, ...inNetworkConfig(seed?.document.networkConfig)])
+  }
+  if (desired.type !== 'container') return []
+  return distinct(desired.container.nics.flatMap(({ v4, v6 }) => [v4, v6]))
+}
+
+/** Machines that are about to be made with an address that is fixed. */
+export function newWithAddress(plan: Plan, estate: Estate): readonly Resource[] {
+  const making = new Set(plan.entries.filter(({ action }) => isMaking(action)).map(({ key }) => key))
+  return estate.resources.filter(({ key, desired }) => making.has(key) && fixedAddresses(desired).length > 0)
+}
+
+/** Which guest has which address, by what they are configured with and by what their agents say. */
+export function addressesInUse(worlds: Iterable<World>): ReadonlyMap<string, Sighting> {
+  const used = new Map<string, Sighting>()
+  for (const world of worlds)
+    for (const sighting of world.guests.values())
+      for (const address of addressesOf(sighting)) if (!used.has(address)) used.set(address, sighting)
+  return used
+}
+
+/**
+ * A machine must not be made with the address of something that is there: both would be out of reach from then on, and
+ * nobody would know why. Pure.
+ */
+export function refuseTakenAddresses(
+  plan: Plan,
+  estate: Estate,
+  worlds: Iterable<World>,
+  near: readonly AddressUse[] = [],
+): Plan {
+  const making = newWithAddress(plan, estate)
+  if (making.length === 0) return plan
+  const used = addressesInUse(worlds)
+  const places = ownAddresses(estate)
+  const made = new Set(making.map(({ key }) => key))
+  const declared = new Map<string, string[]>()
+  for (const { key, desired } of estate.resources)
+    for (const address of fixedAddresses(desired)) declared.set(address, [...(declared.get(address) ?? []), key])
+  const refused = new Map<string, PlanEntry['action']>()
+  for (const { key, uid, desired } of making) {
+    for (const address of fixedAddresses(desired)) {
+      const there = used.get(address)
+      const other = (declared.get(address) ?? []).find((one) => one !== key && (!made.has(one) || one < key))
+      const who =
+        there === undefined || there.mark?.uid === uid
+          ? (places.get(address) ?? other ?? answering(address, desired, near))
+          : told(there)
+      if (who === undefined) continue
+      refused.set(key, {
+        do: 'refuse',
+        guard: 'address',
+        reason: `${address} is in use by ${who}`,
+        allow: 'declare another address, or take that one away from it first',
+      })
+      break
+    }
+  }
+  if (refused.size === 0) return plan
+  return { ...plan, entries: plan.entries.map((one) => ({ ...one, action: refused.get(one.key) ?? one.action })) }
+}
+
+/** Whoever has it on the network; a machine that is made again keeps its cards, and a lease of its own. */
+function answering(address: string, desired: Desired, near: readonly AddressUse[]): string | undefined {
+  const guest = guestIn(desired)
+  const cards = new Set((guest?.nics ?? []).flatMap(({ mac }) => mac?.toLowerCase() ?? []))
+  return near.find((one) => one.address === address && !cards.has(one.hardware ?? ''))?.by
+}
+
+function isMaking(action: PlanEntry['action']): boolean {
+  return action.do === 'create' || (action.do === 'wait' && action.next?.do === 'create')
+}
+
+function told({ type, externalId, name, host, power }: Sighting): string {
+  const called = name === undefined ? '' : ` (${name})`
+  const off = power === 'stopped' ? ', which is stopped' : ''
+  return `${type === 'container' ? 'container' : 'VM'} ${externalId}${called} on ${host}${off}`
+}
+
+/** Addresses at which the estate itself reaches something: hypervisors, hosts, the API of clusters. */
+function ownAddresses({ connections, clusters = [] }: Estate): ReadonlyMap<string, string> {
+  const found = new Map<string, string>()
+  for (const { name, endpoint, ssh, hosts } of connections) {
+    const hostname = URL.canParse(endpoint) ? new URL(endpoint).hostname.replace(/^\[|\]$/g, '') : ''
+    if (isIP(hostname) !== 0) found.set(hostname, `the connection ${name}`)
+    for (const target of [...(ssh === undefined ? [] : [ssh]), ...Object.values(hosts ?? {})])
+      if (isIP(target.address) !== 0) found.set(target.address, `a host of ${name}`)
+  }
+  for (const { key, spec } of clusters) {
+    const endpoint: unknown = spec.endpoint
+    const vip = typeof endpoint === 'object' && endpoint !== null && 'vip' in endpoint ? endpoint.vip : undefined
+    if (typeof vip === 'string') found.set(vip, `the API of ${key}`)
+  }
+  return found
+}
+
+const CONFIG = /^(?:ipconfig|net)\d+$/
+
+function addressesOf({ close }: Sighting): readonly string[] {
+  const configured = Object.entries(close?.config ?? {}).flatMap(([name, value]) =>
+    CONFIG.test(name) && typeof value === 'string' ? inOptions(value) : [],
+  )
+  return distinct([...configured, ...(close?.addresses ?? [])])
+}
+
+/** `ip=192.168.4.20/24,gw=192.168.4.1` */
+function inOptions(text: string): readonly string[] {
+  return text.split(',').flatMap((part) => (/^ip6?=/.test(part) ? [part.slice(part.indexOf('=') + 1)] : []))
+}
+
+/** Whatever stands under `addresses` of a card: cloud-init's network configuration nests by card. */
+function inNetworkConfig(tree: Tree | undefined): readonly string[] {
+  if (tree === undefined || tree === null || typeof tree !== 'object') return []
+  if (Array.isArray(tree)) return tree.flatMap((one: Tree) => inNetworkConfig(one))
+  return Object.entries(tree).flatMap(([name, value]) => {
+    if (name === 'nameservers' || name === 'routes') return []
+    if (name === 'addresses' && Array.isArray(value))
+      return value.filter((one: Tree): one is string => typeof one === 'string')
+    return inNetworkConfig(value)
+  })
+}
+
+/** Without their prefix, each once; what is no address (`dhcp`, `auto`) is left out. */
+function distinct(given: readonly (string | undefined)[]): readonly string[] {
+  return [...new Set(given.flatMap((one) => (one === undefined ? [] : [one.split('/')[0] ?? ''])))].filter(
+    (address) => isIP(address) !== 0,
+  )
+}

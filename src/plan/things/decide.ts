@@ -1,0 +1,415 @@
+import type { Action } from '../../model/action.ts'
+import type { Change } from '../../model/change.ts'
+import { estateUidIn } from '../../model/estate.ts'
+import type { IdRange } from '../../model/grant.ts'
+import { hypervisorRow, sightOf } from '../../model/hypervisors.ts'
+import { guestIn, type Resource } from '../../model/resource.ts'
+import type { Rules } from '../../model/rules.ts'
+import type { Sighting } from '../../model/sighting.ts'
+import type { MachineOrder } from '../clusters/membership.ts'
+import { type Identity, isBeingMade } from './identify.ts'
+import { blocked, dataAtStake } from './impossible.ts'
+import { lookCloser } from './look-closer.ts'
+import { neverFits } from './placement/room.ts'
+import { clearing, remainsOf, tool } from './remains.ts'
+import { isRetried, type Ledger, type World } from './world.ts'
+
+/** Everything that the next action for one resource depends on. */
+export interface Situation {
+  readonly resource: Resource
+  readonly identity: Identity
+  readonly world: World
+  readonly ledger: Ledger
+  readonly rules: Rules
+  /** Needs that are not Ready yet. */
+  readonly unmet: readonly string[]
+  /** Id to create it under, when it needs one. */
+  readonly allocatedId: string | undefined
+  readonly nowMs: number
+  /** What the coordinator of its cluster wants of it. */
+  readonly order?: MachineOrder
+}
+
+const LOOK_SOON_MS = 1_000
+const LOOK_LATER_MS = 10_000
+
+/** What to do next for one declared resource, before the guards have their say. Pure. */
+export function decide(situation: Situation): Action {
+  return (
+    notSeen(situation) ??
+    inFlight(situation) ??
+    stalled(situation) ??
+    backingOff(situation) ??
+    decideByIdentity(situation)
+  )
+}
+
+function notSeen({ world, resource }: Situation): Action | undefined {
+  if (world.survey !== undefined) return undefined
+  const why = world.refusal?.message ?? `${resource.connection} was not looked at`
+  return { do: 'wait', reason: 'ConnectionNotSeen', message: why, lookAgainMs: LOOK_LATER_MS }
+}
+
+function inFlight({ resource, ledger }: Situation): Action | undefined {
+  const intention = ledger.intentions.get(resource.key)
+  if (intention === undefined) return undefined
+  const task = ledger.running.get(resource.key)
+  const message = `${intention.step.summary}${task === undefined ? ', waiting to see what became of it' : ''}`
+  return { do: 'wait', reason: 'InProgress', message, lookAgainMs: LOOK_SOON_MS }
+}
+
+function stalled({ resource, ledger }: Situation): Action | undefined {
+  const record = ledger.records.get(resource.key)
+  if (isRetried(ledger, resource.key) || record?.stalledGeneration !== resource.generation) return undefined
+  return {
+    do: 'refuse',
+    guard: 'stalled',
+    reason: record.failure?.message ?? 'it failed before',
+    allow: `change the declaration, or remove the cause and run croft apply`,
+  }
+}
+
+function backingOff({ resource, ledger, nowMs }: Situation): Action | undefined {
+  const failure = ledger.records.get(resource.key)?.failure
+  if (failure === undefined || isRetried(ledger, resource.key) || failure.nextAttemptMs <= nowMs) return undefined
+  return {
+    do: 'wait',
+    reason: failure.reason,
+    message: failure.message,
+    lookAgainMs: failure.nextAttemptMs - nowMs,
+  }
+}
+
+function decideByIdentity(situation: Situation): Action {
+  const { identity } = situation
+  switch (identity.is) {
+    case 'unknown':
+      return notListed(situation)
+    case 'forming':
+      return (
+        abandoned(situation, identity.sighting) ?? {
+          do: 'wait',
+          reason: 'BeingCreated',
+          message: `id ${identity.sighting.externalId} on ${identity.sighting.host} is locked (${identity.sighting.lock}) while it is being made; if nothing is at work on it any more, run there: ${clearing(identity.sighting)}`,
+          lookAgainMs: LOOK_SOON_MS,
+        }
+      )
+    case 'unread':
+      return lookCloser(identity.sighting, 'config')
+    case 'ambiguous':
+      return {
+        do: 'refuse',
+        guard: 'identity',
+        reason: `${identity.sightings.map((s) => `${s.externalId} on ${s.host}`).join(' and ')} both carry the mark of ${situation.resource.key}`,
+        allow: 'remove the tags that begin with croft from the copy',
+      }
+    case 'foreign':
+      return foreign(situation, identity.sighting)
+    case 'adoptable':
+      return adopt(situation, identity.sighting)
+    case 'ours':
+      return keep(situation, identity.sighting)
+    case 'absent':
+      return create(situation)
+  }
+}
+
+/**
+ * A guest that we began under this id, that shows nothing but its lock, and that nobody is at work on: its creation broke
+ * off, most likely with the power of its host. It is taken away where that is possible, and made anew.
+ */
+function abandoned({ resource, rules, world, ledger }: Situation, sighting: Sighting): Action | undefined {
+  const { externalId, host, lock } = sighting
+  const record = ledger.records.get(resource.key)
+  if (lock !== 'create' || record?.made !== true || record.externalId !== externalId) return undefined
+  const busy = world.survey?.tasks.some(({ state, subject }) => state === 'running' && subject === externalId) ?? true
+  const online = world.survey?.hosts.some((one) => one.name === host && one.online) ?? false
+  const away = busy || !online ? undefined : rules.abandonedSteps(resource, sighting)
+  if (away === undefined) return undefined
+  return {
+    do: 'create',
+    externalId,
+    host: rules.hostOf(resource),
+    steps: [...away, ...rules.createSteps(resource, externalId, world.survey)],
+    reason: `an earlier creation of id ${externalId} on ${host} broke off`,
+  }
+}
+
+function foreign({ resource }: Situation, there: Sighting): Action {
+  const uid = estateUidIn(there.mark?.estate)
+  if (there.mark?.uid === resource.uid && uid !== undefined) {
+    return {
+      do: 'refuse',
+      guard: 'identity',
+      reason: `${resource.key} is already there as id ${there.externalId} on ${there.host}, and belongs to another estate (${uid})`,
+      allow: `give it another name here; or, if this directory is that estate, write its uid into the Estate: spec: {uid: ${uid}}`,
+    }
+  }
+  const called = there.name === undefined ? '' : ` (${there.name})`
+  const owner = there.mark === undefined ? 'was not made by croft' : 'is kept for another declaration'
+  return {
+    do: 'refuse',
+    guard: 'identity',
+    reason: `id ${there.externalId}${called} on ${there.host} ${owner}`,
+    allow:
+      there.mark === undefined
+        ? `choose another id, or take it over with the annotation crossplane.io/external-name: "${there.externalId}" on ${resource.key}`
+        : 'choose another id',
+  }
+}
+
+function adopt({ resource, rules, world, ledger }: Situation, sighting: Sighting): Action {
+  if (sighting.lock !== undefined) return locked(sighting)
+  if (sighting.close === undefined) return lookCloser(sighting, 'config')
+  const changes = rules.diff(resource, sighting, ledger.records.get(resource.key)?.details)
+  if (powerIsHearsay(changes, sighting)) return lookCloser(sighting, 'power')
+  const impossible = blocked(resource, changes)
+  if (impossible !== undefined) return impossible
+  return {
+    do: 'adopt',
+    externalId: sighting.externalId,
+    changes,
+    // The mark is written first and alone: whatever happens next, the guest is found again as ours.
+    steps: [
+      ...rules.adoptSteps(resource, sighting),
+      ...rules.updateSteps(
+        resource,
+        sighting,
+        changes.filter((change) => change.path !== 'mark'),
+        world.survey,
+      ),
+    ],
+    reason: `declared to be the existing id ${sighting.externalId} on ${sighting.host}`,
+  }
+}
+
+function keep(situation: Situation, sighting: Sighting): Action {
+  const { resource, rules, world, ledger, unmet, order } = situation
+  if (sighting.lock !== undefined) return locked(sighting)
+  if (sighting.close === undefined) return lookCloser(sighting, 'config')
+  if (order !== undefined && order.order !== 'restart') return obey(situation, sighting, order)
+  const changes = [
+    ...typeChange(resource, sighting),
+    ...idChange(rules.declaredId(resource), sighting),
+    ...rules.diff(resource, sighting, ledger.records.get(resource.key)?.details),
+  ]
+  if (powerIsUnknown(resource, sighting)) return lookCloser(sighting, 'power')
+  if (changes.length === 0) return { do: 'nothing' }
+  if (powerIsHearsay(changes, sighting)) return lookCloser(sighting, 'power')
+  const impossible = blocked(resource, changes)
+  if (impossible !== undefined) return impossible
+  const large = changes.some(({ path }) => GROWING.test(path)) ? tooLarge(resource, sighting.host, world) : undefined
+  if (large !== undefined) return large
+  if (heedsNeeds(resource) && unmet.length > 0) return waitsFor(unmet)
+  if (changes.some((change) => change.effect === 'replace')) {
+    const lost = rules.irreplaceable(resource, sighting)
+    if (lost.length > 0) return dataAtStake(resource, sighting, changes, lost)
+    return {
+      do: 'replace',
+      externalId: sighting.externalId,
+      changes,
+      steps: [
+        ...rules.deleteSteps(sighting),
+        ...rules.createSteps(resource, rules.declaredId(resource) ?? sighting.externalId, world.survey),
+      ],
+      reason: `${changes
+        .filter((c) => c.effect === 'replace')
+        .map((c) => c.path)
+        .join(', ')} cannot be changed in place`,
+    }
+  }
+  return {
+    do: 'update',
+    externalId: sighting.externalId,
+    changes,
+    steps: rules.updateSteps(resource, sighting, changes, world.survey),
+    reason: `${changes.map((c) => c.path).join(', ')} differ`,
+  }
+}
+
+/** A setting that is there may be about to name something that is not; a machine is not held up by its image. */
+export function heedsNeeds({ desired: { type } }: Resource): boolean {
+  return type === 'setting' || type === 'item' || type === 'object'
+}
+
+/** What the coordinator of a cluster wants of a machine comes before what its own declaration says. */
+function obey({ resource, rules, world }: Situation, sighting: Sighting, { order, reason }: MachineOrder): Action {
+  if (sighting.close?.power === undefined) return lookCloser(sighting, 'power')
+  const { externalId } = sighting
+  if (order === 'stop') {
+    const off = powerOff(resource)
+    const changes = rules.diff(off, sighting).filter((change) => change.path === 'power')
+    if (changes.length === 0) return { do: 'nothing' }
+    return { do: 'update', externalId, changes, steps: rules.updateSteps(off, sighting, changes, world.survey), reason }
+  }
+  const lost = rules.irreplaceable(resource, sighting)
+  if (lost.length > 0) return dataAtStake(resource, sighting, [], lost)
+  const again = rules.createSteps(resource, rules.declaredId(resource) ?? externalId, world.survey)
+  return { do: 'replace', externalId, changes: [], steps: [...rules.deleteSteps(sighting), ...again], reason }
+}
+
+const GROWING = /^(?:memory|disks?|rootDisk|mounts?)\b/
+
+/** More than its host could ever hold is not begun: it would fail half-way, or fill the host for everybody else. */
+function tooLarge({ desired, policy }: Resource, host: string, { survey }: World): Action | undefined {
+  if (survey === undefined || policy.manage === 'observe') return undefined
+  const why = neverFits(desired, host, survey)
+  return why === undefined
+    ? undefined
+    : { do: 'refuse', guard: 'room', reason: why, allow: 'declare less, or choose a host or storage that has more' }
+}
+
+function powerOff(resource: Resource): Resource {
+  const { desired } = resource
+  if (desired.type === 'vm') return { ...resource, desired: { type: 'vm', vm: { ...desired.vm, power: 'stopped' } } }
+  if (desired.type !== 'container') return resource
+  return { ...resource, desired: { type: 'container', container: { ...desired.container, power: 'stopped' } } }
+}
+
+function typeChange({ desired }: Resource, sighting: Sighting): readonly Change[] {
+  if (sighting.list !== undefined || desired.type === sighting.type) return []
+  return [{ path: 'type', from: sighting.type, to: desired.type, effect: 'replace' }]
+}
+
+function waitsFor(unmet: readonly string[]): Action {
+  const message = `waits for ${unmet.join(', ')}`
+  return { do: 'wait', reason: 'NeedsNotReady', message, lookAgainMs: LOOK_SOON_MS }
+}
+
+function idChange(declared: string | undefined, sighting: Sighting): readonly Change[] {
+  if (sighting.list !== undefined || declared === undefined || declared === sighting.externalId) return []
+  return [{ path: 'vmid', from: sighting.externalId, to: declared, effect: 'replace' }]
+}
+
+function create({ resource, world, ledger, rules, unmet, allocatedId }: Situation): Action {
+  const externalId = rules.declaredId(resource) ?? allocatedId
+  if (externalId === undefined) {
+    const { bounds } = resource
+    const row = hypervisorRow(world.connection.driver)
+    const { from, to } = bounds?.ids ?? world.connection.ids
+    return {
+      do: 'refuse',
+      guard: 'ids',
+      reason: `no id is free between ${from} and ${to} on ${world.connection.name}`,
+      allow:
+        bounds?.ids === undefined
+          ? `widen ${row?.ids ?? 'the ids'} of ${row?.kind ?? 'the connection'}/${world.connection.name}`
+          : `widen vmids in the grant of the source ${bounds.source}`,
+    }
+  }
+  const obstacle = world.survey === undefined ? undefined : rules.obstacles(resource, world.survey)[0]
+  if (obstacle !== undefined)
+    return { do: 'refuse', guard: 'placement', reason: obstacle.message, allow: obstacle.allow }
+  const large = tooLarge(resource, rules.hostOf(resource), world)
+  if (large !== undefined) return large
+  if (unmet.length > 0) {
+    const steps = rules.createSteps(resource, externalId, world.survey)
+    return {
+      do: 'wait',
+      reason: 'NeedsNotReady',
+      message: `waits for ${unmet.join(', ')}`,
+      lookAgainMs: LOOK_SOON_MS,
+      next: { do: 'create', externalId, host: rules.hostOf(resource), steps },
+    }
+  }
+  if (rules.listOf(resource) === undefined) {
+    const unfinished = unfinishedByAnyone(world, ledger, rules.declaredId(resource), resource.bounds?.ids)
+    if (unfinished !== undefined) return unfinished
+    const record = ledger.records.get(resource.key)
+    const probe = world.probes.get(externalId)
+    if (probe === undefined) {
+      return {
+        do: 'wait',
+        reason: 'IdNotProbed',
+        message: `it is not known whether id ${externalId} is free`,
+        lookAgainMs: LOOK_SOON_MS,
+        lack: { look: 'id', externalId, ...(record?.externalId === externalId ? { vanished: true } : {}) },
+      }
+    }
+    if (probe === 'taken') {
+      return {
+        do: 'refuse',
+        guard: 'identity',
+        reason: `id ${externalId} is taken by something that the token cannot see`,
+        allow: `${sightOf(world.connection.driver)}, or choose another id`,
+      }
+    }
+  }
+  const remains = remainsOf(resource, externalId, rules, world, ledger)
+  if ('do' in remains) return remains
+  return {
+    do: 'create',
+    externalId,
+    host: rules.hostOf(resource),
+    steps: [
+      ...remains.sightings.flatMap((sighting) => rules.deleteSteps(sighting)),
+      ...rules.createSteps(resource, externalId, world.survey),
+    ],
+    reason:
+      remains.sightings.length === 0
+        ? 'declared and not there'
+        : 'declared and not there; an earlier attempt broke off',
+  }
+}
+
+/**
+ * A guest that is being made shows no mark yet. With a store that remembers nothing it could be our own, begun before
+ * the store was lost: wait until it shows whose it is rather than make a second one.
+ */
+function unfinishedByAnyone(
+  world: World,
+  ledger: Ledger,
+  declaredId: string | undefined,
+  range: IdRange = world.connection.ids,
+): Action | undefined {
+  if (!ledger.fresh || declaredId !== undefined) return undefined
+  for (const guest of world.guests.values()) {
+    if (guest.mark !== undefined || !isBeingMade(guest)) continue
+    const id = Number(guest.externalId)
+    if (id < range.from || id > range.to) continue
+    return {
+      do: 'wait',
+      reason: 'UnfinishedCreation',
+      message: `id ${guest.externalId} on ${guest.host} is being made and may be ours; if nothing is at work on it any more, run on ${guest.host}: ${clearing(guest)}`,
+      lookAgainMs: LOOK_SOON_MS,
+    }
+  }
+  return undefined
+}
+
+function locked(sighting: Sighting): Action {
+  return {
+    do: 'wait',
+    reason: 'Locked',
+    message: `id ${sighting.externalId} on ${sighting.host} is locked (${sighting.lock}); if nothing is at work on it any more, run on ${sighting.host}: ${tool(sighting)} unlock ${sighting.externalId}`,
+    lookAgainMs: 2_000,
+  }
+}
+
+/**
+ * A survey's power is up to 12 s old: before anything is done about power, the guest itself is asked. A move is another
+ * one for a guest that runs: Proxmox refuses to move it as if it were off.
+ */
+function powerIsHearsay(changes: readonly Change[], sighting: Sighting): boolean {
+  return sighting.close?.power === undefined && changes.some(({ path }) => path === 'power' || path === 'host')
+}
+
+/** A new guest has no status in the survey yet: without a question it would be left alone until it has. */
+function powerIsUnknown({ desired }: Resource, sighting: Sighting): boolean {
+  return guestIn(desired)?.power !== undefined && sighting.power === 'unknown' && sighting.close?.power === undefined
+}
+
+function notListed({ resource, rules, unmet }: Situation): Action {
+  // The tokens of a user, the subnets of a vnet: there is no such list before what it belongs to is there.
+  const { desired } = resource
+  const within = desired.type === 'setting' ? Object.keys(desired.setting.scope ?? {}) : []
+  if (unmet.length > 0 && within.length > 0) return waitsFor(unmet)
+  const list = rules.listOf(resource)
+  const wait = {
+    do: 'wait',
+    reason: 'NotListed',
+    message: 'it could not be looked at',
+    lookAgainMs: LOOK_LATER_MS,
+  } as const
+  return list === undefined ? wait : { ...wait, message: `${list} has not been read yet`, lack: { look: 'list', list } }
+}

@@ -1,0 +1,89 @@
+import { isOfEstate } from '../../model/estate.ts'
+import type { Resource } from '../../model/resource.ts'
+import type { Rules } from '../../model/rules.ts'
+import type { Sighting } from '../../model/sighting.ts'
+import type { Ledger, World } from './world.ts'
+
+/** Which thing in the world a resource is, if any. */
+export type Identity =
+  /** Ours, by its mark (or, for a listed thing, by its name: those cannot be marked). */
+  | { readonly is: 'ours'; readonly sighting: Sighting }
+  /** There, not made by us, and a person asked us to take it over. */
+  | { readonly is: 'adoptable'; readonly sighting: Sighting }
+  /** The declared id belongs to something that is not ours to touch. */
+  | { readonly is: 'foreign'; readonly sighting: Sighting }
+  /** Being made under the id that is ours or that we claim: it shows a lock and nothing else yet. */
+  | { readonly is: 'forming'; readonly sighting: Sighting }
+  /** Under the id that is ours or that we claim, and its tags do not say whose it is: its description may. */
+  | { readonly is: 'unread'; readonly sighting: Sighting }
+  /** Several guests carry our mark and nothing tells which is the one. */
+  | { readonly is: 'ambiguous'; readonly sightings: readonly Sighting[] }
+  | { readonly is: 'absent' }
+  /** Cannot be known in this pass. */
+  | { readonly is: 'unknown' }
+
+/**
+ * Finds the thing that a resource is. Never by name: names are not unique, and a guest has none while it is being
+ * cloned. The mark decides, then the id that was written down before the call that used it.
+ */
+export function identify(resource: Resource, rules: Rules, world: World, ledger: Ledger): Identity {
+  if (world.survey === undefined) return { is: 'unknown' }
+  const declaredId = rules.declaredId(resource)
+  const list = rules.listOf(resource)
+  return list === undefined
+    ? identifyGuest(resource, declaredId, world, ledger)
+    : identifyListed(declaredId, world.lists.get(list))
+}
+
+function identifyListed(declaredId: string | undefined, things: ReadonlyMap<string, Sighting> | undefined): Identity {
+  if (declaredId === undefined || things === undefined) return { is: 'unknown' }
+  const sighting = things.get(declaredId)
+  return sighting === undefined ? { is: 'absent' } : { is: 'ours', sighting }
+}
+
+function identifyGuest(resource: Resource, declaredId: string | undefined, world: World, ledger: Ledger): Identity {
+  const intended = ledger.intentions.get(resource.key)?.externalId
+  const recorded = ledger.records.get(resource.key)?.externalId
+  const marked = world.marked.get(resource.uid) ?? []
+  const ours = marked.filter((sighting) => isOfOurEstate(sighting, resource))
+  const [others] = marked.filter((sighting) => !isOfOurEstate(sighting, resource))
+  // Another estate of the same name declares the same: two must not keep one thing, nor make a second beside it.
+  if (ours.length === 0 && others !== undefined) return { is: 'foreign', sighting: others }
+  if (ours.length === 1 && ours[0] !== undefined) return { is: 'ours', sighting: ours[0] }
+  if (ours.length > 1) {
+    const known = ours.find((s) => s.externalId === (intended ?? recorded ?? declaredId))
+    if (known !== undefined) return { is: 'ours', sighting: known }
+    // A copy has the tags of what it was copied from; its description tells that it is one.
+    const unread = ours.find((s) => s.close === undefined)
+    return unread === undefined ? { is: 'ambiguous', sightings: ours } : { is: 'unread', sighting: unread }
+  }
+  // Also the recorded one: a creation may have ended after the survey that still shows it without its mark.
+  const begun = intended ?? recorded
+  const forming = begun === undefined ? undefined : world.guests.get(begun)
+  if (forming !== undefined && forming.mark === undefined && isBeingMade(forming))
+    return { is: 'forming', sighting: forming }
+  // A copy that we made has the source's tags at first, and somebody may have taken ours away.
+  if (forming !== undefined && forming.close === undefined) return { is: 'unread', sighting: forming }
+
+  const adopt = resource.policy.adopt
+  const claimed = declaredId ?? adopt
+  if (claimed === undefined) return { is: 'absent' }
+  const there = world.guests.get(claimed)
+  if (there === undefined) return { is: 'absent' }
+  // Nobody can tell yet whose it is: with a lost store it may well be ours.
+  if (there.mark === undefined && isBeingMade(there)) return { is: 'forming', sighting: there }
+  if (there.mark === undefined && adopt === claimed)
+    return { is: resource.policy.unmarked === true ? 'ours' : 'adoptable', sighting: there }
+  if (there.close === undefined) return { is: 'unread', sighting: there }
+  return { is: 'foreign', sighting: there }
+}
+
+/** Only the description says of which estate it is, so what was not read closely yet may be ours. */
+function isOfOurEstate({ mark, close }: Sighting, { estate }: Resource): boolean {
+  return close === undefined || estate === undefined || isOfEstate(mark?.estate, estate)
+}
+
+/** A guest in this state shows neither name nor tags, whoever makes it. */
+export function isBeingMade(sighting: Sighting): boolean {
+  return sighting.lock === 'create' || sighting.lock === 'clone'
+}

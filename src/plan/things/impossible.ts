@@ -1,0 +1,31 @@
+import type { Action } from '../../model/action.ts'
+import type { Change } from '../../model/change.ts'
+import type { Resource } from '../../model/resource.ts'
+import type { Sighting } from '../../model/sighting.ts'
+
+/** A change that cannot be made holds up all of them: half of what is declared is not what was declared. */
+export function blocked({ key, policy }: Resource, changes: readonly Change[]): Action | undefined {
+  // Whoever only looks is shown what differs.
+  if (policy.manage === 'observe') return undefined
+  const reasons = changes.flatMap((change) => change.blocked ?? [])
+  const [first] = reasons
+  if (first === undefined) return undefined
+  const reason = [...new Set(reasons.map(({ message }) => message))].join('; ')
+  return { do: 'refuse', guard: 'impossible', reason: `${key}: ${reason}`, allow: first.allow }
+}
+
+/** No permission to replace a machine is permission to destroy what is on its data disks. */
+export function dataAtStake(
+  { key }: Resource,
+  { externalId, host }: Sighting,
+  changes: readonly Change[],
+  lost: readonly string[],
+): Action {
+  const paths = changes.filter((change) => change.effect === 'replace').map((change) => change.path)
+  return {
+    do: 'refuse',
+    guard: 'data',
+    reason: `${paths.join(', ')} cannot be changed in place, and making ${key} anew would destroy the data on ${lost.join(', ')} of id ${externalId} on ${host}`,
+    allow: 'take the change back, or move the data elsewhere and remove these disks by hand first',
+  }
+}

@@ -1,0 +1,13 @@
+import type { Action } from '../../model/action.ts'
+import type { Sighting } from '../../model/sighting.ts'
+
+/** Nothing is decided about a guest that was seen from afar only: this says what must be read of it first. */
+export function lookCloser({ externalId, host }: Sighting, look: 'config' | 'power'): Action {
+  return {
+    do: 'wait',
+    reason: 'NotReadClosely',
+    message: `the ${look} of id ${externalId} on ${host} has not been read yet`,
+    lookAgainMs: 1_000,
+    lack: { look, externalId },
+  }
+}

@@ -1,0 +1,85 @@
+import { defined } from '../../../lib/defined.ts'
+import type { Resource } from '../../../model/resource.ts'
+import type { Survey } from '../../../model/survey.ts'
+import { type Demand, demandOf, fits, freeMemory, freeSpace, type Room, roomsOf, withPromise } from './room.ts'
+
+/** What one host has, what of it is promised, and what would still fit. */
+export interface HostCapacity {
+  readonly connection: string
+  readonly host: string
+  readonly online: boolean
+  readonly cpus?: number
+  /** 0 to 1, right now. */
+  readonly load?: number
+  readonly memory: { readonly totalBytes?: number; readonly promisedBytes: number; readonly freeBytes?: number }
+  readonly storages: readonly {
+    readonly name: string
+    readonly shared: boolean
+    readonly totalBytes?: number
+    readonly freeBytes?: number
+    readonly promisedBytes: number
+  }[]
+  /** By the name of what was asked about. */
+  readonly fits: Readonly<Record<string, number>>
+}
+
+/** Something that could be made: a class of machines, or a size. `demandOn` is undefined where it cannot be at all. */
+export interface Sort {
+  readonly name: string
+  demandOn(host: string): Demand | undefined
+}
+
+/** Declared machines that are not there yet count as promised where they are to go. */
+export function capacityOf(
+  survey: Survey,
+  missing: readonly Resource[],
+  sorts: readonly Sort[],
+): readonly HostCapacity[] {
+  const rooms = roomsOf(survey).map((room) =>
+    missing
+      .filter(({ desired }) => hostIn(desired) === room.node)
+      .reduce<Room>((left, { desired }) => withPromise(left, demandOf(desired)), room),
+  )
+  return rooms
+    .sort((a, b) => (a.node < b.node ? -1 : 1))
+    .map((room) => {
+      const seen = survey.hosts.find(({ name }) => name === room.node)
+      const freeBytes = freeMemory(room)
+      return {
+        connection: survey.connection,
+        host: room.node,
+        online: room.online,
+        ...(seen?.cpus === undefined ? {} : { cpus: seen.cpus }),
+        ...(seen?.load === undefined ? {} : { load: seen.load }),
+        memory: {
+          ...defined({ totalBytes: room.memoryBytes }),
+          promisedBytes: room.promisedBytes,
+          ...defined({ freeBytes }),
+        },
+        storages: [...room.storages.values()]
+          .filter(({ content }) => content.includes('images') || content.includes('rootdir'))
+          .sort((a, b) => (a.name < b.name ? -1 : 1))
+          .map((storage) => {
+            const free = freeSpace(storage)
+            return {
+              name: storage.name,
+              shared: storage.shared,
+              promisedBytes: storage.promisedBytes,
+              ...defined({ totalBytes: storage.totalBytes, freeBytes: free }),
+            }
+          }),
+        fits: Object.fromEntries(
+          sorts.map((sort) => {
+            const demand = sort.demandOn(room.node)
+            const count = demand === undefined ? 0 : fits(room, demand)
+            return [sort.name, Number.isFinite(count) ? count : 0]
+          }),
+        ),
+      }
+    })
+}
+
+function hostIn(desired: Resource['desired']): string | undefined {
+  if (desired.type === 'vm') return desired.vm.host
+  return desired.type === 'container' ? desired.container.host : undefined
+}

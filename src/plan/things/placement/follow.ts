@@ -1,0 +1,58 @@
+import { guestIn, type Resource } from '../../../model/resource.ts'
+import type { Survey } from '../../../model/survey.ts'
+import type { Ledger, World } from '../world.ts'
+import { type Demand, demandOf, lackOf, roomsOf } from './room.ts'
+
+/**
+ * A guest that is on another host than declared was either carried there by somebody (then it is followed), or the
+ * declaration has changed its mind (then it is moved). What was declared when all was last in force tells which.
+ */
+export function movedByGit(resource: Resource, world: World | undefined, ledger: Ledger): Resource {
+  const guest = guestIn(resource.desired)
+  const asked = guest?.moveHere
+  if (asked !== undefined) return movingHere(resource, asked.why, world)
+  const before = ledger.records.get(resource.key)?.declaredHost
+  if (guest === undefined || before === undefined || before === guest.host) return resource
+  return movingHere(resource, `host was ${before} and is now ${guest.host}`, world)
+}
+
+/** The same resource, to be brought to its declared host wherever it is. What stands in the way is said before it begins. */
+export function movingHere(resource: Resource, why: string, world: World | undefined): Resource {
+  const { desired } = resource
+  const guest = guestIn(desired)
+  const there = world?.marked.get(resource.uid)?.[0]
+  if (guest === undefined || there === undefined || there.host === guest.host) return resource
+  const blocked =
+    world?.survey === undefined
+      ? undefined
+      : obstacle(guest.host, carried(demandOf(desired), world.survey), world.survey)
+  const moveHere = { ...guest.moveHere, why, ...(blocked === undefined ? {} : { blocked }) }
+  if (desired.type === 'vm') return { ...resource, desired: { type: 'vm', vm: { ...desired.vm, moveHere } } }
+  if (desired.type !== 'container') return resource
+  return { ...resource, desired: { type: 'container', container: { ...desired.container, moveHere } } }
+}
+
+/** What lies on a shared storage takes no more room there than it does now. */
+function carried(demand: Demand, { storages }: Survey): Demand {
+  const shared = new Set(storages.filter((storage) => storage.shared).map(({ name }) => name))
+  return {
+    ...demand,
+    storages: new Map([...demand.storages].map(([name, bytes]) => [name, shared.has(name) ? 0 : bytes])),
+  }
+}
+
+function obstacle(
+  host: string,
+  demand: Demand,
+  survey: Survey,
+): { readonly message: string; readonly allow: string } | undefined {
+  const rooms = roomsOf(survey)
+  const room = rooms.find(({ node }) => node === host)
+  const lack = room === undefined ? 'is not there' : lackOf(room, demand)
+  if (lack === undefined) return undefined
+  const others = rooms.filter((one) => lackOf(one, demand) === undefined).map(({ node }) => node)
+  return {
+    message: `it cannot be moved to ${host}, which ${lack}`,
+    allow: others.length === 0 ? 'no host has room for it: make some' : `${others.join(', ')} could hold it`,
+  }
+}

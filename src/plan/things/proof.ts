@@ -1,0 +1,37 @@
+import type { Approval, Estate } from '../../model/estate.ts'
+import { ownerOf, type ResourceKey } from '../../model/key.ts'
+import type { Proof } from '../../model/proof.ts'
+import type { ResourceRecord } from '../../model/record.ts'
+
+/**
+ * Why a thing that nothing declares may leave, if anything says so: a person, the record of whoever declared it here, or
+ * the commit that removed it. That it carries our mark and is not declared is no reason.
+ */
+export function proofOf(
+  key: ResourceKey,
+  record: ResourceRecord | undefined,
+  { sources, removed }: Pick<Estate, 'sources' | 'removed'>,
+  approvals: readonly Approval[],
+): Proof | undefined {
+  const approval = approvals.find(({ deletes }) => deletes.includes(key) || deletes.includes(ownerOf(key)))
+  if (approval !== undefined) return { by: 'approval', name: approval.name }
+  if (record !== undefined && isDeclaredHere(record, sources))
+    return { by: 'record', source: record.declaredBy ?? 'this directory' }
+  const commit = removed?.get(key)?.commit
+  return commit === undefined ? undefined : { by: 'commit', commit }
+}
+
+/** Has anybody declared it, or is the record only a note of something that was seen? */
+export function wasDeclared({ declaredBy, generation }: Pick<ResourceRecord, 'declaredBy' | 'generation'>): boolean {
+  // Records did not always say who; one of something that was only seen has never had a generation.
+  return declaredBy !== undefined || generation !== ''
+}
+
+/** Was it one of those who declare now? A record from before they were noted is of the directory of its database. */
+export function isDeclaredHere(
+  record: Pick<ResourceRecord, 'declaredBy' | 'generation'>,
+  sources: readonly string[] | undefined,
+): boolean {
+  if (!wasDeclared(record)) return false
+  return record.declaredBy === undefined || sources === undefined || sources.includes(record.declaredBy)
+}

@@ -1,0 +1,52 @@
+import type { Action } from '../../model/action.ts'
+import type { Resource } from '../../model/resource.ts'
+import type { Rules } from '../../model/rules.ts'
+import type { Sighting } from '../../model/sighting.ts'
+import type { Ledger, World } from './world.ts'
+
+const LOOK_SOON_MS = 1_000
+
+/**
+ * What a creation that broke off has left behind, to be cleared away first. Only where the store says that we began one
+ * under this very id, and only what has come into being since: anything else under the id is somebody's.
+ */
+export function remainsOf(
+  resource: Resource,
+  externalId: string,
+  rules: Rules,
+  world: World,
+  ledger: Ledger,
+): Extract<Action, { do: 'wait' }> | { readonly sightings: readonly Sighting[] } {
+  const record = ledger.records.get(resource.key)
+  if (record?.made !== true || record.externalId !== externalId) return { sightings: [] }
+  const found: Sighting[] = []
+  for (const list of rules.remains(resource, externalId)) {
+    const things = world.lists.get(list)
+    if (things === undefined) {
+      const message = `${list} has not been read yet`
+      const lack = { look: 'list', list, remainsOf: externalId } as const
+      return { do: 'wait', reason: 'NotListed', message, lookAgainMs: LOOK_SOON_MS, lack }
+    }
+    for (const thing of things.values()) if (madeSince(thing, record.createdMs)) found.push(thing)
+  }
+  return { sightings: found }
+}
+
+/** Hosts have clocks of their own. */
+const CLOCK_SLACK_MS = 300_000
+
+function madeSince(thing: Sighting, sinceMs: number): boolean {
+  const seconds = thing.close?.config.ctime
+  return typeof seconds === 'number' && seconds * 1000 >= sinceMs - CLOCK_SLACK_MS
+}
+
+/** Only root may lift a lock. A guest that was never finished names no volumes, so they go as unreferenced ones. */
+export function clearing(sighting: Sighting): string {
+  const { externalId } = sighting
+  const command = tool(sighting)
+  return `${command} unlock ${externalId} && ${command} destroy ${externalId} --destroy-unreferenced-disks 1`
+}
+
+export function tool({ type }: Sighting): 'qm' | 'pct' {
+  return type === 'container' ? 'pct' : 'qm'
+}

@@ -1,0 +1,300 @@
+import type { Action } from '../../model/action.ts'
+import { type Approval, type Estate, estateMark, isOfEstate } from '../../model/estate.ts'
+import { itemId } from '../../model/host-item.ts'
+import type { ResourceKey } from '../../model/key.ts'
+import { ownerOf } from '../../model/key.ts'
+import { objectId } from '../../model/kube-object.ts'
+import type { Policy } from '../../model/policy.ts'
+import type { Proof } from '../../model/proof.ts'
+import type { ResourceRecord } from '../../model/record.ts'
+import type { Desired } from '../../model/resource.ts'
+import type { Rules } from '../../model/rules.ts'
+import type { Sighting } from '../../model/sighting.ts'
+import { validApprovals } from '../approvals.ts'
+import { lookCloser } from './look-closer.ts'
+import { proofOf, wasDeclared } from './proof.ts'
+import { isRetried, type Ledger, type World } from './world.ts'
+
+/** A thing of ours that Git no longer declares. */
+export interface Removal {
+  readonly key: ResourceKey
+  readonly uid: string
+  readonly type: Desired['type']
+  readonly sighting: Sighting
+  readonly record: ResourceRecord | undefined
+  readonly deletion: 'Delete' | 'Orphan'
+  readonly protect: boolean
+  /** As it was declared last, where that is known. */
+  readonly policy?: Policy
+  /** Why it may leave. Absent: nothing says that it was ever declared here. */
+  readonly proof?: Proof
+}
+
+/**
+ * Guests that carry our mark and are declared no more. A guest whose mark names another estate, or a declaration that
+ * is there but could not be read, is not among them; neither is one that has not been read closely yet, because only
+ * its description says whose it is and what should become of it.
+ */
+export function removals(estate: Estate, world: World, ledger: Ledger, nowMs: number): readonly Removal[] {
+  const declared = new Set(estate.resources.map((resource) => resource.uid))
+  const recordOf = new Map<string, ResourceRecord>()
+  for (const record of ledger.records.values()) recordOf.set(record.uid, record)
+  const approvals = validApprovals(estate, nowMs)
+  const meant = new Set(
+    approvals.filter((approval) => approval.orphans === true).flatMap((approval) => approval.deletes),
+  )
+  const own = ownMarks(estate, world)
+  const found: Removal[] = []
+  for (const [uid, sightings] of world.marked) {
+    if (declared.has(uid)) continue
+    const record = recordOf.get(uid)
+    for (const sighting of sightings) {
+      const mark = sighting.mark
+      if (sighting.close === undefined || mark?.owner === undefined) continue
+      if (!own(mark.estate)) continue
+      if (isUnreadable(mark.owner, estate)) continue
+      const policy =
+        record !== undefined && wasDeclared(record) ? record.policy : estate.removed?.get(mark.owner)?.policy
+      const deletion = meant.has(mark.owner) ? 'Delete' : (policy?.deletion ?? mark.deletion ?? 'Orphan')
+      found.push({
+        key: mark.owner,
+        uid,
+        type: sighting.type === 'container' ? 'container' : 'vm',
+        sighting,
+        record,
+        deletion,
+        protect: policy?.protect ?? false,
+        ...(policy === undefined ? {} : { policy }),
+        ...provenBy(proofOf(mark.owner, record, estate, approvals)),
+      })
+    }
+  }
+  found.push(
+    ...unmarkedRemovals(estate, world, ledger, meant, approvals),
+    ...listedRemovals(estate, world, ledger, meant, approvals),
+    ...unremembered(estate, world, ledger, meant, approvals),
+  )
+  // What would stay anyway and is not known to be of this directory is nobody's business here.
+  const ours = found.filter((one) => one.deletion === 'Delete' || one.proof !== undefined || one.record !== undefined)
+  return ours.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+}
+
+/** Keys of what carries our mark, is not declared, and of which nothing is known yet that proves it may leave. */
+export function unprovenKeys(estate: Estate, world: World, ledger: Ledger, nowMs: number): readonly ResourceKey[] {
+  const approvals = validApprovals(estate, nowMs)
+  const declared = new Set(estate.resources.map(({ key }) => key))
+  const own = ownMarks(estate, world)
+  const seen = [...world.marked.values(), ...[...world.lists.values()].map((things) => [...things.values()])].flat()
+  return seen.flatMap(({ mark }) => {
+    if (mark?.owner === undefined || declared.has(mark.owner) || !own(mark.estate)) return []
+    if (isUnreadable(mark.owner, estate)) return []
+    return proofOf(mark.owner, ledger.records.get(mark.owner), estate, approvals) === undefined ? [mark.owner] : []
+  })
+}
+
+/** Marks of the estates that declare something on this connection, and, while none has a uid, of its name. */
+function ownMarks(estate: Estate, { connection }: World): (mark: string | undefined) => boolean {
+  const marks = new Set([connection.estate, ...(estate.sources ?? []).map((uid) => estateMark(connection.estate, uid))])
+  return (mark) => [...marks].some((own) => isOfEstate(mark, own))
+}
+
+/** Guests that were taken over without a mark: the record of whoever declared them says which they are. */
+function unmarkedRemovals(
+  estate: Estate,
+  world: World,
+  ledger: Ledger,
+  meant: ReadonlySet<ResourceKey>,
+  approvals: readonly Approval[],
+): readonly Removal[] {
+  const declared = new Set(estate.resources.map(({ key }) => key))
+  return [...ledger.records.values()].flatMap((record): readonly Removal[] => {
+    const { key, uid, type, policy, externalId, connection } = record
+    if (policy.unmarked !== true || (type !== 'vm' && type !== 'container')) return []
+    if (connection !== world.connection.name || declared.has(key) || isUnreadable(key, estate)) return []
+    const sighting = externalId === undefined ? undefined : world.guests.get(externalId)
+    if (sighting === undefined || sighting.mark !== undefined) return []
+    // Its id was given to another guest: what croft took over is gone, and this one is nobody's of ours.
+    if (record.details?.guest !== undefined && sighting.name !== record.details.guest) return []
+    const deletion = meant.has(key) ? 'Delete' : policy.deletion
+    const proof = provenBy(proofOf(key, record, estate, approvals))
+    return [{ key, uid, type, sighting, record, deletion, protect: policy.protect, policy, ...proof }]
+  })
+}
+
+function provenBy(proof: Proof | undefined): Pick<Removal, 'proof'> {
+  return proof === undefined ? {} : { proof }
+}
+
+/**
+ * Listed things carry no mark: only the store knows that we made them. Without that knowledge they stay, which is the
+ * safe side; what was there before us is never among them.
+ */
+function listedRemovals(
+  estate: Estate,
+  world: World,
+  ledger: Ledger,
+  meant: ReadonlySet<ResourceKey>,
+  approvals: readonly Approval[],
+): readonly Removal[] {
+  const declared = new Set(estate.resources.map((resource) => resource.key))
+  const claimed = claimedThings(estate)
+  const found: Removal[] = []
+  for (const record of ledger.records.values()) {
+    if (record.list === undefined || record.externalId === undefined || record.type === 'cluster') continue
+    if (record.connection !== world.connection.name) continue
+    if (declared.has(record.key) || isUnreadable(record.key, estate)) continue
+    if (claimed.has(`${record.connection} ${record.externalId}`)) continue
+    const things = world.lists.get(record.list)
+    // What croft changed on a host has its mark there; what it found as it should be has none, and stays.
+    const keepsMarks = record.type === 'item' || record.type === 'object'
+    const marked = keepsMarks && (things === undefined || isMarked(things.get(record.externalId), record))
+    if (record.made !== true && !marked) continue
+    const sighting: Sighting | undefined =
+      things === undefined
+        ? {
+            connection: record.connection,
+            type: record.type === 'item' || record.type === 'object' ? record.type : 'file',
+            list: record.list,
+            externalId: record.externalId,
+            host: record.host ?? '',
+          }
+        : things.get(record.externalId)
+    if (sighting === undefined) continue
+    const deletion = meant.has(record.key) ? 'Delete' : record.policy.deletion
+    found.push({
+      key: record.key,
+      uid: record.uid,
+      type: record.type,
+      sighting,
+      record,
+      deletion,
+      protect: record.policy.protect,
+      ...provenBy(proofOf(record.key, record, estate, approvals)),
+    })
+  }
+  return found
+}
+
+/** Items and objects that somebody declares. One that moved from one owner to another is not gone: it is only another's. */
+function claimedThings(estate: Estate): ReadonlySet<string> {
+  return new Set(
+    estate.resources.flatMap(({ connection, desired }) => {
+      if (desired.type === 'object') return [`${connection} ${objectId(desired.object.object)}`]
+      return desired.type === 'item' ? [`${connection} ${itemId(desired.item.item)}`] : []
+    }),
+  )
+}
+
+/**
+ * Items and objects whose marks are on a host or a cluster, of which a store that was lost says nothing. They are ours
+ * when the mark names our estate and an owner of which something is still declared here; else another repository may have
+ * made them.
+ */
+function unremembered(
+  estate: Estate,
+  world: World,
+  ledger: Ledger,
+  meant: ReadonlySet<ResourceKey>,
+  approvals: readonly Approval[],
+): readonly Removal[] {
+  const seen = [...world.lists.values()].flatMap((things) =>
+    [...things.values()].filter(
+      ({ type, mark }) =>
+        (type === 'item' || type === 'object') &&
+        mark?.owner !== undefined &&
+        !isListed(ledger.records.get(mark.owner)),
+    ),
+  )
+  if (seen.length === 0) return []
+  const claimed = claimedThings(estate)
+  const owners = new Set(estate.resources.map(({ key }) => ownerOf(key)))
+  const own = ownMarks(estate, world)
+  return seen.flatMap((sighting): readonly Removal[] => {
+    const { mark, connection, externalId } = sighting
+    if (mark?.owner === undefined || mark.estate === undefined || !own(mark.estate)) return []
+    if (claimed.has(`${connection} ${externalId}`)) return []
+    const record = ledger.records.get(mark.owner)
+    const proof = proofOf(mark.owner, record, estate, approvals)
+    if (isUnreadable(mark.owner, estate) || (proof === undefined && !owners.has(ownerOf(mark.owner)))) return []
+    const deletion = meant.has(mark.owner) ? 'Delete' : (mark.deletion ?? 'Orphan')
+    const type = sighting.type === 'object' ? 'object' : 'item'
+    return [{ key: mark.owner, uid: mark.uid, type, sighting, record, deletion, protect: false, ...provenBy(proof) }]
+  })
+}
+
+/** What the store has known since it was declared is found by its record. */
+function isListed(record: ResourceRecord | undefined): boolean {
+  return record?.list !== undefined
+}
+
+function isMarked(sighting: Sighting | undefined, record: ResourceRecord): boolean {
+  return sighting?.mark?.uid === record.uid
+}
+
+/** `Image/noble@alpha` is a part of `Image/noble`: when that could not be read, its parts are not gone. */
+function isUnreadable(key: ResourceKey, estate: Estate): boolean {
+  return estate.unreadable.some((unreadable) => key === unreadable || key.startsWith(`${unreadable}@`))
+}
+
+/** How many objects each cluster has and how many of them are to be deleted, where any leaves. */
+export function objectsLeaving(
+  estate: Estate,
+  leaving: readonly Removal[],
+): ReadonlyMap<string, { readonly all: number; readonly deleting: readonly ResourceKey[] }> {
+  const counts = new Map<string, { readonly all: number; readonly deleting: readonly ResourceKey[] }>()
+  for (const { type, deletion, key, sighting, proof } of leaving) {
+    if (type !== 'object' || proof === undefined) continue
+    const { all, deleting } = counts.get(sighting.connection) ?? {
+      all: estate.resources.filter(({ connection }) => connection === sighting.connection).length,
+      deleting: [],
+    }
+    counts.set(sighting.connection, { all: all + 1, deleting: deletion === 'Delete' ? [...deleting, key] : deleting })
+  }
+  return counts
+}
+
+/** What to do about one removal, before the guards. */
+export function decideRemoval(removal: Removal, rules: Rules, ledger: Ledger, nowMs: number): Action {
+  const { sighting, record } = removal
+  const intention = ledger.intentions.get(removal.key)
+  if (intention !== undefined) {
+    return { do: 'wait', reason: 'InProgress', message: intention.step.summary, lookAgainMs: 1_000 }
+  }
+  if (removal.deletion === 'Orphan') {
+    if (record?.status === 'Orphaned') return { do: 'nothing' }
+    return {
+      do: 'forget',
+      externalId: sighting.externalId,
+      reason: 'no longer declared, and its deletion policy is Orphan',
+    }
+  }
+  const failure = record?.failure
+  if (failure !== undefined && !isRetried(ledger, removal.key) && failure.nextAttemptMs > nowMs) {
+    return { do: 'wait', reason: failure.reason, message: failure.message, lookAgainMs: failure.nextAttemptMs - nowMs }
+  }
+  if (sighting.lock !== undefined) {
+    return {
+      do: 'wait',
+      reason: 'Locked',
+      message: `id ${sighting.externalId} on ${sighting.host} is locked (${sighting.lock})`,
+      lookAgainMs: 2_000,
+    }
+  }
+  if (sighting.list !== undefined && sighting.close === undefined) {
+    const message = `${sighting.list} has not been read yet`
+    return { do: 'wait', reason: 'NotListed', message, lookAgainMs: 1_000, lack: { look: 'list', list: sighting.list } }
+  }
+  const standing = rules.undeletable(sighting)
+  if (standing !== undefined)
+    return { do: 'refuse', guard: 'protection', reason: standing.message, allow: standing.allow }
+  // Whether it must be shut down first is asked of the guest itself: the survey may still show it running.
+  if (sighting.list === undefined && sighting.close?.power === undefined) return lookCloser(sighting, 'power')
+  return {
+    do: 'delete',
+    externalId: sighting.externalId,
+    host: sighting.host,
+    steps: rules.deleteSteps(sighting),
+    reason: 'no longer declared',
+    ...(removal.proof === undefined ? {} : { proof: removal.proof }),
+  }
+}

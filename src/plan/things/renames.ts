@@ -1,0 +1,70 @@
+import type { Estate } from '../../model/estate.ts'
+import { type Bounds, mayBeCalled } from '../../model/grant.ts'
+import type { ResourceKey } from '../../model/key.ts'
+import type { ResourceRecord } from '../../model/record.ts'
+import { isGuest } from '../../model/resource.ts'
+import type { Sighting } from '../../model/sighting.ts'
+import { isDeclaredHere } from './proof.ts'
+import type { Ledger, World } from './world.ts'
+
+/** A resource that had another name before, and the guest that it is. */
+export interface Rename {
+  readonly from: ResourceKey
+  readonly uid: string
+  readonly sighting: Sighting
+}
+
+/**
+ * Resources that are declared under a new name with the very same content, while what had that content is declared no
+ * more: the same thing, not one to destroy and one to make. Only where exactly one can be meant on either side. Pure.
+ */
+export function renames(
+  estate: Estate,
+  worlds: ReadonlyMap<string, World>,
+  ledger: Ledger,
+): ReadonlyMap<ResourceKey, Rename> {
+  const found = new Map<ResourceKey, Rename>()
+  // A file that could not be read may still declare what seems to be gone.
+  if (estate.incomplete) return found
+  const declared = new Set(estate.resources.map(({ key }) => key))
+  const unreadable = new Set(estate.unreadable)
+  const left = new Map<string, ResourceRecord[]>()
+  for (const record of ledger.records.values()) {
+    if (declared.has(record.key) || unreadable.has(record.key) || !isGuest(record.type)) continue
+    if (estate.partlyRead?.some((source) => mayBeCalled(record.key, source)) === true) continue
+    if (ledger.intentions.has(record.key) || !isDeclaredHere(record, estate.sources)) continue
+    push(left, contentOf(record.connection, record.type, record.generation), record)
+  }
+  if (left.size === 0) return found
+  const fresh = new Map<string, ResourceKey[]>()
+  const bounds = new Map<ResourceKey, Bounds>()
+  for (const { key, uid, connection, generation, desired, bounds: held } of estate.resources) {
+    if (held !== undefined) bounds.set(key, held)
+    if (!isGuest(desired.type) || ledger.records.has(key) || ledger.intentions.has(key)) continue
+    if ((worlds.get(connection)?.marked.get(uid)?.length ?? 0) > 0) continue
+    push(fresh, contentOf(connection, desired.type, generation), key)
+  }
+  for (const [content, keys] of fresh) {
+    const records = left.get(content) ?? []
+    const [key] = keys
+    const [record] = records
+    if (key === undefined || record === undefined || keys.length !== 1 || records.length !== 1) continue
+    const held = bounds.get(key)
+    // What somebody else has given up is not for a source that could not have had it.
+    if (held !== undefined && !mayBeCalled(record.key, held)) continue
+    const marked = worlds.get(record.connection)?.marked.get(record.uid) ?? []
+    const [sighting] = marked
+    if (sighting !== undefined && marked.length === 1) found.set(key, { from: record.key, uid: record.uid, sighting })
+  }
+  return found
+}
+
+function contentOf(connection: string, type: string, generation: string): string {
+  return `${connection} ${type} ${generation}`
+}
+
+function push<T>(lists: Map<string, T[]>, name: string, item: T): void {
+  const list = lists.get(name)
+  if (list === undefined) lists.set(name, [item])
+  else list.push(item)
+}

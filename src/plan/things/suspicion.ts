@@ -1,0 +1,66 @@
+import { sightOf } from '../../model/hypervisors.ts'
+import type { Resource } from '../../model/resource.ts'
+import type { Rules } from '../../model/rules.ts'
+import { identify } from './identify.ts'
+import type { Ledger, World } from './world.ts'
+
+/** Why what a connection shows should not be believed. */
+export interface Suspicion {
+  readonly message: string
+  readonly allow: string
+}
+
+/**
+ * A lost permission looks exactly like an empty datacentre, so absence is never proof. Believed are: a guest whose id
+ * the system itself calls free, as long as most of what was there last time is still there.
+ */
+export function suspect(
+  resources: readonly Resource[],
+  rulesOf: (resource: Resource) => Rules | undefined,
+  world: World,
+  ledger: Ledger,
+): Suspicion | undefined {
+  if (world.survey === undefined) return undefined
+  const sight = sightOf(world.connection.driver)
+  let known = 0
+  const absent: string[] = []
+  const hidden: string[] = []
+  for (const resource of resources) {
+    const rules = resource.connection === world.connection.name ? rulesOf(resource) : undefined
+    if (rules === undefined || !rules.keeps(resource) || rules.listOf(resource) !== undefined) continue
+    const record = ledger.records.get(resource.key)
+    const seenBefore = record?.seenMs !== undefined && record.externalId !== undefined
+    if (seenBefore) known++
+    const identity = identify(resource, rules, world, ledger)
+    if (identity.is !== 'absent') continue
+    if (seenBefore) absent.push(resource.key)
+    const id = rules.declaredId(resource) ?? record?.externalId
+    if (id !== undefined && world.probes.get(id) === 'taken') hidden.push(`${resource.key} (id ${id})`)
+  }
+  if (hidden.length > 0) {
+    return {
+      message: `${list(hidden)} cannot be seen on ${world.connection.name}, yet its id is taken: the token sees less than is there`,
+      allow: `${sight}, or free the id`,
+    }
+  }
+  const unknown = ledger.fresh
+    ? [...world.probes].find(([id, state]) => state === 'taken' && !world.guests.has(id))
+    : undefined
+  if (unknown !== undefined) {
+    return {
+      message: `id ${unknown[0]} on ${world.connection.name} is taken by something that the token cannot see, and with a new store it may be ours`,
+      allow: sight,
+    }
+  }
+  if (absent.length > Math.max(1, Math.floor(known / 2))) {
+    return {
+      message: `${absent.length} of ${known} machines that were on ${world.connection.name} are gone at once: ${list(absent)}`,
+      allow: `${sight}, and check that the endpoint is the right one; if they are really gone, say so in Git with an Approval that lists ${world.connection.name} under absence`,
+    }
+  }
+  return undefined
+}
+
+function list(names: readonly string[]): string {
+  return names.length <= 5 ? names.join(', ') : `${names.slice(0, 5).join(', ')} and ${names.length - 5} more`
+}

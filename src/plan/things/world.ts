@@ -1,0 +1,93 @@
+import type { Connection } from '../../model/connection.ts'
+import type { ThingIntention } from '../../model/intention.ts'
+import type { ResourceKey } from '../../model/key.ts'
+import type { ResourceRecord } from '../../model/record.ts'
+import type { Sighting } from '../../model/sighting.ts'
+import type { RemoteTask, Survey } from '../../model/survey.ts'
+import type { Refusal } from '../../model/verdict.ts'
+
+/** What is known of one connection in this pass. */
+export interface World {
+  readonly connection: Connection
+  /** Absent: the connection could not be seen, and nothing may be concluded about what is on it. */
+  readonly survey?: Survey
+  readonly refusal?: Refusal
+  /** Guests by external id, close looks already merged in. */
+  readonly guests: ReadonlyMap<string, Sighting>
+  /** Guests that carry a croft mark, by uid. More than one: somebody copied a guest with its tags. */
+  readonly marked: ReadonlyMap<string, readonly Sighting[]>
+  /** Lists that were read, each with its things by external id. A list not in here proves nothing. */
+  readonly lists: ReadonlyMap<string, ReadonlyMap<string, Sighting>>
+  /** Ids that were asked for by name: is there anything behind it, visible to us or not? */
+  readonly probes: ReadonlyMap<string, 'free' | 'taken'>
+}
+
+/** What the store remembers, as the plan needs it. */
+export interface Ledger {
+  readonly records: ReadonlyMap<ResourceKey, ResourceRecord>
+  /** Effects in flight by resource. */
+  readonly intentions: ReadonlyMap<ResourceKey, ThingIntention>
+  /** Tasks of those intentions that are still running. */
+  readonly running: ReadonlyMap<ResourceKey, RemoteTask>
+  /** The store knows nothing yet: absence from it proves nothing. */
+  readonly fresh: boolean
+  /** A person asked for another try of what stalled. */
+  readonly retryStalled: boolean
+  /** What was tried again since then: one more try was asked for, not one in every pass. */
+  readonly tried?: ReadonlySet<ResourceKey>
+}
+
+/** A person asked for another try of this, and it has not had one yet. */
+export function isRetried({ retryStalled, tried }: Ledger, key: ResourceKey): boolean {
+  return retryStalled && tried?.has(key) !== true
+}
+
+export const EMPTY_LEDGER: Ledger = {
+  records: new Map(),
+  intentions: new Map(),
+  running: new Map(),
+  fresh: true,
+  retryStalled: false,
+}
+
+/** Indexes a survey. `close` replaces a survey's sighting by what a close look brought. */
+export function seenWorld(
+  connection: Connection,
+  survey: Survey,
+  close: ReadonlyMap<string, Sighting> = new Map(),
+  lists: ReadonlyMap<string, readonly Sighting[]> = new Map(),
+  probes: ReadonlyMap<string, 'free' | 'taken'> = new Map(),
+): World {
+  const guests = new Map<string, Sighting>()
+  const marked = new Map<string, Sighting[]>()
+  for (const seen of survey.sightings) {
+    const sighting = close.get(seen.externalId) ?? seen
+    guests.set(sighting.externalId, sighting)
+    if (sighting.mark === undefined) continue
+    const twins = marked.get(sighting.mark.uid)
+    if (twins === undefined) marked.set(sighting.mark.uid, [sighting])
+    else twins.push(sighting)
+  }
+  return {
+    connection,
+    survey,
+    guests,
+    marked,
+    lists: new Map(
+      [...lists].map(([name, things]) => [name, new Map(things.map((thing) => [thing.externalId, thing]))]),
+    ),
+    probes,
+  }
+}
+
+/** A connection that could not be looked at. */
+export function unseenWorld(connection: Connection, refusal: Refusal): World {
+  return {
+    connection,
+    refusal,
+    guests: new Map(),
+    marked: new Map(),
+    lists: new Map(),
+    probes: new Map(),
+  }
+}
