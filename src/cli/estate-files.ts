@@ -59,8 +59,16 @@ export function asKnown(
   records: readonly ResourceRecord[],
   tell: (text: string) => void,
 ): Estate {
-  if (declarations.length === 0 || declarations.some(({ kind }) => kind === 'Estate')) return estate
+  if (declarations.length === 0) return estate
   const uid = uidIn(records)
+  if (declarations.some(({ kind }) => kind === 'Estate')) {
+    const declared = new Set(estate.resources.map(({ key }) => key))
+    if (uid === undefined && records.some(({ key }) => declared.has(key)))
+      tell(
+        'The database of this directory is from before its Estate had a uid. croft takes over what it knows and writes the uid into the marks of its machines; nothing else follows from that.',
+      )
+    return estate
+  }
   if (uid === undefined) {
     tell(
       'This directory has no Estate yet, by which croft knows on every computer what is its own: croft init writes it.',

@@ -45,6 +45,14 @@ export function hasVault(folder: string): boolean {
   return existsSync(folder) && readdirSync(folder).length > 0
 }
 
+/** Folders with a database that do not say whose they are: from before estates had a uid, or of a directory without one. */
+export function foldersWithoutNote(all: string): readonly string[] {
+  if (!existsSync(all)) return []
+  return readdirSync(all)
+    .map((name) => path.join(all, name))
+    .filter((folder) => existsSync(path.join(folder, 'croft.db')) && noteIn(folder) === undefined)
+}
+
 /** Notes whose folder it is, so that it is found again wherever the directory goes. */
 export function noteEstate(database: string, directory: string): void {
   const uid = uidIn(directory)

@@ -23,6 +23,7 @@ import type { Runtime } from '../runtime.ts'
 import { mustBeSame, savedPlanAt } from '../saved-plan.ts'
 import { newSecrets } from '../secret-key.ts'
 import { holdAlone, openExisting, openState, realDirectory, stateFile } from '../state.ts'
+import { tellStateFromBefore } from '../state-before.ts'
 import { noteEstate } from '../state-folder.ts'
 import { narrowed, targetsIn } from '../targets.ts'
 import { timeoutOf } from '../timeout.ts'
@@ -36,6 +37,7 @@ export const run: Verb = async (runtime, [place = '.'], options) => {
   const real = realDirectory(runtime, directory)
   const file = stateFile(runtime.env, real, options.state as string | undefined)
   const dryRun = options.dryRun === true
+  await tellStateFromBefore(runtime, file, found.estate)
   await using store = closing(dryRun ? await openExisting(runtime, file) : await openState(runtime, file))
   await using _alone = closing(dryRun ? NOBODY : await holdAlone(runtime, file))
   // A saved plan is done as it was saved: a directory without a name gets it another time.

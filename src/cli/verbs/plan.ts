@@ -10,6 +10,7 @@ import { planJson } from '../render/plan-json.ts'
 import { savePlan } from '../saved-plan.ts'
 import { newSecrets } from '../secret-key.ts'
 import { openExisting, realDirectory, stateFile } from '../state.ts'
+import { tellStateFromBefore } from '../state-before.ts'
 import { narrowed, targetsIn } from '../targets.ts'
 
 export const run: Verb = async (runtime, [directory = '.'], options) => {
@@ -30,6 +31,7 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   if (runtime.err.isTty) note(runtime, 'Looking at what is there…')
   const real = realDirectory(runtime, directory)
   const known = asKnown(loaded, await store.it.records(), (text) => note(runtime, text))
+  await tellStateFromBefore(runtime, file, known)
   const { estate } = await newSecrets(runtime, real, known, store.it, file)
   const whole = await engine.it.plan(estate, runtime.signal)
   const targets = (options.target ?? []) as readonly string[]

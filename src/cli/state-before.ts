@@ -1,0 +1,54 @@
+import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import type { Estate } from '../model/estate.ts'
+import type { ResourceRecord } from '../model/record.ts'
+import { note } from './output.ts'
+import type { Runtime } from './runtime.ts'
+import { foldersWithoutNote } from './state-folder.ts'
+
+/** More folders than this on one computer are not looked through. */
+const MOST_FOLDERS = 50
+
+/**
+ * A directory that was moved before its state folder had a note finds no history. Folders without a note are looked
+ * through for what is declared here, and a person is told the one command that brings it back: which directory such a
+ * folder belongs to, it does not say, so nothing is taken by itself. Writes nothing.
+ */
+export async function tellStateFromBefore(runtime: Runtime, file: string, { resources }: Estate): Promise<void> {
+  if (existsSync(file) || path.basename(file) !== 'croft.db' || resources.length === 0) return
+  const own = path.dirname(file)
+  for (const folder of foldersWithoutNote(path.dirname(own)).slice(0, MOST_FOLDERS)) {
+    const known = new Set((await recordsIn(runtime, folder)).map(({ key, uid }) => `${key} ${uid}`))
+    const shared = resources.filter(({ key, uid }) => known.has(`${key} ${uid}`)).length
+    if (shared === 0) continue
+    note(
+      runtime,
+      `This directory has no history yet, and ${folder} has the history of a directory from before estates had a uid: it knows ${shared} of the ${resources.length} things declared here. If this is that directory, moved or renamed, bring its history here: mv ${word(folder)} ${word(own)}`,
+    )
+  }
+}
+
+/** Read from a copy: opening a database may bring it to the form of today. */
+async function recordsIn(runtime: Runtime, folder: string): Promise<readonly ResourceRecord[]> {
+  const copy = mkdtempSync(path.join(tmpdir(), 'croft-before-'))
+  try {
+    for (const name of ['croft.db', 'croft.db-wal'])
+      if (existsSync(path.join(folder, name))) cpSync(path.join(folder, name), path.join(copy, name))
+    const store = await runtime.openStore(path.join(copy, 'croft.db'))
+    try {
+      return await store.records()
+    } finally {
+      await store.close()
+    }
+  } catch {
+    // Damaged, of a newer croft, or not ours to read: it says nothing.
+    return []
+  } finally {
+    rmSync(copy, { recursive: true, force: true })
+  }
+}
+
+function word(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+}
