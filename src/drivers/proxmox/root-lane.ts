@@ -91,8 +91,9 @@ export function rootCommand({ call }: Step): readonly string[] {
   const [, type, id = ''] = /\/(qemu|lxc)\/(\d+)\//.exec(call.path) ?? []
   const words = Object.entries(call.params).flatMap(([name, value]) => [`--${name}`, value])
   const command = [type === 'lxc' ? 'pct' : 'qm', call.method === 'DELETE' ? 'destroy' : 'set', id, ...words]
-  // `pct destroy` knows no skiplock, so the lock goes first. Id and parameters are our own digits and words.
-  return call.method === 'DELETE' && type === 'lxc' ? ['sh', '-c', `pct unlock ${id} && ${command.join(' ')}`] : command
+  // `pct destroy` knows no skiplock, so the lock goes first; `pct unlock` fails where an earlier try has lifted it, and
+  // `pct destroy` where it could not. Id and parameters are our own digits and words.
+  return call.method === 'DELETE' && type === 'lxc' ? ['sh', '-c', `pct unlock ${id}; ${command.join(' ')}`] : command
 }
 
 /** One command on the host. As with a call, what may have happened is told apart from what cannot have. */

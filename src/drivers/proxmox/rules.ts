@@ -167,8 +167,12 @@ export const proxmoxRules: Rules = {
       ? []
       : [...new Set(storagesFor(desired))].map((storage) => diskList(guest.host, storage, externalId))
   },
-  abandonedSteps: ({ rootLane }, sighting) =>
-    rootLane === true && sighting.list === undefined ? [destroyAsRoot(sighting)] : undefined,
+  abandonedSteps({ rootLane }, sighting) {
+    if (sighting.list !== undefined) return undefined
+    // Without a lock the token may, and there is nothing in it to lose.
+    if (sighting.lock === undefined) return deleteGuestSteps(sighting).map((step) => ({ ...step, disruption: 'none' }))
+    return rootLane === true ? [destroyAsRoot(sighting)] : undefined
+  },
   undeletable: (sighting) => (sighting.list === undefined ? protectedGuest(sighting) : undefined),
   deleteSteps(sighting) {
     if (sighting.type === 'setting') return settingRules.deleteSteps(sighting)

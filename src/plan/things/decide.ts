@@ -7,7 +7,7 @@ import { guestIn, type Resource } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { MachineOrder } from '../clusters/membership.ts'
-import { type Identity, isBeingMade } from './identify.ts'
+import { type Identity, isBeingMade, isHollow } from './identify.ts'
 import { blocked, dataAtStake } from './impossible.ts'
 import { lookCloser } from './look-closer.ts'
 import { neverFits } from './placement/room.ts'
@@ -90,7 +90,7 @@ function decideByIdentity(situation: Situation): Action {
         abandoned(situation, identity.sighting) ?? {
           do: 'wait',
           reason: 'BeingCreated',
-          message: `id ${identity.sighting.externalId} on ${identity.sighting.host} is locked (${identity.sighting.lock}) while it is being made; if nothing is at work on it any more, run there: ${clearing(identity.sighting)}`,
+          message: `id ${identity.sighting.externalId} on ${identity.sighting.host} is ${identity.sighting.lock === undefined ? 'empty' : `locked (${identity.sighting.lock})`} while it is being made; if nothing is at work on it any more, run there: ${clearing(identity.sighting)}`,
           lookAgainMs: LOOK_SOON_MS,
         }
       )
@@ -115,13 +115,14 @@ function decideByIdentity(situation: Situation): Action {
 }
 
 /**
- * A guest that we began under this id, that shows nothing but its lock, and that nobody is at work on: its creation broke
+ * A guest that we began under this id, that shows nothing but its lock, or not even that, and that nobody is at work on: its creation broke
  * off, most likely with the power of its host. It is taken away where that is possible, and made anew.
  */
 function abandoned({ resource, rules, world, ledger }: Situation, sighting: Sighting): Action | undefined {
   const { externalId, host, lock } = sighting
   const record = ledger.records.get(resource.key)
-  if (lock !== 'create' || record?.made !== true || record.externalId !== externalId) return undefined
+  if ((lock !== 'create' && !isHollow(sighting)) || record?.made !== true || record.externalId !== externalId)
+    return undefined
   const busy = world.survey?.tasks.some(({ state, subject }) => state === 'running' && subject === externalId) ?? true
   const online = world.survey?.hosts.some((one) => one.name === host && one.online) ?? false
   const away = busy || !online ? undefined : rules.abandonedSteps(resource, sighting)

@@ -12,7 +12,7 @@ export type Identity =
   | { readonly is: 'adoptable'; readonly sighting: Sighting }
   /** The declared id belongs to something that is not ours to touch. */
   | { readonly is: 'foreign'; readonly sighting: Sighting }
-  /** Being made under the id that is ours or that we claim: it shows a lock and nothing else yet. */
+  /** Being made, or left half made, under the id that is ours or that we claim: it shows at most a lock. */
   | { readonly is: 'forming'; readonly sighting: Sighting }
   /** Under the id that is ours or that we claim, and its tags do not say whose it is: its description may. */
   | { readonly is: 'unread'; readonly sighting: Sighting }
@@ -62,6 +62,8 @@ function identifyGuest(resource: Resource, declaredId: string | undefined, world
   const forming = begun === undefined ? undefined : world.guests.get(begun)
   if (forming !== undefined && forming.mark === undefined && isBeingMade(forming))
     return { is: 'forming', sighting: forming }
+  if (forming !== undefined && isHollow(forming) && ledger.records.get(resource.key)?.made === true)
+    return { is: 'forming', sighting: forming }
   // A copy that we made has the source's tags at first, and somebody may have taken ours away.
   if (forming !== undefined && forming.close === undefined) return { is: 'unread', sighting: forming }
 
@@ -86,4 +88,12 @@ function isOfOurEstate({ mark, close }: Sighting, { estate }: Resource): boolean
 /** A guest in this state shows neither name nor tags, whoever makes it. */
 export function isBeingMade(sighting: Sighting): boolean {
   return sighting.lock === 'create' || sighting.lock === 'clone'
+}
+
+/**
+ * Nothing but an id: its creation broke off and its lock was lifted, and whoever lifted it came no further. There is
+ * nothing in it that anybody could miss.
+ */
+export function isHollow({ lock, close }: Sighting): boolean {
+  return lock === undefined && close !== undefined && Object.keys(close.config).every((name) => name === 'digest')
 }

@@ -42,9 +42,10 @@ function madeSince(thing: Sighting, sinceMs: number): boolean {
 
 /** Only root may lift a lock. A guest that was never finished names no volumes, so they go as unreferenced ones. */
 export function clearing(sighting: Sighting): string {
-  const { externalId } = sighting
+  const { externalId, lock } = sighting
   const command = tool(sighting)
-  return `${command} unlock ${externalId} && ${command} destroy ${externalId} --destroy-unreferenced-disks 1`
+  const unlock = lock === undefined ? '' : `${command} unlock ${externalId} && `
+  return `${unlock}${command} destroy ${externalId} --destroy-unreferenced-disks 1`
 }
 
 export function tool({ type }: Sighting): 'qm' | 'pct' {

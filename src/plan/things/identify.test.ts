@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { ResourceRecord } from '../../model/record.ts'
+import type { Sighting } from '../../model/sighting.ts'
+import { FAKE_RULES, guest, ledgerWith, machine, recordOf, worldWith } from '../testing/fixture.ts'
+import { identify } from './identify.ts'
+
+const DECLARED = machine('web', { vmid: 108 })
+const CHOSEN = machine('web')
+const MADE = { externalId: '108', made: true } as const
+const withConfig = (config: Readonly<Record<string, unknown>>, more: Partial<Sighting> = {}): Sighting => ({
+  ...guest(108),
+  close: { config, digest: 'd1', atMs: 0 },
+  ...more,
+})
+
+describe('[D-13] what shows nothing but its id', () => {
+  const cases: readonly (readonly [
+    what: string,
+    sighting: Sighting,
+    record: Partial<ResourceRecord> | undefined,
+    is: string,
+  ])[] = [
+    ['begun by us: half made', withConfig({ digest: 'd1' }), MADE, 'forming'],
+    ['begun by us, without so much as a digest', withConfig({}), MADE, 'forming'],
+    ['not read closely yet', guest(108, { seenOnly: true }), MADE, 'unread'],
+    ['with a disk in it', withConfig({ digest: 'd1', rootfs: 'local:8' }), MADE, 'foreign'],
+    ['with a name', withConfig({ digest: 'd1', hostname: 'dns' }), MADE, 'foreign'],
+    ['locked by somebody for a backup', withConfig({ lock: 'backup' }, { lock: 'backup' }), MADE, 'foreign'],
+    ['never made by us', withConfig({ digest: 'd1' }), { externalId: '108' }, 'foreign'],
+    ['made by us under another id', withConfig({ digest: 'd1' }), { externalId: '109', made: true }, 'foreign'],
+    ['and nothing is remembered', withConfig({ digest: 'd1' }), undefined, 'foreign'],
+  ]
+  for (const [what, sighting, record, is] of cases)
+    test(`${what}: ${is}`, () => {
+      const found = (resource: typeof DECLARED) =>
+        identify(
+          resource,
+          FAKE_RULES,
+          worldWith([sighting]),
+          ledgerWith({ known: record === undefined ? [] : [recordOf(resource, record)] }),
+        ).is
+      assert.equal(found(DECLARED), is)
+      // Where Git names no id, somebody else's guest is none of ours.
+      assert.equal(found(CHOSEN), is === 'foreign' ? 'absent' : is)
+    })
+})
