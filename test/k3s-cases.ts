@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { NODE_PROGRAM, type NodeFacts } from '../src/k3s/node-program.ts'
+import { NODE_PROGRAM_TEXT } from '../src/k3s/programs.ts'
+import { tokenHash } from '../src/k3s/token.ts'
 
 /** Computers with systemd and K3s in /usr/local/bin, simulated or real. K3s does not run on them at first. */
 export interface K3sComputers {
@@ -123,6 +126,17 @@ export const K3S_CASES: readonly K3sCase[] = [
     },
   },
   {
+    name: 'a snapshot has the hash of the token that opens it',
+    async run(computers) {
+      const { out } = await computers.run('first', ['ls', `${DATA}/server/db/snapshots`])
+      const file = `${DATA}/server/db/snapshots/${out.trim().split('\n')[0] ?? ''}`
+      await computers.write('first', '/srv/empty', '')
+      const answer = await ask(computers, 'first', 'token-of', file)
+      assert.deepEqual(answer, { ok: true, tokenHash: tokenHash(PASSWORD) })
+      assert.equal((await ask(computers, 'first', 'token-of', '/srv/empty')).ok, false)
+    },
+  },
+  {
     name: 'a server with another password is not let in',
     run: (computers) =>
       refused(computers, 'server', { ...join(computers), token: 'deadbeefdeadbeefdeadbeefdeadbeef' }, [
@@ -166,6 +180,74 @@ export const K3S_CASES: readonly K3sCase[] = [
     },
   },
   {
+    name: 'a file that is newer than what the datastore has of it ends every start, until it is removed',
+    async run(computers) {
+      const passwd = `${DATA}/server/cred/passwd`
+      const before = (await computers.read('second', passwd)) ?? ''
+      // Less than three seconds count as one moment.
+      await computers.wait(5000)
+      await computers.write('second', passwd, `${before}deadbeef,somebody,somebody,k3s:agent\n`)
+      await computers.start('second', 'server', join(computers))
+      await untilLogged(computers, 'second', [
+        `${passwd} newer than datastore and could cause a cluster outage. Remove the file(s) from disk and restart to be recreated from datastore.`,
+      ])
+      await computers.stop('second')
+      await computers.run('second', ['rm', '-f', passwd])
+      await computers.start('second', 'server', join(computers))
+      await untilReady(computers, 'second', 'first', 'second')
+      const users = (text: string) => text.trim().split('\n').sort().join('\n')
+      assert.equal(users((await computers.read('second', passwd)) ?? ''), users(before))
+    },
+  },
+  {
+    name: 'every server lists the same members of etcd, and which of them it is itself',
+    async run(computers) {
+      const [first, second] = [await members(computers, 'first'), await members(computers, 'second')]
+      const voters = first.members.map(({ name, learner }) => `${name.replace(/-[0-9a-f]{8}$/, '')} ${learner}`)
+      assert.deepEqual(voters.sort(), ['first false', 'second false'])
+      const ids = (etcd: Etcd) => etcd.members.map(({ id }) => id).sort()
+      assert.deepEqual(ids(second), ids(first))
+      const selves = [first.self, second.self]
+      assert.deepEqual([...selves].sort(), ids(first))
+      assert.equal(first.leader, second.leader)
+      assert.ok(selves.includes(first.leader), first.leader)
+      for (const { id } of first.members) assert.match(id, /^[0-9a-f]{1,16}$/)
+    },
+  },
+  {
+    name: 'a member is removed from etcd, and a wipe leaves nothing of K3s but its program',
+    async run(computers) {
+      const gone = (await members(computers, 'second')).self ?? ''
+      // Before its server stops: of two members one alone decides nothing.
+      let removed: Answer = {}
+      for (let waited = 0; removed.ok !== true && waited < 60; waited++) {
+        // It refuses while a member has been connected for less than five seconds.
+        if (waited > 0) await computers.wait(2000)
+        removed = await ask(computers, 'first', 'remove-member', gone)
+      }
+      assert.deepEqual(removed, { ok: true })
+      const left = await members(computers, 'first')
+      assert.deepEqual(
+        left.members.map(({ id }) => id),
+        [left.self],
+      )
+      assert.deepEqual(await ask(computers, 'second', 'wipe'), { ok: true })
+      let facts: Answer = {}
+      for (let waited = 0; waited < 60; waited++) {
+        facts = await ask(computers, 'second', 'facts')
+        if ((facts.job as Answer | undefined)?.state !== 'running') break
+        await computers.wait(2000)
+      }
+      assert.deepEqual(
+        [(facts.job as Answer | undefined)?.state, facts.data, facts.service],
+        ['done', 'none', 'absent'],
+      )
+      assert.deepEqual([facts.snapshots, facts.version], [[], computers.version])
+      for (const path of [`${DATA}/server`, CONFIG, '/run/k3s', '/etc/rancher/node', '/etc/systemd/system/k3s.service'])
+        assert.notEqual((await computers.run('second', ['ls', path])).code, 0, `${path} is left`)
+    },
+  },
+  {
     name: 'a reset from a snapshot says so, a second one must be asked for, and K3s starts with what the snapshot held',
     async run(computers) {
       await computers.stop('first')
@@ -204,17 +286,44 @@ async function refused(
 ): Promise<void> {
   await computers.start('second', role, config)
   try {
-    let log = ''
-    for (let waited = 0; waited < 120; waited++) {
-      log = await computers.log('second')
-      if (words.every((one) => log.includes(one))) return
-      await computers.wait(1000)
-    }
-    assert.fail(`K3s did not say ${words.join(' and ')}:\n${log.slice(-3000)}`)
+    await untilLogged(computers, 'second', words)
   } finally {
     await computers.stop('second')
     await computers.clear('second')
   }
+}
+
+async function untilLogged(computers: K3sComputers, host: Host, words: readonly string[]): Promise<void> {
+  let log = ''
+  for (let waited = 0; waited < 120; waited++) {
+    log = await computers.log(host)
+    if (words.every((one) => log.includes(one))) return
+    await computers.wait(1000)
+  }
+  assert.fail(`K3s did not say ${words.join(' and ')}:\n${log.slice(-3000)}`)
+}
+
+type Answer = Readonly<Record<string, unknown>>
+type Etcd = NonNullable<NodeFacts['etcd']>
+
+/** croft's own program on a node, which the simulated computers keep the contract of. */
+async function ask(computers: K3sComputers, host: Host, ...words: readonly string[]): Promise<Answer> {
+  if ((await computers.read(host, NODE_PROGRAM)) === undefined) {
+    await computers.write(host, NODE_PROGRAM, NODE_PROGRAM_TEXT)
+    await computers.run(host, ['chmod', '755', NODE_PROGRAM])
+  }
+  const { out } = await computers.run(host, [NODE_PROGRAM, ...words])
+  return JSON.parse(out) as Answer
+}
+
+/** etcd answers a moment after the API: it is asked until it does. */
+async function members(computers: K3sComputers, host: Host): Promise<Etcd> {
+  for (let waited = 0; waited < 60; waited++) {
+    const { etcd } = (await ask(computers, host, 'facts')) as unknown as NodeFacts
+    if (etcd?.leader !== undefined && etcd.members.every(({ learner }) => !learner)) return etcd
+    await computers.wait(2000)
+  }
+  return assert.fail(`etcd on ${host} does not say who its members are`)
 }
 
 /** Which nodes the server on a host knows, and whether they are Ready. Empty while it does not answer. */

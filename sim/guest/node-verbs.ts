@@ -9,14 +9,18 @@ import { rotateAuthorities } from '../k3s/rotate-ca.ts'
 import { rotateKeys } from '../k3s/rotate-keys.ts'
 import { rotateToken } from '../k3s/rotate-token.ts'
 import { restartService, serviceOf, startService, stopService } from '../k3s/service.ts'
-import { saveSnapshot } from '../k3s/snapshots.ts'
+import { mountBackups, saveSnapshot, snapshotIn } from '../k3s/snapshots.ts'
 import { applyManifestsSoon } from '../kubernetes/manifests.ts'
 import { between } from '../world/chance.ts'
 import type { Computer } from './computer.ts'
 import { COPY_VERBS } from './copy-verbs.ts'
 import { beginJob } from './job.ts'
 
-export type Deed = (computer: Computer, args: readonly string[], input: string) => NodeAnswer
+export type Deed = (
+  computer: Computer,
+  args: readonly string[],
+  input: string,
+) => NodeAnswer & Readonly<Record<string, unknown>>
 
 const OK: NodeAnswer = { ok: true }
 const no = (error: string): NodeAnswer => ({ ok: false, error })
@@ -72,6 +76,14 @@ export const NODE_VERBS: Readonly<Record<string, Deed>> = {
     }),
   snapshot: (computer, [name = 'on-demand']) => saveSnapshot(computer, name),
   restore: (computer, _, input) => restore(computer, JSON.parse(input) as RestoreOrder),
+  'token-of': (computer, [path = '']) => {
+    mountBackups(computer)
+    if (computer.machine.files.read(path) === undefined) return no(`there is no snapshot ${path}`)
+    const content = snapshotIn(computer, path)
+    return content === undefined
+      ? no(`${path} does not say which token it was taken with`)
+      : { ok: true, tokenHash: content.tokenHash }
+  },
   'forget-db': (computer) => {
     if (serviceOf(computer).process !== undefined) return no('K3s still runs here')
     const { files } = computer.machine

@@ -33,7 +33,6 @@ export function snapshotsOn(computer: Computer): NodeFacts['snapshots'] {
   return computer.machine.files.list(folder).flatMap((name) => {
     const path = `${folder}/${name}`
     const content = snapshotIn(computer, path)
-    // With the token's hash only the cluster itself can tell: nothing about it stands in the file's name.
     return content === undefined
       ? []
       : [{ name, path, atMs: content.atMs - (content.atMs % 1000), bytes: content.bytes }]

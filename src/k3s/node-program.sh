@@ -34,6 +34,7 @@ main() {
     snapshot) snapshot_begin "${1:-}" ;;
     restore) read_input; restore_begin ;;
     forget-db) forget_db ;;
+    token-of) token_of "${1:-}" ;;
     measure) measure "${1:-}" ;;
     piece) piece "${1:-}" "${2:-}" "${3:-}" ;;
     taken) taken "${1:-}" ;;
@@ -379,11 +380,16 @@ snapshot_begin() {
 }
 job_snapshot() { timeout 1800 "$bin/k3s" etcd-snapshot save --name "$(cat "$run/order")"; }
 
+# A share of the network is mounted when K3s starts, and K3s may not have started yet.
+mount_share() {
+  [ -f "$units/croft-backup.mount" ] || return 0
+  systemctl daemon-reload && systemctl start croft-backup.mount >/dev/null 2>&1
+}
+
 restore_begin() {
   path=$(field "$input" snapshot '/[A-Za-z0-9_@.:/+-]*')
   case $path in '' | *..*) fail 'the path of the snapshot may not be used' ;; esac
-  # A share of the network is mounted when K3s starts, and here K3s has not started yet.
-  [ -f "$units/croft-backup.mount" ] && systemctl daemon-reload && systemctl start croft-backup.mount >/dev/null 2>&1
+  mount_share
   [ -f "$root$path" ] || fail "there is no snapshot $path"
   case $(property k3s.service ActiveState) in active | activating | deactivating) fail 'K3s still runs here' ;; esac
   job_begin restore "$root$path"
@@ -406,6 +412,40 @@ job_restore() {
   grep 'level=fatal\|level=error' "$run/restore.log" | tail -n 1
   return 1
 }
+
+# K3s keeps its own secrets in etcd under /bootstrap/ and the hash of the token that opens them, and a snapshot has that
+# key: nobody has to know which token it was taken with. Pages that were given up, and former values, are in the file as
+# well, so the newest revision of each key counts, and not whether it is found. In the file stand, one behind the other:
+# the revision (8 bytes, _, 8 bytes, and t where the key was deleted), then 0a 17, the key, and 10 where it has a value.
+token_of() {
+  read_path "$1"
+  mount_share
+  file=$root$1
+  [ -f "$file" ] || fail "there is no snapshot $1"
+  unpacked=
+  case $file in *.zip)
+    unpacked=${file%/*}/.croft-unpacked
+    gzip -cd <"$file" >"$unpacked" 2>/dev/null || { rm -f "$unpacked"; fail "$1 could not be unpacked"; }
+    file=$unpacked ;;
+  esac
+  found=$(bootstrap_keys "$file" | sort | awk '{ state[$2] = $3; if ($3 == "kept") at[$2] = NR }
+    END { for (key in at) if (state[key] == "kept" && at[key] > best) { best = at[key]; newest = key } print newest }')
+  [ -n "$unpacked" ] && rm -f "$unpacked"
+  [ -n "$found" ] || fail "$1 does not say which token it was taken with"
+  printf '{"ok":true,"tokenHash":"%s"}\n' "$found"
+}
+# The key follows a 0a, which is the end of a line to grep. One line for each: revision, hash, kept or deleted.
+bootstrap_keys() {
+  grep -abo "^$(printf '\027')/bootstrap/[0-9a-f]\{12\}" "$1" | head -n 1000 | while IFS=: read -r at key; do
+    [ "$at" -gt 18 ] || continue
+    before=$(bytes_at "$1" $((at - 19)) 18)
+    case $before in
+      ????????????????5f????????????????74) echo "${before%74} ${key##*/} deleted" ;;
+      ??????????????????5f????????????????) [ "$(bytes_at "$1" $((at + 24)) 1)" = 10 ] && echo "${before#??} ${key##*/} kept" ;;
+    esac
+  done
+}
+bytes_at() { tail -c "+$(($2 + 1))" "$1" | head -c "$3" | od -An -v -tx1 | tr -d ' \n'; }
 
 # Snapshots lie in the same directory, and stay. What K3s keeps in its datastore beside the objects (CAs, passwords, the
 # keys of the encryption) goes too: files that are newer than the datastore's end its start. It writes them anew.

@@ -5,6 +5,7 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, test } from 'node:test'
+import { crc32, deflateRawSync } from 'node:zlib'
 import { adminCredentials, makeClusterSecrets } from '../drivers/k3s/make-secrets.ts'
 import { type NodeRoot, nodeRoot } from './testing/node-root.ts'
 import { caHash } from './token.ts'
@@ -496,6 +497,37 @@ describe('wipe, restore, forget-db', () => {
     }
   })
 
+  test('a snapshot says which token opens it: the newest bootstrap key that was not deleted', async () => {
+    const [first, second] = ['23e0bf16a823', 'a1b2c3d4e5f6']
+    const files: readonly (readonly [string, readonly Uint8Array[], string | undefined])[] = [
+      ['fresh', [etcdPut(2, first)], first],
+      ['rewritten', [etcdPut(700, first), etcdPut(2, first)], first],
+      ['rotated', [etcdPut(2, first), etcdPut(95, second), etcdDelete(96, first)], second],
+      ['rotated-page-order', [etcdDelete(0x5f74, first), etcdPut(0x5f73, second), etcdPut(2, first)], second],
+      ['rotated-and-compacted', [etcdPut(300, second), etcdPut(2, first)], second],
+      ['back-again', [etcdPut(2, first), etcdDelete(9, first), etcdPut(8, second), etcdPut(20, first)], first],
+      ['none', [Buffer.from('\n\x17/registry/bootstrap/x\n/bootstrap/23e0bf16a823')], undefined],
+    ]
+    for (const [name, parts, hash] of files) {
+      const bytes = Buffer.concat([Buffer.alloc(64), ...parts.flatMap((part) => [part, Buffer.alloc(9)])])
+      for (const [ending, content] of [
+        ['', bytes],
+        ['.zip', zipped(bytes)],
+      ] as const) {
+        mkdirSync(path.join(root.directory, 'srv'), { recursive: true })
+        writeFileSync(path.join(root.directory, 'srv', name + ending), content)
+        const answer = await root.ask(['token-of', `/srv/${name}${ending}`])
+        if (hash === undefined) assert.match(String(answer.error), /does not say which token/, name)
+        else assert.deepEqual(answer, { ok: true, tokenHash: hash }, name + ending)
+        assert.ok(!root.has('/srv/.croft-unpacked'))
+      }
+    }
+    writeFileSync(path.join(root.directory, 'srv/broken.zip'), 'PK?')
+    assert.match(String((await root.ask(['token-of', '/srv/broken.zip'])).error), /could not be unpacked/)
+    for (const from of ['relative', '/a/../b', '/no/such', '', '/srv/$(id)'])
+      assert.equal((await root.ask(['token-of', from])).ok, false, from)
+  })
+
   test('[S-15] pieces are taken among the snapshots alone, and only whole paths are read', async () => {
     for (const to of [
       '/etc/shadow',
@@ -660,4 +692,41 @@ async function serving(
     server.closeAllConnections()
     await new Promise((done) => server.close(done))
   }
+}
+
+/** One revision of a key as etcd has it in its file: the revision, then the key with its value. */
+function etcdPut(revision: number, hash: string): Uint8Array {
+  const key = Buffer.from(`/bootstrap/${hash}`)
+  const value = Buffer.from('salt:c2VjcmV0')
+  const pair = [0x0a, key.length, ...key, 0x10, 2, 0x18, 3, 0x20, 1, 0x2a, value.length, ...value]
+  return Buffer.concat([revisionOf(revision), Buffer.from(pair)])
+}
+
+function etcdDelete(revision: number, hash: string): Uint8Array {
+  const key = Buffer.from(`/bootstrap/${hash}`)
+  return Buffer.concat([revisionOf(revision), Buffer.from('t'), Buffer.from([0x0a, key.length, ...key])])
+}
+
+function revisionOf(revision: number): Uint8Array {
+  const bytes = Buffer.alloc(17)
+  bytes.writeBigUInt64BE(BigInt(revision), 0)
+  bytes.write('_', 8)
+  return bytes
+}
+
+/** As K3s packs a snapshot: one file, its sizes behind it. */
+function zipped(bytes: Uint8Array): Uint8Array {
+  const packed = deflateRawSync(bytes)
+  const header = Buffer.alloc(30)
+  header.writeUInt32LE(0x04034b50, 0)
+  header.writeUInt16LE(20, 4)
+  header.writeUInt16LE(8, 6)
+  header.writeUInt16LE(8, 8)
+  header.writeUInt16LE(1, 26)
+  const behind = Buffer.alloc(16)
+  behind.writeUInt32LE(0x08074b50, 0)
+  behind.writeUInt32LE(crc32(bytes), 4)
+  behind.writeUInt32LE(packed.length, 8)
+  behind.writeUInt32LE(bytes.length, 12)
+  return Buffer.concat([header, Buffer.from('a'), packed, behind])
 }

@@ -28,6 +28,8 @@ export type NodeVerb =
    * compares with its datastore, server/tls and server/cred.
    */
   | 'forget-db'
+  /** Argument: path of a snapshot. Answers the `tokenHash` of the token that opens it, as it stands in the file itself. */
+  | 'token-of'
   /** Argument: id. Removes that member from etcd, asked of the etcd on this server; for one that has no Node to annotate. */
   | 'remove-member'
   /** Argument: path. Answers `bytes` and `sha256` of a file. */
@@ -111,7 +113,6 @@ export interface NodeFacts {
     readonly path: string
     readonly atMs: number
     readonly bytes: number
-    readonly tokenHash?: string
   }[]
   readonly job?: {
     readonly name: string

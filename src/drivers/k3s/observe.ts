@@ -4,7 +4,7 @@ import type { ClusterSecrets } from '../../model/cluster-secrets.ts'
 import type { Answer, EtcdMember, ObservedCluster } from '../../model/observed-cluster.ts'
 import type { ClusterSurroundings } from '../cluster-port.ts'
 import { listIsStale, lookAround } from './look-around.ts'
-import { isFresh, passwordsIn, podsToMove, snapshotsIn, tokenKept } from './look-at-api.ts'
+import { isFresh, passwordsIn, podsToMove, snapshotsIn } from './look-at-api.ts'
 import type { Answered } from './look-at-nodes.ts'
 import { type Looker, NOWHERE, specsOf } from './looker.ts'
 import { judgeMembers, memberList, membersOfNodes, type Witness } from './members.ts'
@@ -86,15 +86,11 @@ async function askFurther(
   ])
   if (snapshots !== 'unknown')
     memory.snapshots = { list: snapshots, readMs: kept?.list === snapshots ? kept.readMs : nowMs }
-  return { passwords, pods, snapshots: withLocal(memory, secrets, snapshots) }
+  return { passwords, pods, snapshots: withLocal(memory, snapshots) }
 }
 
 /** Snapshots that a node has on its disk and K3s has not noted yet. */
-function withLocal(
-  memory: Memory,
-  secrets: ClusterSecrets,
-  snapshots: ObservedCluster['snapshots'],
-): ObservedCluster['snapshots'] {
+function withLocal(memory: Memory, snapshots: ObservedCluster['snapshots']): ObservedCluster['snapshots'] {
   const local = [...memory.facts.values()].flatMap(({ facts }) => facts.snapshots)
   if (snapshots === 'unknown') return snapshots
   const known = new Set(snapshots.map(({ name }) => name))
@@ -102,13 +98,7 @@ function withLocal(
     ...snapshots,
     ...local
       .filter(({ name }) => !known.has(name))
-      .map(({ name, atMs, bytes, tokenHash }) => ({
-        name,
-        atMs,
-        bytes,
-        tokenKept: tokenKept(tokenHash, secrets),
-        ...optional('tokenHash', tokenHash),
-      })),
+      .map(({ name, atMs, bytes }) => ({ name, atMs, bytes, tokenKept: 'unknown' as const })),
   ]
 }
 

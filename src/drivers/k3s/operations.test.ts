@@ -67,7 +67,7 @@ async function snapshotOn(lab: DriverLab) {
     ).stdout,
   )
   const [newest] = facts.snapshots.sort((a: { atMs: number }, b: { atMs: number }) => b.atMs - a.atMs)
-  return newest as { name: string; path: string; tokenHash?: string }
+  return newest as { name: string; path: string }
 }
 
 describe('restore', () => {
@@ -240,6 +240,24 @@ describe('drill', () => {
       assert.equal(lab.box('s9').machine.files.text('/var/lib/rancher/k3s/server/token'), undefined, 'wiped at the end')
     })
   }
+
+  test('a backup from before a rotation of the token is tried with the token that opens it', async () => {
+    const lab = await withSpare()
+    const taken = await snapshotOn(lab)
+    const { observed } = await lab.look()
+    const rotated = await run(lab, planRotation('token', lab.spec, observed, lab.clock.now()))
+    assert.deepEqual(rotated.result, { is: 'done' })
+    await lab.clock.advanceTo(lab.clock.now() + 60_000)
+    const present = kept(lab)[0]
+    const { result, log } = await run(lab, planDrill(lab.spec, { ...taken, server: 's1', usable: 'yes' }, 's9'))
+    assert.deepEqual(result, { is: 'done' }, log.join(', '))
+    assert.equal(kept(lab)[0], present, 'the cluster keeps its token')
+    const secrets = lab.vault.kept.get('homelab')
+    assert.ok(secrets)
+    lab.vault.kept.set('homelab', { ...secrets, formerPasswords: [] })
+    const lost = await run(lab, planDrill(lab.spec, { ...taken, server: 's1', usable: 'yes' }, 's9'))
+    assert.match(JSON.stringify(lost.result), /the token that opens the backup is not kept/)
+  })
 
   test('a machine that holds anything else than an earlier drill is left as it is', async () => {
     const lab = await withSpare()

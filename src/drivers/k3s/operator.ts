@@ -17,7 +17,7 @@ import { copySnapshot } from './copy-snapshot.ts'
 import { goalReached } from './goals.ts'
 import { adminCredentials, password, renewAuthorities } from './make-secrets.ts'
 import { emptyMemory } from './memory.ts'
-import { command, outcomeOf, placeProgram } from './node-lane.ts'
+import { askProgram, command, outcomeOf, placeProgram } from './node-lane.ts'
 import { observeCluster } from './observe.ts'
 import { optional } from './optional.ts'
 import { recoverSecrets } from './recover.ts'
@@ -300,13 +300,22 @@ async function clearDrill(operating: Operating): Promise<Outcome> {
 
 /** With the agents' own token too: without it the reset writes another list of users, and K3s starts no more. */
 async function writeDrillFiles(operating: Operating): Promise<Outcome> {
-  const { secrets, declaration } = operating
+  const { secrets, declaration, operation, signal } = operating
   if (secrets === undefined) return missing()
-  const files = [
-    fileOf(CONFIG_FILE, `${DRILL_MARK}${configYaml(drillConfig(declaration.spec, nodeName(operating)))}`, 0o600),
-    ...tokenFiles(secrets),
-  ]
-  return told(operating, 'put', { files })
+  return withShell(operating, async (shell) => {
+    const asked = await askProgram(shell, ['token-of', operation.target ?? ''], signal)
+    if (asked.is === 'silence') return outcomeOf(asked, operation.summary)
+    // A copy that does not say it is tried with the present one: the drill shows whether that opens it.
+    const hash = asked.is === 'answer' ? asked.value.tokenHash : tokenHash(secrets.password.reveal())
+    const opening = [secrets.password, ...secrets.formerPasswords].find((one) => tokenHash(one.reveal()) === hash)
+    if (opening === undefined) return refused('NoToken', 'stalled', 'the token that opens the backup is not kept')
+    const config = configYaml(drillConfig(declaration.spec, nodeName(operating)))
+    const files = [
+      fileOf(CONFIG_FILE, `${DRILL_MARK}${config}`, 0o600),
+      ...tokenFiles({ ...secrets, password: opening }),
+    ]
+    return told(operating, 'put', { files })
+  })
 }
 
 function missing(): Outcome {

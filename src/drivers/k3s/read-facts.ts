@@ -64,7 +64,6 @@ function readSnapshot(value: Foreign): NodeFacts['snapshots'] {
       path: textOf(value.path) ?? '',
       atMs: numberOf(value.atMs) ?? 0,
       bytes: numberOf(value.bytes) ?? 0,
-      ...optional('tokenHash', nameOf(value.tokenHash)),
     },
   ]
 }

@@ -120,12 +120,16 @@ export function planDrill(
         from: snapshot.server,
         to: copy,
       },
-      on(
-        node,
-        'write-drill-files',
-        `configure ${host} with the flags of ${spec.name}, as a control plane without a kubelet`,
-        'it on its disk',
-      ),
+      {
+        ...on(
+          node,
+          'write-drill-files',
+          `configure ${host} with the flags of ${spec.name}, as a control plane without a kubelet`,
+          'it on its disk',
+        ),
+        // It says which token it was taken with.
+        target: copy,
+      },
       {
         ...on(
           node,

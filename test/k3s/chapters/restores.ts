@@ -35,7 +35,7 @@ export async function restores(stage: Stage, story: Story): Promise<void> {
       copy,
     )
     assert.equal(put.code, 0, put.out)
-    return await restored(stage, taken, ['--server', first, '--present-token'])
+    return await restored(stage, taken, ['--server', first])
   })
   await story.step('nothing is left to do after that', () => settled(stage))
 }

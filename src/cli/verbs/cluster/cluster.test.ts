@@ -7,12 +7,14 @@ import { parse } from 'yaml'
 import type { ClusterOperator, ClusterSurroundings } from '../../../drivers/cluster-port.ts'
 import { createK3sDriver } from '../../../drivers/k3s/driver.ts'
 import { makeClusterSecrets } from '../../../drivers/k3s/make-secrets.ts'
+import { tokenHash } from '../../../k3s/token.ts'
 import { readKubeconfig } from '../../../kubernetes/kubeconfig.ts'
 import { systemClock } from '../../../lib/clock.ts'
 import type { ClusterDeclaration } from '../../../model/cluster-declaration.ts'
 import type { Approval } from '../../../model/estate.ts'
 import { NO_ORDERS, type ObservedCluster } from '../../../model/observed-cluster.ts'
 import { DEFAULT_POLICY } from '../../../model/policy.ts'
+import { Secret } from '../../../model/secret.ts'
 import { rolloutId } from '../../../plan/clusters/rollout.ts'
 import { clusterSpec, observedCluster } from '../../../plan/clusters/testing/fixture.ts'
 import { createMemoryStore } from '../../../store/memory.ts'
@@ -35,12 +37,15 @@ const CLUSTER: ClusterDeclaration = {
   generation: 'g',
 }
 const LOADED = { ...EMPTY_ESTATE, estate: { ...EMPTY_ESTATE.estate, clusters: [CLUSTER] } }
-const SECRETS = makeClusterSecrets({
-  cluster: 'homelab',
-  firstServer: 's1',
-  nowMs: Date.now(),
-  randomBytes: (count) => Buffer.alloc(count, 7),
-})
+const SECRETS = {
+  ...makeClusterSecrets({
+    cluster: 'homelab',
+    firstServer: 's1',
+    nowMs: Date.now(),
+    randomBytes: (count) => Buffer.alloc(count, 7),
+  }),
+  formerPasswords: [new Secret('from-before-a-rotation')],
+}
 
 let home: string
 before(() => {
@@ -53,6 +58,8 @@ interface World {
   readonly made?: boolean
   readonly observed?: ObservedCluster
   readonly snapshots?: readonly object[]
+  /** The hash of the token that the snapshots' files name. */
+  readonly opens?: string
   readonly performed?: string[]
 }
 
@@ -61,13 +68,19 @@ function runtimeOf({
   made = true,
   observed,
   snapshots = [],
+  opens,
   performed = [],
 }: World): ReturnType<typeof fakeRuntime> {
   const real = createK3sDriver()
   const facts = JSON.stringify({ snapshots })
-  const shell = { run: async () => ({ code: 0, stdout: facts, stderr: '' }) } as unknown as NonNullable<
-    ReturnType<ClusterSurroundings['nodes']['get']>
-  >['shell']
+  const token = JSON.stringify(opens === undefined ? { ok: false, error: 'unknown' } : { ok: true, tokenHash: opens })
+  const shell = {
+    run: async (argv: readonly string[]) => ({
+      code: 0,
+      stdout: argv.includes('token-of') ? token : facts,
+      stderr: '',
+    }),
+  } as unknown as NonNullable<ReturnType<ClusterSurroundings['nodes']['get']>>['shell']
   const reach = {
     machine: { exists: 'yes', power: 'on', ours: true },
     lane: 'ssh',
@@ -260,10 +273,23 @@ describe('croft cluster restore', () => {
 
   test('[F-33] without the token nothing is stopped', async () => {
     const [store, performed] = [createMemoryStore(), [] as string[]]
-    const runtime = runtimeOf({ store, performed, snapshots: [{ ...taken, tokenHash: '000000000000' }] })
+    const runtime = runtimeOf({ store, performed, snapshots: [taken], opens: '000000000000' })
     assert.equal(await run(runtime, ['restore', 'homelab', 'snap-1'], { ...OPTIONS, yes: true }), 1)
     assert.match(runtime.written.out, /Refused: .*not kept/)
     assert.deepEqual(performed, [])
+  })
+
+  test('the file says which token opens it, and a former one is taken without being asked for', async () => {
+    for (const [opens, taking] of [
+      [SECRETS.password, false],
+      [SECRETS.formerPasswords[0], true],
+    ] as const) {
+      const performed: string[] = []
+      const hash = tokenHash(opens?.reveal() ?? '')
+      const runtime = runtimeOf({ store: createMemoryStore(), performed, snapshots: [taken], opens: hash })
+      assert.equal(await run(runtime, ['restore', 'homelab', 'snap-1'], { ...OPTIONS, yes: true }), 0)
+      assert.equal(performed.includes('take-password'), taking)
+    }
   })
 
   test('asks first, and only lists when that is all that is wanted', async () => {

@@ -11,7 +11,7 @@ import { CliError, UsageError } from '../../exit.ts'
 import { openState } from '../../state.ts'
 import type { ClusterVerb } from './find.ts'
 import { operate } from './operate.ts'
-import { type SnapshotFile, snapshotFiles } from './snapshots.ts'
+import { type SnapshotFile, snapshotFiles, tokenHashIn } from './snapshots.ts'
 
 /** Restores a cluster from a snapshot, by the documented way for several servers. */
 export const restore: ClusterVerb = async (runtime, { cluster, estate, directory, state, words }, options) => {
@@ -36,9 +36,8 @@ export const restore: ClusterVerb = async (runtime, { cluster, estate, directory
     )
   }
   const known = observed.snapshots === 'unknown' ? remembered : [...observed.snapshots, ...remembered]
-  // K3s that was restored finds its snapshots on the disk again, and no longer knows which token they were taken with.
   const noted = known.find(({ name, tokenHash: hash }) => name === file.name && hash !== undefined)?.tokenHash
-  const hash = file.tokenHash ?? noted
+  const hash = (await tokenHashIn(surroundings, file, runtime.signal)) ?? noted
   const operation = planRestore(cluster.spec, observed, kept, {
     snapshot: file.name,
     path: file.path,

@@ -1,39 +1,58 @@
 import type { ClusterSurroundings } from '../../../drivers/cluster-port.ts'
 import { NODE_PROGRAM_TEXT } from '../../../k3s/programs.ts'
-import { ShellFailure } from '../../../lib/shell.ts'
+import { type Shell, ShellFailure } from '../../../lib/shell.ts'
 
 /** A snapshot as a file on a server. */
 export interface SnapshotFile {
   readonly name: string
   readonly path: string
   readonly server: string
-  readonly tokenHash?: string
 }
 
-/** Snapshots that lie on servers which answer. The program goes along with the question: a machine made anew has none. */
+/** Snapshots that lie on servers which answer. */
 export async function snapshotFiles(
   { nodes }: ClusterSurroundings,
   signal: AbortSignal,
 ): Promise<readonly SnapshotFile[]> {
   const found = await Promise.all(
     [...nodes].map(async ([server, { shell }]): Promise<readonly SnapshotFile[]> => {
-      if (shell === undefined) return []
-      try {
-        const { stdout } = await shell.run(['/bin/sh', '-s', '--', 'facts'], { input: NODE_PROGRAM_TEXT, signal })
-        const facts: unknown = JSON.parse(stdout)
-        const list = (facts as { readonly snapshots?: unknown }).snapshots
-        return Array.isArray(list) ? list.flatMap((one: unknown) => readOne(one, server)) : []
-      } catch (error) {
-        if (error instanceof ShellFailure || error instanceof SyntaxError) return []
-        throw error
-      }
+      const list = (await ask(shell, ['facts'], signal)).snapshots
+      return Array.isArray(list) ? list.flatMap((one: unknown) => readOne(one, server)) : []
     }),
   )
   return found.flat()
 }
 
+/**
+ * The hash of the token that opens a snapshot, as the file itself has it. Undefined: nobody can look into it now. K3s
+ * forgets the hash when it is restored and finds its snapshots on the disk again; the file does not.
+ */
+export async function tokenHashIn(
+  { nodes }: ClusterSurroundings,
+  { path, server }: SnapshotFile,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { tokenHash } = await ask(nodes.get(server)?.shell, ['token-of', path], signal)
+  return typeof tokenHash === 'string' && /^[0-9a-f]{12}$/.test(tokenHash) ? tokenHash : undefined
+}
+
+/** The program goes along with the question: a machine made anew has none. Whoever cannot answer says nothing. */
+async function ask(
+  shell: Shell | undefined,
+  words: readonly string[],
+  signal: AbortSignal,
+): Promise<Readonly<Record<string, unknown>>> {
+  if (shell === undefined) return {}
+  try {
+    const { stdout } = await shell.run(['/bin/sh', '-s', '--', ...words], { input: NODE_PROGRAM_TEXT, signal })
+    return Object(JSON.parse(stdout)) as Readonly<Record<string, unknown>>
+  } catch (error) {
+    if (error instanceof ShellFailure || error instanceof SyntaxError) return {}
+    throw error
+  }
+}
+
 function readOne(value: unknown, server: string): readonly SnapshotFile[] {
-  const { name, path, tokenHash } = value as Readonly<Record<string, unknown>>
-  if (typeof name !== 'string' || typeof path !== 'string') return []
-  return [{ name, path, server, ...(typeof tokenHash === 'string' ? { tokenHash } : {}) }]
+  const { name, path } = value as Readonly<Record<string, unknown>>
+  return typeof name === 'string' && typeof path === 'string' ? [{ name, path, server }] : []
 }
