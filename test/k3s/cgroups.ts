@@ -5,11 +5,11 @@ const TOP = '/sys/fs/cgroup'
 
 /**
  * The words before a program that put it into control groups of its own, so that three kubelets of one computer do not
- * take each other's pods for orphans. With the second version systemd-nspawn sees to it.
+ * take each other's pods for orphans. With the second version there is one tree, and systemd-nspawn divides the group that
+ * it is started in: two hosts in one group would get the same part of it.
  */
 export function cgroupsOf(name: string): readonly string[] {
-  if (existsSync(join(TOP, 'cgroup.controllers'))) return []
-  const groups = controllers().map((controller) => {
+  const groups = trees().map((controller) => {
     const group = join(TOP, controller, name)
     mkdirSync(group, { recursive: true })
     for (const file of controller === 'cpuset' ? ['cpuset.cpus', 'cpuset.mems'] : [])
@@ -24,7 +24,7 @@ export function cgroupsOf(name: string): readonly string[] {
 
 /** Takes them away when nothing is left in them; from the leaves up. */
 export function removeCgroups(name: string): void {
-  for (const controller of controllers()) remove(join(TOP, controller, name))
+  for (const controller of trees()) remove(join(TOP, controller, name))
 }
 
 function remove(group: string): void {
@@ -38,6 +38,8 @@ function remove(group: string): void {
   }
 }
 
-function controllers(): readonly string[] {
+/** Below the top: one for each controller, or the top itself where there is only one tree. */
+function trees(): readonly string[] {
+  if (existsSync(join(TOP, 'cgroup.controllers'))) return ['']
   return readdirSync(TOP).filter((one) => one !== 'unified' && existsSync(join(TOP, one, 'cgroup.procs')))
 }

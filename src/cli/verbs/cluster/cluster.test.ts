@@ -287,7 +287,10 @@ describe('croft cluster restore', () => {
       const performed: string[] = []
       const hash = tokenHash(opens?.reveal() ?? '')
       const runtime = runtimeOf({ store: createMemoryStore(), performed, snapshots: [taken], opens: hash })
-      assert.equal(await run(runtime, ['restore', 'homelab', 'snap-1'], { ...OPTIONS, yes: true }), 0)
+      assert.equal(
+        await run(runtime, ['restore', 'homelab', 'snap-1'], { ...OPTIONS, yes: true, confirm: 'homelab' }),
+        0,
+      )
       assert.equal(performed.includes('take-password'), taking)
     }
   })
