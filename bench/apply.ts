@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { installed } from './installed.ts'
 import { type Command, measure, type Usage } from './measure.ts'
 import { type Simulator, startDaemonSimulator } from './simulator.ts'
 import { showTable } from './table.ts'
@@ -9,7 +10,7 @@ import { tofuCommands, tofuFrom } from './tofu.ts'
 
 /**
  * What it costs to make, look at, change and destroy many stopped machines: `npm run bench:apply`, or with
- * `-- --sizes 100`. The real program over real HTTPS, on a simulated daemon with three workers and one lock for each
+ * `-- --sizes 100`. The installed program over real HTTPS, on a simulated daemon with three workers and one lock for each
  * storage. With CROFT_BENCH_TOFU (the program) and CROFT_BENCH_BPG (the directory of the provider) OpenTofu does the
  * same beside it, on a daemon of its own.
  */
@@ -18,7 +19,7 @@ const sizes = options.sizes.split(',').map(Number)
 if (!sizes.every((size) => size >= 1 && size <= 1000)) throw new Error('--sizes takes numbers from 1 to 1000')
 
 const ROOT = join(import.meta.dirname, '..')
-const CROFT = join(ROOT, 'bin', 'croft')
+let CROFT = ''
 const HOST = 'pve1'
 const HEAD = ['MACHINES', 'PROGRAM', 'STEP', 'CALLS', 'PER MACHINE', 'WALL', 'CPU', 'PEAK RSS']
 
@@ -31,6 +32,8 @@ export interface BenchStep {
 
 async function main(): Promise<void> {
   const rows: string[][] = []
+  // Both programs as people install them.
+  CROFT = await installed(join(scratch, 'built'))
   const tofu = tofuFrom(process.env)
   if (tofu === undefined) print('OpenTofu is not measured: CROFT_BENCH_TOFU and CROFT_BENCH_BPG name no programs.')
   for (const size of sizes) {

@@ -43,6 +43,8 @@ export interface RunOptions extends Pick<ObserveOptions, 'retryStalled' | 'tried
 interface Pass {
   readonly deps: PassDeps
   readonly options: RunOptions
+  /** By the clock that nobody sets. */
+  readonly begunMs: number
   readonly observed: Observed
   /** The part of the plan that this pass may touch. */
   readonly chosen: Plan
@@ -69,11 +71,13 @@ export async function runPass(
   options: RunOptions,
   signal: AbortSignal,
 ): Promise<PassReport> {
+  const begunMs = deps.clock.monotonicMs()
   const begins: ObserveOptions['begins'] = (plan, ground) =>
     admit(chosenOf(plan, options).entries, trafficIn(ground, deps)).map(({ entry }) => entry)
   const observed = options.observed ?? (await observe(inGit, deps, { ...options, begins }, signal))
   const turns = turnsOf(deps.clock)
-  const pass: Pass = { deps, options, observed, chosen: chosenOf(observed.observation.plan, options), turns, signal }
+  const chosen = chosenOf(observed.observation.plan, options)
+  const pass: Pass = { deps, options, begunMs, observed, chosen, turns, signal }
   await noteFindings(pass)
   await turns.pause()
   const acted = await act(pass)
@@ -136,14 +140,15 @@ async function writeReport({ deps, observed, turns }: Pass, { records, events }:
   await report(store, epoch, ledger.records, left, events, dropped, complete && observed.fresh, clock.now(), turns)
 }
 
-function reportOf({ deps, options, observed, chosen }: Pass, acted: Acted, judged: Judged): PassReport {
+function reportOf({ deps, options, begunMs, observed, chosen }: Pass, acted: Acted, judged: Judged): PassReport {
   const { estate, observation, ledger, surveyed } = observed
   const { attempts, clusters, power } = acted
   const { clock } = deps
   const looks = observed.clusters.map(({ look }) => look)
   const powers = observed.powers.map(({ look }) => look)
   const inFlight = ledger.intentions.size + observed.unsure.length + attempts.filter(leavesWork).length
-  notePace(deps.windows, observed.ended.size, ledger.intentions.size, inFlight, clock.monotonicMs())
+  const time = { begunMs, nowMs: clock.monotonicMs() }
+  notePace(deps.windows, observed.ended.size, ledger.intentions.size, inFlight, time)
   const effects =
     power.effects +
     attempts.length +

@@ -22,10 +22,17 @@ export function nothingLearnt(): Widths {
   return { current: new Map(), full: new Set(), pace: UNKNOWN_PACE, leftMs: undefined }
 }
 
-/** Learns how fast tasks end from those that ended since the last pass. */
-export function notePace(widths: Widths, ended: number, left: number, inFlight: number, nowMs: number): void {
+/** Learns how fast tasks end from those that ended since the last pass, and how long a pass takes. */
+export function notePace(
+  widths: Widths,
+  ended: number,
+  left: number,
+  inFlight: number,
+  { begunMs, nowMs }: { readonly begunMs: number; readonly nowMs: number },
+): void {
   if (widths.leftMs !== undefined) widths.pace = learnPace(widths.pace, ended, left, nowMs - widths.leftMs)
-  if (inFlight === 0) widths.pace = { ...widths.pace, quietMs: 0 }
+  const passMs = Math.max(0, nowMs - begunMs)
+  widths.pace = { ...widths.pace, passMs, ...(inFlight === 0 ? { quietMs: 0 } : {}) }
   widths.leftMs = inFlight > 0 ? nowMs : undefined
 }
 

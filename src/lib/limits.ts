@@ -175,7 +175,7 @@ export const LIMITS = {
   /** Work that may wait behind the lock of a storage: Proxmox gives up on a lock after ten seconds. */
   lockQueueMs: 8_000,
   /** Effects of one queue at once: what is tried first, until the answers say whether more or less is right. */
-  firstWindow: { host: 8, storage: 4 },
+  firstWindow: { host: 12, storage: 8 },
   /** How long it is believed that a token sees every guest, or that an id nobody has seen is free. */
   sightMs: 60_000,
   /** A survey shows the power of a guest with this delay at most: it is renewed every ten seconds, and kept for two. */

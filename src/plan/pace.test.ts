@@ -36,10 +36,12 @@ test('[T-01] many tasks are looked at when some of them should have ended', () =
 })
 
 test('[T-01] a queue that is refilled at every look runs empty for a small part of the time only', () => {
-  for (const [eachMs, width] of [
-    [100, 16],
-    [55, 32],
-    [300, 4],
+  for (const [eachMs, width, passMs] of [
+    [100, 16, 300],
+    [100, 16, 900],
+    [100, 16, 1_450],
+    [55, 32, 300],
+    [300, 4, 300],
   ] as const) {
     let pace: Pace = UNKNOWN_PACE
     let queuedMs = 0
@@ -55,8 +57,8 @@ test('[T-01] a queue that is refilled at every look runs empty for a small part 
       begun += width - left
       inFlight = width
       queuedMs = queuedMs - endedMs + (width - left) * eachMs
-      // A pass takes time of its own beside the wait.
-      waitMs = nextTaskLookMs(pace, inFlight, true) + 300
+      // A pass takes time of its own besides the wait.
+      waitMs = nextTaskLookMs({ ...pace, passMs }, inFlight, true) + passMs
     }
     assert.ok(idleMs < 0.15 * begun * eachMs, `${idleMs} ms idle of ${begun * eachMs} ms`)
   }
@@ -66,7 +68,7 @@ test('[T-01] a look is never closer than the shortest nor later than the longest
   for (const perTaskMs of [0, 1, 50, 1e6])
     for (const quietMs of [0, 100, 1e7])
       for (const inFlight of [1, 2, 30, 500]) {
-        const next = nextTaskLookMs({ perTaskMs, quietMs }, inFlight, inFlight > 2)
+        const next = nextTaskLookMs({ perTaskMs, quietMs, passMs: 700 }, inFlight, inFlight > 2)
         assert.ok(next >= LIMITS.shortestLookMs && next <= LIMITS.taskPollMaxMs)
       }
   assert.equal(learnPace(UNKNOWN_PACE, 0, 1, -5).quietMs, 0, 'a clock that went back teaches nothing')

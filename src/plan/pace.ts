@@ -5,9 +5,11 @@ export interface Pace {
   readonly perTaskMs: number
   /** How long nothing has ended, although something is under way. */
   readonly quietMs: number
+  /** How long the last pass took, from its first call to its end. */
+  readonly passMs: number
 }
 
-export const UNKNOWN_PACE: Pace = { perTaskMs: LIMITS.taskPollPerEffectMs, quietMs: 0 }
+export const UNKNOWN_PACE: Pace = { perTaskMs: LIMITS.taskPollPerEffectMs, quietMs: 0, passMs: 0 }
 
 /**
  * Learns from what ended since the last look. When nothing is left under way, the last one may have ended long before it:
@@ -18,15 +20,16 @@ export function learnPace(pace: Pace, ended: number, left: number, elapsedMs: nu
   if (ended === 0) return { ...pace, quietMs: tookMs }
   const seenMs = tookMs / ended
   const perTaskMs = left > 0 ? (pace.perTaskMs + seenMs) / 2 : Math.min(pace.perTaskMs, seenMs / 2)
-  return { perTaskMs, quietMs: 0 }
+  return { ...pace, perTaskMs, quietMs: 0 }
 }
 
 /**
- * When to look at tasks again. While something waits for its turn, when about a third of them should have ended, so that a
- * slot that came free is filled before the queue behind it runs empty; otherwise when half of them should have. One look
- * shows all of them. What takes long is looked at less and less often.
+ * When to look at tasks again. While something waits for its turn, early enough that the next pass refills the queue when
+ * about half of it is left: a pass that takes long begins sooner. Otherwise when half of the tasks should have ended. One
+ * look shows all of them. What takes long is looked at less and less often.
  */
 export function nextTaskLookMs(pace: Pace, inFlight: number, othersWait: boolean): number {
-  const expectedMs = Math.max((pace.perTaskMs * inFlight) / (othersWait ? 3 : 2), pace.quietMs / 2)
+  const halfMs = (pace.perTaskMs * inFlight) / 2
+  const expectedMs = Math.max(othersWait ? halfMs - pace.passMs : halfMs, pace.quietMs / 2)
   return Math.round(Math.min(LIMITS.taskPollMaxMs, Math.max(LIMITS.shortestLookMs, expectedMs)))
 }

@@ -21,8 +21,12 @@ const widths = (windows: Windows) => [HOST, STORAGE].map((queue) => capacity(que
 
 test('[T-01] a queue that copes is widened up to what is declared, one that is crowded is halved and widened slowly', () => {
   const first = widths(new Map())
-  assert.deepEqual(first, [8, 4])
-  const doubled = after(new Map(), lessons(4, 'fine'))
+  assert.deepEqual(first, [12, 8])
+  const narrow: Windows = new Map([
+    [name(HOST), { size: 8 }],
+    [name(STORAGE), { size: 4 }],
+  ])
+  const doubled = after(narrow, lessons(4, 'fine'))
   assert.deepEqual(widths(doubled), [12, 8])
   assert.deepEqual(widths(after(doubled, lessons(40, 'fine'))), [20, 10], 'no more than is declared')
   const halved = after(doubled, [...lessons(3, 'crowded'), ...lessons(5, 'fine')])
@@ -37,8 +41,8 @@ test('[T-01] a queue that copes is widened up to what is declared, one that is c
 })
 
 test('[T-01] nothing is learnt from a queue that nobody waited for, nor while its host is busy', () => {
-  assert.deepEqual(widths(after(new Map(), lessons(4, 'fine'), [STORAGE])), [8, 8])
-  assert.deepEqual(widths(after(new Map(), lessons(4, 'fine'), [HOST, STORAGE], true)), [8, 4])
+  assert.deepEqual(widths(after(new Map(), lessons(2, 'fine'), [STORAGE])), [12, 10])
+  assert.deepEqual(widths(after(new Map(), lessons(4, 'fine'), [HOST, STORAGE], true)), [12, 8])
 })
 
 test('what must not be done twice at once never is, whatever was learnt', () => {
