@@ -69,55 +69,93 @@ function whenNext(call: Call, job: Thing): Thing {
 }
 
 function prepare(call: Call, job: Thing, _id: string, old: Thing | undefined): Thing {
-  const { params, who } = call
-  for (const key of ['tmpdir', 'dumpdir', 'script', 'job-id']) {
-    const named = params[key] !== undefined || deletions(call).includes(key)
-    if (named && who.id !== 'root@pam') throw badParameter(key, 'Only root may set this option.')
-  }
-  for (const key of ['bwlimit', 'ionice', 'performance'])
-    if (params[key] !== undefined || deletions(call).includes(key)) requireRight(call, '/', 'Sys.Modify')
-  if (old !== undefined && Object.keys(params).every((key) => ['id', 'digest', 'delete'].includes(key)))
-    if (deletions(call).length === 0) throw failed('no options specified')
-  for (const key of deletions(call)) {
-    if (!KNOWN.has(key)) throw failed(`${INVALID}delete: unknown option '${key}'`)
+  const { params } = call
+  requireBackupRights(call)
+  if (old === undefined || params.storage !== undefined || deletions(call).includes('storage'))
+    requireRight(call, `/storage/${params.storage ?? 'local'}`, 'Datastore.Allocate')
+  if (params.pool !== undefined) {
+    if (!call.world.pools.has(params.pool)) throw forbidden(`pool '${params.pool}' does not exist`)
+    requireRight(call, `/pool/${params.pool}`, 'VM.Backup')
   }
   if (params.starttime !== undefined && params.schedule !== undefined)
     throw badParameter('starttime', "'starttime' and 'schedule' cannot both be set")
   if (old === undefined && params.starttime === undefined && params.schedule === undefined)
     throw badParameter('schedule', "neither 'starttime' nor 'schedule' were set")
-  if (params.pool !== undefined && !call.world.pools.has(params.pool))
-    throw forbidden(`pool '${params.pool}' does not exist`)
+  if (old !== undefined) checkChange(call, old)
   const { starttime, dow, node: _, ...rest } = job
   const times = starttime === undefined ? {} : { schedule: `${textOf(dow)} ${textOf(starttime)}`.trim() }
   // Which node it is for is a setting here, not the place that the call goes to.
   const node = params.node ?? old?.node
   const vmid = params.vmid === undefined ? {} : { vmid: params.vmid }
   const wanted: Thing = { enabled: 1, ...rest, ...vmid, ...times, ...(node === undefined ? {} : { node }) }
+  if (wanted.exclude !== undefined && wanted.pool === undefined && (old !== undefined || !says(wanted, 'vmid')))
+    wanted.all = 1
+  if (old !== undefined) for (const key of displaced(call, wanted)) delete wanted[key]
   checkSelection(wanted)
+  if (!['all', 'stop', 'pool', 'vmid'].some((key) => says(wanted, key)))
+    throw failed(`${INVALID}vmid: property is missing`)
   return wanted
+}
+
+/** What only root may say, and what asks for a right besides the one for the call: in jobs and in a backup at once. */
+export function requireBackupRights(call: Call): void {
+  const { params, who } = call
+  if (who.id === 'root@pam') return
+  const named = [...Object.keys(params), ...deletions(call)]
+  for (const key of ['tmpdir', 'dumpdir', 'script', 'job-id'])
+    if (named.includes(key)) throw badParameter(key, 'Only root may set this option.')
+  if (['bwlimit', 'ionice', 'performance'].some((key) => named.includes(key))) requireRight(call, '/', 'Sys.Modify')
+  const fleecing = params.fleecing === undefined ? undefined : parseProperties(params.fleecing, 'enabled')
+  const storage = fleecing?.named.get('storage')
+  if (storage !== undefined) requireRight(call, `/storage/${storage}`, 'Datastore.AllocateSpace')
+}
+
+/** What is asked of a change before it is put together with what is there. */
+function checkChange(call: Call, old: Thing): void {
+  const given = Object.keys(call.params).filter((key) => !['id', 'digest', 'delete'].includes(key))
+  if (given.length === 0 && deletions(call).length === 0) throw failed('no options specified')
+  checkSelection(Object.fromEntries(given.map((key) => [key, call.params[key] === '0' ? 0 : call.params[key]])))
+  if (call.who.id !== 'root@pam') {
+    if (old.dumpdir !== undefined) throw failed("only root@pam may edit jobs with a 'dumpdir' option.")
+    requireRight(call, `/storage/${textOf(old.storage) || 'local'}`, 'Datastore.Allocate')
+  }
+  for (const key of deletions(call)) {
+    if (!KNOWN.has(key)) throw failed(`${INVALID}delete: unknown option '${key}'`)
+  }
+}
+
+/** Guests by their ids, all of them, and those of a pool: what a change names takes the place of the others. */
+function displaced({ params }: Call, job: Thing): readonly string[] {
+  if (params.vmid !== undefined) return ['all', 'exclude', 'pool']
+  if (params.all === '1') return ['vmid', 'pool']
+  return says(job, 'pool') ? ['vmid', 'all', 'exclude'] : []
+}
+
+function says(job: Thing, key: string): boolean {
+  return job[key] !== undefined && job[key] !== 0 && job[key] !== ''
 }
 
 const KNOWN: ReadonlySet<string> = new Set(
   (
-    'all bwlimit comment compress exclude exclude-path fleecing ionice lockwait mailnotification mailto mode node ' +
+    'all bwlimit comment compress dumpdir exclude exclude-path fleecing ionice lockwait mailnotification mailto mode node ' +
     'notes-template notification-mode pbs-change-detection-mode performance pigz pool protected prune-backups quiet ' +
-    'remove repeat-missed stdexcludes stop stopwait storage tmpdir vmid zstd'
+    'remove repeat-missed script stdexcludes stop stopwait storage tmpdir vmid zstd'
   ).split(' '),
 )
 
 const VARIABLES = new Set(['cluster', 'guestname', 'node', 'vmid'])
 
 function checkSelection(job: Thing): void {
-  const says = (key: string) => job[key] !== undefined && job[key] !== 0
-  const conflict = (key: string, other: string) => failed(`${INVALID}${key}: option conflicts with option '${other}'`)
-  if (says('vmid')) for (const key of ['all', 'exclude', 'pool']) if (says(key)) throw conflict(key, 'vmid')
-  if (says('pool') && says('all')) throw conflict('all', 'pool')
-  if (!says('vmid') && !says('all') && !says('pool')) throw failed(`${INVALID}vmid: property is missing`)
+  const conflict = (key: string) => failed(`${INVALID}${key}: option conflicts with option 'vmid'`)
+  if (says(job, 'vmid')) for (const key of ['all', 'exclude', 'pool']) if (says(job, key)) throw conflict(key)
   const template = textOf(job['notes-template'])
-  for (const match of template.matchAll(/\{\{(.*?)\}\}/g)) {
-    if (!VARIABLES.has(match[1] ?? ''))
-      throw failed(`${INVALID}notes-template: found unknown: variable '${match[1]}' at char ${match.index + 4}`)
-  }
+  if (template.includes('\n')) throw failed(`${INVALID}notes-template: contains a line feed`)
+  const unknown = [...template.matchAll(/\\(.)/g)].flatMap(({ 1: char = '', index }) =>
+    char === 'n' || char === '\\' ? [] : [`escape sequence '\\${char}' at char ${index}`],
+  )
+  for (const { 1: name = '', index } of template.matchAll(/\{\{([^\s{}]+)\}\}/g))
+    if (!VARIABLES.has(name)) unknown.push(`variable '${name}' at char ${index + 4}`)
+  if (unknown.length > 0) throw failed(`${INVALID}notes-template: found unknown: ${unknown.join(', ')}`)
 }
 
 function guestsOf(world: World, job: Thing): Guest[] {

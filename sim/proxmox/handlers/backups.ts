@@ -6,7 +6,7 @@ import type { Guest, Host, StorageEntry, Volume } from '../../world/types.ts'
 import { addVolume, filePath, volumesOf } from '../../world/volumes.ts'
 import { badParameter, failed, forbidden } from '../api-error.ts'
 import { type Call, hostOf, param, type Routes } from '../call.ts'
-import { mayBackUp } from './backup-jobs.ts'
+import { mayBackUp, requireBackupRights } from './backup-jobs.ts'
 import { underMark } from './config-lock.ts'
 import { requireRight } from './option-rights.ts'
 import { type Keep, marks } from './prune.ts'
@@ -115,8 +115,12 @@ function dump(call: Call): string {
   const { world, params } = call
   const host = hostOf(call)
   const ids = (params.vmid ?? '').split(/[,;\s]+/).filter((id) => id !== '')
+  requireBackupRights(call)
+  if (params['prune-backups'] !== undefined)
+    requireRight(call, `/storage/${params.storage ?? 'local'}`, 'Datastore.Allocate')
   if (ids.length === 0 && params.all !== '1' && params.pool === undefined)
     throw badParameter('vmid', 'property is missing')
+  if (params.stop === '1') requireRight(call, `/nodes/${host.name}`, 'Sys.Modify')
   requireRight(call, `/storage/${params.storage ?? 'local'}`, 'Datastore.AllocateSpace')
   for (const id of ids) if (!mayBackUp(call, Number(id))) throw forbidden(`/vms/${id}, VM.Backup`)
   return startTask(world, host, 'vzdump', ids.length === 1 ? (ids[0] ?? '') : '', call.who.id, async (work) => {

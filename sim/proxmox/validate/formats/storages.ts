@@ -58,6 +58,10 @@ export const STORAGE_FORMATS: Formats = {
   },
   'backup-fleecing': {
     keys: inlineKeys({ 'enabled?=': { is: 'boolean' }, 'storage?': { as: 'pve-storage-id' } }),
+    together: (values) =>
+      values.get('enabled') === '1' && !values.has('storage')
+        ? "'storage' parameter is required when 'enabled' is set"
+        : undefined,
   },
   'backup-performance': {
     keys: inlineKeys({
