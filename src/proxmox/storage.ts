@@ -202,7 +202,7 @@ export const STORAGE: readonly Definition[] = [
       pigz: number('Threads of pigz.', { min: 0, absent: 0 }),
       retention,
     },
-    privileges: ['Sys.Audit on /', 'Sys.Modify on /'],
+    privileges: ['Sys.Audit on /', 'Sys.Modify on /', 'Datastore.Allocate on /storage/STORAGE'],
     exampleName: 'nightly',
     example: {
       schedule: 'mon..fri 02:30',

@@ -15,7 +15,8 @@ import type { ResourceKey } from '../../../model/key.ts'
 import type { ResourceRecord } from '../../../model/record.ts'
 import { Secret } from '../../../model/secret.ts'
 import { createMemoryStore } from '../../../store/memory.ts'
-import type { Check } from '../../port.ts'
+import type { Check, Session } from '../../port.ts'
+import { proxmoxDriver } from '../driver.ts'
 import { setUpCommands } from './commands.ts'
 import { examine } from './examine.ts'
 import { type Grants, grantsOf } from './grants.ts'
@@ -25,6 +26,7 @@ import { pveum } from './testing/pveum.ts'
 
 const NOW_MS = 1_760_000_000_000
 const IMAGE = 'noble-server-cloudimg-amd64.qcow2'
+const { signal } = new AbortController()
 const WHO = { user: 'croft@pve', token: 'croft' }
 
 function files(pool: boolean): Record<string, string> {
@@ -92,7 +94,6 @@ async function withToken(estate: Estate, commands: readonly string[]) {
   datacentre.world.pools.set('k3s', { id: 'k3s', comment: undefined, guests: new Set(), storages: new Set() })
   const token = await clock.runUntil(pveum(datacentre, commands))
   const { disk } = createMemoryStore()
-  const { signal } = new AbortController()
   const wire = simWire(datacentre)
   const random = seededRandom(8)
   return {
@@ -119,6 +120,12 @@ async function withToken(estate: Estate, commands: readonly string[]) {
           entered,
         ),
       ),
+    /** The driver with this token, as commands use it. */
+    async opened<T>(work: (session: Session) => Promise<T>): Promise<T> {
+      const deps = { clock, random, openWire: () => wire, resolveSecret: async () => new Secret(token) }
+      const session = proxmoxDriver.connect(connectionOf(estate), deps)
+      return clock.runUntil(work(session).finally(() => session.close()))
+    },
     guests: () => [...datacentre.world.guests.keys()].filter((vmid) => vmid >= 300),
     async apply(deadlineMs: number, wanted = estate): Promise<{ reached: boolean; said: string }> {
       const { engine } = startProcess({ clock, random, disk, wire, token })
@@ -148,6 +155,8 @@ const bad = (checks: readonly Check[]) => checks.filter(({ level }) => level !==
 const NOT_REFUSED_BY_NAME: Readonly<Record<string, 'settles' | 'stops'>> = {
   // Memory and other people's tasks are not seen; nothing else needs them.
   'Sys.Audit': 'settles',
+  // For a person's commands; an apply takes no snapshots.
+  'VM.Snapshot': 'settles',
   // Asked for when a cloud-init drive is put into a guest that exists, not when the guest is made.
   'VM.Config.CDROM': 'settles',
   // How the first boot went is not known, so it does not count.
@@ -219,7 +228,7 @@ test('it is enough for the homelab of the examples: two servers taken over, one 
   assert.ok(reached, said)
 })
 
-test('[T-02] it is enough for a whole life: machine, container and image are made, changed and destroyed', async () => {
+test('[T-02] it is enough for a whole life: made, entered, changed, saved, imported and destroyed', async () => {
   const container = (memory: number) => `apiVersion: virtualenvironmentcontainer.crossplane.io/v1alpha1
 kind: EnvironmentContainer
 metadata: {name: box}
@@ -241,6 +250,16 @@ metadata: {name: debian}
 spec:
   forProvider: {nodeName: pumped-piglet, datastoreId: local, contentType: vztmpl, url: 'https://images.test/debian-12.tar.zst'}
 `
+  const backup = (keep: number) => `apiVersion: croft.dev/v1alpha1
+kind: ProxmoxBackupJob
+metadata: {name: nightly}
+spec:
+  schedule: '02:30'
+  storage: local
+  all: true
+  retention: {keepLast: ${keep}}
+  fleecing: {enabled: true, storage: local-zfs}
+`
   const { 'connection.yaml': connection = '', 'a.yaml': machine = '', 'c.yaml': image = '' } = files(false)
   const doomed = machine.replace('spec:', 'spec:\n  deletionPolicy: Delete')
   const life = (memory: number) =>
@@ -250,16 +269,42 @@ spec:
       'b.yaml': container(memory),
       'c.yaml': image,
       'd.yaml': template,
+      'e.yaml': backup(memory / 512),
     })
   const born = life(1024)
-  const commands = leastRole(connectionOf(born), born.resources, { nowMs: NOW_MS })
-  const { apply, doctor, guests } = await withToken(born, commands)
-  assert.deepEqual(bad(await doctor()), [])
+  const entered = new Set(born.resources.filter(({ desired }) => desired.type === 'vm').map(({ key }) => key))
+  const commands = leastRole(connectionOf(born), born.resources, { nowMs: NOW_MS, entered })
+  const { apply, doctor, exec, guests, opened } = await withToken(born, commands)
+  assert.deepEqual(bad(await doctor(entered)), [])
   for (const estate of [born, life(1536)]) {
     const { reached, said } = await apply(3_600_000, estate)
     assert.ok(reached, said.slice(-3000))
   }
   assert.equal(guests().length, 2)
+  assert.ok((await exec()).includes(200), 'programs run in the machine')
+
+  const kept = await opened(async (session) => {
+    const { sightings } = await session.survey(signal)
+    const said: unknown[] = []
+    const own = sightings.filter(({ externalId }) => Number(externalId) >= 300)
+    for (const one of own.toSorted((a, b) => (a.type > b.type ? -1 : 1))) {
+      const sighting = await session.observe(one, { power: true }, signal)
+      assert.ok(sighting?.close, 'import reads every guest')
+      said.push((await proxmoxDriver.importGuests?.manifest(sighting))?.kind)
+      const { snapshots } = session
+      assert.ok(snapshots)
+      said.push(await snapshots.take(sighting, 'before', signal))
+      said.push((await snapshots.list(sighting, signal)).map(({ name }) => name))
+      said.push(await snapshots.revert(sighting, 'before', signal))
+      said.push(await snapshots.remove(sighting, 'before', signal))
+    }
+    return said
+  })
+  const done = { result: 'done' }
+  const moments = [done, ['before'], done, done]
+  assert.deepEqual(kept, ['EnvironmentVM', ...moments, 'EnvironmentContainer', ...moments])
+  assert.deepEqual(bad(await doctor(entered)), [])
+
   const over = estateFrom({
     'connection.yaml': connection,
     'c.yaml': image,
@@ -272,4 +317,19 @@ spec: {reason: its life is over, maxDeletes: 5, expires: '2099-01-01T00:00:00Z'}
   })
   const { said } = await apply(3_600_000, over)
   assert.deepEqual(guests(), [], said.slice(-3000))
+})
+
+test('[T-02] without the right to take snapshots a command is refused by name, and an apply is not', async () => {
+  const estate = estateFrom({ ...files(false) })
+  const fewer = new Map([...ownGrants(estate)].map(([at, held]) => [at, new Set(held)]))
+  assert.ok(fewer.get('/vms')?.delete('VM.Snapshot'))
+  const { apply, opened } = await withToken(estate, setUpCommands(fewer, WHO, 'croft', 2e9))
+  assert.ok((await apply(3_600_000)).reached)
+  const outcome = await opened(async (session) => {
+    const { sightings } = await session.survey(signal)
+    const [one] = sightings.filter(({ externalId }) => Number(externalId) >= 300)
+    assert.ok(one && session.snapshots)
+    return session.snapshots.take(one, 'before', signal)
+  })
+  assert.match(JSON.stringify(outcome), /refused.*VM\.Snapshot/)
 })

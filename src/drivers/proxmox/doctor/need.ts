@@ -14,7 +14,7 @@ export interface Need {
   readonly ways: readonly Way[]
   /** What it is needed for: `create VM 114 (web-1) on fun-bedbug`. */
   readonly why: string
-  /** blind: croft works without it and sees less. */
+  /** blind: an apply works without it; croft sees less, or a person can do less with it. */
   readonly without: 'refused' | 'blind'
 }
 

@@ -54,6 +54,7 @@ export function needsOf(resources: readonly Resource[], options: NeedOptions): N
       if (found === undefined) unknown.add(`${call.method} ${call.path}`)
       else needs.push(...found)
     }
+    needs.push(...keepsMoments(resource, options))
     if (resource.desired.type === 'setting')
       needs.push(...statedNeeds(resource.desired.setting, `keep ${resource.key}`))
     for (const storage of seenStorages(resource))
@@ -132,6 +133,24 @@ function sightingOf(resource: Resource, externalId: string, power: 'running' | '
     ...defined({ list, pool }),
     close: { config: resource.desired.type === 'file' ? { size: 0 } : {}, atMs: 0 },
   }
+}
+
+/** What `croft machine snapshot`, `revert` and `drop-snapshot` call. An apply gets along without them. */
+function keepsMoments(resource: Resource, options: NeedOptions): readonly Need[] {
+  const { desired, policy, key } = resource
+  if ((desired.type !== 'vm' && desired.type !== 'container') || policy.manage === 'observe') return []
+  const path = `${guestPath(rules.hostOf(resource), desired.type, idOf(resource, options))}/snapshot`
+  const calls: readonly Call[] = [
+    { method: 'POST', path, params: {} },
+    { method: 'POST', path: `${path}/before/rollback`, params: {} },
+    { method: 'DELETE', path: `${path}/before`, params: {} },
+  ]
+  const why = `take snapshots of ${key}, go back to them and remove them`
+  return calls.flatMap((call) => needsOfOne(call, why, poolOf(resource), options) ?? []).map(optional)
+}
+
+function optional(need: Need): Need {
+  return { ...need, without: 'blind' }
 }
 
 const NOT_OPTIONS = new Set(['vmid', 'pool', 'digest', 'delete', 'node'])

@@ -39,6 +39,8 @@ const IN_CODE = new Set([
   'POST /nodes/{node}/qemu/{vmid}/move_disk',
   'POST /nodes/{node}/lxc/{vmid}/move_volume',
   'DELETE /nodes/{node}/storage/{storage}/content/{volume}',
+  'POST /cluster/backup',
+  'PUT /cluster/backup/{id}',
   'POST /cluster/replication',
   'PUT /cluster/replication/{id}',
   'DELETE /cluster/replication/{id}',

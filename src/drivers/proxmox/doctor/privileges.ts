@@ -1,3 +1,4 @@
+import { defined } from '../../../lib/defined.ts'
 import type { Step } from '../../../model/step.ts'
 import { type Way, way } from './need.ts'
 
@@ -109,6 +110,14 @@ export const CALL_RULES: readonly CallRule[] = [
   // The datacentre.
   { call: /^(?:GET|POST|PUT|DELETE) \/cluster\/acme\/account(?:\/.+)$|^POST \/cluster\/acme\/account$/, needs: 'root' },
   on(`(?:GET|POST|PUT|DELETE) /cluster/acme/plugins(?:/[^/]+)?`, '/ Sys.Modify'),
+  // In its code: a job removes old backups, so it asks for the right to remove anything on its storage.
+  on(
+    `(?:POST|PUT) /cluster/backup(?:/[^/]+)?`,
+    '/ Sys.Modify',
+    '/storage/{storage} Datastore.Allocate',
+    '/storage/{fleecingStorage?} Datastore.AllocateSpace',
+    '/pool/{pool?} VM.Backup',
+  ),
   on(`${WRITE}/cluster/(?:backup|firewall|metrics/server)(?:/.*)?`, '/ Sys.Modify'),
   on(`PUT /cluster/options`, '/ Sys.Modify'),
   on(`${READ}/cluster/(?:backup|metrics/server|ha/(?:groups|resources|rules))(?:/[^/]+)?`, '/ Sys.Audit'),
@@ -162,22 +171,30 @@ export function needsOfCall(
     const match = rule.call.exec(text)
     if (match === null) continue
     if (rule.needs === 'root') return 'root'
-    const values = { ...paramsOf(call.params), ...match.groups }
-    return rule.needs.map((ways) =>
+    const values: Readonly<Record<string, string | undefined>> = { ...paramsOf(call.params), ...match.groups }
+    // What ends in a question mark is asked for only by a call that says it.
+    const asked = rule.needs.filter((ways) => ways.every((one) => isSaid(one, values)))
+    return asked.map((ways) =>
       ways.map((one) => way(filled(one, values))).filter(({ path }) => !path.endsWith('/') || path === '/'),
     )
   }
   return undefined
 }
 
+function isSaid(text: string, values: Readonly<Record<string, string | undefined>>): boolean {
+  const name = /\{(\w+)\?\}/.exec(text)?.[1]
+  return name === undefined || values[name] !== undefined
+}
+
 function paramsOf(params: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const realm = params.userid?.split('@').at(-1)
   const guest = /^(\d+)-\d+$/.exec(params.id ?? '')?.[1]
-  return { ...(realm === undefined ? {} : { realm }), ...(guest === undefined ? {} : { guest }), ...params }
+  const fleecingStorage = /(?:^|,)storage=([^,]+)/.exec(params.fleecing ?? '')?.[1]
+  return { ...defined({ realm, guest, fleecingStorage }), ...params }
 }
 
 function filled(text: string, values: Readonly<Record<string, string | undefined>>): string {
-  return text.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '')
+  return text.replaceAll(/\{(\w+)\??\}/g, (_, name: string) => values[name] ?? '')
 }
 
 function decoded(path: string): string {
