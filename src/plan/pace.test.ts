@@ -73,3 +73,12 @@ test('[T-01] a look is never closer than the shortest nor later than the longest
       }
   assert.equal(learnPace(UNKNOWN_PACE, 0, 1, -5).quietMs, 0, 'a clock that went back teaches nothing')
 })
+
+test('[T-01] the longer a pass takes the sooner it begins: the queue is refilled when half of it is left', () => {
+  for (const passMs of [0, 300, 700]) {
+    const next = nextTaskLookMs({ perTaskMs: 100, quietMs: 0, passMs }, 16, true)
+    assert.equal(next + passMs, 800)
+  }
+  assert.equal(nextTaskLookMs({ perTaskMs: 100, quietMs: 0, passMs: 5_000 }, 16, true), LIMITS.shortestLookMs)
+  assert.equal(nextTaskLookMs({ perTaskMs: 100, quietMs: 0, passMs: 700 }, 16, false), 800, 'nothing waits for its turn')
+})
