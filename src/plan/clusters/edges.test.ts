@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { LIMITS } from '../../lib/limits.ts'
+import { NO_ORDERS, type ObservedCluster } from '../../model/observed-cluster.ts'
+import { coordinate } from './coordinate.ts'
+import { isDue } from './removals.ts'
+import { clusterSpec, HOUR, MINUTE, NOW, type NodeTurn, nodeSpec, observedCluster } from './testing/fixture.ts'
+import { toldGuards, toldSteps } from './testing/told.ts'
+import { viewOf } from './view.ts'
+
+// Each of these lies on the edge of a comparison that a bug of one character moves.
+const NEXT = 'v1.34.4+k3s1'
+const OTHER = 'v1.34.5+k3s1'
+const names = 's1 s2 s3 a1'
+const ready: Partial<ObservedCluster> = { snapshots: [{ name: 'before', atMs: NOW - MINUTE, tokenKept: 'yes' }] }
+
+describe('a health check before a rollout goes on', () => {
+  const plain = clusterSpec(names, { version: NEXT })
+  const spec = { ...plain, upgrade: { ...plain.upgrade, healthChecks: ['ceph'], soakMs: 0 } }
+  const changedMs = NOW - LIMITS.healthCheckFreshMs - MINUTE
+  const { healthCheckAgainMs: again, healthCheckFreshMs: fresh } = LIMITS
+  const cases: readonly (readonly [
+    what: string,
+    passed: 'yes' | 'no',
+    ageMs: number,
+    does: readonly string[],
+    held: boolean,
+  ])[] = [
+    ['failed a moment ago', 'no', again - 1, [], true],
+    ['failed long enough ago to ask again', 'no', again, ['run-health-checks'], true],
+    ['failed before that', 'no', again + 1, ['run-health-checks'], true],
+    ['failed so long ago that nobody knows', 'no', fresh + 1, ['run-health-checks'], true],
+    ['passed just within its time', 'yes', fresh, ['cordon s2'], false],
+    ['passed too long ago', 'yes', fresh + 1, ['run-health-checks'], false],
+    ['passed at the moment of the change', 'yes', NOW - changedMs, ['run-health-checks'], false],
+  ]
+  for (const [what, passed, ageMs, does, held] of cases)
+    test(what, () => {
+      const checks = [{ name: 'ceph', passed, output: 'HEALTH_ERR', atMs: NOW - ageMs }]
+      const done: NodeTurn = { kube: { version: NEXT, changedMs, readySinceMs: changedMs }, k3s: { version: NEXT } }
+      const decision = coordinate(spec, observedCluster(names, { s1: done }, { ...ready, checks }), NOW)
+      assert.deepEqual(toldSteps(decision), does)
+      assert.deepEqual(toldGuards(decision), held ? ['health-check'] : [])
+    })
+})
+
+describe('a node under work whose declaration has changed meanwhile', () => {
+  const work = { purpose: 'upgrade', target: NEXT, sinceMs: NOW - MINUTE, cordoned: true } as const
+  const cases: readonly (readonly [what: string, version: string, changed: boolean, does: readonly string[]])[] = [
+    ['not touched yet, and the old release is wanted again', 'v1.34.3+k3s1', false, ['uncordon s1']],
+    ['not touched yet, and another release is wanted', OTHER, false, ['uncordon s1']],
+    ['changed, and another release is wanted: it goes on with that', OTHER, true, ['cordon s1']],
+  ]
+  for (const [what, version, changed, does] of cases)
+    test(what, () => {
+      const marks = changed ? { work: { ...work, changedMs: NOW - MINUTE }, changedMs: NOW - MINUTE } : { work }
+      const s1: NodeTurn = { kube: { unschedulable: true, ...marks } }
+      const decision = coordinate(clusterSpec(names, { version }), observedCluster(names, { s1 }, ready), NOW)
+      assert.deepEqual(toldSteps(decision), does)
+    })
+})
+
+describe('a box that is to be replaced is done when it is younger than the order', () => {
+  const atMs = NOW - HOUR
+  const plain = clusterSpec('s1 s2 s3')
+  const spec = { ...plain, servers: plain.servers.map(({ name }) => nodeSpec(name, { machine: { host: name } })) }
+  const cases: readonly (readonly [what: string, turn: NodeTurn, due: boolean])[] = [
+    ['its Node is older', { kube: { createdMs: atMs - 1 } }, true],
+    ['its Node came with the order', { kube: { createdMs: atMs } }, false],
+    ['no Node, its data is older', { kube: 'absent', k3s: { sinceMs: atMs - 1 } }, true],
+    ['no Node, K3s began with the order', { kube: 'absent', k3s: { sinceMs: atMs } }, false],
+    ['no Node, no data', { kube: 'absent', k3s: { sinceMs: atMs - 1, data: 'none' } }, false],
+    ['no Node, and nobody knows what is on it', { kube: 'absent', k3s: 'unknown' }, true],
+  ]
+  for (const [what, turn, due] of cases)
+    test(`${what}: ${due ? 'still to do' : 'done'}`, () => {
+      const orders = { ...NO_ORDERS, replace: [{ node: 's3', atMs }] }
+      const view = viewOf(spec, observedCluster('s1 s2 s3', { s3: turn }, { orders }), NOW)
+      const node = view.servers.find(({ name }) => name === 's3')
+      assert.ok(node !== undefined)
+      assert.equal(isDue(view, node), due)
+    })
+})
