@@ -605,3 +605,16 @@ test('a sort of thing that its driver does not know is refused, not called in sy
     ],
   )
 })
+
+test('what sits under a declared id is called by its name where it has one, and by whose it is', () => {
+  const why = (sighting: Sighting) => {
+    const action = actionOf(estateOf([web108]), worldWith([sighting]))
+    return action.do === 'refuse' ? `${action.reason}; ${action.allow}` : words(action)
+  }
+  assert.match(why(guest(108)), /^id 108 on alpha was not made by croft; choose another id, or take it over/)
+  assert.match(why({ ...guest(108), name: 'db' }), /^id 108 \(db\) on alpha was not made by croft/)
+  assert.match(
+    why(guest(108, { of: 'Machine/other' })),
+    /^id 108 on alpha is kept for another declaration; choose another id$/,
+  )
+})

@@ -62,3 +62,18 @@ test('[A42] a node that died silences nobody who holds it; one that croft stoppe
   assert.equal(look({ kube: 'not-ready', k3s: 'stopped' }), 1)
   assert.equal(look({ kube: 'not-ready', k3s: 'stopped', ...MARKED }), 0)
 })
+
+test('a hold keeps machines without a cluster from being switched off, and nobody from being switched on', () => {
+  const { cluster: _, ...site } = specWith({ machines: ['Machine/nas'] })
+  const nas = (power: 'on' | 'off') =>
+    observedWith({ machines: [{ key: 'Machine/nas', name: 'nas', role: 'machine', power, exists: 'yes' }] })
+  const held = (state: 'on' | 'off') => ({
+    ...ordered(state),
+    holds: [{ by: 'ana', why: 'copy', sinceMs: NOW - 1, untilMs: NOW + 60_000 }],
+  })
+  const off = decide(site, nas('on'), held('off'))
+  assert.deepEqual([off.steps, off.holds.map(({ guard }) => guard)], [[], ['hold']])
+  assert.ok(decide(site, nas('on')).steps.length > 0, 'without a hold it goes off')
+  const on = decide(site, nas('off'), held('on'))
+  assert.deepEqual([on.steps.length > 0, on.holds], [true, []])
+})
