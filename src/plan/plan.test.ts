@@ -618,3 +618,29 @@ test('what sits under a declared id is called by its name where it has one, and 
     /^id 108 on alpha is kept for another declaration; choose another id$/,
   )
 })
+
+test('a guard also stops what would be done after a wait', () => {
+  const needing = machine('web', { needs: ['Machine/db'], policy: { paused: true } })
+  const estate = estateOf([needing, machine('db')])
+  const world = worldWith([], { '100': 'free', '101': 'free' })
+  const entry = planOf(estate, world).entries.find(({ key }) => key === needing.key)
+  assert.equal(words(entry?.action ?? { do: 'nothing' }), 'hold paused create')
+})
+
+test('a change of what was in force before is drift, and a restart that is still to come is none', () => {
+  const synced = ledgerWith({
+    known: [recordOf(web, { externalId: '100', made: true, syncedGeneration: web.generation })],
+  })
+  const driftOf = (sighting: Sighting, rules = FAKE_RULES) =>
+    plan({
+      estate: estateOf([web]),
+      worlds: new Map([['default', worldWith([sighting])]]),
+      ledger: synced,
+      rules: new Map([['fake', rules]]),
+      nowMs: NOW,
+    }).entries[0]?.drift
+  assert.equal(driftOf(guest(100, { of: web.key, memory: 512 })), true)
+  assert.equal(driftOf(guest(100, { of: web.key })), undefined)
+  const pending = { ...FAKE_RULES, diff: () => [{ path: 'restart', from: 1, to: 2, effect: 'restart' as const }] }
+  assert.equal(driftOf(guest(100, { of: web.key }), pending), undefined)
+})

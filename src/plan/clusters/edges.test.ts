@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { LIMITS } from '../../lib/limits.ts'
+import type { ClusterSpec } from '../../model/cluster.ts'
 import { NO_ORDERS, type ObservedCluster } from '../../model/observed-cluster.ts'
 import { coordinate } from './coordinate.ts'
 import { isDue } from './removals.ts'
-import { clusterSpec, HOUR, MINUTE, NOW, type NodeTurn, nodeSpec, observedCluster } from './testing/fixture.ts'
+import { clusterSpec, HOUR, MINUTE, member, NOW, type NodeTurn, nodeSpec, observedCluster } from './testing/fixture.ts'
 import { toldGuards, toldSteps } from './testing/told.ts'
 import { viewOf } from './view.ts'
 
@@ -80,4 +81,34 @@ describe('a box that is to be replaced is done when it is younger than the order
       assert.ok(node !== undefined)
       assert.equal(isDue(view, node), due)
     })
+})
+
+describe('a node that only waits for its network counts as back, where the network comes as an add-on', () => {
+  const work = {
+    purpose: 'upgrade',
+    target: NEXT,
+    sinceMs: NOW - MINUTE,
+    cordoned: true,
+    changedMs: NOW - MINUTE,
+  } as const
+  const plain = clusterSpec(names, { version: NEXT })
+  const spec = { ...plain, network: { ...plain.network, flannelBackend: 'none' as const } }
+  const waiting = {
+    ready: 'no',
+    readyMessage: 'cni plugin not initialized',
+    version: NEXT,
+    unschedulable: true,
+  } as const
+  const turn: NodeTurn = { kube: { ...waiting, work, changedMs: NOW - MINUTE }, k3s: { version: NEXT } }
+  const next = (name: string, one: ClusterSpec, members?: ObservedCluster['members']) => {
+    const more = members === undefined ? ready : { ...ready, members }
+    return toldSteps(coordinate(one, observedCluster(names, { [name]: turn }, more), NOW))
+  }
+  test('an agent', () => assert.deepEqual(next('a1', spec), ['uncordon a1']))
+  test('a server whose member is up', () => assert.deepEqual(next('s1', spec), ['uncordon s1']))
+  test('not a server whose member is not', () => {
+    const members = [member('s1', { up: 'unknown' }), member('s2'), member('s3')]
+    assert.deepEqual(next('s1', spec, members), [])
+  })
+  test('not where K3s brings the network itself', () => assert.deepEqual(next('a1', plain), []))
 })

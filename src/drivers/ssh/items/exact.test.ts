@@ -327,3 +327,10 @@ test('block: whoever lost its last line loses nothing else', () => {
   assert.deepEqual(judged(block('new\n'), { 'file /etc/a': file(once) }).paths, [], 'and it is right then')
   assert.equal(write(once.replace('new', 'other')), once)
 })
+
+test('what undoes a package: it goes where it was not there, and comes back in the version that was', () => {
+  const item: HostItem = { type: 'package', name: 'a', spec: { version: '2' } }
+  const undo = (answer: Answer) => judged(item, { 'package a': answer }).undo?.join()
+  assert.match(undo({}) ?? '', /apt-get .*remove -- a$/)
+  assert.match(undo({ status: 'ii', version: '1' }) ?? '', /apt-get .*install .*--allow-downgrades -- a=1$/)
+})

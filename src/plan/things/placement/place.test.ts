@@ -112,3 +112,31 @@ it('what is there stays; what is new goes where there is room and its group allo
     { numRuns: 200, seed: 45 },
   )
 })
+
+it('no two of a group that stays apart share a host; one more than there are hosts is refused, and says why', () => {
+  const placed = (wish: { apart: string } | { spread: string }) => {
+    const resources = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
+      .slice(0, HOSTS.length + 1)
+      .map((name) => anywhere(name, 1, wish))
+    const estate = {
+      revision: 'r',
+      connections: [CONNECTION],
+      resources,
+      approvals: [],
+      unreadable: [],
+      incomplete: false,
+      problems: [],
+    }
+    const worlds = new Map([[CONNECTION.name, worldOf(new Map(), resources)]])
+    const all = place(estate, { worlds, ledger: EMPTY_LEDGER, nowMs: NOW }).resources
+    const kept = all.filter(({ placement }) => placement?.refused === undefined)
+    const refused = all.flatMap(({ placement }) => placement?.refused ?? [])
+    return { hosts: kept.map(({ desired }) => guestIn(desired)?.host).sort(), refused: JSON.stringify(refused) }
+  }
+  const apart = placed({ apart: 'web' })
+  assert.deepEqual(apart.hosts, [...HOSTS].sort())
+  assert.match(apart.refused, /holds another one of web, and no two of them may be on one host/)
+  const spread = placed({ spread: 'web' })
+  assert.equal(spread.refused, '[]')
+  assert.deepEqual([...new Set(spread.hosts)], [...HOSTS].sort(), 'every host has one before any has two')
+})
