@@ -6,4 +6,10 @@ interface Equivalent {
   readonly why: string
 }
 
-export const EQUIVALENT: readonly Equivalent[] = []
+export const EQUIVALENT: readonly Equivalent[] = [
+  {
+    file: 'src/drivers/proxmox/property-string.ts',
+    change: '< → <=: if (equals !== -1 && equals < end)',
+    why: 'the place of an equals sign is never the place of a comma, nor the end of the text',
+  },
+]
