@@ -207,10 +207,10 @@ export const K3S_CASES: readonly K3sCase[] = [
       assert.deepEqual(voters.sort(), ['first false', 'second false'])
       const ids = (etcd: Etcd) => etcd.members.map(({ id }) => id).sort()
       assert.deepEqual(ids(second), ids(first))
-      const selves = [first.self, second.self]
+      const selves = [first.self ?? '', second.self ?? '']
       assert.deepEqual([...selves].sort(), ids(first))
       assert.equal(first.leader, second.leader)
-      assert.ok(selves.includes(first.leader), first.leader)
+      assert.ok(selves.includes(first.leader ?? 'none'), first.leader)
       for (const { id } of first.members) assert.match(id, /^[0-9a-f]{1,16}$/)
     },
   },

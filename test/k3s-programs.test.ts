@@ -48,7 +48,7 @@ describe('the official releases for test:k3s', () => {
   test('are fetched by name, proved, and kept', async () => {
     const { asked, get } = releases()
     const found = await programs([], { get, cache: join(home, 'good') })
-    assert.ok(typeof found !== 'string', String(found))
+    assert.ok(typeof found !== 'string', JSON.stringify(found))
     const versions = found.map(({ version }) => version)
     assert.equal(versions.length, 2)
     const base = (version: string) => `${RELEASES}/${encodeURIComponent(version)}`
