@@ -64,7 +64,7 @@ function usedMemory(world: World, host: Host): number {
   return Math.min(used, host.memoryBytes)
 }
 
-function fingerprint(host: Host): string {
+export function fingerprint(host: Host): string {
   const hex = createHash('sha256').update(host.name).digest('hex').toUpperCase()
   return hex.replace(/(..)(?=.)/g, '$1:')
 }
