@@ -34,6 +34,7 @@ function lookWith(
     },
     observed: seen,
     orders,
+    atMs: NOW,
     decision: coordinatePower(whole, seen, orders, undefined, NOW),
   }
 }

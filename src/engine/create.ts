@@ -109,13 +109,13 @@ export function createEngine(deps: EngineDeps): Engine {
     async plan(inGit, signal) {
       current = inGit
       const observed = await observe(inGit, asking, { retryStalled: true }, signal)
-      const { observation, worlds, powers } = observed
+      const { observation, worlds } = observed
       const atMs = clock.monotonicMs()
       const previewed = await withPreviews(observation, signal)
       const hosts = [...worlds.values()].flatMap(({ survey }) =>
         (survey?.hosts ?? []).map((host) => ({ ...host, connection: survey?.connection ?? '' })),
       )
-      const plan = { ...previewed, hosts, ...(powers.length === 0 ? {} : { powers: powers.map(({ look }) => look) }) }
+      const plan = { ...previewed, hosts }
       shown.set(plan, { estate: inGit, observed, atMs })
       return plan
     },

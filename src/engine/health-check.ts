@@ -2,7 +2,7 @@ import type { Driver, DriverDeps } from '../drivers/port.ts'
 import type { Clock } from '../lib/clock.ts'
 import { inTime } from '../lib/in-time.ts'
 import type { Shell } from '../lib/shell.ts'
-import type { ClusterLook } from '../model/cluster-look.ts'
+import type { ClusterInput } from '../model/cluster-look.ts'
 import type { Estate } from '../model/estate.ts'
 import { type Asking, commandAnswer, type Probe, type ProbeAnswer, unanswered } from '../model/health-check.ts'
 import { guestIn } from '../model/resource.ts'
@@ -11,7 +11,7 @@ import type { Survey } from '../model/survey.ts'
 /** What has been seen, as far as checks need it. */
 export interface SeenForChecks {
   readonly estate: Estate
-  readonly clusters: readonly ClusterLook[]
+  readonly clusters: readonly ClusterInput[]
   /** A connection that is not among them is surveyed when a command needs it. */
   readonly surveys: readonly Survey[]
 }

@@ -4,13 +4,13 @@ import { LIMITS } from '../lib/limits.ts'
 import { inParallel } from '../lib/parallel.ts'
 import { isDoing, type Lack } from '../model/action.ts'
 import type { AddressUse } from '../model/address-use.ts'
-import type { ClusterLook } from '../model/cluster-look.ts'
 import type { Estate } from '../model/estate.ts'
 import type { Plan, PlanEntry } from '../model/plan.ts'
 import { guestIn, type Resource } from '../model/resource.ts'
 import type { Rules } from '../model/rules.ts'
 import { standingStill } from '../plan/clusters/standstill.ts'
 import { planWhole, revise } from '../plan/plan.ts'
+import type { PlanInput } from '../plan/planner.ts'
 import { fixedAddresses, newWithAddress, refuseTakenAddresses } from '../plan/things/addresses.ts'
 import type { Ledger, World } from '../plan/things/world.ts'
 import { isGoodFor } from './close-looks.ts'
@@ -33,7 +33,7 @@ export interface Observation {
   readonly plan: Plan
   readonly worlds: ReadonlyMap<string, World>
   readonly lookings: ReadonlyMap<string, Looking>
-  /** With what the history of its sources says of things that are declared no more. */
+  /** As Powers let it be, and with what the history of its sources says of things that are declared no more. */
   readonly estate: Estate
 }
 
@@ -78,7 +78,7 @@ export async function observeAndPlan(
   surveyed: { readonly lookings: ReadonlyMap<string, Looking>; readonly unseen: ReadonlyMap<string, Trouble> },
   ledger: Ledger,
   rules: ReadonlyMap<string, Rules>,
-  clusters: readonly ClusterLook[],
+  { clusters = [], powers = [] }: Pick<PlanInput, 'clusters' | 'powers'>,
   nowMs: number,
   turns: Turns,
   signal: AbortSignal,
@@ -87,7 +87,7 @@ export async function observeAndPlan(
   const { lookings, unseen } = surveyed
   let worlds = worldsOf(inGit, lookings, unseen)
   let estate = await withHistory(inGit, worlds, ledger, nowMs, signal)
-  let current = await turns.perform(planWhole({ estate, worlds, ledger, rules, clusters, nowMs }))
+  let current = await turns.perform(planWhole({ estate, worlds, ledger, rules, clusters, powers, nowMs }))
   for (let round = 0; round < LOOK_ROUNDS && !signal.aborted; round++) {
     const lacks = lacksOf(current.plan)
     const wanted = lacks.size === 0 ? oldLooks(begins(current.plan), lookings, nowMs) : lacks
@@ -99,7 +99,7 @@ export async function observeAndPlan(
     if (read.length === 0) break
     worlds = new Map([...worlds, ...worldsAnew(read, lookings)])
     estate = await withHistory(estate, worlds, ledger, nowMs, signal)
-    current = await turns.perform(revise(current, { estate, worlds, ledger, rules, clusters, nowMs }))
+    current = await turns.perform(revise(current, { estate, worlds, ledger, rules, clusters, powers, nowMs }))
   }
   let { plan } = current
   await turns.pause()
@@ -109,7 +109,7 @@ export async function observeAndPlan(
     const near = await askHosts(newWithAddress(plan, estate), lookings, signal)
     plan = refuseTakenAddresses(plan, estate, worlds.values(), near)
   }
-  return { plan: standingStill(sayWhyUnread(plan, lookings), clusters), worlds, lookings, estate }
+  return { plan: standingStill(sayWhyUnread(plan, lookings)), worlds, lookings, estate: current.estate }
 }
 
 /** What was seen of these connections, with what has been read since. */

@@ -18,7 +18,6 @@ import { bringUpToDate, type Findings, readLedger, type UpToDate } from './ledge
 import type { Looking } from './look.ts'
 import { type Observation, observeAndPlan, readAllUndeclared, surveyAll, worldsOf } from './observation.ts'
 import { placeAll } from './placing.ts'
-import { heldByPower, withPower } from './power/apply.ts'
 import { lookAtPowers, type PowerLookDeps, type PowerLooked } from './power/look.ts'
 
 /** What observing works with: it asks the world and the store, and writes to neither. */
@@ -36,7 +35,7 @@ export interface ObserveOptions {
   /** How many of the oldest close looks of each connection are read anew. */
   readonly sweep?: number
   /** What of a plan begins now: only that is worth a fresh look. Everything, when nobody says. */
-  begins?(plan: Plan, ground: Pick<Observed, 'estate' | 'ledger' | 'powers'>): readonly PlanEntry[]
+  begins?(plan: Plan, ground: Pick<Ground, 'estate' | 'ledger'>): readonly PlanEntry[]
 }
 
 /** The machines of an estate as they were seen, before anything is decided. */
@@ -85,24 +84,36 @@ export async function observe(
   const { startedMs, surveyed, ledger, estate: placed } = ground
   const seen = { worlds: ground.worlds, lookings: surveyed.lookings }
   const looked = await lookAtClusters(placed, seen, ledger, rules, deps, startedMs, signal)
-  const powers = await lookAtPowers(placed, seen, ledger, rules, looked, deps, signal)
+  const switched = await lookAtPowers(placed, seen, ledger, rules, looked, deps, signal)
   await turns.pause()
-  const powerLooks = powers.map(({ look }) => look)
-  const clusters = heldByPower(looked, powerLooks, startedMs)
-  const estate = withPower(placed, powerLooks)
   const { begins } = options
   const observation = await observeAndPlan(
-    estate,
+    placed,
     surveyed,
     ledger,
     rules,
-    clusters.map(({ look }) => look),
+    { clusters: looked.map(({ look }) => look), powers: switched.map(({ look }) => look) },
     startedMs,
     turns,
     signal,
-    begins === undefined ? undefined : (plan) => begins(plan, { estate, ledger, powers }),
+    begins === undefined ? undefined : (plan) => begins(plan, { estate: placed, ledger }),
   )
-  return { ...ground, estate, clusters, powers, observation }
+  const { plan } = observation
+  const estate = { ...placed, resources: observation.estate.resources }
+  for (const look of plan.powers ?? []) deps.powerMemory.looks.set(look.declaration.key, look)
+  const clusters = withDecisions(looked, plan.clusters ?? [])
+  return { ...ground, estate, clusters, powers: withDecisions(switched, plan.powers ?? []), observation }
+}
+
+/** What was looked at, with what the plan says of it. */
+function withDecisions<One extends { readonly look: object }, Look>(
+  looked: readonly One[],
+  planned: readonly Look[],
+): readonly (Omit<One, 'look'> & { readonly look: Look })[] {
+  return planned.flatMap((look, index) => {
+    const one = looked[index]
+    return one === undefined ? [] : [{ ...one, look }]
+  })
 }
 
 /** The machines of one cluster and the ways into them, as a pass sees them. Undefined: it is not declared. */

@@ -7,6 +7,7 @@ import type { ResourceKey } from '../model/key.ts'
 import type { Plan } from '../model/plan.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import { admit } from '../plan/admit.ts'
+import { goingOff } from '../plan/power/machines.ts'
 import type { Attempt } from './act.ts'
 import { actOn, gather, trafficOf } from './act-on-plan.ts'
 import { blame } from './blame.ts'
@@ -22,7 +23,6 @@ import { judge } from './judge.ts'
 import { writeFindings } from './ledger.ts'
 import { type Observed, type ObserveOptions, observe } from './observe.ts'
 import type { PassDeps } from './pass-deps.ts'
-import { goingOff } from './power/apply.ts'
 import { isPowerSettled } from './power/judge.ts'
 import { type KeptPowers, keepPowers } from './power/keep.ts'
 import { lookForReadiness } from './readiness.ts'
@@ -73,7 +73,7 @@ export async function runPass(
 ): Promise<PassReport> {
   const begunMs = deps.clock.monotonicMs()
   const begins: ObserveOptions['begins'] = (plan, ground) =>
-    admit(chosenOf(plan, options).entries, trafficIn(ground, deps)).map(({ entry }) => entry)
+    admit(chosenOf(plan, options).entries, trafficIn(plan, ground, deps)).map(({ entry }) => entry)
   const observed = options.observed ?? (await observe(inGit, deps, { ...options, begins }, signal))
   const turns = turnsOf(deps.clock)
   const chosen = chosenOf(observed.observation.plan, options)
@@ -99,7 +99,7 @@ async function noteFindings({ deps: { store, epoch }, observed }: Pass): Promise
 async function act({ deps, options, observed, chosen, signal }: Pass): Promise<Acted> {
   const { estate, observation, ledger, startedMs, surveyed } = observed
   const blamed = await blame(observation, ledger.records, startedMs, signal)
-  const traffic = trafficIn(observed, deps)
+  const traffic = trafficIn(observation.plan, observed, deps)
   const attempts = signal.aborted
     ? []
     : await actOn(estate, observation, chosen, ledger.records, deps, traffic, startedMs, signal)
@@ -196,10 +196,10 @@ function reportOf({ deps, options, begunMs, observed, chosen }: Pass, acted: Act
 }
 
 /** What limits how much of a plan begins. */
-function trafficIn({ estate, ledger, powers }: Pick<Observed, 'estate' | 'ledger' | 'powers'>, deps: PassDeps) {
+function trafficIn(plan: Plan, { estate, ledger }: Pick<Observed, 'estate' | 'ledger'>, deps: PassDeps) {
   return trafficOf(estate, ledger.records, deps, {
     intentions: [...ledger.intentions.values()],
-    together: goingOff(powers.map(({ look }) => look)),
+    together: goingOff(plan.powers ?? []),
   })
 }
 

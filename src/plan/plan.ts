@@ -1,53 +1,31 @@
 import { atOnce, eachInSteps, type Steps } from '../lib/in-turns.ts'
-import { type Action, isDoing } from '../model/action.ts'
+import { isDoing } from '../model/action.ts'
 import type { ClusterLook } from '../model/cluster-look.ts'
 import type { Estate } from '../model/estate.ts'
-import type { ResourceKey } from '../model/key.ts'
-import type { ConnectionNote, Plan, PlanEntry } from '../model/plan.ts'
-import { DEFAULT_POLICY } from '../model/policy.ts'
-import { isGuest, type Resource } from '../model/resource.ts'
-import type { Rules } from '../model/rules.ts'
-import type { Refusal } from '../model/verdict.ts'
-import { type MachineOrder, machineOrder, memberships } from './clusters/membership.ts'
-import type { GuardContext, Guarded } from './guards/guard.ts'
+import type { Plan, PlanEntry } from '../model/plan.ts'
+import type { PowerLook } from '../model/power-look.ts'
+import { planClusters } from './clusters/plan.ts'
+import type { GuardContext, Guarded, Subject } from './guards/guard.ts'
 import { GUARDS } from './guards/registry.ts'
-import { decide, heedsNeeds } from './things/decide.ts'
-import type { Identity } from './things/identify.ts'
-import { inOrder } from './things/order.ts'
-import { tightOn } from './things/placement/room.ts'
-import { inOrderOfLeaving } from './things/removal-order.ts'
-import { decideRemoval, objectsLeaving, type Removal, removals } from './things/removals.ts'
-import { renames } from './things/renames.ts'
-import { type Sight, type SightInput, sightings } from './things/sights.ts'
-import { type Suspicion, suspect } from './things/suspicion.ts'
-import type { World } from './things/world.ts'
+import type { PlanInput } from './planner.ts'
+import { withPower } from './power/machines.ts'
+import { planPowers } from './power/plan.ts'
+import { planThings, type Things } from './things/plan.ts'
 
-export interface PlanInput extends SightInput {
-  /** What was seen of each cluster, and what follows from it. */
-  readonly clusters?: readonly ClusterLook[]
-  readonly nowMs: number
-}
-
-/** A plan with what it was decided on, so that a closer look at a few things need not decide about all of them again. */
+/** A plan with its parts, so that it can be revised. */
 export interface Planned {
   readonly plan: Plan
+  readonly declared: Estate
+  /** As power lets it be. */
   readonly estate: Estate
-  readonly sorted: { readonly sorted: readonly Resource[]; readonly cycle: readonly ResourceKey[] }
-  readonly decided: ReadonlyMap<ResourceKey, Decided>
-  readonly removals: ReadonlyMap<World, readonly Removal[]>
-}
-
-interface Decided {
-  readonly identity: Identity
-  readonly survey: World['survey']
-  readonly unmet: readonly string[]
-  readonly order: MachineOrder | undefined
-  readonly guarded: Guarded
+  readonly powers: readonly PowerLook[]
+  readonly clusters: readonly ClusterLook[]
+  readonly things: Things
 }
 
 /**
- * plan(declared, observed, now) → actions. Pure: what `croft plan` prints is what the engine does, because both are
- * this function's answer.
+ * plan(declared, observed, remembered, now) → actions. Pure: what `croft plan` prints is what the engine does, because
+ * both are this function's answer.
  */
 export function plan(input: PlanInput): Plan {
   return atOnce(planWhole(input)).plan
@@ -66,161 +44,29 @@ export function revise(before: Planned, input: PlanInput): Steps<Planned> {
   return compute(input, before)
 }
 
+/** The three planners one after another, and the guards after each: what one decides is what the next goes by. */
 function* compute(input: PlanInput, before: Planned | undefined): Steps<Planned> {
-  const { estate, worlds, ledger, nowMs } = input
-  const same = before?.estate.resources === estate.resources ? before : undefined
-  const listed = before?.estate === estate ? before.removals : undefined
-  const { sorted, cycle } = same?.sorted ?? inOrder(estate.resources)
-  const circular = new Set(cycle)
-  yield
-  const sights = sightings(input)
-  yield
-  const renamed = renames(estate, worlds, ledger)
-  const kept = new Set([...renamed.values()].map(({ uid }) => uid))
-  const notes: ConnectionNote[] = []
-  const suspicions = new Map<string, Suspicion>()
-  const found = new Map<World, readonly Removal[]>()
-  for (const [name, world] of worlds) {
-    yield
-    const suspicion = suspect(estate.resources, (r) => input.rules.get(r.driver), world, ledger)
-    if (suspicion !== undefined) {
-      suspicions.set(name, suspicion)
-      notes.push({ connection: name, code: 'suspect', message: suspicion.message, allow: suspicion.allow })
-    }
-    if (world.refusal !== undefined) notes.push(unseen(name, world.refusal))
-    found.set(world, listed?.get(world) ?? removals(estate, world, ledger, nowMs))
+  const powers = before?.powers ?? (yield* planPowers(input, {})).map(guardPower)
+  const clusters = before?.clusters ?? (yield* planClusters(input, { powers })).map(guardCluster)
+  const declared = input.estate
+  const estate = switched(declared, powers, before)
+  const things = yield* planThings({ ...input, estate }, { clusters, things: before?.things })
+  const entries = yield* eachInSteps(things.guarded, (one) => guard(one, things.context))
+  const plan: Plan = {
+    entries,
+    notes: things.notes,
+    problems: estate.problems,
+    ...(clusters.length === 0 ? {} : { clusters }),
+    ...(powers.length === 0 ? {} : { powers }),
   }
-
-  const clusters = input.clusters ?? []
-  const gone = [...found.values()].flat().filter(({ uid }) => !kept.has(uid))
-  const members = memberships(
-    clusters,
-    gone.map(({ key, sighting }) => ({ key, name: sighting.name ?? key.slice(key.lastIndexOf('/') + 1) })),
-  )
-
-  const ready = readiness(input, sights)
-  const decided = new Map<ResourceKey, Decided>()
-  for (const resource of sorted) {
-    yield
-    const world = worlds.get(resource.connection)
-    const rules = input.rules.get(resource.driver)
-    if (world === undefined || rules === undefined) continue
-    const { survey } = world
-    if (!rules.keeps(resource)) {
-      decided.set(resource.key, strange(resource))
-      continue
-    }
-    const sight = sights.get(resource.key) ?? { identity: { is: 'unknown' }, allocatedId: undefined }
-    const unmet = [
-      ...resource.needs.filter((need) => !ready(need, resource)),
-      ...(survey === undefined ? [] : rules.awaits(resource, survey)),
-    ]
-    const member = members.get(resource.key)
-    const order = member === undefined ? undefined : machineOrder(member)
-    const known = same?.decided.get(resource.key)
-    if (known !== undefined && stillHolds(resource, known, { identity: sight.identity, survey, unmet, order })) {
-      decided.set(resource.key, known)
-      continue
-    }
-    const answer: Action = circular.has(resource.key)
-      ? circle(resource, cycle)
-      : (homeless(resource) ??
-        decide({
-          resource,
-          identity: sight.identity,
-          world,
-          ledger,
-          rules,
-          unmet,
-          allocatedId: sight.allocatedId,
-          nowMs,
-          ...(order === undefined ? {} : { order }),
-        }))
-    // The coordinator has moved everything off it: making it anew is no longer a question of policy.
-    const policy = order?.order === 'destroy' ? { ...resource.policy, replace: 'allowed' as const } : resource.policy
-    const rename = renamed.get(resource.key)
-    const action =
-      rename === undefined || answer.do !== 'adopt' ? answer : { ...answer, reason: `renamed from ${rename.from}` }
-    const drift =
-      isDoing(action) &&
-      !onlyPending(action) &&
-      !isHousekeeping(action) &&
-      ledger.records.get(resource.key)?.syncedGeneration === resource.generation
-    const entry = entryOf(resource, rules, action, sight.identity, survey)
-    const { awaitsApproval = false } = ledger.records.get(resource.key) ?? {}
-    const guarded = { entry: drift ? { ...entry, drift } : entry, policy, awaitsApproval }
-    decided.set(resource.key, { identity: sight.identity, survey, unmet, order, guarded })
-  }
-
-  const guarded = [...decided.values()].map((one) => one.guarded)
-  const leaving: Removal[] = []
-  for (const [world, all] of found) {
-    const rules = input.rules.get(world.connection.driver)
-    if (rules === undefined) continue
-    const going = all
-      .filter(({ uid }) => !kept.has(uid))
-      .map((removal) => ({ removal, action: decideRemoval(removal, rules, ledger, nowMs) }))
-    for (const { removal, action } of inOrderOfLeaving(going)) {
-      leaving.push(removal)
-      guarded.push({
-        entry: removalEntry(removal, world, action),
-        policy: {
-          ...DEFAULT_POLICY,
-          ...(removal.policy ?? removal.record?.policy),
-          deletion: removal.deletion,
-          protect: removal.protect,
-        },
-        awaitsApproval: removal.record?.awaitsApproval === true,
-        dataDisks: rules.dataDisks(removal.sighting),
-      })
-    }
-  }
-
-  const context: GuardContext = {
-    estate,
-    suspicions,
-    members,
-    deleting: deletions(leaving, guarded),
-    machines:
-      estate.resources.filter((r) => isGuest(r.desired.type)).length +
-      leaving.filter((r) => isGuest(r.type) && r.proof !== undefined).length,
-    objects: objectsLeaving(estate, leaving),
-    leaving,
-    nowMs,
-  }
-  const entries = yield* eachInSteps(guarded, (one) => guard(one, context))
-  return {
-    plan: {
-      entries,
-      notes,
-      problems: estate.problems,
-      ...(clusters.length === 0 ? {} : { clusters }),
-    },
-    estate,
-    sorted: { sorted, cycle },
-    decided,
-    removals: found,
-  }
+  return { plan, declared, estate, powers, clusters, things }
 }
 
-/**
- * What is ours is decided on what was seen of it, on the hosts around it and on what it needs, and within one look on
- * nothing else. Where it was not found, anything may bear on it: then it is decided anew.
- */
-function stillHolds(resource: Resource, before: Decided, now: Omit<Decided, 'guarded'>): boolean {
-  const [was, is] = [before.identity, now.identity]
-  if (was.is !== 'ours' || is.is !== 'ours' || was.sighting !== is.sighting) return false
-  return (
-    before.survey === now.survey &&
-    before.order?.order === now.order?.order &&
-    before.order?.reason === now.order?.reason &&
-    (!heedsNeeds(resource) || before.unmet.join() === now.unmet.join())
-  )
-}
-
-/** A restart that is still to come is the rest of a change that was made before, mostly by us. */
-function onlyPending(action: Action): boolean {
-  return 'changes' in action && action.changes.length > 0 && action.changes.every(({ path }) => path === 'restart')
+/** The estate as Powers let it be; the same object for the same estate, so that what was decided on it still holds. */
+function switched(declared: Estate, powers: readonly PowerLook[], before: Planned | undefined): Estate {
+  if (before?.declared === declared) return before.estate
+  if (before === undefined || before.declared.resources !== declared.resources) return withPower(declared, powers)
+  return before.estate === before.declared ? declared : { ...declared, resources: before.estate.resources }
 }
 
 /** Asks the guards one after another; the first objection stands, also to what would be done after a wait. */
@@ -239,145 +85,30 @@ function guard(guarded: Guarded, context: GuardContext): PlanEntry {
   return guarded.entry
 }
 
-/** Our own work on a machine that is as declared: the image of its first boot is taken away again. */
-/** A secret that changed behind its reference was moved by its owner, not by the world. */
-function isHousekeeping(action: Action): boolean {
-  return (
-    'changes' in action &&
-    action.changes.length > 0 &&
-    action.changes.every(({ path, resent, own }) => path.startsWith('seed.') || resent === true || own === true)
-  )
+/** A cluster whose steps a guard objects to keeps what was seen of it, and takes none. */
+function guardCluster(look: ClusterLook): ClusterLook {
+  const { declaration, decision } = look
+  const objection = decision.steps.length === 0 ? undefined : objectionTo(declaration)
+  if (objection === undefined) return look
+  return { ...look, decision: { ...decision, steps: [], holds: [...decision.holds, objection] } }
 }
 
-/** Asked once for each thing: thousands of objects may need the same hundred. */
-function readiness(input: PlanInput, sights: ReadonlyMap<ResourceKey, Sight>) {
-  const known = new Map<string, boolean>()
-  return (need: ResourceKey, by: Resource): boolean => {
-    const name = `${by.desired.type === 'setting' ? 'setting ' : ''}${need}`
-    const before = known.get(name)
-    if (before !== undefined) return before
-    const is = isReady(need, by, input, sights)
-    known.set(name, is)
-    return is
-  }
-}
-
-/**
- * Is what a resource needs there? A listed thing is, when it was seen. Anything else is when its record says so. A need that
- * nobody declares is no need of ours.
- */
-function isReady(need: ResourceKey, by: Resource, input: PlanInput, sights: ReadonlyMap<ResourceKey, Sight>): boolean {
-  const { estate, ledger } = input
-  // Of a cluster its API is enough: a network that comes as an add-on is what its nodes wait for themselves.
-  const cluster = input.clusters?.find(({ declaration }) => declaration.key === need)
-  if (cluster !== undefined) return cluster.observed.api === 'yes'
-  const sight = sights.get(need)
-  if (sight === undefined) return !estate.unreadable.includes(need)
-  if (sight.identity.is !== 'ours') return false
-  const { sighting } = sight.identity
-  if (sighting.list !== undefined) {
-    if (ledger.intentions.has(need)) return false
-    // A file that is there and is not the declared one must not become anybody's disk, nor a host's half-done item
-    // anybody's ground.
-    const resource =
-      sighting.type === 'file' || sighting.type === 'item' || sighting.type === 'object'
-        ? estate.resources.find((one) => one.key === need)
-        : undefined
-    const rules = resource === undefined ? undefined : input.rules.get(resource.driver)
-    if (resource === undefined || rules === undefined) return true
-    if (sighting.type === 'object' && !rules.readiness(resource, sighting).ready) return false
-    return rules.diff(resource, sighting, ledger.records.get(need)?.details).length === 0
-  }
-  // A setting about a guest needs it to be there, whether or not it has come up.
-  if (by.desired.type === 'setting') return sighting.lock === undefined && !ledger.intentions.has(need)
-  return ledger.records.get(need)?.conditions.some((c) => c.type === 'Ready' && c.status === 'True') ?? false
-}
-
-/** A sort of thing that its driver does not know: nobody can say whether it is as declared, so nobody says so. */
-function strange({ key, uid, connection, desired, origin, policy, driver }: Resource): Decided {
-  const action: Action = {
-    do: 'refuse',
-    guard: 'driver',
-    reason: `${key} is of the type ${desired.type}, which the driver ${driver} does not keep`,
-    allow: 'choose another connection for it',
-  }
-  const entry = { key, uid, connection, type: desired.type, action, origin }
-  const guarded = { entry, policy, awaitsApproval: false }
-  return { identity: { is: 'unknown' }, survey: undefined, unmet: [], order: undefined, guarded }
-}
-
-/** No host may hold it: nothing is made anywhere. */
-function homeless({ placement }: Resource): Action | undefined {
-  return placement?.refused === undefined ? undefined : { do: 'refuse', guard: 'placement', ...placement.refused }
-}
-
-function circle(resource: Resource, cycle: readonly ResourceKey[]): Action {
+/** The same for a Power; machines that it would switch stay as they are. */
+function guardPower(look: PowerLook): PowerLook {
+  const { declaration, decision } = look
+  const objection = decision.steps.length === 0 ? undefined : objectionTo(declaration)
+  if (objection === undefined) return look
+  const machines = Object.fromEntries(Object.keys(decision.machines).map((key) => [key, 'leave' as const]))
   return {
-    do: 'refuse',
-    guard: 'order',
-    reason: `${resource.key} is part of a circle of needs: ${cycle.join(', ')}`,
-    allow: 'remove one of the needs',
+    ...look,
+    decision: { ...decision, phase: 'Held', steps: [], holds: [...decision.holds, objection], machines },
   }
 }
 
-function entryOf(
-  resource: Resource,
-  rules: Rules,
-  action: Action,
-  identity: Identity,
-  survey: World['survey'],
-): PlanEntry {
-  const there = 'sighting' in identity ? identity.sighting : undefined
-  const externalId = there?.externalId ?? ('externalId' in action ? action.externalId : undefined)
-  const host = there?.host ?? rules.hostOf(resource)
-  const chosen = identity.is === 'absent' ? resource.placement?.chosen : undefined
-  const notes = [
-    ...(chosen === undefined ? [] : [`placed on ${chosen.host}: ${chosen.why}`]),
-    ...(action.do === 'create' && survey !== undefined ? tightOn(resource.desired, host, survey) : []),
-    ...(identity.is === 'ours' ? rules.notes(resource, identity.sighting) : []),
-  ]
-  return {
-    key: resource.key,
-    uid: resource.uid,
-    connection: resource.connection,
-    type: resource.desired.type,
-    action,
-    host,
-    origin: resource.origin,
-    ...(externalId === undefined ? {} : { externalId }),
-    ...(notes.length === 0 ? {} : { notes }),
+function objectionTo(subject: Subject) {
+  for (const one of GUARDS) {
+    const objection = one.objects?.(subject)
+    if (objection !== undefined) return { guard: one.name, ...objection }
   }
-}
-
-function removalEntry(removal: Removal, world: World, action: Action): PlanEntry {
-  return {
-    key: removal.key,
-    uid: removal.uid,
-    connection: world.connection.name,
-    type: removal.type,
-    action,
-    externalId: removal.sighting.externalId,
-    host: removal.sighting.host,
-  }
-}
-
-/** Counts what will be destroyed, whether or not it can be destroyed in this very pass. */
-function deletions(leaving: readonly Removal[], guarded: readonly Guarded[]): readonly string[] {
-  const gone = leaving
-    .filter(({ type, deletion, proof }) => isGuest(type) && deletion === 'Delete' && proof !== undefined)
-    .map((removal) => removal.key)
-  const replaced = guarded
-    .filter(({ entry, policy }) => entry.action.do === 'replace' && policy.replace === 'allowed')
-    .map(({ entry }) => entry.key)
-  return [...gone, ...replaced]
-}
-
-function unseen(connection: string, refusal: Refusal): ConnectionNote {
-  return {
-    connection,
-    code: refusal.meaning === 'stalled' ? 'refused' : 'unreachable',
-    reason: refusal.reason,
-    message: refusal.message,
-    allow: 'nothing on it is changed while it cannot be seen',
-  }
+  return undefined
 }

@@ -2,7 +2,7 @@ import type { ClusterSurroundings, NodeReach } from '../../drivers/cluster-port.
 import { LookFailed } from '../../drivers/port.ts'
 import { inParallel } from '../../lib/parallel.ts'
 import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
-import type { ClusterLook } from '../../model/cluster-look.ts'
+import type { ClusterInput, ClusterLook } from '../../model/cluster-look.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { ResourceKey } from '../../model/key.ts'
 import type { ObservedCluster, ObservedNode } from '../../model/observed-cluster.ts'
@@ -11,7 +11,6 @@ import type { ResourceRecord } from '../../model/record.ts'
 import { guestIn, isGuest, type Resource } from '../../model/resource.ts'
 import type { Rules } from '../../model/rules.ts'
 import { validApprovals } from '../../plan/approvals.ts'
-import { coordinate } from '../../plan/clusters/coordinate.ts'
 import { plan } from '../../plan/plan.ts'
 import { isDeclaredHere } from '../../plan/things/proof.ts'
 import { type Removal, removals } from '../../plan/things/removals.ts'
@@ -27,14 +26,14 @@ import type { ClusterSessions } from './sessions.ts'
 import { drillReach, type MachinesSeen, surroundingsOf, type Ways } from './surroundings.ts'
 
 /** A cluster that was looked at, with the ways into its nodes that were open then. */
-export interface LookedAt {
-  readonly look: ClusterLook
+export interface LookedAt<Look extends ClusterInput = ClusterLook> {
+  readonly look: Look
   readonly surroundings: ClusterSurroundings
   /** The way into the machine that a backup is being tried on. */
   readonly drill?: NodeReach
 }
 
-/** Looks at every declared cluster at once and decides what each needs next. */
+/** Looks at every declared cluster at once. */
 export async function lookAtClusters(
   estate: Estate,
   seen: {
@@ -46,7 +45,7 @@ export async function lookAtClusters(
   deps: { readonly store: Pick<Store, 'getValue'>; readonly sessions: ClusterSessions },
   nowMs: number,
   signal: AbortSignal,
-): Promise<readonly LookedAt[]> {
+): Promise<readonly LookedAt<ClusterInput>[]> {
   const around = await surroundingsOfAll(estate, seen, ledger, rules, deps, nowMs, signal)
   return Promise.all(
     around.map(async ({ declaration, surroundings, drill, removed }) => {
@@ -62,7 +61,7 @@ export async function lookAtClusters(
       }
       const cleared = all.nodes.filter((node) => former.has(node.name) && isCleared(node, all)).map(({ name }) => name)
       return {
-        look: { declaration, observed, decision: coordinate(declaration.spec, observed, nowMs), cleared },
+        look: { declaration, observed, cleared },
         surroundings,
         ...(drill === undefined ? {} : { drill }),
       }
@@ -149,12 +148,7 @@ function isCleared({ k3s }: ObservedNode, { identity }: ObservedCluster): boolea
  * A machine that Git no longer names is a node of this cluster only if the cluster shows something under its name, or
  * we remember that it was one. Otherwise it is an ordinary machine, which is no business of the coordinator.
  */
-function belongs(
-  name: string,
-  observed: ObservedCluster,
-  { spec, key }: ClusterLook['declaration'],
-  ledger: Ledger,
-): boolean {
+function belongs(name: string, observed: ObservedCluster, { spec, key }: ClusterDeclaration, ledger: Ledger): boolean {
   if ([...spec.servers, ...spec.agents].some((node) => node.name === name)) return true
   const node = observed.nodes.find((one) => one.name === name)
   if (typeof node?.kube === 'object' || node?.passwordSecret === 'yes') return true

@@ -1,9 +1,9 @@
 import { cleanText } from '../../lib/clean-text.ts'
 import { LIMITS } from '../../lib/limits.ts'
+import type { ClusterInput } from '../../model/cluster-look.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { CheckSeen, ObservedPower } from '../../model/observed-power.ts'
 import type { PowerDeclaration } from '../../model/power.ts'
-import type { LookedAt } from '../clusters/look.ts'
 import { latest } from './kept-answers.ts'
 import type { PowerLookDeps, PowerSurroundings } from './look.ts'
 
@@ -14,7 +14,7 @@ import type { PowerLookDeps, PowerSurroundings } from './look.ts'
 export function checksOf(
   { key, spec }: PowerDeclaration,
   estate: Estate,
-  clusters: readonly LookedAt[],
+  clusters: readonly ClusterInput[],
   { lookings }: PowerSurroundings,
   { clock, powerMemory, askCheck }: PowerLookDeps,
   signal: AbortSignal,
@@ -27,7 +27,7 @@ export function checksOf(
   }
   const seen = {
     estate,
-    clusters: clusters.map(({ look }) => look),
+    clusters,
     surveys: [...lookings.values()].map(({ survey }) => survey),
   }
   const ask = async (name: string): Promise<CheckSeen> => {

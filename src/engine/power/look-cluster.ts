@@ -1,32 +1,31 @@
 import type { ClusterShown, PowerDriver } from '../../drivers/power-port.ts'
+import type { ClusterInput } from '../../model/cluster-look.ts'
 import type { ClusterPower, PowerNode, SeenHost, SeenMachine } from '../../model/observed-power.ts'
 import type { PowerSpec } from '../../model/power.ts'
-import type { LookedAt } from '../clusters/look.ts'
 import type { ClusterSessions } from '../clusters/sessions.ts'
 
 /** What the cluster shows of itself; undefined while its API does not answer. */
 export async function showCluster(
-  { look }: LookedAt,
+  { declaration, observed }: ClusterInput,
   spec: PowerSpec,
   driver: PowerDriver,
   sessions: ClusterSessions,
   signal: AbortSignal,
 ): Promise<ClusterShown | undefined> {
-  if (look.observed.api !== 'yes') return undefined
-  const client = await (await sessions.of(look.declaration)).kubernetes()
-  return client === undefined ? undefined : driver.lookAtCluster(client, look.declaration.spec, spec, signal)
+  if (observed.api !== 'yes') return undefined
+  const client = await (await sessions.of(declaration)).kubernetes()
+  return client === undefined ? undefined : driver.lookAtCluster(client, declaration.spec, spec, signal)
 }
 
 /** The cluster and its nodes, from what its API, its nodes, their machines and their boxes say. */
 export function clusterPower(
-  { look }: LookedAt,
+  { declaration, observed }: ClusterInput,
   shown: ClusterShown | undefined,
   machines: readonly SeenMachine[],
   hosts: readonly SeenHost[],
   spec: PowerSpec,
   driver: PowerDriver,
 ): ClusterPower {
-  const { observed, declaration } = look
   const seen = new Map(observed.nodes.map((node) => [node.name, node]))
   const declared = [...declaration.spec.servers, ...declaration.spec.agents]
   const nodes = declared.map((node): PowerNode => {

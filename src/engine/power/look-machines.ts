@@ -1,3 +1,4 @@
+import type { ClusterInput } from '../../model/cluster-look.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { ResourceKey } from '../../model/key.ts'
 import type { PowerSeen, SeenHold, SeenHost, SeenMachine } from '../../model/observed-power.ts'
@@ -6,7 +7,6 @@ import { guestIn } from '../../model/resource.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { sightings } from '../../plan/things/sights.ts'
 import type { Ledger, World } from '../../plan/things/world.ts'
-import type { LookedAt } from '../clusters/look.ts'
 
 /** A declared machine of a hypervisor, as far as power is concerned. */
 interface GuestSeen {
@@ -51,7 +51,7 @@ function powerHost(spec: PowerSpec, connection: string, node: string | undefined
 export function machinesOf(
   spec: PowerSpec,
   guests: ReadonlyMap<ResourceKey, GuestSeen>,
-  cluster: LookedAt | undefined,
+  cluster: ClusterInput | undefined,
   hosts: readonly SeenHost[],
   estate: Estate,
 ): readonly SeenMachine[] {
@@ -96,8 +96,8 @@ function powerOf({ sighting }: GuestSeen, host: SeenHost | undefined): PowerSeen
   return power === 'running' ? 'on' : power === 'stopped' ? 'off' : 'unknown'
 }
 
-function nodeMachines(cluster: LookedAt | undefined): ReadonlySet<ResourceKey> {
-  const { servers = [], agents = [] } = cluster?.look.declaration.spec ?? {}
+function nodeMachines(cluster: ClusterInput | undefined): ReadonlySet<ResourceKey> {
+  const { servers = [], agents = [] } = cluster?.declaration.spec ?? {}
   return new Set([...servers, ...agents].flatMap(({ machine }) => ('key' in machine ? [machine.key] : [])))
 }
 

@@ -3,11 +3,11 @@ import type { Clock } from '../../lib/clock.ts'
 import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { Shell } from '../../lib/shell.ts'
+import type { ClusterInput } from '../../model/cluster-look.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { ObservedPower, UpsReading } from '../../model/observed-power.ts'
-import type { PowerLook } from '../../model/power-look.ts'
+import type { PowerInput, PowerLook } from '../../model/power-look.ts'
 import type { Rules } from '../../model/rules.ts'
-import { coordinatePower } from '../../plan/power/coordinate.ts'
 import { sightings } from '../../plan/things/sights.ts'
 import type { Ledger, World } from '../../plan/things/world.ts'
 import type { Store } from '../../store/port.ts'
@@ -25,10 +25,10 @@ import { type PowerMemory, stillStanding } from './memory.ts'
 import { type PowerNotes, readPowerDone, readPowerNotes, readPowerOrders } from './notes.ts'
 
 /** A Power that was looked at, with the ways that its steps need. */
-export interface PowerLooked {
-  readonly look: PowerLook
+export interface PowerLooked<Look extends PowerInput = PowerLook> {
+  readonly look: Look
   readonly notes: PowerNotes | undefined
-  readonly cluster?: LookedAt
+  readonly cluster?: LookedAt<ClusterInput>
   readonly shells: ReadonlyMap<string, Shell>
 }
 
@@ -50,16 +50,16 @@ export interface PowerSurroundings {
   readonly lookings: ReadonlyMap<string, Looking>
 }
 
-/** Looks at every declared Power and decides what each needs next. */
+/** Looks at every declared Power. */
 export async function lookAtPowers(
   estate: Estate,
   seen: PowerSurroundings,
   ledger: Ledger,
   rules: ReadonlyMap<string, Rules>,
-  clusters: readonly LookedAt[],
+  clusters: readonly LookedAt<ClusterInput>[],
   deps: PowerLookDeps,
   signal: AbortSignal,
-): Promise<readonly PowerLooked[]> {
+): Promise<readonly PowerLooked<PowerInput>[]> {
   const powers = estate.powers ?? []
   if (powers.length === 0) return []
   if (deps.power === undefined) throw new Error('a Power is declared, and nothing here can switch anything')
@@ -68,7 +68,7 @@ export async function lookAtPowers(
   const worlds = new Map([...seen.worlds, ...[...seen.lookings].map(([name, one]) => [name, worldOf(one)] as const)])
   const found = sightings({ estate, worlds, ledger, rules })
   return Promise.all(
-    powers.map(async (declaration): Promise<PowerLooked> => {
+    powers.map(async (declaration): Promise<PowerLooked<PowerInput>> => {
       const { spec, name } = declaration
       const { clock, powerMemory } = deps
       const [ordered, done, notes] = await Promise.all([
@@ -80,8 +80,9 @@ export async function lookAtPowers(
       const cluster = clusters.find(({ look }) => look.declaration.name === spec.cluster)
       const guests = guestsOf(estate, found, ledger)
       const hosts = await lookAtHosts(spec, seen.worlds, estate, notes, driver, deps, signal)
-      const shown = cluster === undefined ? undefined : await showCluster(cluster, spec, driver, deps.sessions, signal)
-      const machines = machinesOf(spec, guests, cluster, hosts, estate)
+      const shown =
+        cluster === undefined ? undefined : await showCluster(cluster.look, spec, driver, deps.sessions, signal)
+      const machines = machinesOf(spec, guests, cluster?.look, hosts, estate)
       const shells = new Map(
         [...(cluster?.surroundings.nodes ?? [])].flatMap(([node, { shell }]) =>
           shell === undefined ? [] : [[node, shell] as const],
@@ -100,26 +101,25 @@ export async function lookAtPowers(
       const ups = spec.ups === undefined ? undefined : await upsOf(spec.ups.name, driver, deps, signal)
       const ha = await lookAtHa(spec, estate, seen.lookings, signal)
       const observed: ObservedPower = {
-        ...(cluster === undefined ? {} : { cluster: clusterPower(cluster, shown, machines, hosts, spec, driver) }),
+        ...(cluster === undefined ? {} : { cluster: clusterPower(cluster.look, shown, machines, hosts, spec, driver) }),
         machines,
         hosts,
         ha,
         holds: [...people, ...(shown?.holds ?? []), ...guestBackups(spec, seen.worlds, guests, machines)],
         ...defined({ ups }),
         hooks: notes?.hooks ?? {},
-        checks: checksOf(declaration, estate, clusters, seen, deps, signal),
+        checks: checksOf(
+          declaration,
+          estate,
+          clusters.map(({ look }) => look),
+          seen,
+          deps,
+          signal,
+        ),
         waitedMs: waitedMs(declaration.key, powerMemory, clock),
       }
-      const decision = coordinatePower(spec, observed, orders, done, clock.now())
       const energy = powerMemory.energy.get(declaration.key)?.energy
-      const look: PowerLook = {
-        declaration,
-        observed,
-        orders,
-        decision,
-        ...defined({ done, energy }),
-      }
-      powerMemory.looks.set(declaration.key, look)
+      const look: PowerInput = { declaration, observed, orders, atMs: clock.now(), ...defined({ done, energy }) }
       return { look, notes, shells, ...defined({ cluster }) }
     }),
   )

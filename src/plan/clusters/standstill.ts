@@ -1,5 +1,4 @@
 import { LIMITS } from '../../lib/limits.ts'
-import type { ClusterLook } from '../../model/cluster-look.ts'
 import type { ClusterStandstill } from '../../model/observed-cluster.ts'
 import type { Plan, PlanEntry } from '../../model/plan.ts'
 
@@ -7,9 +6,9 @@ import type { Plan, PlanEntry } from '../../model/plan.ts'
  * While a Power takes a cluster off or on, croft is one of those who would scale its workloads back up: what it keeps in
  * the cluster stands still until the cluster is on, and that replicas are at zero is no drift.
  */
-export function standingStill(plan: Plan, clusters: readonly ClusterLook[]): Plan {
+export function standingStill(plan: Plan): Plan {
   const still = new Map<string, ClusterStandstill>(
-    clusters.flatMap(({ declaration, observed }) => {
+    (plan.clusters ?? []).flatMap(({ declaration, observed }) => {
       const { hold } = observed.orders
       return hold?.power === undefined ? [] : [[`cluster/${declaration.name}`, hold] as const]
     }),

@@ -1,7 +1,9 @@
 import type { Action, Doing } from '../../model/action.ts'
+import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { PlanEntry } from '../../model/plan.ts'
 import type { Policy } from '../../model/policy.ts'
+import type { PowerDeclaration } from '../../model/power.ts'
 import type { Membership } from '../clusters/membership.ts'
 import type { Removal } from '../things/removals.ts'
 import type { Suspicion } from '../things/suspicion.ts'
@@ -39,4 +41,28 @@ export interface Guard {
   /** One line for the documentation: what it stops. */
   readonly stops: string
   judge(action: Action & Doing, guarded: Guarded, context: GuardContext): Action
+  /** Why no step may be taken with this cluster or Power. Only guards that go by what a person said of it ask that. */
+  objects?(subject: Subject): Objection | undefined
+}
+
+/** A resource that a person may have said something about. */
+export type Subject = Pick<ClusterDeclaration | PowerDeclaration, 'key' | 'policy'>
+
+export interface Objection {
+  readonly reason: string
+  /** What would let it go on. */
+  readonly allow: string
+}
+
+/** A guard that goes by a resource's policy alone: it judges things, clusters and Powers alike. */
+export function policyGuard(name: string, stops: string, objects: (subject: Subject) => Objection | undefined): Guard {
+  return {
+    name,
+    stops,
+    objects,
+    judge(action, { policy, entry: { key } }) {
+      const objection = objects({ key, policy })
+      return objection === undefined ? action : { do: 'hold', guard: name, held: action, ...objection }
+    },
+  }
 }

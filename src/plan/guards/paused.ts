@@ -1,16 +1,7 @@
-import type { Guard } from './guard.ts'
+import { policyGuard } from './guard.ts'
 
-export const paused: Guard = {
-  name: 'paused',
-  stops: 'every write to a resource that a person has paused',
-  judge(action, { policy, entry }) {
-    if (!policy.paused) return action
-    return {
-      do: 'hold',
-      guard: 'paused',
-      held: action,
-      reason: `${entry.key} is paused`,
-      allow: 'remove the annotation crossplane.io/paused (or croft.dev/paused)',
-    }
-  },
-}
+export const paused = policyGuard('paused', 'every write to a resource that a person has paused', ({ key, policy }) =>
+  policy.paused
+    ? { reason: `${key} is paused`, allow: 'remove the annotation crossplane.io/paused (or croft.dev/paused)' }
+    : undefined,
+)

@@ -42,7 +42,7 @@ function world(power: 'on' | 'off', more: readonly PlanEntry[] = []) {
     ],
     notes: [{ connection: 'cluster/homelab', code: 'unreachable', message: 'no answer', allow: 'wait' }],
     problems: [],
-    powers: [{ declaration: POWER, observed, orders, decision }],
+    powers: [{ declaration: POWER, observed, orders, atMs: NOW, decision }],
   }
   const connections = ['cluster/homelab', 'pve'].map((name) => ({ name }) as never)
   return fakeRuntime({

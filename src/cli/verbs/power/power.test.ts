@@ -41,6 +41,7 @@ function world() {
     declaration: POWER,
     observed,
     orders: { holds: [] },
+    atMs: NOW,
     decision: coordinatePower(POWER.spec, observed, { holds: [] }, undefined, NOW),
   }
   const engine = planning({ entries: [], notes: [], problems: [], powers: [look] })
@@ -62,7 +63,7 @@ function world() {
 function goingOff() {
   const observed = observedWith({ cluster: clusterWith([node('s1')], [workload('gitops', 'argo')]) })
   const decision = coordinatePower(POWER.spec, observed, ordered('off'), undefined, NOW)
-  const look: PowerLook = { declaration: POWER, observed, orders: ordered('off'), decision }
+  const look: PowerLook = { declaration: POWER, observed, orders: ordered('off'), atMs: NOW, decision }
   return { look, records: noteWaits(decision.waits, undefined, NOW) }
 }
 

@@ -1,0 +1,53 @@
+import type { ClusterInput, ClusterLook } from '../../model/cluster-look.ts'
+import type { ClusterStandstill } from '../../model/observed-cluster.ts'
+import type { PowerLook } from '../../model/power-look.ts'
+import type { Step } from '../../model/step.ts'
+import type { Planner } from '../planner.ts'
+import { coordinate } from './coordinate.ts'
+
+/**
+ * What each cluster needs next, as far as power lets it: while one goes off or on, its coordinator stands still, and
+ * machines that are to go down are its own order, so that nobody takes them for nodes that must not be touched.
+ */
+export const planClusters: Planner<{ readonly powers: readonly PowerLook[] }, readonly ClusterLook[]> = function* (
+  { clusters = [], nowMs },
+  { powers },
+) {
+  const looks: ClusterLook[] = []
+  for (const cluster of clusters) {
+    yield
+    const power = powers.find(({ declaration }) => declaration.spec.cluster === cluster.declaration.name)
+    looks.push(planCluster(cluster, power, nowMs))
+  }
+  return looks
+}
+
+function planCluster(cluster: ClusterInput, power: PowerLook | undefined, nowMs: number): ClusterLook {
+  const { declaration, observed } = cluster
+  // Kept with what was seen: whoever forecasts from it must know as well.
+  const seen =
+    power?.decision.holdsCluster === true
+      ? { ...observed, orders: { ...observed.orders, hold: standstillOf(power) } }
+      : observed
+  const decision = coordinate(declaration.spec, seen, nowMs)
+  const stops = power === undefined ? [] : stopsBy(power, nowMs)
+  return { ...cluster, observed: seen, decision: { ...decision, steps: [...decision.steps, ...stops] } }
+}
+
+function stopsBy({ decision }: PowerLook, nowMs: number): readonly Step<'cluster'>[] {
+  return decision.steps.flatMap((step): readonly Step<'cluster'>[] => {
+    if (step.do !== 'stop-machine' || step.node === undefined) return []
+    const { node, lane, summary, awaits } = step
+    const stop = { about: 'cluster', do: 'stop-machine', node, lane, summary, awaits } as const
+    return [{ ...stop, reason: decision.wanted.why, sinceMs: nowMs }]
+  })
+}
+
+function standstillOf({ declaration: { key, name }, decision: { phase, wanted } }: PowerLook): ClusterStandstill {
+  const how = phase === 'Off' ? 'off' : phase === 'GoingOn' ? 'going on' : 'going off'
+  return {
+    reason: `${key} is ${how} (${wanted.why})`,
+    allow: phase === 'Off' ? `croft power on ${name}` : 'nothing: it goes on by itself',
+    power: phase === 'Off' ? 'off' : 'changing',
+  }
+}

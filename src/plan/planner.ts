@@ -1,0 +1,14 @@
+import type { Steps } from '../lib/in-turns.ts'
+import type { ClusterInput } from '../model/cluster-look.ts'
+import type { PowerInput } from '../model/power-look.ts'
+import type { SightInput } from './things/sights.ts'
+
+/** Everything that a plan is decided on: what is declared, observed and remembered, and the time. */
+export interface PlanInput extends SightInput {
+  readonly clusters?: readonly ClusterInput[]
+  readonly powers?: readonly PowerInput[]
+  readonly nowMs: number
+}
+
+/** Decides one part of the plan, on the whole input and on the parts that come before it: Powers, clusters, things. */
+export type Planner<Before, Part> = (input: PlanInput, before: Before) => Steps<Part>

@@ -1,0 +1,14 @@
+import type { PowerLook } from '../../model/power-look.ts'
+import type { Planner } from '../planner.ts'
+import { coordinatePower } from './coordinate.ts'
+
+/** What each Power needs next. */
+export const planPowers: Planner<object, readonly PowerLook[]> = function* ({ powers = [] }) {
+  const looks: PowerLook[] = []
+  for (const power of powers) {
+    yield
+    const { declaration, observed, orders, done, atMs } = power
+    looks.push({ ...power, decision: coordinatePower(declaration.spec, observed, orders, done, atMs) })
+  }
+  return looks
+}
