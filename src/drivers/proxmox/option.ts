@@ -37,21 +37,52 @@ export interface ScalarRule<Spec, T> {
   unsent?(value: T): boolean
 }
 
-type Rule<Spec, T> = Omit<ScalarRule<Spec, T>, 'observed' | 'print'> & { readonly fallback: T }
+/** The fields of a spec, one level deep, that hold this sort of value: `name`, `cpu.cores`. */
+type FieldOf<Spec, T> = {
+  [K in keyof Spec & string]: NonNullable<Spec[K]> extends T ? K : InnerFieldOf<K, NonNullable<Spec[K]>, T>
+}[keyof Spec & string]
+
+type InnerFieldOf<K extends string, Inner, T> = Inner extends T | string | number | boolean | readonly unknown[]
+  ? never
+  : { [L in keyof Inner & string]: NonNullable<Inner[L]> extends T ? `${K}.${L}` : never }[keyof Inner & string]
+
+/** A row for an option of one value: its field, Proxmox's key, what a change takes, and the value where it is left out. */
+type Row<Spec, T> = (
+  path: FieldOf<Required<Spec>, T>,
+  key: string,
+  effect: Effect,
+  fallback: T,
+  more?: Pick<ScalarRule<Spec, T>, 'same' | 'unsent'>,
+) => Option<Spec>
 
 /** The ways to make a small option, for one sort of guest. */
 export interface OptionKit<Spec> {
   /** An option that is one key with one value. */
   scalar<T>(rule: ScalarRule<Spec, T>): Option<Spec>
   /** A yes-or-no option. */
-  flag(rule: Rule<Spec, boolean>): Option<Spec>
+  readonly flag: Row<Spec, boolean>
   /** A whole number or a fraction. */
-  quantity(rule: Rule<Spec, number>): Option<Spec>
+  readonly quantity: Row<Spec, number>
   /** A word out of Proxmox's own list. */
-  word(rule: Rule<Spec, string>): Option<Spec>
+  readonly word: Row<Spec, string>
 }
 
 export function optionKit<Spec>(): OptionKit<Spec> {
+  const row =
+    <T>(read: (value: unknown) => T | undefined, print: (value: T) => string): Row<Spec, T> =>
+    (path, key, effect, fallback, more = {}) => {
+      const [outer = '', inner] = path.split('.')
+      return kit.scalar<T>({
+        path,
+        key,
+        effect,
+        ...more,
+        // The type of a row allows only paths to such a value.
+        declared: (spec) => fieldOf(spec, outer, inner) as T | undefined,
+        observed: (config) => read(config[key]) ?? fallback,
+        print,
+      })
+    }
   const kit: OptionKit<Spec> = {
     scalar: (rule) => ({
       create({ spec }, params) {
@@ -71,22 +102,21 @@ export function optionKit<Spec>(): OptionKit<Spec> {
         if (value !== undefined) params[rule.key] = rule.print(value)
       },
     }),
-    flag: (rule) =>
-      kit.scalar<boolean>({
-        ...rule,
-        observed: (config) => flagOf(config[rule.key]) ?? rule.fallback,
-        print: printFlag,
-      }),
-    quantity: (rule) =>
-      kit.scalar<number>({ ...rule, observed: (config) => countOf(config[rule.key]) ?? rule.fallback, print: String }),
-    word: (rule) =>
-      kit.scalar<string>({
-        ...rule,
-        observed: (config) => textOf(config[rule.key]) ?? rule.fallback,
-        print: (value) => value,
-      }),
+    flag: row(flagOf, printFlag),
+    quantity: row(countOf, String),
+    word: row(textOf, (value) => value),
   }
   return kit
+}
+
+function fieldOf(spec: unknown, outer: string, inner: string | undefined): unknown {
+  const value = (spec as Readonly<Record<string, unknown>>)[outer]
+  return inner === undefined ? value : (value as Readonly<Record<string, unknown>> | undefined)?.[inner]
+}
+
+/** Left out, it is 100 or 1024 depending on the host's control groups; both count as the default. */
+export function sameUnits(declared: number, observed: number): boolean {
+  return observed === 0 && (declared === 100 || declared === 1024)
 }
 
 export function printFlag(value: boolean): string {

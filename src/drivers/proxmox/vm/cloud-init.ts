@@ -1,43 +1,11 @@
 import { type Properties, parseProperties, printProperties } from '../property-string.ts'
-import { flag, scalar, textOf, type VmOption, word } from './option.ts'
+import { scalar, textOf, type VmOption } from './option.ts'
 
 /*
  * Cloud-init settings. Proxmox keeps them at once, also of a running guest, and nothing of it waits; the guest reads
  * them when it starts next: the drive is then written anew, and the instance id changes with its content. No machine is
  * restarted only to read them.
  */
-
-export const cloudInitUser = word({
-  path: 'cloudInit.user',
-  key: 'ciuser',
-  effect: 'live',
-  fallback: '',
-  declared: (vm) => vm.cloudInit?.user,
-})
-
-export const cloudInitType = word({
-  path: 'cloudInit.type',
-  key: 'citype',
-  effect: 'live',
-  fallback: 'nocloud',
-  declared: (vm) => vm.cloudInit?.type,
-})
-
-export const cloudInitUpgrade = flag({
-  path: 'cloudInit.upgrade',
-  key: 'ciupgrade',
-  effect: 'live',
-  fallback: true,
-  declared: (vm) => vm.cloudInit?.upgrade,
-})
-
-export const cloudInitDnsDomain = word({
-  path: 'cloudInit.dnsDomain',
-  key: 'searchdomain',
-  effect: 'live',
-  fallback: '',
-  declared: (vm) => vm.cloudInit?.dnsDomain,
-})
 
 export const cloudInitDnsServers = scalar<readonly string[]>({
   path: 'cloudInit.dnsServers',

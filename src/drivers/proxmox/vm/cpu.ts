@@ -1,51 +1,6 @@
 import { countOf } from '../foreign.ts'
 import { type Properties, parseProperties, printProperties } from '../property-string.ts'
-import { drop, flag, hotplugs, quantity, textOf, type VmOption, word } from './option.ts'
-
-export const cpuCores = quantity({
-  path: 'cpu.cores',
-  key: 'cores',
-  effect: 'restart',
-  fallback: 1,
-  declared: (vm) => vm.cpu?.cores,
-})
-
-export const cpuSockets = quantity({
-  path: 'cpu.sockets',
-  key: 'sockets',
-  effect: 'restart',
-  fallback: 1,
-  declared: (vm) => vm.cpu?.sockets,
-})
-
-export const cpuNuma = flag({
-  path: 'cpu.numa',
-  key: 'numa',
-  effect: 'restart',
-  fallback: false,
-  declared: (vm) => vm.cpu?.numa,
-})
-
-/** 0 means no limit. */
-export const cpuLimit = quantity({
-  path: 'cpu.limit',
-  key: 'cpulimit',
-  effect: 'live',
-  fallback: 0,
-  declared: (vm) => vm.cpu?.limit,
-})
-
-const DEFAULT_UNITS = [100, 1024]
-
-/** Left out, it is 100 or 1024 depending on the host's control groups; both count as the default. */
-export const cpuUnits = quantity({
-  path: 'cpu.units',
-  key: 'cpuunits',
-  effect: 'live',
-  fallback: 0,
-  declared: (vm) => vm.cpu?.units,
-  same: (declared, observed) => observed === 0 && DEFAULT_UNITS.includes(declared),
-})
+import { drop, hotplugs, textOf, type VmOption } from './option.ts'
 
 /** Processors plugged in at start, out of all; 0 means all of them. */
 export const cpuHotplugged: VmOption = {
@@ -64,25 +19,6 @@ export const cpuHotplugged: VmOption = {
     else drop(params, 'vcpus')
   },
 }
-
-/** Only root may set these two. */
-export const cpuAffinity = word({
-  path: 'cpu.affinity',
-  key: 'affinity',
-  effect: 'restart',
-  fallback: '',
-  declared: (vm) => vm.cpu?.affinity,
-})
-
-export const cpuArchitecture = word({
-  path: 'cpu.architecture',
-  key: 'arch',
-  effect: 'restart',
-  fallback: 'x86_64',
-  declared: (vm) => vm.cpu?.architecture,
-  // The usual one is not sent: to set it at all takes root.
-  unsent: (value) => value === 'x86_64',
-})
 
 const DEFAULT_TYPE = 'kvm64'
 

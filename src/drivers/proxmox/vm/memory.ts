@@ -1,6 +1,6 @@
 import { countOf, type Foreign, flagOf } from '../foreign.ts'
 import { parseProperties } from '../property-string.ts'
-import { flag, hotplugs, quantity, scalar, textOf, type VmOption, word } from './option.ts'
+import { hotplugs, scalar, textOf, type VmOption } from './option.ts'
 
 const DEFAULT_MB = 512
 
@@ -22,32 +22,6 @@ export const memoryFloating = scalar<number>({
   declared: (vm) => vm.memory?.floatingMb,
   observed: (config) => countOf(config.balloon) ?? dedicated(config),
   print: String,
-})
-
-export const memoryShares = quantity({
-  path: 'memory.shares',
-  key: 'shares',
-  effect: 'live',
-  fallback: 1000,
-  declared: (vm) => vm.memory?.shares,
-})
-
-/** Only root may set these two. */
-export const memoryHugepages = word({
-  path: 'memory.hugepages',
-  key: 'hugepages',
-  effect: 'restart',
-  fallback: '',
-  declared: (vm) => vm.memory?.hugepages,
-})
-
-export const memoryKeepHugepages = flag({
-  path: 'memory.keepHugepages',
-  key: 'keephugepages',
-  effect: 'restart',
-  fallback: false,
-  declared: (vm) => vm.memory?.keepHugepages,
-  unsent: (value) => !value,
 })
 
 /** Memory shared with the host (ivshmem), in MiB. Only root may set it; a token gets a clear refusal. */

@@ -1,4 +1,5 @@
 import { mark } from '../mark.ts'
+import { sameUnits } from '../option.ts'
 import { tags } from '../tags.ts'
 import { agent } from './agent.ts'
 import { bootOrder } from './boot-order.ts'
@@ -6,86 +7,70 @@ import { cdrom } from './cdrom.ts'
 import {
   cloudInitAddresses,
   cloudInitCustom,
-  cloudInitDnsDomain,
   cloudInitDnsServers,
   cloudInitPassword,
   cloudInitSshKeys,
-  cloudInitType,
-  cloudInitUpgrade,
-  cloudInitUser,
 } from './cloud-init.ts'
 import { cloudInitDrive } from './cloud-init-drive.ts'
 import { serial, vga } from './console.ts'
-import {
-  cpuAffinity,
-  cpuArchitecture,
-  cpuCores,
-  cpuHotplugged,
-  cpuLimit,
-  cpuNuma,
-  cpuSockets,
-  cpuType,
-  cpuUnits,
-} from './cpu.ts'
+import { cpuHotplugged, cpuType } from './cpu.ts'
 import { description, detached } from './description.ts'
 import { amdSev, audio, numaNodes, pci, rng, usb, virtiofs, watchdog } from './devices.ts'
 import { disks } from './disks.ts'
 import { efiDisk } from './efi-disk.ts'
-import { acpi, bios, hookScript, hotplug, keyboard, machine, osType, tablet } from './hardware.ts'
-import {
-  memoryDedicated,
-  memoryFloating,
-  memoryHugepages,
-  memoryKeepHugepages,
-  memoryShared,
-  memoryShares,
-} from './memory.ts'
-import { name } from './name.ts'
+import { sameHotplug, sameMachine } from './hardware.ts'
+import { memoryDedicated, memoryFloating, memoryShared } from './memory.ts'
 import { nics } from './nics.ts'
-import type { VmOption } from './option.ts'
-import { protection } from './protection.ts'
+import { flag, quantity, type VmOption, word } from './option.ts'
 import { scsiHardware } from './scsi-hardware.ts'
 import { seedDrive } from './seed.ts'
 import { smbios } from './smbios.ts'
-import { onBoot, startup } from './start-at-boot.ts'
+import { startup } from './start-at-boot.ts'
 import { tpm } from './tpm.ts'
 
 /** Every option that lives in a VM's configuration, in the order in which a person reads a change list. */
 export const OPTIONS: readonly VmOption[] = [
-  name,
+  // Proxmox stores no name for a guest without one.
+  word('name', 'name', 'live', ''),
   description,
   tags,
   mark,
-  cpuCores,
-  cpuSockets,
+  quantity('cpu.cores', 'cores', 'restart', 1),
+  quantity('cpu.sockets', 'sockets', 'restart', 1),
   cpuType,
-  cpuUnits,
-  cpuLimit,
-  cpuNuma,
+  quantity('cpu.units', 'cpuunits', 'live', 0, { same: sameUnits }),
+  // 0 means no limit.
+  quantity('cpu.limit', 'cpulimit', 'live', 0),
+  flag('cpu.numa', 'numa', 'restart', false),
   cpuHotplugged,
-  cpuAffinity,
-  cpuArchitecture,
+  // Only root may set these two. The usual architecture is not sent: to set it at all takes root.
+  word('cpu.affinity', 'affinity', 'restart', ''),
+  word('cpu.architecture', 'arch', 'restart', 'x86_64', { unsent: (value) => value === 'x86_64' }),
   memoryDedicated,
   memoryFloating,
-  memoryShares,
+  quantity('memory.shares', 'shares', 'live', 1000),
   memoryShared,
-  memoryHugepages,
-  memoryKeepHugepages,
-  machine,
-  bios,
-  osType,
+  // Only root may set these two.
+  word('memory.hugepages', 'hugepages', 'restart', ''),
+  flag('memory.keepHugepages', 'keephugepages', 'restart', false, { unsent: (value) => !value }),
+  word('machine', 'machine', 'restart', 'pc', { same: sameMachine }),
+  word('bios', 'bios', 'restart', 'seabios'),
+  word('osType', 'ostype', 'restart', 'other'),
   scsiHardware,
-  acpi,
-  hotplug,
+  flag('acpi', 'acpi', 'restart', true),
+  word('hotplug', 'hotplug', 'live', '1', { same: sameHotplug }),
   numaNodes,
   amdSev,
   smbios,
-  tablet,
-  keyboard,
-  onBoot,
+  flag('tablet', 'tablet', 'live', true),
+  // Left out, the keyboard follows the viewer's own layout.
+  word('keyboard', 'keyboard', 'restart', ''),
+  flag('onBoot', 'onboot', 'live', false),
   startup,
-  protection,
-  hookScript,
+  // Proxmox's own protection against removal; ours stands before it.
+  flag('protection', 'protection', 'live', false),
+  // Only root may set it.
+  word('hookScript', 'hookscript', 'live', ''),
   agent,
   disks,
   efiDisk,
@@ -98,14 +83,14 @@ export const OPTIONS: readonly VmOption[] = [
   detached,
   seedDrive,
   cloudInitDrive,
-  cloudInitUser,
+  word('cloudInit.user', 'ciuser', 'live', ''),
   cloudInitPassword,
   cloudInitSshKeys,
   cloudInitAddresses,
   cloudInitDnsServers,
-  cloudInitDnsDomain,
-  cloudInitUpgrade,
-  cloudInitType,
+  word('cloudInit.dnsDomain', 'searchdomain', 'live', ''),
+  flag('cloudInit.upgrade', 'ciupgrade', 'live', true),
+  word('cloudInit.type', 'citype', 'live', 'nocloud'),
   cloudInitCustom,
   serial,
   vga,

@@ -1,15 +1,6 @@
 import { countOf } from '../foreign.ts'
-import { type Option, optionKit, textOf } from '../option.ts'
+import { type Option, textOf } from '../option.ts'
 import { parseProperties, printProperties } from '../property-string.ts'
-
-/** The same for VMs and containers. */
-export const onBoot = optionKit<{ readonly onBoot?: boolean }>().flag({
-  path: 'onBoot',
-  key: 'onboot',
-  effect: 'live',
-  fallback: false,
-  declared: (guest) => guest.onBoot,
-})
 
 interface Startup {
   readonly order?: number
