@@ -53,7 +53,7 @@ const rules = new Set(
 )
 const isJudged = (file: string) =>
   (rules.has(file) || FOLDERS.some((folder) => file.startsWith(folder))) &&
-  !/\.test\.ts$|\/testing\/|fixture\.ts$|-example\.ts$|conformance\.ts$/.test(file)
+  !/\.test\.ts$|\/testing\/|fixture\.ts$|-example\.ts$/.test(file)
 const all = [...sources].flatMap(([file, text]) =>
   isJudged(file) && file.startsWith(values.only) ? mutantsIn(file, text) : [],
 )

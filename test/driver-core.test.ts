@@ -19,7 +19,7 @@ import { Secret } from '../src/model/secret.ts'
 import type { Sighting } from '../src/model/sighting.ts'
 import type { Step } from '../src/model/step.ts'
 
-// What every driver must do, whatever it keeps: those that keep machines have `src/drivers/conformance.ts` besides.
+// What every driver must do, whatever it keeps: those that keep machines have `src/drivers/testing/conformance.ts` besides.
 
 const VM: Desired = {
   type: 'vm',

@@ -107,7 +107,7 @@ const TIME_MODULES = ['node:timers', 'node:timers/promises', 'node:perf_hooks']
 
 /** Test files may know everything: they stand outside and look in. So may the suites and fixtures that they share. */
 export function isTestCode(path: string): boolean {
-  return /\.test\.ts$|\/conformance\.ts$|\/testing\//.test(path) || !isOurs(path)
+  return /\.test\.ts$|\/testing\//.test(path) || !isOurs(path)
 }
 
 /** Every breach in these files, in their order. */

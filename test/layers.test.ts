@@ -73,7 +73,7 @@ describe('each rule sees a made-up breach', () => {
     ['arrow', 'src/cli/a.ts', `import { x } from '../main/engine.ts'`],
     ['arrow', 'src/newcomer/a.ts', `import { x } from '../model/key.ts'`],
     ['arrow', 'src/engine/a.ts', `import { x } from '../../scripts/checks.ts'`],
-    ['arrow', 'src/engine/a.ts', `import { x } from '../store/conformance.ts'`],
+    ['arrow', 'src/engine/a.ts', `import { x } from '../store/testing/conformance.ts'`],
     ['arrow', 'src/engine/a.ts', `import { x } from './judge.test.ts'`],
     // Every way to write an import
     ['arrow', 'src/model/a.ts', `import '../plan/decide.ts'`],

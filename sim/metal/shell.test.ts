@@ -1,6 +1,6 @@
 import { seededRandom } from '../../src/lib/random.ts'
 import type { Shell } from '../../src/lib/shell.ts'
-import { fileConformance } from '../../src/ssh/conformance.ts'
+import { fileConformance } from '../../src/ssh/testing/conformance.ts'
 import { createVirtualClock } from '../virtual-clock.ts'
 import { createWorld } from '../world/create-world.ts'
 import { addBox } from './box.ts'

@@ -5,9 +5,9 @@ import { after } from 'node:test'
 import { systemClock } from '../lib/clock.ts'
 import { seededRandom } from '../lib/random.ts'
 import { Secret } from '../model/secret.ts'
-import { shellConformance } from './conformance.ts'
 import { openLocalShell } from './local-shell.ts'
 import { createShells } from './open.ts'
+import { shellConformance } from './testing/conformance.ts'
 import { sshdMissing, startSshd } from './testing/sshd.ts'
 
 const cleanups: (() => unknown)[] = []

@@ -6,9 +6,9 @@ import { seededRandom } from '../lib/random.ts'
 import { type Wire, WireFailure } from '../lib/wire.ts'
 import { DEFAULT_POLICY } from '../model/policy.ts'
 import type { ResourceRecord } from '../model/record.ts'
-import { storeConformance } from './conformance.ts'
 import { openKubernetesStore } from './kubernetes.ts'
 import { StaleEpoch } from './port.ts'
+import { storeConformance } from './testing/conformance.ts'
 
 let shared: Promise<KubernetesLab> | undefined
 let places = 0

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { storeConformance } from './conformance.ts'
 import { createMemoryStore } from './memory.ts'
+import { storeConformance } from './testing/conformance.ts'
 
 storeConformance('memory', async () => {
   const { disk } = createMemoryStore()

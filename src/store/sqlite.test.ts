@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, test } from 'node:test'
 import type { Intention } from '../model/intention.ts'
-import { storeConformance } from './conformance.ts'
 import { StaleEpoch } from './port.ts'
 import { createSqliteStore, openSqliteStore } from './sqlite.ts'
 import { connect, prepareFile } from './sqlite-file.ts'
+import { storeConformance } from './testing/conformance.ts'
 
 storeConformance('sqlite', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'croft-store-'))

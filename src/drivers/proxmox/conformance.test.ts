@@ -10,7 +10,7 @@ import type { Wire } from '../../lib/wire.ts'
 import type { ContainerSpec } from '../../model/container.ts'
 import { Secret } from '../../model/secret.ts'
 import type { VmSpec } from '../../model/vm.ts'
-import { type DriverWorld, driverConformance } from '../conformance.ts'
+import { type DriverWorld, driverConformance } from '../testing/conformance.ts'
 import { proxmoxDriver } from './driver.ts'
 
 const FOREIGN = '108'

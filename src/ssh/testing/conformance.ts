@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type Shell, ShellFailure } from '../lib/shell.ts'
+import { type Shell, ShellFailure } from '../../lib/shell.ts'
 
 export interface ConformanceSubject {
   readonly shell: Shell

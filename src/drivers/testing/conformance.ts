@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { Connection } from '../model/connection.ts'
-import { resourceUid } from '../model/key.ts'
-import { DEFAULT_POLICY } from '../model/policy.ts'
-import type { Desired, Resource } from '../model/resource.ts'
-import type { Sighting } from '../model/sighting.ts'
-import type { Step } from '../model/step.ts'
-import type { RemoteTask, Survey } from '../model/survey.ts'
-import type { Outcome, Refusal } from '../model/verdict.ts'
-import { type Driver, type DriverDeps, LookFailed, type Session } from './port.ts'
+import type { Connection } from '../../model/connection.ts'
+import { resourceUid } from '../../model/key.ts'
+import { DEFAULT_POLICY } from '../../model/policy.ts'
+import type { Desired, Resource } from '../../model/resource.ts'
+import type { Sighting } from '../../model/sighting.ts'
+import type { Step } from '../../model/step.ts'
+import type { RemoteTask, Survey } from '../../model/survey.ts'
+import type { Outcome, Refusal } from '../../model/verdict.ts'
+import { type Driver, type DriverDeps, LookFailed, type Session } from '../port.ts'
 
 /** An outside system in which a driver can be tried: real code on a fake world with time that moves when asked. */
 export interface DriverWorld {
