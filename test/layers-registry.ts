@@ -35,7 +35,7 @@ function tableKinds(files: readonly SourceFile[]): readonly string[] {
 }
 
 function driverBreaches(files: readonly SourceFile[]): Breach[] {
-  const drivers = [...new Set(namesAt(files, /^src\/drivers\/([^/]+)\/.+\.ts$/))]
+  const drivers = [...new Set(namesAt(files, /^src\/drivers\/(?!testing\/)([^/]+)\/.+\.ts$/))]
   const registry = files.find(({ path }) => path === 'src/drivers/registry.ts')
   const list = /DRIVER_NAMES\s*=\s*\[([^\]]*)\]/.exec(registry?.text ?? '')?.[1] ?? ''
   const registered = [...list.matchAll(/'([^']+)'/g)].map((match) => match[1] ?? '')

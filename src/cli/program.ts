@@ -1,19 +1,14 @@
 import { Command, Option } from 'commander'
 import { HYPERVISORS } from '../model/hypervisors.ts'
-import { type ExitCode, UsageError } from './exit.ts'
+import { UsageError } from './exit.ts'
 import { exampleText, GROUP_OF, GROUPS } from './help.ts'
 import { wholeNumber } from './output.ts'
 import { NAMES_ONLY, placed } from './place.ts'
 import type { Runtime } from './runtime.ts'
-
-/** A verb's module. It is imported when the verb runs, so that `--help` costs nothing. */
-/** `stopped`: it was to run until a person stops it, and a person did. That is no failure. */
-export type Answer = ExitCode | 'stopped'
-export type Verb = (runtime: Runtime, args: readonly string[], options: Options) => Promise<Answer>
-export type Options = Readonly<Record<string, unknown>>
+import type { Verb, VerbResult } from './verb.ts'
 
 /** The whole command tree. What each verb does is in verbs/, one file each. */
-export function createProgram(runtime: Runtime, done: (answer: Answer) => void): Command {
+export function createProgram(runtime: Runtime, done: (answer: VerbResult) => void): Command {
   const program = new Command('croft')
     .description('Keeps K3s clusters, and the machines beneath them, as Git says they are.')
     .enablePositionalOptions()

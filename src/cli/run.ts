@@ -3,14 +3,15 @@ import { RecordClosed } from '../model/cluster-secrets.ts'
 import { StaleEpoch } from '../store/port.ts'
 import { CliError, EXIT, type ExitCode, signalCode } from './exit.ts'
 import { styleOf } from './output.ts'
-import { type Answer, createProgram } from './program.ts'
+import { createProgram } from './program.ts'
 import { cleanLines } from './render/clean.ts'
 import type { Runtime } from './runtime.ts'
+import type { VerbResult } from './verb.ts'
 
 /** Runs one command line and answers its exit code. Nothing a verb throws gets past here. */
 export async function runCli(argv: readonly string[], runtime: Runtime): Promise<ExitCode> {
   // Not narrowed to its first value: the verb answers in the callback.
-  let answer = EXIT.ok as Answer
+  let answer = EXIT.ok as VerbResult
   const program = createProgram(runtime, (answered) => {
     answer = answered
   })

@@ -18,7 +18,8 @@ import { bringUpToDate, type Findings, readLedger, type UpToDate } from './ledge
 import type { Looking } from './look.ts'
 import { type Observation, observeAndPlan, readAllUndeclared, surveyAll, worldsOf } from './observation.ts'
 import { placeAll } from './placing.ts'
-import { lookAtPowers, type PowerLookDeps, type PowerLooked } from './power/look.ts'
+import type { PowerLookDeps } from './power/deps.ts'
+import { lookAtPowers, type PowerLooked } from './power/look.ts'
 
 /** What observing works with: it asks the world and the store, and writes to neither. */
 export interface ObserveDeps extends PowerLookDeps {

@@ -1,7 +1,7 @@
 import { LookFailed } from '../drivers/port.ts'
 import { inParallel } from '../lib/parallel.ts'
 import type { Estate } from '../model/estate.ts'
-import type { LoadSample } from '../model/placement.ts'
+import type { LoadSample } from '../model/survey.ts'
 import { place, unplaced } from '../plan/things/placement/place.ts'
 import type { Ledger, World } from '../plan/things/world.ts'
 import type { Looking } from './look.ts'

@@ -1,52 +1,9 @@
-import { z } from 'zod'
-import { crossplaneGroup, envelope, isNamespaced } from './crossplane/envelope.ts'
+import { crossplaneGroup, isNamespaced } from './crossplane/envelope.ts'
+import { type EnvironmentFileSpec, schema } from './crossplane/file-schema.ts'
 import { environmentFileOf, fileFieldsOf } from './crossplane/file-spec.ts'
 import { checkEnvelope, crossplanePolicy, externalName } from './crossplane/policy.ts'
 import { servedBy } from './crossplane/provider.ts'
-import { block } from './fields/block.ts'
-import { whole } from './fields/number.ts'
-import { fileName, hostName, storageName } from './fields/text.ts'
 import type { FieldProblem, Kind } from './kind.ts'
-import { pages, scopeWord } from './settings/field-schema.ts'
-
-const on = z.boolean().optional()
-/** The text of a file; it goes over SSH by standard input. */
-const data = pages(65_536)
-const place = pages(1000)
-
-const fields = {
-  contentType: z.enum(['backup', 'import', 'iso', 'snippets', 'vztmpl']).optional(),
-  datastoreId: storageName.optional(),
-  fileMode: z
-    .string()
-    .regex(/^[0-7]{3,4}$/, { error: 'a mode like 0644' })
-    .optional(),
-  nodeName: hostName.optional(),
-  overwrite: on,
-  sourceFile: block(
-    z.strictObject({
-      changed: on,
-      checksum: scopeWord.optional(),
-      fileName: fileName.optional(),
-      insecure: on,
-      minTls: scopeWord.optional(),
-      path: place.optional(),
-    }),
-  ),
-  sourceRaw: block(
-    z.strictObject({ data: data.optional(), fileName: fileName.optional(), resize: whole(0, 1_000_000).optional() }),
-  ),
-  timeoutUpload: whole(1, 86_400).optional(),
-  uploadMode: z.enum(['api', 'sftp']).optional(),
-}
-
-const schema = z.strictObject({
-  ...envelope,
-  forProvider: z.strictObject(fields),
-  initProvider: z.strictObject(fields).optional(),
-})
-
-export type EnvironmentFileSpec = z.output<typeof schema>
 
 /** A file on a storage: a snippet, whose text goes over SSH, or one that Proxmox fetches by itself. */
 export const environmentFile: Kind<EnvironmentFileSpec> = {

@@ -5,10 +5,9 @@ import type { Connection } from '../model/connection.ts'
 import type { Declaration } from '../model/declaration.ts'
 import type { HealthCheckSpec } from '../model/health-check.ts'
 import type { ResourceKey } from '../model/key.ts'
-import type { Placement } from '../model/placement.ts'
 import type { Policy } from '../model/policy.ts'
 import type { PowerDeclaration } from '../model/power.ts'
-import type { Desired } from '../model/resource.ts'
+import type { Desired, Placement } from '../model/resource.ts'
 
 /** A manifest after YAML, before its kind has looked at it. `spec` is a plain tree with prototype-free maps. */
 export interface RawManifest {

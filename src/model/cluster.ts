@@ -162,3 +162,5 @@ export interface BackupPolicy {
         }
       }
 }
+
+export type WorkPurpose = 'upgrade' | 'configure' | 'restart' | 'replace' | 'remove' | 'remediate'

@@ -1,4 +1,4 @@
-import type { NodeRole } from './cluster.ts'
+import type { NodeRole, WorkPurpose } from './cluster.ts'
 import type { Step } from './step.ts'
 
 /**
@@ -137,8 +137,6 @@ export interface NodeWork {
   /** When the call that takes it down was made. */
   readonly changedMs?: number
 }
-
-export type WorkPurpose = 'upgrade' | 'configure' | 'restart' | 'replace' | 'remove' | 'remediate'
 
 export interface LocalK3s {
   readonly service: 'absent' | 'stopped' | 'starting' | 'running' | 'failed'

@@ -1,6 +1,6 @@
 import type { ResourceKey } from './key.ts'
 import type { Answer } from './observed-cluster.ts'
-import type { WorkloadTier } from './power.ts'
+import type { PowerWorkload } from './power.ts'
 
 export type PowerSeen = 'on' | 'off' | 'unknown'
 
@@ -48,20 +48,6 @@ export interface ClusterPower {
   /** Is the cluster's DNS up? What it lacks stands in the message. */
   readonly dns: { readonly up: Answer; readonly message: string }
   readonly storage: { readonly up: Answer; readonly message: string }
-}
-
-export interface PowerWorkload {
-  readonly kind: 'Deployment' | 'StatefulSet' | 'CronJob' | 'Database'
-  readonly namespace: string
-  readonly name: string
-  readonly tier: WorkloadTier
-  /** Wanted now; of a CronJob or a database 0 when it is suspended. */
-  readonly replicas: number
-  /** Pods that are there, whatever is wanted. */
-  readonly pods: number
-  readonly ready: number
-  /** Our mark: what it had before we took it down. */
-  readonly remembered?: number
 }
 
 export interface PowerNode {

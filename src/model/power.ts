@@ -185,3 +185,17 @@ export interface PowerEnergy {
   readonly measuredWh?: number
   readonly yesterday?: { readonly dayMs: number; readonly estimatedWh: number; readonly measuredWh?: number }
 }
+
+export interface PowerWorkload {
+  readonly kind: 'Deployment' | 'StatefulSet' | 'CronJob' | 'Database'
+  readonly namespace: string
+  readonly name: string
+  readonly tier: WorkloadTier
+  /** Wanted now; of a CronJob or a database 0 when it is suspended. */
+  readonly replicas: number
+  /** Pods that are there, whatever is wanted. */
+  readonly pods: number
+  readonly ready: number
+  /** Our mark: what it had before we took it down. */
+  readonly remembered?: number
+}

@@ -13,6 +13,12 @@ export interface Readiness {
   readonly status: string
 }
 
+/** What stands in the way of a change, and what would take it away. */
+export interface Obstacle {
+  readonly message: string
+  readonly allow: string
+}
+
 /** The pure half of a driver: every judgement about its things, and every call as data. Used by plan, never by chance. */
 export interface Rules {
   /** Is this a sort of thing that the driver keeps? What is not is refused by the plan, and nothing else is asked of it. */
@@ -31,7 +37,7 @@ export interface Rules {
   /** What must come about first that no resource stands for: a kind that the cluster has to learn. */
   awaits(resource: Resource, survey: Survey): readonly string[]
   /** What stands in the way of creating it here, seen before anything is written (storage not on that host…). */
-  obstacles(resource: Resource, survey: Survey): readonly { readonly message: string; readonly allow: string }[]
+  obstacles(resource: Resource, survey: Survey): readonly Obstacle[]
   /**
    * Differences. `sighting.close` must be there; only declared fields are compared. `known` is what earlier steps have
    * taught about it and no look can tell (`Step.learns`).
@@ -52,7 +58,7 @@ export interface Rules {
   /** Calls that take away a guest whose creation broke off and that is locked since. Undefined: only a person can. */
   abandonedSteps(resource: Resource, sighting: Sighting): readonly Step[] | undefined
   /** Why it must not be removed, as the system itself would say. */
-  undeletable(sighting: Sighting): { readonly message: string; readonly allow: string } | undefined
+  undeletable(sighting: Sighting): Obstacle | undefined
   /** Calls to remove it, shutting it down first. */
   deleteSteps(sighting: Sighting): readonly Step[]
   /** Calls that restart a running guest, in order; each begins when the one before has ended. */

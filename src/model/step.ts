@@ -1,7 +1,6 @@
+import type { WorkPurpose } from './cluster.ts'
 import type { ResourceKey } from './key.ts'
-import type { WorkPurpose } from './observed-cluster.ts'
-import type { PowerWorkload } from './observed-power.ts'
-import type { Tier } from './power.ts'
+import type { PowerWorkload, Tier } from './power.ts'
 import type { Sealed } from './sealed.ts'
 import type { SeedDocument } from './seed.ts'
 

@@ -52,3 +52,10 @@ export interface Survey {
   /** Of kinds that a cluster learns: those that it serves now, as `cilium.io/v2 CiliumNode`. Absent: nobody could ask. */
   readonly served?: readonly string[]
 }
+
+/** How busy a host was, one value for a span of time. */
+export interface LoadSample {
+  readonly atMs: number
+  /** 0 to 1. */
+  readonly load: number
+}

@@ -1,18 +1,7 @@
 import { defined } from '../lib/defined.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { GitFailed, runGit } from './git-run.ts'
-import type { Revision } from './revision.ts'
-
-/** The history of the repository that a revision is from, as far as it is here. */
-export interface RevisionLog {
-  /** Commits along the branch, newest first, that changed how often a text stands in its files; any for an empty one. */
-  mentioning(text: string, signal?: AbortSignal): Promise<readonly string[]>
-  /** What a commit declares, and what the one before it did. Undefined: it is the first, or history ends there. */
-  around(
-    commit: string,
-    signal?: AbortSignal,
-  ): Promise<{ readonly before: Revision; readonly after: Revision } | undefined>
-}
+import type { Revision, RevisionLog } from './revision.ts'
 
 type ReadCommit = (
   repository: string,

@@ -8,10 +8,10 @@ import { GitFailed, runGit } from './git-run.ts'
 import { IGNORE_FILE } from './ignore-rules.ts'
 import { leadsAbove } from './kustomize/tree.ts'
 import type { ParseCache } from './parse-cache.ts'
-import type { Reading, SourceFile } from './read-files.ts'
+import type { Reading } from './read-files.ts'
 import { readHere } from './read-here.ts'
 import type { SourceReader } from './reader.ts'
-import type { Revision } from './revision.ts'
+import type { Revision, SourceFile } from './revision.ts'
 import { isManifestName } from './walk-files.ts'
 
 interface Common {

@@ -11,14 +11,8 @@ import { type FilesInHand, isKustomization } from './kustomize/build.ts'
 import { type BuiltRoot, buildTree } from './kustomize/tree.ts'
 import { objectsAt } from './objects-at.ts'
 import { blobHash, createParseCache, judgeText, type ParseCache } from './parse-cache.ts'
-import type { Ignored, Revision } from './revision.ts'
+import type { Ignored, Revision, SourceFile } from './revision.ts'
 import { textOf } from './text-of.ts'
-
-/** A file as its source gives it. The hash is known beforehand when Git gives it. */
-export type SourceFile = { readonly path: string; readonly blob?: string } & (
-  | { readonly bytes: Uint8Array }
-  | { readonly refused: { readonly code: string; readonly message: string; readonly hint?: string } }
-)
 
 export interface Reading {
   readonly files: readonly SourceFile[]

@@ -1,6 +1,6 @@
 import type { ObjectsAt } from '../kinds/kind.ts'
-import type { Reading, SourceFile } from './read-files.ts'
-import type { Revision } from './revision.ts'
+import type { Reading } from './read-files.ts'
+import type { Revision, SourceFile } from './revision.ts'
 
 /** Something that was fetched for an add-on: a file, or a layer of an artifact. */
 export interface FetchedBlob {

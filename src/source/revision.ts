@@ -4,7 +4,6 @@ import type { Grant } from '../model/grant.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { Origin } from '../model/origin.ts'
 import type { Problem } from '../model/problem.ts'
-import type { RevisionLog } from './git-log.ts'
 
 /** An object that croft does not read: somebody else's, or not a manifest at all. */
 export interface Ignored {
@@ -66,3 +65,20 @@ export interface Revision {
   /** The same with the line at which it begins, and the way to the object in it. */
   written?(declaration: Declaration): Written | undefined
 }
+
+/** The history of the repository that a revision is from, as far as it is here. */
+export interface RevisionLog {
+  /** Commits along the branch, newest first, that changed how often a text stands in its files; any for an empty one. */
+  mentioning(text: string, signal?: AbortSignal): Promise<readonly string[]>
+  /** What a commit declares, and what the one before it did. Undefined: it is the first, or history ends there. */
+  around(
+    commit: string,
+    signal?: AbortSignal,
+  ): Promise<{ readonly before: Revision; readonly after: Revision } | undefined>
+}
+
+/** A file as its source gives it. The hash is known beforehand when Git gives it. */
+export type SourceFile = { readonly path: string; readonly blob?: string } & (
+  | { readonly bytes: Uint8Array }
+  | { readonly refused: { readonly code: string; readonly message: string; readonly hint?: string } }
+)

@@ -1,17 +1,12 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import type { LaterManifest } from './scene.ts'
 import { SceneFailed } from './scene.ts'
 
 export interface ConnectionFacts {
   readonly endpoint: string
   readonly fingerprint: string
   readonly tokenVariable: string
-}
-
-/** The file of the example that declares the third node, and its text. It is committed later than the rest. */
-export interface LaterManifest {
-  readonly file: string
-  readonly text: string
 }
 
 const THIRD_NODE = /^\s*name:\s*k3s-vm-fun-bedbug\s*$/m

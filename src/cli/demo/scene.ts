@@ -4,7 +4,6 @@ import type { NewEvent } from '../../model/event.ts'
 import type { Plan } from '../../model/plan.ts'
 import type { Style } from '../render/style.ts'
 import type { LoadedEstate, RunningSimulator, Runtime, SimulatedGuest } from '../runtime.ts'
-import type { LaterManifest } from './example.ts'
 import type { Repository } from './repository.ts'
 
 /** One part of the tour. Scenes are played in order on one stage; to tell more, add one to the list in tour.ts. */
@@ -58,4 +57,10 @@ export class SceneFailed extends Error {
     super(message)
     this.name = 'SceneFailed'
   }
+}
+
+/** The file of the example that declares the third node, and its text. It is committed later than the rest. */
+export interface LaterManifest {
+  readonly file: string
+  readonly text: string
 }

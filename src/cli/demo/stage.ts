@@ -3,8 +3,8 @@ import type { NewEvent } from '../../model/event.ts'
 import { styleOf } from '../output.ts'
 import { countProblems, hasErrors } from '../render/problems.ts'
 import type { FollowedRepository, LoadedEstate, RunningSimulator, Runtime } from '../runtime.ts'
-import type { LaterManifest } from './example.ts'
 import type { Repository } from './repository.ts'
+import type { LaterManifest } from './scene.ts'
 import { SCENE_MS, SceneFailed, type Stage } from './scene.ts'
 
 const LOOK_MS = 2_000

@@ -1,9 +1,9 @@
 import { LIMITS } from '../../lib/limits.ts'
 import { whyFetchFailed } from '../../lib/why-fetch-failed.ts'
 import { CliError, EXIT, UsageError } from '../exit.ts'
-import type { Options, Verb } from '../program.ts'
 import { clean, cleanLines } from '../render/clean.ts'
 import { parseKey } from '../select.ts'
+import type { Options, Verb } from '../verb.ts'
 
 /** What can be asked, as the API calls it. */
 const WISHES: Readonly<Record<string, string>> = {

@@ -11,11 +11,11 @@ import { gib } from '../../plan/things/placement/room.ts'
 import { EMPTY_LEDGER, seenWorld } from '../../plan/things/world.ts'
 import { CliError, EXIT, UsageError } from '../exit.ts'
 import { styleOf, writeJson, writeYaml } from '../output.ts'
-import type { Options, Verb } from '../program.ts'
 import { API_VERSION } from '../render/plan-json.ts'
 import type { Style } from '../render/style.ts'
 import { renderTable } from '../render/table.ts'
 import { realDirectory } from '../state.ts'
+import type { Options, Verb } from '../verb.ts'
 
 const MIB = 1024 * 1024
 

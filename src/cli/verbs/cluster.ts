@@ -1,5 +1,5 @@
 import { UsageError } from '../exit.ts'
-import type { Verb } from '../program.ts'
+import type { Verb } from '../verb.ts'
 import { backup } from './cluster/backup.ts'
 import { escrow } from './cluster/escrow.ts'
 import { type ClusterVerb, findCluster } from './cluster/find.ts'

@@ -9,12 +9,12 @@ import { progressMode, startProgress } from '../live-progress.ts'
 import { loadOrStop } from '../load.ts'
 import { styleOf } from '../output.ts'
 import { blindExit } from '../plan-exit.ts'
-import type { Options, Verb } from '../program.ts'
 import { renderPlan } from '../render/plan.ts'
 import type { LoadedEstate, Runtime } from '../runtime.ts'
 import { parseKey } from '../select.ts'
 import { holdAlone, openState, realDirectory, stateFile } from '../state.ts'
 import { timeoutOf } from '../timeout.ts'
+import type { Options, Verb } from '../verb.ts'
 import { noteOperation } from './machine/journal.ts'
 
 /**

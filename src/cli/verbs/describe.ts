@@ -1,7 +1,6 @@
 import { closing } from '../closing.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { styleOf, writeJson, writeYaml } from '../output.ts'
-import type { Verb } from '../program.ts'
 import { renderDescription } from '../render/describe.ts'
 import { eventJson } from '../render/events.ts'
 import { jsonPath } from '../render/json-path.ts'
@@ -9,6 +8,7 @@ import { resourceJson } from '../render/resources.ts'
 import { rowsOf } from '../rows.ts'
 import { resolveKey } from '../select.ts'
 import { openExisting, realDirectory, stateFile } from '../state.ts'
+import type { Verb } from '../verb.ts'
 
 const EVENTS_SHOWN = 30
 

@@ -5,12 +5,12 @@ import { closing } from '../closing.ts'
 import { examineNodes } from '../clusters/examine-nodes.ts'
 import { CliError, EXIT, type ExitCode } from '../exit.ts'
 import { note, styleOf, writeJson, writeYaml } from '../output.ts'
-import type { Options, Verb } from '../program.ts'
 import { type Examination, examinationsJson, renderExaminations, renderRoles } from '../render/doctor.ts'
 import { API_VERSION } from '../render/plan-json.ts'
 import { countProblems, hasErrors } from '../render/problems.ts'
 import type { Runtime } from '../runtime.ts'
 import { openExisting, realDirectory, stateFile } from '../state.ts'
+import type { Options, Verb } from '../verb.ts'
 
 export const run: Verb = async (runtime, [directory = '.'], options) => {
   const real = realDirectory(runtime, directory)

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { CliError, EXIT } from '../exit.ts'
-import type { Verb } from '../program.ts'
 import { realDirectory, stateFile } from '../state.ts'
+import type { Verb } from '../verb.ts'
 
 /** Makes a database usable for the croft before this one. What only this one knows in it goes. */
 export const run: Verb = async (runtime, [directory = '.'], options) => {

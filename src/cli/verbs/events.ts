@@ -4,13 +4,13 @@ import type { EventFilter, Store } from '../../store/port.ts'
 import { closing } from '../closing.ts'
 import { EXIT } from '../exit.ts'
 import { note, styleOf, writeJson, writeYaml } from '../output.ts'
-import type { Options, Verb } from '../program.ts'
 import { auditJson, renderAudit } from '../render/audit.ts'
 import { eventJson, renderEvents } from '../render/events.ts'
 import { API_VERSION } from '../render/plan-json.ts'
 import type { Runtime } from '../runtime.ts'
 import { parseKey } from '../select.ts'
 import { openExisting, realDirectory, stateFile } from '../state.ts'
+import type { Options, Verb } from '../verb.ts'
 
 const WATCH_MS = 500
 

@@ -3,7 +3,6 @@ import path from 'node:path'
 import { closing } from '../closing.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { note, styleOf, writeJson, writeYaml } from '../output.ts'
-import type { Options, Verb } from '../program.ts'
 import { jsonPath } from '../render/json-path.ts'
 import { countProblems, hasErrors } from '../render/problems.ts'
 import { renderResources, resourceJson, resourceListJson } from '../render/resources.ts'
@@ -11,6 +10,7 @@ import { rowsOf } from '../rows.ts'
 import type { Runtime } from '../runtime.ts'
 import { matches, nothingCalled, parseSelection } from '../select.ts'
 import { openExisting, realDirectory, stateFile } from '../state.ts'
+import type { Options, Verb } from '../verb.ts'
 
 export const run: Verb = async (runtime, words, options) => {
   if (options.watch !== true) return show(runtime, words, options)

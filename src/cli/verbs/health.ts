@@ -12,7 +12,6 @@ import { closing } from '../closing.ts'
 import { EXIT, type ExitCode } from '../exit.ts'
 import { styleOf, writeJson } from '../output.ts'
 import { blindExit } from '../plan-exit.ts'
-import type { Options, Verb } from '../program.ts'
 import { clean } from '../render/clean.ts'
 import { asSeenNow, renderTrouble, troublesOf, votesOf, withJudged } from '../render/health.ts'
 import { API_VERSION } from '../render/plan-json.ts'
@@ -20,6 +19,7 @@ import { many } from '../render/problems.ts'
 import { atRest } from '../render/resting.ts'
 import type { Runtime } from '../runtime.ts'
 import { openExisting, realDirectory, stateFile } from '../state.ts'
+import type { Options, Verb } from '../verb.ts'
 
 /**
  * One look at everything: connections, manifests, clusters, resources, drift, checks. What is wrong is told with since

@@ -1,5 +1,5 @@
 import { UsageError } from '../exit.ts'
-import type { Verb } from '../program.ts'
+import type { Verb } from '../verb.ts'
 import { confirmed } from './host/confirm.ts'
 import { copy, reboot, runProgram, uploadIso } from './host/deeds.ts'
 import { diff } from './host/diff.ts'

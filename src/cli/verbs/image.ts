@@ -1,5 +1,5 @@
 import { UsageError } from '../exit.ts'
-import type { Verb } from '../program.ts'
+import type { Verb } from '../verb.ts'
 import { build } from './image/build.ts'
 import { imageNamed } from './image/find.ts'
 import { showPlan } from './image/plan.ts'

@@ -13,13 +13,13 @@ import { draftGuests, findGuests, lookClosely, stillDiffering, type Undeclared }
 import { draftSettings } from '../import/settings.ts'
 import { loadOrStop } from '../load.ts'
 import { note, styleOf } from '../output.ts'
-import type { Options, Verb } from '../program.ts'
 import { clean, cleanLines } from '../render/clean.ts'
 import { hasErrors, many, renderProblems } from '../render/problems.ts'
 import { renderTable } from '../render/table.ts'
 import type { LoadedEstate, Runtime } from '../runtime.ts'
 import { findKind } from '../select.ts'
 import { realDirectory } from '../state.ts'
+import type { Options, Verb } from '../verb.ts'
 
 export const run: Verb = async (runtime, [from = '', place = ''], options) => {
   const hypervisor = HYPERVISORS.find(({ driver }) => driver === from)

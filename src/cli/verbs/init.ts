@@ -5,9 +5,9 @@ import { keepEscrow, nameEstate } from '../estate-files.ts'
 import { EXIT } from '../exit.ts'
 import { loadOrStop } from '../load.ts'
 import { note } from '../output.ts'
-import type { Verb } from '../program.ts'
 import { openExisting, realDirectory, stateFile } from '../state.ts'
 import { noteEstate } from '../state-folder.ts'
+import type { Verb } from '../verb.ts'
 
 /** Says who a directory is, makes the key, and seals what makes its clusters themselves: Git and one key are everything. */
 export const run: Verb = async (runtime, [directory = '.'], options) => {

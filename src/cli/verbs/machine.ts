@@ -1,7 +1,7 @@
 import type { Connection } from '../../model/connection.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import { EXIT, UsageError } from '../exit.ts'
-import type { Verb } from '../program.ts'
+import type { Verb } from '../verb.ts'
 import { loadForOperation, machineNamed, withGuest } from './machine/find.ts'
 import { exec, inside, read, write } from './machine/inside.ts'
 import { afterPower, perform, powered } from './machine/power.ts'

@@ -4,7 +4,6 @@ import { asKnown } from '../estate-files.ts'
 import { loadOrStop } from '../load.ts'
 import { note, styleOf, writeJson, writeYaml } from '../output.ts'
 import { planExit } from '../plan-exit.ts'
-import type { Verb } from '../program.ts'
 import { renderPlan } from '../render/plan.ts'
 import { planJson } from '../render/plan-json.ts'
 import { savePlan } from '../saved-plan.ts'
@@ -12,6 +11,7 @@ import { newSecrets } from '../secret-key.ts'
 import { openExisting, realDirectory, stateFile } from '../state.ts'
 import { tellStateFromBefore } from '../state-before.ts'
 import { narrowed, targetsIn } from '../targets.ts'
+import type { Verb } from '../verb.ts'
 
 export const run: Verb = async (runtime, [directory = '.'], options) => {
   if (options.base !== undefined || options.head !== undefined) {

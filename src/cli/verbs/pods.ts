@@ -5,11 +5,11 @@ import { closing } from '../closing.ts'
 import { clusterTools } from '../clusters/opened.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { styleOf, writeJson } from '../output.ts'
-import type { Verb } from '../program.ts'
 import { API_VERSION } from '../render/plan-json.ts'
 import { renderTable } from '../render/table.ts'
 import type { Runtime } from '../runtime.ts'
 import { openState } from '../state.ts'
+import type { Verb } from '../verb.ts'
 import { type FoundCluster, findCluster } from './cluster/find.ts'
 
 /** All pods of a cluster with their nodes; with --watch again and again, until it is stopped. */

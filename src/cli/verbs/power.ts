@@ -6,28 +6,21 @@ import { coordinatePower } from '../../plan/power/coordinate.ts'
 import { closing } from '../closing.ts'
 import { CliError, EXIT, type ExitCode, UsageError } from '../exit.ts'
 import { styleOf, writeJson } from '../output.ts'
-import type { Options, Verb } from '../program.ts'
 import { clean } from '../render/clean.ts'
 import { parseDuration } from '../render/duration.ts'
 import { API_VERSION } from '../render/plan-json.ts'
 import type { Runtime } from '../runtime.ts'
 import { openState, stateFile } from '../state.ts'
+import type { Options, Verb } from '../verb.ts'
 import { confirmed } from './host/confirm.ts'
 import { loadForOperation } from './machine/find.ts'
 import { actorOf, noteOperation } from './machine/journal.ts'
 import { changeOrders, held, released } from './power/orders.ts'
+import type { NamedPower } from './power/perform.ts'
 import { switchHere } from './power/perform.ts'
 import { type AtWork, renderPower, renderPowerPlan } from './power/render.ts'
 
 const WHATS = ['off', 'on', 'status', 'hold', 'release'] as const
-
-/** A Power that was named, and where its state is kept. */
-export interface Asked {
-  readonly power: PowerDeclaration
-  readonly estate: Estate
-  readonly directory: string
-  readonly state: string
-}
 
 /** Switches a cluster or site off and on, says how far that is, and holds it. */
 export const run: Verb = async (runtime, [what = 'status', name], options) => {
@@ -36,7 +29,7 @@ export const run: Verb = async (runtime, [what = 'status', name], options) => {
   const { estate, real } = await loadForOperation(runtime, String(options.dir))
   const power = powerNamed(estate, name)
   const state = stateFile(runtime.env, real, options.state as string | undefined)
-  const asked: Asked = { power, estate, directory: real, state }
+  const asked: NamedPower = { power, estate, directory: real, state }
   switch (known) {
     case 'status':
       return status(runtime, asked, options)
@@ -62,7 +55,7 @@ function powerNamed(estate: Estate, name: string | undefined): PowerDeclaration 
 }
 
 /** The plan first, with the evidence that each tier waits for; then the question; then the order, and who does it. */
-async function switched(runtime: Runtime, asked: Asked, state: 'on' | 'off', options: Options): Promise<ExitCode> {
+async function switched(runtime: Runtime, asked: NamedPower, state: 'on' | 'off', options: Options): Promise<ExitCode> {
   const look = await lookAt(runtime, asked)
   const nowMs = runtime.clock.now()
   const order: PowerOrder = {
@@ -109,7 +102,7 @@ function controllerOf(owner: { readonly pid: number; readonly host: string } | u
 
 async function holding(
   runtime: Runtime,
-  { power, state }: Asked,
+  { power, state }: NamedPower,
   what: 'hold' | 'release',
   options: Options,
 ): Promise<ExitCode> {
@@ -133,7 +126,7 @@ async function holding(
   return EXIT.ok
 }
 
-async function lookAt(runtime: Runtime, { power, estate, directory, state }: Asked): Promise<PowerLook> {
+async function lookAt(runtime: Runtime, { power, estate, directory, state }: NamedPower): Promise<PowerLook> {
   await using store = closing(await openState(runtime, state))
   const engine = await runtime.openEngine(store.it, { directory, state })
   try {
@@ -146,7 +139,7 @@ async function lookAt(runtime: Runtime, { power, estate, directory, state }: Ask
   }
 }
 
-async function status(runtime: Runtime, asked: Asked, options: Options): Promise<ExitCode> {
+async function status(runtime: Runtime, asked: NamedPower, options: Options): Promise<ExitCode> {
   const look = await lookAt(runtime, asked)
   if (options.output === 'json') return printJson(runtime, look)
   const atWork = await whoIsAtWork(runtime, asked, look)
@@ -155,7 +148,7 @@ async function status(runtime: Runtime, asked: Asked, options: Options): Promise
 }
 
 /** A change that is under way is done by another process, or by nobody: only that one knows how long it has waited. */
-async function whoIsAtWork(runtime: Runtime, { power, state }: Asked, { decision }: PowerLook): Promise<AtWork> {
+async function whoIsAtWork(runtime: Runtime, { power, state }: NamedPower, { decision }: PowerLook): Promise<AtWork> {
   if (decision.phase === 'Off') return { waits: new Map() }
   const locked = await runtime.lockState(state)
   if (locked.got) {

@@ -10,10 +10,10 @@ import { closing } from '../closing.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { loadOrStop } from '../load.ts'
 import { note, writeJson } from '../output.ts'
-import type { Verb } from '../program.ts'
 import { renderRehearsal } from '../render/rehearsal.ts'
 import type { EngineOptions, ObservedConnection, Runtime } from '../runtime.ts'
 import { openExisting, realDirectory, stateFile } from '../state.ts'
+import type { Verb } from '../verb.ts'
 
 /** Performs the plan on a twin of what is there, in accelerated time: nothing real is written. */
 export const run: Verb = async (runtime, [directory = '.'], options) => {

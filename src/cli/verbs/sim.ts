@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { closing } from '../closing.ts'
 import { CliError, EXIT } from '../exit.ts'
-import type { Verb } from '../program.ts'
 import type { RunningSimulator, SimulatorOptions } from '../runtime.ts'
+import type { Verb } from '../verb.ts'
 
 /** The first line is for programs: where it answers and with which token. Then it serves until it is stopped. */
 export const run: Verb = async (runtime, _args, options) => {

@@ -4,8 +4,8 @@ import { maskManifest } from '../../controller/masked.ts'
 import type { Intention } from '../../model/intention.ts'
 import { closing } from '../closing.ts'
 import { CliError, EXIT } from '../exit.ts'
-import type { Verb } from '../program.ts'
 import { openExisting, realDirectory, stateFile } from '../state.ts'
+import type { Verb } from '../verb.ts'
 
 const EVENTS = 2_000
 

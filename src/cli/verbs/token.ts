@@ -6,8 +6,8 @@ import { createToken, revokeToken, tokensFile } from '../../server/auth/tokens.t
 import { credentialFiles } from '../credentials.ts'
 import { CliError, EXIT, UsageError } from '../exit.ts'
 import { styleOf, writeJson } from '../output.ts'
-import type { Verb } from '../program.ts'
 import { renderTable } from '../render/table.ts'
+import type { Verb } from '../verb.ts'
 
 const DAY_MS = 24 * 3_600_000
 

@@ -7,9 +7,9 @@ import { endSessions, removeUser, setTotp, setUser, type UsersFile, usersFile } 
 import { credentialFiles } from '../credentials.ts'
 import { CliError, EXIT, UsageError } from '../exit.ts'
 import { styleOf, writeJson } from '../output.ts'
-import type { Verb } from '../program.ts'
 import { renderTable } from '../render/table.ts'
 import type { Runtime } from '../runtime.ts'
+import type { Verb } from '../verb.ts'
 
 /** Who may change things on the page: `set`, `list`, `totp`, `sign-out`, `remove`. */
 export const run: Verb = async (runtime, [what, name], options) => {

@@ -3,12 +3,12 @@ import path from 'node:path'
 import { EXIT } from '../exit.ts'
 import { nothingIn } from '../load.ts'
 import { note, styleOf, writeJson, writeYaml } from '../output.ts'
-import type { Verb } from '../program.ts'
 import { renderLeftAlone } from '../render/left-alone.ts'
 import { API_VERSION } from '../render/plan-json.ts'
 import { countProblems, countValid, hasErrors, many, problemsJson, renderProblems } from '../render/problems.ts'
 import type { LoadedEstate } from '../runtime.ts'
 import { realDirectory, shownBelow } from '../state.ts'
+import type { Verb } from '../verb.ts'
 
 export const run: Verb = async (runtime, [place = '.'], { output }) => {
   const alone = manifestAt(path.resolve(runtime.cwd, place))

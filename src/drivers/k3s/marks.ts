@@ -1,5 +1,6 @@
 import { isRecord } from '../../kubernetes/objects.ts'
-import type { KubeNode, NodeWork, WorkPurpose } from '../../model/observed-cluster.ts'
+import type { WorkPurpose } from '../../model/cluster.ts'
+import type { KubeNode, NodeWork } from '../../model/observed-cluster.ts'
 
 /** Names of what croft leaves on a Node. They are all that a rollout remembers. */
 export const MARKS = {

@@ -1,12 +1,8 @@
 import type { FileSpec } from '../../model/file.ts'
+import type { Obstacle } from '../../model/rules.ts'
 import type { StorageSighting, Survey } from '../../model/survey.ts'
 import type { VmSpec } from '../../model/vm.ts'
 import { targetOf, volumeOf } from './names.ts'
-
-export interface Obstacle {
-  readonly message: string
-  readonly allow: string
-}
 
 /** Fields of a machine that other hypervisors know and this driver has no way to say. */
 const UNKNOWN = [

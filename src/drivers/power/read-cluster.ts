@@ -12,8 +12,8 @@ import {
   timeOf,
 } from '../../kubernetes/objects.ts'
 import type { ClusterSpec } from '../../model/cluster.ts'
-import type { ClusterPower, PowerWorkload, SeenHold } from '../../model/observed-power.ts'
-import type { PowerSpec } from '../../model/power.ts'
+import type { ClusterPower, SeenHold } from '../../model/observed-power.ts'
+import type { PowerSpec, PowerWorkload } from '../../model/power.ts'
 import type { ClusterShown, NodeShown, ShownWorkload } from '../power-port.ts'
 import { answeringWebhooks, describe, goingTier, isOver, listing, type Selector, selects } from './describe.ts'
 import { MARKS, readBefore, readNodeMark, TAINT } from './marks.ts'

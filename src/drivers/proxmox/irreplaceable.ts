@@ -1,7 +1,7 @@
+import type { Obstacle } from '../../model/rules.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { VmSpec } from '../../model/vm.ts'
 import { type Foreign, flagOf } from './foreign.ts'
-import type { Obstacle } from './obstacles.ts'
 import { textOf } from './option.ts'
 import { parseProperties } from './property-string.ts'
 

@@ -1,6 +1,7 @@
 import type { ContainerSpec } from '../../model/container.ts'
 import type { FileSpec } from '../../model/file.ts'
 import type { Resource } from '../../model/resource.ts'
+import type { Obstacle } from '../../model/rules.ts'
 import type { StorageSighting, Survey } from '../../model/survey.ts'
 import type { VmSpec } from '../../model/vm.ts'
 import { neverPossible as containerNeverPossible } from './lxc/diff.ts'
@@ -9,11 +10,6 @@ import { cloneObstacles } from './vm/clone.ts'
 import { neverPossible } from './vm/diff.ts'
 import { storageOf } from './vm/disks.ts'
 import { holdsSeed } from './vm/seed.ts'
-
-export interface Obstacle {
-  readonly message: string
-  readonly allow: string
-}
 
 /** One storage that a declaration needs on one host, and what for. */
 interface Need {

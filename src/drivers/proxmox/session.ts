@@ -1,7 +1,7 @@
 import type { Shell } from '../../lib/shell.ts'
 import type { Connection } from '../../model/connection.ts'
-import type { LoadSample } from '../../model/placement.ts'
 import { Secret } from '../../model/secret.ts'
+import type { LoadSample } from '../../model/survey.ts'
 import { type DriverDeps, LookFailed, type Session } from '../port.ts'
 import { addressUse } from './address-use.ts'
 import { openAgentShell } from './agent/shell.ts'

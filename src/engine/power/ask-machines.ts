@@ -7,7 +7,7 @@ import type { Rules } from '../../model/rules.ts'
 import { sightings } from '../../plan/things/sights.ts'
 import type { Ledger } from '../../plan/things/world.ts'
 import { lookClosely } from '../look.ts'
-import type { PowerSurroundings } from './look.ts'
+import type { PowerSurroundings } from './deps.ts'
 import type { PowerMemory } from './memory.ts'
 
 /**

@@ -4,8 +4,8 @@ import type { ClusterInput } from '../../model/cluster-look.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { CheckSeen, ObservedPower } from '../../model/observed-power.ts'
 import type { PowerDeclaration } from '../../model/power.ts'
+import type { PowerLookDeps, PowerSurroundings } from './deps.ts'
 import { latest } from './kept-answers.ts'
-import type { PowerLookDeps, PowerSurroundings } from './look.ts'
 
 /**
  * What the HealthChecks say that must pass on the way up. Asked while it goes up, and forgotten before: that DNS

@@ -6,8 +6,8 @@ import type { ObservedPower, SeenHost } from '../../model/observed-power.ts'
 import type { PowerSpec } from '../../model/power.ts'
 import type { World } from '../../plan/things/world.ts'
 import type { Looking } from '../look.ts'
+import type { PowerLookDeps } from './deps.ts'
 import { fresh } from './kept-answers.ts'
-import type { PowerLookDeps } from './look.ts'
 import type { PowerNotes } from './notes.ts'
 
 /** Boxes: as their hypervisor shows them, or as their management controller or SSH says. */

@@ -9,14 +9,12 @@ import type { ObservedPower, UpsReading } from '../../model/observed-power.ts'
 import type { PowerInput, PowerLook } from '../../model/power-look.ts'
 import type { Rules } from '../../model/rules.ts'
 import { sightings } from '../../plan/things/sights.ts'
-import type { Ledger, World } from '../../plan/things/world.ts'
-import type { Store } from '../../store/port.ts'
+import type { Ledger } from '../../plan/things/world.ts'
 import type { LookedAt } from '../clusters/look.ts'
-import type { ClusterSessions } from '../clusters/sessions.ts'
-import type { AskCheck } from '../health-check.ts'
-import { type Looking, worldOf } from '../look.ts'
+import { worldOf } from '../look.ts'
 import { askMachines } from './ask-machines.ts'
 import { checksOf } from './checks.ts'
+import type { PowerLookDeps, PowerSurroundings } from './deps.ts'
 import { fresh } from './kept-answers.ts'
 import { clusterPower, showCluster } from './look-cluster.ts'
 import { lookAtHa, lookAtHosts } from './look-hosts.ts'
@@ -30,24 +28,6 @@ export interface PowerLooked<Look extends PowerInput = PowerLook> {
   readonly notes: PowerNotes | undefined
   readonly cluster?: LookedAt<ClusterInput>
   readonly shells: ReadonlyMap<string, Shell>
-}
-
-export interface PowerLookDeps {
-  readonly clock: Clock
-  readonly store: Pick<Store, 'getValue'>
-  readonly sessions: ClusterSessions
-  readonly power: (() => Promise<PowerDriver>) | undefined
-  readonly powerMemory: PowerMemory
-  /** Asks a HealthCheck by its name. */
-  readonly askCheck: AskCheck
-  /** Undefined while only a plan is made. */
-  readonly epoch?: number
-}
-
-/** What connections have shown in this pass. */
-export interface PowerSurroundings {
-  readonly worlds: ReadonlyMap<string, World>
-  readonly lookings: ReadonlyMap<string, Looking>
 }
 
 /** Looks at every declared Power. */

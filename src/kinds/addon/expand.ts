@@ -8,9 +8,9 @@ import { type KubeObject, objectId, type WantedObject } from '../../model/kube-o
 import type { Policy } from '../../model/policy.ts'
 import type { Expanded, FieldProblem, Lookup, Part } from '../kind.ts'
 import { isHandedOver } from './handover.ts'
-import { type AddonDeclaration, type AddonObject, type AddonObjects, namespaceOf, objectsOf } from './objects.ts'
+import { type AddonObject, type AddonObjects, namespaceOf, objectsOf } from './objects.ts'
 import { type Keyed, needsOf, type Order, objectKey, orderAmong } from './order.ts'
-import type { AddonSpec } from './schema.ts'
+import type { AddonDeclaration, AddonSpec } from './schema.ts'
 
 /** Namespaces that every cluster has from its first moment on. */
 const ALWAYS_THERE: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public', 'kube-node-lease'])

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { KubeObject } from '../../model/kube-object.ts'
 import { agentSecret, keepersOf } from './handover.ts'
-import type { AddonDeclaration } from './objects.ts'
-import type { ChartFields } from './schema.ts'
+import type { AddonDeclaration, ChartFields } from './schema.ts'
 
 /** The fields of `spec` as the definitions of Argo CD 3.4 and Flux 2.8 have them, as far as they are used. */
 const KNOWN: Readonly<Record<string, readonly string[]>> = {

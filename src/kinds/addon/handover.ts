@@ -2,9 +2,8 @@ import { defined } from '../../lib/defined.ts'
 import type { KubeObject } from '../../model/kube-object.ts'
 import type { FieldProblem } from '../kind.ts'
 import { CHARTS, valuesKey, valuesSecret } from './chart.ts'
-import type { AddonDeclaration } from './objects.ts'
 import { PRESETS } from './presets/registry.ts'
-import type { ChartFields, HandoverFields } from './schema.ts'
+import type { AddonDeclaration, ChartFields, HandoverFields } from './schema.ts'
 
 const HERE = 'https://kubernetes.default.svc'
 

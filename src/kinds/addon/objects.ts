@@ -1,6 +1,5 @@
 import { defined } from '../../lib/defined.ts'
 import { isRecord } from '../../lib/is-record.ts'
-import type { Declaration } from '../../model/declaration.ts'
 import { likelyKind } from '../../model/kube-kinds.ts'
 import type { KubeObject } from '../../model/kube-object.ts'
 import type { SecretReference } from '../../model/secret.ts'
@@ -12,7 +11,7 @@ import { agentSecret, keepersOf } from './handover.ts'
 import type { ClusterFacts } from './presets/preset.ts'
 import { PRESETS } from './presets/registry.ts'
 import { readObject } from './read-object.ts'
-import type { AddonSpec, ChartFields } from './schema.ts'
+import type { AddonDeclaration, AddonSpec, ChartFields } from './schema.ts'
 
 /** One object of an add-on, before it is tied to others. */
 export interface AddonObject {
@@ -30,8 +29,6 @@ export interface AddonObjects {
   readonly keptBy: { readonly chart?: KubeObject; readonly objects?: KubeObject }
   readonly problems: readonly FieldProblem[]
 }
-
-export type AddonDeclaration = Declaration<AddonSpec>
 
 /** What was worked out before. Every add-on asks for those of all others; the answer hangs on nothing else. */
 const known = new WeakMap<Lookup, Map<AddonDeclaration, AddonObjects>>()

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Declaration } from '../../model/declaration.ts'
 import { labelKey, labels } from '../cluster/node-schema.ts'
 import { secretReference } from '../fields/ssh.ts'
 import { line, logicalName, objectName, webUrl } from '../fields/text.ts'
@@ -155,3 +156,5 @@ export const addonSchema = z.strictObject({
 export type AddonSpec = z.output<typeof addonSchema>
 export type ChartFields = z.output<typeof chart>
 export type HandoverFields = z.output<typeof handover>
+
+export type AddonDeclaration = Declaration<AddonSpec>

@@ -3,7 +3,8 @@ import type { Resource } from '../../model/resource.ts'
 import type { Lookup } from '../kind.ts'
 import { clusterFacts } from './cluster-facts.ts'
 import { isHandedOver, keepersOf } from './handover.ts'
-import { type AddonDeclaration, chartOf, namespaceOf } from './objects.ts'
+import { chartOf, namespaceOf } from './objects.ts'
+import type { AddonDeclaration } from './schema.ts'
 
 /** One file of a repository: its path, and the objects or the text in it. */
 export interface SkeletonFile {

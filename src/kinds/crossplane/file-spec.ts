@@ -3,8 +3,8 @@ import { defined } from '../../lib/defined.ts'
 import type { Declaration } from '../../model/declaration.ts'
 import type { FileSpec } from '../../model/file.ts'
 import { Sealed } from '../../model/sealed.ts'
-import type { EnvironmentFileSpec } from '../environment-file.ts'
 import { fileNameOf } from '../fields/file-name.ts'
+import type { EnvironmentFileSpec } from './file-schema.ts'
 
 type Fields = EnvironmentFileSpec['forProvider']
 

@@ -2,7 +2,7 @@ import { EXTERNAL_NAME } from '../fields/annotations.ts'
 import { show } from '../fields/explain.ts'
 import { dnsName } from '../fields/text.ts'
 import type { FieldProblem, RawManifest } from '../kind.ts'
-import type { VmFields } from './vm-spec.ts'
+import type { VmFields } from './vm-schema.ts'
 
 /** What fields say about each other, which a schema cannot see. */
 export function checkVm(fields: VmFields, manifest: RawManifest): readonly FieldProblem[] {

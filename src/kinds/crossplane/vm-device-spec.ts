@@ -1,6 +1,6 @@
 import { defined } from '../../lib/defined.ts'
 import type { VmClone, VmPci, VmSpec, VmUsb, VmVirtiofs } from '../../model/vm.ts'
-import type { VmFields } from './vm-spec.ts'
+import type { VmFields } from './vm-schema.ts'
 
 /** The provider's own defaults, for what a device cannot be made without. */
 const AUDIO_DEVICE = 'intel-hda'

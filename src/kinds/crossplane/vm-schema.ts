@@ -243,3 +243,5 @@ export const vmFields = {
   ),
   vmId: vmid.optional(),
 }
+
+export type VmFields = z.output<z.ZodObject<typeof vmFields>>

@@ -1,11 +1,9 @@
-import type { z } from 'zod'
 import { defined } from '../../lib/defined.ts'
 import type { VmCloudInit, VmCpu, VmDisk, VmDiskSpeed, VmMemory, VmNic, VmSpec } from '../../model/vm.ts'
 import { guestBasics } from './guest-basics.ts'
 import { vmDevices } from './vm-device-spec.ts'
-import type { vmFields } from './vm-schema.ts'
+import type { VmFields } from './vm-schema.ts'
 
-export type VmFields = z.output<z.ZodObject<typeof vmFields>>
 type Disk = NonNullable<VmFields['disk']>[number]
 type Nic = NonNullable<VmFields['networkDevice']>[number]
 type Initialization = NonNullable<VmFields['initialization']>

@@ -1,4 +1,4 @@
-import type { WorkPurpose } from '../../model/observed-cluster.ts'
+import type { WorkPurpose } from '../../model/cluster.ts'
 import { drained } from './drain.ts'
 import { type Finding, holdFor, isEmpty, merge, NOTHING, objection, stepOn, waitFor } from './finding.ts'
 import { allowed } from './quorum.ts'

@@ -1,4 +1,5 @@
-import type { PowerNode, PowerWorkload } from '../../model/observed-power.ts'
+import type { PowerNode } from '../../model/observed-power.ts'
+import type { PowerWorkload } from '../../model/power.ts'
 import { type PowerHost, type ScaledTier, type Tier, WORKLOAD_TIERS } from '../../model/power.ts'
 import type { Step } from '../../model/step.ts'
 import { type Finding, inTurn, merge, NOTHING, todo } from './finding.ts'

@@ -1,20 +1,9 @@
-import type { ResourceKey } from '../../model/key.ts'
 import type { ObservedPower, PowerNode } from '../../model/observed-power.ts'
 import type { PowerSpec } from '../../model/power.ts'
 import { IDLE } from './sleepers.ts'
+import type { Targets } from './view.ts'
 import { waitName } from './view.ts'
 import type { Wanted } from './wanted.ts'
-
-/** What is to be off. Everything else is to be on. */
-export interface Targets {
-  /** The workloads of the cluster, and with them all of its nodes. */
-  readonly cluster: boolean
-  readonly nodes: ReadonlySet<string>
-  readonly machines: ReadonlySet<ResourceKey>
-  readonly hosts: ReadonlySet<string>
-  /** On-demand nodes among them that sleep because nobody needs them. */
-  readonly asleep: ReadonlySet<string>
-}
 
 export function targetsOf(spec: PowerSpec, observed: ObservedPower, wanted: Wanted): Targets {
   const nodes = observed.cluster?.nodes ?? []

@@ -1,8 +1,8 @@
+import type { ResourceKey } from '../../model/key.ts'
 import type { ClusterPower, ObservedPower, PowerNode, SeenHost, SeenMachine } from '../../model/observed-power.ts'
 import type { Deadline, PowerHost, PowerSpec, Tier } from '../../model/power.ts'
 import type { PowerWait } from '../../model/power-decision.ts'
 import { type Finding, NOTHING } from './finding.ts'
-import type { Targets } from './targets.ts'
 import type { Wanted } from './wanted.ts'
 
 /** Everything that a judgement may look at. */
@@ -95,4 +95,15 @@ export function isDown(node: PowerNode): boolean {
 /** Boxes that carry the infrastructure, or croft itself: the last to go. */
 export function isLast(host: PowerHost, machines: readonly SeenMachine[]): boolean {
   return host.own || machines.some((one) => one.role === 'infrastructure' && one.host === host.name)
+}
+
+/** What is to be off. Everything else is to be on. */
+export interface Targets {
+  /** The workloads of the cluster, and with them all of its nodes. */
+  readonly cluster: boolean
+  readonly nodes: ReadonlySet<string>
+  readonly machines: ReadonlySet<ResourceKey>
+  readonly hosts: ReadonlySet<string>
+  /** On-demand nodes among them that sleep because nobody needs them. */
+  readonly asleep: ReadonlySet<string>
 }

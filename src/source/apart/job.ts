@@ -1,5 +1,6 @@
-import type { Reading, SourceFile } from '../read-files.ts'
+import type { Reading } from '../read-files.ts'
 import type { FetchedBlob } from '../reader.ts'
+import type { SourceFile } from '../revision.ts'
 import type { PackedHead, Piece } from './pack.ts'
 
 /** What a worker is started with. */

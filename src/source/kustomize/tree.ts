@@ -1,7 +1,7 @@
 import { LIMITS } from '../../lib/limits.ts'
 import type { Budget } from '../budget.ts'
 import type { LeftAlone } from '../ignore-rules.ts'
-import type { SourceFile } from '../read-files.ts'
+import type { SourceFile } from '../revision.ts'
 import { textOf } from '../text-of.ts'
 import {
   type BuiltDocument,

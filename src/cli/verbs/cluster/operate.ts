@@ -7,9 +7,9 @@ import type { OpenedCluster } from '../../clusters/opened.ts'
 import { changeOrders, withEffect, withoutOrder } from '../../clusters/orders.ts'
 import { CliError, EXIT, type ExitCode, signalCode } from '../../exit.ts'
 import { note, writeJson } from '../../output.ts'
-import type { Options } from '../../program.ts'
 import { clean } from '../../render/clean.ts'
 import type { Runtime } from '../../runtime.ts'
+import type { Options } from '../../verb.ts'
 import { noteOperation } from '../machine/journal.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { CliError } from '../../exit.ts'
-import type { Options } from '../../program.ts'
 import type { Runtime } from '../../runtime.ts'
+import type { Options } from '../../verb.ts'
 
 /** Goes on only when a person says yes, here or with --yes. */
 export async function confirmed(runtime: Runtime, question: string, options: Options): Promise<void> {

@@ -6,9 +6,9 @@ import type { Declaration } from '../../../model/declaration.ts'
 import type { SshTarget } from '../../../model/ssh-target.ts'
 import { closing } from '../../closing.ts'
 import { CliError, EXIT, type ExitCode, UsageError } from '../../exit.ts'
-import type { Options } from '../../program.ts'
 import type { LoadedEstate, Runtime } from '../../runtime.ts'
 import { openState, realDirectory, stateFile } from '../../state.ts'
+import type { Options } from '../../verb.ts'
 import { noteOperation } from '../machine/journal.ts'
 
 export interface NamedHost {

@@ -1,8 +1,8 @@
 import { CliError, EXIT } from '../../exit.ts'
 import { writeJson, writeYaml } from '../../output.ts'
-import type { Options } from '../../program.ts'
 import { clean, cleanLines } from '../../render/clean.ts'
 import type { Runtime } from '../../runtime.ts'
+import type { Options } from '../../verb.ts'
 import { FACTS, type HostFacts, readFacts } from './facts-program.ts'
 import type { Deed } from './find.ts'
 

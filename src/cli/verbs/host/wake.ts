@@ -1,9 +1,9 @@
 import { magicPacket } from '../../../lib/wake.ts'
 import { closing } from '../../closing.ts'
 import { CliError, EXIT, type ExitCode } from '../../exit.ts'
-import type { Options } from '../../program.ts'
 import type { Runtime } from '../../runtime.ts'
 import { openState, stateFile } from '../../state.ts'
+import type { Options } from '../../verb.ts'
 import { noteOperation } from '../machine/journal.ts'
 import type { NamedHost } from './find.ts'
 

@@ -1,9 +1,9 @@
 import { EXIT, type ExitCode } from '../../exit.ts'
 import { writeJson, writeYaml } from '../../output.ts'
-import type { Options } from '../../program.ts'
 import { clean } from '../../render/clean.ts'
 import { API_VERSION } from '../../render/plan-json.ts'
 import type { Runtime } from '../../runtime.ts'
+import type { Options } from '../../verb.ts'
 import type { NamedImage } from './find.ts'
 
 /** Everything that a build would run, without running it. */

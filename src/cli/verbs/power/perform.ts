@@ -1,12 +1,13 @@
 import type { PassReport } from '../../../engine/engine.ts'
+import type { Estate } from '../../../model/estate.ts'
 import type { ResourceKey } from '../../../model/key.ts'
+import type { PowerDeclaration } from '../../../model/power.ts'
 import type { PowerLook } from '../../../model/power-look.ts'
 import type { Store } from '../../../store/port.ts'
 import { closing } from '../../closing.ts'
 import { EXIT, type ExitCode, signalCode } from '../../exit.ts'
 import { clean } from '../../render/clean.ts'
 import type { Runtime } from '../../runtime.ts'
-import type { Asked } from '../power.ts'
 
 /**
  * No controller is at work on this database, so it is done here, and only this: nothing else in Git is applied. What is
@@ -14,7 +15,7 @@ import type { Asked } from '../power.ts'
  */
 export async function switchHere(
   runtime: Runtime,
-  { power, estate, directory, state }: Asked,
+  { power, estate, directory, state }: NamedPower,
   { observed }: PowerLook,
   wanted: 'on' | 'off',
   store: Store,
@@ -45,4 +46,12 @@ export async function switchHere(
     runtime.out.write(`Held: ${clean(reason, 300)}. To go on: ${clean(allow, 200)}.\n`)
   runtime.out.write(`${power.key} is ${decision?.phase ?? 'Unknown'}\n`)
   return reached ? EXIT.ok : EXIT.failed
+}
+
+/** A Power that was named, and where its state is kept. */
+export interface NamedPower {
+  readonly power: PowerDeclaration
+  readonly estate: Estate
+  readonly directory: string
+  readonly state: string
 }

@@ -1,7 +1,7 @@
+import type { Obstacle } from '../../../model/rules.ts'
 import type { Step } from '../../../model/step.ts'
 import type { Survey } from '../../../model/survey.ts'
 import type { VmClone, VmSpec } from '../../../model/vm.ts'
-import type { Obstacle } from '../obstacles.ts'
 import { guestPath, hostQueue, makeStep, storageQueues } from '../steps.ts'
 import type { Params, VmWanted } from './option.ts'
 import { createParams } from './wanted.ts'

@@ -1,5 +1,5 @@
-import type { ObservedPower, PowerNode, PowerWorkload } from '../../../model/observed-power.ts'
-import type { PowerHost, PowerOrders, PowerSpec } from '../../../model/power.ts'
+import type { ObservedPower, PowerNode } from '../../../model/observed-power.ts'
+import type { PowerHost, PowerOrders, PowerSpec, PowerWorkload } from '../../../model/power.ts'
 import { coordinatePower } from '../coordinate.ts'
 
 export const NOW = 1_760_000_000_000

@@ -1,4 +1,4 @@
-import type { LoadSample } from '../../../model/placement.ts'
+import type { LoadSample } from '../../../model/survey.ts'
 
 /** One value is an average over this long. */
 const SPAN_MS = 60_000

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import fc from 'fast-check'
-import type { Placement } from '../../../model/placement.ts'
+import type { Placement } from '../../../model/resource.ts'
 import { guestIn, type Resource } from '../../../model/resource.ts'
 import { CONNECTION, machine, NOW } from '../../testing/fixture.ts'
 import { EMPTY_LEDGER, seenWorld } from '../world.ts'

@@ -1,0 +1,26 @@
+import type { PowerDriver } from '../../drivers/power-port.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { World } from '../../plan/things/world.ts'
+import type { Store } from '../../store/port.ts'
+import type { ClusterSessions } from '../clusters/sessions.ts'
+import type { AskCheck } from '../health-check.ts'
+import type { Looking } from '../look.ts'
+import type { PowerMemory } from './memory.ts'
+
+/** What connections have shown in this pass. */
+export interface PowerSurroundings {
+  readonly worlds: ReadonlyMap<string, World>
+  readonly lookings: ReadonlyMap<string, Looking>
+}
+
+export interface PowerLookDeps {
+  readonly clock: Clock
+  readonly store: Pick<Store, 'getValue'>
+  readonly sessions: ClusterSessions
+  readonly power: (() => Promise<PowerDriver>) | undefined
+  readonly powerMemory: PowerMemory
+  /** Asks a HealthCheck by its name. */
+  readonly askCheck: AskCheck
+  /** Undefined while only a plan is made. */
+  readonly epoch?: number
+}
