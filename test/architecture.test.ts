@@ -41,6 +41,10 @@ describe('ARCHITECTURE.md', () => {
     assert.deepEqual(wrong, [])
   })
 
+  test('stays short: the house is told in no more words than before it grew', () => {
+    assert.ok(text.split(/\s+/).filter((word) => word !== '').length <= 2674)
+  })
+
   test('has a noun for every file of the model', () => {
     const homes = new Set(nounsIn(text).map(({ path }) => path))
     const models = globSync('src/model/*.ts', { cwd: root }).filter((path) => !path.endsWith('.test.ts'))
