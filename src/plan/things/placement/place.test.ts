@@ -131,7 +131,7 @@ it('no two of a group that stays apart share a host; one more than there are hos
     const all = place(estate, { worlds, ledger: EMPTY_LEDGER, nowMs: NOW }).resources
     const kept = all.filter(({ placement }) => placement?.refused === undefined)
     const refused = all.flatMap(({ placement }) => placement?.refused ?? [])
-    return { hosts: kept.map(({ desired }) => guestIn(desired)?.host).sort(), refused: JSON.stringify(refused) }
+    return { hosts: kept.map(({ desired }) => guestIn(desired)?.host ?? '').sort(), refused: JSON.stringify(refused) }
   }
   const apart = placed({ apart: 'web' })
   assert.deepEqual(apart.hosts, [...HOSTS].sort())
