@@ -56,8 +56,10 @@ export interface CloseLook {
   readonly digest?: string
   /** Flat configuration as the system answers it. */
   readonly config: Readonly<Record<string, unknown>>
-  /** Values in force now where they differ from `config` because a restart is still to come. */
+  /** Keys whose value in `config` waits for a restart. */
   readonly pending?: readonly string[]
+  /** The values of those keys that are in force until then; a key that is missing here has none. */
+  readonly inForce?: Readonly<Record<string, unknown>>
   /** Power read from the guest itself, not from a cache. */
   readonly power?: PowerState
   /** When it was made, where the system remembers. */

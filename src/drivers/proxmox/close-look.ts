@@ -8,11 +8,13 @@ import { readMark } from './marks.ts'
 export interface ConfigLook {
   readonly config: Foreign
   readonly pending: readonly string[]
+  /** The values of those keys that are in force until then. */
+  readonly inForce: Foreign
 }
 
 /** The answer of `…/config`. A stopped guest has nothing pending. */
 export function readConfig(data: unknown): ConfigLook | undefined {
-  return isRecord(data) ? { config: data, pending: [] } : undefined
+  return isRecord(data) ? { config: data, pending: [], inForce: {} } : undefined
 }
 
 /**
@@ -23,16 +25,20 @@ export function readPending(data: unknown): ConfigLook | undefined {
   if (!Array.isArray(data)) return undefined
   const config: Record<string, unknown> = {}
   const pending: string[] = []
+  const inForce: Record<string, unknown> = {}
   for (const entry of recordsOf(data)) {
     const key = entry.key
     if (typeof key !== 'string' || key === '__proto__') continue
     const removed = countOf(entry.delete) ?? 0
-    if (entry.pending !== undefined || removed > 0) pending.push(key)
+    if (entry.pending !== undefined || removed > 0) {
+      pending.push(key)
+      if (entry.value !== undefined && entry.value !== null) inForce[key] = entry.value
+    }
     if (removed > 0) continue
     const value = entry.pending ?? entry.value
     if (value !== undefined && value !== null) config[key] = value
   }
-  return { config, pending }
+  return { config, pending, inForce }
 }
 
 /** A survey's sighting with what the configuration shows added to it. */
@@ -41,7 +47,7 @@ export function withConfig(
   look: ConfigLook,
   atMs: number,
 ): Sighting & { readonly close: CloseLook } {
-  const { config, pending } = look
+  const { config, pending, inForce } = look
   const name = nameOf(config.name ?? config.hostname)
   const mark = readMark(config, sighting.externalId)
   const lock = nameOf(config.lock)
@@ -56,7 +62,7 @@ export function withConfig(
       config,
       atMs,
       ...(typeof digest === 'string' ? { digest } : {}),
-      ...(pending.length === 0 ? {} : { pending }),
+      ...(pending.length === 0 ? {} : { pending, inForce }),
       ...createdIn(config.meta),
     },
   }

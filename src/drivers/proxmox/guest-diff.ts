@@ -1,5 +1,5 @@
 import type { Change } from '../../model/change.ts'
-import type { Sighting } from '../../model/sighting.ts'
+import type { CloseLook, Sighting } from '../../model/sighting.ts'
 import { powerOf } from './vm/power.ts'
 
 /** What is declared of every sort of guest and lies outside its configuration. */
@@ -19,6 +19,30 @@ export function compareTemplate({ template }: Outside, sighting: Sighting, chang
   if (template === undefined || template === from) return
   // It must be switched off for it. Clones may stand on a template's disks, so there is no safe way back.
   changes.push({ path: 'template', from, to: template, effect: template ? 'restart' : 'replace' })
+}
+
+/**
+ * Proxmox forgets a pending value when the one in force is written again, so a declaration that asks for what is in force
+ * needs no restart: the changes that only take a pending value back become `live`, and their keys wait for nothing. Pure.
+ */
+export function withoutTakenBack(
+  close: Pick<CloseLook, 'config' | 'pending' | 'inForce'>,
+  compare: (config: CloseLook['config']) => readonly Change[],
+): { readonly changes: readonly Change[]; readonly pending: readonly string[] } {
+  let changes = compare(close.config)
+  const pending = (close.pending ?? []).filter((key) => {
+    const { [key]: _pending, ...others } = close.config
+    const before = close.inForce?.[key]
+    const left = new Set(compare(before === undefined ? others : { ...others, [key]: before }).map(({ path }) => path))
+    const known = new Set(changes.map(({ path }) => path))
+    const takenBack = [...known].filter((path) => !left.has(path))
+    if (takenBack.length === 0 || [...left].some((path) => !known.has(path))) return true
+    changes = changes.map((change) =>
+      takenBack.includes(change.path) && change.effect === 'restart' ? { ...change, effect: 'live' } : change,
+    )
+    return false
+  })
+  return { changes, pending }
 }
 
 /**

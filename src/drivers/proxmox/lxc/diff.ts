@@ -2,7 +2,7 @@ import type { Change } from '../../../model/change.ts'
 import type { ContainerSpec } from '../../../model/container.ts'
 import type { Resource } from '../../../model/resource.ts'
 import type { Sighting } from '../../../model/sighting.ts'
-import { comparePending, comparePool, comparePower, compareTemplate } from '../guest-diff.ts'
+import { comparePending, comparePool, comparePower, compareTemplate, withoutTakenBack } from '../guest-diff.ts'
 import { hostChange } from '../move-guest.ts'
 import type { Params } from '../option.ts'
 import { isUp, powerOf } from '../vm/power.ts'
@@ -18,16 +18,20 @@ export function diffContainer(resource: Resource, container: ContainerSpec, sigh
   if (close === undefined) return []
   const move = hostChange(movingContainer(container), sighting)
   if (move !== undefined) return [move]
-  const changes: Change[] = []
   const wanted = wantedOf(resource, container, sighting.externalId, sighting.mark, close.pending)
-  for (const option of OPTIONS) option.compare(wanted, close.config, changes)
+  const configured = withoutTakenBack(close, (config) => {
+    const found: Change[] = []
+    for (const option of OPTIONS) option.compare(wanted, config, found)
+    return found
+  })
+  const changes: Change[] = [...configured.changes]
   comparePool(container, sighting, changes)
   compareTemplate(container, sighting, changes)
   const running = isUp(powerOf(sighting))
-  if (running && container.restart !== 'never' && close.pending !== undefined)
+  if (running && container.restart !== 'never' && configured.pending.length > 0)
     comparePending(
       new Set([...Object.keys(createParams(wanted)), ...(wanted.mark.devices ?? [])]),
-      close.pending,
+      configured.pending,
       changes,
     )
   comparePower(container, sighting, changes)

@@ -2,7 +2,7 @@ import type { Change } from '../../../model/change.ts'
 import type { Resource } from '../../../model/resource.ts'
 import type { Sighting } from '../../../model/sighting.ts'
 import type { VmSpec } from '../../../model/vm.ts'
-import { comparePending, comparePool, comparePower, compareTemplate } from '../guest-diff.ts'
+import { comparePending, comparePool, comparePower, compareTemplate, withoutTakenBack } from '../guest-diff.ts'
 import { hostChange } from '../move-guest.ts'
 import { withoutMoving } from './move-disk.ts'
 import { movingVm } from './moving.ts'
@@ -19,15 +19,19 @@ export function diffVm(resource: Resource, vm: VmSpec, sighting: Sighting): read
   if (close === undefined) return []
   const move = hostChange(movingVm(vm), sighting)
   if (move !== undefined) return [move]
-  const changes: Change[] = []
   const wanted = wantedOf(resource, vm, sighting.externalId, sighting.mark, close.pending)
-  for (const option of OPTIONS) option.compare(wanted, close.config, changes)
+  const configured = withoutTakenBack(close, (config) => {
+    const found: Change[] = []
+    for (const option of OPTIONS) option.compare(wanted, config, found)
+    return found
+  })
+  const changes: Change[] = [...configured.changes]
   compareSeed(vm, sighting, changes)
   comparePool(vm, sighting, changes)
   compareTemplate(vm, sighting, changes)
   const running = isUp(powerOf(sighting))
-  if (running && vm.restart !== 'never' && close.pending !== undefined)
-    comparePending(keysOf(wanted), close.pending, changes)
+  if (running && vm.restart !== 'never' && configured.pending.length > 0)
+    comparePending(keysOf(wanted), configured.pending, changes)
   comparePower(vm, sighting, changes)
   return changes.map((change) => {
     const possible = withoutMoving(withoutRoot(vm, change, resource.rootLane), close.config, sighting)
