@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Clock, fastClock } from './clock.ts'
+import { type Clock, fastClock, realMs } from './clock.ts'
 
 test('a fast clock begins with real time and goes on as much faster as it says', async () => {
   const slept: number[] = []
@@ -17,6 +17,9 @@ test('a fast clock begins with real time and goes on as much faster as it says',
   assert.equal(clock?.monotonicMs(), 300)
   await clock?.sleep(60_000)
   assert.deepEqual(slept, [2_000])
+  await clock?.sleep(realMs(clock, 5_000))
+  assert.deepEqual(slept, [2_000, 5_000], 'a network is not faster because a simulator is')
+  assert.equal(realMs(real, 5_000), 5_000)
 })
 
 for (const text of ['', '30', '@1794736532000', '0@1794736532000', '-1@1794736532000', '1e3@1794736532000', '30@now'])

@@ -6,6 +6,13 @@ export interface Clock {
   monotonicMs(): number
   /** Resolves after ms, or at once when the signal is aborted (never rejects: the caller checks the signal). */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
+  /** How many times faster than real time it runs, where it does: an answer over the network takes real time. */
+  readonly speed?: number
+}
+
+/** So long in real time, on whatever clock: how long an answer over a network is waited for. */
+export function realMs(clock: Clock, ms: number): number {
+  return ms * (clock.speed ?? 1)
 }
 
 export const systemClock: Clock = {
@@ -39,5 +46,6 @@ export function fastClock(text: string, real: Clock = systemClock): Clock | unde
     now: () => fromMs + (real.now() - fromMs) * speed,
     monotonicMs: () => real.monotonicMs() * speed,
     sleep: (ms, signal) => real.sleep(ms / speed, signal),
+    speed,
   }
 }

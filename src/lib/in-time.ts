@@ -1,4 +1,4 @@
-import type { Clock } from './clock.ts'
+import { type Clock, realMs } from './clock.ts'
 
 /** What `work` answers, or what `late` says once the time is over; then the signal that the work was given is aborted. */
 export async function inTime<T>(
@@ -12,7 +12,10 @@ export async function inTime<T>(
   const stop = () => patience.abort()
   signal.addEventListener('abort', stop, { once: true })
   try {
-    return await Promise.race([work(patience.signal), clock.sleep(timeoutMs, patience.signal).then(late)])
+    return await Promise.race([
+      work(patience.signal),
+      clock.sleep(realMs(clock, timeoutMs), patience.signal).then(late),
+    ])
   } finally {
     patience.abort()
     signal.removeEventListener('abort', stop)

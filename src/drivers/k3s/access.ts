@@ -1,6 +1,7 @@
 import { endpointUrl } from '../../k3s/config.ts'
 import { type Asked, createKubernetesClient, type KubernetesClient } from '../../kubernetes/client.ts'
 import type { Foreign } from '../../kubernetes/objects.ts'
+import { realMs } from '../../lib/clock.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
 import type { ClusterSecrets } from '../../model/cluster-secrets.ts'
@@ -154,7 +155,7 @@ async function within<T>(
   const stop = () => late.abort()
   signal.addEventListener('abort', stop, { once: true })
   if (signal.aborted) late.abort()
-  void clock.sleep(ms, over.signal).then(() => {
+  void clock.sleep(realMs(clock, ms), over.signal).then(() => {
     if (!over.signal.aborted) late.abort()
   })
   try {
