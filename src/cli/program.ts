@@ -92,7 +92,7 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
   verb('apply [dir]', 'perform the plan, or a saved one, until everything is ready', () => import('./verbs/apply.ts'))
     .option('-y, --yes', 'do not ask; required without a terminal')
     .option('--dry-run', 'only plan')
-    .option('--timeout <duration>', 'give up waiting after this long', '30m')
+    .option('--timeout <duration>', 'give up waiting after this long; 30m plus the time that the plan expects')
     .option('--calls', 'show the exact call behind every step')
     .addOption(target())
     .addOption(progress())

@@ -62,6 +62,8 @@ export interface ClusterWait {
   readonly awaits: string
   readonly sinceMs: number
   readonly untilMs?: number
+  /** A rollout waits for a node that came or changed lately. */
+  readonly soak?: true
 }
 
 export interface ClusterHold {

@@ -10,6 +10,8 @@ export interface Disruption {
   readonly votesAway: number
   /** Expected, all together. */
   readonly minutesAway: number
+  /** Expected until it is done, waits between nodes included. */
+  readonly minutes: number
   /** Machines or nodes whose data is gone afterwards. */
   readonly lost: readonly string[]
   /** One line for a person. */

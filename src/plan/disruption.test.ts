@@ -109,7 +109,7 @@ const CASES: readonly [
     'restart',
     0,
     [
-      'Cluster/home 4 nodes drained and restarted, one after the other, 1 of 3 votes away at a time, about 20 min in all',
+      'Cluster/home 4 nodes drained and restarted, one after the other with 10 min of soak between them, 1 of 3 votes away at a time, about 50 min in all',
     ],
   ],
   [
@@ -118,7 +118,7 @@ const CASES: readonly [
     'outage',
     0,
     [
-      'Cluster/home 1 node drained and restarted, one after the other, 1 of 1 vote away at a time, its API stops meanwhile, about 5 min in all',
+      'Cluster/home 1 node drained and restarted, 1 of 1 vote away at a time, its API stops meanwhile, about 5 min in all',
     ],
   ],
   [

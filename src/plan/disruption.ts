@@ -34,7 +34,14 @@ export function disruptionOf(plan: Plan): PlanDisruption {
 }
 
 const ORDER = ['none', 'restart', 'outage', 'data-loss'] as const
-const NONE = { restarts: 0, drains: 0, votesAway: 0, minutesAway: 0, lost: [] as readonly string[] } as const
+const NONE = {
+  restarts: 0,
+  drains: 0,
+  votesAway: 0,
+  minutesAway: 0,
+  minutes: 0,
+  lost: [] as readonly string[],
+} as const
 
 function rank(worst: PlanDisruption['worst']): number {
   return ORDER.indexOf(worst)
@@ -54,7 +61,9 @@ function machineDisruption({ key, type, action }: PlanEntry): readonly Disruptio
   if (isGuest(type) && doing.do === 'replace') {
     const minutesAway = MINUTES.remake
     const text = `is destroyed with its disks and made anew, ${about(minutesAway)} away`
-    return [{ ...NONE, subject: key, worst: 'data-loss', restarts: 1, minutesAway, lost: [key], text }]
+    return [
+      { ...NONE, subject: key, worst: 'data-loss', restarts: 1, minutesAway, minutes: minutesAway, lost: [key], text },
+    ]
   }
   const losing = doing.steps.filter(({ disruption }) => disruption === 'data-loss')
   if (losing.length > 0) {
@@ -65,7 +74,7 @@ function machineDisruption({ key, type, action }: PlanEntry): readonly Disruptio
   if (restarts === 0) return []
   const minutesAway = restarts * MINUTES.restart
   const text = `restarts${restarts === 1 ? '' : ` ${restarts} times`}, ${about(minutesAway)} away`
-  return [{ ...NONE, subject: key, worst: 'restart', restarts, minutesAway, text }]
+  return [{ ...NONE, subject: key, worst: 'restart', restarts, minutesAway, minutes: minutesAway, text }]
 }
 
 /** A shutdown and the start after it are one restart. */
@@ -97,13 +106,18 @@ function clusterDisruption(look: ClusterLook): readonly Disruption[] {
   const votesAway = servers === 0 ? 0 : 1
   // With one vote away at a time, one or two voters have no majority while it is.
   const stops = votesAway > 0 && voters > 0 && voters - votesAway < Math.floor(voters / 2) + 1
-  const minutesAway = touching.size * MINUTES.drainAndRestart + wiped.size * (MINUTES.wipe + MINUTES.remake)
+  // Every hop between releases touches every node once.
+  const touches = touching.size * Math.max(1, decision.hops.length)
+  const minutesAway = touches * MINUTES.drainAndRestart + wiped.size * (MINUTES.wipe + MINUTES.remake)
+  const soakMinutes = Math.ceil(declaration.spec.upgrade.soakMs / 60_000)
+  const soaks = Math.max(0, touches - 1) * soakMinutes
+  const minutes = minutesAway + soaks + stillSoaking(look)
   const parts = [
     wiped.size === 0 ? '' : `${count(wiped.size, 'node')} wiped (${names(wiped)})`,
-    touching.size === 0 ? '' : `${count(touching.size, 'node')} drained and restarted, one after the other`,
+    touching.size === 0 ? '' : drained(touching.size, soaks === 0 ? 0 : soakMinutes),
     votesAway === 0 ? '' : `${votesAway} of ${count(voters, 'vote')} away at a time`,
     stops ? 'its API stops meanwhile' : '',
-    `${about(minutesAway)} in all`,
+    `${about(minutes)} in all`,
   ]
   return [
     {
@@ -113,10 +127,22 @@ function clusterDisruption(look: ClusterLook): readonly Disruption[] {
       drains,
       votesAway,
       minutesAway,
+      minutes,
       lost: [...wiped],
       text: parts.filter((part) => part !== '').join(', '),
     },
   ]
+}
+
+function drained(nodes: number, soakMinutes: number): string {
+  const soak = soakMinutes === 0 ? '' : ` with ${soakMinutes} min of soak between them`
+  return `${count(nodes, 'node')} drained and restarted${nodes === 1 ? '' : `, one after the other${soak}`}`
+}
+
+/** A rollout first waits until nodes that came or changed lately have been healthy for the soak. */
+function stillSoaking({ decision, declaration }: ClusterLook): number {
+  const waits = decision.waits.some(({ soak }) => soak === true)
+  return waits ? Math.ceil(declaration.spec.upgrade.soakMs / 60_000) : 0
 }
 
 const RESTARTING: ReadonlySet<string> = new Set([

@@ -84,7 +84,7 @@ test('a cluster that a pull request upgrades is told node by node, and what woul
     return {
       declaration: { key: 'Cluster/edge', name: 'edge', spec },
       observed: ready,
-      decision: { steps: [], holds: [], refusals },
+      decision: { steps: [], holds: [], waits: [], hops: [], refusals },
     } as unknown as ClusterLook
   }
   const now = clusterSpec('s1 s2 s3').version

@@ -191,6 +191,7 @@ test('[S-18] the JSON form is stable and hides the same values', () => {
         drains: 0,
         votesAway: 0,
         minutesAway: 2,
+        minutes: 2,
         lost: [],
         text: 'restarts, about 2 min away',
       },

@@ -39,7 +39,7 @@ test('why tells the chain from the commit over the plan and the call to the resu
     },
     events: [
       event(2, 'Started', 'set memory to 4096', {
-        cause: { plan: 'memory.dedicatedMb differ', call: 'PUT /nodes/pve1/qemu/105/config' },
+        cause: { plan: 'memory.dedicatedMb differs', call: 'PUT /nodes/pve1/qemu/105/config' },
       }),
       event(3, 'Done', 'set memory to 4096', { cause: { call: 'PUT /nodes/pve1/qemu/105/config' } }),
       event(4, 'Drift', 'power running → stopped \u001b[31m'),
@@ -54,7 +54,7 @@ test('why tells the chain from the commit over the plan and the call to the resu
     'Since 1970-01-01 00:00:09 it differs from Git though Git did not change: root@pam did it at 1970-01-01 00:00:08 by qmstop.',
     'It is declared at machines/web.yaml:3:1.',
     'Commit aaaaaaaaaaaa came into force at 1970-01-01 00:00:01 (main: More memory (anna)):',
-    '  1970-01-01 00:00:02 croft began to set memory to 4096, because memory.dedicatedMb differ. [PUT /nodes/pve1/qemu/105/config]',
+    '  1970-01-01 00:00:02 croft began to set memory to 4096, because memory.dedicatedMb differs. [PUT /nodes/pve1/qemu/105/config]',
     '  1970-01-01 00:00:03 set memory to 4096: done. [PUT /nodes/pve1/qemu/105/config]',
     lines[7],
     '  1970-01-01 00:00:05 trouble, Locked: somebody is at work.',

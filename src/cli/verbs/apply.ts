@@ -1,7 +1,9 @@
 import path from 'node:path'
 import type { PassReport, Settlement } from '../../engine/engine.ts'
+import { LIMITS } from '../../lib/limits.ts'
 import type { ResourceKey } from '../../model/key.ts'
 import type { Plan } from '../../model/plan.ts'
+import { disruptionOf } from '../../plan/disruption.ts'
 import { applyExit } from '../apply-exit.ts'
 import { closing } from '../closing.ts'
 import { asKnown, keepEscrow, nameEstate } from '../estate-files.ts'
@@ -32,7 +34,7 @@ import { noteOperation } from './machine/journal.ts'
 export const run: Verb = async (runtime, [place = '.'], options) => {
   const saved = savedPlanAt(path.resolve(runtime.cwd, place))
   const directory = saved?.directory ?? place
-  const deadlineMs = timeoutOf(options.timeout)
+  const askedMs = options.timeout === undefined ? undefined : timeoutOf(options.timeout)
   const found = await loadOrStop(runtime, directory, { keepGoing: options.keepGoing === true })
   const real = realDirectory(runtime, directory)
   const file = stateFile(runtime.env, real, options.state as string | undefined)
@@ -82,7 +84,7 @@ export const run: Verb = async (runtime, [place = '.'], options) => {
     settled = await engine.it.settle(loaded.estate, {
       givesUp: true,
       signal: runtime.signal,
-      deadlineMs,
+      deadlineMs: askedMs ?? LIMITS.settleDeadlineMs + expectedMs(plan),
       onPass: (report) => live.onPass(partOf(report, only)),
       // Whoever is asked takes time to answer: then everything is looked at again first.
       ...(unasked ? { shown: whole } : {}),
@@ -110,6 +112,11 @@ export const run: Verb = async (runtime, [place = '.'], options) => {
   const view = { wide: false, headers: true, qualified: true, nowMs: runtime.clock.now() }
   if (rows.length > 0) runtime.out.write(`\n${renderResources(rows, style, view)}`)
   return code === EXIT.ok && hasErrors(loaded.estate.problems) ? EXIT.failed : code
+}
+
+/** How long the plan says that its rollouts take: a patient upgrade is not late. */
+function expectedMs(plan: Plan): number {
+  return disruptionOf(plan).items.reduce((sum, { minutes }) => sum + minutes * 60_000, 0)
 }
 
 /** What came of the targets: whatever else differs is not what was asked for. */
@@ -160,7 +167,8 @@ function closingLine(
     if (settled.outcome !== 'deadline' && held.length > 0)
       return `\n${style.paint('yellow', 'Not everything is as declared.')} ${resources} ${held.length} held:\n${renderHeld(held)}`
     const late = settled.outcome === 'deadline' ? 'Not finished in time.' : 'Not everything is ready.'
-    return `\n${style.paint('yellow', late)} ${resources} Run croft describe KIND/NAME to see why, then croft apply again.\n`
+    const left = clusterCounts(settled.last.plan.clusters ?? [])
+    return `\n${style.paint('yellow', late)} ${resources}${left === '' ? '' : ` ${left}`} Run croft describe KIND/NAME to see why, then croft apply again.\n`
   }
   if (blindExit(settled.last.plan) !== undefined)
     return `\n${style.paint('red', 'Apply failed.')} ${resources} Not every connection could be looked at: run croft doctor to see why.\n`

@@ -119,7 +119,9 @@ function conditionsOf(
         ? { type: 'Synced', status: 'False', reason: failure.reason, message: failure.message }
         : step !== undefined
           ? { type: 'Synced', status: 'False', reason: pascal(step.do), message: step.summary }
-          : { type: 'Synced', status: 'True', reason: 'AsDeclared', message: '' }
+          : wait !== undefined
+            ? { type: 'Synced', status: 'False', reason: 'Waiting', message: `waits for ${wait.awaits}` }
+            : { type: 'Synced', status: 'True', reason: 'AsDeclared', message: '' }
   const ready: Omit<Condition, 'sinceMs'> =
     standstill?.power === 'off'
       ? { type: 'Ready', status: 'True', reason: 'Off', message: standstill.reason }

@@ -13,7 +13,7 @@ import type { GuardAnswer } from './quorum.ts'
 import { quorumLost } from './quorum-lost.ts'
 import { eviction, remediation } from './remediate.ts'
 import { agentOut, ordered, serversOut, serversWhole } from './removals.ts'
-import { driftOf, rolloutOf } from './rollout.ts'
+import { agentsBehind, driftOf, rolloutOf } from './rollout.ts'
 import { toleranceSentence } from './servers-change.ts'
 import { withoutRecord } from './strange-data.ts'
 import { takenOver } from './taken-over.ts'
@@ -27,11 +27,11 @@ import { isIn, isWell, kubeOf, localOf, type NodeView, otherAway, type View, vie
 export function coordinate(spec: ClusterSpec, observed: ObservedCluster, nowMs: number): ClusterDecision {
   const view = viewOf(spec, observed, nowMs)
   const finding = oneGoesAtATime(view, decide(view))
-  const { hops } = rolloutOf(view)
+  const { hops, refusal } = rolloutOf(view)
   const nodes = nodeRows(view)
   return {
     ...merge([finding, housekeeping(view)]),
-    phase: clusterPhase(view, finding, hops, nodes),
+    phase: clusterPhase(view, finding, hops.length > 0 || (refusal === undefined && agentsBehind(view)), nodes),
     warnings: warningsOf(view),
     faultTolerance: toleranceSentence(spec.servers.length),
     hops,

@@ -21,12 +21,7 @@ export function nodeRows(view: View): readonly NodeRow[] {
 }
 
 /** One word for the cluster. */
-export function clusterPhase(
-  view: View,
-  finding: Finding,
-  hops: readonly string[],
-  rows: readonly NodeRow[],
-): ClusterPhase {
+export function clusterPhase(view: View, finding: Finding, upgrading: boolean, rows: readonly NodeRow[]): ClusterPhase {
   const { hold } = view.observed.orders
   if (hold?.power !== undefined) return hold.power === 'off' ? 'Off' : 'Changing'
   const guards = [...finding.holds, ...finding.refusals].map(({ guard }) => guard)
@@ -37,8 +32,10 @@ export function clusterPhase(
   if (view.observed.api !== 'yes') return view.observed.identity?.formed === false ? 'Forming' : 'Unknown'
   const declared = rows.filter(({ name }) => isDeclared(view, name))
   const all = (...phases: readonly NodePhase[]) => declared.every(({ phase }) => phases.includes(phase))
-  if (hops.length > 0 || rows.some(({ phase }) => phase === 'Working')) return 'Upgrading'
+  if (upgrading || rows.some(({ phase }) => phase === 'Working')) return 'Upgrading'
   if (finding.steps.length > 0 || rows.some(({ phase }) => phase === 'Leaving')) return 'Changing'
+  // A changed flag that waits for the soak of the node before it is not in force yet.
+  if (finding.waits.some(({ soak }) => soak === true)) return 'Changing'
   if (all('Ready', 'Soaking', 'PoweredOff')) return 'Ready'
   if (all('Ready', 'Soaking', 'PoweredOff', 'AwaitingCNI')) return 'AwaitingCNI'
   if (all('Ready', 'Soaking', 'PoweredOff', 'AwaitingCNI', 'Booting', 'Waiting', 'Joining', 'Learner'))

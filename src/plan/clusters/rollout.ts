@@ -85,7 +85,7 @@ export function driftOf(view: View, node: NodeView): readonly string[] {
 }
 
 /** All servers run one release, and some agent that is on does not yet. */
-function agentsBehind(view: View): boolean {
+export function agentsBehind(view: View): boolean {
   const servers = versionsOf(view.servers)
   const [lowest, highest] = [servers[0], servers.at(-1)]
   if (lowest === undefined || lowest !== highest) return false

@@ -146,7 +146,12 @@ function soaked(view: View): Finding {
   })
   const soaking = untils.filter(({ untilMs }) => untilMs > view.nowMs).sort((a, b) => b.untilMs - a.untilMs)[0]
   if (soaking === undefined) return NOTHING
-  return waitFor({ ...soaking, awaits: `${soaking.node} to stay well for the soak time` })
+  const minutes = Math.ceil(view.spec.upgrade.soakMs / 60_000)
+  return waitFor({
+    ...soaking,
+    awaits: `${soaking.node} to stay healthy for ${minutes} min (upgrade.soak)`,
+    soak: true,
+  })
 }
 
 function window(view: View): Finding {

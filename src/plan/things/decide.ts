@@ -224,7 +224,7 @@ function keep(situation: Situation, sighting: Sighting): Action {
     externalId: sighting.externalId,
     changes,
     steps: rules.updateSteps(resource, sighting, changes, world.survey),
-    reason: `${changes.map((c) => c.path).join(', ')} differ`,
+    reason: `${changes.map((c) => c.path).join(', ')} ${changes.length === 1 ? 'differs' : 'differ'}`,
   }
 }
 

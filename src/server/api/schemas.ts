@@ -200,6 +200,7 @@ export const disruption = z.object({
       drains: z.number(),
       votesAway: z.number(),
       minutesAway: z.number(),
+      minutes: z.number(),
       lost: list(z.string()),
       text: z.string(),
     }),

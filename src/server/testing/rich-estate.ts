@@ -112,6 +112,7 @@ export function richEstate(): EstateView {
           drains: 0,
           votesAway: 0,
           minutesAway: 10,
+          minutes: 10,
           lost: ['Machine/changing'],
           text: 'is destroyed with its disks and made anew',
         },
