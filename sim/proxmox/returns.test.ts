@@ -43,7 +43,8 @@ function differences(shape: Shape | undefined, value: unknown, at: string): read
     })
   }
   if (!isOf(shape.type, value)) return [`${at}: ${typeof value} for ${shape.type}`]
-  return shape.enum === undefined || shape.enum.includes(value) ? [] : [`${at}: ${String(value)} is none of its values`]
+  if (shape.enum === undefined || shape.enum.includes(value)) return []
+  return [`${at}: ${JSON.stringify(value)} is none of its values`]
 }
 
 function isOf(type: string, value: unknown): boolean {

@@ -124,7 +124,11 @@ async function withToken(estate: Estate, commands: readonly string[]) {
     async opened<T>(work: (session: Session) => Promise<T>): Promise<T> {
       const deps = { clock, random, openWire: () => wire, resolveSecret: async () => new Secret(token) }
       const session = proxmoxDriver.connect(connectionOf(estate), deps)
-      return clock.runUntil(work(session).finally(() => session.close()))
+      try {
+        return await clock.runUntil(work(session))
+      } finally {
+        await session.close()
+      }
     },
     guests: () => [...datacentre.world.guests.keys()].filter((vmid) => vmid >= 300),
     async apply(deadlineMs: number, wanted = estate): Promise<{ reached: boolean; said: string }> {
