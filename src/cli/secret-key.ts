@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs'
 import path from 'node:path'
-import { referencesIn } from '../controller/secret-check.ts'
 import {
   keyIdOf,
   notePrints,
@@ -13,6 +12,7 @@ import {
 } from '../controller/secret-prints.ts'
 import type { Estate } from '../model/estate.ts'
 import { Secret, type SecretReference } from '../model/secret.ts'
+import { referencesIn } from '../model/secret-references.ts'
 import type { Store } from '../store/port.ts'
 import type { Runtime } from './runtime.ts'
 

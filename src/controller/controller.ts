@@ -14,7 +14,7 @@ import { createBesides } from './beside.ts'
 import { createBetween } from './between.ts'
 import type { Checks } from './checks.ts'
 import { driftsOf } from './drifts.ts'
-import { createManualApply, type ShownPlan } from './manual-apply.ts'
+import { createManualApply, type ManualApplyDeps } from './manual-apply.ts'
 import { type InForce, merging } from './merge.ts'
 import type { Notifier } from './notifier.ts'
 import type { Previews } from './previews.ts'
@@ -36,7 +36,7 @@ export interface ControllerOptions {
   /** Looks whether everything that the estate needs can be had (its secrets), before anything is written. */
   prepare?(estate: Estate, revision: Revision): Promise<Estate>
   /** The plan of a commit that waits for a person. A source with `apply: manual` needs it. */
-  planWaiting?(estate: Estate, revision: Revision, signal: AbortSignal): Promise<ShownPlan>
+  planWaiting?: ManualApplyDeps['plan']
   /** Looks, with every look at the sources, whether secrets have changed behind their references. Undefined: none has. */
   refresh?(estate: Estate): Promise<Estate | undefined>
   /** Makes Git agree with the world: a commit on a branch, or why not. */

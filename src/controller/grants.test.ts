@@ -7,6 +7,7 @@ import { findKind } from '../kinds/registry.ts'
 import type { Estate } from '../model/estate.ts'
 import type { Grant } from '../model/grant.ts'
 import { guestIn } from '../model/resource.ts'
+import { referencesIn } from '../model/secret-references.ts'
 import { link } from '../plan/link.ts'
 import { openVault } from '../source/secret-vault.ts'
 import { SopsFailed } from '../source/sops.ts'
@@ -331,6 +332,67 @@ test('[S-06] secrets of the controller and of other sources are out of reach', a
   assert.equal(await revision.read?.('admin:secrets.yaml'), 'token: plain')
   const lent = mergeRevisions(parts({ 'only.yaml': 'x: 1' }, grant, admin))
   assert.equal(await lent.read?.('only.yaml'), undefined, 'nor does anybody use what lies in a source with a grant')
+})
+
+/** `lab` asks for it in text that croft reads only when it makes the machine, or has it from a class of somebody else. */
+test('[S-31] a reference to a secret counts wherever it stands: in text, in a class, in a cluster', () => {
+  const grant = grantFor({ templates: ['Image/noble'], secrets: ['env:LAB_*'] })
+  const inText = (reference: string) =>
+    `${machine('fun-bedbug')}  userData: |\n    #cloud-config\n    write_files: [{path: /x, content: {valueFrom: ${reference}}}]\n`
+  const found = (reference: string) => estateOf({ 'a.yaml': inText(reference) }, grant, PLACED)
+  const told = (reference: string) => errors(found(reference)).join()
+  assert.match(told('{env: PROXMOX_TOKEN}'), /the secret env:PROXMOX_TOKEN is not granted to the source lab/)
+  assert.match(told('{file: /etc/croft/git-token}'), /the secret file:\/etc\/croft\/git-token is not granted/)
+  assert.match(told('{sops: {file: "admin:secrets.yaml", key: token}}'), /is not granted/)
+  assert.equal(told('{env: LAB_KEY}'), '')
+  const own = found('{sops: {file: secrets.yaml, key: token}}')
+  assert.deepEqual(errors(own), [])
+  const { desired } = own.resources.find(({ key }) => key === 'Machine/lab-m') ?? {}
+  assert.match(JSON.stringify(desired), /"sops":\{"file":"lab:secrets.yaml"/, 'a path names a file of its own source')
+
+  const withClass = (reference: string) => ({
+    ...PLACED,
+    'class.yaml': `apiVersion: croft.dev/v1alpha1
+kind: MachineClass
+metadata: {name: usual}
+spec: {cpu: {cores: 1}, memory: 1Gi, userData: {write_files: [{path: /x, content: {valueFrom: ${reference}}}]}}
+`,
+  })
+  const classed = (reference: string) =>
+    errors(
+      estateOf(
+        { 'a.yaml': machine('fun-bedbug').replace('cpu: {cores: 1}', 'class: usual') },
+        grant,
+        withClass(reference),
+      ),
+    ).join()
+  for (const reference of ['{env: PROXMOX_TOKEN}', '{file: /etc/x}', '{sops: {file: secrets.yaml, key: token}}'])
+    assert.match(classed(reference), /is not granted to the source lab/, reference)
+  assert.equal(classed('{env: LAB_KEY}'), '')
+})
+
+test('[S-31] a Secret that a cluster of a source with a grant names is one of that source', () => {
+  const cluster = `apiVersion: croft.dev/v1alpha1
+kind: Cluster
+metadata: {name: lab-k}
+spec:
+  version: v1.34.3+k3s1
+  endpoint: {vip: 192.168.4.79}
+  network: lan
+  servers: [{name: lab-1, host: fun-bedbug, address: 192.168.4.84, cpu: {cores: 1}, memory: 2Gi, disks: [{image: noble, storage: fast, size: 10Gi}]}]
+  registries: {configs: {registry.lab: {auth: {secretRef: {name: users, key: admin}}}}}
+  backup:
+    schedule: "0 4 * * *"
+    to: {s3: {endpoint: "https://s3.lab", bucket: backups, credentials: {secretRef: {name: s3, key: admin}}}}
+`
+  const grant = grantFor({ templates: ['Image/noble'] })
+  const network = readFileSync(join(ROOT, 'examples/k3s-proxmox/network.yaml'), 'utf8')
+  const estate = estateOf({ 'a.yaml': cluster }, grant, { ...PLACED, 'network.yaml': network })
+  assert.deepEqual(errors(estate), [])
+  const references = referencesIn([estate.clusters?.[0]?.spec, estate.connections])
+  assert.equal(references.length >= 2, true)
+  for (const reference of references)
+    if ('secretRef' in reference) assert.equal(reference.secretRef.source, 'lab', JSON.stringify(reference))
 })
 
 test('[S-06] the nodes of a cluster are held to the grant as well, each at its own line', () => {

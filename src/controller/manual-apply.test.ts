@@ -2,6 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { filesOf, SIX } from '../../test/simulation/manifests.ts'
 import { shownPlan } from '../cli/saved-plan.ts'
+import { systemClock } from '../lib/clock.ts'
+import { readTexts } from '../source/testing/fixture.ts'
+import { grantOf, grantSchema } from './grant-schema.ts'
+import { linkRevision } from './link-revision.ts'
+import { createManualApply } from './manual-apply.ts'
+import { mergeRevisions } from './merge.ts'
 import { type Harness, type HarnessOptions, startHarness } from './testing/harness.ts'
 
 const ANNA = { name: 'page:anna', from: 'page' } as const
@@ -152,4 +158,42 @@ test('a restart keeps the approved commit in force, and the newer one waits agai
   await second.pass(60_000)
   assert.equal(second.writes.length, 0)
   await second.stop()
+})
+
+test('[S-34] the plan of a source with a grant is made without going anywhere that it names', async () => {
+  const bounds: boolean[] = []
+  const grant = { kinds: ['Addon'], names: ['*'] }
+  for (const given of [undefined, grant]) {
+    const revision = readTexts({})
+    const state = {
+      source: {
+        name: 'lab',
+        remote: '',
+        ref: '',
+        pollMs: 1,
+        manual: true,
+        open: () => assert.fail(),
+        ...(given === undefined ? {} : { grant: grantOf('lab', grantSchema.parse(given)) }),
+      },
+      followed: { look: () => assert.fail() },
+      waiting: { revision, whole: true },
+      dueMs: 0,
+    }
+    const manual = createManualApply({
+      clock: systemClock,
+      states: [state],
+      tryOut: async (parts) => {
+        const merged = mergeRevisions(parts)
+        return { revision: merged, linked: linkRevision(merged) }
+      },
+      async plan(_estate, _revision, _signal, { bounded }) {
+        bounds.push(bounded)
+        return { hash: 'a'.repeat(64), changes: true, summary: '', text: '' }
+      },
+      approve: () => {},
+      tell: async () => {},
+    })
+    await manual.look(AbortSignal.any([]))
+  }
+  assert.deepEqual(bounds, [false, true])
 })

@@ -20,7 +20,7 @@ export interface ManualApplyDeps {
   readonly states: readonly SourceState[]
   /** Revisions together, linked. */
   tryOut(parts: readonly InForce[]): Promise<{ readonly revision: Revision; readonly linked: Estate }>
-  plan(estate: Estate, revision: Revision, signal: AbortSignal): Promise<ShownPlan>
+  plan(estate: Estate, revision: Revision, signal: AbortSignal, of: { readonly bounded: boolean }): Promise<ShownPlan>
   /** From now on this commit is in force. */
   approve(name: string, commit: string): void
   tell(events: readonly NewEvent[]): Promise<void>
@@ -54,7 +54,9 @@ export function createManualApply(deps: ManualApplyDeps): ManualApply {
     const tried = await deps.tryOut(parts)
     const sinceMs = state.plan?.commit === revision.id ? state.plan.sinceMs : clock.now()
     try {
-      const { hash, changes, summary, text } = await deps.plan(tried.linked, tried.revision, signal)
+      const { hash, changes, summary, text } = await deps.plan(tried.linked, tried.revision, signal, {
+        bounded: grant !== undefined,
+      })
       const short = hash.slice(0, SHOWN_HASH)
       const judges = parts.filter(({ source }) => source !== name).map(({ source }) => source)
       const granted = approvedInGit(tried.linked, short, clock.now(), grant === undefined ? undefined : judges)

@@ -5,11 +5,11 @@ import { type Grant, listed, mayBeCalled } from '../model/grant.ts'
 import type { ResourceKey } from '../model/key.ts'
 import { showOrigin } from '../model/origin.ts'
 import type { Problem } from '../model/problem.ts'
+import { wantedSecrets } from '../model/secret-references.ts'
 import { outsideGrant } from '../plan/grants.ts'
 import { estateUidOf } from '../plan/link.ts'
 import type { DeclaringSource, Revision } from '../source/revision.ts'
 import { ofSource } from './of-source.ts'
-import { wantedSecrets } from './secret-check.ts'
 
 /** A source's revision that is in force. */
 export interface InForce {

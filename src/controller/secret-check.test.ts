@@ -3,9 +3,10 @@ import { test } from 'node:test'
 import { generateIdentity, identityToRecipient } from 'age-encryption'
 import { estateFrom, filesOf, SIX } from '../../test/simulation/manifests.ts'
 import { Secret } from '../model/secret.ts'
+import { referencesIn } from '../model/secret-references.ts'
 import { openVault } from '../source/secret-vault.ts'
 import { sopsYaml } from '../source/testing/sops-writer.ts'
-import { missingSecrets, referencesIn, withoutMissing } from './secret-check.ts'
+import { missingSecrets, withoutMissing } from './secret-check.ts'
 
 test('every reference to a secret is found, wherever it lies', () => {
   const found = referencesIn({

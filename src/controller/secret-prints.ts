@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Estate } from '../model/estate.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { Secret, SecretReference } from '../model/secret.ts'
-import { referencesIn } from './secret-check.ts'
+import { referencesIn } from '../model/secret-references.ts'
 
 /** Under which name the store keeps them. */
 export const SECRET_PRINTS = 'secret-prints'

@@ -6,6 +6,7 @@ import { filesOf } from '../../test/simulation/manifests.ts'
 import { atOnce } from '../lib/in-turns.ts'
 import type { EstateView } from '../model/estate-view.ts'
 import type { SecretReference } from '../model/secret.ts'
+import { referencesIn } from '../model/secret-references.ts'
 import { standingIn } from '../model/standing.ts'
 import { troublesOf } from '../model/trouble.ts'
 import { projectPage } from '../server/api/project.ts'
@@ -18,7 +19,7 @@ import { linkRevision } from './link-revision.ts'
 import { maskManifest } from './masked.ts'
 import { mergeRevisions } from './merge.ts'
 import { metricsText } from './metrics.ts'
-import { missingSecrets, referencesIn } from './secret-check.ts'
+import { missingSecrets } from './secret-check.ts'
 import { createSourceKeys } from './source-keys.ts'
 import { viewOf } from './view.ts'
 
@@ -58,6 +59,7 @@ const sealed = Object.fromEntries(
   ),
 )
 
+type Form = 'fields' | 'text' | 'class'
 const owner = fc.constantFrom(...OWNERS)
 /** Paths under which a file may lie, and words by which it may be asked for. */
 const path = fc.constantFrom(
@@ -81,9 +83,21 @@ const reference = fc.oneof(
 const copies = fc.dictionary(path, fc.tuple(owner, fc.constantFrom('file', 'secret')), { maxKeys: 4 })
 const tenant = fc.record({
   copies,
-  references: fc.array(reference, { minLength: 1, maxLength: 4 }),
+  /** As fields, as text that is read only when the machine is made, or by a class of the administrator. */
+  references: fc.array(fc.tuple(reference, fc.constantFrom<Form>('fields', 'text', 'class')), {
+    minLength: 1,
+    maxLength: 4,
+  }),
 })
 
+const CLASS = `apiVersion: croft.dev/v1alpha1
+kind: MachineClass
+metadata: {name: usual}
+spec:
+  cpu: {cores: 1}
+  memory: 1Gi
+  userData: {write_files: [{path: /x, content: {valueFrom: {sops: {file: secrets.yaml, key: token}}}}]}
+`
 const PLACES = `apiVersion: croft.dev/v1alpha1
 kind: Host
 metadata: {name: fun-bedbug}
@@ -94,7 +108,12 @@ kind: Image
 metadata: {name: noble}
 spec: {url: "https://images.example/noble.qcow2", storage: fast, checksum: "sha256:${'a'.repeat(64)}"}
 `
-const machineWith = (name: string, reference: string) => `apiVersion: croft.dev/v1alpha1
+const USER_DATA: Readonly<Record<Form, (reference: string) => string>> = {
+  fields: (one) => `userData: {write_files: [{path: /x, content: {valueFrom: ${one}}}]}`,
+  text: (one) => `userData: |\n    #cloud-config\n    write_files: [{path: /x, content: {valueFrom: ${one}}}]`,
+  class: () => 'class: usual',
+}
+const machineWith = (name: string, reference: string, form: Form = 'fields') => `apiVersion: croft.dev/v1alpha1
 kind: Machine
 metadata: {name: ${name}}
 spec:
@@ -103,7 +122,7 @@ spec:
   memory: 1Gi
   disks: [{image: noble, storage: fast, size: 10Gi}]
   networks: [{network: lan, address: dhcp}]
-  userData: {write_files: [{path: /x, content: {valueFrom: ${reference}}}]}
+  ${USER_DATA[form](reference)}
 `
 
 test('[S-47] no secret of one source is ever in what is made for another, nor in an error', async () => {
@@ -116,7 +135,7 @@ test('[S-47] no secret of one source is ever in what is made for another, nor in
           at,
           sealed[from]?.[form as 'file' | 'secret'] ?? '',
         ])
-        const machines = references.map((one, at) => [`m${at}.yaml`, machineWith(`${name}-m${at}`, one)])
+        const machines = references.map(([one, form], at) => [`m${at}.yaml`, machineWith(`${name}-m${at}`, one, form)])
         return Object.fromEntries([...files, ...machines])
       }
       const texts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -125,6 +144,7 @@ test('[S-47] no secret of one source is ever in what is made for another, nor in
           'secrets.yaml': sealed.admin?.file ?? '',
           'users.yaml': sealed.admin?.secret ?? '',
           'places.yaml': PLACES,
+          'class.yaml': CLASS,
           'a.yaml': machineWith('a', '{sops: {file: secrets.yaml, key: token}}'),
         },
         one: textsOf('one'),

@@ -6,6 +6,7 @@ import { type Grant, listed, mayBeCalled } from '../model/grant.ts'
 import { hypervisorRow } from '../model/hypervisors.ts'
 import { guestIn, type Resource } from '../model/resource.ts'
 import type { SecretReference } from '../model/secret.ts'
+import { isReference, wantedSecrets } from '../model/secret-references.ts'
 import type { VmSpec } from '../model/vm.ts'
 import { networksOf, reaching, storagesOf, templatesOf } from './guest-reach.ts'
 
@@ -47,14 +48,56 @@ export function outsideGrant(
     problems.push(problem(['metadata', 'annotations'], message, { ids: grant }))
   }
   for (const reference of references) {
-    const place = 'env' in reference ? `env:${reference.env}` : 'file' in reference ? `file:${reference.file}` : ''
-    // A path that leads elsewhere than it says is in no list.
-    if (place === '' || (listed(place, grant.secrets) && !/(?:^|[/:])\.\.(?:\/|$)/.test(place))) continue
-    const message = `the secret ${place} is not granted to the source ${grant.source}`
+    const place = 'env' in reference || 'file' in reference ? placeOfSecret(reference) : ''
+    if (place === '' || isGrantedSecret(place, grant)) continue
     const value = place.slice(place.indexOf(':') + 1)
-    problems.push(problem(['spec', ...(pathTo(spec, /^(?:env|file)$/, value) ?? [])], message, { list: grant.secrets }))
+    problems.push(secretProblem(place, ['spec', ...(pathTo(spec, /^(?:env|file)$/, value) ?? [])], grant))
   }
   return problems
+}
+
+function placeOfSecret(reference: SecretReference): string {
+  if ('env' in reference) return `env:${reference.env}`
+  if ('file' in reference) return `file:${reference.file}`
+  return 'sops' in reference ? `sops:${reference.sops.file}` : ''
+}
+
+function isGrantedSecret(place: string, { secrets, source }: Grant): boolean {
+  // What its source has encrypted itself; nobody grants what another has.
+  if (place.startsWith('sops:')) return place.startsWith(`sops:${source}:`)
+  // A path that leads elsewhere than it says is in no list.
+  return listed(place, secrets) && !/(?:^|[/:])\.\.(?:\/|$)/.test(place)
+}
+
+function secretProblem(place: string, path: FieldProblem['path'], grant: Grant): FieldProblem {
+  return problem(path, `the secret ${place} is not granted to the source ${grant.source}`, { list: grant.secrets })
+}
+
+/**
+ * The same tree, with every secret in it one of its own source, and what it refers to that is not granted. Judged on what
+ * a driver gets: a reference may come out of a text that nobody read before, or from a class of somebody else. Pure.
+ */
+function boundSecrets<T>(
+  tree: T,
+  grant: Grant,
+  written: { readonly spec: unknown; readonly path: FieldProblem['path'] },
+): { readonly own: T; readonly problems: readonly FieldProblem[] } {
+  const own = ownReferences(tree, grant.source) as T
+  const outside = [...new Set(wantedSecrets(own).map(placeOfSecret))].filter(
+    (place) => place !== '' && !isGrantedSecret(place, grant),
+  )
+  const field = /^(?:userData|class|auth|credentials|secrets|valuesFrom)$/
+  return { own, problems: outside.map((place) => secretProblem(place, placeOf(written, { field }), grant)) }
+}
+
+/** A cluster whose own secrets are those of its source, or what it names outside of the grant. Pure. */
+export function boundCluster<T extends Pick<ClusterDeclaration, 'spec' | 'hosts'>>(
+  cluster: T,
+  grant: Grant,
+  written: unknown,
+): { readonly cluster: T; readonly problems: readonly FieldProblem[] } {
+  const { own, problems } = boundSecrets(cluster.spec, grant, { spec: written, path: ['spec'] })
+  return { cluster: { ...cluster, spec: own }, problems: [...boxesOutside(cluster, grant), ...problems] }
 }
 
 /**
@@ -102,14 +145,17 @@ export function boundResource(
     names: grant.names,
     ...(grant.vmids === undefined ? {} : { ids: grant.vmids }),
   }
+  const secretsOf = (desired: Resource['desired']) => ownSecrets(desired, grant, written)
   if (placement === undefined) {
-    problems.push(...outside(resource.desired))
-    return problems.length > 0 ? { problems } : { ...resource, desired: ownSecrets(resource.desired, grant), bounds }
+    const { own, problems: secrets } = secretsOf(resource.desired)
+    problems.push(...outside(resource.desired), ...secrets)
+    return problems.length > 0 ? { problems } : { ...resource, desired: own, bounds }
   }
-  const judged = placement.candidates.map((candidate) => ({ candidate, problems: outside(candidate.desired) }))
-  const candidates = judged
-    .filter((one) => one.problems.length === 0)
-    .map(({ candidate }) => ({ ...candidate, desired: ownSecrets(candidate.desired, grant) }))
+  const judged = placement.candidates.map((candidate) => {
+    const { own, problems: secrets } = secretsOf(candidate.desired)
+    return { candidate: { ...candidate, desired: own }, problems: [...outside(candidate.desired), ...secrets] }
+  })
+  const candidates = judged.filter((one) => one.problems.length === 0).map(({ candidate }) => candidate)
   const [first] = candidates
   if (first === undefined) problems.push(...(judged[0]?.problems ?? outside(resource.desired)))
   if (first === undefined || problems.length > 0) return { problems }
@@ -125,7 +171,7 @@ export function boundResource(
 }
 
 /** Boxes that are no machines of croft's are the administrator's: K3s on one of them is root on it. Pure. */
-export function boxesOutside({ hosts }: Pick<ClusterDeclaration, 'hosts'>, grant: Grant): readonly FieldProblem[] {
+function boxesOutside({ hosts }: Pick<ClusterDeclaration, 'hosts'>, grant: Grant): readonly FieldProblem[] {
   if (grant.hostAccess && [...hosts.keys()].every((host) => listed(host, grant.hosts))) return []
   return [...hosts.keys()].map((host) =>
     problem(['spec'], `a node on the box ${host} reaches into the host, which the source ${grant.source} may not`, {}),
@@ -182,13 +228,15 @@ function idProblems(
   return [problem(placeOf(written, { field: /^vm_?id$/i, value: String(vmid) }), message, { ids: grant })]
 }
 
-/** A Kubernetes Secret that it names is one of its own source. */
-function ownSecrets(given: Resource['desired'], { source, storages }: Grant): Resource['desired'] {
-  const desired = ownSeed(given, storages)
-  if (desired.type !== 'object') return ownReferences(desired, source) as Resource['desired']
+/** A Kubernetes Secret or an encrypted file that it names is one of its own source. */
+function ownSecrets(given: Resource['desired'], grant: Grant, written: Parameters<typeof boundSecrets>[2]) {
+  const desired = ownSeed(given, grant.storages)
+  // The objects of an add-on have references of their own, which are none of croft's.
+  if (desired.type !== 'object') return boundSecrets(desired, grant, written)
   const { secrets } = desired.object
-  if (secrets === undefined) return desired
-  return { ...desired, object: { ...desired.object, secrets: ownReferences(secrets, source) as typeof secrets } }
+  if (secrets === undefined) return { own: desired, problems: [] }
+  const { own, problems } = boundSecrets(secrets, grant, written)
+  return { own: { ...desired, object: { ...desired.object, secrets: own } }, problems }
 }
 
 /** Where the storage of its seed is chosen, it is chosen among those that are granted. */
@@ -204,11 +252,16 @@ function ownReferences(tree: unknown, source: string): unknown {
   const prototype: unknown = Object.getPrototypeOf(tree)
   if (prototype !== Object.prototype && prototype !== null) return tree
   const made: Record<string, unknown> = Object.create(prototype as object | null)
-  for (const [name, value] of Object.entries(tree)) {
-    const named = name === 'secretRef' && value !== null && typeof value === 'object'
-    made[name] = named ? { ...value, source } : ownReferences(value, source)
-  }
+  for (const [name, value] of Object.entries(tree)) made[name] = ownReference(name, value, source)
   return made
+}
+
+function ownReference(name: string, value: unknown, source: string): unknown {
+  if (name === 'secretRef' && value !== null && typeof value === 'object') return { ...value, source }
+  if (name !== 'sops' || !isReference(name, value)) return ownReferences(value, source)
+  // What was read out of a text names the file as its author knows it.
+  const file = String((value as { readonly file: unknown }).file)
+  return { ...(value as object), file: file.includes(':') ? file : `${source}:${file}` }
 }
 
 function unbounded(type: string, { source }: Grant): FieldProblem {

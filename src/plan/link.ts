@@ -15,7 +15,7 @@ import { type Origin, showOrigin } from '../model/origin.ts'
 import type { PowerDeclaration } from '../model/power.ts'
 import type { Problem } from '../model/problem.ts'
 import { guestIn, type Resource } from '../model/resource.ts'
-import { boundResource, boxesOutside, type Surroundings } from './grants.ts'
+import { boundCluster, boundResource, type Surroundings } from './grants.ts'
 import { withImpliedNeeds } from './implied-needs.ts'
 import { createTally } from './quotas.ts'
 
@@ -105,11 +105,11 @@ export function* linking(read: Read, tools: LinkTools): Steps<Estate> {
     const kind = tools.findKind(declaration.apiVersion, declaration.kind)
     if (kind === undefined) continue
     const grant = read.grantOf?.(declaration)
-    const expanded =
+    const whole =
       kind.expanding === undefined ? kind.expand(declaration, lookup) : yield* kind.expanding(declaration, lookup)
-    const found = 'problems' in expanded ? expanded.problems : outsideBoxes(expanded, grant)
-    if ('problems' in expanded || found.length > 0) {
-      for (const one of found) complain(declaration, one)
+    const expanded = 'problems' in whole || grant === undefined ? whole : withinGrant(whole, grant, declaration)
+    if ('problems' in expanded) {
+      for (const one of expanded.problems) complain(declaration, one)
       continue
     }
     switch (expanded.role) {
@@ -326,8 +326,15 @@ function withoutExcerpt(declaration: Declaration, found: FieldProblem): Problem 
   }
 }
 
-function outsideBoxes(expanded: Expanded, grant: Grant | undefined): readonly FieldProblem[] {
-  return grant === undefined || expanded.role !== 'cluster' ? [] : boxesOutside(expanded.cluster, grant)
+/** A cluster is judged whole; what else a declaration expands into, thing by thing. */
+function withinGrant(
+  expanded: Expanded,
+  grant: Grant,
+  { spec }: Declaration,
+): Expanded | { readonly problems: readonly FieldProblem[] } {
+  if (expanded.role !== 'cluster') return expanded
+  const { cluster, problems } = boundCluster(expanded.cluster, grant, spec)
+  return problems.length > 0 ? { problems } : { ...expanded, cluster }
 }
 
 /** What grants are judged against: who brings which volume, and which clusters a source has itself. */

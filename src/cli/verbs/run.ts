@@ -15,7 +15,7 @@ import { hookedSources, openSources, previewedSources, writableSources } from '.
 import { createOrders } from '../../controller/orders.ts'
 import { openOutbox } from '../../controller/outbox.ts'
 import { createPreviews } from '../../controller/previews.ts'
-import { missingSecrets, referencesIn, withoutMissing } from '../../controller/secret-check.ts'
+import { missingSecrets, withoutMissing } from '../../controller/secret-check.ts'
 import { SECRET_PRINTS } from '../../controller/secret-prints.ts'
 import type { DriverDeps } from '../../drivers/port.ts'
 import { findKind } from '../../kinds/registry.ts'
@@ -23,6 +23,7 @@ import { systemClock } from '../../lib/clock.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { CroftEvent } from '../../model/event.ts'
+import { referencesIn } from '../../model/secret-references.ts'
 import { link, linking } from '../../plan/link.ts'
 import type { RunningServer } from '../../server/options.ts'
 import { createWorkerReader } from '../../source/apart/reader.ts'
@@ -134,7 +135,7 @@ export const run: Verb = async (runtime, [source], options) => {
       remember: () => store.it.getValue(PREVIEWED),
       keep: (text) => store.it.putValue(epoch, PREVIEWED, text),
     }),
-    async planWaiting(estate, revision, signal) {
+    async planWaiting(estate, revision, signal, { bounded }) {
       const read = async (name: string) => revision.read?.(name)
       const own = openVault(revision, read, keys)
       const places = {
@@ -142,7 +143,9 @@ export const run: Verb = async (runtime, [source], options) => {
         vault: async (reference: VaultReference) => own.find(reference),
         fileOfEstate: read,
       }
-      await using apart = closing(await runtime.openEngine(store.it, { ...places, epoch, charts: 'from-anywhere' }))
+      // Who is held to a grant sends croft nowhere: charts of its own are not fetched before a person approved them.
+      const charts = bounded ? 'known' : 'from-anywhere'
+      await using apart = closing(await runtime.openEngine(store.it, { ...places, epoch, charts }))
       return shownPlan(await apart.it.plan(estate, signal))
     },
     adopt: createAdopter({
