@@ -1,5 +1,6 @@
-import { parse, YAMLParseError } from 'yaml'
+import { parseDocument } from 'yaml'
 import { LIMITS } from '../lib/limits.ts'
+import { isTangled } from '../lib/tangled-yaml.ts'
 import type { Tree, TreeMap } from '../model/seed.ts'
 import type { SeedProblem } from './shape.ts'
 
@@ -39,12 +40,21 @@ export function parseUserData(
       'the text does not begin with #cloud-config',
       'put scripts into runcmd or write_files of a cloud-config: croft adds to it what the machine needs',
     )
+  // A text is read while others wait; fields in the manifest itself are read elsewhere.
+  if (text.length > LIMITS.userDataText)
+    return refuse(
+      `the text has ${text.length} characters; at most ${LIMITS.userDataText} are read`,
+      'write the cloud-config as a block of fields instead of as text',
+    )
   let tree: unknown
   try {
-    tree = parse(text, { version: '1.1', maxAliasCount: LIMITS.yamlAliases, prettyErrors: false }) as unknown
-  } catch (error) {
-    const at = error instanceof YAMLParseError ? ` at character ${error.pos[0]} (${error.code})` : ''
-    return refuse(`the text is no YAML${at}`)
+    const document = parseDocument(text, { version: '1.1', prettyErrors: false })
+    const [error] = document.errors
+    if (error !== undefined) return refuse(`the text is no YAML at character ${error.pos[0]} (${error.code})`)
+    if (isTangled(document)) return refuse('the text has too many levels, or keys that are no text')
+    tree = document.toJS({ maxAliasCount: LIMITS.yamlAliases }) as unknown
+  } catch {
+    return refuse('the text is no YAML')
   }
   if (tree === null || tree === undefined) return { tree: {} }
   if (typeof tree !== 'object' || Array.isArray(tree)) return refuse('the text is no block of fields')

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { TreeMap } from '../model/seed.ts'
 import { checkNetworkConfig } from './testing/network-config-check.ts'
+import { parseUserData } from './user-data.ts'
 import { checkUserData } from './validate.ts'
 
 const said = (problems: ReturnType<typeof checkUserData>) =>
@@ -84,6 +85,19 @@ test('all problems are told at once, and the text itself never', () => {
   const problems = said(checkUserData({ hostnam: 'x', password: 3, ssh_pwauth: ['secret-word'] }))
   assert.equal(problems.length, 3)
   assert.ok(!problems.join().includes('secret-word'))
+})
+
+test('[S-32] text that takes long to read is refused before anybody reads it', () => {
+  const why = (text: string) => {
+    const read = parseUserData(`#cloud-config\n${text}`)
+    return 'problems' in read ? said(read.problems).join() : 'read'
+  }
+  // 600 levels took twenty seconds, and six times as long for twice as many.
+  assert.match(why('? '.repeat(300)), /keys that are no text/)
+  assert.match(why('{[a, b]: c}'), /keys that are no text/)
+  assert.match(why(`a: ${'['.repeat(200)}${']'.repeat(200)}`), /too many levels/)
+  assert.match(why(`a: [${'{a: 1},'.repeat(30_000)}]`), /at most 32768 are read.*as a block of fields/)
+  assert.equal(why('a: {b: [c]}'), 'read')
 })
 
 test('[R18] network configuration names no interface and no gateway4', () => {

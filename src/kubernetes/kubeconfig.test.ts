@@ -111,4 +111,11 @@ describe('reading', () => {
     assert.ok('problem' in readKubeconfig(renderKubeconfig(ENTRY), 'other'))
     for (const text of ['*a', 'a: '.repeat(100_000)]) assert.ok('problem' in readKubeconfig(text))
   })
+  test('[S-45] keys that are maps themselves are refused before anybody writes them out', () => {
+    for (const text of ['? '.repeat(300), '{[a, b]: c}', `${'a: {'.repeat(150)}b: c${'}'.repeat(150)}`]) {
+      const read = readKubeconfig(text.replace(/^a: /, ''))
+      assert.ok('problem' in read)
+      assert.match(read.problem, /keys of several values/)
+    }
+  })
 })

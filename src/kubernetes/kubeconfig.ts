@@ -1,5 +1,6 @@
 import { type Document, isMap, isSeq, parseDocument, type YAMLMap } from 'yaml'
 import { cleanText } from '../lib/clean-text.ts'
+import { isTangled } from '../lib/tangled-yaml.ts'
 import { Secret } from '../model/secret.ts'
 import { at, type Foreign, isRecord, recordsOf } from './objects.ts'
 
@@ -79,7 +80,8 @@ export interface KubeconfigAccess {
  */
 export function readKubeconfig(text: string, context?: string): KubeconfigAccess | { readonly problem: string } {
   const file = plainTree(text)
-  if (file === undefined) return { problem: 'it is no YAML, or YAML with aliases, which croft does not follow' }
+  if (file === undefined)
+    return { problem: 'it is no YAML, or YAML with aliases or keys of several values, which croft does not follow' }
   if (!isRecord(file)) return { problem: 'it is no kubeconfig' }
   const wanted = context ?? at(file, 'current-context')
   const found = named(file, 'contexts', wanted, 'context')
@@ -107,7 +109,8 @@ export function readKubeconfig(text: string, context?: string): KubeconfigAccess
 function plainTree(text: string): unknown {
   try {
     const document = parseDocument(text)
-    return document.errors.length > 0 ? undefined : document.toJS({ maxAliasCount: 0 })
+    if (document.errors.length > 0 || isTangled(document)) return undefined
+    return document.toJS({ maxAliasCount: 0 })
   } catch {
     return undefined
   }

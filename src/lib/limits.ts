@@ -12,6 +12,9 @@ export const LIMITS = {
   yamlDocumentBytes: 2 * 1024 * 1024,
   /** Text of a file that a declaration writes out. */
   writtenFileLength: 256 * 1024,
+  /** User data that is written as text, which is read in the main thread; and what any user data may have in all. */
+  userDataText: 32 * 1024,
+  userDataNodes: 5_000,
   yamlAliases: 100,
   yamlNodes: 200_000,
   /** Patterns and expressions that others wrote: how long, how often something is repeated, on how long a text. */
@@ -73,7 +76,14 @@ export const LIMITS = {
   /** Characters that are read again in the main thread, to say where in them something is wrong. */
   placedCharacters: 128 * 1024,
   /** Outside answers */
-  responseBytes: 64 * 1024 * 1024,
+  /** One answer of an API, read in one turn. Lists of Kubernetes that are larger come in smaller pages. */
+  responseBytes: 8 * 1024 * 1024,
+  /** Above this size values are counted first: so many lists and maps, and commas, take a tenth of a second. */
+  jsonUncounted: 512 * 1024,
+  jsonBrackets: 400_000,
+  jsonCommas: 1_000_000,
+  /** What is kept packed in a cluster. */
+  unpackedStoreBytes: 64 * 1024 * 1024,
   foreignTextLength: 2000,
   /** Characters of a foreign error that are searched for what it means. */
   judgedErrorLength: 4_000,
@@ -289,6 +299,8 @@ export const LIMITS = {
   /** A code that was shown counts for so long; so many wrong ones end the session. */
   secondFactorMs: 10 * 60_000,
   secondFactorFailures: 5,
+  /** Codes of one user, in all sessions: whoever has the password must not try a million of them. */
+  secondFactorRate: { perSecond: 1 / 60, burst: 10 },
   oidcSessionMs: 3_600_000,
   pendingLogins: 10_000,
   pendingLoginMs: 600_000,

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { readCloudInit } from '../../src/cloudinit/result.ts'
+import { parseUserData } from '../../src/cloudinit/user-data.ts'
 import { readFacts } from '../../src/drivers/k3s/read-facts.ts'
 import { readNode } from '../../src/drivers/k3s/read-node.ts'
 import { markOf } from '../../src/drivers/kubernetes/marks.ts'
@@ -332,6 +333,11 @@ export const PARSERS: readonly Parser[] = [
       [text, `${base64url(text)}.${base64url(text)}.AA`].map((token) =>
         judgeIdToken(token, { keys: [] }, { issuer: 'https://a', clientId: 'b', nonce: 'c', nowMs: 0 }),
       ),
+  },
+  {
+    name: 'user data as text',
+    words: [...YAML, 'runcmd:\n', 'write_files:\n', '? '],
+    read: (text) => parseUserData(`#cloud-config\n${text}`),
   },
   {
     name: 'kubeconfigs',

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { LIMITS } from '../../lib/limits.ts'
 import { ipAddress, ipv4, ipv6Setting } from '../fields/address.ts'
 import { size, whole } from '../fields/number.ts'
 import { cloudConfig, dnsName, logicalName, macAddress, objectName, poolName, volumeName } from '../fields/text.ts'
@@ -71,6 +72,20 @@ export const proxmoxHardware = {
 }
 
 /** A cloud-config, as a block or as text that begins with #cloud-config; or a volume like local:snippets/web.yaml. */
-export const userData = z.union([volumeName, cloudConfig, z.looseObject({})], {
-  error: 'a cloud-config (a block of fields, or text that begins with #cloud-config), or a volume',
-})
+export const userData = z
+  .union([volumeName, cloudConfig, z.looseObject({})], {
+    error: 'a cloud-config (a block of fields, or text that begins with #cloud-config), or a volume',
+  })
+  .refine((given) => isSmall(given), { error: `a cloud-config of at most ${LIMITS.userDataNodes} values` })
+
+/** What becomes of it is made while others wait. */
+function isSmall(given: unknown): boolean {
+  let left: number = LIMITS.userDataNodes
+  const count = (value: unknown): void => {
+    left--
+    if (left <= 0 || value === null || typeof value !== 'object') return
+    for (const inner of Object.values(value)) count(inner)
+  }
+  count(given)
+  return left > 0 && (typeof given === 'string' || JSON.stringify(given).length <= LIMITS.writtenFileLength)
+}
