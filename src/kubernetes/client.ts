@@ -1,4 +1,5 @@
 import { cleanText } from '../lib/clean-text.ts'
+import { parseForeignJson } from '../lib/foreign-json.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { type Wire, WireFailure, type WireRequest } from '../lib/wire.ts'
 import type { Refusal } from '../model/verdict.ts'
@@ -45,6 +46,8 @@ export interface KubernetesClient {
 const JSON_TYPE = 'application/json'
 const METADATA = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json'
 const PAGE = 500
+/** Objects of a page when it was too large, and a fifth of it, and so on: down to one. */
+const SMALLER = 5
 
 export function createKubernetesClient(wire: Wire): KubernetesClient {
   async function ask(request: WireRequest, doing: string, signal: AbortSignal | undefined): Promise<Asked<Foreign>> {
@@ -53,7 +56,12 @@ export function createKubernetesClient(wire: Wire): KubernetesClient {
       const parsed = parse(body)
       if (status >= 200 && status < 300) {
         if (isRecord(parsed)) return { is: 'answer', value: parsed }
-        return { is: 'silence', sent: 'maybe', code: 'ERR_NOT_JSON', message: `no JSON came for: ${doing}` }
+        return {
+          is: 'silence',
+          sent: 'maybe',
+          code: 'ERR_NOT_JSON',
+          message: `no JSON that croft reads came for: ${doing}`,
+        }
       }
       return { is: 'error', status, body: parsed, refusal: translate({ status, body: parsed, doing }) }
     } catch (error) {
@@ -87,8 +95,14 @@ export function createKubernetesClient(wire: Wire): KubernetesClient {
     if (options.fieldSelector !== undefined) query.set('fieldSelector', options.fieldSelector)
     if (options.labelSelector !== undefined) query.set('labelSelector', options.labelSelector)
     const accept = options.metadataOnly === true ? METADATA : JSON_TYPE
+    let page = PAGE
     for (let pages = 1; ; pages++) {
       const asked = await read(`${path}?${query.toString()}`, accept, signal)
+      if (asked.is === 'silence' && asked.code === 'ERR_BODY_TOO_LARGE' && page > 1) {
+        page = Math.max(1, Math.floor(page / SMALLER))
+        query.set('limit', String(page))
+        continue
+      }
       if (asked.is !== 'answer') return asked
       const found = recordsOf(asked.value.items)
       const tooMany = {
@@ -150,7 +164,7 @@ export function segment(name: string): string {
 
 function parse(body: string): unknown {
   try {
-    return JSON.parse(body)
+    return parseForeignJson(body)
   } catch {
     return body
   }

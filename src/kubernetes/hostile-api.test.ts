@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Http1Error, readResponse } from '../lib/http1-response.ts'
 import { LIMITS } from '../lib/limits.ts'
-import type { Wire, WireResponse } from '../lib/wire.ts'
+import { type Wire, WireFailure, type WireResponse } from '../lib/wire.ts'
 import { createKubernetesClient } from './client.ts'
 import { objectName } from './objects.ts'
 
@@ -37,6 +37,32 @@ test('[S-46] a page with more objects than anybody has is refused with a sentenc
     if (count > most) assert.ok(asked.is === 'silence' && asked.code === 'ERR_TOO_MANY')
     else assert.ok(asked.is === 'answer' && asked.value.length === count)
   }
+})
+
+test('[S-48] a page that is too large comes in smaller ones; one object that is too large is a sentence', async () => {
+  const limits: number[] = []
+  const wire = (fits: number): Wire => ({
+    async send({ path }) {
+      const query = new URL(path, 'http://x').searchParams
+      const limit = Number(query.get('limit'))
+      limits.push(limit)
+      if (limit > fits) throw new WireFailure('maybe', 'ERR_BODY_TOO_LARGE', 'the answer is larger')
+      const from = Number(query.get('continue') ?? 0)
+      const items = Array.from({ length: Math.min(limit, 300 - from) }, (_, at) => ({ at: from + at }))
+      const more = from + items.length < 300 ? { continue: String(from + items.length) } : {}
+      return { status: 200, reason: '', headers: {}, body: JSON.stringify({ items, metadata: more }) }
+    },
+    close: async () => {},
+  })
+  const asked = await createKubernetesClient(wire(100)).list('/api/v1/pods')
+  assert.ok(asked.is === 'answer')
+  assert.deepEqual(
+    asked.value.map(({ at }) => at),
+    Array.from({ length: 300 }, (_, at) => at),
+  )
+  assert.deepEqual(limits, [500, 100, 100, 100])
+  const none = await createKubernetesClient(wire(0)).list('/api/v1/pods')
+  assert.ok(none.is === 'silence' && none.code === 'ERR_BODY_TOO_LARGE')
 })
 
 test('[S-46] objects of another kind, without a name or with names that are none, are passed over', async () => {

@@ -1,4 +1,5 @@
 import { cleanText } from '../lib/clean-text.ts'
+import { parseForeignJson } from '../lib/foreign-json.ts'
 import { LIMITS } from '../lib/limits.ts'
 import { type Wire, WireFailure } from '../lib/wire.ts'
 import { translate } from './api-errors.ts'
@@ -98,7 +99,7 @@ export async function watch(
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseForeignJson(text)
   } catch {
     return text
   }

@@ -61,7 +61,7 @@ export async function readParts(place: KubernetesPlace, names: readonly string[]
     if (typeof part !== 'string') throw new Error(`the ConfigMap ${name} is no part of a store of croft`)
     pieces.push(Buffer.from(part, 'base64'))
   }
-  const text = gunzipSync(Buffer.concat(pieces), { maxOutputLength: LIMITS.responseBytes }).toString('utf8')
+  const text = gunzipSync(Buffer.concat(pieces), { maxOutputLength: LIMITS.unpackedStoreBytes }).toString('utf8')
   return frozen(text)
 }
 

@@ -121,7 +121,7 @@ function quoted(word: string): string {
  * hold the mark in quotes, the answer to `echo` does not.
  */
 function splitAnswers(output: string, mark: string, count: number): readonly string[] | undefined {
-  if (output.length > LIMITS.responseBytes) return undefined
+  if (output.length > LIMITS.commandOutputBytes) return undefined
   const answers: string[] = []
   const begin = output.indexOf(`${mark} begin`)
   if (begin === -1) return undefined

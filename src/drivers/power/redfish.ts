@@ -1,4 +1,5 @@
 import { at, recordsOf } from '../../kubernetes/objects.ts'
+import { parseForeignJson } from '../../lib/foreign-json.ts'
 import { type Wire, WireFailure } from '../../lib/wire.ts'
 import type { PowerSeen } from '../../model/observed-power.ts'
 import type { BmcTarget } from '../../model/power.ts'
@@ -22,7 +23,7 @@ export function openRedfish(wire: Wire, { user, system }: BmcTarget, password: (
   const get = async (path: string, signal: AbortSignal): Promise<unknown> => {
     const answer = await wire.send({ method: 'GET', path, headers: await headers() }, signal)
     if (answer.status !== 200) throw new WireFailure('maybe', `HTTP_${answer.status}`, `${path}: ${answer.status}`)
-    return JSON.parse(answer.body) as unknown
+    return parseForeignJson(answer.body)
   }
   /** Where the system is: the one that was named, or the only one. */
   const place = async (signal: AbortSignal): Promise<string> => {

@@ -1,4 +1,5 @@
 import type { Clock } from '../../lib/clock.ts'
+import { parseForeignJson } from '../../lib/foreign-json.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { type Wire, WireFailure, type WireResponse } from '../../lib/wire.ts'
 import type { Secret } from '../../model/secret.ts'
@@ -159,7 +160,7 @@ function answerOf(body: string): Foreign | undefined {
   // A truncated answer, a proxy's HTML page or nothing at all: no JSON object.
   if (body.charCodeAt(0) !== 0x7b) return undefined
   try {
-    const answer: unknown = JSON.parse(body)
+    const answer: unknown = parseForeignJson(body)
     return isRecord(answer) ? answer : undefined
   } catch {
     return undefined
@@ -206,7 +207,7 @@ function readError(response: WireResponse, about: About, secrets: readonly Secre
 function parseErrorBody(body: string): { message: string; parameters?: [string, string][] } {
   if (body.charCodeAt(0) !== 0x7b) return { message: '' }
   try {
-    const answer: unknown = JSON.parse(body)
+    const answer: unknown = parseForeignJson(body)
     if (!isRecord(answer)) return { message: '' }
     const message = typeof answer.message === 'string' ? answer.message.trim() : ''
     if (!isRecord(answer.errors)) return { message }
