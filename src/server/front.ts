@@ -165,7 +165,7 @@ export function createFront(parts: Parts): Front {
         const cookie = sessionOf(request)
         const own = cookie === undefined || who.csrf === undefined ? undefined : door.sessionId(cookie)
         if (!all && own === undefined) return []
-        return door.sessions(all ? undefined : who.name).map((one) => ({ ...one, own: one.id === own }))
+        return door.sessions(all ? undefined : cookie).map((one) => ({ ...one, own: one.id === own }))
       },
       endSession: (id) => door.endSession(id),
     }

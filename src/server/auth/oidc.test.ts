@@ -147,6 +147,27 @@ describe('OpenID Connect', () => {
     assert.deepEqual([me.name, me.role], ['adm', 'admin'])
   })
 
+  test('[S-35] two people of one name at the provider are two: neither sees or ends the sessions of the other', async () => {
+    await using all = await scene()
+    const { it, issuer } = all
+    const comes = async (sub: string) => {
+      const twist = { claims: { preferred_username: 'bob', sub, groups: ['homelab-people'] } }
+      const answer = await (await browse(it, issuer, twist)).come()
+      return { cookie: String(answer.headers['set-cookie']).split(';')[0] ?? '' }
+    }
+    const [one, other, again] = [await comes('bob-1'), await comes('bob-2'), await comes('bob-1')]
+    const list = async (headers: Readonly<Record<string, string>>) =>
+      (await it.ask('/api/sessions', { headers })).json<{ readonly sessions: readonly { readonly id: string }[] }>()
+        .sessions
+    assert.equal((await list(one)).length, 2)
+    assert.equal((await list(other)).length, 1)
+    const [{ id } = { id: '' }] = await list(other)
+    const { csrf } = (await it.ask('/api/me', { headers: again })).json<{ readonly csrf: string }>()
+    const refused = await it.post('/api/sessions/end', { id }, { ...again, 'x-croft-csrf': csrf })
+    assert.equal(refused.status, 404, refused.text)
+    assert.equal((await list(other)).length, 1)
+  })
+
   test('[S-35] whoever begins many sign-ins keeps nobody out, and a changed cookie opens nothing', async () => {
     await using all = await scene()
     const { it, issuer } = all

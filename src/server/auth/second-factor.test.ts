@@ -132,6 +132,29 @@ describe('[S-42] a second factor', () => {
     assert.equal((await it.post('/api/wishes/reconcile', {}, anna)).status, 401)
   })
 
+  test('cannot be guessed in many sessions either: codes of one user are counted', async () => {
+    const { it, hand } = await withApp()
+    await using _ = it
+    let tried = 0
+    // A day of somebody who has the password and signs in again whenever a session ends.
+    for (let session = 0; session < 6; session++) {
+      hand.pass(30_000)
+      const anna = await it.signIn('anna')
+      const right = new Set([-1, 0, 1].map((step) => hand.code(step)))
+      const [code = ''] = ['000000', '111111', '222222', '333333'].filter((one) => !right.has(one))
+      for (let at = 1; at < LIMITS.secondFactorFailures; at++)
+        if ((await it.post('/api/second-factor', { code }, anna)).status === 403) tried++
+    }
+    assert.ok(tried <= LIMITS.secondFactorRate.burst + 3, `${tried} codes in three minutes`)
+    hand.pass(60_000)
+    const own = await it.signIn('anna')
+    assert.equal(
+      (await it.post('/api/second-factor', { code: hand.code() }, own)).status,
+      200,
+      'its owner waits a minute',
+    )
+  })
+
   test('where it is required, who has none may not, and is told the way; a token is no person', async () => {
     const { it, hand } = await withApp(true)
     await using _ = it

@@ -8,6 +8,8 @@ export interface Session {
   readonly role: Role
   /** From where the right comes: a local user can be removed from the file, which ends the session at once. */
   readonly source: 'local' | 'oidc'
+  /** Who it is at the provider: a name may be given to several there. */
+  readonly who?: { readonly issuer: string; readonly subject: string }
   readonly generation: string
   readonly csrf: string
   readonly expiresMs: number
@@ -33,7 +35,8 @@ export interface Sessions {
   open(session: Omit<Session, 'csrf'>): string
   find(cookie: string, nowMs: number): Session | undefined
   close(cookie: string): void
-  list(nowMs: number): readonly ListedSession[]
+  /** All, or those of the person who has this cookie. */
+  list(nowMs: number, cookie?: string): readonly ListedSession[]
   /** The id under which this session is listed. */
   idOf(cookie: string): string
   /** Ends the session of that id. */
@@ -70,10 +73,14 @@ export function createSessions(): Sessions {
       return undefined
     },
     close: (cookie) => remove(fingerprintOf(cookie)),
-    list: (nowMs) =>
-      [...open].flatMap(([key, { user, role, source, address, openedMs, expiresMs }]) =>
-        expiresMs > nowMs ? [{ id: idOf(key), user, role, source, address, openedMs }] : [],
-      ),
+    list(nowMs, cookie) {
+      const own = cookie === undefined ? undefined : open.get(fingerprintOf(cookie))
+      return [...open].flatMap(([key, session]) => {
+        const { user, role, source, address, openedMs, expiresMs } = session
+        if (expiresMs <= nowMs || (cookie !== undefined && !isSamePerson(own, session))) return []
+        return [{ id: idOf(key), user, role, source, address, openedMs }]
+      })
+    },
     idOf: (cookie) => idOf(fingerprintOf(cookie)),
     end(id) {
       for (const key of open.keys()) if (idOf(key) === id) remove(key)
@@ -88,6 +95,15 @@ export function createSessions(): Sessions {
     },
     hasFactor: (cookie, nowMs) => (factors.get(fingerprintOf(cookie))?.untilMs ?? 0) > nowMs,
   }
+}
+
+function isSamePerson(one: Session | undefined, other: Session): boolean {
+  return (
+    one?.user === other.user &&
+    one.source === other.source &&
+    one.who?.issuer === other.who?.issuer &&
+    one.who?.subject === other.who?.subject
+  )
 }
 
 /** Of the hash that the session is kept by: from it nobody gets to the cookie. */

@@ -31,8 +31,8 @@ export interface Doorkeeper {
   owesFactor(cookie: string | undefined): Promise<'none' | 'code' | 'device'>
   /** Takes a code for this session. */
   showFactor(cookie: string, code: string): Promise<void>
-  /** Sessions of everybody, or of this user alone. */
-  sessions(user?: string): readonly ListedSession[]
+  /** Sessions of everybody, or of whoever has this cookie. */
+  sessions(cookie?: string): readonly ListedSession[]
   sessionId(cookie: string): string
   endSession(id: string): void
   signOut(cookie: string): void
@@ -49,6 +49,7 @@ export function createDoorkeeper(
   const sessions = createSessions()
   const rate = createRate(LIMITS.loginRate)
   const names = createRate(LIMITS.loginNameRate)
+  const codes = createRate(LIMITS.secondFactorRate)
   /** The newest step of time whose code a user has shown: no code counts twice. */
   const shown = new Map<string, number>()
 
@@ -124,7 +125,9 @@ export function createDoorkeeper(
         throw new LoginRefused(
           `${name} is a user of this croft who is not linked with you. Whoever runs it can do so: croft user set ${name} --role ${named.role} --oidc-issuer ${issuer} --oidc-subject ${subject}`,
         )
-      return sessions.open({ user: name, role, source: 'oidc', generation: '', expiresMs, address, openedMs })
+      // Two people may have the same name there: who it is says the subject.
+      const who = { issuer, subject }
+      return sessions.open({ user: name, role, source: 'oidc', who, generation: '', expiresMs, address, openedMs })
     },
     async owesFactor(cookie) {
       if (cookie === undefined) return 'none'
@@ -139,15 +142,15 @@ export function createDoorkeeper(
       const session = sessions.find(cookie, clock.monotonicMs())
       const user = session === undefined || users === undefined ? undefined : await findUser(users, session.user)
       if (user?.totp === undefined) throw new Declined(422, 'refused', 'You have no authenticator app here.')
-      if (!names.take(`code ${user.name}`, clock.monotonicMs()))
-        throw new Declined(429, 'too-many', 'Too many attempts. Wait a few seconds.')
+      if (!codes.take(user.name, clock.monotonicMs()))
+        throw new Declined(429, 'too-many', 'Too many attempts. Wait a minute.')
       const step = totpStep(user.totp, code, clock.now(), shown.get(user.name) ?? 0)
       if (step !== undefined) shown.set(user.name, step)
       sessions.showFactor(cookie, step !== undefined, clock.monotonicMs())
       if (step === undefined)
         throw new Declined(403, 'second-factor', 'This is not the code of your authenticator app now, or it was used.')
     },
-    sessions: (user) => sessions.list(clock.monotonicMs()).filter((one) => user === undefined || one.user === user),
+    sessions: (cookie) => sessions.list(clock.monotonicMs(), cookie),
     sessionId: (cookie) => sessions.idOf(cookie),
     endSession: (id) => sessions.end(id),
     signOut: (cookie) => sessions.close(cookie),
