@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
-import { systemClock } from '../lib/clock.ts'
+import { setTimeout } from 'node:timers/promises'
+import { type Clock, systemClock } from '../lib/clock.ts'
 import { plainText } from './answer.ts'
 import { type ChildOptions, runChild } from './child.ts'
 
@@ -33,6 +37,30 @@ test('[S-50] a host that says nothing and never ends is ended when nobody waits 
   const asked = runChild(['/bin/sh', '-c', 'sleep 1000'], { ...OPTIONS, signal: stopping.signal })
   stopping.abort()
   assert.equal((await asked).cut, 'aborted')
+})
+
+test('[S-50] a host that goes on a byte at a time gets no more time by it', async () => {
+  const patience: (() => void)[] = []
+  const clock: Clock = {
+    ...systemClock,
+    sleep: () =>
+      new Promise<void>((over) => {
+        patience.push(over)
+      }),
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'croft-drip-'))
+  const dripped = join(folder, 'dripped')
+  try {
+    const script = `for byte in 1 2 3 4 5; do printf x; sleep 0.05; done; touch '${dripped}'; while :; do printf x; sleep 0.05; done`
+    const asked = runChild(['/bin/sh', '-c', script], { ...OPTIONS, clock })
+    while (!existsSync(dripped)) await setTimeout(20)
+    // What was set when it began: no byte has set it anew.
+    patience[0]?.()
+    assert.equal((await asked).cut, 'timeout')
+    assert.equal(patience.length, 1)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })
 
 test('[S-50] what a host says moves no cursor, turns no text round and is not without end', () => {
