@@ -38,6 +38,35 @@ spec:
     assert.ok(masked.includes(kept), `${kept} is missing from ${masked}`)
 })
 
+test('[S-17] a secret on the line below its key, behind an anchor or in a list is masked too', () => {
+  const text = `password:
+  canary1
+  canary2
+token: &t canary3
+secret: !!str "canary4"
+tokens: [canary5, canary6]
+secrets: [canary10,
+  canary11]
+passwords:
+- canary7
+- canary8
+more:
+  - apiKey:
+      canary9
+    name: shown
+  - credentials:
+      sops: {file: secrets.yaml, key: token}
+  - secretRef:
+      name: kept
+      key: ubuntu
+after: seen
+`
+  const masked = maskManifest(text)
+  assert.ok(!masked.includes('canary'), masked)
+  for (const kept of ['name: shown', 'sops: {file: secrets.yaml', 'name: kept', 'after: seen'])
+    assert.ok(masked.includes(kept), `${kept} is missing from ${masked}`)
+})
+
 test('[S-17] pairs on one line are masked as those on lines of their own', () => {
   const text = `auth: {passphrase: canary, apiKey: canary2, user: anna, "api_key": 'canary3', keyRef: shown}
 list: [{credential: canary4 canary5, name: n}, {token: {env: A}, passwd: "a \\" canary6"}]

@@ -11,16 +11,37 @@ export function maskManifest(text: string): string {
   const lines = text.split('\n')
   const masked: string[] = []
   let blockIndent: number | undefined
+  /** Of a secret key whose value stands on the lines below it. */
+  let belowIndent: number | undefined
   for (const line of lines) {
     const indent = line.length - line.trimStart().length
+    if (belowIndent !== undefined && line.trim() !== '' && !/^\s*#/.test(line)) {
+      const [, before = '', item = ''] = /^(\s*(?:- +)*)(.*)$/.exec(line) ?? []
+      const below = indent > belowIndent || (indent === belowIndent && before.includes('-'))
+      // Fields below it are a reference, or have names of their own; anything else is the secret itself.
+      if (below && !/^["']?[\w./-]+["']?\s*:(?:\s|$)/.test(item) && !/^[{[]/.test(item)) {
+        masked.push(`${before}***`)
+        continue
+      }
+      if (!below) belowIndent = undefined
+    }
     if (blockIndent !== undefined) {
       if (line.trim() === '') continue
       if (indent > blockIndent) continue
       blockIndent = undefined
     }
     const match = /^(\s*(?:- +)*)(["']?)([\w./-]+)\2(\s*:)(\s*)(.*)$/.exec(line)
-    const [, lead = '', quote = '', key = '', colon = '', gap = '', value = ''] = match ?? []
-    if (match === null || !isSecretKey(key) || value === '' || value.startsWith('#') || /^[{[&*]/.test(value)) {
+    const [, lead = '', quote = '', key = '', colon = '', gap = '', written = ''] = match ?? []
+    // An anchor or a tag stands before the value.
+    const value = written.replace(/^(?:[&!]\S*\s*)+/, '')
+    const isEmpty = value === '' || value.startsWith('#')
+    if (match !== null && isSecretKey(key) && isEmpty) belowIndent = lead.replaceAll('-', ' ').length
+    if (match !== null && isSecretKey(key) && /^\[/.test(value)) {
+      masked.push(`${lead}${quote}${key}${quote}${colon} [***]`)
+      if (!value.includes(']')) blockIndent = lead.replaceAll('-', ' ').length
+      continue
+    }
+    if (match === null || !isSecretKey(key) || isEmpty || /^[{*]/.test(value)) {
       masked.push(
         line
           .replaceAll(INLINE, (all, lead: string, key: string) =>
