@@ -135,7 +135,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
   let size = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length
-    if (size > LIMITS.responseBytes) throw new Error('the body is too large')
+    if (size > LIMITS.shellFileBytes) throw new Error('the body is too large')
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
