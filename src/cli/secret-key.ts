@@ -11,8 +11,7 @@ import {
   withPrints,
 } from '../controller/secret-prints.ts'
 import type { Estate } from '../model/estate.ts'
-import { Secret, type SecretReference } from '../model/secret.ts'
-import { referencesIn } from '../model/secret-references.ts'
+import { referencesIn, Secret, type SecretReference } from '../model/secret.ts'
 import type { Store } from '../store/port.ts'
 import type { Runtime } from './runtime.ts'
 

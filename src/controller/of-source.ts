@@ -1,4 +1,4 @@
-import { isReference } from '../model/secret-references.ts'
+import { isReference } from '../model/secret.ts'
 
 /**
  * What a source wrote, with its encrypted files named as its own: `secrets.yaml` of `home` is `home:secrets.yaml`, whatever

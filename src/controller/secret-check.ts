@@ -1,8 +1,7 @@
 import type { Estate } from '../model/estate.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { Problem } from '../model/problem.ts'
-import type { Secret, SecretReference } from '../model/secret.ts'
-import { referencesIn } from '../model/secret-references.ts'
+import { referencesIn, type Secret, type SecretReference } from '../model/secret.ts'
 
 /** A secret that a resource or a connection needs and that cannot be had. The message names its place, not its value. */
 export interface MissingSecret {

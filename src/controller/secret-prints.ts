@@ -2,8 +2,7 @@ import { createHash, createHmac } from 'node:crypto'
 import { z } from 'zod'
 import type { Estate } from '../model/estate.ts'
 import type { ResourceKey } from '../model/key.ts'
-import type { Secret, SecretReference } from '../model/secret.ts'
-import { referencesIn } from '../model/secret-references.ts'
+import { referencesIn, type Secret, type SecretReference } from '../model/secret.ts'
 
 /** Under which name the store keeps them. */
 export const SECRET_PRINTS = 'secret-prints'

@@ -18,3 +18,42 @@ export type SecretReference =
 
 /** A text that must not be seen; only `reveal` at the point of use gives it. */
 export class Secret extends Sealed<string> {}
+
+/** Every reference to a secret in what is desired. A reference is an object of one key that says where it is found. */
+export function referencesIn(value: unknown): readonly SecretReference[] {
+  if (value === null || typeof value !== 'object') return []
+  if (Array.isArray(value)) return value.flatMap(referencesIn)
+  const entries = Object.entries(value)
+  const [only] = entries
+  if (only !== undefined && entries.length === 1 && isReference(only[0], only[1])) return [value as SecretReference]
+  return entries.flatMap(([, inner]) => referencesIn(inner))
+}
+
+/**
+ * The same, and whatever a place that is filled from a secret could be filled with, also where it is written as nobody
+ * would: for those who ask whether somebody may have it.
+ */
+export function wantedSecrets(value: unknown): readonly SecretReference[] {
+  return [...referencesIn(value), ...filledFrom(value)]
+}
+
+function filledFrom(value: unknown): readonly SecretReference[] {
+  if (value === null || typeof value !== 'object') return []
+  return Object.entries(value).flatMap(([name, inner]: [string, unknown]): readonly SecretReference[] => {
+    const { env, file } = (name === 'valueFrom' && inner !== null ? inner : {}) as { env?: unknown; file?: unknown }
+    return [
+      ...(typeof env === 'string' ? [{ env }] : []),
+      ...(typeof file === 'string' ? [{ file }] : []),
+      ...filledFrom(inner),
+    ]
+  })
+}
+
+/** Is an object with this one field a reference to a secret? */
+export function isReference(name: string, value: unknown): boolean {
+  if (name === 'env') return typeof value === 'string' && /^[A-Za-z_][A-Za-z0-9_]*$/.test(value)
+  if (name === 'file') return typeof value === 'string' && /^~?\//.test(value)
+  if (value === null || typeof value !== 'object') return false
+  if (name === 'sops') return 'file' in value && 'key' in value
+  return name === 'secretRef' && 'name' in value && 'key' in value
+}
