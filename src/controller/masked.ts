@@ -36,7 +36,7 @@ export function maskManifest(text: string): string {
     const value = written.replace(/^(?:[&!]\S*\s*)+/, '')
     const isEmpty = value === '' || value.startsWith('#')
     if (match !== null && isSecretKey(key) && isEmpty) belowIndent = lead.replaceAll('-', ' ').length
-    if (match !== null && isSecretKey(key) && /^\[/.test(value)) {
+    if (match !== null && isSecretKey(key) && value.startsWith('[')) {
       masked.push(`${lead}${quote}${key}${quote}${colon} [***]`)
       if (!value.includes(']')) blockIndent = lead.replaceAll('-', ' ').length
       continue
