@@ -1,53 +1,71 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 
 const ROOT = join(import.meta.dirname, '../..')
 
-/** The commands of the page, in order: those for a terminal of their own, and those of the reader. */
-function commandsOf(page: string): { readonly terminals: readonly string[]; readonly reader: string } {
+/**
+ * The commands of a page, in order, as one script. What a page wants in a terminal of its own goes on in the background
+ * until the script ends; the first of them is the simulator, whose files the rest needs.
+ */
+function commandsOf(page: string): string {
   const blocks = [...page.matchAll(/^```sh(| terminal)\n([\s\S]*?)^```$/gm)]
-  const texts = (where: string) => blocks.filter((block) => block[1] === where).flatMap((block) => block[2] ?? [])
-  return { terminals: texts(' terminal'), reader: texts('').join('\n') }
+  return blocks.map(([, where, text = '']) => (where === '' ? text : inTerminal(text))).join('\n')
+}
+
+function inTerminal(text: string): string {
+  const simulator = text.startsWith('croft sim') ? 'tries 600 test -e infra/sim.env' : ':'
+  return `setsid bash -c ${quoted(`exec 2>&1; ${text.trim()}`)} > /dev/null &\nterminals="$terminals $!"\n${simulator}\n`
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
 }
 
 /** A command that fails ends it; that a plan finds something to do is no failure. */
-const STRICT = `trap 'code=$?; case "$BASH_COMMAND:$code" in "croft plan"*:2) ;; *) echo "FAILED $code: $BASH_COMMAND" >&2; exit 1;; esac' ERR
+const STRICT = `terminals=
+trap 'for one in $terminals; do kill -TERM -- "-$one"; done; wait' EXIT
+trap 'code=$?; case "$BASH_COMMAND:$code" in "croft plan"*:2) ;; *) echo "FAILED $code: $BASH_COMMAND" >&2; exit 1;; esac' ERR
+tries() { local left=$1; shift; until "$@"; do left=$((left - 1)); [ "$left" -gt 0 ]; sleep 0.1; done; }
 `
 
-/** What a reader has done who typed everything that a page says. */
-async function typed(page: string): Promise<string> {
+/** What a reader sees who types everything that these pages say, one after the other. */
+async function typed(...pages: readonly string[]): Promise<string> {
   const room = mkdtempSync(join(tmpdir(), 'croft-docs-'))
   const bin = join(room, 'bin')
   mkdirSync(bin)
   symlinkSync(join(ROOT, 'bin/croft'), join(bin, 'croft'))
   symlinkSync(join(ROOT, 'examples'), join(room, 'examples'))
-  const env = { PATH: `${bin}:${process.env.PATH ?? ''}`, HOME: room, TERM: 'dumb' }
-  const { terminals, reader } = commandsOf(readFileSync(join(ROOT, page), 'utf8'))
-  assert.ok(terminals.length === 1 && reader.includes('croft apply'))
-  const running = terminals.map((text) =>
-    spawn('bash', ['-c', `exec ${text.trim()}`], { cwd: room, env, stdio: 'ignore' }),
-  )
+  const me = { GIT_AUTHOR_NAME: 'a', GIT_AUTHOR_EMAIL: 'a@b', GIT_COMMITTER_NAME: 'a', GIT_COMMITTER_EMAIL: 'a@b' }
+  const env = { ...me, PATH: `${bin}:${process.env.PATH ?? ''}`, HOME: room, TERM: 'dumb' }
+  const script = pages.map((page) => commandsOf(readFileSync(join(ROOT, page), 'utf8'))).join('\n')
+  assert.ok(script.includes('croft sim') && script.includes('croft apply'))
   try {
-    for (let tries = 0; !existsSync(join(room, 'infra/sim.env')) && tries < 600; tries++) await sleep(100)
-    writeFileSync(join(room, 'reader.sh'), STRICT + reader)
+    writeFileSync(join(room, 'reader.sh'), STRICT + script)
     const said = await ended(spawn('bash', ['reader.sh'], { cwd: room, env }))
     assert.equal(said.code, 0, said.output.slice(-6000))
     return said.output
   } finally {
-    for (const child of running) child.kill('SIGTERM')
     rmSync(room, { recursive: true, force: true })
   }
 }
 
-test('a reader who types what "Your first cluster" says gets a cluster', async () => {
-  const output = await typed('docs/first-cluster.md')
+test('a reader who types what "Your first cluster" and "Day two" say gets a cluster and keeps it', async () => {
+  const output = await typed('docs/first-cluster.md', 'docs/day-two.md')
   for (const node of ['k3s-1', 'k3s-2', 'k3s-3']) assert.match(output, new RegExp(`^${node} +Ready`, 'm'))
   assert.match(output, /Machine\/worker-\w+ +True +True/)
+  for (const node of ['k3s-1', 'k3s-2', 'k3s-3', 'worker-1'])
+    assert.match(output, new RegExp(`^${node} +Ready .* v1\\.34\\.5\\+k3s1$`, 'm'), 'upgraded')
+  assert.match(output, /memory\.dedicatedMb: 8192 → 4096\n/, 'drift')
+  const [, restored = ''] = output.split('namespace/mistake created')
+  assert.match(restored, /^kube-system +Active/m)
+  assert.doesNotMatch(restored, /^mistake +Active/m)
+  assert.match(restored, /^Cluster\/home .* Off/m)
+  assert.match(restored, /EnvironmentVM\/old/, 'imported')
+  assert.match(restored, /node\/worker-2 condition met/)
 })
 
 test('a reader who types what README says gets its machines', async () => {
