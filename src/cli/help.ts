@@ -67,7 +67,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   host: ['croft host enroll cow --address 192.168.14.2 --user k3s', 'croft host run cow -- journalctl -u k3s -n 50'],
   export: ['croft export machine/web-1 --dir infra/', 'croft export flux ../clusters --dir infra/'],
   user: ['croft user set anna --role operator', 'croft user list'],
-  ask: ['croft ask approve machine/old-one', 'croft ask reconcile', 'croft ask plan Source/main'],
+  ask: ['croft ask approve machine/old-one', 'croft ask reconcile', 'croft ask plan Source/main', 'croft ask sessions'],
   token: ['croft token create ci --scopes read,operate --expires 90d'],
   schema: ['croft schema > croft.schema.json'],
   explain: ['croft explain machine', 'croft explain cluster.spec.upgrade'],

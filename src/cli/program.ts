@@ -53,7 +53,7 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
 
   verb(
     'init [dir]',
-    'say once who a directory is, and put what makes its clusters themselves into it, sealed',
+    'give a directory its identity and its age key, and write the sealed secrets of its clusters into it',
     () => import('./verbs/init.ts'),
   )
     .option('-y, --yes', 'do not ask')
@@ -317,11 +317,12 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .addOption(output(['json']))
   verb(
     'ask <what> [resource]',
-    'reconcile, suspend, resume, approve, adopt, revert or plan: ask the running controller',
+    'reconcile, suspend, resume, approve, adopt, revert, plan, sessions or end-session: ask the running controller',
     () => import('./verbs/ask.ts'),
   )
     .option('--url <url>', 'where its page is; CROFT_URL, or http://127.0.0.1:8087')
     .option('--field <field...>', 'adopt: only these fields')
+    .addOption(output(['json']))
   verb('token <what> [name]', 'create, list or revoke tokens for the API', () => import('./verbs/token.ts'))
     .option('--scopes <list>', 'create: some of read,operate,approve,power,admin', 'read')
     .option('--expires <time>', 'create: after how long it ends, e.g. 12h or 90d', '90d')

@@ -3,10 +3,11 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import type { Browser } from 'playwright-core'
-import { removeUser } from '../../src/server/auth/users.ts'
+import { fromBase32, newTotpSecret, totpAt } from '../../src/server/auth/totp.ts'
+import { removeUser, setTotp } from '../../src/server/auth/users.ts'
 import { KEY, WISHES } from '../../src/server/testing/questions.ts'
 import { richEstate } from '../../src/server/testing/rich-estate.ts'
-import { openBrowser, signIn, stage, whyNoBrowser } from './stage.ts'
+import { openBrowser, PASSWORD, signIn, stage, whyNoBrowser } from './stage.ts'
 
 const RESOURCE = `resource/${encodeURIComponent(KEY)}`
 
@@ -37,6 +38,66 @@ describe('who may do what, in a browser', { skip: whyNoBrowser() ?? false }, () 
       it.controller.asked.map(({ wish }) => ('keys' in wish ? wish.keys : wish.wish)),
       [['Source/homelab@c31de1ead2c4']],
     )
+  })
+
+  test('[S-42] who has an authenticator app is asked for a code before approving, and what was asked for goes on', async () => {
+    await using it = await stage(browser, richEstate(), { expected: /40[34] \((?:Forbidden|Not Found)\)/ })
+    const { page } = it
+    const secret = newTotpSecret()
+    await setTotp(it.users, 'anna', secret)
+    const codeNow = (steps = 0) =>
+      totpAt(fromBase32(secret) ?? new Uint8Array(), Math.floor(Date.now() / 30_000) + steps)
+    await it.go()
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await signIn(page, 'anna')
+    await it.go('#/plan')
+    await page.locator('.held', { hasText: 'A commit of homelab' }).getByRole('button', { name: 'Approve' }).click()
+    await page.locator('dialog').getByRole('button', { name: 'Approve' }).click()
+    const code = page.getByLabel('Six digits')
+    await code.waitFor()
+    assert.equal(it.controller.asked.length, 0, 'nothing is approved before the code')
+    const right = [-2, -1, 0, 1, 2].map((steps) => codeNow(steps))
+    await code.fill(
+      ['000000', '111111', '222222', '333333', '444444', '555555'].find((one) => !right.includes(one)) ?? '',
+    )
+    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.getByRole('alert').getByText('This is not the code of your authenticator app now').waitFor()
+    assert.equal(it.controller.asked.length, 0)
+    await code.fill(codeNow())
+    await page.getByRole('button', { name: 'Go on' }).click()
+    await code.waitFor({ state: 'detached' })
+    await page.locator('.toast').first().waitFor()
+    assert.deepEqual(
+      it.controller.asked.map(({ wish }) => ('keys' in wish ? wish.keys : wish.wish)),
+      [['Source/homelab@c31de1ead2c4']],
+    )
+  })
+
+  test('[S-43] an admin sees who is signed in, and ends a session of another and her own', async () => {
+    await using it = await stage(browser, richEstate())
+    const { page } = it
+    const opened = await fetch(`${it.url}/api/sign-in`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', origin: it.url },
+      body: JSON.stringify({ name: 'vera', password: PASSWORD }),
+    })
+    const cookie = opened.headers.get('set-cookie')?.split(';')[0] ?? ''
+    const nameOf = async () => ((await (await fetch(`${it.url}/api/me`, { headers: { cookie } })).json()) as Named).name
+    assert.equal(await nameOf(), 'vera')
+    await it.go()
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await signIn(page, 'anna')
+    await page.getByRole('button', { name: 'Sessions' }).click()
+    const dialog = page.locator('dialog')
+    await dialog.getByText('(this one)').waitFor()
+    const veras = dialog.locator('tbody tr', { hasText: 'vera' })
+    assert.match((await veras.textContent()) ?? '', /127\.0\.0\.1/)
+    await veras.getByRole('button', { name: 'End' }).click()
+    await veras.waitFor({ state: 'detached' })
+    assert.equal(await nameOf(), undefined, 'her next request is of nobody')
+    await dialog.locator('tbody tr', { hasText: 'anna' }).getByRole('button', { name: 'End' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Sign in' }).waitFor()
   })
 
   test('[A60] a viewer sees every page; each button says what she lacks, and what she sends all the same is refused and audited', async () => {
@@ -117,6 +178,10 @@ describe('who may do what, in a browser', { skip: whyNoBrowser() ?? false }, () 
     await page.getByRole('button', { name: 'Sign in' }).waitFor()
   })
 })
+
+interface Named {
+  readonly name?: string
+}
 
 /** A page of somebody else that tries what such pages try: a form with JSON in it, and calls with simple types. */
 async function elsewhere() {

@@ -1,7 +1,10 @@
 import { LIMITS } from '../../lib/limits.ts'
 import { whyFetchFailed } from '../../lib/why-fetch-failed.ts'
-import { CliError, EXIT, UsageError } from '../exit.ts'
+import { CliError, EXIT, type ExitCode, UsageError } from '../exit.ts'
+import { styleOf, writeJson } from '../output.ts'
 import { clean, cleanLines } from '../render/clean.ts'
+import { renderTable } from '../render/table.ts'
+import type { Runtime } from '../runtime.ts'
 import { parseKey } from '../select.ts'
 import type { Options, Verb } from '../verb.ts'
 
@@ -17,36 +20,80 @@ const WISHES: Readonly<Record<string, string>> = {
 
 /** Asks the running controller for what its page can ask for, over its API. */
 export const run: Verb = async (runtime, [what = '', resource], options) => {
-  const wish = what === 'plan' ? 'plan' : WISHES[what]
-  if (wish === undefined)
-    throw new UsageError(`croft ask ${what} is not known. Use one of ${Object.keys(WISHES).join(', ')}, plan.`)
+  if (what === 'sessions') return listSessions(runtime, options)
+  if (what !== 'plan' && what !== 'end-session' && WISHES[what] === undefined)
+    throw new UsageError(
+      `croft ask ${what} is not known. Use one of ${Object.keys(WISHES).join(', ')}, plan, sessions, end-session.`,
+    )
   if (resource === undefined && what !== 'reconcile')
-    throw new UsageError(`Name the resource, e.g. croft ask ${what} Machine/web-1.`)
-  const url = controllerAt(options, runtime.env)
+    throw new UsageError(
+      what === 'end-session'
+        ? 'Name the session by its id: croft ask sessions lists them.'
+        : `Name the resource, e.g. croft ask ${what} Machine/web-1.`,
+    )
+  if (what === 'end-session') {
+    const { message } = await ask(runtime, options, '/api/sessions/end', 'read,admin', { id: resource })
+    runtime.out.write(`${said(message)}\n`)
+    return EXIT.ok
+  }
   const key =
     resource === undefined || /^Source\//i.test(resource)
       ? resource
       : parseKey(await runtime.kinds(), resource, undefined)
+  if (what === 'plan') {
+    const source = (key ?? '').replace(/^Source\//i, '').replace(/@.*$/, '')
+    const place = `/api/waiting-plan?source=${encodeURIComponent(source)}`
+    const { text } = await ask(runtime, options, place, 'read,operate')
+    runtime.out.write(typeof text === 'string' ? cleanLines(text) : `No plan of ${clean(source)} waits for approval.\n`)
+    return EXIT.ok
+  }
+  const scopes = what === 'approve' ? 'read,approve' : 'read,operate'
+  const { message } = await ask(runtime, options, `/api/wishes/${WISHES[what]}`, scopes, bodyOf(what, key, options))
+  runtime.out.write(`${said(message)}\n`)
+  return EXIT.ok
+}
+
+/** Who is signed in on the page, from where and since when; an id is good for ending its session and nothing else. */
+async function listSessions(runtime: Runtime, options: Options): Promise<ExitCode> {
+  const { sessions } = await ask(runtime, options, '/api/sessions', 'read,admin')
+  const open = (Array.isArray(sessions) ? sessions : []) as readonly Partial<Record<string, unknown>>[]
+  if (options.output === 'json') writeJson(runtime.out, { sessions: open })
+  else
+    runtime.out.write(
+      renderTable(
+        ['ID', 'USER', 'ROLE', 'FROM', 'SIGNED IN'].map((title) => ({ title })),
+        open.map(({ id, user, role, address, openedMs }) => [
+          ...[id, user, role, address].map((one) => clean(String(one ?? ''))),
+          typeof openedMs === 'number' ? new Date(openedMs).toISOString().slice(0, 16).replace('T', ' ') : '',
+        ]),
+        styleOf(runtime, runtime.out),
+      ),
+    )
+  return EXIT.ok
+}
+
+type Answer = Readonly<Record<string, unknown>>
+
+/** One call to the API, with the token of whoever asks. Without a body it only reads. */
+async function ask(runtime: Runtime, options: Options, place: string, scopes: string, body?: object): Promise<Answer> {
+  const url = controllerAt(options, runtime.env)
   const token = runtime.env.CROFT_TOKEN ?? ''
-  const reads = what === 'plan'
-  const source = encodeURIComponent((key ?? '').replace(/^Source\//i, '').replace(/@.*$/, ''))
-  const place = reads ? `/api/waiting-plan?source=${source}` : `/api/wishes/${wish}`
   const answer = await fetch(new URL(place, url), {
-    method: reads ? 'GET' : 'POST',
+    method: body === undefined ? 'GET' : 'POST',
     redirect: 'error',
     signal: AbortSignal.any([runtime.signal, AbortSignal.timeout(LIMITS.requestTimeoutMs)]),
     headers: { 'content-type': 'application/json', ...(token === '' ? {} : { authorization: `Bearer ${token}` }) },
-    ...(reads ? {} : { body: JSON.stringify(bodyOf(what, key, options)) }),
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   }).catch((error: unknown): never => {
     throw new CliError(
       `No controller answers at ${url.origin} (${whyFetchFailed(error)}). Start croft run, or name it with --url.`,
     )
   })
-  const said = (await answer.json().catch(() => ({}))) as { readonly message?: unknown; readonly text?: unknown }
-  const message = clean(typeof said.message === 'string' ? said.message : `it answered ${answer.status}`)
-  if (answer.status === 401 || answer.status === 403) {
-    const scopes = what === 'approve' ? 'read,approve' : 'read,operate'
-    // Without a token the controller takes us for a browser, and says what it would say to one.
+  const found = (await answer.json().catch(() => ({}))) as Answer
+  const message = said(found.message ?? `it answered ${answer.status}`)
+  // Without a token the controller takes us for a browser, and answers what it would answer to one.
+  const stranger = token === '' && place === '/api/sessions'
+  if (answer.status === 401 || answer.status === 403 || stranger) {
     const why = token === '' ? 'croft ask needs a token.' : message
     throw new CliError(
       `${why} Make one with croft token create NAME --scopes ${scopes} and put it into CROFT_TOKEN.`,
@@ -54,11 +101,11 @@ export const run: Verb = async (runtime, [what = '', resource], options) => {
     )
   }
   if (!answer.ok) throw new CliError(message)
-  if (reads) {
-    const waits = typeof said.text === 'string'
-    runtime.out.write(waits ? cleanLines(String(said.text)) : `No plan of ${source} waits for approval.\n`)
-  } else runtime.out.write(`${message}\n`)
-  return EXIT.ok
+  return found
+}
+
+function said(message: unknown): string {
+  return clean(typeof message === 'string' ? message : '')
 }
 
 function bodyOf(what: string, key: string | undefined, { field }: Options): object {
