@@ -20,6 +20,7 @@ type Run = ReturnType<typeof simulateCluster>
 export interface Told {
   readonly deletions: number
   readonly clusters: number
+  readonly checkouts: number
   readonly lines: readonly string[]
 }
 
@@ -49,11 +50,15 @@ export async function tellStory(
     }),
   })
   await makeByHand(run)
-  const letters = LETTERS.slice(0, integerBetween(random, 2, 3))
+  // Every fourth story has two checkouts: a directory and its clone, or two directories. The others have three or four.
+  const two = seed % 4 === 2
+  const cloned = !two || seed % 8 === 2
+  const letters = LETTERS.slice(0, two ? (cloned ? 1 : 2) : integerBetween(random, 2, 3))
   const originals = letters.map((letter, at) =>
     newDirectory(random, letter, at === 0 ? 'machines' : random.next() < 0.5 ? 'hand-made' : 'none'),
   )
-  const all = [...originals, cloneOf(originals[integerBetween(random, 0, originals.length - 1)] as Directory)]
+  const clones = cloned ? [cloneOf(originals[integerBetween(random, 0, originals.length - 1)] as Directory)] : []
+  const all = [...originals, ...clones]
   const lines: string[] = []
   const told = () => `${lines.join('\n')}\n${hint}`
   const quorums = createLiveQuorums(run)
@@ -116,7 +121,7 @@ export async function tellStory(
     const asks = random.next()
     await turn(one, asks < 0.25 ? 'plans' : asks < 0.55 ? 'runs for a while' : 'applies')
   }
-  return { deletions, clusters: quorums.formed, lines }
+  return { deletions, clusters: quorums.formed, checkouts: all.length, lines }
 }
 
 function objectsOf(run: Run): string {
