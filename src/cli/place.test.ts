@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import { UsageError } from './exit.ts'
 import { placed } from './place.ts'
 
-const PLAN = { name: 'plan', takesDirectory: true }
-const GET = { name: 'get', takesDirectory: false }
-const COPY = { name: 'host', takesDirectory: false }
+const PLAN = { name: 'plan', takesDirectory: true, most: 1 }
+const GET = { name: 'get', takesDirectory: false, most: 2 }
+const COPY = { name: 'host', takesDirectory: false, most: 3 }
 
 test('the directory is an argument, else --dir, else CROFT_DIR, else here', () => {
   for (const [verb, words, option, env, expected] of [
@@ -20,6 +20,9 @@ test('the directory is an argument, else --dir, else CROFT_DIR, else here', () =
     [GET, ['/usr'], undefined, {}, { words: [], dir: '/usr' }],
     [GET, ['.'], undefined, {}, { words: [], dir: '.' }],
     [GET, ['machine/web-1'], undefined, {}, { words: ['machine/web-1'], dir: '.' }],
+    [GET, ['machine', 'usr'], undefined, {}, { words: ['machine', 'usr'], dir: '.' }],
+    [GET, ['machine', 'web-1', 'usr'], undefined, {}, { words: ['machine', 'web-1'], dir: 'usr' }],
+    [GET, ['a', 'b', 'no-such'], undefined, {}, { words: ['a', 'b', 'no-such'], dir: '.' }],
     [COPY, ['copy', 'cow', './motd', '/usr'], undefined, {}, { words: ['copy', 'cow', './motd', '/usr'], dir: '.' }],
   ] as const)
     assert.deepEqual(placed(verb, words, option, env, '/'), expected, `${verb.name} ${words.join(' ')}`)

@@ -21,14 +21,18 @@ export const NAMES_ONLY: ReadonlySet<string> = new Set([
  * Answers the words of the command without it, or with it in front where the verb takes it there.
  */
 export function placed(
-  verb: { readonly name: string; readonly takesDirectory: boolean },
+  verb: { readonly name: string; readonly takesDirectory: boolean; readonly most: number },
   words: readonly string[],
   option: string | undefined,
   env: Environment,
   cwd: string,
 ): { readonly words: readonly string[]; readonly dir: string } {
   const fallback = option ?? (env.CROFT_DIR === undefined || env.CROFT_DIR === '' ? '.' : env.CROFT_DIR)
-  const given = verb.takesDirectory ? words[0] : NAMES_ONLY.has(verb.name) ? directoryIn(words, cwd) : undefined
+  const given = verb.takesDirectory
+    ? words[0]
+    : NAMES_ONLY.has(verb.name)
+      ? directoryIn(words, cwd, verb.most)
+      : undefined
   if (given !== undefined && option !== undefined && path.resolve(cwd, given) !== path.resolve(cwd, option))
     throw new UsageError(`Both ${given} and --dir ${option} are given. Name one directory.`)
   const dir = given ?? fallback
@@ -36,9 +40,12 @@ export function placed(
   return { words: given === undefined ? words : words.slice(0, -1), dir }
 }
 
-/** `infra/`, `.`, `../home`, `/srv/infra`: no kind and no name is written like that. */
-function directoryIn(words: readonly string[], cwd: string): string | undefined {
+/**
+ * `infra/`, `.`, `../home`, `/srv/infra`: no kind and no name is written like that. Where the verb has no use for one more
+ * word, plain `infra` is a directory too.
+ */
+function directoryIn(words: readonly string[], cwd: string, most: number): string | undefined {
   const last = words.at(-1)
-  if (last === undefined || !/^\.{0,2}\/|^\.{1,2}$|\/$/.test(last)) return undefined
+  if (last === undefined || (words.length <= most && !/^\.{0,2}\/|^\.{1,2}$|\/$/.test(last))) return undefined
   return statSync(path.resolve(cwd, last), { throwIfNoEntry: false })?.isDirectory() === true ? last : undefined
 }

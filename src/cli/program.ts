@@ -38,9 +38,9 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
       .action(async (...given: unknown[]) => {
         const command = given.at(-1) as Command
         const options = command.opts()
-        const about = { name, takesDirectory: usage.includes('[dir]') }
-        const { words, dir } = placed(about, command.args, options.dir as string | undefined, runtime.env, runtime.cwd)
         const most = command.registeredArguments.length
+        const about = { name, takesDirectory: usage.includes('[dir]'), most }
+        const { words, dir } = placed(about, command.args, options.dir as string | undefined, runtime.env, runtime.cwd)
         if (NAMES_ONLY.has(name) && words.length > most)
           throw new UsageError(
             `Too many arguments for ${name}: ${words.slice(most).join(' ')}. Run croft ${name} --help.`,

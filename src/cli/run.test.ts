@@ -50,7 +50,7 @@ test('wrong usage is 64 and says where to look', async () => {
     [['describe'], /Missing required argument 'kind'\nRun croft describe --help/],
     [['plan', '/', '-o', 'xml'], /'xml' is invalid\. Allowed choices are wide, json, yaml\.\nRun croft plan --help/],
     [['get', '--frob'], /Unknown option '--frob'/],
-    [['explain', 'frob'], /There is no kind frob\. Known kinds: Machine\./],
+    [['explain', 'frob'], /There is no kind frob\. Kinds: Machine\./],
     [['apply', '/', '--timeout', 'soon'], /--timeout soon is no duration/],
     [['sim', '--port', '70000'], /--port 70000 is not a whole number from 0 to 65535/],
     [['completion', 'tcsh'], /There is no completion for tcsh\. Choose one of bash, zsh, fish\./],

@@ -78,8 +78,12 @@ export function findKind(kinds: readonly Kind[], asked: string): string {
   const found = kindNamed(kinds, asked)
   if (found !== undefined) return found.kind
   const near = nearest(kinds, asked)
-  const guess = near === undefined ? '' : ` Did you mean ${near.kind}?`
-  throw new UsageError(`There is no kind ${asked}.${guess} Known kinds: ${kinds.map((kind) => kind.kind).join(', ')}.`)
+  if (near !== undefined) throw new UsageError(`There is no kind ${asked}. Did you mean ${near.kind}?`)
+  // Ninety names would hide the sentence; those of a provider have its name in front.
+  const own = kinds.filter(({ kind }) => !/^(?:Proxmox|Environment)./.test(kind)).map(({ kind }) => kind)
+  throw new UsageError(
+    `There is no kind ${asked}. Kinds: ${own.join(', ')}. Run croft explain to see all ${kinds.length}.`,
+  )
 }
 
 export function matches(row: ResourceRow, selection: Selection): boolean {
