@@ -108,7 +108,12 @@ export async function tellStory(
     const after = guestsOf(run)
     touchedItsOwn(one, before, after, { proxmox: run.requests.slice(requests), kubernetes }, told)
     assert.equal(k3sOf(run, isHandMade), handMade, `a cluster that somebody made by hand was changed; ${told()}`)
-    const gone = [...before.keys()].filter((name) => !after.has(name))
+    const ids = new Set([...after.values()].map(({ id }) => id))
+    const renames = one.disk.events.slice(seenEvents).filter(({ reason }) => reason === 'Renamed')
+    // A machine that was given another name in the files is the same guest under that name.
+    const isRenamed = (name: string, id: string) =>
+      ids.has(id) && renames.some(({ key }) => key?.endsWith(`/${name}`) === true)
+    const gone = [...before].flatMap(([name, { id }]) => (after.has(name) || isRenamed(name, id) ? [] : [name]))
     deletions += gone.length
     deletedWithProof(one, gone, known, seenEvents, told)
   }
