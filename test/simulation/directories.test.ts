@@ -15,7 +15,7 @@ test('[D-01] [D-02] [D-04] directories, clones and clusters on one hypervisor, a
     checkouts.add(told.checkouts)
     assert.ok(told.clusters >= 2, 'a cluster was formed beside the one that was made by hand')
   }
-  t.diagnostic(`${deletions} deletions, ${[...checkouts].sort().join(' and ')} checkouts`)
+  t.diagnostic(`${deletions} deletions, ${[...checkouts].sort((a, b) => a - b).join(' and ')} checkouts`)
   if (all.length > 1) assert.ok(checkouts.has(2) && checkouts.size > 1, 'two, and more than two')
   if (all.length > 20)
     assert.ok(deletions > 0 && checkouts.size === 3, 'two, three and four, and something was deleted')

@@ -63,7 +63,7 @@ async function listSessions(runtime: Runtime, options: Options): Promise<ExitCod
       renderTable(
         ['ID', 'USER', 'ROLE', 'FROM', 'SIGNED IN'].map((title) => ({ title })),
         open.map(({ id, user, role, address, openedMs }) => [
-          ...[id, user, role, address].map((one) => clean(String(one ?? ''))),
+          ...[id, user, role, address].map(said),
           typeof openedMs === 'number' ? new Date(openedMs).toISOString().slice(0, 16).replace('T', ' ') : '',
         ]),
         styleOf(runtime, runtime.out),
