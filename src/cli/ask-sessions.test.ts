@@ -28,7 +28,7 @@ test('[S-43] open sessions are listed and ended from a terminal, by a token that
   const admin = await tokenFor('keeper', ['read', 'admin'])
   const { out } = await croft(admin, ['sessions'])
   assert.match(out, /^ID +USER +ROLE +FROM +SIGNED IN\n/)
-  assert.match(out, /\b([0-9a-f]{16}|[\w-]{16}) +anna +operator +127\.0\.0\.1 +\d{4}-\d\d-\d\d \d\d:\d\d/)
+  assert.match(out, /^[0-9a-f]{16} +anna +operator +127\.0\.0\.1 +\d{4}-\d\d-\d\d \d\d:\d\d/m)
   const listed = JSON.parse((await croft(admin, ['sessions'], { output: 'json' })).out) as {
     readonly sessions: readonly { readonly id: string; readonly user: string }[]
   }

@@ -108,5 +108,6 @@ function isSamePerson(one: Session | undefined, other: Session): boolean {
 
 /** Of the hash that the session is kept by: from it nobody gets to the cookie. */
 function idOf(key: string): string {
-  return key.slice(0, 16)
+  // Hex: a person types it after a command, where a leading dash would be an option.
+  return Buffer.from(key, 'base64url').toString('hex').slice(0, 16)
 }
