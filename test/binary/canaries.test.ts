@@ -136,7 +136,7 @@ test('[S-17] secrets in every input, and every place refuses or is away: none is
   const watched = watchChildren(running.child.pid ?? 0)
   const until = async (holds: () => Promise<boolean> | boolean, what: string) => {
     for (let tries = 0; !(await holds()); tries++) {
-      assert.ok(tries < 600, `${what}: ${said}`)
+      assert.ok(tries < 6_000, `${what}: ${said}`)
       await sleep(50)
     }
   }

@@ -32,7 +32,7 @@ test('[D-01] [D-02] croft init names a directory and makes its key; a lost Estat
   assert.match((await croft('init', 'estate')).stderr, /has its Estate already/)
   assert.equal(uidIn(at('estate/estate.yaml')), uid)
 
-  const applied = await croft('apply', '--yes', '--timeout', '120s', 'estate')
+  const applied = await croft('apply', '--yes', '--timeout', '240s', 'estate')
   assert.equal(applied.code, 0, applied.all)
   assert.match(planLine((await croft('plan', 'estate')).stdout) ?? '', /^No changes/)
 
@@ -41,7 +41,7 @@ test('[D-01] [D-02] croft init names a directory and makes its key; a lost Estat
   const lost = await croft('plan', 'estate')
   assert.match(lost.stderr, new RegExp(`Estate of this directory is missing.*${uid}`))
   assert.match(planLine(lost.stdout) ?? '', /^No changes/, lost.all)
-  const again = await croft('apply', '--yes', '--timeout', '120s', 'estate')
+  const again = await croft('apply', '--yes', '--timeout', '240s', 'estate')
   assert.equal(planLine(again.stdout), planLine(lost.stdout), again.all)
   assert.equal(uidIn(at('estate/estate.yaml')), uid, again.all)
 
@@ -52,7 +52,7 @@ test('[D-01] [D-02] croft init names a directory and makes its key; a lost Estat
   const after = (await croft('events', '--dir', 'house')).stdout.split('\n').filter((line) => line !== '')
   assert.equal(after.length, before.length, 'its history is found by its uid')
   assert.match((await croft('init', 'house')).stderr, new RegExp(`age key is in ${key} `))
-  assert.equal((await croft('apply', '--yes', '--timeout', '120s', 'house')).code, 0)
+  assert.equal((await croft('apply', '--yes', '--timeout', '240s', 'house')).code, 0)
 
   // A copy beside it has a history of its own, and the same key.
   cpSync(at('house'), at('copy'), { recursive: true })

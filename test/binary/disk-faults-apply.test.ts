@@ -33,7 +33,7 @@ test('[F-24] the disk fails under croft apply: it stops with a word, does nothin
     }
     const apply = (fault?: DiskFault) => {
       const broken = fault === undefined ? {} : { LD_PRELOAD: library ?? '', ...faultSettings(data, fault) }
-      const words = ['apply', '--yes', '--timeout', '60s', '--state', database, 'estate']
+      const words = ['apply', '--yes', '--timeout', '240s', '--state', database, 'estate']
       return start(words, { cwd, env: { ...env, ...broken } }).ended
     }
     return { cwd, database, apply }

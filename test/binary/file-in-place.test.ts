@@ -35,7 +35,7 @@ async function place(preset: string, files: (hosts: readonly string[]) => Readon
 
 test('[D-14] a configuration in the place of a directory: get and health look into the database that it names', async () => {
   const { state, croft } = await place('homelab', () => ({ 'vm.yaml': webVm({ memory: 2048 }) }))
-  const applied = await croft('apply', '--yes', '--timeout', '60s', 'croft.yaml')
+  const applied = await croft('apply', '--yes', '--timeout', '240s', 'croft.yaml')
   assert.equal(applied.code, 0, applied.stdout + applied.stderr)
   assert.ok(existsSync(state), 'the database of the configuration')
   for (const words of [

@@ -217,7 +217,7 @@ async function fakeForge() {
 
 async function until(holds: () => Promise<boolean> | boolean, said: () => string): Promise<void> {
   for (let tries = 0; !(await holds()); tries++) {
-    assert.ok(tries < 900, `it did not come about: ${said()}`)
+    assert.ok(tries < 6_000, `it did not come about: ${said()}`)
     await sleep(20)
   }
 }

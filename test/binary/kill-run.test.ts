@@ -157,7 +157,7 @@ async function toTheEnd(simulator: Simulator, run: () => Running, token: string,
   // Suspended or not: the last of these lets it go on.
   for (const order of ['suspend', 'resume'] as const) {
     for (let tries = 0; !(await send(url, token, order, wishes)) && wishes.last !== order; tries++) {
-      assert.ok(tries < 400, `it does not ${order}`)
+      assert.ok(tries < 6_000, `it does not ${order}`)
       await sleep(50)
     }
   }
@@ -165,7 +165,7 @@ async function toTheEnd(simulator: Simulator, run: () => Running, token: string,
     const { guests } = await simulator.door<SimState>('GET', 'state')
     const ready = guests.filter(({ status, config }) => status === 'running' && /croft/.test(config.tags ?? ''))
     if (ready.length === 2 && ready.every(({ config, pending }) => (pending.memory ?? config.memory) === '2048')) break
-    assert.ok(tries < 400, `it did not get there: ${JSON.stringify(guests)}`)
+    assert.ok(tries < 6_000, `it did not get there: ${JSON.stringify(guests)}`)
     await sleep(100)
   }
   signal(running, 'SIGTERM')

@@ -137,7 +137,7 @@ function newCase(cwd: string, simulator: Simulator, { chosen }: Moment): Case {
 
 function apply({ cwd, env, database }: Case, launcher = false): Running {
   const how = launcher ? { launcher: CROFT } : {}
-  return start(['apply', '--yes', '--timeout', '60s', '--state', database, 'estate'], { cwd, env, ...how })
+  return start(['apply', '--yes', '--timeout', '240s', '--state', database, 'estate'], { cwd, env, ...how })
 }
 
 /** True when the program was still at work. */

@@ -74,7 +74,7 @@ spec:
   write('secret.yaml', await encrypted(login))
   const planned = await croft('plan')
   assert.equal(planned.code, 2, planned.text)
-  const applied = await croft('apply', '--yes', '--timeout', '60s')
+  const applied = await croft('apply', '--yes', '--timeout', '240s')
   assert.equal(applied.code, 0, applied.text)
   assert.equal((await croft('plan')).code, 0)
   const doctor = await croft('doctor')

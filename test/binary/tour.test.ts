@@ -36,7 +36,7 @@ test('every command that the tour prints at its end works as it is printed', asy
   }
   assert.equal(codes.get('croft plan .'), 0)
   const seen = said.length
-  for (let tries = 0; !/Running|Done/.test(said.slice(seen)) && tries < 600; tries++) await sleep(100)
+  for (let tries = 0; !/Running|Done/.test(said.slice(seen)) && tries < 6_000; tries++) await sleep(100)
   assert.match(said.slice(seen), /push seen/)
   signal(tour, 'SIGINT')
   assert.equal((await tour.ended).code, 0)

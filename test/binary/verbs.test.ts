@@ -35,13 +35,13 @@ test('[F-26] killed in the middle of its work, taken down by one schema and up a
   const { simulator, croft, ended } = await set({ 'vm.yaml': vm(2048) })
   await simulator.door('POST', 'faults', { kind: 'delay', match: '^(POST|PUT) ', skip: 1, count: 1, delayMs: 60_000 })
   const first = croft('apply', '--yes', 'estate')
-  for (let tries = 0; (await simulator.stats()).writes < 2 && tries < 400; tries++) await sleep(25)
+  for (let tries = 0; (await simulator.stats()).writes < 2 && tries < 6_000; tries++) await sleep(25)
   signal(first, 'SIGKILL')
   await first.exited
   const down = await ended('downgrade', 'estate')
   assert.equal(down.code, 0, down.stderr)
   assert.match(down.stdout, /has schema \d+ now/)
-  const again = await ended('apply', '--yes', '--timeout', '60s', 'estate')
+  const again = await ended('apply', '--yes', '--timeout', '240s', 'estate')
   assert.equal(again.code, 0, again.stdout + again.stderr)
   const state = await simulator.door<State>('GET', 'state')
   assert.deepEqual(
@@ -54,7 +54,7 @@ test('[F-26] killed in the middle of its work, taken down by one schema and up a
 
 test('who asked for what is kept: apply and delete under the name of who ran them', async () => {
   const { estate, env, cwd, ended } = await set({ 'vm.yaml': vm(2048) })
-  assert.equal((await ended('apply', '--yes', '--timeout', '60s', 'estate')).code, 0)
+  assert.equal((await ended('apply', '--yes', '--timeout', '240s', 'estate')).code, 0)
   writeFileSync(path.join(estate, 'vm.yaml'), '')
   const gone = await ended('delete', 'EnvironmentVM/web-1', '--yes', '--dir', 'estate')
   assert.equal(gone.code, 0, gone.stdout + gone.stderr)
@@ -84,14 +84,14 @@ test('a configuration file, health, a support bundle without secrets, and what a
     said += chunk
   })
   let url: string | undefined
-  for (let tries = 0; url === undefined && tries < 400; tries++) {
+  for (let tries = 0; url === undefined && tries < 6_000; tries++) {
     url = /The page is at (\S+)/.exec(said)?.[1]
     await sleep(25)
   }
   assert.ok(url !== undefined, said)
   assert.equal((await fetch(`${url}/healthz`)).status, 200)
   for (let tries = 0; (await fetch(`${url}/readyz`)).status !== 200; tries++) {
-    assert.ok(tries < 400)
+    assert.ok(tries < 6_000)
     await sleep(50)
   }
   for (
@@ -99,12 +99,12 @@ test('a configuration file, health, a support bundle without secrets, and what a
     !/croft_check_passed\{[^}]*check="api"[^}]*\} 1/.test(await (await fetch(`${url}/metrics`)).text());
     tries++
   ) {
-    assert.ok(tries < 400, 'the check is not in the metrics')
+    assert.ok(tries < 6_000, 'the check is not in the metrics')
     await sleep(50)
   }
   signal(running, 'SIGTERM')
   assert.equal((await running.ended).code, 0)
-  const settled = await ended('apply', '--yes', '--timeout', '60s', 'estate')
+  const settled = await ended('apply', '--yes', '--timeout', '240s', 'estate')
   assert.equal(settled.code, 0, settled.stdout + settled.stderr)
 
   const well = await ended('health', '--json', 'estate')
