@@ -1,6 +1,7 @@
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { shellWord } from '../lib/shell-quoted.ts'
 import type { Estate } from '../model/estate.ts'
 import type { ResourceRecord } from '../model/record.ts'
 import { note } from './output.ts'
@@ -24,7 +25,7 @@ export async function tellStateFromBefore(runtime: Runtime, file: string, { reso
     if (shared === 0) continue
     note(
       runtime,
-      `This directory has no history yet, and ${folder} has the history of a directory from before estates had a uid: it knows ${shared} of the ${resources.length} things declared here. If this is that directory, moved or renamed, bring its history here: mv ${word(folder)} ${word(own)}`,
+      `This directory has no history yet, and ${folder} has the history of a directory from before estates had a uid: it knows ${shared} of the ${resources.length} things declared here. If this is that directory, moved or renamed, bring its history here: mv ${shellWord(folder)} ${shellWord(own)}`,
     )
   }
 }
@@ -47,8 +48,4 @@ async function recordsIn(runtime: Runtime, folder: string): Promise<readonly Res
   } finally {
     rmSync(copy, { recursive: true, force: true })
   }
-}
-
-function word(text: string): string {
-  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 }

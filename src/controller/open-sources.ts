@@ -5,6 +5,7 @@ import path from 'node:path'
 import type { Clock } from '../lib/clock.ts'
 import { egressOf } from '../lib/egress.ts'
 import { LIMITS } from '../lib/limits.ts'
+import { shellQuoted } from '../lib/shell-quoted.ts'
 import type { Declaration } from '../model/declaration.ts'
 import type { Grant } from '../model/grant.ts'
 import { type Secret, type SecretReference, wantedSecrets } from '../model/secret.ts'
@@ -183,8 +184,8 @@ export function accessOf(config: SourceConfig, deps: OpenSources): NonNullable<F
     return {
       sshCommand: [
         'ssh -oBatchMode=yes -oStrictHostKeyChecking=yes -oGlobalKnownHostsFile=/dev/null -oUpdateHostKeys=no',
-        `-oUserKnownHostsFile=${quoted(known)}`,
-        ...(ssh.key === undefined ? [] : [`-oIdentitiesOnly=yes -i ${quoted(ssh.key)}`]),
+        `-oUserKnownHostsFile=${shellQuoted(known)}`,
+        ...(ssh.key === undefined ? [] : [`-oIdentitiesOnly=yes -i ${shellQuoted(ssh.key)}`]),
       ].join(' '),
       async prepare() {
         mkdirSync(directory, { recursive: true, mode: 0o700 })
@@ -216,9 +217,4 @@ function knownHost(url: string): string {
   if (scp !== null && !url.startsWith('ssh:')) return scp[1] ?? ''
   const { hostname, port } = new URL(url)
   return port === '' || port === '22' ? hostname : `[${hostname}]:${port}`
-}
-
-/** git hands the command to a shell. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

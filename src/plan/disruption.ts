@@ -110,11 +110,13 @@ function clusterDisruption(look: ClusterLook): readonly Disruption[] {
   const touches = touching.size * Math.max(1, decision.hops.length)
   const minutesAway = touches * MINUTES.drainAndRestart + wiped.size * (MINUTES.wipe + MINUTES.remake)
   const soakMinutes = Math.ceil(declaration.spec.upgrade.soakMs / 60_000)
-  const soaks = Math.max(0, touches - 1) * soakMinutes
-  const minutes = minutesAway + soaks + stillSoaking(look)
+  const between = Math.max(0, touches - 1)
+  // A rollout first waits until nodes that came or changed lately have been healthy for the soak.
+  const before = decision.waits.some(({ soak }) => soak === true) ? 1 : 0
+  const minutes = minutesAway + (before + between) * soakMinutes
   const parts = [
     wiped.size === 0 ? '' : `${count(wiped.size, 'node')} wiped (${names(wiped)})`,
-    touching.size === 0 ? '' : drained(touching.size, soaks === 0 ? 0 : soakMinutes),
+    touching.size === 0 ? '' : drained(touching.size, between === 0 ? 0 : soakMinutes),
     votesAway === 0 ? '' : `${votesAway} of ${count(voters, 'vote')} away at a time`,
     stops ? 'its API stops meanwhile' : '',
     `${about(minutes)} in all`,
@@ -137,12 +139,6 @@ function clusterDisruption(look: ClusterLook): readonly Disruption[] {
 function drained(nodes: number, soakMinutes: number): string {
   const soak = soakMinutes === 0 ? '' : ` with ${soakMinutes} min of soak between them`
   return `${count(nodes, 'node')} drained and restarted${nodes === 1 ? '' : `, one after the other${soak}`}`
-}
-
-/** A rollout first waits until nodes that came or changed lately have been healthy for the soak. */
-function stillSoaking({ decision, declaration }: ClusterLook): number {
-  const waits = decision.waits.some(({ soak }) => soak === true)
-  return waits ? Math.ceil(declaration.spec.upgrade.soakMs / 60_000) : 0
 }
 
 const RESTARTING: ReadonlySet<string> = new Set([

@@ -5,7 +5,8 @@ import type { Estate } from '../model/estate.ts'
 import type { Plan, PlanEntry } from '../model/plan.ts'
 import type { PowerLook } from '../model/power-look.ts'
 import { planClusters } from './clusters/plan.ts'
-import type { GuardContext, Guarded, Subject } from './guards/guard.ts'
+import type { GuardContext, Guarded } from './guards/guard.ts'
+import { objectionTo } from './guards/objection.ts'
 import { GUARDS } from './guards/registry.ts'
 import type { PlanInput } from './planner.ts'
 import { withPower } from './power/machines.ts'
@@ -103,12 +104,4 @@ function guardPower(look: PowerLook): PowerLook {
     ...look,
     decision: { ...decision, phase: 'Held', steps: [], holds: [...decision.holds, objection], machines },
   }
-}
-
-function objectionTo(subject: Subject) {
-  for (const one of GUARDS) {
-    const objection = one.objects?.(subject)
-    if (objection !== undefined) return { guard: one.name, ...objection }
-  }
-  return undefined
 }

@@ -1,7 +1,6 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import type { LaterManifest } from './scene.ts'
-import { SceneFailed } from './scene.ts'
+import { type LaterManifest, SceneFailed } from './scene.ts'
 
 export interface ConnectionFacts {
   readonly endpoint: string

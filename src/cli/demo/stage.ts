@@ -4,8 +4,7 @@ import { styleOf } from '../output.ts'
 import { countProblems, hasErrors } from '../render/problems.ts'
 import type { FollowedRepository, LoadedEstate, RunningSimulator, Runtime } from '../runtime.ts'
 import type { Repository } from './repository.ts'
-import type { LaterManifest } from './scene.ts'
-import { SCENE_MS, SceneFailed, type Stage } from './scene.ts'
+import { type LaterManifest, SCENE_MS, SceneFailed, type Stage } from './scene.ts'
 
 const LOOK_MS = 2_000
 

@@ -1,8 +1,9 @@
-import { rmSync, writeFileSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { closing } from '../closing.ts'
+import { writeEnvironment } from '../environment-file.ts'
 import type { Runtime } from '../runtime.ts'
 import { changedByHand } from './changed-by-hand.ts'
 import { cluster, thirdServer } from './cluster.ts'
@@ -38,11 +39,6 @@ export interface TourOptions {
   readonly speed?: number
   /** What comes after the last scene while everything still runs. */
   readonly after?: (stage: Stage) => Promise<void>
-}
-
-function writeEnvironment(file: string, values: Readonly<Record<string, string>>): void {
-  const lines = Object.entries(values).map(([name, value]) => `export ${name}='${value.replaceAll("'", "'\\''")}'\n`)
-  writeFileSync(file, lines.join(''), { mode: 0o600 })
 }
 
 /** Plays every scene on one stage and cleans up, whatever happens. Throws SceneFailed when it did not get there. */

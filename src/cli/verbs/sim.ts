@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { closing } from '../closing.ts'
+import { writeEnvironment } from '../environment-file.ts'
 import { CliError, EXIT } from '../exit.ts'
 import type { RunningSimulator, SimulatorOptions } from '../runtime.ts'
 import type { Verb } from '../verb.ts'
@@ -47,6 +48,5 @@ spec:
     // Its releases are made up, so a cluster there names their checksums.
     ...(k3s === undefined ? {} : { SIM_CHECKSUMS: `{${checksums.join(', ')}}` }),
   }
-  const lines = Object.entries(values).map(([name, value]) => `export ${name}='${value}'\n`)
-  writeFileSync(path.join(directory, 'sim.env'), lines.join(''), { mode: 0o600 })
+  writeEnvironment(path.join(directory, 'sim.env'), values)
 }

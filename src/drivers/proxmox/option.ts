@@ -119,6 +119,17 @@ export function sameUnits(declared: number, observed: number): boolean {
   return observed === 0 && (declared === 100 || declared === 1024)
 }
 
+/** Every difference that options find in a configuration. */
+export function compareAll<Spec>(
+  options: readonly Option<Spec>[],
+  wanted: Wanted<Spec>,
+  config: Foreign,
+): readonly Change[] {
+  const changes: Change[] = []
+  for (const option of options) option.compare(wanted, config, changes)
+  return changes
+}
+
 export function printFlag(value: boolean): string {
   return value ? '1' : '0'
 }

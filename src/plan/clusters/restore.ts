@@ -4,6 +4,7 @@ import type { ClusterOperation } from '../../model/cluster-operation.ts'
 import type { ObservedCluster, ObservedNode } from '../../model/observed-cluster.ts'
 import type { Policy } from '../../model/policy.ts'
 import type { Lane, Step } from '../../model/step.ts'
+import { objectionTo } from '../guards/objection.ts'
 import { majority } from './etcd-rules.ts'
 import { quorum } from './quorum.ts'
 
@@ -139,16 +140,8 @@ function whyRunning(spec: ClusterSpec, observed: ObservedCluster): string | unde
 }
 
 function policyRefusals({ name }: ClusterSpec, { policy }: RestoreRequest): ClusterOperation['refusals'] {
-  if (policy?.manage === 'observe')
-    return [
-      {
-        reason: `Cluster/${name} is only observed (managementPolicies)`,
-        allow: 'change that in Git if croft may write to it',
-      },
-    ]
-  return policy?.paused === true
-    ? [{ reason: `Cluster/${name} is paused`, allow: 'take the annotation croft.dev/paused out in Git' }]
-    : []
+  const objection = policy === undefined ? undefined : objectionTo({ key: `Cluster/${name}`, policy })
+  return objection === undefined ? [] : [{ reason: objection.reason, allow: objection.allow }]
 }
 
 function lacksProgram(observed: ObservedCluster, name: string): boolean {

@@ -1,9 +1,7 @@
 import type { Action, Doing } from '../../model/action.ts'
-import type { ClusterDeclaration } from '../../model/cluster-declaration.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { PlanEntry } from '../../model/plan.ts'
 import type { Policy } from '../../model/policy.ts'
-import type { PowerDeclaration } from '../../model/power.ts'
 import type { Membership } from '../clusters/membership.ts'
 import type { Removal } from '../things/removals.ts'
 import type { Suspicion } from '../things/suspicion.ts'
@@ -46,7 +44,10 @@ export interface Guard {
 }
 
 /** A resource that a person may have said something about. */
-export type Subject = Pick<ClusterDeclaration | PowerDeclaration, 'key' | 'policy'>
+export interface Subject {
+  readonly key: string
+  readonly policy: Pick<Policy, 'manage' | 'paused'>
+}
 
 export interface Objection {
   readonly reason: string

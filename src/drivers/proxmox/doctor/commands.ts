@@ -1,3 +1,4 @@
+import { shellWord } from '../../../lib/shell-quoted.ts'
 import { type Grants, propagates, type Role, rolesOf } from './grants.ts'
 
 export interface Principal {
@@ -23,8 +24,8 @@ export function setUpCommands(
   const roles = rolesOf(grants, prefix)
   return [
     ...roles.map((role) => roleCommand(role, 'add')),
-    `pveum user add ${quoted(who.user)}`,
-    `pveum user token add ${quoted(who.user)} ${quoted(who.token)} --privsep 1 --expire ${expireSeconds}`,
+    `pveum user add ${shellWord(who.user)}`,
+    `pveum user token add ${shellWord(who.user)} ${shellWord(who.token)} --privsep 1 --expire ${expireSeconds}`,
     ...roles.flatMap((role) => role.paths.map((path) => aclCommand(path, role.id, who))),
   ]
 }
@@ -48,15 +49,10 @@ export function repairCommands(
 }
 
 function roleCommand({ id, privileges }: Role, verb: 'add' | 'modify'): string {
-  return `pveum role ${verb} ${quoted(id)} --privs ${quoted(privileges.join(','))}${verb === 'modify' ? ' --append 1' : ''}`
+  return `pveum role ${verb} ${shellWord(id)} --privs ${shellWord(privileges.join(','))}${verb === 'modify' ? ' --append 1' : ''}`
 }
 
 function aclCommand(path: string, role: string, { user, token }: Principal): string {
   const alone = propagates(path) ? '' : ' --propagate 0'
-  return `pveum acl modify ${quoted(path)} --users ${quoted(user)} --tokens ${quoted(`${user}!${token}`)} --roles ${quoted(role)}${alone}`
-}
-
-/** For a shell. An exclamation mark means something to most of them. */
-export function quoted(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+  return `pveum acl modify ${shellWord(path)} --users ${shellWord(user)} --tokens ${shellWord(`${user}!${token}`)} --roles ${shellWord(role)}${alone}`
 }

@@ -1,6 +1,6 @@
+import { shellWord } from '../../../lib/shell-quoted.ts'
 import type { Check } from '../../port.ts'
 import type { Principal } from './commands.ts'
-import { quoted } from './commands.ts'
 
 const DAY_MS = 86_400_000
 const SOON_DAYS = 30
@@ -44,7 +44,7 @@ function skewCheck({ whose, seconds }: Skew, wrong: boolean): Check {
 export function judgeUnauthorized(said: string, who: Principal, skew: Skew | undefined): Check {
   if (skew !== undefined && Math.abs(skew.seconds) >= NOTED_SECONDS)
     return { ...skewCheck(skew, true), authentication: true }
-  const list = `pveum user token list ${quoted(who.user)}`
+  const list = `pveum user token list ${shellWord(who.user)}`
   const about = { about: 'token', level: 'wrong', authentication: true } as const
   const name = `${who.user}!${who.token}`
   if (/expired/i.test(said))
@@ -52,14 +52,14 @@ export function judgeUnauthorized(said: string, who: Principal, skew: Skew | und
       ...about,
       code: 'token-expired',
       found: `the token ${name} has expired`,
-      fix: [`pveum user token modify ${quoted(who.user)} ${quoted(who.token)} --expire 0`],
+      fix: [`pveum user token modify ${shellWord(who.user)} ${shellWord(who.token)} --expire 0`],
     }
   if (/no such (?:user|token)|does not exist|disabled/i.test(said))
     return {
       ...about,
       code: 'token-unknown',
       found: `the token ${name} is not known there (${said})`,
-      fix: [list, `pveum user token add ${quoted(who.user)} ${quoted(who.token)} --privsep 1`],
+      fix: [list, `pveum user token add ${shellWord(who.user)} ${shellWord(who.token)} --privsep 1`],
     }
   if (/invalid token (?:value|secret)|wrong secret/i.test(said))
     return {
@@ -67,7 +67,7 @@ export function judgeUnauthorized(said: string, who: Principal, skew: Skew | und
       code: 'token-secret',
       found: `the secret of the token ${name} is not the right one`,
       fix: [
-        `make a new one: pveum user token remove ${quoted(who.user)} ${quoted(who.token)}`,
+        `make a new one: pveum user token remove ${shellWord(who.user)} ${shellWord(who.token)}`,
         'then add it again and keep the value that is shown',
       ],
     }
@@ -95,14 +95,16 @@ export interface TokenFacts {
 export function judgeToken(who: Principal, facts: TokenFacts, nowMs: number): Check {
   const name = `${who.user}!${who.token}`
   const expire = facts.expireSeconds
-  const fix = (until: string) => [`pveum user token modify ${quoted(who.user)} ${quoted(who.token)} --expire ${until}`]
+  const fix = (until: string) => [
+    `pveum user token modify ${shellWord(who.user)} ${shellWord(who.token)} --expire ${until}`,
+  ]
   const yearSeconds = Math.floor((nowMs + 365 * DAY_MS) / 1000)
   if (expire === undefined)
     return {
       about: 'token',
       code: 'token',
       level: 'ok',
-      found: `the token ${name} is valid; it may not read when it expires: pveum user token list ${quoted(who.user)}`,
+      found: `the token ${name} is valid; it may not read when it expires: pveum user token list ${shellWord(who.user)}`,
     }
   if (expire === 0)
     return {

@@ -1,5 +1,6 @@
+import { shellWord } from '../../../lib/shell-quoted.ts'
 import type { Check } from '../../port.ts'
-import { type Principal, quoted, repairCommands } from './commands.ts'
+import { type Principal, repairCommands } from './commands.ts'
 import { type Grants, grantsOf, placeOf } from './grants.ts'
 import { type Held, type Missing, missingOf, surplusOf } from './held.ts'
 import type { TokenFacts } from './judge-login.ts'
@@ -98,7 +99,7 @@ function judgeSurplus(grants: Grants, { held, who, facts, prefix }: Rights): Che
       reasons.length === 0
         ? [`see which role gives them: pveum acl list; then pveum role modify ROLE --privs '…'`]
         : [
-            `croft doctor --role   # prints the commands for a token of ${quoted(`${prefix}@pve`)} that may do just enough`,
+            `croft doctor --role   # prints the commands for a token of ${shellWord(`${prefix}@pve`)} that may do just enough`,
           ],
   }
 }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { shellWord } from '../../../lib/shell-quoted.ts'
 import { DEFINITIONS } from '../../../proxmox/registry.ts'
 import { exampleResource } from '../testing/vm-example.ts'
-import { principalOf, quoted, repairCommands, setUpCommands } from './commands.ts'
+import { principalOf, repairCommands, setUpCommands } from './commands.ts'
 import { needsOfContainerOption } from './container-privileges.ts'
 import { grantsOf, rolesOf } from './grants.ts'
 import { heldAt, missingOf, readHeld, surplusOf } from './held.ts'
@@ -297,9 +298,9 @@ describe('names', () => {
       assert.equal(principalOf(bad), undefined, bad)
   })
   test('[S-01] what a shell would read is quoted', () => {
-    assert.equal(quoted('/vms'), '/vms')
-    assert.equal(quoted("a'b;reboot"), `'a'\\''b;reboot'`)
-    assert.equal(quoted(''), "''")
+    assert.equal(shellWord('/vms'), '/vms')
+    assert.equal(shellWord("a'b;reboot"), `'a'\\''b;reboot'`)
+    assert.equal(shellWord(''), "''")
   })
 })
 

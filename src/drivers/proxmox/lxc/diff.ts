@@ -4,7 +4,7 @@ import type { Resource } from '../../../model/resource.ts'
 import type { Sighting } from '../../../model/sighting.ts'
 import { comparePending, comparePool, comparePower, compareTemplate, withoutTakenBack } from '../guest-diff.ts'
 import { hostChange } from '../move-guest.ts'
-import type { Params } from '../option.ts'
+import { compareAll, type Params } from '../option.ts'
 import { isUp, powerOf } from '../vm/power.ts'
 import { wantedOf } from '../vm/wanted.ts'
 import { possible } from './blocked.ts'
@@ -19,11 +19,7 @@ export function diffContainer(resource: Resource, container: ContainerSpec, sigh
   const move = hostChange(movingContainer(container), sighting)
   if (move !== undefined) return [move]
   const wanted = wantedOf(resource, container, sighting.externalId, sighting.mark, close.pending)
-  const configured = withoutTakenBack(close, (config) => {
-    const found: Change[] = []
-    for (const option of OPTIONS) option.compare(wanted, config, found)
-    return found
-  })
+  const configured = withoutTakenBack(close, (config) => compareAll(OPTIONS, wanted, config))
   const changes: Change[] = [...configured.changes]
   comparePool(container, sighting, changes)
   compareTemplate(container, sighting, changes)
@@ -43,10 +39,8 @@ export function diffContainer(resource: Resource, container: ContainerSpec, sigh
 
 /** What of a declaration a new container could not be given. */
 export function neverPossible(resource: Resource, container: ContainerSpec): readonly Change[] {
-  const changes: Change[] = []
   const wanted = wantedOf(resource, container, '0')
-  for (const option of OPTIONS) option.compare(wanted, {}, changes)
-  return changes
+  return compareAll(OPTIONS, wanted, {})
     .map((change) => possible(container, change, {}, false, resource.rootLane))
     .filter((change) => change.blocked !== undefined)
 }

@@ -4,6 +4,7 @@ import type { Sighting } from '../../../model/sighting.ts'
 import type { VmSpec } from '../../../model/vm.ts'
 import { comparePending, comparePool, comparePower, compareTemplate, withoutTakenBack } from '../guest-diff.ts'
 import { hostChange } from '../move-guest.ts'
+import { compareAll } from '../option.ts'
 import { withoutMoving } from './move-disk.ts'
 import { movingVm } from './moving.ts'
 import type { VmWanted } from './option.ts'
@@ -20,11 +21,7 @@ export function diffVm(resource: Resource, vm: VmSpec, sighting: Sighting): read
   const move = hostChange(movingVm(vm), sighting)
   if (move !== undefined) return [move]
   const wanted = wantedOf(resource, vm, sighting.externalId, sighting.mark, close.pending)
-  const configured = withoutTakenBack(close, (config) => {
-    const found: Change[] = []
-    for (const option of OPTIONS) option.compare(wanted, config, found)
-    return found
-  })
+  const configured = withoutTakenBack(close, (config) => compareAll(OPTIONS, wanted, config))
   const changes: Change[] = [...configured.changes]
   compareSeed(vm, sighting, changes)
   comparePool(vm, sighting, changes)
@@ -53,10 +50,8 @@ function keysOf(wanted: VmWanted): ReadonlySet<string> {
 
 /** What of a declaration a new guest could not be given. */
 export function neverPossible(resource: Resource, vm: VmSpec): readonly Change[] {
-  const changes: Change[] = []
   const wanted = wantedOf(resource, vm, '0')
-  for (const option of OPTIONS) option.compare(wanted, {}, changes)
-  return changes
+  return compareAll(OPTIONS, wanted, {})
     .map((change) => withoutRoot(vm, change, resource.rootLane))
     .filter((change) => change.blocked !== undefined)
 }

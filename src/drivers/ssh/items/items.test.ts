@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { shellQuoted } from '../../../lib/shell-quoted.ts'
 import type { HostItem } from '../../../model/host-item.ts'
 import { type Answer, askKey, seenIn, sha256 } from '../ask.ts'
 import { showCommand } from '../command.ts'
-import { quote, revertScript } from '../revert.ts'
+import { revertScript } from '../revert.ts'
 import { withBlock } from './block.ts'
 import { withArgs, withGrub } from './kernel-args.ts'
 import { withLine } from './line.ts'
@@ -208,5 +209,5 @@ test('a file that is put back gets the group of its owner where only that is kno
 })
 
 test('[S-01] a word in a script that takes things back is quoted whatever is in it', () => {
-  assert.equal(quote("a'; touch /tmp/p; '"), `'a'\\''; touch /tmp/p; '\\'''`)
+  assert.equal(shellQuoted("a'; touch /tmp/p; '"), `'a'\\''; touch /tmp/p; '\\'''`)
 })
