@@ -6,16 +6,27 @@ export interface Channel {
   /** The field of a Notification: `ntfy`. */
   readonly name: string
   readonly schema: z.ZodType
+  readonly texts: ChannelTexts
   readonly receiver: (written: unknown) => Receiver
+}
+
+/** Short plain sentences for `croft explain` and the schema. */
+interface ChannelTexts {
+  /** What it sends. */
+  readonly sends: string
+  readonly fields?: Readonly<Record<string, string>>
+  /** Fields that refer to a secret. */
+  readonly secrets?: Readonly<Record<string, string>>
 }
 
 /** A channel whose receiver is made of exactly what its schema accepts. */
 export function channel<Schema extends z.ZodType>(
   name: string,
   schema: Schema,
+  texts: ChannelTexts,
   receiver: (written: z.output<Schema>) => Receiver,
 ): Channel {
-  return { name, schema, receiver: (written) => receiver(written as z.output<Schema>) }
+  return { name, schema, texts, receiver: (written) => receiver(written as z.output<Schema>) }
 }
 
 export const url = z

@@ -3,7 +3,12 @@ import { headline } from '../../model/notification.ts'
 import { secretReference, secretReferenceOf } from '../fields/ssh.ts'
 import { channel } from './channel.ts'
 
-export const discord = channel('discord', z.strictObject({ address: secretReference }), ({ address }) => ({
+const texts = {
+  sends: 'Posts a message to Discord.',
+  secrets: { address: 'URL of the webhook, which is itself a secret.' },
+}
+
+export const discord = channel('discord', z.strictObject({ address: secretReference }), texts, ({ address }) => ({
   notice: (message) => ({
     by: 'http',
     url: secretReferenceOf(address),

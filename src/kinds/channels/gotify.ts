@@ -3,7 +3,13 @@ import { headline } from '../../model/notification.ts'
 import { secretReference, secretReferenceOf } from '../fields/ssh.ts'
 import { channel, url } from './channel.ts'
 
-export const gotify = channel('gotify', z.strictObject({ url, token: secretReference }), (to) => ({
+const texts = {
+  sends: 'Sends a message to a Gotify server.',
+  fields: { url: 'URL of the Gotify server.' },
+  secrets: { token: 'Token of the Gotify application.' },
+}
+
+export const gotify = channel('gotify', z.strictObject({ url, token: secretReference }), texts, (to) => ({
   notice: (message) => ({
     by: 'http',
     url: `${to.url.replace(/\/$/, '')}/message`,

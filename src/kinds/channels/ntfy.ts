@@ -9,7 +9,13 @@ const schema = z.strictObject({
   token: secretReference.optional(),
 })
 
-export const ntfy = channel('ntfy', schema, ({ url: base, topic, token }) => ({
+const texts = {
+  sends: 'Publishes a message to a topic of ntfy.',
+  fields: { url: 'URL of the ntfy server.', topic: 'Topic that croft publishes to.' },
+  secrets: { token: 'Access token; without it croft publishes anonymously.' },
+}
+
+export const ntfy = channel('ntfy', schema, texts, ({ url: base, topic, token }) => ({
   notice: (message) => ({
     by: 'http',
     url: base.replace(/\/$/, ''),

@@ -14,3 +14,17 @@ test('every channel of the folder is registered and documented', () => {
     [],
   )
 })
+
+test('a channel costs its file, its line in the registry and its row on the page', () => {
+  const root = join(import.meta.dirname, '../../..')
+  const files = globSync(['src/kinds/**/*.ts', 'docs/kinds/notification.md'], { cwd: root }).filter(
+    (file) => !/\.test\.ts$|^src\/kinds\/channels\//.test(file),
+  )
+  const names = CHANNELS.map(({ name }) => name).filter((name) => name !== 'webhook')
+  const naming = files.flatMap((file) => {
+    // Of a page the tables count: an example may use any channel.
+    const text = readFileSync(join(root, file), 'utf8').replaceAll(/^```[\s\S]*?^```/gm, '')
+    return names.filter((name) => new RegExp(`\\b${name}\\b`, 'i').test(text)).map((name) => `${file}: ${name}`)
+  })
+  assert.deepEqual(naming, [])
+})

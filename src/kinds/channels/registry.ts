@@ -7,5 +7,5 @@ import { smtp } from './smtp.ts'
 import { uptimeKuma } from './uptime-kuma.ts'
 import { webhook } from './webhook.ts'
 
-/** Every channel, in the order of the documentation. A new one is its file, this line and docs/notifications.md. */
+/** Every channel, in the order of the documentation. A new one is its file, this line and a row of docs/notifications.md. */
 export const CHANNELS: readonly Channel[] = [webhook, ntfy, slack, discord, gotify, uptimeKuma, smtp]

@@ -32,7 +32,20 @@ const schema = z
     { error: 'tls: none only to this very computer, and without a password' },
   )
 
-export const smtp = channel('smtp', schema, ({ password, ...to }) => {
+const texts = {
+  sends: 'Sends a mail.',
+  fields: {
+    host: 'DNS name or IP address of the mail server.',
+    port: 'TCP port of the mail server.',
+    tls: 'implicit for TLS from the start, starttls, or none; none only to localhost and without a password.',
+    from: 'Mail address of the sender.',
+    to: 'Mail addresses of the recipients.',
+    user: 'User name at the mail server; without it croft does not log in.',
+  },
+  secrets: { password: 'Password of that user.' },
+}
+
+export const smtp = channel('smtp', schema, texts, ({ password, ...to }) => {
   const server = defined<MailServer>({
     ...to,
     password: password === undefined ? undefined : secretReferenceOf(password),

@@ -5,8 +5,14 @@ import { channel } from './channel.ts'
 
 const schema = z.strictObject({ address: secretReference, every: duration.default('60s') })
 
+const texts = {
+  sends: 'Pushes to an Uptime Kuma monitor: up while nothing is wrong, else down.',
+  fields: { every: 'Time between two pushes, like 60s.' },
+  secrets: { address: 'Push URL of the monitor, which is itself a secret.' },
+}
+
 /** It gets no notices: its regular push says whether anything is wrong. */
-export const uptimeKuma = channel('uptimeKuma', schema, ({ address, every }) => ({
+export const uptimeKuma = channel('uptimeKuma', schema, texts, ({ address, every }) => ({
   heartbeat: {
     everyMs: Math.max(1_000, milliseconds(every)),
     of: (titles) => ({

@@ -2,7 +2,13 @@ import { z } from 'zod'
 import { secretReference, secretReferenceOf } from '../fields/ssh.ts'
 import { channel, url } from './channel.ts'
 
-export const webhook = channel('webhook', z.strictObject({ url, secret: secretReference }), (to) => ({
+const texts = {
+  sends: 'Posts JSON to a URL.',
+  fields: { url: 'URL that croft posts to.' },
+  secrets: { secret: 'Key for the HMAC-SHA-256 of the body in the header X-Croft-Signature-256.' },
+}
+
+export const webhook = channel('webhook', z.strictObject({ url, secret: secretReference }), texts, (to) => ({
   notice: ({ id, sort, title, text, resolved, sinceMs, atMs }) => ({
     by: 'http',
     url: to.url,

@@ -1,33 +1,16 @@
-import type { Descriptions } from './describe.ts'
+import type { Channel } from '../channels/channel.ts'
+import { CHANNELS } from '../channels/registry.ts'
+import { type Descriptions, under } from './describe.ts'
 import { secretAt } from './shared/secret.ts'
 
 export const notification: Descriptions = {
   description: 'One line for people.',
   about: 'Which sorts of trouble to report; without any, all of them.',
   after: 'How long trouble must last before croft reports it, and be gone before it counts as resolved, like 30s.',
-  webhook: 'Posts JSON to a URL.',
-  'webhook.url': 'URL that croft posts to.',
-  ...secretAt('webhook.secret', 'Key for the HMAC-SHA-256 of the body in the header X-Croft-Signature-256.'),
-  ntfy: 'Publishes a message to a topic of ntfy.',
-  'ntfy.url': 'URL of the ntfy server.',
-  'ntfy.topic': 'Topic that croft publishes to.',
-  ...secretAt('ntfy.token', 'Access token; without it croft publishes anonymously.'),
-  slack: 'Posts a message to Slack.',
-  ...secretAt('slack.address', 'URL of the incoming webhook, which is itself a secret.'),
-  discord: 'Posts a message to Discord.',
-  ...secretAt('discord.address', 'URL of the webhook, which is itself a secret.'),
-  gotify: 'Sends a message to a Gotify server.',
-  'gotify.url': 'URL of the Gotify server.',
-  ...secretAt('gotify.token', 'Token of the Gotify application.'),
-  uptimeKuma: 'Pushes to an Uptime Kuma monitor: up while nothing is wrong, else down.',
-  ...secretAt('uptimeKuma.address', 'Push URL of the monitor, which is itself a secret.'),
-  'uptimeKuma.every': 'Time between two pushes, like 60s.',
-  smtp: 'Sends a mail.',
-  'smtp.host': 'DNS name or IP address of the mail server.',
-  'smtp.port': 'TCP port of the mail server.',
-  'smtp.tls': 'implicit for TLS from the start, starttls, or none; none only to localhost and without a password.',
-  'smtp.from': 'Mail address of the sender.',
-  'smtp.to': 'Mail addresses of the recipients.',
-  'smtp.user': 'User name at the mail server; without it croft does not log in.',
-  ...secretAt('smtp.password', 'Password of that user.'),
+  ...Object.fromEntries(CHANNELS.flatMap(descriptionsOf)),
+}
+
+function descriptionsOf({ name, texts: { sends, fields = {}, secrets = {} } }: Channel) {
+  const references = Object.entries(secrets).map(([field, text]) => secretAt(`${name}.${field}`, text))
+  return [{ [name]: sends }, under(name, fields), ...references].flatMap((one) => Object.entries(one))
 }
