@@ -10,8 +10,15 @@ export interface Headline {
 /** The first sentence of the page. It never says that all is well where nothing was looked at or nothing is declared. */
 export function headlineOf(
   page: Pick<Page, 'ready' | 'sources' | 'rows' | 'clusters'>,
-  { grave, slight, doing }: { readonly grave: number; readonly slight: number; readonly doing: number },
+  counts: {
+    readonly grave: number
+    readonly slight: number
+    readonly doing: number
+    /** Nothing is left to do for them, and they are not there yet: machines that boot, nodes that join. */
+    readonly coming: number
+  },
 ): Headline {
+  const { grave, slight, doing, coming } = counts
   if (grave > 0) return { tone: 'bad', text: `${plural(grave, 'thing')} ${grave === 1 ? 'is' : 'are'} wrong` }
   if (!page.ready) return { tone: 'busy', text: 'Looking for the first time' }
   if (page.sources.length === 0) return { tone: 'warn', text: 'No Git source is followed' }
@@ -19,5 +26,7 @@ export function headlineOf(
   if (slight > 0) return { tone: 'warn', text: `${plural(slight, 'thing')} to look at` }
   if (page.rows.length === 0 && page.clusters.length === 0) return { tone: 'quiet', text: 'Nothing is declared yet' }
   if (doing > 0) return { tone: 'busy', text: `${plural(doing, 'change')} under way` }
+  if (coming > 0)
+    return { tone: 'busy', text: `${plural(coming, 'thing')} ${coming === 1 ? 'is' : 'are'} not ready yet` }
   return { tone: 'ok', text: 'All is as declared' }
 }

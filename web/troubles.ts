@@ -3,7 +3,7 @@ import type { Page } from '../src/server/api/schemas.ts'
 import { type Headline, headlineOf } from './headline.ts'
 import { serverNow } from './live.ts'
 import { hrefTo } from './route.ts'
-import { isDoing, type Tone } from './tone.ts'
+import { clusterState, isDoing, type Tone, toneOf } from './tone.ts'
 
 /** One line of what a person should know first: a trouble, or many of the same word. */
 export interface Trouble {
@@ -87,7 +87,10 @@ export function standingOf(page: Page): Headline & { readonly troubles: readonly
   const troubles = linesOf(troublesOf(page, serverNow()))
   const grave = troubles.filter(({ tone }) => tone === 'bad').length
   const doing = page.rows.filter((row) => isDoing(row.do)).length
-  const standing = { troubles, ...headlineOf(page, { grave, slight: troubles.length - grave, doing }) }
+  const coming =
+    page.rows.filter((row) => !isDoing(row.do) && toneOf(row) === 'busy').length +
+    page.clusters.filter((cluster) => clusterState(cluster, page).tone === 'busy').length
+  const standing = { troubles, ...headlineOf(page, { grave, slight: troubles.length - grave, doing, coming }) }
   standings.set(page, standing)
   return standing
 }

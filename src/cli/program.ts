@@ -345,6 +345,7 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     () => import('./verbs/demo.ts'),
   )
     .option('--once', 'end by itself; exit 0 only if the tour reached its end')
+    .option('--no-open', 'do not open the page in a browser')
     .addOption(
       new Option('--speed <factor>', 'how many simulated seconds in one real second').argParser(positive).hideHelp(),
     )

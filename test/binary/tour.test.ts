@@ -14,12 +14,18 @@ test('every command that the tour prints at its end works as it is printed', asy
     said += text
   })
   for (let tries = 0; !said.includes('Ctrl-C ends it') && tries < 2_400; tries++) await sleep(100)
-  const [, block = ''] = /From another terminal:\n\n([\s\S]*?)\n\nThe Proxmox API/.exec(said) ?? []
+  const [, block = ''] = /From another terminal:\n\n([\s\S]*?)\n\nThe page is at/.exec(said) ?? []
   const commands = block
     .split('\n')
     .map((line) => line.trim().replace(/ {2,}\S.*$/, ''))
     .filter((line) => line !== '')
   assert.ok(commands.length >= 8, said.slice(-3000))
+  // The page: its address comes before the first scene, and it shows what the scenes did.
+  const [, page = ''] = /^The page of this tour is at (http:\S+):/.exec(said) ?? []
+  assert.equal((await fetch(page)).status, 200)
+  const shown = await (await fetch(`${page}/api/view`)).text()
+  assert.match(shown, /k3s-vm-fun-bedbug/)
+  assert.match(shown, /Add a third server to edge/)
   const [enter = '', environment = '', ...rest] = commands
   const codes = new Map<string, number | null>()
   for (const command of rest) {

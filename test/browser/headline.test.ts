@@ -5,7 +5,7 @@ import { headlineOf } from '../../web/headline.ts'
 const ROW = [{ key: 'Machine/web' }] as never[]
 const SOURCE = { name: 'homelab', remote: 'git', ref: 'main', commit: 'a1b2c3d' }
 const WAITING = { name: 'homelab', remote: 'git', ref: 'main' }
-const CALM = { grave: 0, slight: 0, doing: 0 }
+const CALM = { grave: 0, slight: 0, doing: 0, coming: 0 }
 
 describe('the first sentence of the page', () => {
   for (const [what, page, counts, expected] of [
@@ -19,6 +19,8 @@ describe('the first sentence of the page', () => {
     ['an empty repository', { rows: [] }, {}, 'quiet: Nothing is declared yet'],
     ['a cluster alone is something', { rows: [], clusters: ROW }, {}, 'ok: All is as declared'],
     ['something to decide', {}, { slight: 1, doing: 4 }, 'warn: 1 thing to look at'],
+    ['a machine still boots', {}, { coming: 1 }, 'busy: 1 thing is not ready yet'],
+    ['two still come while others are changed', {}, { doing: 1, coming: 2 }, 'busy: 1 change under way'],
     ['something is being done', {}, { doing: 1 }, 'busy: 1 change under way'],
   ] as const) {
     test(`${what}: ${expected}`, () => {

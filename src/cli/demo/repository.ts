@@ -13,6 +13,8 @@ export interface Repository {
   readonly remote: string
   /** Commits everything and pushes it. */
   push(message: string): Promise<string>
+  /** First line of the message of a commit that was pushed. */
+  subjectOf(commit: string): Promise<string>
 }
 
 /** Apart from whatever the person has configured for Git: no hook, no signing, no global setting takes part. */
@@ -44,5 +46,6 @@ export async function createRepository(below: string): Promise<Repository> {
       await git(directory, 'push', '--quiet', '--set-upstream', 'origin', 'main')
       return git(directory, 'rev-parse', 'HEAD')
     },
+    subjectOf: (commit) => git(remote, 'log', '-1', '--format=%s', commit),
   }
 }

@@ -38,6 +38,8 @@ export interface Stage {
   readonly speed: number
   readonly repository: Repository
   readonly engine: Engine
+  /** Address of the page. */
+  readonly page: string
   /** A file to be read by a shell: by it another terminal is where the tour is. */
   readonly environment: string
   /** The machines as they were before the tour touched anything. */

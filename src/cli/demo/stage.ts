@@ -13,6 +13,10 @@ export interface Props {
   readonly repository: Repository
   readonly followed: FollowedRepository
   readonly engine: Engine
+  /** Shows on the page which commit is in force. */
+  readonly inForce: (commit: string, subject: string) => void
+  /** Address of the page. */
+  readonly page: string
   /** A file to be read by a shell: by it another terminal is where the tour is. */
   readonly environment: string
   readonly speed: number
@@ -42,6 +46,7 @@ export function createStage(runtime: Runtime, props: Props): Stage {
     async sync(on) {
       const loaded = await nextRevision()
       const { estate } = loaded
+      props.inForce(estate.revision, await props.repository.subjectOf(estate.revision))
       on.revision?.(estate.revision)
       if (hasErrors(estate.problems)) {
         const first = estate.problems.find((problem) => problem.severity === 'error')

@@ -12,6 +12,7 @@ import { writeExample } from './example.ts'
 import { firstSync } from './first-sync.ts'
 import { hostDies } from './host-dies.ts'
 import { nothingLeft } from './nothing-left.ts'
+import { createTourPage, openInBrowser } from './page.ts'
 import { createRepository } from './repository.ts'
 import type { Scene, Stage } from './scene.ts'
 import { createStage } from './stage.ts'
@@ -37,6 +38,8 @@ const TOKEN_VARIABLE = 'CROFT_DEMO_TOKEN'
 
 export interface TourOptions {
   readonly speed?: number
+  /** Opens the page in a browser, where there is a desktop. */
+  readonly open?: boolean
   /** What comes after the last scene while everything still runs. */
   readonly after?: (stage: Stage) => Promise<void>
 }
@@ -73,6 +76,11 @@ export async function playTour(runtime: Runtime, options: TourOptions = {}): Pro
     const clock = simulator.it.clock
     await using engine = closing(await runtime.openEngine(store.it, { directory, clock, env }))
     const repository = await createRepository(directory)
+    const page = createTourPage(engine.it, store.it, clock, repository)
+    const { startServer } = await import('../../server/start.ts')
+    await using server = closing(
+      await startServer({ controller: page.controller, clock, version: runtime.version, port: 0 }),
+    )
     const followed = await runtime.follow(repository.remote, path.join(directory, 'mirror.git'))
     const { endpoint, fingerprint } = simulator.it
     const facts = { endpoint, fingerprint, tokenVariable: TOKEN_VARIABLE }
@@ -81,11 +89,16 @@ export async function playTour(runtime: Runtime, options: TourOptions = {}): Pro
       simulator: simulator.it,
       repository,
       followed,
-      engine: engine.it,
+      engine: page.engine,
+      inForce: page.inForce,
+      page: server.it.url,
       environment,
       speed,
       later,
     })
+    const url = stage.style.paint('bold', server.it.url)
+    stage.say(`The page of this tour is at ${url}: open it now and watch both.`)
+    if (options.open === true) openInBrowser(server.it.url, runtime.env)
     for (const [index, scene] of SCENES.entries()) {
       if (runtime.signal.aborted) return
       stage.say(`\n${stage.style.paint(['cyan', 'bold'], `── ${index + 1}/${SCENES.length}  ${scene.title}`)}\n`)

@@ -13,6 +13,7 @@ export const run: Verb = async (runtime, _args, options) => {
   try {
     await playTour(runtime, {
       ...(typeof options.speed === 'number' ? { speed: options.speed } : {}),
+      open: options.once !== true && options.open !== false && runtime.out.isTty,
       after: async (stage) => {
         const seconds = ((runtime.clock.monotonicMs() - started) / 1000).toFixed(1)
         stage.say(`\n${style.paint(['green', 'bold'], 'The tour reached its end')} in ${seconds} s of your time.`)
@@ -51,7 +52,7 @@ Everything keeps running, and nothing real is touched. From another terminal:
   ${croft} diff
   git commit -am 'One more core' && git push     ${dim('and watch this terminal')}
 
-The Proxmox API of the simulator answers at ${simulator.endpoint}.
+The page is at ${stage.page}, the Proxmox API of the simulator at ${simulator.endpoint}.
 Ctrl-C ends it and removes everything.
 `)
   while (!runtime.signal.aborted) {

@@ -344,6 +344,20 @@ describe('phases', () => {
     assert.equal(phase('NodeStatusUnknown'), 'NotReady')
   })
 
+  test('a server that joined a minute ago is Joining until its vote is seen, and Unknown when its host falls silent', () => {
+    const decide = (machine: NonNullable<NodeTurn['machine']>) => {
+      const turn: NodeTurn = { kube: { createdMs: NOW - 60_000 }, machine }
+      const members = [member('s1'), member('s2'), member('s3', { up: 'unknown' })]
+      return coordinate(clusterSpec('s1 s2 s3'), observedCluster('s1 s2 s3', { s3: turn }, { members }), NOW)
+    }
+    const phase = (machine: NonNullable<NodeTurn['machine']>) => phaseOf(decide(machine), 's3')
+    assert.equal(phase({ power: 'on' }), 'Joining')
+    assert.equal(phase({ power: 'unknown', ours: false }), 'Joining', 'a box has no hypervisor that could say')
+    assert.equal(phase({ power: 'unknown', ours: true }), 'Unknown')
+    assert.equal(phase({ exists: 'unknown', power: 'unknown' }), 'Unknown')
+    assert.equal(decide({ exists: 'unknown', power: 'unknown' }).phase, 'Degraded')
+  })
+
   test('[A17] two nodes with one machine-id are named, and neither counts as Ready', () => {
     const same = { machine: { machineId: 'same' } }
     const decision = coordinate(clusterSpec('s1 a1 a2'), observedCluster('s1 a1 a2', { a1: same, a2: same }), NOW)

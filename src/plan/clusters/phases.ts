@@ -85,6 +85,8 @@ function inPhase(view: View, node: NodeView): readonly [NodePhase, string] {
   if (isFlapping(node)) return ['Flapping', `${kube.readyChanges} changes within the hour`]
   if (kube.ready === 'no') return isNew(view, kube) ? ['Joining', why] : ['NotReady', why]
   if (!isWell(node) && node.member?.up === 'unknown') {
+    if (isSilent(node))
+      return ['Unknown', 'its machine does not answer, and its etcd member has not been seen to be up']
     const young = view.nowMs - kube.createdMs < LIMITS.clusterJoinMs
     return [young ? 'Joining' : 'Unknown', 'its etcd member has not been seen to be up']
   }
@@ -92,6 +94,11 @@ function inPhase(view: View, node: NodeView): readonly [NodePhase, string] {
   const soaks =
     kube.changedMs !== undefined && Math.max(kube.changedMs, kube.readySinceMs) + view.spec.upgrade.soakMs > view.nowMs
   return soaks ? ['Soaking', ''] : ['Ready', '']
+}
+
+/** A machine of ours whose hypervisor cannot say that it runs: its host is off or cut off. A box has no hypervisor. */
+function isSilent({ machine }: NodeView): boolean {
+  return machine.exists === 'unknown' || (machine.ours && machine.power === 'unknown')
 }
 
 /** It has registered and was never Ready yet: still on its way in, not ill. One that fell silent is not on its way. */
