@@ -36,20 +36,12 @@ function tableKinds(files: readonly SourceFile[]): readonly string[] {
 
 function driverBreaches(files: readonly SourceFile[]): Breach[] {
   const drivers = [...new Set(namesAt(files, /^src\/drivers\/(?!testing\/)([^/]+)\/.+\.ts$/))]
-  const registry = files.find(({ path }) => path === 'src/drivers/registry.ts')
-  const list = /DRIVER_NAMES\s*=\s*\[([^\]]*)\]/.exec(registry?.text ?? '')?.[1] ?? ''
-  const registered = [...list.matchAll(/'([^']+)'/g)].map((match) => match[1] ?? '')
   const pages = namesAt(files, /^docs\/drivers\/([^/]+)\.md$/)
   const wired = importedNames(
     files.filter(({ path }) => isMain(path)),
     /^src\/drivers\/([^/]+)\//,
   )
-  return [
-    ...compare('driver', drivers, registered, 'src/drivers/registry.ts', pages, 'docs/drivers'),
-    ...drivers
-      .filter((driver) => !wired.includes(driver))
-      .map((driver) => breach('registry', 'src/main.ts', `the driver ${driver} is not wired in main`)),
-  ]
+  return compare('driver', drivers, [...new Set(wired)], 'src/main/drivers.ts', pages, 'docs/drivers')
 }
 
 /** Formats of other tools that `croft import` reads. */

@@ -1,5 +1,6 @@
 import { type Descriptions, under } from './describe.ts'
-import { CPU_AND_MEMORY, DISKS, FIRST_BOOT, LIBVIRT_HARDWARE, PROXMOX_HARDWARE } from './shared/machine.ts'
+import { hypervisorBlocks } from './hypervisors.ts'
+import { CPU_AND_MEMORY, DISKS, FIRST_BOOT, PROXMOX_HARDWARE } from './shared/machine.ts'
 import { secretAt } from './shared/secret.ts'
 
 const NODE: Descriptions = {
@@ -22,8 +23,7 @@ const NODE: Descriptions = {
   proxmox: 'Settings for the machine on Proxmox.',
   'proxmox.vmid': 'VMID of the machine; without it croft chooses a free one from the range of the connection.',
   ...under('proxmox', PROXMOX_HARDWARE),
-  libvirt: 'Settings for the machine on libvirt.',
-  ...under('libvirt', LIBVIRT_HARDWARE),
+  ...hypervisorBlocks((hypervisor) => `Settings for the machine on ${hypervisor}.`),
 }
 
 const REGISTRIES: Descriptions = {

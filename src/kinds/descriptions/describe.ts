@@ -4,6 +4,16 @@
  */
 export type Descriptions = Readonly<Record<string, string>>
 
+/** What the fields mean that only one hypervisor has. */
+export interface HypervisorTexts {
+  /** Of the kinds that only it has. */
+  readonly kinds: Readonly<Record<string, Descriptions>>
+  /** Of its block in a Machine, a MachineClass and a node. */
+  readonly hardware: Descriptions
+  /** Of its block in a Machine alone. */
+  readonly machine: Descriptions
+}
+
 type Node = Readonly<Record<string, unknown>>
 
 /** The same descriptions for fields inside another field. */

@@ -3,15 +3,15 @@ import { secretAt } from './shared/secret.ts'
 import { SSH_LOGIN } from './shared/ssh.ts'
 
 export const host: Descriptions = {
-  connection: 'Name of the Proxmox or Libvirt connection that the host belongs to; not needed if there is only one.',
+  connection: 'Name of the connection to a hypervisor that the host belongs to; not needed if there is only one.',
   node: 'Proxmox node name; without it metadata.name.',
   description: 'One line for people.',
   estate: 'Name of what this repository manages; set it only if two repositories configure the same host.',
   bindings: 'Local names of the logical networks and storages on this host.',
   'bindings.networks': 'Logical network to the bridge that carries it here.',
-  'bindings.networks.*.bridge': 'Bridge on the host, or network of libvirt.',
+  'bindings.networks.*.bridge': 'Bridge on the host, or network of its hypervisor.',
   'bindings.networks.*.vlan': 'VLAN tag on that bridge; without it that of the Network.',
-  'bindings.storages': 'Logical storage to the name of the Proxmox storage or libvirt pool.',
+  'bindings.storages': 'Logical storage to the name of the storage or pool of the hypervisor.',
   placement: 'When croft does not choose this host for new machines with host: auto.',
   'placement.closed': 'Takes no new machines; existing ones stay.',
   'placement.busyAbove': 'CPU load in percent above which the host takes no new machines.',

@@ -1,5 +1,6 @@
 import { type Descriptions, under } from './describe.ts'
-import { CPU_AND_MEMORY, DISKS, GUEST, LIBVIRT_HARDWARE, NETWORK_CARDS, PROXMOX_HARDWARE } from './shared/machine.ts'
+import { hypervisorBlocks } from './hypervisors.ts'
+import { CPU_AND_MEMORY, DISKS, GUEST, NETWORK_CARDS, PROXMOX_HARDWARE } from './shared/machine.ts'
 
 export const machineClass: Descriptions = {
   description: 'One line for people.',
@@ -12,7 +13,8 @@ export const machineClass: Descriptions = {
   'networks.address': 'IPv4: dhcp or pool; without it from the pool of the Network if it has one, else DHCP.',
   proxmox: 'Settings for machines on Proxmox; a machine overrides them field by field.',
   ...under('proxmox', PROXMOX_HARDWARE),
-  libvirt: 'Settings for machines on libvirt; a machine overrides them field by field.',
-  ...under('libvirt', LIBVIRT_HARDWARE),
+  ...hypervisorBlocks(
+    (hypervisor) => `Settings for machines on ${hypervisor}; a machine overrides them field by field.`,
+  ),
   ...GUEST,
 }

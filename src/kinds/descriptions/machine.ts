@@ -1,5 +1,6 @@
 import { type Descriptions, under } from './describe.ts'
-import { CPU_AND_MEMORY, DISKS, GUEST, LIBVIRT_HARDWARE, NETWORK_CARDS, PROXMOX_HARDWARE } from './shared/machine.ts'
+import { hypervisorBlocks } from './hypervisors.ts'
+import { CPU_AND_MEMORY, DISKS, GUEST, NETWORK_CARDS, PROXMOX_HARDWARE } from './shared/machine.ts'
 
 export const machine: Descriptions = {
   host: 'Name of the Host that runs the machine, or auto: croft chooses one with room and keeps it there. A new host migrates it.',
@@ -13,10 +14,7 @@ export const machine: Descriptions = {
   'proxmox.vmid': 'VMID of the guest; without it croft chooses a free one from the range of the connection.',
   'proxmox.adopt': 'Takes over the existing VM or container with this vmid.',
   ...under('proxmox', PROXMOX_HARDWARE),
-  libvirt: 'Settings for a machine on a host with libvirt.',
-  'libvirt.uuid': 'UUID of the existing domain to adopt; croft derives the UUID of a new domain itself.',
-  'libvirt.adopt': 'Takes over the existing domain with this UUID.',
-  ...under('libvirt', LIBVIRT_HARDWARE),
+  ...hypervisorBlocks((hypervisor) => `Settings for a machine on a host with ${hypervisor}.`, 'machine'),
   lxc: 'Makes the machine an LXC container instead of a VM; its first disk needs an Image with content vztmpl.',
   'lxc.unprivileged':
     'Maps root in the container to an unprivileged user of the host; without it true. Cannot change later.',

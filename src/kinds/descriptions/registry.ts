@@ -9,10 +9,8 @@ import { estate } from './estate.ts'
 import { healthCheck } from './health-check.ts'
 import { host } from './host.ts'
 import { hostConfig } from './host-config.ts'
+import { hypervisorKinds } from './hypervisors.ts'
 import { image } from './image.ts'
-import { libvirt } from './libvirt.ts'
-import { libvirtNetwork } from './libvirt-network.ts'
-import { libvirtPool } from './libvirt-pool.ts'
 import { machine } from './machine.ts'
 import { machineClass } from './machine-class.ts'
 import { network } from './network.ts'
@@ -32,9 +30,7 @@ const BY_KIND: Readonly<Record<string, Descriptions>> = {
   Host: host,
   HostConfig: hostConfig,
   Image: image,
-  Libvirt: libvirt,
-  LibvirtNetwork: libvirtNetwork,
-  LibvirtPool: libvirtPool,
+  ...hypervisorKinds,
   Machine: machine,
   MachineClass: machineClass,
   Network: network,

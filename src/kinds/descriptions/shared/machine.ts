@@ -29,16 +29,6 @@ export const PROXMOX_HARDWARE: Descriptions = {
   protection: 'Sets the protection flag of Proxmox, which refuses to remove the guest; croft then protects it as well.',
 }
 
-export const LIBVIRT_HARDWARE: Descriptions = {
-  bios: 'Firmware: seabios for BIOS or ovmf for UEFI; arm64 machines always use UEFI.',
-  machine: 'Emulated chipset: pc (i440FX) or q35; without it q35, and virt for arm64.',
-  architecture: 'Processor architecture of the guest; without it that of the host.',
-  disks: 'backing stores only the difference to the image; copy makes a full copy of it. Without it backing.',
-  bus: 'Bus that the disks are attached to; without it virtio.',
-  seed: 'How the machine gets its cloud-init data: on a small disk or in a CD-ROM drive; without it on a disk.',
-  emulated: 'Runs the machine in software, without KVM, on a host that has no virtualisation; slow.',
-}
-
 export const FIRST_BOOT: Descriptions = {
   user: 'User that cloud-init creates.',
   sshKeys: 'SSH public keys that may log in as that user.',
