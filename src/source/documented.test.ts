@@ -62,8 +62,15 @@ for (const kind of KINDS) {
   test(`the page of ${kind.kind} names every field and its example loads`, () => {
     const page = readFileSync(join(ROOT, 'docs/kinds', `${fileNameOf(kind.kind)}.md`), 'utf8')
     const provider = knownFields(kind.schema, ['forProvider'])
+    // A page may leave a whole subject to another one, if it leads there.
+    const linked = [...page.matchAll(/\]\(\.\.\/([\w-]+\.md)/g)].map(([, name = '']) =>
+      readFileSync(join(ROOT, 'docs', name), 'utf8'),
+    )
     for (const field of [...knownFields(kind.schema, []), ...provider])
-      assert.ok(page.includes(`\`${field}\``), `${field} is not on the page`)
+      assert.ok(
+        [page, ...linked].some((text) => text.includes(`\`${field}\``)),
+        `${field} is not on the page`,
+      )
     const examples = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = '']) => readText(text))
     assert.equal(examples.length, 1)
     for (const revision of examples) {

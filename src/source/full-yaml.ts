@@ -45,8 +45,11 @@ type YamlError = Document['errors'][number]
 
 function findingOf(error: YamlError, text: string): YamlFinding {
   const offset = error.pos[0]
-  if (error.code === 'DUPLICATE_KEY')
-    return { code: 'duplicate-key', offset, message: 'the same key stands twice in one map', weight: 'strict' }
+  if (error.code === 'DUPLICATE_KEY') {
+    const [key = ''] = /^[\w.-]{1,60}/.exec(text.slice(offset, offset + 60)) ?? []
+    const message = key === '' ? 'the same key is in one map twice' : `the key ${key} is in one map twice`
+    return { code: 'duplicate-key', offset, message, hint: 'remove one of them', weight: 'strict' }
+  }
   if (error.code === 'TAB_AS_INDENT')
     return { code: 'tab', offset, message: firstLine(error.message), hint: 'indent with spaces', weight: 'syntax' }
   const deeper = error.code === 'BLOCK_AS_IMPLICIT_KEY' ? deeperLine(text, offset) : undefined

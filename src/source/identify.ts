@@ -30,9 +30,13 @@ export function identify(value: ManifestObject['value']): Identity {
   const group = apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : ''
   const own = OWN_GROUP.test(group)
   if (!own && !PROVIDER_GROUP.test(group)) {
+    const ours = group === '' ? KINDS.find((candidate) => candidate.kind === kind && isOwn(candidate)) : undefined
+    // Kubernetes itself has no such kind: nobody can have meant another.
+    if (ours !== undefined)
+      return wrong('unknown-version', 'apiVersion', `${kind} is not a kind of Kubernetes`, `write ${ours.apiVersion}`)
     return { is: 'foreign', apiVersion: printable(apiVersion.slice(0, 200)), kind: printable(kind.slice(0, 200)) }
   }
-  const sameName = KINDS.find((candidate) => candidate.kind === kind && OWN_GROUP.test(groupOf(candidate)) === own)
+  const sameName = KINDS.find((candidate) => candidate.kind === kind && isOwn(candidate) === own)
   if (sameName !== undefined) {
     return wrong(
       'unknown-version',
@@ -50,9 +54,7 @@ export function identify(value: ManifestObject['value']): Identity {
       problem: { code: 'kind-not-kept', path: ['kind'], severity: 'warning', message },
     }
   }
-  const names = KINDS.filter((candidate) => OWN_GROUP.test(groupOf(candidate)) === own).map(
-    (candidate) => candidate.kind,
-  )
+  const names = KINDS.filter((candidate) => isOwn(candidate) === own).map((candidate) => candidate.kind)
   const meant = nearest(kind, own ? names : [...names, ...UNKEPT])
   return wrong(
     'unknown-kind',
@@ -82,8 +84,8 @@ function halfNamed(apiVersion: unknown, kind: unknown): Identity {
   return { is: 'foreign', apiVersion: '', kind: '', note: 'not a manifest' }
 }
 
-function groupOf(kind: Kind): string {
-  return kind.apiVersion.split('/')[0] ?? ''
+function isOwn(kind: Kind): boolean {
+  return OWN_GROUP.test(kind.apiVersion.split('/')[0] ?? '')
 }
 
 function shown(text: string): string {

@@ -121,7 +121,7 @@ test('[S-13] bombs, depth, duplicate keys, tags and directives are refused with 
     ['['.repeat(20_000) + ']'.repeat(20_000), /^too-deep 1:/],
     [`a: ${'['.repeat(100)}${']'.repeat(100)}`, /^too-deep 1:/],
     [Array.from({ length: 300 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n'), /^too-deep \d+:/],
-    [vmManifest('vmId: 100\nvmId: 101'), /^duplicate-key 9:5 the same key stands twice/],
+    [vmManifest('vmId: 100\nvmId: 101'), /^duplicate-key 9:5 the key vmId is in one map twice/],
     [vmManifest('name: !!js/function "function () {}"'), /^tag 8:\d+ /],
     [vmManifest('name: !secret x'), /^tag 8:\d+ /],
     ['%YAML 1.1\n---\nkind: Host\n', /^directive 1:1 /],

@@ -1,4 +1,5 @@
 import type { Kind } from '../../kinds/kind.ts'
+import { nearest } from '../../lib/nearest.ts'
 import { UsageError } from '../exit.ts'
 import { clean } from './clean.ts'
 import type { Style } from './style.ts'
@@ -36,11 +37,11 @@ function renderField(kind: Kind, schema: unknown, style: Style, path: readonly s
     const raw = Object.hasOwn(properties, part) ? properties[part] : undefined
     if (raw === undefined) {
       const at = [kind.kind, 'spec', ...path.slice(0, index)].join('.')
-      const there = Object.keys(properties)
-        .map((name) => clean(name))
-        .join(', ')
+      const names = Object.keys(properties).map((name) => clean(name))
+      const meant = nearest(part, names)
+      const there = names.length === 0 ? 'It has no fields.' : `It has: ${names.join(', ')}.`
       throw new UsageError(
-        `${at} has no field ${clean(part)}. ${there === '' ? 'It has no fields.' : `It has: ${there}.`}`,
+        `${at} has no field ${clean(part)}. ${meant === undefined ? '' : `Did you mean ${meant}? `}${there}`,
       )
     }
     mark = Array.isArray(within.required) && within.required.includes(part) ? ' -required-' : ''

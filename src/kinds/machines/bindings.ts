@@ -1,3 +1,4 @@
+import { nearest } from '../../lib/nearest.ts'
 import type { Declaration } from '../../model/declaration.ts'
 import { HYPERVISORS } from '../../model/hypervisors.ts'
 import type { HostSpec } from '../host.ts'
@@ -22,11 +23,13 @@ export function nodeOf(host: Declaration<HostSpec>): string {
 /** Nothing is guessed about a host that nobody described. */
 export function unknownHost(name: string, path: Path, lookup: Lookup): FieldProblem {
   const known = lookup.all('Host').map((host) => host.name)
+  const meant = nearest(name, known)
+  const others = known.length === 0 ? `declare Host ${name} with its bindings` : `declared hosts: ${known.join(', ')}`
   return {
     code: 'unknown-reference',
     path,
     message: `there is no Host ${name}`,
-    hint: known.length === 0 ? `declare Host ${name} with its bindings` : `declared hosts: ${known.join(', ')}`,
+    hint: meant === undefined ? others : `did you mean ${meant}?`,
   }
 }
 
@@ -42,6 +45,7 @@ export function unbound(
   const having = (lookup.all('Host') as readonly Declaration<HostSpec>[])
     .filter((other) => Object.hasOwn(other.spec.bindings[what], logical))
     .map((other) => other.name)
+  const meant = having.length > 0 ? undefined : nearest(logical, Object.keys(host.spec.bindings[what]))
   return {
     code: 'unbound',
     path,
@@ -49,7 +53,7 @@ export function unbound(
       having.length === 0
         ? `host ${host.name} does not bind the ${one} ${logical}, and no other host does`
         : `host ${host.name} does not bind the ${one} ${logical}; it is bound on ${having.join(', ')}`,
-    hint: `add ${logical} to bindings.${what} of Host ${host.name}`,
+    hint: `${meant === undefined ? '' : `did you mean ${meant}? Otherwise `}add ${logical} to bindings.${what} of Host ${host.name}`,
   }
 }
 
