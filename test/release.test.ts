@@ -23,7 +23,7 @@ import { build } from '../scripts/build.ts'
 import { pack } from '../scripts/release.ts'
 import { billOfMaterials, type LockFile, packageOf } from '../scripts/release-parts.ts'
 import { differences, provenanceFile, sha256, verifyArtefact, verifyInstalled } from '../src/cli/verify-release.ts'
-import { filesOfTar } from '../src/source/tar.ts'
+import { filesOfTar } from '../src/source/read-here.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const room = mkdtempSync(join(tmpdir(), 'croft-release-test-'))

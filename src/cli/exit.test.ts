@@ -5,8 +5,8 @@ import type { Action } from '../model/action.ts'
 import type { Condition } from '../model/condition.ts'
 import type { ConnectionNote, Plan } from '../model/plan.ts'
 import { DEFAULT_POLICY } from '../model/policy.ts'
-import { applyExit } from './apply-exit.ts'
 import { planExit } from './plan-exit.ts'
+import { applyExit } from './verbs/apply.ts'
 
 const planWith = (actions: readonly Action[], notes: readonly ConnectionNote[] = []): Plan => ({
   entries: actions.map((action, index) => ({ key: `Machine/${index}`, uid: 'u', connection: 'c', type: 'vm', action })),

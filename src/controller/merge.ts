@@ -5,11 +5,10 @@ import { type Grant, listed, mayBeCalled } from '../model/grant.ts'
 import type { ResourceKey } from '../model/key.ts'
 import { showOrigin } from '../model/origin.ts'
 import type { Problem } from '../model/problem.ts'
-import { wantedSecrets } from '../model/secret.ts'
+import { isReference, wantedSecrets } from '../model/secret.ts'
 import { outsideGrant } from '../plan/grants.ts'
 import { estateUidOf } from '../plan/link.ts'
 import type { DeclaringSource, Revision } from '../source/revision.ts'
-import { ofSource } from './of-source.ts'
 
 /** A source's revision that is in force. */
 export interface InForce {
@@ -216,4 +215,22 @@ function plain(declaration: Declaration, { code, path, message, hint, severity }
     ...(hint === undefined ? {} : { hint }),
     severity: severity ?? 'error',
   }
+}
+
+/**
+ * What a source wrote, with its encrypted files named as its own: `secrets.yaml` of `home` is `home:secrets.yaml`, whatever
+ * other sources have under that path. Pure.
+ */
+function ofSource(spec: unknown, source: string): unknown {
+  if (spec === null || typeof spec !== 'object') return spec
+  if (Array.isArray(spec)) return spec.map((one) => ofSource(one, source))
+  const entries = Object.entries(spec)
+  const [only] = entries
+  if (only !== undefined && entries.length === 1 && only[0] === 'sops' && isReference('sops', only[1])) {
+    const reference = only[1] as { readonly file: string; readonly key: string }
+    return { sops: { ...reference, file: `${source}:${reference.file}` } }
+  }
+  const made: Record<string, unknown> = Object.create(Object.getPrototypeOf(spec))
+  for (const [name, value] of entries) made[name] = ofSource(value, source)
+  return made
 }

@@ -12,11 +12,10 @@ import { Secret } from '../model/secret.ts'
 import { standingIn } from '../model/standing.ts'
 import { troublesOf as judged } from '../model/trouble.ts'
 import { readTexts } from '../source/testing/fixture.ts'
-import { createNotifier } from './notifier.ts'
+import { createNotifier, nextNotices, type Told } from './notifier.ts'
 import { openOutbox } from './outbox.ts'
 import { send as sendOut } from './send-notice.ts'
 import { sendMail } from './smtp.ts'
-import { nextNotices, type Told } from './troubles.ts'
 
 const troublesOf = (view: EstateView) => judged(standingIn(view), 0)
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Sighting } from '../model/sighting.ts'
-import { readCommits, withCommit } from './commits.ts'
-import { observedOf } from './observed.ts'
+import { observedOf } from './reading.ts'
+import { readCommits, withCommit } from './sources.ts'
 
 test('what is seen of a thing is told by field, clean, and without what may be secret', () => {
   const sighting: Sighting = {

@@ -1,12 +1,14 @@
 import type { PassReport } from '../engine/engine.ts'
 import type { Clock } from '../lib/clock.ts'
 import { defined } from '../lib/defined.ts'
+import { LIMITS } from '../lib/limits.ts'
 import type { Estate } from '../model/estate.ts'
+import type { Sighting } from '../model/sighting.ts'
 import type { Controller } from '../server/port.ts'
 import type { Revision } from '../source/revision.ts'
 import type { Store } from '../store/port.ts'
+import { clean } from './drifts.ts'
 import { maskManifest } from './masked.ts'
-import { observedOf } from './observed.ts'
 import { powerPreviewOf } from './power-view.ts'
 
 /** What the controller knows at the moment. */
@@ -60,4 +62,28 @@ export function createReading(store: Pick<Store, 'events'>, clock: Clock, known:
       return text === undefined ? undefined : maskManifest(text)
     },
   }
+}
+
+/** Names of fields that may hold something secret, whatever the outside system says in them. */
+const HIDDEN = /passw|secret|token|private|credential/i
+
+/** What the outside system shows of a thing, by field and as text. Pure; what may be secret is `***`. */
+export function observedOf(sighting: Sighting): Readonly<Record<string, string>> {
+  const { name, host, power, lock, template, pool, memoryBytes, diskBytes, cpus, close } = sighting
+  const bulk = { name, host, power: close?.power ?? power, lock, template, pool, cpus, memoryBytes, diskBytes }
+  const inside = { agent: close?.agent, addresses: close?.addresses?.join(', ') }
+  const shown: Record<string, string> = {}
+  for (const [field, value] of [...Object.entries(bulk), ...Object.entries(inside)]) put(shown, field, value)
+  for (const [field, value] of Object.entries(close?.config ?? {}).slice(0, LIMITS.observedFields))
+    put(shown, `config.${field}`, value)
+  if (close?.pending !== undefined && close.pending.length > 0) put(shown, 'pending', close.pending.join(', '))
+  return shown
+}
+
+function put(shown: Record<string, string>, field: string, value: unknown): void {
+  if (value === undefined || value === null || value === '') return
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+  shown[clean(field).slice(0, LIMITS.foreignNameLength)] = HIDDEN.test(field)
+    ? '***'
+    : clean(text).slice(0, LIMITS.shownValueLength)
 }

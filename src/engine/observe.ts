@@ -1,9 +1,13 @@
 import type { ClusterSurroundings } from '../drivers/cluster-port.ts'
+import { LookFailed } from '../drivers/port.ts'
 import { turnsOf } from '../lib/in-turns.ts'
+import { inParallel } from '../lib/parallel.ts'
 import type { Estate } from '../model/estate.ts'
 import type { ResourceKey } from '../model/key.ts'
 import type { Plan, PlanEntry } from '../model/plan.ts'
 import type { Rules } from '../model/rules.ts'
+import type { LoadSample } from '../model/survey.ts'
+import { place, unplaced } from '../plan/things/placement/place.ts'
 import type { Ledger, World } from '../plan/things/world.ts'
 import type { Store } from '../store/port.ts'
 import type { Happening } from './case.ts'
@@ -12,12 +16,10 @@ import { withDrills } from './clusters/drills.ts'
 import { type LookedAt, lookAtClusters, surroundingsOfAll } from './clusters/look.ts'
 import type { ClusterSessions } from './clusters/sessions.ts'
 import type { Connections, Trouble } from './connections.ts'
-import { withFormerHosts } from './former-hosts.ts'
 import { withHistory } from './history.ts'
 import { bringUpToDate, type Findings, readLedger, type UpToDate } from './ledger.ts'
 import type { Looking } from './look.ts'
 import { type Observation, observeAndPlan, readAllUndeclared, surveyAll, worldsOf } from './observation.ts'
-import { placeAll } from './placing.ts'
 import type { PowerLookDeps } from './power/deps.ts'
 import { lookAtPowers, type PowerLooked } from './power/look.ts'
 
@@ -148,4 +150,43 @@ async function lookAtMachines(
   const known = await withHistory(declared, worlds, ledger, startedMs, signal)
   const estate = await placeAll(known, { worlds, lookings: surveyed.lookings }, ledger, startedMs, signal)
   return { startedMs, surveyed, worlds, fresh: remembered.ledger.fresh, ledger, ended, findings, unsure, estate }
+}
+
+/**
+ * The estate with those hosts on which something is left that croft did, although Git wants nothing of them any more:
+ * it is taken back there, and then they are left in peace.
+ */
+async function withFormerHosts(estate: Estate, store: Pick<Store, 'records'>): Promise<Estate> {
+  const idle = estate.idleHosts ?? []
+  if (idle.length === 0) return estate
+  const records = await store.records()
+  const former = idle.filter(({ name }) => records.some((one) => one.type === 'item' && one.connection === name))
+  return former.length === 0 ? estate : { ...estate, connections: [...estate.connections, ...former] }
+}
+
+/** The estate with a host for every machine that leaves it to croft. Asks how busy hosts are only when one is to be chosen. */
+async function placeAll(
+  estate: Estate,
+  seen: { readonly worlds: ReadonlyMap<string, World>; readonly lookings: ReadonlyMap<string, Looking> },
+  ledger: Ledger,
+  nowMs: number,
+  signal: AbortSignal,
+): Promise<Estate> {
+  const loads = new Map<string, readonly LoadSample[]>()
+  for (const [connection, looking] of seen.lookings) {
+    const open = unplaced(estate, { worlds: seen.worlds, ledger }).filter((one) => one.connection === connection)
+    const nodes = new Set(open.flatMap(({ placement }) => placement?.candidates.map(({ node }) => node) ?? []))
+    const { session, survey } = looking
+    const here = survey.hosts.filter(({ name, online }) => online && nodes.has(name))
+    await inParallel(here, looking.connection.limits.reads, async ({ name }) => {
+      try {
+        const samples = await session.hosts?.load(name, signal)
+        if (samples !== undefined) loads.set(`${connection}/${name}`, samples)
+      } catch (error) {
+        // Without the right to see it nothing is known, and nothing speaks against the host.
+        if (!(error instanceof LookFailed)) throw error
+      }
+    })
+  }
+  return place(estate, { worlds: seen.worlds, ledger, loads, nowMs })
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Action } from '../model/action.ts'
 import type { Plan, PlanEntry } from '../model/plan.ts'
 import type { Looking } from './look.ts'
-import { sayWhyUnread } from './unread.ts'
+import { sayWhyUnread } from './observation.ts'
 
 const lack = { look: 'config', externalId: '101' } as const
 const wait: Action = { do: 'wait', reason: 'NotReadClosely', message: 'not read yet', lookAgainMs: 1, lack }

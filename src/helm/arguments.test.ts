@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ChartRequest } from '../drivers/chart-port.ts'
 import { archiveName, environmentFor, requestProblem, templateArguments } from './arguments.ts'
-import { standInsFor } from './stand-ins.ts'
+import { standInsFor } from './renderer.ts'
 
 const REQUEST: ChartRequest = {
   repo: 'https://charts.example.org',

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Declaration } from '../model/declaration.ts'
-import { cloneNeeds } from './crossplane/clone-needs.ts'
+import type { ResourceKey } from '../model/key.ts'
+import type { VmSpec } from '../model/vm.ts'
 import { crossplaneGroup, envelope, isNamespaced } from './crossplane/envelope.ts'
 import { allFields, checkGuestEnvelope, guestFields, guestPolicy } from './crossplane/guest-fields.ts'
 import { servedBy } from './crossplane/provider.ts'
@@ -9,7 +10,7 @@ import { checkVm } from './crossplane/vm-check.ts'
 import { vmFields } from './crossplane/vm-schema.ts'
 import { vmSpec } from './crossplane/vm-spec.ts'
 import { unkeptWarnings } from './crossplane/vm-unkept.ts'
-import type { Kind } from './kind.ts'
+import type { Kind, Lookup } from './kind.ts'
 import { filesNeeded } from './machines/files-needed.ts'
 
 const schema = z.strictObject({
@@ -61,4 +62,24 @@ function vmSpecOf(declaration: Declaration<EnvironmentVmSpec>) {
   const fields = guestFields(declaration)
   // The check has refused a declaration without a host.
   return vmSpec(fields, fields.nodeName ?? '', declaration.name, declaration.policy.adopt !== undefined)
+}
+
+/** The declared VM that another one is cloned from must be there first. One that nobody declared must exist. */
+function cloneNeeds(vm: VmSpec, { key }: Declaration, lookup: Lookup): readonly ResourceKey[] {
+  const source = vm.clone?.vmid
+  if (source === undefined) return []
+  const declared = lookup
+    .all('EnvironmentVM')
+    .filter((one) => vmidOf(one.spec) === source)
+    .map((one) => one.key)
+  return declared.filter((one) => one !== key)
+}
+
+function vmidOf(spec: unknown): number | undefined {
+  const { forProvider, initProvider } = spec as { forProvider?: Fields; initProvider?: Fields }
+  return forProvider?.vmId ?? initProvider?.vmId
+}
+
+interface Fields {
+  readonly vmId?: number
 }

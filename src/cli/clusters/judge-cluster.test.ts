@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ObservedCluster } from '../../model/observed-cluster.ts'
 import { clusterSpec, observedCluster } from '../../plan/clusters/testing/fixture.ts'
-import { closedTo } from './examine-nodes.ts'
+import { closedTo } from '../verbs/doctor.ts'
 import { judgeApi, judgeChecks, judgeNewestBackup, judgeNodes, judgeVotes } from './judge-cluster.ts'
 
 const SPEC = clusterSpec('s1 s2 s3')

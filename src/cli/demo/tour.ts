@@ -4,20 +4,126 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { closing } from '../closing.ts'
 import { writeEnvironment } from '../environment-file.ts'
+import { renderPlan } from '../render/plan.ts'
+import { hasSomethingToDo } from '../render/plan-summary.ts'
+import { many } from '../render/problems.ts'
+import { renderResources } from '../render/resources.ts'
+import { renderTable } from '../render/table.ts'
+import { rowsOf } from '../rows.ts'
 import type { Runtime } from '../runtime.ts'
-import { changedByHand } from './changed-by-hand.ts'
 import { cluster, thirdServer } from './cluster.ts'
-import { datacentre } from './datacentre.ts'
 import { writeExample } from './example.ts'
-import { firstSync } from './first-sync.ts'
 import { hostDies } from './host-dies.ts'
-import { nothingLeft } from './nothing-left.ts'
+import { narrate } from './narrate.ts'
 import { createTourPage, openInBrowser } from './page.ts'
 import { createRepository } from './repository.ts'
-import type { Scene, Stage } from './scene.ts'
+import { SCENE_MS, type Scene, SceneFailed, type Stage } from './scene.ts'
 import { createStage } from './stage.ts'
-import { summary } from './summary.ts'
-import { thirdNode } from './third-node.ts'
+import { THIRD_NODE, thirdNode } from './third-node.ts'
+import { missingFrom } from './verify.ts'
+import { renderWaterfall, spansOf } from './waterfall.ts'
+
+const VMID = 114
+const LISTED_MS = 12_000
+
+/** Drift: what somebody changes outside Git is seen, shown and put right. */
+const changedByHand: Scene = {
+  title: 'Somebody changes a machine by hand: croft puts it right',
+  async play(stage) {
+    const { simulator, style, engine, runtime } = stage
+    const before = simulator.guests().find((guest) => guest.vmid === VMID)
+    stage.say(style.paint('dim', `(in Proxmox's own page: VM ${VMID} is shut down and given 8 cores)`))
+    simulator.patchGuest(VMID, { status: 'stopped', cores: '8' })
+    // Proxmox itself takes ten seconds to show a change in its lists.
+    await stage.clock.sleep(LISTED_MS, runtime.signal)
+    const { estate } = await runtime.load(stage.repository.directory)
+    stage.say(`${style.paint('dim', '$')} croft plan .`)
+    runtime.out.write(renderPlan(await engine.plan(estate, runtime.signal), style))
+    const told = narrate(stage)
+    const settlement = await engine.settle(estate, {
+      signal: runtime.signal,
+      deadlineMs: SCENE_MS,
+      onPass: (report) => told.pass?.(report),
+    })
+    const after = simulator.guests().find((guest) => guest.vmid === VMID)
+    if (settlement.outcome !== 'settled' || after?.running !== true || after.config.cores !== before?.config.cores)
+      throw new SceneFailed(`VM ${VMID} is not as Git says`)
+    stage.say(`\n${style.paint('green', '✔')} VM ${VMID} runs again, with the cores that Git says.`)
+  },
+}
+
+const nothingLeft: Scene = {
+  title: 'A second look: nothing left to do',
+  async play(stage) {
+    const before = stage.simulator.stats()
+    const { estate } = await stage.runtime.load(stage.repository.directory)
+    const plan = await stage.engine.plan(estate, stage.runtime.signal)
+    const report = await stage.engine.pass(estate, stage.runtime.signal)
+    const after = stage.simulator.stats()
+    stage.say(`${stage.style.paint('dim', '$')} croft plan .`)
+    stage.runtime.out.write(renderPlan(plan, stage.style))
+    const writes = after.writes - before.writes
+    stage.say(
+      `The datacentre saw ${many(after.calls - before.calls, 'call')} for a plan and a whole pass, and ${many(writes, 'write')}.`,
+    )
+    if (hasSomethingToDo(plan) || report.effects > 0)
+      throw new SceneFailed('the second plan still finds something to do')
+    if (writes > 0) throw new SceneFailed(`the second look made ${writes} writes`)
+  },
+}
+
+const summary: Scene = {
+  title: 'What there is now, and how long it took',
+  async play(stage) {
+    const loaded = await stage.runtime.load(stage.repository.directory)
+    const { records } = await stage.engine.pass(loaded.estate, stage.runtime.signal)
+    const rows = rowsOf(loaded, records).filter((row) => !row.passive)
+    const view = { wide: false, headers: true, qualified: true, nowMs: stage.clock.now() }
+    stage.say(`${stage.style.paint('dim', '$')} croft get`)
+    stage.say(renderResources(rows, stage.style, view))
+    stage.say(`${stage.style.paint('bold', THIRD_NODE)}, step by step:`)
+    stage.runtime.out.write(renderWaterfall(spansOf(stage.story, THIRD_NODE), stage.style))
+    const missing = missingFrom(stage.before, stage.simulator.guests(), records)
+    if (missing.length > 0) throw new SceneFailed(`in the datacentre itself is missing: ${missing.join('; ')}`)
+  },
+}
+
+const firstSync: Scene = {
+  title: 'Git declares what exists: two virtual machines, adopted as they are',
+  async play(stage) {
+    const { style, simulator } = stage
+    const before = simulator.stats().writes
+    const commit = await stage.repository.push('Declare the homelab as it is')
+    stage.say(
+      `${style.paint('dim', '$')} git commit -m "Declare the homelab as it is" && git push   ${commit.slice(0, 7)}`,
+    )
+    const { settlement } = await stage.sync(narrate(stage))
+    const writes = simulator.stats().writes - before
+    if (simulator.guests().length !== stage.before.length) throw new SceneFailed('taking over made another machine')
+    stage.say(
+      `\n${style.paint('green', '✔')} settled after ${many(settlement.passes, 'pass', 'passes')} and ${many(writes, 'write')}: ` +
+        'nothing created, nothing restarted;\n  each machine now carries the mark of its declaration.',
+    )
+  },
+}
+
+const datacentre: Scene = {
+  title: 'A datacentre: three Proxmox hosts (simulated, nothing real is touched)',
+  async play(stage) {
+    const { simulator, style } = stage
+    const guests = simulator.guests()
+    stage.say(`The Proxmox API answers at ${style.paint('bold', simulator.endpoint)}`)
+    stage.say(
+      `with the certificate ${simulator.fingerprint.slice(0, 23)}…; simulated time runs ${stage.speed} times as fast.\n`,
+    )
+    const rows = simulator.hosts().map((host) => {
+      const here = guests.filter((guest) => guest.host === host)
+      const names = here.map((guest) => `${guest.vmid} ${guest.name} (${guest.running ? 'running' : 'stopped'})`)
+      return [host, names.length === 0 ? 'none' : names.join(', ')]
+    })
+    stage.runtime.out.write(renderTable([{ title: 'HOST' }, { title: 'MACHINES' }], rows, style))
+  },
+}
 
 /** The tour, in order. A later part is one more scene here. */
 export const SCENES: readonly Scene[] = [

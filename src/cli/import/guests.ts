@@ -1,9 +1,12 @@
 import { type Driver, type DriverDeps, LookFailed } from '../../drivers/port.ts'
 import { EXTERNAL_NAME } from '../../kinds/fields/annotations.ts'
+import type { HostSpec } from '../../kinds/host.ts'
 import type { Kind } from '../../kinds/kind.ts'
+import { hypervisorOf } from '../../kinds/machines/bindings.ts'
 import { findKind } from '../../kinds/registry.ts'
 import { inParallel } from '../../lib/parallel.ts'
 import type { Connection } from '../../model/connection.ts'
+import type { Declaration } from '../../model/declaration.ts'
 import { resourceKey } from '../../model/key.ts'
 import { guestIn } from '../../model/resource.ts'
 import type { Sighting } from '../../model/sighting.ts'
@@ -13,7 +16,6 @@ import { fitToKind } from '../../source/foreign/fit.ts'
 import { readFiles } from '../../source/read-files.ts'
 import { CliError, EXIT } from '../exit.ts'
 import type { LoadedEstate } from '../runtime.ts'
-import { withLogicalNames } from './logical-names.ts'
 
 /** The other side does not know us, or shows less than it has. */
 const AUTHORITY = new Set(['Unauthorized', 'PermissionDenied', 'WrongCertificate'])
@@ -194,5 +196,48 @@ async function looking<T>(connection: Connection, look: Promise<T>): Promise<T> 
       `${connection.name} (${connection.endpoint}) does not answer as it should: ${message}. Run croft doctor to see why.`,
       AUTHORITY.has(reason) ? EXIT.unauthorized : EXIT.failed,
     )
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>
+type Named = Readonly<Record<string, unknown>>
+
+/**
+ * A Machine speaks of networks and storages by logical names, and of its host by the name of the Host. What the host
+ * itself calls them is turned back into those; a name that nobody binds yet stays, and a note says what is missing.
+ */
+function withLogicalNames(
+  fields: Fields,
+  connection: string,
+  { declarations }: LoadedEstate,
+): { readonly fields: Fields; readonly notes: readonly string[] } {
+  const lookup = {
+    all: (kind: string) => declarations.filter((one) => one.kind === kind),
+    declaration: (kind: string, name: string) => declarations.find((one) => one.kind === kind && one.name === name),
+  }
+  const hosts = lookup.all('Host') as readonly Declaration<HostSpec>[]
+  const host = hosts.find((one) => hypervisorOf(one, lookup)?.name === connection)
+  if (host === undefined) return { fields, notes: [`declare the Host of connection ${connection} with its bindings`] }
+  const { networks, storages } = host.spec.bindings
+  const notes: string[] = []
+  const nameOf = (what: string, bound: ReadonlyMap<string, string>, real: unknown) => {
+    const logical = bound.get(String(real))
+    if (logical === undefined) notes.push(`bind ${String(real)} as a ${what} of Host ${host.name}`)
+    return logical ?? real
+  }
+  const boundNetworks = new Map(Object.entries(networks).map(([name, { bridge }]) => [bridge, name]))
+  const boundStorages = new Map(Object.entries(storages).map(([name, real]) => [real, name]))
+  const listed = (value: unknown) => (Array.isArray(value) ? (value as readonly Named[]) : [])
+  return {
+    fields: {
+      ...fields,
+      host: host.name,
+      disks: listed(fields.disks).map((disk) => ({ ...disk, storage: nameOf('storage', boundStorages, disk.storage) })),
+      networks: listed(fields.networks).map((nic) => ({
+        ...nic,
+        network: nameOf('network', boundNetworks, nic.network),
+      })),
+    },
+    notes: [...new Set(notes)],
   }
 }

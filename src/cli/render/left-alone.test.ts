@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { renderLeftAlone } from './left-alone.ts'
+import { renderLeftAlone } from '../verbs/validate.ts'
 
 test('documents of others are named by kind with their number, most first, and so is what is no document', () => {
   const flux = { file: 'a.yaml', line: 1, apiVersion: 'helm.toolkit.fluxcd.io/v2', kind: 'HelmRelease' }

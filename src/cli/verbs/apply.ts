@@ -3,8 +3,8 @@ import type { PassReport, Settlement } from '../../engine/engine.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import type { ResourceKey } from '../../model/key.ts'
 import type { Plan } from '../../model/plan.ts'
+import type { ResourceRecord } from '../../model/record.ts'
 import { disruptionOf } from '../../plan/disruption.ts'
-import { applyExit } from '../apply-exit.ts'
 import { closing } from '../closing.ts'
 import { asKnown, keepEscrow, nameEstate } from '../estate-files.ts'
 import { CliError, EXIT, type ExitCode, signalCode } from '../exit.ts'
@@ -173,4 +173,24 @@ function closingLine(
   if (blindExit(settled.last.plan) !== undefined)
     return `\n${style.paint('red', 'Apply failed.')} ${resources} Not every connection could be looked at: run croft doctor to see why.\n`
   return `\n${style.paint('red', 'Apply failed.')} ${resources} Run croft describe KIND/NAME to see why.\n`
+}
+
+/** 0 settled, as declared and ready, 1 failed or refused, 3 held or not ready (in time), 4 not authorized. */
+export function applyExit(settled: Settlement, declared: readonly string[]): ExitCode {
+  const { plan, records } = settled.last
+  const blind = blindExit(plan)
+  if (blind !== undefined) return blind
+  const recordOf = new Map(records.map((record) => [record.key, record]))
+  if (records.some((record) => conditionIs(record, 'Stalled', 'True')) || refusedIn(plan)) return EXIT.failed
+  if (settled.outcome === 'deadline' || heldIn(plan).length > 0) return EXIT.timedOut
+  const ready = declared.every((key) => conditionIs(recordOf.get(key), 'Ready', 'True'))
+  return ready ? EXIT.ok : EXIT.timedOut
+}
+
+function conditionIs(record: ResourceRecord | undefined, type: string, status: string): boolean {
+  return record?.conditions.some((one) => one.type === type && one.status === status) ?? false
+}
+
+function refusedIn(plan: Plan): boolean {
+  return plan.entries.some((entry) => entry.action.do === 'refuse')
 }

@@ -1,12 +1,15 @@
 import { existsSync } from 'node:fs'
+import type { AuditEntry } from '../../model/audit.ts'
 import type { CroftEvent } from '../../model/event.ts'
 import type { EventFilter, Store } from '../../store/port.ts'
 import { closing } from '../closing.ts'
 import { EXIT } from '../exit.ts'
 import { note, styleOf, writeJson, writeYaml } from '../output.ts'
-import { auditJson, renderAudit } from '../render/audit.ts'
+import { showAge } from '../render/duration.ts'
 import { eventJson, renderEvents } from '../render/events.ts'
 import { API_VERSION } from '../render/plan-json.ts'
+import type { Style } from '../render/style.ts'
+import { renderTable } from '../render/table.ts'
 import type { Runtime } from '../runtime.ts'
 import { parseKey } from '../select.ts'
 import { openExisting, realDirectory, stateFile } from '../state.ts'
@@ -85,4 +88,44 @@ async function watch(
 
 function show(runtime: Runtime, events: readonly CroftEvent[], headers: boolean): void {
   runtime.out.write(renderEvents(events, styleOf(runtime, runtime.out), { nowMs: runtime.clock.now(), headers }))
+}
+
+const COLUMNS = [
+  { title: 'WHEN' },
+  { title: 'WHO' },
+  { title: 'WHAT' },
+  { title: 'ABOUT' },
+  { title: 'OUTCOME' },
+  { title: 'MESSAGE', max: 400 },
+]
+
+function renderAudit(
+  entries: readonly AuditEntry[],
+  style: Style,
+  view: { readonly nowMs: number; readonly headers: boolean },
+): string {
+  const rows = entries.map(({ atMs, actor, what, subject = '-', outcome, message }) => [
+    showAge(view.nowMs - atMs),
+    actor,
+    what,
+    subject,
+    outcome,
+    message,
+  ])
+  return renderTable(COLUMNS, rows, style, { headers: view.headers })
+}
+
+function auditJson({ seq, atMs, actor, from, what, subject, outcome, message }: AuditEntry): unknown {
+  return {
+    apiVersion: API_VERSION,
+    kind: 'AuditEntry',
+    seq,
+    time: new Date(atMs).toISOString(),
+    actor,
+    from,
+    what,
+    ...(subject === undefined ? {} : { subject }),
+    outcome,
+    message,
+  }
 }

@@ -4,7 +4,9 @@ import { viewOf } from '../../controller/view.ts'
 import { atOnce } from '../../lib/in-turns.ts'
 import type { Estate } from '../../model/estate.ts'
 import type { CheckView, EstateView } from '../../model/estate-view.ts'
+import type { HealthCheckSpec } from '../../model/health-check.ts'
 import type { Plan } from '../../model/plan.ts'
+import type { PowerLook } from '../../model/power-look.ts'
 import type { ResourceRecord } from '../../model/record.ts'
 import { standingIn } from '../../model/standing.ts'
 import { troublesOf as judge } from '../../model/trouble.ts'
@@ -13,10 +15,10 @@ import { EXIT, type ExitCode } from '../exit.ts'
 import { styleOf, writeJson } from '../output.ts'
 import { blindExit } from '../plan-exit.ts'
 import { clean } from '../render/clean.ts'
+import { showAge } from '../render/duration.ts'
 import { asSeenNow, renderTrouble, troublesOf, votesOf, withJudged } from '../render/health.ts'
 import { API_VERSION } from '../render/plan-json.ts'
 import { many } from '../render/problems.ts'
-import { atRest } from '../render/resting.ts'
 import type { Runtime } from '../runtime.ts'
 import { openExisting, realDirectory, stateFile } from '../state.ts'
 import type { Options, Verb } from '../verb.ts'
@@ -154,4 +156,59 @@ function seenNow(
   }
   const drifts = driftsOf({ plan, records })
   return { ...atOnce(viewOf({ sources: [], estate, report, drifts, checks })), hosts }
+}
+
+/** What is off because somebody wants it off, and what is then left to judge. */
+interface Resting {
+  /** One line for each Power that is off. */
+  readonly lines: readonly string[]
+  readonly connections: ReadonlySet<string>
+  /** The plan and the records without what rests. */
+  readonly plan: Plan
+  readonly records: readonly ResourceRecord[]
+  /** Is this asked of something that rests? */
+  readonly isAskedOf: (probe: HealthCheckSpec['probe']) => boolean
+}
+
+/** A cluster that is off by order is healthy: what nobody can see in it then is nobody's trouble. Pure. */
+function atRest(plan: Plan, records: readonly ResourceRecord[], nowMs: number): Resting {
+  const off = (plan.powers ?? []).filter(({ decision }) => decision.phase === 'Off')
+  const connections = new Set(off.flatMap(connectionsOf))
+  const machines = new Set(
+    off.flatMap(({ decision }) => Object.keys(decision.machines).filter((key) => decision.machines[key] === 'off')),
+  )
+  const clusters = new Set(off.flatMap(({ declaration }) => declaration.spec.cluster ?? []))
+  const rests = ({ key, connection }: { readonly key: string; readonly connection: string }) =>
+    connections.has(connection) || machines.has(key)
+  const resting = plan.entries.filter(rests)
+  const lines = off.map(({ declaration, decision: { wanted } }) => {
+    const since = wanted.sinceMs === 0 ? '' : `, since ${showAge(nowMs - wanted.sinceMs)}`
+    const what = declaration.spec.cluster === undefined ? '' : ` cluster ${declaration.spec.cluster} is`
+    return `${declaration.key}:${what} off by order (${wanted.why})${since}; ${many(resting.length, 'thing')} rest with it → croft power on ${declaration.name}`
+  })
+  const hidden = new Set(resting.map(({ key }) => String(key)))
+  return {
+    lines,
+    connections,
+    plan: {
+      ...plan,
+      entries: plan.entries.filter((entry) => !rests(entry)),
+      notes: plan.notes.filter(({ connection }) => !connections.has(connection)),
+    },
+    records: records.filter((record) => !rests(record) && !hidden.has(String(record.key))),
+    isAskedOf: (probe) =>
+      (probe.ask === 'cluster' && clusters.has(probe.cluster)) ||
+      (probe.ask === 'command' && machines.has(`Machine/${probe.on}`)),
+  }
+}
+
+/** The API of the cluster, and every hypervisor of which all declared hosts are off. */
+function connectionsOf({ declaration: { spec }, observed }: PowerLook): readonly string[] {
+  const hosts = Map.groupBy(spec.hosts, ({ connection }) => connection ?? '')
+  const dark = [...hosts].flatMap(([connection, own]) =>
+    connection !== '' && own.every(({ name }) => observed.hosts.find((host) => host.name === name)?.power === 'off')
+      ? [connection]
+      : [],
+  )
+  return [...(spec.cluster === undefined ? [] : [`cluster/${spec.cluster}`]), ...dark]
 }

@@ -1,8 +1,16 @@
 import { readWaits } from '../../engine/power/noted-waits.ts'
 import type { Estate } from '../../model/estate.ts'
-import type { PowerDeclaration, PowerOrder } from '../../model/power.ts'
+import {
+  NO_POWER_ORDERS,
+  type PersonHold,
+  type PowerDeclaration,
+  type PowerOrder,
+  type PowerOrders,
+} from '../../model/power.ts'
 import type { PowerLook } from '../../model/power-look.ts'
 import { coordinatePower } from '../../plan/power/coordinate.ts'
+import type { Store } from '../../store/port.ts'
+import { changeOrder } from '../change-order.ts'
 import { closing } from '../closing.ts'
 import { CliError, EXIT, type ExitCode, UsageError } from '../exit.ts'
 import { styleOf, writeJson } from '../output.ts'
@@ -15,9 +23,7 @@ import type { Options, Verb } from '../verb.ts'
 import { confirmed } from './host/confirm.ts'
 import { loadForOperation } from './machine/find.ts'
 import { actorOf, noteOperation } from './machine/journal.ts'
-import { changeOrders, held, released } from './power/orders.ts'
-import type { NamedPower } from './power/perform.ts'
-import { switchHere } from './power/perform.ts'
+import { type NamedPower, switchHere } from './power/perform.ts'
 import { type AtWork, renderPower, renderPowerPlan } from './power/render.ts'
 
 const WHATS = ['off', 'on', 'status', 'hold', 'release'] as const
@@ -174,4 +180,20 @@ function durationOf(text: unknown): number {
   if (ms === undefined || ms === 0)
     throw new UsageError(`--for ${String(text)} is no duration. Write it like 90m or 8h.`)
   return ms
+}
+
+/** Changes what people have ordered, as the controller reads it; answers what stands now. */
+function changeOrders(store: Store, power: string, change: (orders: PowerOrders) => PowerOrders): Promise<PowerOrders> {
+  return changeOrder(store, `power-orders/${power}`, NO_POWER_ORDERS, change)
+}
+
+/** One hold for each person, the newest; what is over is forgotten. */
+function held(orders: PowerOrders, hold: PersonHold): PowerOrders {
+  const others = orders.holds.filter(({ by, untilMs }) => by !== hold.by && untilMs > hold.sinceMs)
+  return { ...orders, holds: [...others, hold] }
+}
+
+/** Undefined: everybody's. */
+function released(orders: PowerOrders, whose: string | undefined): PowerOrders {
+  return { ...orders, holds: orders.holds.filter(({ by }) => whose !== undefined && by !== whose) }
 }

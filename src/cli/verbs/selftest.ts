@@ -3,7 +3,6 @@ import type { ClusterOperation } from '../../model/cluster-operation.ts'
 import { planBackup } from '../../plan/clusters/backup.ts'
 import type { Store } from '../../store/port.ts'
 import { closing } from '../closing.ts'
-import { examineNodes } from '../clusters/examine-nodes.ts'
 import {
   judgeApi,
   judgeChecks,
@@ -24,6 +23,7 @@ import type { Options, Verb } from '../verb.ts'
 import { prepareDrill } from './cluster/drill.ts'
 import { findCluster } from './cluster/find.ts'
 import { messageOf, performOperation } from './cluster/operate.ts'
+import { examineNodes } from './doctor.ts'
 import { textOf } from './host/find.ts'
 
 interface Tested extends Verdict {

@@ -3,10 +3,9 @@ import path from 'node:path'
 import { EXIT } from '../exit.ts'
 import { nothingIn } from '../load.ts'
 import { note, styleOf, writeJson, writeYaml } from '../output.ts'
-import { renderLeftAlone } from '../render/left-alone.ts'
 import { API_VERSION } from '../render/plan-json.ts'
 import { countProblems, countValid, hasErrors, many, problemsJson, renderProblems } from '../render/problems.ts'
-import type { LoadedEstate } from '../runtime.ts'
+import type { LeftAloneDocument, LoadedEstate } from '../runtime.ts'
 import { realDirectory, shownBelow } from '../state.ts'
 import type { Verb } from '../verb.ts'
 
@@ -71,4 +70,18 @@ function onlyOf(loaded: LoadedEstate, file: string): LoadedEstate {
   const problems = loaded.estate.problems.filter(({ origin }) => origin.file === file)
   const declarations = loaded.declarations.filter(({ origin }) => origin.file === file)
   return { ...loaded, declarations, files: 1, ignored: 0, estate: { ...loaded.estate, problems } }
+}
+
+const SHOWN = 12
+
+/** What was read and belongs to somebody else, by kind, most first: nothing is left out without a word. */
+export function renderLeftAlone(documents: readonly LeftAloneDocument[]): readonly string[] {
+  const counts = new Map<string, number>()
+  for (const { apiVersion, kind, note } of documents) {
+    const what = kind === '' ? (note ?? 'not a manifest') : `${kind} (${apiVersion})`
+    counts.set(what, (counts.get(what) ?? 0) + 1)
+  }
+  const lines = [...counts].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1)).map(([what, n]) => `  ${n} × ${what}`)
+  const more = lines.length - SHOWN
+  return more > 0 ? [...lines.slice(0, SHOWN), `  and ${many(more, 'more kind')}; -o json lists every document`] : lines
 }

@@ -1,12 +1,23 @@
 import { cleanText } from '../../lib/clean-text.ts'
 import type { ObservedCluster } from '../../model/observed-cluster.ts'
+import type { ClusterVerb } from '../../model/step.ts'
+import type { Outcome } from '../../model/verdict.ts'
 import type { ClusterDriver, ClusterSurroundings } from '../cluster-port.ts'
 import { createAccess } from './access.ts'
+import { type Actor, refused } from './actor.ts'
 import { examineNode } from './doctor.ts'
 import { emptyMemory } from './memory.ts'
 import { observeCluster } from './observe.ts'
 import { createOperator } from './operator.ts'
-import { performStep } from './perform.ts'
+import { deleteJoinToken, noteFormed } from './steps/after-join.ts'
+import { initCluster, joinAgent, joinServer, prepareK3s, recordFirstServer } from './steps/bootstrap.ts'
+import { configureK3s, upgradeK3s } from './steps/change.ts'
+import { drain } from './steps/drain.ts'
+import { runHealthCheck } from './steps/health-check.ts'
+import { clearRemovedMark, cordon, uncordon } from './steps/node-marks.ts'
+import { readBackSecrets } from './steps/read-back.ts'
+import { deleteNode, deleteNodePassword, removeMember } from './steps/removal.ts'
+import { restartK3s, snapshot, stopK3s, wipeStanding } from './steps/service.ts'
 
 /** Speaks to K3s clusters: their API, and the program that croft puts on each node. */
 export function createK3sDriver(): ClusterDriver {
@@ -76,4 +87,44 @@ function blind(
     // A person must learn why nothing happens.
     orders: { ...orders, hold: { reason, allow: 'mend what is named' } },
   }
+}
+
+type Perform = (actor: Actor) => Promise<Outcome>
+
+const notOurs: Perform = async ({ step }) =>
+  refused('WrongDriver', 'stalled', `${step.do} is done by the driver of the machine`)
+
+/** How each verb is done. Every one is short, and can be repeated. */
+const STEPS: Readonly<Record<ClusterVerb, Perform>> = {
+  'record-first-server': recordFirstServer,
+  'note-formed': noteFormed,
+  'delete-join-token': deleteJoinToken,
+  'read-back-secrets': readBackSecrets,
+  'create-machine': notOurs,
+  'start-machine': notOurs,
+  'stop-machine': notOurs,
+  'restart-machine': notOurs,
+  'destroy-machine': notOurs,
+  'wipe-k3s': wipeStanding,
+  'prepare-k3s': prepareK3s,
+  'init-cluster': initCluster,
+  'join-server': joinServer,
+  'join-agent': joinAgent,
+  'stop-k3s': stopK3s,
+  'restart-k3s': restartK3s,
+  cordon,
+  drain,
+  uncordon,
+  'upgrade-k3s': upgradeK3s,
+  'configure-k3s': configureK3s,
+  'remove-member': removeMember,
+  'clear-removed-mark': clearRemovedMark,
+  'delete-node': deleteNode,
+  'delete-node-password': deleteNodePassword,
+  snapshot,
+  'run-health-checks': runHealthCheck,
+}
+
+function performStep(actor: Actor): Promise<Outcome> {
+  return STEPS[actor.step.do](actor)
 }

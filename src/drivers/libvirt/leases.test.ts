@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readLeases } from './leases.ts'
+import { readLeases } from './session.ts'
 
 test('[D-10] the table of leases is read, and nothing else in it', () => {
   const table = ` Expiry Time           MAC address         Protocol   IP address           Hostname   Client ID or DUID

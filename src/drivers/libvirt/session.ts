@@ -1,4 +1,8 @@
+import { isIP } from 'node:net'
+import { cleanText } from '../../lib/clean-text.ts'
 import { LIMITS } from '../../lib/limits.ts'
+import { neighbourProbe, readNeighbours } from '../../lib/neighbour-probe.ts'
+import { type AddressUse, usedNear } from '../../model/address-use.ts'
 import type { Connection } from '../../model/connection.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { SshTarget } from '../../model/ssh-target.ts'
@@ -6,7 +10,6 @@ import type { Survey } from '../../model/survey.ts'
 import { type DriverDeps, LookFailed, type Session } from '../port.ts'
 import { agentShell } from './agent-shell.ts'
 import { bytesOf } from './domain-view.ts'
-import { addressUse } from './leases.ts'
 import { listPlaces } from './list-places.ts'
 import { isVolumeOf } from './names.ts'
 import { observeDomain, volumeNames } from './observe.ts'
@@ -14,7 +17,7 @@ import { performStep } from './perform.ts'
 import { placeListed } from './place-rules.ts'
 import type { Places, Pool } from './places.ts'
 import { snapshotsOf } from './snapshots.ts'
-import { FIRST_QUESTIONS, readDomain, readFirst, readHost, readPool, storageOf } from './survey.ts'
+import { FIRST_QUESTIONS, readDomain, readFirst, readHost, readPool, storageOf, words } from './survey.ts'
 import { taskOutcome } from './task-outcome.ts'
 import { createVirsh, type Virsh } from './virsh.ts'
 import { find, parseXml, textIn } from './xml.ts'
@@ -172,5 +175,39 @@ async function readVolumeList(
     const content = name.endsWith('.iso') ? 'iso' : 'import'
     const externalId = kind === 'remains' ? `${pool}:${name}` : `${pool}:${content}/${name}`
     return [{ connection, type: 'file', list, externalId, host, close: { config: { content, size, ctime }, atMs } }]
+  })
+}
+
+/** Who has these addresses on the networks of a host: by libvirt's own leases, and by who answers there. */
+async function addressUse(
+  virsh: Virsh,
+  host: string,
+  addresses: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly AddressUse[]> {
+  const doing = `ask ${host} who has ${addresses.length === 1 ? addresses[0] : `${addresses.length} addresses`}`
+  const [list = ''] = await virsh.ask([['net-list', '--name']], doing, signal)
+  const networks = words(list).slice(0, LIMITS.addressLooks)
+  const tables = await virsh.ask(
+    networks.map((network) => ['net-dhcp-leases', network]),
+    doing,
+    signal,
+  )
+  const leased = networks.flatMap((network, at) => readLeases(tables[at] ?? '', network, host))
+  const { stdout } = await virsh.run(neighbourProbe(addresses), doing, signal)
+  const near = usedNear(host, readNeighbours(stdout, addresses))
+  return [...leased.filter(({ address }) => addresses.includes(address)), ...near]
+}
+
+/** The table of `virsh net-dhcp-leases`: expiry, hardware address, protocol, address, name, client. Pure. */
+export function readLeases(table: string, network: string, host: string): readonly AddressUse[] {
+  return words(table).flatMap((line) => {
+    const [, hardware = '', text = '', name = '-'] =
+      /^\S+ \S+\s+((?:[0-9a-f]{2}:){5}[0-9a-f]{2})\s+ipv[46]\s+(\S+)\s+(\S+)/i.exec(line) ?? []
+    const [address = ''] = text.split('/')
+    if (isIP(address) === 0) return []
+    const called = name === '-' ? '' : ` (${cleanText(name, 63)})`
+    const by = `${hardware.toLowerCase()}${called}, which has it by DHCP from the network ${cleanText(network, 63)} of ${host}`
+    return [{ address, hardware: hardware.toLowerCase(), by }]
   })
 }

@@ -1,22 +1,25 @@
-import type { Shell } from '../../lib/shell.ts'
+import { seedImage } from '../../cloudinit/image.ts'
+import { nameOf as nameOfSecret, secretsIn, withSecrets } from '../../cloudinit/secrets.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import { neighbourProbe, readNeighbours } from '../../lib/neighbour-probe.ts'
+import { type Shell, ShellFailure } from '../../lib/shell.ts'
+import { type AddressUse, usedNear } from '../../model/address-use.ts'
 import type { Connection } from '../../model/connection.ts'
-import { Secret } from '../../model/secret.ts'
+import { Secret, type SecretReference } from '../../model/secret.ts'
+import type { PowerState } from '../../model/sighting.ts'
+import type { Step } from '../../model/step.ts'
 import type { LoadSample } from '../../model/survey.ts'
-import { type DriverDeps, LookFailed, type Session } from '../port.ts'
-import { addressUse } from './address-use.ts'
+import type { Outcome } from '../../model/verdict.ts'
+import { type DriverDeps, LookFailed, type Session, type SitePower } from '../port.ts'
 import { openAgentShell } from './agent/shell.ts'
 import { type Api, createApi } from './api.ts'
-import { cleanText, countOf, recordsOf } from './foreign.ts'
+import { cleanText, countOf, isRecord, nameOf, recordsOf } from './foreign.ts'
 import { observeListed, readList } from './lists.ts'
 import { loginOf, openWireOf } from './login.ts'
 import { observeGuest } from './observe-guest.ts'
-import { perform } from './perform.ts'
-import { powersOn } from './powers-on.ts'
 import { performAsRoot } from './root-lane.ts'
-import { seesEverything } from './sees-everything.ts'
-import { createSitePower } from './site-power.ts'
 import { snapshotsOf } from './snapshots.ts'
-import { readSurvey } from './survey.ts'
+import { powerState, readSurvey } from './survey.ts'
 import { endedTasks, recentTasks, taskOutcome } from './tasks.ts'
 
 /** An open connection to one Proxmox cluster or host. */
@@ -127,4 +130,107 @@ async function resolveToken(connection: Connection, deps: DriverDeps): Promise<S
   if (!/^[^\s!=]+![^\s=]+=[^\s]+$/.test(value))
     throw refuse(`the token of connection ${connection.name} does not look like user@realm!name=secret`)
   return new Secret(value)
+}
+
+/**
+ * Proxmox leaves out of its lists what a token may not see. With VM.Audit on /vms and everything below, it leaves out
+ * nothing but what somebody took away again for a single guest; whoever takes such an id is refused.
+ */
+async function seesEverything(api: Api, signal: AbortSignal): Promise<boolean> {
+  const held = await api.read('/access/permissions?path=%2Fvms', { doing: 'ask what the token may see' }, signal)
+  const here = isRecord(held) ? held['/vms'] : undefined
+  return isRecord(here) && Number(here['VM.Audit']) === 1
+}
+
+/** The host looks at its own processes for this list: it is not the cached status of the survey. */
+async function powersOn(api: Api, host: string, signal: AbortSignal): Promise<ReadonlyMap<string, PowerState>> {
+  const about = { doing: `list the VMs of ${host}`, host }
+  const data = await api.read(`/nodes/${encodeURIComponent(host)}/qemu`, about, signal)
+  return new Map(
+    recordsOf(data).flatMap((entry) => {
+      const id = nameOf(entry.vmid)
+      return id === undefined ? [] : [[id, powerState(entry.status)] as const]
+    }),
+  )
+}
+
+/** Who has these addresses on the networks of a node, where its root lane is declared. */
+async function addressUse(
+  shell: Shell | undefined,
+  host: string,
+  addresses: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly AddressUse[]> {
+  if (shell === undefined) return []
+  try {
+    const { stdout } = await shell.run(neighbourProbe(addresses), { signal, timeoutMs: LIMITS.addressProbeMs })
+    return usedNear(host, readNeighbours(stdout, addresses))
+  } catch (error) {
+    // A node that cannot be asked keeps nobody from being made.
+    if (!(error instanceof ShellFailure)) throw error
+    return []
+  } finally {
+    await shell.close()
+  }
+}
+
+/** Hosts and HA of a Proxmox cluster. */
+function createSitePower(api: Api): SitePower {
+  const write = (path: string, params: Readonly<Record<string, string>>, doing: string, signal: AbortSignal) =>
+    api.write({ method: 'POST', path, params }, new Map(), { doing }, signal)
+  return {
+    async highAvailability(signal) {
+      try {
+        const about = { doing: 'look at HA' }
+        const rows = recordsOf(await api.read('/cluster/ha/status/current', about, signal))
+        const fencing = rows.find(({ type }) => type === 'fencing')
+        const state = fencing?.['armed-state']
+        // Before 9.2 it cannot be disarmed, and says nothing of it.
+        if (typeof state !== 'string') return 'none'
+        if (state === 'disarming' || state === 'disarmed') return state
+        return rows.some(({ type }) => type === 'service') ? 'armed' : 'none'
+      } catch (error) {
+        if (error instanceof LookFailed) return 'unknown'
+        throw error
+      }
+    },
+    switchHighAvailability: (armed, signal) =>
+      armed
+        ? write('/cluster/ha/status/arm-ha', {}, 'arm HA', signal)
+        : // Not `freeze`: then a guest that HA looks after could not be stopped by anybody.
+          write('/cluster/ha/status/disarm-ha', { 'resource-mode': 'ignore' }, 'disarm HA', signal),
+    shutDownHost: (host, signal) =>
+      write(`/nodes/${encodeURIComponent(host)}/status`, { command: 'shutdown' }, `shut the host ${host} down`, signal),
+  }
+}
+
+/** Makes the call of a step. Secrets are resolved here, when it is made, and are in no plan. */
+async function perform(api: Api, deps: DriverDeps, step: Step, signal: AbortSignal): Promise<Outcome> {
+  const secrets = new Map<string, Secret>()
+  for (const name of step.secretParams ?? []) {
+    try {
+      secrets.set(name, await deps.resolveSecret(JSON.parse(step.call.params[name] ?? '') as SecretReference))
+    } catch (error) {
+      return secretMissing(step, name, error)
+    }
+  }
+  const guest = /\/(?:qemu|lxc)\/(\d+)/.exec(step.call.path)?.[1] ?? step.call.params.vmid
+  const about = { doing: step.summary, host: step.host, ...(guest === undefined ? {} : { guest }) }
+  if (step.upload === undefined) return api.write(step.call, secrets, about, signal)
+  const document = step.upload.document.reveal()
+  for (const reference of secretsIn(document)) {
+    try {
+      secrets.set(nameOfSecret(reference), await deps.resolveSecret(reference))
+    } catch (error) {
+      return secretMissing(step, 'what it reads at first boot', error)
+    }
+  }
+  const bytes = seedImage(withSecrets(document, secrets))
+  return api.write(step.call, secrets, about, signal, { name: step.upload.fileName, bytes })
+}
+
+function secretMissing(step: Step, what: string, error: unknown): Outcome {
+  const why = cleanText(error instanceof Error ? error.message : 'unknown')
+  const message = `could not ${step.summary}: the secret for ${what} could not be read: ${why}`
+  return { result: 'refused', refusal: { reason: 'SecretMissing', meaning: 'stalled', message } }
 }

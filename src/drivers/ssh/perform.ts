@@ -1,13 +1,14 @@
 import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { type Shell, ShellFailure } from '../../lib/shell.ts'
+import { shellQuoted } from '../../lib/shell-quoted.ts'
+import { HOST_PROGRAMS } from '../../model/host-item.ts'
 import type { Secret, SecretReference } from '../../model/secret.ts'
 import type { Outcome, Refusal } from '../../model/verdict.ts'
-import { ARM, ARMED, DISARM } from './arm.ts'
 import { BATCH, batchOf, isSmall, type Ready, readBatch } from './batch.ts'
 import { type Command, showCommand } from './command.ts'
 import { outcomeOf } from './failures.ts'
-import { revertScript } from './revert.ts'
+import { HOST_PATH } from './host-path.ts'
 
 export interface Hands {
   readonly host: string
@@ -161,4 +162,81 @@ function commandFailed(host: string, command: Command, code: number, said: strin
     meaning: 'backoff',
     message: `${showCommand(command).slice(0, 200)} on ${host} ended with ${code}${why === '' ? '' : `: ${why}`}`,
   })
+}
+
+/** Where the scripts lie that take unconfirmed changes back, a file for each. */
+const ARMED = '/var/lib/croft/revert'
+
+const UNIT = '/etc/systemd/system/croft-revert.service'
+/**
+ * A host that starts anew in between has lost its timer: it takes everything back as soon as what it is about runs.
+ * Before that a reload of sshd would wait for sshd, and sshd for us.
+ */
+const AT_START = [
+  '[Unit]',
+  'Description=Take back what croft changed and nobody confirmed',
+  'After=network.target ssh.service',
+  '[Service]',
+  'Type=oneshot',
+  `ExecStart=/bin/sh -c 'for f in ${ARMED}/*; do [ -f "$$f" ] && /bin/sh "$$f"; done; :'`,
+  '[Install]',
+  'WantedBy=multi-user.target',
+].join('\\n')
+
+/**
+ * As a timer of systemd where it runs, else as a program of its own; either outlives our connection, and either counts
+ * by the clock that nobody sets.
+ */
+const ARM =
+  `${HOST_PROGRAMS.arm}\n${HOST_PATH}; ` +
+  'if [ -d /run/systemd/system ]; then systemctl stop "croft-revert-$1.timer" 2>/dev/null; ' +
+  `[ -e ${UNIT} ] || { printf '${AT_START.replaceAll("'", `'\\''`)}\\n' >${UNIT}; systemctl enable --quiet croft-revert.service; }; ` +
+  'systemd-run --quiet --collect --unit="croft-revert-$1" --on-active="$2" --timer-property=AccuracySec=1s /bin/sh "$3"; ' +
+  'else setsid -f sh -c \'sleep "$1"; exec /bin/sh "$2"\' sh "$2" "$3" </dev/null >/dev/null 2>&1; fi'
+
+const DISARM =
+  `${HOST_PROGRAMS.disarm}\n${HOST_PATH}; ` +
+  // The timer goes in any case: left behind, it would take back the next change of the same thing.
+  'said=0; [ -e "$2" ] || said=7; rm -f -- "$2"; ' +
+  'if [ -d /run/systemd/system ]; then systemctl stop "croft-revert-$1.timer" 2>/dev/null || :; ' +
+  `if rmdir ${ARMED} 2>/dev/null; then systemctl disable --quiet croft-revert.service 2>/dev/null; rm -f ${UNIT}; fi; fi; exit "$said"`
+
+/**
+ * What a host does by itself when nobody confirmed a change. The script removes itself first, so that it runs once; when
+ * it is gone, the change was confirmed. A file that is read by sh, with every word quoted.
+ */
+export function revertScript(commands: readonly Command[], self: string): string {
+  const lines = [
+    `[ -e ${shellQuoted(self)} ] || exit 0`,
+    `rm -f -- ${shellQuoted(self)}`,
+    `LC_ALL=C; export LC_ALL; ${HOST_PATH}; umask 077`,
+  ]
+  for (const command of commands) {
+    switch (command.do) {
+      case 'run':
+        lines.push(command.argv.map(shellQuoted).join(' '))
+        break
+      case 'remove':
+        lines.push(`rm -f -- ${shellQuoted(command.path)}`)
+        break
+      case 'put': {
+        const path = shellQuoted(command.path)
+        const base64 = Buffer.from(command.content ?? '', 'utf8').toString('base64')
+        const { owner = 'root', group } = command
+        // An owner with a colon at its end means the group of that user.
+        const who = owner.endsWith(':') ? owner : `${owner}:${group ?? 'root'}`
+        lines.push(`printf %s ${shellQuoted(base64)} | base64 -d >${path}.croft-revert`)
+        lines.push(`chown -- ${shellQuoted(who)} ${path}.croft-revert`)
+        lines.push(`chmod -- ${(command.mode ?? 0o644).toString(8).padStart(4, '0')} ${path}.croft-revert`)
+        lines.push(`sync -d -- ${path}.croft-revert 2>/dev/null`)
+        lines.push(`mv -fT -- ${path}.croft-revert ${path}`)
+        break
+      }
+      case 'arm':
+      case 'prove':
+      case 'disarm':
+        break
+    }
+  }
+  return `${lines.join('\n')}\n`
 }

@@ -3,15 +3,15 @@ import { LIMITS } from '../../lib/limits.ts'
 import { ShellFailure } from '../../lib/shell.ts'
 import type { Connection } from '../../model/connection.ts'
 import { itemId, type WantedItem } from '../../model/host-item.ts'
-import type { Sensors } from '../../model/host-sensors.ts'
+import { hottest, readSensors, type Sensors, wattsBetween } from '../../model/host-sensors.ts'
 import type { Resource } from '../../model/resource.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { SshTarget } from '../../model/ssh-target.ts'
+import type { HostSighting } from '../../model/survey.ts'
 import { type DriverDeps, LookFailed, type Session } from '../port.ts'
 import { sha256 } from './ask.ts'
 import type { Command } from './command.ts'
 import { refusalOf } from './failures.ts'
-import { hostOf, sensorsOf } from './host-sighting.ts'
 import { rulesOf } from './items/registry.ts'
 import { type ItemMark, readMark } from './marks.ts'
 import { performCommands } from './perform.ts'
@@ -148,4 +148,26 @@ function sightingsOf(
     })
   })
   return [...found, ...[...marks.values()].map((mark) => sighting(mark.id, { answers: new Map(), mark }))]
+}
+
+function sensorsOf({ host }: Probed): Sensors {
+  return readSensors((host.sensors ?? '').split('\n'))
+}
+
+/** The box itself, as one look shows it; `before` is what its sensors said at the look before. */
+function hostOf(name: string, { host }: Probed, now: Sensors, before: Sensors | undefined): HostSighting {
+  const bytes = (kib: string | undefined) => Number(kib ?? 0) * 1024
+  const cpus = Number(host.cpus ?? 0)
+  const temperatureC = hottest(now)
+  const watts = wattsBetween(before, now)
+  return {
+    name,
+    online: true,
+    cpus,
+    memoryBytes: bytes(host.memory),
+    memoryUsedBytes: bytes(host.memory) - bytes(host.free),
+    // More may wait than there are processors: then all of them are busy.
+    ...(host.load === undefined || cpus === 0 ? {} : { load: Math.min(1, Number(host.load) / cpus) }),
+    ...defined({ temperatureC, watts }),
+  }
 }

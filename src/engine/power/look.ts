@@ -1,21 +1,24 @@
+import { LookFailed } from '../../drivers/port.ts'
 import type { PowerDriver } from '../../drivers/power-port.ts'
+import { cleanText } from '../../lib/clean-text.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { defined } from '../../lib/defined.ts'
 import { LIMITS } from '../../lib/limits.ts'
+import { inParallel } from '../../lib/parallel.ts'
 import type { Shell } from '../../lib/shell.ts'
 import type { ClusterInput } from '../../model/cluster-look.ts'
 import type { Estate } from '../../model/estate.ts'
-import type { ObservedPower, UpsReading } from '../../model/observed-power.ts'
+import type { ResourceKey } from '../../model/key.ts'
+import type { CheckSeen, ObservedPower, UpsReading } from '../../model/observed-power.ts'
+import type { PowerDeclaration } from '../../model/power.ts'
 import type { PowerInput, PowerLook } from '../../model/power-look.ts'
 import type { Rules } from '../../model/rules.ts'
 import { sightings } from '../../plan/things/sights.ts'
 import type { Ledger } from '../../plan/things/world.ts'
 import type { LookedAt } from '../clusters/look.ts'
-import { worldOf } from '../look.ts'
-import { askMachines } from './ask-machines.ts'
-import { checksOf } from './checks.ts'
+import { lookClosely, worldOf } from '../look.ts'
 import type { PowerLookDeps, PowerSurroundings } from './deps.ts'
-import { fresh } from './kept-answers.ts'
+import { fresh, latest } from './kept-answers.ts'
 import { clusterPower, showCluster } from './look-cluster.ts'
 import { lookAtHa, lookAtHosts } from './look-hosts.ts'
 import { guestBackups, guestsOf, machinesOf } from './look-machines.ts'
@@ -129,4 +132,84 @@ async function upsOf(
     return { ...last, silentSinceMs: last.silentSinceMs ?? clock.now() }
   }
   return fresh(powerMemory.ups, name, LIMITS.upsLookMs, clock, ask)
+}
+
+/**
+ * What the HealthChecks say that must pass on the way up. Asked while it goes up, and forgotten before: that DNS
+ * answered last week is no evidence.
+ */
+function checksOf(
+  { key, spec }: PowerDeclaration,
+  estate: Estate,
+  clusters: readonly ClusterInput[],
+  { lookings }: PowerSurroundings,
+  { clock, powerMemory, askCheck }: PowerLookDeps,
+  signal: AbortSignal,
+): ObservedPower['checks'] {
+  const names = [...new Set([...spec.checks.dns, ...spec.checks.storage])]
+  const nameOf = (check: string) => `${key} ${check}`
+  if (powerMemory.looks.get(key)?.decision.phase !== 'GoingOn') {
+    for (const name of names) powerMemory.checks.delete(nameOf(name))
+    return {}
+  }
+  const seen = {
+    estate,
+    clusters,
+    surveys: [...lookings.values()].map(({ survey }) => survey),
+  }
+  const ask = async (name: string): Promise<CheckSeen> => {
+    const { passed, output } = await askCheck(name, seen, signal)
+    return { passed, output: cleanText(output, 200) }
+  }
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const known = latest(powerMemory.checks, nameOf(name), LIMITS.powerCheckMs, clock, () => ask(name))
+      return known === undefined ? [] : [[name, known] as const]
+    }),
+  )
+}
+
+/**
+ * A survey's power is up to ten seconds old. Machines that are on their way down, or up, by an order are asked
+ * themselves: their tier must not wait for a cache.
+ */
+async function askMachines(
+  estate: Estate,
+  powers: readonly PowerDeclaration[],
+  seen: PowerSurroundings,
+  ledger: Ledger,
+  rules: ReadonlyMap<string, Rules>,
+  memory: PowerMemory,
+  signal: AbortSignal,
+): Promise<void> {
+  const moving = new Set<ResourceKey>()
+  const off = new Set<ResourceKey>()
+  for (const { key } of powers) {
+    const look = memory.looks.get(key)
+    const last = look?.decision
+    if (last?.wanted.state === 'on' && last.phase !== 'On') {
+      // What a survey says of a host that has just come up is what was before it went down.
+      for (const machine of look?.observed.machines ?? []) if (machine.power !== 'on') moving.add(machine.key)
+    }
+    for (const step of last?.steps ?? []) if (step.machine !== undefined) moving.add(step.machine)
+    for (const machine of Object.keys(last?.machines ?? {})) off.add(machine as ResourceKey)
+  }
+  if (moving.size + off.size === 0) return
+  const found = sightings({ estate, worlds: seen.worlds, ledger, rules })
+  for (const [name, looking] of seen.lookings) {
+    const ids = estate.resources.flatMap((resource) => {
+      if (resource.connection !== name || !(moving.has(resource.key) || off.has(resource.key))) return []
+      const identity = found.get(resource.key)?.identity
+      if (identity?.is !== 'ours') return []
+      const { externalId, power } = identity.sighting
+      return moving.has(resource.key) || power !== 'stopped' ? [externalId] : []
+    })
+    await inParallel(ids, looking.connection.limits.reads, async (externalId) => {
+      try {
+        await lookClosely(looking, externalId, { power: true }, signal)
+      } catch (error) {
+        if (!(error instanceof LookFailed)) throw error
+      }
+    })
+  }
 }

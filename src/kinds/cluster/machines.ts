@@ -1,5 +1,6 @@
 import { defined } from '../../lib/defined.ts'
 import type { Declaration } from '../../model/declaration.ts'
+import type { Policy } from '../../model/policy.ts'
 import { blocksOf } from '../hypervisors/registry.ts'
 import type { FieldProblem, Lookup } from '../kind.ts'
 import type { MachineSpec, WrittenMachine } from '../machine.ts'
@@ -7,7 +8,6 @@ import { findClass, unknownClass, withClass } from '../machines/with-class.ts'
 import type { NetworkSpec } from '../network.ts'
 import { drillMember, drillName, drillPolicy } from './drill.ts'
 import { type Cluster, clustersIn, isMade, type MadeOn, type Member, membersOf, type Path } from './members.ts'
-import { machinePolicy } from './policy.ts'
 import { nodeUserData } from './user-data.ts'
 
 export type MadeMember = Member & { readonly on: MadeOn }
@@ -130,4 +130,16 @@ function cardsFor(
     firewall: base?.firewall,
   })
   return [card, ...others.filter((other) => other !== base)]
+}
+
+/**
+ * What may be done with the machine of a node. Servers hold the cluster's memory: taking the whole cluster out of Git
+ * does not destroy them, unless `protect: false` was said before.
+ */
+function machinePolicy(cluster: Cluster, member: Member): Policy {
+  const { adopt: _adopt, rotate: _rotate, ...policy } = cluster.policy
+  return {
+    ...policy,
+    ...(member.role === 'server' && cluster.spec.protect !== false ? { serverOf: cluster.key } : {}),
+  }
 }

@@ -1,9 +1,39 @@
 import { z } from 'zod'
 import type { SecretReference } from '../../model/secret.ts'
 import { ipAddress } from './address.ts'
-import { environmentVariable, secretFile } from './secret-place.ts'
-import { sopsReference } from './sops-reference.ts'
 import { dnsName, objectName, sshKey, userName } from './text.ts'
+
+/** A value in a file of the repository that sops has encrypted. */
+const sopsReference = z.strictObject({
+  file: z
+    .string()
+    .max(1024)
+    .regex(/^(?!.*(?:^|\/)\.\.(?:\/|$))[A-Za-z0-9_.][A-Za-z0-9_./+@-]*$/, {
+      error: 'the path of a file in the repository, like secrets/proxmox.yaml',
+    }),
+  key: z
+    .string()
+    .max(500)
+    .regex(/^(?!.*\.\.)[A-Za-z0-9_][A-Za-z0-9_.@-]*$/, {
+      error: 'the name of a value in it, like token or users.0.password',
+    }),
+})
+
+/** A variable of the environment that croft runs in. */
+const environmentVariable = z
+  .string()
+  .max(200)
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: 'the name of an environment variable' })
+
+/** A file on the computer that croft runs on, by its whole path; nothing in it leads elsewhere. */
+function secretFile(like: string) {
+  return z
+    .string()
+    .max(1024)
+    .regex(/^(?:~?\/)(?!.*(?:^|\/)\.\.(?:\/|$))[A-Za-z0-9_./+@-]+$/, {
+      error: `the whole path of a file, like ${like}`,
+    })
+}
 
 /** Where a secret is found. Its value never stands in a manifest. */
 export const secretReference = z

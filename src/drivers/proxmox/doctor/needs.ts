@@ -2,15 +2,17 @@ import { defined } from '../../../lib/defined.ts'
 import type { Connection } from '../../../model/connection.ts'
 import type { ResourceKey } from '../../../model/key.ts'
 import type { Resource } from '../../../model/resource.ts'
+import type { SettingSpec } from '../../../model/rest.ts'
 import type { Sighting } from '../../../model/sighting.ts'
 import type { Step } from '../../../model/step.ts'
+import { definitionNamed } from '../../../proxmox/registry.ts'
+import { fill, placesOf } from '../rest/paths.ts'
 import { proxmoxRules as rules, storagesFor } from '../rules.ts'
 import { guestPath, storagePath } from '../steps.ts'
 import { needsOfContainerOption } from './container-privileges.ts'
 import { distinct, type Need, type Way, way } from './need.ts'
 import { needsOfOption } from './option-privileges.ts'
 import { needsOfCall } from './privileges.ts'
-import { settingReads, statedNeeds } from './setting-needs.ts'
 
 export interface NeedOptions {
   readonly connection: Pick<Connection, 'ids'>
@@ -198,4 +200,28 @@ function beforeNine(need: Need): Need {
     return !seen.has(text) && seen.add(text) !== undefined
   })
   return { ...need, ways: different }
+}
+
+/** The calls by which a setting is found and read. */
+function settingReads(setting: SettingSpec): readonly Step['call'][] {
+  const { list } = definitionNamed(setting.definition)
+  const paths = [fill(list.path, placesOf(setting)), ...(list.item === undefined ? [] : [list.item.path])]
+  return paths.map((path) => ({ method: 'GET', path: fill(path, placesOf(setting, setting.id)), params: {} }))
+}
+
+/**
+ * What the definition itself says: `Pool.Audit on /pool/{id}`. Many lists are open to everybody and show only what one
+ * may see, so the calls alone do not tell what is needed. What names no exact path is told by the calls.
+ */
+function statedNeeds(setting: SettingSpec, why: string): readonly Need[] {
+  const { privileges } = definitionNamed(setting.definition)
+  const places = placesOf(setting, setting.id)
+  return privileges.flatMap((stated): Need[] => {
+    const match = /^([A-Z]\w*\.[\w.]+) on (\/[a-z0-9{}/._-]*)$/i.exec(stated)
+    const [, privilege = '', path = ''] = match ?? []
+    const known = [...path.matchAll(/\{(\w+)\}/g)].every(([, name = '']) => places[name] !== undefined)
+    if (match === null || !known || /[A-Z]/.test(path)) return []
+    const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => places[name] ?? '')
+    return [{ ways: [way(`${filled} ${privilege}`)], why, without: 'refused' }]
+  })
 }

@@ -6,8 +6,7 @@ import { importBasics, importSerial } from './basics.ts'
 import { importCloudInit } from './cloud-init.ts'
 import { importDevices } from './devices.ts'
 import { importDrives } from './drives.ts'
-import { importNics } from './nics.ts'
-import { readingOf } from './reading.ts'
+import { bySlot, type PartReading, type Reading, readingOf, some, unless } from './reading.ts'
 
 /**
  * A guest that was looked at closely, in the provider's words: what differs from what Proxmox would take anyway, and
@@ -41,4 +40,71 @@ export function importGuest(sighting: Sighting): ImportedGuest | undefined {
   if (pending.length > 0) from.note(`changes wait for a restart, which croft will not make: ${pending.join(', ')}`)
   if (power === 'paused') from.note('it is paused; croft would resume it')
   return { kind: 'EnvironmentVM', fields, unmanaged: from.left(), notes: from.notes() }
+}
+
+const MAC = /^(?:[0-9a-f]{2}:){5}[0-9a-f]{2}$/i
+const MODELS =
+  'virtio e1000 e1000e rtl8139 vmxnet3 e1000-82540em e1000-82544gc e1000-82545em ne2k_isa ne2k_pci i82551 i82557b i82559er pcnet'.split(
+    ' ',
+  )
+
+/**
+ * Network cards. A card's position in the list is its number: where there is none, or one that cannot be said, stands
+ * one that is not enabled, which is left alone. The hardware address is written down although Proxmox chose it: other
+ * people's address tables know the guest by it.
+ */
+function importNics(from: Reading): readonly unknown[] | undefined {
+  const slots = from.keys.filter((key) => /^net\d{1,2}$/.test(key)).sort(bySlot)
+  const cards: unknown[] = []
+  for (const slot of slots) {
+    const at = Number(slot.slice(3))
+    while (cards.length < at) cards.push({ enabled: false })
+    const parts = from.properties(slot, 'model')
+    const card = parts === undefined ? undefined : importNic(parts)
+    if (card === undefined) from.leave(slot)
+    cards.push(card ?? { enabled: false })
+  }
+  return some(cards)
+}
+
+function importNic(parts: PartReading): unknown {
+  const { model, mac } = modelOf(parts)
+  const bridge = parts.text('bridge')
+  if (bridge === undefined || model === undefined) return undefined
+  return defined({
+    bridge,
+    model: unless('virtio', model),
+    macAddress: mac?.toUpperCase(),
+    vlanId: parts.count('tag'),
+    trunks: trunks(parts.text('trunks')),
+    firewall: unless(false, parts.flag('firewall')),
+    disconnected: unless(false, parts.flag('link_down')),
+    mtu: parts.count('mtu'),
+    queues: parts.count('queues'),
+    rateLimit: parts.count('rate'),
+  })
+}
+
+/** `virtio=BC:24:…`, or `model` and `macaddr` apart. */
+function modelOf(parts: PartReading): { readonly model?: string; readonly mac?: string } {
+  const named = parts.text('model')
+  const apart = parts.text('macaddr')
+  if (named !== undefined) return { model: named, ...(apart === undefined ? {} : { mac: apart }) }
+  for (const model of MODELS) {
+    const mac = parts.text(model)
+    if (mac !== undefined && MAC.test(mac)) return { model, mac }
+  }
+  return {}
+}
+
+/** `10;20-22` one by one, which is the only way a manifest says it. */
+function trunks(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  const found = new Set<number>()
+  for (const part of text.split(';')) {
+    const [, first, last] = /^\s*(\d{1,4})(?:-(\d{1,4}))?\s*$/.exec(part) ?? []
+    if (first === undefined) return undefined
+    for (let vlan = Number(first); vlan <= Math.min(Number(last ?? first), 4094); vlan++) found.add(vlan)
+  }
+  return found.size === 0 ? undefined : [...found].sort((a, b) => a - b).join(';')
 }

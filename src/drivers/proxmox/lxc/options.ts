@@ -1,12 +1,134 @@
+import type { ContainerDevice, ContainerFeatures, ContainerNic, ContainerSpec } from '../../../model/container.ts'
 import { mark } from '../mark.ts'
-import { sameUnits } from '../option.ts'
+import { sameUnits, textOf } from '../option.ts'
+import { device, devices } from '../parts.ts'
+import type { SlotRule } from '../slots.ts'
+import * as slots from '../slots.ts'
 import { tags } from '../tags.ts'
 import { startup } from '../vm/start-at-boot.ts'
-import { atBirth, dnsServers, environment } from './basics.ts'
-import { features, nics, passedDevices } from './devices.ts'
-import { type ContainerOption, flag, quantity, word } from './option.ts'
-import { description, detached } from './slots.ts'
+import { type ContainerOption, flag, quantity, scalar, word } from './option.ts'
 import { mounts, rootDisk } from './volumes.ts'
+
+/** What is allowed inside. All but nesting reach into the host, so only root itself may set them. */
+const features = device<ContainerSpec, ContainerFeatures>({
+  path: 'features',
+  key: 'features',
+  bare: '',
+  effect: 'restart',
+  whenMissing: 'its parts',
+  omitsDefaults: true,
+  declared: ({ features: declared }) =>
+    declared !== undefined && Object.keys(declared).length > 0 ? declared : undefined,
+  parts: [
+    { field: 'nesting', key: 'nesting', fallback: false },
+    { field: 'keyctl', key: 'keyctl', fallback: false },
+    { field: 'fuse', key: 'fuse', fallback: false },
+    { field: 'mknod', key: 'mknod', fallback: false },
+    { field: 'mount', key: 'mount' },
+  ],
+})
+
+/** Network cards with their addresses. All of it is set while the container runs. */
+const nics = devices<ContainerSpec, ContainerNic>({
+  path: 'nics',
+  bare: '',
+  effect: 'live',
+  items: (container) => container.nics,
+  parts: [
+    { field: 'name', key: 'name' },
+    { field: 'bridge', key: 'bridge' },
+    { field: 'mac', key: 'hwaddr', read: (text) => text.toUpperCase() },
+    { field: 'vlan', key: 'tag', noneAtZero: true },
+    { field: 'firewall', key: 'firewall', fallback: false },
+    { field: 'disconnected', key: 'link_down', fallback: false },
+    { field: 'mtu', key: 'mtu', noneAtZero: true },
+    { field: 'rateMBps', key: 'rate', noneAtZero: true },
+    { field: 'hostManaged', key: 'host-managed', fallback: false },
+    { field: 'v4', key: 'ip' },
+    { field: 'gateway4', key: 'gw' },
+    { field: 'v6', key: 'ip6' },
+    { field: 'gateway6', key: 'gw6' },
+  ],
+})
+
+/** Devices of the host. Only root may give them. */
+const passedDevices = devices<ContainerSpec, ContainerDevice>({
+  path: 'devices',
+  bare: 'path',
+  effect: 'restart',
+  items: (container) => container.devices,
+  parts: [
+    { field: 'path', key: 'path' },
+    { field: 'mode', key: 'mode' },
+    { field: 'uid', key: 'uid', fallback: 0 },
+    { field: 'gid', key: 'gid', fallback: 0 },
+    { field: 'denyWrite', key: 'deny-write', fallback: false },
+  ],
+})
+
+const dnsServers = scalar<readonly string[]>({
+  path: 'dns.servers',
+  key: 'nameserver',
+  effect: 'restart',
+  declared: (container) => container.dns?.servers,
+  observed: (config) => (textOf(config.nameserver) ?? '').split(/[\s,;]+/).filter((server) => server !== ''),
+  print: (servers) => servers.join(' '),
+  same: (declared, observed) => declared.join(' ') === observed.join(' '),
+})
+
+/** Names and values, each pair ended by the one character that can be in none of them. */
+const environment = scalar<Readonly<Record<string, string>>>({
+  path: 'environment',
+  key: 'env',
+  effect: 'restart',
+  declared: (container) => container.environment,
+  observed: (config) => Object.fromEntries((textOf(config.env) ?? '').split('\0').flatMap(pair)),
+  print: printPairs,
+  same: (declared, observed) => printPairs(declared) === printPairs(observed),
+})
+
+/** What can be given when a container is made, and neither read nor changed afterwards. */
+const atBirth: ContainerOption = {
+  create({ spec: container }, params) {
+    if (container.image !== undefined) params.ostemplate = container.image
+    if (container.sshKeys !== undefined) params['ssh-public-keys'] = container.sshKeys.join('\n')
+    if (container.password !== undefined) params.password = JSON.stringify(container.password)
+  },
+  compare() {},
+  update() {},
+}
+
+function pair(text: string): [string, string][] {
+  const equals = text.indexOf('=')
+  return equals <= 0 ? [] : [[text.slice(0, equals), text.slice(equals + 1)]]
+}
+
+function printPairs(pairs: Readonly<Record<string, string>>): string {
+  return Object.keys(pairs)
+    .sort()
+    .map((key) => `${key}=${pairs[key]}`)
+    .join('\0')
+}
+
+const WORDS: readonly (readonly [RegExp, string])[] = [
+  [/^mp\d+$/, 'mounts'],
+  [/^net\d+$/, 'nics'],
+  [/^dev\d+$/, 'devices'],
+]
+
+const containerSlots: SlotRule<ContainerSpec> = {
+  declared: ({ mounts, nics, devices }) =>
+    [mounts, nics, devices].flatMap((list) => list?.map(({ slot }) => slot) ?? []),
+  pathOf: (slot) => WORDS.find(([pattern]) => pattern.test(slot))?.[1] ?? 'places',
+  // A card can be taken out of a running container, a mount cannot.
+  effect: (_config, slot) => (slot.startsWith('net') ? 'live' : 'restart'),
+  holdsData: (slot, text) => slot.startsWith('mp') && !text.startsWith('/'),
+}
+
+const description: ContainerOption = slots.description(containerSlots)
+
+/** Mounts, cards and devices that croft put in and that are declared no more. */
+const detached: ContainerOption = slots.detached(containerSlots)
 
 /**
  * Every option that lives in a container's configuration, in the order in which a person reads a change list. Proxmox

@@ -1,5 +1,6 @@
 import { mark } from '../mark.ts'
 import { sameUnits } from '../option.ts'
+import * as slots from '../slots.ts'
 import { tags } from '../tags.ts'
 import { agent } from './agent.ts'
 import { bootOrder } from './boot-order.ts'
@@ -14,7 +15,6 @@ import {
 import { cloudInitDrive } from './cloud-init-drive.ts'
 import { serial, vga } from './console.ts'
 import { cpuHotplugged, cpuType } from './cpu.ts'
-import { description, detached } from './description.ts'
 import { amdSev, audio, numaNodes, pci, rng, usb, virtiofs, watchdog } from './devices.ts'
 import { disks } from './disks.ts'
 import { efiDisk } from './efi-disk.ts'
@@ -24,9 +24,15 @@ import { nics } from './nics.ts'
 import { flag, quantity, type VmOption, word } from './option.ts'
 import { scsiHardware } from './scsi-hardware.ts'
 import { seedDrive } from './seed.ts'
+import { vmSlots } from './slots.ts'
 import { smbios } from './smbios.ts'
 import { startup } from './start-at-boot.ts'
 import { tpm } from './tpm.ts'
+
+const description: VmOption = slots.description(vmSlots)
+
+/** Disks, cards and other devices that croft put in and that are declared no more. */
+const detached: VmOption = slots.detached(vmSlots)
 
 /** Every option that lives in a VM's configuration, in the order in which a person reads a change list. */
 export const OPTIONS: readonly VmOption[] = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import type { LoadSample } from '../../../model/survey.ts'
-import { busySince } from './busy.ts'
+import { busySince } from './place.ts'
 
 const NOW = 3_600_000
 const LIMIT = { above: 0.9, forMs: 600_000 }

@@ -1,10 +1,8 @@
 import type { Estate } from '../../../model/estate.ts'
 import type { ResourceKey } from '../../../model/key.ts'
-import type { Candidate, Placement } from '../../../model/resource.ts'
-import { guestIn, type Resource } from '../../../model/resource.ts'
+import { type Candidate, guestIn, type Placement, type Resource } from '../../../model/resource.ts'
 import type { LoadSample } from '../../../model/survey.ts'
 import type { Ledger, World } from '../world.ts'
-import { busySince } from './busy.ts'
 import { movedByGit, movingHere } from './follow.ts'
 import { type Demand, demandOf, freeMemory, gib, lackOf, type Room, roomsOf, withPromise } from './room.ts'
 
@@ -220,4 +218,28 @@ function inRank(a: readonly (number | string)[], b: readonly (number | string)[]
     if (one !== other) return one < other ? -1 : 1
   }
   return 0
+}
+
+/** One value is an average over this long. */
+const SPAN_MS = 60_000
+
+/**
+ * Since when a host has been busy without a pause, if that is long enough to keep new machines away. One quiet minute
+ * ends it; values that nobody took are neither.
+ */
+export function busySince(
+  samples: readonly LoadSample[],
+  limit: { readonly above: number; readonly forMs: number },
+  nowMs: number,
+): number | undefined {
+  let since: number | undefined
+  for (const { atMs, load } of [...samples].sort((a, b) => a.atMs - b.atMs)) {
+    if (atMs > nowMs) break
+    if (load <= limit.above) since = undefined
+    else since ??= atMs - SPAN_MS
+  }
+  const last = samples.reduce((latest, { atMs }) => (atMs <= nowMs ? Math.max(latest, atMs) : latest), 0)
+  // What was measured long ago says nothing about now.
+  if (since === undefined || nowMs - last > limit.forMs) return undefined
+  return nowMs - since >= limit.forMs ? since : undefined
 }
