@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
+import { SCOPE } from '../src/kinds/descriptions/settings.ts'
 import { type Mapped, PROVIDER_KINDS, type ProviderKind } from '../src/kinds/settings/provider-table.ts'
 import type { Definition, Field, SettingValue } from '../src/model/rest.ts'
 import { DEFINITIONS, definitionNamed } from '../src/proxmox/registry.ts'
@@ -19,14 +20,6 @@ export function kindPages(): ReadonlyMap<string, string> {
 /** `EnvironmentDownloadFile` → `environment-download-file.md`. */
 export function fileNameOf(kind: string): string {
   return `${kind.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '-').toLowerCase()}.md`
-}
-
-const SCOPE: Readonly<Record<string, string>> = {
-  host: 'The host: the name of a Host, or what Proxmox calls it.',
-  vmid: 'The VM that it is about.',
-  container: 'The container that it is about.',
-  user: 'The user that it belongs to, like ann@pve.',
-  vnet: 'The vnet that it belongs to.',
 }
 
 function ownPage(definition: Definition): string {

@@ -3,6 +3,7 @@ import { addon } from './addon.ts'
 import { addressPool } from './address-pool.ts'
 import { approval } from './approval.ts'
 import { cluster } from './cluster.ts'
+import { environmentContainer, environmentDownloadFile, environmentFile, environmentVm } from './crossplane.ts'
 import type { Descriptions } from './describe.ts'
 import { device } from './device.ts'
 import { estate } from './estate.ts'
@@ -18,6 +19,7 @@ import { notification } from './notification.ts'
 import { power } from './power.ts'
 import { providerConfig } from './provider-config.ts'
 import { proxmox } from './proxmox.ts'
+import { settingKinds } from './settings.ts'
 
 const BY_KIND: Readonly<Record<string, Descriptions>> = {
   Addon: addon,
@@ -25,6 +27,10 @@ const BY_KIND: Readonly<Record<string, Descriptions>> = {
   Approval: approval,
   Cluster: cluster,
   Device: device,
+  EnvironmentContainer: environmentContainer,
+  EnvironmentDownloadFile: environmentDownloadFile,
+  EnvironmentFile: environmentFile,
+  EnvironmentVM: environmentVm,
   Estate: estate,
   HealthCheck: healthCheck,
   Host: host,
@@ -38,6 +44,7 @@ const BY_KIND: Readonly<Record<string, Descriptions>> = {
   Power: power,
   ProviderConfig: providerConfig,
   Proxmox: proxmox,
+  ...settingKinds,
 }
 
 /** What the fields of a kind mean; undefined for a kind that nobody has described yet. */
