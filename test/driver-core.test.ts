@@ -40,9 +40,13 @@ const OBJECT: Desired = {
   },
 }
 
+/** A setting that another driver keeps. */
+const SETTING: Desired = { type: 'setting', setting: { definition: 'pool', id: 'p', fields: {} } }
+
 const DRIVERS: readonly { readonly driver: Driver; readonly keeps: Desired; readonly strange: Desired }[] = [
   { driver: proxmoxDriver, keeps: VM, strange: ITEM },
   { driver: libvirtDriver, keeps: VM, strange: OBJECT },
+  { driver: libvirtDriver, keeps: VM, strange: SETTING },
   { driver: sshDriver, keeps: ITEM, strange: VM },
   { driver: kubernetesDriver, keeps: OBJECT, strange: VM },
 ]
@@ -128,11 +132,11 @@ it('every driver is held to this', () => {
     // Clusters and power have ports of their own.
     return existsSync(path.join(folder, name, 'driver.ts')) && name !== 'k3s' && name !== 'power'
   })
-  assert.deepEqual(found.sort(), DRIVERS.map(({ driver }) => driver.name).sort())
+  assert.deepEqual(found.sort(), [...new Set(DRIVERS.map(({ driver }) => driver.name))].sort())
 })
 
 for (const { driver, keeps, strange } of DRIVERS) {
-  void describe(`core conformance: ${driver.name}`, () => {
+  void describe(`core conformance: ${driver.name}, not ${strange.type}`, () => {
     const resource = resourceOf(driver, keeps)
     const { rules } = driver
 
@@ -141,7 +145,15 @@ for (const { driver, keeps, strange } of DRIVERS) {
       const sighting = { connection: 'lab', type: 'vm', externalId: '1', host: 'alpha' } as Sighting
       assert.equal(rules.keeps(resource), true)
       assert.equal(rules.keeps(other), false)
-      assert.throws(() => rules.diff(other, { ...sighting, close: { config: {}, atMs: 1 } }))
+      const close = { ...sighting, close: { config: {}, atMs: 1 } }
+      for (const ask of [
+        () => rules.declaredId(other),
+        () => rules.hostOf(other),
+        () => rules.diff(other, close),
+        () => rules.updateSteps(other, close, [{ path: 'x', from: 1, to: 2, effect: 'live' }]),
+        () => rules.readiness(other, close),
+      ])
+        assert.throws(ask, ask.toString())
     })
 
     void it('what it says follows from what it is asked alone', () => {

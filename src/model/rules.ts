@@ -76,8 +76,3 @@ export const NO_GUESTS = {
   abandonedSteps: () => undefined,
   rebootSteps: () => [],
 } as const satisfies Partial<Rules>
-
-/** Asked all the same about a sort of thing that it does not keep: `keeps` was not asked first. */
-export function notKept({ key, desired }: Resource, driver: string): Error {
-  return new Error(`${key} is of the type ${desired.type}, which the driver ${driver} does not keep`)
-}

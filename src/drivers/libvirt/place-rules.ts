@@ -5,7 +5,7 @@ import type { Readiness } from '../../model/rules.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { Step } from '../../model/step.ts'
 import { UUID, uuidOf } from './names.ts'
-import { type PlaceKind, placeKind } from './place-view.ts'
+import type { PlaceKind } from './place-view.ts'
 import { makeStep, withDigest } from './steps.ts'
 
 /** What a look at a network or pool brings: the shape of `Sighting.close.config`. */
@@ -162,15 +162,6 @@ export function placeReadiness(setting: SettingSpec, kind: PlaceKind, sighting: 
   return placeConfigOf(sighting)?.active === true
     ? { ready: true, reason: 'Active', message: `${what} is active`, status: 'Active' }
     : { ready: false, reason: 'Inactive', message: `${what} is not active`, status: 'Inactive' }
-}
-
-/** The sort of place behind a resource, if it is one. */
-export function placeOfSetting(
-  resource: Resource,
-): { readonly setting: SettingSpec; readonly kind: PlaceKind } | undefined {
-  const { desired } = resource
-  const kind = desired.type === 'setting' ? placeKind(desired.setting.definition) : undefined
-  return desired.type !== 'setting' || kind === undefined ? undefined : { setting: desired.setting, kind }
 }
 
 function placeStep(

@@ -1,6 +1,9 @@
 import { volumeId } from '../../model/file.ts'
-import { notKept, type Rules } from '../../model/rules.ts'
+import type { Resource } from '../../model/resource.ts'
+import type { SettingSpec } from '../../model/rest.ts'
+import type { Rules } from '../../model/rules.ts'
 import type { Sighting } from '../../model/sighting.ts'
+import { PLAIN_THING, rulesByType } from '../rules-by-type.ts'
 import { configOf } from './close-look.ts'
 import { diffVm } from './diff.ts'
 import {
@@ -22,131 +25,115 @@ import {
   placeConfigOf,
   placeId,
   placeList,
-  placeOfSetting,
   placeReadiness,
   undeletablePlace,
   updatePlaceSteps,
 } from './place-rules.ts'
+import { type PlaceKind, placeKind } from './place-view.ts'
 import { vmReadiness } from './readiness.ts'
 import { seedNotes } from './seed.ts'
 import { shutdownStep, startStep } from './steps.ts'
 import { adoptVmSteps, createVmSteps, deleteVmSteps, updateVmSteps } from './vm-steps.ts'
 
-/** The pure half of the libvirt driver. */
-export const libvirtRules: Rules = {
-  keeps: (resource) =>
-    resource.desired.type === 'vm' || resource.desired.type === 'file' || placeOfSetting(resource) !== undefined,
-  awaits: () => [],
-  declaredId(resource) {
-    const { desired, policy, uid } = resource
-    if (placeOfSetting(resource) !== undefined) return placeId(resource)
-    if (desired.type === 'file') return volumeId(desired.file)
-    return policy.adopt !== undefined && UUID.test(policy.adopt) ? policy.adopt : uuidOf(uid)
+/** The pure half of the libvirt driver, by the type of the thing. */
+export const libvirtRules: Rules = rulesByType(
+  'libvirt',
+  {
+    vm: {
+      declaredId: ({ policy, uid }) =>
+        policy.adopt !== undefined && UUID.test(policy.adopt) ? policy.adopt : uuidOf(uid),
+      listOf: () => undefined,
+      hostOf: ({ desired }) => desired.vm.host,
+      choosesId: () => false,
+      obstacles: (resource, survey) => vmObstacles(resource.desired.vm, survey, awaitsPool(resource)),
+      diff: (resource, sighting) => diffVm(resource, resource.desired.vm, sighting),
+      createSteps: (resource, externalId) => createVmSteps(resource, resource.desired.vm, externalId),
+      updateSteps: (resource, sighting, changes) => updateVmSteps(resource, resource.desired.vm, sighting, changes),
+      adoptSteps: (resource, sighting) => adoptVmSteps(resource, resource.desired.vm, sighting),
+      /** Disks that no image brings back, seeds aside. */
+      irreplaceable({ desired: { vm } }, sighting) {
+        if (sighting.list !== undefined) return []
+        const remade = new Set(vm.disks.filter((disk) => disk.importFrom !== undefined).map((disk) => disk.slot))
+        return disksOf(sighting).filter((slot) => !remade.has(slot))
+      },
+      remains({ desired: { vm }, uid }) {
+        const pools = [...vm.disks.map((disk) => disk.storage), vm.seed?.storage].filter((pool) => pool !== undefined)
+        return [...new Set(pools)].map((pool) => remainsList(vm.host, pool, uid))
+      },
+      readiness: ({ desired, policy }, sighting) =>
+        vmReadiness(desired.vm, sighting, policy.adopt !== undefined, policy.firstBoot),
+      notes: ({ desired }, sighting) => seedNotes(desired.vm, sighting),
+    },
+    file: {
+      ...PLAIN_THING,
+      declaredId: ({ desired }) => volumeId(desired.file),
+      listOf: ({ desired }) => poolList(desired.file.host, desired.file.storage),
+      hostOf: ({ desired }) => desired.file.host,
+      obstacles: (resource, survey) => fileObstacles(resource.desired.file, survey, awaitsPool(resource)),
+      diff: (resource, sighting, known) => diffFile(resource, resource.desired.file, sighting, known),
+      createSteps: ({ desired }) => createFileSteps(desired.file),
+      updateSteps: ({ desired }, sighting, changes) => updateFileSteps(desired.file, sighting, changes),
+      adoptSteps: ({ desired }, sighting) => verifyFileSteps(desired.file, sighting),
+      readiness: ({ desired }, sighting) => fileReadiness(desired.file, sighting),
+    },
+    // Of settings it keeps networks and pools.
+    setting: {
+      ...PLAIN_THING,
+      declaredId: placeId,
+      listOf: ({ desired: { setting } }) => placeList(setting.host ?? '', kindOf(setting)),
+      hostOf: ({ desired: { setting } }) => setting.host ?? '',
+      obstacles: () => [],
+      diff: ({ desired }, sighting) => diffPlace(desired.setting, sighting),
+      createSteps: ({ desired: { setting } }, externalId) => createPlaceSteps(setting, kindOf(setting), externalId),
+      updateSteps: ({ desired }, sighting, changes) => updatePlaceSteps(desired.setting, sighting, changes),
+      adoptSteps: () => [],
+      readiness: ({ desired: { setting } }, sighting) => placeReadiness(setting, kindOf(setting), sighting),
+    },
   },
-  listOf(resource) {
-    const { desired } = resource
-    const place = placeOfSetting(resource)
-    if (place !== undefined) return placeList(place.setting.host ?? '', place.kind)
-    return desired.type === 'file' ? poolList(desired.file.host, desired.file.storage) : undefined
+  {
+    awaits: () => [],
+    /** Of a domain of which nothing is declared any more: everything but the first, which it starts from. */
+    dataDisks(sighting) {
+      if (sighting.list !== undefined) return []
+      const config = configOf(sighting)
+      const uid = sighting.mark?.uid ?? ''
+      const named = new Set((config?.domain.disks ?? []).map(({ pool, volume }) => `${pool}:${volume}`))
+      const isSeed = (volume: string) => seedHashIn(uid, volume.slice(volume.indexOf(':') + 1)) !== undefined
+      // Also what was taken out of it: the volume has its name, and goes with it.
+      const detached = (config?.ours ?? []).filter((volume) => !named.has(volume) && !isSeed(volume))
+      return [...disksOf(sighting).slice(1), ...detached]
+    },
+    abandonedSteps: () => undefined,
+    undeletable(sighting) {
+      if (sighting.type === 'setting') return undeletablePlace(sighting)
+      const snapshots = configOf(sighting)?.snapshots ?? 0
+      if (snapshots === 0) return undefined
+      return {
+        message: `domain ${sighting.externalId} on ${sighting.host} has ${snapshots} snapshot${snapshots === 1 ? '' : 's'}, which somebody made to come back to`,
+        allow: `delete them first: virsh snapshot-list ${sighting.externalId}, virsh snapshot-delete ${sighting.externalId} NAME`,
+      }
+    },
+    deleteSteps(sighting) {
+      if (placeConfigOf(sighting) !== undefined) return deletePlaceSteps(sighting)
+      return sighting.type === 'file' ? deleteFileSteps(sighting) : deleteVmSteps(sighting)
+    },
+    rebootSteps: ({ host, externalId }) => [
+      shutdownStep(host, externalId, false),
+      startStep(host, externalId, { again: true }),
+    ],
   },
-  hostOf({ desired }) {
-    if (desired.type === 'setting') return desired.setting.host ?? ''
-    if (desired.type === 'file') return desired.file.host
-    return desired.type === 'vm' ? desired.vm.host : ''
-  },
-  choosesId: () => false,
-  obstacles(resource, survey) {
-    const { desired } = resource
-    if (placeOfSetting(resource) !== undefined) return []
-    const awaited = resource.needs.some((key) => key.startsWith('LibvirtPool/'))
-    if (desired.type === 'vm') return vmObstacles(desired.vm, survey, awaited)
-    if (desired.type === 'file') return fileObstacles(desired.file, survey, awaited)
-    throw notKept(resource, 'libvirt')
-  },
-  diff(resource, sighting, known) {
-    const { desired } = resource
-    const place = placeOfSetting(resource)
-    if (place !== undefined) return diffPlace(place.setting, sighting)
-    if (desired.type === 'vm') return diffVm(resource, desired.vm, sighting)
-    if (desired.type === 'file') return diffFile(resource, desired.file, sighting, known)
-    throw notKept(resource, 'libvirt')
-  },
-  createSteps(resource, externalId) {
-    const { desired } = resource
-    const place = placeOfSetting(resource)
-    if (place !== undefined) return createPlaceSteps(place.setting, place.kind, externalId)
-    if (desired.type === 'vm') return createVmSteps(resource, desired.vm, externalId)
-    if (desired.type === 'file') return createFileSteps(desired.file)
-    throw notKept(resource, 'libvirt')
-  },
-  updateSteps(resource, sighting, changes) {
-    const { desired } = resource
-    const place = placeOfSetting(resource)
-    if (place !== undefined) return updatePlaceSteps(place.setting, sighting, changes)
-    if (desired.type === 'vm') return updateVmSteps(resource, desired.vm, sighting, changes)
-    if (desired.type === 'file') return updateFileSteps(desired.file, sighting, changes)
-    throw notKept(resource, 'libvirt')
-  },
-  adoptSteps(resource, sighting) {
-    const { desired } = resource
-    if (desired.type === 'vm') return adoptVmSteps(resource, desired.vm, sighting)
-    if (desired.type === 'file') return verifyFileSteps(desired.file, sighting)
-    if (placeOfSetting(resource) !== undefined) return []
-    throw notKept(resource, 'libvirt')
-  },
-  /** Disks that no image brings back, seeds aside. */
-  irreplaceable({ desired }, sighting) {
-    if (sighting.list !== undefined || desired.type !== 'vm') return []
-    const remade = new Set(desired.vm.disks.filter((disk) => disk.importFrom !== undefined).map((disk) => disk.slot))
-    return disksOf(sighting).filter((slot) => !remade.has(slot))
-  },
-  /** Of a domain of which nothing is declared any more: everything but the first, which it starts from. */
-  dataDisks(sighting) {
-    if (sighting.list !== undefined) return []
-    const config = configOf(sighting)
-    const uid = sighting.mark?.uid ?? ''
-    const named = new Set((config?.domain.disks ?? []).map(({ pool, volume }) => `${pool}:${volume}`))
-    const isSeed = (volume: string) => seedHashIn(uid, volume.slice(volume.indexOf(':') + 1)) !== undefined
-    // Also what was taken out of it: the volume has its name, and goes with it.
-    const detached = (config?.ours ?? []).filter((volume) => !named.has(volume) && !isSeed(volume))
-    return [...disksOf(sighting).slice(1), ...detached]
-  },
-  abandonedSteps: () => undefined,
-  remains({ desired, uid }) {
-    if (desired.type !== 'vm') return []
-    const { vm } = desired
-    const pools = [
-      ...vm.disks.map((disk) => disk.storage),
-      ...(vm.seed?.storage === undefined ? [] : [vm.seed.storage]),
-    ]
-    return [...new Set(pools)].map((pool) => remainsList(vm.host, pool, uid))
-  },
-  undeletable(sighting) {
-    if (sighting.type === 'setting') return undeletablePlace(sighting)
-    const snapshots = configOf(sighting)?.snapshots ?? 0
-    if (snapshots === 0) return undefined
-    return {
-      message: `domain ${sighting.externalId} on ${sighting.host} has ${snapshots} snapshot${snapshots === 1 ? '' : 's'}, which somebody made to come back to`,
-      allow: `delete them first: virsh snapshot-list ${sighting.externalId}, virsh snapshot-delete ${sighting.externalId} NAME`,
-    }
-  },
-  deleteSteps(sighting) {
-    if (placeConfigOf(sighting) !== undefined) return deletePlaceSteps(sighting)
-    return sighting.type === 'file' ? deleteFileSteps(sighting) : deleteVmSteps(sighting)
-  },
-  rebootSteps: ({ host, externalId }) => [
-    shutdownStep(host, externalId, false),
-    startStep(host, externalId, { again: true }),
-  ],
-  readiness(resource, sighting) {
-    const { desired, policy } = resource
-    const place = placeOfSetting(resource)
-    if (place !== undefined) return placeReadiness(place.setting, place.kind, sighting)
-    if (desired.type === 'vm') return vmReadiness(desired.vm, sighting, policy.adopt !== undefined, policy.firstBoot)
-    if (desired.type === 'file') return fileReadiness(desired.file, sighting)
-    throw notKept(resource, 'libvirt')
-  },
-  notes: ({ desired }, sighting) => (desired.type === 'vm' ? seedNotes(desired.vm, sighting) : []),
+  ({ desired }) => desired.type !== 'setting' || placeKind(desired.setting.definition) !== undefined,
+)
+
+function kindOf({ definition }: SettingSpec): PlaceKind {
+  const kind = placeKind(definition)
+  if (kind === undefined) throw new Error(`${definition} is neither a network nor a pool of libvirt`)
+  return kind
+}
+
+/** A declared pool may still have to come about. */
+function awaitsPool({ needs }: Resource): boolean {
+  return needs.some((key) => key.startsWith('LibvirtPool/'))
 }
 
 /** Disks that hold something of the guest's own, by slot, in the order of the domain: no discs, no seeds. */

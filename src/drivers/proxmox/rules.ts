@@ -1,8 +1,9 @@
 import { type FileSpec, volumeId } from '../../model/file.ts'
 import { type Desired, guestIn, type Resource } from '../../model/resource.ts'
-import { notKept, type Rules } from '../../model/rules.ts'
+import type { Rules } from '../../model/rules.ts'
 import type { Sighting } from '../../model/sighting.ts'
 import type { Step } from '../../model/step.ts'
+import { PLAIN_THING, rulesByType } from '../rules-by-type.ts'
 import { diskList, fileList } from './file-list.ts'
 import {
   createFileSteps,
@@ -29,177 +30,139 @@ import { vmReadiness } from './vm/readiness.ts'
 import { seedNotes } from './vm/seed.ts'
 import { rebootStep } from './vm/single-steps.ts'
 
-/** The pure half of the Proxmox driver: which rules apply is decided here, by what the resource is. */
-export const proxmoxRules: Rules = {
-  // Items are on hosts that are reached by SSH, objects on clusters.
-  keeps: ({ desired: { type } }) => type !== 'item' && type !== 'object',
-  awaits: () => [],
-  declaredId({ desired }) {
-    if (desired.type === 'setting') return settingRules.declaredId(desired.setting)
-    if (desired.type === 'file') return volumeId(desired.file)
+type Guest = Resource & { readonly desired: Extract<Desired, { readonly type: 'vm' | 'container' }> }
+
+/** What VMs and containers have in common. */
+const guests = {
+  declaredId({ desired }: Guest) {
     const vmid = guestIn(desired)?.vmid
     return vmid === undefined ? undefined : String(vmid)
   },
-  listOf({ desired }) {
-    if (desired.type === 'setting') return settingRules.listOf(desired.setting)
-    return desired.type === 'file' ? fileList(desired.file) : undefined
+  listOf: () => undefined,
+  hostOf: ({ desired }: Guest) => guestIn(desired)?.host ?? '',
+  choosesId: ({ desired }: Guest) => guestIn(desired)?.vmid === undefined,
+  remains: ({ desired }: Guest, externalId: string) => {
+    const host = guestIn(desired)?.host ?? ''
+    return [...new Set(storagesFor(desired))].map((storage) => diskList(host, storage, externalId))
   },
-  hostOf({ desired }) {
-    if (desired.type === 'setting') return settingRules.hostOf(desired.setting)
-    return desired.type === 'file' ? desired.file.host : (guestIn(desired)?.host ?? '')
-  },
-  choosesId({ desired }) {
-    const guest = guestIn(desired)
-    return guest !== undefined && guest.vmid === undefined
-  },
-  obstacles(resource, survey) {
-    const { desired } = resource
-    switch (desired.type) {
-      case 'vm':
-        return vmObstacles(resource, desired.vm, survey)
-      case 'container':
-        return containerObstacles(resource, desired.container, survey)
-      case 'file':
-        return [...laneObstacle(resource, desired.file), ...fileObstacles(desired.file, survey)]
-      case 'setting':
-        return settingRules.obstacles(desired.setting, survey)
-      case 'item':
-      case 'object':
-        throw notKept(resource, 'proxmox')
-    }
-  },
-  diff(resource, sighting, known) {
-    const { desired } = resource
-    switch (desired.type) {
-      case 'vm':
-        // What is there under this mark may be of another sort; then only a new one can be as declared.
-        return sighting.type === 'vm'
-          ? withPassword(desired.vm, diffVm(resource, desired.vm, sighting), { known, rotate: resource.policy.rotate })
-          : []
-      case 'container':
-        return sighting.type === 'container' ? diffContainer(resource, desired.container, sighting) : []
-      case 'file':
-        return desired.file.snippet === undefined
-          ? diffFile(resource, desired.file, sighting, known)
-          : diffSnippet(resource, desired.file, desired.file.snippet, sighting, known ?? {})
-      case 'setting':
-        return settingRules.diff(desired.setting, sighting, { known, rotate: resource.policy.rotate })
-      case 'item':
-      case 'object':
-        throw notKept(resource, 'proxmox')
-    }
-  },
-  createSteps(resource, externalId, survey) {
-    const { desired } = resource
-    switch (desired.type) {
-      case 'vm':
-        return rooted(resource, createVmSteps(resource, desired.vm, externalId, survey), externalId).map((step) =>
+}
+
+/** The pure half of the Proxmox driver, by the type of the thing. */
+export const proxmoxRules: Rules = rulesByType(
+  'proxmox',
+  {
+    vm: {
+      ...guests,
+      obstacles: (resource, survey) => vmObstacles(resource, resource.desired.vm, survey),
+      // What is there under this mark may be of another sort; then only a new one can be as declared.
+      diff: (resource, sighting, known) =>
+        sighting.type === 'vm'
+          ? withPassword(resource.desired.vm, diffVm(resource, resource.desired.vm, sighting), {
+              known,
+              rotate: resource.policy.rotate,
+            })
+          : [],
+      createSteps: (resource, externalId, survey) =>
+        rooted(resource, createVmSteps(resource, resource.desired.vm, externalId, survey), externalId).map((step) =>
           remembering(step, resource.policy.rotate),
-        )
-      case 'container':
-        return rooted(resource, createContainerSteps(resource, desired.container, externalId, survey), externalId)
-      case 'file':
-        return desired.file.snippet === undefined
-          ? createFileSteps(desired.file, survey)
-          : [writeSnippetStep(desired.file, desired.file.snippet)]
-      case 'setting':
-        return settingRules.createSteps(desired.setting, resource.policy.rotate)
-      case 'item':
-      case 'object':
-        throw notKept(resource, 'proxmox')
-    }
-  },
-  updateSteps(resource, sighting, changes, survey) {
-    const { desired } = resource
-    switch (desired.type) {
-      case 'vm':
-        return rooted(
+        ),
+      updateSteps: (resource, sighting, changes, survey) =>
+        rooted(
           resource,
-          updateVmSteps(resource, desired.vm, sighting, changes, survey),
+          updateVmSteps(resource, resource.desired.vm, sighting, changes, survey),
           sighting.externalId,
           sighting,
-        ).map((step) => remembering(step, resource.policy.rotate))
-      case 'container':
-        return rooted(
+        ).map((step) => remembering(step, resource.policy.rotate)),
+      adoptSteps: (resource, sighting) => adoptVmSteps(resource, resource.desired.vm, sighting),
+      irreplaceable: ({ desired }, sighting) =>
+        irreplaceableIn(sighting, remadeBy(desired.vm, sighting.close?.config ?? {})),
+      readiness: ({ desired, policy }, sighting) =>
+        vmReadiness(desired.vm, sighting, policy.adopt !== undefined, policy.firstBoot),
+      notes: ({ desired }, sighting) => [...movedNotes(desired, sighting), ...seedNotes(desired.vm, sighting)],
+    },
+    container: {
+      ...guests,
+      obstacles: (resource, survey) => containerObstacles(resource, resource.desired.container, survey),
+      diff: (resource, sighting) =>
+        sighting.type === 'container' ? diffContainer(resource, resource.desired.container, sighting) : [],
+      createSteps: (resource, externalId, survey) =>
+        rooted(resource, createContainerSteps(resource, resource.desired.container, externalId, survey), externalId),
+      updateSteps: (resource, sighting, changes, survey) =>
+        rooted(
           resource,
-          updateContainerSteps(resource, desired.container, sighting, changes, survey),
+          updateContainerSteps(resource, resource.desired.container, sighting, changes, survey),
           sighting.externalId,
           sighting,
-        )
-      case 'file':
-        return desired.file.snippet === undefined
-          ? updateFileSteps(desired.file, sighting, changes)
-          : [writeSnippetStep(desired.file, desired.file.snippet, sighting)]
-      case 'setting':
-        return settingRules.updateSteps(desired.setting, sighting, changes, resource.policy.rotate)
-      case 'item':
-      case 'object':
-        throw notKept(resource, 'proxmox')
-    }
+        ),
+      adoptSteps: (resource, sighting) => adoptContainerSteps(resource, resource.desired.container, sighting),
+      irreplaceable: (_resource, sighting) => irreplaceableIn(sighting, () => false),
+      readiness: ({ desired }, sighting) => containerReadiness(desired.container, sighting),
+      notes: ({ desired }, sighting) => movedNotes(desired, sighting),
+    },
+    file: {
+      ...PLAIN_THING,
+      declaredId: ({ desired }) => volumeId(desired.file),
+      listOf: ({ desired }) => fileList(desired.file),
+      hostOf: ({ desired }) => desired.file.host,
+      obstacles: (resource, survey) => [
+        ...laneObstacle(resource, resource.desired.file),
+        ...fileObstacles(resource.desired.file, survey),
+      ],
+      diff: (resource, sighting, known) => {
+        const { file } = resource.desired
+        return file.snippet === undefined
+          ? diffFile(resource, file, sighting, known)
+          : diffSnippet(resource, file, file.snippet, sighting, known ?? {})
+      },
+      createSteps: ({ desired: { file } }, _externalId, survey) =>
+        file.snippet === undefined ? createFileSteps(file, survey) : [writeSnippetStep(file, file.snippet)],
+      updateSteps: ({ desired: { file } }, sighting, changes) =>
+        file.snippet === undefined
+          ? updateFileSteps(file, sighting, changes)
+          : [writeSnippetStep(file, file.snippet, sighting)],
+      adoptSteps: ({ desired: { file } }, sighting) =>
+        file.snippet === undefined ? verifyFileSteps(file, sighting) : [],
+      readiness: ({ desired }, sighting) => fileReadiness(desired.file, sighting),
+    },
+    setting: {
+      ...PLAIN_THING,
+      declaredId: ({ desired }) => settingRules.declaredId(desired.setting),
+      listOf: ({ desired }) => settingRules.listOf(desired.setting),
+      hostOf: ({ desired }) => settingRules.hostOf(desired.setting),
+      obstacles: ({ desired }, survey) => settingRules.obstacles(desired.setting, survey),
+      diff: ({ desired, policy }, sighting, known) =>
+        settingRules.diff(desired.setting, sighting, { known, rotate: policy.rotate }),
+      createSteps: ({ desired, policy }) => settingRules.createSteps(desired.setting, policy.rotate),
+      updateSteps: ({ desired, policy }, sighting, changes) =>
+        settingRules.updateSteps(desired.setting, sighting, changes, policy.rotate),
+      // Nothing can be written on it that would mark it as ours.
+      adoptSteps: () => [],
+      readiness: ({ desired }, sighting) => settingRules.readiness(desired.setting, sighting),
+    },
   },
-  adoptSteps(resource, sighting) {
-    const { desired } = resource
-    switch (desired.type) {
-      case 'vm':
-        return adoptVmSteps(resource, desired.vm, sighting)
-      case 'container':
-        return adoptContainerSteps(resource, desired.container, sighting)
-      case 'file':
-        return desired.file.snippet === undefined ? verifyFileSteps(desired.file, sighting) : []
-      case 'setting':
-        // Nothing can be written on it that would mark it as ours.
-        return []
-      case 'item':
-      case 'object':
-        throw notKept(resource, 'proxmox')
-    }
+  {
+    awaits: () => [],
+    dataDisks: (sighting) => (sighting.list === undefined ? dataDisks(sighting) : []),
+    abandonedSteps({ rootLane }, sighting) {
+      if (sighting.list !== undefined) return undefined
+      // Without a lock the token may, and there is nothing in it to lose.
+      if (sighting.lock === undefined)
+        return deleteGuestSteps(sighting).map((step) => ({ ...step, disruption: 'none' }))
+      return rootLane === true ? [destroyAsRoot(sighting)] : undefined
+    },
+    undeletable: (sighting) => (sighting.list === undefined ? protectedGuest(sighting) : undefined),
+    deleteSteps(sighting) {
+      if (sighting.type === 'setting') return settingRules.deleteSteps(sighting)
+      return sighting.type === 'file' ? deleteFileSteps(sighting) : deleteGuestSteps(sighting)
+    },
+    rebootSteps: ({ host, type, externalId }) => [
+      rebootStep(host, externalId, type === 'container' ? 'container' : 'vm'),
+    ],
   },
-  irreplaceable({ desired }, sighting) {
-    const config = sighting.close?.config ?? {}
-    return sighting.list === undefined
-      ? irreplaceableDisks(sighting, desired.type === 'vm' ? remadeBy(desired.vm, config) : () => false)
-      : []
-  },
-  dataDisks: (sighting) => (sighting.list === undefined ? dataDisks(sighting) : []),
-  remains({ desired }, externalId) {
-    const guest = guestIn(desired)
-    return guest === undefined
-      ? []
-      : [...new Set(storagesFor(desired))].map((storage) => diskList(guest.host, storage, externalId))
-  },
-  abandonedSteps({ rootLane }, sighting) {
-    if (sighting.list !== undefined) return undefined
-    // Without a lock the token may, and there is nothing in it to lose.
-    if (sighting.lock === undefined) return deleteGuestSteps(sighting).map((step) => ({ ...step, disruption: 'none' }))
-    return rootLane === true ? [destroyAsRoot(sighting)] : undefined
-  },
-  undeletable: (sighting) => (sighting.list === undefined ? protectedGuest(sighting) : undefined),
-  deleteSteps(sighting) {
-    if (sighting.type === 'setting') return settingRules.deleteSteps(sighting)
-    return sighting.type === 'file' ? deleteFileSteps(sighting) : deleteGuestSteps(sighting)
-  },
-  rebootSteps: ({ host, type, externalId }) => [
-    rebootStep(host, externalId, type === 'container' ? 'container' : 'vm'),
-  ],
-  readiness(resource, sighting) {
-    const { desired, policy } = resource
-    switch (desired.type) {
-      case 'vm':
-        return vmReadiness(desired.vm, sighting, policy.adopt !== undefined, policy.firstBoot)
-      case 'container':
-        return containerReadiness(desired.container, sighting)
-      case 'file':
-        return fileReadiness(desired.file, sighting)
-      case 'setting':
-        return settingRules.readiness(desired.setting, sighting)
-      case 'item':
-      case 'object':
-        throw notKept(resource, 'proxmox')
-    }
-  },
-  notes({ desired }, sighting) {
-    return [...movedNotes(desired, sighting), ...(desired.type === 'vm' ? seedNotes(desired.vm, sighting) : [])]
-  },
+)
+
+function irreplaceableIn(sighting: Sighting, remade: Parameters<typeof irreplaceableDisks>[1]): readonly string[] {
+  return sighting.list === undefined ? irreplaceableDisks(sighting, remade) : []
 }
 
 function laneObstacle(resource: Resource, file: FileSpec) {

@@ -1,0 +1,78 @@
+import type { Desired, Resource } from '../model/resource.ts'
+import type { Rules } from '../model/rules.ts'
+
+type Type = Desired['type']
+
+/** A resource whose type is known. */
+type Typed<T extends Type> = Resource & { readonly desired: Extract<Desired, { readonly type: T }> }
+
+/** The rules that begin with what is declared. */
+type Declared =
+  | 'declaredId'
+  | 'listOf'
+  | 'hostOf'
+  | 'choosesId'
+  | 'obstacles'
+  | 'diff'
+  | 'createSteps'
+  | 'updateSteps'
+  | 'adoptSteps'
+  | 'irreplaceable'
+  | 'remains'
+  | 'readiness'
+  | 'notes'
+
+type RulesOfType<T extends Type> = {
+  readonly [Name in Declared]: Parameters<Rules[Name]> extends [Resource, ...infer Rest]
+    ? (resource: Typed<T>, ...rest: Rest) => ReturnType<Rules[Name]>
+    : never
+}
+
+/** What a driver says about each type of thing that it keeps. */
+type RuleTable = { readonly [T in Type]?: RulesOfType<T> }
+
+/** What things without disks of their own, all but guests, have nothing to say about. */
+export const PLAIN_THING = {
+  choosesId: () => false,
+  irreplaceable: () => [],
+  remains: () => [],
+  notes: () => [],
+} as const
+
+/**
+ * The rules of a driver, by the type of the thing. Whatever is asked about a type that is not in the table is an error,
+ * and about a thing that `keeps` leaves out.
+ */
+export function rulesByType(
+  driver: string,
+  table: RuleTable,
+  others: Omit<Rules, Declared | 'keeps'>,
+  keeps: (resource: Resource) => boolean = () => true,
+): Rules {
+  const of = (resource: Resource) => {
+    const rules = table[resource.desired.type]
+    if (rules === undefined || !keeps(resource))
+      throw new Error(
+        `${resource.key} is of the type ${resource.desired.type}, which the driver ${driver} does not keep`,
+      )
+    // The entry was found by the type of this very resource.
+    return rules as unknown as Pick<Rules, Declared>
+  }
+  return {
+    ...others,
+    keeps: (resource) => table[resource.desired.type] !== undefined && keeps(resource),
+    declaredId: (resource) => of(resource).declaredId(resource),
+    listOf: (resource) => of(resource).listOf(resource),
+    hostOf: (resource) => of(resource).hostOf(resource),
+    choosesId: (resource) => of(resource).choosesId(resource),
+    obstacles: (resource, survey) => of(resource).obstacles(resource, survey),
+    diff: (resource, sighting, known) => of(resource).diff(resource, sighting, known),
+    createSteps: (resource, externalId, survey) => of(resource).createSteps(resource, externalId, survey),
+    updateSteps: (resource, sighting, changes, survey) => of(resource).updateSteps(resource, sighting, changes, survey),
+    adoptSteps: (resource, sighting) => of(resource).adoptSteps(resource, sighting),
+    irreplaceable: (resource, sighting) => of(resource).irreplaceable(resource, sighting),
+    remains: (resource, externalId) => of(resource).remains(resource, externalId),
+    readiness: (resource, sighting) => of(resource).readiness(resource, sighting),
+    notes: (resource, sighting) => of(resource).notes(resource, sighting),
+  }
+}
