@@ -3,7 +3,7 @@
 // under node_modules, so a package cannot run from its TypeScript.
 import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
-import { build as bundle, type Plugin } from 'esbuild'
+import { build as bundle, type Metafile, type Plugin } from 'esbuild'
 import { licenceTexts } from './licence-texts.ts'
 import { startedAs } from './started.ts'
 
@@ -26,15 +26,74 @@ export async function build(outDir: string, root = dirname(import.meta.dirname))
     minifySyntax: true,
     legalComments: 'none',
     banner: { js: PRELUDE },
-    plugins: [keepPlaces(root)],
+    plugins: [keepPlaces(root), apart(), oneLanguage()],
     metafile: true,
     logLevel: 'silent',
     absWorkingDir: root,
     preserveSymlinks: true,
   })
+  const libraries = await Promise.all(
+    Object.entries(APART).map(([name, file]) => library(root, name, join(outDir, file))),
+  )
   for (const file of globSync(['src/**/*.{json,sh}', 'sim/**/*.json'], { cwd: root, exclude: ['**/testing'] }))
     cpSync(join(root, file), join(outDir, file.replace(/^src\//, '')))
-  writeFileSync(join(outDir, 'THIRD-PARTY-LICENSES'), licenceTexts(root, Object.keys(metafile.inputs)))
+  writeFileSync(
+    join(outDir, 'THIRD-PARTY-LICENSES'),
+    licenceTexts(
+      root,
+      [metafile, ...libraries].flatMap(({ inputs }) => Object.keys(inputs)),
+    ),
+  )
+}
+
+/** Large libraries that most commands never need. Each is a file that is read when something asks for the library. */
+const APART: Readonly<Record<string, string>> = {
+  yaml: 'library-yaml.cjs',
+  '@bufbuild/cel': 'library-cel.cjs',
+  '@bufbuild/re2': 'library-re2.cjs',
+}
+
+async function library(root: string, name: string, outfile: string): Promise<Metafile> {
+  const { metafile } = await bundle({
+    stdin: { contents: `module.exports = require(${JSON.stringify(name)})`, resolveDir: root },
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    target: 'node24',
+    minifyWhitespace: true,
+    minifySyntax: true,
+    legalComments: 'none',
+    metafile: true,
+    logLevel: 'silent',
+    absWorkingDir: root,
+    preserveSymlinks: true,
+  })
+  return metafile
+}
+
+function apart(): Plugin {
+  return {
+    name: 'apart',
+    setup(made) {
+      made.onResolve({ filter: /^(?:yaml|@bufbuild\/(?:cel|re2))$/ }, ({ path, kind }) => {
+        const file = APART[path]
+        return kind === 'require-call' && file !== undefined ? { path: `./${file}`, external: true } : undefined
+      })
+    },
+  }
+}
+
+/** Messages of zod in fifty languages are a third of it, and nothing asks for them. */
+function oneLanguage(): Plugin {
+  return {
+    name: 'one-language',
+    setup(made) {
+      made.onLoad({ filter: /\/zod\/v4\/locales\/index\.js$/ }, () => ({
+        contents: "export { default as en } from './en.js'",
+      }))
+    },
+  }
 }
 
 /** Bundled, every module still finds its tables as if it lay where it lies among the sources. */

@@ -16,7 +16,8 @@ const COMPLETIONS = {
 const LAUNCHER = `#!/bin/sh
 self=$(readlink -f "$0")
 lib=\${self%/bin/croft}/lib/croft
-exec "$lib/node" "$lib/bin/croft" "$@"
+export MALLOC_ARENA_MAX="\${MALLOC_ARENA_MAX:-2}"
+exec "$lib/node" --max-semi-space-size=2 "$lib/bin/croft" "$@"
 `
 
 /** Files below a prefix such as /usr, of a directory in which everything has been built. */

@@ -60,7 +60,7 @@ function createRuntime(signal: AbortSignal): Runtime {
       return (await import('./store/sqlite-lock.ts')).lockDatabase(file, owner)
     },
     takeSchemaBack: async (file) => (await import('./store/sqlite-down.ts')).takeSchemaBack(file),
-    parseYaml: async (text) => (await import('yaml')).parse(text) as unknown,
+    parseYaml: async (text) => (await import('./lib/yaml-library.ts')).yamlLibrary().parse(text) as unknown,
     openMemoryStore: async () => (await import('./store/memory.ts')).createMemoryStore(),
     openCluster: async (place) => (await import('./main/cluster-access.ts')).openCluster(place, process.env),
     openKubernetesStore: async (place) => (await import('./store/kubernetes.ts')).openKubernetesStore(place),

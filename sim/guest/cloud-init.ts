@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib'
-import { parse } from 'yaml'
+import { yamlLibrary } from '../../src/lib/yaml-library.ts'
 import { between } from '../world/chance.ts'
 import type { Computer } from './computer.ts'
 import { runProgram } from './run-program.ts'
@@ -92,7 +92,7 @@ export function runCloudInit(computer: Computer, run: CloudInitRun, installed: (
 function read(userData: string): Record<string, unknown> | undefined {
   if (!userData.startsWith('#cloud-config')) return {}
   try {
-    const tree: unknown = parse(userData, { version: '1.1' })
+    const tree: unknown = yamlLibrary().parse(userData, { version: '1.1' })
     return typeof tree === 'object' && tree !== null ? (tree as Record<string, unknown>) : {}
   } catch {
     return undefined

@@ -1,4 +1,4 @@
-import { parse } from 'yaml'
+import { yamlLibrary } from '../../src/lib/yaml-library.ts'
 import type { Files } from '../guest/files.ts'
 
 export interface ReadConfig {
@@ -23,7 +23,7 @@ export function readConfig(files: Files, role: 'server' | 'agent'): ReadConfig {
     if (bytes === undefined) continue
     let tree: unknown
     try {
-      tree = parse(new TextDecoder().decode(bytes), { version: '1.1' })
+      tree = yamlLibrary().parse(new TextDecoder().decode(bytes), { version: '1.1' })
     } catch (error) {
       const why = error instanceof Error ? (error.message.split('\n')[0] ?? '') : ''
       return { flags, warnings, fatal: `yaml: ${why}` }

@@ -1,5 +1,5 @@
-import { parse } from 'yaml'
 import type { WireRequest } from '../../src/lib/wire.ts'
+import { yamlLibrary } from '../../src/lib/yaml-library.ts'
 import { objectFromProtobuf } from './protobuf.ts'
 import { ApiStatus } from './status.ts'
 
@@ -20,7 +20,9 @@ export function bodyOf(request: WireRequest): unknown {
   const text = typeof body === 'string' ? body : Buffer.from(body).toString('utf8')
   if (text.trim() === '') return undefined
   try {
-    return text.trimStart().startsWith('{') || text.trimStart().startsWith('[') ? JSON.parse(text) : parse(text)
+    return text.trimStart().startsWith('{') || text.trimStart().startsWith('[')
+      ? JSON.parse(text)
+      : yamlLibrary().parse(text)
   } catch {
     throw new ApiStatus(400, 'BadRequest', 'the body of the request could not be read')
   }

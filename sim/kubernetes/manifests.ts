@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { parseAllDocuments } from 'yaml'
+import { yamlLibrary } from '../../src/lib/yaml-library.ts'
 import type { Computer } from '../guest/computer.ts'
 import { DATA } from '../k3s/disk.ts'
 import { isWritable } from '../k3s/etcd.ts'
@@ -25,7 +25,7 @@ export function applyManifests(process: K3sProcess, cluster: EtcdCluster): void 
     const addon = find(cluster.store, 'k3s.cattle.io/addons', 'kube-system', name)
     if (tree(addon?.spec).checksum === checksum) continue
     const at = stamp(world.clock.now())
-    for (const document of parseAllDocuments(new TextDecoder().decode(bytes))) {
+    for (const document of yamlLibrary().parseAllDocuments(new TextDecoder().decode(bytes))) {
       const object = document.toJS() as KubeObject | null
       if (object === null || typeof object !== 'object') continue
       const kind = kindOf(cluster.store, object.apiVersion, object.kind)

@@ -1,4 +1,4 @@
-import { parse } from 'yaml'
+import { yamlLibrary } from '../../src/lib/yaml-library.ts'
 import { driveKeys, driveVolume } from './guest-config.ts'
 import { readIso } from './read-iso.ts'
 import type { Guest, Host } from './types.ts'
@@ -48,7 +48,7 @@ function cardsOf(config: Record<string, unknown>): Inside['cards'] {
 }
 
 function yaml(bytes: Uint8Array | undefined): Record<string, unknown> {
-  const tree: unknown = parse(text(bytes), { version: '1.1' })
+  const tree: unknown = yamlLibrary().parse(text(bytes), { version: '1.1' })
   return typeof tree === 'object' && tree !== null ? (tree as Record<string, unknown>) : {}
 }
 

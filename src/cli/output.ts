@@ -14,7 +14,7 @@ export function writeJson(terminal: Terminal, value: unknown): void {
 }
 
 export async function writeYaml(terminal: Terminal, value: unknown): Promise<void> {
-  const { stringify } = await import('yaml')
+  const { stringify } = (await import('../lib/yaml-library.ts')).yamlLibrary()
   // Through JSON first: secrets answer `***` there, and what JSON leaves out YAML must not show.
   terminal.write(cleanLines(stringify(JSON.parse(JSON.stringify(value))), Number.POSITIVE_INFINITY))
 }

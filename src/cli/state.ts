@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import path from 'node:path'
-import { yamlLibrary } from '../source/yaml-library.ts'
+import { yamlLibrary } from '../lib/yaml-library.ts'
 import type { Store } from '../store/port.ts'
 import { CliError, UsageError } from './exit.ts'
 import type { Environment, Runtime } from './runtime.ts'

@@ -1,4 +1,4 @@
-import { Document, isScalar, visit } from 'yaml'
+import { yamlLibrary } from '../lib/yaml-library.ts'
 import type { SeedDocument, TreeMap } from '../model/seed.ts'
 import { type IsoFile, isoImage } from './iso.ts'
 
@@ -29,6 +29,7 @@ const BARE = /^[A-Za-z/][A-Za-z0-9_./@+ -]*$|\n/
  * PyYAML stumbles besides over `=`, `<<` and tabs.
  */
 export function printYaml(tree: TreeMap): string {
+  const { Document, isScalar, visit } = yamlLibrary()
   const document = new Document(tree, {
     version: '1.1',
     aliasDuplicateObjects: false,

@@ -1,6 +1,6 @@
-import { parseDocument } from 'yaml'
 import { LIMITS } from '../lib/limits.ts'
 import { isTangled } from '../lib/tangled-yaml.ts'
+import { yamlLibrary } from '../lib/yaml-library.ts'
 import type { Tree, TreeMap } from '../model/seed.ts'
 import type { SeedProblem } from './shape.ts'
 
@@ -48,7 +48,7 @@ export function parseUserData(
     )
   let tree: unknown
   try {
-    const document = parseDocument(text, { version: '1.1', prettyErrors: false })
+    const document = yamlLibrary().parseDocument(text, { version: '1.1', prettyErrors: false })
     const [error] = document.errors
     if (error !== undefined) return refuse(`the text is no YAML at character ${error.pos[0]} (${error.code})`)
     if (isTangled(document)) return refuse('the text has too many levels, or keys that are no text')

@@ -1,6 +1,7 @@
-import { type Document, isMap, isSeq, parseDocument, type YAMLMap } from 'yaml'
+import type { Document, YAMLMap } from 'yaml'
 import { cleanText } from '../lib/clean-text.ts'
 import { isTangled } from '../lib/tangled-yaml.ts'
+import { yamlLibrary } from '../lib/yaml-library.ts'
 import { Secret } from '../model/secret.ts'
 import { at, type Foreign, isRecord, recordsOf } from './objects.ts'
 
@@ -34,6 +35,7 @@ export function renderKubeconfig(entry: KubeconfigEntry): string {
  * fields that we do not know included: the file is a person's. One that cannot be read whole is not touched.
  */
 export function mergeKubeconfig(existing: string, entry: KubeconfigEntry, { switchContext }: MergeOptions): Merged {
+  const { isMap, isSeq, parseDocument } = yamlLibrary()
   const document = parseDocument(existing.trim() === '' ? EMPTY : existing, { keepSourceTokens: true })
   const [error] = document.errors
   if (error !== undefined) return { problem: `it is no YAML: ${cleanText(error.message.split('\n')[0] ?? '', 200)}` }
@@ -108,7 +110,7 @@ export function readKubeconfig(text: string, context?: string): KubeconfigAccess
 /** The library throws where there is an alias and none is allowed, and where the levels of a text fill the stack. */
 function plainTree(text: string): unknown {
   try {
-    const document = parseDocument(text)
+    const document = yamlLibrary().parseDocument(text)
     if (document.errors.length > 0 || isTangled(document)) return undefined
     return document.toJS({ maxAliasCount: 0 })
   } catch {
@@ -150,6 +152,7 @@ function put(
   key: string,
   fields: Readonly<Record<string, string>>,
 ): boolean {
+  const { isMap, isSeq } = yamlLibrary()
   const sequence: unknown = document.get(list)
   if (!isSeq(sequence)) {
     document.set(list, document.createNode([{ name, [key]: fields }]))

@@ -12,6 +12,10 @@ export function defined<const T extends object>(fields: T): Defined<T>
 export function defined<T extends object>(fields: Loose<T>): T
 export function defined(fields: object): object {
   const kept: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(fields)) if (value !== undefined) kept[name] = value
+  // Called a dozen times for each machine: no pairs are made.
+  for (const name of Object.keys(fields)) {
+    const value = (fields as Readonly<Record<string, unknown>>)[name]
+    if (value !== undefined) kept[name] = value
+  }
   return kept
 }

@@ -1,4 +1,5 @@
-import { RE2JS } from '@bufbuild/re2'
+import { createRequire } from 'node:module'
+import type * as Re2 from '@bufbuild/re2'
 import { LIMITS } from './limits.ts'
 
 /** A regular expression that somebody else wrote, ready to be asked. */
@@ -48,7 +49,15 @@ export function foreignPattern(source: string): ForeignPattern {
   return made
 }
 
-function compile(source: string): RE2JS {
+/** Loaded for the first pattern: few estates have one. */
+function re2(): typeof Re2 {
+  library ??= createRequire(import.meta.url)('@bufbuild/re2') as typeof Re2
+  return library
+}
+let library: typeof Re2 | undefined
+
+function compile(source: string): Re2.RE2JS {
+  const { RE2JS } = re2()
   try {
     return RE2JS.compile(source)
   } catch {

@@ -1,11 +1,13 @@
-import { type Document, isCollection, visit } from 'yaml'
+import type { Document } from 'yaml'
 import { LIMITS } from './limits.ts'
+import { yamlLibrary } from './yaml-library.ts'
 
 /**
  * Is a text deeper than anybody writes, or has it keys that are lists or maps? Such keys become text, each level of them
  * anew: a few hundred levels take seconds, a thousand take minutes.
  */
 export function isTangled(document: Document): boolean {
+  const { isCollection, visit } = yamlLibrary()
   let tangled = false
   visit(document, {
     Node(_, __, path) {

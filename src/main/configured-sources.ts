@@ -32,18 +32,24 @@ function isManifest(text: string): boolean {
 }
 
 async function configured(file: string) {
-  const [{ parse }, { ConfigError, readConfig }, { openSources }, { mergeRevisions }, secrets, { cacheDirectory }] =
-    await Promise.all([
-      import('yaml'),
-      import('../controller/config.ts'),
-      import('../controller/open-sources.ts'),
-      import('../controller/merge.ts'),
-      import('../cli/secrets.ts'),
-      import('../cli/state.ts'),
-    ])
+  const [
+    { yamlLibrary },
+    { ConfigError, readConfig },
+    { openSources },
+    { mergeRevisions },
+    secrets,
+    { cacheDirectory },
+  ] = await Promise.all([
+    import('../lib/yaml-library.ts'),
+    import('../controller/config.ts'),
+    import('../controller/open-sources.ts'),
+    import('../controller/merge.ts'),
+    import('../cli/secrets.ts'),
+    import('../cli/state.ts'),
+  ])
   const config = (() => {
     try {
-      return readConfig(parse(readFileSync(file, 'utf8')), {}, {})
+      return readConfig(yamlLibrary().parse(readFileSync(file, 'utf8')), {}, {})
     } catch (error) {
       if (isManifest(readFileSync(file, 'utf8')))
         throw new UsageError(

@@ -26,11 +26,8 @@ export async function loadAt(directory: string, ref: string, onto?: string): Pro
 }
 
 async function linked(read: Revision): Promise<LoadedEstate> {
-  const [{ linkRevision }, { withFetched }] = await Promise.all([
-    import('../controller/link-revision.ts'),
-    import('../source/fetched.ts'),
-  ])
-  const revision = await withFetched(read, { fetched: new Map() })
+  const { linkRevision } = await import('../controller/link-revision.ts')
+  const revision = await fetchedFor(read)
   const estate = linkRevision(revision)
   return {
     declarations: revision.declarations,
@@ -39,6 +36,13 @@ async function linked(read: Revision): Promise<LoadedEstate> {
     ignored: revision.ignored.length,
     leftAlone: revision.ignored,
   }
+}
+
+/** Only an add-on has manifests elsewhere: an estate without one needs no Git, no tunnels and no unpacking. */
+async function fetchedFor(read: Revision): Promise<Revision> {
+  if (!read.declarations.some(({ kind }) => kind === 'Addon')) return read
+  const { withFetched } = await import('../source/fetched.ts')
+  return withFetched(read, { fetched: new Map() })
 }
 
 export async function follow(remote: string, mirror: string): Promise<FollowedRepository> {

@@ -21,12 +21,23 @@ export class Secret extends Sealed<string> {}
 
 /** Every reference to a secret in what is desired. A reference is an object of one key that says where it is found. */
 export function referencesIn(value: unknown): readonly SecretReference[] {
-  if (value === null || typeof value !== 'object') return []
-  if (Array.isArray(value)) return value.flatMap(referencesIn)
-  const entries = Object.entries(value)
-  const [only] = entries
-  if (only !== undefined && entries.length === 1 && isReference(only[0], only[1])) return [value as SecretReference]
-  return entries.flatMap(([, inner]) => referencesIn(inner))
+  const found: SecretReference[] = []
+  collect(value, found)
+  return found
+}
+
+/** Into one list: all that thousands of machines declare passes here. */
+function collect(value: unknown, found: SecretReference[]): void {
+  if (value === null || typeof value !== 'object') return
+  if (Array.isArray(value)) {
+    for (const inner of value) collect(inner, found)
+    return
+  }
+  const fields = value as Readonly<Record<string, unknown>>
+  const names = Object.keys(fields)
+  const [only] = names
+  if (only !== undefined && names.length === 1 && isReference(only, fields[only])) found.push(value as SecretReference)
+  else for (const name of names) collect(fields[name], found)
 }
 
 /**

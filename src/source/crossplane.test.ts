@@ -8,10 +8,10 @@ import { environmentVm } from '../kinds/environment-vm.ts'
 import { knownFields } from '../kinds/fields/explain.ts'
 import type { Lookup } from '../kinds/kind.ts'
 import { findKind } from '../kinds/registry.ts'
+import { yamlLibrary } from '../lib/yaml-library.ts'
 import type { Declaration } from '../model/declaration.ts'
 import type { VmSpec } from '../model/vm.ts'
 import { readText, sharedPath, told, vmManifest } from './testing/fixture.ts'
-import { yamlLibrary } from './yaml-library.ts'
 
 interface Property {
   readonly type?: string

@@ -75,7 +75,7 @@ export function programFiles(): readonly string[] {
   const sources = join(import.meta.dirname, '..')
   if (existsSync(join(sources, 'main.js')))
     return readdirSync(sources)
-      .filter((name) => name.endsWith('.js'))
+      .filter((name) => /\.c?js$/.test(name))
       .map((name) => join(sources, name))
   return ['source', 'kinds', 'cloudinit', 'k3s', 'proxmox', 'model', 'lib'].flatMap((folder) =>
     readdirSync(join(sources, folder), { recursive: true, encoding: 'utf8' }).map((name) =>

@@ -1,7 +1,7 @@
 import type { Node, Pair, Scalar } from 'yaml'
 import { LIMITS } from '../lib/limits.ts'
+import { yamlLibrary } from '../lib/yaml-library.ts'
 import { documentTree } from './full-yaml.ts'
-import { yamlLibrary } from './yaml-library.ts'
 
 /** A scalar of a document with its place in the text. */
 export interface Leaf {

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ObjectsAt } from '../kinds/kind.ts'
 import { type Egress, EVERYWHERE } from '../lib/egress.ts'
-import { openEgressDoor } from '../lib/egress-door.ts'
 import { readCommit } from './git.ts'
 import { refusedRemote } from './git-names.ts'
 import { GitFailed, runGit } from './git-run.ts'
@@ -35,7 +34,7 @@ export async function objectsAtCommit(
   if (refused !== undefined) return { problem: `the address of the repository is refused: ${refused}` }
   // Only what goes through our own door can be held to a list of places.
   if (egress.terse && !url.startsWith('https://')) return { problem: `${url}: only https:// may be fetched from here` }
-  await using door = egress.terse ? await openEgressDoor(egress) : undefined
+  await using door = egress.terse ? await (await import('../lib/egress-door.ts')).openEgressDoor(egress) : undefined
   const through =
     door === undefined ? {} : { settings: [`http.proxy=${door.url}`], env: { no_proxy: '', NO_PROXY: '' } }
   const directory = await mkdtemp(join(tmpdir(), 'croft-git-'))

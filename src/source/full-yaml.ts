@@ -1,7 +1,7 @@
 import type { Document, Node, Pair, Scalar } from 'yaml'
 import { LIMITS } from '../lib/limits.ts'
+import { yamlLibrary } from '../lib/yaml-library.ts'
 import { type Dialect, plainScalar } from './kubernetes-yaml.ts'
-import { yamlLibrary } from './yaml-library.ts'
 
 /** Something wrong at an offset of the text. */
 export interface YamlFinding {

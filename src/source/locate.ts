@@ -1,5 +1,5 @@
 import type { Document, Node } from 'yaml'
-import { yamlLibrary } from './yaml-library.ts'
+import { yamlLibrary } from '../lib/yaml-library.ts'
 
 export interface Place {
   /** Offset of the key, and of the value behind it. */

@@ -6,9 +6,9 @@ import { stalePages } from '../../scripts/kind-pages.ts'
 import { knownFields } from '../kinds/fields/explain.ts'
 import type { Lookup } from '../kinds/kind.ts'
 import { findKind, KINDS } from '../kinds/registry.ts'
+import { yamlLibrary } from '../lib/yaml-library.ts'
 import type { SettingSpec } from '../model/rest.ts'
 import { errorsOf, readText, sharedPath, told } from './testing/fixture.ts'
-import { yamlLibrary } from './yaml-library.ts'
 
 interface Property {
   readonly properties?: Readonly<Record<string, Property>>

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { yamlLibrary } from '../lib/yaml-library.ts'
 import { readFullYaml } from './full-yaml.ts'
 import { NOT_SIMPLE, readSimpleYaml } from './simple-yaml.ts'
-import { yamlLibrary } from './yaml-library.ts'
 
 function agree(text: string): boolean {
   const simple = readSimpleYaml(text)

@@ -1,8 +1,8 @@
 import { createDecipheriv, createHash, timingSafeEqual } from 'node:crypto'
 import type { Node, Pair } from 'yaml'
 import { LIMITS } from '../lib/limits.ts'
+import { yamlLibrary } from '../lib/yaml-library.ts'
 import { type SopsMetadata, type SopsRules, shouldBeEncrypted } from './sops-metadata.ts'
-import { yamlLibrary } from './yaml-library.ts'
 
 /** A SOPS file that cannot be used, and why. Never what is in it. */
 export class SopsFailed extends Error {

@@ -1,5 +1,5 @@
-import { parse } from 'yaml'
 import { defined } from '../../../src/lib/defined.ts'
+import { yamlLibrary } from '../../../src/lib/yaml-library.ts'
 import { type KubeObject, type Tree, text, tree } from '../object.ts'
 import { BESIDE_TEMPLATES, DEFINITIONS, type Definition, definitionsIn } from './definitions.ts'
 import type { ChartFacts, WorkloadFacts } from './facts.ts'
@@ -21,7 +21,9 @@ export function releaseOf(chart: KubeObject, more: readonly unknown[] = []): Rel
   const { name, namespace = 'kube-system' } = chart.metadata
   const called = text(spec.chart) || name
   const archive = /\/([a-z][a-z0-9-]*?)-(\d[^/]*)\.tgz$/.exec(called)
-  const written = [spec.valuesContent, ...more].map((one) => (text(one) === '' ? {} : tree(parse(text(one)))))
+  const written = [spec.valuesContent, ...more].map((one) =>
+    text(one) === '' ? {} : tree(yamlLibrary().parse(text(one))),
+  )
   return {
     chart: archive?.[1] ?? called.replace(/^.*\//, ''),
     version: archive?.[2] ?? text(spec.version),

@@ -1,7 +1,7 @@
 import { addon } from '../../kinds/addon.ts'
 import type { Kind } from '../../kinds/kind.ts'
+import { yamlLibrary } from '../../lib/yaml-library.ts'
 import { isFields } from '../manifest.ts'
-import { yamlLibrary } from '../yaml-library.ts'
 import type { DraftManifest } from './draft.ts'
 import type { Fields } from './reading.ts'
 

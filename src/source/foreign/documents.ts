@@ -1,5 +1,5 @@
 import { LIMITS } from '../../lib/limits.ts'
-import { yamlLibrary } from '../yaml-library.ts'
+import { yamlLibrary } from '../../lib/yaml-library.ts'
 
 /** Straight through the library: an export has many times the size of what a person wrote. JSON is YAML too. */
 export function documentsIn(text: string): readonly unknown[] | undefined {

@@ -1,4 +1,4 @@
-import { yamlLibrary } from '../yaml-library.ts'
+import { yamlLibrary } from '../../lib/yaml-library.ts'
 
 /** A manifest that was written by us, with what a person should know about it. */
 export interface Draft {
