@@ -115,7 +115,6 @@ const NOT_SIMULATED: readonly (readonly [RegExp, string])[] = [
   [/openid\/login/, 'ends a login that a browser began'],
   [/PUT \/access\/tfa/, 'a second factor that a person holds'],
   [/bulk-action\/guest\/migrate/, 'croft moves guests one at a time'],
-  [/DELETE \/nodes\/\{node\}\/disks/, 'destroys what is on a disk: nobody keeps it by API'],
 ]
 
 test('[T-08] every operation that is refused with 501 is refused for a reason in this table', () => {

@@ -55,7 +55,14 @@ test('[T-08] interfaces that do not fit together are not written', async () => {
   const make = (params: Record<string, string>) => ask('POST', `${NODE}/network`, params)
   const cases: readonly (readonly [Record<string, string>, RegExp])[] = [
     [{ iface: 'vmbr9', type: 'bridge', bridge_ports: 'eno9' }, /^bridge 'vmbr9' - unable to find bridge port 'eno9'/],
-    [{ iface: 'bond9', type: 'bond', slaves: 'eno9' }, /^bond 'bond9' - unable to find slave 'eno9'/],
+    [
+      { iface: 'bond9', type: 'bond', slaves: 'eno9' },
+      /^bond 'bond9' - wrong interface type on slave 'eno9' \('' != 'eth or bond'\)/,
+    ],
+    [
+      { iface: 'vmbr9', type: 'bridge', bridge_ports: 'eno1,eno2' },
+      /^bridge 'vmbr9' - unable to find bridge port 'eno1,eno2'/,
+    ],
     [
       { iface: 'bond9', type: 'bond', slaves: 'vmbr0' },
       /wrong interface type on slave 'vmbr0' \('bridge' != 'eth or bond'\)/,
@@ -82,7 +89,7 @@ test('[T-08] interfaces that do not fit together are not written', async () => {
   const { data } = (await ask('GET', `${NODE}/network/vmbr9`)) as { data: Record<string, unknown> }
   assert.deepEqual(
     [data.bridge_vlan_aware, data.bridge_ports, data.comments],
-    [1, 'eno1', 'x'],
+    [1, 'eno1', 'x\n'],
     'what is not sent stays',
   )
 })
@@ -152,6 +159,96 @@ test('[T-08] time zones, certificates, disks and tasks are judged', async () => 
   assert.match((await ask('POST', `${NODE}/wakeonlan`)).reason, /^No wake on LAN MAC address defined/)
   const failed = (await ask('GET', `${NODE}/tasks`, { statusfilter: 'error' })).data as unknown[]
   assert.deepEqual(failed, [])
+})
+
+test('[T-08] an interface comes back as the file has it, not as it was sent', async () => {
+  const { ask } = site()
+  const make = (params: Record<string, string>) => ask('POST', `${NODE}/network`, params)
+  const read = async (iface: string) => (await ask('GET', `${NODE}/network/${iface}`)).data as Record<string, unknown>
+  assert.equal(
+    (await make({ iface: 'bond0', type: 'bond', slaves: 'eno2 eno1', mtu: '9000', bond_mode: '802.3ad' })).status,
+    200,
+  )
+  assert.deepEqual(await read('bond0'), {
+    type: 'bond',
+    slaves: 'eno1 eno2',
+    bond_mode: '802.3ad',
+    bond_miimon: '100',
+    mtu: '9000',
+    method: 'manual',
+    method6: 'manual',
+    families: ['inet'],
+    priority: 8,
+  })
+  // Those of a bond are started with the host; what comes later in the file has a later place.
+  assert.equal((await read('eno1')).autostart, 1)
+  assert.equal((await read('vmbr0')).priority, 9)
+  assert.equal(
+    (await make({ iface: 'vmbr7', type: 'bridge', cidr: '10.7.0.1/24', cidr6: 'fd00::7/64', bridge_vids: '5,7-9' }))
+      .status,
+    200,
+  )
+  const { priority: _place, ...bridge } = await read('vmbr7')
+  assert.deepEqual(bridge, {
+    type: 'bridge',
+    bridge_ports: '',
+    bridge_stp: 'off',
+    bridge_fd: '0',
+    address: '10.7.0.1',
+    netmask: '24',
+    cidr: '10.7.0.1/24',
+    address6: 'fd00::7',
+    netmask6: '64',
+    cidr6: 'fd00::7/64',
+    method: 'static',
+    method6: 'static',
+    families: ['inet', 'inet6'],
+  })
+  // An address of IPv4 that is not sent stays in a file that calls it manual; one of IPv6 is gone with its section.
+  assert.equal((await ask('PUT', `${NODE}/network/vmbr7`, { type: 'bridge', comments: 'y' })).status, 200)
+  const later = await read('vmbr7')
+  assert.deepEqual([later.cidr, later.method, later.cidr6, later.comments], ['10.7.0.1/24', 'manual', undefined, 'y\n'])
+  assert.equal((await ask('PUT', `${NODE}/network/vmbr7`, { type: 'bridge', delete: 'cidr' })).status, 200)
+  assert.equal((await read('vmbr7')).address, undefined)
+  assert.equal((await make({ iface: 'eno3.9', type: 'vlan' })).status, 200)
+  assert.equal((await read('eno3.9')).exists, null)
+  assert.equal((await make({ iface: 'mybond', type: 'bond', slaves: 'eno4' })).status, 200)
+  assert.equal((await read('mybond')).type, 'unknown', 'a name says what a bond is')
+  for (const [cidr6, sort] of [
+    ['ff02::1/64', 'MULTICAST'],
+    ['2001:db8::1/64', 'DOCUMENTATION'],
+    ['::1/128', 'LOOPBACK'],
+    ['ffff::/16', 'ANYCAST'],
+  ]) {
+    const { status, errors } = await make({ iface: 'vmbr8', type: 'bridge', cidr6: cidr6 ?? '' })
+    const address = cidr6?.split('/')[0]
+    assert.deepEqual(
+      [status, errors],
+      [400, { address: `${address} with type '${sort}', cannot be used as host IPv6 address.` }],
+    )
+  }
+  const list = (await ask('GET', `${NODE}/network`, { type: 'include_sdn' })).data as unknown[]
+  assert.equal(list.length, ((await ask('GET', `${NODE}/network`)).data as unknown[]).length)
+})
+
+test('[T-08] the files of a host come back as they are written', async () => {
+  const { ask, ended } = site()
+  await ask('PUT', `${NODE}/dns`, { search: 'example.test', dns1: '0.0.0.0', dns2: '9.9.9.9', dns3: '9.9.9.9' })
+  assert.deepEqual((await ask('GET', `${NODE}/dns`)).data, { search: 'example.test', dns1: '9.9.9.9' })
+  const hosts = (data: string) => ask('POST', `${NODE}/hosts`, { data })
+  assert.deepEqual((await hosts('nonsense a')).errors, { data: "Invalid IP 'nonsense'" })
+  assert.deepEqual((await hosts('# x\n10.0.0.1 a_b')).errors, { data: "Invalid Hostname 'a_b'" })
+  assert.equal((await hosts('10.0.0.1 a.b\n\n::1 c\n')).status, 200)
+  assert.deepEqual((await ask('GET', `${NODE}/config`)).data, {}, 'a file that is not there has no digest')
+  const { reason } = await ask('PUT', `${NODE}/config`, { acmedomain0: 'a.example.test,plugin=nope' })
+  assert.equal(reason, "plugin 'nope' for domain 'a.example.test' not found!")
+  await ask('PUT', `${NODE}/config`, { description: 'x' })
+  assert.equal(((await ask('GET', `${NODE}/config`)).data as { description: string }).description, 'x\n')
+  const gone = (await ask('DELETE', `${NODE}/disks/lvm/vg`)).data
+  assert.equal(await ended(gone), "no such volume group 'vg'")
+  const thin = (await ask('DELETE', `${NODE}/disks/lvmthin/pool`, { 'volume-group': 'vg' })).data
+  assert.match(String(thin), /:lvmthinremove:vg-pool:/)
+  assert.equal(await ended(thin), 'no such thin pool vg/pool')
 })
 
 test('what clients send and read back is as the real one has it', async () => {

@@ -14,6 +14,13 @@ export function words(value: unknown): string[] {
     .filter((word) => word !== '')
 }
 
+/** Ports that are written in the file: there a comma is part of a name. */
+export function splitBySpace(value: unknown): string[] {
+  return textOf(value)
+    .split(/\s+/)
+    .filter((word) => word !== '')
+}
+
 export function portsOf(entry: Readonly<Record<string, unknown>>): string[] {
   return PORTS.flatMap((name) => words(entry[name]))
 }
@@ -25,19 +32,16 @@ export function portParameter(entry: Readonly<Record<string, unknown>>): string 
 
 /** What stands in the way of writing the file: all of it is looked at, whatever was changed. */
 export function checkInterfaces(all: Interfaces): void {
-  for (const [name, entry] of all) {
-    if (entry.type === 'bond') checkBond(all, name, entry)
-    else if (entry.type === 'vlan') checkVlan(all, name, entry)
-  }
+  for (const [name, entry] of all) if (entry.type === 'bond') checkBond(all, name, entry)
+  for (const [name, entry] of all) if (entry.type === 'vlan') checkVlan(all, name, entry)
   for (const [name, entry] of all) if (entry.type === 'bridge') checkBridge(all, name, entry)
 }
 
 function checkBond(all: Interfaces, name: string, entry: Readonly<Record<string, unknown>>): void {
-  const slaves = words(entry.slaves)
+  const slaves = splitBySpace(entry.slaves)
   for (const slave of slaves) {
-    const found = all.get(slave)
-    if (found === undefined) throw failed(`bond '${name}' - unable to find slave '${slave}'`)
-    const type = textOf(found.type)
+    // One that is not there has no type: that is what is complained about.
+    const type = textOf(all.get(slave)?.type)
     if (type !== 'eth' && type !== 'bond')
       throw failed(`bond '${name}' - wrong interface type on slave '${slave}' ('${type}' != 'eth or bond')`)
     checkMtu(all, name, slave)
@@ -64,12 +68,14 @@ function checkVlan(all: Interfaces, name: string, entry: Readonly<Record<string,
 }
 
 function checkBridge(all: Interfaces, name: string, entry: Readonly<Record<string, unknown>>): void {
-  for (const port of words(entry.bridge_ports)) {
+  for (const port of splitBySpace(entry.bridge_ports)) {
     // A VLAN of a card need not be declared to be a port.
-    const vlan = /^\S+\.\d+$/.test(port)
+    const vlan = /\S\.\d+$/.test(port)
     const found = all.get(port)
     if (found === undefined && !vlan) throw failed(`bridge '${name}' - unable to find bridge port '${port}'`)
-    if (found?.method === 'static' || found?.method6 === 'static')
+    const addressed = (six: '' | '6', none: string) =>
+      found?.[`method${six}`] === 'static' && found[`address${six}`] !== none
+    if (addressed('', '0.0.0.0') || addressed('6', '::'))
       throw failed(`iface ${port} - ip address can't be set on interface if bridged in ${name}`)
     if (found !== undefined) checkMtu(all, port, name)
   }

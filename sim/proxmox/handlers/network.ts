@@ -4,7 +4,9 @@ import type { Host } from '../../world/types.ts'
 import { badParameter, failed } from '../api-error.ts'
 import { Answer, type Call, hostOf, param, type Routes } from '../call.ts'
 import { deletions } from './collection.ts'
-import { checkInterfaces, portParameter, portsOf } from './network-check.ts'
+import { checkAddress6 } from './network-address.ts'
+import { checkInterfaces, portParameter, portsOf, words } from './network-check.ts'
+import { throughFile } from './network-file.ts'
 import { fields, textOf } from './shelf.ts'
 
 const AT = '/nodes/{node}/network'
@@ -42,7 +44,7 @@ function written(host: Host): Map<string, Record<string, unknown>> {
 /** Changes go to a second file until somebody loads it. What does not fit together is not written at all. */
 function write(host: Host, all: Map<string, Record<string, unknown>>): void {
   checkInterfaces(all)
-  host.newInterfaces = all
+  host.newInterfaces = throughFile(all, (iface) => host.interfaces.get(iface)?.active === 1)
 }
 
 function list(call: Call): unknown {
@@ -50,10 +52,15 @@ function list(call: Call): unknown {
   const { type } = call.params
   const rows = [...written(host)]
     .map(([iface, entry]): Record<string, unknown> => ({ iface, ...entry }))
-    .filter((row) => row.type !== 'bridge' || usesBridge(call, String(row.iface)))
-    .filter((row) => type === undefined || row.type === type || (/bridge/.test(type) && row.type === 'bridge'))
+    .filter((row) => !/^(?:bridge|OVSBridge)$/.test(textOf(row.type)) || usesBridge(call, String(row.iface)))
+    .filter((row) => isWanted(textOf(row.type), type))
   if (host.newInterfaces === undefined) return rows
   return new Answer(rows, { changes: '--- /etc/network/interfaces\n+++ /etc/network/interfaces.new\n' })
+}
+
+function isWanted(type: string, filter: string | undefined): boolean {
+  if (filter === undefined || filter === 'include_sdn' || filter === type) return true
+  return /^any(?:_local)?_bridge$/.test(filter) && (type === 'bridge' || type === 'OVSBridge')
 }
 
 /** Bridges are shown to those who may use or see them; cards to everybody. */
@@ -66,84 +73,84 @@ function create(call: Call): null {
   const host = hostOf(call)
   const iface = param(call, 'iface')
   if (written(host).has(iface)) throw badParameter('iface', 'interface already exists')
-  const entry = fields(call, 'iface')
-  refuseConflicts(host, iface, entry)
+  const given = fields(call, 'iface')
+  refuseTaken(host, iface, given)
+  const entry = placed(given)
+  checkAddress6(entry.address6, entry.netmask6)
   if (textOf(entry.type).startsWith('OVS'))
     throw failed("Open VSwitch is not installed (need package 'openvswitch-switch')")
-  const all = new Map(written(host))
-  all.set(iface, asRead(iface, entry, all.size + 3))
-  write(host, all)
+  if (textOf(entry.bridge_vids) !== '') entry.bridge_vids = vids(entry)
+  write(host, new Map([...written(host), [iface, { ...entry, ...families(entry) }]]))
   return null
 }
 
-/** What is not sent stays as it is, but for addresses: they are there only as long as they are sent. */
+/** What is not sent stays, also an address; but only what is sent makes an interface static, or one of IPv6. */
 function update(call: Call): null {
   const host = hostOf(call)
   const iface = param(call, 'iface')
   const before = written(host).get(iface)
   if (before === undefined) throw badParameter('iface', 'interface does not exist')
-  const entry = fields(call, 'iface')
-  refuseConflicts(host, iface, entry)
   const kept: Record<string, unknown> = { ...before }
-  for (const name of [...ADDRESSES, ...deletions(call)]) delete kept[name]
-  // VLANs belong to a bridge that knows of them.
-  if (deletions(call).includes('bridge_vlan_aware')) delete kept.bridge_vids
-  const all = new Map(written(host))
-  all.set(iface, asRead(iface, { ...kept, ...entry }, Number(before.priority ?? all.size + 3)))
-  write(host, all)
+  for (const name of deletions(call)) {
+    delete kept[name]
+    const six = /^cidr(6?)$/.exec(name)?.[1]
+    if (six !== undefined) for (const part of ['address', 'netmask']) delete kept[`${part}${six}`]
+  }
+  const entry = placed(fields(call, 'iface'))
+  refuseTaken(host, iface, entry)
+  checkAddress6(entry.address6, entry.netmask6)
+  if (textOf(entry.bridge_vids) !== '') vids(entry)
+  // An address that is sent takes the place of the one in the file, whole.
+  for (const six of ['', '6']) if (textOf(entry[`address${six}`]) !== '') delete kept[`cidr${six}`]
+  write(host, new Map([...written(host), [iface, { ...kept, ...entry, ...families(entry) }]]))
   return null
 }
 
-const ADDRESSES = ['address', 'netmask', 'cidr', 'gateway', 'address6', 'netmask6', 'cidr6', 'gateway6']
+/** `cidr` in two parts. */
+function placed(given: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const entry = { ...given }
+  for (const six of ['', '6']) {
+    const cidr = textOf(entry[`cidr${six}`])
+    if (cidr === '') continue
+    for (const name of [`address${six}`, `netmask${six}`])
+      if (textOf(entry[name]) !== '') throw badParameter(name, `${name} conflicts with cidr${six}`)
+    const [address, netmask] = cidr.split('/')
+    entry[`address${six}`] = address
+    entry[`netmask${six}`] = netmask
+    delete entry[`cidr${six}`]
+  }
+  return entry
+}
 
-function refuseConflicts(host: Host, iface: string, entry: Record<string, unknown>): void {
+function families(entry: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const [four, six] = [textOf(entry.address) !== '', textOf(entry.address6) !== '']
+  const sent = [...(four ? ['inet'] : []), ...(six ? ['inet6'] : [])]
+  return {
+    families: sent.length === 0 ? ['inet'] : sent,
+    method: four ? 'static' : 'manual',
+    method6: six ? 'static' : 'manual',
+  }
+}
+
+function vids(entry: Readonly<Record<string, unknown>>): string {
+  const all = words(entry.bridge_vids)
+  if (all.length === 0) throw badParameter('bridge_vids', 'VLAN list items are empty')
+  return all.join(' ')
+}
+
+function refuseTaken(host: Host, iface: string, entry: Readonly<Record<string, unknown>>): void {
   const others = [...written(host)].filter(([name]) => name !== iface)
   for (const [name, title] of [
     ['gateway', 'Default gateway'],
     ['gateway6', 'Default ipv6 gateway'],
   ] as const) {
-    const taken = entry[name] === undefined ? undefined : others.find(([, other]) => other[name] !== undefined)
+    const taken = textOf(entry[name]) === '' ? undefined : others.find(([, other]) => other[name] !== undefined)
     if (taken !== undefined) throw badParameter(name, `${title} already exists on interface '${taken[0]}'.`)
   }
   const wanted = portsOf(entry)
   for (const [name, other] of others) {
     const port = portsOf(other).find((one) => wanted.includes(one))
     if (port !== undefined) throw badParameter(portParameter(entry), `${port} is already used on interface '${name}'.`)
-  }
-  for (const six of ['', '6']) {
-    if (entry[`cidr${six}`] === undefined) continue
-    for (const name of [`address${six}`, `netmask${six}`])
-      if (entry[name] !== undefined) throw badParameter(name, `${name} conflicts with cidr${six}`)
-  }
-}
-
-/** An entry as it comes back from the file. */
-function asRead(iface: string, given: Record<string, unknown>, priority: number): Record<string, unknown> {
-  const entry = { ...given }
-  const placed = (six: '' | '6') => {
-    const [address, netmask] = textOf(entry[`cidr${six}`]).split('/')
-    if (address !== undefined && address !== '' && netmask !== undefined) {
-      entry[`address${six}`] = address
-      entry[`netmask${six}`] = six === '' ? netmask : Number(netmask)
-    } else if (entry[`address${six}`] !== undefined && entry[`netmask${six}`] !== undefined)
-      entry[`cidr${six}`] = `${textOf(entry[`address${six}`])}/${textOf(entry[`netmask${six}`])}`
-    return entry[`address${six}`] !== undefined
-  }
-  const [four, six] = [placed(''), placed('6')]
-  // Whatever is sent for it, the file says yes.
-  if (entry.bridge_vlan_aware !== undefined) entry.bridge_vlan_aware = 1
-  // A name can say both card and number; then the file says neither, and reading it says both.
-  const [, card, number] = /^(?:(\S+)\.|vlan)(\d+)$/.exec(iface) ?? []
-  if (entry.type === 'vlan' && card !== undefined) entry['vlan-raw-device'] = card
-  if (entry.type === 'vlan') entry['vlan-id'] = number ?? textOf(entry['vlan-id'])
-  return {
-    priority,
-    ...(entry.type === 'bridge' ? { bridge_ports: '', bridge_stp: 'off', bridge_fd: '0' } : {}),
-    ...(entry.bridge_vlan_aware === undefined ? {} : { bridge_vids: '2-4094' }),
-    ...entry,
-    method: four ? 'static' : 'manual',
-    method6: six ? 'static' : 'manual',
-    families: four && six ? ['inet', 'inet6'] : six ? ['inet6'] : ['inet'],
   }
 }
 

@@ -59,7 +59,7 @@ function ownOf(call: Call): Thing | undefined {
 function order(call: Call, type: string): string {
   const host = hostOf(call)
   const config = shelf(call.world, `node/${host.name}`).get('config') ?? {}
-  const { account, domains } = acmeOf(config)
+  const { account, domains } = acmeOf(call, config)
   if (domains.length === 0) throw new ApiError(400, 'ACME domain list in node configuration is missing!')
   return startTask(call.world, host, type, '', call.who.id, (work) => {
     if (!shelf(call.world, 'acme/accounts').has(account))
@@ -70,7 +70,7 @@ function order(call: Call, type: string): string {
 }
 
 /** What a host's configuration says about certificates. Refuses a domain that is named twice. */
-export function acmeOf(config: Thing): { readonly account: string; readonly domains: readonly string[] } {
+export function acmeOf(call: Call, config: Thing): { readonly account: string; readonly domains: readonly string[] } {
   const { named } = parseProperties(textOf(config.acme))
   const places = new Map<string, string>()
   for (const word of (named.get('domains') ?? '').split(';')) {
@@ -80,10 +80,14 @@ export function acmeOf(config: Thing): { readonly account: string; readonly doma
     places.set(domain, 'acme')
   }
   for (const name of Object.keys(config).filter((key) => /^acmedomain\d$/.test(key))) {
-    const domain = parseProperties(textOf(config[name]), 'domain').main.toLowerCase()
+    const written = parseProperties(textOf(config[name]), 'domain')
+    const domain = written.main.toLowerCase()
     const before = places.get(domain)
     if (before !== undefined)
       throw failed(`duplicate domain '${domain}' in ACME config properties '${name}' and '${before}'`)
+    const plugin = written.named.get('plugin') ?? 'standalone'
+    if (plugin !== 'standalone' && !shelf(call.world, 'acme/plugins').has(plugin))
+      throw failed(`plugin '${plugin}' for domain '${domain}' not found!`)
     places.set(domain, name)
   }
   return { account: named.get('account') ?? 'default', domains: [...places.keys()] }

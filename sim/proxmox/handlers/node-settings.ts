@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { badParameter, failed } from '../api-error.ts'
 import { type Call, hostOf, param, type Routes } from '../call.ts'
 import { deletions, refuseStale } from './collection.ts'
@@ -9,13 +10,14 @@ const AT = '/nodes/{node}'
 /** What each host is told about the world around it. */
 export const nodeSettingRoutes: Routes = {
   [`GET ${AT}/dns`]: (call) => kept(call, 'dns') ?? { dns1: '10.255.255.53' },
-  [`PUT ${AT}/dns`]: (call) => put(call, 'dns', fields(call)),
+  [`PUT ${AT}/dns`]: (call) => put(call, 'dns', resolvConf(fields(call))),
   [`GET ${AT}/hosts`]: (call) => {
     const data = hostsFile(call)
     return { data, digest: digestOf(data) }
   },
   [`POST ${AT}/hosts`]: (call) => {
     refuseStale(call, digestOf(hostsFile(call)))
+    checkHosts(param(call, 'data'))
     return put(call, 'hosts', { data: param(call, 'data') })
   },
   [`GET ${AT}/time`]: (call) => {
@@ -31,7 +33,8 @@ export const nodeSettingRoutes: Routes = {
   [`GET ${AT}/config`]: (call) => {
     const config = kept(call, 'config') ?? {}
     const { property } = call.params
-    const all = { ...config, digest: digest(config) }
+    // A file that is not there has no digest either.
+    const all: Thing = Object.keys(config).length === 0 ? {} : { description: '', ...config, digest: digest(config) }
     return property === undefined ? all : Object.fromEntries(Object.entries(all).filter(([key]) => key === property))
   },
   [`PUT ${AT}/config`]: (call) => {
@@ -39,9 +42,33 @@ export const nodeSettingRoutes: Routes = {
     refuseStale(call, digest(config))
     Object.assign(config, fields(call))
     for (const name of deletions(call)) delete config[name]
-    acmeOf(config)
+    acmeOf(call, config)
+    // Its lines are comments of the file, and each comes back with its end.
+    if (textOf(config.description) !== '') config.description = `${textOf(config.description).replace(/\n+$/, '')}\n`
     return put(call, 'config', config)
   },
+}
+
+/** What is read again of the file that was written: each server once, and numbered anew. */
+function resolvConf(given: Thing): Thing {
+  const written = ['dns1', 'dns2', 'dns3']
+    .map((name) => textOf(given[name]))
+    .filter((server) => !/^(?:0\.0\.0\.0)?$/.test(server))
+  const [search] = textOf(given.search).split(/\s+/)
+  return {
+    ...(search === undefined || search === '' ? {} : { search }),
+    ...Object.fromEntries([...new Set(written)].map((server, index) => [`dns${index + 1}`, server])),
+  }
+}
+
+function checkHosts(data: string): void {
+  for (const line of data.split('\n')) {
+    if (/^\s*(?:#|$)/.test(line)) continue
+    const [address = '', ...names] = line.split(/\s+/)
+    if (isIP(address) === 0) throw badParameter('data', `Invalid IP '${address}'`)
+    const wrong = names.find((name) => !/^[.\-a-zA-Z0-9]+$/.test(name))
+    if (wrong !== undefined && wrong !== '') throw badParameter('data', `Invalid Hostname '${wrong}'`)
+  }
 }
 
 /** What a clock on the wall there shows, read as if it were in Greenwich. */

@@ -43,9 +43,11 @@ function nodeTasks(call: Call): Answer {
     .filter((task) => audits || isOwn(call, task))
     .filter((task) => source === 'all' || (task.exit === undefined) === (source === 'active'))
     .filter((task) => params.vmid === undefined || task.id === params.vmid)
-    .filter((task) => params.typefilter === undefined || task.type === params.typefilter)
-    .filter(
-      (task) => params.userfilter === undefined || task.user.toLowerCase().includes(params.userfilter.toLowerCase()),
+    .filter((task) => (params.typefilter ?? '') === '' || task.type === params.typefilter)
+    .filter((task) =>
+      userOf(task)
+        .toLowerCase()
+        .includes((params.userfilter ?? '').toLowerCase()),
     )
     .filter((task) => params.since === undefined || task.startSeconds >= Number(params.since))
     .filter((task) => params.until === undefined || task.startSeconds <= Number(params.until))
@@ -54,9 +56,19 @@ function nodeTasks(call: Call): Answer {
   const start = Number(params.start ?? 0)
   const shown = rows.slice(start, start + Number(params.limit ?? 50))
   return new Answer(
-    shown.map((task) => ({ ...listRow(task), ...(task.exit === undefined ? { status: 'RUNNING' } : {}) })),
+    shown.map((task) => (task.exit === undefined ? runningRow(task) : listRow(task))),
     { total: rows.length },
   )
+}
+
+/** In the list of what runs a token is still part of the name; in that of what ended it stands apart. */
+function userOf(task: Task): string {
+  return task.exit === undefined ? task.user : splitUser(task.user).user
+}
+
+function runningRow(task: Task): Record<string, unknown> {
+  const { tokenid: _tokenid, ...row } = taskRow(task)
+  return { ...row, user: task.user, saved: '0', status: 'RUNNING' }
 }
 
 /** What runs comes first, then what ended last. */

@@ -67,6 +67,11 @@ function referencesOf({ definition, id, fields, scope }: SettingSpec): readonly 
       return [...to('bridge', fields.device), ...to('bond', fields.device)]
     case 'bridge':
       return [...to('bond', fields.ports), ...to('vlan', fields.ports)]
+    case 'node-options':
+      // Proxmox looks for the plugin of a domain when it is named; an account is only needed for the order.
+      return Object.entries(fields).flatMap(([name, value]) =>
+        /^acmedomain\d$/.test(name) ? to('acme-plugin', (value as { readonly plugin?: string }).plugin) : [],
+      )
     case 'firewall-rules':
     case 'firewall-group':
       return ruleReferences(fields.rules)

@@ -7,8 +7,8 @@ import { vmid } from '../fields/number.ts'
 import { hostName, objectName } from '../fields/text.ts'
 import type { FieldProblem, Kind, Lookup } from '../kind.ts'
 import { connectionOf, findHost, nodeOf } from '../machines/bindings.ts'
+import { checkInterface } from './check-interface.ts'
 import { checkRules } from './check-rules.ts'
-import { checkVlan } from './check-vlan.ts'
 import { fieldSchema, idSchema, scopeWord } from './field-schema.ts'
 import { settingFrom } from './setting-from.ts'
 
@@ -38,10 +38,10 @@ export function ownKind(definition: Definition, needsOf: NeedsOf): Kind<OwnSpec>
       ...checkPlace(definition, spec),
       ...checkWho(definition, spec),
       ...checkRules(definition, spec.rules, ['spec', 'rules']),
-      ...checkVlan(
+      ...checkInterface(
         definition,
-        { id: valueText(spec.id ?? manifest.metadata.name), fields: { tag: spec.tag } as SettingSpec['fields'] },
-        ['spec', 'tag'],
+        { id: valueText(spec.id ?? manifest.metadata.name), fields: spec as SettingSpec['fields'] },
+        (field) => (field === 'id' && spec.id === undefined ? ['metadata', 'name'] : ['spec', field]),
       ),
     ],
     policy: (spec, manifest) => ({

@@ -9,8 +9,8 @@ import { block, blocks } from '../fields/block.ts'
 import { vmid } from '../fields/number.ts'
 import { dnsName, hostName, objectName } from '../fields/text.ts'
 import type { FieldProblem, Kind, Part } from '../kind.ts'
+import { checkInterface } from './check-interface.ts'
 import { checkRules } from './check-rules.ts'
-import { checkVlan } from './check-vlan.ts'
 import { fieldSchema, idSchema, scopeWord } from './field-schema.ts'
 import { type NeedsOf, pluralOf } from './own-kind.ts'
 import { ownAccess, type ProviderFields, providerSetting } from './provider-fields.ts'
@@ -92,7 +92,11 @@ export function providerKind(provider: ProviderKind, needsOf: NeedsOf): Kind<Pro
         ...unkept(provider, spec),
         ...checkGuest(provider, given),
         ...checkWho(provider, given),
-        ...checkVlan(definition, providerSetting(provider, definition, given), ['spec', 'forProvider', 'vlan']),
+        ...checkInterface(definition, providerSetting(provider, definition, given), (field) => [
+          'spec',
+          'forProvider',
+          field === 'tag' ? 'vlan' : field,
+        ]),
         ...checkRules(definition, providerSetting(provider, definition, given).fields.rules, [
           'spec',
           'forProvider',

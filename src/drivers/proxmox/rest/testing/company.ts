@@ -18,6 +18,8 @@ export const APART_SIMULATED = new Set([
   ...APART,
   'storage.content',
   'backup-job.all',
+  // Only active-backup has one.
+  'bond.primary',
   'backup-job.guests',
   'backup-job.pool',
   'realm.baseDn',
@@ -45,6 +47,8 @@ export function neededBy(name: string): readonly SettingSpec[] {
       return [...exampleNamed('firewall-ipset'), ...exampleNamed('firewall-group')]
     case 'ha-rule':
       return ['vm:108', 'vm:109', 'vm:114'].map((id) => ({ definition: 'ha-resource', id, fields: {} }))
+    case 'node-options':
+      return exampleNamed('acme-plugin').map((plugin) => ({ ...plugin, id: 'cloudflare' }))
     case 'sdn-vnet':
       return exampleNamed('sdn-zone')
     case 'sdn-subnet':

@@ -130,6 +130,7 @@ const SPECIAL: Readonly<Record<string, SettingValue>> = {
   ports: ['eno3', 'eno4'],
   vids: ['10', '20-30'],
   interfaces: ['eno3', 'eno4'],
+  'bond.mode': 'balance-xor',
   peers: ['10.1.1.1', '10.1.1.2'],
   mac: 'bc:24:11:00:00:99',
   dnsZone: 'lab.test',
