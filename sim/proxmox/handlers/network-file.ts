@@ -9,7 +9,7 @@ type Entry = Record<string, unknown>
  */
 export function throughFile(all: Interfaces, isUp: (iface: string) => boolean): Map<string, Entry> {
   const entries = new Map([...all].map(([name, entry]) => [name, prepared(name, entry)]))
-  for (const { type, slaves } of [...entries.values()])
+  for (const { type, slaves } of entries.values())
     if (type === 'bond')
       for (const slave of splitBySpace(slaves)) {
         const entry = entries.get(slave)
