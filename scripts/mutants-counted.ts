@@ -9,14 +9,13 @@ import { runTest } from './mutants-tried.ts'
 /** What lasts from one run to the next. */
 export const CACHE = path.resolve(import.meta.dirname, '../node_modules/.cache/croft-mutants')
 
-const MOST_MS = 600_000
-
 /** What a test file does without any bug, as V8 counted it. */
 interface Entry {
   /** Changes with the test and with everything that it imports. */
   readonly version: string
   /** A test that fails in the copy by itself would call every bug found. */
   readonly passed: boolean
+  readonly tookMs: number
   readonly files: Readonly<Record<string, { readonly text: string; readonly parts: readonly Counted[] }>>
 }
 
@@ -24,6 +23,8 @@ interface Sources {
   readonly textOf: (file: string) => string
   readonly isWanted: (file: string) => boolean
   readonly versionOf: (test: string) => string
+  /** What takes longer than this is no test to try bugs with. */
+  readonly mostMs: number
 }
 
 interface Range {
@@ -33,31 +34,30 @@ interface Range {
 }
 
 /**
- * Which of the mutants a test runs. A count of an earlier version serves as long as the mutants' files are the same:
- * it only chooses tests, and whatever kills is run without the bug as well.
+ * Whether a test runs the line of a bug. A count of an earlier version serves as long as the bug's file is the same: it
+ * only chooses tests, and whatever kills is run without the bug as well.
  */
-export async function runsOf(
+export async function runs(
   copy: string,
   test: string,
-  mutants: readonly Mutant[],
+  { file, offset }: Mutant,
   sources: Sources,
-): Promise<readonly Mutant[]> {
+): Promise<{ readonly ran: boolean; readonly tookMs: number }> {
   const kept = path.join(CACHE, `${test.replaceAll('/', '+')}.json`)
-  const { passed, files } = stillTrue(kept, test, mutants, sources) ?? (await count(copy, test, kept, sources))
-  return passed ? mutants.filter(({ file, offset }) => ranAt(files[file]?.parts ?? [], offset)) : []
+  const { passed, tookMs, files } = stillTrue(kept, test, file, sources) ?? (await count(copy, test, kept, sources))
+  return { ran: passed && ranAt(files[file]?.parts ?? [], offset), tookMs }
 }
 
-function stillTrue(kept: string, test: string, mutants: readonly Mutant[], sources: Sources): Entry | undefined {
+function stillTrue(kept: string, test: string, file: string, sources: Sources): Entry | undefined {
   if (!existsSync(kept)) return undefined
   const entry: Entry = JSON.parse(readFileSync(kept, 'utf8'))
   if (entry.version === sources.versionOf(test)) return entry
-  const isSame = ({ file }: Mutant) => entry.files[file]?.text === hashOf(sources.textOf(file))
-  return entry.passed && mutants.every((mutant) => isSame(mutant)) ? entry : undefined
+  return entry.passed && entry.files[file]?.text === hashOf(sources.textOf(file)) ? entry : undefined
 }
 
 async function count(copy: string, test: string, kept: string, sources: Sources): Promise<Entry> {
   const folder = mkdtempSync(path.join(tmpdir(), 'croft-counted-'))
-  const { passed } = await runTest(copy, test, MOST_MS, { NODE_V8_COVERAGE: folder })
+  const { passed, tookMs } = await runTest(copy, test, sources.mostMs, { NODE_V8_COVERAGE: folder })
   const parts = new Map<string, Counted[]>()
   for (const name of passed ? readdirSync(folder) : [])
     for (const { url, functions } of JSON.parse(readFileSync(path.join(folder, name), 'utf8')).result) {
@@ -73,7 +73,7 @@ async function count(copy: string, test: string, kept: string, sources: Sources)
   const files = Object.fromEntries(
     [...parts].map(([file, counted]) => [file, { text: hashOf(sources.textOf(file)), parts: counted }]),
   )
-  const entry: Entry = { version: sources.versionOf(test), passed, files }
+  const entry: Entry = { version: sources.versionOf(test), passed, tookMs, files }
   mkdirSync(CACHE, { recursive: true })
   writeFileSync(kept, JSON.stringify(entry))
   return entry

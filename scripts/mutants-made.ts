@@ -7,6 +7,8 @@ export interface Mutant {
   readonly line: number
   /** `=== → !==` with the line around it. */
   readonly change: string
+  /** Which of several equal changes of its file. */
+  readonly nth: number
   /** Where in the file it begins. */
   readonly offset: number
   /** The whole file with the bug in it. */
@@ -42,6 +44,15 @@ const COMPARATOR = /[<>] [^?]*\? -?1 : /
  * that change nothing. Pure.
  */
 export function mutantsIn(file: string, text: string): readonly Mutant[] {
+  const seen = new Map<string, number>()
+  return changesIn(file, text).map((mutant) => {
+    const nth = seen.get(mutant.change) ?? 0
+    seen.set(mutant.change, nth + 1)
+    return { ...mutant, nth }
+  })
+}
+
+function changesIn(file: string, text: string): readonly Omit<Mutant, 'nth'>[] {
   const lines = text.split('\n')
   let comment = false
   let declaration = false
@@ -88,13 +99,10 @@ function inText(line: string, index: number): boolean {
  * same seed after new tests tries the same bugs. Pure.
  */
 export function sampled(all: readonly Mutant[], wanted: number, seed: string): readonly Mutant[] {
-  const seen = new Map<string, number>()
   return all
     .map((mutant) => {
-      const what = `${mutant.file}\0${mutant.change}`
-      const nth = seen.get(what) ?? 0
-      seen.set(what, nth + 1)
-      return { mutant, rank: createHash('sha256').update(`${seed}\0${what}\0${nth}`).digest('hex') }
+      const what = `${mutant.file}\0${mutant.change}\0${mutant.nth}`
+      return { mutant, rank: createHash('sha256').update(`${seed}\0${what}`).digest('hex') }
     })
     .toSorted((a, b) => (a.rank < b.rank ? -1 : 1))
     .slice(0, wanted)
@@ -120,7 +128,16 @@ export function reached(
 /** Tests of the page, of packages and of real systems take minutes and more than this machine. */
 const NOT_HERE = /^test\/(?:browser|binary|real|real-ssh|install|k3s|clients|docs)\//
 
-/** The tests that reach a file: its own, those of its folder, then the shortest and nearest. Pure. */
+/** How far a test is from a file: its own test, one of its folder, one of its part of the program, or any other. Pure. */
+export function nearness(test: string, file: string): 0 | 1 | 2 | 3 {
+  if (test === file.replace(/\.ts$/, '.test.ts')) return 0
+  if (path.dirname(test) === path.dirname(file)) return 1
+  const part = file.startsWith('src/drivers/') ? 3 : 2
+  const inPart = file.split('/').slice(0, part).join('/')
+  return test.startsWith(`${inPart}/`) ? 2 : 3
+}
+
+/** The tests that reach a file: its own, those of its folder and part, then the shortest and nearest. Pure. */
 export function neighbours(
   file: string,
   imports: ReadonlyMap<string, readonly string[]>,
@@ -131,17 +148,11 @@ export function neighbours(
   const distance = new Map([[file, 0]])
   for (const [one, far] of distance)
     for (const from of importers.get(one) ?? []) if (!distance.has(from)) distance.set(from, far + 1)
-  const folder = path.dirname(file)
-  const near = (one: string) => {
-    if (one === file.replace(/\.ts$/, '.test.ts')) return 0
-    if (path.dirname(one) === folder) return 1
-    return 2
-  }
   return [...distance.keys()]
     .filter((one) => one.endsWith('.test.ts') && !NOT_HERE.test(one))
     .toSorted(
       (a, b) =>
-        near(a) - near(b) ||
+        nearness(a, file) - nearness(b, file) ||
         cost(a) * (distance.get(a) ?? 0) - cost(b) * (distance.get(b) ?? 0) ||
         (a < b ? -1 : a > b ? 1 : 0),
     )

@@ -1,23 +1,24 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
-import { CACHE, runsOf } from './mutants-counted.ts'
+import { CACHE, runs } from './mutants-counted.ts'
 import { EQUIVALENT } from './mutants-equivalent.ts'
-import { importsOf, type Mutant, mutantsIn, neighbours, reached, sampled } from './mutants-made.ts'
+import { importsOf, type Mutant, mutantsIn, nearness, neighbours, reached, sampled } from './mutants-made.ts'
 import { runTest } from './mutants-tried.ts'
 
 /**
  * Makes bugs of one line in a copy of the tree, one at a time, and runs the tests that run that line, the nearest
- * first, until one fails: a bug that none notices is a place where the tests do not look.
+ * first, until one fails: a bug that none notices is a place where the tests do not look. Every result is kept: a run
+ * that was stopped goes on where it stopped, and on a changed tree the test that killed a bug before is the first.
  */
 const ROOT = path.resolve(import.meta.dirname, '..')
 const FOLDERS = ['src/plan/', 'src/engine/', 'src/controller/', 'src/drivers/power/']
 const RULES = /^src\/drivers\/[a-z0-9]+\/rules\.ts$/
 const COSTS = path.join(CACHE, 'costs.json')
-const AT_ONCE = 2
+const RESULTS = path.join(CACHE, 'results.json')
 /** How long one bug is tried. Whatever is left untried counts as survived. */
 const MOST_MS = 120_000
 /** What every test is given, however short it was. */
@@ -32,6 +33,7 @@ const { values } = parseArgs({
     only: { type: 'string', default: '' },
     at: { type: 'string', default: '' },
     tests: { type: 'string', default: '24' },
+    'at-once': { type: 'string', default: '2' },
     'longest-test': { type: 'string', default: '60' },
   },
 })
@@ -59,7 +61,15 @@ const all = [...sources].flatMap(([file, text]) =>
 )
 const isEquivalent = (mutant: Mutant) =>
   EQUIVALENT.some(({ file, change }) => file === mutant.file && change === mutant.change)
-const costs = readCosts()
+/** What became of a bug, and in which version of all sources. */
+interface Result {
+  readonly tree: string
+  readonly by?: string | undefined
+}
+const costs: Record<string, number> = kept(COSTS)
+const results: Record<string, Result> = kept(RESULTS)
+const tree = hashOf([...sources.keys()])
+const longestMs = Number(values['longest-test']) * 1000
 const sound: Record<string, Promise<boolean>> = {}
 let killed = 0
 let done = 0
@@ -72,19 +82,25 @@ const chosen =
         values.seed,
       )
     : all.filter(({ file, line }) => values.at.split(',').includes(`${file}:${line}`))
-const copies = Array.from({ length: AT_ONCE }, copyOfTree)
-const testsOf = new Map<Mutant, string[]>(chosen.map((mutant) => [mutant, []]))
-await countAll()
-const queue = chosen.values()
-await Promise.all(copies.map(work))
+const copies = Array.from({ length: Number(values['at-once']) }, copyOfTree)
+/** Bugs that no test of their own part notices; what others do with them is asked last, as most need no more. */
+const hard: Mutant[] = []
+for (const [round, mutants] of [chosen, hard].entries()) {
+  const queue = mutants.values()
+  await Promise.all(copies.map((copy) => work(copy, queue, round === 0 ? 'near' : 'all')))
+}
 console.log(`\n${killed} of ${chosen.length} killed (seed ${values.seed}, out of ${all.length} that could be made)`)
 for (const survivor of survivors.toSorted()) console.log(`survived: ${survivor}`)
 process.exitCode = killed >= 0.9 * chosen.length ? 0 : 1
 
 /** Changes with a test and with everything that it needs. */
 function versionOf(test: string): string {
+  return hashOf([...reached([test], imports)].toSorted())
+}
+
+function hashOf(names: readonly string[]): string {
   const hash = createHash('sha256')
-  for (const file of [...reached([test], imports)].toSorted()) hash.update(`${file}\0${sources.get(file) ?? ''}\0`)
+  for (const file of names) hash.update(`${file}\0${sources.get(file) ?? ''}\0`)
   return hash.digest('hex').slice(0, 32)
 }
 
@@ -96,36 +112,28 @@ function copyOfTree(): string {
   return copy
 }
 
-/** Asks every test once which of the bugs it would run, before any is made: the shortest first. */
-async function countAll(): Promise<void> {
-  const byTest = new Map<string, Mutant[]>()
-  for (const mutant of chosen)
-    for (const test of neighbours(mutant.file, imports, cost)) byTest.set(test, [...(byTest.get(test) ?? []), mutant])
-  const longestMs = Number(values['longest-test']) * 1000
-  const tests = [...byTest].filter(([test]) => cost(test) <= longestMs).toSorted(([a], [b]) => cost(a) - cost(b))
-  let counted = 0
-  const left = tests.values()
-  await Promise.all(
-    copies.map(async (copy) => {
-      for (const [test, mutants] of left) {
-        const textOf = (file: string) => sources.get(file) ?? ''
-        const found = await runsOf(copy, test, mutants, { textOf, isWanted: isJudged, versionOf })
-        for (const mutant of found) testsOf.get(mutant)?.push(test)
-        if (++counted % 25 === 0) console.log(`counted ${counted} of ${tests.length} tests`)
-      }
-    }),
-  )
-}
-
-async function work(copy: string): Promise<void> {
+async function work(copy: string, queue: Iterable<Mutant>, which: 'near' | 'all'): Promise<void> {
   for (const mutant of queue) {
-    const { by, tried } = await killer(mutant, copy)
     const name = `${mutant.file}:${mutant.line}  ${mutant.change}`
+    const key = `${mutant.file}  ${mutant.change}  ${mutant.nth}`
+    const before = results[key]
+    const isKnown = before?.tree === tree && values.at === ''
+    const begun = performance.now()
+    const { by, tried } = isKnown
+      ? { by: before.by, tried: 'in an earlier run' }
+      : await killer(mutant, copy, which, before?.by)
+    const seconds = Math.round((performance.now() - begun) / 1000)
+    if (by === undefined && which === 'near' && !isKnown) {
+      hard.push(mutant)
+      console.log(`        later    ${name}, ${seconds} s`)
+      continue
+    }
     if (by === undefined) survivors.push(name)
     else killed++
+    results[key] = { tree, by }
+    keep(RESULTS, results)
     const result = by === undefined ? `SURVIVED ${name}  (${tried})` : `killed   ${name}  by ${by}`
-    console.log(`${++done}/${chosen.length} ${result}`)
-    writeCosts()
+    console.log(`${++done}/${chosen.length} ${result}, ${seconds} s`)
   }
 }
 
@@ -133,23 +141,42 @@ async function work(copy: string): Promise<void> {
 async function killer(
   mutant: Mutant,
   copy: string,
+  which: 'near' | 'all',
+  before: string | undefined,
 ): Promise<{ readonly by: string | undefined; readonly tried: string }> {
   const target = path.join(copy, mutant.file)
-  const runs = new Set(testsOf.get(mutant))
-  const tests = neighbours(mutant.file, imports, cost).filter((test) => runs.has(test))
+  const tests = neighbours(mutant.file, imports, cost).filter(
+    (test) => test !== before && cost(test) <= longestMs && (which === 'all' || nearness(test, mutant.file) < 3),
+  )
   let tried = 0
   let spentMs = 0
-  for (const test of tests) {
-    if (spentMs > MOST_MS || tried >= Number(values.tests)) break
+  for (const test of before === undefined ? tests : [before, ...tests]) {
+    if (spentMs > MOST_MS || tried >= Number(values.tests))
+      return { by: undefined, tried: `${tried} tests that run it` }
+    // Every test but the file's own is asked once, for all bugs, which lines it runs.
+    if (nearness(test, mutant.file) > 0 && !(await isRunBy(copy, test, mutant))) continue
     writeFileSync(target, mutant.text)
     const { passed, tookMs } = await runTest(copy, test, LEAST_MS + 20 * cost(test))
     writeFileSync(target, sources.get(mutant.file) ?? '')
     if (!passed && (await passesNow(copy, test))) return { by: test, tried: '' }
     if (passed) costs[test] = Math.round(tookMs)
+    keep(COSTS, costs)
     tried++
     spentMs += tookMs
   }
-  return { by: undefined, tried: `${tried} of ${tests.length} tests that run it` }
+  return { by: undefined, tried: `${tried}, all tests that run it` }
+}
+
+async function isRunBy(copy: string, test: string, mutant: Mutant): Promise<boolean> {
+  const textOf = (file: string) => sources.get(file) ?? ''
+  const { ran, tookMs } = await runs(copy, test, mutant, {
+    textOf,
+    isWanted: isJudged,
+    versionOf,
+    mostMs: 2 * longestMs,
+  })
+  costs[test] ??= Math.round(tookMs)
+  return ran
 }
 
 /** Whether the test passes without any bug, asked once. */
@@ -162,16 +189,17 @@ function cost(test: string): number {
   return costs[test] ?? USUAL_MS
 }
 
-/** What each test took when it ran last, kept between runs. */
-function readCosts(): Record<string, number> {
+/** What an earlier run left in a file. */
+function kept<Of>(file: string): Record<string, Of> {
   try {
-    return JSON.parse(readFileSync(COSTS, 'utf8'))
+    return JSON.parse(readFileSync(file, 'utf8'))
   } catch {
     return {}
   }
 }
 
-function writeCosts(): void {
-  mkdirSync(path.dirname(COSTS), { recursive: true })
-  writeFileSync(COSTS, JSON.stringify(costs))
+function keep(file: string, what: Readonly<Record<string, unknown>>): void {
+  mkdirSync(CACHE, { recursive: true })
+  writeFileSync(`${file}.new`, JSON.stringify(what))
+  renameSync(`${file}.new`, file)
 }

@@ -80,6 +80,24 @@ for (const [name, observed, steps, awaits] of UP) {
   })
 }
 
+test('[A43] up: every kind of workload says what becomes of it', () => {
+  const kinds = ['Deployment', 'StatefulSet', 'CronJob'] as const
+  const observed = observedWith({
+    cluster: clusterWith(
+      [node('s1')],
+      kinds.map((kind) => workload('apps', kind.toLowerCase(), { ...GONE, kind })),
+    ),
+  })
+  assert.deepEqual(
+    decide(specWith(), observed, ordered('on')).steps.map(({ summary }) => summary),
+    [
+      'take Deployment default/deployment back to 2',
+      'take StatefulSet default/statefulset back to 2',
+      'let CronJob default/cronjob go on',
+    ],
+  )
+})
+
 test('[A45] a cluster that is off by order stays off, whatever its machines are declared to be', () => {
   const off = SERVERS.map((name) => node(name, { power: 'off', k3s: 'stopped', kube: 'unknown' }))
   const observed = observedWith({
