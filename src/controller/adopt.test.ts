@@ -4,10 +4,14 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, test } from 'node:test'
+import { parse } from 'yaml'
 import { filesOf, SIX } from '../../test/simulation/manifests.ts'
 import { findKind } from '../kinds/registry.ts'
+import type { Change } from '../model/change.ts'
+import type { Resource } from '../model/resource.ts'
 import { link } from '../plan/link.ts'
 import { followRepository } from '../source/repository.ts'
+import { adoptChanges } from './adopt.ts'
 import { createAdopter } from './adopter.ts'
 import { startHarness } from './testing/harness.ts'
 
@@ -98,4 +102,71 @@ test('[A56] adopting a drift pushes a branch whose only change makes Git say wha
   assert.equal(guest.config.get('memory'), '3072')
   assert.deepEqual(harness.writes.slice(before), [], 'Git agrees now: nothing had to be done')
   await harness.stop()
+})
+
+/** What a small manifest declares: sizes in MiB, and one scalar that two things come from. */
+function read(text: string): Resource['desired'] | undefined {
+  const { invalid, memory, pool, ...spec } = parse(text).spec as { invalid?: true; memory?: unknown; pool?: string }
+  if (invalid === true) return undefined
+  const mb = (size: unknown) => {
+    const [, amount, unit] = /^(\d+(?:\.\d+)?)(Mi|Gi)?$/.exec(String(size)) ?? []
+    return Number(amount) * (unit === 'Gi' ? 1024 : 1)
+  }
+  const vm = {
+    ...spec,
+    memory: memory === undefined ? null : { dedicatedMb: mb(memory) },
+    ...(pool === undefined ? {} : { first: { pool }, second: { pool } }),
+  }
+  return { type: 'vm', vm } as unknown as Resource['desired']
+}
+
+const change = (path: string, from: unknown, to: unknown, more: Partial<Change> = {}): Change => ({
+  path,
+  from,
+  to,
+  effect: 'live',
+  ...more,
+})
+
+const ADOPTED: readonly [string, string, Change, string | undefined][] = [
+  ['a number', 'spec: {cores: 2, memory: 1024}', change('cores', 4, 2), 'spec: {cores: 4, memory: 1024}'],
+  ['a number that was seen as text', 'spec: {cores: 2}', change('cores', '4', 2), 'spec: {cores: 4}'],
+  ['a text', 'spec: {tag: old}', change('tag', 'new', 'old'), 'spec: {tag: new}'],
+  [
+    'the second of two equal values',
+    'spec: {cores: 2, sockets: 2}',
+    change('sockets', 4, 2),
+    'spec: {cores: 2, sockets: 4}',
+  ],
+  [
+    'a switch',
+    'spec: {agent: true, tablet: true}',
+    change('tablet', false, true),
+    'spec: {agent: true, tablet: false}',
+  ],
+  ['a size in MiB', 'spec: {memory: 4096Mi}', change('memory.dedicatedMb', 2048, 4096), 'spec: {memory: "2048Mi"}'],
+  ['a size in GiB', 'spec: {memory: 4Gi}', change('memory.dedicatedMb', 2048, 4096), 'spec: {memory: "2048Mi"}'],
+  ['one scalar that two things come from', 'spec: {pool: fast}', change('first.pool', 'slow', 'fast'), undefined],
+  ['a value that the text does not hold', 'spec: {cores: 2}', change('sockets', 4, 1), undefined],
+  ['a list', 'spec: {cores: 2}', change('cores', [4], 2), undefined],
+  ['a secret', 'spec: {tag: old}', change('tag', 'new', 'old', { secret: true }), undefined],
+  ['a text that is not valid', 'spec: {invalid: true, cores: 2}', change('cores', 4, 2), undefined],
+  ['something that is not there yet', 'spec: {cores: 2, memory: 2}', change('dedicatedMb', 5, undefined), undefined],
+]
+
+for (const [name, text, one, expected] of ADOPTED)
+  test(`a drift becomes a change of the one scalar that it comes from: ${name}`, () => {
+    assert.deepEqual(
+      adoptChanges(text, [one], read),
+      expected === undefined ? { cannot: [one.path] } : { text: expected, fields: [one.path] },
+    )
+  })
+
+test('of several drifts all are taken, or none', () => {
+  const [cores, tag] = [change('cores', 4, 2), change('tag', 'new', 'old')]
+  assert.deepEqual(adoptChanges('spec: {cores: 2, tag: old}', [cores, tag], read), {
+    text: 'spec: {cores: 4, tag: new}',
+    fields: ['cores', 'tag'],
+  })
+  assert.deepEqual(adoptChanges('spec: {cores: 2}', [cores, tag], read), { cannot: ['tag'] })
 })

@@ -8,7 +8,7 @@ import type { KnownWaits } from './clusters/pace.ts'
 import { type ClusterTools, createClusterSessions } from './clusters/sessions.ts'
 import { createConnections } from './connections.ts'
 import type { Engine, EngineDeps, PassOptions, PassReport, Settlement } from './engine.ts'
-import { askProbe, type CheckWays, checkAsker } from './health-check.ts'
+import { type CheckWays, checkAsker, nobodyAsks, probeAsker } from './health-check.ts'
 import { type ObserveDeps, type Observed, observe, observeSurroundings } from './observe.ts'
 import { runPass } from './pass.ts'
 import type { PassDeps } from './pass-deps.ts'
@@ -28,7 +28,12 @@ export function createEngine(deps: EngineDeps): Engine {
   /** What checks of an upgrade may ask about beside the cluster's own nodes. */
   let current: Estate | undefined
   const sessions = createClusterSessions(
-    deps.clusters === undefined ? undefined : withChecks(deps.clusters, ways, () => current),
+    deps.clusters === undefined
+      ? undefined
+      : withChecks(
+          deps.clusters,
+          probeAsker(ways, () => current),
+        ),
   )
   const stepFailures: StepFailures = new Map()
   const clusterWaits: KnownWaits = new Map()
@@ -156,21 +161,10 @@ export function createEngine(deps: EngineDeps): Engine {
   return engine
 }
 
-const nobodyAsks: CheckWays['network'] = async () => ({ passed: 'unknown', output: 'nobody here can ask that' })
-
 /** The checks of an upgrade reach whatever the estate reaches, not the network alone. */
-function withChecks(
-  load: () => Promise<ClusterTools>,
-  ways: CheckWays,
-  current: () => Estate | undefined,
-): () => Promise<ClusterTools> {
+function withChecks(load: () => Promise<ClusterTools>, ask: CheckWays['network']): () => Promise<ClusterTools> {
   return async () => {
     const tools = await load()
-    const ask: CheckWays['network'] = async (probe, signal) => {
-      const estate = current()
-      if (estate === undefined) return nobodyAsks(probe, signal)
-      return askProbe(probe, { estate, clusters: [], surveys: [] }, ways, signal)
-    }
     return { ...tools, deps: { ...tools.deps, ask } }
   }
 }

@@ -5,7 +5,7 @@ import type { Driver, DriverDeps } from '../drivers/port.ts'
 import type { Shell } from '../lib/shell.ts'
 import type { ClusterLook } from '../model/cluster-look.ts'
 import type { Probe } from '../model/health-check.ts'
-import { checkAsker, clusterAnswer, type SeenForChecks } from './health-check.ts'
+import { checkAsker, clusterAnswer, probeAsker, type SeenForChecks } from './health-check.ts'
 
 const never = new AbortController().signal
 const machine = {
@@ -132,6 +132,32 @@ describe('any check', () => {
     assert.deepEqual(await refuse('other', seen, never), {
       passed: 'unknown',
       output: 'there is no HealthCheck other',
+    })
+  })
+})
+
+describe('a question of an upgrade', () => {
+  const ways = {
+    clock: createVirtualClock(0),
+    drivers: [],
+    deps: {} as DriverDeps,
+    network: async () => ({ passed: 'yes', output: 'open' }) as const,
+  }
+  const tcp: Probe = { ask: 'tcp', host: 'h', port: 1 }
+
+  test('is asked about the estate of the moment, also one that came later', async () => {
+    let estate: SeenForChecks['estate'] | undefined
+    const ask = probeAsker(ways, () => estate)
+    assert.equal((await ask(tcp, never)).passed, 'unknown', 'there is no estate yet')
+    estate = seenWith().estate
+    assert.deepEqual(await ask(tcp, never), { passed: 'yes', output: 'open' })
+    assert.deepEqual(await ask({ ask: 'command', on: 'web', run: ['true'] }, never), {
+      passed: 'unknown',
+      output: 'nothing speaks to home',
+    })
+    assert.deepEqual(await ask({ ask: 'cluster', cluster: 'other' }, never), {
+      passed: 'no',
+      output: 'there is no Cluster other',
     })
   })
 })

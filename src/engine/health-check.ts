@@ -44,13 +44,19 @@ export function checkAsker(ways: CheckWays): AskCheck {
   }
 }
 
+export const nobodyAsks: Asking = async () => unknown('nobody here can ask that')
+
+/** Asks questions that are no HealthCheck, about whatever the estate of the moment reaches. May reject. */
+export function probeAsker(ways: CheckWays, current: () => Estate | undefined): Asking {
+  return async (probe, signal) => {
+    const estate = current()
+    if (estate === undefined) return nobodyAsks(probe, signal)
+    return askProbe(probe, { estate, clusters: [], surveys: [] }, ways, signal)
+  }
+}
+
 /** One question: over the network, from what was seen of a cluster, or by a machine's own lane. May reject. */
-export async function askProbe(
-  probe: Probe,
-  seen: SeenForChecks,
-  ways: CheckWays,
-  signal: AbortSignal,
-): Promise<ProbeAnswer> {
+async function askProbe(probe: Probe, seen: SeenForChecks, ways: CheckWays, signal: AbortSignal): Promise<ProbeAnswer> {
   if (probe.ask === 'cluster') return clusterAnswer(probe.cluster, seen)
   return probe.ask === 'command' ? command(probe, seen, ways, signal) : ways.network(probe, signal)
 }

@@ -8,7 +8,7 @@ import { actOnPower, type PowerActDeps } from './act.ts'
 import { noteEnergy } from './energy.ts'
 import { judgePower } from './judge.ts'
 import type { PowerLooked } from './look.ts'
-import { type PowerNotes, writePowerNotes } from './notes.ts'
+import { type PowerNotes, unreadHost, writePowerNotes } from './notes.ts'
 import { type KeptPower, nextPowerLookMs } from './pace.ts'
 
 /** What came of all Powers in one pass. */
@@ -60,10 +60,8 @@ async function lastWords(
   signal: AbortSignal,
 ): Promise<{ readonly words: readonly string[]; readonly notes: PowerNotes } | undefined> {
   const { spec, name } = look.declaration
-  const host = spec.hosts.find(({ own }) => own)
-  const told = host === undefined ? undefined : notes?.stopped[host.name]
+  const host = unreadHost(spec, notes, epoch)
   if (host === undefined || power === undefined || notes === undefined) return undefined
-  if (told === undefined || told === epoch || notes.heard === true) return undefined
   const words = await (await power()).ownJournal(host, signal)
   const heard: PowerNotes = { ...notes, heard: true }
   await writePowerNotes(store, epoch, name, heard)

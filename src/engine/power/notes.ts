@@ -1,4 +1,4 @@
-import { NO_POWER_ORDERS, type PowerDone, type PowerOrders } from '../../model/power.ts'
+import { NO_POWER_ORDERS, type PowerDone, type PowerHost, type PowerOrders, type PowerSpec } from '../../model/power.ts'
 import { type Store, standingOrders } from '../../store/port.ts'
 
 /** What is noted of the change of state that is under way. Everything else is seen in the world. */
@@ -10,6 +10,18 @@ export interface PowerNotes {
   /** What our own box wrote when it went down has been read back and told. */
   readonly heard?: true
   readonly hooks: Readonly<Record<string, { readonly ok: boolean; readonly output: string }>>
+}
+
+/** Our own box, where an earlier run of croft switched it off and nobody has read back yet what it wrote. Pure. */
+export function unreadHost(
+  { hosts }: Pick<PowerSpec, 'hosts'>,
+  notes: PowerNotes | undefined,
+  epoch: number,
+): PowerHost | undefined {
+  const host = hosts.find(({ own }) => own)
+  const stoppedBy = host === undefined ? undefined : notes?.stopped[host.name]
+  const isDue = stoppedBy !== undefined && stoppedBy !== epoch && notes?.heard !== true
+  return isDue ? host : undefined
 }
 
 export function powerOrdersName(power: string): `power-orders/${string}` {

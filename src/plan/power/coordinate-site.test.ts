@@ -105,6 +105,25 @@ test('[A47] a battery that runs out waits for nobody who holds it, also in the m
   assert.deepEqual(did(BATTERY, onBattery({ low: true }), { holds: [HOLD] }), ['pause gitops'])
 })
 
+test('[A47] a host without a node takes its machine along, alone: no hook of nodes runs for it', () => {
+  const machine = { key: 'Machine/nas', name: 'nas', role: 'machine', host: 'one', power: 'on', exists: 'yes' } as const
+  const hook = { when: 'off', on: 'cow', run: ['true'] } as const
+  const hooks = (['workers', 'servers', 'machines'] as const).map((tier) => ({ ...hook, name: `of-${tier}`, tier }))
+  const observed = observedWith({
+    machines: [machine],
+    hosts: ['one', 'two'].map((name) => ({ name, power: 'on', strangers: [] })),
+    ups: { onBattery: true, charge: 30, low: false },
+  })
+  assert.deepEqual(did(BATTERY, observed, NO_POWER_ORDERS), ['stop-machine machines'])
+  const { steps } = decide({ ...BATTERY, hooks }, observed, ordered('on'))
+  assert.deepEqual(
+    steps.map(({ do: verb, hook: name }) => `${verb} ${name}`),
+    ['run-hook of-machines'],
+  )
+  const gone = { ...observed, machines: [{ ...machine, power: 'off' } as const] }
+  assert.deepEqual(did(BATTERY, gone, NO_POWER_ORDERS), ['stop-host hosts'])
+})
+
 test('[A47] [A50] on battery a deadline that is over forces, whatever is declared, and never goes back', () => {
   const { deadlines } = specWith()
   const late = { waitedMs: { 'workers a1 its pods to be gone': 60_000 } }

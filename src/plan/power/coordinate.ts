@@ -6,7 +6,7 @@ import { goDown } from './down.ts'
 import { type Finding, merge, NOTHING } from './finding.ts'
 import { holdsOf } from './holds.ts'
 import { idleNodes } from './sleepers.ts'
-import { targetsOf } from './targets.ts'
+import { NONE, targetsOf } from './targets.ts'
 import { tierRows } from './timeline.ts'
 import { goUp, hasMarks } from './up.ts'
 import { isDown, nodesOf, spoken, type View } from './view.ts'
@@ -26,19 +26,12 @@ export function coordinatePower(
   const wanted = wantedPower(spec, observed, orders, done, nowMs)
   const targets = targetsOf(spec, observed, wanted)
   const view: View = { spec, observed, wanted, targets, changing: isChanging(wanted, done, observed), nowMs }
-  const down = targets.cluster || targets.nodes.size > 0 || targets.machines.size > 0 || targets.hosts.size > 0
   // What the battery takes is held by nobody, and goes also while the rest is held.
   const shed = wanted.urgent ? targetsOf(spec, observed, { ...wanted, state: 'on' }) : undefined
   const holdable = wanted.source !== 'ups' && shed?.cluster !== true && (wanted.state === 'off' || targets.cluster)
   const holds = holdable ? holdsOf(view, orders.holds) : []
-  const going =
-    holds.length > 0
-      ? shed === undefined
-        ? NOTHING
-        : goDown({ ...view, targets: shed })
-      : down
-        ? goDown(view)
-        : NOTHING
+  const freed: View = holds.length === 0 ? view : { ...view, targets: shed ?? NONE }
+  const going = goDown(freed)
   const rising = wanted.state === 'off' ? NOTHING : merge([goUp(view), idleNodes(view)])
   const finding = going.abort === undefined ? merge([going, rising]) : { ...NOTHING, warnings: going.warnings }
   const allHolds = [...holds, ...finding.holds]

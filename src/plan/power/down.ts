@@ -11,8 +11,7 @@ export function goDown(view: View): Finding {
   return inTurn([
     () => clusterSpeaks(view),
     () => (view.targets.cluster ? workloads(view) : NOTHING),
-    () => (view.targets.nodes.size === 0 ? NOTHING : disarmed(view)),
-    () => nodes(view),
+    () => (view.targets.nodes.size === 0 ? NOTHING : inTurn([() => disarmed(view), () => nodes(view)])),
     () => machines(view, 'machines'),
     () => hosts(view, 'hosts'),
     () => machines(view, 'infrastructure'),
@@ -140,7 +139,7 @@ function nodes(view: View): Finding {
       merge(going.filter((node) => carriesVolumes(view, node)).map((node) => emptied(view, node, tierOfNode(node)))),
     () => clientsDown(view),
     () => merge(workers.map((node) => nodeDown(view, node, 'workers'))),
-    () => hooksOf(view, 'servers', 'off'),
+    () => (servers.length === 0 ? NOTHING : hooksOf(view, 'servers', 'off')),
     () => merge(servers.map((node) => emptied(view, node, 'servers'))),
     () => merge(servers.map((node) => stopped(view, node, 'servers'))),
   ])

@@ -5,6 +5,15 @@ import type { Targets } from './view.ts'
 import { waitName } from './view.ts'
 import type { Wanted } from './wanted.ts'
 
+/** Nothing is to go down. */
+export const NONE: Targets = {
+  cluster: false,
+  nodes: new Set(),
+  machines: new Set(),
+  hosts: new Set(),
+  asleep: new Set(),
+}
+
 export function targetsOf(spec: PowerSpec, observed: ObservedPower, wanted: Wanted): Targets {
   const nodes = observed.cluster?.nodes ?? []
   const whole = wanted.state === 'off'

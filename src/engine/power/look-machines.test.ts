@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { SeenHost } from '../../model/observed-power.ts'
+import type { Resource } from '../../model/resource.ts'
+import { host, specWith } from '../../plan/power/testing/fixture.ts'
+import { estateOf, FAKE_RULES, guest, ledgerWith, machine, recordOf, worldWith } from '../../plan/testing/fixture.ts'
+import { sightings } from '../../plan/things/sights.ts'
+import { guestsOf, machinesOf } from './look-machines.ts'
+
+const stopped: Resource = {
+  ...machine('spare'),
+  desired: { type: 'vm', vm: { host: 'alpha', name: 'spare', power: 'stopped', disks: [], nics: [] } },
+}
+const file: Resource = {
+  ...machine('image'),
+  key: 'ImageFile/image',
+  desired: { type: 'file', file: { host: 'alpha', storage: 'local', name: 'x.iso', content: 'iso' } },
+} as unknown as Resource
+
+const web = machine('web')
+const gone = machine('gone')
+const estate = estateOf([web, gone, stopped, file])
+const ledger = ledgerWith({ known: [recordOf(gone, { host: 'beta' })] })
+const found = sightings({
+  estate,
+  ledger,
+  worlds: new Map([['default', worldWith([guest(101, { of: 'Machine/web' }), guest(102, { of: 'Machine/spare' })])]]),
+  rules: new Map([['fake', FAKE_RULES]]),
+})
+
+test('of everything declared, machines are what power is about, each where it was seen last', () => {
+  const guests = guestsOf(estate, found, ledger)
+  assert.deepEqual(
+    [...guests].map(([key, { exists, declaredOff, host: on }]) => [key, exists, declaredOff, on]),
+    [
+      ['Machine/web', 'yes', false, 'alpha'],
+      ['Machine/gone', 'no', false, 'beta'],
+      ['Machine/spare', 'yes', true, 'alpha'],
+    ],
+  )
+  assert.equal(guestsOf(estate, new Map(), ledger).get('Machine/web')?.exists, 'unknown')
+})
+
+test('a Power switches the machines on its hosts, those that it names, and none that is declared to be off', () => {
+  const guests = guestsOf(estate, found, ledger)
+  const on = (name: string, power: SeenHost['power'] = 'on'): SeenHost => ({ name, power, strangers: [] })
+  const seen = (more: Parameters<typeof specWith>[0], hosts: readonly SeenHost[]) =>
+    machinesOf(specWith(more), guests, undefined, hosts, estate).map(
+      ({ name, role, power, host: place }) => `${name} ${role} ${power} ${place ?? '-'}`,
+    )
+  const alpha = host('rack', { connection: 'default', node: 'alpha' })
+  assert.deepEqual(seen({}, []), [])
+  assert.deepEqual(seen({ hosts: [alpha] }, [on('rack')]), ['web machine on rack'])
+  assert.deepEqual(
+    seen({ hosts: [alpha] }, [on('rack', 'off')]),
+    ['web machine off rack'],
+    'none runs without its host',
+  )
+  assert.deepEqual(seen({ machines: ['Machine/gone'] }, []), ['gone machine unknown -'])
+  assert.deepEqual(seen({ hosts: [alpha], infrastructure: ['Machine/web'] }, [on('rack')]), [
+    'web infrastructure on rack',
+  ])
+})
