@@ -182,3 +182,17 @@ test('a condition changes its time only when its status changes, and nothing new
     ),
   )
 })
+
+test('what was not read in this pass keeps what was known of it; what is not there is not Ready', () => {
+  const up = { ready: true, reason: 'Up', message: '', status: 'Running' }
+  const before = judge(caseOf({ action: { do: 'nothing' }, present: true, readiness: up }), NOW, seededRandom(1)).record
+  const ready = (more: Partial<Case>) => {
+    const { conditions } = judge(caseOf({ action: { do: 'nothing' }, ...more }), NOW, seededRandom(1)).record
+    return conditionOf(conditions, 'Ready')?.reason
+  }
+  assert.equal(ready({ before, present: true }), 'Up')
+  assert.equal(ready({ present: true }), 'NotReadClosely')
+  assert.equal(ready({ before, present: false, unread: true }), 'Up')
+  assert.equal(ready({ before, present: false }), 'Absent')
+  assert.equal(ready({ present: false, unread: true }), 'Absent')
+})

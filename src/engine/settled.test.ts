@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { LIMITS } from '../lib/limits.ts'
 import type { Action } from '../model/action.ts'
 import type { Plan } from '../model/plan.ts'
-import { countUnreached, givenUpOn, isSettled, type Unreached } from './settled.ts'
+import type { ResourceRecord } from '../model/record.ts'
+import { UNKNOWN_PACE } from '../plan/pace.ts'
+import { machine, recordOf } from '../plan/testing/fixture.ts'
+import { countUnreached, givenUpOn, isSettled, nextLookMs, type Unreached } from './settled.ts'
 
 const refuse: Action = { do: 'refuse', guard: 'stalled', reason: 'it failed', allow: 'correct it' }
 const hold: Action = {
@@ -73,4 +77,17 @@ test('what is on a connection that was given up on, and what needs it, keeps nob
   assert.equal(isSettled(plan, [], 0, 0, resources, new Set(['cow'])), true)
   assert.equal(isSettled(plan, [], 0, 0, resources), false)
   assert.equal(isSettled(plan, [], 1, 0, resources, new Set(['cow'])), false, 'something is under way elsewhere')
+})
+
+test('whatever is not Ready yet is looked at again soon, also where all others are', () => {
+  const record = (status: string, ready: 'True' | 'False'): ResourceRecord => ({
+    ...recordOf(machine('web'), { status }),
+    conditions: [{ type: 'Ready', status: ready, reason: '', message: '', sinceMs: 0 } as never],
+  })
+  const next = (...records: ResourceRecord[]) =>
+    nextLookMs({ entries: [], notes: [], problems: [] }, records, 0, { all: 0, started: 0 }, UNKNOWN_PACE)
+  assert.equal(next(), LIMITS.sweepIntervalMs)
+  assert.equal(next(record('Running', 'True')), LIMITS.sweepIntervalMs)
+  assert.equal(next(record('Running', 'True'), record('Booting', 'False')), LIMITS.readinessPollMs)
+  assert.equal(next(record('Running', 'True'), record('Orphaned', 'False')), LIMITS.sweepIntervalMs)
 })

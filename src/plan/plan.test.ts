@@ -95,6 +95,27 @@ test('what is next follows from what is declared and what is there', () => {
       undefined,
       'create 102',
     ],
+    [
+      'absent, and after a lost store somebody makes a guest of our range',
+      estateOf([web]),
+      worldWith([guest(150, { lock: 'create' })], { '100': 'free' }),
+      EMPTY_LEDGER,
+      'wait UnfinishedCreation',
+    ],
+    [
+      'absent, and after a lost store somebody makes a guest above our range',
+      estateOf([web]),
+      worldWith([guest(200, { lock: 'create' })], { '100': 'free' }),
+      EMPTY_LEDGER,
+      'create 100',
+    ],
+    [
+      'absent, and after a lost store somebody makes a guest below our range',
+      estateOf([web]),
+      worldWith([guest(99, { lock: 'clone' })], { '100': 'free' }),
+      EMPTY_LEDGER,
+      'create 100',
+    ],
     ['there and as declared', estateOf([web]), worldWith([guest(100, { of: web.key })]), undefined, 'nothing'],
     [
       'there, read from afar only',
@@ -643,4 +664,23 @@ test('a change of what was in force before is drift, and a restart that is still
   assert.equal(driftOf(guest(100, { of: web.key })), undefined)
   const pending = { ...FAKE_RULES, diff: () => [{ path: 'restart', from: 1, to: 2, effect: 'restart' as const }] }
   assert.equal(driftOf(guest(100, { of: web.key }), pending), undefined)
+})
+
+test('a guest that was taken over without a mark is found by its record when Git declares it no more, and nothing else is', () => {
+  const taken = (type: 'vm' | 'container' | 'file', unmarked: boolean) =>
+    recordOf(machine('old'), {
+      type,
+      externalId: '105',
+      seenMs: NOW,
+      policy: { ...DEFAULT_POLICY, ...(unmarked ? { unmarked: true } : {}), deletion: 'Orphan' },
+    } as never)
+  const keys = (record: ReturnType<typeof taken>, sighting: Sighting = guest(105)) =>
+    planOf(estateOf([]), worldWith([sighting]), ledgerWith({ known: [record] }))
+      .entries.filter(({ action }) => action.do !== 'nothing')
+      .map(({ key, externalId }) => `${key} ${externalId ?? '-'}`)
+  assert.deepEqual(keys(taken('vm', true)), ['Machine/old 105'])
+  assert.deepEqual(keys(taken('container', true)), ['Machine/old 105'])
+  assert.ok(!keys(taken('vm', false)).includes('Machine/old 105'))
+  assert.ok(!keys(taken('file', true)).includes('Machine/old 105'))
+  assert.ok(!keys(taken('vm', true), guest(105, { of: 'Machine/other' })).includes('Machine/old 105'))
 })

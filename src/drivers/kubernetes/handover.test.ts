@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Foreign } from '../../kubernetes/objects.ts'
 import type { KubeObject, WantedObject } from '../../model/kube-object.ts'
-import { handoverStep, keeperLook } from './handover.ts'
+import { handoverStep, keeperLook, onlyOurs } from './handover.ts'
 import type { ObjectLook } from './look.ts'
 import { marked, onlyMark } from './marks.ts'
 import { rules } from './rules.ts'
@@ -117,4 +117,17 @@ test('a chart that was handed over is as well as its keeper says: its job is gon
   const ready = (healthy: boolean) => rules.readiness(resource(one), seen({ object, keeper: { ...SYNCED, healthy } }))
   assert.deepEqual([ready(true).ready, ready(true).status], [true, 'HandedOver'])
   assert.equal(ready(false).ready, false)
+})
+
+test('a field is only ours unless somebody else keeps it, what it is in, or a part of it', () => {
+  const object = (ours: object, theirs: object): Foreign => ({
+    metadata: { managedFields: [manager('croft', ours), manager('argocd-controller', theirs)] },
+  })
+  const A = { 'f:spec': { 'f:a': {} } }
+  const PART = { 'f:spec': { 'f:a': { 'f:b': {} } } }
+  assert.deepEqual(onlyOurs(object(A, A)), [])
+  assert.deepEqual(onlyOurs(object(PART, A)), [], 'they keep what it is in')
+  assert.deepEqual(onlyOurs(object(A, PART)), [], 'they keep a part of it')
+  assert.deepEqual(onlyOurs(object(A, { 'f:spec': { 'f:ab': {} } })), ['f:spec\nf:a'], 'another of a longer name')
+  assert.deepEqual(onlyOurs(object(A, {})), ['f:spec\nf:a'])
 })

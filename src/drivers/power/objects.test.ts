@@ -6,9 +6,13 @@ import type { Step } from '../../model/step.ts'
 import { MARKS } from './marks.ts'
 import { pause, restore } from './objects.ts'
 
-/** One Deployment behind an API that knows merge patches: the wire is ours, the object is all there is. */
+/** One workload behind an API that knows merge patches: the wire is ours, the object is all there is. */
 function deployment(replicas: number) {
-  const object = { metadata: { resourceVersion: '1', annotations: {} as Record<string, string> }, spec: { replicas } }
+  return workload('Deployment', { replicas })
+}
+
+function workload<Spec extends object>(kind: string, spec: Spec) {
+  const object = { metadata: { resourceVersion: '1', annotations: {} as Record<string, string> }, spec }
   const client = createKubernetesClient({
     async send({ method, body }) {
       if (method === 'PATCH') {
@@ -25,7 +29,7 @@ function deployment(replicas: number) {
   })
   const step = {
     summary: 'pause web',
-    workload: { kind: 'Deployment', namespace: 'default', name: 'web' },
+    workload: { kind, namespace: 'default', name: 'web' },
   } as unknown as Step<'power'>
   const signal = new AbortController().signal
   return {
@@ -60,4 +64,25 @@ test('what a person scaled while it was paused stands, and what was at nothing s
   await none.pause()
   await none.restore()
   assert.deepEqual([none.object.spec.replicas, none.before()], [0, undefined])
+})
+
+test('a CronJob is suspended and goes on again; one that a person suspended stays so', async () => {
+  const backup = workload('CronJob', { suspend: false })
+  await backup.pause()
+  assert.equal(backup.object.spec.suspend, true)
+  await backup.restore()
+  assert.deepEqual([backup.object.spec.suspend, backup.before()], [false, undefined])
+  const off = workload('CronJob', { suspend: true })
+  await off.pause()
+  await off.restore()
+  assert.deepEqual([off.object.spec.suspend, off.before()], [true, undefined])
+})
+
+test('a database is hibernated and wakes again', async () => {
+  const database = workload('Database', {})
+  const asleep = () => database.object.metadata.annotations['cnpg.io/hibernation']
+  await database.pause()
+  assert.equal(asleep(), 'on')
+  await database.restore()
+  assert.deepEqual([asleep(), database.before()], [undefined, undefined])
 })

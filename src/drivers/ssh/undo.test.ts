@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { test } from 'node:test'
+import type { SeenFile } from './ask.ts'
 import { type Command, run, showCommand } from './command.ts'
 import { editBack, editOf } from './edit.ts'
-import { armed } from './item.ts'
+import { armed, restoreFile } from './item.ts'
+import { aptRepository } from './items/apt-repository.ts'
 import { placeOf, undoOfBoth } from './undo.ts'
 
 const put = (path: string, content: string): Command => ({ do: 'put', path, content })
@@ -58,4 +61,47 @@ const OTHER: readonly (readonly [Command, Command])[] = [
 test('two commands are about one thing or they are not', () => {
   for (const [one, other] of SAME) assert.equal(placeOf(one), placeOf(other))
   for (const [one, other] of OTHER) assert.notEqual(placeOf(one), placeOf(other))
+})
+
+const UPDATE = run('apt-get', '-o', 'DPkg::Lock::Timeout=120', 'update')
+const FILE: SeenFile = {
+  kind: 'file',
+  mode: 0o640,
+  owner: 'root',
+  group: 'adm',
+  sha256: 'x',
+  content: 'old',
+  target: '',
+}
+
+test('a file goes back to what it was, with its rights; what cannot be kept is not taken back at all', () => {
+  const back = (seen: Partial<SeenFile>, expected?: string) => restoreFile('/etc/a', { ...FILE, ...seen }, expected)
+  const { content: _, ...unread } = FILE
+  assert.deepEqual(back({}), [{ do: 'put', path: '/etc/a', content: 'old', mode: 0o640, owner: 'root', group: 'adm' }])
+  assert.deepEqual(back({ kind: 'absent' }), [remove('/etc/a')])
+  assert.deepEqual(back({ kind: 'link', target: '../x' }), [run('ln', '-sfn', '--', '../x', '/etc/a')])
+  assert.equal(back({ kind: 'directory' }), undefined)
+  assert.equal(back({ kind: 'other' }), undefined)
+  assert.equal(restoreFile('/etc/a', unread), undefined, 'too large, or no text')
+  const ours = { ...unread, sha256: createHash('sha256').update('ours').digest('hex') }
+  assert.equal(restoreFile('/etc/a', ours, 'others'), undefined)
+  assert.deepEqual(restoreFile('/etc/a', ours, 'ours')?.map(showCommand), [
+    showCommand({ do: 'put', path: '/etc/a', content: 'ours', mode: 0o640, owner: 'root', group: 'adm' }),
+  ])
+})
+
+test('a source of packages is taken back whole, its key too, or not at all', () => {
+  const item = {
+    type: 'apt-repository',
+    name: 'x',
+    spec: { uris: ['https://deb.example.org'], suites: ['stable'], components: ['main'], key: 'KEY' },
+  } as unknown as Parameters<typeof aptRepository.commands>[0]
+  const paths = aptRepository.commands(item, {} as never, []).flatMap((one) => (one.do === 'put' ? [one.path] : []))
+  assert.equal(paths.length, 2)
+  const undo = (bad?: string) =>
+    aptRepository.undo?.(item, {
+      file: (path: string) => (path === bad ? { ...FILE, kind: 'directory' } : { ...FILE, kind: 'absent' }),
+    } as never)
+  assert.deepEqual(undo()?.map(showCommand), [...paths.map((path) => `remove ${path}`), showCommand(UPDATE)])
+  for (const path of paths) assert.equal(undo(path), undefined)
 })

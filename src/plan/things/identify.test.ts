@@ -45,3 +45,14 @@ describe('[D-13] what shows nothing but its id', () => {
       assert.equal(found(CHOSEN), is === 'foreign' ? 'absent' : is)
     })
 })
+
+test('only a close look says of which estate a guest is: until then what carries our uid may be ours', () => {
+  const is = (sighting: Sighting) => identify(CHOSEN, FAKE_RULES, worldWith([sighting]), ledgerWith()).is
+  const of = 'Machine/web'
+  const seenOnly = guest(108, { of, seenOnly: true })
+  const bare: Sighting = { ...seenOnly, mark: { uid: seenOnly.mark?.uid ?? '' } }
+  assert.equal(is(guest(108, { of })), 'ours')
+  assert.equal(is(bare), 'ours')
+  const read = { ...bare, close: { config: {}, digest: 'd1', atMs: 0 } }
+  assert.equal(is({ ...read, mark: { uid: bare.mark?.uid ?? '', estate: 'other' } }), 'foreign')
+})

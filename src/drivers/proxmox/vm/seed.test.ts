@@ -290,6 +290,9 @@ describe('a seed', () => {
   it('that changed and is left alone is told', () => {
     assert.match(seedNotes(vm(), seen({ mark: { seed: OLD } }))[0] ?? '', /ignored by policy/)
     assert.deepEqual(seedNotes(vm(), seen({ mark: { seed: H } })), [])
+    const seeding = { hash: H, storage: 'local' }
+    assert.deepEqual(seedNotes(vm(), seen({ mark: { seed: OLD, seeding } })), [], 'something is done about it')
+    assert.deepEqual(seedNotes(vm(), seen({ mark: { seed: OLD, unseeding: 'local' as never } })), [])
     assert.deepEqual(seedNotes(vm(), seen({ mark: { seed: 'none' } })), [])
   })
 

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { NO_ORDERS, type ObservedCluster } from '../../model/observed-cluster.ts'
+import { clusterSpec, MINUTE, member, NOW, type NodeTurn, observedCluster } from './testing/fixture.ts'
+import { nextSteps } from './testing/told.ts'
+
+const SPEC = clusterSpec('s1 s2 s3')
+const under = (purpose: 'upgrade' | 'configure' | 'restart') =>
+  ({
+    unschedulable: true,
+    work: { purpose, target: 'v1.35.0+k3s1', sinceMs: NOW - MINUTE, cordoned: true },
+  }) as unknown as NonNullable<NodeTurn['kube']>
+// Cordoning writes the mark that says what the node is worked on for.
+const next = (turn: NodeTurn, more: Partial<ObservedCluster> = {}, spec = SPEC) =>
+  nextSteps(spec, observedCluster('s1 s2 s3', { s3: turn }, more))
+
+for (const purpose of ['upgrade', 'configure', 'restart'] as const) {
+  const kube = { ...(under(purpose) as object), ready: 'no' } as unknown as NonNullable<NodeTurn['kube']>
+  const away = { members: [member('s1'), member('s2'), member('s3', { up: 'no' })] }
+
+  test(`a node under a rollout (${purpose}) whose machine is gone is replaced: nobody waits for it`, () => {
+    const gone: NodeTurn = { kube, k3s: 'unknown', machine: { exists: 'no', power: 'off' } }
+    assert.deepEqual(next(gone, away), ['cordon s3'])
+  })
+
+  test(`a node under a rollout (${purpose}) that a person wants replaced is replaced`, () => {
+    const orders = { ...NO_ORDERS, replace: [{ node: 's3', atMs: NOW - MINUTE / 2 }] }
+    const stopped: NodeTurn = { kube, k3s: { service: 'stopped' } }
+    assert.deepEqual(next(stopped, { ...away, orders }), ['cordon s3'])
+  })
+
+  test(`a node under a rollout (${purpose}) that Git names no more is given back first`, () => {
+    const two = clusterSpec('s1 s2', { allow: { degraded: true } as never })
+    assert.deepEqual(next({ kube: under(purpose) }, {}, two), ['uncordon s3'])
+  })
+}
+
+const BARE: NodeTurn = { kube: 'absent', k3s: 'unknown', machine: { exists: 'no', power: 'off' } }
+const LEFT: readonly [string, NodeTurn, readonly string[]][] = [
+  ['only a Node', { k3s: 'unknown', machine: { exists: 'no', power: 'off' } }, ['cordon a1']],
+  ['only the Secret of its password', { ...BARE, passwordSecret: 'yes' }, ['delete-node-password a1']],
+  ['only a machine of ours', { ...BARE, machine: { exists: 'yes', power: 'off', ours: true } }, ['destroy-machine a1']],
+  ['nothing', BARE, []],
+]
+for (const [name, turn, steps] of LEFT)
+  test(`of a node that Git names no more ${name} is left`, () => {
+    assert.deepEqual(nextSteps(clusterSpec('s1'), observedCluster('s1 a1', { a1: turn })), steps)
+  })
