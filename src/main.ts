@@ -65,6 +65,7 @@ function createRuntime(signal: AbortSignal): Runtime {
     openCluster: async (place) => (await import('./main/cluster-access.ts')).openCluster(place, process.env),
     openKubernetesStore: async (place) => (await import('./store/kubernetes.ts')).openKubernetesStore(place),
     openEngine: (store, options) => openEngine(store, options, warn),
+    openController: async (runtime, place) => (await import('./main/controller.ts')).openController(runtime, place),
     openClusters: async (options) => openClusters(options, await driverDepsFor(options, warn)),
     openDrivers: async (options) => ({ drivers: await loadDrivers(), deps: await driverDepsFor(options, warn) }),
     rehearse: async (estate, observed, records, looks) =>

@@ -1,3 +1,5 @@
+import type { ControllerConfig } from '../controller/config.ts'
+import type { RunningController } from '../controller/controller.ts'
 import type { Rehearsed } from '../controller/rehearse.ts'
 import type { Driver, DriverDeps } from '../drivers/port.ts'
 import type { ClusterTools } from '../engine/clusters/sessions.ts'
@@ -166,6 +168,25 @@ export interface Enrolment {
   installKey(target: SshTarget, publicKey: string, password: Secret): Promise<void>
 }
 
+/** What a controller works on. */
+export interface ControllerPlace {
+  readonly config: ControllerConfig
+  /** The database, which the store is: the secrets of clusters are found beside it. */
+  readonly file: string
+  readonly store: Store
+}
+
+/** A controller that has not begun. It is closed when nobody runs it any more. */
+export interface OpenedController extends AsyncDisposable {
+  readonly controller: RunningController
+  servePage(): Promise<ServedPage>
+}
+
+export interface ServedPage extends AsyncDisposable {
+  /** Undefined where the configuration turns the page off. */
+  readonly url?: string
+}
+
 /**
  * Everything that verbs need from outside. main.ts builds the real one; tests build their own. What is heavy is behind
  * a function, so that `croft --help` pays for nothing it does not use.
@@ -210,6 +231,8 @@ export interface Runtime {
   /** A store that forgets: for commands that must not leave a file behind. */
   openMemoryStore(): Promise<Store>
   openEngine(store: Store, options: EngineOptions): Promise<Engine>
+  /** The controller of `croft run`, put together and not begun. */
+  openController(runtime: Runtime, place: ControllerPlace): Promise<OpenedController>
   /** The API of a cluster whose objects are to be followed. */
   openCluster?(place: ClusterPlace): Promise<ClusterAccess>
   /** A store in that cluster. */

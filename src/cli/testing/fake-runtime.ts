@@ -45,6 +45,7 @@ export function fakeRuntime(
     parseYaml: unused,
     openMemoryStore: unused,
     openEngine: unused,
+    openController: unused,
     openDrivers: unused,
     rehearse: unused,
     startSimulator: unused,

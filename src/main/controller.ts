@@ -1,0 +1,176 @@
+import path from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { sourceKeys } from '../cli/age-identities.ts'
+import { closing } from '../cli/closing.ts'
+import { takeSnapshot } from '../cli/clusters/snapshot-now.ts'
+import { asKnown } from '../cli/estate-files.ts'
+import { cleanLines } from '../cli/render/clean.ts'
+import { PLAN_MARK, planMarkdown } from '../cli/render/plan-markdown.ts'
+import type { ControllerPlace, OpenedController, Runtime } from '../cli/runtime.ts'
+import { shownPlan } from '../cli/saved-plan.ts'
+import { ensureSecretKey, noticeSecrets } from '../cli/secret-key.ts'
+import { sourcesIdentity } from '../cli/state.ts'
+import { noteEstate } from '../cli/state-folder.ts'
+import { createAdopter } from '../controller/adopter.ts'
+import { createChecks } from '../controller/checks.ts'
+import { createController, type RunningController } from '../controller/controller.ts'
+import { sendToForge } from '../controller/forge-send.ts'
+import { linkingRevision } from '../controller/link-revision.ts'
+import { createNotifier } from '../controller/notifier.ts'
+import { hookedSources, openSources, previewedSources, writableSources } from '../controller/open-sources.ts'
+import { createOrders } from '../controller/orders.ts'
+import { openOutbox } from '../controller/outbox.ts'
+import { createPreviews } from '../controller/previews.ts'
+import { missingSecrets, withoutMissing } from '../controller/secret-check.ts'
+import { SECRET_PRINTS } from '../controller/secret-prints.ts'
+import { findKind } from '../kinds/registry.ts'
+import { systemClock } from '../lib/clock.ts'
+import type { Estate } from '../model/estate.ts'
+import { referencesIn } from '../model/secret.ts'
+import { link, linking } from '../plan/link.ts'
+import { createWorkerReader } from '../source/apart/reader.ts'
+import { openVault, type SecretVault, type VaultReference } from '../source/secret-vault.ts'
+import { createWebhookDoor } from '../source/webhook.ts'
+import { servePage } from './page.ts'
+
+const PREVIEWED = 'controller/previewed'
+
+/** Puts the controller together: sources, engine, checks, notices, previews, and the page beside it. */
+export async function openController(
+  runtime: Runtime,
+  { config, file, store }: ControllerPlace,
+): Promise<OpenedController> {
+  const epoch = await store.beginEpoch()
+  const records = await store.records()
+  noteEstate(file, sourcesIdentity(config.sources))
+  const told = new Set<string>()
+  const tellOnce = (text: string) => {
+    if (!told.has(text)) runtime.err.write(`${text}\n`)
+    told.add(text)
+  }
+  const data = path.dirname(file)
+  const keys = sourceKeys(runtime.env, config)
+  let vault: SecretVault | undefined
+  let fileOfEstate = async (_file: string): Promise<string | undefined> => undefined
+  let needsSecrets = false
+  // The database is named, so that what makes clusters themselves is found beside it by every command.
+  const secrets = {
+    directory: runtime.cwd,
+    state: file,
+    vault: async (reference: VaultReference) => vault?.find(reference),
+    fileOfEstate: (name: string) => fileOfEstate(name),
+  }
+  // Closed with the controller, or here when it cannot be put together.
+  await using opened = new AsyncDisposableStack()
+  const engine = opened.use(closing(await runtime.openEngine(store, { ...secrets, epoch }))).it
+  const { deps } = await runtime.openDrivers(secrets)
+  const withNewSecrets = async (estate: Estate) => {
+    const noticed = await noticeSecrets(estate, store, ensureSecretKey(file), deps.resolveSecret)
+    if (noticed.changed) await store.putValue(epoch, SECRET_PRINTS, JSON.stringify(noticed.prints))
+    return noticed
+  }
+  // What it takes to read what others wrote is measured by the real clock.
+  const reader = () => createWorkerReader({ clock: systemClock })
+  const { clock } = runtime
+  const sourceDeps = { data, cwd: runtime.cwd, resolveSecret: deps.resolveSecret, reader, clock }
+  const controller: RunningController = await createController({
+    clock: runtime.clock,
+    store: store,
+    epoch,
+    engine: engine,
+    sources: openSources(config.sources, sourceDeps),
+    *link(revision) {
+      const estate = yield* linkingRevision(revision)
+      return config.sources.length === 1
+        ? asKnown({ declarations: revision.declarations, estate }, records, tellOnce)
+        : estate
+    },
+    checks: createChecks(runtime.clock, engine.askCheck),
+    order: createOrders({
+      clock: runtime.clock,
+      store: store,
+      estate: () => controller.seen()?.estate,
+      snapshot: (cluster) => takeSnapshot(runtime, secrets, engine, controller, cluster),
+    }),
+    notifier: (remembered) => {
+      const warn = (message: string) => runtime.err.write(`Warning: ${cleanLines(message)}\n`)
+      return createNotifier(
+        runtime.clock,
+        runtime.random,
+        openOutbox(runtime.clock, deps.resolveSecret),
+        remembered,
+        warn,
+      )
+    },
+    onCalm: giveMemoryBack,
+    previews: createPreviews({
+      clock: runtime.clock,
+      sources: previewedSources(config.sources, sourceDeps),
+      send: sendToForge,
+      reader: reader(),
+      resolveSecret: deps.resolveSecret,
+      link: (revision) => linking(revision, { findKind, problemAt: revision.problemAt }),
+      async plan([base, head], signal) {
+        // An engine of its own: what a request would like must not reach what the passes remember.
+        await using apart = closing(await runtime.openEngine(store, { ...secrets, epoch, charts: 'known' }))
+        return [await apart.it.plan(base, signal), await apart.it.plan(head, signal)]
+      },
+      render: planMarkdown,
+      mark: PLAN_MARK,
+      remember: () => store.getValue(PREVIEWED),
+      keep: (text) => store.putValue(epoch, PREVIEWED, text),
+    }),
+    async planWaiting(estate, revision, signal, { bounded }) {
+      const read = async (name: string) => revision.read?.(name)
+      const own = openVault(revision, read, keys)
+      const places = {
+        ...secrets,
+        vault: async (reference: VaultReference) => own.find(reference),
+        fileOfEstate: read,
+      }
+      // Who is held to a grant sends croft nowhere: charts of its own are not fetched before a person approved them.
+      const charts = bounded ? 'known' : 'from-anywhere'
+      await using apart = closing(await runtime.openEngine(store, { ...places, epoch, charts }))
+      return shownPlan(await apart.it.plan(estate, signal))
+    },
+    adopt: createAdopter({
+      clock: runtime.clock,
+      data,
+      writable: writableSources(config.sources, sourceDeps),
+      link: (revision) => link(revision, { findKind }),
+    }),
+    async prepare(estate, revision) {
+      const read = async (file: string) => revision.read?.(file)
+      fileOfEstate = read
+      vault = openVault(revision, read, keys)
+      needsSecrets = estate.resources.some(({ desired }) => referencesIn(desired).length > 0)
+      const complete = withoutMissing(estate, await missingSecrets(estate, deps.resolveSecret))
+      return needsSecrets ? (await withNewSecrets(complete)).estate : complete
+    },
+    async refresh(estate) {
+      if (!needsSecrets) return undefined
+      const noticed = await withNewSecrets(estate)
+      return noticed.changed ? noticed.estate : undefined
+    },
+  })
+  const parts = opened.move()
+  return {
+    controller,
+    async servePage() {
+      const hooks = createWebhookDoor(await hookedSources(config.sources, deps.resolveSecret))
+      return servePage(runtime, config, controller, store, hooks, deps.resolveSecret)
+    },
+    [Symbol.asyncDispose]: () => parts.disposeAsync(),
+  }
+}
+
+/**
+ * Work on many machines leaves a large heap behind, which Node keeps for as long as nothing presses it. Whoever leaves
+ * croft running for months would rather have the memory.
+ */
+function giveMemoryBack(): void {
+  setFlagsFromString('--expose-gc')
+  const collect: unknown = runInNewContext('gc')
+  if (typeof collect === 'function') collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
+}
