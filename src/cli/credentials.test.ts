@@ -3,7 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { changeHolder } from '../server/auth/security-keys.ts'
 import { judgeToken, tokensFile } from '../server/auth/tokens.ts'
+import { usersFile } from '../server/auth/users.ts'
 import { credentialFiles } from './credentials.ts'
 import { runCli } from './run.ts'
 import { fakeRuntime } from './testing/fake-runtime.ts'
@@ -76,4 +78,31 @@ test('[S-42] a user gets an authenticator app whose secret is shown once, and lo
   assert.match((await croft('user', 'list')).out, /emma +admin +password +none/)
   assert.equal(new Set([first, second, third, generation()]).size, 4, 'open sessions end each time')
   for (const what of ['totp', 'sign-out']) assert.equal((await croft('user', what, 'nobody')).code, 1)
+})
+
+test('[S-42] somebody is invited to add a security key; keys are listed and removed by command', async () => {
+  await croft('user', 'set', 'karl', '--role', 'admin')
+  const invited = await croft('user', 'invite', 'karl')
+  assert.match(invited.out, /^[\w-]{20}\n$/)
+  assert.ok(!readFileSync(files.users, 'utf8').includes(invited.out.trim()), 'only its hash is kept')
+  const users = usersFile(files.users)
+  const key = { name: 'blue', rpId: 'croft.lan', publicKey: 'eA', algorithm: -7, signCount: 0, addedMs: 0 } as const
+  const somebody = { issuer: 'https://id.example', subject: '2482', name: 'olga' }
+  for (const [person, ids] of [
+    [{ user: 'karl' }, ['abcd1', 'abcd2']],
+    [somebody, ['efgh']],
+  ] as const)
+    await changeHolder(users, person, () => ({ keys: ids.map((id) => ({ ...key, id })) }))
+  assert.match((await croft('user', 'list')).out, /karl +admin +password +2 keys/)
+  assert.match((await croft('user', 'keys', 'karl')).out, /abcd1 +blue +croft\.lan .*never/)
+  assert.equal((await croft('user', 'keys', 'karl', '--remove-key', 'abcd')).code, 1, 'it must be clear which')
+  const before = (await users.read()).users.find(({ name }) => name === 'karl')?.generation
+  assert.equal((await croft('user', 'keys', 'karl', '--remove-key', 'abcd1')).code, 0)
+  const after = (await users.read()).users.find(({ name }) => name === 'karl')
+  assert.deepEqual([after?.keys?.length, after?.generation === before], [1, false], 'open sessions end')
+  const at = ['--oidc-issuer', somebody.issuer, '--oidc-subject', somebody.subject]
+  assert.match((await croft('user', 'keys', ...at)).out, /efgh +blue/)
+  assert.equal((await croft('user', 'invite', ...at)).code, 0)
+  assert.equal((await croft('user', 'keys', ...at, '--remove-key', 'efgh')).code, 0)
+  for (const what of ['keys', 'invite']) assert.equal((await croft('user', what, 'nobody')).code, 1)
 })

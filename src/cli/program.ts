@@ -305,13 +305,18 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
   )
     .option('--repository <url>', 'argocd, flux: where that repository will be found')
     .addOption(directory())
-  verb('user <what> [name]', 'set, list, totp, sign-out or remove users of the page', () => import('./verbs/user.ts'))
+  verb(
+    'user <what> [name]',
+    'set, list, totp, invite, keys, sign-out or remove users of the page',
+    () => import('./verbs/user.ts'),
+  )
     .option('--role <role>', 'set: viewer, operator or admin')
     .option('--password-file <file>', 'set: take the password from this file instead of making one')
     .option('--new-password', 'set: make a new password for a user who has one')
-    .option('--oidc-issuer <url>', 'set: link with somebody at this OpenID Connect provider')
+    .option('--oidc-issuer <url>', 'set: link with somebody at this OpenID Connect provider; invite, keys: of whom')
     .option('--oidc-subject <sub>', 'set: who that is, as the provider calls him for good')
     .option('--remove', 'totp: take the authenticator app away')
+    .option('--remove-key <id>', 'keys: remove the security key whose id begins like this')
     .option('--no-password', 'set: signs in with OpenID Connect only')
     .option('--file <file>', 'users file, where it is not the usual one')
     .addOption(output(['json']))

@@ -301,6 +301,12 @@ export const LIMITS = {
   secondFactorFailures: 5,
   /** Codes of one user, in all sessions: whoever has the password must not try a million of them. */
   secondFactorRate: { perSecond: 1 / 60, burst: 10 },
+  /** A key of a person: how many, how long its id and the parts of its answers may be, how long an answer may take. */
+  securityKeys: 10,
+  securityKeyIdBytes: 1023,
+  securityKeyTextLength: 4096,
+  securityKeyMs: 5 * 60_000,
+  keyInviteMs: 24 * 3_600_000,
   oidcSessionMs: 3_600_000,
   pendingLogins: 10_000,
   pendingLoginMs: 600_000,

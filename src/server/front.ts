@@ -146,18 +146,30 @@ export function createFront(parts: Parts): Front {
       async secondFactor() {
         if (request.headers.authorization !== undefined) return
         const owed = await door.owesFactor(sessionOf(request))
-        if (owed === 'code') throw new Declined(403, 'second-factor', 'Show a code of your authenticator app first.')
+        if (owed === 'factor') throw new Declined(403, 'second-factor', 'Show your second factor first.')
         if (owed === 'device')
           throw new Declined(
             403,
             'no-second-factor',
-            `This needs an authenticator app. Whoever runs croft gives you one: croft user totp ${who.name ?? 'NAME'}`,
+            `This needs a second factor. Add a security key under Sessions, or ask whoever runs croft for an authenticator app: croft user totp ${who.name ?? 'NAME'}`,
           )
       },
       async showFactor(code) {
         const cookie = sessionOf(request)
         if (cookie === undefined || who === NOBODY) throw new Declined(401, 'unauthorized', 'Sign in to do this.')
         await door.showFactor(cookie, code)
+      },
+      keys() {
+        const cookie = sessionOf(request)
+        const { origin } = request.headers
+        // By a token there is no session, and without an origin no page: neither has a key.
+        if (cookie === undefined || who.csrf === undefined || origin === undefined)
+          throw new Declined(401, 'unauthorized', 'Sign in on the page to do this.')
+        return { desk: door.keys, place: { cookie, origin } }
+      },
+      async ownKeys() {
+        const cookie = sessionOf(request)
+        return cookie === undefined || who.csrf === undefined ? [] : door.keys.list(cookie)
       },
       sessions() {
         if (who === NOBODY || who.name === undefined) return []

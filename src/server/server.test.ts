@@ -32,8 +32,15 @@ describe('who may do what', () => {
 
   test('every route that changes something needs a right', () => {
     const open = ROUTES.filter(({ method, scope }) => method === 'POST' && scope === 'read').map(({ path }) => path)
-    // A code and the end of a session are of the session that brings them; nobody has one.
-    assert.deepEqual(open, ['/api/sign-in', '/api/sign-out', '/api/second-factor', '/api/sessions/end'])
+    // A code, a key and the end of a session are of the session that brings them; nobody has one.
+    const keys = [
+      '/api/second-factor/begin',
+      '/api/second-factor/key',
+      '/api/keys/begin',
+      '/api/keys/add',
+      '/api/keys/remove',
+    ]
+    assert.deepEqual(open, ['/api/sign-in', '/api/sign-out', '/api/second-factor', '/api/sessions/end', ...keys])
     assert.deepEqual(
       ROUTES.filter(({ scope }) => scope !== 'read').map(({ path }) => path),
       Object.keys(WISHES),

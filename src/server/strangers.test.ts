@@ -59,7 +59,7 @@ test('[S-35] a user who is disabled stays so, whatever else is set', async () =>
   await using it = await testServer({})
   const users = usersFile(it.paths.users)
   await setUser(users, 'anna', 'operator', PASSWORD)
-  await users.change(({ users: all }) => ({ users: all.map((one) => ({ ...one, disabled: true })) }))
+  await users.change(({ users: all, people }) => ({ people, users: all.map((one) => ({ ...one, disabled: true })) }))
   await setUser(users, 'anna', 'admin', 'another password')
   assert.equal((await users.read()).users.find(({ name }) => name === 'anna')?.disabled, true)
 })

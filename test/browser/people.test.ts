@@ -7,6 +7,7 @@ import { fromBase32, newTotpSecret, totpAt } from '../../src/server/auth/totp.ts
 import { removeUser, setTotp } from '../../src/server/auth/users.ts'
 import { KEY, WISHES } from '../../src/server/testing/questions.ts'
 import { richEstate } from '../../src/server/testing/rich-estate.ts'
+import { missed, told } from './access.ts'
 import { openBrowser, PASSWORD, signIn, stage, whyNoBrowser } from './stage.ts'
 
 const RESOURCE = `resource/${encodeURIComponent(KEY)}`
@@ -53,7 +54,7 @@ describe('who may do what, in a browser', { skip: whyNoBrowser() ?? false }, () 
     await it.go('#/plan')
     await page.locator('.held', { hasText: 'A commit of homelab' }).getByRole('button', { name: 'Approve' }).click()
     await page.locator('dialog').getByRole('button', { name: 'Approve' }).click()
-    const code = page.getByLabel('Six digits')
+    const code = page.getByLabel('Six digits of your authenticator app')
     await code.waitFor()
     assert.equal(it.controller.asked.length, 0, 'nothing is approved before the code')
     const right = [-2, -1, 0, 1, 2].map((steps) => codeNow(steps))
@@ -70,6 +71,70 @@ describe('who may do what, in a browser', { skip: whyNoBrowser() ?? false }, () 
     assert.deepEqual(
       it.controller.asked.map(({ wish }) => ('keys' in wish ? wish.keys : wish.wish)),
       [['Source/homelab@c31de1ead2c4']],
+    )
+  })
+
+  test('[S-42] a security key is added, asked for before approving, and removed; nobody but its owner gets by', async () => {
+    const expected = /40[34] \((?:Forbidden|Not Found)\)/
+    await using it = await stage(browser, richEstate(), { name: 'localhost', expected })
+    const { page } = it
+    const devices = await page.context().newCDPSession(page)
+    await devices.send('WebAuthn.enable')
+    const { authenticatorId } = await devices.send('WebAuthn.addVirtualAuthenticator', {
+      options: {
+        protocol: 'ctap2',
+        transport: 'usb',
+        hasUserVerification: true,
+        isUserVerified: true,
+        automaticPresenceSimulation: true,
+      },
+    })
+    const signInAgain = async () => {
+      await page.getByRole('button', { name: 'Sign in' }).click()
+      await signIn(page, 'anna')
+    }
+    await it.go()
+    await signInAgain()
+    await page.getByRole('button', { name: 'Sessions' }).click()
+    await page.getByLabel('Name of a new key').fill('blue key')
+    await page.getByRole('button', { name: 'Add a security key' }).click()
+    await page.getByRole('button', { name: 'Remove blue key' }).waitFor()
+    const [key] = (await it.users.read()).users.flatMap(({ keys }) => keys ?? [])
+    assert.deepEqual([key?.name, key?.rpId, key?.algorithm], ['blue key', 'localhost', -7])
+    assert.deepEqual(missed(await told(page)), [], 'the dialog for somebody who cannot see it')
+    await page.getByRole('button', { name: 'Add a security key' }).scrollIntoViewIfNeeded()
+    await it.both('security-keys')
+    await page.getByRole('button', { name: 'Close' }).click()
+    // Another session of the same person: who has only the password gets nowhere.
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await signInAgain()
+    await it.go('#/plan')
+    const approve = async () => {
+      await page.locator('.held', { hasText: 'A commit of homelab' }).getByRole('button', { name: 'Approve' }).click()
+      await page.locator('dialog').getByRole('button', { name: 'Approve' }).click()
+      await page.getByRole('button', { name: 'Use your security key' }).waitFor()
+    }
+    await devices.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false })
+    await approve()
+    assert.deepEqual(missed(await told(page)), [])
+    await page.getByRole('button', { name: 'Use your security key' }).click()
+    await page.getByRole('alert').getByText('No key answered, or you cancelled.').waitFor()
+    assert.equal(it.controller.asked.length, 0)
+    await devices.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: true })
+    await page.getByRole('button', { name: 'Use your security key' }).click()
+    await page.locator('.toast').first().waitFor()
+    assert.deepEqual(
+      it.controller.asked.map(({ wish }) => ('keys' in wish ? wish.keys : wish.wish)),
+      [['Source/homelab@c31de1ead2c4']],
+    )
+    const [used] = (await it.users.read()).users.flatMap(({ keys }) => keys ?? [])
+    assert.ok((used?.signCount ?? 0) > (key?.signCount ?? 0), 'the key counts, and its count is kept')
+    await page.getByRole('button', { name: 'Sessions' }).click()
+    await page.getByRole('button', { name: 'Remove blue key' }).click()
+    await page.getByRole('button', { name: 'Remove blue key' }).waitFor({ state: 'detached' })
+    assert.deepEqual(
+      (await it.users.read()).users.flatMap(({ keys }) => keys ?? []),
+      [],
     )
   })
 

@@ -37,6 +37,8 @@ export interface Look {
   readonly size?: { readonly width: number; readonly height: number }
   /** What may go wrong in this test, as the browser says it. */
   readonly expected?: RegExp
+  /** Under which name the page is opened; by its address unless said. */
+  readonly name?: string
 }
 
 export const DESKTOP = { width: 1280, height: 800 }
@@ -70,7 +72,8 @@ export async function stage(browser: Browser, estate: EstateView, look: Look = {
   const note = (entry: AuditEntry) => void audit.push(entry)
   const options = { controller, clock: systemClock, version: '9.9.9', usersFile: users, audit: note }
   let server = await startServer({ ...options, port: 0 })
-  const { url, port } = server
+  const { port } = server
+  const url = look.name === undefined ? server.url : `http://${look.name}:${port}`
   const context = await browser.newContext({
     viewport: look.size ?? DESKTOP,
     colorScheme: look.scheme ?? 'light',

@@ -1,40 +1,62 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
+import type { FactorsToShow } from '../../src/server/api/schemas.ts'
 import { api } from '../api.ts'
+import { showKey, whyNot } from '../security-key.ts'
 import { ui } from '../ui.ts'
 import { Dialog } from './dialog.tsx'
 import { Icon } from './icon.tsx'
 
-/** Asks for a code of the authenticator app; then what it was asked for goes on. */
+/** Asks for a code or a security key; then what it was asked for goes on. */
 export function SecondFactor({ then }: { readonly then: () => void }) {
+  const [can, setCan] = useState<FactorsToShow>()
   const [trouble, set] = useState('')
   const [busy, setBusy] = useState(false)
   const close = () => ui.set({ code: undefined })
-  const submit = async (form: HTMLFormElement) => {
+  const attempt = async (work: () => Promise<unknown>, ends: boolean) => {
     setBusy(true)
     try {
-      await api.secondFactor(String(new FormData(form).get('code')).replaceAll(/\s/g, ''))
+      await work()
+      if (!ends) return
       close()
       then()
     } catch (error) {
-      set(error instanceof Error ? error.message : 'It failed.')
+      set(whyNot(error))
     } finally {
       setBusy(false)
     }
   }
+  const begin = async () => {
+    const next = await api.beginFactor()
+    setCan(next)
+    return next
+  }
+  useEffect(() => void attempt(begin, false), [])
+  const useKey = async () => {
+    // Asked anew each time: an answer counts once.
+    const { key } = await begin()
+    if (key === undefined) throw new Error('You have no key for this page.')
+    await showKey(key)
+  }
   return (
-    <Dialog title="Code of your authenticator app" onClose={close}>
+    <Dialog title="Second factor" onClose={close}>
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          if (!busy) void submit(event.currentTarget)
+          const code = String(new FormData(event.currentTarget).get('code')).replaceAll(/\s/g, '')
+          if (!busy) void attempt(() => api.secondFactor(code), true)
         }}
       >
-        <h2>Code of your authenticator app</h2>
+        <h2>Second factor</h2>
         <p class="muted">Approving and switching off needs it. It counts for ten minutes.</p>
-        <label class="field">
-          <span>Six digits</span>
-          <input name="code" inputMode="numeric" autoComplete="one-time-code" pattern="[0-9 ]{6,7}" required />
-        </label>
+        {can?.code === true && (
+          <label class="field">
+            <span>Six digits of your authenticator app</span>
+            <input name="code" inputMode="numeric" autoComplete="one-time-code" pattern="[0-9 ]{6,7}" required />
+          </label>
+        )}
+        {can !== undefined && can.key === undefined && can.elsewhere.length > 0 && (
+          <p>Your security keys are for this page under another name: {can.elsewhere.join(', ')}.</p>
+        )}
         {trouble !== '' && (
           <p class="form-trouble tone-bad" role="alert">
             <Icon name="bad" /> {trouble}
@@ -44,9 +66,21 @@ export function SecondFactor({ then }: { readonly then: () => void }) {
           <button type="button" class="button" onClick={close}>
             Cancel
           </button>
-          <button type="submit" class="button is-main" disabled={busy}>
-            Go on
-          </button>
+          {can?.key !== undefined && (
+            <button
+              type="button"
+              class={can.code ? 'button' : 'button is-main'}
+              disabled={busy}
+              onClick={() => void attempt(useKey, true)}
+            >
+              Use your security key
+            </button>
+          )}
+          {can?.code === true && (
+            <button type="submit" class="button is-main" disabled={busy}>
+              Go on
+            </button>
+          )}
         </div>
       </form>
     </Dialog>

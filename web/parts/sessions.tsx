@@ -4,6 +4,7 @@ import { api } from '../api.ts'
 import { ago } from '../format.ts'
 import { refreshMe } from '../live.ts'
 import { Dialog } from './dialog.tsx'
+import { SecurityKeys } from './security-keys.tsx'
 
 /** Open sessions, with a button to end each: your own, and for an admin those of everybody. */
 export function Sessions({ onClose }: { readonly onClose: () => void }) {
@@ -39,7 +40,9 @@ export function Sessions({ onClose }: { readonly onClose: () => void }) {
             <th>User</th>
             <th>From</th>
             <th>Signed in</th>
-            <th />
+            <th>
+              <span class="hidden">Action</span>
+            </th>
           </tr>
         </thead>
         <tbody>
@@ -59,6 +62,7 @@ export function Sessions({ onClose }: { readonly onClose: () => void }) {
           ))}
         </tbody>
       </table>
+      <SecurityKeys />
       <div class="dialog-buttons">
         <button type="button" class="button" onClick={onClose}>
           Close

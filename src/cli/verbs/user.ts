@@ -1,6 +1,7 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { isRole, ROLES } from '../../server/auth/roles.ts'
+import { changeHolder, holderOf, inviteToKeys, type Person } from '../../server/auth/security-keys.ts'
 import { newTotpSecret, totpUri } from '../../server/auth/totp.ts'
 import { unguessable } from '../../server/auth/unguessable.ts'
 import { endSessions, removeUser, setTotp, setUser, type UsersFile, usersFile } from '../../server/auth/users.ts'
@@ -11,7 +12,7 @@ import { renderTable } from '../render/table.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Verb } from '../verb.ts'
 
-/** Who may change things on the page: `set`, `list`, `totp`, `sign-out`, `remove`. */
+/** Who may change things on the page: `set`, `list`, `totp`, `invite`, `keys`, `sign-out`, `remove`. */
 export const run: Verb = async (runtime, [what, name], options) => {
   const file = (options.file as string | undefined) ?? credentialFiles(runtime.env).users
   const users = usersFile(path.resolve(runtime.cwd, file))
@@ -31,19 +32,33 @@ export const run: Verb = async (runtime, [what, name], options) => {
         name: one.name,
         role: one.role,
         signIn: one.disabled === true ? 'disabled' : one.password === undefined ? 'provider only' : 'password',
-        secondFactor: one.totp !== undefined,
+        secondFactor: one.totp !== undefined || one.keys !== undefined,
+        app: one.totp !== undefined,
+        keys: one.keys?.length ?? 0,
       }))
       if (options.output === 'json') writeJson(runtime.out, { users: shown })
       else
         runtime.out.write(
           renderTable(
             ['NAME', 'ROLE', 'SIGNS IN BY', 'SECOND FACTOR'].map((title) => ({ title })),
-            shown.map((one) => [one.name, one.role, one.signIn, one.secondFactor ? 'app' : 'none']),
+            shown.map((one) => [one.name, one.role, one.signIn, factorsOf(one)]),
             styleOf(runtime, runtime.out),
           ),
         )
       return EXIT.ok
     }
+    case 'invite': {
+      const person = await personNamed(users, file, name, options)
+      const word = await inviteToKeys(users, person, runtime.clock.now())
+      runtime.err.write(
+        'With this word a security key can be added on the page, under Sessions, once and within 24 hours:\n',
+      )
+      runtime.out.write(`${word}\n`)
+      return EXIT.ok
+    }
+    case 'keys':
+      await listKeys(runtime, users, await personNamed(users, file, name, options), options)
+      return EXIT.ok
     case 'remove':
       if (name === undefined || !(await removeUser(users, name)))
         throw new CliError(`There is no user ${name ?? ''} in ${file}. Run croft user list to see them.`)
@@ -69,8 +84,77 @@ export const run: Verb = async (runtime, [what, name], options) => {
       runtime.err.write(`All sessions of ${name} have ended.\n`)
       return EXIT.ok
     default:
-      throw new UsageError(`croft user ${what ?? ''} is not known. Use set, list, totp, sign-out or remove.`)
+      throw new UsageError(
+        `croft user ${what ?? ''} is not known. Use set, list, totp, invite, keys, sign-out or remove.`,
+      )
   }
+}
+
+/** The user of that name, or somebody whom a provider knows. */
+async function personNamed(
+  users: UsersFile,
+  file: string,
+  name: string | undefined,
+  { oidcIssuer: issuer, oidcSubject: subject }: Readonly<Record<string, unknown>>,
+): Promise<Person> {
+  const { users: all, people } = await users.read()
+  if (name === undefined && typeof issuer === 'string' && typeof subject === 'string')
+    return {
+      issuer,
+      subject,
+      name: people.find((one) => one.issuer === issuer && one.subject === subject)?.name ?? subject,
+    }
+  if (name === undefined || !all.some((one) => one.name === name))
+    throw new CliError(
+      `There is no user ${name ?? ''} in ${file}. Run croft user list to see them, or name somebody of a provider with --oidc-issuer and --oidc-subject.`,
+    )
+  return { user: name }
+}
+
+/** Lists the security keys of a person, or removes one. */
+async function listKeys(
+  runtime: Runtime,
+  users: UsersFile,
+  person: Person,
+  { removeKey: id, output }: Readonly<Record<string, unknown>>,
+): Promise<void> {
+  const { keys } = await holderOf(users, person)
+  if (typeof id === 'string') {
+    const [found, ...others] = keys.filter((one) => one.id.startsWith(id))
+    if (found === undefined || others.length > 0)
+      throw new CliError(
+        `${others.length > 0 ? 'Several keys begin' : 'No key begins'} with ${id}. Run it without --remove-key to see them.`,
+      )
+    await changeHolder(
+      users,
+      person,
+      (holder) => ({ ...holder, keys: holder.keys.filter((one) => one.id !== found.id) }),
+      true,
+    )
+    runtime.err.write(`The key "${found.name}" is removed; open sessions have ended.\n`)
+    return
+  }
+  const shown = keys.map((one) => ({
+    id: one.id,
+    name: one.name,
+    page: one.rpId,
+    added: new Date(one.addedMs).toISOString(),
+    ...(one.usedMs === undefined ? {} : { used: new Date(one.usedMs).toISOString() }),
+  }))
+  if (output === 'json') writeJson(runtime.out, { keys: shown })
+  else
+    runtime.out.write(
+      renderTable(
+        ['ID', 'NAME', 'PAGE', 'ADDED', 'LAST USED'].map((title) => ({ title })),
+        shown.map((one) => [one.id.slice(0, 16), one.name, one.page, one.added, one.used ?? 'never']),
+        styleOf(runtime, runtime.out),
+      ),
+    )
+}
+
+function factorsOf({ app, keys }: { readonly app: boolean; readonly keys: number }): string {
+  const all = [...(app ? ['app'] : []), ...(keys === 0 ? [] : [keys === 1 ? '1 key' : `${keys} keys`])]
+  return all.length === 0 ? 'none' : all.join(', ')
 }
 
 async function set(

@@ -57,6 +57,18 @@ for (const [name, estate] of estates) {
     check('post', '/api/sign-in', await it.post('/api/sign-in', {}))
     check('post', '/api/second-factor', await it.post('/api/second-factor', { code: '123456' }))
     check('post', '/api/second-factor', await it.post('/api/second-factor', { code: '123456' }, otto))
+    for (const path of ['/api/second-factor/begin', '/api/keys/begin']) check('post', path, await it.post(path, {}))
+    check('post', '/api/second-factor/begin', await it.post('/api/second-factor/begin', {}, otto))
+    check('post', '/api/keys/begin', await it.post('/api/keys/begin', {}, otto))
+    const answer = { id: 'aWQ', clientData: 'e30', authenticatorData: 'AAAA', signature: 'AAAA' }
+    check('post', '/api/second-factor/key', await it.post('/api/second-factor/key', answer, otto))
+    const { signature: publicKey, ...rest } = answer
+    check(
+      'post',
+      '/api/keys/add',
+      await it.post('/api/keys/add', { ...rest, publicKey, algorithm: -7, name: 'x' }, otto),
+    )
+    check('post', '/api/keys/remove', await it.post('/api/keys/remove', { id: 'aWQ' }, otto))
     check('post', '/api/sessions/end', await it.post('/api/sessions/end', { id: 'none' }, otto))
     check('post', '/api/sign-out', await it.post('/api/sign-out', {}, otto))
     check('get', '/api/resource', await it.ask('/api/resource?key=Machine/none'))

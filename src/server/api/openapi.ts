@@ -46,6 +46,7 @@ const FOR_WRITING: Json = {
   415: trouble('not application/json'),
   422: trouble('refused, with the reason'),
   429: trouble('too many tries'),
+  503: trouble('it cannot be kept now'),
 }
 
 function operation({ method, path, summary, scope, input, output }: Route): Json {

@@ -1,6 +1,8 @@
 import type { z } from 'zod'
 import type { Clock } from '../../lib/clock.ts'
+import type { KeyDesk, Place } from '../auth/key-desk.ts'
 import type { Scope } from '../auth/roles.ts'
+import type { SecurityKey } from '../auth/users.ts'
 import type { HealthStrips } from '../health-strips.ts'
 import type { Actor, Controller } from '../port.ts'
 import type { Stream } from '../stream.ts'
@@ -33,9 +35,12 @@ export interface Context {
   /** Opens a session in this browser, by name and password. */
   signIn(name: string, password: string): Promise<Me>
   signOut(): Promise<Me>
-  /** Declines where this session owes a code of an authenticator app. */
+  /** Declines where this session owes a code of an authenticator app or a security key. */
   secondFactor(): Promise<void>
   showFactor(code: string): Promise<void>
+  /** Where security keys are added and asked, and for whom. Declines without a session. */
+  keys(): { readonly desk: KeyDesk; readonly place: Place }
+  ownKeys(): Promise<readonly SecurityKey[]>
   /** Sessions that the asker may see: his own, and for who may do everything all. */
   sessions(): readonly SessionOnPage[]
   endSession(id: string): void

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { openApi } from './openapi.ts'
 import { READS } from './reads.ts'
 import { type Route, route } from './route.ts'
+import { SECURITY_KEYS } from './security-keys.ts'
 import { SIGN_IN } from './sign-in.ts'
 import { WISHES } from './wishes.ts'
 
@@ -16,4 +17,4 @@ const DOCUMENT: Route = route({
 })
 
 /** Everything that the API can do. */
-export const ROUTES: readonly Route[] = [...READS, ...WISHES, ...SIGN_IN, DOCUMENT]
+export const ROUTES: readonly Route[] = [...READS, ...WISHES, ...SIGN_IN, ...SECURITY_KEYS, DOCUMENT]

@@ -270,6 +270,35 @@ export const session = z.object({
 })
 export type SessionOnPage = z.output<typeof session>
 
+/** A key of whoever asks. Its public half stays on the server. */
+export const securityKey = z.object({
+  id: z.string(),
+  name: z.string(),
+  rpId: z.string(),
+  addedMs: z.number(),
+  usedMs: z.number().optional(),
+})
+export type SecurityKeyOnPage = z.output<typeof securityKey>
+
+const ids = list(z.string())
+/** Which second factors somebody can show, and what to ask his keys for this page. */
+export const factorsToShow = z.object({
+  code: z.boolean(),
+  key: z.object({ challenge: z.string(), rpId: z.string(), ids }).optional(),
+  elsewhere: list(z.string()),
+})
+export type FactorsToShow = z.output<typeof factorsToShow>
+
+/** What a browser is given to make a key. */
+export const keyToMake = z.object({
+  challenge: z.string(),
+  rpId: z.string(),
+  user: z.object({ id: z.string(), name: z.string() }),
+  algorithms: list(z.number()),
+  ids,
+})
+export type KeyToMake = z.output<typeof keyToMake>
+
 export const granted = z.object({ ok: z.literal(true), message: z.string(), link: z.string().optional() })
 export const trouble = z.object({ error: z.string(), message: z.string() })
 

@@ -16,6 +16,7 @@ export class UnusableCredentials extends Error {
 
 export function credentialFile<T>(path: string, schema: z.ZodType<T>, empty: T): CredentialFile<T> {
   let known: { readonly stamp: string; readonly value: T } | undefined
+  let last: Promise<unknown> = Promise.resolve()
 
   async function read(): Promise<T> {
     const stamp = await stampOf(path)
@@ -42,26 +43,33 @@ export function credentialFile<T>(path: string, schema: z.ZodType<T>, empty: T):
     return parsed.data
   }
 
+  async function write(edit: (value: T) => T): Promise<void> {
+    const release = await lock(`${path}.lock`)
+    const draft = `${path}.${process.pid}.new`
+    try {
+      const next = schema.parse(edit(await read()))
+      const handle = await open(draft, 'wx', 0o600)
+      try {
+        await handle.writeFile(`${JSON.stringify(next, undefined, 2)}\n`)
+        await handle.sync()
+      } finally {
+        await handle.close()
+      }
+      await rename(draft, path)
+      known = undefined
+    } finally {
+      await rm(draft, { force: true })
+      await release()
+    }
+  }
+
   return {
     read,
-    async change(edit) {
-      const release = await lock(`${path}.lock`)
-      const draft = `${path}.${process.pid}.new`
-      try {
-        const next = schema.parse(edit(await read()))
-        const handle = await open(draft, 'wx', 0o600)
-        try {
-          await handle.writeFile(`${JSON.stringify(next, undefined, 2)}\n`)
-          await handle.sync()
-        } finally {
-          await handle.close()
-        }
-        await rename(draft, path)
-        known = undefined
-      } finally {
-        await rm(draft, { force: true })
-        await release()
-      }
+    change(edit) {
+      // One after the other within a process: two people may act in the same moment.
+      const done = last.then(() => write(edit))
+      last = done.catch(() => undefined)
+      return done
     },
   }
 }

@@ -122,7 +122,7 @@ describe('OpenID Connect', () => {
     assert.equal((await it.ask('/api/me', { headers: { cookie } })).json().role, 'viewer')
     const users = usersFile(it.paths.users)
     await setUser(users, 'olga', 'admin', undefined)
-    await users.change(({ users: all }) => ({ users: all.map((one) => ({ ...one, disabled: true })) }))
+    await users.change(({ users: all, people }) => ({ people, users: all.map((one) => ({ ...one, disabled: true })) }))
     assert.equal((await it.ask('/api/me', { headers: { cookie } })).json().role, undefined, 'the open session ends')
     assert.equal((await (await browse(it, issuer)).come()).status, 401)
   })

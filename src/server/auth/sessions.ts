@@ -1,6 +1,7 @@
 import { LIMITS } from '../../lib/limits.ts'
 import type { Role } from './roles.ts'
 import { fingerprintOf, unguessable } from './unguessable.ts'
+import type { Asked } from './webauthn.ts'
 
 /** Somebody who has signed in on the page. Kept in memory: after a restart everybody signs in again. */
 export interface Session {
@@ -23,11 +24,20 @@ export interface ListedSession extends Pick<Session, 'user' | 'role' | 'source' 
   readonly id: string
 }
 
+/** What a key was asked in a session. */
+export interface PendingKey extends Asked {
+  readonly purpose: 'add' | 'show'
+  /** The word with which a key is added. */
+  readonly invite?: string
+  readonly untilMs: number
+}
+
 /** How the second factor of a session stands. */
 interface Factor {
   /** By the clock that never jumps: until then it counts as shown. */
   untilMs: number
   failures: number
+  pending?: PendingKey | undefined
 }
 
 export interface Sessions {
@@ -44,6 +54,10 @@ export interface Sessions {
   /** Notes a code that was shown: whether it was right. Too many wrong ones end the session. */
   showFactor(cookie: string, right: boolean, nowMs: number): void
   hasFactor(cookie: string, nowMs: number): boolean
+  /** Keeps what a key was asked; what was asked before counts no more. */
+  askKey(cookie: string, pending: PendingKey): void
+  /** What a key was asked, once: the same answer never counts twice, nor does an answer to another question. */
+  takeKey(cookie: string, purpose: PendingKey['purpose'], nowMs: number): PendingKey | undefined
 }
 
 export function createSessions(): Sessions {
@@ -53,6 +67,12 @@ export function createSessions(): Sessions {
   const remove = (key: string) => {
     open.delete(key)
     factors.delete(key)
+  }
+  const factorOf = (key: string): Factor | undefined => {
+    if (!open.has(key)) return undefined
+    const factor = factors.get(key) ?? { untilMs: 0, failures: 0 }
+    factors.set(key, factor)
+    return factor
   }
   return {
     open(session) {
@@ -87,13 +107,22 @@ export function createSessions(): Sessions {
     },
     showFactor(cookie, right, nowMs) {
       const key = fingerprintOf(cookie)
-      if (!open.has(key)) return
-      const factor = factors.get(key) ?? { untilMs: 0, failures: 0 }
-      factors.set(key, factor)
+      const factor = factorOf(key)
+      if (factor === undefined) return
       if (right) Object.assign(factor, { untilMs: nowMs + LIMITS.secondFactorMs, failures: 0 })
       else if (++factor.failures >= LIMITS.secondFactorFailures) remove(key)
     },
     hasFactor: (cookie, nowMs) => (factors.get(fingerprintOf(cookie))?.untilMs ?? 0) > nowMs,
+    askKey(cookie, pending) {
+      const factor = factorOf(fingerprintOf(cookie))
+      if (factor !== undefined) factor.pending = pending
+    },
+    takeKey(cookie, purpose, nowMs) {
+      const factor = factors.get(fingerprintOf(cookie))
+      const pending = factor?.pending
+      if (factor !== undefined) factor.pending = undefined
+      return pending?.purpose === purpose && pending.untilMs > nowMs ? pending : undefined
+    },
   }
 }
 

@@ -5,6 +5,26 @@ import { type CredentialFile, credentialFile } from './credential-file.ts'
 import { hashPassword } from './passwords.ts'
 import { ROLES, type Role } from './roles.ts'
 import { unguessable } from './unguessable.ts'
+import { ALGORITHMS } from './webauthn.ts'
+
+/** A security key or passkey (WebAuthn). Nothing in it is secret. */
+const securityKey = z.strictObject({
+  id: z
+    .string()
+    .regex(/^[\w-]+$/)
+    .max(LIMITS.securityKeyTextLength),
+  /** What its owner calls it. */
+  name: z.string().min(1).max(64),
+  /** The name of the page that it was made for; it answers no other. */
+  rpId: z.string().min(1).max(253),
+  publicKey: z.string().max(LIMITS.securityKeyTextLength),
+  algorithm: z.literal(ALGORITHMS),
+  signCount: z.number().int().nonnegative(),
+  addedMs: z.number().int(),
+  usedMs: z.number().int().optional(),
+})
+const keys = z.array(securityKey).max(LIMITS.securityKeys).readonly()
+const invite = z.strictObject({ hash: z.string().max(64), untilMs: z.number().int() })
 
 const user = z.strictObject({
   name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$/),
@@ -18,18 +38,35 @@ const user = z.strictObject({
     .string()
     .regex(/^[A-Z2-7]{32}$/)
     .optional(),
+  /** Security keys, asked for like a code. */
+  keys: keys.optional(),
+  /** The hash of the word with which a key may be added, and until when. */
+  invite: invite.optional(),
   /** Signs in nowhere, whatever else says he may. */
   disabled: z.boolean().optional(),
   /** Another one with every new password, and for a user who is removed and made again: old sessions end with it. */
   generation: z.string().default(''),
 })
-const file = z.strictObject({ users: z.array(user).max(LIMITS.users).readonly() })
+/** Somebody who is no user here and signs in at a provider, with the keys that he added. */
+const person = z.strictObject({
+  issuer: z.string().min(1).max(500),
+  subject: z.string().min(1).max(255),
+  name: z.string().max(200),
+  keys,
+  invite: invite.optional(),
+  generation: z.string().default(''),
+})
+const file = z.strictObject({
+  users: z.array(user).max(LIMITS.users).readonly(),
+  people: z.array(person).max(LIMITS.users).readonly().default([]),
+})
 
 export type User = z.output<typeof user>
+export type SecurityKey = z.output<typeof securityKey>
 export type UsersFile = CredentialFile<z.output<typeof file>>
 
 export function usersFile(path: string): UsersFile {
-  return credentialFile(path, file as z.ZodType<z.output<typeof file>>, { users: [] })
+  return credentialFile(path, file as z.ZodType<z.output<typeof file>>, { users: [], people: [] })
 }
 
 export async function findUser(users: UsersFile, name: string): Promise<User | undefined> {
@@ -50,19 +87,23 @@ export async function setUser(
   link?: NonNullable<User['oidc']>,
 ): Promise<void> {
   const hash = password === undefined ? undefined : await hashPassword(password)
-  await users.change(({ users: before }) => {
+  await users.change(({ users: before, people }) => {
     const old = before.find((one) => one.name === name)
-    const kept = hash ?? old?.password
-    const oidc = link ?? old?.oidc
+    const linked = people.find((one) => one.issuer === link?.issuer && one.subject === link.subject)
+    // Whose keys are asked for at the provider's sign-in is asked for them as a user, too.
+    const own = [...(old?.keys ?? []), ...(linked?.keys ?? [])].slice(0, LIMITS.securityKeys)
     const next: User = {
+      ...old,
       name,
       role,
-      ...defined({ password: kept, oidc }),
-      ...(old?.totp === undefined ? {} : { totp: old.totp }),
-      ...(old?.disabled === true ? { disabled: true } : {}),
+      ...defined({ password: hash ?? old?.password, oidc: link ?? old?.oidc }),
+      ...(own.length === 0 ? {} : { keys: own }),
       generation: old !== undefined && hash === undefined ? old.generation : unguessable(9),
     }
-    return { users: [...before.filter((one) => one.name !== name), next] }
+    return {
+      users: [...before.filter((one) => one.name !== name), next],
+      people: people.filter((one) => one !== linked),
+    }
   })
 }
 
@@ -81,7 +122,8 @@ export async function endSessions(users: UsersFile, name: string): Promise<boole
 
 async function changeUser(users: UsersFile, name: string, change: (user: User) => User): Promise<boolean> {
   if ((await findUser(users, name)) === undefined) return false
-  await users.change(({ users: before }) => ({
+  await users.change(({ users: before, people }) => ({
+    people,
     users: before.map((one) => (one.name === name ? { ...change(one), generation: unguessable(9) } : one)),
   }))
   return true
@@ -90,6 +132,6 @@ async function changeUser(users: UsersFile, name: string, change: (user: User) =
 /** False: there was none. */
 export async function removeUser(users: UsersFile, name: string): Promise<boolean> {
   if ((await findUser(users, name)) === undefined) return false
-  await users.change(({ users: before }) => ({ users: before.filter((one) => one.name !== name) }))
+  await users.change(({ users: before, people }) => ({ people, users: before.filter((one) => one.name !== name) }))
   return true
 }

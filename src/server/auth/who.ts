@@ -2,11 +2,13 @@ import type { Clock } from '../../lib/clock.ts'
 import { LIMITS } from '../../lib/limits.ts'
 import { Declined } from '../api/route.ts'
 import type { Actor } from '../port.ts'
+import { createKeyDesk, type KeyDesk, personOf } from './key-desk.ts'
 import { type Identified, LoginRefused } from './oidc.ts'
 import { checkPassword } from './passwords.ts'
 import { createRate } from './rate.ts'
 import { type Role, type Scope, scopesOf } from './roles.ts'
-import { createSessions, type ListedSession } from './sessions.ts'
+import { generationOf, holderOf } from './security-keys.ts'
+import { createSessions, type ListedSession, type Session } from './sessions.ts'
 import { judgeToken, type TokensFile } from './tokens.ts'
 import { totpStep } from './totp.ts'
 import { findLinked, findUser, type UsersFile } from './users.ts'
@@ -27,8 +29,9 @@ export interface Doorkeeper {
   identify(authorization: string | undefined, cookie: string | undefined): Promise<Who>
   signIn(name: string, password: string, address: string): Promise<{ readonly cookie: string; readonly who: Who }>
   signInOidc(identified: Identified, address: string): Promise<string>
-  /** Does this session still owe a code, before something grave? A program with a token owes none. */
-  owesFactor(cookie: string | undefined): Promise<'none' | 'code' | 'device'>
+  /** Does this session still owe a code or a key, before something grave? A program with a token owes none. */
+  owesFactor(cookie: string | undefined): Promise<'none' | 'factor' | 'device'>
+  readonly keys: KeyDesk
   /** Takes a code for this session. */
   showFactor(cookie: string, code: string): Promise<void>
   /** Sessions of everybody, or of whoever has this cookie. */
@@ -60,13 +63,17 @@ export function createDoorkeeper(
     return { actor: { name: `token:${verdict.name}`, from: 'api' }, scopes: verdict.scopes, name: verdict.name }
   }
 
+  const providerGeneration = async (session: Session) =>
+    users === undefined ? '' : generationOf(users, personOf(session))
+
   async function bySession(cookie: string): Promise<Who> {
     const session = sessions.find(cookie, clock.monotonicMs())
     if (session === undefined) return NOBODY
     const user = users === undefined ? undefined : await findUser(users, session.user)
     const gone =
       user?.disabled === true ||
-      (session.source === 'oidc' && user !== undefined) ||
+      (session.source === 'oidc' &&
+        (user !== undefined || (await providerGeneration(session)) !== session.generation)) ||
       (session.source === 'local' && (user === undefined || user.generation !== session.generation))
     if (gone) {
       sessions.close(cookie)
@@ -127,7 +134,8 @@ export function createDoorkeeper(
         )
       // Two people may have the same name there: who it is says the subject.
       const who = { issuer, subject }
-      return sessions.open({ user: name, role, source: 'oidc', who, generation: '', expiresMs, address, openedMs })
+      const generation = users === undefined ? '' : await generationOf(users, { ...who, name })
+      return sessions.open({ user: name, role, source: 'oidc', who, generation, expiresMs, address, openedMs })
     },
     async owesFactor(cookie) {
       if (cookie === undefined) return 'none'
@@ -135,7 +143,9 @@ export function createDoorkeeper(
       if (session === undefined) return 'none'
       if (sessions.hasFactor(cookie, clock.monotonicMs())) return 'none'
       const user = users === undefined ? undefined : await findUser(users, session.user)
-      if (user?.totp !== undefined) return 'code'
+      const keys = users === undefined ? [] : (await holderOf(users, personOf(session))).keys
+      // A key for another name of this page is owed as well: by which name somebody comes is up to him.
+      if (user?.totp !== undefined || keys.length > 0) return 'factor'
       return needsFactor ? 'device' : 'none'
     },
     async showFactor(cookie, code) {
@@ -150,6 +160,7 @@ export function createDoorkeeper(
       if (step === undefined)
         throw new Declined(403, 'second-factor', 'This is not the code of your authenticator app now, or it was used.')
     },
+    keys: createKeyDesk({ clock, users, sessions, needsFactor, rate: codes }),
     sessions: (cookie) => sessions.list(clock.monotonicMs(), cookie),
     sessionId: (cookie) => sessions.idOf(cookie),
     endSession: (id) => sessions.end(id),

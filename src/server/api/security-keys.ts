@@ -1,0 +1,101 @@
+import { z } from 'zod'
+import { LIMITS } from '../../lib/limits.ts'
+import { type Route, route } from './route.ts'
+import { factorsToShow, granted, keyToMake, list, securityKey } from './schemas.ts'
+
+/** Bytes in base64url. */
+const bytes = z
+  .string()
+  .regex(/^[\w-]+$/, { error: 'base64url' })
+  .max(LIMITS.securityKeyTextLength)
+
+/** Security keys of whoever asks: only a session on the page has any. */
+export const SECURITY_KEYS: readonly Route[] = [
+  route({
+    method: 'POST',
+    path: '/api/second-factor/begin',
+    summary: 'Which second factors you can show, and what to ask a security key',
+    scope: 'read',
+    input: z.strictObject({}),
+    output: factorsToShow,
+    handle({ keys }) {
+      const { desk, place } = keys()
+      return desk.beginShowing(place)
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/second-factor/key',
+    summary: 'Show the answer of a security key, before something grave',
+    scope: 'read',
+    audit: 'name',
+    input: z.strictObject({ id: bytes, clientData: bytes, authenticatorData: bytes, signature: bytes }),
+    output: granted,
+    async handle({ keys }, given) {
+      const { desk, place } = keys()
+      await desk.show(place, given)
+      return { ok: true as const, message: 'The key is right.' }
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/keys',
+    summary: 'Your security keys',
+    scope: 'read',
+    input: z.strictObject({}),
+    output: z.object({ keys: list(securityKey) }),
+    handle: async ({ ownKeys }) => ({ keys: await ownKeys() }),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/keys/begin',
+    summary: 'What to give to a browser to make a security key',
+    scope: 'read',
+    audit: 'name',
+    input: z.strictObject({ invite: z.string().min(1).max(64).optional() }),
+    output: keyToMake,
+    handle({ keys }, { invite }) {
+      const { desk, place } = keys()
+      return desk.beginAdding(place, invite)
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/keys/add',
+    summary: 'Add a security key that a browser has made',
+    scope: 'read',
+    audit: 'name',
+    input: z.strictObject({
+      name: z
+        .string()
+        .trim()
+        .regex(/^[^\p{C}]{1,64}$/u, { error: 'one line of at most 64 characters' }),
+      id: bytes,
+      clientData: bytes,
+      authenticatorData: bytes,
+      publicKey: bytes,
+      algorithm: z.number().int(),
+    }),
+    output: granted,
+    async handle({ keys }, { name, ...given }) {
+      const { desk, place } = keys()
+      await desk.add(place, name, given)
+      return { ok: true as const, message: `The key "${name}" is yours.` }
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/api/keys/remove',
+    summary: 'Remove one of your security keys',
+    scope: 'read',
+    audit: 'input',
+    input: z.strictObject({ id: bytes }),
+    output: granted,
+    async handle({ keys, secondFactor }, { id }) {
+      const { desk, place } = keys()
+      await secondFactor()
+      await desk.remove(place.cookie, id)
+      return { ok: true as const, message: 'The key is removed.' }
+    },
+  }),
+]

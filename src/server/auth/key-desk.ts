@@ -1,0 +1,222 @@
+import { isIP } from 'node:net'
+import type { Clock } from '../../lib/clock.ts'
+import { defined } from '../../lib/defined.ts'
+import { LIMITS } from '../../lib/limits.ts'
+import { shellQuoted } from '../../lib/shell-quoted.ts'
+import { Declined } from '../api/route.ts'
+import { UnusableCredentials } from './credential-file.ts'
+import type { Rate } from './rate.ts'
+import { changeHolder, type Holder, holderOf, isInvited, isTaken, type Person } from './security-keys.ts'
+import type { PendingKey, Session, Sessions } from './sessions.ts'
+import { fingerprintOf, unguessable } from './unguessable.ts'
+import { findUser, type SecurityKey, type UsersFile } from './users.ts'
+import { ALGORITHMS, type Answered, judgeAnswer, judgeNewKey, type NewKey } from './webauthn.ts'
+
+/** A session, and the origin of the page in it as its browser says: `https://croft.lan`. */
+export interface Place {
+  readonly cookie: string
+  readonly origin: string
+}
+
+/** Adds, asks and removes the security keys of whoever has a session. */
+export interface KeyDesk {
+  list(cookie: string): Promise<readonly SecurityKey[]>
+  /** What the page gives to the browser to make a key. */
+  beginAdding(place: Place, invite: string | undefined): Promise<Creation>
+  add(place: Place, name: string, given: NewKey): Promise<void>
+  remove(cookie: string, id: string): Promise<void>
+  /** Which second factors this session can show, and what the page gives to the browser to ask a key. */
+  beginShowing(place: Place): Promise<Showing>
+  show(place: Place, given: Answered): Promise<void>
+}
+
+export interface Creation {
+  readonly challenge: string
+  readonly rpId: string
+  readonly user: { readonly id: string; readonly name: string }
+  readonly algorithms: readonly number[]
+  /** Keys that the person has already. */
+  readonly ids: readonly string[]
+}
+
+export interface Showing {
+  readonly code: boolean
+  readonly key?: { readonly challenge: string; readonly rpId: string; readonly ids: readonly string[] }
+  /** Names of pages that the other keys of this person were made for. */
+  readonly elsewhere: readonly string[]
+}
+
+interface Parts {
+  readonly clock: Clock
+  readonly users: UsersFile | undefined
+  readonly sessions: Sessions
+  readonly needsFactor: boolean
+  /** Tries of one person, in all sessions. */
+  readonly rate: Rate
+}
+
+export function personOf({ source, user, who }: Session): Person {
+  return source === 'oidc' && who !== undefined ? { ...who, name: user } : { user }
+}
+
+export function createKeyDesk({ clock, users, sessions, needsFactor, rate }: Parts): KeyDesk {
+  function ownerOf(cookie: string): { readonly file: UsersFile; readonly session: Session; readonly person: Person } {
+    const session = sessions.find(cookie, clock.monotonicMs())
+    if (session === undefined) throw new Declined(401, 'unauthorized', 'Sign in to do this.')
+    if (users === undefined) throw new Declined(422, 'refused', 'This croft has no users file to keep a key in.')
+    return { file: users, session, person: personOf(session) }
+  }
+
+  function ask(purpose: PendingKey['purpose'], { cookie, origin }: Place, invite?: string): PendingKey {
+    const untilMs = clock.monotonicMs() + LIMITS.securityKeyMs
+    const rpId = new URL(origin).hostname
+    const pending = { purpose, challenge: unguessable(), origin, rpId, untilMs, ...defined({ invite }) }
+    sessions.askKey(cookie, pending)
+    return pending
+  }
+
+  /** What was asked, taken before anything else is awaited: two answers at once are one answer and one too many. */
+  function take(purpose: PendingKey['purpose'], { cookie, origin }: Place): PendingKey {
+    const pending = sessions.takeKey(cookie, purpose, clock.monotonicMs())
+    if (pending === undefined || pending.origin !== origin)
+      throw new Declined(403, 'second-factor', 'Nobody asked this key, or it took too long. Try again.')
+    return pending
+  }
+
+  async function hasApp(file: UsersFile, person: Person): Promise<boolean> {
+    return 'user' in person && (await findUser(file, person.user))?.totp !== undefined
+  }
+
+  /** Whoever found a session open must not add a key of his own to it. */
+  async function checkMayAdd(cookie: string, invite: string | undefined): Promise<void> {
+    const { file, person, session } = ownerOf(cookie)
+    if (sessions.hasFactor(cookie, clock.monotonicMs())) return
+    const holder = await holderOf(file, person)
+    if (invite !== undefined) {
+      if (!rate.take(nameOf(person), clock.monotonicMs())) throw new Declined(429, 'too-many', WAIT)
+      if (isInvited(holder, invite, clock.now())) return
+      sessions.showFactor(cookie, false, clock.monotonicMs())
+      throw new Declined(403, 'invite', NOT_INVITED)
+    }
+    if (holder.keys.length > 0 || (await hasApp(file, person)))
+      throw new Declined(403, 'second-factor', 'Show your second factor first: a code, or a key that you have.')
+    if (needsFactor) throw new Declined(403, 'invite', `Adding the first key needs an invitation. ${wayTo(session)}`)
+  }
+
+  async function change(file: UsersFile, person: Person, edit: Parameters<typeof changeHolder>[2]): Promise<void> {
+    try {
+      await changeHolder(file, person, edit)
+    } catch (error) {
+      if (error instanceof Declined) throw error
+      const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+      if (!(error instanceof UnusableCredentials) && !/^E[A-Z]+$/.test(code)) throw error
+      const why = code === '' ? 'another program changes it' : code
+      throw new Declined(
+        503,
+        'unwritable',
+        `croft cannot write its users file (${why}). Whoever runs it can mend that.`,
+      )
+    }
+  }
+
+  return {
+    list: async (cookie) => {
+      const { file, person } = ownerOf(cookie)
+      return (await holderOf(file, person)).keys
+    },
+    async beginAdding(place, invite) {
+      const { file, person, session } = ownerOf(place.cookie)
+      if (isAddress(place.origin)) throw new Declined(422, 'refused', ADDRESS)
+      await checkMayAdd(place.cookie, invite)
+      const { keys } = await holderOf(file, person)
+      if (keys.length >= LIMITS.securityKeys) throw new Declined(422, 'refused', TOO_MANY)
+      const { challenge, rpId } = ask('add', place, invite)
+      const id = fingerprintOf(`croft ${nameOf(person)}`)
+      return {
+        challenge,
+        rpId,
+        user: { id, name: session.user },
+        algorithms: ALGORITHMS,
+        ids: keys.map((one) => one.id),
+      }
+    },
+    async add(place, name, given) {
+      const { file, person } = ownerOf(place.cookie)
+      const pending = take('add', place)
+      const { invite: word, rpId } = pending
+      await checkMayAdd(place.cookie, word)
+      const judged = judgeNewKey(given, pending)
+      if ('refused' in judged) throw new Declined(403, 'refused', `This key is not taken. ${judged.refused}`)
+      const addedMs = clock.now()
+      await change(file, person, (holder, all) => {
+        // Judged once more where nobody else can use it: an invitation is good for one key.
+        if (word !== undefined && !isInvited(holder, word, addedMs)) throw new Declined(403, 'invite', NOT_INVITED)
+        if (isTaken(all, given.id)) throw new Declined(409, 'conflict', 'This key has been added already.')
+        if (holder.keys.length >= LIMITS.securityKeys) throw new Declined(422, 'refused', TOO_MANY)
+        const keys = [...holder.keys, { id: given.id, name, rpId, addedMs, ...judged }]
+        return word === undefined ? { ...holder, keys } : { keys }
+      })
+      // Its owner was at it a moment ago.
+      sessions.showFactor(place.cookie, true, clock.monotonicMs())
+    },
+    async remove(cookie, id) {
+      const { file, person } = ownerOf(cookie)
+      await change(file, person, (holder) => {
+        if (!holder.keys.some((one) => one.id === id)) throw new Declined(404, 'not-found', 'You have no such key.')
+        return { ...holder, keys: holder.keys.filter((one) => one.id !== id) }
+      })
+    },
+    async beginShowing(place) {
+      const { file, person } = ownerOf(place.cookie)
+      const { keys } = await holderOf(file, person)
+      const code = await hasApp(file, person)
+      const here = keys.filter(({ rpId }) => rpId === new URL(place.origin).hostname)
+      const elsewhere = [...new Set(keys.filter((one) => !here.includes(one)).map(({ rpId }) => rpId))]
+      if (here.length === 0) return { code, elsewhere }
+      const { challenge, rpId } = ask('show', place)
+      return { code, elsewhere, key: { challenge, rpId, ids: here.map(({ id }) => id) } }
+    },
+    async show(place, given) {
+      const { file, person } = ownerOf(place.cookie)
+      const pending = take('show', place)
+      if (!rate.take(nameOf(person), clock.monotonicMs())) throw new Declined(429, 'too-many', WAIT)
+      const fail = (why: string): Declined => {
+        sessions.showFactor(place.cookie, false, clock.monotonicMs())
+        return new Declined(403, 'second-factor', `This key is not taken. ${why}`)
+      }
+      const keyIn = ({ keys }: Holder) => keys.find(({ id, rpId }) => id === given.id && rpId === pending.rpId)
+      await change(file, person, (holder) => {
+        const key = keyIn(holder)
+        if (key === undefined) throw fail('It is not one of yours here.')
+        const judged = judgeAnswer(given, key, pending)
+        if ('refused' in judged) throw fail(judged.refused)
+        const next = { ...key, signCount: judged.signCount, usedMs: clock.now() }
+        return { ...holder, keys: holder.keys.map((one) => (one === key ? next : one)) }
+      })
+      sessions.showFactor(place.cookie, true, clock.monotonicMs())
+    },
+  }
+}
+
+const WAIT = 'Too many attempts. Wait a minute.'
+const NOT_INVITED = 'This invitation is not known, was used, or has expired.'
+const TOO_MANY = `A person has at most ${LIMITS.securityKeys} keys. Remove one first.`
+const ADDRESS =
+  'Security keys are for a name and not for an address. Open this page under its name, or as http://localhost on the computer that croft runs on.'
+
+function isAddress(origin: string): boolean {
+  return isIP(new URL(origin).hostname.replaceAll(/[[\]]/g, '')) !== 0
+}
+
+function nameOf(person: Person): string {
+  return JSON.stringify('user' in person ? [person.user] : [person.issuer, person.subject])
+}
+
+function wayTo(session: Session): string {
+  const person = personOf(session)
+  const command =
+    'user' in person
+      ? `croft user invite ${person.user}`
+      : `croft user invite --oidc-issuer ${shellQuoted(person.issuer)} --oidc-subject ${shellQuoted(person.subject)}`
+  return `Whoever runs croft makes one: ${command}`
+}

@@ -1,0 +1,70 @@
+import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
+import type { Algorithm, Answered, Asked, NewKey } from '../auth/webauthn.ts'
+
+/** How an answer differs from a good one. */
+export interface KeyTwist {
+  readonly client?: Readonly<Record<string, unknown>>
+  readonly clientText?: string
+  readonly flags?: number
+  readonly rpId?: string
+  readonly signCount?: number
+  readonly id?: Buffer
+  readonly more?: Buffer
+  readonly algorithm?: number
+  /** Signed over this instead. */
+  readonly signed?: Buffer
+}
+
+const GOOD = 0x05
+
+/** A security key in a few lines, as the bytes of WebAuthn describe one. */
+export function softwareKey(algorithm: Algorithm = -7) {
+  const { privateKey, publicKey } = {
+    [-7]: () => generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+    [-8]: () => generateKeyPairSync('ed25519'),
+    [-257]: () => generateKeyPairSync('rsa', { modulusLength: 2048 }),
+  }[algorithm]()
+  const own = randomBytes(24)
+  let count = 0
+
+  const clientOf = (type: string, { challenge, origin }: Omit<Asked, 'rpId'>, twist: KeyTwist) =>
+    Buffer.from(twist.clientText ?? JSON.stringify({ type, challenge, origin, crossOrigin: false, ...twist.client }))
+
+  function dataOf(rpId: string, flags: number, signCount: number, more: Buffer): Buffer {
+    const counted = Buffer.alloc(4)
+    counted.writeUInt32BE(signCount)
+    return Buffer.concat([createHash('sha256').update(rpId).digest(), Buffer.from([flags]), counted, more])
+  }
+
+  return {
+    id: own.toString('base64url'),
+    create(asked: Asked, twist: KeyTwist = {}): NewKey {
+      const id = twist.id ?? own
+      const length = Buffer.alloc(2)
+      length.writeUInt16BE(id.length)
+      // What stands for the key in COSE's form is not read.
+      const more = twist.more ?? Buffer.concat([Buffer.alloc(16), length, id, Buffer.from('a5010203', 'hex')])
+      const flags = twist.flags ?? GOOD | 0x40
+      return {
+        id: own.toString('base64url'),
+        clientData: clientOf('webauthn.create', asked, twist).toString('base64url'),
+        authenticatorData: dataOf(twist.rpId ?? asked.rpId, flags, twist.signCount ?? 0, more).toString('base64url'),
+        publicKey: publicKey.export({ format: 'der', type: 'spki' }).toString('base64url'),
+        algorithm: twist.algorithm ?? algorithm,
+      }
+    },
+    answer(asked: Asked, twist: KeyTwist = {}): Answered {
+      count += 1
+      const client = clientOf('webauthn.get', asked, twist)
+      const more = twist.more ?? Buffer.alloc(0)
+      const data = dataOf(twist.rpId ?? asked.rpId, twist.flags ?? GOOD, twist.signCount ?? count, more)
+      const signed = twist.signed ?? Buffer.concat([data, createHash('sha256').update(client).digest()])
+      return {
+        id: own.toString('base64url'),
+        clientData: client.toString('base64url'),
+        authenticatorData: data.toString('base64url'),
+        signature: sign(algorithm === -8 ? null : 'sha256', signed, privateKey).toString('base64url'),
+      }
+    },
+  }
+}
