@@ -12,6 +12,11 @@ export type Asked<T> =
   | { readonly is: 'error'; readonly status: number; readonly body: unknown; readonly refusal: Refusal }
   | { readonly is: 'silence'; readonly sent: 'no' | 'maybe'; readonly code: string; readonly message: string }
 
+/** With the characters that an answer came in. */
+type Answered =
+  | { readonly is: 'answer'; readonly value: Foreign; readonly length: number }
+  | Exclude<Asked<Foreign>, { readonly is: 'answer' }>
+
 export interface ListOptions {
   readonly fieldSelector?: string
   readonly labelSelector?: string
@@ -22,6 +27,8 @@ export interface ListOptions {
 export interface Listed {
   readonly items: readonly Foreign[]
   readonly resourceVersion: string
+  /** Characters of the JSON that they came in. */
+  readonly length: number
 }
 
 /** One Kubernetes API, thinly: paths are the caller's, errors are translated, nothing is retried and nothing cached. */
@@ -50,12 +57,12 @@ const PAGE = 500
 const SMALLER = 5
 
 export function createKubernetesClient(wire: Wire): KubernetesClient {
-  async function ask(request: WireRequest, doing: string, signal: AbortSignal | undefined): Promise<Asked<Foreign>> {
+  async function ask(request: WireRequest, doing: string, signal: AbortSignal | undefined): Promise<Answered> {
     try {
       const { status, body } = await wire.send(request, signal)
       const parsed = parse(body)
       if (status >= 200 && status < 300) {
-        if (isRecord(parsed)) return { is: 'answer', value: parsed }
+        if (isRecord(parsed)) return { is: 'answer', value: parsed, length: body.length }
         return {
           is: 'silence',
           sent: 'maybe',
@@ -91,6 +98,7 @@ export function createKubernetesClient(wire: Wire): KubernetesClient {
   async function listFrom(path: string, options: ListOptions = {}, signal?: AbortSignal): Promise<Asked<Listed>> {
     const items: Foreign[] = []
     let resourceVersion = ''
+    let length = 0
     const query = new URLSearchParams({ limit: String(PAGE) })
     if (options.fieldSelector !== undefined) query.set('fieldSelector', options.fieldSelector)
     if (options.labelSelector !== undefined) query.set('labelSelector', options.labelSelector)
@@ -111,12 +119,13 @@ export function createKubernetesClient(wire: Wire): KubernetesClient {
         code: 'ERR_TOO_MANY',
         message: `${path} has more than we take`,
       } as const
-      if (items.length + found.length > LIMITS.surveyEntries) return tooMany
+      length += asked.length
+      if (items.length + found.length > LIMITS.surveyEntries || length > LIMITS.listBytes) return tooMany
       // One by one: as arguments of one call they would be more than a call takes.
       for (const one of found) items.push(one)
       if (pages === 1) resourceVersion = nameOf(at(asked.value, 'metadata', 'resourceVersion')) ?? ''
       const next = at(asked.value, 'metadata', 'continue')
-      if (typeof next !== 'string' || next === '') return { is: 'answer', value: { items, resourceVersion } }
+      if (typeof next !== 'string' || next === '') return { is: 'answer', value: { items, resourceVersion, length } }
       // Pages without anything in them could go on for ever.
       if (items.length >= LIMITS.surveyEntries || pages >= LIMITS.listPages) return tooMany
       query.set('continue', next)

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { systemClock } from '../lib/clock.ts'
 import { Http1Error, readResponse } from '../lib/http1-response.ts'
 import { LIMITS } from '../lib/limits.ts'
+import { seededRandom } from '../lib/random.ts'
 import { type Wire, WireFailure, type WireResponse } from '../lib/wire.ts'
 import { createKubernetesClient } from './client.ts'
+import { createInformer } from './informer.ts'
 import { objectName } from './objects.ts'
+import { watch } from './watch.ts'
 
 /* A cluster may be anybody's: its API can lie in every answer. */
 
@@ -111,4 +115,132 @@ test('[S-46] a body without an end is cut at its bound by the wire itself', () =
   assert.throws(() => {
     for (let at = 0; at < 100; at++) reader.push(Buffer.from(`400\r\n${'x'.repeat(0x400)}\r\n`))
   }, Http1Error)
+})
+
+test('[S-54] pages that are each as large as an answer may be end at the bound of a list', async () => {
+  const item = { metadata: { name: 'a' }, data: 'x'.repeat(6_000_000) }
+  const { client, calls } = clientOf(() => ({
+    body: JSON.stringify({ items: [item], metadata: { continue: 'more' } }),
+  }))
+  const asked = await client.list('/api/v1/configmaps')
+  assert.ok(asked.is === 'silence' && asked.code === 'ERR_TOO_MANY')
+  assert.ok(calls() <= 1 + LIMITS.listBytes / 6_000_000, `${calls()} pages were held`)
+})
+
+const OK: WireResponse = { status: 200, reason: '', headers: {}, body: '' }
+const EMPTY = JSON.stringify({ items: [], metadata: { resourceVersion: '1' } })
+
+/** Follows a list on a wire that does as it likes in a watch; time passes as it is waited for. */
+function followed(stream: NonNullable<Wire['stream']>, mostCalls: number) {
+  const stop = new AbortController()
+  const slept: number[] = []
+  let nowMs = 0
+  let calls = 0
+  const count = () => {
+    if (++calls >= mostCalls) stop.abort()
+  }
+  const clock = {
+    ...systemClock,
+    now: () => nowMs,
+    monotonicMs: () => nowMs,
+    async sleep(ms: number, signal?: AbortSignal) {
+      // Patience for a whole watch is not waited for.
+      if (ms > 60_000) return new Promise<void>((done) => signal?.addEventListener('abort', () => done()))
+      slept.push(ms)
+      nowMs += ms
+      return undefined
+    },
+  }
+  const wire: Wire = {
+    async send() {
+      count()
+      return { ...OK, body: EMPTY }
+    },
+    stream(...given) {
+      count()
+      return stream(...given)
+    },
+    close: async () => {},
+  }
+  const client = createKubernetesClient(wire)
+  const informer = createInformer({ client, wire, clock, random: seededRandom(1), path: '/x', onChange: () => {} })
+  return { informer, slept, calls: () => calls, run: () => informer.run(stop.signal) }
+}
+
+for (const [name, stream] of [
+  ['an answer', async () => ({ ...OK, status: 410, body: '{}' })],
+  [
+    'an event',
+    async (_: unknown, onText: (text: string) => void) => {
+      onText('{"type":"ERROR","object":{"kind":"Status","code":410}}\n')
+      return OK
+    },
+  ],
+] as const)
+  test(`[S-54] a server that forgets every place at once, by ${name}, is not asked in a circle`, async () => {
+    const { run, slept, calls } = followed(stream, 100)
+    await run()
+    assert.ok(slept.length >= calls() / 2 - 2, `${slept.length} rests in ${calls()} calls`)
+    assert.ok(Math.max(0, ...slept) > 10_000, 'each longer than the one before')
+  })
+
+test('[S-54] an event without an end costs what it is long, and is cut at its bound', async () => {
+  const piece = 'x'.repeat(512)
+  let pieces = 0
+  const wire: Wire = {
+    send: async () => OK,
+    async stream(_request, onText) {
+      for (;;) {
+        pieces++
+        onText(piece)
+      }
+    },
+    close: async () => {},
+  }
+  const before = process.threadCpuUsage()
+  const watched = await watch(wire, '/x', { resourceVersion: '1' }, () => {}, AbortSignal.any([]))
+  const { user, system } = process.threadCpuUsage(before)
+  assert.ok(watched.is === 'silence' && watched.code === 'ERR_BODY_TOO_LARGE')
+  assert.equal(pieces, LIMITS.responseBytes / piece.length + 1)
+  assert.ok((user + system) / 1000 < 3_000, `${(user + system) / 1000} ms of processor time`)
+})
+
+test('[S-54] a watch that brings more than we keep proves nothing from then on, and keeps nothing', async () => {
+  const data = 'x'.repeat(4_000_000)
+  let brought = 0
+  const { informer, run } = followed(async (_request, onText, signal) => {
+    while (signal?.aborted !== true && brought < 100) {
+      const object = { metadata: { name: `m${brought++}`, resourceVersion: String(brought) }, data }
+      onText(`${JSON.stringify({ type: 'ADDED', object })}\n`)
+    }
+    return OK
+  }, 3)
+  await run()
+  assert.ok(brought <= 2 + LIMITS.listBytes / 4_000_000, `${brought} objects were taken`)
+  assert.deepEqual([informer.synced(), informer.objects().size], [false, 0])
+})
+
+test('an event that comes in pieces, and several in one, are each one event', async () => {
+  const seen: unknown[] = []
+  const event = (name: string) => `${JSON.stringify({ type: 'ADDED', object: { metadata: { name } } })}\n`
+  const text = ['a', 'b', 'c', 'd'].map(event).join('')
+  for (const size of [1, 7, 60, 1_000]) {
+    seen.length = 0
+    const wire: Wire = {
+      send: async () => OK,
+      async stream(_request, onText) {
+        for (let from = 0; from < text.length; from += size) onText(text.slice(from, from + size))
+        return OK
+      },
+      close: async () => {},
+    }
+    await watch(
+      wire,
+      '/x',
+      { resourceVersion: '1' },
+      ({ object }) => seen.push(objectName(object)),
+      AbortSignal.any([]),
+    )
+    assert.deepEqual(seen, ['a', 'b', 'c', 'd'], `pieces of ${size}`)
+  }
 })

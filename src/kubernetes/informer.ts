@@ -5,7 +5,7 @@ import type { Random } from '../lib/random.ts'
 import type { Wire } from '../lib/wire.ts'
 import type { KubernetesClient } from './client.ts'
 import { at, type Foreign, nameOf, objectName } from './objects.ts'
-import { watch } from './watch.ts'
+import { type WatchEvent, watch } from './watch.ts'
 
 /** The objects of one kind, kept up to date by one list and then by watches. */
 export interface Informer {
@@ -41,6 +41,9 @@ export function createInformer(options: InformerOptions): Informer {
   const { client, wire, clock, path, random } = options
   const select = options.labelSelector === undefined ? {} : { labelSelector: options.labelSelector }
   let objects = new Map<string, Foreign>()
+  /** Characters of the JSON that they came in, of those that a watch brought. */
+  const lengths = new Map<string, number>()
+  let length = 0
   let synced = false
   let trouble: string | undefined
   let failures = 0
@@ -70,33 +73,57 @@ export function createInformer(options: InformerOptions): Informer {
       if (key !== undefined) next.set(key, object)
     }
     objects = next
+    lengths.clear()
+    ;({ length } = listed.value)
     synced = true
     trouble = undefined
     options.onChange()
     return listed.value.resourceVersion
   }
 
-  const take = (type: string, object: Foreign): void => {
+  /** False: there is more than we keep, so what is missing here proves nothing until a list says so anew. */
+  const take = ({ type, object, length: came }: WatchEvent): boolean => {
     const key = keyOf(object)
-    if (key === undefined) return
-    if (type === 'DELETED') objects.delete(key)
-    else if (objects.size < LIMITS.surveyEntries || objects.has(key)) objects.set(key, object)
+    if (key === undefined) return true
+    length += (type === 'DELETED' ? 0 : came) - (lengths.get(key) ?? 0)
+    if (type === 'DELETED') {
+      objects.delete(key)
+      lengths.delete(key)
+    } else {
+      objects.set(key, object)
+      lengths.set(key, came)
+    }
     options.onChange()
+    if (objects.size <= LIMITS.surveyEntries && length <= LIMITS.listBytes) return true
+    objects = new Map()
+    lengths.clear()
+    length = 0
+    synced = false
+    return false
   }
 
-  /** One watch after the other, each from where the last one ended, until the server no longer knows that place. */
+  /**
+   * One watch after the other, each from where the last one ended, until the server no longer knows that place. A server
+   * that forgets every place at once must not make us list in a circle.
+   */
   const follow = async (from: string, signal: AbortSignal): Promise<void> => {
     let resourceVersion = from
     while (!signal.aborted) {
       const begunMs = clock.monotonicMs()
       const watched = await bounded(resourceVersion, signal)
-      if (signal.aborted || watched.is === 'gone') return
+      if (signal.aborted) return
+      const tookMs = clock.monotonicMs() - begunMs
+      if (tookMs >= AGAIN.maxMs) failures = 0
+      if (watched.is === 'gone') {
+        if (tookMs < AGAIN.maxMs) await rest('what happened is forgotten at once', signal)
+        return
+      }
+      if (!synced) return rest(`${path} has more than we take`, signal)
       ;({ resourceVersion } = watched)
-      if (clock.monotonicMs() - begunMs >= AGAIN.maxMs) failures = 0
       if (watched.is === 'ended') {
         trouble = undefined
         failures = 0
-        const early = SHORTEST_WATCH_MS - (clock.monotonicMs() - begunMs)
+        const early = SHORTEST_WATCH_MS - tookMs
         if (early > 0) await clock.sleep(early, signal)
         continue
       }
@@ -113,7 +140,10 @@ export function createInformer(options: InformerOptions): Informer {
     const over = new AbortController()
     void clock.sleep(LIMITS.watchSeconds * 1000 + SLACK_MS, over.signal).then(() => late.abort())
     try {
-      return await watch(wire, path, { resourceVersion, ...select }, ({ type, object }) => take(type, object), both)
+      const onEvent = (event: WatchEvent) => {
+        if (!late.signal.aborted && !take(event)) late.abort()
+      }
+      return await watch(wire, path, { resourceVersion, ...select }, onEvent, both)
     } finally {
       over.abort()
     }

@@ -9,6 +9,8 @@ import { at, type Foreign, isRecord, nameOf } from './objects.ts'
 export interface WatchEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
   readonly object: Foreign
+  /** Characters that it came in. */
+  readonly length: number
 }
 
 interface WatchOptions {
@@ -46,7 +48,9 @@ export async function watch(
   })
   const request = { method: 'GET', path: `${path}?${query.toString()}`, headers: { accept: 'application/json' } }
   let { resourceVersion } = options
-  let rest = ''
+  /** The beginning of an event whose end has not come yet, as it came: joined once, however many pieces there are. */
+  let begun: string[] = []
+  let begunLength = 0
   let ended: Watched | undefined
 
   const line = (text: string) => {
@@ -68,13 +72,20 @@ export async function watch(
       return
     }
     resourceVersion = nameOf(at(object, 'metadata', 'resourceVersion')) ?? resourceVersion
-    if (type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') onEvent({ type, object })
+    if (type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') onEvent({ type, object, length: text.length })
   }
   const take = (text: string) => {
-    const lines = (rest + text).split('\n')
-    rest = lines.pop() ?? ''
-    if (rest.length > LIMITS.responseBytes) throw new WireFailure('maybe', 'ERR_BODY_TOO_LARGE', 'an event has no end')
-    for (const one of lines) line(one)
+    let from = 0
+    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', from)) {
+      line(begun.join('') + text.slice(from, end))
+      begun = []
+      begunLength = 0
+      from = end + 1
+    }
+    if (from === text.length) return
+    begun.push(from === 0 ? text : text.slice(from))
+    begunLength += text.length - from
+    if (begunLength > LIMITS.responseBytes) throw new WireFailure('maybe', 'ERR_BODY_TOO_LARGE', 'an event has no end')
   }
 
   try {
@@ -87,7 +98,7 @@ export async function watch(
       return { is: 'error', resourceVersion, status: answer.status, body, refusal }
     }
     if (answer.body !== '') take(answer.body)
-    if (rest !== '') line(rest)
+    if (begunLength > 0) line(begun.join(''))
     return ended ?? { is: 'ended', resourceVersion }
   } catch (error) {
     if (!(error instanceof WireFailure)) throw error

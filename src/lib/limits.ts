@@ -71,6 +71,13 @@ export const LIMITS = {
   previewedDeclarations: 500,
   /** Objects of clusters that all add-ons of one source make. */
   sourceObjects: 20_000,
+  /** Values of one object of a cluster that somebody declares; definitions of Kubernetes have up to 30,000. */
+  objectNodes: 50_000,
+  /** Fields of one object that differ and are shown; it is applied as a whole. */
+  objectChanges: 2_000,
+  /** How a field of an object is named at most, and how deep it is. */
+  fieldPathLength: 1024,
+  fieldDepth: 200,
   /** Of the resources that claim one id, so many are named in a message. */
   claimantsNamed: 5,
   /** Characters that are read again in the main thread, to say where in them something is wrong. */
@@ -91,6 +98,8 @@ export const LIMITS = {
   surveyEntries: 200_000,
   /** Pages of one list of a Kubernetes API. */
   listPages: 1_000,
+  /** Characters of one list, all pages together, and of what a watch adds to it. */
+  listBytes: 64 * 1024 * 1024,
   /** Settings of one list that are read one by one, where the list itself does not say enough. */
   settingsReadClosely: 500,
   requestTimeoutMs: 30_000,

@@ -39,9 +39,24 @@ function found(files: readonly { readonly file: string; readonly reads: readonly
     for (const { value, findings, document } of reads) {
       const broken = findings.find(({ weight }) => weight === 'syntax')
       if (broken !== undefined) return { problem: `${file}:${document.line}: ${broken.message}` }
-      objects.push(...objectsOf(value).map((one) => one.value))
+      for (const one of objectsOf(value)) {
+        if (isLarger(one.value, LIMITS.objectNodes))
+          return { problem: `${file}:${document.line}: an object with more than ${LIMITS.objectNodes} values` }
+        objects.push(one.value)
+      }
     }
   }
   if (objects.length > LIMITS.addonObjects) return { problem: `more than ${LIMITS.addonObjects} objects` }
   return { objects }
+}
+
+/** Has it more values than this? Counted no further. */
+function isLarger(value: unknown, than: number): boolean {
+  let left = than
+  const count = (one: unknown): void => {
+    left--
+    if (left >= 0 && typeof one === 'object' && one !== null) for (const inner of Object.values(one)) count(inner)
+  }
+  count(value)
+  return left < 0
 }

@@ -102,7 +102,7 @@ const ATTACKS: Readonly<Record<string, (name: string) => Files>> = {
   'huge-objects': (name) => ({
     'a.yaml': addon(`${name}-a`, 'apps'),
     ...Object.fromEntries(
-      times(50, (at) => [`apps/f${at}.yaml`, map(`m${at}`, `data: [${'{a: 1},'.repeat(60_000)}]\n`)] as const),
+      times(50, (at) => [`apps/f${at}.yaml`, map(`m${at}`, `data: [${'{a: 1},'.repeat(24_000)}]\n`)] as const),
     ),
   }),
   many: (name) => ({ 'a.yaml': documents(100, (at) => vm(`${name}-${at}`)) }),

@@ -79,26 +79,36 @@ describe('who may do what, in a browser', { skip: whyNoBrowser() ?? false }, () 
     await using it = await stage(browser, richEstate(), { name: 'localhost', expected })
     const { page } = it
     const devices = await page.context().newCDPSession(page)
-    await devices.send('WebAuthn.enable')
-    const { authenticatorId } = await devices.send('WebAuthn.addVirtualAuthenticator', {
-      options: {
-        protocol: 'ctap2',
-        transport: 'usb',
-        hasUserVerification: true,
-        isUserVerified: true,
-        automaticPresenceSimulation: true,
-      },
-    })
+    const options = {
+      protocol: 'ctap2',
+      transport: 'usb',
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    } as const
+    /** The look at what a screen reader is told takes the browser's key away: it is plugged in again with what it holds. */
+    const plug = async (credentials: readonly Made[] = []) => {
+      await devices.send('WebAuthn.enable')
+      const { authenticatorId } = await devices.send('WebAuthn.addVirtualAuthenticator', { options })
+      for (const credential of credentials)
+        await devices.send('WebAuthn.addCredential', { authenticatorId, credential })
+      return {
+        credentials: async () => (await devices.send('WebAuthn.getCredentials', { authenticatorId })).credentials,
+        lie: (bits: Lies) => devices.send('WebAuthn.setResponseOverrideBits', { authenticatorId, ...bits }),
+      }
+    }
     const signInAgain = async () => {
       await page.getByRole('button', { name: 'Sign in' }).click()
       await signIn(page, 'anna')
     }
     await it.go()
     await signInAgain()
+    const first = await plug()
     await page.getByRole('button', { name: 'Sessions' }).click()
     await page.getByLabel('Name of a new key').fill('blue key')
     await page.getByRole('button', { name: 'Add a security key' }).click()
     await page.getByRole('button', { name: 'Remove blue key' }).waitFor()
+    const held = await first.credentials()
     const [key] = (await it.users.read()).users.flatMap(({ keys }) => keys ?? [])
     assert.deepEqual([key?.name, key?.rpId, key?.algorithm], ['blue key', 'localhost', -7])
     assert.deepEqual(missed(await told(page)), [], 'the dialog for somebody who cannot see it')
@@ -114,15 +124,26 @@ describe('who may do what, in a browser', { skip: whyNoBrowser() ?? false }, () 
       await page.locator('dialog').getByRole('button', { name: 'Approve' }).click()
       await page.getByRole('button', { name: 'Use your security key' }).waitFor()
     }
-    await devices.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: false })
     await approve()
     assert.deepEqual(missed(await told(page)), [])
+    await devices.send('WebAuthn.disable').catch(() => undefined)
+    const again = await plug(held)
+    for (const [bits, why] of [
+      [{ isBogusSignature: true }, 'It lacks a signature of this key.'],
+      [{ isBadUV: true }, 'It lacks a PIN or a finger.'],
+      [{ isBadUP: true }, 'It lacks somebody who touches the key.'],
+    ] as const) {
+      await again.lie({ isBogusSignature: false, isBadUV: false, isBadUP: false, ...bits })
+      await page.getByRole('button', { name: 'Use your security key' }).click()
+      await page.getByRole('alert').getByText(why).waitFor()
+      assert.equal(it.controller.asked.length, 0)
+    }
+    await again.lie({ isBogusSignature: false, isBadUV: false, isBadUP: false })
+    const approved = page.waitForResponse(
+      (answer) => answer.url().endsWith('/wishes/approve') && answer.status() !== 403,
+    )
     await page.getByRole('button', { name: 'Use your security key' }).click()
-    await page.getByRole('alert').getByText('No key answered, or you cancelled.').waitFor()
-    assert.equal(it.controller.asked.length, 0)
-    await devices.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: true })
-    await page.getByRole('button', { name: 'Use your security key' }).click()
-    await page.locator('.toast').first().waitFor()
+    await approved
     assert.deepEqual(
       it.controller.asked.map(({ wish }) => ('keys' in wish ? wish.keys : wish.wish)),
       [['Source/homelab@c31de1ead2c4']],
@@ -243,6 +264,22 @@ describe('who may do what, in a browser', { skip: whyNoBrowser() ?? false }, () 
     await page.getByRole('button', { name: 'Sign in' }).waitFor()
   })
 })
+
+/** What a key of the browser holds. */
+interface Made {
+  readonly credentialId: string
+  readonly isResidentCredential: boolean
+  readonly rpId?: string
+  readonly privateKey: string
+  readonly signCount: number
+}
+
+/** What a key of the browser may do wrong. */
+interface Lies {
+  readonly isBogusSignature: boolean
+  readonly isBadUV: boolean
+  readonly isBadUP: boolean
+}
 
 interface Named {
   readonly name?: string

@@ -29,6 +29,7 @@ import { Http1Error, readResponse } from '../../src/lib/http1-response.ts'
 import { Secret } from '../../src/model/secret.ts'
 import type { Sighting } from '../../src/model/sighting.ts'
 import { judgeIdToken } from '../../src/server/auth/id-token.ts'
+import { FORMATS } from '../../src/source/foreign/registry.ts'
 import { readDocuments } from '../../src/source/manifest.ts'
 import { readFiles } from '../../src/source/read-files.ts'
 import { objectsOfBlobs } from '../../src/source/read-here.ts'
@@ -113,6 +114,16 @@ const JSON_WORDS = [
   '"message"',
   '{"a":',
   '[[[[',
+]
+const FOREIGN_WORDS = [
+  '{"version":4,"terraform_version":"1.9.0","resources":[',
+  '{"mode":"managed","type":"proxmox_virtual_environment_vm","name":"a","instances":[{"attributes":{',
+  '"vm_id":100,"cpu":[{"cores":2}],"disk":[{"size":',
+  'apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: a}\nspec:\n',
+  '  chart: {spec: {chart: x, sourceRef: {name: y}}}\n',
+  'apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: a}\nspec:\n  generators: [{list: {elements: [',
+  '  template: {metadata: {name: "{{x}}"}, spec: {source: {repoURL: "{{y}}"}}}\n',
+  'apiVersion: virtualenvironmentvm.crossplane.io/v1alpha1\nkind: EnvironmentVM\nmetadata: {name: a}\nspec: {forProvider: {',
 ]
 const HOOK_SECRET = new Secret('s')
 const GUEST: Sighting = { connection: 'a', host: 'pve1', type: 'vm', externalId: '100', power: 'running' }
@@ -427,6 +438,19 @@ export const PARSERS: readonly Parser[] = [
       return viewDomain(found, { poolOf: () => undefined, networkOf: () => undefined } as never)
     },
   },
+  ...FORMATS.map(({ name, read }) => ({
+    name: `files that are imported: ${name}`,
+    words: [...YAML, ...JSON_WORDS, ...FOREIGN_WORDS],
+    keys: ['version', 'resources', 'type', 'name', 'instances', 'attributes', 'mode', 'module', 'index_key', 'values'],
+    read: (text: string) =>
+      read(
+        [
+          { path: 'a.yaml', text },
+          { path: 'b.tfstate', text },
+        ],
+        {},
+      ),
+  })),
   {
     name: 'what programs on hosts say',
     words: ['croft', '\u001b[31m', '\n', ' ', '0', '-1', 'nonce', '\r'],

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
@@ -191,4 +191,17 @@ test('what is exported means what was read', async () => {
   assert.equal(readText(one.written.out).declarations.length, 1)
   const none = fakeRuntime({ kinds: async () => KINDS, load })
   assert.equal(await runCli(['export', 'vm/nothing', '--dir', '/'], none), 1)
+})
+
+test('[S-55] a link in somebody else’s repository that leads to a device is refused, and read by nobody', async () => {
+  const cwd = mkdtempSync(path.join(tmpdir(), 'croft-import-'))
+  try {
+    // It has no end; another one that tells at once would be the end of this test.
+    symlinkSync('/dev/zero', path.join(cwd, 'terraform.tfstate'))
+    const runtime = fakeRuntime({ cwd })
+    assert.equal(await runCli(['import', 'terraform', 'terraform.tfstate'], runtime), 64)
+    assert.match(runtime.written.err, /terraform\.tfstate cannot be read: it is neither a file nor a directory/)
+  } finally {
+    rmSync(cwd, { recursive: true })
+  }
 })

@@ -69,9 +69,11 @@ function filesAt(runtime: Runtime, place: string): readonly { readonly path: str
   }
 }
 
+/** A link in somebody else's repository may lead to a device or a pipe, which has no end. */
 function boundedText(file: string): string {
-  const { size } = statSync(file)
-  if (size > LIMITS.treeBytes) throw new Error(`it has more than ${LIMITS.treeBytes} bytes`)
+  const found = statSync(file)
+  if (!found.isFile()) throw new Error('it is neither a file nor a directory')
+  if (found.size > LIMITS.treeBytes) throw new Error(`it has more than ${LIMITS.treeBytes} bytes`)
   return readFileSync(file, 'utf8')
 }
 

@@ -1,4 +1,5 @@
 import { isRecord } from '../../kubernetes/objects.ts'
+import type { Steps } from '../../lib/in-turns.ts'
 import type { Change } from '../../model/change.ts'
 import type { ChartObjectPreview, ChartPreview } from '../../model/plan.ts'
 import type { RenderedObject } from '../chart-port.ts'
@@ -12,19 +13,21 @@ const VERSION_LABELS: ReadonlySet<string> = new Set([
 
 /**
  * What differs between two renderings of a chart, object by object and field by field. `again` is the second one once
- * more: what differs there differs by itself, and says nothing about the change. Pure.
+ * more: what differs there differs by itself, and says nothing about the change. Pure; one object in a step.
  */
-export function compareRenderings(
+export function* compareRenderings(
   before: readonly RenderedObject[] | undefined,
   after: readonly RenderedObject[],
   again: readonly RenderedObject[] | undefined,
-): ChartPreview {
-  const [old, next, other] = [byId(before ?? []), byId(after), byId(again ?? after)]
+): Steps<ChartPreview> {
+  const [old, next, other] = [byId(before ?? []), byId(after), byId(again ?? [])]
   const objects: ChartObjectPreview[] = []
   const unsteady: string[] = []
   let relabelled = 0
   for (const [id, object] of next) {
-    const shaky = new Set(changesOf(object, other.get(id) ?? {}).map(({ path }) => path))
+    yield
+    // Rendered alike both times, nothing of it is unsteady.
+    const shaky = new Set((again === undefined ? [] : changesOf(object, other.get(id) ?? {})).map(({ path }) => path))
     if (shaky.size > 0) unsteady.push(id)
     const former = old.get(id)
     if (former === undefined) {

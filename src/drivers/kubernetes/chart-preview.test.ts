@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Foreign } from '../../kubernetes/objects.ts'
+import { systemClock } from '../../lib/clock.ts'
+import { atOnce } from '../../lib/in-turns.ts'
 import type { WantedObject } from '../../model/kube-object.ts'
 import { Secret } from '../../model/secret.ts'
 import type { Step } from '../../model/step.ts'
@@ -33,7 +35,7 @@ test('two renderings are compared by object and field; of a Secret only that it 
     object('ConfigMap', 'l', labels('c-2')),
     { kind: 'List' },
   ]
-  const { objects, ...rest } = compareRenderings(before, after, undefined)
+  const { objects, ...rest } = atOnce(compareRenderings(before, after, undefined))
   assert.deepEqual(
     objects.map(({ id, becomes, changes }) => [becomes, id, changes.map(({ path, to }) => `${path} ${String(to)}`)]),
     [
@@ -48,9 +50,25 @@ test('two renderings are compared by object and field; of a Secret only that it 
 
 test('a field that comes out another way each time is no change, and is named', () => {
   const roll = (key: string, other: string) => [object('Secret', 's', { data: { key, other } })]
-  const preview = compareRenderings(roll('a', '1'), roll('b', '1'), roll('c', '1'))
+  const preview = atOnce(compareRenderings(roll('a', '1'), roll('b', '1'), roll('c', '1')))
   assert.deepEqual([preview.objects, preview.unsteady], [[], ['Secret/s']])
-  assert.equal(compareRenderings(roll('a', '1'), roll('b', '2'), roll('c', '2')).objects.length, 1)
+  assert.equal(atOnce(compareRenderings(roll('a', '1'), roll('b', '2'), roll('c', '2'))).objects.length, 1)
+})
+
+test('[S-53] a large rendering is compared object by object, and others have their turn between two of them', () => {
+  const many = (value: string) =>
+    Array.from({ length: 300 }, (_, at) => object('ConfigMap', `m${at}`, { data: { value } }))
+  const steps = compareRenderings(many('a'), many('b'), many('b'))
+  let pauses = 0
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) {
+      assert.equal(step.value.objects.length, 300)
+      break
+    }
+    pauses++
+  }
+  assert.ok(pauses >= 300)
 })
 
 const chart = (spec: object): Foreign => ({
@@ -92,7 +110,7 @@ const VALUES: WantedObject = {
 }
 
 async function previewed(from: object | undefined, to: object, use = renderer(true)) {
-  const deps = { charts: use.charts, resolveSecret: async () => new Secret('a: b') }
+  const deps = { charts: use.charts, clock: systemClock, resolveSecret: async () => new Secret('a: b') }
   const live = from === undefined ? undefined : seen({ object: chart(from) })
   const around = { wanted: [VALUES], version: 'v1.34.3+k3s1' }
   const preview = await chartPreview(deps, step(chart(to)), live, around, AbortSignal.any([]))
@@ -115,7 +133,7 @@ test('nothing is rendered for what is no chart, for a chart that stays, or where
   const { preview, asked } = await previewed({}, {})
   assert.deepEqual([preview, asked], [undefined, []])
   const use = renderer(true)
-  const deps = { charts: use.charts, resolveSecret: async () => new Secret('') }
+  const deps = { charts: use.charts, clock: systemClock, resolveSecret: async () => new Secret('') }
   const around = { wanted: [], version: undefined }
   const map = object('ConfigMap', 'm') as Foreign
   assert.equal(await chartPreview(deps, step(map), undefined, around, AbortSignal.any([])), undefined)

@@ -1,4 +1,5 @@
 import { at, type Foreign, isRecord, recordOf, recordsOf, textOf } from '../../kubernetes/objects.ts'
+import { inTurns } from '../../lib/in-turns.ts'
 import type { WantedObject } from '../../model/kube-object.ts'
 import type { ChartPreview } from '../../model/plan.ts'
 import type { Secret, SecretReference } from '../../model/secret.ts'
@@ -14,7 +15,7 @@ import { lookOf } from './look.ts'
  * it is no chart, or nothing of it changes that templates see.
  */
 export async function chartPreview(
-  { charts, resolveSecret }: Pick<DriverDeps, 'charts' | 'resolveSecret'>,
+  { charts, clock, resolveSecret }: Pick<DriverDeps, 'charts' | 'clock' | 'resolveSecret'>,
   step: Step,
   sighting: Sighting | undefined,
   { wanted, version }: { readonly wanted: readonly WantedObject[]; readonly version: string | undefined },
@@ -37,10 +38,10 @@ export async function chartPreview(
   const after = await charts.render(next, signal)
   if (after.is === 'no-helm') return lacking('no-helm', NO_HELM)
   if (after.is === 'failed') return lacking('failed', after.message)
-  if (former === undefined) return compareRenderings(undefined, after.objects, after.again)
+  if (former === undefined) return inTurns(compareRenderings(undefined, after.objects, after.again), clock)
   const then = await charts.render(former, signal)
   if (then.is !== 'objects') return lacking('failed', then.is === 'failed' ? then.message : NO_HELM)
-  return compareRenderings(then.objects, after.objects, after.again)
+  return inTurns(compareRenderings(then.objects, after.objects, after.again), clock)
 }
 
 const NO_HELM = 'charts are compared by their values: with helm in PATH (or CROFT_HELM) their objects are shown as well'

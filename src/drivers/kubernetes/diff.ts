@@ -1,7 +1,9 @@
 import { type Foreign, isRecord } from '../../kubernetes/objects.ts'
+import { LIMITS } from '../../lib/limits.ts'
 import type { Change } from '../../model/change.ts'
 import type { KubeObject } from '../../model/kube-object.ts'
-import { allFields, entryAt, type FieldTree, leavesOf, MANAGER, ownedBy, shownPath } from './fields.ts'
+import { createLists, type Lists, placesAbove, placesOf } from './field-sets.ts'
+import { allFields, type FieldTree, leavesOf, MANAGER, ownedBy, shownPath } from './fields.ts'
 import { isMarkField } from './marks.ts'
 import { previewChanges } from './preview.ts'
 import { carriesValues, spreadValues } from './values.ts'
@@ -15,13 +17,15 @@ export function fieldChanges(declared: KubeObject, live: Foreign, applied: boole
   const ours = ownedBy(live, MANAGER)
   const schema = allFields(live)
   const mine = leavesOf(ours)
+  const holdMine = placesOf(mine)
+  const lists = createLists()
   const changes: Change[] = []
   const wanted = new Set<string>()
   const empty = new Set<string>()
 
   const leaf = (path: string, from: unknown, to: unknown) => {
     wanted.add(path)
-    if (same(from, to) || (applied && isOurs(path, mine))) return
+    if (changes.length >= LIMITS.objectChanges || same(from, to) || (applied && isOurs(path, mine, holdMine))) return
     const values = path === VALUES && carriesValues(declared.kind) ? valueChanges(declared, live) : []
     if (values.length > 0) {
       changes.push(...values)
@@ -32,20 +36,19 @@ export function fieldChanges(declared: KubeObject, live: Foreign, applied: boole
     changes.push(...(entries.length > 0 ? entries : [{ path: shownPath(path), from, to, effect }]))
   }
 
-  const walk = (to: unknown, from: unknown, tree: FieldTree, path: readonly string[], kept = false): void => {
-    const here = path.join('\n')
+  const walk = (to: unknown, from: unknown, tree: FieldTree, path: string, kept = false): void => {
     if (to === null || to === undefined) return
     if (isRecord(to)) {
-      const entries = Object.entries(to)
-      if (entries.length === 0) {
-        empty.add(here)
+      const names = Object.keys(to)
+      if (names.length === 0) {
+        empty.add(path)
         if (from === undefined || isRecord(from)) return
-      } else {
-        for (const [name, value] of entries) {
-          if (path.length === 0 && (name === 'apiVersion' || name === 'kind' || name === 'status')) continue
-          if (path[0] === 'f:metadata' && path.length === 1 && (name === 'name' || name === 'namespace')) continue
+      } else if (names.every((name) => isShort(path, name))) {
+        for (const name of names) {
+          if (path === '' && (name === 'apiVersion' || name === 'kind' || name === 'status')) continue
+          if (path === 'f:metadata' && (name === 'name' || name === 'namespace')) continue
           const step = `f:${name}`
-          walk(value, isRecord(from) ? from[name] : undefined, below(tree, step), [...path, step], step in tree)
+          walk(to[name], isRecord(from) ? from[name] : undefined, below(tree, step), under(path, step), step in tree)
         }
         return
       }
@@ -56,28 +59,37 @@ export function fieldChanges(declared: KubeObject, live: Foreign, applied: boole
       // Somebody keeps it as one whole: then it is compared as one, or an entry that goes would not be noticed.
       const whole = kept && Object.keys(tree).length === 0
       if (keys.length > 0 || (!whole && to.length > 0 && to.every(isNamed) && there.every(isNamed))) {
-        for (const entry of to as readonly unknown[]) {
-          const step = keys.find((key) => entryAt([entry], key) !== undefined) ?? nameStep(entry)
-          if (step === undefined) leaf(here, from, to)
-          else walk(entry, entryAt(there, step), below(tree, step), [...path, step])
-        }
+        const steps = to.map((entry) => lists.stepOf(entry, keys) ?? nameStep(entry))
+        if (steps.some((step) => step === undefined || !isShort(path, step))) leaf(path, from, to)
+        for (const [index, step] of steps.entries())
+          if (step !== undefined && isShort(path, step))
+            walk(to[index], lists.entry(there, step), below(tree, step), under(path, step))
         return
       }
       if (Object.keys(tree).some((step) => step.startsWith('v:'))) {
-        for (const entry of to as readonly unknown[]) {
-          const step = `v:${JSON.stringify(entry)}`
-          leaf([...path, step].join('\n'), there.some((one) => same(one, entry)) ? entry : undefined, entry)
-        }
+        const steps = to.map((entry) => `v:${JSON.stringify(entry)}`)
+        if (!steps.every((step) => isShort(path, step))) leaf(path, from, to)
+        for (const [index, step] of steps.entries())
+          if (isShort(path, step)) leaf(under(path, step), lists.entry(there, step), to[index])
         return
       }
     }
-    leaf(here, from, to)
+    leaf(path, from, to)
   }
 
-  walk(declared, live, schema, [])
+  walk(declared, live, schema, '')
   if (!applied)
-    changes.push(...given(new Set([...mine].filter((path) => !empty.has(path))), wanted, live, declared.kind))
+    changes.push(...given(new Set([...mine].filter((path) => !empty.has(path))), wanted, live, declared.kind, lists))
   return changes
+}
+
+/** What would be named by a longer path is compared as one: a name may be as long as a document. */
+function isShort(path: string, step: string): boolean {
+  return path.length + step.length < LIMITS.fieldPathLength
+}
+
+function under(path: string, step: string): string {
+  return path === '' ? step : `${path}\n${step}`
 }
 
 const VALUES = 'f:spec\nf:valuesContent'
@@ -99,42 +111,47 @@ function entryChanges(from: unknown, to: unknown): readonly Change[] {
 }
 
 /** Fields that we kept and that are declared no more: applying takes them away. */
-function given(mine: ReadonlySet<string>, wanted: ReadonlySet<string>, live: Foreign, kind: string): readonly Change[] {
+function given(
+  mine: ReadonlySet<string>,
+  wanted: ReadonlySet<string>,
+  live: Foreign,
+  kind: string,
+  lists: Lists,
+): readonly Change[] {
+  const holdWanted = placesOf(wanted)
   return [...mine].flatMap((path) => {
-    if (isMarkField(path) || wanted.has(path) || [...wanted].some((one) => path.startsWith(`${one}\n`))) return []
-    const from = valueAt(live, path)
+    if (isMarkField(path) || wanted.has(path) || [...placesAbove(path)].some((one) => wanted.has(one))) return []
+    const from = valueAt(live, path, lists)
     // What the field was about may be gone by itself; a list's own key goes with its entry.
-    if (from === undefined || isKeyOfWanted(path, wanted)) return []
+    if (from === undefined || isKeyOfWanted(path, holdWanted)) return []
     return [{ path: shownPath(path), from, to: undefined, effect: effectOf(kind, path) }]
   })
 }
 
-function isKeyOfWanted(path: string, wanted: ReadonlySet<string>): boolean {
+function isKeyOfWanted(path: string, holdWanted: ReadonlySet<string>): boolean {
   const steps = path.split('\n')
   const last = steps.findLastIndex((step) => step.startsWith('k:'))
   if (last < 0 || last !== steps.length - 2) return false
   const entry = steps.slice(0, last + 1).join('\n')
   const name = steps.at(-1)?.slice(2) ?? ''
-  return (steps[last] ?? '').includes(JSON.stringify(name)) && [...wanted].some((one) => one.startsWith(`${entry}\n`))
+  return (steps[last] ?? '').includes(JSON.stringify(name)) && holdWanted.has(entry)
 }
 
-function valueAt(live: unknown, path: string): unknown {
+function valueAt(live: unknown, path: string, lists: Lists): unknown {
   let here: unknown = live
   for (const step of path.split('\n')) {
     if (step.startsWith('f:')) here = isRecord(here) ? here[step.slice(2)] : undefined
-    else if (step.startsWith('k:')) here = Array.isArray(here) ? entryAt(here, step) : undefined
-    else here = Array.isArray(here) ? here.find((one) => `v:${JSON.stringify(one)}` === step) : undefined
+    else here = Array.isArray(here) ? lists.entry(here, step) : undefined
   }
   return here
 }
 
 /** Ours is a field, or what it is in where the server does not look inside. */
-function isOurs(path: string, mine: ReadonlySet<string>): boolean {
-  if (mine.has(path)) return true
-  const steps = path.split('\n')
-  for (let length = steps.length - 1; length > 0; length--) if (mine.has(steps.slice(0, length).join('\n'))) return true
+function isOurs(path: string, mine: ReadonlySet<string>, holdMine: ReadonlySet<string>): boolean {
   // A leaf of ours may be a map for the server: `limits: {}` is kept by what is in it.
-  return [...mine].some((one) => one.startsWith(`${path}\n`))
+  if (mine.has(path) || holdMine.has(path)) return true
+  for (const place of placesAbove(path)) if (mine.has(place)) return true
+  return false
 }
 
 function below(tree: FieldTree, step: string): FieldTree {

@@ -1,4 +1,5 @@
 import { type Foreign, isRecord, recordsOf } from '../../kubernetes/objects.ts'
+import { LIMITS } from '../../lib/limits.ts'
 
 /** A tree of fields as Kubernetes writes down who keeps them: `f:spec`, `k:{"name":"c"}`, `v:"x"`. */
 export type FieldTree = Foreign
@@ -19,29 +20,41 @@ export function entriesOf(object: Foreign): readonly Foreign[] {
 
 /** Every field that anybody keeps: tells how the server takes each list apart. */
 export function allFields(object: Foreign): FieldTree {
-  let all: FieldTree = {}
-  for (const { fieldsV1 } of entriesOf(object)) if (isRecord(fieldsV1)) all = joined(all, fieldsV1)
+  const all = emptyTree()
+  for (const { fieldsV1 } of entriesOf(object)) if (isRecord(fieldsV1)) join(all, fieldsV1, 0)
   return all
 }
 
-function joined(a: FieldTree, b: FieldTree): FieldTree {
-  const result: Record<string, unknown> = { ...a }
-  for (const [step, inner] of Object.entries(b)) {
-    const there = result[step]
-    result[step] = isRecord(there) && isRecord(inner) ? joined(there, inner) : inner
-  }
-  return result
+type Tree = Record<string, unknown>
+
+/** Without a prototype: names are the cluster's. */
+function emptyTree(): Tree {
+  return Object.create(null) as Tree
 }
 
-/** The single fields of a tree, as texts of steps. */
+function join(into: Tree, tree: FieldTree, depth: number): void {
+  if (depth > LIMITS.fieldDepth) return
+  for (const [step, inner] of Object.entries(tree)) {
+    const known = into[step]
+    const there = isRecord(known) ? (known as Tree) : emptyTree()
+    if (there !== known) into[step] = there
+    if (isRecord(inner)) join(there, inner, depth + 1)
+  }
+}
+
+/** The single fields of a tree, as texts of steps. What would be named by too long a path counts as one. */
 export function leavesOf(tree: FieldTree | undefined): ReadonlySet<string> {
   const found = new Set<string>()
-  const walk = (value: unknown, path: readonly string[]) => {
-    const entries = Object.entries(isRecord(value) ? value : {}).filter(([step]) => step !== '.')
-    if (entries.length === 0 && path.length > 0) found.add(path.join('\n'))
-    for (const [step, inner] of entries) walk(inner, [...path, step])
+  const walk = (value: unknown, path: string) => {
+    const steps = Object.keys(isRecord(value) ? value : {}).filter((step) => step !== '.')
+    const long = steps.some((step) => path.length + step.length >= LIMITS.fieldPathLength)
+    if ((steps.length === 0 || long) && path !== '') {
+      found.add(path)
+      return
+    }
+    for (const step of steps) walk((value as FieldTree)[step], path === '' ? step : `${path}\n${step}`)
   }
-  walk(tree ?? {}, [])
+  walk(tree ?? {}, '')
   return found
 }
 
@@ -62,21 +75,4 @@ export function shownPath(path: string): string {
     })
     .join('')
     .replace(/^\./, '')
-}
-
-/** The entry of a list that a step like `k:{"name":"c"}` names. */
-export function entryAt(list: readonly unknown[], step: string): unknown {
-  try {
-    const key: unknown = JSON.parse(step.slice(2))
-    if (!isRecord(key)) return undefined
-    const names = Object.entries(key)
-    return list.find((entry) => isRecord(entry) && names.every(([name, value]) => matches(entry[name], value, name)))
-  } catch {
-    return undefined
-  }
-}
-
-/** A port without a protocol is one of TCP: the server fills it in, a person leaves it out. */
-function matches(found: unknown, wanted: unknown, name: string): boolean {
-  return found === wanted || (name === 'protocol' && found === undefined && wanted === 'TCP')
 }

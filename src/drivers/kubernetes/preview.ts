@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type Foreign, isRecord } from '../../kubernetes/objects.ts'
+import { LIMITS } from '../../lib/limits.ts'
 import type { Change } from '../../model/change.ts'
 import { isMarkName } from './marks.ts'
 import { spreadValues } from './values.ts'
@@ -29,19 +31,30 @@ export function previewChanges(before: Foreign | undefined, after: Foreign): rea
     }
     if (isRecord(to) || isRecord(from)) {
       const [old, next] = [isRecord(from) ? from : {}, isRecord(to) ? to : {}]
-      for (const name of new Set([...Object.keys(old), ...Object.keys(next)]))
-        walk(old[name], next[name], path === '' ? name : `${path}.${name}`)
+      const names = new Set([...Object.keys(old), ...Object.keys(next)])
+      if (isLong(path, names)) return whole(from, to, path)
+      for (const name of names) walk(old[name], next[name], path === '' ? name : `${path}.${name}`)
       return
     }
     if (Array.isArray(to) || Array.isArray(from)) {
       const [old, next] = [entriesOf(from), entriesOf(to)]
-      for (const key of new Set([...old.keys(), ...next.keys()])) walk(old.get(key), next.get(key), `${path}[${key}]`)
+      const keys = new Set([...old.keys(), ...next.keys()])
+      if (isLong(path, keys)) return whole(from, to, path)
+      for (const key of keys) walk(old.get(key), next.get(key), `${path}[${key}]`)
       return
     }
-    if (from !== to) changes.push({ path, from, to, effect: 'live' })
+    if (from !== to && changes.length < LIMITS.objectChanges) changes.push({ path, from, to, effect: 'live' })
+  }
+  /** What would be named by too long a path is compared as one: a name may be as long as a document. */
+  const whole = (from: unknown, to: unknown, path: string) => {
+    if (!isDeepStrictEqual(from, to)) changes.push({ path, from, to, effect: 'live' })
   }
   walk(before === undefined ? {} : spreadValues(before), spreadValues(after), '')
   return changes
+}
+
+function isLong(path: string, names: ReadonlySet<string>): boolean {
+  return [...names].some((name) => path.length + name.length >= LIMITS.fieldPathLength)
 }
 
 function isNothing(value: unknown): boolean {

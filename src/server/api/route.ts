@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Clock } from '../../lib/clock.ts'
-import type { KeyDesk, Place } from '../auth/key-desk.ts'
+import type { KeyDesk, Place } from '../auth/key-port.ts'
 import type { Scope } from '../auth/roles.ts'
 import type { SecurityKey } from '../auth/users.ts'
 import type { HealthStrips } from '../health-strips.ts'

@@ -5,46 +5,13 @@ import { LIMITS } from '../../lib/limits.ts'
 import { shellQuoted } from '../../lib/shell-quoted.ts'
 import { Declined } from '../api/route.ts'
 import { UnusableCredentials } from './credential-file.ts'
+import type { KeyDesk, Place } from './key-port.ts'
 import type { Rate } from './rate.ts'
 import { changeHolder, type Holder, holderOf, isInvited, isTaken, type Person } from './security-keys.ts'
 import type { PendingKey, Session, Sessions } from './sessions.ts'
 import { fingerprintOf, unguessable } from './unguessable.ts'
-import { findUser, type SecurityKey, type UsersFile } from './users.ts'
-import { ALGORITHMS, type Answered, judgeAnswer, judgeNewKey, type NewKey } from './webauthn.ts'
-
-/** A session, and the origin of the page in it as its browser says: `https://croft.lan`. */
-export interface Place {
-  readonly cookie: string
-  readonly origin: string
-}
-
-/** Adds, asks and removes the security keys of whoever has a session. */
-export interface KeyDesk {
-  list(cookie: string): Promise<readonly SecurityKey[]>
-  /** What the page gives to the browser to make a key. */
-  beginAdding(place: Place, invite: string | undefined): Promise<Creation>
-  add(place: Place, name: string, given: NewKey): Promise<void>
-  remove(cookie: string, id: string): Promise<void>
-  /** Which second factors this session can show, and what the page gives to the browser to ask a key. */
-  beginShowing(place: Place): Promise<Showing>
-  show(place: Place, given: Answered): Promise<void>
-}
-
-export interface Creation {
-  readonly challenge: string
-  readonly rpId: string
-  readonly user: { readonly id: string; readonly name: string }
-  readonly algorithms: readonly number[]
-  /** Keys that the person has already. */
-  readonly ids: readonly string[]
-}
-
-export interface Showing {
-  readonly code: boolean
-  readonly key?: { readonly challenge: string; readonly rpId: string; readonly ids: readonly string[] }
-  /** Names of pages that the other keys of this person were made for. */
-  readonly elsewhere: readonly string[]
-}
+import { findUser, type UsersFile } from './users.ts'
+import { ALGORITHMS, judgeAnswer, judgeNewKey } from './webauthn.ts'
 
 interface Parts {
   readonly clock: Clock

@@ -7,7 +7,7 @@ import { printDrafts } from './draft.ts'
 import { fitToKind } from './fit.ts'
 import { crossplane } from './formats/crossplane.ts'
 import { terraform } from './formats/terraform.ts'
-import type { ForeignFile, ForeignFormat, ForeignReading } from './reading.ts'
+import { createNames, type ForeignFile, type ForeignFormat, type ForeignReading } from './reading.ts'
 
 function reading(format: ForeignFormat, ...files: readonly ForeignFile[]): ForeignReading {
   const read = format.read(files, {})
@@ -312,4 +312,14 @@ test('what a kind refuses is left out, with as much as the rest needs to keep it
 test('a comment cannot end early', () => {
   const manifest = { apiVersion: 'v1', kind: 'X', metadata: { name: 'a' }, spec: {} }
   assert.match(printDrafts([{ manifest, comments: ['one\nkind: Evil\u2028two'] }]), /^# one kind: Evil two\napiVersion/)
+})
+
+test('[S-55] many things of one name get numbers of their own, in time that grows with their number alone', () => {
+  const nameOf = createNames()
+  const before = process.threadCpuUsage()
+  const names = Array.from({ length: 50_000 }, () => nameOf('EnvironmentVM', ['web']))
+  const { user, system } = process.threadCpuUsage(before)
+  assert.equal(new Set(names).size, names.length)
+  assert.deepEqual(names.slice(0, 3), ['web', 'web-2', 'web-3'])
+  assert.ok((user + system) / 1000 < 3_000, `${(user + system) / 1000} ms of processor time`)
 })

@@ -51,10 +51,14 @@ function nameFrom(words: readonly unknown[]): string {
 /** Names that are not given twice for one kind. */
 export function createNames(): (kind: string, words: readonly unknown[]) => string {
   const taken = new Set<string>()
+  /** The number to try next: a thousand of one name are not counted from two each time. */
+  const numbers = new Map<string, number>()
   return (kind, words) => {
     const base = nameFrom(words)
     let name = base
-    for (let at = 2; taken.has(`${kind}/${name}`); at++) name = `${base}-${at}`
+    let at = numbers.get(`${kind}/${base}`) ?? 2
+    for (; taken.has(`${kind}/${name}`); at++) name = `${base}-${at}`
+    numbers.set(`${kind}/${base}`, at)
     taken.add(`${kind}/${name}`)
     return name
   }
