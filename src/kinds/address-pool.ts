@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { ipv4, ipv4Cidr, ipv4Network, ipv4Number } from './fields/address.ts'
-import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
+import { croftKind } from './fields/croft-kind.ts'
 import { line } from './fields/text.ts'
-import type { FieldProblem, Kind } from './kind.ts'
+import type { FieldProblem } from './kind.ts'
 
 const schema = z.strictObject({
   description: line.optional(),
@@ -21,17 +21,15 @@ const schema = z.strictObject({
 export type AddressPoolSpec = z.output<typeof schema>
 
 /** Addresses that machines may be given. */
-export const addressPool: Kind<AddressPoolSpec> = {
+export const addressPool = croftKind<AddressPoolSpec>({
   kind: 'AddressPool',
-  apiVersion: 'croft.dev/v1alpha1',
-  accepts: (apiVersion) => apiVersion === 'croft.dev/v1alpha1',
   plural: 'addresspools',
   shortNames: ['pool', 'pools'],
   summary: 'A range of addresses that machines are given from.',
   schema,
 
-  check(spec, manifest) {
-    const problems: FieldProblem[] = [...checkAnnotations(manifest)]
+  check(spec) {
+    const problems: FieldProblem[] = []
     const { first, last } = ipv4Network(spec.cidr)
     const inside = (text: string) => ipv4Number(text) >= first && ipv4Number(text) <= last
     for (const [index, range] of (spec.ranges ?? []).entries()) {
@@ -64,6 +62,5 @@ export const addressPool: Kind<AddressPoolSpec> = {
     return problems
   },
 
-  policy: (_spec, manifest) => annotatedPolicy(manifest),
   expand: () => ({ role: 'fact' }),
-}
+})

@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
+import { croftKind } from './fields/croft-kind.ts'
 import { whole } from './fields/number.ts'
 import { line, objectName } from './fields/text.ts'
-import type { Kind } from './kind.ts'
 
 const key = z
   .string()
@@ -41,16 +40,12 @@ const schema = z
 type ApprovalSpec = z.output<typeof schema>
 
 /** A person's explicit permission, in Git: for more deletions than a sync may make by itself, for the restore of a cluster that runs, or for a plan that waits. */
-export const approval: Kind<ApprovalSpec> = {
+export const approval = croftKind<ApprovalSpec>({
   kind: 'Approval',
-  apiVersion: 'croft.dev/v1alpha1',
-  accepts: (apiVersion) => apiVersion === 'croft.dev/v1alpha1',
   plural: 'approvals',
   shortNames: [],
   summary:
     'Permission in Git for deletions beyond the usual limit, a restore or a plan that waits, until a given time.',
   schema,
-  check: (_spec, manifest) => checkAnnotations(manifest),
-  policy: (_spec, manifest) => annotatedPolicy(manifest),
   expand: () => ({ role: 'fact' }),
-}
+})

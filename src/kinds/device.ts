@@ -1,11 +1,12 @@
 import { z } from 'zod'
 import { defined } from '../lib/defined.ts'
 import type { SettingSpec, SettingValue } from '../model/rest.ts'
-import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
+import { annotatedPolicy } from './fields/annotations.ts'
+import { croftKind } from './fields/croft-kind.ts'
 import { whole } from './fields/number.ts'
 import { line, objectName } from './fields/text.ts'
 import { keeperOf } from './hypervisors/registry.ts'
-import type { FieldProblem, Kind } from './kind.ts'
+import type { FieldProblem } from './kind.ts'
 import { connectionOf, findHost, nodeOf, unknownHost } from './machines/bindings.ts'
 
 const on = z.boolean().optional()
@@ -53,18 +54,16 @@ const schema = z.strictObject({
 export type DeviceSpec = z.output<typeof schema>
 
 /** A thing in or at a host that is given to a machine. Its own name is that of the resource mapping. */
-export const device: Kind<DeviceSpec> = {
+export const device = croftKind<DeviceSpec>({
   kind: 'Device',
-  apiVersion: 'croft.dev/v1alpha1',
-  accepts: (apiVersion) => apiVersion === 'croft.dev/v1alpha1',
   plural: 'devices',
   shortNames: ['dev'],
   summary:
     'A GPU, a USB stick or another piece of hardware, where it is plugged in, and under which name machines get it.',
   schema,
 
-  check(spec, manifest) {
-    const problems: FieldProblem[] = [...checkAnnotations(manifest)]
+  check(spec) {
+    const problems: FieldProblem[] = []
     if ((spec.pci === undefined) === (spec.usb === undefined))
       problems.push({
         code: spec.pci === undefined ? 'missing-field' : 'bad-value',
@@ -98,7 +97,7 @@ export const device: Kind<DeviceSpec> = {
       needs: [],
     }
   },
-}
+})
 
 /** The resource mapping that stands for it: with one a token may pass the device on, without one only root may. */
 function mappingOf(id: string, spec: DeviceSpec, node: string): SettingSpec {

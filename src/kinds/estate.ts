@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
-import type { Kind } from './kind.ts'
+import { croftKind } from './fields/croft-kind.ts'
 
 const schema = z.strictObject({
   /** Drawn once, when the directory was begun, and never changed: everything that croft makes from it carries it. */
@@ -10,15 +9,11 @@ const schema = z.strictObject({
 type EstateSpec = z.output<typeof schema>
 
 /** Who this directory is, wherever it is moved, copied or cloned to. */
-export const estate: Kind<EstateSpec> = {
+export const estate = croftKind<EstateSpec>({
   kind: 'Estate',
-  apiVersion: 'croft.dev/v1alpha1',
-  accepts: (apiVersion) => apiVersion === 'croft.dev/v1alpha1',
   plural: 'estates',
   shortNames: [],
   summary: 'Who this directory is, on every computer: croft knows by it what is its own.',
   schema,
-  check: (_spec, manifest) => checkAnnotations(manifest),
-  policy: (_spec, manifest) => annotatedPolicy(manifest),
   expand: () => ({ role: 'fact' }),
-}
+})

@@ -2,12 +2,12 @@ import { z } from 'zod'
 import { defined } from '../lib/defined.ts'
 import type { Declaration } from '../model/declaration.ts'
 import type { HealthCheckSpec, Probe } from '../model/health-check.ts'
-import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
+import { croftKind } from './fields/croft-kind.ts'
 import { duration, milliseconds } from './fields/duration.ts'
 import { whole } from './fields/number.ts'
 import { secretReference, secretReferenceOf } from './fields/ssh.ts'
 import { line, objectName } from './fields/text.ts'
-import type { Kind, Lookup } from './kind.ts'
+import type { Lookup } from './kind.ts'
 import { freeText } from './settings/field-schema.ts'
 import { sshTargetOf } from './ssh-target.ts'
 
@@ -69,22 +69,18 @@ const schema = z
 type Written = z.output<typeof schema>
 
 /** A question whose answer says whether something works: before upgrades, on the page, in notifications. */
-export const healthCheck: Kind<Written> = {
+export const healthCheck = croftKind<Written>({
   kind: 'HealthCheck',
-  apiVersion: 'croft.dev/v1alpha1',
-  accepts: (apiVersion) => apiVersion === 'croft.dev/v1alpha1',
   plural: 'healthchecks',
   shortNames: ['check'],
   summary: 'A question that is asked again and again: TCP, HTTP, DNS, a cluster, or a command.',
   schema,
-  check: (_spec, manifest) => checkAnnotations(manifest),
-  policy: (_spec, manifest) => annotatedPolicy(manifest),
   expand: (declaration, lookup) => ({
     role: 'check',
     name: declaration.name,
     check: healthCheckSpec(declaration, lookup),
   }),
-}
+})
 
 /** What was written, ready to be asked: a command on a Host knows how that is reached. */
 export function healthCheckSpec({ spec: written }: Declaration, lookup: Lookup): HealthCheckSpec {

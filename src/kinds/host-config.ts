@@ -1,24 +1,22 @@
 import type { Declaration } from '../model/declaration.ts'
 import { type HostItem, itemId } from '../model/host-item.ts'
-import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
+import { croftKind } from './fields/croft-kind.ts'
 import { itemsOf, standsOn } from './host-config/items.ts'
 import { type HostConfigSpec, schema } from './host-config/schema.ts'
 import { isSelected, selectedHosts } from './host-config/select.ts'
-import type { FieldProblem, Kind, Lookup, Part } from './kind.ts'
+import type { FieldProblem, Lookup, Part } from './kind.ts'
 import { sshTargetOf } from './ssh-target.ts'
 
 /** What hosts are to have: packages, files, users, kernel settings, disks. Each item is a resource of its own. */
-export const hostConfig: Kind<HostConfigSpec> = {
+export const hostConfig = croftKind<HostConfigSpec>({
   kind: 'HostConfig',
-  apiVersion: 'croft.dev/v1alpha1',
-  accepts: (apiVersion) => apiVersion === 'croft.dev/v1alpha1',
   plural: 'hostconfigs',
   shortNames: ['hc'],
   summary: 'What hosts are to have: packages, files, users, units, kernel settings, disks, addresses.',
   schema,
 
   check(spec, manifest) {
-    const problems = [...checkAnnotations(manifest)]
+    const problems: FieldProblem[] = []
     const seen = new Set<string>()
     for (const item of itemsOf(manifest.metadata.name, spec)) {
       const id = itemId(item)
@@ -27,8 +25,6 @@ export const hostConfig: Kind<HostConfigSpec> = {
     }
     return problems
   },
-
-  policy: (_spec, manifest) => annotatedPolicy(manifest),
 
   expand(declaration, lookup) {
     const { hosts, problems: wrong } = selectedHosts(declaration.spec, lookup)
@@ -42,7 +38,7 @@ export const hostConfig: Kind<HostConfigSpec> = {
     if (problems.length > 0) return { problems }
     return { role: 'resources', parts: hosts.flatMap((host) => partsFor(declaration, host.name, items)) }
   },
-}
+})
 
 /** The connection through which a host is configured. No other object can have such a name. */
 export function hostConnection(host: string): string {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Connection } from '../model/connection.ts'
 import type { Declaration } from '../model/declaration.ts'
 import { ipAddress } from './fields/address.ts'
-import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
+import { croftKind } from './fields/croft-kind.ts'
 import { vlanId } from './fields/number.ts'
 import { secretReference, sshFields } from './fields/ssh.ts'
 import {
@@ -19,7 +19,7 @@ import {
 import type { HostConfigSpec } from './host-config/schema.ts'
 import { isSelected } from './host-config/select.ts'
 import { hostConnection } from './host-config.ts'
-import type { Kind } from './kind.ts'
+import type { FieldProblem } from './kind.ts'
 import { sshTargetOf } from './ssh-target.ts'
 
 /** Names in one order, so that reordering them in the file is no change. */
@@ -100,17 +100,15 @@ const schema = z.strictObject({
 export type HostSpec = z.output<typeof schema>
 
 /** A physical box that machines run on. */
-export const host: Kind<HostSpec> = {
+export const host = croftKind<HostSpec>({
   kind: 'Host',
-  apiVersion: 'croft.dev/v1alpha1',
-  accepts: (apiVersion) => apiVersion === 'croft.dev/v1alpha1',
   plural: 'hosts',
   shortNames: ['h'],
   summary: 'A physical box: how it is reached and woken, and what the logical networks and storages are called there.',
   schema,
 
   check(spec, manifest) {
-    const problems = [...checkAnnotations(manifest)]
+    const problems: FieldProblem[] = []
     if (spec.node === undefined && !hostName.safeParse(manifest.metadata.name).success) {
       problems.push({
         code: 'bad-value',
@@ -129,8 +127,6 @@ export const host: Kind<HostSpec> = {
     }
     return problems
   },
-
-  policy: (_spec, manifest) => annotatedPolicy(manifest),
 
   expand(declaration, lookup) {
     const configured = (lookup.all('HostConfig') as readonly Declaration<HostConfigSpec>[]).some((config) =>
@@ -151,4 +147,4 @@ export const host: Kind<HostSpec> = {
     // A host that nobody configures is not looked at: it may well be asleep.
     return configured ? { role: 'connection', connection } : { role: 'fact', idle: connection }
   },
-}
+})

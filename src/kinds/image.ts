@@ -1,9 +1,10 @@
 import { z } from 'zod'
-import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
+import { annotatedPolicy } from './fields/annotations.ts'
+import { croftKind } from './fields/croft-kind.ts'
 import { wrongEnding } from './fields/file-name.ts'
 import { fileName, line, logicalName, objectName, webUrl } from './fields/text.ts'
 import { keeperOf } from './hypervisors/registry.ts'
-import type { FieldProblem, Kind, Part } from './kind.ts'
+import type { FieldProblem, Part } from './kind.ts'
 import { connectionOf, findHost, unbound, unknownHost } from './machines/bindings.ts'
 import { checkImageBuild, imageBuild } from './machines/image-build.ts'
 import { imageFile, imageHosts, imageName, isJustInCase } from './machines/image-files.ts'
@@ -35,17 +36,15 @@ const schema = z.strictObject({
 export type ImageSpec = z.output<typeof schema>
 
 /** An image that machines are made from, on every host that needs it. */
-export const image: Kind<ImageSpec> = {
+export const image = croftKind<ImageSpec>({
   kind: 'Image',
-  apiVersion: 'croft.dev/v1alpha1',
-  accepts: (apiVersion) => apiVersion === 'croft.dev/v1alpha1',
   plural: 'images',
   shortNames: ['img'],
   summary: 'An image that machines are made from; a copy is kept on every host that needs it.',
   schema,
 
   check(spec, manifest) {
-    const problems: FieldProblem[] = [...checkAnnotations(manifest)]
+    const problems: FieldProblem[] = []
     problems.push(...checkImageBuild(spec))
     if (spec.url === undefined && spec.build === undefined) return problems
     const name = imageName(spec, manifest.metadata.name)
@@ -98,7 +97,7 @@ export const image: Kind<ImageSpec> = {
     }
     return problems.length > 0 ? { problems } : { role: 'resources', parts }
   },
-}
+})
 
 /** Proxmox takes disk images only by downloading them itself. */
 function builtElsewhere(host: string): FieldProblem {

@@ -2,11 +2,12 @@ import { z } from 'zod'
 import { defined } from '../lib/defined.ts'
 import type { SettingValue } from '../model/rest.ts'
 import { anyCidr, ipv4, ipv4Network, ipv4Number } from './fields/address.ts'
-import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
+import { annotatedPolicy } from './fields/annotations.ts'
+import { croftKind } from './fields/croft-kind.ts'
 import { vlanId, whole } from './fields/number.ts'
 import { bridgeName, dnsName, line, objectName } from './fields/text.ts'
 import { libvirtPlace } from './hypervisors/libvirt-places.ts'
-import type { FieldProblem, Kind } from './kind.ts'
+import type { FieldProblem } from './kind.ts'
 
 const schema = z.strictObject({
   description: line.optional(),
@@ -34,17 +35,15 @@ const schema = z.strictObject({
 export type LibvirtNetworkSpec = z.output<typeof schema>
 
 /** A network that libvirt keeps on a host. */
-export const libvirtNetwork: Kind<LibvirtNetworkSpec> = {
+export const libvirtNetwork = croftKind<LibvirtNetworkSpec>({
   kind: 'LibvirtNetwork',
-  apiVersion: 'croft.dev/v1alpha1',
-  accepts: (apiVersion) => apiVersion === 'croft.dev/v1alpha1',
   plural: 'libvirtnetworks',
   shortNames: ['virtnet'],
   summary: 'A network that libvirt keeps on a host: NAT, routed, isolated, or on a bridge, with a VLAN or without.',
   schema,
 
-  check(spec, manifest) {
-    const problems: FieldProblem[] = [...checkAnnotations(manifest)]
+  check(spec) {
+    const problems: FieldProblem[] = []
     const bad = (field: string, message: string, hint: string) =>
       problems.push({ code: 'bad-value', path: ['spec', field], message, hint })
     if (spec.mode === 'bridge') {
@@ -70,7 +69,7 @@ export const libvirtNetwork: Kind<LibvirtNetworkSpec> = {
     const { host, description: _words, deletionPolicy: _deletion, ...fields } = declaration.spec
     return libvirtPlace(declaration, 'libvirt-network', host, defined<Record<string, SettingValue>>(fields), lookup)
   },
-}
+})
 
 function checkDhcp({ from, to }: { from: string; to: string }, addresses: readonly string[]): readonly FieldProblem[] {
   const own = addresses.find((address) => !address.includes(':'))

@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { defined } from '../lib/defined.ts'
 import type { SettingValue } from '../model/rest.ts'
-import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
+import { annotatedPolicy } from './fields/annotations.ts'
+import { croftKind } from './fields/croft-kind.ts'
 import { dnsName, line, objectName } from './fields/text.ts'
 import { libvirtPlace } from './hypervisors/libvirt-places.ts'
-import type { FieldProblem, Kind } from './kind.ts'
+import type { FieldProblem } from './kind.ts'
 
 const directory = z
   .string()
@@ -34,17 +35,15 @@ const schema = z.strictObject({
 export type LibvirtPoolSpec = z.output<typeof schema>
 
 /** A place for volumes that libvirt keeps on a host. */
-export const libvirtPool: Kind<LibvirtPoolSpec> = {
+export const libvirtPool = croftKind<LibvirtPoolSpec>({
   kind: 'LibvirtPool',
-  apiVersion: 'croft.dev/v1alpha1',
-  accepts: (apiVersion) => apiVersion === 'croft.dev/v1alpha1',
   plural: 'libvirtpools',
   shortNames: ['virtpool'],
   summary: 'A pool that libvirt keeps volumes in: a directory, an NFS export or a volume group.',
   schema,
 
-  check(spec, manifest) {
-    const problems: FieldProblem[] = [...checkAnnotations(manifest)]
+  check(spec) {
+    const problems: FieldProblem[] = []
     const bad = (field: string, message: string, hint: string) =>
       problems.push({ code: 'bad-value', path: ['spec', field], message, hint })
     const wants = { path: spec.type !== 'logical', source: spec.type === 'netfs', volumeGroup: spec.type === 'logical' }
@@ -61,4 +60,4 @@ export const libvirtPool: Kind<LibvirtPoolSpec> = {
     const { host, description: _words, deletionPolicy: _deletion, ...fields } = declaration.spec
     return libvirtPlace(declaration, 'libvirt-pool', host, defined<Record<string, SettingValue>>(fields), lookup)
   },
-}
+})

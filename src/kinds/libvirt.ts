@@ -2,13 +2,13 @@ import { z } from 'zod'
 import type { Connection } from '../model/connection.ts'
 import type { Declaration } from '../model/declaration.ts'
 import type { SshTarget } from '../model/ssh-target.ts'
-import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
+import { croftKind } from './fields/croft-kind.ts'
 import { whole } from './fields/number.ts'
 import { secretReference, secretReferenceOf, sshFields } from './fields/ssh.ts'
 import { line, logicalName, objectName } from './fields/text.ts'
 import type { HostSpec } from './host.ts'
 import { armProblems, libvirtHardware } from './hypervisors/libvirt-machine.ts'
-import type { FieldProblem, Kind, Lookup } from './kind.ts'
+import type { FieldProblem, Lookup } from './kind.ts'
 import { hypervisorOf, nodeOf } from './machines/bindings.ts'
 import { sshTargetOf } from './ssh-target.ts'
 
@@ -48,17 +48,15 @@ const schema = z.strictObject({
 export type LibvirtSpec = z.output<typeof schema>
 
 /** How libvirt on one host is reached. */
-export const libvirt: Kind<LibvirtSpec> = {
+export const libvirt = croftKind<LibvirtSpec>({
   kind: 'Libvirt',
-  apiVersion: 'croft.dev/v1alpha1',
-  accepts: (apiVersion) => apiVersion === 'croft.dev/v1alpha1',
   plural: 'libvirts',
   shortNames: ['virt'],
   summary: 'How libvirt on a host is reached: over SSH with a pinned host key, or on this very computer.',
   schema,
 
-  check(spec, manifest) {
-    const problems: FieldProblem[] = [...checkAnnotations(manifest)]
+  check(spec) {
+    const problems: FieldProblem[] = []
     const bad = (field: string, message: string, hint: string) =>
       problems.push({ code: 'bad-value', path: ['spec', ...field.split('.')], message, hint })
     for (const { field, message, hint } of armProblems(spec.machines)) bad(`machines.${field}`, message, hint)
@@ -75,14 +73,12 @@ export const libvirt: Kind<LibvirtSpec> = {
     return problems
   },
 
-  policy: (_spec, manifest) => annotatedPolicy(manifest),
-
   expand(declaration, lookup) {
     const ssh = targetOf(declaration, lookup)
     if ('problems' in ssh) return ssh
     return { role: 'connection', connection: connectionOf(declaration, ssh) }
   },
-}
+})
 
 /** Without a word about it libvirt is on this very computer. */
 function targetOf(

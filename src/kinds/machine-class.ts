@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
+import { croftKind } from './fields/croft-kind.ts'
 import { mebibytes, size } from './fields/number.ts'
 import { line, sshKey, tag, userName } from './fields/text.ts'
 import { hardwareBlocks } from './hypervisors/registry.ts'
-import type { FieldProblem, Kind } from './kind.ts'
+import type { FieldProblem } from './kind.ts'
 import { cloudInit, disk, dns, nic, proxmoxHardware, someCpu, userData } from './machines/fields.ts'
 
 const schema = z.strictObject({
@@ -33,17 +33,15 @@ const schema = z.strictObject({
 export type MachineClassSpec = z.output<typeof schema>
 
 /** What machines of one sort have in common. */
-export const machineClass: Kind<MachineClassSpec> = {
+export const machineClass = croftKind<MachineClassSpec>({
   kind: 'MachineClass',
-  apiVersion: 'croft.dev/v1alpha1',
-  accepts: (apiVersion) => apiVersion === 'croft.dev/v1alpha1',
   plural: 'machineclasses',
   shortNames: ['class', 'classes'],
   summary: 'What machines of one sort have in common: size, disks, networks, users.',
   schema,
 
-  check(spec, manifest) {
-    const problems: FieldProblem[] = [...checkAnnotations(manifest)]
+  check(spec) {
+    const problems: FieldProblem[] = []
     const bad = (path: readonly (string | number)[], message: string, hint?: string) =>
       problems.push({ code: 'bad-value', path: ['spec', ...path], message, ...(hint === undefined ? {} : { hint }) })
     if (spec.memory !== undefined && (mebibytes(spec.memory) ?? 0) < 16)
@@ -59,6 +57,5 @@ export const machineClass: Kind<MachineClassSpec> = {
     return problems
   },
 
-  policy: (_spec, manifest) => annotatedPolicy(manifest),
   expand: () => ({ role: 'fact' }),
-}
+})

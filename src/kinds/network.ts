@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { ipAddress, ipv4, ipv6Gateway } from './fields/address.ts'
-import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
+import { croftKind } from './fields/croft-kind.ts'
 import { vlanId, whole } from './fields/number.ts'
 import { dnsName, line, objectName } from './fields/text.ts'
-import type { Kind } from './kind.ts'
 
 const schema = z.strictObject({
   description: line.optional(),
@@ -20,16 +19,12 @@ const schema = z.strictObject({
 export type NetworkSpec = z.output<typeof schema>
 
 /** A network by the name that people use for it; each Host binds it to a bridge. */
-export const network: Kind<NetworkSpec> = {
+export const network = croftKind<NetworkSpec>({
   kind: 'Network',
-  apiVersion: 'croft.dev/v1alpha1',
-  accepts: (apiVersion) => apiVersion === 'croft.dev/v1alpha1',
   plural: 'networks',
   shortNames: ['net'],
   summary: 'A logical network: gateway, name servers and the pool that its addresses come from.',
   schema,
-  check: (_spec, manifest) => checkAnnotations(manifest),
-  policy: (_spec, manifest) => annotatedPolicy(manifest),
   expand(declaration, lookup) {
     const pool = declaration.spec.addressPool
     if (pool === undefined || lookup.declaration('AddressPool', pool, declaration.namespace) !== undefined)
@@ -44,4 +39,4 @@ export const network: Kind<NetworkSpec> = {
       ],
     }
   },
-}
+})

@@ -1,10 +1,9 @@
 import { z } from 'zod'
 import { type NotificationSpec, TROUBLE_SORTS } from '../model/notification.ts'
 import { CHANNELS } from './channels/registry.ts'
-import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
+import { croftKind } from './fields/croft-kind.ts'
 import { duration, milliseconds } from './fields/duration.ts'
 import { line } from './fields/text.ts'
-import type { Kind } from './kind.ts'
 
 const NAMES = CHANNELS.map(({ name }) => name)
 
@@ -24,18 +23,14 @@ function chosen(spec: Readonly<Record<string, unknown>>) {
 }
 
 /** Whom to tell when something is wrong, and when it is over. */
-export const notification: Kind<Written> = {
+export const notification = croftKind<Written>({
   kind: 'Notification',
-  apiVersion: 'croft.dev/v1alpha1',
-  accepts: (apiVersion) => apiVersion === 'croft.dev/v1alpha1',
   plural: 'notifications',
   shortNames: [],
   summary: 'Whom to tell when something is wrong, and when it is over again.',
   schema,
-  check: (_spec, manifest) => checkAnnotations(manifest),
-  policy: (_spec, manifest) => annotatedPolicy(manifest),
   expand: () => ({ role: 'fact' }),
-}
+})
 
 /** What was written, as the controller uses it. */
 export function notificationSpec(written: unknown): NotificationSpec {

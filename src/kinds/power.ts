@@ -1,6 +1,6 @@
 import type { ResourceKey } from '../model/key.ts'
-import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
-import type { FieldProblem, Kind, Lookup } from './kind.ts'
+import { croftKind } from './fields/croft-kind.ts'
+import type { FieldProblem, Lookup } from './kind.ts'
 import { findHost, unknownHost } from './machines/bindings.ts'
 import { powerSchema, type WrittenPower } from './power/schema.ts'
 import { hostOf, specOf } from './power/spec.ts'
@@ -9,17 +9,15 @@ import { hostOf, specOf } from './power/spec.ts'
 const INFRASTRUCTURE = 'croft.dev/infrastructure'
 
 /** A cluster or a site that is switched off and on in order. */
-export const power: Kind<WrittenPower> = {
+export const power = croftKind<WrittenPower>({
   kind: 'Power',
-  apiVersion: 'croft.dev/v1alpha1',
-  accepts: (apiVersion) => apiVersion === 'croft.dev/v1alpha1',
   plural: 'powers',
   shortNames: ['pw'],
   summary: 'A cluster or a site that is switched off and on in order: tiers, deadlines, schedule, UPS levels.',
   schema: powerSchema,
 
-  check(spec, manifest) {
-    const problems: FieldProblem[] = [...checkAnnotations(manifest)]
+  check(spec) {
+    const problems: FieldProblem[] = []
     if (spec.cluster === undefined && spec.hosts.length === 0 && spec.machines.length === 0)
       problems.push({
         code: 'missing-field',
@@ -46,8 +44,6 @@ export const power: Kind<WrittenPower> = {
     })
     return problems
   },
-
-  policy: (_spec, manifest) => annotatedPolicy(manifest),
 
   expand(declaration, lookup) {
     const problems: FieldProblem[] = []
@@ -89,7 +85,7 @@ export const power: Kind<WrittenPower> = {
     )
     return { role: 'power', power: { key, name, spec: made, policy, origin, generation } }
   },
-}
+})
 
 function machineKey(
   reference: string,

@@ -2,13 +2,13 @@ import { z } from 'zod'
 import type { Connection } from '../model/connection.ts'
 import type { Declaration } from '../model/declaration.ts'
 import type { SshTarget } from '../model/ssh-target.ts'
-import { annotatedPolicy, checkAnnotations } from './fields/annotations.ts'
+import { croftKind } from './fields/croft-kind.ts'
 import { certificateFingerprint } from './fields/fingerprint.ts'
 import { vmid, whole } from './fields/number.ts'
 import { secretReference, secretReferenceOf } from './fields/ssh.ts'
 import { logicalName, objectName } from './fields/text.ts'
 import type { HostSpec } from './host.ts'
-import type { Kind, Lookup } from './kind.ts'
+import type { FieldProblem, Lookup } from './kind.ts'
 import { sshTargetOf } from './ssh-target.ts'
 
 /** What holds for a connection that does not say otherwise. */
@@ -41,17 +41,15 @@ const schema = z.strictObject({
 type ProxmoxSpec = z.output<typeof schema>
 
 /** How a Proxmox cluster, or a single host, is reached. */
-export const proxmox: Kind<ProxmoxSpec> = {
+export const proxmox = croftKind<ProxmoxSpec>({
   kind: 'Proxmox',
-  apiVersion: 'croft.dev/v1alpha1',
-  accepts: (apiVersion) => apiVersion === 'croft.dev/v1alpha1',
   plural: 'proxmoxes',
   shortNames: ['pve'],
   summary: 'How a Proxmox cluster is reached: address, pinned certificate, reference to a token.',
   schema,
 
   check(spec, manifest) {
-    const problems = [...checkAnnotations(manifest)]
+    const problems: FieldProblem[] = []
     if (!objectName.safeParse(manifest.metadata.name).success) return problems
     if (spec.fingerprint === undefined) {
       problems.push({
@@ -65,14 +63,12 @@ export const proxmox: Kind<ProxmoxSpec> = {
     return problems
   },
 
-  policy: (_spec, manifest) => annotatedPolicy(manifest),
-
   expand(declaration, lookup) {
     const connection = connectionOf(declaration.name, declaration.spec, declaration.origin)
     const hosts = sshHosts(declaration.name, lookup)
     return { role: 'connection', connection: Object.keys(hosts).length === 0 ? connection : { ...connection, hosts } }
   },
-}
+})
 
 /** Hosts of this connection that say how they are reached. What is wrong with one is said where it is used. */
 export function sshHosts(name: string, lookup: Lookup): Readonly<Record<string, SshTarget>> {
