@@ -37,7 +37,7 @@ async function completed(...words: readonly string[]): Promise<readonly string[]
 test('verbs, options, choices and kinds are suggested', async () => {
   assert.deepEqual(await completed('de'), ['demo', 'delete', 'describe'])
   assert.deepEqual(await completed('plan', '--c'), ['--calls'])
-  assert.deepEqual(await completed('get', '-o', ''), ['wide', 'json', 'yaml', 'name'])
+  assert.deepEqual(await completed('get', '-o', ''), ['wide', 'name', 'json', 'yaml'])
   assert.deepEqual(await completed('get', ''), ['machines'])
   assert.deepEqual(await completed('plan', ''), [':files'])
   assert.deepEqual(await completed('completion', 'z'), ['zsh'])

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { EXAMPLES, GROUP_OF } from './help.ts'
+import { writeData } from './output.ts'
 import { createProgram } from './program.ts'
 import { fakeRuntime } from './testing/fake-runtime.ts'
 
@@ -40,4 +41,28 @@ test('the examples are command lines that exist: their verbs, words and options'
       assert.ok(words.filter((word) => !word.startsWith('-')).length >= required, line)
     }
   }
+})
+
+test('what is printed for programs has the same forms everywhere', async () => {
+  const printing = verbs.flatMap((one) =>
+    one.options.filter(({ short }) => short === '-o').map((option) => [one.name(), option] as const),
+  )
+  assert.ok(printing.length >= 20, String(printing.length))
+  for (const [name, { parseArg, argChoices }] of printing) {
+    assert.ok(argChoices?.includes('json') && argChoices.includes('yaml'), name)
+    assert.equal(parseArg?.('jsonpath={.kind}', undefined), 'jsonpath={.kind}', name)
+    assert.throws(() => parseArg?.('xml', undefined), name)
+  }
+  const written: string[] = []
+  const terminal = { isTty: false, write: (text: string) => void written.push(text) }
+  const runtime = { ...fakeRuntime({}), out: terminal as never }
+  const data = { kind: 'Plan', steps: [{ name: 'a' }, { name: 'b' }] }
+  for (const form of ['json', 'yaml', 'jsonpath={.steps[*].name}'])
+    assert.equal(await writeData(runtime, form, data), true)
+  assert.deepEqual(written, [
+    `${JSON.stringify(data, undefined, 2)}\n`,
+    'kind: Plan\nsteps:\n  - name: a\n  - name: b\n',
+    'a b\n',
+  ])
+  for (const forPeople of [undefined, 'wide', 'name']) assert.equal(await writeData(runtime, forPeople, data), false)
 })

@@ -1,5 +1,6 @@
 import { UsageError } from './exit.ts'
 import { cleanLines } from './render/clean.ts'
+import { jsonPath } from './render/json-path.ts'
 import { type Style, styleFor } from './render/style.ts'
 import type { Runtime, Terminal } from './runtime.ts'
 
@@ -13,10 +14,20 @@ export function writeJson(terminal: Terminal, value: unknown): void {
   terminal.write(`${text}\n`)
 }
 
-export async function writeYaml(terminal: Terminal, value: unknown): Promise<void> {
+async function writeYaml(terminal: Terminal, value: unknown): Promise<void> {
   const { stringify } = (await import('../lib/yaml-library.ts')).yamlLibrary()
   // Through JSON first: secrets answer `***` there, and what JSON leaves out YAML must not show.
   terminal.write(cleanLines(stringify(JSON.parse(JSON.stringify(value))), Number.POSITIVE_INFINITY))
+}
+
+/** Prints data for programs where `-o` asks for it: json, yaml or jsonpath=TEMPLATE. False: it is for people. */
+export async function writeData(runtime: Runtime, output: unknown, data: unknown): Promise<boolean> {
+  const template = /^jsonpath=(.*)$/s.exec(String(output))?.[1]
+  if (template !== undefined) runtime.out.write(`${jsonPath(template, data)}\n`)
+  else if (output === 'json') writeJson(runtime.out, data)
+  else if (output === 'yaml') await writeYaml(runtime.out, data)
+  else return false
+  return true
 }
 
 /** A note for a person, on the side of the terminal that scripts do not read. */

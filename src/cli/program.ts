@@ -62,13 +62,13 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     'validate [dir]',
     'check every manifest in a directory, or one file',
     () => import('./verbs/validate.ts'),
-  ).addOption(output(['json', 'yaml']))
+  ).addOption(output())
   verb(
     'plan [dir]',
     'show exactly what apply would do; exit code 2 if there are changes',
     () => import('./verbs/plan.ts'),
   )
-    .addOption(output(['wide', 'json', 'yaml']))
+    .addOption(output(['wide']))
     .option('--calls', 'show the exact call behind every step')
     .option('--out <file>', 'save the plan; croft apply FILE performs exactly this one')
     .addOption(target())
@@ -78,7 +78,7 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .addOption(keepGoing())
     .addOption(state())
   verb('diff [dir]', 'show what differs from Git; the same as plan', () => import('./verbs/plan.ts'))
-    .addOption(output(['wide', 'json', 'yaml']))
+    .addOption(output(['wide']))
     .addOption(keepGoing())
     .addOption(state())
   verb(
@@ -86,7 +86,7 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     'perform the plan on a simulated copy of your hosts; writes nothing real',
     () => import('./verbs/rehearse.ts'),
   )
-    .addOption(output(['json']))
+    .addOption(output())
     .addOption(keepGoing())
     .addOption(state())
   verb('apply [dir]', 'perform the plan, or a saved one, until everything is ready', () => import('./verbs/apply.ts'))
@@ -123,7 +123,7 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
   )
     .option('--role', 'print the commands for the smallest role that the declarations need')
     .addOption(new Option('--pve <version>', 'for which Proxmox VE --role is meant').choices(['8', '9']).default('9'))
-    .addOption(output(['json', 'yaml']))
+    .addOption(output())
   verb(
     'selftest [cluster]',
     'test a cluster on its own hardware: machines, API, nodes, etcd, backups; changes nothing that runs',
@@ -131,18 +131,18 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
   )
     .option('--snapshot', 'also take a snapshot of etcd')
     .option('--drill <host>', 'also take a snapshot and restore it on this host, which is wiped at the end')
-    .addOption(output(['json']))
+    .addOption(output())
     .addOption(directory())
     .addOption(state())
   verb('get [kind] [name]', 'list resources with their state', () => import('./verbs/get.ts'))
-    .addOption(output(['wide', 'json', 'yaml', 'name'], true))
+    .addOption(output(['wide', 'name']))
     .option('-w, --watch', 'keep running and show changes')
     .option('--no-headers', 'no header line')
     .option('-l, --selector <labels>', 'only what carries these labels, e.g. app=web,tier!=db')
     .addOption(directory())
     .addOption(state())
   verb('describe <kind> [name]', 'show one resource: conditions, failures, events', () => import('./verbs/describe.ts'))
-    .addOption(output(['json', 'yaml'], true))
+    .addOption(output())
     .addOption(directory())
     .addOption(state())
   verb('events [resource]', 'list events, oldest first', () => import('./verbs/events.ts'))
@@ -150,7 +150,7 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .option('--audit', 'who asked for what instead: commits, page, API and commands')
     .option('--limit <count>', 'at most this many', wholeNumber('--limit', 1, 10_000), 200)
     .option('--no-headers', 'no header line')
-    .addOption(output(['json', 'yaml']))
+    .addOption(output())
     .addOption(directory())
     .addOption(state())
   verb(
@@ -159,7 +159,7 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     () => import('./verbs/why.ts'),
   )
     .option('--limit <count>', 'at most this many events', wholeNumber('--limit', 1, 10_000), 200)
-    .addOption(output(['json']))
+    .addOption(output())
     .addOption(directory())
     .addOption(state())
   verb(
@@ -169,7 +169,8 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
   )
     .alias('status')
     .option('-w, --watch', 'keep running and show changes')
-    .option('--json', 'for programs')
+    .addOption(output())
+    .addOption(new Option('--json', 'the same as -o json').hideHelp())
     .addOption(state())
   verb(
     'support-bundle [dir]',
@@ -211,7 +212,7 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     () => import('./verbs/capacity.ts'),
   )
     .option('--memory <size>', 'also say how many machines of this size would fit, e.g. 4Gi')
-    .addOption(output(['json', 'yaml']))
+    .addOption(output())
   verb(
     'machine <what> <name> [words...]',
     'start, stop, reboot, console, snapshots, snapshot, revert, drop-snapshot, exec, read or write: operations on one machine',
@@ -244,7 +245,7 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .option('--from <server>', 'recover: read CA and token from this server')
     .option('--plan', 'restore, rotate, backup: only list the steps')
     .option('-y, --yes', 'do not ask; required without a terminal')
-    .addOption(output(['json']))
+    .addOption(output())
     .addOption(directory())
     .addOption(state())
   verb(
@@ -258,12 +259,12 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .option('--ignore-holds', 'off: do not wait for people, backups and jobs')
     .option('--all', 'release: also the holds of others')
     .option('-y, --yes', 'do not ask; required without a terminal')
-    .addOption(output(['json']))
+    .addOption(output())
     .addOption(directory())
     .addOption(state())
   verb('pods [cluster]', 'list the pods of a cluster, with their nodes', () => import('./verbs/pods.ts'))
     .option('-w, --watch', 'keep running and refresh')
-    .addOption(output(['json']))
+    .addOption(output())
     .addOption(directory())
     .addOption(state())
   verb('move <name> <host>', 'move a machine to another host now', () => import('./verbs/move.ts'))
@@ -273,7 +274,7 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .addOption(directory())
     .addOption(state())
   verb('image <what> <name>', 'build, verify or plan an image that is made here', () => import('./verbs/image.ts'))
-    .addOption(output(['json', 'yaml']))
+    .addOption(output())
     .addOption(directory())
   verb(
     'host <what> <name> [words...]',
@@ -295,7 +296,7 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .option('--host-key <key>', 'enroll: its public host key, instead of asking about the one that it shows')
     .option('--password-env <name>', 'enroll: the environment variable with the password, instead of asking')
     .option('--keep-password', 'enroll: leave the door for passwords open')
-    .addOption(output(['json', 'yaml']))
+    .addOption(output())
     .addOption(directory())
     .addOption(state())
   verb(
@@ -319,7 +320,7 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
     .option('--remove-key <id>', 'keys: remove the security key whose id begins like this')
     .option('--no-password', 'set: signs in with OpenID Connect only')
     .option('--file <file>', 'users file, where it is not the usual one')
-    .addOption(output(['json']))
+    .addOption(output())
   verb(
     'ask <what> [resource]',
     'reconcile, suspend, resume, approve, adopt, revert, plan, sessions or end-session: ask the running controller',
@@ -327,12 +328,12 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
   )
     .option('--url <url>', 'where its page is; CROFT_URL, or http://127.0.0.1:8087')
     .option('--field <field...>', 'adopt: only these fields')
-    .addOption(output(['json']))
+    .addOption(output())
   verb('token <what> [name]', 'create, list or revoke tokens for the API', () => import('./verbs/token.ts'))
     .option('--scopes <list>', 'create: some of read,operate,approve,power,admin', 'read')
     .option('--expires <time>', 'create: after how long it ends, e.g. 12h or 90d', '90d')
     .option('--file <file>', 'tokens file, where it is not the usual one')
-    .addOption(output(['json']))
+    .addOption(output())
   verb('schema [kind]', 'print JSON Schema of the manifests, for editors', () => import('./verbs/schema.ts'))
   verb('explain [field]', 'describe a kind or a field, e.g. cluster.spec.upgrade', () => import('./verbs/explain.ts'))
   verb('sim', 'serve a simulated datacentre that speaks the Proxmox API over HTTPS', () => import('./verbs/sim.ts'))
@@ -355,7 +356,7 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
       new Option('--speed <factor>', 'how many simulated seconds in one real second').argParser(positive).hideHelp(),
     )
   verb('version', 'show the version', () => import('./verbs/version.ts'))
-    .addOption(output(['json', 'yaml']))
+    .addOption(output())
     .option('--verify [package]', 'check that a package file, or this copy, is what was released')
     .option('--signers <file>', 'for --verify: those who may have signed it, as ssh-keygen reads them')
   verb('completion <shell>', 'a completion script for bash, zsh or fish', () => import('./verbs/completion.ts'))
@@ -375,9 +376,9 @@ Start with:  croft demo        a tour on a simulated datacentre; touches nothing
 }
 
 /** `-o` belongs to the verbs only: on the root commander would let `-o xml` pass without a word. */
-function output(choices: readonly string[], jsonPath = false): Option {
-  const option = new Option('-o, --output <format>', 'how to print').choices([...choices])
-  if (!jsonPath) return option
+/** For people, or for programs in one of three forms that every verb has. */
+function output(forPeople: readonly string[] = []): Option {
+  const option = new Option('-o, --output <format>', 'how to print').choices([...forPeople, 'json', 'yaml'])
   const strict = option.parseArg
   option.description += '; or jsonpath=TEMPLATE, e.g. jsonpath={.items[*].metadata.name}'
   return option.argParser((value: string, previous: string) =>

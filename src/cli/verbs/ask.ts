@@ -1,7 +1,7 @@
 import { LIMITS } from '../../lib/limits.ts'
 import { whyFetchFailed } from '../../lib/why-fetch-failed.ts'
 import { CliError, EXIT, type ExitCode, UsageError } from '../exit.ts'
-import { styleOf, writeJson } from '../output.ts'
+import { styleOf, writeData } from '../output.ts'
 import { clean, cleanLines } from '../render/clean.ts'
 import { renderTable } from '../render/table.ts'
 import type { Runtime } from '../runtime.ts'
@@ -57,8 +57,7 @@ export const run: Verb = async (runtime, [what = '', resource], options) => {
 async function listSessions(runtime: Runtime, options: Options): Promise<ExitCode> {
   const { sessions } = await ask(runtime, options, '/api/sessions', 'read,admin')
   const open = (Array.isArray(sessions) ? sessions : []) as readonly Partial<Record<string, unknown>>[]
-  if (options.output === 'json') writeJson(runtime.out, { sessions: open })
-  else
+  if (!(await writeData(runtime, options.output, { sessions: open })))
     runtime.out.write(
       renderTable(
         ['ID', 'USER', 'ROLE', 'FROM', 'SIGNED IN'].map((title) => ({ title })),

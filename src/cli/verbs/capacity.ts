@@ -10,7 +10,7 @@ import { place } from '../../plan/things/placement/place.ts'
 import { gib } from '../../plan/things/placement/room.ts'
 import { EMPTY_LEDGER, seenWorld } from '../../plan/things/world.ts'
 import { CliError, EXIT, UsageError } from '../exit.ts'
-import { styleOf, writeJson, writeYaml } from '../output.ts'
+import { styleOf, writeData } from '../output.ts'
 import { API_VERSION } from '../render/plan-json.ts'
 import type { Style } from '../render/style.ts'
 import { renderTable } from '../render/table.ts'
@@ -38,9 +38,8 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   }
   if (hosts.length === 0) throw new CliError(`No host is to be seen from ${directory}. Run croft doctor ${directory}.`)
   const data = { apiVersion: API_VERSION, kind: 'Capacity', hosts }
-  if (options.output === 'json') writeJson(runtime.out, data)
-  else if (options.output === 'yaml') await writeYaml(runtime.out, data)
-  else runtime.out.write(tableOf(hosts, styleOf(runtime, runtime.out)))
+  if (!(await writeData(runtime, options.output, data)))
+    runtime.out.write(tableOf(hosts, styleOf(runtime, runtime.out)))
   return EXIT.ok
 }
 

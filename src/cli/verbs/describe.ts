@@ -1,9 +1,8 @@
 import { closing } from '../closing.ts'
 import { CliError, EXIT } from '../exit.ts'
-import { styleOf, writeJson, writeYaml } from '../output.ts'
+import { styleOf, writeData } from '../output.ts'
 import { renderDescription } from '../render/describe.ts'
 import { eventJson } from '../render/events.ts'
-import { jsonPath } from '../render/json-path.ts'
 import { resourceJson } from '../render/resources.ts'
 import { rowsOf } from '../rows.ts'
 import { resolveKey } from '../select.ts'
@@ -30,15 +29,8 @@ export const run: Verb = async (runtime, [kind = '', name], options) => {
   }
   const events = (await store.it.events({ key })).slice(-EVENTS_SHOWN)
   const needs = loaded.estate.resources.find((resource) => resource.key === key)?.needs ?? []
-  const output = options.output
-  const template = /^jsonpath=(.*)$/s.exec(String(output))?.[1]
-  if (output === 'json' || output === 'yaml' || template !== undefined) {
-    const data = { ...(resourceJson(row) as object), needs, events: events.map(eventJson) }
-    if (template !== undefined) runtime.out.write(`${jsonPath(template, data)}\n`)
-    else if (output === 'json') writeJson(runtime.out, data)
-    else await writeYaml(runtime.out, data)
-    return EXIT.ok
-  }
+  const data = { ...(resourceJson(row) as object), needs, events: events.map(eventJson) }
+  if (await writeData(runtime, options.output, data)) return EXIT.ok
   const context = { needs, events, nowMs: runtime.clock.now() }
   runtime.out.write(renderDescription(row, context, styleOf(runtime, runtime.out)))
   return EXIT.ok

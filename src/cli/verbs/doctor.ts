@@ -6,7 +6,7 @@ import type { Estate } from '../../model/estate.ts'
 import type { ResourceKey } from '../../model/key.ts'
 import { closing } from '../closing.ts'
 import { CliError, EXIT, type ExitCode } from '../exit.ts'
-import { note, styleOf, writeJson, writeYaml } from '../output.ts'
+import { note, styleOf, writeData } from '../output.ts'
 import { type Examination, examinationsJson, renderExaminations, renderRoles } from '../render/doctor.ts'
 import { API_VERSION } from '../render/plan-json.ts'
 import { countProblems, hasErrors } from '../render/problems.ts'
@@ -105,9 +105,7 @@ export function examinationExit(checks: readonly Check[]): ExitCode {
 }
 
 async function print(runtime: Runtime, { output }: Options, data: unknown, text: () => string): Promise<void> {
-  if (output === 'json') writeJson(runtime.out, data)
-  else if (output === 'yaml') await writeYaml(runtime.out, data)
-  else runtime.out.write(text())
+  if (!(await writeData(runtime, output, data))) runtime.out.write(text())
 }
 
 /** What was found about one machine of a cluster. */

@@ -4,7 +4,7 @@ import type { CroftEvent } from '../../model/event.ts'
 import type { EventFilter, Store } from '../../store/port.ts'
 import { closing } from '../closing.ts'
 import { EXIT } from '../exit.ts'
-import { note, styleOf, writeJson, writeYaml } from '../output.ts'
+import { note, styleOf, writeData } from '../output.ts'
 import { showAge } from '../render/duration.ts'
 import { eventJson, renderEvents } from '../render/events.ts'
 import { API_VERSION } from '../render/plan-json.ts'
@@ -35,8 +35,7 @@ export const run: Verb = async (runtime, [resource], options) => {
     return EXIT.ok
   }
   const list = { apiVersion: API_VERSION, kind: 'List', items: events.map(eventJson) }
-  if (options.output === 'json') writeJson(runtime.out, list)
-  else await writeYaml(runtime.out, list)
+  await writeData(runtime, options.output, list)
   return EXIT.ok
 }
 
@@ -57,8 +56,7 @@ async function showAudit(
     return EXIT.ok
   }
   const list = { apiVersion: API_VERSION, kind: 'List', items: entries.map(auditJson) }
-  if (options.output === 'json') writeJson(runtime.out, list)
-  else await writeYaml(runtime.out, list)
+  await writeData(runtime, options.output, list)
   return EXIT.ok
 }
 

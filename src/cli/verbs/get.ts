@@ -2,8 +2,7 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { closing } from '../closing.ts'
 import { CliError, EXIT } from '../exit.ts'
-import { note, styleOf, writeJson, writeYaml } from '../output.ts'
-import { jsonPath } from '../render/json-path.ts'
+import { note, styleOf, writeData } from '../output.ts'
 import { countProblems, hasErrors } from '../render/problems.ts'
 import { renderResources, resourceJson, resourceListJson } from '../render/resources.ts'
 import { rowsOf } from '../rows.ts'
@@ -72,38 +71,24 @@ async function show(runtime: Runtime, words: readonly string[], options: Options
         `There is no ${selection.kind}/${selection.name} in ${directory}. Run croft get ${kind} to see what there is.`,
       )
     }
-    if (options.output !== 'json' && options.output !== 'yaml') {
+    if (!/^(?:json|yaml)/.test(String(options.output))) {
       note(runtime, `No resources found in ${directory}.`)
       return EXIT.ok
     }
   }
   const single = selection.name !== undefined && rows.length === 1 ? rows[0] : undefined
   const data = single === undefined ? resourceListJson(rows) : resourceJson(single)
-  const template = /^jsonpath=(.*)$/s.exec(String(options.output))?.[1]
-  if (template !== undefined) {
-    runtime.out.write(`${jsonPath(template, data)}\n`)
-    return EXIT.ok
-  }
-  switch (options.output) {
-    case 'json':
-      writeJson(runtime.out, data)
-      break
-    case 'yaml':
-      await writeYaml(runtime.out, data)
-      break
-    case 'name':
-      for (const row of rows) runtime.out.write(`${row.key}\n`)
-      break
-    default:
-      runtime.out.write(
-        renderResources(rows, styleOf(runtime, runtime.out), {
-          wide: options.output === 'wide',
-          headers: options.headers !== false,
-          qualified: selection.kind === undefined,
-          nowMs: runtime.clock.now(),
-        }),
-      )
-  }
+  if (await writeData(runtime, options.output, data)) return EXIT.ok
+  if (options.output === 'name') for (const row of rows) runtime.out.write(`${row.key}\n`)
+  else
+    runtime.out.write(
+      renderResources(rows, styleOf(runtime, runtime.out), {
+        wide: options.output === 'wide',
+        headers: options.headers !== false,
+        qualified: selection.kind === undefined,
+        nowMs: runtime.clock.now(),
+      }),
+    )
   return EXIT.ok
 }
 

@@ -12,7 +12,7 @@ import { standingIn } from '../../model/standing.ts'
 import { troublesOf as judge } from '../../model/trouble.ts'
 import { closing } from '../closing.ts'
 import { EXIT, type ExitCode } from '../exit.ts'
-import { styleOf, writeJson } from '../output.ts'
+import { styleOf, writeData } from '../output.ts'
 import { blindExit } from '../plan-exit.ts'
 import { clean } from '../render/clean.ts'
 import { showAge } from '../render/duration.ts'
@@ -101,10 +101,8 @@ async function look(runtime: Runtime, [directory = '.']: readonly string[], opti
   const judged = judge(standingIn(seenNow(loaded.estate, plan, records, checks.views())), runtime.clock.now())
   const troubles = withJudged(judged, troublesOf({ plan, records, events }), TOLD_ABOVE)
   const healthy = well && troubles.length === 0 && judged.length === 0
-  if (options.json === true) {
-    writeJson(runtime.out, { ...report, troubles, healthy })
-    return healthy ? EXIT.ok : EXIT.failed
-  }
+  const output = options.json === true ? 'json' : options.output
+  if (await writeData(runtime, output, { ...report, troubles, healthy })) return healthy ? EXIT.ok : EXIT.failed
   const style = styleOf(runtime, runtime.out)
   const line = (good: boolean, text: string) =>
     runtime.out.write(`${style.paint(good ? 'green' : 'red', good ? 'ok  ' : 'bad ')} ${clean(text)}\n`)

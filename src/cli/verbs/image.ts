@@ -2,7 +2,7 @@ import { BuildFailed, verifyImage } from '../../images/build.ts'
 import { CLEAN_RULES } from '../../images/cleanliness.ts'
 import { closing } from '../closing.ts'
 import { CliError, EXIT, type ExitCode, UsageError } from '../exit.ts'
-import { writeJson, writeYaml } from '../output.ts'
+import { writeData } from '../output.ts'
 import { clean } from '../render/clean.ts'
 import { API_VERSION } from '../render/plan-json.ts'
 import type { Runtime } from '../runtime.ts'
@@ -53,9 +53,7 @@ async function showPlan(runtime: Runtime, { plan, builder }: NamedImage, options
     differences,
     steps: steps.map(({ summary, argv }) => ({ summary, argv })),
   }
-  if (options.output === 'json') writeJson(runtime.out, data)
-  else if (options.output === 'yaml') await writeYaml(runtime.out, data)
-  else {
+  if (!(await writeData(runtime, options.output, data))) {
     for (const { summary, argv } of steps) runtime.out.write(`${clean(summary)}\n    ${clean(argv.join(' '))}\n`)
     for (const difference of differences) runtime.out.write(`Another build may differ: ${difference}\n`)
   }

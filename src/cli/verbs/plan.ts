@@ -2,7 +2,7 @@ import path from 'node:path'
 import { closing } from '../closing.ts'
 import { asKnown } from '../estate-files.ts'
 import { loadOrStop } from '../load.ts'
-import { note, styleOf, writeJson, writeYaml } from '../output.ts'
+import { note, styleOf, writeData } from '../output.ts'
 import { planExit } from '../plan-exit.ts'
 import { renderPlan } from '../render/plan.ts'
 import { planJson } from '../render/plan-json.ts'
@@ -41,8 +41,9 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
     savePlan(path.resolve(runtime.cwd, out), real, plan, loaded.estate.revision, targets)
     note(runtime, `Saved in ${out}. Perform exactly this plan with: croft apply ${out}`)
   }
-  if (output === 'json') writeJson(runtime.out, planJson(plan, loaded.estate.revision))
-  else if (output === 'yaml') await writeYaml(runtime.out, planJson(plan, loaded.estate.revision))
+  // Of a thousand machines it is long: made only for whoever asks for it.
+  const forPeople = output === undefined || output === 'wide'
+  if (!forPeople) await writeData(runtime, output, planJson(plan, loaded.estate.revision))
   else {
     const calls = options.calls === true || output === 'wide'
     runtime.out.write(renderPlan(plan, styleOf(runtime, runtime.out), { calls }))

@@ -4,7 +4,7 @@ import type { PowerDone } from '../../model/power.ts'
 import { closing } from '../closing.ts'
 import { clusterTools } from '../clusters/opened.ts'
 import { CliError, EXIT } from '../exit.ts'
-import { styleOf, writeJson } from '../output.ts'
+import { styleOf, writeData } from '../output.ts'
 import { API_VERSION } from '../render/plan-json.ts'
 import { renderTable } from '../render/table.ts'
 import type { Runtime } from '../runtime.ts'
@@ -32,9 +32,7 @@ export const run: Verb = async (runtime, words, options) => {
         const said = (await switchedOff(runtime, found)) ?? `The API of ${cluster.name} does not answer: ${why}.`
         if (options.watch !== true) throw new CliError(said)
         runtime.out.write(`${said}\n`)
-      } else if (options.output === 'json') {
-        writeJson(runtime.out, { apiVersion: API_VERSION, kind: 'Pods', pods: asked.value.map(rowOf) })
-      } else {
+      } else if (!(await writeData(runtime, options.output, podList(asked.value.map(rowOf))))) {
         const clear = options.watch === true && runtime.out.isTty ? '\u001b[H\u001b[2J' : ''
         const rows = asked.value.map((pod) => Object.values(rowOf(pod))).sort((a, b) => (a.join() < b.join() ? -1 : 1))
         const titles = ['NAMESPACE', 'NAME', 'READY', 'STATUS', 'RESTARTS', 'IP', 'NODE'].map((title) => ({ title }))
@@ -88,4 +86,8 @@ export function rowOf(pod: Foreign): PodRow {
     ip: textOf(at(pod, 'status', 'podIP')) ?? '-',
     node: nameOf(at(pod, 'spec', 'nodeName')) ?? '-',
   }
+}
+
+function podList(pods: readonly ReturnType<typeof rowOf>[]) {
+  return { apiVersion: API_VERSION, kind: 'Pods', pods }
 }

@@ -13,7 +13,7 @@ import type { Store } from '../../store/port.ts'
 import { changeOrder } from '../change-order.ts'
 import { closing } from '../closing.ts'
 import { CliError, EXIT, type ExitCode, UsageError } from '../exit.ts'
-import { styleOf, writeJson } from '../output.ts'
+import { styleOf, writeData } from '../output.ts'
 import { clean } from '../render/clean.ts'
 import { parseDuration } from '../render/duration.ts'
 import { API_VERSION } from '../render/plan-json.ts'
@@ -75,8 +75,8 @@ async function switched(runtime: Runtime, asked: NamedPower, state: 'on' | 'off'
   const orders = { ...look.orders, wanted: order }
   const decision = coordinatePower(look.declaration.spec, look.observed, orders, undefined, nowMs)
   const planned = { ...look, decision }
-  if (options.output !== 'json') runtime.out.write(renderPowerPlan(planned, styleOf(runtime, runtime.out), nowMs))
-  else if (options.plan === true) return printJson(runtime, planned)
+  if (options.plan === true && (await printData(runtime, options, planned))) return EXIT.ok
+  if (options.output === undefined) runtime.out.write(renderPowerPlan(planned, styleOf(runtime, runtime.out), nowMs))
   if (options.plan === true) return EXIT.ok
   await confirmed(runtime, `Switch ${asked.power.key} ${state}?`, options)
 
@@ -147,7 +147,7 @@ async function lookAt(runtime: Runtime, { power, estate, directory, state }: Nam
 
 async function status(runtime: Runtime, asked: NamedPower, options: Options): Promise<ExitCode> {
   const look = await lookAt(runtime, asked)
-  if (options.output === 'json') return printJson(runtime, look)
+  if (await printData(runtime, options, look)) return EXIT.ok
   const atWork = await whoIsAtWork(runtime, asked, look)
   runtime.out.write(renderPower(look, styleOf(runtime, runtime.out), runtime.clock.now(), atWork))
   return EXIT.ok
@@ -166,9 +166,9 @@ async function whoIsAtWork(runtime: Runtime, { power, state }: NamedPower, { dec
   return { who: controllerOf(locked.owner), waits: readWaits(record?.details?.waits) }
 }
 
-function printJson(runtime: Runtime, { declaration, decision }: PowerLook): ExitCode {
-  writeJson(runtime.out, { apiVersion: API_VERSION, kind: 'PowerStatus', power: declaration.name, ...decision })
-  return EXIT.ok
+function printData(runtime: Runtime, { output }: Options, { declaration, decision }: PowerLook): Promise<boolean> {
+  const data = { apiVersion: API_VERSION, kind: 'PowerStatus', power: declaration.name, ...decision }
+  return writeData(runtime, output, data)
 }
 
 function whyOf({ why }: Options): string {

@@ -10,7 +10,7 @@ import type { Store } from '../../store/port.ts'
 import { closing } from '../closing.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { loadOrStop } from '../load.ts'
-import { note, writeJson } from '../output.ts'
+import { note, writeData } from '../output.ts'
 import { clean } from '../render/clean.ts'
 import { showElapsed } from '../render/duration.ts'
 import type { EngineOptions, ObservedConnection, Runtime } from '../runtime.ts'
@@ -30,8 +30,7 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   await using store = closing(await openExisting(runtime, file))
   const looks = await lookAtClusters(runtime, store.it, loaded.estate, { directory: real, state: file })
   const rehearsal = await runtime.rehearse(estate, observed, await store.it.records(), looks)
-  if (options.output === 'json') writeJson(runtime.out, rehearsal)
-  else runtime.out.write(renderRehearsal(rehearsal))
+  if (!(await writeData(runtime, options.output, rehearsal))) runtime.out.write(renderRehearsal(rehearsal))
   return rehearsal.outcome === 'settled' ? EXIT.ok : EXIT.failed
 }
 

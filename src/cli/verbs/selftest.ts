@@ -14,7 +14,7 @@ import {
 import { clusterTools, type OpenedCluster, openCluster } from '../clusters/opened.ts'
 import { untilListed } from '../clusters/until-listed.ts'
 import { CliError, EXIT, type ExitCode, signalCode } from '../exit.ts'
-import { styleOf, writeJson } from '../output.ts'
+import { styleOf, writeData } from '../output.ts'
 import { clean } from '../render/clean.ts'
 import { API_VERSION } from '../render/plan-json.ts'
 import type { Runtime } from '../runtime.ts'
@@ -73,7 +73,7 @@ export const run: Verb = async (runtime, words, options) => {
       return await performed(runtime, store.it, drill.it.opened, drill.it.operation)
     })
   for (const [step, why] of NEVER_TRIED) read(step, notTried(why))
-  return report.end(cluster.name)
+  return await report.end(cluster.name)
 }
 
 /** What would touch nodes that run. The commands that do it have their own safeguards. */
@@ -130,7 +130,7 @@ function reportTo(runtime: Runtime, { output }: Options) {
   const add = (step: string, verdict: Verdict, startedMs: number): Verdict => {
     const one = { step, ...verdict, seconds: Math.max(0, (runtime.clock.now() - startedMs) / 1000) }
     tested.push(one)
-    if (output === 'json') return verdict
+    if (output !== undefined) return verdict
     const [mark, colour] = MARKS[one.result]
     const time = one.result === 'not tried' ? '' : `${one.seconds.toFixed(1)} s`
     runtime.out.write(
@@ -151,18 +151,11 @@ function reportTo(runtime: Runtime, { output }: Options) {
         return add(step, { result: 'failed', seen: error.message }, startedMs)
       }
     },
-    end(cluster: string): ExitCode {
+    async end(cluster: string): Promise<ExitCode> {
       const count = (result: Verdict['result']) => tested.filter((one) => one.result === result).length
       const failed = count('failed')
-      if (output === 'json')
-        writeJson(runtime.out, {
-          apiVersion: API_VERSION,
-          kind: 'Selftest',
-          cluster,
-          passed: failed === 0,
-          steps: tested,
-        })
-      else
+      const data = { apiVersion: API_VERSION, kind: 'Selftest', cluster, passed: failed === 0, steps: tested }
+      if (!(await writeData(runtime, output, data)))
         runtime.out.write(
           `\n${clean(cluster)}: ${count('ok')} ok, ${count('warning')} with a warning, ${failed} failed, ${count('not tried')} not tried.\n`,
         )

@@ -5,7 +5,7 @@ import { isScope, SCOPES } from '../../server/auth/roles.ts'
 import { createToken, revokeToken, tokensFile } from '../../server/auth/tokens.ts'
 import { credentialFiles } from '../credentials.ts'
 import { CliError, EXIT, UsageError } from '../exit.ts'
-import { styleOf, writeJson } from '../output.ts'
+import { styleOf, writeData } from '../output.ts'
 import { renderTable } from '../render/table.ts'
 import type { Verb } from '../verb.ts'
 
@@ -45,8 +45,7 @@ export const run: Verb = async (runtime, [what, name], options) => {
         expires: day(expiresMs),
         expired: expiresMs <= nowMs,
       }))
-      if (options.output === 'json') writeJson(runtime.out, { tokens: shown })
-      else
+      if (!(await writeData(runtime, options.output, { tokens: shown })))
         runtime.out.write(
           renderTable(
             ['NAME', 'ID', 'SCOPES', 'CREATED', 'EXPIRES'].map((title) => ({ title })),

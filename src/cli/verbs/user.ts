@@ -7,7 +7,7 @@ import { unguessable } from '../../server/auth/unguessable.ts'
 import { endSessions, removeUser, setTotp, setUser, type UsersFile, usersFile } from '../../server/auth/users.ts'
 import { credentialFiles } from '../credentials.ts'
 import { CliError, EXIT, UsageError } from '../exit.ts'
-import { styleOf, writeJson } from '../output.ts'
+import { styleOf, writeData } from '../output.ts'
 import { renderTable } from '../render/table.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Verb } from '../verb.ts'
@@ -36,8 +36,7 @@ export const run: Verb = async (runtime, [what, name], options) => {
         app: one.totp !== undefined,
         keys: one.keys?.length ?? 0,
       }))
-      if (options.output === 'json') writeJson(runtime.out, { users: shown })
-      else
+      if (!(await writeData(runtime, options.output, { users: shown })))
         runtime.out.write(
           renderTable(
             ['NAME', 'ROLE', 'SIGNS IN BY', 'SECOND FACTOR'].map((title) => ({ title })),

@@ -2,7 +2,7 @@ import { readFileSync, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { EXIT } from '../exit.ts'
 import { nothingIn } from '../load.ts'
-import { note, styleOf, writeJson, writeYaml } from '../output.ts'
+import { note, styleOf, writeData } from '../output.ts'
 import { API_VERSION } from '../render/plan-json.ts'
 import { countProblems, countValid, hasErrors, many, problemsJson, renderProblems } from '../render/problems.ts'
 import type { LeftAloneDocument, LoadedEstate } from '../runtime.ts'
@@ -17,22 +17,18 @@ export const run: Verb = async (runtime, [place = '.'], { output }) => {
   const loaded = alone === undefined ? whole : onlyOf(whole, path.relative(real, realpathSync(alone)))
   const { problems, revision } = loaded.estate
   const valid = !hasErrors(problems)
-  if (output === 'json' || output === 'yaml') {
-    const report = {
-      apiVersion: API_VERSION,
-      kind: 'Validation',
-      revision,
-      valid,
-      files: loaded.files,
-      declarations: loaded.declarations.length,
-      ignored: loaded.ignored,
-      leftAlone: loaded.leftAlone ?? [],
-      problems: problemsJson(problems),
-    }
-    if (output === 'json') writeJson(runtime.out, report)
-    else await writeYaml(runtime.out, report)
-    return valid ? EXIT.ok : EXIT.failed
+  const report = {
+    apiVersion: API_VERSION,
+    kind: 'Validation',
+    revision,
+    valid,
+    files: loaded.files,
+    declarations: loaded.declarations.length,
+    ignored: loaded.ignored,
+    leftAlone: loaded.leftAlone ?? [],
+    problems: problemsJson(problems),
   }
+  if (await writeData(runtime, output, report)) return valid ? EXIT.ok : EXIT.failed
   if (problems.length > 0)
     runtime.err.write(`${renderProblems(problems, styleOf(runtime, runtime.err), shownBelow(directory, real))}\n`)
   if (loaded.files === 0) note(runtime, nothingIn(directory))

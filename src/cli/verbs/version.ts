@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { CliError, EXIT, UsageError } from '../exit.ts'
-import { writeJson, writeYaml } from '../output.ts'
+import { writeData } from '../output.ts'
 import { cleanLines } from '../render/clean.ts'
 import { API_VERSION } from '../render/plan-json.ts'
 import type { Runtime } from '../runtime.ts'
@@ -16,9 +16,8 @@ export const run: Verb = async (runtime, _args, { output, verify, signers }) => 
     node: process.versions.node,
     platform: `${process.platform}/${process.arch}`,
   }
-  if (output === 'json') writeJson(runtime.out, about)
-  else if (output === 'yaml') await writeYaml(runtime.out, about)
-  else runtime.out.write(`croft ${about.croft} (Node ${about.node}, ${about.platform}, manifests ${API_VERSION})\n`)
+  if (!(await writeData(runtime, output, about)))
+    runtime.out.write(`croft ${about.croft} (Node ${about.node}, ${about.platform}, manifests ${API_VERSION})\n`)
   return EXIT.ok
 }
 

@@ -1,7 +1,7 @@
 import { showOrigin } from '../../model/origin.ts'
 import { closing } from '../closing.ts'
 import { CliError, EXIT } from '../exit.ts'
-import { writeJson } from '../output.ts'
+import { writeData } from '../output.ts'
 import { eventJson } from '../render/events.ts'
 import { whyLines } from '../render/why.ts'
 import { resolveKey } from '../select.ts'
@@ -31,15 +31,13 @@ export const run: Verb = async (runtime, [resource = ''], options) => {
       `There is no ${key} in ${directory}, declared or remembered. Run croft get to see what there is.`,
     )
   const revisions = all.filter((event) => event.reason === 'Revision')
-  if (options.output === 'json') {
-    writeJson(runtime.out, {
-      key,
-      ...(record === undefined ? {} : { record }),
-      revisions: revisions.map(eventJson),
-      events: events.map(eventJson),
-    })
-    return EXIT.ok
+  const data = {
+    key,
+    ...(record === undefined ? {} : { record }),
+    revisions: revisions.map(eventJson),
+    events: events.map(eventJson),
   }
+  if (await writeData(runtime, options.output, data)) return EXIT.ok
   const origin = declared?.estate.resources.find((one) => one.key === key)?.origin
   const facts = { key, record, events, revisions, ...(origin === undefined ? {} : { origin: showOrigin(origin) }) }
   runtime.out.write(`${whyLines(facts).join('\n')}\n`)

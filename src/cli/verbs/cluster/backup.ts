@@ -2,7 +2,7 @@ import { judgeBackups, planBackup } from '../../../plan/clusters/backup.ts'
 import { closing } from '../../closing.ts'
 import { openCluster } from '../../clusters/opened.ts'
 import { CliError, EXIT } from '../../exit.ts'
-import { writeJson } from '../../output.ts'
+import { writeData } from '../../output.ts'
 import { clean } from '../../render/clean.ts'
 import { openState } from '../../state.ts'
 import { textOf } from '../host/find.ts'
@@ -28,8 +28,7 @@ export const backup: ClusterVerb = async (runtime, { cluster, estate, directory,
     await using drill = closing(await prepareDrill(runtime, opened.it, look, textOf(options.drill), directory, options))
     return await operate(runtime, store.it, drill.it.opened, drill.it.operation, options)
   }
-  if (options.output === 'json') writeJson(runtime.out, { cluster: cluster.name, backups: verdicts })
-  else {
+  if (!(await writeData(runtime, options.output, { cluster: cluster.name, backups: verdicts }))) {
     for (const { name, atMs, usable, reason } of verdicts) {
       const when = new Date(atMs).toISOString().slice(0, 19).replace('T', ' ')
       runtime.out.write(

@@ -6,7 +6,7 @@ import { type Store, standingOrders } from '../../../store/port.ts'
 import type { OpenedCluster } from '../../clusters/opened.ts'
 import { changeOrders, withEffect, withoutOrder } from '../../clusters/orders.ts'
 import { CliError, EXIT, type ExitCode, signalCode } from '../../exit.ts'
-import { note, writeJson } from '../../output.ts'
+import { note, writeData } from '../../output.ts'
 import { clean } from '../../render/clean.ts'
 import type { Runtime } from '../../runtime.ts'
 import type { Options } from '../../verb.ts'
@@ -26,8 +26,7 @@ export async function operate(
   const { key, name } = opened.declaration
   if (typeof options.confirm === 'string' && options.confirm !== name)
     throw new CliError(`--confirm names ${clean(options.confirm)}, and this is ${name}. Nothing was done.`)
-  if (options.output === 'json') writeJson(runtime.out, operation)
-  else show(runtime, operation)
+  if (!(await writeData(runtime, options.output, operation))) show(runtime, operation)
   if (operation.refusals.length > 0) {
     await noteOperation(
       runtime,

@@ -1,5 +1,5 @@
 import { CliError, EXIT } from '../../exit.ts'
-import { writeJson, writeYaml } from '../../output.ts'
+import { writeData } from '../../output.ts'
 import { clean, cleanLines } from '../../render/clean.ts'
 import type { Runtime } from '../../runtime.ts'
 import type { Options } from '../../verb.ts'
@@ -11,9 +11,7 @@ export function facts(runtime: Runtime, options: Options): Deed {
   return async (shell) => {
     const found = readFacts((await shell.run(['sh', '-c', FACTS], { signal: runtime.signal })).stdout)
     if (found === undefined) throw new CliError('The host gave no whole answer. Try again.')
-    if (options.output === 'json') writeJson(runtime.out, found)
-    else if (options.output === 'yaml') await writeYaml(runtime.out, found)
-    else runtime.out.write(renderFacts(found))
+    if (!(await writeData(runtime, options.output, found))) runtime.out.write(renderFacts(found))
     return { code: EXIT.ok, message: 'looked at it' }
   }
 }
@@ -34,9 +32,7 @@ export function devices(runtime: Runtime, options: Options): Deed {
         .filter((line) => line !== '')
         .map((line) => clean(line))
     const data = { disks: found.disks, nics: found.nics, usb: list(usb.stdout), pci: list(pci.stdout) }
-    if (options.output === 'json') writeJson(runtime.out, data)
-    else if (options.output === 'yaml') await writeYaml(runtime.out, data)
-    else {
+    if (!(await writeData(runtime, options.output, data))) {
       const disks = found.disks.map(
         (one) =>
           `  ${clean(one.name).padEnd(10)} ${String(one.gb).padStart(6)} GB  serial ${clean(one.serial)}  ${clean(one.id)}  ${clean(one.model)}`,
