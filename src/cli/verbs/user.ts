@@ -140,8 +140,7 @@ async function listKeys(
     added: new Date(one.addedMs).toISOString(),
     ...(one.usedMs === undefined ? {} : { used: new Date(one.usedMs).toISOString() }),
   }))
-  if (output === 'json') writeJson(runtime.out, { keys: shown })
-  else
+  if (!(await writeData(runtime, output, { keys: shown })))
     runtime.out.write(
       renderTable(
         ['ID', 'NAME', 'PAGE', 'ADDED', 'LAST USED'].map((title) => ({ title })),
