@@ -67,9 +67,10 @@ export async function holding<T>(
   refuse: () => Error,
   work: () => T | Promise<T>,
   mode: LockMode = 'exclusive',
+  timeoutMs = LOCK_TIMEOUT_MS,
 ): Promise<T> {
   const life = host.life
-  const got = acquire(world, host, name, LOCK_TIMEOUT_MS, mode)
+  const got = acquire(world, host, name, timeoutMs, mode)
   const mine = got === true || (await got)
   if (host.life !== life) throw new PowerLost()
   if (!mine) throw refuse()

@@ -3,6 +3,9 @@ import { holding, type LockMode, PowerLost } from '../../world/locks.ts'
 import type { Guest, Host, World } from '../../world/types.ts'
 import { failed } from '../api-error.ts'
 
+/** A copy waits a second only, for its source and for its own id. */
+export const COPY_TIMEOUT_MS = 1_000
+
 /** Works on one guest while nobody else does. Others wait ten seconds and are then told so. */
 export function withConfigLock<T>(
   world: World,
@@ -10,9 +13,12 @@ export function withConfigLock<T>(
   vmid: number,
   work: () => T | Promise<T>,
   mode: LockMode = 'exclusive',
+  timeoutMs?: number,
 ): Promise<T> {
-  const refuse = () => failed(`can't lock file '/var/lock/qemu-server/lock-${vmid}.conf' - got timeout`)
-  return holding(world, host, `lock-${vmid}`, refuse, work, mode)
+  const container = world.guests.get(vmid)?.type === 'lxc'
+  const file = container ? `/run/lock/lxc/pve-config-${vmid}.lock` : `/var/lock/qemu-server/lock-${vmid}.conf`
+  const refuse = () => failed(`can't lock file '${file}' - got timeout`)
+  return holding(world, host, `lock-${vmid}`, refuse, work, mode, timeoutMs)
 }
 
 /** The mark `lock:` in a configuration says that long work is under way, or that it died. */

@@ -110,3 +110,29 @@ test('the copy of a container takes its id at once; its source is locked for dis
   assert.deepEqual([copy.hostname, copy.lock], ['copy', undefined])
   assert.equal(markOf(client, 140), undefined)
 })
+
+test('[T-08] a copy that cannot have the lock of its source gives up after a second and leaves nothing', async () => {
+  const client = await site()
+  assert.equal(await client.task('POST', `${VM}/status/start`), 'OK')
+  const first = await client.data<string>('POST', `${VM}/clone`, { newid: '150', full: '1' })
+  await client.clock.runUntil(() => markOf(client, 150) === 'clone')
+  const second = await client.data<string>('POST', `${VM}/clone`, { newid: '151', full: '1' })
+  const begun = client.clock.now()
+  assert.equal(await exitOf(client, second), "can't lock file '/var/lock/qemu-server/lock-114.conf' - got timeout")
+  assert.ok(client.clock.now() - begun < 5_000)
+  assert.equal(client.datacentre.world.guests.has(151), false)
+  assert.equal(await exitOf(client, first), 'OK')
+})
+
+test('[T-08] whoever waits for a container in vain is told of its own lock file', async () => {
+  const client = await site()
+  const name = 'vztmpl/debian-12-standard_12.7-1_amd64.tar.zst'
+  const host = client.datacentre.world.hosts.get('fun-bedbug')
+  assert.ok(host)
+  host.volumes.get('local')?.set(name, { name, content: 'vztmpl', format: 'tzst', sizeBytes: 617, ctimeSeconds: 1 })
+  const made = { vmid: '140', ostemplate: `local:${name}`, rootfs: 'local-zfs:4', hostname: 'box' }
+  assert.equal(await client.task('POST', `${HOST}/lxc`, made), 'OK')
+  host.locks.set('lock-140', { held: 1, mode: 'exclusive', waiting: [] })
+  const { reason } = await client.call('PUT', `${CT}/config`, { cores: '2' })
+  assert.equal(reason, "can't lock file '/run/lock/lxc/pve-config-140.lock' - got timeout")
+})

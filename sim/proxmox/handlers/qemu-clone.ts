@@ -9,7 +9,7 @@ import { addVolume, findVolume, freeVolume, nextDiskName, parseVolumeId, storage
 import { failed, forbidden } from '../api-error.ts'
 import { type Call, guestOn, hostOf, param, type Routes, vmidOf } from '../call.ts'
 import { clonedConfig } from './clone-names.ts'
-import { refuseLocked, withConfigLock } from './config-lock.ts'
+import { COPY_TIMEOUT_MS, refuseLocked, withConfigLock } from './config-lock.ts'
 import { copyBytes, newDisk, type Workshop } from './drive-make.ts'
 import { requireBridgeRights, requireRight } from './option-rights.ts'
 
@@ -51,30 +51,41 @@ function clone(call: Call): string {
   const config = snapshot?.config ?? source.config
   if (!full) refuseLinked(call, host, config, params.snapname !== undefined)
   requireParts(call, config, storage?.id)
-  if (world.guests.has(newid)) throw failed(`unable to create VM ${newid}: config file already exists`)
-  const target = newGuest(
-    newid,
-    'qemu',
-    host.name,
-    new Map([
-      ['lock', 'clone'],
-      ['description', ' qmclone temporary file'],
-    ]),
-  )
-  world.guests.set(newid, target)
-  noteSeen(world, target)
-  const plan: Plan = { source, config, snapshot, target, full, storage, format: params.format }
+  refuseTaken(call, newid)
   // Copies of what does not run share the source's lock; whoever wants to change it waits for all of them.
   const mode = source.run.status === 'running' ? 'exclusive' : 'shared'
+  const begin = (work: Work) => {
+    // Others may have been quicker since the call was answered.
+    refuseLocked(source)
+    refuseTaken(call, newid)
+    const target = temporary(call, newid)
+    return copy(call, { source, config, snapshot, target, full, storage, format: params.format }, work)
+  }
   return startTask(world, host, 'qmclone', `${source.vmid}`, call.who.id, (work) =>
     withConfigLock(
       world,
       host,
       source.vmid,
-      () => withConfigLock(world, host, newid, () => copy(call, plan, work)),
+      () => withConfigLock(world, host, newid, () => begin(work), 'exclusive', COPY_TIMEOUT_MS),
       mode,
+      COPY_TIMEOUT_MS,
     ),
   )
+}
+
+function refuseTaken({ world }: Call, newid: number): void {
+  if (world.guests.has(newid)) throw failed(`unable to create VM ${newid}: config file already exists`)
+}
+
+function temporary(call: Call, newid: number): Guest {
+  const config = new Map([
+    ['lock', 'clone'],
+    ['description', ' qmclone temporary file'],
+  ])
+  const target = newGuest(newid, 'qemu', hostOf(call).name, config)
+  call.world.guests.set(newid, target)
+  noteSeen(call.world, target)
+  return target
 }
 
 /** A copy needs the same room and the same bridges as a new guest. */
