@@ -1,6 +1,6 @@
 import { driveKeys, driveVolume, isCdrom, isDrive, touch } from '../../world/guest-config.ts'
 import { newGuest, noteSeen } from '../../world/guest-run.ts'
-import { PowerLost } from '../../world/locks.ts'
+import { type LockMode, PowerLost } from '../../world/locks.ts'
 import { parseProperties, printProperties } from '../../world/properties.ts'
 import { printSize } from '../../world/sizes.ts'
 import { startTask, type Work } from '../../world/tasks.ts'
@@ -54,23 +54,33 @@ function clone(call: Call): string {
   refuseTaken(call, newid)
   // Copies of what does not run share the source's lock; whoever wants to change it waits for all of them.
   const mode = source.run.status === 'running' ? 'exclusive' : 'shared'
+  // Between the answer and the file lie some milliseconds, and none here: only who must wait for a lock writes it later.
+  const early = isFree(host, source.vmid, mode) && isFree(host, newid) ? temporary(call, newid) : undefined
+  let begun = false
   const begin = (work: Work) => {
-    // Others may have been quicker since the call was answered.
-    refuseLocked(source)
-    refuseTaken(call, newid)
-    const target = temporary(call, newid)
+    begun = true
+    if (early === undefined) {
+      // Others may have been quicker since the call was answered.
+      refuseLocked(source)
+      refuseTaken(call, newid)
+    }
+    const target = early ?? temporary(call, newid)
     return copy(call, { source, config, snapshot, target, full, storage, format: params.format }, work)
   }
-  return startTask(world, host, 'qmclone', `${source.vmid}`, call.who.id, (work) =>
-    withConfigLock(
-      world,
-      host,
-      source.vmid,
-      () => withConfigLock(world, host, newid, () => begin(work), 'exclusive', COPY_TIMEOUT_MS),
-      mode,
-      COPY_TIMEOUT_MS,
-    ),
-  )
+  const alone = (work: Work) => withConfigLock(world, host, newid, () => begin(work), 'exclusive', COPY_TIMEOUT_MS)
+  return startTask(world, host, 'qmclone', `${source.vmid}`, call.who.id, async (work) => {
+    try {
+      await withConfigLock(world, host, source.vmid, () => alone(work), mode, COPY_TIMEOUT_MS)
+    } catch (error) {
+      if (!begun && early !== undefined && !(error instanceof PowerLost)) world.guests.delete(newid)
+      throw error
+    }
+  })
+}
+
+function isFree(host: Host, vmid: number, mode: LockMode = 'exclusive'): boolean {
+  const lock = host.locks.get(`lock-${vmid}`)
+  return lock === undefined || (mode === 'shared' && lock.mode === 'shared' && lock.waiting.length === 0)
 }
 
 function refuseTaken({ world }: Call, newid: number): void {
