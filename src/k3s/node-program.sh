@@ -424,8 +424,8 @@ token_of() {
   [ -f "$file" ] || fail "there is no snapshot $1"
   unpacked=
   case $file in *.zip)
+    unpack "$file" "${file%/*}/.croft-unpacked" || fail "$1 could not be unpacked"
     unpacked=${file%/*}/.croft-unpacked
-    gzip -cd <"$file" >"$unpacked" 2>/dev/null || { rm -f "$unpacked"; fail "$1 could not be unpacked"; }
     file=$unpacked ;;
   esac
   found=$(bootstrap_keys "$file" | sort | awk '{ state[$2] = $3; if ($3 == "kept") at[$2] = NR }
@@ -433,6 +433,16 @@ token_of() {
   [ -n "$unpacked" ] && rm -f "$unpacked"
   [ -n "$found" ] || fail "$1 does not say which token it was taken with"
   printf '{"ok":true,"tokenHash":"%s"}\n' "$found"
+}
+# Others may write where backups lie: a link that waits there for root is no place to write to, and what unpacks to more
+# than half of the free space is left alone.
+unpack() {
+  rm -f "$2"
+  most=$(df -Pk "${2%/*}" | awk 'NR == 2 { print int($4 / 2) }')
+  number "$most"
+  (set -C && ulimit -f "$most" && gzip -cd <"$1" >"$2") 2>/dev/null && return 0
+  rm -f "$2"
+  return 1
 }
 # The key follows a 0a, which is the end of a line to grep. One line for each: revision, hash, kept or deleted.
 bootstrap_keys() {

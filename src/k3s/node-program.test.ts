@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
@@ -526,6 +526,22 @@ describe('wipe, restore, forget-db', () => {
     assert.match(String((await root.ask(['token-of', '/srv/broken.zip'])).error), /could not be unpacked/)
     for (const from of ['relative', '/a/../b', '/no/such', '', '/srv/$(id)'])
       assert.equal((await root.ask(['token-of', from])).ok, false, from)
+  })
+
+  test('[S-57] a link that waits beside a packed snapshot is no place that root writes to', async () => {
+    const bytes = Buffer.concat([Buffer.alloc(64), etcdPut(2, 'a'.repeat(12)), Buffer.alloc(9)])
+    mkdirSync(path.join(root.directory, 'srv'), { recursive: true })
+    writeFileSync(path.join(root.directory, 'srv/a.zip'), zipped(bytes))
+    const victim = path.join(root.directory, 'victim')
+    for (const there of [true, false]) {
+      if (there) writeFileSync(victim, 'as it was')
+      else rmSync(victim)
+      symlinkSync(victim, path.join(root.directory, 'srv/.croft-unpacked'))
+      assert.deepEqual(await root.ask(['token-of', '/srv/a.zip']), { ok: true, tokenHash: 'a'.repeat(12) })
+      if (there) assert.equal(readFileSync(victim, 'utf8'), 'as it was')
+      else assert.ok(!existsSync(victim))
+      assert.ok(!root.has('/srv/.croft-unpacked'))
+    }
   })
 
   test('[S-15] pieces are taken among the snapshots alone, and only whole paths are read', async () => {

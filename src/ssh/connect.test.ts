@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -130,6 +131,50 @@ test('a connection that ended is made anew, and a program that was cut off may h
   } finally {
     await shell.close()
     await real.stop()
+  }
+})
+
+test('[S-50] a host whose key changes under a run is refused from then on, though it lets everybody in', {
+  skip,
+}, async () => {
+  const [real, other] = [await startSshd(), await startSshd()]
+  // Whoever took its place has the keys of people, which are no secret.
+  writeFileSync(join(other.directory, 'authorized'), readFileSync(`${real.privateKeyFile}.pub`))
+  let to = real.port
+  const open = new Set<Socket>()
+  const relay = createServer((socket) => {
+    const through = connect(to, '127.0.0.1')
+    for (const one of [socket, through]) {
+      open.add(one)
+      one.on('error', () => one.destroy())
+    }
+    socket.pipe(through).pipe(socket)
+  })
+  await new Promise<void>((done) => relay.listen(0, '127.0.0.1', done))
+  const shell = shells.open(real.target({ port: (relay.address() as AddressInfo).port }))
+  const ran = join(other.directory, 'ran')
+  try {
+    assert.equal((await shell.run(['echo', 'one'])).stdout, 'one\n')
+    to = other.port
+    for (const one of open) one.destroy()
+    for (let tries = 0; tries < 2; tries++) {
+      const failure = await shell.run(['touch', ran]).catch((error: unknown) => error)
+      assert.ok(failure instanceof ShellFailure, JSON.stringify(failure))
+      // The first may still go over the connection that was cut.
+      if (failure.code === 'host-key') {
+        assert.equal(failure.ran, 'no')
+        assert.ok(failure.message.includes(keyFingerprint(other.hostKey)), failure.message)
+      } else assert.equal(tries, 0, failure.message)
+    }
+    assert.ok(!existsSync(ran), 'nothing runs on the other host')
+    // Its own key again: it goes on.
+    to = real.port
+    assert.equal((await shell.run(['echo', 'two'])).stdout, 'two\n')
+  } finally {
+    await shell.close()
+    for (const one of open) one.destroy()
+    await new Promise<void>((done) => relay.close(() => done()))
+    await Promise.all([real.stop(), other.stop()])
   }
 })
 

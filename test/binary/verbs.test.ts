@@ -123,13 +123,15 @@ test('a configuration file, health, a support bundle without secrets, and what a
   assert.match(ill.stdout, /bad {2}check nobody: ECONNREFUSED/)
   writeFileSync(
     path.join(estate, 'bad.yaml'),
-    'apiVersion: croft.dev/v1alpha1\nkind: Network\nmetadata: {name: x}\nspec: {password: canary-in-git}\n',
+    'apiVersion: croft.dev/v1alpha1\nkind: Network\nmetadata: {name: x}\nspec: {password: canary-in-git, "\u202e\u009b31m": x}\n',
   )
 
   const bundled = await ended('support-bundle', 'estate', '--write', 'bundle.json')
   assert.equal(bundled.code, 0, bundled.stderr)
   const bundle = readFileSync(path.join(cwd, 'bundle.json'), 'utf8')
   assert.equal(statSync(path.join(cwd, 'bundle.json')).mode & 0o777, 0o600)
+  // Names in it are anybody's, and it is looked at in a terminal.
+  assert.doesNotMatch(bundle, /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/)
   assert.ok(bundle.includes('EnvironmentVM/web-1') && bundle.includes('CROFT_STATE'))
   const token = simulator.token.split('=')[1] ?? simulator.token
   for (const secret of [token, Buffer.from(token).toString('base64'), 'canary-in-git'])

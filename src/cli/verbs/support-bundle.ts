@@ -53,13 +53,24 @@ export const run: Verb = async (runtime, [directory = '.'], options) => {
   }
   const file = path.resolve(runtime.cwd, String(options.write))
   try {
-    writeFileSync(file, `${JSON.stringify(bundle, undefined, 2)}\n`, { mode: 0o600, flag: 'wx' })
+    writeFileSync(file, `${printed(bundle)}\n`, { mode: 0o600, flag: 'wx' })
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'error'
     throw new CliError(`${file} cannot be written (${code}). Name another file, one that does not exist, with --write.`)
   }
   runtime.out.write(`${file}: look through it before you hand it on; it names machines, hosts and addresses.\n`)
   return EXIT.ok
+}
+
+/**
+ * Names and texts in it are of others, and whoever helps looks at it in a terminal: JSON leaves some characters as they
+ * are that a terminal obeys, or that turn a line around. Escaped they mean the same.
+ */
+function printed(bundle: object): string {
+  return JSON.stringify(bundle, undefined, 2).replaceAll(
+    /[\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
+    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }
 
 /** A step without what it carries: parameters and files may hold what is nobody's business. */
