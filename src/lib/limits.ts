@@ -72,7 +72,7 @@ export const LIMITS = {
   /** Objects of clusters that all add-ons of one source make. */
   sourceObjects: 20_000,
   /** Values of one object of a cluster that somebody declares; definitions of Kubernetes have up to 30,000. */
-  objectNodes: 50_000,
+  objectNodes: 40_000,
   /** Fields of one object that differ and are shown; it is applied as a whole. */
   objectChanges: 2_000,
   /** How a field of an object is named at most, and how deep it is. */

@@ -102,7 +102,7 @@ const ATTACKS: Readonly<Record<string, (name: string) => Files>> = {
   'huge-objects': (name) => ({
     'a.yaml': addon(`${name}-a`, 'apps'),
     ...Object.fromEntries(
-      times(50, (at) => [`apps/f${at}.yaml`, map(`m${at}`, `data: [${'{a: 1},'.repeat(24_000)}]\n`)] as const),
+      times(50, (at) => [`apps/f${at}.yaml`, map(`m${at}`, `data: [${'{a: 1},'.repeat(18_000)}]\n`)] as const),
     ),
   }),
   // The same in JSON, and names that are as many, or as long, as a document.
@@ -117,7 +117,7 @@ const ATTACKS: Readonly<Record<string, (name: string) => Files>> = {
             JSON.stringify(
               jsonMap(
                 `m${at}`,
-                times(24_000, () => [1]),
+                times(18_000, () => [1]),
               ),
             ),
           ] as const,
@@ -128,7 +128,7 @@ const ATTACKS: Readonly<Record<string, (name: string) => Files>> = {
   }),
   names: (name) => ({
     'a.yaml': addon(`${name}-a`, 'apps'),
-    'apps/many.yaml': map('many', `data:\n${times(40_000, (at) => `  k${at}: v\n`).join('')}`),
+    'apps/many.yaml': map('many', `data:\n${times(39_000, (at) => `  k${at}: v\n`).join('')}`),
     'apps/long.json': JSON.stringify(
       jsonMap('long', { ['k'.repeat(500_000)]: Object.fromEntries(times(20_000, (at) => [`a${at}`, 'x'])) }),
     ),

@@ -119,13 +119,21 @@ function given(
   lists: Lists,
 ): readonly Change[] {
   const holdWanted = placesOf(wanted)
-  return [...mine].flatMap((path) => {
-    if (isMarkField(path) || wanted.has(path) || [...placesAbove(path)].some((one) => wanted.has(one))) return []
+  const changes: Change[] = []
+  for (const path of mine) {
+    if (changes.length >= LIMITS.objectChanges) break
+    if (wanted.has(path) || isMarkField(path) || isBelow(path, wanted)) continue
     const from = valueAt(live, path, lists)
     // What the field was about may be gone by itself; a list's own key goes with its entry.
-    if (from === undefined || isKeyOfWanted(path, holdWanted)) return []
-    return [{ path: shownPath(path), from, to: undefined, effect: effectOf(kind, path) }]
-  })
+    if (from === undefined || isKeyOfWanted(path, holdWanted)) continue
+    changes.push({ path: shownPath(path), from, to: undefined, effect: effectOf(kind, path) })
+  }
+  return changes
+}
+
+function isBelow(path: string, paths: ReadonlySet<string>): boolean {
+  for (const place of placesAbove(path)) if (paths.has(place)) return true
+  return false
 }
 
 function isKeyOfWanted(path: string, holdWanted: ReadonlySet<string>): boolean {
@@ -149,9 +157,7 @@ function valueAt(live: unknown, path: string, lists: Lists): unknown {
 /** Ours is a field, or what it is in where the server does not look inside. */
 function isOurs(path: string, mine: ReadonlySet<string>, holdMine: ReadonlySet<string>): boolean {
   // A leaf of ours may be a map for the server: `limits: {}` is kept by what is in it.
-  if (mine.has(path) || holdMine.has(path)) return true
-  for (const place of placesAbove(path)) if (mine.has(place)) return true
-  return false
+  return mine.has(path) || holdMine.has(path) || isBelow(path, mine)
 }
 
 function below(tree: FieldTree, step: string): FieldTree {
