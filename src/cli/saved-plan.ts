@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { LIMITS } from '../lib/limits.ts'
 import type { Plan } from '../model/plan.ts'
 import { CliError } from './exit.ts'
 import { closingLine, renderPlan } from './render/plan.ts'
@@ -69,7 +70,8 @@ export function savePlan(
 
 /** The plan in a file; undefined where the path is no file with one. */
 export function savedPlanAt(file: string): SavedPlan | undefined {
-  if (path.extname(file) === '.yaml' || statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return undefined
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (path.extname(file) === '.yaml' || found?.isFile() !== true || found.size > LIMITS.savedPlanBytes) return undefined
   try {
     const read = JSON.parse(readFileSync(file, 'utf8')) as Partial<SavedPlan>
     return read.kind === 'SavedPlan' && typeof read.directory === 'string' ? (read as SavedPlan) : undefined

@@ -3,6 +3,9 @@ export const LIMITS = {
   /** Manifests */
   fileBytes: 4 * 1024 * 1024,
   files: 5000,
+  /** The configuration of `croft run`, and a plan that was saved. */
+  configurationBytes: 256 * 1024,
+  savedPlanBytes: 64 * 1024 * 1024,
   /** Commits that are looked at for the one that removed a declaration. */
   historyCommits: 50,
   treeBytes: 64 * 1024 * 1024,

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { CliError, UsageError } from '../cli/exit.ts'
 import type { ControllerConfig } from '../controller/config.ts'
+import { LIMITS } from '../lib/limits.ts'
 import type { Revision } from '../source/revision.ts'
 
 /**
@@ -47,6 +48,11 @@ async function configured(file: string) {
     import('../cli/secrets.ts'),
     import('../cli/state.ts'),
   ])
+  // A file of somebody else's repository may be named by mistake: as a configuration it would be read for minutes.
+  if (statSync(file).size > LIMITS.configurationBytes)
+    throw new UsageError(
+      `${file} is a file with more than ${LIMITS.configurationBytes} bytes and no configuration of croft run. Name the directory that holds the manifests, or see docs/run.md.`,
+    )
   const config = (() => {
     try {
       return readConfig(yamlLibrary().parse(readFileSync(file, 'utf8')), {}, {})
