@@ -24,19 +24,15 @@ export function fileNameOf(kind: string): string {
 
 function ownPage(definition: Definition): string {
   const rows: string[][] = []
-  if (definition.identity === undefined)
-    rows.push(['`id`', 'What Proxmox calls it; metadata.name unless said otherwise.'])
+  if (definition.identity === undefined) rows.push(['`id`', 'Name in Proxmox. Default: metadata.name.'])
   for (const scope of definition.scope ?? []) {
     const name = scope.replace('?', '')
     rows.push([`\`${name}\``, `${SCOPE[name]}${scope.endsWith('?') ? '' : ' Required.'}`])
   }
   for (const [name, field] of Object.entries(definition.fields)) rows.push([`\`${name}\``, meaning(field)])
-  rows.push(['`connection`', 'The Proxmox connection; not needed where there is only one.'])
+  rows.push(['`connection`', 'The Proxmox connection. Needed only where there is more than one.'])
   if (definition.remove !== undefined)
-    rows.push([
-      '`deletionPolicy`',
-      `\`Delete\` or \`Orphan\`; ${definition.deletion ?? 'Delete'} unless said otherwise.`,
-    ])
+    rows.push(['`deletionPolicy`', `\`Delete\` or \`Orphan\`. Default: \`${definition.deletion ?? 'Delete'}\`.`])
   const manifest = {
     apiVersion: 'croft.dev/v1alpha1',
     kind: definition.kind,
@@ -49,22 +45,22 @@ function ownPage(definition: Definition): string {
 function notes(definition: Definition): readonly string[] {
   const kept =
     definition.create === undefined
-      ? 'It is always there: croft never makes it, and leaves it as it is when the declaration goes.'
+      ? 'It always exists: croft never creates it, and leaves it as it is when you remove the declaration.'
       : definition.remove === undefined
-        ? 'It stays when the declaration goes.'
-        : 'When one of that name is there already, croft keeps it as declared and never deletes it: only what croft made is taken away with its declaration.'
+        ? 'It stays when you remove the declaration.'
+        : 'If one of that name exists already, croft manages it as declared and never deletes it: croft deletes only what it created.'
   const secrets = Object.values(definition.fields).some(({ type }) => type === 'secret')
   return [
     kept,
-    'Only the fields that are written are compared. An empty text or list takes a value back.',
+    'croft compares only the fields that you write. An empty text or list resets a value.',
     ...(definition.apply === undefined
       ? []
       : [
-          `Changes wait in Proxmox until they are put in force; croft does that as a step of its own, seen in the plan.`,
+          `Proxmox keeps changes pending until they are applied; croft applies them in a separate step, which the plan shows.`,
         ]),
     ...(secrets
       ? [
-          'Secrets are references (`env`, `file` or `secretRef`). Proxmox never shows them again, so that croft cannot compare them: they are sent when the thing is made, and again when the text of the annotation `croft.dev/rotate` changes.',
+          'Secrets are references (`env`, `file` or `secretRef`). Proxmox never shows them again, so croft cannot compare them: it sends them at creation, and again when the annotation `croft.dev/rotate` changes.',
         ]
       : []),
     `The token needs ${definition.privileges.join('; ')}.`,
@@ -85,17 +81,17 @@ function meaning(field: Field): string {
 function providerPage(provider: ProviderKind): string {
   const definition = definitionNamed(provider.definition)
   const rows: string[][] = []
-  if (provider.id !== undefined) rows.push([`\`${provider.id}\``, 'What Proxmox calls it.'])
+  if (provider.id !== undefined) rows.push([`\`${provider.id}\``, 'Name in Proxmox.'])
   if (provider.host !== undefined) rows.push([`\`${provider.host}\``, 'The host.'])
   if (provider.guest === true) rows.push(['`vmId`, `containerId`', 'The guest that it is about.'])
   for (const [name, mapped] of Object.entries(provider.fields))
     rows.push([`\`${name}\``, mappedMeaning(mapped, definition)])
   const about = [
     `${definition.about} In the form of Crossplane's provider-proxmox-bpg: groups \`${provider.group}.crossplane.io\` and \`${provider.group}.proxmoxbpg.crossplane.io\`, each also with \`.m.\` for the namespaced form.`,
-    `The same thing as [${definition.kind}](${fileNameOf(definition.kind)}), which says more about it.`,
+    `It manages the same object as [${definition.kind}](${fileNameOf(definition.kind)}), whose page has more details.`,
   ]
   const after =
-    'Around it: `forProvider`, `initProvider` (kept like `forProvider`), `providerConfigRef`, `providerRef`, `deletionPolicy`, `managementPolicies`, `writeConnectionSecretToRef`, `publishConnectionDetailsTo`, as in [EnvironmentVM](environment-vm.md).'
+    'Around it: `forProvider`, `initProvider` (used like `forProvider`), `providerConfigRef`, `providerRef`, `deletionPolicy`, `managementPolicies`, `writeConnectionSecretToRef`, `publishConnectionDetailsTo`, as in [EnvironmentVM](environment-vm.md).'
   const manifest = {
     apiVersion: `${provider.group}.crossplane.io/v1alpha1`,
     kind: provider.kind,

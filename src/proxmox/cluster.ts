@@ -185,7 +185,7 @@ export const CLUSTER: readonly Definition[] = [
       data: lines('What the provider needs, by name. It can be read by whoever may read the cluster.'),
       secretData: secret('In place of data: KEY=value lines, in base64.', { api: 'data' }),
       disabled: flag('Does it rest?', { api: 'disable', absent: false }),
-      hosts: list('Hosts that use it; all unless said otherwise.', { api: 'nodes' }),
+      hosts: list('Hosts that use it. Default: all.', { api: 'nodes' }),
       validationDelay: number('Seconds to wait until the entry is asked for.', {
         api: 'validation-delay',
         min: 0,

@@ -122,7 +122,7 @@ export const NETWORK: readonly Definition[] = [
         required: true,
         fixed: true,
       }),
-      hosts: list('Hosts that have it; all unless said otherwise.', { api: 'nodes' }),
+      hosts: list('Hosts that have it. Default: all.', { api: 'nodes' }),
       bridge: text('vlan, qinq: bridge that carries it.'),
       tag: number('qinq: outer VLAN.', { min: 0 }),
       peers: list('vxlan: addresses of the hosts.'),

@@ -7,7 +7,7 @@ const APT = { path: '/nodes/{host}/apt/repositories', rows: 'apt' } as const
 const domain = properties('A name for the certificate.', {
   parts: {
     domain: text('The name.', { required: true }),
-    plugin: text('ACME plugin that proves it; standalone unless said otherwise.'),
+    plugin: text('ACME plugin that proves it. Default: standalone.'),
     alias: text('Another name that is proved in its place.'),
   },
 })

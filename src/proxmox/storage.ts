@@ -60,7 +60,7 @@ export const STORAGE: readonly Definition[] = [
         { required: true, fixed: true },
       ),
       content: list('What it may hold: images, rootdir, iso, vztmpl, backup, snippets, import.'),
-      hosts: list('Hosts that have it; all unless said otherwise.', { api: 'nodes' }),
+      hosts: list('Hosts that have it. Default: all.', { api: 'nodes' }),
       disabled: flag('Is it switched off?', { api: 'disable', absent: false }),
       shared: flag('Is it the same storage on all hosts?', { absent: false }),
       path: text('dir, btrfs: the folder.', { fixed: true }),

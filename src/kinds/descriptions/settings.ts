@@ -10,7 +10,7 @@ export const SCOPE: Readonly<Record<string, string>> = {
   host: 'The host: the name of a Host, or what Proxmox calls it.',
   vmid: 'The VM that it is about.',
   container: 'The container that it is about.',
-  user: 'The user that it belongs to, like ann@pve.',
+  user: 'The user that it belongs to, such as ann@pve.',
   vnet: 'The vnet that it belongs to.',
 }
 
@@ -35,7 +35,7 @@ export const settingKinds: Readonly<Record<string, Descriptions>> = {
 function ownTexts(definition: Definition): Descriptions {
   const scopes = (definition.scope ?? []).map((scope) => scope.replace('?', ''))
   return {
-    ...(definition.identity === undefined ? { id: 'What Proxmox calls it. Default: metadata.name.' } : {}),
+    ...(definition.identity === undefined ? { id: 'Name in Proxmox. Default: metadata.name.' } : {}),
     ...Object.fromEntries(scopes.map((name) => [name, SCOPE[name] ?? ''])),
     ...fieldTexts(definition.fields),
     connection: 'The Proxmox connection. Needed only where there is more than one.',
@@ -65,7 +65,7 @@ function partsOf(field: Field | undefined): Readonly<Record<string, Field>> {
 function providerTexts(provider: ProviderKind): Descriptions {
   const { fields } = definitionNamed(provider.definition)
   return {
-    ...(provider.id === undefined ? {} : { [provider.id]: 'What Proxmox calls it.' }),
+    ...(provider.id === undefined ? {} : { [provider.id]: 'Name in Proxmox.' }),
     ...(provider.host === undefined ? {} : { [provider.host]: 'The host, as Proxmox calls it.' }),
     ...(provider.guest === true
       ? { vmId: 'The VM that it is about.', containerId: 'The container that it is about.' }
